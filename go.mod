@@ -1,0 +1,3 @@
+module github.com/waybill-int/waybill
+
+go 1.26
