@@ -1,0 +1,173 @@
+package codepoint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Quirks are the ways in which a sender departs from the specification that it follows otherwise.
+type Quirks uint32
+
+// Each quirk names what the sender does; dialects (below) say who does it and docs/reference/dialects.md shows the bytes.
+const (
+	// QuirkReport05 takes every report of the source as v0.5, whatever its version nibble says.
+	QuirkReport05 Quirks = 1 << iota
+	// QuirkFlagsFirst: word 0 of a v1.0 report has D, Q, F before the reserved bits instead of behind them.
+	QuirkFlagsFirst
+	// QuirkTSReport: reports as the Transparent Security programs send them, not as their profile says.
+	QuirkTSReport
+	// QuirkNestedTLV: TLV type 0 of a v2.0 report holds a packet fragment.
+	QuirkNestedTLV
+	// QuirkShimCountsItself: Length of a 2.x shim includes the shim word.
+	QuirkShimCountsItself
+	// QuirkProtocolRestored: the IP header in a report already has the original protocol although the INT UDP header
+	// is still there.
+	QuirkProtocolRestored
+	// QuirkWideTimestamps: timestamps of 8 bytes and level 2 interfaces of 2+2 bytes in INT 0.4 and 1.0.
+	QuirkWideTimestamps
+	// QuirkBitmapLow: the instruction bits 0-7 are written in bits 8-15 of the bitmap.
+	QuirkBitmapLow
+	// QuirkVersion2Bits: an INT 0.4 header, where Ver and Rep are 2 bits each and C, E stand at bits 4, 5.
+	QuirkVersion2Bits
+	// QuirkNibble3: instruction bits 0-3 of exactly 0011 add the hop latency and the egress timestamp.
+	QuirkNibble3
+	// QuirkCutStack: reports end inside the oldest hop record.
+	QuirkCutStack
+	// QuirkUnmarked: nothing announces INT; it follows the L4 header whenever a plausible shim is there.
+	QuirkUnmarked
+	// QuirkNoSequence: the sequence number of reports does not count, so losses cannot be seen.
+	QuirkNoSequence
+	// QuirkMirrorEgress: the sink's egress port in a report is that of the mirrored copy, not that of the packet.
+	QuirkMirrorEgress
+	// QuirkSinkLatency: the sink's hop latency in a report is not a latency.
+	QuirkSinkLatency
+	// QuirkNoReportTime: the ingress timestamp of the report header is not filled in.
+	QuirkNoReportTime
+)
+
+// A Dialect says how one kind of sender departs from the specifications. It applies only to the sources that the
+// configuration gives it to.
+type Dialect struct {
+	Name    string
+	Aliases []string
+	Summary string
+	Quirks  Quirks
+	// TimeUnit and LatencyUnit are the nanoseconds of one unit of the 32 bit timestamps and of the hop latency.
+	TimeUnit, LatencyUnit uint64
+	// DropReasons names the table of drop reason numbers, as report.ReasonTable knows it; empty: unknown numbers.
+	DropReasons string
+	points      func(*Points)
+}
+
+// Has reports whether the dialect has any of the quirks.
+func (d *Dialect) Has(q Quirks) bool { return d.Quirks&q != 0 }
+
+const (
+	nanosecond  = 1
+	microsecond = 1000
+)
+
+// Specification is the dialect of a sender that does what the specifications say, with times in nanoseconds.
+var Specification = &Dialect{Name: "spec", Summary: "as the specifications say; times in ns", TimeUnit: nanosecond, LatencyUnit: nanosecond}
+
+// Dialects lists every dialect that a source can be given, by name.
+var Dialects = []*Dialect{
+	{
+		Name:     "fabric-tna",
+		Summary:  "SD-Fabric on Tofino: postcards in v0.5 reports, its own drop reasons, times in ns",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "fabric-tna",
+	},
+	{
+		Name:     "fabric-tna-bmv2",
+		Summary:  "SD-Fabric on bmv2: as fabric-tna, times in us",
+		TimeUnit: microsecond, LatencyUnit: microsecond, DropReasons: "fabric-tna",
+	},
+	{
+		Name:     "geant-int04",
+		Summary:  "GEANT INT 0.4 (2021): 2 bit version, bitmap in the low byte, 8 byte timestamps, DSCP 0x20",
+		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime,
+		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		points: geantPoints,
+	},
+	{
+		Name:     "geant-int10",
+		Summary:  "GEANT INT 1.0 (2022): 8 byte timestamps, DSCP 0x20",
+		Quirks:   QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime,
+		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		points: geantPoints,
+	},
+	{
+		Name:     "geant-int10-2021",
+		Summary:  "GEANT INT 1.0 (2021): as geant-int10, bitmap in the low byte",
+		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime,
+		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		points: geantPoints,
+	},
+	{
+		Name:     "int-host-reporter",
+		Summary:  "int-host-reporter: v0.5 reports of hosts, its own drop reasons, times in ns",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "int-host-reporter",
+	},
+	{
+		Name:     "montimage-int10",
+		Summary:  "Montimage: the INT 1.0 layout with version 2 and 8 byte timestamps, unmarked",
+		Quirks:   QuirkWideTimestamps | QuirkUnmarked,
+		TimeUnit: nanosecond, LatencyUnit: microsecond,
+	},
+	{
+		Name:     "onos-int04",
+		Summary:  "ONOS fabric.p4: INT 0.4 with DSCP bit 0x01, v0.5 reports that never count, times in us",
+		Quirks:   QuirkVersion2Bits | QuirkNoSequence | QuirkMirrorEgress,
+		TimeUnit: microsecond, LatencyUnit: microsecond,
+		points: func(p *Points) {
+			p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions, p.FormatVersion0 = 0x01, 0x01, true, Version0INT05
+		},
+	},
+	{
+		Name:     "onos-int10-ver0",
+		Summary:  "ONOS int.p4: INT 1.0 with version 0 and DSCP 0x17, v1.0 reports that never count, times in us",
+		Quirks:   QuirkFlagsFirst | QuirkCutStack | QuirkNoSequence | QuirkMirrorEgress,
+		TimeUnit: microsecond, LatencyUnit: microsecond,
+		points: func(p *Points) {
+			p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions, p.FormatVersion0 = 0x17, 0x3f, true, Version0INT10
+		},
+	},
+	{
+		Name:     "report05",
+		Summary:  "v0.5 reports with another version nibble",
+		Quirks:   QuirkReport05,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond,
+	},
+	{
+		Name: "tps", Aliases: []string{"transparent-security"},
+		Summary:  "the Transparent Security programs: INT 2.1 on UDP 555, reports on UDP 556 with wrong lengths",
+		Quirks:   QuirkTSReport | QuirkShimCountsItself | QuirkProtocolRestored | QuirkNoSequence,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "transparent-security",
+		points: func(p *Points) { p.INTUDPPort = 555 },
+	},
+	{
+		Name:     "ts-nested-tlv",
+		Summary:  "the nested TLV draft of Transparent Security: several fragments in TLVs of type 0",
+		Quirks:   QuirkNestedTLV,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond,
+	},
+	Specification,
+}
+
+func geantPoints(p *Points) {
+	p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions = 0x20, 0x3f, true
+	p.FormatVersion0 = Version0INT05
+}
+
+// FindDialect returns the dialect of that name or alias.
+func FindDialect(name string) (*Dialect, error) {
+	names := make([]string, len(Dialects))
+	for i, d := range Dialects {
+		if d.Name == name || slices.Contains(d.Aliases, name) {
+			return d, nil
+		}
+		names[i] = d.Name
+	}
+	return nil, fmt.Errorf("unknown dialect %q; known are %s", name, strings.Join(names, ", "))
+}
