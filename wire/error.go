@@ -38,6 +38,7 @@ const (
 	ErrGeneveOptionOverrun
 	ErrTruncatedNSH
 	ErrNSHLength
+	ErrNSHVersion
 
 	// In-band telemetry.
 	ErrTruncatedShim
@@ -120,6 +121,7 @@ var errorCodes = [NumErrors]string{
 	ErrGeneveOptionOverrun:    "geneve_option_overrun",
 	ErrTruncatedNSH:           "truncated_nsh",
 	ErrNSHLength:              "nsh_length",
+	ErrNSHVersion:             "nsh_version",
 
 	ErrTruncatedShim:            "truncated_shim",
 	ErrShimLengthOverrun:        "shim_length_overrun",
