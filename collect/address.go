@@ -1,0 +1,31 @@
+package collect
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// splitAddress turns "udp://HOST:PORT" or "HOST:PORT" into the network and the address that package net wants.
+func splitAddress(address string) (network, hostPort string, err error) {
+	hostPort = address
+	if scheme, rest, found := strings.Cut(address, "://"); found {
+		if scheme != "udp" {
+			return "", "", fmt.Errorf("address %q: want udp://, got %s://", address, scheme)
+		}
+		hostPort = rest
+	}
+	host, port, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return "", "", fmt.Errorf("address %q: want HOST:PORT, [IPV6]:PORT or :PORT", address)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", "", fmt.Errorf("address %q: port %q is not a number from 0 to 65535", address, port)
+	}
+	// Package net takes every unspecified address as "all addresses of both families"; 0.0.0.0 asks for IPv4.
+	if host == "0.0.0.0" {
+		return "udp4", hostPort, nil
+	}
+	return "udp", hostPort, nil
+}

@@ -1,0 +1,16 @@
+package collect
+
+import "net/netip"
+
+// A Datagram is one received UDP datagram.
+type Datagram struct {
+	// Source is the sender. An IPv4 sender has an IPv4 address on a dual stack socket too. The zone of a link-local
+	// address is left out.
+	Source netip.AddrPort
+
+	// Payload is a view into the batch, valid until the batch is read into again.
+	Payload []byte
+
+	// Truncated says that the datagram was longer than Payload.
+	Truncated bool
+}

@@ -1,0 +1,37 @@
+//go:build !linux
+
+package collect
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+)
+
+// canShare says that several sockets can share an address and split its senders among them.
+const canShare = false
+
+// setOptions leaves the socket as the system made it.
+func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) { return 0, nil }
+
+func (s *Socket) allowSharing() error { return errors.ErrUnsupported }
+
+// ReadBatch waits for one datagram and puts it into b. The error is net.ErrClosed after Close, os.ErrDeadlineExceeded
+// after the time of SetReadDeadline, or the system's.
+func (s *Socket) ReadBatch(b *Batch) (int, error) {
+	n, source, err := s.conn.ReadFromUDPAddrPort(b.payload)
+	switch {
+	case errors.Is(err, net.ErrClosed):
+		return 0, net.ErrClosed
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return 0, os.ErrDeadlineExceeded
+	case err != nil:
+		return 0, err
+	}
+	b.length = n
+	b.source = netip.AddrPortFrom(source.Addr().Unmap().WithZone(""), source.Port())
+	return 1, nil
+}
+
+func (s *Socket) kernelDrops() (uint32, error) { return 0, errors.ErrUnsupported }
