@@ -8,7 +8,11 @@
 // 4. a row in docs/reference/code-points.md.
 package codepoint
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/wire/inband"
+)
 
 // GPE5 says what VXLAN-GPE Next Protocol 0x05 stands for; several programs claim it.
 type GPE5 uint8
@@ -23,14 +27,14 @@ const (
 )
 
 // Version0 says which layout an INT header with version nibble 0 has where the bytes do not tell.
-type Version0 uint8
+type Version0 = inband.Version0
 
 // Layouts of an INT header with version nibble 0.
 const (
-	Version0None Version0 = iota
-	Version0INT2016
-	Version0INT05
-	Version0INT10
+	Version0None    = inband.ZeroUnset
+	Version0INT2016 = inband.ZeroIs2016
+	Version0INT05   = inband.ZeroIs05
+	Version0INT10   = inband.ZeroIs10
 )
 
 // A DSBit describes the metadata of one bit of DS Instruction in a domain.

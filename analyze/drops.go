@@ -1,0 +1,91 @@
+package analyze
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A dropKey is a place and a reason.
+type dropKey struct {
+	station
+	reason  uint8
+	table   telemetry.ReasonTable // numbers mean different things at different nodes
+	ruleKey uint64                // Transparent Security: the mitigation rule
+}
+
+type drop struct {
+	packets     uint64
+	first, last int64
+	flow        telemetry.FlowKey
+	hasFlow     bool
+	baseline    uint32 // Transparent Security: the previous counter of the rule
+}
+
+// dropTable counts drops by place and reason; what does not fit is counted in overflow.
+type dropTable struct {
+	max      int
+	drops    map[dropKey]*drop
+	overflow uint64
+}
+
+func newDropTable(limit int) dropTable { return dropTable{max: limit, drops: map[dropKey]*drop{}} }
+
+func (t *dropTable) entry(key dropKey, nowNs int64) *drop {
+	d := t.drops[key]
+	if d == nil {
+		if len(t.drops) >= t.max {
+			t.overflow++
+			return nil
+		}
+		d = &drop{first: nowNs}
+		t.drops[key] = d
+	}
+	d.last = nowNs
+	return d
+}
+
+// packet counts the drop that r reports.
+func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
+	d := t.entry(dropKey{station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons}, nowNs)
+	if d == nil {
+		return
+	}
+	d.packets++
+	if r.Is(telemetry.HasFlow) {
+		d.flow, d.hasFlow = r.Flow, true
+	}
+}
+
+// summary takes a Transparent Security drop report: the number of packets that a rule dropped so far. Whether a
+// controller sends absolute numbers or differences is not on the wire; a number that never sinks is taken as absolute.
+func (t *dropTable) summary(r *telemetry.Report, nowNs int64) {
+	d := t.entry(dropKey{station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons, ruleKey: r.DropKey}, nowNs)
+	if d == nil {
+		return
+	}
+	if r.DropCount >= d.baseline {
+		d.packets += uint64(r.DropCount - d.baseline)
+	} else {
+		d.packets += uint64(r.DropCount)
+	}
+	d.baseline = r.DropCount
+}
+
+func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {
+	at := key.station.answer(names)
+	a := telemetry.Drop{
+		Node: at.Node, Name: at.Name, IngressPort: at.IngressPort, EgressPort: at.EgressPort,
+		Reason: key.reason, ReasonName: key.table.Name(key.reason), Packets: d.packets,
+		First: time.Unix(0, d.first).UTC(), Last: time.Unix(0, d.last).UTC(),
+	}
+	if d.hasFlow {
+		e := telemetry.EndpointsOf(&d.flow)
+		a.LastFlow = &e
+	}
+	if key.ruleKey != 0 {
+		a.DropKey = fmt.Sprintf("%016x", key.ruleKey)
+	}
+	return a
+}

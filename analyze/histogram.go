@@ -1,0 +1,213 @@
+package analyze
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Latencies are kept in base-2 exponential histograms, as OpenTelemetry and Prometheus native histograms are: bucket i at
+// scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s). A histogram starts at the finest scale and halves its
+// resolution whenever a value does not fit, so a small array serves any range; merging is addition.
+
+// maxScale is the finest scale: 128 buckets for each power of two, 0.54 % wide.
+const maxScale = 7
+
+// minScale is the coarsest: one bucket holds 2^16 times the value. All of uint64 fits in 4 buckets.
+const minScale = -4
+
+// subBounds[i] is the 52 bit mantissa at which sub-bucket i of a power of two begins at maxScale.
+var subBounds = func() (b [1<<maxScale + 1]uint64) {
+	for i := range b {
+		b[i] = uint64(math.Ceil((math.Exp2(float64(i)/(1<<maxScale)) - 1) * (1 << 52)))
+	}
+	return b
+}()
+
+// subGuess[m] is a sub-bucket at or up to two below that of mantissas whose top 8 bits are m.
+var subGuess = func() (g [256]uint8) {
+	sub := 0
+	for m := range g {
+		for sub+1 < 1<<maxScale && subBounds[sub+1] <= uint64(m)<<44 {
+			sub++
+		}
+		g[m] = uint8(sub)
+	}
+	return g
+}()
+
+// bucketIndex returns the bucket of v at maxScale; 0 counts as 1.
+func bucketIndex(v uint64) int32 {
+	if v <= 1 {
+		return 0
+	}
+	exponent := 63 - bits.LeadingZeros64(v)
+	mantissa := v << (63 - exponent) << 1 >> 12 // 52 bits below the leading one
+	sub := int32(subGuess[mantissa>>44])
+	for subBounds[sub+1] <= mantissa {
+		sub++
+	}
+	return int32(exponent)<<maxScale + sub
+}
+
+// A shape says which buckets an array of counts stands for: n of them, from bucket start on, at scale maxScale - shift.
+type shape struct {
+	start int16
+	shift uint8 // 0 to maxScale-minScale
+	n     uint8
+}
+
+// addTo counts v in buckets, whose shape is s.
+func addTo[T uint16 | uint32](s *shape, buckets []T, v uint64, times T) {
+	index := bucketIndex(v)
+	i := int(index>>s.shift) - int(s.start)
+	if uint(i) >= uint(s.n) {
+		i = widen(s, buckets, index)
+	}
+	if buckets[i] > ^T(0)-times {
+		// Old values fade rather than new ones being lost; quantiles stay right.
+		for j := range buckets {
+			buckets[j] /= 2
+		}
+	}
+	buckets[i] += times
+}
+
+// widen makes room for the bucket of index (at maxScale) and returns its place.
+func widen[T uint16 | uint32](s *shape, buckets []T, index int32) int {
+	if s.n == 0 {
+		s.start, s.n = int16(index>>s.shift), 1
+		return 0
+	}
+	for {
+		at := int(index >> s.shift)
+		low, high := min(at, int(s.start)), max(at, int(s.start)+int(s.n)-1)
+		if high-low < len(buckets) {
+			if move := int(s.start) - low; move > 0 {
+				copy(buckets[move:], buckets[:s.n])
+				clear(buckets[:move])
+			}
+			s.start, s.n = int16(low), uint8(high-low+1)
+			return at - low
+		}
+		halve(s, buckets)
+	}
+}
+
+// halve lets each bucket stand for two.
+func halve[T uint16 | uint32](s *shape, buckets []T) {
+	start := s.start >> 1
+	n := 0
+	for i := range int(s.n) {
+		to := int((s.start+int16(i))>>1 - start)
+		count := buckets[i]
+		buckets[i] = 0
+		if sum := buckets[to] + count; sum >= count {
+			buckets[to] = sum
+		} else {
+			buckets[to] = ^T(0)
+		}
+		n = to + 1
+	}
+	s.start, s.n = start, uint8(n)
+	s.shift++
+}
+
+// relativeError is the largest error of a quantile: half a bucket.
+func (s *shape) relativeError() float64 {
+	return math.Exp2(math.Exp2(float64(s.shift)-maxScale)/2) - 1
+}
+
+// quantile returns the value below which the share q of the counts lies, to within relativeError.
+func quantile[T uint16 | uint32](s *shape, buckets []T, q float64) uint64 {
+	var total uint64
+	for _, c := range buckets[:s.n] {
+		total += uint64(c)
+	}
+	rank := uint64(math.Ceil(q * float64(total)))
+	for i, c := range buckets[:s.n] {
+		if rank <= uint64(c) {
+			middle := (float64(int(s.start)+i) + 0.5) * math.Exp2(float64(s.shift)-maxScale)
+			return uint64(math.Round(math.Exp2(middle)))
+		}
+		rank -= uint64(c)
+	}
+	return 0
+}
+
+// A summary is the exact part of a distribution.
+type summary struct {
+	count    uint64
+	sum      uint64
+	min, max uint64
+}
+
+func (s *summary) add(v uint64) {
+	if s.count == 0 || v < s.min {
+		s.min = v
+	}
+	s.max = max(s.max, v)
+	s.sum += v
+	s.count++
+}
+
+func (s *summary) merge(o *summary) {
+	if o.count == 0 {
+		return
+	}
+	if s.count == 0 || o.min < s.min {
+		s.min = o.min
+	}
+	s.max = max(s.max, o.max)
+	s.sum += o.sum
+	s.count += o.count
+}
+
+func distribution[T uint16 | uint32](e *summary, s *shape, buckets []T) *telemetry.Distribution {
+	if e.count == 0 {
+		return nil
+	}
+	d := &telemetry.Distribution{Count: e.count, Min: e.min, Max: e.max, Mean: float64(e.sum) / float64(e.count)}
+	if s.n > 0 {
+		d.P50 = min(max(quantile(s, buckets, 0.50), e.min), e.max)
+		d.P99 = min(max(quantile(s, buckets, 0.99), e.min), e.max)
+		d.RelativeError = s.relativeError()
+	}
+	return d
+}
+
+// A histogram is the distribution kept for a path or a hop of it: 160 buckets.
+type histogram struct {
+	summary
+	shape
+	buckets [160]uint32
+}
+
+func (h *histogram) add(v uint64) {
+	h.summary.add(v)
+	addTo(&h.shape, h.buckets[:], v, 1)
+}
+
+// merge adds what o counted.
+func (h *histogram) merge(o *histogram) {
+	h.summary.merge(&o.summary)
+	for h.shift < o.shift {
+		halve(&h.shape, h.buckets[:])
+	}
+	for i, c := range o.buckets[:o.n] {
+		if c == 0 {
+			continue
+		}
+		index := (int32(o.start) + int32(i)) << o.shift
+		at := int(index>>h.shift) - int(h.start)
+		if uint(at) >= uint(h.n) {
+			at = widen(&h.shape, h.buckets[:], index)
+		}
+		h.buckets[at] += c
+	}
+}
+
+func (h *histogram) distribution() *telemetry.Distribution {
+	return distribution(&h.summary, &h.shape, h.buckets[:])
+}

@@ -1,0 +1,190 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Postcards (INT-XD, INT-MX) tell of one hop each, and an intermediate report (INT 2.1 §5.3) of the older hops only.
+// The join keeps what came of a packet for a short time and puts it together: by flow and packet identity, in the order
+// of the TTL in the fragments. Nothing is waited for longer than the window, and the number of packets that wait is
+// bounded: one more takes the place of an older one, whose path is then made of what had come.
+
+const (
+	// maxPostcards is how many postcards of one packet are kept.
+	maxPostcards = 16
+	// joinProbes is how many places a packet may wait in.
+	joinProbes = 4
+)
+
+// A pending packet waits for the reports of other nodes.
+type pending struct {
+	key          telemetry.FlowKey
+	packetID     uint64
+	first        int64 // arrival of its first report
+	bytes        uint32
+	used         bool
+	intermediate bool // hops are those of an intermediate report, source first
+	n            uint8
+	hops         [maxPostcards]telemetry.Hop
+}
+
+type joinTable struct {
+	window  int64 // ns
+	waiting []pending
+	mask    uint64
+	hand    int
+	early   uint64 // packets that gave way before their window was over
+}
+
+func newJoinTable(places int, windowNs int64) joinTable {
+	return joinTable{window: windowNs, waiting: make([]pending, places), mask: uint64(places - 1)}
+}
+
+// find returns the packet that r belongs to, or nil.
+func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
+	for i := range uint64(joinProbes) {
+		if p := &j.waiting[(hash+i)&j.mask]; p.used && p.packetID == r.PacketID && p.key == r.Flow {
+			return p
+		}
+	}
+	return nil
+}
+
+// place returns a free place for a packet with that hash; if there is none, the one that waits longest, still used.
+func (j *joinTable) place(hash uint64) *pending {
+	oldest := &j.waiting[hash&j.mask]
+	for i := range uint64(joinProbes) {
+		p := &j.waiting[(hash+i)&j.mask]
+		if !p.used {
+			return p
+		}
+		if p.first < oldest.first {
+			oldest = p
+		}
+	}
+	return oldest
+}
+
+func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
+	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
+}
+
+// postcard keeps the hop that r tells of. A node that speaks twice speaks of two packets that cannot be told apart:
+// the first one is finished.
+func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
+	j := &s.join
+	hop := r.Local
+	hop.TTL = r.TTL
+	hop.Has |= telemetry.HasTTL
+	hash := joinHash(r, flowTag)
+	p := j.find(r, hash)
+	if p != nil && (p.intermediate || p.n == maxPostcards || spoke(p, &hop)) {
+		s.finish(p, nowNs)
+		p = nil
+	}
+	if p == nil {
+		p = s.wait(r, hash, nowNs)
+	}
+	p.hops[p.n] = hop
+	p.n++
+}
+
+func spoke(p *pending, hop *telemetry.Hop) bool {
+	for i := range p.hops[:p.n] {
+		if p.hops[i].NodeID == hop.NodeID && p.hops[i].Has&telemetry.HasNode == hop.Has&telemetry.HasNode {
+			return true
+		}
+	}
+	return false
+}
+
+// intermediate keeps the older hops of a packet until the sink's report comes.
+func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
+	hash := joinHash(r, flowTag)
+	p := s.join.find(r, hash)
+	if p == nil {
+		p = s.wait(r, hash, nowNs)
+		p.intermediate = true
+	}
+	for i := range r.Hops {
+		if int(p.n) == maxPostcards {
+			break
+		}
+		p.hops[p.n] = r.Hops[i]
+		p.n++
+	}
+}
+
+// olderHops returns the hops that an intermediate report of the same packet told of, and forgets them.
+func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
+	p := s.join.find(r, joinHash(r, flowTag))
+	if p == nil || !p.intermediate {
+		return nil
+	}
+	p.used = false
+	return p.hops[:p.n]
+}
+
+func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
+	p := s.join.place(hash)
+	if p.used {
+		s.join.early++
+		s.finish(p, nowNs)
+	}
+	p.key, p.packetID, p.first, p.bytes = r.Flow, r.PacketID, nowNs, r.Bytes
+	p.used, p.intermediate, p.n = true, false, 0
+	return p
+}
+
+// finish makes a path of the reports of a packet and frees its place.
+func (s *Shard) finish(p *pending, nowNs int64) {
+	p.used = false
+	hops := p.hops[:p.n]
+	tag := s.flows.tagOf(&p.key)
+	place, _, ok := s.flows.find(&p.key, tag)
+	if !ok { // the flow gave way to others meanwhile
+		return
+	}
+	f := s.flows.at(place)
+	if p.intermediate {
+		s.observePath(f, hops, nowNs, false)
+		return
+	}
+	uncertain := orderByTTL(hops)
+	f.packets++
+	f.bytes += uint64(p.bytes)
+	s.observePath(f, hops, nowNs, uncertain)
+}
+
+// orderByTTL sorts postcards, source first: the TTL sinks along the path. A drop ends it, whatever the TTL: a packet
+// dropped on ingress is reported with the TTL that it arrived with. It reports whether equal TTLs leave the order open.
+func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
+	slices.SortStableFunc(hops, func(a, b telemetry.Hop) int {
+		if dropA, dropB := a.Has&telemetry.HasDrop, b.Has&telemetry.HasDrop; dropA != dropB {
+			if dropA != 0 {
+				return 1
+			}
+			return -1
+		}
+		return int(b.TTL) - int(a.TTL)
+	})
+	for i := 1; i < len(hops); i++ {
+		if hops[i].TTL == hops[i-1].TTL && hops[i].Has&telemetry.HasDrop == 0 {
+			uncertain = true
+		}
+	}
+	return uncertain
+}
+
+// sweep finishes the packets whose window is over. It looks at n places at most.
+func (s *Shard) sweep(n int, nowNs int64) {
+	j := &s.join
+	for range min(n, len(j.waiting)) {
+		if p := &j.waiting[j.hand]; p.used && nowNs-p.first >= j.window {
+			s.finish(p, nowNs)
+		}
+		j.hand = (j.hand + 1) & int(j.mask)
+	}
+}

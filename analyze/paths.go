@@ -1,0 +1,230 @@
+package analyze
+
+import (
+	"fmt"
+	"math/bits"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// maxStations bounds the hops of a path that are kept. The rest of a longer path is cut off.
+const maxStations = 32
+
+// A station is what makes a hop of a path different from another: the node and its ports.
+type station struct {
+	node, in, out uint32
+	has           stationHas
+	missing       uint8 // this station stands for so many nodes that sent nothing
+	_             uint16
+}
+
+type stationHas uint8
+
+const (
+	stationNode stationHas = 1 << iota
+	stationIn
+	stationOut
+	stationDropped
+)
+
+// stationOf returns the station of a hop.
+func stationOf(h *telemetry.Hop) station {
+	var s station
+	if h.Has&telemetry.HasNode != 0 {
+		s.node = h.NodeID
+		s.has |= stationNode
+	}
+	if h.Has&telemetry.HasIngressPort != 0 {
+		s.in = h.IngressPort
+		s.has |= stationIn
+	}
+	if h.Has&telemetry.HasEgressPort != 0 {
+		s.out = h.EgressPort
+		s.has |= stationOut
+	}
+	if h.Has&telemetry.HasDrop != 0 {
+		s.has |= stationDropped
+	}
+	return s
+}
+
+// hashStations is the identity of a path; it is the same in every run.
+func hashStations(route []station) uint64 {
+	h := uint64(len(route))
+	for i := range route {
+		s := &route[i]
+		h = mix(h^uint64(s.node)<<32^uint64(s.in), 0x9e3779b97f4a7c15^uint64(s.out)<<16^uint64(s.has)<<8^uint64(s.missing))
+	}
+	return h
+}
+
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	return hi ^ lo ^ a
+}
+
+// A queueStat sums up queue occupancies.
+type queueStat struct {
+	sum   uint64
+	count uint32
+	max   uint32
+	last  uint32
+	id    uint8
+}
+
+func (q *queueStat) add(h *telemetry.Hop) {
+	q.sum += uint64(h.QueueOccupancy)
+	q.count++
+	q.max = max(q.max, h.QueueOccupancy)
+	q.last = h.QueueOccupancy
+	q.id = h.QueueID
+}
+
+func (q *queueStat) answer() *telemetry.Queue {
+	if q.count == 0 {
+		return nil
+	}
+	return &telemetry.Queue{ID: q.id, Mean: float64(q.sum) / float64(q.count), Max: q.max, Last: q.last}
+}
+
+func (q *queueStat) merge(o *queueStat) {
+	q.sum += o.sum
+	q.count += o.count
+	q.max = max(q.max, o.max)
+	if o.count > 0 {
+		q.last, q.id = o.last, o.id
+	}
+}
+
+type pathHop struct {
+	station
+	latency histogram
+	queue   queueStat
+}
+
+// A path is a route that packets took, with what all flows together met on it.
+type path struct {
+	hash        uint64
+	generation  uint16 // changes when the place is given to another path
+	used        bool
+	touched     bool // since the eviction hand last passed
+	uncertain   bool
+	hops        []pathHop
+	residence   histogram
+	endToEnd    histogram
+	clockErrors uint64
+	packets     uint64
+	flows       int
+	first, last int64
+}
+
+// is reports whether the path leads along route.
+func (p *path) is(route []station) bool {
+	if len(p.hops) != len(route) {
+		return false
+	}
+	for i := range route {
+		if p.hops[i].station != route[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// pathTable keeps a bounded number of paths; when it is full, one that was not used lately gives way.
+type pathTable struct {
+	max     int
+	paths   []path
+	byHash  map[uint64]uint32
+	hand    int
+	evicted uint64
+}
+
+func newPathTable(limit int) pathTable {
+	return pathTable{max: limit, byHash: map[uint64]uint32{}}
+}
+
+// get returns the place of the path along route, which it adds if it is new.
+func (t *pathTable) get(route []station, nowNs int64) uint32 {
+	hash := hashStations(route)
+	if i, ok := t.byHash[hash]; ok {
+		return i
+	}
+	var i int
+	if len(t.paths) < t.max {
+		t.paths = append(t.paths, path{})
+		i = len(t.paths) - 1
+	} else {
+		for t.paths[t.hand].touched {
+			t.paths[t.hand].touched = false
+			t.hand = (t.hand + 1) % len(t.paths)
+		}
+		i = t.hand
+		t.hand = (t.hand + 1) % len(t.paths)
+		delete(t.byHash, t.paths[i].hash)
+		t.evicted++
+	}
+	p := &t.paths[i]
+	hops := p.hops
+	if cap(hops) < len(route) {
+		hops = make([]pathHop, len(route))
+	}
+	hops = hops[:len(route)]
+	for j := range route {
+		hops[j] = pathHop{station: route[j]}
+	}
+	*p = path{hash: hash, generation: p.generation + 1, used: true, hops: hops, first: nowNs}
+	t.byHash[hash] = uint32(i)
+	return uint32(i)
+}
+
+func (s *station) answer(names map[uint32]string) telemetry.PathHop {
+	a := telemetry.PathHop{Missing: int(s.missing), Dropped: s.has&stationDropped != 0}
+	if s.has&stationNode != 0 {
+		node := s.node
+		a.Node, a.Name = &node, names[node]
+	}
+	if s.has&stationIn != 0 {
+		port := s.in
+		a.IngressPort = &port
+	}
+	if s.has&stationOut != 0 {
+		port := s.out
+		a.EgressPort = &port
+	}
+	return a
+}
+
+// merge adds what o, the same path in another shard, counted.
+func (p *path) merge(o *path) {
+	for i := range p.hops {
+		p.hops[i].latency.merge(&o.hops[i].latency)
+		p.hops[i].queue.merge(&o.hops[i].queue)
+	}
+	p.residence.merge(&o.residence)
+	p.endToEnd.merge(&o.endToEnd)
+	p.clockErrors += o.clockErrors
+	p.packets += o.packets
+	p.flows += o.flows
+	p.first, p.last = min(p.first, o.first), max(p.last, o.last)
+	p.uncertain = p.uncertain || o.uncertain
+}
+
+func (p *path) answer(names map[uint32]string) telemetry.Path {
+	a := telemetry.Path{
+		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Uncertain: p.uncertain, ClockErrors: p.clockErrors,
+		First: time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
+		Residence: p.residence.distribution(), EndToEnd: p.endToEnd.distribution(),
+		Hops: make([]telemetry.PathHop, len(p.hops)),
+	}
+	for i := range p.hops {
+		h := &p.hops[i]
+		a.Hops[i] = h.station.answer(names)
+		a.Hops[i].LatencyNs = h.latency.distribution()
+		a.Hops[i].Queue = h.queue.answer()
+	}
+	return a
+}
+
+func pathID(hash uint64) string { return fmt.Sprintf("%016x", hash) }

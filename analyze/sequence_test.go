@@ -1,0 +1,83 @@
+package analyze
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestSequence(t *testing.T) {
+	type ledger struct{ unique, lost, reordered, duplicate, restarted uint64 }
+	f := func(name string, bits uint8, numbers []uint32, want ledger) {
+		t.Helper()
+		s := sequence{bits: bits}
+		for _, n := range numbers {
+			s.observe(n)
+		}
+		got := ledger{s.Unique, s.Lost, s.Reordered, s.Duplicate, s.Restarted}
+		if got != want {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+	f("in order", 32, []uint32{5, 6, 7}, ledger{unique: 3})
+	f("gap", 32, []uint32{5, 8}, ledger{unique: 2, lost: 2})
+	f("reordered", 32, []uint32{5, 8, 6, 7}, ledger{unique: 4, reordered: 2})
+	f("duplicate", 32, []uint32{5, 6, 6, 5, 7}, ledger{unique: 3, duplicate: 2})
+	f("late duplicate after a gap", 32, []uint32{5, 8, 6, 6}, ledger{unique: 3, lost: 1, reordered: 1, duplicate: 1})
+	f("wrap of 22 bits", 22, []uint32{1<<22 - 2, 1<<22 - 1, 0, 1, 3}, ledger{unique: 5, lost: 1})
+	f("wrap of 32 bits", 32, []uint32{1<<32 - 1, 0, 2, 1}, ledger{unique: 4, reordered: 1})
+	f("restart at 0", 32, []uint32{100000, 100001, 0, 1, 2}, ledger{unique: 5, restarted: 1})
+	f("restart at 1", 22, []uint32{3000000, 3000001, 1, 2}, ledger{unique: 4, restarted: 1})
+	f("restart, first reports lost", 32, []uint32{100000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
+	f("restart far away in 22 bits, first reports lost", 22, []uint32{3000000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
+	f("one very late report", 32, []uint32{100000, 5, 100001}, ledger{unique: 3, reordered: 1})
+	f("long outage", 32, []uint32{10, 1000010, 1000011}, ledger{unique: 3, lost: 999999})
+	f("before the first", 32, []uint32{10, 9, 11}, ledger{unique: 3, reordered: 1})
+	f("stuck", 32, []uint32{0, 0, 0, 0, 0}, ledger{unique: 1, duplicate: 4})
+	stuck := sequence{bits: 32}
+	for range 5 {
+		stuck.observe(0)
+	}
+	if !stuck.stuck() {
+		t.Error("a number that never moves is not recognised")
+	}
+}
+
+// Whatever is lost, reordered (within the window) and duplicated on the way, the ledger says exactly how much.
+func TestSequenceConserves(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		bits := []uint8{22, 32}[seed%2]
+		mask := uint32(1<<bits - 1)
+		first := r.Uint32()
+		const sent = 5000
+		var arrive []uint32
+		lost := uint64(0)
+		for i := range uint32(sent) {
+			if i != 0 && i != sent-1 && r.IntN(10) == 0 { // losses at either end cannot be seen
+				lost++
+				continue
+			}
+			arrive = append(arrive, (first+i)&mask)
+		}
+		duplicates := uint64(0)
+		s := sequence{bits: bits}
+		s.observe(arrive[0])
+		rest := arrive[1:]
+		for block := range slices.Chunk(rest, 500) {
+			r.Shuffle(len(block), func(i, j int) { block[i], block[j] = block[j], block[i] })
+		}
+		for _, n := range rest {
+			s.observe(n)
+			if r.IntN(20) == 0 {
+				s.observe(n)
+				duplicates++
+			}
+		}
+		got := fmt.Sprint(s.Unique, s.Lost, s.Duplicate, s.Restarted)
+		if want := fmt.Sprint(uint64(len(arrive)), lost, duplicates, 0); got != want {
+			t.Fatalf("seed %d: unique, lost, duplicate, restarted: got %s, want %s", seed, got, want)
+		}
+	}
+}

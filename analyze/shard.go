@@ -1,0 +1,350 @@
+// Package analyze turns reports into answers: flows, their paths, latencies, queues, drops, and what was lost on the way
+// here. State is split into Shards, each owned by one goroutine and bounded in size; a flow belongs to one shard, so that
+// none needs to look at another. Readers (the API) take a shard's lock for short whiles; shards never wait for each other.
+//
+// To add an analysis: 1. a file with its table, bounded, with a counter for what did not fit, 2. a call in Shard.process,
+// 3. its answer in snapshot.go, 4. a row in docs/explanation/design.md.
+package analyze
+
+import (
+	"sync"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Config bounds a Shard. Use DefaultConfig and change what is needed.
+type Config struct {
+	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 600
+	// bytes, a path 1.4 kB and 0.7 kB for each hop.
+	MaxFlows, MaxPaths, MaxDrops int
+	// JoinPlaces is how many packets may wait for the postcards of further nodes; a power of two.
+	JoinPlaces int
+	// JoinWindowNs is how long they wait, in nanoseconds.
+	JoinWindowNs int64
+	// HashSeed makes the flow table's collisions unpredictable.
+	HashSeed uint64
+}
+
+// DefaultConfig returns the bounds that fit in about 512 MiB.
+func DefaultConfig() Config {
+	return Config{MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, JoinPlaces: 8192, JoinWindowNs: 500e6}
+}
+
+// ConfigFor returns bounds for shards shards that together stay below bytes.
+func ConfigFor(bytes uint64, shards int) Config {
+	c := DefaultConfig()
+	const perFlow, perPath, perPlace, perDrop = 620, 1500 + 5*720, 1250, 400
+	each := bytes / uint64(max(shards, 1))
+	c.JoinPlaces = 256
+	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
+		c.JoinPlaces *= 2
+	}
+	c.MaxPaths = int(max(min(each/8/perPath, 65536), 64))
+	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
+	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop)
+	c.MaxFlows = int(max(rest/perFlow, 256))
+	return c
+}
+
+// A Shard holds the state of the flows that it owns.
+type Shard struct {
+	mu    sync.Mutex
+	flows flowTable
+	slab  hopSlab
+	paths pathTable
+	join  joinTable
+	drops dropTable
+	outer map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
+
+	reports  uint64
+	flowless uint64 // reports without a flow
+
+	route  [maxStations]station
+	onPath [maxStations]*telemetry.Hop
+	merged [maxStations]telemetry.Hop
+}
+
+// NewShard returns an empty shard.
+func NewShard(c Config) *Shard {
+	return &Shard{
+		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
+		join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{},
+	}
+}
+
+// Process takes the reports of a batch that arrived at nowNs (nanoseconds since 1970). The batch stays the caller's.
+func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range b.Reports {
+		s.process(&b.Reports[i], nowNs)
+	}
+	s.sweep(2*len(b.Reports)+16, nowNs)
+}
+
+// Tick finishes what waited long enough; call it some times a second when no batches come.
+func (s *Shard) Tick(nowNs int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweep(len(s.join.waiting), nowNs)
+}
+
+func (s *Shard) process(r *telemetry.Report, nowNs int64) {
+	s.reports++
+	if r.Is(telemetry.DropSummary) {
+		s.drops.summary(r, nowNs)
+		return
+	}
+	if r.Is(telemetry.Dropped) {
+		s.drops.packet(r, nowNs)
+	}
+	if !r.Is(telemetry.HasFlow) {
+		s.flowless++
+		return
+	}
+	f, tag := s.flow(r, nowNs)
+	f.reports++
+	f.last = nowNs
+	f.dscp = r.DSCP
+	if r.Is(telemetry.HasDevice) {
+		f.device, f.hasDevice = r.Device, true
+	}
+	if r.Is(telemetry.Dropped) {
+		f.drops++
+	}
+	switch {
+	case r.Is(telemetry.Intermediate):
+		s.intermediate(r, tag, nowNs)
+	case r.Is(telemetry.Embedded):
+		f.stacked = true
+		f.packets++
+		f.bytes += uint64(r.Bytes)
+		s.stack(f, tag, r, nowNs)
+	case r.Local.Has&telemetry.HasNode == 0:
+		f.packets++ // nobody says which node this was
+		f.bytes += uint64(r.Bytes)
+	case s.completesStack(f, r):
+		s.atHop(f, r, nowNs)
+	case !r.Is(telemetry.Tracked | telemetry.Dropped):
+		s.atHop(f, r, nowNs) // a queue report: one node of the path speaks, the others have no reason to
+	default:
+		s.postcard(r, tag, nowNs)
+	}
+}
+
+// flow returns the flow of r, which it adds if it is new.
+func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
+	tag := s.flows.tagOf(&r.Flow)
+	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
+		f := s.flows.at(place)
+		f.touched = true
+		return f, tag
+	}
+	f := s.flows.insert(&r.Flow, tag, s.forget)
+	f.first = nowNs
+	if r.Flow.Tunnel != telemetry.TunnelNone {
+		s.outer[r.Flow] = r.Outer
+	}
+	return f, tag
+}
+
+// forget frees what an evicted flow holds elsewhere.
+func (s *Shard) forget(f *flow) {
+	for i := range f.paths {
+		fp := &f.paths[i]
+		if !fp.used {
+			continue
+		}
+		if p := s.pathOf(fp); p != nil && i == 0 {
+			p.flows--
+		}
+		s.slab.give(fp.block, int(fp.hops))
+	}
+	if f.key.Tunnel != telemetry.TunnelNone {
+		delete(s.outer, f.key)
+	}
+}
+
+// pathOf returns the path that fp refers to, or nil if it gave way to another.
+func (s *Shard) pathOf(fp *flowPath) *path {
+	p := &s.paths.paths[fp.path]
+	if p.generation != fp.generation {
+		return nil
+	}
+	return p
+}
+
+// stack takes the path of a packet from the INT stack in r: older hops that an intermediate report told of, the stack,
+// and the node that sent the report unless the stack has it (TR 2.0 §3.4).
+func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
+	hops := r.Hops
+	older := s.olderHops(r, tag)
+	local := addsLocal(r)
+	if len(older) > 0 || local {
+		n := copy(s.merged[:], older)
+		n += copy(s.merged[n:], hops)
+		if local && n < len(s.merged) {
+			s.merged[n] = r.Local
+			n++
+		}
+		hops = s.merged[:n]
+	}
+	s.observePath(f, hops, nowNs, false)
+}
+
+// addsLocal reports whether the node that sent r comes behind the stack: it is not the newest hop of it, and the newest
+// hop says who it is.
+func addsLocal(r *telemetry.Report) bool {
+	if r.Local.Has&telemetry.HasNode == 0 {
+		return false
+	}
+	if len(r.Hops) == 0 {
+		return true
+	}
+	newest := &r.Hops[len(r.Hops)-1]
+	return newest.Has&telemetry.HasNode != 0 && newest.NodeID != r.Local.NodeID
+}
+
+// completesStack reports whether r is the separate report in which a sink tells of itself, after the one with the stack.
+func (s *Shard) completesStack(f *flow, r *telemetry.Report) bool {
+	fp := &f.paths[0]
+	if !fp.used || r.Is(telemetry.Dropped) || !f.stacked {
+		return false
+	}
+	p := s.pathOf(fp)
+	if p == nil || len(p.hops) == 0 {
+		return false
+	}
+	last := &p.hops[len(p.hops)-1].station
+	return last.has&stationNode != 0 && last.node == r.Local.NodeID
+}
+
+// atHop adds what a node tells of itself to its hop on the path that the flow takes, if it is there.
+func (s *Shard) atHop(f *flow, r *telemetry.Report, nowNs int64) {
+	fp := &f.paths[0]
+	if !fp.used {
+		return
+	}
+	p := s.pathOf(fp)
+	if p == nil {
+		return
+	}
+	for i := len(p.hops) - 1; i >= 0; i-- {
+		if at := &p.hops[i]; at.has&stationNode != 0 && at.node == r.Local.NodeID {
+			s.measure(at, &s.slab.block(fp.block, int(fp.hops))[i], &r.Local)
+			p.last, fp.last = nowNs, nowNs
+			return
+		}
+	}
+}
+
+// observePath records that a packet of f took the path along hops, and what it met there.
+func (s *Shard) observePath(f *flow, hops []telemetry.Hop, nowNs int64, uncertain bool) {
+	n := 0
+	for i := range hops {
+		if n+1 >= maxStations {
+			break
+		}
+		h := &hops[i]
+		if i > 0 && h.Has&telemetry.HasTTL != 0 && hops[i-1].TTL > h.TTL+1 {
+			s.route[n] = station{missing: hops[i-1].TTL - h.TTL - 1}
+			s.onPath[n] = nil
+			n++
+		}
+		s.route[n] = stationOf(h)
+		s.onPath[n] = h
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	fp := &f.paths[0]
+	p := s.takes(f, s.route[:n], nowNs)
+	p.touched = true
+	p.packets++
+	p.last = nowNs
+	p.uncertain = p.uncertain || uncertain
+	fp.packets++
+	fp.last = nowNs
+	block := s.slab.block(fp.block, n)
+	var residence uint64
+	complete := true
+	for i := range n {
+		h := s.onPath[i]
+		if h == nil {
+			complete = false
+			continue
+		}
+		s.measure(&p.hops[i], &block[i], h)
+		if h.Has&telemetry.HasLatency == 0 {
+			complete = false
+		}
+		residence += h.LatencyNs
+	}
+	if !complete {
+		return
+	}
+	p.residence.add(residence)
+	f.residence.add(residence)
+	addTo(&f.residenceShape, f.residenceBuckets[:], residence, 1)
+	first, last := s.onPath[0], s.onPath[n-1]
+	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 && first.Has&last.Has&telemetry.HasWideTimes != 0 {
+		if d := last.EgressNs - first.IngressNs; d >= residence && d < 1<<40 {
+			p.endToEnd.add(d)
+			f.endToEnd.add(d)
+		} else {
+			p.clockErrors++
+		}
+	}
+}
+
+// takes makes the path along route the one that f takes and returns it.
+func (s *Shard) takes(f *flow, route []station, nowNs int64) *path {
+	fp := &f.paths[0]
+	if fp.used {
+		if p := s.pathOf(fp); p != nil {
+			if p.is(route) {
+				return p
+			}
+			p.flows--
+		}
+		f.pathChanges++
+	}
+	place := s.paths.get(route, nowNs)
+	p := &s.paths.paths[place]
+	p.flows++
+	for i := 1; i < keptPaths; i++ { // a path that the flow took before
+		if f.paths[i].used && f.paths[i].path == place && f.paths[i].generation == p.generation {
+			f.paths[0], f.paths[i] = f.paths[i], f.paths[0]
+			return p
+		}
+	}
+	if oldest := &f.paths[keptPaths-1]; oldest.used {
+		s.slab.give(oldest.block, int(oldest.hops))
+	}
+	copy(f.paths[1:], f.paths[:])
+	f.paths[0] = flowPath{path: place, generation: p.generation, hops: uint8(len(route)), used: true, block: s.slab.take(len(route)), first: nowNs}
+	return p
+}
+
+// measure adds the latency and queue that h tells of to the hop of the path and to that of the flow.
+func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
+	if h.Has&telemetry.HasLatency != 0 {
+		v := h.LatencyNs
+		p.latency.add(v)
+		if f.count == 0 || v < f.min {
+			f.min = v
+		}
+		f.max = max(f.max, v)
+		f.sum += v
+		f.count++
+		addTo(&f.shape, f.buckets[:], v, 1)
+	}
+	if h.Has&telemetry.HasQueue != 0 {
+		p.queue.add(h)
+		f.queueSum += uint64(h.QueueOccupancy)
+		f.queueCount++
+		f.queueMax = max(f.queueMax, h.QueueOccupancy)
+		f.queueID = h.QueueID
+	}
+}

@@ -1,0 +1,423 @@
+package analyze
+
+import (
+	"cmp"
+	"container/heap"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Collector answers questions about all shards together.
+type Collector struct {
+	Shards    []*Shard
+	Exporters []*Exporters
+	Names     map[uint32]string // of nodes; may be nil, must not change
+}
+
+// FlowOrder is what flows are listed by, the largest first.
+type FlowOrder string
+
+// Orders of flows.
+const (
+	ByLast    FlowOrder = "last"
+	ByPackets FlowOrder = "packets"
+	ByLatency FlowOrder = "latency" // mean residence time
+	ByDrops   FlowOrder = "drops"
+)
+
+// A FlowFilter selects flows; zero fields select all.
+type FlowFilter struct {
+	Match func(*telemetry.FlowKey) bool // nil: every flow
+	Order FlowOrder
+	Limit int
+}
+
+// flowRef remembers a flow between two looks at a shard.
+type flowRef struct {
+	score float64
+	shard int
+	place int
+	key   telemetry.FlowKey
+}
+
+type flowHeap []flowRef
+
+func (h flowHeap) Len() int           { return len(h) }
+func (h flowHeap) Less(i, j int) bool { return h[i].score < h[j].score }
+func (h flowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *flowHeap) Push(x any)        { *h = append(*h, x.(flowRef)) }
+func (h *flowHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return x
+}
+
+func (f *flow) score(by FlowOrder) float64 {
+	switch by {
+	case ByPackets:
+		return float64(f.packets)
+	case ByLatency:
+		if f.residence.count == 0 {
+			return -1
+		}
+		return float64(f.residence.sum) / float64(f.residence.count)
+	case ByDrops:
+		return float64(f.drops)
+	}
+	return float64(f.last)
+}
+
+// Flows returns the first flows of an order and how many match in all. Shards are locked for short whiles, so that the
+// answer is of about now, not of one moment.
+func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
+	var best flowHeap
+	for shard, s := range c.Shards {
+		for from := 0; ; from += chunkSize {
+			s.mu.Lock()
+			end := min(from+chunkSize, s.flows.count)
+			for place := from; place < end; place++ {
+				f := s.flows.at(place)
+				if q.Match != nil && !q.Match(&f.key) {
+					continue
+				}
+				total++
+				score := f.score(q.Order)
+				if len(best) == q.Limit {
+					if q.Limit == 0 || score <= best[0].score {
+						continue
+					}
+					heap.Pop(&best)
+				}
+				heap.Push(&best, flowRef{score, shard, place, f.key})
+			}
+			done := end == s.flows.count
+			s.mu.Unlock()
+			if done {
+				break
+			}
+		}
+	}
+	slices.SortFunc(best, func(a, b flowRef) int { return cmp.Compare(b.score, a.score) })
+	flows = make([]telemetry.Flow, 0, len(best))
+	for _, ref := range best {
+		s := c.Shards[ref.shard]
+		s.mu.Lock()
+		if f := s.flows.at(ref.place); f.key == ref.key {
+			flows = append(flows, s.flowAnswer(f, c.Names))
+		}
+		s.mu.Unlock()
+	}
+	return flows, total
+}
+
+func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
+	a := telemetry.Flow{
+		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
+		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
+		Reports: f.reports, Packets: f.packets, Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
+		Residence: distribution(&f.residence, &f.residenceShape, f.residenceBuckets[:]),
+		EndToEnd:  distribution(&f.endToEnd, &shape{}, []uint16(nil)),
+		Paths:     []telemetry.FlowPath{},
+	}
+	if outer, ok := s.outer[f.key]; ok {
+		e := telemetry.EndpointsOf(&outer)
+		a.Outer = &e
+	}
+	if f.hasDevice {
+		mac := make(net.HardwareAddr, 8)
+		for i := range mac {
+			mac[i] = byte(f.device >> (56 - 8*i))
+		}
+		if f.device&0xffff == 0 { // normally a MAC address and two zero bytes
+			mac = mac[:6]
+		}
+		a.Device = mac.String()
+	}
+	for i := range f.paths {
+		fp := &f.paths[i]
+		if !fp.used {
+			continue
+		}
+		p := s.pathOf(fp)
+		if p == nil {
+			continue
+		}
+		path := telemetry.FlowPath{
+			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
+			Hops: make([]telemetry.PathHop, len(p.hops)),
+		}
+		block := s.slab.block(fp.block, int(fp.hops))
+		for j := range p.hops {
+			path.Hops[j] = p.hops[j].station.answer(names)
+			h := &block[j]
+			path.Hops[j].LatencyNs = distribution(&summary{uint64(h.count), h.sum, h.min, h.max}, &h.shape, h.buckets[:])
+			if h.queueCount > 0 {
+				path.Hops[j].Queue = &telemetry.Queue{ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount), Max: h.queueMax}
+			}
+		}
+		a.Paths = append(a.Paths, path)
+	}
+	return a
+}
+
+// mergedPaths returns a copy of every path, those of different shards added up, the most used first.
+func (c *Collector) mergedPaths() []*path {
+	merged := map[uint64]*path{}
+	for _, s := range c.Shards {
+		for from := 0; ; from += 64 { // a path is copied in about a microsecond
+			s.mu.Lock()
+			end := min(from+64, len(s.paths.paths))
+			for i := from; i < end; i++ {
+				p := &s.paths.paths[i]
+				if !p.used {
+					continue
+				}
+				if m := merged[p.hash]; m != nil {
+					m.merge(p)
+					continue
+				}
+				copied := *p
+				copied.hops = slices.Clone(p.hops)
+				merged[p.hash] = &copied
+			}
+			done := end == len(s.paths.paths)
+			s.mu.Unlock()
+			if done {
+				break
+			}
+		}
+	}
+	list := make([]*path, 0, len(merged))
+	for _, p := range merged {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *path) int {
+		return cmp.Or(cmp.Compare(b.packets, a.packets), cmp.Compare(a.hash, b.hash))
+	})
+	return list
+}
+
+// Paths returns the limit most used paths and how many there are.
+func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
+	paths := c.mergedPaths()
+	answer := make([]telemetry.Path, 0, min(limit, len(paths)))
+	for _, p := range paths[:min(limit, len(paths))] {
+		answer = append(answer, p.answer(c.Names))
+	}
+	return answer, len(paths)
+}
+
+// Nodes returns every node on any path or behind any drop, by id.
+func (c *Collector) Nodes() []telemetry.Node {
+	type gathered struct {
+		telemetry.Node
+		latency histogram
+		ports   map[uint32]bool
+	}
+	nodes := map[uint32]*gathered{}
+	get := func(id uint32, first, last time.Time) *gathered {
+		n := nodes[id]
+		if n == nil {
+			n = &gathered{Node: telemetry.Node{ID: id, Name: c.Names[id], First: first, Last: last}, ports: map[uint32]bool{}}
+			nodes[id] = n
+		}
+		if first.Before(n.First) {
+			n.First = first
+		}
+		if last.After(n.Last) {
+			n.Last = last
+		}
+		return n
+	}
+	for _, p := range c.mergedPaths() {
+		for i := range p.hops {
+			h := &p.hops[i]
+			if h.has&stationNode == 0 {
+				continue
+			}
+			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
+			n.Packets += p.packets
+			n.latency.merge(&h.latency)
+			if h.has&stationIn != 0 {
+				n.ports[h.in] = true
+			}
+			if h.has&stationOut != 0 && h.has&stationDropped == 0 {
+				n.ports[h.out] = true
+			}
+			if h.queue.count > 0 && (n.QueueMax == nil || *n.QueueMax < h.queue.max) {
+				high := h.queue.max
+				n.QueueMax = &high
+			}
+		}
+	}
+	for _, d := range c.Drops(nil) {
+		if d.Node != nil {
+			get(*d.Node, d.First, d.Last).Drops += d.Packets
+		}
+	}
+	list := make([]telemetry.Node, 0, len(nodes))
+	for _, n := range nodes {
+		n.LatencyNs = n.latency.distribution()
+		n.Ports = make([]uint32, 0, len(n.ports))
+		for port := range n.ports {
+			n.Ports = append(n.Ports, port)
+		}
+		slices.Sort(n.Ports)
+		list = append(list, n.Node)
+	}
+	slices.SortFunc(list, func(a, b telemetry.Node) int { return cmp.Compare(a.ID, b.ID) })
+	return list
+}
+
+// Links returns the links that paths show: two hops next to each other, both known.
+func (c *Collector) Links() []telemetry.Link {
+	type key struct {
+		from, to         uint32
+		fromPort, toPort uint32
+		has              stationHas // stationOut of from, stationIn of to
+	}
+	links := map[key]*telemetry.Link{}
+	for _, p := range c.mergedPaths() {
+		if p.uncertain {
+			continue // the order of its hops is not known
+		}
+		for i := 1; i < len(p.hops); i++ {
+			a, b := &p.hops[i-1], &p.hops[i]
+			if a.has&stationNode == 0 || b.has&stationNode == 0 {
+				continue
+			}
+			k := key{from: a.node, to: b.node, has: a.has&stationOut | b.has&stationIn}
+			if k.has&stationOut != 0 {
+				k.fromPort = a.out
+			}
+			if k.has&stationIn != 0 {
+				k.toPort = b.in
+			}
+			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
+			l := links[k]
+			if l == nil {
+				l = &telemetry.Link{From: a.node, FromName: c.Names[a.node], To: b.node, ToName: c.Names[b.node], First: first, Last: last}
+				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
+				links[k] = l
+			}
+			l.Packets += p.packets
+			if first.Before(l.First) {
+				l.First = first
+			}
+			if last.After(l.Last) {
+				l.Last = last
+			}
+		}
+	}
+	list := make([]telemetry.Link, 0, len(links))
+	for _, l := range links {
+		list = append(list, *l)
+	}
+	port := func(p *uint32) int64 {
+		if p == nil {
+			return -1
+		}
+		return int64(*p)
+	}
+	slices.SortFunc(list, func(a, b telemetry.Link) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)),
+			cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
+	})
+	return list
+}
+
+// Drops returns all drops by place and reason, the most frequent first. match selects by place; nil selects all.
+func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
+	merged := map[dropKey]drop{}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		for key, d := range s.drops.drops {
+			m, ok := merged[key]
+			if !ok {
+				merged[key] = *d
+				continue
+			}
+			m.packets += d.packets
+			m.first = min(m.first, d.first)
+			if d.last > m.last {
+				m.last, m.flow, m.hasFlow = d.last, d.flow, d.hasFlow
+			}
+			merged[key] = m
+		}
+		s.mu.Unlock()
+	}
+	list := make([]telemetry.Drop, 0, len(merged))
+	for key, d := range merged {
+		a := d.answer(&key, c.Names)
+		if match == nil || match(&a) {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b telemetry.Drop) int {
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), b.Last.Compare(a.Last), cmp.Compare(a.Reason, b.Reason))
+	})
+	return list
+}
+
+// ExporterList returns the account of every exporter, by source and node.
+func (c *Collector) ExporterList() []telemetry.Exporter {
+	list := []telemetry.Exporter{}
+	for _, e := range c.Exporters {
+		list = e.Snapshot(list)
+	}
+	node := func(e *telemetry.Exporter) int64 {
+		if e.Node == nil {
+			return -1
+		}
+		return int64(*e.Node)
+	}
+	for i := range list {
+		if list[i].Node != nil {
+			list[i].Name = c.Names[*list[i].Node]
+		}
+	}
+	slices.SortFunc(list, func(a, b telemetry.Exporter) int {
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(node(&a), node(&b)), cmp.Compare(a.Version, b.Version))
+	})
+	return list
+}
+
+// Counters are totals for metrics.
+type Counters struct {
+	Reports, Flowless                     uint64
+	Flows, Paths, DropPlaces              int
+	FlowsEvicted, PathsEvicted, JoinEarly uint64
+	DropsOverflow, ExportersOverflow      uint64
+	Exporters, FlowLimit                  int
+}
+
+// Counters adds up the counters of all shards.
+func (c *Collector) Counters() Counters {
+	var n Counters
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		n.Reports += s.reports
+		n.Flowless += s.flowless
+		n.Flows += s.flows.count
+		n.FlowLimit += s.flows.max
+		n.Paths += len(s.paths.paths)
+		n.DropPlaces += len(s.drops.drops)
+		n.FlowsEvicted += s.flows.evicted
+		n.PathsEvicted += s.paths.evicted
+		n.JoinEarly += s.join.early
+		n.DropsOverflow += s.drops.overflow
+		s.mu.Unlock()
+	}
+	for _, e := range c.Exporters {
+		e.mu.Lock()
+		n.Exporters += len(e.entries)
+		n.ExportersOverflow += e.overflow
+		e.mu.Unlock()
+	}
+	return n
+}

@@ -1,0 +1,415 @@
+package telemetry
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/waybill-int/waybill/wire"
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/ioam"
+	"github.com/waybill-int/waybill/wire/packet"
+	"github.com/waybill-int/waybill/wire/report"
+)
+
+// maxDepth bounds how many headers are looked at in one packet: a packet is no place to loop.
+const maxDepth = 24
+
+// A fragment is the packet in a report on its way to a flow: the headers seen so far.
+type fragment struct {
+	ip       bool   // an IP header was read
+	identity uint64 // IP id or flow label
+	length   int    // IP length of the packet, INT included
+	inserted int    // bytes of it that INT added
+	depth    int
+
+	tcpOptions int // bytes that the TCP header says its options have
+}
+
+// fragment reads the packet fragment in b, a header of kind inType first, into the current report.
+func (d *Decoder) fragment(b []byte, inType uint8) {
+	d.frag = fragment{}
+	// The flow is written in place; HasFlow says when it is complete.
+	d.report.Flow.Tunnel, d.report.Flow.TunnelID = TunnelNone, 0
+	var err error
+	switch inType {
+	case report.InEthernet:
+		err = d.ethernet(b)
+	case report.InIPv4:
+		err = d.ipv4(b)
+	case report.InIPv6:
+		err = d.ipv6(b)
+	}
+	if err != nil {
+		d.note(err)
+	}
+	if r := d.report; r.Flags&(HasFlow|HasOuter) == HasOuter {
+		// What the tunnel carries was cut off or is not IP: the tunnel is the flow.
+		r.Flow = r.Outer
+		r.Flags ^= HasFlow | HasOuter
+	}
+}
+
+func (d *Decoder) ethernet(b []byte) error {
+	if len(b) < 14 {
+		return wire.ErrTruncatedEthernet
+	}
+	return d.etherType(b[14:], binary.BigEndian.Uint16(b[12:]))
+}
+
+func (d *Decoder) etherType(b []byte, etherType uint16) error {
+	for d.frag.depth < maxDepth {
+		d.frag.depth++
+		switch {
+		case etherType == packet.EtherTypeIPv4:
+			return d.ipv4(b)
+		case etherType == packet.EtherTypeIPv6:
+			return d.ipv6(b)
+		case etherType == packet.EtherTypeMPLS:
+			return d.mpls(b)
+		case packet.IsVLAN(etherType):
+			var h packet.VLAN
+			n, err := h.Decode(b)
+			if err != nil {
+				return err
+			}
+			b, etherType = b[n:], h.EtherType
+		default:
+			return nil // not IP: no flow
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) mpls(b []byte) error {
+	var h packet.MPLS
+	for {
+		n, err := h.Decode(b)
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+		if h.Bottom {
+			break
+		}
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	switch b[0] >> 4 { // MPLS does not say what it carries
+	case 4:
+		return d.ipv4(b)
+	case 6:
+		return d.ipv6(b)
+	}
+	return nil
+}
+
+// enter begins an IP packet: inside of another one it is the flow, and the other is what carries it.
+func (d *Decoder) enter(ttl, dscp uint8, length int) {
+	f, r := &d.frag, d.report
+	if !f.ip {
+		f.ip = true
+		r.TTL = ttl
+		f.length = length
+	}
+	r.DSCP = dscp
+}
+
+func (d *Decoder) ipv4(b []byte) error {
+	f := &d.frag
+	if f.depth++; f.depth > maxDepth {
+		return nil
+	}
+	var h packet.IPv4
+	n, err := h.Decode(b)
+	if err != nil {
+		return err
+	}
+	if total := int(h.TotalLength); total >= n && total < len(b) {
+		b = b[:total] // Ethernet or report padding
+	}
+	d.enter(h.TTL, h.DSCP, int(h.TotalLength))
+	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom4(h.Src), AddrFrom4(h.Dst)
+	f.identity = uint64(h.ID)
+	if h.IsLaterFragment() {
+		d.report.Flags |= LaterFragment
+		return d.done(b[n:], h.Protocol, 0, 0)
+	}
+	return d.transport(b[n:], h.Protocol)
+}
+
+func (d *Decoder) ipv6(b []byte) error {
+	f := &d.frag
+	if f.depth++; f.depth > maxDepth {
+		return nil
+	}
+	var h packet.IPv6
+	n, err := h.Decode(b)
+	if err != nil {
+		return err
+	}
+	if total := n + int(h.PayloadLength); total > n && total < len(b) && !d.dialect.Has(codepoint.QuirkTSReport) {
+		b = b[:total]
+	}
+	d.enter(h.HopLimit, h.DSCP, n+int(h.PayloadLength))
+	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom16(h.Src), AddrFrom16(h.Dst)
+	f.identity = uint64(h.FlowLabel)
+	b = b[n:]
+	next := h.NextHeader
+	for range maxDepth {
+		switch next {
+		case packet.ProtoHopByHop, packet.ProtoDestOptions:
+			var o packet.IPv6Options
+			n, err = o.Decode(b)
+			if err == nil && d.report.Is(Tracked) {
+				err = d.ioamOptions(o.Options)
+			}
+			next = o.NextHeader
+		case packet.ProtoRouting:
+			var o packet.IPv6Routing
+			n, err = o.Decode(b)
+			next = o.NextHeader
+		case packet.ProtoAH:
+			return d.done(nil, next, 0, 0)
+		case packet.ProtoFragment:
+			var o packet.IPv6Fragment
+			n, err = o.Decode(b)
+			next = o.NextHeader
+			f.identity = uint64(o.ID)
+			if err == nil && o.IsLater() {
+				d.report.Flags |= LaterFragment
+				return d.done(b[n:], next, 0, 0)
+			}
+		default:
+			return d.transport(b, next)
+		}
+		if err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+// transport reads an L4 header, b being behind an IP header of that protocol.
+func (d *Decoder) transport(b []byte, protocol uint8) error {
+	switch protocol {
+	case packet.ProtoUDP:
+		return d.udp(b)
+	case packet.ProtoTCP:
+		if d.dialect.Has(codepoint.QuirkProtocolRestored) && len(b) >= 4 && d.profile.INTUDPPort != 0 && binary.BigEndian.Uint16(b[2:]) == d.profile.INTUDPPort {
+			return d.udp(b)
+		}
+		return d.tcp(b)
+	case packet.ProtoGRE:
+		return d.gre(b)
+	case packet.ProtoIPv4:
+		d.tunnel(protocol, TunnelIP, 0)
+		return d.ipv4(b)
+	case packet.ProtoIPv6:
+		d.tunnel(protocol, TunnelIP, 0)
+		return d.ipv6(b)
+	}
+	return d.done(b, protocol, 0, 0)
+}
+
+func (d *Decoder) udp(b []byte) error {
+	if len(b) < 8 {
+		return wire.ErrTruncatedUDP
+	}
+	// Two loads, not a packet.UDP: what is stored and loaded again in another width stalls.
+	srcPort, dstPort := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
+	d.report.Flow.SrcPort, d.report.Flow.DstPort = srcPort, dstPort
+	b = b[8:]
+	if d.report.Is(Tracked) {
+		switch {
+		case dstPort == d.profile.INTUDPPort && dstPort != 0:
+			return d.shim20(b, true, packet.ProtoUDP)
+		case d.marked(b):
+			return d.shimL4(b, packet.ProtoUDP)
+		}
+	}
+	return d.udpPayload(b, dstPort)
+}
+
+// udpPayload goes on behind a UDP header whose (original) destination port is port.
+func (d *Decoder) udpPayload(b []byte, port uint16) error {
+	switch port {
+	case packet.PortVXLAN:
+		var h packet.VXLAN
+		n, err := h.Decode(b)
+		if err != nil || !h.I() {
+			break
+		}
+		d.tunnel(packet.ProtoUDP, TunnelVXLAN, h.VNI)
+		return d.ethernet(b[n:])
+	case packet.PortVXLANGPE:
+		return d.gpe(b)
+	case packet.PortGeneve:
+		return d.geneve(b)
+	}
+	return d.done(b, packet.ProtoUDP, d.report.Flow.SrcPort, port)
+}
+
+func (d *Decoder) tcp(b []byte) error {
+	f := &d.frag
+	var h packet.TCP
+	n, err := h.Decode(b)
+	if err != nil && err != wire.ErrTruncatedTCPOptions {
+		return err
+	}
+	d.report.Flow.SrcPort, d.report.Flow.DstPort = h.SrcPort, h.DstPort
+	f.tcpOptions = 4*int(h.DataOffset) - 20
+	body := b[n:]
+	if d.profile.INTBeforeTCPOptions {
+		body = b[20:]
+	}
+	f.identity ^= uint64(h.Seq)<<32 | uint64(h.Ack)
+	if d.report.Is(Tracked) && d.marked(body) {
+		return d.shimL4(body, packet.ProtoTCP)
+	}
+	return d.done(b[n:], packet.ProtoTCP, h.SrcPort, h.DstPort)
+}
+
+func (d *Decoder) gre(b []byte) error {
+	var h packet.GRE
+	n, err := h.Decode(b)
+	if err != nil {
+		return err
+	}
+	b = b[n:]
+	etherType := h.Protocol
+	if d.report.Is(Tracked) && d.profile.GREProtocol != 0 && h.Protocol == d.profile.GREProtocol {
+		n, etherType, err = d.shimGRE(b)
+		if err != nil && n == 0 {
+			return err
+		}
+		b = b[n:]
+	}
+	switch etherType {
+	case packet.EtherTypeIPv4, packet.EtherTypeIPv6, packet.EtherTypeMPLS:
+		d.tunnel(packet.ProtoGRE, TunnelGRE, h.Key)
+		return d.etherType(b, etherType)
+	case packet.EtherTypeTEB:
+		d.tunnel(packet.ProtoGRE, TunnelGRE, h.Key)
+		return d.ethernet(b)
+	}
+	return d.done(b, packet.ProtoGRE, 0, 0)
+}
+
+func (d *Decoder) gpe(b []byte) error {
+	var h packet.VXLANGPE
+	n, err := h.Decode(b)
+	if err != nil {
+		return err
+	}
+	d.tunnel(packet.ProtoUDP, TunnelVXLANGPE, h.VNI)
+	b = b[n:]
+	next := h.NextProtocol
+	if !h.P() {
+		next = packet.NextEthernet // plain VXLAN
+	}
+	for range maxDepth {
+		switch next {
+		case packet.NextIPv4:
+			return d.ipv4(b)
+		case packet.NextIPv6:
+			return d.ipv6(b)
+		case packet.NextEthernet:
+			return d.ethernet(b)
+		case packet.NextNSH:
+			var nsh packet.NSH
+			n, err = nsh.Decode(b)
+			next = nsh.NextProtocol
+		default:
+			n, next, err = d.gpeTelemetry(b, next)
+			if n == 0 && err == nil {
+				return d.done(nil, packet.ProtoUDP, d.report.Flow.SrcPort, packet.PortVXLANGPE)
+			}
+		}
+		if n == 0 {
+			return err
+		}
+		if err != nil {
+			d.note(err)
+		}
+		b = b[n:]
+	}
+	return nil
+}
+
+func (d *Decoder) geneve(b []byte) error {
+	var h packet.Geneve
+	n, err := h.Decode(b)
+	if err != nil {
+		return err
+	}
+	d.tunnel(packet.ProtoUDP, TunnelGeneve, h.VNI)
+	if d.report.Is(Tracked) {
+		if err := d.geneveOptions(h.Options); err != nil {
+			d.note(err)
+		}
+	}
+	b = b[n:]
+	if h.Protocol == packet.EtherTypeTEB {
+		return d.ethernet(b)
+	}
+	return d.etherType(b, h.Protocol)
+}
+
+// tunnel ends the headers of a packet that carries another one.
+func (d *Decoder) tunnel(protocol uint8, kind Tunnel, id uint32) {
+	r := d.report
+	if !r.Is(HasOuter) {
+		r.Flags |= HasOuter
+		r.Outer = r.Flow
+		r.Outer.Protocol = protocol
+		if protocol != packet.ProtoUDP {
+			r.Outer.SrcPort, r.Outer.DstPort = 0, 0
+		}
+	}
+	r.Flow.Tunnel, r.Flow.TunnelID = kind, id
+}
+
+// done ends the walk: b is the payload of the flow that protocol and ports complete.
+func (d *Decoder) done(b []byte, protocol uint8, srcPort, dstPort uint16) error {
+	f, r := &d.frag, d.report
+	r.Flow.Protocol, r.Flow.SrcPort, r.Flow.DstPort = protocol, srcPort, dstPort
+	r.Flags |= HasFlow
+	if f.length > f.inserted {
+		r.Bytes = uint32(f.length - f.inserted)
+	}
+	id := f.identity
+	if len(b) >= 16 {
+		id = mix(id^binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])^0x9e3779b97f4a7c15)
+	} else {
+		for _, c := range b {
+			id = bits.RotateLeft64(id, 9) ^ uint64(c)
+		}
+	}
+	r.PacketID = id
+	return nil
+}
+
+// ioamOptions takes the nodes of an IOAM trace in IPv6 options as the stack.
+func (d *Decoder) ioamOptions(options []byte) error {
+	var o packet.IPv6Option
+	for len(options) > 0 {
+		n, err := o.Decode(options)
+		if err != nil {
+			return err
+		}
+		options = options[n:]
+		if o.Type != ioam.OptionMutable {
+			continue
+		}
+		var option ioam.Option
+		if _, err := option.Decode(o.Data); err != nil {
+			return err
+		}
+		if err := d.ioamTrace(option.Type, option.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

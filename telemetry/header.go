@@ -1,0 +1,32 @@
+package telemetry
+
+import (
+	"net/netip"
+
+	"github.com/waybill-int/waybill/wire"
+)
+
+// An Outcome says what became of a datagram; every datagram has exactly one.
+type Outcome uint8
+
+// Outcomes of a datagram.
+const (
+	Decoded   Outcome = iota // everything in it was understood
+	Damaged                  // a part of it was: some report, or all but the telemetry embedded in one
+	Malformed                // nothing was
+)
+
+// A Header is what the datagram as a whole tells: who sent it, its place in the sequence, and what became of it.
+type Header struct {
+	Source      netip.Addr
+	Version     Version
+	Outcome     Outcome
+	Reason      wire.Error // the first rule that the datagram broke; 0 if Outcome is Decoded
+	HasNodeID   bool
+	HasSequence bool // the header with the sequence number was readable, and the dialect counts
+	HWID        uint8
+	NodeID      uint32
+	Sequence    uint32
+	Reports     int // usable reports in it
+	Dialect     string
+}

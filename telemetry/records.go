@@ -1,0 +1,176 @@
+package telemetry
+
+import (
+	"net/netip"
+	"time"
+)
+
+// The types in this file are answers: what analyze knows, in the shape that the API serves, the CLI prints and a store
+// keeps. Names of fields are those of the filter language. Durations are nanoseconds.
+
+// A Distribution sums up values of one kind. P50 and P99 are estimates from an exponential histogram; RelativeError
+// bounds how far they can be off. Min, Mean and Max are exact.
+type Distribution struct {
+	Count         uint64  `json:"count"`
+	Min           uint64  `json:"min"`
+	Mean          float64 `json:"mean"`
+	Max           uint64  `json:"max"`
+	P50           uint64  `json:"p50"`
+	P99           uint64  `json:"p99"`
+	RelativeError float64 `json:"relative_error"`
+}
+
+// Endpoints are the 5-tuple and tunnel of a flow.
+type Endpoints struct {
+	Src      netip.Addr `json:"src"`
+	Dst      netip.Addr `json:"dst"`
+	SrcPort  uint16     `json:"src_port"`
+	DstPort  uint16     `json:"dst_port"`
+	Protocol string     `json:"protocol"`
+	Tunnel   string     `json:"tunnel,omitempty"`
+	TunnelID *uint32    `json:"tunnel_id,omitempty"`
+}
+
+// EndpointsOf spells out a FlowKey.
+func EndpointsOf(k *FlowKey) Endpoints {
+	e := Endpoints{
+		Src: k.Src.IP(), Dst: k.Dst.IP(), SrcPort: k.SrcPort, DstPort: k.DstPort,
+		Protocol: ProtocolName(k.Protocol), Tunnel: k.Tunnel.String(),
+	}
+	if k.Tunnel != TunnelNone {
+		id := k.TunnelID
+		e.TunnelID = &id
+	}
+	return e
+}
+
+// A PathHop is one station of a path. Node is nil where a node is known to be but not which one; Missing counts the
+// stations that sent nothing.
+type PathHop struct {
+	Node        *uint32       `json:"node"`
+	Name        string        `json:"name,omitempty"`
+	IngressPort *uint32       `json:"ingress_port"`
+	EgressPort  *uint32       `json:"egress_port"`
+	Missing     int           `json:"missing,omitempty"`
+	Dropped     bool          `json:"dropped,omitempty"`
+	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
+	Queue       *Queue        `json:"queue,omitempty"`
+}
+
+// A Queue sums up the queue occupancies that packets met at a hop.
+type Queue struct {
+	ID   uint8   `json:"id"` // of the latest packet
+	Mean float64 `json:"mean"`
+	Max  uint32  `json:"max"`
+	Last uint32  `json:"last"`
+}
+
+// A Path is a sequence of hops that packets took, source first, over all flows that took it.
+type Path struct {
+	ID      string    `json:"id"` // the same in every run for the same hops
+	Hops    []PathHop `json:"hops"`
+	Flows   int       `json:"flows"` // flows whose latest packet took it
+	Packets uint64    `json:"packets"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
+	// Residence is the sum of the hops' latencies, each measured by one clock. EndToEnd is egress of the last hop minus
+	// ingress of the first, by two clocks: samples that contradict Residence are left out and counted in ClockErrors.
+	Residence   *Distribution `json:"residence_ns,omitempty"`
+	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
+	ClockErrors uint64        `json:"clock_errors,omitempty"`
+	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
+	Uncertain bool `json:"uncertain,omitempty"`
+}
+
+// A FlowPath is a path that packets of a flow took, with what this flow met on it.
+type FlowPath struct {
+	ID      string    `json:"id"`
+	Hops    []PathHop `json:"hops"`
+	Packets uint64    `json:"packets"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
+}
+
+// A Flow is a flow and what telemetry saw of it.
+type Flow struct {
+	ID string `json:"id"`
+	Endpoints
+	Outer       *Endpoints    `json:"outer,omitempty"`
+	DSCP        uint8         `json:"dscp"`
+	First       time.Time     `json:"first"`
+	Last        time.Time     `json:"last"`
+	Reports     uint64        `json:"reports"`
+	Packets     uint64        `json:"packets"`
+	Bytes       uint64        `json:"bytes"`
+	Drops       uint64        `json:"drops"`
+	Device      string        `json:"device,omitempty"` // Transparent Security source device
+	Residence   *Distribution `json:"residence_ns,omitempty"`
+	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
+	Paths       []FlowPath    `json:"paths"` // latest first
+	PathChanges uint64        `json:"path_changes"`
+}
+
+// A Node is a device that appeared in reports.
+type Node struct {
+	ID        uint32        `json:"id"`
+	Name      string        `json:"name,omitempty"`
+	Packets   uint64        `json:"packets"`
+	Drops     uint64        `json:"drops"`
+	First     time.Time     `json:"first"`
+	Last      time.Time     `json:"last"`
+	Ports     []uint32      `json:"ports"`
+	LatencyNs *Distribution `json:"latency_ns,omitempty"`
+	QueueMax  *uint32       `json:"queue_max,omitempty"`
+}
+
+// A Link joins an egress port of one node with an ingress port of the next, as paths show it.
+type Link struct {
+	From     uint32    `json:"from"`
+	FromName string    `json:"from_name,omitempty"`
+	FromPort *uint32   `json:"from_port"`
+	To       uint32    `json:"to"`
+	ToName   string    `json:"to_name,omitempty"`
+	ToPort   *uint32   `json:"to_port"`
+	Packets  uint64    `json:"packets"`
+	First    time.Time `json:"first"`
+	Last     time.Time `json:"last"`
+}
+
+// A Drop counts packets dropped at one place for one reason.
+type Drop struct {
+	Node        *uint32    `json:"node"`
+	Name        string     `json:"name,omitempty"`
+	IngressPort *uint32    `json:"ingress_port"`
+	EgressPort  *uint32    `json:"egress_port"`
+	Reason      uint8      `json:"reason"`
+	ReasonName  string     `json:"reason_name"`
+	Packets     uint64     `json:"packets"`
+	First       time.Time  `json:"first"`
+	Last        time.Time  `json:"last"`
+	LastFlow    *Endpoints `json:"last_flow,omitempty"`
+	DropKey     string     `json:"drop_key,omitempty"` // Transparent Security
+}
+
+// An Exporter is one sequence of reports: a source address, the node and hardware id in its reports.
+type Exporter struct {
+	Source  netip.Addr `json:"source"`
+	Node    *uint32    `json:"node"`
+	Name    string     `json:"name,omitempty"`
+	HWID    *uint8     `json:"hw_id"`
+	Version string     `json:"version"`
+	Dialect string     `json:"dialect"`
+	First   time.Time  `json:"first"`
+	Last    time.Time  `json:"last"`
+	// Received counts datagrams, Reports the reports in them.
+	Received uint64 `json:"received"`
+	Reports  uint64 `json:"reports"`
+	// Lost is nil where the sequence numbers do not count; LossKnown says so in words.
+	Lost      *uint64 `json:"lost"`
+	LossKnown string  `json:"loss_known"`
+	Reordered uint64  `json:"reordered"`
+	Duplicate uint64  `json:"duplicate"`
+	Restarted uint64  `json:"restarted"`
+	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
+	Malformed map[string]uint64 `json:"malformed"`
+	Damaged   map[string]uint64 `json:"damaged"`
+}

@@ -1,0 +1,161 @@
+package telemetry
+
+// Fields says which values a Hop carries.
+type Fields uint32
+
+// Fields of a Hop.
+const (
+	HasNode Fields = 1 << iota
+	HasIngressPort
+	HasEgressPort
+	HasLatency
+	HasDerivedLatency // the latency is egress minus ingress time, the device sent none
+	HasQueue          // occupancy; the id is 0 where the version has none
+	HasCongestion
+	HasIngressTime
+	HasEgressTime
+	HasWideTimes // the times have 64 bits: they do not wrap
+	HasL2Ports
+	HasTxUtil
+	HasBuffer
+	HasDrop
+	HasTTL
+)
+
+// A Hop is what one node told about one packet. Values whose bit in Has is clear are meaningless.
+type Hop struct {
+	Has                     Fields
+	NodeID                  uint32
+	IngressPort, EgressPort uint32 // level 1 interface ids
+	L2Ingress, L2Egress     uint32 // level 2 interface ids
+	LatencyNs               uint64 // residence time
+	IngressNs, EgressNs     uint64 // the node's own clock; 32 bit counters wrap (4.29 s for ns)
+	QueueOccupancy          uint32 // bytes, unless the node counts cells or packets
+	Congestion              uint32 // INT 2016 and 0.5: queue congestion status
+	TxUtil                  uint32 // hundredths of a percent, unless the node says otherwise
+	BufferOccupancy         uint32
+	QueueID                 uint8
+	BufferID                uint8
+	DropReason              uint8 // of the dialect's table
+	TTL                     uint8 // of the packet at this node, for postcards
+}
+
+// Version is the version of a telemetry report.
+type Version uint8
+
+// Versions of telemetry reports.
+const (
+	Version05 Version = iota
+	Version10
+	Version20
+)
+
+func (v Version) String() string { return [...]string{"0.5", "1.0", "2.0"}[min(v, Version20)] }
+
+// SequenceBits returns the width of the sequence number.
+func (v Version) SequenceBits() int {
+	if v == Version20 {
+		return 22
+	}
+	return 32
+}
+
+// Flags of a report and of the INT header in its fragment.
+type Flags uint16
+
+// Flags.
+const (
+	Dropped       Flags = 1 << iota // D: the packet was dropped
+	Congested                       // Q: a monitored queue was congested
+	Tracked                         // F: the packet belongs to a tracked flow
+	Intermediate                    // I: a transit node reports the stack so far (TR 2.0)
+	Embedded                        // the fragment carries an INT stack or IOAM trace: Hops holds it (INT-MD)
+	Instructed                      // the fragment carries INT instructions only (INT-MX)
+	HopLimit                        // E of the INT header: the maximum hop count was reached
+	MTUExceeded                     // M of the INT header
+	Discard                         // D of an INT 2.x header or C of an older one: a copy or probe, not delivered to the host
+	StackCut                        // the report ends inside the stack: the oldest hops are missing or incomplete
+	LaterFragment                   // an IP fragment without L4 header
+	HasFlow                         // Flow is known
+	HasOuter                        // Outer is known
+	HasDevice                       // Device is known
+	DropSummary                     // a Transparent Security drop report: Drop* of the report, no packet
+)
+
+// A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
+// without the flag.
+type Report struct {
+	Version   Version
+	HWID      uint8
+	HasNodeID bool  // v0.5 without a local header names its node by the source address only
+	TTL       uint8 // of the outermost IP header, whose path it is
+	DSCP      uint8 // of the original packet, as far as known
+	Flags     Flags
+	NodeID    uint32 // the node that sent the report
+	Sequence  uint32
+
+	Flow  FlowKey // the innermost flow, with its tunnel
+	Outer FlowKey // the flow that carries it, where HasOuter is set
+	Bytes uint32  // IP length of the original packet, INT not counted; 0: unknown
+
+	// PacketID is the same for reports of one packet by several nodes and differs between packets of a flow as far as
+	// IP id, TCP sequence number and the first bytes of the payload do.
+	PacketID uint64
+
+	ReportNs uint64 // ingress time of the report header, the node's clock; 0: not given
+	Local    Hop    // what the node that sent the report said about itself; Has is 0 if nothing
+	Hops     []Hop  // the embedded stack, source first
+
+	DropReasons ReasonTable // that Local.DropReason is a number of, where Local has one
+
+	Device    uint64 // Transparent Security source device id, where HasDevice is set
+	DropKey   uint64 // Transparent Security drop report: hash of the rule
+	DropCount uint32
+}
+
+// Is reports whether any of the flags is set.
+func (r *Report) Is(f Flags) bool { return r.Flags&f != 0 }
+
+// A Batch holds decoded Reports and owns the memory of their Hops. It is reused: Reset keeps its memory.
+type Batch struct {
+	Reports []Report
+	hops    []Hop
+}
+
+// Reset empties the batch. Reports and Hops taken from it before are overwritten by what comes next.
+func (b *Batch) Reset() {
+	b.Reports = b.Reports[:0]
+	b.hops = b.hops[:0]
+}
+
+// next returns a new Report at the end of the batch, with undefined content but no Hops.
+func (b *Batch) next() *Report {
+	if len(b.Reports) < cap(b.Reports) {
+		b.Reports = b.Reports[:len(b.Reports)+1]
+	} else {
+		b.Reports = append(b.Reports, Report{})
+	}
+	return &b.Reports[len(b.Reports)-1]
+}
+
+// takeHops returns n Hops of the batch's memory, with undefined content.
+func (b *Batch) takeHops(n int) []Hop {
+	start := len(b.hops)
+	if start+n > cap(b.hops) {
+		// Hops handed out before stay where they are; the new block serves from now on.
+		b.hops = make([]Hop, 0, max(2*cap(b.hops), 256, n))
+		start = 0
+	}
+	b.hops = b.hops[:start+n]
+	return b.hops[start : start+n : start+n]
+}
+
+// Add appends a copy of r, with its Hops, to the batch.
+func (b *Batch) Add(r *Report) {
+	to := b.next()
+	*to = *r
+	if len(r.Hops) > 0 {
+		to.Hops = b.takeHops(len(r.Hops))
+		copy(to.Hops, r.Hops)
+	}
+}
