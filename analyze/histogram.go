@@ -14,9 +14,6 @@ import (
 // maxScale is the finest scale: 128 buckets for each power of two, 0.54 % wide.
 const maxScale = 7
 
-// minScale is the coarsest: one bucket holds 2^16 times the value. All of uint64 fits in 4 buckets.
-const minScale = -4
-
 // subBounds[i] is the 52 bit mantissa at which sub-bucket i of a power of two begins at maxScale.
 var subBounds = func() (b [1<<maxScale + 1]uint64) {
 	for i := range b {
@@ -54,7 +51,7 @@ func bucketIndex(v uint64) int32 {
 // A shape says which buckets an array of counts stands for: n of them, from bucket start on, at scale maxScale - shift.
 type shape struct {
 	start int16
-	shift uint8 // 0 to maxScale-minScale
+	shift uint8
 	n     uint8
 }
 

@@ -9,9 +9,9 @@ type Config struct {
 	// 0.0.0.0 they take IPv4. Port 0 lets the kernel choose.
 	Address string
 
-	// Sockets is the number of sockets that share the address, so that as many goroutines can read. The kernel spreads
-	// senders over them by source and destination address and port: the datagrams of one sender stay on one socket and in
-	// order. 0 means 1. Only Linux opens more than one.
+	// Sockets is the number of sockets that share the address, so that as many goroutines can read. Senders are spread over
+	// them by source address alone: whatever its source ports (reports may put entropy there, TR 2.0 §3.1), an exporter
+	// stays on one socket and its datagrams in order. 0 means 1. Only Linux opens more than one.
 	Sockets int
 
 	// ReceiveBuffer is the kernel memory per socket for datagrams that wait to be read, in bytes. 0 means

@@ -48,6 +48,9 @@ func Listen(cfg Config) ([]*Socket, error) {
 			sockets = append(sockets, s)
 		}
 	}
+	if err == nil {
+		err = first.spreadBySource(len(sockets))
+	}
 	if err != nil {
 		for _, s := range sockets {
 			s.Close()

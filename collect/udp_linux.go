@@ -50,6 +50,34 @@ func (s *Socket) allowSharing() error {
 	return errors.Join(controlErr, os.NewSyscallError("setsockopt SO_REUSEPORT", err))
 }
 
+// spreadBySource lets the kernel choose among the n sockets of s's address by the last four bytes of the source address.
+func (s *Socket) spreadBySource(n int) error {
+	const (
+		ip         = 0xfff00000 // SKF_NET_OFF: offsets count from the IP header
+		source4    = ip + 12
+		source6    = ip + 8 + 12
+		multiplier = 0x9e3779b1 // spreads neighbouring addresses
+	)
+	program := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: ip},
+		{Code: unix.BPF_ALU | unix.BPF_RSH | unix.BPF_K, K: 4},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 6, Jt: 2},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: source4},
+		{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: source6},
+		{Code: unix.BPF_ALU | unix.BPF_MUL | unix.BPF_K, K: multiplier},
+		{Code: unix.BPF_ALU | unix.BPF_RSH | unix.BPF_K, K: 16},
+		{Code: unix.BPF_ALU | unix.BPF_MOD | unix.BPF_K, K: uint32(n)},
+		{Code: unix.BPF_RET | unix.BPF_A},
+	}
+	var err error
+	controlErr := s.raw.Control(func(fd uintptr) {
+		err = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_REUSEPORT_CBPF,
+			&unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]})
+	})
+	return errors.Join(controlErr, os.NewSyscallError("setsockopt SO_ATTACH_REUSEPORT_CBPF", err))
+}
+
 // ReadBatch waits for at least one datagram and fills b with those that are there, as many as b holds. It returns their
 // number; b.Datagram returns them. It does not allocate. The error is net.ErrClosed after Close, os.ErrDeadlineExceeded
 // after the time of SetReadDeadline, or the kernel's.

@@ -35,20 +35,14 @@ func TestSocketsShareAPort(t *testing.T) {
 				if s.Addr() != sockets[0].Addr() {
 					t.Errorf("socket %d has %v, socket 0 has %v", i, s.Addr(), sockets[0].Addr())
 				}
-				n := 0
 				for _, datagram := range drain(t, s) {
 					source := datagram.source.String()
 					if next, known := sources[source]; !known || datagram.payload != string([]byte{byte(next)}) {
 						t.Fatalf("datagram %q from %s, want number %d", datagram.payload, source, next)
 					}
 					sources[source]++
-					n++
+					total++
 				}
-				// With 64 senders and a fair hash an empty socket comes once in 25 million runs.
-				if n == 0 {
-					t.Errorf("socket %d got nothing", i)
-				}
-				total += n
 			}
 			if total != senders*each {
 				t.Errorf("got %d datagrams, want %d", total, senders*each)

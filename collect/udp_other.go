@@ -15,6 +15,8 @@ const canShare = false
 // setOptions leaves the socket as the system made it.
 func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) { return 0, nil }
 
+func (s *Socket) spreadBySource(int) error { return errors.ErrUnsupported }
+
 func (s *Socket) allowSharing() error { return errors.ErrUnsupported }
 
 // ReadBatch waits for one datagram and puts it into b. The error is net.ErrClosed after Close, os.ErrDeadlineExceeded

@@ -16,12 +16,12 @@ type Form string
 
 // Forms, one for each report version and mode.
 const (
-	Form05Local Form = "v0.5/XD"      // switch local header, as SD-Fabric
-	Form05MD    Form = "v0.5/MD-0.5"  // embedded INT 0.5 over UDP, marked by DSCP 0x17
-	Form10MD    Form = "v1.0/MD-1.0"  // embedded INT 1.0 over UDP, marked by DSCP 0x17
-	Form20XD    Form = "v2.0/XD"      // own metadata and a plain packet
-	Form20MX    Form = "v2.0/MX-2.1"  // own metadata and a packet with instructions
-	Form20MD    Form = "v2.0/MD-2.1"  // embedded INT 2.1, UDP destination port INTPort, NPT 1
+	Form05Local Form = "v0.5/XD"     // switch local header, as SD-Fabric
+	Form05MD    Form = "v0.5/MD-0.5" // embedded INT 0.5 over UDP, marked by DSCP 0x17
+	Form10MD    Form = "v1.0/MD-1.0" // embedded INT 1.0 over UDP, marked by DSCP 0x17
+	Form20XD    Form = "v2.0/XD"     // own metadata and a plain packet
+	Form20MX    Form = "v2.0/MX-2.1" // own metadata and a packet with instructions
+	Form20MD    Form = "v2.0/MD-2.1" // embedded INT 2.1, UDP destination port INTPort, NPT 1
 	Form20Three Form = "v2.0/coalesced-3xMD"
 )
 

@@ -42,8 +42,10 @@ func TestHeader05Decode04(t *testing.T) {
 			"GEANT E", "44 03 02 02 00e0 0000",
 			Header05{Version: 1, E: true, InstructionCount: 3, MaxHopCount: 2, TotalHopCount: 2, Bitmap: 0x00E0},
 		},
-		{"Rep C", "38 01 08 01 8000 0000",
-			Header05{Rep: 3, C: true, InstructionCount: 1, MaxHopCount: 8, TotalHopCount: 1, Bitmap: 0x8000}},
+		{
+			"Rep C", "38 01 08 01 8000 0000",
+			Header05{Rep: 3, C: true, InstructionCount: 1, MaxHopCount: 8, TotalHopCount: 1, Bitmap: 0x8000},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

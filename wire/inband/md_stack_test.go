@@ -66,34 +66,54 @@ func TestMDStackBottom(t *testing.T) {
 		complement [2]uint32
 	}{
 		{
-			"SourceOnly", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8,
+			"SourceOnly",
+			MD{HopML: 1, Bitmap: 0x8000, DomainID: domain},
+			8,
 			`aaaaaaaa
 			 bbbbbbbb 1111111111111111`,
-			"1111111111111111", [2]string{}, [2]uint32{},
+			"1111111111111111",
+			[2]string{},
+			[2]uint32{},
 		},
 		{
-			"SourceOnlyComplement", MD{HopML: 2, Bitmap: 0x8001, DomainID: domain}, 8,
+			"SourceOnlyComplement",
+			MD{HopML: 2, Bitmap: 0x8001, DomainID: domain},
+			8,
 			`aaaaaaaa                  00000001
 			 bbbbbbbb 1111111111111111 00000002`,
-			"1111111111111111", [2]string{}, [2]uint32{1, 2},
+			"1111111111111111",
+			[2]string{},
+			[2]uint32{1, 2},
 		},
 		{
-			"PerHopDSComplement", MD{HopML: 3, Bitmap: 0x8001, DomainID: domain}, 0,
+			"PerHopDSComplement",
+			MD{HopML: 3, Bitmap: 0x8001, DomainID: domain},
+			0,
 			`aaaaaaaa 22222222 00000001
 			 bbbbbbbb 33333333 00000002`,
-			"", [2]string{"22222222", "33333333"}, [2]uint32{1, 2},
+			"",
+			[2]string{"22222222", "33333333"},
+			[2]uint32{1, 2},
 		},
 		{
-			"Mixed", MD{HopML: 3, Bitmap: 0x8001, DomainID: domain}, 8,
+			"Mixed",
+			MD{HopML: 3, Bitmap: 0x8001, DomainID: domain},
+			8,
 			`aaaaaaaa 22222222                  00000001
 			 bbbbbbbb 1111111133333333 11111111 00000002`,
-			"", [2]string{"22222222", "111111113333333311111111"}, [2]uint32{1, 2},
+			"",
+			[2]string{"22222222", "111111113333333311111111"},
+			[2]uint32{1, 2},
 		},
 		{
-			"MixedNoComplement", MD{HopML: 2, Bitmap: 0x8000, DomainID: domain}, 4,
+			"MixedNoComplement",
+			MD{HopML: 2, Bitmap: 0x8000, DomainID: domain},
+			4,
 			`aaaaaaaa 22222222
 			 bbbbbbbb 33333333 11111111`,
-			"", [2]string{"22222222", "3333333311111111"}, [2]uint32{},
+			"",
+			[2]string{"22222222", "3333333311111111"},
+			[2]uint32{},
 		},
 	}
 	for _, test := range tests {

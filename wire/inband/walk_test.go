@@ -351,9 +351,13 @@ func values(m *Metadata, format Format) []namedValue {
 	switch format {
 	case Format2016:
 		return []namedValue{
-			{NodeID, "switch_id", m.NodeID}, {L1Ingress, "ingress_port_id", m.L1Ingress}, {HopLatency, "hop_latency", m.HopLatency},
-			{QueueOccupancy, "queue_occupancy", m.QueueOccupancy}, {IngressTS, "ingress_ts", m.IngressTS},
-			{L1Egress, "egress_port_id", m.L1Egress}, {QueueCongestion, "queue_congestion", m.QueueCongestion},
+			{NodeID, "switch_id", m.NodeID},
+			{L1Ingress, "ingress_port_id", m.L1Ingress},
+			{HopLatency, "hop_latency", m.HopLatency},
+			{QueueOccupancy, "queue_occupancy", m.QueueOccupancy},
+			{IngressTS, "ingress_ts", m.IngressTS},
+			{L1Egress, "egress_port_id", m.L1Egress},
+			{QueueCongestion, "queue_congestion", m.QueueCongestion},
 			{EgressTxUtil, "egress_tx_util", m.EgressTxUtil},
 		}
 	case Format20:
@@ -366,12 +370,19 @@ func values(m *Metadata, format Format) []namedValue {
 
 func words(m *Metadata) []namedValue {
 	return []namedValue{
-		{NodeID, "node_id", m.NodeID}, {L1Ingress, "l1_ingress", m.L1Ingress}, {L1Egress, "l1_egress", m.L1Egress},
-		{HopLatency, "hop_latency", m.HopLatency}, {QueueID, "queue_id", m.QueueID},
-		{QueueOccupancy, "queue_occupancy", m.QueueOccupancy}, {QueueCongestion, "queue_congestion", m.QueueCongestion},
-		{L2Ingress, "l2_ingress", m.L2Ingress}, {L2Egress, "l2_egress", m.L2Egress},
-		{EgressTxUtil, "egress_tx_util", m.EgressTxUtil}, {BufferID, "buffer_id", m.BufferID},
-		{BufferOccupancy, "buffer_occupancy", m.BufferOccupancy}, {Complement, "checksum_complement", m.Complement},
+		{NodeID, "node_id", m.NodeID},
+		{L1Ingress, "l1_ingress", m.L1Ingress},
+		{L1Egress, "l1_egress", m.L1Egress},
+		{HopLatency, "hop_latency", m.HopLatency},
+		{QueueID, "queue_id", m.QueueID},
+		{QueueOccupancy, "queue_occupancy", m.QueueOccupancy},
+		{QueueCongestion, "queue_congestion", m.QueueCongestion},
+		{L2Ingress, "l2_ingress", m.L2Ingress},
+		{L2Egress, "l2_egress", m.L2Egress},
+		{EgressTxUtil, "egress_tx_util", m.EgressTxUtil},
+		{BufferID, "buffer_id", m.BufferID},
+		{BufferOccupancy, "buffer_occupancy", m.BufferOccupancy},
+		{Complement, "checksum_complement", m.Complement},
 	}
 }
 

@@ -1,0 +1,60 @@
+# What there is to do. "make help" lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.PHONY: help build demo test bench fuzz lint format setup-demo setup-test clean
+
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+# Of "test" and "fuzz": how long each fuzz target runs. Of "bench": which benchmarks run, and an older result to compare.
+FUZZTIME ?= 10s
+PKG ?= ./...
+BENCH ?= .
+OLD ?=
+RESULT = bench/results/$(VERSION).txt
+
+build: ## build bin/waybill
+	go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/waybill ./cmd/waybill
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup-demo build ## run Waybill on the reports of real INT switches (DEMO_SECONDS=N: for N seconds)
+	scripts/demo
+
+# The tests run a second time without the race detector: it changes what is allocated and what is inlined, so that only
+# without it testing.AllocsPerRun counts what users get. Benchmarks run briefly, so that none rots.
+test: setup-test lint ## run everything that must pass
+	go test -race -shuffle=on ./...
+	go test -shuffle=on ./...
+	go test -run '^$$' -bench . -benchtime 0.05s ./...
+	scripts/fuzz $(FUZZTIME)
+	@echo 'make test: passed: gofumpt, vet, staticcheck, tests with and without -race, benchmarks, fuzz targets ($(FUZZTIME) each)'
+
+bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode OLD=bench/results/FILE)
+	@mkdir -p bench/results
+	@echo '*' > bench/results/.gitignore
+	go test -run '^$$' -bench '$(BENCH)' -count 10 -timeout 2h $(PKG) | tee $(RESULT)
+	go tool benchstat $(OLD) $(RESULT)
+
+fuzz: FUZZTIME = 2m
+fuzz: ## run every fuzz target for longer (FUZZTIME=1h PKG=./wire/inband)
+	scripts/fuzz $(FUZZTIME) $(PKG)
+
+lint: ## check the format (gofumpt), go vet, staticcheck
+	@files=$$(go tool gofumpt -l .); test -z "$$files" || { echo "not formatted, run make format:" $$files; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+format: ## format the Go files
+	go tool gofumpt -w .
+
+setup-demo: ## install what "make demo" needs
+	@scripts/setup demo
+
+setup-test: ## install what "make test" needs
+	@scripts/setup test
+
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,150 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// An Account takes note of every datagram, in the order of arrival.
+type Account interface {
+	Observe(headers []telemetry.Header, nowNs int64)
+}
+
+// A Receiver reads datagrams from one socket, decodes each once, accounts for it and hands its reports to the owners of
+// their flows. All datagrams of an exporter come to the same receiver (see Config.Sockets), so that its account needs no
+// lock that another receiver takes.
+type Receiver struct {
+	socket  *Socket
+	decoder *telemetry.Decoder
+	account Account
+	queues  []*Queue
+	port    uint16
+
+	batch   *Batch
+	headers []telemetry.Header
+	scratch telemetry.Batch
+	filling []*telemetry.Batch // one for each queue, while a batch of datagrams is distributed
+
+	received, decoded, damaged, malformed atomic.Uint64
+	reasons                               [wire.NumErrors]atomic.Uint64
+}
+
+// NewReceiver returns a receiver for socket; Run starts it.
+func NewReceiver(socket *Socket, points *codepoint.Config, account Account, queues []*Queue) *Receiver {
+	return &Receiver{
+		socket: socket, decoder: telemetry.NewDecoder(points), account: account, queues: queues, port: socket.Addr().Port(),
+		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize), filling: make([]*telemetry.Batch, len(queues)),
+	}
+}
+
+// Run receives until ctx is done, then takes what the kernel still holds. It closes the socket.
+func (r *Receiver) Run(ctx context.Context) error {
+	defer r.socket.Close()
+	stop := context.AfterFunc(ctx, func() { r.socket.SetReadDeadline(time.Now()) })
+	defer stop()
+	for {
+		n, err := r.socket.ReadBatch(r.batch)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil:
+			return err
+		}
+		r.take(n, time.Now().UnixNano())
+	}
+}
+
+// take decodes the n datagrams of the batch and passes them on.
+func (r *Receiver) take(n int, nowNs int64) {
+	r.received.Add(uint64(n))
+	one := len(r.queues) == 1
+	into := &r.scratch
+	if one {
+		into = r.queues[0].take()
+	} else {
+		into.Reset()
+	}
+	var damaged, malformed uint64
+	for i := range n {
+		d := r.batch.Datagram(i)
+		h := &r.headers[i]
+		r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
+		switch h.Outcome {
+		case telemetry.Damaged:
+			damaged++
+			r.reasons[h.Reason].Add(1)
+		case telemetry.Malformed:
+			malformed++
+			r.reasons[h.Reason].Add(1)
+		}
+	}
+	r.decoded.Add(uint64(n) - damaged - malformed)
+	r.damaged.Add(damaged)
+	r.malformed.Add(malformed)
+	r.account.Observe(r.headers[:n], nowNs)
+	if one {
+		r.queues[0].put(into, nowNs)
+	} else {
+		r.distribute(into, nowNs)
+	}
+}
+
+// distribute copies each report into a batch for the owner of its flow.
+func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
+	for i := range b.Reports {
+		report := &b.Reports[i]
+		owner := 0
+		if report.Is(telemetry.HasFlow) {
+			owner = int(report.Flow.Hash() % uint64(len(r.queues)))
+		}
+		to := r.filling[owner]
+		if to == nil {
+			to = r.queues[owner].take()
+			r.filling[owner] = to
+		}
+		to.Add(report)
+	}
+	for owner, to := range r.filling {
+		if to != nil {
+			r.queues[owner].put(to, nowNs)
+			r.filling[owner] = nil
+		}
+	}
+}
+
+// Stats are the counters of a receiver. Every datagram that it received has one outcome:
+// Received = Decoded + Damaged + Malformed.
+type Stats struct {
+	Address                     string
+	ReceiveBuffer               int // bytes that the kernel granted
+	Received                    uint64
+	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
+	Decoded, Damaged, Malformed uint64
+	Reasons                     map[string]uint64 // of damaged and malformed datagrams, by error code
+}
+
+// Stats returns the counters as they are now. It may be called from any goroutine.
+func (r *Receiver) Stats() Stats {
+	s := Stats{
+		Address: r.socket.Addr().String(), ReceiveBuffer: r.socket.ReceiveBuffer(), Received: r.received.Load(),
+		Decoded: r.decoded.Load(), Damaged: r.damaged.Load(), Malformed: r.malformed.Load(),
+		Reasons: map[string]uint64{},
+	}
+	if drops, err := r.socket.Drops(); err == nil {
+		s.KernelDrops = drops
+	}
+	for reason := range r.reasons {
+		if n := r.reasons[reason].Load(); n > 0 {
+			s.Reasons[wire.Error(reason).Error()] = n
+		}
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/waybill-int/waybill"
+
+// badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order of
+// the tree is
+//
+//	wire <- telemetry <- {node, collect, analyze, store, bus} <- {fabric, api} <- cmd
+//
+// To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import it.
+var badImports = []struct{ from, to, why string }{
+	{"wire/...", "... -wire/...", "wire turns bytes into values; all others stand on it"},
+	{"wire/...", "third-party", "wire needs the standard library only, so that other programs can import it"},
+	{"wire", "wire/...", "the reasons why bytes break a rule stand below all formats"},
+	{
+		"wire/... -wire/codepoint/... -wire/dissect/...", "wire/codepoint/... wire/dissect/...",
+		"a format is what its specification says; what is configured or walked through stands above it",
+	},
+	{"wire/codepoint/...", "wire/... -wire -wire/codepoint/... -wire/inband/...", "code points are read before any packet is"},
+
+	{"telemetry/...", "... -telemetry/... -wire/...", "telemetry holds the words that all others share"},
+	{"telemetry/...", "third-party", "the words of the domain need the standard library only"},
+
+	{"node/...", "... -node/... -telemetry/... -wire/... -internal/...", "a node does not know who reads its reports"},
+	{"collect/...", "... -collect/... -telemetry/... -wire/... -internal/...", "who wants the datagrams calls collect"},
+	{"analyze/...", "... -analyze/... -telemetry/... -wire/... -internal/...", "an analysis gets reports and gives records, wherever they come from and go"},
+	{"analyze/...", "third-party", "analyses are plain code over tables of their own"},
+	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
+	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
+
+	{"fabric/...", "api/...", "an emulated network ends at the wire, as a real one does"},
+	{"api/...", "fabric/...", "the API shows what was received, and knows no other truth"},
+
+	{"... -cmd/...", "cmd/...", "cmd wires the packages together; what others need of it belongs into one of them"},
+	{"... -internal/test/...", "internal/test/...", "internal/test is for tests"},
+	{"internal/... -internal/test/...", "... -internal/...", "internal holds helpers without domain words"},
+}
+
+// matches reports whether a package, by its path in this module, is in a list of patterns. The last pattern that fits
+// decides: "a" is a itself, "a/..." also what is below it, "..." all of this module, "-" takes out again.
+// "third-party" fits what is neither in this module nor in the standard library.
+func matches(patterns, path string) bool {
+	in := false
+	for pattern := range strings.FieldsSeq(patterns) {
+		pattern, out := strings.CutPrefix(pattern, "-")
+		top, below := strings.CutSuffix(pattern, "...")
+		top = strings.TrimSuffix(top, "/")
+		if path == top || below && strings.HasPrefix(path+"/", top+"/") || pattern == "..." && path != "third-party" {
+			in = !out
+		}
+	}
+	return in
+}
+
+// short is the path of a package in this module, "third-party", or "" for the standard library.
+func short(path string) string {
+	if rest, ok := strings.CutPrefix(path, module); ok && (rest == "" || rest[0] == '/') {
+		return strings.TrimPrefix(rest, "/")
+	}
+	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
+		return "third-party"
+	}
+	return ""
+}
+
+// reasons says why from may not import to; nothing if it may.
+func reasons(from, to string) (why []string) {
+	from, to = short(from), short(to)
+	for _, bad := range badImports {
+		if to != "" && matches(bad.from, from) && matches(bad.to, to) {
+			why = append(why, bad.why)
+		}
+	}
+	return why
+}
+
+// A listed is what go list says of a package.
+type listed struct {
+	ImportPath, Dir, Doc string
+	GoFiles, Imports     []string // without the tests
+}
+
+func list(t *testing.T) []listed {
+	t.Helper()
+	// go test reuses a result as long as the directories that the test has read are the same.
+	err := filepath.WalkDir(Root(), func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && path != Root() && (d.Name()[0] == '.' || d.Name() == "node_modules") {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// -e: that a package does not build is for its own tests to say.
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Doc,GoFiles,Imports", "./...")
+	cmd.Dir = Root()
+	out, err := cmd.Output()
+	if err != nil {
+		exit := &exec.ExitError{}
+		errors.As(err, &exit)
+		t.Fatalf("go list: %v\n%s", err, exit.Stderr)
+	}
+	var packages []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestImports(t *testing.T) {
+	packages := list(t)
+	if len(packages) < 5 {
+		t.Fatalf("go list found %d packages only", len(packages))
+	}
+	for _, p := range packages {
+		for _, to := range p.Imports {
+			for _, why := range reasons(p.ImportPath, to) {
+				t.Errorf("%s imports %s: %s", p.ImportPath, to, why)
+			}
+		}
+	}
+}
+
+func TestImportRules(t *testing.T) {
+	const std, yaml = "encoding/binary", "github.com/goccy/go-yaml"
+	for _, edge := range []struct {
+		from, to string
+		bad      bool
+	}{
+		{"wire/packet", std, false},
+		{"wire/packet", "wire", false},
+		{"wire", "wire/packet", true},
+		{"wire/inband", "wire/codepoint", true},
+		{"wire/report", "wire/dissect", true},
+		{"wire/codepoint", "wire/inband", false},
+		{"wire/codepoint", "wire/report", true},
+		{"wire/dissect", "wire/codepoint", false},
+		{"wire/codepoint", yaml, true},
+		{"wire/dissect", "telemetry", true},
+		{"wire/dissect", "internal/ring", true},
+		{"telemetry", "wire/report", false},
+		{"telemetry", "collect", true},
+		{"telemetry", yaml, true},
+		{"collect", yaml, false},
+		{"collect", "telemetry", false},
+		{"collect", "internal/ring", false},
+		{"collect", "internal/test", true},
+		{"analyze", "collect", true},
+		{"analyze", yaml, true},
+		{"store/duckdb", "store", false},
+		{"store/duckdb", "analyze", true},
+		{"node", "node/bpf", false},
+		{"node", "nodes", true},
+		{"bus", "api", true},
+		{"fabric", "node", false},
+		{"fabric", "api", true},
+		{"api", "fabric", true},
+		{"api", "store/duckdb", false},
+		{"api", "cmd/waybill", true},
+		{"bench", "cmd/waybill", true},
+		{"cmd/waybill", "api", false},
+		{"cmd/waybill", "internal/test", true},
+		{"internal/ring", "telemetry", true},
+		{"internal/ring", "internal/bits", false},
+		{"internal/test", "wire/report", false},
+		{"internal/test/wiretest", "internal/test", false},
+	} {
+		to := edge.to
+		if to != std && to != yaml {
+			to = module + "/" + to
+		}
+		if why := reasons(module+"/"+edge.from, to); (len(why) > 0) != edge.bad {
+			t.Errorf("%s imports %s: got reasons %q, want bad=%v", edge.from, edge.to, why, edge.bad)
+		}
+	}
+}
+
+func TestPackageComments(t *testing.T) {
+	for _, p := range list(t) {
+		if len(p.GoFiles) > 0 && p.Doc == "" {
+			t.Errorf("%s has no package comment: say in doc.go what it is for", p.ImportPath)
+		}
+	}
+}
