@@ -47,6 +47,7 @@ type flow struct {
 	touched     bool // a second report came since the eviction hand last passed
 	hasDevice   bool
 	stacked     bool // its reports carry INT stacks
+	partial     bool // some of them are intermediate ones
 
 	residence        summary
 	endToEnd         summary

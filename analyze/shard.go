@@ -114,6 +114,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	switch {
 	case r.Is(telemetry.Intermediate):
+		f.partial = true
 		s.intermediate(r, tag, nowNs)
 	case r.Is(telemetry.Embedded):
 		f.stacked = true
@@ -178,14 +179,20 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 // and the node that sent the report unless the stack has it (TR 2.0 §3.4).
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	hops := r.Hops
-	older := s.olderHops(r, tag)
+	var older []telemetry.Hop
+	if f.partial {
+		older = s.olderHops(r, tag)
+	}
 	local := addsLocal(r)
-	if len(older) > 0 || local {
+	if len(older) > 0 || local || r.Is(telemetry.Dropped) {
 		n := copy(s.merged[:], older)
 		n += copy(s.merged[n:], hops)
 		if local && n < len(s.merged) {
 			s.merged[n] = r.Local
 			n++
+		}
+		if n > 0 && r.Is(telemetry.Dropped) { // the node that reports a drop is where it happened (TR 2.0 §2.5)
+			s.merged[n-1].Has |= telemetry.HasDrop
 		}
 		hops = s.merged[:n]
 	}

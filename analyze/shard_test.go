@@ -245,3 +245,88 @@ func TestFlowTableEvictsWhatWasNotSeenAgain(t *testing.T) {
 		t.Errorf("got %d flows on the path, want %d", paths[0].Flows, counted)
 	}
 }
+
+// decodeOne feeds one datagram to a shard.
+func decodeOne(t *testing.T, s *Shard, c *codepoint.Config, payload []byte, now int64) {
+	t.Helper()
+	var batch telemetry.Batch
+	var h telemetry.Header
+	telemetry.NewDecoder(c).Decode(payload, netip.MustParseAddrPort("192.0.2.11:1"), 6000, &batch, &h)
+	if h.Outcome != telemetry.Decoded {
+		t.Fatalf("outcome %v, reason %v", h.Outcome, h.Reason)
+	}
+	s.Process(&batch, now)
+}
+
+func reportVector(t *testing.T, name string) (payload []byte, c *codepoint.Config) {
+	t.Helper()
+	v := test.Vectors(t, name)[0]
+	if v.StartsAt == "telemetry_report" {
+		return v.Bytes, v.Points(t)
+	}
+	d, ok := test.UDP(v.Bytes)
+	if !ok {
+		t.Fatal("no UDP payload")
+	}
+	return d.Payload, v.Points(t)
+}
+
+// A sink that tells of itself in the report comes behind the stack; one that is in the stack does not come twice.
+func TestSinkMetadataInTheReport(t *testing.T) {
+	for name, want := range map[string]string{
+		"tr20_embedded_int_md_new_udp": "257 ?>?, 514 ?>?, 771 ?>?",
+		"ts_tracked_flow_profile":      "1 ?>?, 2 ?>?, 3 ?>?",
+		"tr10_min_int10_udp":           "257 ?>?, 514 ?>?, 771 ?>?",
+		"tr05_int05_tcp":               "257 ?>?, 514 ?>?",
+	} {
+		s := NewShard(DefaultConfig())
+		payload, c := reportVector(t, name)
+		decodeOne(t, s, c, payload, second)
+		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		if len(paths) != 1 || route(paths[0].Hops) != want {
+			t.Errorf("%s: got %+v, want %s", name, paths, want)
+		}
+	}
+}
+
+// The older hops of an intermediate report and the newer ones of the sink's report are one path.
+func TestIntermediateReport(t *testing.T) {
+	payload, c := reportVector(t, "tr20_intermediate")
+	s := NewShard(DefaultConfig())
+	decodeOne(t, s, c, payload, second)
+	// The sink's report of the same packet: nodes 4 and 5 put their records on the emptied stack.
+	sink := append([]byte(nil), payload...)
+	sink[3+8] &^= 0x10                 // I
+	copy(sink[4:], []byte{0, 0, 0, 5}) // node id of the group header
+	stack := 8 + 4 + 20 + 20 + 4 + 12  // group, report, IPv4, TCP, shim, INT-MD
+	copy(sink[stack:], []byte{0, 0, 0, 5, 0, 0, 0, 9, 0, 0, 0, 4, 0, 0, 0, 8})
+	sink = append(sink[:stack+16:stack+16], sink[stack+24:]...) // two records instead of three
+	sink[8+4+20+20+1] -= 2                                      // shim Length
+	sink[8+1] -= 2                                              // Report Length
+	sink[8+4+3] -= 8                                            // IPv4 Total Length
+	decodeOne(t, s, c, sink, second+1000)
+	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+	if want := "257 ?>?, 514 ?>?, 771 ?>?, 4 ?>?, 5 ?>?"; len(paths) != 1 || route(paths[0].Hops) != want {
+		for _, p := range paths {
+			t.Errorf("got %s, want %s", route(p.Hops), want)
+		}
+	}
+}
+
+// A lost postcard leaves a gap that is shown as such.
+func TestMissingHopIsNotInvented(t *testing.T) {
+	c := codepoint.New()
+	c.Compile()
+	s := NewShard(DefaultConfig())
+	for _, sequence := range []uint32{0, 2} { // nodes 1 and 3 of 3; their TTLs are 63 and 61
+		decodeOne(t, s, c, test.Report(test.Form20XD, 7, sequence, 3), second)
+	}
+	s.Tick(10 * second)
+	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+	if want := "1 1>2, missing(1) ?>?, 3 1>2"; len(paths) != 1 || route(paths[0].Hops) != want {
+		t.Errorf("got %+v, want %s", paths, want)
+	}
+	if paths[0].Residence != nil {
+		t.Error("the latency of a path with a gap was invented")
+	}
+}

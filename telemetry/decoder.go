@@ -229,7 +229,9 @@ func (d *Decoder) report20(h *Header) {
 		return
 	}
 	d.start20(h)
-	d.fragment(v.Inner, v.InType)
+	if len(v.Inner) > 0 {
+		d.fragment(v.Inner, v.InType)
+	}
 }
 
 func (d *Decoder) start20(h *Header) {

@@ -256,6 +256,14 @@ func (d *Decoder) header20(b []byte, n, end int, kind uint8) error {
 	return d.contents20(b[n:min(end, len(b))], end-n, kind)
 }
 
+// reciprocal[n] is 65536/n, rounded up: exact enough to divide the words of a stack by n.
+var reciprocal = func() (r [32]uint32) {
+	for n := 1; n < len(r); n++ {
+		r[n] = (1<<16 + uint32(n) - 1) / uint32(n)
+	}
+	return r
+}()
+
 // contents20 reads an INT 2.x header and stack: length bytes, of which b is what is there.
 func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 	if d.report.Is(Embedded | Instructed) {
@@ -301,10 +309,12 @@ func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 	}
 	layout := inband.NewLayout(inband.Format20, md.Bitmap)
 	recordLen := layout.Len()
-	if hops := uint32(length-n) / uint32(max(recordLen, 1)); md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+int(hops)*recordLen == length {
+	// Dividing takes longer than decoding a hop; the product is checked, so a wrong quotient costs only the detour below.
+	hops := int(uint32(length-n) / 4 * reciprocal[md.HopML&31] >> 16)
+	if md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+hops*recordLen == length {
 		// The usual case: no domain-specific metadata, nothing cut. inband.MD.Stack would say the same.
 		r.Flags |= Embedded
-		r.Hops = d.batch.takeHops(int(hops))
+		r.Hops = d.batch.takeHops(hops)
 		d.hops20(r.Hops, b[n:], recordLen, md.Bitmap)
 		if hops > 0 {
 			d.mendSink(&r.Hops[hops-1])

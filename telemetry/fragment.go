@@ -53,7 +53,11 @@ func (d *Decoder) ethernet(b []byte) error {
 	if len(b) < 14 {
 		return wire.ErrTruncatedEthernet
 	}
-	return d.etherType(b[14:], binary.BigEndian.Uint16(b[12:]))
+	etherType := binary.BigEndian.Uint16(b[12:])
+	if etherType == packet.EtherTypeIPv4 { // most are: spare them the loop
+		return d.ipv4(b[14:])
+	}
+	return d.etherType(b[14:], etherType)
 }
 
 func (d *Decoder) etherType(b []byte, etherType uint16) error {
@@ -107,7 +111,7 @@ func (d *Decoder) mpls(b []byte) error {
 // enter begins an IP packet: inside of another one it is the flow, and the other is what carries it.
 func (d *Decoder) enter(ttl, dscp uint8, length int) {
 	f, r := &d.frag, d.report
-	if !f.ip {
+	if !f.ip { // the outermost packet
 		f.ip = true
 		r.TTL = ttl
 		f.length = length
@@ -134,6 +138,9 @@ func (d *Decoder) ipv4(b []byte) error {
 	if h.IsLaterFragment() {
 		d.report.Flags |= LaterFragment
 		return d.done(b[n:], h.Protocol, 0, 0)
+	}
+	if h.Protocol == packet.ProtoUDP {
+		return d.udp(b[n:])
 	}
 	return d.transport(b[n:], h.Protocol)
 }

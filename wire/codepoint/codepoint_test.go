@@ -1,6 +1,7 @@
 package codepoint
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -29,6 +30,25 @@ func TestSetAcceptsWhatVectorsAndFilesSay(t *testing.T) {
 	}
 	if len(c.Rules) != 2 {
 		t.Errorf("rules: got %+v", c.Rules)
+	}
+}
+
+// What Map says, Apply takes, and it comes to the same.
+func TestMapRoundTrip(t *testing.T) {
+	a := New()
+	if err := a.Apply(map[string]any{
+		"int_udp_port": 17768, "int_dscp": 23, "int_dscp_mask": 31, "probe_marker": "0xaabbccddeeff0011", "vxlan_gpe_next_protocol_5": "ioam",
+		"int_format_for_version_0": "v1.0", "ds_lengths": map[string]any{"0xabcd": map[string]any{"2": 8}}, "int_before_tcp_options": true,
+		"dialects": map[string]any{"10.0.0.0/24:32766": "onos-int10-ver0", "[2001:db8::/32]:556": "tps", ":6000": "geant-int04"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b := New()
+	if err := b.Apply(a.Map()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(b.Map()), fmt.Sprint(a.Map()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -73,6 +73,21 @@ func ParseRule(source, dialect string) (Rule, error) {
 	return r, nil
 }
 
+// source spells the source of r as ParseRule reads it.
+func (r *Rule) source() string {
+	text := "any"
+	if r.Prefix.IsValid() {
+		text = r.Prefix.String()
+		if r.Port != 0 && r.Prefix.Addr().Is6() {
+			text = "[" + text + "]"
+		}
+	}
+	if r.Port != 0 {
+		text += ":" + strconv.Itoa(int(r.Port))
+	}
+	return text
+}
+
 func (r *Rule) matches(src netip.Addr, srcPort, dstPort uint16) bool {
 	return (!r.Prefix.IsValid() || r.Prefix.Contains(src)) && (r.Port == 0 || r.Port == srcPort || r.Port == dstPort)
 }

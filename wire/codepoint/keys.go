@@ -9,6 +9,11 @@ import (
 	"strings"
 )
 
+var (
+	gpe5Names     = map[string]GPE5{"none": GPE5None, "int-2016": GPE5INT2016, "int-0.5": GPE5INT05, "ioam": GPE5IOAM, "mpls": GPE5MPLS}
+	version0Names = map[string]Version0{"none": Version0None, "2016": Version0INT2016, "v0.5": Version0INT05, "v1.0": Version0INT10}
+)
+
 // keys are the names of the code points in configuration files and in --set.
 var keys = map[string]struct {
 	help string
@@ -24,10 +29,10 @@ var keys = map[string]struct {
 	"geneve_int_class":             {"Geneve option class, or list of classes, of INT besides 0x0103", setGeneve},
 	"vxlan_gpe_int_next_protocols": {"VXLAN-GPE next protocol values of INT (0x08, 0x80, 0x82)", setList(func(c *Config) *[]uint8 { return &c.GPENextProtocols })},
 	"vxlan_gpe_next_protocol_5": {"meaning of VXLAN-GPE next protocol 5: int-2016, int-0.5, ioam, mpls or none", setEnum(func(c *Config) *GPE5 { return &c.GPENextProtocol5 },
-		map[string]GPE5{"none": GPE5None, "int-2016": GPE5INT2016, "int-0.5": GPE5INT05, "ioam": GPE5IOAM, "mpls": GPE5MPLS})},
+		gpe5Names)},
 	"vxlan_gpe_ioam_next_protocol": {"VXLAN-GPE next protocol of IOAM (no default)", setNumber(func(c *Config) *uint8 { return &c.GPEIOAMNextProtocol }, math.MaxUint8)},
 	"int_format_for_version_0": {"layout of INT headers with version nibble 0: 2016, v0.5, v1.0 or none", setEnum(func(c *Config) *Version0 { return &c.FormatVersion0 },
-		map[string]Version0{"none": Version0None, "2016": Version0INT2016, "v0.5": Version0INT05, "v1.0": Version0INT10})},
+		version0Names)},
 	"ifa_ip_protocol": {"IP protocol of IFA 2.0 (no default)", setNumber(func(c *Config) *uint8 { return &c.IFAProtocol }, math.MaxUint8)},
 	"ds_lengths":      {`lengths of domain-specific metadata: {domain: {bit: BYTES or "source-only BYTES"}}`, setDomains},
 	"profile":         {"dialect of every source that dialects does not name, or none", setProfile},
@@ -63,6 +68,64 @@ func (c *Config) Apply(m map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// Map returns the code points that are set, in the form that Apply takes.
+func (c *Config) Map() map[string]any {
+	m := map[string]any{"report_port": c.ReportPorts, "geneve_int_class": c.GeneveClasses, "vxlan_gpe_int_next_protocols": numbers(c.GPENextProtocols)}
+	put := func(key string, value any, set bool) {
+		if set {
+			m[key] = value
+		}
+	}
+	put("int_udp_port", c.INTUDPPort, c.INTUDPPort != 0)
+	put("int_dscp", c.INTDSCP, c.INTDSCPMask != 0)
+	put("int_dscp_mask", c.INTDSCPMask, c.INTDSCPMask != 0)
+	put("int_before_tcp_options", true, c.INTBeforeTCPOptions)
+	put("probe_marker", fmt.Sprintf("%#016x", c.ProbeMarker), c.ProbeMarker != 0)
+	put("gre_int_protocol", c.GREProtocol, c.GREProtocol != 0)
+	put("vxlan_gpe_next_protocol_5", nameOf(gpe5Names, c.GPENextProtocol5), c.GPENextProtocol5 != GPE5None)
+	put("vxlan_gpe_ioam_next_protocol", c.GPEIOAMNextProtocol, c.GPEIOAMNextProtocol != 0)
+	put("int_format_for_version_0", nameOf(version0Names, c.FormatVersion0), c.FormatVersion0 != Version0None)
+	put("ifa_ip_protocol", c.IFAProtocol, c.IFAProtocol != 0)
+	domains := map[string]any{}
+	for id, d := range c.Domains {
+		bits := map[string]any{}
+		for bit := range d {
+			switch {
+			case d[bit].SourceOnly:
+				bits[strconv.Itoa(bit)] = fmt.Sprintf("source-only %d", d[bit].Bytes)
+			case d[bit].Bytes > 0:
+				bits[strconv.Itoa(bit)] = d[bit].Bytes
+			}
+		}
+		domains[fmt.Sprintf("%#04x", id)] = bits
+	}
+	put("ds_lengths", domains, len(domains) > 0)
+	dialects := map[string]any{}
+	for _, r := range c.Rules {
+		dialects[r.source()] = r.Dialect.Name
+	}
+	put("dialects", dialects, len(dialects) > 0)
+	return m
+}
+
+// numbers keeps a list of bytes from being taken for binary data.
+func numbers(bytes []uint8) []int {
+	list := make([]int, len(bytes))
+	for i, b := range bytes {
+		list[i] = int(b)
+	}
+	return list
+}
+
+func nameOf[T comparable](names map[string]T, value T) string {
+	for name, v := range names {
+		if v == value {
+			return name
+		}
+	}
+	return ""
 }
 
 func number(v any, limit uint64) (uint64, error) {
@@ -117,6 +180,10 @@ func list(v any) []any {
 	switch v := v.(type) {
 	case []any:
 		return v
+	case []uint16:
+		return anys(v)
+	case []int:
+		return anys(v)
 	case string:
 		var items []any
 		for item := range strings.SplitSeq(v, ",") {
@@ -125,6 +192,14 @@ func list(v any) []any {
 		return items
 	}
 	return []any{v}
+}
+
+func anys[T any](values []T) []any {
+	items := make([]any, len(values))
+	for i, v := range values {
+		items[i] = v
+	}
+	return items
 }
 
 func setList[T uint8 | uint16](field func(*Config) *[]T) func(*Config, any) error {
