@@ -46,8 +46,9 @@ type flow struct {
 	used        bool
 	touched     bool // a second report came since the eviction hand last passed
 	hasDevice   bool
-	stacked     bool // its reports carry INT stacks
-	partial     bool // some of them are intermediate ones
+	stacked     bool              // its reports carry INT stacks
+	version     telemetry.Version // of those reports
+	partial     bool              // some of them are intermediate ones
 
 	residence        summary
 	endToEnd         summary

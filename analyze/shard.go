@@ -117,7 +117,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.partial = true
 		s.intermediate(r, tag, nowNs)
 	case r.Is(telemetry.Embedded):
-		f.stacked = true
+		f.stacked, f.version = true, r.Version
 		f.packets++
 		f.bytes += uint64(r.Bytes)
 		s.stack(f, tag, r, nowNs)
@@ -215,7 +215,7 @@ func addsLocal(r *telemetry.Report) bool {
 // completesStack reports whether r is the separate report in which a sink tells of itself, after the one with the stack.
 func (s *Shard) completesStack(f *flow, r *telemetry.Report) bool {
 	fp := &f.paths[0]
-	if !fp.used || r.Is(telemetry.Dropped) || !f.stacked {
+	if !fp.used || r.Is(telemetry.Dropped) || !f.stacked || f.version != r.Version {
 		return false
 	}
 	p := s.pathOf(fp)

@@ -7,7 +7,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An Owner takes the reports of the flows that it owns. It is called from one goroutine only.
+// An Owner takes the reports of the flows that it owns.
 type Owner interface {
 	// Process takes the reports of a batch that arrived at nowNs. The batch is not the owner's to keep.
 	Process(b *telemetry.Batch, nowNs int64)
@@ -15,11 +15,36 @@ type Owner interface {
 	Tick(nowNs int64)
 }
 
+// A Handover is a way for receivers to give reports to the owner of their flows: Direct or a Queue.
+type Handover interface {
+	// take returns an empty batch to fill.
+	take() *telemetry.Batch
+	// put gives a batch that take returned to the owner.
+	put(b *telemetry.Batch, nowNs int64)
+}
+
+// Direct lets a receiver call the owner itself: the reports stay in the cache of its processor. It suits a single owner,
+// who must allow calls from several goroutines if there are several receivers. Each receiver needs a Direct of its own,
+// and somebody else has to call Tick.
+func Direct(owner Owner) Handover { return &direct{owner: owner} }
+
+type direct struct {
+	owner Owner
+	batch telemetry.Batch
+}
+
+func (d *direct) take() *telemetry.Batch {
+	d.batch.Reset()
+	return &d.batch
+}
+
+func (d *direct) put(b *telemetry.Batch, nowNs int64) { d.owner.Process(b, nowNs) }
+
 // queueLength is how many batches may wait for an owner. Beyond that receivers wait too, and the kernel's receive buffers,
 // which are much larger, take the burst: what is lost then is lost in one place only, which counts it.
 const queueLength = 16
 
-// A Queue hands batches of reports over to the owner of their flows. Batches go round: receivers take an empty one, fill
+// A Queue hands batches of reports over to the goroutine of the owner of their flows. Batches go round: receivers take an empty one, fill
 // it and put it in; the owner gives it back. No batch is allocated after the start.
 type Queue struct {
 	owner   Owner

@@ -25,23 +25,24 @@ type Receiver struct {
 	socket  *Socket
 	decoder *telemetry.Decoder
 	account Account
-	queues  []*Queue
+	owners  []Handover
 	port    uint16
 
 	batch   *Batch
 	headers []telemetry.Header
 	scratch telemetry.Batch
-	filling []*telemetry.Batch // one for each queue, while a batch of datagrams is distributed
+	filling []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
 
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
 }
 
-// NewReceiver returns a receiver for socket; Run starts it.
-func NewReceiver(socket *Socket, points *codepoint.Config, account Account, queues []*Queue) *Receiver {
+// NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their number,
+// says.
+func NewReceiver(socket *Socket, points *codepoint.Config, account Account, owners []Handover) *Receiver {
 	return &Receiver{
-		socket: socket, decoder: telemetry.NewDecoder(points), account: account, queues: queues, port: socket.Addr().Port(),
-		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize), filling: make([]*telemetry.Batch, len(queues)),
+		socket: socket, decoder: telemetry.NewDecoder(points), account: account, owners: owners, port: socket.Addr().Port(),
+		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize), filling: make([]*telemetry.Batch, len(owners)),
 	}
 }
 
@@ -65,10 +66,10 @@ func (r *Receiver) Run(ctx context.Context) error {
 // take decodes the n datagrams of the batch and passes them on.
 func (r *Receiver) take(n int, nowNs int64) {
 	r.received.Add(uint64(n))
-	one := len(r.queues) == 1
+	one := len(r.owners) == 1
 	into := &r.scratch
 	if one {
-		into = r.queues[0].take()
+		into = r.owners[0].take()
 	} else {
 		into.Reset()
 	}
@@ -91,7 +92,7 @@ func (r *Receiver) take(n int, nowNs int64) {
 	r.malformed.Add(malformed)
 	r.account.Observe(r.headers[:n], nowNs)
 	if one {
-		r.queues[0].put(into, nowNs)
+		r.owners[0].put(into, nowNs)
 	} else {
 		r.distribute(into, nowNs)
 	}
@@ -103,18 +104,18 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 		report := &b.Reports[i]
 		owner := 0
 		if report.Is(telemetry.HasFlow) {
-			owner = int(report.Flow.Hash() % uint64(len(r.queues)))
+			owner = int(report.Flow.Hash() % uint64(len(r.owners)))
 		}
 		to := r.filling[owner]
 		if to == nil {
-			to = r.queues[owner].take()
+			to = r.owners[owner].take()
 			r.filling[owner] = to
 		}
 		to.Add(report)
 	}
 	for owner, to := range r.filling {
 		if to != nil {
-			r.queues[owner].put(to, nowNs)
+			r.owners[owner].put(to, nowNs)
 			r.filling[owner] = nil
 		}
 	}

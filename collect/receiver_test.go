@@ -42,10 +42,13 @@ func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, 
 	points := codepoint.New()
 	points.Compile()
 	var queues []*Queue
+	var handovers []Handover
 	for range owners {
 		table := &recorder{reports: map[uint64]int{}}
 		tables = append(tables, table)
-		queues = append(queues, NewQueue(table))
+		q := NewQueue(table)
+		queues = append(queues, q)
+		handovers = append(handovers, q)
 	}
 	receive, stopReceiving := context.WithCancel(t.Context())
 	own, stopOwning := context.WithCancel(t.Context())
@@ -56,7 +59,7 @@ func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, 
 	for _, s := range sockets {
 		account := &recorder{}
 		accounts = append(accounts, account)
-		r := NewReceiver(s, points, account, queues)
+		r := NewReceiver(s, points, account, handovers)
 		receivers = append(receivers, r)
 		receiving.Go(func() {
 			if err := r.Run(receive); err != nil {
@@ -215,7 +218,7 @@ func TestSlowOwnerLosesInTheKernelOnly(t *testing.T) {
 	}
 	table := &recorder{reports: map[uint64]int{}}
 	q := NewQueue(table)
-	r := NewReceiver(sockets[0], points, &recorder{}, []*Queue{q})
+	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{q})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()

@@ -217,6 +217,8 @@ func (d *Decoder) decode20(b []byte, h *Header) {
 	}
 	if err := d.reports.Err(); err != nil {
 		d.note(err)
+	} else if d.reports.Trailer() != nil {
+		d.note(wire.ErrReportLengthOverrun) // stray bytes, or a report that was cut off: who knows
 	}
 }
 

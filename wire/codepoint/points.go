@@ -1,8 +1,9 @@
 // Package codepoint holds what the INT specifications leave to configuration: which port, DSCP value, marker or next
 // protocol announces telemetry, how long domain-specific metadata is, and which source needs which dialect.
 //
-// Nothing here is guessed from packets. Without configuration only assigned code points are active (Geneve class 0x0103,
-// the VXLAN-GPE values that each INT version names), so that user traffic is never taken for telemetry.
+// Nothing here is guessed from packets. Without configuration only what the specifications name is active (Geneve class
+// 0x0103, the VXLAN-GPE values of each INT version), so that user traffic is never taken for telemetry. The one exception
+// are the report ports of known devices, by which captures are searched for reports; a collector has its own sockets.
 //
 // To add a code point: 1. a field in Points, 2. a row in keys (keys.go), 3. its use in wire/dissect and telemetry,
 // 4. a row in docs/reference/code-points.md.

@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/inband"
+)
+
+// hop makes a Hop of the metadata just decoded.
+func (d *Decoder) hop(h *Hop, layout *inband.Layout) {
+	m := &d.metadata
+	valid := m.Has &^ m.Invalid
+	h.Has = 0
+	if valid&inband.NodeID != 0 {
+		h.Has |= HasNode
+		h.NodeID = m.NodeID
+	}
+	if valid&inband.L1Ingress != 0 {
+		h.Has |= HasIngressPort
+		h.IngressPort = m.L1Ingress
+	}
+	if valid&inband.L1Egress != 0 {
+		h.Has |= HasEgressPort
+		h.EgressPort = m.L1Egress
+	}
+	if valid&inband.HopLatency != 0 {
+		h.Has |= HasLatency
+		h.LatencyNs = uint64(m.HopLatency) * d.dialect.LatencyUnit
+	}
+	h.QueueID = 0
+	if valid&inband.QueueID != 0 {
+		h.QueueID = m.QueueID
+	}
+	if valid&inband.QueueOccupancy != 0 {
+		h.Has |= HasQueue
+		h.QueueOccupancy = m.QueueOccupancy
+	}
+	if valid&inband.QueueCongestion != 0 {
+		h.Has |= HasCongestion
+		h.Congestion = m.QueueCongestion
+	}
+	if valid&(inband.IngressTS|inband.EgressTS) != 0 {
+		d.times(h, valid, layout)
+	}
+	const rare = inband.L2Ingress | inband.L2Egress | inband.EgressTxUtil | inband.BufferOccupancy
+	if valid&rare == 0 {
+		return
+	}
+	if valid&inband.L2Ingress != 0 {
+		h.Has |= HasL2Ports
+		h.L2Ingress, h.L2Egress = m.L2Ingress, m.L2Egress
+	}
+	if valid&inband.EgressTxUtil != 0 {
+		h.Has |= HasTxUtil
+		h.TxUtil = m.EgressTxUtil
+	}
+	if valid&inband.BufferOccupancy != 0 {
+		h.Has |= HasBuffer
+		h.BufferID, h.BufferOccupancy = m.BufferID, m.BufferOccupancy
+	}
+}
+
+// times takes the timestamps, and the latency from them if the node sent none: both are of one clock, and 32 (2016: 31)
+// bit counters wrap between them.
+func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
+	m := &d.metadata
+	unit, mask := d.dialect.TimeUnit, uint64(1<<32-1)
+	switch layout.Format() {
+	case inband.Format20:
+		mask = 1<<64 - 1
+		h.Has |= HasWideTimes
+	case inband.Format05Long, inband.Format10Long:
+		unit, mask = wideUnit(d.dialect), 1<<64-1
+		h.Has |= HasWideTimes
+	case inband.Format2016:
+		mask = 1<<31 - 1
+	}
+	if valid&inband.IngressTS != 0 {
+		h.Has |= HasIngressTime
+		h.IngressNs = m.IngressTS * unit
+	}
+	if valid&inband.EgressTS != 0 {
+		h.Has |= HasEgressTime
+		h.EgressNs = m.EgressTS * unit
+	}
+	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS {
+		if spent := (m.EgressTS - m.IngressTS) & mask; mask>>32 == 0 || m.EgressTS >= m.IngressTS {
+			h.Has |= HasLatency | HasDerivedLatency
+			h.LatencyNs = spent * unit
+		}
+	}
+}
+
+// mendSink drops what the dialect is known to get wrong about the reporting node itself: its metadata are those of the
+// mirrored copy, not of the packet.
+func (d *Decoder) mendSink(h *Hop) {
+	r := d.report
+	if r.HasNodeID && (h.Has&HasNode == 0 || h.NodeID != r.NodeID) {
+		return
+	}
+	if d.dialect.Has(codepoint.QuirkMirrorEgress) {
+		h.Has &^= HasEgressPort
+	}
+	if d.dialect.Has(codepoint.QuirkNoSinkIngress) {
+		h.Has &^= HasIngressPort
+	}
+	if d.dialect.Has(codepoint.QuirkSinkLatency) && h.Has&HasLatency != 0 {
+		h.Has &^= HasLatency
+		if h.Has&(HasIngressTime|HasEgressTime) == HasIngressTime|HasEgressTime && h.EgressNs >= h.IngressNs {
+			h.Has |= HasLatency | HasDerivedLatency
+			h.LatencyNs = h.EgressNs - h.IngressNs
+		}
+	}
+}

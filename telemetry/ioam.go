@@ -1,0 +1,81 @@
+package telemetry
+
+import (
+	"github.com/waybill-int/waybill/wire/ioam"
+)
+
+// ioamTrace takes the nodes of an IOAM trace as the stack.
+func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
+	if kind != ioam.TypePreallocated && kind != ioam.TypeIncremental || d.report.Is(Embedded|Instructed) {
+		return nil
+	}
+	var trace ioam.Trace
+	n, err := trace.Decode(b)
+	if err != nil {
+		return err
+	}
+	nodes, err := trace.Nodes(b[n:], kind == ioam.TypePreallocated)
+	if err != nil {
+		return err
+	}
+	var found [maxStackIOAM]Hop
+	count := 0
+	var node ioam.Node
+	for count < len(found) && nodes.Next(&node) {
+		found[count] = hopOf(&node)
+		count++
+	}
+	r := d.report
+	r.Flags |= Embedded
+	if trace.Overflow {
+		r.Flags |= HopLimit
+	}
+	r.Hops = d.batch.takeHops(count)
+	for i := range count {
+		r.Hops[count-1-i] = found[i]
+	}
+	return nodes.Err()
+}
+
+// maxStackIOAM is more nodes than an IPv6 option has room for.
+const maxStackIOAM = 64
+
+func hopOf(n *ioam.Node) Hop {
+	var h Hop
+	has := func(bit uint32) bool { return n.Has&bit != 0 && n.Unavailable&bit == 0 }
+	switch {
+	case has(ioam.BitHopLimitNodeID):
+		h.Has |= HasNode
+		h.NodeID = n.NodeID
+	case has(ioam.BitHopLimitNodeIDWide):
+		h.Has |= HasNode
+		h.NodeID = uint32(n.NodeIDWide)
+	}
+	switch {
+	case has(ioam.BitInterfaces):
+		if n.IngressIf != ioam.NoInterface {
+			h.Has |= HasIngressPort
+			h.IngressPort = uint32(n.IngressIf)
+		}
+		if n.EgressIf != ioam.NoInterface {
+			h.Has |= HasEgressPort
+			h.EgressPort = uint32(n.EgressIf)
+		}
+	case has(ioam.BitInterfacesWide):
+		h.Has |= HasIngressPort | HasEgressPort
+		h.IngressPort, h.EgressPort = n.IngressIfWide, n.EgressIfWide
+	}
+	if has(ioam.BitTransitDelay) && n.TransitDelay&ioam.TransitDelayOverflow == 0 {
+		h.Has |= HasLatency
+		h.LatencyNs = uint64(n.TransitDelay)
+	}
+	if has(ioam.BitQueueDepth) {
+		h.Has |= HasQueue
+		h.QueueOccupancy = n.QueueDepth
+	}
+	if has(ioam.BitBufferOccupancy) {
+		h.Has |= HasBuffer
+		h.BufferOccupancy = n.BufferOccupancy
+	}
+	return h
+}

@@ -1,0 +1,277 @@
+package telemetry
+
+import (
+	"encoding/binary"
+
+	"github.com/waybill-int/waybill/wire"
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/inband"
+)
+
+// header20 reads the INT 2.x header behind a shim of n bytes; end is where the shim says that it ends.
+func (d *Decoder) header20(b []byte, n, end int, kind uint8) error {
+	if end < n {
+		return wire.ErrINTHeaderTruncated
+	}
+	return d.contents20(b[n:min(end, len(b))], end-n, kind)
+}
+
+// reciprocal[n] is 65536/n, rounded up: exact enough to divide the words of a stack by n.
+var reciprocal = func() (r [32]uint32) {
+	for n := 1; n < len(r); n++ {
+		r[n] = (1<<16 + uint32(n) - 1) / uint32(n)
+	}
+	return r
+}()
+
+// contents20 reads an INT 2.x header and stack: length bytes, of which b is what is there.
+func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
+	if d.report.Is(Embedded | Instructed) {
+		return nil // INT of an inner domain: the path asked for is the outermost one
+	}
+	switch kind {
+	case inband.TypeDestination:
+		return nil
+	case inband.TypeMX:
+		var mx inband.MX
+		if _, err := mx.Decode(b); err != nil {
+			return err
+		}
+		if mx.Version != 2 {
+			return wire.ErrUnknownINTVersion
+		}
+		d.report.Flags |= Instructed
+		if mx.D {
+			d.report.Flags |= Discard
+		}
+		return nil
+	case inband.TypeMD:
+	default:
+		return wire.ErrUnknownINTType
+	}
+	var md inband.MD
+	n, err := md.Decode(b)
+	if err != nil {
+		return err
+	}
+	if md.Version != 2 {
+		return wire.ErrUnknownINTVersion
+	}
+	r := d.report
+	if md.E {
+		r.Flags |= HopLimit
+	}
+	if md.M {
+		r.Flags |= MTUExceeded
+	}
+	if md.D {
+		r.Flags |= Discard
+	}
+	layout := inband.NewLayout(inband.Format20, md.Bitmap)
+	recordLen := layout.Len()
+	// Dividing takes longer than decoding a hop; the product is checked, so a wrong quotient costs only the detour below.
+	hops := int(uint32(length-n) / 4 * reciprocal[md.HopML&31] >> 16)
+	if md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+hops*recordLen == length {
+		// The usual case: no domain-specific metadata, nothing cut. inband.MD.Stack would say the same.
+		r.Flags |= Embedded
+		r.Hops = d.batch.takeHops(hops)
+		d.hops20(r.Hops, b[n:], recordLen, md.Bitmap)
+		if hops > 0 {
+			d.mendSink(&r.Hops[hops-1])
+		}
+		return nil
+	}
+	stack, err := md.CutStack(b[n:], length-n, d.profile.SourceOnly(md.DomainID, md.DSInstruction))
+	if err != nil && err != wire.ErrShimLengthOverrun {
+		return err
+	}
+	d.take(&stack, &layout, err)
+	if md.DomainID == codepoint.TSDomain && md.DSInstruction&0x8000 != 0 && len(stack.SourceOnly) >= 8 {
+		r.Device = binary.BigEndian.Uint64(stack.SourceOnly)
+		r.Flags |= HasDevice
+	}
+	return d.cut(err)
+}
+
+// old reads the INT header up to version 1.0 behind a shim of n bytes; end is where the shim says that it ends, next the
+// Next Protocol of VXLAN-GPE that announced it.
+func (d *Decoder) old(b []byte, n, end int, over carrier, next, kind uint8) (inband.Version, error) {
+	if end < n {
+		return inband.VersionUnknown, wire.ErrINTHeaderTruncated
+	}
+	contents := b[n:min(end, len(b))]
+	v, err := d.identify(contents, over, next)
+	if err != nil {
+		return v, err
+	}
+	length := end - n
+	if v == inband.Version05 && over == overL4 {
+		if length -= 4; length < 0 {
+			return v, wire.ErrTailMissing
+		}
+		contents = contents[:min(len(contents), length)]
+	}
+	switch kind {
+	case inband.TypeHopByHop:
+		return v, d.contentsOld(contents, length, v, over)
+	case inband.TypeDestination:
+		return v, nil
+	}
+	return v, wire.ErrUnknownINTType
+}
+
+// identify tells the version of an old header: the dialect knows it, or the bytes and the configuration do.
+func (d *Decoder) identify(b []byte, over carrier, next uint8) (inband.Version, error) {
+	p := d.profile
+	zero := p.FormatVersion0
+	switch {
+	case d.dialect.Has(codepoint.QuirkVersion2Bits):
+		if len(b) < 8 {
+			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
+		}
+		return inband.Version05, nil
+	case d.dialect.Has(codepoint.QuirkWideTimestamps):
+		if len(b) < 8 {
+			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
+		}
+		return inband.Version10, nil
+	case over == overGPE && next == 5 && p.GPENextProtocol5 == codepoint.GPE5INT2016:
+		if len(b) < 8 { // its version has 2 bits, so that the nibble says nothing
+			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
+		}
+		return inband.Version2016, nil
+	case over == overGPE && next == 5 && p.GPENextProtocol5 == codepoint.GPE5INT05:
+		zero = inband.ZeroIs05
+	case zero == inband.ZeroIs2016:
+		zero = inband.ZeroUnset // there is no 2016 over TCP or UDP, nor behind another Next Protocol
+	}
+	v, _, err := inband.Identify(b, inband.FamilyOld, zero)
+	return v, err
+}
+
+// contentsOld reads a header and stack of INT 2016, 0.5 or 1.0: length bytes, of which b is what is there.
+func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carrier) error {
+	if d.report.Is(Embedded | Instructed) {
+		return nil
+	}
+	q := d.dialect
+	wide := q.Has(codepoint.QuirkWideTimestamps)
+	var (
+		stack  inband.Stack
+		layout inband.Layout
+		err    error
+		n      int
+		flags  Flags
+	)
+	set := func(on bool, f Flags) {
+		if on {
+			flags |= f
+		}
+	}
+	switch v {
+	case inband.Version2016:
+		var h inband.Header2016
+		if n, err = h.Decode(b); err != nil {
+			return err
+		}
+		set(h.C, Discard)
+		set(h.E, HopLimit)
+		layout = inband.NewLayout(inband.Format2016, h.Bitmap)
+		stack, err = h.CutStack(b[n:], length-n)
+	case inband.Version05:
+		var h inband.Header05
+		if q.Has(codepoint.QuirkVersion2Bits) {
+			n, err = h.Decode04(b)
+		} else {
+			n, err = h.Decode(b)
+		}
+		if err != nil {
+			return err
+		}
+		set(h.C, Discard)
+		set(h.E, HopLimit)
+		format := inband.Format05
+		if wide {
+			format = inband.Format05Long
+		}
+		h.Bitmap = d.instructions(h.Bitmap)
+		layout = inband.NewLayout(format, h.Bitmap)
+		if wide { // the counts of the header are not those of its records
+			stack, err = inband.NewCutStack(b[n:], length-n, layout.Len())
+		} else {
+			stack, err = h.CutStack(b[n:], length-n, format.Widths())
+		}
+	case inband.Version10:
+		var h inband.Header10
+		if n, err = h.Decode(b); err != nil {
+			return err
+		}
+		set(h.C, Discard)
+		set(h.E, HopLimit)
+		set(h.M, MTUExceeded)
+		format := inband.Format10
+		if wide {
+			format = inband.Format10Long
+		}
+		h.Bitmap = d.instructions(h.Bitmap)
+		layout = inband.NewLayout(format, h.Bitmap)
+		if wide && q.Has(codepoint.QuirkNibble3) {
+			stack, err = inband.NewCutStack(b[n:], length-n, layout.Len())
+		} else {
+			stack, err = h.CutStack(b[n:], length-n, format.Widths())
+		}
+	}
+	if err != nil && err != wire.ErrShimLengthOverrun {
+		return err
+	}
+	d.report.Flags |= flags
+	d.take(&stack, &layout, err)
+	return d.cut(err)
+}
+
+// instructions undoes what the dialect does to the instruction bitmap.
+func (d *Decoder) instructions(bitmap uint16) uint16 {
+	if d.dialect.Has(codepoint.QuirkBitmapLow) {
+		bitmap = inband.LowByteInstructions(bitmap)
+	}
+	if d.dialect.Has(codepoint.QuirkNibble3) {
+		bitmap = inband.GEANTInstructions(bitmap)
+	}
+	return bitmap
+}
+
+// cut marks a stack that the report did not hold whole. It breaks a rule unless the dialect is known for it.
+func (d *Decoder) cut(err error) error {
+	if err != wire.ErrShimLengthOverrun {
+		return err
+	}
+	d.report.Flags |= StackCut
+	if d.dialect.Has(codepoint.QuirkCutStack) {
+		return nil
+	}
+	return err
+}
+
+// take makes the records of a stack the Hops of the report, source first.
+func (d *Decoder) take(stack *inband.Stack, layout *inband.Layout, cut error) {
+	r := d.report
+	r.Flags |= Embedded
+	n := stack.Len()
+	partial := cut != nil && len(stack.Partial) > 0 && d.dialect.Has(codepoint.QuirkCutStack)
+	total := n
+	if partial {
+		total++
+	}
+	r.Hops = d.batch.takeHops(total)
+	for i := range n {
+		layout.Decode(stack.Record(i), &d.metadata)
+		d.hop(&r.Hops[total-1-i], layout)
+	}
+	if partial {
+		layout.DecodePartial(stack.Partial, &d.metadata)
+		d.hop(&r.Hops[0], layout)
+	}
+	if total > 0 {
+		d.mendSink(&r.Hops[total-1])
+	}
+}
