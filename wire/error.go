@@ -8,7 +8,8 @@ package wire
 // documents use. Errors are small numbers, so that a receiver counts them in an array and returning one never allocates.
 type Error uint8
 
-// To add a reason: 1. a constant here, 2. its code in errorCodes, 3. a row in docs/reference/errors.md.
+// To add a reason: 1. a constant here, 2. its code in errorCodes, 3. its text in wire/dissect/errortext.go, 4. a row in
+// docs/reference/errors.md.
 const (
 	_ Error = iota
 

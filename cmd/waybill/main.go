@@ -1,0 +1,70 @@
+// Waybill is an end-to-end In-band Network Telemetry system. This program holds all of it: each part is a subcommand.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of every subcommand.
+const (
+	exitFailed = 1 // something could not be done
+	exitUsage  = 2 // the command line is wrong
+)
+
+// version is set by the linker.
+var version = "unknown"
+
+func main() {
+	os.Exit(execute(newRootCommand()))
+}
+
+// execute runs the command line, prints an error as one line and returns the exit code.
+func execute(root *cobra.Command) int {
+	cmd, err := root.ExecuteC()
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// A usageError is an error in the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// noArgs refuses arguments that are no flags.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q", args[0])}
+	}
+	return nil
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "waybill",
+		Version:       version,
+		Short:         "In-band Network Telemetry: nodes, monitoring and tools",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; see waybill --help", args[0])}
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newDecodeCommand())
+	return root
+}
