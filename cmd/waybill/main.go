@@ -65,6 +65,6 @@ func newRootCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDecodeCommand())
+	root.AddCommand(newDecodeCommand(), newReplayCommand())
 	return root
 }
