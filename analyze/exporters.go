@@ -38,7 +38,7 @@ type exporter struct {
 	received, reports  uint64
 	hasSequence        bool
 	dialect            string
-	malformed, damaged [wire.NumErrors]uint32
+	malformed, damaged [wire.NumErrors]uint64
 }
 
 // NewExporters returns an empty account for at most limit exporters.
@@ -136,11 +136,11 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	return list
 }
 
-func reasons(counts *[wire.NumErrors]uint32) map[string]uint64 {
+func reasons(counts *[wire.NumErrors]uint64) map[string]uint64 {
 	m := map[string]uint64{}
 	for reason, n := range counts {
 		if n > 0 {
-			m[wire.Error(reason).Error()] = uint64(n)
+			m[wire.Error(reason).Error()] = n
 		}
 	}
 	return m

@@ -28,6 +28,22 @@ type flowPath struct {
 	used        bool
 }
 
+// A flowLatency is a distribution kept for each flow.
+type flowLatency struct {
+	summary
+	shape
+	buckets [14]uint16
+}
+
+func (l *flowLatency) add(v uint64) {
+	l.summary.add(v)
+	addTo(&l.shape, l.buckets[:], v, 1)
+}
+
+func (l *flowLatency) distribution() *telemetry.Distribution {
+	return distribution(&l.summary, &l.shape, l.buckets[:])
+}
+
 // keptPaths is how many paths a flow remembers: the one it takes now and the one before.
 const keptPaths = 2
 
@@ -50,11 +66,8 @@ type flow struct {
 	version     telemetry.Version // of those reports
 	partial     bool              // some of them are intermediate ones
 
-	residence        summary
-	endToEnd         summary
-	residenceShape   shape
-	residenceBuckets [14]uint16
-	paths            [keptPaths]flowPath
+	residence, endToEnd flowLatency
+	paths               [keptPaths]flowPath
 }
 
 const (

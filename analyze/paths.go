@@ -85,7 +85,8 @@ func (q *queueStat) answer() *telemetry.Queue {
 	if q.count == 0 {
 		return nil
 	}
-	return &telemetry.Queue{ID: q.id, Mean: float64(q.sum) / float64(q.count), Max: q.max, Last: q.last}
+	last := q.last
+	return &telemetry.Queue{ID: q.id, Mean: float64(q.sum) / float64(q.count), Max: q.max, Last: &last}
 }
 
 func (q *queueStat) merge(o *queueStat) {

@@ -293,7 +293,6 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, nowNs int64, uncertai
 	}
 	p.residence.add(residence)
 	f.residence.add(residence)
-	addTo(&f.residenceShape, f.residenceBuckets[:], residence, 1)
 	first, last := s.onPath[0], s.onPath[n-1]
 	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 && first.Has&last.Has&telemetry.HasWideTimes != 0 {
 		if d := last.EgressNs - first.IngressNs; d >= residence && d < 1<<40 {

@@ -31,9 +31,10 @@ const (
 
 // A FlowFilter selects flows; zero fields select all.
 type FlowFilter struct {
-	Match func(*telemetry.FlowKey) bool // nil: every flow
-	Order FlowOrder
-	Limit int
+	Match  func(*telemetry.FlowKey) bool // nil: every flow
+	Passes func(node uint32) bool        // some node of the path that the flow takes now; nil: any path
+	Order  FlowOrder
+	Limit  int
 }
 
 // flowRef remembers a flow between two looks at a shard.
@@ -82,7 +83,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			end := min(from+chunkSize, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
-				if q.Match != nil && !q.Match(&f.key) {
+				if q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
 					continue
 				}
 				total++
@@ -102,7 +103,9 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			}
 		}
 	}
-	slices.SortFunc(best, func(a, b flowRef) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(best, func(a, b flowRef) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), a.key.Compare(&b.key))
+	})
 	flows = make([]telemetry.Flow, 0, len(best))
 	for _, ref := range best {
 		s := c.Shards[ref.shard]
@@ -115,14 +118,28 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	return flows, total
 }
 
+// passes reports whether some node of the path that f takes now is one of those.
+func (s *Shard) passes(f *flow, is func(node uint32) bool) bool {
+	if !f.paths[0].used {
+		return false
+	}
+	if p := s.pathOf(&f.paths[0]); p != nil {
+		for i := range p.hops {
+			if p.hops[i].has&stationNode != 0 && is(p.hops[i].node) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
 		Reports: f.reports, Packets: f.packets, Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
-		Residence: distribution(&f.residence, &f.residenceShape, f.residenceBuckets[:]),
-		EndToEnd:  distribution(&f.endToEnd, &shape{}, []uint16(nil)),
-		Paths:     []telemetry.FlowPath{},
+		Residence: f.residence.distribution(), EndToEnd: f.endToEnd.distribution(),
+		Paths: []telemetry.FlowPath{},
 	}
 	if outer, ok := s.outer[f.key]; ok {
 		e := telemetry.EndpointsOf(&outer)
@@ -318,17 +335,19 @@ func (c *Collector) Links() []telemetry.Link {
 	for _, l := range links {
 		list = append(list, *l)
 	}
-	port := func(p *uint32) int64 {
-		if p == nil {
-			return -1
-		}
-		return int64(*p)
-	}
 	slices.SortFunc(list, func(a, b telemetry.Link) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)),
-			cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(portOf(a.FromPort), portOf(b.FromPort)),
+			cmp.Compare(a.To, b.To), cmp.Compare(portOf(a.ToPort), portOf(b.ToPort)))
 	})
 	return list
+}
+
+// portOf makes a number that may be unknown comparable.
+func portOf(p *uint32) int64 {
+	if p == nil {
+		return -1
+	}
+	return int64(*p)
 }
 
 // Drops returns all drops by place and reason, the most frequent first. match selects by place; nil selects all.
@@ -359,7 +378,8 @@ func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Drop) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets), b.Last.Compare(a.Last), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)), cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)), cmp.Compare(a.DropKey, b.DropKey))
 	})
 	return list
 }
@@ -370,11 +390,11 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 	for _, e := range c.Exporters {
 		list = e.Snapshot(list)
 	}
-	node := func(e *telemetry.Exporter) int64 {
-		if e.Node == nil {
+	hwID := func(e *telemetry.Exporter) int {
+		if e.HWID == nil {
 			return -1
 		}
-		return int64(*e.Node)
+		return int(*e.HWID)
 	}
 	for i := range list {
 		if list[i].Node != nil {
@@ -382,7 +402,7 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Exporter) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(node(&a), node(&b)), cmp.Compare(a.Version, b.Version))
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(hwID(&a), hwID(&b)))
 	})
 	return list
 }

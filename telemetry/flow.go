@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -64,6 +65,13 @@ type FlowKey struct {
 // Hash returns a well spread hash of k; equal keys have equal hashes on every machine and in every version.
 // It is not meant to resist an attacker who chooses keys: tables mix in a seed of their own (HashSeed).
 func (k *FlowKey) Hash() uint64 { return k.HashSeed(0) }
+
+// Compare orders keys; the order has no meaning but is always the same.
+func (k *FlowKey) Compare(o *FlowKey) int {
+	return cmp.Or(cmp.Compare(k.Src.Hi, o.Src.Hi), cmp.Compare(k.Src.Lo, o.Src.Lo), cmp.Compare(k.Dst.Hi, o.Dst.Hi), cmp.Compare(k.Dst.Lo, o.Dst.Lo),
+		cmp.Compare(k.SrcPort, o.SrcPort), cmp.Compare(k.DstPort, o.DstPort), cmp.Compare(k.Protocol, o.Protocol),
+		cmp.Compare(k.Tunnel, o.Tunnel), cmp.Compare(k.TunnelID, o.TunnelID))
+}
 
 // HashSeed is Hash with a seed, which makes collisions unpredictable to who does not know it.
 func (k *FlowKey) HashSeed(seed uint64) uint64 {

@@ -62,7 +62,7 @@ type Queue struct {
 	ID   uint8   `json:"id"` // of the latest packet
 	Mean float64 `json:"mean"`
 	Max  uint32  `json:"max"`
-	Last uint32  `json:"last"`
+	Last *uint32 `json:"last,omitempty"` // not kept for each flow
 }
 
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.

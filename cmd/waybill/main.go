@@ -66,5 +66,6 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newDecodeCommand(), newReplayCommand())
+	root.AddCommand(newNodesCommand(), newLinksCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newExportersCommand())
 	return root
 }

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// maxAnswer is the size of an answer that a Client reads, in bytes.
+const maxAnswer = 256 << 20
+
+// A Client asks a server. Its methods return a *Problem if a server answered with an error, and a *url.Error if none
+// could be reached; they end when ctx does.
+type Client struct {
+	base *url.URL
+	http http.Client
+}
+
+// NewClient returns a client of the server at baseURL, for example "http://127.0.0.1:8080", "https://noc.example/waybill"
+// or "127.0.0.1:8080".
+func NewClient(baseURL string) (*Client, error) {
+	if !strings.Contains(baseURL, "://") {
+		baseURL = "http://" + baseURL
+	}
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("%q is not the URL of a server; it looks like http://127.0.0.1:8080", baseURL)
+	}
+	return &Client{base: base}, nil
+}
+
+// URL returns the URL of the server, without a password.
+func (c *Client) URL() string { return c.base.Redacted() }
+
+// A Query selects what a list has. Zero fields are not sent; the server refuses those that the list does not know, and
+// says which values a field may have.
+type Query struct {
+	Limit    int    // items; the server's default is 100
+	Order    string // of flows: last, packets, latency or drops
+	Src, Dst string // of flows: address or prefix
+	Port     string // of flows, at either end
+	Protocol string // of flows: name or number
+	Node     string // id or name
+	Path     string // id of a path
+	Reason   string // of drops: name or number
+	Source   string // of exporters: address or prefix
+}
+
+func (q *Query) encode() string {
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
+		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if q.Limit != 0 {
+		values.Set("limit", strconv.Itoa(q.Limit))
+	}
+	return values.Encode()
+}
+
+// Nodes returns devices that appeared in reports.
+func (c *Client) Nodes(ctx context.Context, q Query) (*NodeList, error) {
+	return get[NodeList](ctx, c, "nodes", q)
+}
+
+// Links returns links between nodes.
+func (c *Client) Links(ctx context.Context, q Query) (*LinkList, error) {
+	return get[LinkList](ctx, c, "links", q)
+}
+
+// Flows returns flows.
+func (c *Client) Flows(ctx context.Context, q Query) (*FlowList, error) {
+	return get[FlowList](ctx, c, "flows", q)
+}
+
+// Paths returns paths that packets took, the most used first.
+func (c *Client) Paths(ctx context.Context, q Query) (*PathList, error) {
+	return get[PathList](ctx, c, "paths", q)
+}
+
+// Drops returns dropped packets by place and reason, the most frequent first.
+func (c *Client) Drops(ctx context.Context, q Query) (*DropList, error) {
+	return get[DropList](ctx, c, "drops", q)
+}
+
+// Exporters returns what became of the reports of every exporter.
+func (c *Client) Exporters(ctx context.Context, q Query) (*ExporterList, error) {
+	return get[ExporterList](ctx, c, "exporters", q)
+}
+
+// Listeners returns the sockets that receive reports.
+func (c *Client) Listeners(ctx context.Context, q Query) (*ListenerList, error) {
+	return get[ListenerList](ctx, c, "listeners", q)
+}
+
+// get asks for a list.
+func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
+	target := c.base.JoinPath("api/v1", resource)
+	target.RawQuery = q.encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body := io.LimitReader(response.Body, maxAnswer)
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if response.StatusCode != http.StatusOK {
+		return nil, problemOf(response, kind, body)
+	}
+	var list T
+	if kind != "application/json" {
+		return nil, fmt.Errorf("%s is not a Waybill server: it answered with %q instead of JSON", c.URL(), kind)
+	}
+	if err := json.NewDecoder(body).Decode(&list); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, fmt.Errorf("the answer of %s is incomplete", c.URL())
+		}
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w", c.URL(), err)
+	}
+	return &list, nil
+}
+
+// problemOf returns the Problem in a response, or one that says what came instead.
+func problemOf(response *http.Response, kind string, body io.Reader) *Problem {
+	var p Problem
+	if kind == problemType && json.NewDecoder(body).Decode(&p) == nil && p.Status == response.StatusCode {
+		return &p
+	}
+	return newProblem(response.StatusCode, "%s answered %q", response.Request.URL.Redacted(), response.Status)
+}

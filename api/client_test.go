@@ -1,0 +1,129 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// What the client returns encodes to what the server sent: the two types of each list are one.
+func TestClientLists(t *testing.T) {
+	h := New(testConfig(captured(t)))
+	mux := http.NewServeMux()
+	mux.Handle("/below/", http.StripPrefix("/below", h))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	c, err := NewClient(server.URL + "/below/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	for name, get := range map[string]func() (any, error){
+		"nodes": func() (any, error) { return c.Nodes(ctx, Query{Node: "s1"}) },
+		"links": func() (any, error) { return c.Links(ctx, Query{}) },
+		"flows": func() (any, error) {
+			return c.Flows(ctx, Query{Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001", Protocol: "udp"})
+		},
+		"paths":     func() (any, error) { return c.Paths(ctx, Query{}) },
+		"drops":     func() (any, error) { return c.Drops(ctx, Query{Reason: "80"}) },
+		"exporters": func() (any, error) { return c.Exporters(ctx, Query{Source: "192.0.2.66"}) },
+		"listeners": func() (any, error) { return c.Listeners(ctx, Query{}) },
+	} {
+		got, err := get()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		target := map[string]string{
+			"nodes": "?node=s1", "flows": "?limit=4&order=packets&src=10.0.1.1&dst=10.0.0.0/8&port=6001&protocol=udp",
+			"drops": "?reason=80", "exporters": "?source=192.0.2.66",
+		}[name]
+		text, _ := json.Marshal(got)
+		if a, b := normal(t, text), normal(t, ask(h, "GET", "/api/v1/"+name+target).Body.Bytes()); a != b {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, a, b)
+		}
+	}
+}
+
+// normal returns JSON with ordered keys and without spaces.
+func normal(t *testing.T, text []byte) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+func TestClientErrors(t *testing.T) {
+	waybill := httptest.NewServer(New(testConfig(newFeed().Collector)))
+	defer waybill.Close()
+	answers := func(status int, kind, body string) *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			w.Write([]byte(body))
+		}))
+		t.Cleanup(s.Close)
+		return s
+	}
+	for name, c := range map[string]struct {
+		url    string
+		status int // of the problem, 0: none
+		want   string
+	}{
+		"bad value":   {waybill.URL, 400, `limit is "-1"; allowed: 1 to 10000`},
+		"no prefix":   {waybill.URL + "/elsewhere", 404, "there is no"},
+		"proxy":       {answers(502, "text/html", "<h1>Bad Gateway").URL, 502, `answered "502 Bad Gateway"`},
+		"other":       {answers(200, "text/html; charset=utf-8", "<h1>Hello").URL, 0, `is not a Waybill server: it answered with "text/html" instead of JSON`},
+		"cut":         {answers(200, "application/json", `{"nodes":[`).URL, 0, "is incomplete"},
+		"other shape": {answers(200, "application/json", `{"nodes":7}`).URL, 0, "cannot be read"},
+	} {
+		client, err := NewClient(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Nodes(t.Context(), Query{Limit: -1})
+		var p *Problem
+		if err == nil || !strings.Contains(err.Error(), c.want) && c.status != 404 {
+			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		}
+		if errors.As(err, &p) != (c.status != 0) || p != nil && p.Status != c.status {
+			t.Errorf("%s: got %+v", name, p)
+		}
+	}
+}
+
+func TestClientCannotReach(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	server.Close()
+	client, _ := NewClient(server.URL)
+	_, err := client.Flows(t.Context(), Query{})
+	if _, ok := errors.AsType[*url.Error](err); !ok {
+		t.Errorf("closed: got %T %v", err, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := client.Flows(ctx, Query{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}
+
+func TestNewClient(t *testing.T) {
+	for given, want := range map[string]string{
+		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "127.0.0.1:8080": "http://127.0.0.1:8080", "localhost": "http://localhost",
+		"https://user:secret@noc.example/waybill": "https://user:xxxxx@noc.example/waybill",
+		"": "", "ftp://x": "", "http://": "", "http://x?y": "", "http://a b": "", "http://x:y": "", "://": "",
+	} {
+		c, err := NewClient(given)
+		if (err == nil) != (want != "") || err == nil && c.URL() != want {
+			t.Errorf("%q: got %v, %v", given, c, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"io/fs"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/waybill-int/waybill/analyze"
+)
+
+// A Config says what a handler serves. Only Collector is needed.
+type Config struct {
+	Collector *analyze.Collector
+
+	// Listeners returns the state of every UDP socket that receives reports.
+	Listeners func() []Listener
+
+	// Ready returns why reports are not received (yet), or nil.
+	Ready func() error
+
+	// Metrics are served at /metrics beside those of this package, whose names it must not use.
+	Metrics prometheus.Gatherer
+
+	// Console holds the files that are served at /, with index.html at its root. Without it there is no console.
+	Console fs.FS
+
+	// Hosts are host names, without port, by which this server is asked through a loopback address, beside localhost and
+	// the loopback addresses themselves: those that a proxy on the same machine forwards.
+	Hosts []string
+
+	Version string
+	Logger  *slog.Logger     // nil: slog.Default()
+	Now     func() time.Time // nil: time.Now
+}
+
+// withDefaults returns c without nil functions.
+func (c Config) withDefaults() Config {
+	if c.Listeners == nil {
+		c.Listeners = func() []Listener { return nil }
+	}
+	if c.Ready == nil {
+		c.Ready = func() error { return nil }
+	}
+	if c.Metrics == nil {
+		c.Metrics = prometheus.Gatherers{}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return c
+}

@@ -1,0 +1,28 @@
+// Package api answers questions about what analyze knows, over HTTP: JSON under /api/v1/, Prometheus metrics, health, and
+// the files of the console. It also holds the Client that asks them.
+//
+//	GET /api/v1/nodes      node
+//	GET /api/v1/links      node
+//	GET /api/v1/flows      src, dst, port, protocol, order
+//	GET /api/v1/paths      node, path
+//	GET /api/v1/drops      node, reason
+//	GET /api/v1/exporters  source, node
+//	GET /api/v1/listeners
+//	GET /healthz           200 as long as the process answers
+//	GET /readyz            200 when reports are received, else 503
+//	GET /metrics           Prometheus text or OpenMetrics
+//	GET /                  the console
+//
+// The names are parameters of the query; every list takes limit too (1 to 10000, default 100). A list is an object with
+// generated_at, total (what matches, before the limit) and the items under the name of the resource. Items are the
+// answer types of package telemetry; durations are nanoseconds. Whatever is wrong with a request is answered by a
+// Problem (RFC 9457). Methods other than GET and HEAD are refused.
+//
+// The handler sets strict security headers on everything, gives other origins no access, and on loopback connections
+// refuses host names that it does not know, which is what DNS rebinding needs. Timeouts are the server's task: set
+// http.Server's ReadHeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout and MaxHeaderBytes. It may be mounted below a
+// path with http.StripPrefix.
+//
+// To add a resource: 1. its answer type in package telemetry, 2. a file here with its list type and its method of
+// handler, 3. a row in handler.resources and above, 4. a method of Client and a subcommand, 5. a golden file.
+package api

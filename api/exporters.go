@@ -1,0 +1,26 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// An ExporterList answers GET /api/v1/exporters.
+type ExporterList struct {
+	Head
+	Exporters []telemetry.Exporter `json:"exporters"`
+}
+
+func (h *handler) exporters(p *params) (answer, *Problem) {
+	limit, source := p.limit(), p.prefix("source")
+	is, _ := p.node()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	exporters := h.cfg.Collector.ExporterList()
+	exporters = slices.DeleteFunc(exporters, func(e telemetry.Exporter) bool {
+		return !is(e.Node, e.Name) || source.IsValid() && !source.Contains(e.Source.Unmap())
+	})
+	return listOf("exporters", exporters, limit), nil
+}

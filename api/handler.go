@@ -1,0 +1,78 @@
+package api
+
+import (
+	"compress/gzip"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+const (
+	// maxQueries is how many lists are gathered at the same time; the shards are locked for a part of that.
+	maxQueries = 4
+	// maxURL is the length of path and query that a request may have.
+	maxURL = 4096
+)
+
+// handler is the http.Handler of New.
+type handler struct {
+	cfg     Config
+	routes  map[string]http.HandlerFunc
+	console http.Handler
+	queries chan struct{} // holds one value for each list that is being gathered
+	gzips   sync.Pool     // of *gzip.Writer
+}
+
+// New returns the handler that the package comment describes.
+func New(cfg Config) http.Handler {
+	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries)}
+	h.gzips.New = func() any { return gzip.NewWriter(nil) }
+	h.console = newConsole(h.cfg.Console)
+	h.routes = map[string]http.HandlerFunc{
+		"/healthz": h.health,
+		"/readyz":  h.ready,
+		"/metrics": newMetrics(h.cfg).ServeHTTP,
+	}
+	for name, find := range h.resources() {
+		h.routes["/api/v1/"+name] = h.list(find)
+	}
+	return h
+}
+
+// resources returns the lists by name.
+func (h *handler) resources() map[string]resource {
+	return map[string]resource{
+		"nodes":     h.nodes,
+		"links":     h.links,
+		"flows":     h.flows,
+		"paths":     h.paths,
+		"drops":     h.drops,
+		"exporters": h.exporters,
+		"listeners": h.listeners,
+	}
+}
+
+// ServeHTTP finds the route of r. It is not an http.ServeMux because that redirects, to a path without the prefix that
+// http.StripPrefix took away.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	secure(w.Header())
+	if p := h.refuse(r); p != nil {
+		p.write(w)
+		return
+	}
+	serve, known := h.routes[r.URL.Path]
+	switch {
+	case known:
+	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
+		newProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, names(h.resources())).write(w)
+		return
+	default:
+		serve = h.serveConsole
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only GET and HEAD", r.Method).write(w)
+		return
+	}
+	serve(w, r)
+}

@@ -1,0 +1,275 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// Each list has the shape and, for the captures, the values of its golden file.
+func TestLists(t *testing.T) {
+	h := New(testConfig(captured(t)))
+	for name, target := range map[string]string{
+		"nodes": "nodes", "links": "links", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
+		"flows_src": "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP", "flows_drops": "flows?order=drops&limit=1",
+		"paths_node": "paths?node=gateway", "drops_reason": "drops?node=0x2&reason=80", "exporters_source": "exporters?source=192.0.2.0/24",
+	} {
+		w := ask(h, "GET", "/api/v1/"+target)
+		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: got %d, %v", target, w.Code, w.Header())
+		}
+		golden(t, name, w.Body.Bytes())
+	}
+}
+
+// What no device told yet is an empty list, not null.
+func TestListsOfNothing(t *testing.T) {
+	h := New(Config{Collector: newFeed().Collector})
+	for _, name := range []string{"nodes", "links", "flows", "paths", "drops", "exporters", "listeners"} {
+		var list map[string]any
+		w := ask(h, "GET", "/api/v1/"+name)
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if items, ok := list[name].([]any); !ok || len(items) != 0 || list["total"] != 0.0 {
+			t.Errorf("%s: got %s", name, w.Body)
+		}
+	}
+}
+
+// A filter leaves what it selects; total counts all of that, the limit cuts the list.
+func TestFilters(t *testing.T) {
+	h := New(testConfig(captured(t)))
+	for target, want := range map[string]struct{ total, listed int }{
+		"nodes":                        {6, 6},
+		"nodes?node=s2":                {1, 1},
+		"nodes?node=2":                 {1, 1},
+		"nodes?node=nobody":            {0, 0},
+		"nodes?limit=3":                {6, 3},
+		"links?node=s3":                {2, 2},
+		"flows?limit=1":                {10, 1},
+		"flows?port=6001":              {1, 1},
+		"flows?port=0":                 {0, 0},
+		"flows?protocol=6":             {0, 0},
+		"flows?protocol=udp":           {10, 10},
+		"flows?src=2001:db8::/32":      {0, 0},
+		"flows?src=::ffff:10.0.1.1":    {9, 9},
+		"flows?dst=10.0.0.0/8&limit=2": {10, 2},
+		"paths?node=1003":              {1, 1},
+		"paths?path=0000000000000000":  {0, 0},
+		"drops?node=1":                 {1, 1},
+		"drops?reason=acl_deny":        {1, 1},
+		"drops?reason=nothing":         {0, 0},
+		"exporters?source=192.0.2.66":  {3, 3},
+		"exporters?node=s3":            {3, 3},
+		"listeners?limit=2":            {3, 2},
+	} {
+		w := ask(h, "GET", "/api/v1/"+target)
+		var list struct{ Total int }
+		var items map[string]any
+		json.Unmarshal(w.Body.Bytes(), &list)
+		json.Unmarshal(w.Body.Bytes(), &items)
+		name, _, _ := strings.Cut(target, "?")
+		listed, _ := items[name].([]any)
+		if list.Total != want.total || len(listed) != want.listed {
+			t.Errorf("%s: got %d of %d, want %d of %d", target, len(listed), list.Total, want.listed, want.total)
+		}
+	}
+}
+
+// Whatever is wrong is answered with a problem that says what it is.
+func TestProblems(t *testing.T) {
+	h := New(testConfig(newFeed().Collector))
+	for _, c := range []struct {
+		method, target             string
+		status                     int
+		parameter, detail, allowed string
+	}{
+		{"GET", "/api/v1/flows?limit=0", 400, "limit", `limit is "0"`, "1 to 10000"},
+		{"GET", "/api/v1/flows?limit=10001", 400, "limit", `limit is "10001"`, "1 to 10000"},
+		{"GET", "/api/v1/flows?limit=ten", 400, "limit", `limit is "ten"`, "1 to 10000"},
+		{"GET", "/api/v1/flows?limit=", 400, "limit", `limit is ""`, "1 to 10000"},
+		{"GET", "/api/v1/flows?limit=1&limit=2", 400, "limit", "limit is given 2 times", "once"},
+		{"GET", "/api/v1/flows?order=size", 400, "order", `order is "size"`, "last, packets, latency, drops"},
+		{"GET", "/api/v1/flows?src=10.0.0", 400, "src", `src is "10.0.0"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
+		{"GET", "/api/v1/flows?dst=fe80::1%25eth0", 400, "dst", `dst is "fe80::1%eth0"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
+		{"GET", "/api/v1/flows?port=65536", 400, "port", `port is "65536"`, "0 to 65535"},
+		{"GET", "/api/v1/flows?protocol=256", 400, "protocol", `protocol is "256"`, "0 to 255 or a name, such as tcp or udp"},
+		{"GET", "/api/v1/flows?path=1", 400, "path", `unknown parameter "path"`, "dst, limit, node, order, port, protocol, src"},
+		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "limit, node"},
+		{"GET", "/api/v1/links?node=", 400, "node", "node is empty", "the id or the name of a node"},
+		{"GET", "/api/v1/paths?path=12", 400, "path", `path is "12"`, "the id of a path, 16 hexadecimal digits"},
+		{"GET", "/api/v1/drops?reason=", 400, "reason", "reason is empty", "the number or the name of a reason"},
+		{"GET", "/api/v1/exporters?source=x/y", 400, "source", `source is "x/y"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
+		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "limit"},
+		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},
+		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
+		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of drops, exporters, flows, links, listeners, nodes, paths", ""},
+		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of drops, exporters, flows, links, listeners, nodes, paths", ""},
+		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of drops, exporters, flows, links, listeners, nodes, paths", ""},
+		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of drops, exporters, flows, links, listeners, nodes, paths", ""},
+		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET and HEAD", ""},
+		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET and HEAD", ""},
+		{"DELETE", "/", 405, "", "DELETE is not possible, only GET and HEAD", ""},
+		{"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 4096), 414, "", "path and query are longer than 4096 bytes", ""},
+	} {
+		w := ask(h, c.method, c.target)
+		var p Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+			t.Errorf("%s: %v", c.target, err)
+			continue
+		}
+		want := Problem{"about:blank", http.StatusText(c.status), c.status, c.detail, c.parameter, c.allowed}
+		if w.Code != c.status || p != want {
+			t.Errorf("%s %s:\ngot  %+v\nwant %+v", c.method, c.target, p, want)
+		}
+		if w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: got %s", c.target, w.Header().Get("Content-Type"))
+		}
+		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow == "GET, HEAD") {
+			t.Errorf("%s: Allow is %q", c.target, allow)
+		}
+	}
+}
+
+// The headers that keep a browser safe are on everything, and nothing allows other origins.
+func TestSecurityHeaders(t *testing.T) {
+	h := New(testConfig(newFeed().Collector))
+	for _, target := range []string{"/", "/app.js", "/missing", "/metrics", "/healthz", "/readyz", "/api/v1/nodes", "/api/v1/x", "/api/v1/nodes?x"} {
+		header := ask(h, "GET", target, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).Header()
+		for name, want := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+				"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+			"Access-Control-Allow-Origin": "",
+		} {
+			if got := header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
+			}
+		}
+	}
+}
+
+// On loopback only the names of this machine are answered.
+func TestHost(t *testing.T) {
+	h := New(testConfig(newFeed().Collector))
+	for _, c := range []struct {
+		local, host string
+		status      int
+	}{
+		{"127.0.0.1:8080", "localhost:8080", 200},
+		{"127.0.0.1:8080", "LocalHost.", 200},
+		{"127.0.0.1:8080", "127.0.0.1:8080", 200},
+		{"127.0.0.1:8080", "127.9.9.9", 200},
+		{"127.0.0.1:8080", "[::1]:9", 200},
+		{"[::1]:8080", "[::1]", 200},
+		{"[::1]:8080", "noc.example:443", 200},
+		{"[::1]:8080", "NOC.example", 200},
+		{"[::ffff:127.0.0.1]:8080", "evil.example", 421},
+		{"127.0.0.1:8080", "evil.example:8080", 421},
+		{"127.0.0.1:8080", "localhost.evil.example", 421},
+		{"127.0.0.1:8080", "10.0.0.1:8080", 421},
+		{"127.0.0.1:8080", "", 421},
+		{"10.0.0.1:8080", "evil.example", 200},
+	} {
+		for _, target := range []string{"/api/v1/nodes", "/", "/metrics"} {
+			if w := ask(h, "GET", target, through(c.local, c.host)); w.Code != c.status {
+				t.Errorf("%s through %s as %q: got %d, want %d", target, c.local, c.host, w.Code, c.status)
+			}
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	cfg := testConfig(newFeed().Collector)
+	cfg.Ready = func() error { return errors.New("udp://:8555 is not open") }
+	h := New(cfg)
+	if w := ask(h, "GET", "/healthz"); w.Code != 200 || w.Body.String() != `{"status":"ok","version":"v1.2.3"}`+"\n" {
+		t.Errorf("healthz: got %d %s", w.Code, w.Body)
+	}
+	if w := ask(h, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "not ready: udp://:8555 is not open") {
+		t.Errorf("readyz: got %d %s", w.Code, w.Body)
+	}
+	cfg.Ready = nil
+	if w := ask(New(cfg), "HEAD", "/readyz"); w.Code != 200 {
+		t.Errorf("readyz: got %d", w.Code)
+	}
+}
+
+func TestConsole(t *testing.T) {
+	cfg := testConfig(newFeed().Collector)
+	h := New(cfg)
+	for target, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/": {200, "<title>Waybill"}, "/app.js": {200, "'use strict'"}, "/parts/cable.js": {200, "0"},
+		"/parts/": {404, ""}, "/missing": {404, ""}, "/../../etc/passwd": {404, ""},
+	} {
+		w := ask(h, "GET", target)
+		if w.Code != want.status || !strings.Contains(w.Body.String(), want.text) {
+			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
+		}
+	}
+	cfg.Console = nil
+	if w := ask(New(cfg), "GET", "/"); w.Code != 404 || !strings.Contains(w.Body.String(), "this server has no console") {
+		t.Errorf("no console: got %d %s", w.Code, w.Body)
+	}
+}
+
+// Over a real connection, below a path prefix, with and without compression.
+func TestMounted(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/waybill/", http.StripPrefix("/waybill", New(testConfig(captured(t)))))
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	for _, target := range []string{"/waybill/", "/waybill/parts/cable.js", "/waybill/healthz", "/waybill/metrics", "/waybill/api/v1/flows"} {
+		response, err := http.Get(server.URL + target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != 200 {
+			t.Errorf("%s: got %s", target, response.Status)
+		}
+	}
+	bodies := map[string]bool{}
+	for coding, compressed := range map[string]bool{"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "*": false} {
+		request, _ := http.NewRequest("GET", server.URL+"/waybill/api/v1/paths", nil)
+		request.Header.Set("Accept-Encoding", coding)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if compressed != (response.Header.Get("Content-Encoding") == "gzip") {
+			t.Errorf("%q: got %v", coding, response.Header)
+		}
+		if compressed {
+			z, err := gzip.NewReader(bytes.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err = io.ReadAll(z); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bodies[string(body)] = true
+	}
+	if len(bodies) != 1 {
+		t.Errorf("%d different answers", len(bodies))
+	}
+	if response, err := http.Head(server.URL + "/waybill/api/v1/flows"); err != nil || response.StatusCode != 200 {
+		t.Errorf("HEAD: %v %v", response, err)
+	}
+}

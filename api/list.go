@@ -1,0 +1,82 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// A Head is what every list begins with.
+type Head struct {
+	GeneratedAt time.Time `json:"generated_at"`
+	Total       int       `json:"total"` // items that match, before the limit
+}
+
+// answer is a list to be written.
+type answer struct {
+	name  string // of the resource
+	total int
+	count int
+	item  func(i int) any
+}
+
+// listOf returns the answer that lists items, which are all that match, up to limit.
+func listOf[T any](name string, items []T, limit int) answer {
+	return listOfTotal(name, items[:min(limit, len(items))], len(items))
+}
+
+// listOfTotal returns the answer that lists items of total that match.
+func listOfTotal[T any](name string, items []T, total int) answer {
+	return answer{name: name, total: total, count: len(items), item: func(i int) any { return &items[i] }}
+}
+
+// A resource finds what a query asks for. It must not look for anything before it knows that the query has no problem.
+type resource func(p *params) (answer, *Problem)
+
+// list returns the handler of a resource.
+func (h *handler) list(find resource) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case h.queries <- struct{}{}:
+		case <-r.Context().Done():
+			return
+		}
+		now := h.cfg.Now().UTC()
+		a, problem := find(newParams(r.URL.RawQuery))
+		<-h.queries // before writing: a client that reads slowly must not keep others from asking
+		if problem != nil {
+			problem.write(w)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		body, end := h.compress(w, r)
+		err := a.write(body, now)
+		if err == nil {
+			err = end()
+		}
+		if err != nil {
+			h.cfg.Logger.Debug("answer not delivered", "path", r.URL.Path, "error", err)
+		}
+	}
+}
+
+// write encodes item by item, each on a line of its own, so that no list is held in memory twice.
+func (a *answer) write(to io.Writer, now time.Time) error {
+	w := bufio.NewWriterSize(to, 32<<10)
+	fmt.Fprintf(w, "{\"generated_at\":%q,\"total\":%d,%q:[\n", now.Format(time.RFC3339Nano), a.total, a.name)
+	encoder := json.NewEncoder(w)
+	for i := range a.count {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		if err := encoder.Encode(a.item(i)); err != nil {
+			return err
+		}
+	}
+	w.WriteString("]}\n")
+	return w.Flush() // returns the first error of all writes
+}

@@ -1,0 +1,33 @@
+package api
+
+// A Listener is a UDP socket that receives reports, and what became of its datagrams. All counters start at 0 when it is
+// opened. Received is Decoded + Damaged + Malformed + what is being decoded at the moment.
+type Listener struct {
+	// Address is what the socket is bound to, HOST:PORT. Several sockets may share an address.
+	Address string `json:"address"`
+	// Received counts datagrams read from the socket.
+	Received uint64 `json:"received"`
+	// Decoded, Damaged and Malformed count them by telemetry.Outcome.
+	Decoded   uint64 `json:"decoded"`
+	Damaged   uint64 `json:"damaged"`
+	Malformed uint64 `json:"malformed"`
+	// KernelDrops counts datagrams that the kernel dropped at the socket; nil where the system does not count them.
+	KernelDrops *uint64 `json:"kernel_drops"`
+	// ReceiveBufferWanted and ReceiveBuffer are the bytes that were asked for and granted; 0 where the system does not tell.
+	ReceiveBufferWanted int `json:"receive_buffer_wanted"`
+	ReceiveBuffer       int `json:"receive_buffer"`
+}
+
+// A ListenerList answers GET /api/v1/listeners.
+type ListenerList struct {
+	Head
+	Listeners []Listener `json:"listeners"`
+}
+
+func (h *handler) listeners(p *params) (answer, *Problem) {
+	limit := p.limit()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	return listOf("listeners", h.cfg.Listeners(), limit), nil
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// newMetrics returns the handler of /metrics.
+func newMetrics(cfg Config) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		&scrape{cfg: cfg},
+		&exporterScrape{collector: cfg.Collector, highest: map[exporterCounter]uint64{}},
+	)
+	return promhttp.HandlerFor(prometheus.Gatherers{registry, cfg.Metrics}, promhttp.HandlerOpts{
+		ErrorLog:            slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorHandling:       promhttp.ContinueOnError, // a faulty metric must not hide the others
+		MaxRequestsInFlight: maxQueries,
+		EnableOpenMetrics:   true,
+	})
+}
+
+// A scrape reads the metrics of listeners and analysis when Prometheus asks for them, which costs nothing in between.
+type scrape struct{ cfg Config }
+
+// Describe implements prometheus.Collector.
+func (s *scrape) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range scrapeDescs {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *scrape) Collect(ch chan<- prometheus.Metric) {
+	gauge(ch, buildInfoDesc, 1, s.cfg.Version, runtime.Version())
+	s.collectListeners(ch)
+
+	n := s.cfg.Collector.Counters()
+	counter(ch, reportsDesc, n.Reports)
+	counter(ch, reportsWithoutFlowDesc, n.Flowless)
+	gauge(ch, flowsDesc, float64(n.Flows))
+	gauge(ch, flowsLimitDesc, float64(n.FlowLimit))
+	counter(ch, flowsEvictedDesc, n.FlowsEvicted)
+	gauge(ch, pathsDesc, float64(n.Paths))
+	counter(ch, pathsEvictedDesc, n.PathsEvicted)
+	counter(ch, joinsCutDesc, n.JoinEarly)
+	gauge(ch, dropPlacesDesc, float64(n.DropPlaces))
+	counter(ch, dropsUnplacedDesc, n.DropsOverflow)
+	gauge(ch, exportersDesc, float64(n.Exporters))
+	counter(ch, exportersOverflowDesc, n.ExportersOverflow)
+}
+
+// collectListeners adds up the sockets that share an address.
+func (s *scrape) collectListeners(ch chan<- prometheus.Metric) {
+	sums := map[string]*Listener{}
+	for _, l := range s.cfg.Listeners() {
+		sum := sums[l.Address]
+		if sum == nil {
+			sums[l.Address] = &l
+			continue
+		}
+		sum.Decoded += l.Decoded
+		sum.Damaged += l.Damaged
+		sum.Malformed += l.Malformed
+		sum.ReceiveBufferWanted += l.ReceiveBufferWanted
+		sum.ReceiveBuffer += l.ReceiveBuffer
+		if sum.KernelDrops != nil && l.KernelDrops != nil {
+			both := *sum.KernelDrops + *l.KernelDrops
+			sum.KernelDrops = &both
+		}
+	}
+	for address, l := range sums {
+		counter(ch, datagramsDesc, l.Decoded, address, "decoded")
+		counter(ch, datagramsDesc, l.Damaged, address, "damaged")
+		counter(ch, datagramsDesc, l.Malformed, address, "malformed")
+		if l.KernelDrops != nil {
+			counter(ch, kernelDropsDesc, *l.KernelDrops, address)
+		}
+		gauge(ch, receiveBufferDesc, float64(l.ReceiveBuffer), address)
+		gauge(ch, receiveBufferWantedDesc, float64(l.ReceiveBufferWanted), address)
+	}
+}
+
+func counter(ch chan<- prometheus.Metric, d *prometheus.Desc, n uint64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
+}
+
+func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+// label returns the number as a label; what is not known is empty.
+func label[T uint8 | uint32](n *T) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatUint(uint64(*n), 10)
+}

@@ -1,0 +1,56 @@
+package api
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// Every metric of Waybill. To add one: 1. a row here, 2. its name in scrapeDescs or exporterDescs, 3. a line in Collect,
+// 4. a row in docs/reference/metrics.md.
+var (
+	buildInfoDesc = desc("build_info", "Always 1; the labels say which build runs.", "version", "goversion")
+
+	datagramsDesc = desc("datagrams_total", "UDP datagrams read from the socket, by what became of them: "+
+		"decoded (all of it was understood), damaged (a part of it), malformed (nothing).", "listener", "outcome")
+	kernelDropsDesc = desc("kernel_drops_total", "UDP datagrams that the kernel dropped at the socket, "+
+		"mostly because the receive buffer was full. Absent where the system does not count them.", "listener")
+	receiveBufferDesc       = desc("receive_buffer_bytes", "Receive buffers that the kernel granted, in bytes.", "listener")
+	receiveBufferWantedDesc = desc("receive_buffer_wanted_bytes", "Receive buffers that were asked for, in bytes.", "listener")
+
+	reportsDesc            = desc("reports_total", "Telemetry reports analyzed.")
+	reportsWithoutFlowDesc = desc("reports_without_flow_total", "Telemetry reports analyzed that do not say which flow they are about.")
+	flowsDesc              = desc("flows", "Flows in the flow table.")
+	flowsLimitDesc         = desc("flows_limit", "Flows that the flow table has room for.")
+	flowsEvictedDesc       = desc("flows_evicted_total", "Flows that gave way to new ones because the flow table was full.")
+	pathsDesc              = desc("paths", "Paths in the path tables of all shards; a path may be in several.")
+	pathsEvictedDesc       = desc("paths_evicted_total", "Paths that gave way to new ones because a path table was full.")
+	joinsCutDesc           = desc("joins_cut_total", "Packets whose postcards were joined before their time was over because too many packets were waiting.")
+	dropPlacesDesc         = desc("drop_places", "Places and reasons of drops in the drop tables of all shards.")
+	dropsUnplacedDesc      = desc("drops_unplaced_total", "Drop reports that are in no list because a drop table was full.")
+
+	exportersDesc         = desc("exporters", "Exporters in the exporter tables of all receivers.")
+	exportersOverflowDesc = desc("exporters_overflow_total", "Datagrams of exporters that found no room in an exporter table; they are in no exporter's counters.")
+	datagramErrorsDesc    = desc("datagram_errors_total", "Damaged and malformed datagrams by the first rule that they broke.", "reason")
+
+	exporterReceivedDesc  = exporterDesc("received_total", "Datagrams received from the exporter.")
+	exporterLostDesc      = exporterDesc("lost_total", "Datagrams that its sequence numbers say are missing. Absent where they do not count. One that comes late is taken off the next losses.")
+	exporterReorderedDesc = exporterDesc("reordered_total", "Datagrams that came after a later one.")
+	exporterDuplicateDesc = exporterDesc("duplicate_total", "Datagrams with a sequence number that was there before.")
+	exporterRestartedDesc = exporterDesc("restarted_total", "Times that its sequence numbers began anew.")
+)
+
+// scrapeDescs are the metrics of scrape, exporterDescs those of exporterScrape.
+var (
+	scrapeDescs = []*prometheus.Desc{
+		buildInfoDesc, datagramsDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
+		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, exportersDesc, exportersOverflowDesc,
+	}
+	exporterDescs = []*prometheus.Desc{
+		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,
+	}
+)
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("waybill_"+name, help, labels, nil)
+}
+
+func exporterDesc(name, help string) *prometheus.Desc {
+	return desc("exporter_"+name, help, "source", "node", "hw_id")
+}

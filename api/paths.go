@@ -1,0 +1,46 @@
+package api
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A PathList answers GET /api/v1/paths.
+type PathList struct {
+	Head
+	Paths []telemetry.Path `json:"paths"`
+}
+
+func (h *handler) paths(p *params) (answer, *Problem) {
+	limit := p.limit()
+	is, hasNode := p.node() // at any hop
+	id, hasID := p.pathID()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if !hasID && !hasNode {
+		paths, total := h.cfg.Collector.Paths(limit)
+		return listOfTotal("paths", paths, total), nil
+	}
+	paths, _ := h.cfg.Collector.Paths(math.MaxInt)
+	paths = slices.DeleteFunc(paths, func(path telemetry.Path) bool {
+		return hasID && path.ID != id || !slices.ContainsFunc(path.Hops, func(hop telemetry.PathHop) bool { return is(hop.Node, hop.Name) })
+	})
+	return listOf("paths", paths, limit), nil
+}
+
+// pathID returns the parameter "path".
+func (p *params) pathID() (id string, given bool) {
+	id, given = p.text("path")
+	if !given {
+		return "", false
+	}
+	if _, err := strconv.ParseUint(id, 16, 64); err != nil || len(id) != 16 {
+		p.reject("path", "the id of a path, 16 hexadecimal digits", "path is %q", id)
+	}
+	return strings.ToLower(id), true
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+)
+
+// The subcommands that ask a server for a list. To add one: 1. a file query_*.go with its question, 2. its command in
+// newRootCommand.
+
+const (
+	defaultServer = "http://127.0.0.1:8080"
+	// queryTimeout is how long a server may take for an answer.
+	queryTimeout = 30 * time.Second
+	// minWatch is the shortest time between two refreshes.
+	minWatch = 100 * time.Millisecond
+)
+
+// outputs are the values of --output.
+var outputs = []string{"table", "wide", "json", "csv"}
+
+// A question is what a subcommand asks: for a list L of items T.
+type question[L, T any] struct {
+	name    string // of the list and the subcommand
+	short   string
+	long    string
+	example string
+	filters func(cmd *cobra.Command, q *api.Query) // adds the flags of its own
+	ask     func(*api.Client, context.Context, api.Query) (*L, error)
+	open    func(*L) (api.Head, []T)
+	columns []tableColumn[T] // of tables
+	fields  []csvField[T]    // of CSV
+	none    string           // why the list may be empty although reports arrived
+}
+
+// A tableColumn is a column of a table; wide ones are shown with -o wide only.
+type tableColumn[T any] struct {
+	title string
+	wide  bool
+	right bool
+	cell  func(v *view, item *T) cell
+}
+
+// A csvField is a column of CSV: raw numbers, times in RFC 3339, empty if not known.
+type csvField[T any] struct {
+	name string
+	text func(item *T) string
+}
+
+// A queryCommand is one call of a subcommand.
+type queryCommand[L, T any] struct {
+	question[L, T]
+	server string
+	output string
+	watch  time.Duration
+	query  api.Query
+
+	client         *api.Client
+	stdout, stderr io.Writer
+	view           view
+	again          bool // not the first answer
+}
+
+func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
+	c := queryCommand[L, T]{question: q}
+	cmd := &cobra.Command{
+		Use:     q.name,
+		Short:   q.short,
+		Long:    q.long,
+		Example: q.example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unexpected argument %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c.stdout, c.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			return c.run(cmp.Or(cmd.Context(), context.Background()))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.server, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
+	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(outputs, ", "))
+	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
+	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	if q.filters != nil {
+		q.filters(cmd, &c.query)
+	}
+	return cmd
+}
+
+// run asks once, or until ctx is done.
+func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
+	if !slices.Contains(outputs, c.output) {
+		return usageError{fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(outputs, ", "))}
+	}
+	if c.query.Limit < 1 {
+		return usageError{fmt.Errorf("--limit is %d; it must be at least 1", c.query.Limit)}
+	}
+	if c.watch != 0 && c.watch < minWatch {
+		return usageError{fmt.Errorf("--watch is %v; it must be at least %v", c.watch, minWatch)}
+	}
+	if c.client, err = api.NewClient(c.server); err != nil {
+		return usageError{fmt.Errorf("--server: %w", err)}
+	}
+	c.view = newView(c.stdout, c.output == "wide")
+	if err := c.once(ctx); err != nil || c.watch == 0 {
+		return err
+	}
+	ticker := time.NewTicker(c.watch)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		// A server that restarts is no reason to stop watching.
+		if err := c.once(ctx); err != nil && ctx.Err() == nil {
+			fmt.Fprintln(c.stderr, err)
+		}
+	}
+}
+
+// once asks and prints the answer.
+func (c *queryCommand[L, T]) once(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	list, err := c.ask(c.client, ctx, c.query)
+	if err != nil {
+		return c.explain(err)
+	}
+	head, items := c.open(list)
+	c.view.now = head.GeneratedAt
+	if err := c.print(list, items); err != nil {
+		return quiet(err)
+	}
+	c.again = true
+	switch {
+	case len(items) == 0:
+		fmt.Fprintln(c.stderr, c.empty(ctx))
+	case head.Total > len(items):
+		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, c.name)
+	}
+	return nil
+}
+
+// print writes an answer in one piece, so that a refresh does not flicker.
+func (c *queryCommand[L, T]) print(list *L, items []T) error {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	switch c.output {
+	case "json":
+		if err := writeJSON(w, list); err != nil {
+			return err
+		}
+	case "csv":
+		if err := writeCSV(w, c.fields, items, !c.again); err != nil {
+			return err
+		}
+	default:
+		switch {
+		case c.watch == 0:
+		case c.view.terminal:
+			w.WriteString("\x1b[H\x1b[2J") // to the top left, clear
+			fmt.Fprintf(w, "waybill %s, every %v: %s\n\n", c.name, c.watch, c.view.now.Local().Format(time.DateTime))
+		case c.again:
+			w.WriteByte('\n')
+		}
+		if len(items) > 0 {
+			writeTable(w, &c.view, c.columns, items)
+		}
+	}
+	w.Flush()
+	_, err := c.stdout.Write(b.Bytes())
+	return err
+}

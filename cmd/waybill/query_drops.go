@@ -1,0 +1,61 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newDropsCommand() *cobra.Command {
+	return newQueryCommand(question[api.DropList, telemetry.Drop]{
+		name:  "drops",
+		short: "list where packets were dropped, and why",
+		long:  `Drops lists the places where packets were dropped, with the reason that the device gave, the most frequent first.`,
+		example: `  waybill drops
+  waybill drops --node leaf1
+  waybill drops --reason acl_deny -o json`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			cmd.Flags().StringVar(&q.Reason, "reason", "", "only drops for this `REASON`, name or number")
+		},
+		ask:  (*api.Client).Drops,
+		open: func(l *api.DropList) (api.Head, []telemetry.Drop) { return l.Head, l.Drops },
+		none: "no drops were reported: nothing was dropped, or no device is set up to report drops",
+		columns: []tableColumn[telemetry.Drop]{
+			{title: "NODE", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(nodeText(d.Node, d.Name)) }},
+			{title: "IN", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.IngressPort, unknown)) }},
+			{title: "OUT", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.EgressPort, unknown)) }},
+			{title: "REASON", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.ReasonName) }},
+			{title: "NUMBER", wide: true, right: true, cell: func(_ *view, d *telemetry.Drop) cell { return countCell(uint64(d.Reason)) }},
+			{title: "DROP KEY", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.DropKey) }},
+			{title: "PACKETS", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return badCell(d.Packets) }},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.First) }},
+			{title: "LAST SEEN", cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.Last) }},
+			{title: "LAST FLOW", cell: func(_ *view, d *telemetry.Drop) cell {
+				if d.LastFlow == nil {
+					return plainCell(unknown)
+				}
+				return plainCell(endpointsText(d.LastFlow))
+			}},
+		},
+		fields: []csvField[telemetry.Drop]{
+			{"node", func(d *telemetry.Drop) string { return numberText(d.Node, "") }},
+			{"name", func(d *telemetry.Drop) string { return d.Name }},
+			{"ingress_port", func(d *telemetry.Drop) string { return numberText(d.IngressPort, "") }},
+			{"egress_port", func(d *telemetry.Drop) string { return numberText(d.EgressPort, "") }},
+			{"reason", func(d *telemetry.Drop) string { return csvUint(d.Reason) }},
+			{"reason_name", func(d *telemetry.Drop) string { return d.ReasonName }},
+			{"drop_key", func(d *telemetry.Drop) string { return d.DropKey }},
+			{"packets", func(d *telemetry.Drop) string { return csvUint(d.Packets) }},
+			{"first", func(d *telemetry.Drop) string { return csvTime(d.First) }},
+			{"last", func(d *telemetry.Drop) string { return csvTime(d.Last) }},
+			{"last_flow", func(d *telemetry.Drop) string {
+				if d.LastFlow == nil {
+					return ""
+				}
+				return endpointsText(d.LastFlow)
+			}},
+		},
+	})
+}

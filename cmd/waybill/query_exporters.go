@@ -1,0 +1,129 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newExportersCommand() *cobra.Command {
+	return newQueryCommand(question[api.ExporterList, telemetry.Exporter]{
+		name:  "exporters",
+		short: "list who sends reports, and what was lost of them or could not be read",
+		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
+sequence numbers tell, and those of which a part (DAMAGED) or nothing (MALFORMED) could be read, with the reasons. The loss
+of an exporter whose sequence numbers do not count is unknown; it is not zero.`,
+		example: `  waybill exporters
+  waybill exporters --source 10.0.0.0/24
+  waybill exporters --node leaf1 -o json
+  waybill exporters --watch 2s`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			cmd.Flags().StringVar(&q.Source, "source", "", "only exporters that send from this `ADDRESS` or prefix")
+		},
+		ask:  (*api.Client).Exporters,
+		open: func(l *api.ExporterList) (api.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		none: "no exporters yet",
+		columns: []tableColumn[telemetry.Exporter]{
+			{title: "SOURCE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(e.Source.String()) }},
+			{title: "NODE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(nodeText(e.Node, e.Name)) }},
+			{title: "HW ID", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(numberText(e.HWID, unknown)) }},
+			{title: "VERSION", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Version, unknown)) }},
+			{title: "DIALECT", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Dialect, unknown)) }},
+			{title: "RECEIVED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Received) }},
+			{title: "REPORTS", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Reports) }},
+			{title: "LOST", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return lossCell(e) }},
+			{title: "REORDERED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Reordered) }},
+			{title: "DUPLICATE", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Duplicate) }},
+			{title: "RESTARTED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Restarted) }},
+			{title: "DAMAGED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return badCell(sumOf(e.Damaged)) }},
+			{title: "MALFORMED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return badCell(sumOf(e.Malformed)) }},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, e *telemetry.Exporter) cell { return v.age(e.First) }},
+			{title: "LAST SEEN", cell: func(v *view, e *telemetry.Exporter) cell { return v.age(e.Last) }},
+			{title: "NOTE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(noteText(e)) }},
+		},
+		fields: []csvField[telemetry.Exporter]{
+			{"source", func(e *telemetry.Exporter) string { return e.Source.String() }},
+			{"node", func(e *telemetry.Exporter) string { return numberText(e.Node, "") }},
+			{"name", func(e *telemetry.Exporter) string { return e.Name }},
+			{"hw_id", func(e *telemetry.Exporter) string { return numberText(e.HWID, "") }},
+			{"version", func(e *telemetry.Exporter) string { return e.Version }},
+			{"dialect", func(e *telemetry.Exporter) string { return e.Dialect }},
+			{"received", func(e *telemetry.Exporter) string { return csvUint(e.Received) }},
+			{"reports", func(e *telemetry.Exporter) string { return csvUint(e.Reports) }},
+			{"lost", func(e *telemetry.Exporter) string { return numberText(e.Lost, "") }},
+			{"loss_known", func(e *telemetry.Exporter) string { return e.LossKnown }},
+			{"reordered", func(e *telemetry.Exporter) string { return csvUint(e.Reordered) }},
+			{"duplicate", func(e *telemetry.Exporter) string { return csvUint(e.Duplicate) }},
+			{"restarted", func(e *telemetry.Exporter) string { return csvUint(e.Restarted) }},
+			{"damaged", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Damaged)) }},
+			{"damaged_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Damaged) }},
+			{"malformed", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Malformed)) }},
+			{"malformed_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Malformed) }},
+			{"first", func(e *telemetry.Exporter) string { return csvTime(e.First) }},
+			{"last", func(e *telemetry.Exporter) string { return csvTime(e.Last) }},
+		},
+	})
+}
+
+// lossCell returns how many datagrams were lost, with their share of what was sent.
+func lossCell(e *telemetry.Exporter) cell {
+	if e.Lost == nil {
+		return cell{"unknown", yellow}
+	}
+	lost := *e.Lost
+	if lost == 0 {
+		return plainCell("0")
+	}
+	sent := float64(lost) + float64(e.Received-min(e.Duplicate, e.Received))
+	return cell{fmt.Sprintf("%d (%s)", lost, percentText(float64(lost)/sent)), red}
+}
+
+// percentText returns a share as 12%, 1.25% or <0.01%.
+func percentText(share float64) string {
+	switch percent := 100 * share; {
+	case percent >= 10:
+		return fmt.Sprintf("%.0f%%", percent)
+	case percent >= 0.01:
+		return fmt.Sprintf("%.2f%%", percent)
+	}
+	return "<0.01%"
+}
+
+// noteText says why the loss is not known and what was wrong with datagrams.
+func noteText(e *telemetry.Exporter) string {
+	var notes []string
+	if e.Lost == nil {
+		notes = append(notes, "loss unknown: "+strings.TrimPrefix(e.LossKnown, "no: "))
+	}
+	if len(e.Damaged) > 0 {
+		notes = append(notes, "damaged: "+reasonsText(e.Damaged))
+	}
+	if len(e.Malformed) > 0 {
+		notes = append(notes, "malformed: "+reasonsText(e.Malformed))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// reasonsText lists reasons with their counts, by name.
+func reasonsText(counts map[string]uint64) string {
+	var texts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		texts = append(texts, fmt.Sprintf("%s %d", reason, counts[reason]))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func sumOf(counts map[string]uint64) (sum uint64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

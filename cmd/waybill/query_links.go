@@ -1,0 +1,43 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newLinksCommand() *cobra.Command {
+	return newQueryCommand(question[api.LinkList, telemetry.Link]{
+		name:  "links",
+		short: "list the links between nodes, as paths show them",
+		long:  `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.`,
+		example: `  waybill links
+  waybill links --node leaf1
+  waybill links -o csv > links.csv`,
+		filters: addNodeFilter,
+		ask:     (*api.Client).Links,
+		open:    func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
+		none:    "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
+		columns: []tableColumn[telemetry.Link]{
+			{title: "FROM", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.From, l.FromName)) }},
+			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.FromPort, unknown)) }},
+			{title: "TO", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.To, l.ToName)) }},
+			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.ToPort, unknown)) }},
+			{title: "PACKETS", right: true, cell: func(_ *view, l *telemetry.Link) cell { return countCell(l.Packets) }},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, l *telemetry.Link) cell { return v.age(l.First) }},
+			{title: "LAST SEEN", cell: func(v *view, l *telemetry.Link) cell { return v.age(l.Last) }},
+		},
+		fields: []csvField[telemetry.Link]{
+			{"from", func(l *telemetry.Link) string { return csvUint(l.From) }},
+			{"from_name", func(l *telemetry.Link) string { return l.FromName }},
+			{"from_port", func(l *telemetry.Link) string { return numberText(l.FromPort, "") }},
+			{"to", func(l *telemetry.Link) string { return csvUint(l.To) }},
+			{"to_name", func(l *telemetry.Link) string { return l.ToName }},
+			{"to_port", func(l *telemetry.Link) string { return numberText(l.ToPort, "") }},
+			{"packets", func(l *telemetry.Link) string { return csvUint(l.Packets) }},
+			{"first", func(l *telemetry.Link) string { return csvTime(l.First) }},
+			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},
+		},
+	})
+}
