@@ -65,7 +65,7 @@ func newRootCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDecodeCommand(), newReplayCommand())
+	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand())
 	root.AddCommand(newNodesCommand(), newLinksCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newExportersCommand())
 	return root
 }

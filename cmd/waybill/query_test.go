@@ -228,7 +228,7 @@ func TestQueryErrors(t *testing.T) {
 		"flows --server " + s.URL + " --limit 0":          {2, `waybill flows: --limit is 0; it must be at least 1`},
 		"flows --server " + s.URL + " -o xml":             {2, `waybill flows: --output is "xml"; allowed: table, wide, json, csv`},
 		"flows --server " + s.URL + " --watch 1ms":        {2, `waybill flows: --watch is 1ms; it must be at least 100ms`},
-		"flows --server " + s.URL + " --node 1":           {2, `waybill flows: unknown flag: --node`},
+		"flows --server " + s.URL + " --reason 1":         {2, `waybill flows: unknown flag: --reason`},
 		"flows --server " + s.URL + " all":                {2, `waybill flows: unexpected argument "all"`},
 		"nodes --server ftp://x":                          {2, `waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`},
 		"nodes --server " + closed.URL:                    {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os/signal"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/console"
+)
+
+func newServeCommand() *cobra.Command {
+	var file string
+	var check, dump bool
+	var points pointFlags
+	flags := defaultServeConfig()
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "receive telemetry reports and answer questions about them",
+		Long: `Serve receives telemetry reports of every version on UDP ports, reconstructs flows and paths, and serves the console,
+the API and metrics over HTTP. The configuration comes from --config FILE, WAYBILL_* variables and flags; later ones win.`,
+		Example: `  waybill serve
+  waybill serve --listen udp://:8555 --listen udp://:32766 --dialect :32766=onos-int10-ver0
+  waybill serve --int-port 17768 --memory 2GiB --workers 2
+  waybill serve --config waybill.yaml --check`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := loadServeConfig(cmd, file, &flags, &points)
+			if err != nil {
+				return usageError{err}
+			}
+			if dump {
+				text, err := c.dump()
+				fmt.Fprint(cmd.OutOrStdout(), text)
+				return err
+			}
+			if check {
+				fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
+				return nil
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			s, err := newServer(c, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			return s.run(ctx)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&file, "config", "", "configuration `FILE`, YAML")
+	f.BoolVar(&check, "check", false, "check the configuration and exit")
+	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
+	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on; may be repeated")
+	f.StringVar(&flags.HTTP, "http", flags.HTTP, "`ADDRESS` of console, API and metrics; without a host only this machine")
+	f.BoolVar(&flags.Insecure, "insecure", false, "allow --http on an address that other machines can reach, although there is no log-in")
+	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
+	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
+	f.IntVar(&flags.Workers, "workers", flags.Workers, "receivers for each address, and shards of the tables")
+	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
+	points.register(f)
+	return cmd
+}
+
+// loadServeConfig puts file, environment and flags together.
+func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points *pointFlags) (*serveConfig, error) {
+	c := defaultServeConfig()
+	if file != "" {
+		if err := c.readFile(file); err != nil {
+			return nil, fmt.Errorf("--config: %w", err)
+		}
+	}
+	if err := c.readEnvironment(); err != nil {
+		return nil, err
+	}
+	set := cmd.Flags().Changed
+	for name, take := range map[string]func(){
+		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "insecure": func() { c.Insecure = flags.Insecure },
+		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
+		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
+	} {
+		if set(name) {
+			take()
+		}
+	}
+	if err := points.apply(c.points); err != nil {
+		return nil, err
+	}
+	c.points.Compile()
+	return &c, c.check()
+}
+
+// A server is everything that waybill serve runs.
+type server struct {
+	config    *serveConfig
+	log       *slog.Logger
+	collector *analyze.Collector
+	queues    []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
+	receivers []*collect.Receiver
+	listener  net.Listener
+	http      *http.Server
+	receiving atomic.Bool
+}
+
+// newServer opens all sockets, so that what cannot be opened is known before anything runs.
+func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
+	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.Names}}
+	memory, _ := parseSize(c.Memory)
+	buffer, _ := parseSize(c.ReceiveBuffer)
+	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
+	shardConfig := analyze.ConfigFor(memory*3/4, c.Workers)
+	shardConfig.HashSeed = rand.Uint64()
+	debug.SetMemoryLimit(int64(memory))
+	for range c.Workers {
+		shard := analyze.NewShard(shardConfig)
+		s.collector.Shards = append(s.collector.Shards, shard)
+		if c.Workers > 1 {
+			s.queues = append(s.queues, collect.NewQueue(shard))
+		}
+	}
+	var sockets []*collect.Socket
+	defer func() {
+		if err != nil {
+			for _, socket := range sockets {
+				socket.Close()
+			}
+		}
+	}()
+	for _, address := range c.Listen {
+		group, err := collect.Listen(collect.Config{Address: address, Sockets: c.Workers, ReceiveBuffer: int(buffer)})
+		if err != nil {
+			return nil, err
+		}
+		if got := group[0].ReceiveBuffer(); got < int(buffer) {
+			s.log.Warn("the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
+				"address", address, "asked", buffer, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", buffer))
+		}
+		sockets = append(sockets, group...)
+	}
+	for _, socket := range sockets {
+		exporters := analyze.NewExporters(maxExporters)
+		s.collector.Exporters = append(s.collector.Exporters, exporters)
+		s.receivers = append(s.receivers, collect.NewReceiver(socket, c.points, exporters, s.owners()))
+	}
+	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("listen on http://%s: the port is in use; stop what uses it or choose another with --http", c.HTTP)
+		}
+		return nil, fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
+	}
+	s.http = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
+		WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// owners returns what a receiver hands its reports to.
+func (s *server) owners() []collect.Handover {
+	if len(s.queues) == 0 {
+		return []collect.Handover{collect.Direct(s.collector.Shards[0])}
+	}
+	owners := make([]collect.Handover, len(s.queues))
+	for i, q := range s.queues {
+		owners[i] = q
+	}
+	return owners
+}
+
+// tick tells the time to the shards that no queue does it for.
+func (s *server) tick(ctx context.Context) {
+	if len(s.queues) > 0 {
+		return
+	}
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			s.collector.Shards[0].Tick(now.UnixNano())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// maxExporters bounds the accounts of one receiver.
+const maxExporters = 4096
+
+// run receives and serves until ctx is done, then takes what is still in the sockets.
+func (s *server) run(ctx context.Context) error {
+	for _, r := range s.receivers {
+		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
+	}
+	s.log.Info("serving console and API", "url", "http://"+s.listener.Addr().String())
+
+	owning, stopOwners := context.WithCancel(context.Background())
+	var owners errgroup.Group
+	for _, q := range s.queues {
+		owners.Go(func() error { q.Run(owning); return nil })
+	}
+	owners.Go(func() error { s.tick(owning); return nil })
+	group, ctx := errgroup.WithContext(ctx)
+	s.receiving.Store(true)
+	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
+	var receivers errgroup.Group
+	for _, r := range s.receivers {
+		receivers.Go(func() error { return r.Run(ctx) })
+	}
+	group.Go(receivers.Wait)
+	group.Go(func() error {
+		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+			return err
+		}
+		return nil
+	})
+	group.Go(func() error {
+		<-ctx.Done()
+		closing, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		return s.http.Shutdown(closing)
+	})
+	err := group.Wait()
+	stopOwners()
+	owners.Wait()
+	s.sayGoodbye()
+	return err
+}
+
+// sayGoodbye tells in one line what came and what was lost.
+func (s *server) sayGoodbye() {
+	var received, drops, damaged, malformed uint64
+	for _, r := range s.receivers {
+		n := r.Stats()
+		received += n.Received
+		drops += n.KernelDrops
+		damaged += n.Damaged
+		malformed += n.Malformed
+	}
+	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed)
+}
+
+// handler serves console, API and metrics.
+func (s *server) handler() http.Handler {
+	return api.New(api.Config{
+		Collector: s.collector, Listeners: s.listeners, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Version: version, Logger: s.log,
+	})
+}
+
+// ready returns why reports are not received, or nil.
+func (s *server) ready() error {
+	if !s.receiving.Load() {
+		return errors.New("reports are not received: starting or stopping")
+	}
+	return nil
+}
+
+// listeners returns the state of the sockets as the API shows it.
+func (s *server) listeners() []api.Listener {
+	wanted, _ := parseSize(s.config.ReceiveBuffer)
+	list := make([]api.Listener, len(s.receivers))
+	for i, r := range s.receivers {
+		n := r.Stats()
+		list[i] = api.Listener{
+			Address: n.Address, Received: n.Received, Decoded: n.Decoded, Damaged: n.Damaged, Malformed: n.Malformed,
+			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: int(wanted), ReceiveBuffer: n.ReceiveBuffer,
+		}
+	}
+	return list
+}

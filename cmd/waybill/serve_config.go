@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// A serveConfig says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
+// before.
+type serveConfig struct {
+	Listen        []string          `yaml:"listen"`
+	HTTP          string            `yaml:"http"`
+	Insecure      bool              `yaml:"insecure"`
+	Hosts         []string          `yaml:"hosts"`
+	Memory        string            `yaml:"memory"`
+	Workers       int               `yaml:"workers"`
+	ReceiveBuffer string            `yaml:"receive_buffer"`
+	Names         map[uint32]string `yaml:"names"`
+
+	points *codepoint.Config
+}
+
+func defaultServeConfig() serveConfig {
+	return serveConfig{
+		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Memory: "512MiB",
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "32MiB", Names: map[uint32]string{}, points: codepoint.New(),
+	}
+}
+
+// serveKeys are the keys of serveConfig in a file; all others are code points.
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "memory", "workers", "receive_buffer", "names"}
+
+// readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
+func (c *serveConfig) readFile(name string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	var all map[string]any
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("%s: %s", name, firstLine(err))
+	}
+	own := map[string]any{}
+	for key, value := range all {
+		if slices.Contains(serveKeys, key) {
+			own[key] = value
+			delete(all, key)
+		}
+	}
+	ownText, err := yaml.Marshal(own)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := yaml.UnmarshalWithOptions(ownText, c, yaml.Strict()); err != nil {
+		return fmt.Errorf("%s: %s", name, firstLine(err))
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if _, known := codepoint.Keys()[key]; !known {
+			return fmt.Errorf("%s: unknown key %q; known are %s and the code points of docs/reference/code-points.md", name, key, strings.Join(serveKeys, ", "))
+		}
+	}
+	if err := c.points.Apply(all); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// readEnvironment takes WAYBILL_LISTEN, WAYBILL_HTTP and so on; lists are comma separated.
+func (c *serveConfig) readEnvironment() error {
+	for _, key := range serveKeys {
+		name := "WAYBILL_" + strings.ToUpper(key)
+		value, ok := os.LookupEnv(name)
+		if !ok || value == "" {
+			continue
+		}
+		var err error
+		switch key {
+		case "listen":
+			c.Listen = strings.Split(value, ",")
+		case "http":
+			c.HTTP = value
+		case "hosts":
+			c.Hosts = strings.Split(value, ",")
+		case "memory":
+			c.Memory = value
+		case "receive_buffer":
+			c.ReceiveBuffer = value
+		case "workers":
+			c.Workers, err = strconv.Atoi(value)
+		case "insecure":
+			c.Insecure, err = strconv.ParseBool(value)
+		case "names":
+			err = yaml.Unmarshal([]byte(value), &c.Names)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: got %q: %s", name, value, firstLine(err))
+		}
+	}
+	return nil
+}
+
+// check refuses what cannot work, and what is not safe.
+func (c *serveConfig) check() error {
+	if len(c.Listen) == 0 {
+		return fmt.Errorf("no address to listen on for reports; for example udp://:8555")
+	}
+	if c.Workers < 1 || c.Workers > 256 {
+		return fmt.Errorf("workers: got %d, want 1 to 256", c.Workers)
+	}
+	memory, err := parseSize(c.Memory)
+	if err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	if memory < 32<<20 {
+		return fmt.Errorf("memory: got %s, want at least 32MiB", c.Memory)
+	}
+	if _, err := parseSize(c.ReceiveBuffer); err != nil {
+		return fmt.Errorf("receive_buffer: %w", err)
+	}
+	host, port, err := net.SplitHostPort(c.HTTP)
+	if err != nil {
+		return fmt.Errorf("http: got %q, want HOST:PORT, for example 127.0.0.1:8080", c.HTTP)
+	}
+	if host == "" { // the console has no log-in, so that :8080 means this machine only
+		c.HTTP = net.JoinHostPort("127.0.0.1", port)
+		return nil
+	}
+	if ip := net.ParseIP(host); !c.Insecure && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("http: %s can be reached from other machines, and there is no log-in; listen on 127.0.0.1, or say --insecure if the network is trusted", c.HTTP)
+	}
+	return nil
+}
+
+// dump writes the configuration as a file would have it; code points are those that differ from the specifications.
+func (c *serveConfig) dump() (string, error) {
+	text, err := yaml.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	points, err := yaml.Marshal(c.points.Map())
+	return string(text) + string(points), err
+}
+
+// parseSize reads "512MiB", "1GB", "65536".
+func parseSize(text string) (uint64, error) {
+	units := []struct {
+		suffix string
+		factor float64
+	}{
+		{"KiB", 1 << 10},
+		{"MiB", 1 << 20},
+		{"GiB", 1 << 30},
+		{"TiB", 1 << 40},
+		{"kB", 1e3},
+		{"MB", 1e6},
+		{"GB", 1e9},
+		{"TB", 1e12},
+		{"K", 1 << 10},
+		{"M", 1 << 20},
+		{"G", 1 << 30},
+		{"B", 1},
+		{"", 1},
+	}
+	for _, u := range units {
+		digits, ok := strings.CutSuffix(strings.TrimSpace(text), u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil || !(n >= 0) || n*u.factor > 1<<60 {
+			break
+		}
+		return uint64(n * u.factor), nil
+	}
+	return 0, fmt.Errorf("got %q, want a size such as 512MiB", text)
+}

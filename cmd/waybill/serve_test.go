@@ -1,0 +1,411 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// running is a server under test.
+type running struct {
+	*server
+	t    *testing.T
+	stop func()
+}
+
+// serve starts a server on free ports, with changes to the configuration; it is stopped at the end of the test.
+func serve(t *testing.T, change func(*serveConfig)) *running {
+	t.Helper()
+	c := defaultServeConfig()
+	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0"
+	if change != nil {
+		change(&c)
+	}
+	c.points.Compile()
+	if err := c.check(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newServer(&c, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.run(ctx) }()
+	stopped := false
+	r := &running{server: s, t: t}
+	r.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(r.stop)
+	return r
+}
+
+func (r *running) udp(i int) string { return r.receivers[i].Stats().Address }
+
+// send sends payloads to the server, slowly enough that nothing is dropped.
+func (r *running) send(to string, payloads [][]byte) {
+	r.t.Helper()
+	replay := collect.Replay{Address: to, Payloads: collect.Payloads(payloads), Rate: 20000}
+	if _, err := replay.Run(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// get decodes the list under key of an API answer into v.
+func (r *running) get(path, key string, v any) {
+	r.t.Helper()
+	response, err := http.Get("http://" + r.listener.Addr().String() + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		r.t.Fatalf("%s: %s %v\n%s", path, response.Status, err, body)
+	}
+	var all map[string]json.RawMessage
+	if err = json.Unmarshal(body, &all); err == nil {
+		err = json.Unmarshal(all[key], v)
+	}
+	if err != nil {
+		r.t.Fatalf("%s: %v\n%s", path, err, body)
+	}
+}
+
+// eventually waits until f is true: reports are on their way through sockets and goroutines.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for range 500 {
+		if f() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not happen", what)
+}
+
+// total adds up the counters of all receivers.
+func (r *running) total() (n collect.Stats) {
+	for _, receiver := range r.receivers {
+		s := receiver.Stats()
+		n.Received += s.Received
+		n.KernelDrops += s.KernelDrops
+		n.Decoded += s.Decoded
+		n.Damaged += s.Damaged
+		n.Malformed += s.Malformed
+	}
+	return n
+}
+
+func captured(t *testing.T, names ...string) (payloads [][]byte) {
+	t.Helper()
+	for _, name := range names {
+		var reports reportsIn
+		if err := reports.read([]string{filepath.Join(test.Root(), "testdata/captures", name+"_reports.pcap")}, []uint16{556, 6000, 32766}); err != nil {
+			t.Fatal(err)
+		}
+		payloads = append(payloads, reports.payloads...)
+	}
+	return payloads
+}
+
+// The reports of real switches, over a real socket: the API tells their paths, drops and accounts.
+func TestServeCaptures(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		t.Run(fmt.Sprint("workers=", workers), func(t *testing.T) {
+			s := serve(t, func(c *serveConfig) {
+				c.Workers = workers
+				c.Listen = append(c.Listen, "udp://127.0.0.1:0")
+				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
+			})
+			first, second := s.udp(0), s.udp(workers)
+			// Which port the kernel chose is known only now; the profiles of the running decoders are fixed by source port.
+			s.stop()
+			s = serve(t, func(c *serveConfig) {
+				c.Workers = workers
+				c.Listen = []string{"udp://" + first, "udp://" + second}
+				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
+				_, onos, _ := net.SplitHostPort(first)
+				_, tna, _ := net.SplitHostPort(second)
+				if err := c.points.Set("dialects", map[string]any{":" + onos: "onos-int10-ver0", ":" + tna: "fabric-tna-bmv2"}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			pathchange, drop := captured(t, "onos_v10_pathchange"), captured(t, "fabric_tna_xd_drop", "fabric_tna_xd_tcp")
+			s.send(first, pathchange)
+			s.send(second, drop)
+			sent := uint64(len(pathchange) + len(drop))
+			eventually(t, "receiving everything", func() bool { return s.total().Received == sent })
+			if n := s.total(); n.Decoded != sent || n.KernelDrops != 0 {
+				t.Errorf("sent %d: %+v", sent, n)
+			}
+			var paths []telemetry.Path
+			packets := map[string]uint64{}
+			eventually(t, "joining postcards", func() bool {
+				s.get("/api/v1/paths?limit=100", "paths", &paths)
+				clear(packets)
+				for _, p := range paths {
+					names := ""
+					for _, h := range p.Hops {
+						names += h.Name
+						if h.Dropped {
+							names += "x"
+						}
+					}
+					packets[names] += p.Packets
+				}
+				return packets["s1s2s3"] == 194+19 && packets["s3s2s1"] == 19
+			})
+			for names, want := range map[string]uint64{"s1s3": 106, "s1s2x": 20, "s1s2s3x": 10, "s1x": 10} {
+				if packets[names] != want {
+					t.Errorf("path %s: got %d packets, want %d (all: %v)", names, packets[names], want, packets)
+				}
+			}
+			var exporters []telemetry.Exporter
+			s.get("/api/v1/exporters", "exporters", &exporters)
+			received := uint64(0)
+			for _, e := range exporters {
+				received += e.Received
+			}
+			if received != sent {
+				t.Errorf("exporters: got %d datagrams, want %d", received, sent)
+			}
+			var nodes []telemetry.Node
+			s.get("/api/v1/nodes", "nodes", &nodes)
+			if len(nodes) != 3 || nodes[1].Name != "s2" || nodes[1].Drops != 20 {
+				t.Errorf("nodes: %+v", nodes)
+			}
+			var links []telemetry.Link
+			s.get("/api/v1/links", "links", &links)
+			if len(links) != 5 { // both ways of s1-s2-s3, and s1-s3
+				t.Errorf("links: %+v", links)
+			}
+			var drops []telemetry.Drop
+			s.get("/api/v1/drops", "drops", &drops)
+			if len(drops) != 4 {
+				t.Errorf("drops: %+v", drops)
+			}
+			var flows []telemetry.Flow
+			s.get("/api/v1/flows?limit=100", "flows", &flows)
+			if len(flows) != 2+4+2 {
+				t.Errorf("got %d flows", len(flows))
+			}
+		})
+	}
+}
+
+// Whatever arrives, the server stays up and every datagram has exactly one outcome.
+func TestServeBadInput(t *testing.T) {
+	s := serve(t, func(c *serveConfig) { c.Memory = "64MiB" })
+	r := rand.New(rand.NewPCG(5, 6))
+	var payloads [][]byte
+	for _, v := range append(test.Vectors(t, "*tr*"), test.Vectors(t, "ts_*")...) {
+		payload := v.Bytes
+		if d, ok := test.UDP(v.Bytes); ok && v.StartsAt == "ethernet" {
+			payload = d.Payload
+		}
+		for n := range len(payload) {
+			payloads = append(payloads, payload[:n])
+		}
+		for bit := range 8 * min(len(payload), 64) {
+			flipped := bytes.Clone(payload)
+			flipped[bit/8] ^= 1 << (bit % 8)
+			payloads = append(payloads, flipped)
+		}
+	}
+	for range 2000 {
+		random := make([]byte, r.IntN(600))
+		for i := range random {
+			random[i] = byte(r.Uint32())
+		}
+		payloads = append(payloads, random)
+	}
+	for _, first := range []byte{0x00, 0x14, 0x20, 0xff} { // as large as UDP gets
+		huge := make([]byte, 65507)
+		huge[0] = first
+		payloads = append(payloads, huge)
+	}
+	for i := range uint32(3000) { // clocks and sequence numbers at their ends
+		report := test.Report(test.Forms[i%7], i, []uint32{0, 1<<32 - 1, 1 << 31, i}[i%4], 3)
+		for at := 12; at < min(len(report), 40) && i%2 == 0; at++ {
+			report[at] = 0xff
+		}
+		payloads = append(payloads, report)
+	}
+	s.send(s.udp(0), payloads)
+	eventually(t, "receiving everything", func() bool {
+		n := s.total()
+		return n.Received+n.KernelDrops == uint64(len(payloads))
+	})
+	n := s.total()
+	if n.Decoded+n.Damaged+n.Malformed != n.Received {
+		t.Errorf("outcomes: %+v", n)
+	}
+	var exporters []telemetry.Exporter
+	s.get("/api/v1/exporters?limit=10000", "exporters", &exporters)
+	var received, bad uint64
+	for _, e := range exporters {
+		received += e.Received
+		for _, count := range e.Malformed {
+			bad += count
+		}
+		for _, count := range e.Damaged {
+			bad += count
+		}
+	}
+	received += s.collector.Counters().ExportersOverflow
+	if received != n.Received || s.collector.Counters().ExportersOverflow == 0 && bad != n.Damaged+n.Malformed {
+		t.Errorf("exporters account for %d datagrams, %d of them bad; %+v", received, bad, n)
+	}
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/flows", "/api/v1/drops", "/"} {
+		response, err := http.Get("http://" + s.listener.Addr().String() + path)
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Errorf("%s: %v %v", path, response, err)
+			continue
+		}
+		response.Body.Close()
+	}
+}
+
+// Millions of spoofed flows, nodes and exporters do not take more memory than was allowed, and evictions are counted.
+func TestServeMemoryIsBounded(t *testing.T) {
+	s := serve(t, func(c *serveConfig) { c.Memory = "48MiB" })
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	shard, exporters := s.collector.Shards[0], s.collector.Exporters[0]
+	decoder := telemetry.NewDecoder(s.config.points)
+	var batch telemetry.Batch
+	headers := make([]telemetry.Header, 1)
+	for i := range uint32(400_000) {
+		payload := test.Report(test.Form20XD, i, i, 1)
+		payload[4], payload[5], payload[6], payload[7] = byte(i>>24), byte(i>>16), byte(i>>8), byte(i) // the node id
+		payload[11] |= byte(0x80 * (i & 1))                                                            // half of them are drops
+		batch.Reset()
+		decoder.Decode(payload, spoofed(i), 8555, &batch, &headers[0])
+		exporters.Observe(headers, int64(i)*1000)
+		shard.Process(&batch, int64(i)*1000)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 48<<20 {
+		t.Errorf("the tables grew by %d MiB, 48 MiB were allowed", grown>>20)
+	}
+	n := s.collector.Counters()
+	if n.FlowsEvicted == 0 || n.PathsEvicted == 0 || n.DropsOverflow == 0 || n.ExportersOverflow == 0 {
+		t.Errorf("nothing was evicted: %+v", n)
+	}
+	if n.Reports != 400_000 || uint64(n.Flows)+n.FlowsEvicted != 400_000 {
+		t.Errorf("flows do not add up: %+v", n)
+	}
+}
+
+func TestServeRefuses(t *testing.T) {
+	used, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
+	usedTCP, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer usedTCP.Close()
+	bad := func(text string) string {
+		file := filepath.Join(t.TempDir(), "bad.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"--nonsense", 2, "unknown flag"},
+		{"extra", 2, "unexpected argument"},
+		{"--listen udp://" + used.LocalAddr().String() + " --http 127.0.0.1:0", 1, "in use"},
+		{"--listen udp://127.0.0.1:0 --http " + usedTCP.Addr().String(), 1, "in use"},
+		{"--listen tcp://127.0.0.1:0", 1, "tcp"},
+		{"--http 0.0.0.0:8080", 2, "--insecure"},
+		{"--http nowhere", 2, "HOST:PORT"},
+		{"--memory plenty", 2, "512MiB"},
+		{"--memory 1MiB", 2, "at least"},
+		{"--workers 0", 2, "workers"},
+		{"--dialect 10.0.0.1=cisco", 2, "unknown dialect"},
+		{"--set int_dcsp=3", 2, "unknown code point"},
+		{"--config /nonexistent", 2, "no such file"},
+		{"--config " + bad("listen: [udp://:1]\nlisten_too: 3\n"), 2, "listen_too"},
+		{"--config " + bad("int_dscp: 99\n"), 2, "at most 63"},
+		{"--config " + bad("workers: many\n"), 2, "bad.yaml"},
+		{"--config " + bad("a: [\n"), 2, "bad.yaml"},
+	} {
+		root := newRootCommand()
+		var out, errs bytes.Buffer
+		root.SetArgs(append([]string{"serve"}, strings.Fields(c.args)...))
+		root.SetOut(&out)
+		root.SetErr(&errs)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		root.SetContext(ctx)
+		code := execute(root)
+		cancel()
+		if code != c.code || !strings.Contains(errs.String(), c.want) || strings.Count(errs.String(), "\n") != 1 {
+			t.Errorf("serve %s: got code %d and %q; want code %d, one line with %q", c.args, code, errs.String(), c.code, c.want)
+		}
+	}
+}
+
+func TestServeConfigRoundTrip(t *testing.T) {
+	run := func(args ...string) string {
+		root := newRootCommand()
+		var out, errs bytes.Buffer
+		root.SetArgs(append([]string{"serve"}, args...))
+		root.SetOut(&out)
+		root.SetErr(&errs)
+		if code := execute(root); code != 0 {
+			t.Fatalf("serve %v: code %d\n%s", args, code, errs.String())
+		}
+		return out.String()
+	}
+	t.Setenv("WAYBILL_MEMORY", "1GiB")
+	dumped := run("--config", filepath.Join(test.Root(), "scripts/demo.yaml"), "--int-port", "17768", "--dump")
+	for _, want := range []string{"memory: 1GiB", "onos-int10-ver0", "int_udp_port: 17768", "2: s2"} {
+		if !strings.Contains(dumped, want) {
+			t.Errorf("the dump lacks %q:\n%s", want, dumped)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "dumped.yaml")
+	if err := os.WriteFile(file, []byte(dumped), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if again := run("--config", file, "--dump"); again != dumped {
+		t.Errorf("a dump does not read back:\n%s\n%s", dumped, again)
+	}
+	if out := run("--config", file, "--check"); !strings.Contains(out, "valid") {
+		t.Errorf("--check: got %q", out)
+	}
+}
