@@ -155,7 +155,44 @@ func (s *Shard) finish(p *pending, nowNs int64) {
 	uncertain := orderByTTL(hops)
 	f.packets++
 	f.bytes += uint64(p.bytes)
-	s.observePath(f, hops, nowNs, uncertain)
+	if !s.partOfPath(f, hops, nowNs) {
+		s.observePath(f, hops, nowNs, uncertain)
+	}
+}
+
+// partOfPath reports whether hops, fewer than the path has that f takes, fit on it with their ports and in the distances
+// that their TTLs say. Then some postcards of the packet were lost or are late, which does not make another path: what
+// came is added to the hops that it is of. A packet that takes a shorter way has no gap in its TTLs.
+func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
+	fp := &f.paths[0]
+	if !fp.used {
+		return false
+	}
+	p := s.pathOf(fp)
+	if p == nil || len(hops) >= len(p.hops) {
+		return false
+	}
+	at := -1 // place of the hop before
+	for i := range hops {
+		next, away := at+1, 1
+		for next < len(p.hops) && p.hops[next].station != stationOf(&hops[i]) {
+			away += max(int(p.hops[next].missing), 1)
+			next++
+		}
+		if next == len(p.hops) || i > 0 && away != int(hops[i-1].TTL)-int(hops[i].TTL) {
+			return false
+		}
+		at = next
+		s.places[i] = uint8(next)
+	}
+	block := s.slab.block(fp.block, int(fp.hops))
+	for i := range hops {
+		s.measure(&p.hops[s.places[i]], &block[s.places[i]], &hops[i])
+	}
+	p.incomplete++
+	p.last, fp.last = nowNs, nowNs
+	p.touched = true
+	return true
 }
 
 // orderByTTL sorts postcards, source first: the TTL sinks along the path. A drop ends it, whatever the TTL: a packet

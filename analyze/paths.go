@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -116,6 +117,7 @@ type path struct {
 	endToEnd    histogram
 	clockErrors uint64
 	packets     uint64
+	incomplete  uint64 // packets of which some postcards are missing, besides packets
 	flows       int
 	first, last int64
 }
@@ -131,6 +133,24 @@ func (p *path) is(route []station) bool {
 		}
 	}
 	return true
+}
+
+// partOf reports whether the stations of p are, in their order, some of those along route.
+func (p *path) partOf(route []station) bool {
+	at := 0
+	for i := range p.hops {
+		if p.hops[i].missing > 0 {
+			continue
+		}
+		for at < len(route) && route[at] != p.hops[i].station {
+			at++
+		}
+		if at == len(route) {
+			return false
+		}
+		at++
+	}
+	return len(p.hops) < len(route) || slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.missing > 0 })
 }
 
 // pathTable keeps a bounded number of paths; when it is full, one that was not used lately gives way.
@@ -207,6 +227,7 @@ func (p *path) merge(o *path) {
 	p.endToEnd.merge(&o.endToEnd)
 	p.clockErrors += o.clockErrors
 	p.packets += o.packets
+	p.incomplete += o.incomplete
 	p.flows += o.flows
 	p.first, p.last = min(p.first, o.first), max(p.last, o.last)
 	p.uncertain = p.uncertain || o.uncertain
@@ -214,7 +235,7 @@ func (p *path) merge(o *path) {
 
 func (p *path) answer(names map[uint32]string) telemetry.Path {
 	a := telemetry.Path{
-		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Uncertain: p.uncertain, ClockErrors: p.clockErrors,
+		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain, ClockErrors: p.clockErrors,
 		First: time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
 		Residence: p.residence.distribution(), EndToEnd: p.endToEnd.distribution(),
 		Hops: make([]telemetry.PathHop, len(p.hops)),

@@ -62,6 +62,7 @@ type Shard struct {
 	route  [maxStations]station
 	onPath [maxStations]*telemetry.Hop
 	merged [maxStations]telemetry.Hop
+	places [maxPostcards]uint8
 }
 
 // NewShard returns an empty shard.
@@ -313,8 +314,10 @@ func (s *Shard) takes(f *flow, route []station, nowNs int64) *path {
 				return p
 			}
 			p.flows--
+			if !p.partOf(route) { // else more postcards came than for the packets before
+				f.pathChanges++
+			}
 		}
-		f.pathChanges++
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]

@@ -330,3 +330,52 @@ func TestMissingHopIsNotInvented(t *testing.T) {
 		t.Error("the latency of a path with a gap was invented")
 	}
 }
+
+// A lost postcard does not make a path change; a shorter way does.
+func TestPartOfPath(t *testing.T) {
+	c := codepoint.New()
+	c.Compile()
+	s := NewShard(DefaultConfig())
+	now := second
+	packet := func(n uint32, nodes ...uint32) {
+		for _, node := range nodes {
+			decodeOne(t, s, c, test.Report(test.Form20XD, 7, 3*n+node-1, 3), now)
+		}
+		s.Tick(now + 10*second)
+		now += 20 * second
+	}
+	packet(1, 1, 3) // the first packet seen lacks a postcard
+	packet(2, 1, 2, 3)
+	packet(3, 1, 2)
+	packet(4, 1, 3)
+	packet(5, 3)
+	packet(6, 1, 2, 3)
+	collector := &Collector{Shards: []*Shard{s}}
+	got := map[string]string{}
+	paths, _ := collector.Paths(10)
+	for _, p := range paths {
+		got[route(p.Hops)] = fmt.Sprint(p.Packets, "+", p.Incomplete)
+	}
+	want := map[string]string{"1 1>2, missing(1) ?>?, 3 1>2": "1+0", "1 1>2, 2 1>2, 3 1>2": "2+3"}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("paths: got %v, want %v", got, want)
+	}
+	flows, _ := collector.Flows(FlowFilter{Limit: 1})
+	if flows[0].PathChanges != 0 || flows[0].Packets != 6 {
+		t.Errorf("flow: %+v", flows[0])
+	}
+	// Node 3 directly behind node 1: the TTLs have no gap.
+	payload := test.Report(test.Form20XD, 7, 3*7, 3)
+	decodeOne(t, s, c, payload, now)
+	payload = test.Report(test.Form20XD, 7, 3*7+2, 3)
+	const ttl = 8 + 4 + 8 + 28 + 14 + 8 // group, report, metadata, Ethernet, to the TTL of IPv4
+	if payload[ttl] != 61 {
+		t.Fatalf("the TTL is not where this test looks: %d", payload[ttl])
+	}
+	payload[ttl] = 62
+	decodeOne(t, s, c, payload, now)
+	s.Tick(now + 10*second)
+	if flows, _ := collector.Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != 1 || route(flows[0].Paths[0].Hops) != "1 1>2, 3 1>2" {
+		t.Errorf("flow: %+v", flows[0])
+	}
+}

@@ -71,8 +71,10 @@ type Path struct {
 	Hops    []PathHop `json:"hops"`
 	Flows   int       `json:"flows"` // flows whose latest packet took it
 	Packets uint64    `json:"packets"`
-	First   time.Time `json:"first"`
-	Last    time.Time `json:"last"`
+	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
+	Incomplete uint64    `json:"incomplete,omitempty"`
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
 	// Residence is the sum of the hops' latencies, each measured by one clock. EndToEnd is egress of the last hop minus
 	// ingress of the first, by two clocks: samples that contradict Residence are left out and counted in ClockErrors.
 	Residence   *Distribution `json:"residence_ns,omitempty"`
