@@ -7,11 +7,9 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -188,19 +186,6 @@ func (c *decodeCommand) style() *dissect.Style {
 		}
 	}
 	return &dissect.Style{}
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
-// quiet turns the error of a reader that went away, such as head, into none.
-func quiet(err error) error {
-	if errors.Is(err, syscall.EPIPE) {
-		return nil
-	}
-	return err
 }
 
 // decodeFiles prints the packets of all files.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -24,11 +25,17 @@ func main() {
 
 // execute runs the command line, prints an error as one line and returns the exit code.
 func execute(root *cobra.Command) int {
+	out := &output{w: root.OutOrStdout()}
+	root.SetOut(out)
 	cmd, err := root.ExecuteC()
+	if err == nil {
+		err = quiet(out.err)
+	}
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", cmd.CommandPath(), text)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage
