@@ -153,7 +153,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		sockets = append(sockets, group...)
 	}
 	for _, socket := range sockets {
-		exporters := analyze.NewExporters(maxExporters)
+		exporters := analyze.NewExporters(exporterLimit(memory, len(sockets)))
 		s.collector.Exporters = append(s.collector.Exporters, exporters)
 		s.receivers = append(s.receivers, collect.NewReceiver(socket, c.points, exporters, s.owners()))
 	}
@@ -200,8 +200,11 @@ func (s *server) tick(ctx context.Context) {
 	}
 }
 
-// maxExporters bounds the accounts of one receiver.
-const maxExporters = 4096
+// exporterLimit returns how many exporters each of the receivers may keep an account of: a sixteenth of the memory.
+func exporterLimit(memory uint64, receivers int) int {
+	const perExporter = 2000 // bytes
+	return int(min(max(memory/16/uint64(receivers)/perExporter, 64), 4096))
+}
 
 // run receives and serves until ctx is done, then takes what is still in the sockets.
 func (s *server) run(ctx context.Context) error {
