@@ -37,7 +37,7 @@ type flowLatency struct {
 
 func (l *flowLatency) add(v uint64) {
 	l.summary.add(v)
-	addTo(&l.shape, l.buckets[:], v, 1)
+	addTo(&l.shape, l.buckets[:], bucketIndex(v))
 }
 
 func (l *flowLatency) distribution() *telemetry.Distribution {

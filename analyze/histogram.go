@@ -55,20 +55,19 @@ type shape struct {
 	n     uint8
 }
 
-// addTo counts v in buckets, whose shape is s.
-func addTo[T uint16 | uint32](s *shape, buckets []T, v uint64, times T) {
-	index := bucketIndex(v)
+// addTo counts a value in buckets, whose shape is s. index is its bucketIndex: several histograms often count the same value.
+func addTo[T uint16 | uint32](s *shape, buckets []T, index int32) {
 	i := int(index>>s.shift) - int(s.start)
 	if uint(i) >= uint(s.n) {
 		i = widen(s, buckets, index)
 	}
-	if buckets[i] > ^T(0)-times {
+	if buckets[i] == ^T(0) {
 		// Old values fade rather than new ones being lost; quantiles stay right.
 		for j := range buckets {
 			buckets[j] /= 2
 		}
 	}
-	buckets[i] += times
+	buckets[i]++
 }
 
 // widen makes room for the bucket of index (at maxScale) and returns its place.
@@ -181,9 +180,11 @@ type histogram struct {
 	buckets [160]uint32
 }
 
-func (h *histogram) add(v uint64) {
+func (h *histogram) add(v uint64) { h.addIndexed(v, bucketIndex(v)) }
+
+func (h *histogram) addIndexed(v uint64, index int32) {
 	h.summary.add(v)
-	addTo(&h.shape, h.buckets[:], v, 1)
+	addTo(&h.shape, h.buckets[:], index)
 }
 
 // merge adds what o counted.

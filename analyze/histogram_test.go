@@ -76,11 +76,11 @@ func TestSmallHistogramKeepsRangeAndRecency(t *testing.T) {
 	var s shape
 	var buckets [10]uint16
 	for range 200000 { // more than a uint16 counts
-		addTo(&s, buckets[:], 1000, 1)
-		addTo(&s, buckets[:], 4000, 1)
+		addTo(&s, buckets[:], bucketIndex(1000))
+		addTo(&s, buckets[:], bucketIndex(4000))
 	}
-	addTo(&s, buckets[:], math.MaxUint64, 1)
-	addTo(&s, buckets[:], 0, 1)
+	addTo(&s, buckets[:], bucketIndex(math.MaxUint64))
+	addTo(&s, buckets[:], bucketIndex(0))
 	if got := quantile(&s, buckets[:], 0.25); math.Abs(float64(got)-1000) > s.relativeError()*1000 {
 		t.Errorf("got %d, want 1000 within %.0f%%", got, 100*s.relativeError())
 	}

@@ -340,14 +340,15 @@ func (s *Shard) takes(f *flow, route []station, nowNs int64) *path {
 func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 	if h.Has&telemetry.HasLatency != 0 {
 		v := h.LatencyNs
-		p.latency.add(v)
+		index := bucketIndex(v)
+		p.latency.addIndexed(v, index)
 		if f.count == 0 || v < f.min {
 			f.min = v
 		}
 		f.max = max(f.max, v)
 		f.sum += v
 		f.count++
-		addTo(&f.shape, f.buckets[:], v, 1)
+		addTo(&f.shape, f.buckets[:], index)
 	}
 	if h.Has&telemetry.HasQueue != 0 {
 		p.queue.add(h)

@@ -12,35 +12,57 @@ import (
 // DefaultBatchSize is a good number of datagrams per batch: one system call for each hundred of them.
 const DefaultBatchSize = 128
 
-// slotSize is the room for one payload: UDP lengths have 16 bits.
+// slotSize is the room for one datagram or one run of datagrams: UDP lengths have 16 bits.
 const slotSize = 1 << 16
 
 // A Batch holds the datagrams of one ReadBatch and the memory they are read into. It may be used with one socket after
 // the other, by one goroutine at a time.
 type Batch struct {
-	count int           // datagrams that the last read returned
-	errno syscall.Errno // why the last read failed
+	datagrams []Datagram // of the last ReadBatch
+	size      int        // how many there may be
+
+	// What a system call filled. The kernel may put a run of datagrams into one slot, so that there may be more of them
+	// than one ReadBatch returns.
+	filled int // slots
+	next   int // the first slot that was not returned in full
+	offset int // how many of its bytes were
+
+	slots int           // to offer to the next system call
+	errno syscall.Errno // why the last one failed
+	runs  *runs         // of the socket
 
 	messages []unix.Mmsghdr
 	vectors  []unix.Iovec
 	sources  [][unix.SizeofSockaddrInet6]byte
+	controls []runControl
 
-	// payloads has a slot of 64 KiB per datagram. The memory that is never written to exists on paper only: with 128
-	// datagrams of up to 4 KiB each it is 512 KiB of 8 MiB.
+	// payloads has 64 KiB per slot. The memory that is never written to exists on paper only: with 128 datagrams of up
+	// to 4 KiB each it is 512 KiB of 8 MiB.
 	payloads []byte
 
 	wait func(fd uintptr) bool // receive, made once because making a method value allocates
 	poll func(fd uintptr)      // receive without waiting
 }
 
+// A runControl is the control message that tells the length of the datagrams of a run (udp(7)).
+type runControl struct {
+	header unix.Cmsghdr
+	size   int32
+	_      [4]byte // unix.CmsgSpace(4)
+}
+
 // NewBatch returns a batch of size datagrams, at least 1.
 func NewBatch(size int) *Batch {
 	size = max(size, 1)
 	b := &Batch{
-		messages: make([]unix.Mmsghdr, size),
-		vectors:  make([]unix.Iovec, size),
-		sources:  make([][unix.SizeofSockaddrInet6]byte, size),
-		payloads: make([]byte, size*slotSize),
+		datagrams: make([]Datagram, 0, size),
+		size:      size,
+		slots:     size,
+		messages:  make([]unix.Mmsghdr, size),
+		vectors:   make([]unix.Iovec, size),
+		sources:   make([][unix.SizeofSockaddrInet6]byte, size),
+		controls:  make([]runControl, size),
+		payloads:  make([]byte, size*slotSize),
 	}
 	for i := range b.messages {
 		b.vectors[i].Base = &b.payloads[i*slotSize]
@@ -49,6 +71,7 @@ func NewBatch(size int) *Batch {
 		header.Name = &b.sources[i][0]
 		header.Iov = &b.vectors[i]
 		header.SetIovlen(1)
+		header.Control = (*byte)(unsafe.Pointer(&b.controls[i]))
 	}
 	b.wait = b.receive
 	b.poll = func(fd uintptr) { b.receive(fd) }
@@ -56,28 +79,24 @@ func NewBatch(size int) *Batch {
 }
 
 // Datagram returns datagram i of the last ReadBatch; i is below the number that it returned.
-func (b *Batch) Datagram(i int) Datagram {
-	message := &b.messages[i]
-	start := i * slotSize
-	end := start + int(message.Len)
-	return Datagram{
-		Source:    sourceAddress(&b.sources[i]),
-		Payload:   b.payloads[start:end:end],
-		Truncated: message.Hdr.Flags&unix.MSG_TRUNC != 0,
-	}
-}
+func (b *Batch) Datagram(i int) Datagram { return b.datagrams[i] }
 
-// receive fills the batch with what the socket holds. It returns false if that is nothing, which makes the caller wait.
+// receive fills slots with what the socket holds. It returns false if that is nothing, which makes the caller wait.
 func (b *Batch) receive(fd uintptr) bool {
-	for i := range b.messages {
-		b.messages[i].Hdr.Namelen = unix.SizeofSockaddrInet6 // the kernel leaves the length of the address here
+	for i := range b.messages[:b.slots] {
+		header := &b.messages[i].Hdr
+		header.Namelen = unix.SizeofSockaddrInet6 // the kernel leaves the length of the address here
+		header.SetControllen(int(unsafe.Sizeof(b.controls[i])))
 	}
+	b.runs.mu.Lock()
+	defer b.runs.mu.Unlock()
 	for {
 		n, _, errno := unix.Syscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&b.messages[0])),
-			uintptr(len(b.messages)), unix.MSG_DONTWAIT, 0, 0)
+			uintptr(b.slots), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:
-			b.count = int(n)
+			b.filled = int(n)
+			b.account()
 			return true
 		case unix.EINTR:
 		case unix.EAGAIN:
@@ -87,6 +106,57 @@ func (b *Batch) receive(fd uintptr) bool {
 			return true
 		}
 	}
+}
+
+// account counts what the slots were filled with. The next system call gets as many slots as will give a full batch if
+// its runs are as long: more of them were not faster, but write to more memory.
+func (b *Batch) account() {
+	extra, bytes := 0, 0
+	for i := range b.messages[:b.filled] {
+		length := int(b.messages[i].Len)
+		if segment := b.segment(i); segment > 0 {
+			extra += (length - 1) / segment
+		}
+		bytes += length
+	}
+	b.runs.took(uint64(extra), uint64(bytes))
+	b.slots = max(1, b.size*b.filled/(b.filled+extra))
+}
+
+// segment returns the length of the datagrams in slot i; the last one may be shorter. It is 0 if there is one, which is
+// empty.
+func (b *Batch) segment(i int) int {
+	length, control := int(b.messages[i].Len), &b.controls[i]
+	if b.messages[i].Hdr.Controllen == 0 || control.header.Level != unix.SOL_UDP || control.header.Type != unix.UDP_GRO ||
+		control.size <= 0 {
+		return length
+	}
+	return min(int(control.size), length)
+}
+
+// cut makes the datagrams that the next ReadBatch returns of what the slots still have.
+func (b *Batch) cut() int {
+	b.datagrams = b.datagrams[:0]
+	for ; b.next < b.filled; b.next++ {
+		message := &b.messages[b.next]
+		slot := b.payloads[b.next*slotSize:][:message.Len]
+		segment := b.segment(b.next)
+		datagram := Datagram{
+			Source:    sourceAddress(&b.sources[b.next]),
+			Truncated: message.Hdr.Flags&unix.MSG_TRUNC != 0,
+		}
+		for first := true; first || b.offset < len(slot); first = false {
+			if len(b.datagrams) == b.size {
+				return b.size
+			}
+			end := min(b.offset+segment, len(slot))
+			datagram.Payload = slot[b.offset:end:end]
+			b.datagrams = append(b.datagrams, datagram)
+			b.offset = end
+		}
+		b.offset = 0
+	}
+	return len(b.datagrams)
 }
 
 // sourceAddress reads a sockaddr_in or sockaddr_in6: family, port and then the address, in both.

@@ -1,7 +1,10 @@
 package collect
 
-// DefaultReceiveBuffer is the receive buffer that a socket asks for when Config does not say, in bytes.
-const DefaultReceiveBuffer = 32 << 20
+// DefaultReceiveBuffer is the receive buffer that a socket asks for when Config does not say, in bytes. It holds about 9,000
+// reports. A larger one takes longer bursts, but under lasting overload it makes more losses, not fewer: what waited in
+// 32 MiB is no longer in the processor's cache when it is read. Of 6 million reports sent as fast as possible, three runs
+// each, a receiver kept 73 to 99 % with 4 MiB and 34 to 47 % with 32 MiB.
+const DefaultReceiveBuffer = 4 << 20
 
 // A Config says where and how to listen.
 type Config struct {
@@ -15,7 +18,12 @@ type Config struct {
 	Sockets int
 
 	// ReceiveBuffer is the kernel memory per socket for datagrams that wait to be read, in bytes. 0 means
-	// DefaultReceiveBuffer. A datagram of 200 bytes takes about 400 of them. Root (CAP_NET_ADMIN) gets what it asks for,
-	// others at most net.core.rmem_max.
+	// DefaultReceiveBuffer. A datagram of 200 bytes takes about 460 of them, and 110 in a run (see Socket.Coalesced). Root
+	// (CAP_NET_ADMIN) gets what it asks for, others at most net.core.rmem_max.
 	ReceiveBuffer int
+
+	// Coalesce asks the kernel for runs of datagrams in one piece (UDP_GRO), which takes a receiver half the time and less
+	// of the receive buffer; see Socket.Coalesced for what it needs. It is not the default because a sender on the same
+	// machine then no longer cuts its runs up itself: nothing slows it down to what a receiver can take.
+	Coalesce bool
 }

@@ -16,6 +16,7 @@ type Socket struct {
 	raw           syscall.RawConn
 	receiveBuffer int
 	drops         dropCounter
+	runs          runs
 }
 
 // Listen opens the sockets that cfg describes. The port must be free: two programs never share it by accident. Errors
@@ -32,7 +33,7 @@ func Listen(cfg Config) ([]*Socket, error) {
 		cfg.ReceiveBuffer = DefaultReceiveBuffer
 	}
 
-	first, err := open(network, hostPort, cfg.ReceiveBuffer, false)
+	first, err := open(network, hostPort, cfg, false)
 	if err != nil {
 		return nil, listenError(cfg.Address, err)
 	}
@@ -44,7 +45,7 @@ func Listen(cfg Config) ([]*Socket, error) {
 	err = first.allowSharing()
 	for err == nil && len(sockets) < cfg.Sockets {
 		var s *Socket
-		if s, err = open(network, first.conn.LocalAddr().String(), cfg.ReceiveBuffer, true); err == nil {
+		if s, err = open(network, first.conn.LocalAddr().String(), cfg, true); err == nil {
 			sockets = append(sockets, s)
 		}
 	}
@@ -61,26 +62,32 @@ func Listen(cfg Config) ([]*Socket, error) {
 }
 
 // open opens one socket. share lets it bind an address that sockets which allow sharing have already.
-func open(network, hostPort string, receiveBuffer int, share bool) (*Socket, error) {
-	var granted int
+func open(network, hostPort string, cfg Config, share bool) (*Socket, error) {
+	s := new(Socket)
 	config := net.ListenConfig{
 		Control: func(_, _ string, raw syscall.RawConn) error {
 			var err error
-			controlErr := raw.Control(func(fd uintptr) { granted, err = setOptions(int(fd), receiveBuffer, share) })
+			controlErr := raw.Control(func(fd uintptr) {
+				s.receiveBuffer, err = setOptions(int(fd), cfg.ReceiveBuffer, share)
+				if cfg.Coalesce {
+					s.runs.enable(int(fd)) // before it is bound: no datagram is missed
+				}
+			})
 			return errors.Join(controlErr, err)
 		},
 	}
 	packetConn, err := config.ListenPacket(context.Background(), network, hostPort)
 	if err != nil {
+		s.runs.close()
 		return nil, err
 	}
-	conn := packetConn.(*net.UDPConn) // what ListenPacket returns for the udp networks
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		conn.Close()
+	s.conn = packetConn.(*net.UDPConn) // what ListenPacket returns for the udp networks
+	if s.raw, err = s.conn.SyscallConn(); err != nil {
+		s.conn.Close()
+		s.runs.close()
 		return nil, err
 	}
-	return &Socket{conn: conn, raw: raw, receiveBuffer: granted}, nil
+	return s, nil
 }
 
 // listenError adds to err what the user can do about it.
@@ -116,12 +123,19 @@ func (s *Socket) ReceiveBuffer() int { return s.receiveBuffer }
 func (s *Socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
 
 // Drops returns the number of datagrams that the kernel dropped at this socket since it was opened, because the receive
-// buffer was full or a checksum was wrong. It is exact at any time, without a datagram having to arrive. After Close it
-// returns the count at closing. Where the system has no such count it returns errors.ErrUnsupported.
+// buffer was full or a checksum was wrong. It never falls and is never too high. No datagram has to arrive for it.
+//
+// It is exact if Coalesced is false, once everything in the receive buffer was read, and from then on until the next
+// drop. In between, a dropped run of datagrams counts as one, until a Drops that is called after the receive buffer, as
+// it was at the call before, was read: during an overload that lasts, each call says what the one before did not know.
+// Such a call takes some 10 ms.
+//
+// After Close it returns the count at closing. Where the system has no such count it returns errors.ErrUnsupported.
 func (s *Socket) Drops() (uint64, error) { return s.drops.update(s.kernelDrops) }
 
 // Close closes the socket. A ReadBatch that waits returns net.ErrClosed. Datagrams in the receive buffer are lost.
 func (s *Socket) Close() error {
 	s.drops.close(s.kernelDrops)
+	s.runs.close()
 	return s.conn.Close()
 }

@@ -3,8 +3,10 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -116,101 +118,159 @@ func TestReceiveBuffer(t *testing.T) {
 	}
 }
 
-// Whatever the sizes, and with a sender that hands runs of datagrams to the kernel as one: received + drops = sent.
+// Whatever the sizes, with a sender that hands runs of datagrams to the kernel as one, and whether or not the receiver
+// takes them as one: received + drops = sent.
 func TestDropsAreExact(t *testing.T) {
-	small, mixed := [][]byte{make([]byte, reportSize)}, [][]byte(nil)
+	small := [][]byte{make([]byte, reportSize)}
+	var mixed, mixedRuns [][]byte
 	for i := range 300 {
 		mixed = append(mixed, make([]byte, i%7*50)) // runs of one; one in seven is empty
+		mixedRuns = append(mixedRuns, make([]byte, i/20%7*50))
 	}
-	f := func(name string, payloads [][]byte, loops int, host string, rate float64) {
-		t.Run(name, func(t *testing.T) {
-			s := listen(t, Config{Address: net.JoinHostPort(host, "0"), ReceiveBuffer: 50_000})[0]
+	f := func(name string, payloads [][]byte, loops int, host string, rate float64, oneByOne bool) {
+		t.Run(fmt.Sprintf("%s/oneByOne=%v", name, oneByOne), func(t *testing.T) {
+			s := listen(t, Config{Address: net.JoinHostPort(host, "0"), ReceiveBuffer: 50_000, Coalesce: !oneByOne})[0]
 			var sent, received uint64
-			for range 3 {
+			for range 5 {
 				replay := Replay{Address: s.Addr().String(), Payloads: Payloads(payloads), Loops: loops, Rate: rate}
 				summary, err := replay.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
 				sent += summary.Sent
-				drops, err := s.Drops() // before anything is read
-				if err != nil {
-					t.Fatal(err)
-				}
+				before := drops(t, s)
 				queued := uint64(len(drain(t, s)))
+				after := drops(t, s)
 				received += queued
-				if drops == 0 || queued == 0 {
-					t.Errorf("%d received and %d drops: want an overload", queued, drops)
+				if after == 0 || queued == 0 {
+					t.Errorf("%d received and %d drops: want an overload", queued, after)
 				}
-				if received+drops != sent {
-					t.Errorf("%d received + %d drops, want %d sent", received, drops, sent)
+				if received+after != sent {
+					t.Errorf("%d received + %d drops, want %d sent", received, after, sent)
+				}
+				if before > after || before != after && !s.Coalesced() {
+					t.Errorf("%d drops before anything was read, %d after", before, after)
 				}
 			}
 			s.Close()
-			if drops, err := s.Drops(); err != nil || drops == 0 || drops >= sent {
-				t.Errorf("after Close: got %d drops, %v", drops, err)
+			if got := drops(t, s); got != sent-received {
+				t.Errorf("after Close: %d received + %d drops, want %d sent", received, got, sent)
 			}
 		})
 	}
-	f("runs", small, 20_000, "127.0.0.1", 0)
-	f("runs IPv6", small, 20_000, "::1", 0)
-	f("mixed sizes", mixed, 50, "127.0.0.1", 0)
-	f("one by one", small, 5000, "127.0.0.1", 1e6)
+	for _, oneByOne := range []bool{false, true} {
+		f("runs", small, 20_000, "127.0.0.1", 0, oneByOne)
+		f("runs IPv6", small, 20_000, "::1", 0, oneByOne)
+		f("mixed sizes", mixed, 50, "127.0.0.1", 0, oneByOne)
+		f("mixed runs", mixedRuns, 50, "127.0.0.1", 0, oneByOne)
+		f("no runs", small, 5000, "127.0.0.1", 1e6, oneByOne)
+	}
 }
 
-// The same while a reader reads.
-func TestDropsAreExactWhileReading(t *testing.T) {
-	s := listen(t, Config{Address: "127.0.0.1:0", ReceiveBuffer: 50_000})[0]
-	counted := make(chan uint64)
-	go func() {
-		var n uint64
-		b := NewBatch(DefaultBatchSize)
-		for {
-			got, err := s.ReadBatch(b)
-			n += uint64(got)
-			if err != nil {
-				counted <- n
-				return
-			}
-			s.Drops()
-		}
-	}()
-	replay := Replay{Address: s.Addr().String(), Payloads: Payloads([][]byte{make([]byte, reportSize)}), Loops: 200_000}
-	summary, err := replay.Run(context.Background())
+// drops returns the drops of s.
+func drops(tb testing.TB, s *Socket) uint64 {
+	tb.Helper()
+	n, err := s.Drops()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	s.SetReadDeadline(time.Now())
-	received := <-counted
-	drops, err := s.Drops()
-	if err != nil || received+drops != summary.Sent {
-		t.Errorf("%d received + %d drops, %v, want %d sent", received, drops, err, summary.Sent)
+	return n
+}
+
+// The same while one goroutine reads and others ask. What Drops says never falls: had it ever been too high, because of
+// datagrams that wait or are on their way, it would be too high in the end.
+func TestDropsAreExactWhileReading(t *testing.T) {
+	f := func(receiveBuffer int, oneByOne bool) {
+		t.Run(fmt.Sprintf("buffer=%d/oneByOne=%v", receiveBuffer, oneByOne), func(t *testing.T) {
+			s := listen(t, Config{Address: "127.0.0.1:0", ReceiveBuffer: receiveBuffer, Coalesce: !oneByOne})[0]
+			var reading, asking sync.WaitGroup
+			var received uint64
+			reading.Go(func() {
+				for b := NewBatch(DefaultBatchSize); ; {
+					n, err := s.ReadBatch(b)
+					if err != nil {
+						return
+					}
+					received += uint64(n)
+				}
+			})
+			ctx, stop := context.WithCancel(t.Context())
+			for range 2 {
+				asking.Go(func() {
+					for last := uint64(0); ctx.Err() == nil; {
+						now, err := s.Drops()
+						if err != nil || now < last {
+							t.Errorf("%d drops, %v after %d", now, err, last)
+							return
+						}
+						last = now
+					}
+				})
+			}
+			var sent uint64
+			for i := range 20 {
+				payloads := Payloads([][]byte{make([]byte, reportSize+i)})
+				replay := Replay{Address: s.Addr().String(), Payloads: payloads, Loops: 20_000}
+				summary, err := replay.Run(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				sent += summary.Sent
+				time.Sleep(time.Duration(i%3) * time.Millisecond)
+			}
+			s.SetReadDeadline(time.Now())
+			reading.Wait()
+			stop()
+			asking.Wait()
+			if got := drops(t, s); received+got != sent {
+				t.Errorf("%d received + %d drops, want %d sent", received, got, sent)
+			}
+		})
+	}
+	for _, oneByOne := range []bool{false, true} {
+		f(50_000, oneByOne)
+		f(1_000_000, oneByOne)
 	}
 }
 
 func TestReadBatchNoAllocs(t *testing.T) {
-	s := listen(t, Config{Address: "udp://:0"})[0]
-	conn := dialUDP(t, loopback(s, "127.0.0.1"))
-	payload := make([]byte, reportSize)
-	b := NewBatch(DefaultBatchSize)
-	allocs := testing.AllocsPerRun(200, func() {
-		for range 10 {
-			conn.Write(payload)
-		}
-		for got := 0; got < 10; {
-			n, err := s.ReadBatch(b)
+	const run = 10
+	f := func(oneByOne, segment bool) {
+		t.Run(fmt.Sprintf("oneByOne=%v/segment=%v", oneByOne, segment), func(t *testing.T) {
+			s := listen(t, Config{Address: "udp://:0", Coalesce: !oneByOne})[0]
+			out, err := dial(t.Context(), loopback(s, "127.0.0.1").String(), segment)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range n {
-				if !b.Datagram(i).Source.IsValid() {
-					t.Fatal("no source")
+			defer out.close()
+			payload := make([]byte, reportSize)
+			b := NewBatch(run - 1)
+			allocs := testing.AllocsPerRun(200, func() {
+				for range run {
+					out.queue(payload)
 				}
+				if err := out.flush(); err != nil {
+					t.Fatal(err)
+				}
+				for got := 0; got < run; {
+					n, err := s.ReadBatch(b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range n {
+						if !b.Datagram(i).Source.IsValid() {
+							t.Fatal("no source")
+						}
+					}
+					got += n
+				}
+			})
+			if allocs != 0 {
+				t.Errorf("%v allocations per run, want 0", allocs)
 			}
-			got += n
-		}
-	})
-	if allocs != 0 {
-		t.Errorf("%v allocations per run, want 0", allocs)
+		})
 	}
+	f(false, true)
+	f(false, false)
+	f(true, true)
 }

@@ -36,4 +36,14 @@ func (s *Socket) ReadBatch(b *Batch) (int, error) {
 	return 1, nil
 }
 
-func (s *Socket) kernelDrops() (uint32, error) { return 0, errors.ErrUnsupported }
+func (s *Socket) kernelDrops() (uint32, uint64, error) { return 0, 0, errors.ErrUnsupported }
+
+// Coalesced says that the kernel hands over runs of datagrams as one. Here it never does.
+func (s *Socket) Coalesced() bool { return false }
+
+// runs has nothing to count where each datagram comes alone.
+type runs struct{}
+
+func (*runs) enable(fd int) {}
+
+func (*runs) close() {}

@@ -19,9 +19,16 @@ func TestFullDisk(t *testing.T) {
 	defer full.Close()
 	reports := filepath.Join(test.Root(), "testdata/captures/tps_v21_udp6_reports.pcap")
 	for _, args := range [][]string{
-		{"decode", reports}, {"decode", reports, "-o", "json"}, {"decode", reports, "--stats"}, {"decode", reports, "-e", "flow.src"},
-		{"decode", "--list-dialects"}, {"decode", "--hex", "20", "--start", "telemetry_report"},
-		{"serve", "--dump"}, {"serve", "--check"}, {"serve", "--help"}, {"--version"},
+		{"decode", reports},
+		{"decode", reports, "-o", "json"},
+		{"decode", reports, "--stats"},
+		{"decode", reports, "-e", "flow.src"},
+		{"decode", "--list-dialects"},
+		{"decode", "--hex", "20", "--start", "telemetry_report"},
+		{"serve", "--dump"},
+		{"serve", "--check"},
+		{"serve", "--help"},
+		{"--version"},
 	} {
 		root := newRootCommand()
 		var errs bytes.Buffer

@@ -73,6 +73,7 @@ the API and metrics over HTTP. The configuration comes from --config FILE, WAYBI
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "receivers for each address, and shards of the tables")
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
+	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
 	points.register(f)
 	return cmd
 }
@@ -90,7 +91,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 	}
 	set := cmd.Flags().Changed
 	for name, take := range map[string]func(){
-		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "insecure": func() { c.Insecure = flags.Insecure },
+		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
 		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
 	} {
@@ -142,13 +143,16 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 	}()
 	for _, address := range c.Listen {
-		group, err := collect.Listen(collect.Config{Address: address, Sockets: c.Workers, ReceiveBuffer: int(buffer)})
+		group, err := collect.Listen(collect.Config{Address: address, Sockets: c.Workers, ReceiveBuffer: int(buffer), Coalesce: c.Coalesce})
 		if err != nil {
 			return nil, err
 		}
 		if got := group[0].ReceiveBuffer(); got < int(buffer) {
 			s.log.Warn("the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
 				"address", address, "asked", buffer, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", buffer))
+		}
+		if c.Coalesce && !group[0].Coalesced() {
+			s.log.Warn("the kernel does not hand over datagrams in runs: that needs Linux 5.7 and root or CAP_BPF", "address", address)
 		}
 		sockets = append(sockets, group...)
 	}

@@ -25,6 +25,7 @@ type serveConfig struct {
 	Memory        string            `yaml:"memory"`
 	Workers       int               `yaml:"workers"`
 	ReceiveBuffer string            `yaml:"receive_buffer"`
+	Coalesce      bool              `yaml:"coalesce"`
 	Names         map[uint32]string `yaml:"names"`
 
 	points *codepoint.Config
@@ -33,12 +34,12 @@ type serveConfig struct {
 func defaultServeConfig() serveConfig {
 	return serveConfig{
 		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Memory: "512MiB",
-		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "32MiB", Names: map[uint32]string{}, points: codepoint.New(),
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "memory", "workers", "receive_buffer", "names"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "memory", "workers", "receive_buffer", "coalesce", "names"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -97,6 +98,8 @@ func (c *serveConfig) readEnvironment() error {
 			c.ReceiveBuffer = value
 		case "workers":
 			c.Workers, err = strconv.Atoi(value)
+		case "coalesce":
+			c.Coalesce, err = strconv.ParseBool(value)
 		case "insecure":
 			c.Insecure, err = strconv.ParseBool(value)
 		case "names":
