@@ -29,3 +29,14 @@ func splitAddress(address string) (network, hostPort string, err error) {
 	}
 	return "udp", hostPort, nil
 }
+
+// PortOf returns the port of an address that Listen takes, without listening on it.
+func PortOf(address string) (uint16, error) {
+	_, hostPort, err := splitAddress(address)
+	if err != nil {
+		return 0, err
+	}
+	_, text, _ := net.SplitHostPort(hostPort)
+	port, err := strconv.ParseUint(text, 10, 16)
+	return uint16(port), err
+}

@@ -166,6 +166,9 @@ func (d *Decoder) decode10(b []byte, h *Header) {
 		h.Version, h.Dialect = Version10, d.dialect.Name
 		h.HWID, h.HasNodeID, h.NodeID, h.Sequence, h.HasSequence = v.HWID, true, v.SwitchID, v.Sequence, true
 	}
+	if d.dialect.Has(codepoint.QuirkCopiedSwitchID) {
+		h.HasNodeID, h.NodeID = false, 0
+	}
 	if err != nil {
 		d.note(err)
 		return

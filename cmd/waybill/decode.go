@@ -59,7 +59,7 @@ func newDecodeCommand() *cobra.Command {
 	c := &decodeCommand{}
 	cmd := &cobra.Command{
 		Use:   "decode FILE...|-",
-		Short: "Print the telemetry in capture files",
+		Short: "print the telemetry in capture files",
 		Long: `Decode reads pcap and pcapng files (also gzipped; - is the standard input) and prints every packet: telemetry
 reports of all versions with the packets inside them, INT of all versions, IOAM and IFA.
 

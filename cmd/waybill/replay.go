@@ -42,8 +42,8 @@ telemetry report port, and sends them to a collector at a steady rate. Other pac
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.to, "to", "", "`HOST:PORT` of the collector")
-	f.StringVar(&r.rate, "rate", "1000", "reports per second, or max")
-	f.IntVar(&r.loop, "loop", 1, "how many times to send everything; 0: until interrupted")
+	f.StringVar(&r.rate, "rate", "1000", "`REPORTS` per second, or max")
+	f.IntVar(&r.loop, "loop", 1, "how many `TIMES` to send everything; 0: until interrupted")
 	f.BoolVar(&r.renumber, "renumber", false, "let sequence numbers go on from one loop to the next, instead of starting again")
 	f.StringVar(&r.ports, "report-port", "", "`PORT,...` that reports in the files were sent to (default 8555,556,32766,54321,5900,8090,6000)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress, no summary")

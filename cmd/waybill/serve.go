@@ -71,7 +71,7 @@ the API and metrics over HTTP. The configuration comes from --config FILE, WAYBI
 	f.BoolVar(&flags.Insecure, "insecure", false, "allow --http on an address that other machines can reach, although there is no log-in")
 	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
-	f.IntVar(&flags.Workers, "workers", flags.Workers, "receivers for each address, and shards of the tables")
+	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
 	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
 	points.register(f)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -51,20 +52,10 @@ func (c *serveConfig) readFile(name string) error {
 	if err := yaml.Unmarshal(text, &all); err != nil {
 		return fmt.Errorf("%s: %s", name, firstLine(err))
 	}
-	own := map[string]any{}
-	for key, value := range all {
-		if slices.Contains(serveKeys, key) {
-			own[key] = value
-			delete(all, key)
-		}
-	}
-	ownText, err := yaml.Marshal(own)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := yaml.UnmarshalWithOptions(ownText, c, yaml.Strict()); err != nil {
+	if err := yaml.Unmarshal(text, c); err != nil {
 		return fmt.Errorf("%s: %s", name, firstLine(err))
 	}
+	maps.DeleteFunc(all, func(key string, _ any) bool { return slices.Contains(serveKeys, key) })
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if _, known := codepoint.Keys()[key]; !known {
 			return fmt.Errorf("%s: unknown key %q; known are %s and the code points of docs/reference/code-points.md", name, key, strings.Join(serveKeys, ", "))
@@ -106,7 +97,7 @@ func (c *serveConfig) readEnvironment() error {
 			err = yaml.Unmarshal([]byte(value), &c.Names)
 		}
 		if err != nil {
-			return fmt.Errorf("%s: got %q: %s", name, value, firstLine(err))
+			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)
 		}
 	}
 	return nil
@@ -116,6 +107,15 @@ func (c *serveConfig) readEnvironment() error {
 func (c *serveConfig) check() error {
 	if len(c.Listen) == 0 {
 		return fmt.Errorf("no address to listen on for reports; for example udp://:8555")
+	}
+	for _, address := range c.Listen {
+		port, err := collect.PortOf(address)
+		if err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+		if port != 0 && port == c.points.INTUDPPort {
+			return fmt.Errorf("int_udp_port: %d is also a port that reports are received on; INT and reports need different ports", port)
+		}
 	}
 	if c.Workers < 1 || c.Workers > 256 {
 		return fmt.Errorf("workers: got %d, want 1 to 256", c.Workers)

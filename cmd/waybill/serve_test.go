@@ -350,7 +350,9 @@ func TestServeRefuses(t *testing.T) {
 		{"extra", 2, "unexpected argument"},
 		{"--listen udp://" + used.LocalAddr().String() + " --http 127.0.0.1:0", 1, "in use"},
 		{"--listen udp://127.0.0.1:0 --http " + usedTCP.Addr().String(), 1, "in use"},
-		{"--listen tcp://127.0.0.1:0", 1, "tcp"},
+		{"--listen tcp://127.0.0.1:0", 2, "tcp"},
+		{"--listen 8555", 2, "HOST:PORT"},
+		{"--int-port 8555", 2, "different ports"},
 		{"--http 0.0.0.0:8080", 2, "--insecure"},
 		{"--http nowhere", 2, "HOST:PORT"},
 		{"--memory plenty", 2, "512MiB"},
@@ -361,7 +363,7 @@ func TestServeRefuses(t *testing.T) {
 		{"--config /nonexistent", 2, "no such file"},
 		{"--config " + bad("listen: [udp://:1]\nlisten_too: 3\n"), 2, "listen_too"},
 		{"--config " + bad("int_dscp: 99\n"), 2, "at most 63"},
-		{"--config " + bad("workers: many\n"), 2, "bad.yaml"},
+		{"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2, "[3:"},
 		{"--config " + bad("a: [\n"), 2, "bad.yaml"},
 	} {
 		root := newRootCommand()

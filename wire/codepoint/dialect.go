@@ -38,6 +38,9 @@ const (
 	QuirkUnmarked
 	// QuirkNoSequence: the sequence number of reports does not count, so losses cannot be seen.
 	QuirkNoSequence
+	// QuirkCopiedSwitchID: the switch id of the report header is that of the sink's stack record, and 0 where the source did
+	// not ask for node ids. It does not name the exporter.
+	QuirkCopiedSwitchID
 	// QuirkMirrorEgress: the sink's egress port in a report is that of the mirrored copy, not that of the packet.
 	QuirkMirrorEgress
 	// QuirkNoSinkIngress: the sink's ingress port in a report is 0, as the mirrored copy has none.
@@ -92,21 +95,21 @@ var Dialects = []*Dialect{
 	{
 		Name:     "geant-int04",
 		Summary:  "GEANT INT 0.4 (2021): 2 bit version, bitmap in the low byte, 8 byte timestamps, DSCP 0x20",
-		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress | QuirkNoSinkIngress | QuirkSinkLatency | QuirkNoReportTime,
+		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress | QuirkNoSinkIngress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},
 	{
 		Name:     "geant-int10",
 		Summary:  "GEANT INT 1.0 (2022): 8 byte timestamps, DSCP 0x20",
-		Quirks:   QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime,
+		Quirks:   QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},
 	{
 		Name:     "geant-int10-2021",
 		Summary:  "GEANT INT 1.0 (2021): as geant-int10, bitmap in the low byte",
-		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime,
+		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},

@@ -1,0 +1,79 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	code    = regexp.MustCompile("(?s)```.*?\n```|`[^`\n]+`|(?m:^    [^\n]*)")
+	call    = regexp.MustCompile(`(?:^|\s|bin/)waybill ([a-z]+)([^\n|)#]*)`) // up to a pipe, a bracket or a remark
+	flag    = regexp.MustCompile(`(?:^|[\s"(])(--?[a-zA-Z][a-z0-9-]*)`)
+	helpFor = regexp.MustCompile(`(?m)^  ([a-z]+) {2,}`)
+	inHelp  = regexp.MustCompile(`(?m)^  (?:-[a-zA-Z], |    )--[a-z0-9-]+`)
+)
+
+// TestCommands compares the commands and flags on all pages with those of the program, in both directions for cli.md.
+func TestCommands(t *testing.T) {
+	flags := commandTree(t)
+	check := func(t *testing.T, _, text string) {
+		for _, block := range code.FindAllString(text, -1) {
+			block = strings.ReplaceAll(strings.Trim(block, "`"), "\\\n", " ")
+			for _, m := range call.FindAllStringSubmatch(block, -1) {
+				known, ok := flags[m[1]]
+				if !ok {
+					t.Errorf("there is no waybill %s", m[1])
+				}
+				for _, f := range flag.FindAllStringSubmatch(m[2], -1) {
+					if ok && !slices.Contains(known, f[1]) {
+						t.Errorf("waybill %s has no %s", m[1], f[1])
+					}
+				}
+			}
+			if m := flag.FindStringSubmatch(block); m != nil && strings.HasPrefix(block, "-") && !slices.Contains(flags[""], m[1]) {
+				t.Errorf("no command has %s", m[1])
+			}
+		}
+	}
+	eachPage(t, check)
+	readme, page := read(t, "../README.md"), read(t, "reference/cli.md")
+	check(t, "", readme)
+	if n := strings.Count(readme, "\n"); n > 100 {
+		t.Errorf("README.md has %d lines; more than 100 nobody reads", n)
+	}
+	for _, m := range link.FindAllStringSubmatch(readme, -1) {
+		if _, err := os.Stat("../" + m[1]); err != nil {
+			t.Errorf("README.md: link to %s: no such file", m[1])
+		}
+	}
+	for name, known := range flags {
+		if !strings.Contains(page, "`waybill "+name) && name != "help" {
+			t.Errorf("cli.md: no waybill %s", name)
+		}
+		for _, f := range known {
+			if !strings.Contains(page, "`"+f+"`") && !strings.Contains(page, "`"+f+" ") {
+				t.Errorf("cli.md: no %s, which waybill %s has", f, name)
+			}
+		}
+	}
+}
+
+// commandTree builds the program and returns the flags of each command; those of "" are of all together.
+func commandTree(t *testing.T) map[string][]string {
+	program := t.TempDir() + "/waybill"
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../cmd/waybill").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all, _ := exec.Command(program, "--help").Output()
+	flags := map[string][]string{"": {"--version"}}
+	for _, m := range helpFor.FindAllStringSubmatch(string(all), -1) {
+		help, _ := exec.Command(program, m[1], "--help").Output()
+		flags[m[1]] = strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), " "), ",", " "))
+		flags[""] = append(flags[""], flags[m[1]]...)
+	}
+	return flags
+}
