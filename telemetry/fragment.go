@@ -230,6 +230,8 @@ func (d *Decoder) udp(b []byte) error {
 	b = b[8:]
 	if d.report.Is(Tracked) {
 		switch {
+		case d.profile.MarksPort05(dstPort, b):
+			return d.shimL4(b, packet.ProtoUDP)
 		case dstPort == d.profile.INTUDPPort && dstPort != 0:
 			return d.shim20(b, true, packet.ProtoUDP)
 		case d.marked(b):
@@ -272,7 +274,7 @@ func (d *Decoder) tcp(b []byte) error {
 		body = b[20:]
 	}
 	f.identity ^= uint64(h.Seq)<<32 | uint64(h.Ack)
-	if d.report.Is(Tracked) && d.marked(body) {
+	if d.report.Is(Tracked) && (d.marked(body) || d.profile.MarksPort05(h.DstPort, body)) {
 		return d.shimL4(body, packet.ProtoTCP)
 	}
 	return d.done(b[n:], packet.ProtoTCP, h.SrcPort, h.DstPort)
@@ -287,11 +289,18 @@ func (d *Decoder) gre(b []byte) error {
 	b = b[n:]
 	etherType := h.Protocol
 	if d.report.Is(Tracked) && d.profile.GREProtocol != 0 && h.Protocol == d.profile.GREProtocol {
-		n, etherType, err = d.shimGRE(b)
-		if err != nil && n == 0 {
+		var inserted bool
+		n, etherType, inserted, err = d.shimGRE(b)
+		if err != nil {
 			return err
 		}
 		b = b[n:]
+		if inserted { // with INT (INT 2.1 §5.7.1): the packet in it is the original one
+			if etherType == packet.EtherTypeTEB {
+				return d.ethernet(b)
+			}
+			return d.etherType(b, etherType)
+		}
 	}
 	switch etherType {
 	case packet.EtherTypeIPv4, packet.EtherTypeIPv6, packet.EtherTypeMPLS:

@@ -75,8 +75,8 @@ func (d *Decoder) shimL4(b []byte, protocol uint8) error {
 				d.report.DSCP = tail.DSCP & 0x3f
 			}
 		}
-		if protocol == packet.ProtoTCP || d.dialect.Has(codepoint.QuirkWideTimestamps) {
-			port = d.report.Flow.DstPort // these senders leave the port in place; GEANT's copy of it is garbage over TCP
+		if d.dialect.Has(codepoint.QuirkWideTimestamps) {
+			port = d.report.Flow.DstPort // GEANT leaves the port in place, and its copy of it is garbage over TCP
 		}
 	case inband.Version10:
 		d.report.DSCP = shim.DSCP
@@ -146,18 +146,19 @@ func (d *Decoder) transportOf(b []byte, protocol uint8) error {
 	return d.transport(b, protocol)
 }
 
-func (d *Decoder) shimGRE(b []byte) (n int, next uint16, err error) {
+// shimGRE reads the shim behind a GRE header and what it covers; inserted says that the GRE header came with INT.
+func (d *Decoder) shimGRE(b []byte) (n int, next uint16, inserted bool, err error) {
 	var shim inband.ShimGRE
 	n, err = shim.Decode(b)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, false, err
 	}
 	end := shim.End()
 	d.frag.inserted += end
 	if err := d.header20(b, n, end, shim.Type); err != nil {
 		d.note(err)
 	}
-	return min(end, len(b)), shim.NextProtocol, nil
+	return min(end, len(b)), shim.NextProtocol, shim.G, nil
 }
 
 // gpeTelemetry reads the INT or IOAM header that Next Protocol next of VXLAN-GPE announces and returns its length and
@@ -183,6 +184,9 @@ func (d *Decoder) gpeTelemetry(b []byte, next uint8) (int, uint8, error) {
 			err = d.header20(b, n, shim.End(), shim.Type)
 		}
 		d.frag.inserted += shim.End()
+		if shim.G { // the original tunnel was VXLAN (INT 2.1 §5.7.3)
+			d.report.Flow.Tunnel = TunnelVXLAN
+		}
 		return min(shim.End(), len(b)), shim.NextProtocol, err
 	}
 	var shim inband.ShimGPEOld

@@ -117,6 +117,12 @@ func (p *Points) MarksDSCP(dscp uint8) bool {
 	return mark != 0 && dscp&p.INTDSCPMask == mark
 }
 
+// MarksPort05 reports whether what stands behind a TCP or UDP header with that destination port is an INT 0.5 shim: v0.5 is
+// what version nibble 0 means here, and the shim is one of before INT 2.0 (INT 0.5 §5.3.1). The port is that of INT 2.x.
+func (p *Points) MarksPort05(port uint16, shim []byte) bool {
+	return p.INTUDPPort != 0 && port == p.INTUDPPort && p.FormatVersion0 == Version0INT05 && inband.DetectL4(shim) == inband.FamilyOld
+}
+
 // SourceOnly returns the bytes of source-only metadata that a domain's DS Instruction asks for; -1 if the domain is
 // unknown. Domain 0 has none.
 func (p *Points) SourceOnly(domain, instruction uint16) int {

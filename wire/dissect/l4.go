@@ -154,6 +154,9 @@ func (w *walk) markedINT(udpPort uint16) (Start, bool) {
 	dscp := w.profile.MarksDSCP(w.dscp)
 	rest := w.rest()
 	switch {
+	case w.profile.MarksPort05(w.dstPort, rest):
+		w.marks = marks{dscp: dscp}
+		return INTShimL4v1, true
 	case w.profile.INTUDPPort != 0 && udpPort == w.profile.INTUDPPort:
 		w.marks = marks{port: true, dscp: dscp}
 		return INTShimL4v2, true
