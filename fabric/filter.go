@@ -1,0 +1,58 @@
+package fabric
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/wire/packet"
+)
+
+// A filter matches packets that a switch is told to drop.
+type filter struct {
+	fault    int
+	from, to []netip.Prefix // empty: any
+	protocol uint8          // 0: any
+	port     uint16         // destination; 0: any
+}
+
+func newFilter(fault int, m *scenario.Mitigate) filter {
+	fl := filter{fault: fault, port: uint16(m.Port)}
+	for _, p := range m.From {
+		fl.from = append(fl.from, p.Prefix)
+	}
+	for _, p := range m.To {
+		fl.to = append(fl.to, p.Prefix)
+	}
+	switch m.Protocol {
+	case "tcp":
+		fl.protocol = packet.ProtoTCP
+	case "udp":
+		fl.protocol = packet.ProtoUDP
+	}
+	return fl
+}
+
+// denied says whether a switch is told to drop a packet.
+func (n *node) denied(h *headers) bool {
+	for i := range n.denies {
+		if n.denies[i].matches(h) {
+			return true
+		}
+	}
+	return false
+}
+
+func (fl *filter) matches(h *headers) bool {
+	return (fl.protocol == 0 || fl.protocol == h.protocol) && (fl.port == 0 || fl.port == h.dstPort) &&
+		within(fl.from, h.src) && within(fl.to, h.dst)
+}
+
+// within says whether an address is in one of the prefixes, or there are none.
+func within(prefixes []netip.Prefix, address []byte) bool {
+	if len(prefixes) == 0 {
+		return true
+	}
+	a, _ := netip.AddrFromSlice(address)
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+}
