@@ -54,7 +54,7 @@ func (d *Domain) pushable(p *Packet, own *inband.Metadata) Why {
 		return UnknownVersion
 	case t.Malformed == wire.ErrUnknownINTType:
 		return UnknownType
-	case t.Malformed != 0:
+	case t.Malformed != 0, p.badLength: // a UDP Length that is not possible could become one that is, and is wrong
 		return MalformedINT
 	case t.Type == inband.TypeDestination:
 		return DestinationOnly
