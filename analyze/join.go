@@ -22,7 +22,7 @@ const (
 type pending struct {
 	key          telemetry.FlowKey
 	packetID     uint64
-	first        int64 // arrival of its first report
+	first        int64 // joinTable.nowNs at its first report
 	bytes        uint32
 	used         bool
 	intermediate bool // hops are those of an intermediate report, source first
@@ -32,6 +32,7 @@ type pending struct {
 
 type joinTable struct {
 	window  int64 // ns
+	nowNs   int64 // time without the stalls of the process, see Shard.pass
 	waiting []pending
 	mask    uint64
 	hand    int
@@ -133,7 +134,7 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 		s.join.early++
 		s.finish(p, nowNs)
 	}
-	p.key, p.packetID, p.first, p.bytes = r.Flow, r.PacketID, nowNs, r.Bytes
+	p.key, p.packetID, p.first, p.bytes = r.Flow, r.PacketID, s.join.nowNs, r.Bytes
 	p.used, p.intermediate, p.n = true, false, 0
 	return p
 }
@@ -219,7 +220,7 @@ func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
 func (s *Shard) sweep(n int, nowNs int64) {
 	j := &s.join
 	for range min(n, len(j.waiting)) {
-		if p := &j.waiting[j.hand]; p.used && nowNs-p.first >= j.window {
+		if p := &j.waiting[j.hand]; p.used && j.nowNs-p.first >= j.window {
 			s.finish(p, nowNs)
 		}
 		j.hand = (j.hand + 1) & int(j.mask)

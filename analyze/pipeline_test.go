@@ -112,7 +112,7 @@ func BenchmarkFlowMemory(b *testing.B) {
 			}
 			p.take(datagrams)
 		}
-		p.shard.Tick(p.now + 10*second)
+		endWait(p.shard, p.now)
 		datagrams = nil
 		runtime.GC()
 		runtime.ReadMemStats(&after)

@@ -59,6 +59,8 @@ type Shard struct {
 	reports  uint64
 	flowless uint64 // reports without a flow
 
+	lastNs int64 // time of the latest batch or tick
+
 	route  [maxStations]station
 	onPath [maxStations]*telemetry.Hop
 	merged [maxStations]telemetry.Hop
@@ -77,6 +79,7 @@ func NewShard(c Config) *Shard {
 func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pass(nowNs)
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
@@ -87,7 +90,18 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 func (s *Shard) Tick(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pass(nowNs)
 	s.sweep(len(s.join.waiting), nowNs)
+}
+
+// longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
+const longestStepNs = 150e6
+
+// pass lets the time pass by which postcards wait. A process that stands still for a while, or a wall clock that is set,
+// must not end the wait for reports that are in a socket or a queue all the time.
+func (s *Shard) pass(nowNs int64) {
+	s.join.nowNs += min(max(nowNs-s.lastNs, 0), longestStepNs)
+	s.lastNs = nowNs
 }
 
 func (s *Shard) process(r *telemetry.Report, nowNs int64) {

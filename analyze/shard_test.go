@@ -35,8 +35,38 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 			now += 1e6
 		}
 	}
-	shard.Tick(now + 10*second)
+	endWait(shard, now)
 	return &Collector{Shards: []*Shard{shard}, Exporters: []*Exporters{exporters}, Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}}
+}
+
+// endWait lets the time pass that postcards wait.
+func endWait(s *Shard, now int64) {
+	for range 10 {
+		now += second / 10
+		s.Tick(now)
+	}
+}
+
+// A process that stood still does not end the wait for postcards that came meanwhile.
+func TestJoinOutlastsStalls(t *testing.T) {
+	for _, after := range []string{"tick", "batch"} {
+		s := NewShard(DefaultConfig())
+		postcard := func(node uint32, ttl uint8, nowNs int64) {
+			r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: 7, TTL: ttl, Flags: telemetry.HasFlow | telemetry.Tracked}
+			r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
+			s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
+		}
+		postcard(1, 63, second)
+		if after == "tick" {
+			s.Tick(9 * second)
+		}
+		postcard(2, 62, 9*second)
+		endWait(s, 9*second)
+		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		if len(paths) != 1 || len(paths[0].Hops) != 2 {
+			t.Errorf("%s: %+v", after, paths)
+		}
+	}
 }
 
 // route spells a path as "s1 1>2 s2 3>4".
@@ -321,7 +351,7 @@ func TestMissingHopIsNotInvented(t *testing.T) {
 	for _, sequence := range []uint32{0, 2} { // nodes 1 and 3 of 3; their TTLs are 63 and 61
 		decodeOne(t, s, c, test.Report(test.Form20XD, 7, sequence, 3), second)
 	}
-	s.Tick(10 * second)
+	endWait(s, 10*second)
 	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
 	if want := "1 1>2, missing(1) ?>?, 3 1>2"; len(paths) != 1 || route(paths[0].Hops) != want {
 		t.Errorf("got %+v, want %s", paths, want)
@@ -341,7 +371,7 @@ func TestPartOfPath(t *testing.T) {
 		for _, node := range nodes {
 			decodeOne(t, s, c, test.Report(test.Form20XD, 7, 3*n+node-1, 3), now)
 		}
-		s.Tick(now + 10*second)
+		endWait(s, now)
 		now += 20 * second
 	}
 	packet(1, 1, 3) // the first packet seen lacks a postcard
@@ -374,7 +404,7 @@ func TestPartOfPath(t *testing.T) {
 	}
 	payload[ttl] = 62
 	decodeOne(t, s, c, payload, now)
-	s.Tick(now + 10*second)
+	endWait(s, now)
 	if flows, _ := collector.Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != 1 || route(flows[0].Paths[0].Hops) != "1 1>2, 3 1>2" {
 		t.Errorf("flow: %+v", flows[0])
 	}

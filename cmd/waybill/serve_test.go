@@ -98,7 +98,7 @@ func (r *running) get(path, key string, v any) {
 // eventually waits until f is true: reports are on their way through sockets and goroutines.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for range 500 {
+	for range 6000 { // a minute: how long it takes on a busy machine is not what is tested
 		if f() {
 			return
 		}
