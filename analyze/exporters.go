@@ -18,10 +18,14 @@ type Exporters struct {
 	entries  map[exporterKey]*exporter
 	overflow uint64
 
-	// The exporter of the previous datagram: reports come in runs.
-	lastKey exporterKey
-	last    *exporter
+	// Exporters that were met last, each in the place that its node id says: most datagrams need no look into the map.
+	recent [recentExporters]struct {
+		key exporterKey
+		*exporter
+	}
 }
+
+const recentExporters = 64
 
 type exporterKey struct {
 	source  netip.Addr
@@ -56,13 +60,14 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		if !key.header {
 			key = exporterKey{source: h.Source}
 		}
-		x := e.last
-		if x == nil || key != e.lastKey {
+		recent := &e.recent[key.node%recentExporters]
+		x := recent.exporter
+		if x == nil || key != recent.key {
 			if x = e.entry(key, h, nowNs); x == nil {
 				e.overflow++
 				continue
 			}
-			e.last, e.lastKey = x, key
+			recent.key, recent.exporter = key, x
 		}
 		x.last = nowNs
 		x.received++

@@ -35,9 +35,9 @@ type flowLatency struct {
 	buckets [14]uint16
 }
 
-func (l *flowLatency) add(v uint64) {
-	l.summary.add(v)
-	addTo(&l.shape, l.buckets[:], bucketIndex(v))
+func (l *flowLatency) addIndexed(v uint64, index int32) {
+	l.summary.note(v)
+	addTo(&l.shape, l.buckets[:], index)
 }
 
 func (l *flowLatency) distribution() *telemetry.Distribution {

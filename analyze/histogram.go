@@ -22,7 +22,7 @@ var subBounds = func() (b [1<<maxScale + 1]uint64) {
 	return b
 }()
 
-// subGuess[m] is a sub-bucket at or up to two below that of mantissas whose top 8 bits are m.
+// subGuess[m] is the sub-bucket of mantissas whose top 8 bits are m, or the one below: sub-buckets are wider than that.
 var subGuess = func() (g [256]uint8) {
 	sub := 0
 	for m := range g {
@@ -42,7 +42,7 @@ func bucketIndex(v uint64) int32 {
 	exponent := 63 - bits.LeadingZeros64(v)
 	mantissa := v << (63 - exponent) << 1 >> 12 // 52 bits below the leading one
 	sub := int32(subGuess[mantissa>>44])
-	for subBounds[sub+1] <= mantissa {
+	if subBounds[sub+1] <= mantissa {
 		sub++
 	}
 	return int32(exponent)<<maxScale + sub
@@ -139,7 +139,7 @@ type summary struct {
 	min, max uint64
 }
 
-func (s *summary) add(v uint64) {
+func (s *summary) note(v uint64) {
 	if s.count == 0 || v < s.min {
 		s.min = v
 	}
@@ -180,10 +180,9 @@ type histogram struct {
 	buckets [160]uint32
 }
 
-func (h *histogram) add(v uint64) { h.addIndexed(v, bucketIndex(v)) }
-
+// addIndexed counts v, whose bucketIndex is index.
 func (h *histogram) addIndexed(v uint64, index int32) {
-	h.summary.add(v)
+	h.summary.note(v)
 	addTo(&h.shape, h.buckets[:], index)
 }
 

@@ -41,11 +41,11 @@ func TestHistogramQuantilesStayWithinTheStatedError(t *testing.T) {
 		for i := range 20000 {
 			v := draw()
 			values = append(values, v)
-			h.add(v)
+			h.addIndexed(v, bucketIndex(v))
 			if i%3 == 0 {
-				a.add(v)
+				a.addIndexed(v, bucketIndex(v))
 			} else {
-				b.add(v)
+				b.addIndexed(v, bucketIndex(v))
 			}
 		}
 		checkQuantiles(t, name, values, &h)
@@ -96,7 +96,7 @@ func BenchmarkHistogramAdd(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		h.add(values[i&1023])
+		h.addIndexed(values[i&1023], bucketIndex(values[i&1023]))
 		i++
 	}
 }

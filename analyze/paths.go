@@ -15,39 +15,34 @@ const maxStations = 32
 // A station is what makes a hop of a path different from another: the node and its ports.
 type station struct {
 	node, in, out uint32
-	has           stationHas
-	missing       uint8 // this station stands for so many nodes that sent nothing
-	_             uint16
+	has           telemetry.Fields // of stationFields
+	missing       uint8            // this station stands for so many nodes that sent nothing
 }
 
-type stationHas uint8
-
-const (
-	stationNode stationHas = 1 << iota
-	stationIn
-	stationOut
-	stationDropped
-)
+// stationFields are what of a hop makes it a station of its own.
+const stationFields = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop
 
 // stationOf returns the station of a hop.
 func stationOf(h *telemetry.Hop) station {
-	var s station
-	if h.Has&telemetry.HasNode != 0 {
+	s := station{has: h.Has & stationFields}
+	if s.has&telemetry.HasNode != 0 {
 		s.node = h.NodeID
-		s.has |= stationNode
 	}
-	if h.Has&telemetry.HasIngressPort != 0 {
+	if s.has&telemetry.HasIngressPort != 0 {
 		s.in = h.IngressPort
-		s.has |= stationIn
 	}
-	if h.Has&telemetry.HasEgressPort != 0 {
+	if s.has&telemetry.HasEgressPort != 0 {
 		s.out = h.EgressPort
-		s.has |= stationOut
-	}
-	if h.Has&telemetry.HasDrop != 0 {
-		s.has |= stationDropped
 	}
 	return s
+}
+
+// isAt reports whether s is the station of h.
+func (s *station) isAt(h *telemetry.Hop) bool {
+	return h.Has&stationFields == s.has && s.missing == 0 &&
+		(s.node == h.NodeID || s.has&telemetry.HasNode == 0) &&
+		(s.in == h.IngressPort || s.has&telemetry.HasIngressPort == 0) &&
+		(s.out == h.EgressPort || s.has&telemetry.HasEgressPort == 0)
 }
 
 // hashStations is the identity of a path; it is the same in every run.
@@ -201,16 +196,16 @@ func (t *pathTable) get(route []station, nowNs int64) uint32 {
 }
 
 func (s *station) answer(names map[uint32]string) telemetry.PathHop {
-	a := telemetry.PathHop{Missing: int(s.missing), Dropped: s.has&stationDropped != 0}
-	if s.has&stationNode != 0 {
+	a := telemetry.PathHop{Missing: int(s.missing), Dropped: s.has&telemetry.HasDrop != 0}
+	if s.has&telemetry.HasNode != 0 {
 		node := s.node
 		a.Node, a.Name = &node, names[node]
 	}
-	if s.has&stationIn != 0 {
+	if s.has&telemetry.HasIngressPort != 0 {
 		port := s.in
 		a.IngressPort = &port
 	}
-	if s.has&stationOut != 0 {
+	if s.has&telemetry.HasEgressPort != 0 {
 		port := s.out
 		a.EgressPort = &port
 	}

@@ -62,7 +62,6 @@ type Shard struct {
 	lastNs int64 // time of the latest batch or tick
 
 	route  [maxStations]station
-	onPath [maxStations]*telemetry.Hop
 	merged [maxStations]telemetry.Hop
 	places [maxPostcards]uint8
 }
@@ -193,25 +192,24 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 // stack takes the path of a packet from the INT stack in r: older hops that an intermediate report told of, the stack,
 // and the node that sent the report unless the stack has it (TR 2.0 §3.4).
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
-	hops := r.Hops
 	var older []telemetry.Hop
 	if f.partial {
 		older = s.olderHops(r, tag)
 	}
-	local := addsLocal(r)
-	if len(older) > 0 || local || r.Is(telemetry.Dropped) {
+	if addsLocal(r) || len(older) > 0 || r.Is(telemetry.Dropped) {
 		n := copy(s.merged[:], older)
-		n += copy(s.merged[n:], hops)
-		if local && n < len(s.merged) {
+		n += copy(s.merged[n:], r.Hops)
+		if addsLocal(r) && n < len(s.merged) {
 			s.merged[n] = r.Local
 			n++
 		}
 		if n > 0 && r.Is(telemetry.Dropped) { // the node that reports a drop is where it happened (TR 2.0 §2.5)
 			s.merged[n-1].Has |= telemetry.HasDrop
 		}
-		hops = s.merged[:n]
+		s.observePath(f, s.merged[:n], nowNs, false)
+		return
 	}
-	s.observePath(f, hops, nowNs, false)
+	s.observePath(f, r.Hops, nowNs, false)
 }
 
 // addsLocal reports whether the node that sent r comes behind the stack: it is not the newest hop of it, and the newest
@@ -238,7 +236,7 @@ func (s *Shard) completesStack(f *flow, r *telemetry.Report) bool {
 		return false
 	}
 	last := &p.hops[len(p.hops)-1].station
-	return last.has&stationNode != 0 && last.node == r.Local.NodeID
+	return last.has&telemetry.HasNode != 0 && last.node == r.Local.NodeID
 }
 
 // atHop adds what a node tells of itself to its hop on the path that the flow takes, if it is there.
@@ -252,7 +250,7 @@ func (s *Shard) atHop(f *flow, r *telemetry.Report, nowNs int64) {
 		return
 	}
 	for i := len(p.hops) - 1; i >= 0; i-- {
-		if at := &p.hops[i]; at.has&stationNode != 0 && at.node == r.Local.NodeID {
+		if at := &p.hops[i]; at.has&telemetry.HasNode != 0 && at.node == r.Local.NodeID {
 			s.measure(at, &s.slab.block(fp.block, int(fp.hops))[i], &r.Local)
 			p.last, fp.last = nowNs, nowNs
 			return
@@ -262,65 +260,84 @@ func (s *Shard) atHop(f *flow, r *telemetry.Report, nowNs int64) {
 
 // observePath records that a packet of f took the path along hops, and what it met there.
 func (s *Shard) observePath(f *flow, hops []telemetry.Hop, nowNs int64, uncertain bool) {
-	n := 0
-	for i := range hops {
-		if n+1 >= maxStations {
-			break
-		}
-		h := &hops[i]
-		if i > 0 && h.Has&telemetry.HasTTL != 0 && hops[i-1].TTL > h.TTL+1 {
-			s.route[n] = station{missing: hops[i-1].TTL - h.TTL - 1}
-			s.onPath[n] = nil
-			n++
-		}
-		s.route[n] = stationOf(h)
-		s.onPath[n] = h
-		n++
-	}
-	if n == 0 {
+	if len(hops) == 0 {
 		return
 	}
+	p := s.again(f, hops)
+	if p == nil {
+		p = s.takes(f, hops, nowNs)
+	}
 	fp := &f.paths[0]
-	p := s.takes(f, s.route[:n], nowNs)
 	p.touched = true
 	p.packets++
 	p.last = nowNs
 	p.uncertain = p.uncertain || uncertain
 	fp.packets++
 	fp.last = nowNs
-	block := s.slab.block(fp.block, n)
+	block := s.slab.block(fp.block, len(p.hops))
 	var residence uint64
 	complete := true
-	for i := range n {
-		h := s.onPath[i]
-		if h == nil {
+	next := 0
+	for i := range block {
+		at := &p.hops[i]
+		if at.missing > 0 {
 			complete = false
 			continue
 		}
-		s.measure(&p.hops[i], &block[i], h)
-		if h.Has&telemetry.HasLatency == 0 {
-			complete = false
-		}
+		h := &hops[next]
+		next++
+		s.measure(at, &block[i], h)
+		complete = complete && h.Has&telemetry.HasLatency != 0
 		residence += h.LatencyNs
 	}
 	if !complete {
 		return
 	}
-	p.residence.add(residence)
-	f.residence.add(residence)
-	first, last := s.onPath[0], s.onPath[n-1]
+	index := bucketIndex(residence)
+	p.residence.addIndexed(residence, index)
+	f.residence.addIndexed(residence, index)
+	first, last := &hops[0], &hops[next-1]
 	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 && first.Has&last.Has&telemetry.HasWideTimes != 0 {
 		if d := last.EgressNs - first.IngressNs; d >= residence && d < 1<<40 {
-			p.endToEnd.add(d)
-			f.endToEnd.add(d)
+			index = bucketIndex(d)
+			p.endToEnd.addIndexed(d, index)
+			f.endToEnd.addIndexed(d, index)
 		} else {
 			p.clockErrors++
 		}
 	}
 }
 
-// takes makes the path along route the one that f takes and returns it.
-func (s *Shard) takes(f *flow, route []station, nowNs int64) *path {
+// again returns the path that f takes if hops lead along it as they did for the packet before: most packets do.
+func (s *Shard) again(f *flow, hops []telemetry.Hop) *path {
+	fp := &f.paths[0]
+	if !fp.used || int(fp.hops) != len(hops) || hops[0].Has&telemetry.HasTTL != 0 { // TTLs tell of nodes between hops
+		return nil
+	}
+	p := s.pathOf(fp)
+	if p == nil {
+		return nil
+	}
+	for i := range p.hops {
+		if !p.hops[i].isAt(&hops[i]) {
+			return nil
+		}
+	}
+	return p
+}
+
+// takes makes the path along hops the one that f takes and returns it.
+func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
+	route := s.route[:0]
+	for i := range hops {
+		if len(route)+1 >= maxStations {
+			break
+		}
+		if away := missingBefore(hops, i); away > 0 {
+			route = append(route, station{missing: away})
+		}
+		route = append(route, stationOf(&hops[i]))
+	}
 	fp := &f.paths[0]
 	if fp.used {
 		if p := s.pathOf(fp); p != nil {
@@ -348,6 +365,14 @@ func (s *Shard) takes(f *flow, route []station, nowNs int64) *path {
 	copy(f.paths[1:], f.paths[:])
 	f.paths[0] = flowPath{path: place, generation: p.generation, hops: uint8(len(route)), used: true, block: s.slab.take(len(route)), first: nowNs}
 	return p
+}
+
+// missingBefore returns how many nodes the TTLs say are between hop i and the one before.
+func missingBefore(hops []telemetry.Hop, i int) uint8 {
+	if i == 0 || hops[i].Has&telemetry.HasTTL == 0 || hops[i-1].TTL <= hops[i].TTL {
+		return 0
+	}
+	return hops[i-1].TTL - hops[i].TTL - 1
 }
 
 // measure adds the latency and queue that h tells of to the hop of the path and to that of the flow.

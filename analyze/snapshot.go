@@ -125,7 +125,7 @@ func (s *Shard) passes(f *flow, is func(node uint32) bool) bool {
 	}
 	if p := s.pathOf(&f.paths[0]); p != nil {
 		for i := range p.hops {
-			if p.hops[i].has&stationNode != 0 && is(p.hops[i].node) {
+			if p.hops[i].has&telemetry.HasNode != 0 && is(p.hops[i].node) {
 				return true
 			}
 		}
@@ -254,16 +254,16 @@ func (c *Collector) Nodes() []telemetry.Node {
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			h := &p.hops[i]
-			if h.has&stationNode == 0 {
+			if h.has&telemetry.HasNode == 0 {
 				continue
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
 			n.latency.merge(&h.latency)
-			if h.has&stationIn != 0 {
+			if h.has&telemetry.HasIngressPort != 0 {
 				n.ports[h.in] = true
 			}
-			if h.has&stationOut != 0 && h.has&stationDropped == 0 {
+			if h.has&telemetry.HasEgressPort != 0 && h.has&telemetry.HasDrop == 0 {
 				n.ports[h.out] = true
 			}
 			if h.queue.count > 0 && (n.QueueMax == nil || *n.QueueMax < h.queue.max) {
@@ -296,7 +296,7 @@ func (c *Collector) Links() []telemetry.Link {
 	type key struct {
 		from, to         uint32
 		fromPort, toPort uint32
-		has              stationHas // stationOut of from, stationIn of to
+		has              telemetry.Fields // telemetry.HasEgressPort of from, telemetry.HasIngressPort of to
 	}
 	links := map[key]*telemetry.Link{}
 	for _, p := range c.mergedPaths() {
@@ -305,14 +305,14 @@ func (c *Collector) Links() []telemetry.Link {
 		}
 		for i := 1; i < len(p.hops); i++ {
 			a, b := &p.hops[i-1], &p.hops[i]
-			if a.has&stationNode == 0 || b.has&stationNode == 0 {
+			if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
 				continue
 			}
-			k := key{from: a.node, to: b.node, has: a.has&stationOut | b.has&stationIn}
-			if k.has&stationOut != 0 {
+			k := key{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
+			if k.has&telemetry.HasEgressPort != 0 {
 				k.fromPort = a.out
 			}
-			if k.has&stationIn != 0 {
+			if k.has&telemetry.HasIngressPort != 0 {
 				k.toPort = b.in
 			}
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
