@@ -24,6 +24,7 @@ type pending struct {
 	packetID     uint64
 	first        int64 // joinTable.nowNs at its first report
 	bytes        uint32
+	newer, older int32 // packets that came next and before, see joinTable
 	used         bool
 	intermediate bool // hops are those of an intermediate report, source first
 	n            uint8
@@ -35,8 +36,11 @@ type joinTable struct {
 	nowNs   int64 // time without the stalls of the process, see Shard.pass
 	waiting []pending
 	mask    uint64
-	hand    int
 	early   uint64 // packets that gave way before their window was over
+
+	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1, and 0
+	// if none waits.
+	oldest, newest int32
 }
 
 func newJoinTable(places int, windowNs int64) joinTable {
@@ -53,19 +57,47 @@ func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
 	return nil
 }
 
-// place returns a free place for a packet with that hash; if there is none, the one that waits longest, still used.
-func (j *joinTable) place(hash uint64) *pending {
-	oldest := &j.waiting[hash&j.mask]
+// place returns a free place for a packet with that hash; if there is none, that of the one that waits longest.
+func (j *joinTable) place(hash uint64) int32 {
+	oldest := hash & j.mask
 	for i := range uint64(joinProbes) {
-		p := &j.waiting[(hash+i)&j.mask]
-		if !p.used {
-			return p
+		at := (hash + i) & j.mask
+		if !j.waiting[at].used {
+			return int32(at)
 		}
-		if p.first < oldest.first {
-			oldest = p
+		if j.waiting[at].first < j.waiting[oldest].first {
+			oldest = at
 		}
 	}
-	return oldest
+	return int32(oldest)
+}
+
+// use puts the packet in a free place at the end of the list.
+func (j *joinTable) use(place int32) {
+	p := &j.waiting[place]
+	p.used, p.first = true, j.nowNs
+	p.older, p.newer = j.newest, 0
+	if j.newest > 0 {
+		j.waiting[j.newest-1].newer = place + 1
+	} else {
+		j.oldest = place + 1
+	}
+	j.newest = place + 1
+}
+
+// free takes p out of the list and makes its place free. Its contents stay until the place is used again.
+func (j *joinTable) free(p *pending) {
+	p.used = false
+	if p.older > 0 {
+		j.waiting[p.older-1].newer = p.newer
+	} else {
+		j.oldest = p.newer
+	}
+	if p.newer > 0 {
+		j.waiting[p.newer-1].older = p.older
+	} else {
+		j.newest = p.older
+	}
 }
 
 func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
@@ -124,24 +156,26 @@ func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
 	if p == nil || !p.intermediate {
 		return nil
 	}
-	p.used = false
+	s.join.free(p)
 	return p.hops[:p.n]
 }
 
 func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
-	p := s.join.place(hash)
+	place := s.join.place(hash)
+	p := &s.join.waiting[place]
 	if p.used {
 		s.join.early++
 		s.finish(p, nowNs)
 	}
-	p.key, p.packetID, p.first, p.bytes = r.Flow, r.PacketID, s.join.nowNs, r.Bytes
-	p.used, p.intermediate, p.n = true, false, 0
+	s.join.use(place)
+	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
+	p.intermediate, p.n = false, 0
 	return p
 }
 
 // finish makes a path of the reports of a packet and frees its place.
 func (s *Shard) finish(p *pending, nowNs int64) {
-	p.used = false
+	s.join.free(p)
 	hops := p.hops[:p.n]
 	tag := s.flows.tagOf(&p.key)
 	place, _, ok := s.flows.find(&p.key, tag)
@@ -216,13 +250,14 @@ func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
 	return uncertain
 }
 
-// sweep finishes the packets whose window is over. It looks at n places at most.
-func (s *Shard) sweep(n int, nowNs int64) {
+// sweep finishes the packets whose window is over.
+func (s *Shard) sweep(nowNs int64) {
 	j := &s.join
-	for range min(n, len(j.waiting)) {
-		if p := &j.waiting[j.hand]; p.used && j.nowNs-p.first >= j.window {
-			s.finish(p, nowNs)
+	for j.oldest > 0 {
+		p := &j.waiting[j.oldest-1]
+		if j.nowNs-p.first < j.window {
+			return
 		}
-		j.hand = (j.hand + 1) & int(j.mask)
+		s.finish(p, nowNs)
 	}
 }

@@ -33,7 +33,7 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath, perPlace, perDrop = 620, 1500 + 5*720, 1250, 400
+	const perFlow, perPath, perPlace, perDrop = 620, 1500 + 5*720, 1260, 400
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
@@ -82,7 +82,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
-	s.sweep(2*len(b.Reports)+16, nowNs)
+	s.sweep(nowNs)
 }
 
 // Tick finishes what waited long enough; call it some times a second when no batches come.
@@ -90,7 +90,7 @@ func (s *Shard) Tick(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(nowNs)
-	s.sweep(len(s.join.waiting), nowNs)
+	s.sweep(nowNs)
 }
 
 // longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
