@@ -104,7 +104,7 @@ func (d *Domain) read10(t *INT, b []byte) (inband.Stack, wire.Error) {
 	if h.Version != 1 && (h.Version != 0 || d.Points.FormatVersion0 != codepoint.Version0INT10) {
 		return inband.Stack{}, wire.ErrUnknownINTVersion
 	}
-	t.C, t.E, t.M = h.C, h.E, h.M
+	t.C, t.E, t.M, t.Replicas = h.C, h.E, h.M, ReplicaPolicy(h.Rep)
 	t.HopML, t.Remaining, t.Bitmap = h.HopML, h.RemainingHopCount, d.instructions(h.Bitmap)
 	t.Stack = t.Header + n
 	widths := d.format().Widths()
@@ -163,7 +163,7 @@ func (d *Domain) read2016(t *INT, b []byte) (inband.Stack, wire.Error) {
 
 // counted takes down the header of n bytes that counts hops, as they do up to INT 0.5.
 func (d *Domain) counted(t *INT, h *inband.Header05, n int) {
-	t.C, t.E = h.C, h.E
+	t.C, t.E, t.Replicas = h.C, h.E, ReplicaPolicy(h.Rep)
 	t.HopML, t.Total, t.Bitmap = h.InstructionCount, h.TotalHopCount, d.instructions(h.Bitmap)
 	t.Remaining = h.MaxHopCount - min(h.TotalHopCount, h.MaxHopCount)
 	t.Stack = t.Header + n

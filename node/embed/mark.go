@@ -44,15 +44,17 @@ func (d *Domain) CleanMark(dst []byte, p *Packet) (out []byte, rewritten bool) {
 // The sink will discard it. It reports whether frame has the INT for that.
 func (d *Domain) MarkCopy(frame []byte) bool {
 	var p Packet
-	if d.Parse(frame, &p) != nil {
-		return false
-	}
+	return d.Parse(frame, &p) == nil && d.MarkParsedCopy(&p)
+}
+
+// MarkParsedCopy is MarkCopy for who has memory for a Packet: it sets C in the frame that p was parsed from, in place.
+func (d *Domain) MarkParsedCopy(p *Packet) bool {
 	t := &p.INT
-	if t.Malformed != 0 || t.Type != inband.TypeHopByHop || d.Version == inband.Version20 {
+	if !t.Present || t.Malformed != 0 || t.Type != inband.TypeHopByHop || d.Version == inband.Version20 {
 		return false
 	}
-	e := edit{p: &p, f: frame}
-	e.put8(t.Header, frame[t.Header]|d.flagC())
+	e := edit{p: p, f: p.Frame}
+	e.put8(t.Header, p.Frame[t.Header]|d.flagC())
 	e.finish(d)
 	return true
 }

@@ -80,6 +80,7 @@ type INT struct {
 	DomainID, DSInstruction, DSFlags uint16
 
 	E, M, D, C bool
+	Replicas   ReplicaPolicy // up to INT 1.0: copies that nodes may make
 
 	recordLen int    // bytes that a node adds, complement and per-hop DS metadata included
 	perHopDS  int    // of them per-hop DS metadata

@@ -43,7 +43,7 @@ func (w *walk) geneve(at int) {
 	switch {
 	case complete:
 		w.tunnelAt(at, telemetry.TunnelGeneve)
-	case t.Present: // there may be more of it
+	case own && t.Present: // there may be more of it
 		t.Malformed, t.End = wire.ErrGeneveOptionOverrun, 0
 	}
 	if own {
