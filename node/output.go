@@ -1,0 +1,26 @@
+package node
+
+// An Output is what comes out of a call. It is reused: a call empties it first, and what is in it is valid until the next.
+type Output struct {
+	Frame   []byte   // the packet as it leaves; nil: nothing leaves. It is the frame of the call if nothing was changed
+	Extra   [][]byte // further packets of the flow for the same port, behind Frame: follow-ups and copies
+	Reports [][]byte // Ethernet frames to collectors
+
+	buffer []byte
+}
+
+func (o *Output) reset() { o.Frame, o.Extra, o.Reports = nil, o.Extra[:0], o.Reports[:0] }
+
+// addFrame makes list longer by an empty frame, with the memory of the one that was there before.
+func addFrame(list [][]byte) [][]byte {
+	if len(list) == cap(list) {
+		return append(list, nil)
+	}
+	list = list[:len(list)+1]
+	last := &list[len(list)-1]
+	*last = (*last)[:0]
+	return list
+}
+
+// set makes b, which was appended to o.buffer[:0], the packet that leaves.
+func (o *Output) set(b []byte) { o.buffer, o.Frame = b, b }

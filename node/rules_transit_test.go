@@ -1,0 +1,180 @@
+package node
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A transit node that knows a value not, says so in its record (INT 2.1 §5.8), and leaves it out of its report (TR 2.0
+// §3.3.1).
+func TestR033R077ValuesNotAvailable(t *testing.T) {
+	const text = "omit: [hop_latency]\nwatch: [{report_all: true, instructions: [node_id, hop_latency, queue, l2_interfaces]}]\n"
+	c := newChain(t, 3, text)
+	c.send(tcp())
+	r := c.reports[0]
+	if len(r.Hops) != 2 || r.Hops[1].Has&(telemetry.HasLatency|telemetry.HasL2Ports) != 0 || r.Hops[1].Has&telemetry.HasQueue == 0 {
+		t.Errorf("stack: %+v", r.Hops)
+	}
+	if r.Local.Has&(telemetry.HasLatency|telemetry.HasL2Ports) != 0 || r.Local.Has&telemetry.HasQueue == 0 {
+		t.Errorf("report: %+v", r.Local)
+	}
+	if bits := c.raw[0][14+20+8+8+4:]; bits[0] != 0x10 || bits[1] != 0 {
+		t.Errorf("RepMdBits %x, want queue only", bits[:2])
+	}
+}
+
+// A record that does not fit the link is left out and M set, or the stack is reported and leaves the packet (INT 2.1 §5.3).
+func TestR037R038MTU(t *testing.T) {
+	frame := tcp()
+	for _, test := range []struct {
+		text          string
+		hops, reports int
+	}{{"mtu: mark\n", 1, 1}, {"mtu: report\n", 2, 2}} {
+		c := newChain(t, 3, test.text+"watch: [{report_all: true}]\n")
+		c.egress = func(i int) Egress {
+			e := Egress{Port: 2}
+			if i == 1 {
+				e.MTU = len(frame) - 14 + 16 + 40 // one record, not two
+			}
+			return e
+		}
+		if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
+			t.Errorf("%s: got %x", test.text, out)
+		}
+		hops := 0
+		for _, r := range c.reports {
+			hops += len(r.Hops)
+		}
+		if hops != test.hops || len(c.reports) != test.reports {
+			t.Errorf("%s: %+v", test.text, c.reports)
+		}
+		last := &c.reports[len(c.reports)-1]
+		if test.reports == 1 && !last.Is(telemetry.MTUExceeded) {
+			t.Errorf("M is not set: %+v", last)
+		}
+		if test.reports == 2 && (!c.reports[0].Is(telemetry.Intermediate) || last.Is(telemetry.Intermediate) || c.reports[0].NodeID != 2) {
+			t.Errorf("%+v", c.reports)
+		}
+	}
+}
+
+// Source-only metadata would be lost with the stack that they are in: then M is set (see canPop).
+func TestR039SourceOnlyMetadataStay(t *testing.T) {
+	frame := tcp()
+	c := newChain(t, 3, "mtu: report\ndomain: 0x5453\nds_instruction: 0x8000\nwatch: [{report_all: true}]\n")
+	c.egress = func(i int) Egress { return Egress{Port: 2, MTU: []int{9000, len(frame) + 60, 9000}[i]} }
+	c.send(frame)
+	if len(c.reports) != 1 || !c.reports[0].Is(telemetry.HasDevice|telemetry.MTUExceeded) {
+		t.Errorf("%+v", c.reports)
+	}
+}
+
+// A packet that allows copies is copied: C is set in the copy alone, and the sink discards it (INT 2016 §5.3.3).
+func TestR042R058Copies(t *testing.T) {
+	for _, version := range []string{"version: 2016\n", "version: 0.5\n", "version: 1.0\n"} {
+		c := newChain(t, 3, version+"replicas: both\nreplicate: true\n")
+		frame := shape{kind: kindGeneve, payload: 50}.frame(newRand())
+		if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
+			t.Errorf("%s: got %x", version, out)
+		}
+		if len(c.extra) != 1 || !intOf(t, c.nodes[1], c.extra[0]).C || intOf(t, c.nodes[1], c.links[1]).C {
+			t.Fatalf("%s: %d copies", version, len(c.extra))
+		}
+		var s State
+		var out Output
+		c.nodes[2].Arrive(c.extra[0], Ingress{Port: 1}, &s)
+		c.nodes[2].Depart(c.extra[0], &s, Egress{Port: 2}, &out)
+		if out.Frame != nil || c.nodes[2].stats.Count[Discarded] != 1 {
+			t.Errorf("%s: the copy left", version)
+		}
+	}
+}
+
+// A node with a slow path forwards the packet as it is, and sends a follow-up that triggers nothing downstream (INT 2016
+// §4.2).
+func TestR043FollowUp(t *testing.T) {
+	c := newChain(t, 2, "version: 2016\n")
+	slow := newNode(t, "version: 2016\nslow_path: true\n", testSpec(9, false, false))
+	c.nodes = []*Node{c.nodes[0], slow, newNode(t, "version: 2016\n", testSpec(3, false, false)), c.nodes[1]}
+	frame := shape{kind: kindGeneve, payload: 50}.frame(newRand())
+	if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
+		t.Errorf("got %x", out)
+	}
+	if !bytes.Equal(routed(c.links[0]), routed(c.links[1])) || len(c.extra) != 1 || intOf(t, slow, c.links[2]).Hops != 2 {
+		t.Fatalf("%d follow-ups", len(c.extra))
+	}
+	var s State
+	var out Output
+	for i, n := range c.nodes[2:] {
+		n.Arrive(c.extra[0], Ingress{Port: 1}, &s)
+		n.Depart(c.extra[0], &s, Egress{Port: 2}, &out)
+		if i == 0 && !bytes.Equal(out.Frame, c.extra[0]) || i == 1 && out.Frame != nil || len(out.Extra) != 0 {
+			t.Errorf("node %d: got %x", i, out.Frame)
+		}
+	}
+}
+
+// INT-MX packets keep their length from source to sink, and every node reports (INT 2.1 §3.1).
+func TestR045R081MXStaysAsItIs(t *testing.T) {
+	c := newChain(t, 4, "mode: mx\nwatch: [{report_all: true}]\n")
+	frame := tcp()
+	c.send(frame)
+	for _, link := range c.links[1:3] {
+		if !bytes.Equal(routed(link), routed(c.links[0])) {
+			t.Errorf("got %x, want %x", link, c.links[0])
+		}
+	}
+	if len(c.links[0]) != len(frame)+16 || len(c.reports) != 4 {
+		t.Fatalf("%d bytes, %d reports", len(c.links[0])-len(frame), len(c.reports))
+	}
+	for i, r := range c.reports {
+		if !r.Is(telemetry.Instructed) || !r.Is(telemetry.Tracked) || r.Is(telemetry.Intermediate) || r.Local.Has&telemetry.HasLatency == 0 {
+			t.Errorf("report %d: %+v", i, r)
+		}
+	}
+}
+
+// What a transit node cannot read it forwards unchanged: another version, another type, malformed INT (INT 2.1 §5.8).
+func TestR046UnknownINTIsForwarded(t *testing.T) {
+	for name, change := range map[string]func(b []byte, t *embed.INT){
+		"version":   func(b []byte, t *embed.INT) { b[t.Header] = b[t.Header]&0x0F | 0x50 },
+		"type":      func(b []byte, t *embed.INT) { b[t.Shim] = b[t.Shim]&0x0F | 0x20 },
+		"malformed": func(b []byte, t *embed.INT) { b[t.Header+2] = 3 },
+	} {
+		c := newChain(t, 3, "")
+		c.send(tcp())
+		bad := c.links[0]
+		change(bad, intOf(t, c.nodes[0], bad))
+		var s State
+		var out Output
+		n := c.nodes[1]
+		n.Arrive(bad, Ingress{Port: 1}, &s)
+		n.Depart(bad, &s, Egress{Port: 2}, &out)
+		if !bytes.Equal(out.Frame, bad) || n.stats.Count[NotPushed] != 1 {
+			t.Errorf("%s: got %x, %v", name, out.Frame, n.stats.Count)
+		}
+	}
+}
+
+// Packets of INT-XD do not change, and every node reports by its own watchlist (INT 2.1 §3.1).
+func TestR082XDStaysAsItIs(t *testing.T) {
+	c := newChain(t, 3, "mode: xd\nwatch: [{report_all: true}]\n")
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 500 {
+		frame := randomShape(r).frame(r)
+		c.mayCut = true
+		c.send(frame)
+		for i, link := range c.links {
+			if !bytes.Equal(routed(link), routed(frame)) {
+				t.Fatalf("behind node %d: got %x, want %x", i+1, link, frame)
+			}
+		}
+	}
+	if n := c.nodes[1].stats.Count; n[Reported] != n[Watched] || n[Reported] < 400 {
+		t.Errorf("%v", n)
+	}
+}

@@ -1,0 +1,104 @@
+package node
+
+import (
+	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/inband"
+)
+
+// sink is for a packet that leaves the domain: nothing of INT does (INT 2.1 §2).
+func (n *Node) sink(v *visit) {
+	p := &v.packet
+	if !p.INT.Present {
+		n.postcard(v, p.Frame)
+		return
+	}
+	out, stripped, err := n.inside.Strip(n.out.buffer[:0], p)
+	n.out.set(out)
+	n.count(Stripped)
+	n.countIf(err != nil, StrippedBad)
+	if stripped.Discard || len(out) == 0 {
+		n.count(Discarded)
+		n.out.Frame = nil
+	}
+	flags, readable := embedded(p)
+	if err != nil || !readable {
+		n.queueReport(v, out)
+		return
+	}
+	n.countIf(!n.knows(stripped.DomainID), UnknownDomain)
+	n.countIf(n.hidden(v, &stripped), HiddenHops)
+	if flags&telemetry.Instructed != 0 {
+		n.instructed(v, flags)
+		return
+	}
+	path, latency := n.path(v, &stripped)
+	if n.events(v, path, latency) == 0 {
+		return
+	}
+	n.reportStack(v, &stripped, flags, out)
+}
+
+// reportStack reports what INT-MD has collected, and what this node adds to it (TR 2.0 §3.4).
+func (n *Node) reportStack(v *visit, s *embed.Stripped, flags telemetry.Flags, out []byte) {
+	p := &v.packet
+	own := metadataOf(s.Version, s.Bitmap)
+	switch n.form {
+	case separate:
+		n.tell(v, flags, p.Frame, p.Payload, mdIngressTS, s.DomainID)
+		if len(out) > 0 {
+			n.tell(v, telemetry.Tracked, out, p.Payload-s.Removed, own|mdIngressTS, s.DomainID)
+		}
+		return
+	case inStack:
+		pushed, r := n.inside.Push(n.spare[:0], p, &v.own, 0)
+		n.spare = pushed
+		if r.Action == embed.Pushed {
+			n.tell(v, flags, pushed, p.Payload+r.Added, 0, s.DomainID)
+			return
+		}
+		// Its record has no room in the stack: then it is in the report.
+	}
+	n.tell(v, flags, p.Frame, p.Payload, own, s.DomainID)
+}
+
+// hidden reports whether a packet passed nodes that added no record: its TTL sank by more than the number of records
+// grew (INT 1.0 §4.2, INT 2.1 §5.1). That can be known only where hosts begin with a known TTL. Each node in front of
+// this one has taken one from it, the source too.
+func (n *Node) hidden(v *visit, s *embed.Stripped) bool {
+	first, ttl := n.config.InitialTTL, v.state.ttl
+	if first == 0 || ttl > first || s.Type == inband.TypeMX || s.E {
+		return false
+	}
+	added := int(v.packet.INT.Total)
+	if n.inside.Version >= inband.Version10 {
+		added = n.inside.Hops(&embed.Instruction{Bitmap: s.Bitmap}) - int(s.Remaining)
+	}
+	return int(first-ttl) > added
+}
+
+// path returns a hash of the nodes and ports that the packet passed, and the sum of the latencies that are known.
+func (n *Node) path(v *visit, s *embed.Stripped) (path, latency uint64) {
+	path = uint64(s.Hops) + 1
+	latency = n.latency(v)
+	for i := range s.Hops {
+		m := &n.hop
+		s.Layout.Decode(s.Stack.Record(i), m)
+		valid := m.Has &^ m.Invalid
+		var station uint64
+		if valid&inband.NodeID != 0 {
+			station = uint64(m.NodeID) << 32
+		}
+		if valid&inband.L1Ingress != 0 {
+			station |= uint64(m.L1Ingress&0xFFFF) << 16
+		}
+		if valid&inband.L1Egress != 0 {
+			station |= uint64(m.L1Egress & 0xFFFF)
+		}
+		path = fold(path, station)
+		if valid&inband.HopLatency != 0 {
+			latency += uint64(m.HopLatency)
+		}
+	}
+	return path, latency
+}
