@@ -68,7 +68,11 @@ type Departure struct {
 	// to it; there is room for the largest MTU of the network. It must not leave memory here that it uses again.
 	Frame []byte
 
-	Discard bool   // send nothing
+	// Extra are further frames that leave on the same port right behind Frame: follow-up packets and copies. They are copied
+	// after the call, and are packets of the same flow from then on: they count as sent here.
+	Extra [][]byte
+
+	Discard bool   // send nothing, Extra neither
 	Reason  Reason // why; ReasonDiscarded if the Device does not say
 	Reports
 }
@@ -96,6 +100,12 @@ type Reports struct {
 func (r *Reports) Add(frame []byte) {
 	r.bytes = append(r.bytes, frame...)
 	r.ends = append(r.ends, len(r.bytes))
+}
+
+func (r *Reports) addAll(frames [][]byte) {
+	for _, frame := range frames {
+		r.Add(frame)
+	}
 }
 
 // Len returns the number of reports.

@@ -98,9 +98,11 @@ func (f *Fabric) transmit(out *port) {
 		// The latency of the pipeline is spent behind the queue. Bits go out in the order of packets, also when it shrinks.
 		startNs := max(f.nowNs+n.latencyNs, out.wireNs)
 		if n.host == nil && !f.depart(p, out, startNs) {
+			f.scratch.departure.Extra = nil
 			continue
 		}
 		f.launch(p, out, startNs)
+		f.launchExtra(p, out)
 		if out.waiting > 0 {
 			out.woken = true
 			f.agenda.add(out.busyNs, evPort, out.index)
@@ -112,7 +114,7 @@ func (f *Fabric) transmit(out *port) {
 // launch puts the bits of a packet on the link from startNs on.
 func (f *Fabric) launch(p *parcel, out *port, startNs int64) {
 	serialNs := out.link.serialNs(len(p.frame))
-	out.busyNs = f.nowNs + serialNs
+	out.busyNs = max(out.busyNs, f.nowNs) + serialNs
 	out.wireNs = startNs + serialNs
 	out.meter.add(startNs, uint64(max(len(p.frame)+framing, leastWire)))
 	if f.tap != nil {
@@ -122,6 +124,27 @@ func (f *Fabric) launch(p *parcel, out *port, startNs int64) {
 	}
 	p.in, p.cuts = out.peer, out.link.cuts
 	f.agenda.add(out.wireNs+out.link.delayNs, evArrive, p.index)
+}
+
+// launchExtra puts what a telemetry device sends behind a packet on the link. These packets do not wait in a queue.
+func (f *Fabric) launchExtra(p *parcel, out *port) {
+	extra := f.scratch.departure.Extra
+	f.scratch.departure.Extra = nil
+	for _, frame := range extra {
+		x := f.pool.get()
+		f.stats.Sent++
+		f.stats.InFlight++
+		x.id, x.flow, x.bornNs, x.sampled = f.stats.Sent, p.flow, p.bornNs, false
+		x.hops, x.path = p.hops, p.path
+		x.frame = append(x.buffer[:0], frame...)
+		x.flow.sent++
+		x.flow.conversation.live++
+		if len(x.frame)-ethernetLen > out.link.mtu {
+			f.drop(x, atPort(out, PlaceEgress, ReasonMTU))
+			continue
+		}
+		f.launch(x, out, out.wireNs)
+	}
 }
 
 // depart makes a packet ready to leave a switch; false if it does not leave. Only here its length is compared with the MTU of
@@ -151,7 +174,7 @@ func (f *Fabric) departDevice(p *parcel, out *port, startNs int64) bool {
 		TxBps: out.meter.rate(startNs), Bps: out.link.bps, MTU: out.link.mtu,
 	}
 	d := &f.scratch.departure
-	d.Frame, d.Discard, d.Reason = p.frame, false, ReasonDiscarded
+	d.Frame, d.Extra, d.Discard, d.Reason = p.frame, nil, false, ReasonDiscarded
 	d.Reports.reset()
 	n.device.Depart(&p.state, q, d)
 	p.frame, d.Frame = d.Frame, nil
