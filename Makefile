@@ -20,7 +20,7 @@ build: ## build bin/waybill
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup-demo build ## run Waybill on the reports of real INT switches (DEMO_SECONDS=N: for N seconds)
+demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
 # The tests run a second time without the race detector: it changes what is allocated and what is inlined, so that only

@@ -394,7 +394,7 @@ func TestServeConfigRoundTrip(t *testing.T) {
 		return out.String()
 	}
 	t.Setenv("WAYBILL_MEMORY", "1GiB")
-	dumped := run("--config", filepath.Join(test.Root(), "scripts/demo.yaml"), "--int-port", "17768", "--dump")
+	dumped := run("--config", "testdata/serve/dialects.yaml", "--int-port", "17768", "--dump")
 	for _, want := range []string{"memory: 1GiB", "onos-int10-ver0", "int_udp_port: 17768", "2: s2"} {
 		if !strings.Contains(dumped, want) {
 			t.Errorf("the dump lacks %q:\n%s", want, dumped)

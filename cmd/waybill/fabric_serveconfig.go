@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// writeServeConfig prints a configuration of waybill serve for the reports of s: what announces INT in the packets that
+// they hold, and what the switches are called.
+func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
+	config, err := node.Load(s.INT.Text)
+	if err != nil {
+		return err
+	}
+	text, err := codePointsText(&config)
+	if err != nil {
+		return err
+	}
+	lines := []string{"# What waybill serve has to know of scenario " + s.Name + ".", text + "names:"}
+	for i, spec := range s.Graph.Switches {
+		name, err := yaml.Marshal(spec.Name) // with quotes, if it would be a number without
+		if err != nil {
+			return err
+		}
+		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, strings.TrimSpace(string(name))))
+	}
+	_, err = fmt.Fprintln(w, strings.Join(lines, "\n"))
+	return err
+}
+
+// codePointsText returns, as lines of YAML, the code points of a domain that are not what serve has without a configuration.
+func codePointsText(config *node.Config) (string, error) {
+	points, err := config.CodePoints()
+	if err != nil {
+		return "", err
+	}
+	c, usual := codepoint.Config{Points: points}, codepoint.New().Map()
+	if config.Dialect != "" {
+		rule, err := codepoint.ParseRule("any", string(config.Dialect))
+		if err != nil {
+			return "", err
+		}
+		c.Rules = []codepoint.Rule{rule}
+	}
+	differ := c.Map()
+	for key, value := range differ {
+		if fmt.Sprint(usual[key]) == fmt.Sprint(value) {
+			delete(differ, key)
+		}
+	}
+	if len(differ) == 0 {
+		return "", nil
+	}
+	text, err := yaml.Marshal(differ)
+	return string(text), err
+}
