@@ -14,8 +14,6 @@ import (
 const (
 	// maxPostcards is how many postcards of one packet are kept.
 	maxPostcards = 16
-	// joinProbes is how many places a packet may wait in.
-	joinProbes = 4
 )
 
 // A pending packet waits for the reports of other nodes.
@@ -25,7 +23,8 @@ type pending struct {
 	first        int64 // joinTable.nowNs at its first report
 	bytes        uint32
 	newer, older int32 // packets that came next and before, see joinTable
-	used         bool
+	chain        int32 // next packet with that bucket, or next free place, counted from 1
+	bucket       uint32
 	intermediate bool // hops are those of an intermediate report, source first
 	n            uint8
 	hops         [maxPostcards]telemetry.Hop
@@ -35,7 +34,9 @@ type joinTable struct {
 	window  int64 // ns
 	nowNs   int64 // time without the stalls of the process, see Shard.pass
 	waiting []pending
-	mask    uint64
+	buckets []int32 // first packet of each, a place counted from 1
+	unused  int32   // first place that is free again, counted from 1
+	fresh   int32   // places from here on were never used
 	early   uint64 // packets that gave way before their window was over
 
 	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1, and 0
@@ -44,38 +45,36 @@ type joinTable struct {
 }
 
 func newJoinTable(places int, windowNs int64) joinTable {
-	return joinTable{window: windowNs, waiting: make([]pending, places), mask: uint64(places - 1)}
+	return joinTable{window: windowNs, waiting: make([]pending, places), buckets: make([]int32, places)}
 }
+
+func (j *joinTable) full() bool { return j.unused == 0 && int(j.fresh) == len(j.waiting) }
+
+func (j *joinTable) bucket(hash uint64) uint32 { return uint32(hash & uint64(len(j.buckets)-1)) }
 
 // find returns the packet that r belongs to, or nil.
 func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
-	for i := range uint64(joinProbes) {
-		if p := &j.waiting[(hash+i)&j.mask]; p.used && p.packetID == r.PacketID && p.key == r.Flow {
+	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain {
+		if p := &j.waiting[i-1]; p.packetID == r.PacketID && p.key == r.Flow {
 			return p
 		}
 	}
 	return nil
 }
 
-// place returns a free place for a packet with that hash; if there is none, that of the one that waits longest.
-func (j *joinTable) place(hash uint64) int32 {
-	oldest := hash & j.mask
-	for i := range uint64(joinProbes) {
-		at := (hash + i) & j.mask
-		if !j.waiting[at].used {
-			return int32(at)
-		}
-		if j.waiting[at].first < j.waiting[oldest].first {
-			oldest = at
-		}
+// use puts a packet with that hash in a free place and at the end of the list. The table must not be full.
+func (j *joinTable) use(hash uint64) *pending {
+	place := j.unused - 1
+	if place < 0 {
+		place = j.fresh
+		j.fresh++
+	} else {
+		j.unused = j.waiting[place].chain
 	}
-	return int32(oldest)
-}
-
-// use puts the packet in a free place at the end of the list.
-func (j *joinTable) use(place int32) {
 	p := &j.waiting[place]
-	p.used, p.first = true, j.nowNs
+	p.bucket = j.bucket(hash)
+	p.chain, j.buckets[p.bucket] = j.buckets[p.bucket], place+1
+	p.first = j.nowNs
 	p.older, p.newer = j.newest, 0
 	if j.newest > 0 {
 		j.waiting[j.newest-1].newer = place + 1
@@ -83,11 +82,18 @@ func (j *joinTable) use(place int32) {
 		j.oldest = place + 1
 	}
 	j.newest = place + 1
+	return p
 }
 
 // free takes p out of the list and makes its place free. Its contents stay until the place is used again.
 func (j *joinTable) free(p *pending) {
-	p.used = false
+	link := &j.buckets[p.bucket]
+	for &j.waiting[*link-1] != p {
+		link = &j.waiting[*link-1].chain
+	}
+	place := *link
+	*link = p.chain
+	p.chain, j.unused = j.unused, place
 	if p.older > 0 {
 		j.waiting[p.older-1].newer = p.newer
 	} else {
@@ -161,13 +167,11 @@ func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
 }
 
 func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
-	place := s.join.place(hash)
-	p := &s.join.waiting[place]
-	if p.used {
+	if s.join.full() {
 		s.join.early++
-		s.finish(p, nowNs)
+		s.finish(&s.join.waiting[s.join.oldest-1], nowNs)
 	}
-	s.join.use(place)
+	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
 	p.intermediate, p.n = false, 0
 	return p

@@ -222,7 +222,11 @@ func addsLocal(r *telemetry.Report) bool {
 		return true
 	}
 	newest := &r.Hops[len(r.Hops)-1]
-	return newest.Has&telemetry.HasNode != 0 && newest.NodeID != r.Local.NodeID
+	if newest.Has&telemetry.HasNode == 0 || newest.NodeID != r.Local.NodeID {
+		return newest.Has&telemetry.HasNode != 0
+	}
+	// In a loop, the last node that the hop limit let write may be this one, some rounds ago.
+	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 && newest.IngressNs != r.ReportNs
 }
 
 // completesStack reports whether r is the separate report in which a sink tells of itself, after the one with the stack.

@@ -409,3 +409,54 @@ func TestPartOfPath(t *testing.T) {
 		t.Errorf("flow: %+v", flows[0])
 	}
 }
+
+// Packets give way in the order in which they came, and only when all places are taken.
+func TestJoinTableIsFull(t *testing.T) {
+	config := DefaultConfig()
+	config.JoinPlaces = 4
+	s := NewShard(config)
+	postcard := func(packet uint64, node uint32) {
+		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17}, PacketID: packet, TTL: uint8(64 - node), Flags: telemetry.HasFlow | telemetry.Tracked}
+		r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
+	}
+	for packet := range uint64(4) {
+		postcard(packet, 1)
+	}
+	if n := (&Collector{Shards: []*Shard{s}}).Counters().JoinEarly; n != 0 {
+		t.Errorf("%d packets gave way although there was room", n)
+	}
+	postcard(4, 1) // packet 0 gives way
+	for packet := range uint64(5) {
+		postcard(packet, 2) // packet 0 is new again and pushes out packet 1, and so on
+	}
+	if n := (&Collector{Shards: []*Shard{s}}).Counters().JoinEarly; n != 6 {
+		t.Errorf("%d packets gave way, want 6", n)
+	}
+}
+
+// In a loop the last node that the hop limit let write may be the one that drops the packet, some rounds ago.
+func TestLoopEndsWhereTheLimitLetIt(t *testing.T) {
+	for _, test := range []struct {
+		flags telemetry.Flags
+		want  string
+	}{
+		{0, "1 1>2, 2 1>2 dropped"},
+		{telemetry.HopLimit, "1 1>2, 2 1>2, 2 ?>? dropped"},
+	} {
+		s := NewShard(DefaultConfig())
+		r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded | telemetry.Dropped | test.flags, ReportNs: 500}
+		for node := range uint32(2) {
+			r.Hops = append(r.Hops, telemetry.Hop{
+				Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasIngressTime,
+				NodeID: node + 1, IngressPort: 1, EgressPort: 2, IngressNs: uint64(node) * 100,
+			})
+		}
+		r.Local = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasDrop, NodeID: 2}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
+		paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
+		if len(paths) != 1 || route(paths[0].Hops) != test.want {
+			t.Errorf("got %s, want %s", route(paths[0].Hops), test.want)
+		}
+	}
+}

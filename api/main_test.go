@@ -70,7 +70,9 @@ func (f *feed) capture(t testing.TB, name, dialect string) {
 func (f *feed) finish() {
 	f.now = f.now.Add(time.Second)
 	for _, s := range f.Shards {
-		s.Tick(f.now.UnixNano())
+		for step := range int64(10) { // postcards wait for half a second
+			s.Tick(f.now.UnixNano() + step*100e6)
+		}
 	}
 }
 
