@@ -1,0 +1,88 @@
+package main
+
+import (
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test/expect"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/packet"
+)
+
+// A dialectOfProof is a kind of telemetry: how nodes are configured, and what can be expected of it. All report every packet,
+// and none of them queues that are long but have room.
+type dialectOfProof struct {
+	name    string
+	text    string         // of the section "int", besides what is the same in all
+	points  map[string]any // code points of the server
+	blinds  string         // reasons of drops that do not occur, because switches that filter see INT instead of ports
+	options expect.Options
+}
+
+const everyPacket = "watch: [{report_all: true}]\nqueues: []\nmax_hops: 16\n"
+
+const (
+	ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+	times = telemetry.HasIngressTime | telemetry.HasEgressTime
+	whole = ports | telemetry.HasLatency | telemetry.HasQueue | times
+	lost  = ports | telemetry.HasQueue
+)
+
+var dialects = []dialectOfProof{
+	{
+		name: "MD 2.1", text: "mode: md\nreports: {truncate: 700}\n",
+		points: map[string]any{"int_dscp": 0x17},
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + 32*written },
+		},
+	},
+	{
+		name: "MD 2.1 to two workers", text: "mode: md\nreports: {truncate: 700}\n",
+		points: map[string]any{"int_dscp": 0x17},
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16, Unordered: true,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + 32*written },
+		},
+	},
+	{
+		name: "MD 2.1 by port", text: "mode: md\ncarrier: dst-port\nsink: in_stack\nreports: {truncate: 700}\n",
+		points: map[string]any{"int_udp_port": 17768}, blinds: "acl_deny",
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16,
+			Overhead: func(f *truth.Flow, written int) int {
+				n := 4 + 12 + 32*written
+				if f.Protocol != packet.ProtoUDP {
+					n += 8 // the UDP header is of INT
+				}
+				return n
+			},
+		},
+	},
+	{
+		name: "MX", text: "mode: mx\n",
+		points: map[string]any{"int_dscp": 0x17},
+		options: expect.Options{
+			Mode: expect.MX, Hop: whole, Drop: lost, Version: "2.0", Wide: true,
+			Overhead: func(*truth.Flow, int) int { return 4 + 12 },
+		},
+	},
+	{
+		name: "XD", text: "mode: xd\n",
+		options: expect.Options{Mode: expect.XD, Hop: whole, Drop: lost, Version: "2.0", Wide: true},
+	},
+	{
+		name: "MD 1.0", text: "mode: md\nversion: \"1.0\"\nreports: {format: \"1.0\", truncate: 700}\n",
+		points: map[string]any{"int_dscp": 0x17},
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "1.0", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
+		},
+	},
+	{
+		name: "MD 0.5", text: "mode: md\nversion: \"0.5\"\nreports: {format: \"0.5\", truncate: 700}\n",
+		points: map[string]any{"int_dscp": 0x17, "int_format_for_version_0": "v0.5"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: ports, Version: "0.5", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written + 4 },
+		},
+	},
+}

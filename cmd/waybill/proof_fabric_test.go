@@ -1,0 +1,177 @@
+package main
+
+import (
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric"
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/internal/test/expect"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A hurry is how a scenario is shortened, such that some thousand packets are sent.
+type hurry struct {
+	by     scenario.Duration
+	buffer scenario.Bytes // of switches; 0: as it is
+	drops  string         // reasons for drops that its faults must still have made
+}
+
+// hurries are the scenarios that differ from usualHurry, or that must drop something.
+var hurries = map[string]hurry{
+	"all-reduce":   {by: 80},
+	"blackhole":    {by: usualHurry, drops: "routing_miss"},
+	"ddos":         {by: usualHurry, drops: "acl_deny traffic_manager"},
+	"demo":         {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"}, // a storm that is so short fills no more
+	"gray-link":    {by: usualHurry, drops: "gray_link"},
+	"incast":       {by: 20, drops: "traffic_manager"},
+	"link-failure": {by: usualHurry, drops: "port_down"},
+	"loop":         {by: usualHurry, drops: "ttl"},
+	"steady":       {by: 600},
+}
+
+const usualHurry = 10
+
+// hurryOf returns how a scenario is shortened.
+func hurryOf(s *scenario.Scenario) hurry {
+	if h, ok := hurries[s.Name]; ok {
+		return h
+	}
+	return hurry{by: usualHurry}
+}
+
+// hasten shows a scenario in fast motion: all times of its schedule are divided by the same number; those of the network (rates,
+// delays, the sizes of flows) stay. So everything happens, in the same order, with fewer packets in between. A scenario that
+// goes on for ever is cut behind its first minute.
+func (h *hurry) hasten(s *scenario.Scenario) {
+	if h.buffer > 0 {
+		s.Switch.Buffer = h.buffer
+	}
+	s.Duration = min(s.Duration, scenario.Duration(time.Minute)) / h.by
+	s.Routing.Reconvergence /= h.by
+	for i := range s.Traffic {
+		t := &s.Traffic[i]
+		t.Start /= h.by
+		t.Stop /= h.by
+		if t.Incast != nil {
+			t.Incast.Every /= h.by
+			t.Incast.Jitter /= h.by
+		}
+		if t.AllReduce != nil {
+			t.AllReduce.Every /= h.by
+		}
+	}
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		f.At /= h.by
+		f.For /= h.by
+		f.Every /= h.by
+	}
+}
+
+// A pacedSink sends reports to a server, and never more at a time than fit into the receive buffer.
+type pacedSink struct {
+	*fabric.UDPSink
+	t *testing.T
+	r *running
+
+	sent    uint64 // datagrams
+	reports uint64 // in them
+
+	decoder    *telemetry.Decoder
+	batch      telemetry.Batch
+	identities []uint64 // of the packets in the reports: what a collector can tell them apart by
+}
+
+// inFlight is how many reports may be on their way: with the memory that the kernel takes for each less than what
+// net.core.rmem_default allows.
+const inFlight = 64
+
+func newPacedSink(t *testing.T, r *running) *pacedSink {
+	t.Helper()
+	udp, err := fabric.NewUDPSink(r.udp(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { udp.Close() })
+	return &pacedSink{UDPSink: udp, t: t, r: r, decoder: telemetry.NewDecoder(r.config.points)}
+}
+
+// Report implements fabric.Sink.
+func (s *pacedSink) Report(atNs uint64, frame []byte) error {
+	d, _ := test.UDP(frame)
+	s.batch.Reset()
+	var h telemetry.Header
+	s.decoder.Decode(d.Payload, d.Src, d.DstPort, &s.batch, &h)
+	s.reports += uint64(h.Reports)
+	identity := uint64(0)
+	if h.Reports > 0 {
+		identity = s.batch.Reports[0].PacketID
+	}
+	s.identities = append(s.identities, identity)
+	if err := s.UDPSink.Report(atNs, frame); err != nil {
+		return err
+	}
+	if s.sent++; s.sent%(inFlight/2) == 0 {
+		s.wait(inFlight / 2)
+	}
+	return nil
+}
+
+// wait waits until all but rest reports are in the tables. It sleeps and does not spin: on few processors, who spins is in
+// the way of what it waits for.
+func (s *pacedSink) wait(rest uint64) {
+	counted := func() bool { return s.r.collector.Counters().Reports+rest >= s.reports }
+	for range 100 {
+		if counted() {
+			return
+		}
+		time.Sleep(20 * time.Microsecond)
+	}
+	eventually(s.t, "receiving what was sent", counted)
+}
+
+// drain waits until everything is in the tables.
+func (s *pacedSink) drain() {
+	s.t.Helper()
+	if sent, failed, err := s.Sent(); failed > 0 || sent != s.sent {
+		s.t.Fatalf("%d of %d reports were not sent: %v", failed, s.sent, err)
+	}
+	s.wait(0)
+}
+
+// loopbackSource returns the address that a fabric.UDPSink sends from for a switch.
+func loopbackSource(address string) string {
+	a := netip.MustParseAddr(address).As4()
+	a[0] = 127
+	return netip.AddrFrom4(a).String()
+}
+
+// join lets the time go by for which packets wait for further postcards.
+func (r *running) join() {
+	now := time.Now().UnixNano()
+	for _, shard := range r.collector.Shards {
+		for step := range int64(10) { // a step is not taken for longer than 150 ms
+			shard.Tick(now + step*200e6)
+		}
+	}
+}
+
+// answers asks for everything.
+func (r *running) answers() *expect.Answers {
+	r.t.Helper()
+	a := &expect.Answers{}
+	for name, list := range map[string]any{
+		"flows": &a.Flows, "paths": &a.Paths, "nodes": &a.Nodes, "links": &a.Links, "drops": &a.Drops, "exporters": &a.Exporters,
+	} {
+		r.get("/api/v1/"+name+"?limit=10000", name, list)
+		var total int
+		r.get("/api/v1/"+name+"?limit=1", "total", &total)
+		if total > 10000 {
+			r.t.Fatalf("%d %s: the API does not list all of them", total, name)
+		}
+	}
+	return a
+}

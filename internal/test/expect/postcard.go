@@ -1,0 +1,70 @@
+package expect
+
+import "slices"
+
+// maxPostcards is how many postcards of one packet a collector keeps.
+const maxPostcards = 16
+
+// A postcardKey is what all postcards of a packet have in common.
+type postcardKey struct {
+	flow     *flow
+	identity uint64
+}
+
+// A packet waits for postcards of further switches.
+type packet struct {
+	key    postcardKey
+	bytes  uint64
+	sights []sight
+	done   bool
+}
+
+// postcard takes the report of one switch. One that speaks twice speaks of two packets that look alike, or of one that came
+// back: the first is over then.
+func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
+	key, s := postcardKey{f, identity}, c.sight(v)
+	p := c.waiting[key]
+	if p != nil && (len(p.sights) == maxPostcards || slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node })) {
+		f.rule = RuleSpokeTwice
+		c.finish(p)
+		p = nil
+	}
+	if p == nil {
+		p = &packet{key: key, bytes: c.bytes(v)}
+		c.waiting[key] = p
+		c.queue = append(c.queue, p)
+	}
+	p.sights = append(p.sights, s)
+}
+
+// finish makes a path of what came of a packet: in the order of the TTL, and a drop last.
+func (c *collector) finish(p *packet) {
+	if p.done {
+		return
+	}
+	p.done = true
+	f := p.key.flow
+	f.packets++
+	f.bytes += p.bytes
+	slices.SortStableFunc(p.sights, func(a, b sight) int {
+		switch {
+		case a.dropped() && !b.dropped():
+			return 1
+		case b.dropped() && !a.dropped():
+			return -1
+		}
+		return b.ttl - a.ttl
+	})
+	if len(f.kept) > 0 {
+		k := f.kept[0]
+		if places, ok := k.path.fit(p.sights); ok {
+			k.path.incomplete++
+			for i, at := range places {
+				k.path.meters[at].add(&p.sights[i])
+				k.meters[at].add(&p.sights[i])
+			}
+			return
+		}
+	}
+	c.observe(f, p.sights, true)
+}
