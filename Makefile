@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo test bench fuzz lint format setup-demo setup-test clean
+.PHONY: help build demo test bench profile fuzz lint format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -35,8 +35,11 @@ test: setup-test lint ## run everything that must pass
 bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode OLD=bench/results/FILE)
 	@mkdir -p bench/results
 	@echo '*' > bench/results/.gitignore
-	go test -run '^$$' -bench '$(BENCH)' -count 10 -timeout 2h $(PKG) | tee $(RESULT)
+	go test -run '^$$' -bench '$(BENCH)' -count 10 -timeout 2h -pgo cmd/waybill/default.pgo $(PKG) | tee $(RESULT)
 	go tool benchstat $(OLD) $(RESULT)
+
+profile: ## measure where the time of a report goes, for the compiler (cmd/waybill/default.pgo)
+	go test -run '^$$' -bench Pipeline -benchtime 5s -cpuprofile cmd/waybill/default.pgo -o "$$(mktemp)" ./analyze
 
 fuzz: FUZZTIME = 2m
 fuzz: ## run every fuzz target for longer (FUZZTIME=1h PKG=./wire/inband)
