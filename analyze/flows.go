@@ -66,6 +66,11 @@ type flow struct {
 	version     telemetry.Version // of those reports
 	partial     bool              // some of them are intermediate ones
 
+	// The path of the latest packet that was not dropped, as in flowPath.
+	arrivedBy         uint32
+	arrivedGeneration uint16
+	arrived           bool
+
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath
 }

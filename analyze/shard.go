@@ -342,21 +342,23 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		}
 		route = append(route, stationOf(&hops[i]))
 	}
-	fp := &f.paths[0]
-	if fp.used {
+	if fp := &f.paths[0]; fp.used {
 		if p := s.pathOf(fp); p != nil {
 			if p.is(route) {
 				return p
 			}
 			p.flows--
-			if !p.partOf(route) { // else more postcards came than for the packets before
-				f.pathChanges++
-			}
 		}
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
 	p.flows++
+	if route[len(route)-1].has&telemetry.HasDrop == 0 { // a packet that was dropped did not take another path
+		if before := &s.paths.paths[f.arrivedBy]; f.arrived && before != p && before.generation == f.arrivedGeneration && !before.partOf(route) {
+			f.pathChanges++ // not only more postcards than for the packets before
+		}
+		f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
+	}
 	for i := 1; i < keptPaths; i++ { // a path that the flow took before
 		if f.paths[i].used && f.paths[i].path == place && f.paths[i].generation == p.generation {
 			f.paths[0], f.paths[i] = f.paths[i], f.paths[0]

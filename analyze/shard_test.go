@@ -460,3 +460,40 @@ func TestLoopEndsWhereTheLimitLetIt(t *testing.T) {
 		}
 	}
 }
+
+// A packet that is dropped on its way did not take another path.
+func TestDropIsNoPathChange(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	packet := func(dropped bool, nodes ...uint32) {
+		r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded}
+		for _, node := range nodes {
+			r.Hops = append(r.Hops, telemetry.Hop{Has: telemetry.HasNode, NodeID: node})
+		}
+		if dropped {
+			r.Flags |= telemetry.Dropped
+			r.Local = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasDrop, NodeID: nodes[len(nodes)-1]}
+		}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
+	}
+	want := uint64(0)
+	for _, p := range []struct {
+		dropped bool
+		nodes   []uint32
+		changes uint64
+	}{
+		{true, []uint32{1}, 0},
+		{false, []uint32{1, 2, 3}, 0},
+		{true, []uint32{1, 2}, 0},
+		{true, []uint32{1}, 0},
+		{false, []uint32{1, 2, 3}, 0},
+		{true, []uint32{1, 4}, 0},
+		{false, []uint32{1, 4, 3}, 1}, // the drop in between hides nothing
+		{false, []uint32{1, 2, 3}, 1},
+	} {
+		packet(p.dropped, p.nodes...)
+		want += p.changes
+		if flows, _ := (&Collector{Shards: []*Shard{s}}).Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != want {
+			t.Errorf("behind %+v: got %d path changes, want %d", p, flows[0].PathChanges, want)
+		}
+	}
+}

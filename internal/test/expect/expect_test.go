@@ -52,7 +52,7 @@ func TestStacks(t *testing.T) {
 		t.Errorf("paths:\ngot  %s\nwant %s", got, want)
 	}
 	f := &a.Flows[0]
-	if f.Packets != 4 || f.Reports != 4 || f.Drops != 1 || f.PathChanges != 3 || f.DSCP != 10 || f.Bytes != 3*100+90 {
+	if f.Packets != 4 || f.Reports != 4 || f.Drops != 1 || f.PathChanges != 2 || f.DSCP != 10 || f.Bytes != 3*100+90 {
 		t.Errorf("flow: %+v", f)
 	}
 	if len(f.Paths) != 2 || route(f.Paths[1].Hops) != left || f.Paths[1].Packets != 2 {

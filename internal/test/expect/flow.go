@@ -17,6 +17,7 @@ type flow struct {
 	dscp  uint8
 
 	reports, packets, bytes, drops, changes uint64
+	arrivedBy                               *path // of the latest packet that was not dropped
 
 	residence, endToEnd values
 	kept                []*flowPath      // the latest first
@@ -55,9 +56,12 @@ func (f *flow) turn(p *path) *flowPath {
 		if f.kept[0].path == p {
 			return f.kept[0]
 		}
-		if !f.kept[0].path.partOf(p) {
+	}
+	if p.stations[len(p.stations)-1].known&telemetry.HasDrop == 0 {
+		if f.arrivedBy != nil && f.arrivedBy != p && !f.arrivedBy.partOf(p) {
 			f.changes++
 		}
+		f.arrivedBy = p
 	}
 	for i, k := range f.kept {
 		if k.path == p {
