@@ -1,0 +1,272 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+)
+
+// What is normal differs from hop to hop and from hour to hour, so each key has its own idea of it: the values of a window
+// become one value, their quantile; the values of past windows have a median and a median absolute deviation (MAD), which a
+// few odd windows do not move. A window is out if it is more than k deviations away. Several of them in a row are an anomaly,
+// and several that are clearly not end it.
+
+// BaselineConfig bounds Baselines. Use DefaultBaselineConfig and change what is needed.
+type BaselineConfig struct {
+	// MaxKeys is how many keys are kept; each takes 2.7 kB with 24 slots of the day.
+	MaxKeys int
+	// WindowNs is the length of a window, in nanoseconds.
+	WindowNs int64
+	// DaySlots is into how many parts of equal length the day (UTC) is divided, each with its own baseline; 1 for none.
+	DaySlots int
+	// Quantile of the values of a window is its value.
+	Quantile float64
+	// MinSamples is how many values a window needs to be judged. Others are left out.
+	MinSamples uint64
+	// LearnWindows is how many windows make a baseline.
+	LearnWindows int
+	// MemoryWindows is how many windows a baseline remembers: when it has more, each counts half.
+	MemoryWindows int
+	// Begin and End are how many deviations off a window must be to count as out, and within how many to count as calm.
+	Begin, End float64
+	// BeginWindows in a row that are out begin an anomaly; EndWindows in a row that are calm end it.
+	BeginWindows, EndWindows int
+	// GoneWindows in a row without values end it as well.
+	GoneWindows int
+	// AdoptWindows is after how many windows the anomaly has become the new normal: the key learns anew.
+	AdoptWindows int
+	// FloorNs and FloorShare (of the median) are the smallest deviation: in a series that never changes each change would be
+	// infinitely many.
+	FloorNs    float64
+	FloorShare float64
+}
+
+// DefaultBaselineConfig returns bounds that need about 11 MB: windows of 10 s, a baseline after five minutes, for each hour of
+// the day a memory of three days.
+func DefaultBaselineConfig() BaselineConfig {
+	return BaselineConfig{
+		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, MemoryWindows: 1080,
+		Begin: 6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100, FloorShare: 0.05,
+	}
+}
+
+// check returns the first thing that is wrong.
+func (c *BaselineConfig) check() error {
+	switch {
+	case c.MaxKeys < 1:
+		return fmt.Errorf("baseline keys: got %d, want at least 1", c.MaxKeys)
+	case c.WindowNs < 1 || c.WindowNs > dayNs:
+		return fmt.Errorf("baseline window: got %d ns, want 1 ns to a day", c.WindowNs)
+	case c.DaySlots < 1 || c.DaySlots > 288:
+		return fmt.Errorf("slots of a day: got %d, want 1 to 288", c.DaySlots)
+	case !(c.Quantile > 0 && c.Quantile <= 1):
+		return fmt.Errorf("baseline quantile: got %v, want more than 0, at most 1", c.Quantile)
+	case c.LearnWindows < 3 || c.MemoryWindows < 2*c.LearnWindows || c.MemoryWindows > 30000:
+		return fmt.Errorf("windows to learn and to remember: got %d and %d, want at least 3, and twice that up to 30000",
+			c.LearnWindows, c.MemoryWindows)
+	case !(c.End > 0 && c.Begin >= c.End):
+		return fmt.Errorf("deviations that begin and end an anomaly: got %v and %v, want Begin >= End > 0", c.Begin, c.End)
+	case c.BeginWindows < 1 || c.EndWindows < 1 || c.GoneWindows < 1 || c.AdoptWindows < c.BeginWindows:
+		return fmt.Errorf("windows that begin and end an anomaly: got %d, %d, %d, %d, want at least 1, and no adoption before",
+			c.BeginWindows, c.EndWindows, c.GoneWindows, c.AdoptWindows)
+	case !(c.FloorNs > 0 && c.FloorShare >= 0):
+		return fmt.Errorf("smallest deviation: got %v ns and share %v, want more than 0 and at least 0", c.FloorNs, c.FloorShare)
+	}
+	return nil
+}
+
+const dayNs = 24 * 3600e9
+
+// A BaselineKey says what the values are of: a hop (Node, In, Out, Queue), or a flow by the hash of its key.
+type BaselineKey struct {
+	Flow    uint64 // 0 of a hop
+	Node    uint32
+	In, Out uint32 // ports
+	Queue   uint8
+}
+
+// Baselines knows for each key what is normal, and tells when it is not. It is not for concurrent use.
+type Baselines struct {
+	config   BaselineConfig
+	open     bool  // a window is
+	startNs  int64 // of the open window
+	places   map[BaselineKey]int32
+	free     []int32
+	keys     []baseline
+	sketches []baselineSketch // of each key one over all, then one for each slot of the day
+	events   []Anomaly        // of the last window
+	counters BaselineCounters
+}
+
+// BaselineCounters say what became of values.
+type BaselineCounters struct {
+	Values    uint64 // that came
+	Late      uint64 // of a window that was closed
+	Overflow  uint64 // of a key that there was no room for
+	Sparse    uint64 // windows of a key with too few values
+	Keys      int
+	Anomalies int // at the moment
+}
+
+// NewBaselines returns Baselines that know nothing yet. All memory for values is set aside here.
+func NewBaselines(c BaselineConfig) (*Baselines, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &Baselines{
+		config: c, places: make(map[BaselineKey]int32, c.MaxKeys), free: make([]int32, 0, c.MaxKeys),
+		keys: make([]baseline, 0, c.MaxKeys), sketches: make([]baselineSketch, c.MaxKeys*(c.DaySlots+1)),
+	}, nil
+}
+
+// Observe takes a value of atNs, nanoseconds since 1970. It is left out if its window is closed. It counts in the open window
+// even if it is of later: call Advance first.
+func (b *Baselines) Observe(key *BaselineKey, value uint64, atNs int64) {
+	b.counters.Values++
+	if !b.open {
+		b.openAt(atNs)
+	}
+	if atNs < b.startNs {
+		b.counters.Late++
+		return
+	}
+	if k := b.keyFor(key); k != nil {
+		k.window.add(value)
+		return
+	}
+	b.counters.Overflow++
+}
+
+// Advance tells the time. When a window is over it returns the anomalies that began or ended, valid up to the next call.
+func (b *Baselines) Advance(nowNs int64) []Anomaly {
+	if !b.open {
+		b.openAt(nowNs)
+		return nil
+	}
+	// A clock that is set back a little is waited for; one that is set back by more begins anew.
+	if away := nowNs - b.startNs; away > -b.config.WindowNs && away < b.config.WindowNs {
+		return nil
+	}
+	b.events = b.events[:0]
+	ended := b.startNs
+	b.openAt(nowNs)
+	passed := max((b.startNs-ended)/b.config.WindowNs, 1)
+	for i := range b.keys {
+		k := &b.keys[i]
+		if !k.used {
+			continue
+		}
+		if k.window.count > 0 {
+			k.idle = 0
+			b.judge(int32(i), ended)
+			k.window = baselineWindow{}
+		}
+		if k.idle += passed; k.idle > 1 {
+			b.rest(int32(i), ended+b.config.WindowNs)
+		}
+	}
+	return b.events
+}
+
+// openAt opens the window of a moment.
+func (b *Baselines) openAt(nowNs int64) {
+	b.open = true
+	b.startNs = nowNs - floorMod(nowNs, b.config.WindowNs)
+}
+
+// Counters returns what was counted so far.
+func (b *Baselines) Counters() BaselineCounters {
+	n := b.counters
+	n.Keys = len(b.places)
+	for i := range b.keys {
+		if b.keys[i].used && b.keys[i].on {
+			n.Anomalies++
+		}
+	}
+	return n
+}
+
+// keyFor returns what is kept of a key, which it adds if there is room; else nil.
+func (b *Baselines) keyFor(key *BaselineKey) *baseline {
+	if place, ok := b.places[*key]; ok {
+		return &b.keys[place]
+	}
+	var place int32
+	switch {
+	case len(b.free) > 0:
+		place = b.free[len(b.free)-1]
+		b.free = b.free[:len(b.free)-1]
+	case len(b.keys) < cap(b.keys):
+		place = int32(len(b.keys))
+		b.keys = b.keys[:place+1]
+	default:
+		return nil
+	}
+	b.keys[place] = baseline{key: *key, used: true}
+	clear(b.sketchesOf(place))
+	b.places[*key] = place
+	return &b.keys[place]
+}
+
+// sketchesOf returns the baselines of a key: over all, then for each slot of the day.
+func (b *Baselines) sketchesOf(place int32) []baselineSketch {
+	n := b.config.DaySlots + 1
+	return b.sketches[int(place)*n : int(place)*n+n]
+}
+
+// slotOf returns the sketch of the time of day.
+func (b *Baselines) slotOf(place int32, atNs int64) *baselineSketch {
+	slot := floorMod(atNs, dayNs) / (dayNs / int64(b.config.DaySlots))
+	return &b.sketchesOf(place)[1+min(int(slot), b.config.DaySlots-1)]
+}
+
+// A BaselineState is what is known of a key.
+type BaselineState struct {
+	Known      bool // the key is
+	Learning   bool // there is no baseline yet
+	TimeOfDay  bool // it is that of the time of day, not of all day
+	Windows    int  // in it
+	MedianNs   uint64
+	MADNs      uint64
+	DeviateNs  float64 // what counts as one deviation: 1.4826 MAD, or the floor
+	Anomaly    bool
+	HighNs     float64 // a window above that is out
+	LowNs      float64 // a window below that is out
+	LastNs     uint64  // value of the last window
+	LastNsTime int64   // its start, nanoseconds since 1970
+}
+
+// State returns what is normal for a key at a moment.
+func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
+	place, ok := b.places[*key]
+	if !ok {
+		return BaselineState{Learning: true}
+	}
+	k := &b.keys[place]
+	s := BaselineState{Known: true, Anomaly: k.on, LastNs: k.last, LastNsTime: k.lastNs}
+	sketch, ofDay := b.normal(place, atNs)
+	s.Windows = int(sketch.total)
+	if s.Learning = s.Windows < b.config.LearnWindows; s.Learning {
+		return s
+	}
+	s.TimeOfDay = ofDay
+	s.MedianNs, s.MADNs = sketch.spread()
+	s.DeviateNs = b.deviation(sketch, s.MedianNs, s.MADNs)
+	s.HighNs = float64(s.MedianNs) + b.config.Begin*s.DeviateNs
+	s.LowNs = max(float64(s.MedianNs)-b.config.Begin*s.DeviateNs, 0)
+	return s
+}
+
+// normal returns the baseline for a moment: that of the time of day if it has learned enough, else that of all day.
+func (b *Baselines) normal(place int32, atNs int64) (sketch *baselineSketch, ofDay bool) {
+	if s := b.slotOf(place, atNs); b.config.DaySlots > 1 && int(s.total) >= b.config.LearnWindows {
+		return s, true
+	}
+	return &b.sketchesOf(place)[0], false
+}
+
+// deviation returns what counts as one deviation. The MAD of values that are normally distributed is 1/1.4826 of their standard
+// deviation; it is not known better than to the width of a bucket.
+func (b *Baselines) deviation(s *baselineSketch, median, mad uint64) float64 {
+	m := float64(median)
+	return max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.relativeError()*m, math.SmallestNonzeroFloat64)
+}

@@ -1,0 +1,218 @@
+package analyze
+
+import "fmt"
+
+// Each node stamps packets with a clock of its own. What two neighbours say of the packets between them bounds by how much
+// their clocks differ, and Clocks keeps these bounds:
+//
+//	a packet from a to b:   ingress at b - egress at a = delay + difference,  so difference <= what is measured
+//	a packet from b to a:   ingress at a - egress at b = delay - difference,  so difference >= -(what is measured)
+//
+// because no delay is negative. The smallest measurements of both directions leave a gap as wide as the two smallest delays
+// together. The difference is taken to be in its middle, which is right if these two are equal, and half of the gap is how
+// wrong that can be if they are not: the bound needs no assumption on paths. As clocks run at different rates, the bounds of
+// many moments leave room for certain straight lines only (V. Paxson, "On Calibrating Measurements of Packet Transit Times",
+// 1998; S. Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements", 1999).
+//
+// The life of a sample: clockPair.take keeps it if it is the tightest bound of its slot, clockPair.close fits the line when
+// the window ends (clock_fit.go), Clocks.plant joins neighbours to trees (clock_tree.go), Clocks.Correct uses them.
+
+const (
+	// clockSlots is how many bounds a window keeps for each direction.
+	clockSlots = 4
+	// clockWindows is for how many windows bounds are kept: a clock that wanders is straight for so long only.
+	clockWindows = 16
+	// maxClockDrift is the largest difference of two rates that is taken for one: 1000 parts per million. Oscillators stay
+	// below 100. What is faster is a clock that somebody sets.
+	maxClockDrift = 1e-3
+)
+
+// ClockConfig bounds Clocks. Use DefaultClockConfig and change what is needed.
+type ClockConfig struct {
+	// MaxPairs is how many pairs of neighbouring nodes are kept; each takes about 4 kB.
+	MaxPairs int
+	// WindowNs is how long samples are gathered before a line is fitted, in nanoseconds.
+	WindowNs int64
+	// LateNs is by how much a report may be later than the quickest of its pair, in nanoseconds. Stamps that wrap in less
+	// than twice that cannot be told apart and are not used.
+	LateNs int64
+	// StepNs is the smallest jump of a clock that is told, in nanoseconds. Smaller ones are followed silently.
+	StepNs int64
+}
+
+// DefaultClockConfig returns bounds for a network of about a thousand nodes: 16 MiB.
+func DefaultClockConfig() ClockConfig {
+	return ClockConfig{MaxPairs: 4096, WindowNs: 1e9, LateNs: 1e9, StepNs: 1e3}
+}
+
+// check returns the first thing that is wrong.
+func (c *ClockConfig) check() error {
+	switch {
+	case c.MaxPairs < 1:
+		return fmt.Errorf("clock pairs: got %d, want at least 1", c.MaxPairs)
+	case c.WindowNs < clockSlots || c.WindowNs > 3600e9:
+		return fmt.Errorf("clock window: got %d ns, want %d ns to an hour", c.WindowNs, clockSlots)
+	case c.LateNs < 0 || c.LateNs > 3600e9:
+		return fmt.Errorf("late reports: got %d ns, want 0 to an hour", c.LateNs)
+	case c.StepNs < 0 || c.StepNs > 3600e9:
+		return fmt.Errorf("smallest clock step: got %d ns, want 0 to an hour", c.StepNs)
+	}
+	return nil
+}
+
+// Clocks estimates by how much the clocks of nodes differ. It is not for concurrent use.
+type Clocks struct {
+	config   ClockConfig
+	open     bool  // a window is
+	startNs  int64 // of the open window, by the clock here
+	pairs    []clockPair
+	places   map[uint64]int32 // in pairs, by clockKey
+	free     []int32          // places that were given up
+	nodes    []clockNode      // as of the last window, by id
+	steps    []ClockStep      // of the last window
+	scratch  clockScratch
+	counters ClockCounters
+}
+
+// ClockCounters say what became of samples and clocks.
+type ClockCounters struct {
+	Samples  uint64 // that came
+	Unusable uint64 // stamps that wrap too soon, or of one node only
+	Late     uint64 // much later or earlier than others of the pair
+	Overflow uint64 // of a pair that there was no room for
+	Pairs    int
+	Steps    uint64 // jumps of the clocks of pairs
+}
+
+// NewClocks returns Clocks that know nothing yet. All memory for samples is set aside here.
+func NewClocks(c ClockConfig) (*Clocks, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	return &Clocks{
+		config: c, pairs: make([]clockPair, 0, c.MaxPairs), places: make(map[uint64]int32, c.MaxPairs),
+		free: make([]int32, 0, c.MaxPairs),
+	}, nil
+}
+
+// Observe takes a sample. It does not allocate and keeps nothing of s. A sample belongs to the window that is open: a late
+// one cannot change a window that is closed.
+func (c *Clocks) Observe(s *ClockSample) {
+	c.counters.Samples++
+	if !s.usable(c.config.LateNs) {
+		c.counters.Unusable++
+		return
+	}
+	if !c.open {
+		c.openAt(s.ArrivalNs)
+	}
+	p := c.pairFor(s)
+	if p == nil {
+		c.counters.Overflow++
+		return
+	}
+	before := p.doubt
+	if !p.take(s, c.slotOf(s.ArrivalNs), c.config.LateNs) {
+		c.counters.Late++
+	}
+	if p.doubt && !before {
+		c.suspect(p)
+	}
+}
+
+// Advance tells the time here, nanoseconds since 1970. When a window is over it returns the steps that were found, valid up
+// to the next call. Call it with each batch, or some times in each window.
+func (c *Clocks) Advance(nowNs int64) []ClockStep {
+	if !c.open {
+		c.openAt(nowNs)
+		return nil
+	}
+	// A clock here that is set back a little is waited for; one that is set back by more begins anew.
+	if away := nowNs - c.startNs; away > -c.config.WindowNs && away < c.config.WindowNs {
+		return nil
+	}
+	c.steps = c.steps[:0]
+	last := c.slotOf(c.startNs) + clockSlots - 1
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		if p.used {
+			c.close(p, last)
+			if p.idle > clockWindows {
+				c.giveUp(int32(i))
+			}
+		}
+	}
+	c.plant()
+	c.blame()
+	c.openAt(nowNs)
+	return c.steps
+}
+
+// close ends the window of a pair.
+func (c *Clocks) close(p *clockPair, last int64) {
+	endNs := c.startNs + c.config.WindowNs
+	if step, ok := p.close(last, endNs, &c.config, &c.scratch); ok {
+		c.counters.Steps++
+		c.steps = append(c.steps, step)
+	}
+}
+
+// openAt opens the window of a moment.
+func (c *Clocks) openAt(nowNs int64) {
+	c.open = true
+	c.startNs = nowNs - floorMod(nowNs, c.config.WindowNs)
+}
+
+// slotOf returns the number of the slot of the open window that is nearest to a moment.
+func (c *Clocks) slotOf(atNs int64) int64 {
+	slotNs := c.config.WindowNs / clockSlots
+	in := min(max(atNs-c.startNs, 0)/slotNs, clockSlots-1)
+	return c.startNs/c.config.WindowNs*clockSlots + in
+}
+
+// Counters returns what was counted so far.
+func (c *Clocks) Counters() ClockCounters {
+	n := c.counters
+	n.Pairs = len(c.places)
+	return n
+}
+
+// clockKey is the same for both directions.
+func clockKey(a, b uint32) uint64 { return uint64(min(a, b))<<32 | uint64(max(a, b)) }
+
+// pairOf returns the pair of two nodes, nil if nothing is known of it.
+func (c *Clocks) pairOf(a, b uint32) *clockPair {
+	if i, ok := c.places[clockKey(a, b)]; ok {
+		return &c.pairs[i]
+	}
+	return nil
+}
+
+// pairFor returns the pair of a sample, which it adds if there is room; else nil.
+func (c *Clocks) pairFor(s *ClockSample) *clockPair {
+	if p := c.pairOf(s.From, s.To); p != nil {
+		return p
+	}
+	var place int32
+	switch {
+	case len(c.free) > 0:
+		place = c.free[len(c.free)-1]
+		c.free = c.free[:len(c.free)-1]
+	case len(c.pairs) < cap(c.pairs):
+		place = int32(len(c.pairs))
+		c.pairs = c.pairs[:place+1]
+	default:
+		return nil
+	}
+	c.pairs[place] = clockPair{used: true, a: min(s.From, s.To), b: max(s.From, s.To)}
+	c.places[clockKey(s.From, s.To)] = place
+	return &c.pairs[place]
+}
+
+// giveUp forgets a pair of which nothing was seen for long.
+func (c *Clocks) giveUp(place int32) {
+	p := &c.pairs[place]
+	delete(c.places, clockKey(p.a, p.b))
+	p.used = false
+	c.free = append(c.free, place)
+}

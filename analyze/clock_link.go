@@ -1,0 +1,112 @@
+package analyze
+
+import "math"
+
+// Reasons why a clock is not trusted, or trusted in a special way.
+const (
+	clockReference = "the reference of its neighbours"
+	clockSame      = "one clock"
+	clockUnseen    = "no packets were seen between them"
+	clockWaits     = "learning: the first window is not over"
+	clockSingle    = "packets were seen in one direction only: any offset is possible"
+	clockSet       = "the bounds contradict each other: a clock was set, or stamps are wrong"
+	clockDoubted   = "packets contradict the estimate: a clock was set, or stamps are wrong"
+	clockNoStamps  = "the stamps wrap too soon to be compared"
+	clockStray     = "the report is much later or earlier than others, or a clock was set"
+	clockTooFar    = "too many nodes between them"
+	clockFuture    = "the delay would be negative by more than the uncertainty"
+)
+
+// A LinkClock is the clock of one node against that of another, when the last window ended.
+type LinkClock struct {
+	// OffsetNs is by how much the second clock is ahead. It supposes that the quickest packets of both directions took
+	// equally long. Of clocks that wrap it is the value nearest to 0.
+	OffsetNs int64
+	// DriftPPB is by how much the second clock is faster, parts per 10^9. Packets of one direction are enough for it.
+	DriftPPB float64
+	// UncertaintyNs is by how much OffsetNs can be wrong at most, whatever the paths are. It is half of the two smallest
+	// delays together, and a little for drift and resolution.
+	UncertaintyNs int64
+	// DriftUncertaintyPPB is by how much DriftPPB can be wrong at most; usually it is much better.
+	DriftUncertaintyPPB float64
+	// SpanNs is the time over which the clocks were watched for that.
+	SpanNs int64
+	// Steps is how often one clock jumped against the other, StepNs the last jump.
+	Steps  uint64
+	StepNs int64
+
+	Trusted bool
+	Why     string // why not, or in which special way; empty for two clocks that are trusted
+}
+
+// Link returns the clock of b against that of a. If the two are no neighbours, it adds up what is known along a chain.
+func (c *Clocks) Link(a, b uint32) LinkClock {
+	if a == b {
+		return LinkClock{Trusted: true, Why: clockSame}
+	}
+	var legs [maxClockChain]clockLeg
+	way, why := c.way(a, b, &legs)
+	if way == nil {
+		k := LinkClock{Why: why}
+		if p := c.pairOf(a, b); p != nil {
+			sign := 1.0
+			if a != p.a {
+				sign = -1
+			}
+			k.DriftPPB, k.SpanNs = sign*p.fit.drift*1e9, p.fit.spanNs
+			k.DriftUncertaintyPPB = p.driftUncertainty() * 1e9
+			k.Steps, k.StepNs = p.steps, int64(sign)*p.stepNs
+		}
+		return k
+	}
+	k := LinkClock{Trusted: true, SpanNs: math.MaxInt64}
+	wrap, uncertainty := uint64(0), 0.0
+	for _, leg := range way {
+		p, sign := leg.pair, int64(1)
+		if leg.from != p.a {
+			sign = -1
+		}
+		k.OffsetNs += sign * p.fit.offset
+		k.DriftPPB += float64(sign) * p.fit.drift * 1e9
+		k.DriftUncertaintyPPB += p.driftUncertainty() * 1e9
+		uncertainty += p.fit.uncertainty
+		k.SpanNs = min(k.SpanNs, p.fit.spanNs)
+		k.Steps += p.steps
+		k.StepNs += sign * p.stepNs
+		wrap = lesserWrap(wrap, p.wrapNs)
+		if c.doubted(p) {
+			k.Trusted, k.Why = false, clockDoubted
+		}
+	}
+	k.OffsetNs = wrapped(k.OffsetNs, wrap)
+	k.UncertaintyNs = ceilNs(uncertainty)
+	return k
+}
+
+// driftUncertainty returns by how much the drift can be wrong.
+func (p *clockPair) driftUncertainty() float64 {
+	return max(p.fit.fastest-p.fit.drift, p.fit.drift-p.fit.slowest)
+}
+
+// lesserWrap returns the smaller turn of two clocks; 0 is that of 64 bits.
+func lesserWrap(a, b uint64) uint64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// whyNot says why nothing is known of two clocks.
+func (c *Clocks) whyNot(a, b uint32) string {
+	p := c.pairOf(a, b)
+	if p == nil {
+		return clockUnseen
+	}
+	switch p.state {
+	case clockOneWay:
+		return clockSingle
+	case clockTorn:
+		return clockSet
+	}
+	return clockWaits
+}

@@ -1,0 +1,71 @@
+package analyze
+
+import "math"
+
+// Merge adds what another collector has gathered, with windows of the same length: one that saw the packets from a to b and
+// one that saw those from b to a know the offset only together. The bounds of
+// open windows count at once. o does not change. Pairs for which there is no room, or whose
+// stamps are of another width here, are counted as Overflow.
+func (c *Clocks) Merge(o *Clocks) {
+	c.counters.Samples += o.counters.Samples
+	c.counters.Unusable += o.counters.Unusable
+	c.counters.Late += o.counters.Late
+	c.counters.Overflow += o.counters.Overflow
+	if !c.open && o.open {
+		c.openAt(o.startNs)
+	}
+	for i := range o.pairs {
+		from := &o.pairs[i]
+		if !from.used {
+			continue
+		}
+		p := c.pairFor(&ClockSample{From: from.a, To: from.b})
+		switch {
+		case p == nil || p.placed && from.placed && p.wrapNs != from.wrapNs:
+			c.counters.Overflow++
+		case !p.placed:
+			*p = *from
+			p.planted = false
+		default:
+			p.merge(from, &c.scratch)
+		}
+	}
+	c.plant()
+}
+
+// merge adds the bounds of o and fits the line anew.
+func (p *clockPair) merge(o *clockPair, scratch *clockScratch) {
+	turns := int64(0) // o may count the turns of a clock that wraps from elsewhere
+	if p.wrapNs != 0 {
+		away := p.lagNs - o.lagNs
+		turns = away - wrapped(away, p.wrapNs)
+	}
+	last := int64(math.MinInt64)
+	for d := range p.history {
+		for _, point := range o.history[d].all() {
+			point.at -= turns
+			point.diff = p.near(point.diff)
+			p.history[d].add(point, d, p.fit.drift)
+		}
+		if h := &p.history[d]; h.n > 0 {
+			last = max(last, h.points[h.n-1].slot)
+		}
+	}
+	if o.inside > 0 && (p.inside == 0 || o.quickest+turns < p.quickest) {
+		p.quickest = o.quickest + turns
+	}
+	p.inside += o.inside
+	p.outside += o.outside
+	p.resolutionNs = max(p.resolutionNs, o.resolutionNs)
+	p.steps = max(p.steps, o.steps) // both have seen the same
+	if p.stepNs == 0 {
+		p.stepNs = o.stepNs
+	}
+	if p.state != clockLearning || o.state != clockLearning {
+		p.refit(last-clockSlots+1, scratch)
+	}
+	if p.fit.valid {
+		p.before, p.beforeEnds = p.fit, max(p.beforeEnds, o.beforeEnds)
+		p.baseNs = p.fit.offset
+	}
+}
