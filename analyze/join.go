@@ -37,7 +37,7 @@ type joinTable struct {
 	buckets []int32 // first packet of each, a place counted from 1
 	unused  int32   // first place that is free again, counted from 1
 	fresh   int32   // places from here on were never used
-	early   uint64 // packets that gave way before their window was over
+	early   uint64  // packets that gave way before their window was over
 
 	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1, and 0
 	// if none waits.
