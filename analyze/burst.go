@@ -1,0 +1,85 @@
+package analyze
+
+// A microburst is over before a counter of bytes shows it. What packets met at a queue tells it: Bursts takes one
+// QueueSample for each packet and queue, and gives a Burst for each time that a queue was long, with those who made it
+// long (culprits) and those who had to wait for them (victims).
+//
+// The life of a sample: Observe puts it into its queue, in the order of the packets' arrival there (burst_table.go,
+// burst_queue.go). When no older one is to be expected, by the clock of the node (burst_clock.go), a walk over the queue
+// looks at it (burst_walk.go), with thresholds from the queue's own past (burst_baseline.go). The samples of a burst stay
+// until it is over; then they are added up once (burst_build.go). So nothing is decided before its time, and what two
+// instances know is put together by putting their samples together.
+
+// A Burst is a time during which a queue was long: from the packet that brought it above AboveBytes to the one whose
+// leaving brought it to BelowBytes or less. The queue is (Node, Port, Queue), and times are those of the node's clock, in
+// nanoseconds.
+//
+// A queue of which telemetry tells no depth is measured in the nanoseconds that packets wait: AboveNs and BelowNs take the
+// place of AboveBytes and BelowBytes then, which are 0, as PeakBytes is.
+type Burst struct {
+	Node, Port uint32
+	Queue      uint8
+
+	StartNs, PeakNs, EndNs uint64
+	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue. EndSlackNs
+	// is how much later it may have ended. Both are 0 as far as every packet was seen.
+	StartSlackNs, EndSlackNs uint64
+
+	PeakBytes, PeakDelayNs uint64 // the longest queue, and the longest wait beyond what the queue costs when it is empty
+	AboveBytes, BelowBytes uint64 // the thresholds
+	AboveNs, BelowNs       uint64
+
+	// Packets and Bytes are those of the packets that were in the queue at some time of the burst, scaled up by the rate of
+	// sampling; Samples is how many were seen. Drops is the number of packets for which there was no room.
+	Packets, Bytes, Drops uint64
+	Samples               int
+
+	// Culprits brought the bytes of the build-up, most first; Victims waited in the queue that others made, longest first. A
+	// flow is in one list only, see isCulprit. OtherFlows were cut off the ends of both lists, with OtherBytes.
+	Culprits   []Share
+	Victims    []Victim
+	OtherFlows int
+	OtherBytes uint64
+
+	// Sources is the number of senders in the build-up, MainSources the fewest of them that brought 80% of its bytes. Incast
+	// says that these are many.
+	Sources, MainSources int
+	Incast               bool
+
+	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
+
+	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps in
+	// the depth of the queue tell of packets that were never reported.
+	Complete float64
+
+	Open bool // it is not over, or it is not known when it ended; EndNs is the latest moment that belongs to it
+}
+
+// A Share is what a flow had in a burst.
+type Share struct {
+	Flow                  FlowRef
+	Source                uint32
+	Packets, Bytes, Drops uint64  // in the whole burst, scaled up
+	BuildUpBytes          uint64  // of the packets that were in the queue from the start of the burst to its peak, scaled up
+	Share                 float64 // of the build-up's bytes, 0 to 1
+}
+
+// A Victim is what a flow suffered from a burst that others made.
+type Victim struct {
+	Flow                  FlowRef
+	Source                uint32
+	Packets, Bytes, Drops uint64 // in the whole burst, scaled up
+	// ExtraNs is what its packets waited beyond the queue's base latency, added up over those that were seen, MaxExtraNs the
+	// longest wait of one.
+	ExtraNs, MaxExtraNs uint64
+}
+
+// A Point is a packet that came to the queue: one that was really seen.
+type Point struct {
+	AtNs    uint64
+	Flow    FlowRef
+	Depth   uint32 // bytes in the queue when it came
+	Bytes   uint32 // its length
+	ExtraNs uint32 // its wait beyond the queue's base latency; 0 for a drop
+	Dropped bool
+}

@@ -1,0 +1,72 @@
+package analyze
+
+// A BurstConfig says what a burst is and how much is kept. Use DefaultBurstConfig and change what is needed.
+type BurstConfig struct {
+	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends. An
+	// AboveBytes of 0 takes it from the queue's own past: nine times the median absolute deviation above the median of its
+	// length over time, and at least MinAboveBytes. A BelowBytes of 0 is half of the other.
+	AboveBytes, BelowBytes, MinAboveBytes uint64
+	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait there
+	// beyond what they wait in the empty queue.
+	AboveNs, BelowNs, MinAboveNs uint64
+
+	// LatenessNs is how much later than others of its node a sample may come, by the node's clock, and still count.
+	LatenessNs uint64
+	// JumpNs is how far the clock of a node may seem to step without being taken for set anew.
+	JumpNs uint64
+
+	// IncastSources is the number of senders from which on a burst is an incast: the fewest that brought 80% of the build-up.
+	IncastSources int
+
+	MaxQueues  int // that are watched at a time
+	MaxSamples int // that wait in all queues together, at 48 bytes each; each queue has room for 64 more
+	MaxBursts  int // that are over and were not taken yet
+	MaxFlows   int // in each list of a burst
+	MaxPoints  int // points of a time line
+}
+
+// DefaultBurstConfig returns thresholds from the past of each queue, and bounds that fit in about 128 MiB.
+func DefaultBurstConfig() BurstConfig {
+	return BurstConfig{
+		MinAboveBytes: 30_000, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
+		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
+	}
+}
+
+// A BurstCounters says what became of samples: Observed is the sum of Untimed, Impossible, Late, Stray, Overflow and of
+// those that found their way into a queue.
+type BurstCounters struct {
+	Observed   uint64
+	Untimed    uint64 // without a moment at which the packet came
+	Impossible uint64 // left before they came, or more than 4 s later
+	Late       uint64 // older than what is settled
+	Stray      uint64 // of a time that the clock of the node does not have
+	Overflow   uint64 // of more queues than are watched
+
+	Duplicates  uint64 // of samples in queues: the same in every field as one before
+	Early       uint64 // samples that were settled before their time for want of room, so that others may have been late
+	Thinned     uint64 // samples of a long burst that gave way to newer ones
+	ClockJumps  uint64 // of nodes
+	Evicted     uint64 // quiet queues that gave way to others
+	Bursts      uint64 // that are over
+	LeftBursts  uint64 // of these, that nobody took in time
+	Queues      int    // that are watched
+	SamplesHeld int    // that wait, or belong to a burst that is not over
+}
+
+// add adds what two instances counted.
+func (c *BurstCounters) add(o *BurstCounters) {
+	c.Observed += o.Observed
+	c.Untimed += o.Untimed
+	c.Impossible += o.Impossible
+	c.Late += o.Late
+	c.Stray += o.Stray
+	c.Overflow += o.Overflow
+	c.Duplicates += o.Duplicates
+	c.Early += o.Early
+	c.Thinned += o.Thinned
+	c.ClockJumps += o.ClockJumps
+	c.Evicted += o.Evicted
+	c.Bursts += o.Bursts
+	c.LeftBursts += o.LeftBursts
+}

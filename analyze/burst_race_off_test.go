@@ -1,0 +1,5 @@
+//go:build !race
+
+package analyze
+
+const burstRaceDetector = false

@@ -1,0 +1,105 @@
+package analyze
+
+import "cmp"
+
+// A FlowRef names a flow by a number that only its giver understands; equal flows have equal numbers.
+type FlowRef uint64
+
+// SampleFields are a set of what is known of a QueueSample.
+type SampleFields uint8
+
+const (
+	SampleIn      SampleFields = 1 << iota // InNs
+	SampleOut                              // OutNs
+	SampleLatency                          // LatencyNs
+	SampleDepth                            // Depth
+	SampleDropped                          // the packet was dropped because the queue had no room
+	sampleTwice                            // the sample before is the same
+)
+
+// A QueueSample is what one packet met at one queue, as the metadata of its hop tell. A field that Has does not name means
+// nothing. The moment at which the packet came must be known, or follow from OutNs and LatencyNs.
+type QueueSample struct {
+	Node, Port uint32 // Port is where the queue leads
+	Queue      uint8
+	Has        SampleFields
+
+	InNs, OutNs uint64 // when it came and when it left, the node's clock
+	LatencyNs   uint64 // between the two
+	Depth       uint32 // bytes in the queue when it came, itself not counted
+	Bytes       uint32 // length of the frame, at most 2^20; 0 if unknown
+
+	Flow   FlowRef
+	Source uint32 // the sender: a number, or a hash of its address; 0 if unknown
+	Packet uint64 // tells packets of a flow apart, so that a report that came twice counts once; 0 if unknown
+	Every  uint32 // the sample stands for so many packets: 1 in Every is sampled; at most 2^20, and 0 counts as 1
+}
+
+// A queued is a QueueSample in its queue.
+type queued struct {
+	in     uint64 // ns
+	flow   FlowRef
+	packet uint64
+	wait   uint32 // ns from coming to leaving, if has says SampleOut
+	depth  uint32
+	bytes  uint32
+	every  uint32
+	source uint32
+	has    SampleFields
+}
+
+// times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is not
+// enough.
+func (s *QueueSample) times(c *BurstCounters) (inNs, wait uint64, has SampleFields, ok bool) {
+	inNs, wait, has = s.InNs, s.LatencyNs, s.Has&(SampleDepth|SampleDropped)
+	switch s.Has & (SampleIn | SampleOut | SampleLatency) {
+	case SampleIn:
+		return inNs, 0, has, true
+	case SampleIn | SampleLatency:
+	case SampleIn | SampleOut, SampleIn | SampleOut | SampleLatency:
+		wait = s.OutNs - s.InNs // of a packet that left before it came far too much
+	case SampleOut | SampleLatency:
+		inNs = s.OutNs - wait
+	default:
+		c.Untimed++
+		return 0, 0, 0, false
+	}
+	if wait > 1<<32-1 || inNs+wait < inNs {
+		c.Impossible++
+		return 0, 0, 0, false
+	}
+	if has&SampleDropped != 0 { // it did not wait
+		return inNs, 0, has, true
+	}
+	return inNs, wait, has | SampleOut, true
+}
+
+// out is the moment at which the packet had left.
+func (k *queued) out() uint64 { return k.in + uint64(k.wait) }
+
+// packetIn reports whether the packet was in the queue: it was not dropped, and is no duplicate.
+func (k *queued) packetIn() bool { return k.has&(SampleDropped|sampleTwice) == 0 }
+
+// is reports whether k and o are two reports of one packet.
+func (k *queued) is(o *queued) bool {
+	a, b := *k, *o
+	a.has &^= sampleTwice
+	b.has &^= sampleTwice
+	return a == b
+}
+
+// compareQueued sorts by the order in which packets came to the queue: of two at the same moment, the first found the queue
+// shorter. The rest makes the order the same whatever the order of the reports was.
+func compareQueued(a, b *queued) int {
+	if a.in != b.in {
+		return cmp.Compare(a.in, b.in)
+	}
+	if a.depth != b.depth {
+		return cmp.Compare(a.depth, b.depth)
+	}
+	return cmp.Or(
+		cmp.Compare(b.has&SampleDropped, a.has&SampleDropped), cmp.Compare(a.wait, b.wait), cmp.Compare(a.flow, b.flow),
+		cmp.Compare(a.packet, b.packet), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.source, b.source),
+		cmp.Compare(a.every, b.every), cmp.Compare(a.has, b.has),
+	)
+}

@@ -1,0 +1,340 @@
+package analyze
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+)
+
+// Bursts finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as its
+// queue holds no more samples than at some time before.
+type Bursts struct {
+	config   BurstConfig
+	queues   map[burstKey]*burstQueue
+	list     []*burstQueue // the same
+	recent   [1 << recentBits]*burstQueue
+	clocks   map[uint32]*nodeClock
+	hand     int // place in list at which the search for a quiet queue goes on
+	free     int // samples for which queues may ask for room
+	passedNs int64
+	lastNs   int64
+	over     []Burst
+	counters BurstCounters
+	random   *rand.Rand
+	scratch  burstScratch
+}
+
+// A nodeClock is the clock of the node of some queues.
+type nodeClock struct {
+	burstClock
+	queues int
+}
+
+const (
+	recentBits = 12
+	// leastRoom is the number of samples for which every queue has room.
+	leastRoom = 64
+	// maxFrame and maxEvery are more than there is. What is taken for them keeps sums from running over.
+	maxFrame, maxEvery = 1 << 20, 1 << 20
+)
+
+// NewBursts returns a Bursts that knows no queue.
+func NewBursts(c BurstConfig) *Bursts {
+	return &Bursts{
+		config: c, queues: map[burstKey]*burstQueue{}, clocks: map[uint32]*nodeClock{}, free: c.MaxSamples,
+		random: rand.New(rand.NewPCG(1, 2)), scratch: newBurstScratch(),
+	}
+}
+
+// Observe takes a sample. s stays the caller's.
+func (b *Bursts) Observe(s *QueueSample) {
+	b.counters.Observed++
+	inNs, wait, has, ok := s.times(&b.counters)
+	if !ok {
+		return
+	}
+	q := b.admit(burstKey{s.Node, s.Port, s.Queue}, inNs, wait, has)
+	if q == nil {
+		return
+	}
+	k := q.place()
+	k.in, k.wait, k.has = inNs, uint32(wait), has
+	k.flow, k.packet, k.source = s.Flow, s.Packet, s.Source
+	k.depth, k.bytes, k.every = s.Depth, min(s.Bytes, maxFrame), min(max(s.Every, 1), maxEvery)
+	if has&SampleDepth == 0 {
+		k.depth = 0
+	}
+	q.added()
+}
+
+// admit returns the queue for a sample, with room for it; nil, and a count why, if it does not count.
+func (b *Bursts) admit(key burstKey, inNs, wait uint64, has SampleFields) *burstQueue {
+	q := b.queue(key)
+	if q == nil {
+		b.counters.Overflow++
+		return nil
+	}
+	stray, jumped := q.clock.take(inNs+wait, b.passedNs, b.config.JumpNs)
+	if stray {
+		b.counters.Stray++
+		return nil
+	}
+	if jumped {
+		b.counters.ClockJumps++
+		b.endNode(key.node)
+	}
+	if inNs <= q.settled {
+		b.counters.Late++
+		return nil
+	}
+	if len(q.samples) == cap(q.samples) {
+		b.makeRoom(q)
+	}
+	if has&SampleDepth != 0 && !q.byDepth {
+		q.measureDepth()
+	}
+	q.waits.note(inNs, uint32(wait), 4*b.config.LatenessNs)
+	q.touched = true
+	return q
+}
+
+// queue returns the queue of a key, a new one if there is none, or nil if there are too many.
+func (b *Bursts) queue(key burstKey) *burstQueue {
+	recent := b.slot(key)
+	if q := *recent; q != nil && q.burstKey == key {
+		return q
+	}
+	q := b.queues[key]
+	if q == nil {
+		if len(b.list) >= b.config.MaxQueues && !b.evict() {
+			return nil
+		}
+		clock := b.clocks[key.node]
+		if clock == nil {
+			clock = &nodeClock{}
+			b.clocks[key.node] = clock
+		}
+		clock.queues++
+		q = &burstQueue{burstKey: key, clock: &clock.burstClock, usual: newBurstBaseline()}
+		b.queues[key] = q
+		b.list = append(b.list, q)
+	}
+	*recent = q
+	return q
+}
+
+// slot returns the place of a queue among those that were met last.
+func (b *Bursts) slot(key burstKey) **burstQueue {
+	hash := (uint64(key.node)<<32 ^ uint64(key.queue)<<24 ^ uint64(key.port)) * 0x9e3779b97f4a7c15
+	return &b.recent[hash>>(64-recentBits)]
+}
+
+// evict removes a queue that holds no samples and got none since the hand passed it before.
+func (b *Bursts) evict() bool {
+	const patience = 16
+	for range min(patience, len(b.list)) {
+		b.hand++
+		if b.hand >= len(b.list) {
+			b.hand = 0
+		}
+		q := b.list[b.hand]
+		if q.touched || len(q.samples) > 0 {
+			q.touched = false
+			continue
+		}
+		b.counters.Evicted++
+		b.free += max(cap(q.samples)-leastRoom, 0)
+		delete(b.queues, q.burstKey)
+		last := len(b.list) - 1
+		b.list[b.hand], b.list[last] = b.list[last], nil
+		b.list = b.list[:last]
+		if recent := b.slot(q.burstKey); *recent == q {
+			*recent = nil
+		}
+		if clock := b.clocks[q.node]; clock.queues > 1 {
+			clock.queues--
+		} else {
+			delete(b.clocks, q.node)
+		}
+		return true
+	}
+	return false
+}
+
+// makeRoom makes room for a sample in q: by settling what is due, with more memory, by settling what is not due, or at the
+// cost of a burst's older samples.
+func (b *Bursts) makeRoom(q *burstQueue) {
+	enough := cap(q.samples) / 4 * 3
+	b.settle(q, b.bound(q, q.clock.known))
+	q.forget(false)
+	if len(q.samples) < enough || b.grow(q) {
+		return
+	}
+	b.counters.Early += uint64(len(q.samples) - q.walk.next)
+	b.settle(q, q.latest())
+	q.forget(true)
+	if !q.walk.on && len(q.samples) >= enough { // nearly all may still be in the queue, but they made no burst
+		q.samples, q.walk.next, q.gone = q.samples[:0], 0, 0
+	}
+	for len(q.samples) >= enough {
+		b.counters.Thinned += uint64(q.thin(b.random))
+	}
+}
+
+// grow doubles the room of q, if there is memory for it. No queue gets more than a quarter of all.
+func (b *Bursts) grow(q *burstQueue) bool {
+	have := cap(q.samples)
+	if have == 0 {
+		q.samples = make([]queued, 0, leastRoom)
+		return true
+	}
+	if have > b.free || 2*have > b.config.MaxSamples/4 {
+		return false
+	}
+	b.free -= have
+	bigger := make([]queued, len(q.samples), 2*have)
+	copy(bigger, q.samples)
+	q.samples = bigger
+	return true
+}
+
+// bound returns up to which moment q can be settled when the clock of its node shows nowNs.
+func (b *Bursts) bound(q *burstQueue, nowNs uint64) uint64 {
+	wait := b.config.LatenessNs + uint64(max(q.waits.longest, q.waits.before))
+	return nowNs - min(nowNs, wait)
+}
+
+// Advance settles what is due; call it some times a second. nowNs is the caller's time in nanoseconds, which is compared with
+// that of earlier calls only: a queue of a node that fell silent is settled when so much of it has passed. A process that
+// stands still for a while must not settle what is in a socket all the time, so that long steps count in part only.
+func (b *Bursts) Advance(nowNs int64) {
+	if b.lastNs != 0 {
+		b.passedNs += min(max(nowNs-b.lastNs, 0), longestStepNs)
+	}
+	b.lastNs = nowNs
+	for _, clock := range b.clocks {
+		clock.advance(b.passedNs)
+	}
+	scarce := b.free < b.config.MaxSamples/4
+	for _, q := range b.list {
+		if len(q.samples) > 0 {
+			b.settle(q, b.bound(q, q.clock.now(b.passedNs)))
+			q.forget(false)
+		}
+		if scarce && cap(q.samples) > leastRoom && len(q.samples) < cap(q.samples)/4 {
+			b.free += cap(q.samples) / 2
+			q.samples = append(make([]queued, 0, cap(q.samples)/2), q.samples...)
+		}
+	}
+}
+
+// Finish settles all: nothing comes any more. Bursts that may not be over are, as Open ones, among those that Take returns
+// then.
+func (b *Bursts) Finish() {
+	for _, q := range b.list {
+		b.end(q, q.clock.newest)
+	}
+}
+
+// endNode ends what was at the queues of a node whose clock was set.
+func (b *Bursts) endNode(node uint32) {
+	for _, q := range b.list {
+		if q.node == node {
+			b.end(q, q.clock.before)
+			q.settled = 0
+		}
+	}
+}
+
+// end settles all that q has. The clock of its node shows newestNs.
+func (b *Bursts) end(q *burstQueue, newestNs uint64) {
+	b.settle(q, max(newestNs, q.latest()))
+	if q.walk.on {
+		b.keep(b.build(q, q.walk.lastNs, q.walk.lastNs, true))
+	}
+	q.empty()
+	q.usual.slot = 0
+}
+
+// close ends the burst of q. The samples of its packets are those that the walk has seen.
+func (b *Bursts) close(q *burstQueue, endNs, limitNs uint64) {
+	w := &q.walk
+	b.keep(b.build(q, endNs, limitNs, false))
+	*w = burstWalk{next: w.next, lastNs: w.lastNs, lastLevel: w.lastLevel}
+	q.settled = max(q.settled, endNs)
+}
+
+// keep keeps a burst until somebody takes it.
+func (b *Bursts) keep(burst Burst) {
+	b.counters.Bursts++
+	if len(b.over) >= b.config.MaxBursts {
+		b.counters.LeftBursts++
+		return
+	}
+	b.over = append(b.over, burst)
+}
+
+// Take returns the bursts that are over and were not returned before, by the time of their end at their node. They are the
+// caller's.
+func (b *Bursts) Take() []Burst {
+	taken := b.over
+	b.over = nil
+	slices.SortFunc(taken, compareBursts)
+	return taken
+}
+
+func compareBursts(x, y Burst) int {
+	return cmp.Or(cmp.Compare(x.EndNs, y.EndNs), cmp.Compare(x.Node, y.Node), cmp.Compare(x.Port, y.Port),
+		cmp.Compare(x.Queue, y.Queue), cmp.Compare(x.StartNs, y.StartNs))
+}
+
+// Open returns the bursts that are not over, as far as they are settled.
+func (b *Bursts) Open() []Burst {
+	var open []Burst
+	for _, q := range b.list {
+		if q.walk.on {
+			open = append(open, b.build(q, q.walk.lastNs, q.walk.lastNs, true))
+		}
+	}
+	slices.SortFunc(open, compareBursts)
+	return open
+}
+
+// Merge moves what o holds into b: bursts that are over as they are, and the samples of all others, which then count as if b
+// had got them. Samples of one queue may so come to many instances: as long as only the one that takes all settles (o is
+// never told to Advance, and has room), the bursts are those that a single instance would have found. o is empty then.
+func (b *Bursts) Merge(o *Bursts) {
+	for i := range o.over {
+		o.counters.Bursts--
+		b.keep(o.over[i])
+	}
+	o.over = nil
+	for _, from := range o.list {
+		for i := range from.samples {
+			k := &from.samples[i]
+			if k.has&sampleTwice != 0 {
+				continue // that is counted already
+			}
+			if q := b.admit(from.burstKey, k.in, uint64(k.wait), k.has); q != nil {
+				*q.place() = *k
+				q.added()
+			}
+		}
+		if q := b.queues[from.burstKey]; q != nil {
+			q.usual.merge(&from.usual)
+		}
+		from.empty()
+	}
+	b.counters.add(&o.counters)
+	o.counters = BurstCounters{}
+}
+
+// Counters returns what became of the samples so far.
+func (b *Bursts) Counters() BurstCounters {
+	c := b.counters
+	c.Queues = len(b.list)
+	for _, q := range b.list {
+		c.SamplesHeld += len(q.samples)
+	}
+	return c
+}

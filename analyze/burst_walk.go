@@ -1,0 +1,248 @@
+package analyze
+
+// A burstWalk goes through the samples of a queue in the order in which the packets came, and finds where bursts begin and
+// end. The depth that a packet found is exact at that moment. Between two packets the queue only shrinks: when, the packets
+// that leave say if all are seen; else the rate at which it was drained does.
+//
+// Indices are those of burstQueue.samples.
+type burstWalk struct {
+	next int // the sample to look at
+	on   bool
+
+	lastNs    uint64 // when the queue was last measured, and what it was with that packet: bytes, or ns
+	lastLevel uint64
+
+	// Of a burst:
+	first        int // oldest sample of a packet that was in the queue when it started
+	start, peak  int
+	above, below uint64
+	slackNs      uint64 // how much earlier it may have started
+	startNs      uint64
+	highest      uint64 // at the peak
+	packets      uint64 // samples of packets
+	depths       uint64 // that packets found, added up, and the time that they took to leave, ns
+	waits        uint64
+	stoodFor     uint64 // bytes that samples of packets stand for, added up
+	standsFor    uint32 // packets that each sample stands for at least, if some had to go
+	missing      uint64 // bytes of packets that came unseen
+
+	// As long as each packet is seen:
+	dense    bool
+	head     int    // oldest packet that has not left
+	occupied uint64 // bytes in the queue
+	crossed  bool   // it was below the threshold, at
+	crossNs  uint64
+}
+
+// measure returns how long the queue was before and after the packet of k came, in bytes or ns; false if k does not say.
+func (q *burstQueue) measure(k *queued) (before, after uint64, ok bool) {
+	if !q.byDepth {
+		if k.has&SampleOut == 0 {
+			return 0, 0, false
+		}
+		wait := uint64(k.wait - min(k.wait, q.usual.base()))
+		return wait, wait, true
+	}
+	before = uint64(k.depth)
+	after = before
+	if k.has&SampleDropped == 0 {
+		after += uint64(k.bytes)
+	}
+	return before, after, k.has&SampleDepth != 0
+}
+
+// settle looks at all samples of packets that came up to a moment. A sample of before may not come later.
+func (b *Bursts) settle(q *burstQueue, boundNs uint64) {
+	q.sort()
+	w := &q.walk
+	for w.next < len(q.samples) && q.samples[w.next].in <= boundNs {
+		b.look(q, &q.samples[w.next])
+		w.next++
+	}
+	if w.next > 0 {
+		q.settled = max(q.settled, q.samples[w.next-1].in)
+	}
+	q.seenTo = max(q.seenTo, q.settled, boundNs)
+	if !w.on {
+		return
+	}
+	if endNs, over := w.overBefore(q, boundNs, unknown); over {
+		b.close(q, endNs, boundNs)
+	}
+}
+
+// look looks at the next sample.
+func (b *Bursts) look(q *burstQueue, k *queued) {
+	w := &q.walk
+	if w.next > 0 && k.in == q.samples[w.next-1].in && k.is(&q.samples[w.next-1]) {
+		k.has |= sampleTwice
+		b.counters.Duplicates++
+		return
+	}
+	if k.has&SampleOut != 0 {
+		q.usual.wait(k)
+	}
+	before, after, ok := q.measure(k)
+	if !ok {
+		return
+	}
+	above, below, least := b.config.AboveBytes, b.config.BelowBytes, b.config.MinAboveBytes
+	if !q.byDepth {
+		above, below, least = b.config.AboveNs, b.config.BelowNs, b.config.MinAboveNs
+	}
+	if above == 0 {
+		q.usual.level(after, k.in, least)
+	} else {
+		least = above
+	}
+	if w.on {
+		if endNs, over := w.overBefore(q, k.in, before); over {
+			b.close(q, endNs, k.in)
+		}
+	}
+	switch {
+	case w.on:
+		w.goOn(q, k, before, after)
+	case after > least:
+		if above, below = q.usual.thresholds(above, below, least); after > above {
+			w.begin(q, k, before, after, above, below)
+		}
+	}
+	w.lastNs, w.lastLevel = k.in, after
+}
+
+// begin begins a burst with the packet of k.
+func (w *burstWalk) begin(q *burstQueue, k *queued, before, after, above, below uint64) {
+	last, base := w.lastNs, uint64(q.usual.base())
+	*w = burstWalk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
+	w.dense = q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0
+	if !w.dense && last > 0 {
+		w.slackNs = k.in - last
+	}
+	w.first = w.next
+	behind := uint64(0)
+	for i := w.next - 1; i >= 0 && (!w.dense || behind < before); i-- {
+		p := &q.samples[i]
+		if p.has&SampleOut != 0 && p.out() < k.in+base {
+			break
+		}
+		if p.packetIn() {
+			w.first = i
+			behind += uint64(p.bytes)
+		}
+	}
+	w.head = w.first
+	if w.dense {
+		w.missing = before - min(before, behind)
+	}
+	w.highest, w.peak = after, w.next
+	w.add(q, k, before, after)
+}
+
+// goOn adds the packet of k to a burst.
+func (w *burstWalk) goOn(q *burstQueue, k *queued, before, after uint64) {
+	if dense := q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0; dense && w.dense {
+		w.missing += before - min(before, w.occupied)
+	} else {
+		w.dense = dense
+	}
+	if after > w.highest {
+		w.highest, w.peak = after, w.next
+	}
+	w.add(q, k, before, after)
+}
+
+func (w *burstWalk) add(q *burstQueue, k *queued, before, after uint64) {
+	w.occupied, w.crossed = after, false
+	if k.has&SampleOut != 0 && q.byDepth {
+		w.depths += before
+		w.waits += uint64(k.wait - min(k.wait, q.usual.base()))
+	}
+	if k.has&SampleDropped == 0 {
+		w.packets++
+		w.stoodFor += uint64(k.bytes) * uint64(k.every)
+	}
+}
+
+// unknown is the length of a queue of which nothing is known: in any case not short.
+const unknown = 1<<64 - 1
+
+// silence is how many times as long as usual nothing is seen of a queue that is taken for short. Of a long queue, samples that
+// are chosen at random stay away for so long once in 3000 times.
+const silence = 8
+
+// overBefore reports whether and when the burst was over before a moment at which the queue had a length, or of which nothing
+// is known (unknown). Without a packet that found the queue short, it was short if it should have been, and nothing was seen
+// for much longer than the time between two samples.
+func (w *burstWalk) overBefore(q *burstQueue, limitNs, length uint64) (endNs uint64, over bool) {
+	if w.dense {
+		w.leave(q, limitNs, length)
+	}
+	endNs, known := w.crossNs, w.crossed
+	if !w.dense {
+		endNs, known = w.drained(q)
+	}
+	if length <= w.below {
+		if !known {
+			endNs = w.lastNs
+			if w.dense {
+				endNs = limitNs
+			}
+		}
+		return min(endNs, limitNs), true
+	}
+	if w.dense && !known {
+		return 0, false
+	}
+	return endNs, endNs < limitNs && (limitNs-endNs)/silence > w.between(endNs)
+}
+
+// between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for the bytes
+// that a sample stands for.
+func (w *burstWalk) between(endNs uint64) uint64 {
+	switch {
+	case w.depths > 0 && w.stoodFor > 0:
+		return uint64(float64(w.stoodFor) / float64(w.packets) * float64(w.waits) / float64(w.depths))
+	case w.packets > 1:
+		return (w.lastNs - w.startNs) / (w.packets - 1)
+	}
+	return endNs - w.lastNs
+}
+
+// leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it was
+// below the threshold.
+func (w *burstWalk) leave(q *burstQueue, limitNs, length uint64) {
+	base := uint64(q.usual.base())
+	lastNs := w.lastNs
+	for ; w.head < w.next; w.head++ {
+		p := &q.samples[w.head]
+		if !p.packetIn() || p.has&SampleOut == 0 {
+			continue
+		}
+		// What a queue costs when it is empty is mostly spent behind it.
+		leftNs := max(p.out()-base, p.in)
+		if leftNs > limitNs && leftNs-limitNs > base || leftNs >= limitNs && w.occupied <= length {
+			return
+		}
+		lastNs = min(leftNs, limitNs)
+		w.occupied -= min(w.occupied, uint64(p.bytes))
+		if !w.crossed && w.occupied <= w.below {
+			w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
+		}
+	}
+	if !w.crossed { // whatever else is in there was not seen to come
+		w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
+	}
+}
+
+// drained returns when the queue was below the threshold if nothing came after the last sample.
+func (w *burstWalk) drained(q *burstQueue) (endNs uint64, known bool) {
+	over := w.lastLevel - min(w.lastLevel, w.below)
+	switch {
+	case !q.byDepth:
+		return max(w.lastNs, w.lastNs+over), true
+	case w.depths > 0:
+		return max(w.lastNs, w.lastNs+uint64(float64(over)*float64(w.waits)/float64(w.depths))), true
+	}
+	return w.lastNs, false
+}
