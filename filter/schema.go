@@ -1,0 +1,108 @@
+package filter
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// A Schema says which fields a filter may use. It does not change once it is made and may be used by many goroutines.
+type Schema struct {
+	name   string
+	fields []*Field
+	byName map[string]*Field // with aliases
+	nodes  map[string]uint32
+}
+
+// NewSchema returns the schema of one list, such as "flows". It fails if the fields contradict each other.
+func NewSchema(name string, fields ...Field) (*Schema, error) {
+	s := &Schema{name: name, byName: map[string]*Field{}}
+	for i, f := range fields {
+		f.index = i
+		if f.Column == "" {
+			f.Column = strings.ReplaceAll(f.Name, ".", "_")
+		}
+		s.fields = append(s.fields, &f)
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if !isFieldName(name) {
+				return nil, fmt.Errorf("%q cannot be the name of a field", name)
+			}
+			if s.byName[name] != nil {
+				return nil, fmt.Errorf("two fields are named %s", name)
+			}
+			s.byName[name] = &f
+		}
+	}
+	for _, f := range s.fields {
+		if err := s.check(f); err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// check completes f, all names being known, and says what is wrong with it.
+func (s *Schema) check(f *Field) error {
+	if f.Kind < Uint || f.Kind > Node {
+		return fmt.Errorf("kind %d does not exist", f.Kind)
+	}
+	if f.Bind == "" {
+		f.Bind = kinds[f.Kind].bind
+	}
+	if strings.Count(f.Bind, "?") != 1 || strings.Contains(f.Column, "?") {
+		return fmt.Errorf("bind has one question mark, a column none")
+	}
+	if (f.Kind == Enum) != (len(f.Choices) > 0) {
+		return fmt.Errorf("%d choices", len(f.Choices))
+	}
+	for _, c := range f.Choices {
+		// A bare word that names a field is that field.
+		if s.byName[c.Name] != nil || strings.ToLower(c.Name) != c.Name || isKeyword(c.Name) {
+			return fmt.Errorf("%q cannot be the name of a choice", c.Name)
+		}
+	}
+	if f.Many && f.Kind == Address {
+		return fmt.Errorf("a list of addresses has no columns")
+	}
+	f.parts = []*Field{f}
+	if len(f.Any) > 0 {
+		f.parts = nil
+	}
+	for _, name := range f.Any {
+		g := s.byName[name]
+		if g == nil || len(g.Any) > 0 || !f.comparable(g) || f.Many {
+			return fmt.Errorf("it cannot stand for %s", name)
+		}
+		f.parts = append(f.parts, g)
+	}
+	return nil
+}
+
+// isFieldName reports whether a name can be read as one: letters first, no keyword.
+func isFieldName(name string) bool {
+	return name != "" && name[0] >= 'a' && name[0] <= 'z' && !isKeyword(name) &&
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") == ""
+}
+
+// Name returns the name of the list that s describes.
+func (s *Schema) Name() string { return s.name }
+
+// Fields returns the fields in their order. They are shared: do not change them.
+func (s *Schema) Fields() []*Field { return slices.Clone(s.fields) }
+
+// Find returns the field with that name or alias, in upper or lower case.
+func (s *Schema) Find(name string) (*Field, bool) {
+	f, ok := s.byName[strings.ToLower(name)]
+	return f, ok
+}
+
+// WithNodes returns a copy of s that knows nodes by name too. A name that is a number cannot be used, the number can.
+func (s *Schema) WithNodes(ids map[string]uint32) *Schema {
+	with := *s
+	with.nodes = maps.Clone(ids)
+	return &with
+}
+
+// names returns all names and aliases, sorted.
+func (s *Schema) names() []string { return slices.Sorted(maps.Keys(s.byName)) }

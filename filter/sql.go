@@ -1,0 +1,108 @@
+package filter
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A writer collects the SQL of an expression.
+type writer struct {
+	text   strings.Builder
+	values []any
+	now    int64
+}
+
+func (w *writer) write(parts ...string) {
+	for _, p := range parts {
+		w.text.WriteString(p)
+	}
+}
+
+// list writes n parts in brackets.
+func (w *writer) list(between string, n int, part func(i int)) {
+	w.write("(")
+	for i := range n {
+		if i > 0 {
+			w.write(between)
+		}
+		part(i)
+	}
+	w.write(")")
+}
+
+// join writes n parts, in brackets if there are several.
+func (w *writer) join(between string, n int, part func(i int)) {
+	if n == 1 {
+		part(0)
+		return
+	}
+	w.list(between, n, part)
+}
+
+// bind writes a question mark for a value of f.
+func (w *writer) bind(f *Field, v Value) {
+	w.write(f.Bind)
+	w.values = append(w.values, bound(f.Kind, v))
+}
+
+// bound returns a value in a type that database/sql takes.
+func bound(k Kind, v Value) any {
+	switch k {
+	case Float, Ratio:
+		return math.Float64frombits(v.lo)
+	case Duration, Time:
+		return int64(v.lo)
+	case Text:
+		return v.text
+	case Bool:
+		return v.lo != 0
+	}
+	if v.lo > math.MaxInt64 {
+		return strconv.FormatUint(v.lo, 10)
+	}
+	return int64(v.lo)
+}
+
+// columns returns the columns of f that are NULL where it is absent.
+func (f *Field) columns() []string {
+	if f.Kind == Address {
+		return []string{f.Column + "_hi", f.Column + "_lo"}
+	}
+	return []string{f.Column}
+}
+
+// present writes that f, which is not of Any, has a value, or that it has none.
+func (w *writer) present(f *Field, absent bool) {
+	switch {
+	case f.Many && absent:
+		w.write("coalesce(len(", f.Column, "), 0) = 0")
+	case f.Many:
+		w.write("coalesce(len(", f.Column, "), 0) > 0")
+	case absent:
+		w.write(f.columns()[0], " IS NULL")
+	default:
+		w.write(f.columns()[0], " IS NOT NULL")
+	}
+}
+
+// some writes that some value of f, which is not of Any, passes a test. It is never NULL: NULL AND FALSE is FALSE.
+func (w *writer) some(f *Field, t test) {
+	if !f.Many {
+		w.write("(")
+		t.sql(w, f, f.Column)
+		w.write(" AND ")
+		w.present(f, false)
+		w.write(")")
+		return
+	}
+	if c, ok := t.(*comparison); ok && c.op == equal {
+		w.write("coalesce(list_contains(", f.Column, ", ") // faster than a lambda
+		w.bind(f, c.operand.at(w.now))
+		w.write("), FALSE)")
+		return
+	}
+	w.write("coalesce(len(list_filter(", f.Column, ", lambda v: ")
+	t.sql(w, f, "v")
+	w.write(")), 0) > 0")
+}
