@@ -8,6 +8,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/waybill-int/waybill/internal/yamldoc"
 )
 
 // Load reads a Config from YAML. What the text leaves out is as in DefaultConfig. An error begins with the line and names
@@ -19,7 +21,7 @@ func Load(text []byte) (Config, error) {
 		return c, located(err)
 	}
 	if len(file.Docs) > 1 {
-		return c, &lineError{file.Docs[1].Start.Position.Line, "got a second YAML document, want one"}
+		return c, &lineError{yamldoc.Begin(file.Docs[1]), "got a second YAML document, want one"}
 	}
 	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
 		return c, nil
@@ -28,6 +30,9 @@ func Load(text []byte) (Config, error) {
 	case *ast.CommentGroupNode, *ast.NullNode:
 		return c, nil
 	case *ast.MappingNode:
+		if err := yamldoc.Plain(root); err != nil {
+			return c, err
+		}
 		c.Watch, c.Drops, c.Queues = nil, nil, nil
 		if err := yaml.NodeToValue(root, &c, yaml.Strict()); err != nil {
 			return c, located(err)

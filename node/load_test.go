@@ -151,3 +151,27 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a file says, Load and New name what is wrong with it.
+func FuzzLoad(f *testing.F) {
+	for _, text := range []string{
+		"", "mode: xd\nwatch:\n  - {src: 10.0.0.0/8, dst_port: 80-90, sample: 10}\n", "a: 1\n...\nb: 2\n", "0:\n...{0}",
+		"nodes: {leaf1: {slow_path: true}}\nversion: 2016\ncarrier: geneve\n", "reports: {format: 0.5, to: [192.0.2.1:1]}",
+		"points: {int_dscp: 1, ds_lengths: {21587: {0: 8}}}", "queues: [{port: 1, queue: 0, trigger: 10kB, reset: 1kB}]", "? : :", "&a [*a]",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 1<<12 {
+			return
+		}
+		c, err := Load(text)
+		if err != nil {
+			return
+		}
+		if c.Events.Flows > 1<<12 || c.DropEvents != nil && c.DropEvents.Flows > 1<<12 {
+			return // tables that take time to make
+		}
+		_, _ = New(c, Spec{NodeID: 1, Name: "leaf1", Ports: make([]Port, 2), Queues: 2})
+	})
+}

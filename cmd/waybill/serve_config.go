@@ -11,8 +11,11 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/yamldoc"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -47,6 +50,18 @@ func (c *serveConfig) readFile(name string) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
+	}
+	parsed, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return fmt.Errorf("%s: %s", name, firstLine(err))
+	}
+	for _, document := range parsed.Docs {
+		if _, comment := document.Body.(*ast.CommentGroupNode); comment || document.Body == nil {
+			continue
+		}
+		if err := yamldoc.Plain(document.Body); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	var all map[string]any
 	if err := yaml.Unmarshal(text, &all); err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/waybill-int/waybill/internal/yamldoc"
 )
 
 // A Problem is one rule that a scenario file breaks.
@@ -29,6 +31,10 @@ func located(file string, err error) error {
 	if errors.As(err, &own) {
 		own.File = file
 		return own
+	}
+	var notPlain *yamldoc.Problem
+	if errors.As(err, &notPlain) {
+		return &Problem{File: file, Line: notPlain.Line, Rule: notPlain.Rule}
 	}
 	var theirs yaml.Error
 	if errors.As(err, &theirs) {

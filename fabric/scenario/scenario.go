@@ -9,6 +9,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/waybill-int/waybill/internal/yamldoc"
 )
 
 // A Scenario is what a scenario file says, with defaults for what it leaves out.
@@ -101,9 +103,9 @@ func Parse(file string, text []byte) (*Scenario, error) {
 		return nil, &Problem{File: file, Line: 1, Rule: "got a " + strings.ToLower(tree.Docs[0].Body.Type().String()) + ", want a map with at least duration and topology"}
 	}
 	if len(tree.Docs) > 1 {
-		return nil, &Problem{File: file, Line: tree.Docs[1].Start.Position.Line, Rule: "a second document: a file holds one scenario"}
+		return nil, &Problem{File: file, Line: yamldoc.Begin(tree.Docs[1]), Rule: "a second document: a file holds one scenario"}
 	}
-	if err := plain(root); err != nil {
+	if err := yamldoc.Plain(root); err != nil {
 		return nil, located(file, err)
 	}
 	s := defaults()
