@@ -471,7 +471,7 @@ func TestBurstsOpen(t *testing.T) {
 }
 
 func TestBurstsNoAllocs(t *testing.T) {
-	if burstRaceDetector {
+	if raceDetector {
 		t.Skip("the race detector changes what is allocated")
 	}
 	samples, lengthNs := quietSamples(64)

@@ -187,7 +187,7 @@ func (c *clockTrial) atLeast(what string, right, all int, share float64) {
 
 // What is said of clocks is true: offsets and delays within their uncertainty, drifts within 10 % or 100 ppb.
 func TestClocksAgainstFabric(t *testing.T) {
-	if clockRaceDetector {
+	if raceDetector {
 		t.Skip("a fabric runs in one goroutine: the race detector would only make this take half a minute")
 	}
 	for _, trial := range []struct {

@@ -48,13 +48,14 @@ func ConfigFor(bytes uint64, shards int) Config {
 
 // A Shard holds the state of the flows that it owns.
 type Shard struct {
-	mu    sync.Mutex
-	flows flowTable
-	slab  hopSlab
-	paths pathTable
-	join  joinTable
-	drops dropTable
-	outer map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
+	mu      sync.Mutex
+	flows   flowTable
+	slab    hopSlab
+	paths   pathTable
+	join    joinTable
+	drops   dropTable
+	changes changeTable
+	outer   map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
 	flowless uint64 // reports without a flow
@@ -70,7 +71,7 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
-		join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{},
+		join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
 	}
 }
 
@@ -356,6 +357,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	if route[len(route)-1].has&telemetry.HasDrop == 0 { // a packet that was dropped did not take another path
 		if before := &s.paths.paths[f.arrivedBy]; f.arrived && before != p && before.generation == f.arrivedGeneration && !before.partOf(route) {
 			f.pathChanges++ // not only more postcards than for the packets before
+			s.changes.note(&f.key, before, p, nowNs)
 		}
 		f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
 	}

@@ -2,4 +2,4 @@
 
 package analyze
 
-const clockRaceDetector = false
+const raceDetector = false

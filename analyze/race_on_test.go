@@ -2,4 +2,4 @@
 
 package analyze
 
-const clockRaceDetector = true
+const raceDetector = true

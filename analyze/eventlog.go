@@ -1,0 +1,157 @@
+package analyze
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// An eventKey is what makes an event the same as one that goes on: its kind and its subject. Fields that a kind does not
+// have are 0.
+type eventKey struct {
+	kind     telemetry.EventKind
+	node     uint32
+	port     uint32
+	queue    uint8
+	reason   uint8
+	toNode   uint32
+	toPort   uint32
+	exporter exporterKey
+}
+
+// id is the identity of an event with that key that starts then; it is the same in every run.
+func (k *eventKey) id(startNs int64) string {
+	h := fnv.New64a()
+	var b [32]byte
+	b[0], b[1], b[2] = byte(k.kind), k.queue, k.reason
+	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.node} {
+		binary.BigEndian.PutUint32(b[4+4*i:], v)
+	}
+	binary.BigEndian.PutUint64(b[24:], uint64(startNs))
+	h.Write(b[:])
+	h.Write([]byte(k.exporter.source.String()))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// An openEvent goes on.
+type openEvent struct {
+	telemetry.Event
+	last int64 // when it was noted last
+}
+
+// An EventLog keeps events: those that go on, and the latest of those that are over. Both are bounded. What happens to the
+// same subject before the event is over is the same event.
+type EventLog struct {
+	mu       sync.Mutex
+	max      int
+	open     map[eventKey]*openEvent
+	over     []telemetry.Event // a ring
+	next     int
+	ended    uint64 // all that are over
+	overflow uint64 // notes of events for which there was no place
+}
+
+// NewEventLog returns a log of at most limit events that go on and as many that are over.
+func NewEventLog(limit int) *EventLog {
+	return &EventLog{max: limit, open: map[eventKey]*openEvent{}}
+}
+
+// note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new event;
+// what it finds in it is kind, start and count.
+func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill func(*telemetry.Event)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.open[key]
+	if e == nil {
+		if len(l.open) >= l.max {
+			l.overflow++
+			return
+		}
+		e = &openEvent{Event: telemetry.Event{ID: key.id(startNs), Kind: key.kind, Start: time.Unix(0, startNs).UTC(), Evidence: []telemetry.Evidence{}}}
+		fill(&e.Event)
+		l.open[key] = e
+	}
+	e.Count += count
+	e.last = max(e.last, atNs)
+}
+
+// goesOn reports whether an event with that key is open.
+func (l *EventLog) goesOn(key eventKey) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open[key] != nil
+}
+
+// end ends an event at atNs, if it goes on.
+func (l *EventLog) end(key eventKey, atNs int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.open[key]; e != nil {
+		l.close(key, e, atNs)
+	}
+}
+
+// endQuiet ends the events of a kind that were not noted since sinceNs: they were over when they were noted last.
+func (l *EventLog) endQuiet(kind telemetry.EventKind, sinceNs int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, e := range l.open {
+		if key.kind == kind && e.last < sinceNs {
+			l.close(key, e, e.last)
+		}
+	}
+}
+
+func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
+	delete(l.open, key)
+	at := time.Unix(0, atNs).UTC()
+	e.End = &at
+	l.ended++
+	if len(l.over) < l.max {
+		l.over = append(l.over, e.Event)
+		return
+	}
+	l.over[l.next] = e.Event
+	l.next = (l.next + 1) % l.max
+}
+
+// Events returns the limit latest events that match, the latest start first, and how many match. Nil matches all.
+func (l *EventLog) Events(match func(*telemetry.Event) bool, limit int) (list []telemetry.Event, total int) {
+	l.mu.Lock()
+	for _, e := range l.open {
+		if match == nil || match(&e.Event) {
+			list = append(list, e.Event)
+		}
+	}
+	for i := range l.over {
+		if match == nil || match(&l.over[i]) {
+			list = append(list, l.over[i])
+		}
+	}
+	l.mu.Unlock()
+	slices.SortFunc(list, func(a, b telemetry.Event) int {
+		return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
+	})
+	total = len(list)
+	return list[:min(limit, total)], total
+}
+
+// EventCounters are totals of an EventLog.
+type EventCounters struct {
+	Open     int
+	Ended    uint64
+	Overflow uint64
+}
+
+// Counters returns totals.
+func (l *EventLog) Counters() EventCounters {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return EventCounters{Open: len(l.open), Ended: l.ended, Overflow: l.overflow}
+}

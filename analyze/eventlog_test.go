@@ -1,0 +1,50 @@
+package analyze
+
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func storm(node uint32) eventKey { return eventKey{kind: telemetry.EventDropStorm, node: node} }
+
+func TestEventLog(t *testing.T) {
+	l := NewEventLog(2)
+	fill := func(e *telemetry.Event) { e.Text = "text" }
+	l.note(storm(1), second, second, 5, fill)
+	l.note(storm(1), 2*second, 2*second, 7, fill) // the same one
+	l.note(storm(2), 2*second, 2*second, 1, fill)
+	l.note(storm(3), 2*second, 2*second, 1, fill) // no place
+	list, total := l.Events(nil, 10)
+	if total != 2 || list[1].Count != 12 || list[1].End != nil || list[1].Text != "text" || list[1].Start.UnixNano() != second {
+		t.Errorf("got %+v", list)
+	}
+	if n := l.Counters(); n != (EventCounters{Open: 2, Overflow: 1}) {
+		t.Errorf("counters: %+v", n)
+	}
+	first := list[1].ID
+	l.endQuiet(telemetry.EventLoop, 9*second) // another kind
+	l.endQuiet(telemetry.EventDropStorm, 2*second)
+	if l.Counters().Open != 2 {
+		t.Error("an event ended that was noted at that time")
+	}
+	l.endQuiet(telemetry.EventDropStorm, 2*second+1)
+	list, _ = l.Events(nil, 10)
+	if len(list) != 2 || list[1].End == nil || list[1].End.UnixNano() != 2*second || list[1].ID != first {
+		t.Errorf("got %+v", list)
+	}
+	for i := range int64(5) { // the latest two that are over are kept
+		l.note(storm(1), (10+i)*second, (10+i)*second, 1, fill)
+		l.end(storm(1), (10+i)*second+1)
+	}
+	list, total = l.Events(nil, 1)
+	if total != 2 || len(list) != 1 || list[0].Start.UnixNano() != 14*second {
+		t.Errorf("got %d: %+v", total, list)
+	}
+	if again := storm(1); again.id(second) != first || again.id(second+1) == first {
+		t.Error("ids are not stable or not distinct")
+	}
+	if n := l.Counters(); n.Open != 0 || n.Ended != 7 {
+		t.Errorf("counters: %+v", n)
+	}
+}

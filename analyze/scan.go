@@ -1,0 +1,336 @@
+package analyze
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So events cost a
+// report nothing, and begin and end as exactly as that.
+type Scanner struct {
+	collector *Collector
+	log       *EventLog
+	lastNs    int64
+
+	paths     map[uint64]uint64 // hash: packets at the last scan
+	links     map[linkKey]*linkWatch
+	drops     map[dropKey]uint64
+	exporters map[exporterKey]exporterCount
+
+	active map[uint32]uint64 // node: packets since the last scan
+}
+
+// ScanNs is how often Scan should be called.
+const ScanNs = int64(time.Second)
+
+const (
+	// A drop storm is so many drops a second at one place, for one reason.
+	stormDrops = 20
+	// A link is lost if it was silent for silentNs while expectedPackets were to be expected from what it carried before.
+	silentNs        = 2 * int64(time.Second)
+	expectedPackets = 50
+	// quietNs is how long nothing happens before an event is over.
+	quietNs = 3 * int64(time.Second)
+	// maxWatched bounds the paths, links, drops and exporters that are remembered between scans, each.
+	maxWatched = 1 << 16
+)
+
+// A linkKey is a link as two hops next to each other show it.
+type linkKey struct {
+	from, to         uint32
+	fromPort, toPort uint32
+	has              telemetry.Fields // the egress port of from, the ingress port of to
+}
+
+func linkOf(a, b *pathHop) (k linkKey, ok bool) {
+	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
+		return k, false
+	}
+	k = linkKey{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
+	if k.has&telemetry.HasEgressPort != 0 {
+		k.fromPort = a.out
+	}
+	if k.has&telemetry.HasIngressPort != 0 {
+		k.toPort = b.in
+	}
+	return k, true
+}
+
+// A linkWatch is what a link carried.
+type linkWatch struct {
+	packets uint64  // since the last scan
+	rate    float64 // packets per second, smoothed, while it carried some
+	last    int64   // scan at which it carried some
+}
+
+// An exporterCount is what the account of an exporter said at the last scan.
+type exporterCount struct{ lost, restarted uint64 }
+
+// NewScanner returns a Scanner that looks at c and writes to log.
+func NewScanner(c *Collector, log *EventLog) *Scanner {
+	return &Scanner{
+		collector: c, log: log, paths: map[uint64]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropKey]uint64{},
+		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{},
+	}
+}
+
+// Scan looks at everything. It locks one shard after the other, for short whiles.
+func (s *Scanner) Scan(nowNs int64) {
+	if s.lastNs == 0 {
+		s.lastNs = nowNs - ScanNs
+	}
+	clear(s.active)
+	for _, shard := range s.collector.Shards {
+		s.scanPaths(shard, nowNs)
+		s.scanDrops(shard, nowNs)
+	}
+	s.scanLinks(nowNs)
+	for _, shard := range s.collector.Shards {
+		s.scanChanges(shard, nowNs)
+	}
+	s.scanExporters(nowNs)
+	for _, kind := range []telemetry.EventKind{
+		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
+	} {
+		s.log.endQuiet(kind, nowNs-quietNs)
+	}
+	s.lastNs = nowNs
+}
+
+// scanPaths adds up what links and nodes carried, and finds loops.
+func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	for i := range shard.paths.paths {
+		p := &shard.paths.paths[i]
+		if !p.used {
+			continue
+		}
+		key := p.hash ^ uint64(p.generation)<<48 ^ uint64(i)<<32
+		packets := p.packets + p.incomplete
+		n := packets - s.paths[key]
+		if n == 0 || packets < s.paths[key] {
+			continue
+		}
+		if len(s.paths) < maxWatched {
+			s.paths[key] = packets
+		}
+		for h := range p.hops {
+			if p.hops[h].has&telemetry.HasNode != 0 {
+				s.active[p.hops[h].node] += n
+			}
+			if h > 0 && !p.uncertain {
+				s.carried(&p.hops[h-1], &p.hops[h], n)
+			}
+		}
+		s.loop(p, n, nowNs)
+	}
+}
+
+func (s *Scanner) carried(a, b *pathHop, n uint64) {
+	k, ok := linkOf(a, b)
+	if !ok {
+		return
+	}
+	l := s.links[k]
+	if l == nil {
+		if len(s.links) >= maxWatched {
+			return
+		}
+		l = &linkWatch{}
+		s.links[k] = l
+	}
+	l.packets += n
+}
+
+// loop notes a path on which packets came to a node twice.
+func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
+	for i := range p.hops {
+		if p.hops[i].has&telemetry.HasNode == 0 {
+			continue
+		}
+		for j := range i {
+			if p.hops[j].has&telemetry.HasNode == 0 || p.hops[j].node != p.hops[i].node {
+				continue
+			}
+			// A drop at the node that came last is the same visit, not a second one.
+			if j == i-1 && p.hops[i].has&telemetry.HasDrop != 0 {
+				continue
+			}
+			first := &p.hops[j]
+			s.log.note(eventKey{kind: telemetry.EventLoop, node: first.node}, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+				e.Severity = telemetry.Critical
+				s.at(e, &first.station)
+				e.Path = pathID(p.hash)
+				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", s.name(first.node), i-j)
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
+			})
+			return
+		}
+	}
+}
+
+// scanLinks finds links that carry nothing any more.
+func (s *Scanner) scanLinks(nowNs int64) {
+	seconds := float64(nowNs-s.lastNs) / 1e9
+	for k, l := range s.links {
+		key := eventKey{kind: telemetry.EventLinkLost, node: k.from, port: k.fromPort, toNode: k.to, toPort: k.toPort}
+		if l.packets > 0 {
+			if rate := float64(l.packets) / seconds; l.rate == 0 {
+				l.rate = rate
+			} else {
+				l.rate += (rate - l.rate) / 8
+			}
+			l.packets, l.last = 0, nowNs
+			s.log.end(key, s.lastNs)
+			continue
+		}
+		silent := nowNs - l.last
+		switch expected := l.rate * float64(silent) / 1e9; {
+		case silent < silentNs || expected < expectedPackets || s.active[k.from] == 0 || s.active[k.to] == 0:
+			if silent > int64(time.Hour) {
+				delete(s.links, k)
+			}
+		default:
+			s.log.note(key, l.last, nowNs, 0, func(e *telemetry.Event) {
+				e.Severity = telemetry.Warning
+				from, to := pathHop{}, pathHop{}
+				from.station = station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort}
+				to.station = station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort}
+				s.at(e, &from.station)
+				s.to(e, &to.station)
+				e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from), s.name(k.to))
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
+			})
+		}
+	}
+}
+
+// scanDrops finds storms of drops.
+func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	for key, d := range shard.drops.drops {
+		n := d.packets - s.drops[key]
+		if n == 0 {
+			continue
+		}
+		if len(s.drops) < maxWatched {
+			s.drops[key] = d.packets
+		}
+		if key.has&telemetry.HasNode != 0 {
+			s.active[key.node] += n
+		}
+		event := eventKey{kind: telemetry.EventDropStorm, node: key.node, port: key.out, reason: key.reason}
+		if float64(n) < stormDrops*float64(nowNs-s.lastNs)/1e9 && !s.log.goesOn(event) {
+			continue
+		}
+		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+			e.Severity = telemetry.Warning
+			place := key.station
+			place.has &^= telemetry.HasIngressPort // packets from all ports
+			s.at(e, &place)
+			reason := key.reason
+			e.Reason, e.ReasonName = &reason, key.table.Name(key.reason)
+			if d.hasFlow {
+				flow := telemetry.EndpointsOf(&d.flow)
+				e.Flow = &flow
+			}
+			e.Text = fmt.Sprintf("many packets dropped at %s: %s", s.name(key.node), e.ReasonName)
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "drops", Value: float64(n) * 1e9 / float64(nowNs-s.lastNs), Unit: "1/s"})
+		})
+	}
+}
+
+// scanChanges takes the path changes of a shard.
+func (s *Scanner) scanChanges(shard *Shard, nowNs int64) {
+	shard.mu.Lock()
+	changes := shard.changes.changes
+	shard.changes.changes = map[changeKey]*change{}
+	shard.mu.Unlock()
+	for k, c := range changes {
+		s.log.note(eventKey{kind: telemetry.EventPathChange, node: k.node, port: k.port, toNode: k.toNode, toPort: k.newPort},
+			c.first, c.last, c.flows, func(e *telemetry.Event) {
+				others := uint64(0)
+				for link, l := range s.links {
+					if link.from == k.node && link.fromPort == k.port && l.last == nowNs {
+						others++
+					}
+				}
+				why := "the old link carries nothing now: a failure"
+				if others > 0 {
+					why = "the old link still carries others: a reroute"
+				}
+				e.Severity = telemetry.Info
+				old := station{node: k.node, out: k.port, has: telemetry.HasNode | telemetry.HasEgressPort}
+				s.at(e, &old)
+				if k.toNode != 0 {
+					s.to(e, &station{node: k.toNode, has: telemetry.HasNode})
+				}
+				flow := telemetry.EndpointsOf(&c.flow)
+				e.Flow, e.Path = &flow, pathID(c.path)
+				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", s.name(k.node), k.newPort, k.port, why)
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
+			})
+	}
+}
+
+// scanExporters finds lost reports and restarts.
+func (s *Scanner) scanExporters(nowNs int64) {
+	for _, x := range s.collector.ExporterList() {
+		key := exporterKey{source: x.Source}
+		if x.Node != nil {
+			key.node, key.hasNode = *x.Node, true
+		}
+		if x.HWID != nil {
+			key.hwID = *x.HWID
+		}
+		now := exporterCount{restarted: x.Restarted}
+		if x.Lost != nil {
+			now.lost = *x.Lost
+		}
+		before, known := s.exporters[key]
+		if known || len(s.exporters) < maxWatched {
+			s.exporters[key] = now
+		}
+		about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
+			return func(e *telemetry.Event) {
+				e.Severity, e.Source, e.Text = severity, x.Source.String(), text
+				if x.Node != nil {
+					s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
+					e.Text = s.name(*x.Node) + ": " + text
+				}
+			}
+		}
+		if now.lost > before.lost {
+			s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.lastNs, nowNs, now.lost-before.lost,
+				about("reports were lost on the way here", telemetry.Warning))
+		}
+		if now.restarted > before.restarted {
+			restart := eventKey{kind: telemetry.EventNodeRestart, exporter: key}
+			s.log.note(restart, nowNs, nowNs, now.restarted-before.restarted, about("the sequence numbers of its reports began anew", telemetry.Info))
+			s.log.end(restart, nowNs)
+		}
+	}
+}
+
+func (s *Scanner) name(node uint32) string {
+	if name := s.collector.Names[node]; name != "" {
+		return name
+	}
+	return fmt.Sprint("node ", node)
+}
+
+// at makes a station the subject of an event.
+func (s *Scanner) at(e *telemetry.Event, at *station) {
+	a := at.answer(s.collector.Names)
+	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
+}
+
+// to makes a station the other end of the subject.
+func (s *Scanner) to(e *telemetry.Event, to *station) {
+	a := to.answer(s.collector.Names)
+	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
+}

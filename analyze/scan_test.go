@@ -1,0 +1,180 @@
+package analyze
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric"
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// A virtualCollector takes the reports of an emulated network at the virtual time at which they are sent.
+type virtualCollector struct {
+	Collector
+	decoder *telemetry.Decoder
+	scanner *Scanner
+	log     *EventLog
+	batch   telemetry.Batch
+	header  [1]telemetry.Header
+	start   int64
+	next    int64 // scan
+}
+
+// emulate runs a scenario for a time and returns what was found.
+func emulate(t *testing.T, name string, duration time.Duration) *virtualCollector {
+	t.Helper()
+	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if duration == 0 {
+		duration = time.Duration(s.Duration)
+	}
+	c := codepoint.New()
+	if err := c.Set("int_dscp", 0x17); err != nil {
+		t.Fatal(err)
+	}
+	c.Compile()
+	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), start: int64(s.Start)}
+	v.Names = map[uint32]string{}
+	for i, spec := range s.Graph.Switches {
+		v.Names[uint32(i+1)] = spec.Name
+	}
+	v.Shards, v.Exporters = []*Shard{NewShard(DefaultConfig())}, []*Exporters{NewExporters(100)}
+	v.scanner = NewScanner(&v.Collector, v.log)
+	v.next = v.start + ScanNs
+	s.INT.Text = []byte("watch: [{report_all: true}]\n")
+	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := fabric.New(s, fabric.Options{Device: device, Reports: v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Run(t.Context(), duration); err != nil {
+		t.Fatal(err)
+	}
+	v.advance(v.start + int64(duration))
+	return v
+}
+
+func (v *virtualCollector) advance(nowNs int64) {
+	for ; v.next <= nowNs; v.next += ScanNs {
+		v.Shards[0].Tick(v.next)
+		v.scanner.Scan(v.next)
+	}
+}
+
+// Report implements fabric.Sink.
+func (v *virtualCollector) Report(atNs uint64, frame []byte) error {
+	v.advance(int64(atNs))
+	d, _ := test.UDP(frame)
+	v.batch.Reset()
+	v.decoder.Decode(d.Payload, d.Src, d.DstPort, &v.batch, &v.header[0])
+	v.Exporters[0].Observe(v.header[:], int64(atNs))
+	v.Shards[0].Process(&v.batch, int64(atNs))
+	return nil
+}
+
+// Flush implements fabric.Sink.
+func (v *virtualCollector) Flush() error { return nil }
+
+// events writes the events as text, times in seconds since the start.
+func (v *virtualCollector) events() string {
+	list, _ := v.log.Events(nil, 1000)
+	slices.Reverse(list)
+	var b bytes.Buffer
+	for _, e := range list {
+		end := "goes on"
+		if e.End != nil {
+			end = fmt.Sprintf("%.0f", e.End.Sub(time.Unix(0, v.start)).Seconds())
+		}
+		fmt.Fprintf(&b, "%.0f-%s %s %s: %s\n", e.Start.Sub(time.Unix(0, v.start)).Seconds(), end, e.Severity, e.Kind, e.Text)
+	}
+	return b.String()
+}
+
+// The faults of scenarios become the events that their comments name, at the second at which they happen, and nothing else does.
+// A loop, a blackhole and a mitigation last to the end of theirs.
+func TestScenariosYieldEvents(t *testing.T) {
+	for _, test := range []struct {
+		scenario string
+		duration time.Duration
+		want     string
+	}{
+		{scenario: "steady", duration: 4 * time.Second},
+		{scenario: "clock-skew"},
+		{scenario: "slow-switch"},
+		{scenario: "gray-link"}, // a sink does not see what was lost before it
+		{scenario: "link-failure", want: `
+2-3 warning drop_storm: many packets dropped at spine1: reason_200
+2-3 warning drop_storm: many packets dropped at leaf1: reason_200
+2-5 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
+2-5 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
+2-2 info path_change: flows leave leaf2 by port 2 and no longer by port 1; the old link still carries others: a reroute
+2-2 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
+5-goes on info path_change: flows leave leaf2 by port 1 and no longer by port 2; the old link still carries others: a reroute
+5-goes on info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute`},
+		{scenario: "report-loss", want: `
+1-goes on warning report_loss: leaf1: reports were lost on the way here
+1-goes on warning report_loss: leaf2: reports were lost on the way here`},
+		{scenario: "ddos", want: `
+3-7 warning drop_storm: many packets dropped at core: reason_51
+6-goes on warning drop_storm: many packets dropped at agg1: reason_60
+6-goes on warning drop_storm: many packets dropped at agg2: reason_60`},
+		{scenario: "blackhole", want: `
+2-goes on warning drop_storm: many packets dropped at spine2: reason_29`},
+		{scenario: "incast", want: `
+0-goes on warning drop_storm: many packets dropped at leaf1: reason_51`},
+		{scenario: "demo", duration: 62 * time.Second, want: `
+20-21 warning drop_storm: many packets dropped at spine1: reason_200
+20-21 warning drop_storm: many packets dropped at leaf1: reason_200
+20-28 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
+20-28 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
+21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
+29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
+48-54 warning drop_storm: many packets dropped at leaf1: reason_51`},
+	} {
+		if raceDetector && test.scenario != "link-failure" {
+			continue // races do not depend on the scenario
+		}
+		t.Run(test.scenario, func(t *testing.T) {
+			if got := emulate(t, test.scenario, test.duration).events(); sorted(got) != sorted(test.want) {
+				t.Errorf("got:\n%s\nwant:%s", got, test.want)
+			}
+		})
+	}
+}
+
+// Packets in a loop are told by the nodes that they came to twice.
+func TestLoopIsAnEvent(t *testing.T) {
+	v := emulate(t, "loop", 0)
+	list, _ := v.log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventLoop }, 10)
+	names := map[string]bool{}
+	for _, e := range list {
+		if at := e.Start.Sub(time.Unix(0, v.start)); at != 2*time.Second || e.Severity != telemetry.Critical || e.Count == 0 || e.Path == "" {
+			t.Errorf("%v: %+v", at, e)
+		}
+		names[e.Name] = true
+	}
+	if len(names) != 2 || !names["leaf1"] || !names["spine1"] {
+		t.Errorf("got loops at %v, want leaf1 and spine1", names)
+	}
+}
+
+// sorted returns the lines of text in order: events that begin in the same second have none.
+func sorted(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

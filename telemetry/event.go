@@ -1,0 +1,106 @@
+package telemetry
+
+import "time"
+
+// An EventKind is a kind of thing that can happen. Its numbers are stored and do not change.
+type EventKind uint8
+
+// Kinds of events. Those that nothing finds yet have their numbers in package filter.
+const (
+	EventPathChange  EventKind = 2  // packets took another way out of a node than before
+	EventLinkLost    EventKind = 5  // a link is not seen any more while its ends still report
+	EventMicroburst  EventKind = 7  // a queue filled and emptied again
+	EventIncast      EventKind = 8  // a microburst to which many sources came together
+	EventDropStorm   EventKind = 9  // many packets were dropped at one place
+	EventLoop        EventKind = 12 // packets came to the same node twice
+	EventReportLoss  EventKind = 19 // reports of an exporter were lost on the way here
+	EventNodeRestart EventKind = 20 // an exporter began to count anew
+	NumEventKinds              = 21
+)
+
+var eventKinds = [NumEventKinds]string{
+	EventPathChange: "path_change", EventLinkLost: "link_lost", EventMicroburst: "microburst", EventIncast: "incast",
+	EventDropStorm: "drop_storm", EventLoop: "loop", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
+}
+
+// String returns the name of the kind, as JSON and the filter language have it.
+func (k EventKind) String() string {
+	if int(k) < len(eventKinds) {
+		return eventKinds[k]
+	}
+	return ""
+}
+
+// MarshalText returns the name.
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads the name; an unknown one becomes 0.
+func (k *EventKind) UnmarshalText(text []byte) error {
+	*k = 0
+	for i, name := range eventKinds {
+		if name == string(text) && name != "" {
+			*k = EventKind(i)
+		}
+	}
+	return nil
+}
+
+// A Severity says how bad an event is.
+type Severity uint8
+
+// Severities.
+const (
+	Info     Severity = iota // worth knowing
+	Warning                  // worth a look
+	Critical                 // needs somebody now
+)
+
+var severities = [...]string{"info", "warning", "critical"}
+
+// String returns the name of the severity.
+func (s Severity) String() string { return severities[min(int(s), len(severities)-1)] }
+
+// MarshalText returns the name.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads the name; an unknown one is critical.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for *s = Info; *s < Critical && s.String() != string(text); *s++ {
+	}
+	return nil
+}
+
+// An Event is something that happened in the network, or to the reports about it. Times are those of arrival, and as exact
+// as Resolution; those of microbursts are of the node's clock.
+type Event struct {
+	ID       string     `json:"id"` // the same for the same kind, subject and start
+	Kind     EventKind  `json:"kind"`
+	Severity Severity   `json:"severity"`
+	Start    time.Time  `json:"start"`
+	End      *time.Time `json:"end"`   // null while it goes on
+	Count    uint64     `json:"count"` // packets, drops or reports, whatever it is about
+	Text     string     `json:"text"`  // one line for people
+
+	// The subject, as far as there is one.
+	Node       *uint32    `json:"node,omitempty"`
+	Name       string     `json:"name,omitempty"`
+	Port       *uint32    `json:"port,omitempty"` // egress
+	Queue      *uint8     `json:"queue,omitempty"`
+	ToNode     *uint32    `json:"to_node,omitempty"`
+	ToName     string     `json:"to_name,omitempty"`
+	ToPort     *uint32    `json:"to_port,omitempty"` // ingress
+	Reason     *uint8     `json:"reason,omitempty"`
+	ReasonName string     `json:"reason_name,omitempty"`
+	Source     string     `json:"source,omitempty"` // address of an exporter
+	Flow       *Endpoints `json:"flow,omitempty"`   // one of those that it met
+	Path       string     `json:"path,omitempty"`   // id of a path that shows it
+
+	Evidence []Evidence `json:"evidence"`
+}
+
+// An Evidence is a number that an event rests on.
+type Evidence struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit,omitempty"`
+}
