@@ -80,16 +80,19 @@ func (k *queued) out() uint64 { return k.in + uint64(k.wait) }
 // packetIn reports whether the packet was in the queue: it was not dropped, and is no duplicate.
 func (k *queued) packetIn() bool { return k.has&(SampleDropped|sampleTwice) == 0 }
 
-// is reports whether k and o are two reports of one packet.
+// is reports whether k and o are two reports of one packet. Their lengths may differ: a node that speaks of its queue alone does
+// not say how long INT has made the packet.
 func (k *queued) is(o *queued) bool {
 	a, b := *k, *o
 	a.has &^= sampleTwice
 	b.has &^= sampleTwice
+	a.bytes, b.bytes = 0, 0
 	return a == b
 }
 
 // compareQueued sorts by the order in which packets came to the queue: of two at the same moment, the first found the queue
-// shorter. The rest makes the order the same whatever the order of the reports was.
+// shorter; of two reports of a packet, the longest comes first. The rest makes the order the same whatever the order of the
+// reports was.
 func compareQueued(a, b *queued) int {
 	if a.in != b.in {
 		return cmp.Compare(a.in, b.in)
@@ -99,7 +102,7 @@ func compareQueued(a, b *queued) int {
 	}
 	return cmp.Or(
 		cmp.Compare(b.has&SampleDropped, a.has&SampleDropped), cmp.Compare(a.wait, b.wait), cmp.Compare(a.flow, b.flow),
-		cmp.Compare(a.packet, b.packet), cmp.Compare(a.bytes, b.bytes), cmp.Compare(a.source, b.source),
+		cmp.Compare(a.packet, b.packet), cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.source, b.source),
 		cmp.Compare(a.every, b.every), cmp.Compare(a.has, b.has),
 	)
 }

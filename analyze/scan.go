@@ -20,10 +20,18 @@ type Scanner struct {
 	exporters map[exporterKey]exporterCount
 
 	active map[uint32]uint64 // node: packets since the last scan
+
+	bursts    *Bursts
+	samples   []QueueSample // memory that goes round
+	unsampled uint64        // packets at long queues for which there was no room
 }
 
-// ScanNs is how often Scan should be called.
-const ScanNs = int64(time.Second)
+const (
+	// ScanNs is how often a Scanner looks at the tables, in nanoseconds.
+	ScanNs = int64(time.Second)
+	// TickNs is how often Scan should be called: queues are looked at each time.
+	TickNs = ScanNs / 10
+)
 
 const (
 	// A drop storm is so many drops a second at one place, for one reason.
@@ -72,14 +80,18 @@ type exporterCount struct{ lost, restarted uint64 }
 func NewScanner(c *Collector, log *EventLog) *Scanner {
 	return &Scanner{
 		collector: c, log: log, paths: map[uint64]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropKey]uint64{},
-		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{},
+		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(burstConfig()),
 	}
 }
 
-// Scan looks at everything. It locks one shard after the other, for short whiles.
+// Scan looks at queues, and at the tables if it is time. It locks one shard after the other, for short whiles.
 func (s *Scanner) Scan(nowNs int64) {
+	s.scanQueues(nowNs)
 	if s.lastNs == 0 {
-		s.lastNs = nowNs - ScanNs
+		s.lastNs = nowNs
+	}
+	if nowNs-s.lastNs < ScanNs {
+		return
 	}
 	clear(s.active)
 	for _, shard := range s.collector.Shards {

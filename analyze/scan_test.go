@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -27,6 +28,7 @@ type virtualCollector struct {
 	header  [1]telemetry.Header
 	start   int64
 	next    int64 // scan
+	truth   bytes.Buffer
 }
 
 // emulate runs a scenario for a time and returns what was found.
@@ -51,25 +53,30 @@ func emulate(t *testing.T, name string, duration time.Duration) *virtualCollecto
 	}
 	v.Shards, v.Exporters = []*Shard{NewShard(DefaultConfig())}, []*Exporters{NewExporters(100)}
 	v.scanner = NewScanner(&v.Collector, v.log)
-	v.next = v.start + ScanNs
+	v.scanner.Scan(v.start)
+	v.next = v.start + TickNs
 	s.INT.Text = []byte("watch: [{report_all: true}]\n")
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := fabric.New(s, fabric.Options{Device: device, Reports: v})
+	s.Truth.SamplePackets, s.Truth.BurstAbove, s.Truth.BurstBelow = 0, burstAbove, burstBelow
+	f, err := fabric.New(s, fabric.Options{Device: device, Reports: v, Truth: &v.truth})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Run(t.Context(), duration); err != nil {
 		t.Fatal(err)
 	}
-	v.advance(v.start + int64(duration))
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v.advance(v.start + int64(duration) + 5*ScanNs) // until what happened at the end is over
 	return v
 }
 
 func (v *virtualCollector) advance(nowNs int64) {
-	for ; v.next <= nowNs; v.next += ScanNs {
+	for ; v.next <= nowNs; v.next += TickNs {
 		v.Shards[0].Tick(v.next)
 		v.scanner.Scan(v.next)
 	}
@@ -91,7 +98,9 @@ func (v *virtualCollector) Flush() error { return nil }
 
 // events writes the events as text, times in seconds since the start.
 func (v *virtualCollector) events() string {
-	list, _ := v.log.Events(nil, 1000)
+	list, _ := v.log.Events(func(e *telemetry.Event) bool {
+		return e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast
+	}, 1000)
 	slices.Reverse(list)
 	var b bytes.Buffer
 	for _, e := range list {
@@ -105,7 +114,7 @@ func (v *virtualCollector) events() string {
 }
 
 // The faults of scenarios become the events that their comments name, at the second at which they happen, and nothing else does.
-// A loop, a blackhole and a mitigation last to the end of theirs.
+
 func TestScenariosYieldEvents(t *testing.T) {
 	for _, test := range []struct {
 		scenario string
@@ -123,19 +132,19 @@ func TestScenariosYieldEvents(t *testing.T) {
 2-5 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
 2-2 info path_change: flows leave leaf2 by port 2 and no longer by port 1; the old link still carries others: a reroute
 2-2 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
-5-goes on info path_change: flows leave leaf2 by port 1 and no longer by port 2; the old link still carries others: a reroute
-5-goes on info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute`},
+5-5 info path_change: flows leave leaf2 by port 1 and no longer by port 2; the old link still carries others: a reroute
+5-5 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute`},
 		{scenario: "report-loss", want: `
-1-goes on warning report_loss: leaf1: reports were lost on the way here
-1-goes on warning report_loss: leaf2: reports were lost on the way here`},
+1-3 warning report_loss: leaf1: reports were lost on the way here
+1-4 warning report_loss: leaf2: reports were lost on the way here`},
 		{scenario: "ddos", want: `
 3-7 warning drop_storm: many packets dropped at core: reason_51
-6-goes on warning drop_storm: many packets dropped at agg1: reason_60
-6-goes on warning drop_storm: many packets dropped at agg2: reason_60`},
+6-12 warning drop_storm: many packets dropped at agg1: reason_60
+6-12 warning drop_storm: many packets dropped at agg2: reason_60`},
 		{scenario: "blackhole", want: `
-2-goes on warning drop_storm: many packets dropped at spine2: reason_29`},
+2-4 warning drop_storm: many packets dropped at spine2: reason_29`},
 		{scenario: "incast", want: `
-0-goes on warning drop_storm: many packets dropped at leaf1: reason_51`},
+0-5 warning drop_storm: many packets dropped at leaf1: reason_51`},
 		{scenario: "demo", duration: 62 * time.Second, want: `
 20-21 warning drop_storm: many packets dropped at spine1: reason_200
 20-21 warning drop_storm: many packets dropped at leaf1: reason_200
@@ -177,4 +186,71 @@ func sorted(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// The bursts of the reports are those that the queues had: none is missing, none is made up, and start, end and peak are right.
+func TestBurstsOfReports(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	for _, name := range []string{"incast", "microburst", "demo"} {
+		t.Run(name, func(t *testing.T) {
+			v := emulate(t, name, map[string]time.Duration{"demo": 18 * time.Second}[name])
+			type burst struct {
+				node, port uint32
+				queue      uint8
+				startNs    int64
+			}
+			want := map[burst]*truth.Burst{}
+			clocks := map[uint32]func(int64) int64{} // by which switches report
+			records := truth.NewReader(&v.truth)
+			for r, err := records.Next(); err == nil; r, err = records.Next() {
+				switch r := r.(type) {
+				case *truth.Switch:
+					clocks[r.Node] = func(ns int64) int64 { return ns + r.OffsetNs + ns/1e3*r.DriftPPB/1e6 }
+				case *truth.Burst:
+					if r.StartNs, r.EndNs = clocks[r.Node](r.StartNs), clocks[r.Node](r.EndNs); !r.Open {
+						want[burst{r.Node, r.Port, r.Queue, r.StartNs}] = r
+					}
+				}
+			}
+			list, _ := v.log.Events(func(e *telemetry.Event) bool { return e.Queue != nil }, 1000)
+			if len(want) < 10 {
+				t.Errorf("only %d bursts: that proves little", len(want))
+			}
+			for _, e := range list {
+				at := burst{*e.Node, *e.Port, *e.Queue, e.Start.UnixNano() - v.start}
+				b := near(want, func(k burst) int64 {
+					if k.node != at.node || k.port != at.port || k.queue != at.queue {
+						return 1 << 40
+					}
+					return k.startNs - at.startNs
+				})
+				if b == nil {
+					t.Errorf("no such burst: %+v %s", at, e.Text)
+					continue
+				}
+				if off := e.End.UnixNano() - v.start - b.EndNs; off < -10_000 || off > 10_000 {
+					t.Errorf("%+v: ends %d ns from where it did", at, off)
+				}
+				if e.Evidence[0].Value != float64(b.Peak) {
+					t.Errorf("%+v: got a peak of %v bytes, want %d", at, e.Evidence[0].Value, b.Peak)
+				}
+			}
+			for k, b := range want {
+				t.Errorf("missed: %+v, for %d ns, %d bytes", k, b.EndNs-b.StartNs, b.Peak)
+			}
+		})
+	}
+}
+
+// near takes the element out of m whose distance is the least, if that is at most 10 us.
+func near[K comparable, V any](m map[K]V, distance func(K) int64) (v V) {
+	for k, candidate := range m {
+		if d := distance(k); d >= -10_000 && d <= 10_000 {
+			delete(m, k)
+			return candidate
+		}
+	}
+	return v
 }

@@ -55,6 +55,7 @@ type Shard struct {
 	join    joinTable
 	drops   dropTable
 	changes changeTable
+	samples sampleList
 	outer   map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
@@ -121,6 +122,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	f.reports++
 	f.last = nowNs
 	f.dscp = r.DSCP
+	s.sample(r, tag)
 	if r.Is(telemetry.HasDevice) {
 		f.device, f.hasDevice = r.Device, true
 	}

@@ -122,23 +122,38 @@ func full(tb testing.TB, count, rate int) collect.Stats {
 	shard, exporters := analyze.NewShard(analyze.DefaultConfig()), analyze.NewExporters(100)
 	receiver := collect.NewReceiver(sockets[0], points, exporters, []collect.Handover{collect.Direct(shard)})
 	ctx, cancel := context.WithCancel(context.Background())
+	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*analyze.Exporters{exporters}}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := receiver.Run(ctx); err != nil {
 			tb.Error(err)
 		}
 	})
+	running.Go(func() { scan(ctx, analyze.NewScanner(&collector, analyze.NewEventLog(1000))) })
 	if err := startSender(tb, sockets[0].Addr().String(), count, rate).Wait(); err != nil {
 		tb.Fatal(err)
 	}
 	cancel()
 	running.Wait()
 	stats := receiver.Stats()
-	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*analyze.Exporters{exporters}}
 	if n := collector.Counters().Reports; n != stats.Received {
 		tb.Errorf("received %d reports, %d are in the tables", stats.Received, n)
 	}
 	return stats
+}
+
+// scan looks for events until ctx is done, as waybill serve does.
+func scan(ctx context.Context, scanner *analyze.Scanner) {
+	ticker := time.NewTicker(time.Duration(analyze.TickNs))
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			scanner.Scan(now.UnixNano())
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // BenchmarkServe compares what a bare Go receive loop and all of Waybill keep from the same sender, one after the other.

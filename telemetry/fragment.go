@@ -393,7 +393,7 @@ func (d *Decoder) done(b []byte, protocol uint8, srcPort, dstPort uint16) error 
 	r.Flow.Protocol, r.Flow.SrcPort, r.Flow.DstPort = protocol, srcPort, dstPort
 	r.Flags |= HasFlow
 	if f.length > f.inserted {
-		r.Bytes = uint32(f.length - f.inserted)
+		r.Bytes, r.INTBytes = uint32(f.length-f.inserted), uint16(max(f.inserted, 0))
 	}
 	id := f.identity
 	if len(b) >= 16 {

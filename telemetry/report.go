@@ -98,6 +98,10 @@ type Report struct {
 	Outer FlowKey // the flow that carries it, where HasOuter is set
 	Bytes uint32  // IP length of the original packet, INT not counted; 0: unknown
 
+	// INTBytes is how much longer INT has made the packet, RecordBytes how much of that each node in Hops has added.
+	INTBytes    uint16
+	RecordBytes uint8
+
 	// PacketID is the same for reports of one packet by several nodes and differs between packets of a flow as far as
 	// IP id, TCP sequence number and the first bytes of the payload do.
 	PacketID uint64

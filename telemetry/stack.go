@@ -74,7 +74,7 @@ func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 	if md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+hops*recordLen == length {
 		// The usual case: no domain-specific metadata, nothing cut. inband.MD.Stack would say the same.
 		r.Flags |= Embedded
-		r.Hops = d.batch.takeHops(hops)
+		r.Hops, r.RecordBytes = d.batch.takeHops(hops), uint8(recordLen)
 		d.hops20(r.Hops, b[n:], recordLen, md.Bitmap)
 		if hops > 0 {
 			d.mendSink(&r.Hops[hops-1])
@@ -262,7 +262,7 @@ func (d *Decoder) take(stack *inband.Stack, layout *inband.Layout, cut error) {
 	if partial {
 		total++
 	}
-	r.Hops = d.batch.takeHops(total)
+	r.Hops, r.RecordBytes = d.batch.takeHops(total), uint8(layout.Len())
 	for i := range n {
 		layout.Decode(stack.Record(i), &d.metadata)
 		d.hop(&r.Hops[total-1-i], layout)

@@ -1,0 +1,119 @@
+package analyze
+
+import (
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Bursts are found among the packets of a queue, which belong to flows of many shards. So a shard sets aside what they met, and
+// a Scanner puts the samples of all shards together.
+
+const (
+	// burstAbove and burstBelow are the queue occupancies at which a burst begins and is over, in bytes as switches that
+	// count bytes report them.
+	burstAbove, burstBelow = 30_000, 15_000
+	// maxWaitingSamples bounds the samples that wait for a scan, 64 bytes each.
+	maxWaitingSamples = 1 << 14
+)
+
+// sampleList holds what packets met at queues since the last look.
+type sampleList struct {
+	list []QueueSample
+	// floor is the occupancy from which on a packet is sampled. It is 0 unless there are more packets than samples can be
+	// looked at: then packets that met short queues are left out first. The end of a burst is found some packets too early or
+	// too late then, as those in front of the queue are not known.
+	floor    uint32
+	calm     int // looks in a row that found few samples
+	overflow uint64
+}
+
+// wants reports whether a hop tells of a queue that is long enough, at a moment that is known.
+func (l *sampleList) wants(h *telemetry.Hop) bool {
+	return h.QueueOccupancy >= l.floor && h.Has&(telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes) ==
+		telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes
+}
+
+// sample sets aside what r tells of queues.
+func (s *Shard) sample(r *telemetry.Report, tag uint32) {
+	for i := range r.Hops {
+		if s.samples.wants(&r.Hops[i]) {
+			s.setAside(r, &r.Hops[i], i, tag)
+		}
+	}
+	if s.samples.wants(&r.Local) {
+		s.setAside(r, &r.Local, len(r.Hops), tag)
+	}
+}
+
+// setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet, in
+// those behind it the records of the nodes in front.
+func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, tag uint32) {
+	if len(s.samples.list) >= maxWaitingSamples {
+		s.samples.overflow++
+		return
+	}
+	place, _, _ := s.flows.find(&r.Flow, tag)
+	const ethernet = 14
+	length := int(r.Bytes) + ethernet
+	if at > 0 {
+		length += max(int(r.INTBytes)-(len(r.Hops)-at)*int(r.RecordBytes), 0)
+	}
+	sample := QueueSample{
+		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: SampleDepth, Depth: h.QueueOccupancy,
+		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
+		Flow: flowRefOf(place, tag), Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)), Packet: r.PacketID,
+	}
+	if h.Has&telemetry.HasIngressTime != 0 {
+		sample.Has |= SampleIn
+	}
+	if h.Has&telemetry.HasEgressTime != 0 {
+		sample.Has |= SampleOut
+	}
+	if h.Has&telemetry.HasLatency != 0 {
+		sample.Has |= SampleLatency
+	}
+	if h.Has&telemetry.HasDrop != 0 {
+		sample.Has |= SampleDropped
+	}
+	s.samples.list = append(s.samples.list, sample)
+}
+
+// A FlowRef of a shard is the place of the flow and its tag, which tells whether another flow has its place now.
+func flowRefOf(place int, tag uint32) FlowRef {
+	return FlowRef(uint64(tag)<<32 | uint64(uint32(place)))
+}
+
+// flowOf returns the key of a flow, unless it gave way to another.
+func (s *Shard) flowOf(ref FlowRef) (key telemetry.FlowKey, ok bool) {
+	place := int(uint32(ref))
+	if place >= s.flows.count {
+		return key, false
+	}
+	f := s.flows.at(place)
+	return f.key, f.used && f.tag == uint32(ref>>32)
+}
+
+// takeSamples exchanges the samples that were set aside for an empty list.
+func (s *Shard) takeSamples(empty []QueueSample) (list []QueueSample, overflow uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &s.samples
+	list, overflow = l.list, l.overflow
+	l.calm++
+	switch n := len(list); {
+	case n > maxWaitingSamples/2:
+		l.floor, l.calm = min(max(2*l.floor, leastFloor), burstBelow), 0
+	case n > maxWaitingSamples/16:
+		l.calm = 0
+	case l.calm > calmLooks && l.floor > 0:
+		if l.floor, l.calm = l.floor/2, 0; l.floor < leastFloor {
+			l.floor = 0
+		}
+	}
+	l.list, l.overflow = empty[:0], 0
+	return list, overflow
+}
+
+const (
+	leastFloor = 1500 // the length of a packet
+	calmLooks  = 100  // before the floor is lowered: 10 s
+)
