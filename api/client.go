@@ -51,6 +51,10 @@ type Query struct {
 	Path     string // id of a path
 	Reason   string // of drops: name or number
 	Source   string // of exporters: address or prefix
+	Kind     string // of events: names, with commas
+	Severity string // of events: at least info, warning or critical
+	Open     bool   // of events: only those that go on
+	Filter   string // of events: see package filter
 }
 
 func (q *Query) encode() string {
@@ -58,10 +62,14 @@ func (q *Query) encode() string {
 	for name, value := range map[string]string{
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source,
+		"kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
 	} {
 		if value != "" {
 			values.Set(name, value)
 		}
+	}
+	if q.Open {
+		values.Set("open", "true")
 	}
 	if q.Limit != 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
@@ -92,6 +100,11 @@ func (c *Client) Paths(ctx context.Context, q Query) (*PathList, error) {
 // Drops returns dropped packets by place and reason, the most frequent first.
 func (c *Client) Drops(ctx context.Context, q Query) (*DropList, error) {
 	return get[DropList](ctx, c, "drops", q)
+}
+
+// Events returns what happened, the latest first.
+func (c *Client) Events(ctx context.Context, q Query) (*EventList, error) {
+	return get[EventList](ctx, c, "events", q)
 }
 
 // Exporters returns what became of the reports of every exporter.

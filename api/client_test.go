@@ -13,7 +13,9 @@ import (
 
 // What the client returns encodes to what the server sent: the two types of each list are one.
 func TestClientLists(t *testing.T) {
-	h := New(testConfig(captured(t)))
+	cfg := testConfig(captured(t))
+	_, cfg.Events = happened(t)
+	h := New(cfg)
 	mux := http.NewServeMux()
 	mux.Handle("/below/", http.StripPrefix("/below", h))
 	server := httptest.NewServer(mux)
@@ -29,8 +31,11 @@ func TestClientLists(t *testing.T) {
 		"flows": func() (any, error) {
 			return c.Flows(ctx, Query{Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001", Protocol: "udp"})
 		},
-		"paths":     func() (any, error) { return c.Paths(ctx, Query{}) },
-		"drops":     func() (any, error) { return c.Drops(ctx, Query{Reason: "80"}) },
+		"paths": func() (any, error) { return c.Paths(ctx, Query{}) },
+		"drops": func() (any, error) { return c.Drops(ctx, Query{Reason: "80"}) },
+		"events": func() (any, error) {
+			return c.Events(ctx, Query{Kind: "drop_storm,report_loss", Severity: "warning", Open: true, Filter: "count > 1"})
+		},
 		"exporters": func() (any, error) { return c.Exporters(ctx, Query{Source: "192.0.2.66"}) },
 		"listeners": func() (any, error) { return c.Listeners(ctx, Query{}) },
 	} {
@@ -41,7 +46,7 @@ func TestClientLists(t *testing.T) {
 		}
 		target := map[string]string{
 			"nodes": "?node=s1", "flows": "?limit=4&order=packets&src=10.0.1.1&dst=10.0.0.0/8&port=6001&protocol=udp",
-			"drops": "?reason=80", "exporters": "?source=192.0.2.66",
+			"drops": "?reason=80", "events": "?kind=drop_storm,report_loss&severity=warning&open=true&filter=count+%3E+1", "exporters": "?source=192.0.2.66",
 		}[name]
 		text, _ := json.Marshal(got)
 		if a, b := normal(t, text), normal(t, ask(h, "GET", "/api/v1/"+name+target).Body.Bytes()); a != b {

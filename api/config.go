@@ -13,6 +13,9 @@ import (
 type Config struct {
 	Collector *analyze.Collector
 
+	// Events holds what happened; without it there are none.
+	Events *analyze.EventLog
+
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
 
@@ -36,6 +39,9 @@ type Config struct {
 
 // withDefaults returns c without nil functions.
 func (c Config) withDefaults() Config {
+	if c.Events == nil {
+		c.Events = analyze.NewEventLog(0)
+	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }
 	}

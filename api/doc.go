@@ -6,8 +6,11 @@
 //	GET /api/v1/flows      src, dst, port, protocol, order
 //	GET /api/v1/paths      node, path
 //	GET /api/v1/drops      node, reason
+//	GET /api/v1/events     kind, severity, node, open, filter
 //	GET /api/v1/exporters  source, node
 //	GET /api/v1/listeners
+//	GET /api/v1/filter/validate  schema, text
+//	GET /api/v1/filter/complete  schema, text, cursor
 //	GET /healthz           200 as long as the process answers
 //	GET /readyz            200 when reports are received, else 503
 //	GET /metrics           Prometheus text or OpenMetrics

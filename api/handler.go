@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"github.com/waybill-int/waybill/filter"
 )
 
 const (
@@ -19,6 +21,7 @@ type handler struct {
 	cfg     Config
 	routes  map[string]http.HandlerFunc
 	console http.Handler
+	schemas map[string]*filter.Schema
 	queries chan struct{} // holds one value for each list that is being gathered
 	gzips   sync.Pool     // of *gzip.Writer
 }
@@ -28,10 +31,14 @@ func New(cfg Config) http.Handler {
 	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries)}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.console = newConsole(h.cfg.Console)
+	h.schemas = schemas(h.cfg.Collector.Names)
 	h.routes = map[string]http.HandlerFunc{
 		"/healthz": h.health,
 		"/readyz":  h.ready,
 		"/metrics": newMetrics(h.cfg).ServeHTTP,
+
+		"/api/v1/filter/validate": h.validate,
+		"/api/v1/filter/complete": h.complete,
 	}
 	for name, find := range h.resources() {
 		h.routes["/api/v1/"+name] = h.list(find)
@@ -47,6 +54,7 @@ func (h *handler) resources() map[string]resource {
 		"flows":     h.flows,
 		"paths":     h.paths,
 		"drops":     h.drops,
+		"events":    h.events,
 		"exporters": h.exporters,
 		"listeners": h.listeners,
 	}

@@ -92,6 +92,35 @@ func captured(t testing.TB) *analyze.Collector {
 	return f.Collector
 }
 
+// happened returns a collector, and the events that a scanner found: four storms of drops that are over, and reports of
+// an exporter that were lost a moment ago.
+func happened(t testing.TB) (*analyze.Collector, *analyze.EventLog) {
+	f := newFeed()
+	log := analyze.NewEventLog(100)
+	scanner := analyze.NewScanner(f.Collector, log)
+	seconds := func(n int) {
+		for range n {
+			f.now = f.now.Truncate(time.Second).Add(time.Second)
+			for _, s := range f.Shards {
+				s.Tick(f.now.UnixNano())
+			}
+			scanner.Scan(f.now.UnixNano())
+		}
+	}
+	seconds(1)
+	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
+	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
+	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
+	seconds(8)
+	d := telemetry.NewDecoder(test.Dialect(t, "spec"))
+	source := netip.MustParseAddrPort("192.0.2.66:1234")
+	for _, sequence := range []uint32{1, 2, 3, 9, 10} {
+		f.datagram(d, test.Report(test.Form20XD, 5, sequence, 1), source, 8555)
+	}
+	seconds(1)
+	return f.Collector, log
+}
+
 // listeners are the sockets of a server whose first address two of them share.
 func listeners() []Listener {
 	drops, none := uint64(5), uint64(0)

@@ -54,6 +54,10 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, joinsCutDesc, n.JoinEarly)
 	gauge(ch, dropPlacesDesc, float64(n.DropPlaces))
 	counter(ch, dropsUnplacedDesc, n.DropsOverflow)
+	events := s.cfg.Events.Counters()
+	gauge(ch, eventsOpenDesc, float64(events.Open))
+	counter(ch, eventsDesc, events.Ended+uint64(events.Open))
+	counter(ch, eventsUnplacedDesc, events.Overflow)
 	gauge(ch, exportersDesc, float64(n.Exporters))
 	counter(ch, exportersOverflowDesc, n.ExportersOverflow)
 }

@@ -25,6 +25,10 @@ var (
 	dropPlacesDesc         = desc("drop_places", "Places and reasons of drops in the drop tables of all shards.")
 	dropsUnplacedDesc      = desc("drops_unplaced_total", "Drop reports that are in no list because a drop table was full.")
 
+	eventsOpenDesc     = desc("events_open", "Events that go on.")
+	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
+	eventsUnplacedDesc = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
+
 	exportersDesc         = desc("exporters", "Exporters in the exporter tables of all receivers.")
 	exportersOverflowDesc = desc("exporters_overflow_total", "Datagrams of exporters that found no room in an exporter table; they are in no exporter's counters.")
 	datagramErrorsDesc    = desc("datagram_errors_total", "Damaged and malformed datagrams by the first rule that they broke.", "reason")
@@ -40,7 +44,8 @@ var (
 var (
 	scrapeDescs = []*prometheus.Desc{
 		buildInfoDesc, datagramsDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
-		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, exportersDesc, exportersOverflowDesc,
+		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
+		eventsDesc, eventsUnplacedDesc, exportersDesc, exportersOverflowDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
 		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,

@@ -82,6 +82,15 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+func TestEventMetrics(t *testing.T) {
+	got := scrapeOf(t, eventServer(t))
+	for name, want := range map[string]string{"waybill_events_open": "1", "waybill_events_total": "5", "waybill_events_unplaced_total": "0"} {
+		if got[name] != want {
+			t.Errorf("%s: got %q, want %q", name, got[name], want)
+		}
+	}
+}
+
 // Names, units and help texts keep Prometheus's conventions.
 func TestMetricConventions(t *testing.T) {
 	w := ask(New(testConfig(captured(t))), "GET", "/metrics")
@@ -134,7 +143,7 @@ func TestWhileReportsComeIn(t *testing.T) {
 	f := newFeed()
 	h := New(testConfig(f.Collector))
 	var readers sync.WaitGroup
-	for _, target := range []string{"nodes", "links", "flows", "paths?node=1", "drops", "exporters", "../../metrics"} {
+	for _, target := range []string{"nodes", "links", "flows", "paths?node=1", "drops", "events", "exporters", "../../metrics"} {
 		readers.Go(func() {
 			for range 20 {
 				if w := ask(h, "GET", strings.Replace("/api/v1/"+target, "/api/v1/../..", "", 1)); w.Code != 200 {

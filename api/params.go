@@ -92,6 +92,15 @@ func (p *params) choice(name string, options ...string) string {
 	return text
 }
 
+// boolean returns a parameter that is true or false.
+func (p *params) boolean(name string) (value, given bool) {
+	text, given := p.text(name)
+	if given && text != "true" && text != "false" {
+		p.reject(name, "true, false", "%s is %q", name, text)
+	}
+	return text == "true", given
+}
+
 // prefix returns the addresses that a parameter selects; the zero Prefix, which is not valid, if it is not given.
 func (p *params) prefix(name string) netip.Prefix {
 	text, given := p.text(name)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+
+	"github.com/waybill-int/waybill/filter"
 )
 
 const problemType = "application/problem+json"
@@ -18,6 +20,8 @@ type Problem struct {
 	// Parameter is the parameter of the query that is wrong, Allowed what it or, if it is unknown, its name may be.
 	Parameter string `json:"parameter,omitempty"`
 	Allowed   string `json:"allowed,omitempty"`
+	// Filter says where a filter is wrong, and what may have been meant.
+	Filter *filter.Error `json:"filter,omitempty"`
 }
 
 // newProblem returns a Problem whose detail is the formatted text.

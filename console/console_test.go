@@ -29,9 +29,10 @@ func TestCannedAnswers(t *testing.T) {
 		Paths     []telemetry.Path     `json:"paths"`
 		Drops     []telemetry.Drop     `json:"drops"`
 		Exporters []telemetry.Exporter `json:"exporters"`
+		Events    []telemetry.Event    `json:"events"`
 		Total     int                  `json:"total"`
 	}
-	for _, name := range []string{"nodes", "links", "flows", "paths", "drops", "exporters"} {
+	for _, name := range []string{"nodes", "links", "flows", "paths", "drops", "exporters", "events", "events_open"} {
 		f, err := os.Open(canned + "/" + name + ".json")
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,7 @@ func TestCannedAnswers(t *testing.T) {
 		}
 		f.Close()
 	}
-	if len(all.Nodes) == 0 || len(all.Links) == 0 || len(all.Flows) == 0 || len(all.Paths) == 0 || len(all.Drops) == 0 || len(all.Exporters) == 0 {
+	if len(all.Nodes) == 0 || len(all.Links) == 0 || len(all.Flows) == 0 || len(all.Paths) == 0 || len(all.Drops) == 0 || len(all.Exporters) == 0 || len(all.Events) == 0 {
 		t.Errorf("an answer is empty: %+v", all)
 	}
 }
@@ -110,6 +111,13 @@ func TestPage(t *testing.T) {
 		"10.0.0.4 leaf-west-04 0.5 report05 8,820 unknown: its sequence number never changes – – – 0",
 		"10.0.0.77 – – – 19 unknown: its reports carry no sequence numbers that count – – – unknown_version 12 truncated_fixed_header 7",
 
+		// Events: those that go on come first, with both ends of a link.
+		"Events 6",
+		"2 min ago goes on warning link lost nothing comes from s2 to leaf-west-04 any more, and both still report 0 s2 leaf-west-04",
+		"3 min ago goes on critical loop packets come to s2 twice, after 2 hops 214 s2 now 12 ms info microburst",
+		"9 s ago 1.5 s warning drop storm many packets dropped at node 7: reason_200 120 node 7",
+		"report loss reports were lost on the way here 4 10.0.0.77 10 min ago a moment info node restart",
+
 		"29.6k ⇄ 9.3k", "2 silent", "p99 46.1 ms",
 	)
 	if !regexp.MustCompile(`id="rate">[1-9][0-9,]*<`).MatchString(v.dom) {
@@ -159,6 +167,8 @@ func TestPageActions(t *testing.T) {
 		"same-row":       "true",
 		"while-hidden":   "0",
 		"when-visible":   "yes",
+		"via-event":      "192.168.7.9:33412",
+		"via-event-kind": "drop storm",
 		"via-link":       "10.0.1.1:5001 | 10.0.1.3:40112 | 10.0.1.1:5002 | 10.0.2.2:6002",
 		"done":           "yes",
 	} {
@@ -180,6 +190,7 @@ func TestPageEmpty(t *testing.T) {
 		t.Error(line)
 	}
 	v.says(t,
+		"Events 0", "Nothing happened.",
 		"Point the telemetry reports of a switch at one of these UDP addresses: 127.0.0.1:8555 192.0.2.7:32766",
 		"waybill replay testdata/captures/onos_v10_udp_reports.pcap --to 127.0.0.1:8555",
 		"– no exporter yet")

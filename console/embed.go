@@ -1,5 +1,5 @@
-// Package console holds the page that shows in a browser what a collector knows: topology, flows with their paths, drops
-// and exporters.
+// Package console holds the page that shows in a browser what a collector knows: topology, events, flows with their
+// paths, drops and exporters.
 //
 // The page is HTML, CSS and JavaScript modules as they are; there is no build step. It asks the API under api/v1/ next to
 // it, once a second, and holds no absolute address, so it works under any path prefix that ends in a slash.

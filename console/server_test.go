@@ -76,7 +76,11 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	body, err := os.ReadFile(path.Join(s.api, resource+".json"))
+	file := resource
+	if r.URL.Query().Get("open") == "true" {
+		file += "_open"
+	}
+	body, err := os.ReadFile(path.Join(s.api, file+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		body = []byte("{}")
 	} else if err != nil {

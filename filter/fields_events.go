@@ -1,49 +1,71 @@
 package filter
 
-import "slices"
+import (
+	"slices"
 
-// eventFields describe an event: what happened, to whom, when.
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// eventFields are those of telemetry.Event: what happened, to whom, when. What could be taken for a port of the flow is
+// egress_port here, and node is either end.
 var eventFields = slices.Concat(
 	[]Field{
 		{Name: "id", Kind: Text, Doc: "id of the event"},
 		{Name: "kind", Kind: Enum, Choices: eventKinds, Doc: "what happened"},
 		{Name: "severity", Kind: Enum, Choices: severities, Ordered: true, Doc: "how bad it is"},
 		{Name: "start", Kind: Time, Doc: "when it began"},
-		{Name: "end", Kind: Time, Column: `"end"`, Doc: "when it ended, unless it lasts"},
-		{Name: "duration", Kind: Duration, Doc: "end minus start, unless it lasts"},
-		{Name: "subject", Kind: Text, Doc: "the flow, path, link, queue or node in words"},
+		{Name: "end", Kind: Time, Column: `"end"`, Doc: "when it ended, unless it goes on"},
+		{Name: "duration", Kind: Duration, Doc: "end minus start, unless it goes on"},
+		{Name: "count", Kind: Uint, Column: `"count"`, Doc: "packets, flows, drops or reports, whatever it is about"},
+		{Name: "text", Kind: Text, Column: `"text"`, Doc: "what happened, in words"},
 		{Name: "node", Kind: Node, Many: true, Doc: "each node that takes part"},
+		{Name: "name", Kind: Text, Many: true, Doc: "name of each node that takes part and has one"},
+		{Name: "egress_port", Kind: Uint, Doc: "level 1 interface by which packets left the node"},
+		{Name: "queue_id", Aliases: []string{"queue"}, Kind: Uint, Doc: "the queue"},
+		{Name: "to_node", Kind: Node, Doc: "the node at the other end, if it is about a link"},
+		{Name: "to_port", Kind: Uint, Doc: "level 1 interface by which packets came in there"},
+		{Name: "reason", Kind: Uint, Doc: "number of the drop reason, if it is about drops"},
+		{Name: "reason_name", Kind: Text, Doc: "name of the drop reason in the dialect's table, else reason_N"},
+		{Name: "source", Kind: Address, Doc: "address of the exporter, if it is about one"},
+		{Name: "path", Kind: Text, Doc: "id of a path that shows it"},
 	},
-	endpoints(" of the flow, if it is about one"),
+	endpoints(" of a flow that it met"),
 )
 
-// To add a kind of event: its row at the end, with the next number. Numbers are stored and do not change.
 var eventKinds = []Choice{
-	{"new_flow", 1, "a flow was seen for the first time"},
-	{"path_change", 2, "a flow took another path"},
-	{"ecmp_imbalance", 3, "the links of a group carry unequal shares"},
-	{"path_not_allowed", 4, "a path that the policy does not allow"},
-	{"link_lost", 5, "a link is not seen any more while its ends still report"},
-	{"latency_anomaly", 6, "a latency far from what is usual"},
-	{"microburst", 7, "a queue filled and emptied again"},
-	{"incast", 8, "many sources met at one egress port"},
-	{"drop_storm", 9, "many packets were dropped"},
-	{"blackhole", 10, "all packets of some flows are dropped"},
-	{"gray_failure", 11, "a link loses a share of its packets without a reason"},
-	{"loop", 12, "a packet came to the same node twice"},
-	{"hop_limit", 13, "a packet met more nodes than INT allowed (E)"},
-	{"mtu_exceeded", 14, "a node had no room to add its metadata (M)"},
-	{"hop_without_int", 15, "the TTL tells of nodes that added no metadata"},
-	{"malformed", 16, "checksums or lengths that break the rules"},
-	{"unexpected_node", 17, "a node or interface that should not be there"},
-	{"waypoint_missed", 18, "a flow went around a node that it should pass"},
-	{"report_loss", 19, "reports were lost"},
-	{"node_restart", 20, "a node began anew"},
-	{"clock_jump", 21, "the clock of a node jumped"},
+	eventKind(telemetry.EventNewFlow, "a flow was seen for the first time"),
+	eventKind(telemetry.EventPathChange, "flows took another way out of a node than before"),
+	eventKind(telemetry.EventECMPImbalance, "the links of a group carry unequal shares"),
+	eventKind(telemetry.EventPathNotAllowed, "a path that the policy does not allow"),
+	eventKind(telemetry.EventLinkLost, "a link is not seen any more while its ends still report"),
+	eventKind(telemetry.EventLatencyAnomaly, "a latency far from what is usual"),
+	eventKind(telemetry.EventMicroburst, "a queue filled and emptied again"),
+	eventKind(telemetry.EventIncast, "many sources met at one egress port"),
+	eventKind(telemetry.EventDropStorm, "many packets were dropped"),
+	eventKind(telemetry.EventBlackhole, "all packets of some flows are dropped"),
+	eventKind(telemetry.EventGrayFailure, "a link loses a share of its packets without a reason"),
+	eventKind(telemetry.EventLoop, "packets came to the same node twice"),
+	eventKind(telemetry.EventHopLimit, "a packet met more nodes than INT allowed (E)"),
+	eventKind(telemetry.EventMTUExceeded, "a node had no room to add its metadata (M)"),
+	eventKind(telemetry.EventHopWithoutINT, "the TTL tells of nodes that added no metadata"),
+	eventKind(telemetry.EventMalformed, "checksums or lengths that break the rules"),
+	eventKind(telemetry.EventUnexpectedNode, "a node or interface that should not be there"),
+	eventKind(telemetry.EventWaypointMissed, "a flow went around a node that it should pass"),
+	eventKind(telemetry.EventReportLoss, "reports were lost"),
+	eventKind(telemetry.EventNodeRestart, "an exporter began to count anew"),
+	eventKind(telemetry.EventClockJump, "the clock of a node jumped"),
+}
+
+func eventKind(k telemetry.EventKind, doc string) Choice {
+	return Choice{Name: k.String(), Number: uint64(k), Doc: doc}
 }
 
 var severities = []Choice{
-	{"info", 0, "worth knowing"},
-	{"warning", 1, "worth a look"},
-	{"critical", 2, "needs somebody now"},
+	severity(telemetry.Info, "worth knowing"),
+	severity(telemetry.Warning, "worth a look"),
+	severity(telemetry.Critical, "needs somebody now"),
+}
+
+func severity(s telemetry.Severity, doc string) Choice {
+	return Choice{Name: s.String(), Number: uint64(s), Doc: doc}
 }

@@ -5,22 +5,41 @@ import "time"
 // An EventKind is a kind of thing that can happen. Its numbers are stored and do not change.
 type EventKind uint8
 
-// Kinds of events. Those that nothing finds yet have their numbers in package filter.
+// Kinds of events; docs/reference/events.md says which are found. To add one: 1. its constant with the next number, 2. its
+// name below, 3. its row in filter/fields_events.go, 4. its section in docs/reference/events.md.
 const (
-	EventPathChange  EventKind = 2  // packets took another way out of a node than before
-	EventLinkLost    EventKind = 5  // a link is not seen any more while its ends still report
-	EventMicroburst  EventKind = 7  // a queue filled and emptied again
-	EventIncast      EventKind = 8  // a microburst to which many sources came together
-	EventDropStorm   EventKind = 9  // many packets were dropped at one place
-	EventLoop        EventKind = 12 // packets came to the same node twice
-	EventReportLoss  EventKind = 19 // reports of an exporter were lost on the way here
-	EventNodeRestart EventKind = 20 // an exporter began to count anew
-	NumEventKinds              = 21
+	EventNewFlow        EventKind = 1  // a flow was seen for the first time
+	EventPathChange     EventKind = 2  // packets took another way out of a node than before
+	EventECMPImbalance  EventKind = 3  // the links of a group carry unequal shares
+	EventPathNotAllowed EventKind = 4  // a path that the policy does not allow
+	EventLinkLost       EventKind = 5  // a link is not seen any more while its ends still report
+	EventLatencyAnomaly EventKind = 6  // a latency far from what is usual
+	EventMicroburst     EventKind = 7  // a queue filled and emptied again
+	EventIncast         EventKind = 8  // a microburst to which many sources came together
+	EventDropStorm      EventKind = 9  // many packets were dropped at one place
+	EventBlackhole      EventKind = 10 // all packets of some flows are dropped
+	EventGrayFailure    EventKind = 11 // a link loses a share of its packets without a reason
+	EventLoop           EventKind = 12 // packets came to the same node twice
+	EventHopLimit       EventKind = 13 // a packet met more nodes than INT allowed (E)
+	EventMTUExceeded    EventKind = 14 // a node had no room to add its metadata (M)
+	EventHopWithoutINT  EventKind = 15 // the TTL tells of nodes that added no metadata
+	EventMalformed      EventKind = 16 // checksums or lengths that break the rules
+	EventUnexpectedNode EventKind = 17 // a node or interface that should not be there
+	EventWaypointMissed EventKind = 18 // a flow went around a node that it should pass
+	EventReportLoss     EventKind = 19 // reports of an exporter were lost on the way here
+	EventNodeRestart    EventKind = 20 // an exporter began to count anew
+	EventClockJump      EventKind = 21 // the clock of a node jumped
+	NumEventKinds                 = 22
 )
 
 var eventKinds = [NumEventKinds]string{
-	EventPathChange: "path_change", EventLinkLost: "link_lost", EventMicroburst: "microburst", EventIncast: "incast",
-	EventDropStorm: "drop_storm", EventLoop: "loop", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
+	EventNewFlow: "new_flow", EventPathChange: "path_change", EventECMPImbalance: "ecmp_imbalance",
+	EventPathNotAllowed: "path_not_allowed", EventLinkLost: "link_lost", EventLatencyAnomaly: "latency_anomaly",
+	EventMicroburst: "microburst", EventIncast: "incast", EventDropStorm: "drop_storm", EventBlackhole: "blackhole",
+	EventGrayFailure: "gray_failure", EventLoop: "loop", EventHopLimit: "hop_limit", EventMTUExceeded: "mtu_exceeded",
+	EventHopWithoutINT: "hop_without_int", EventMalformed: "malformed", EventUnexpectedNode: "unexpected_node",
+	EventWaypointMissed: "waypoint_missed", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
+	EventClockJump: "clock_jump",
 }
 
 // String returns the name of the kind, as JSON and the filter language have it.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,6 +44,7 @@ type question[L, T any] struct {
 	columns []tableColumn[T] // of tables
 	fields  []csvField[T]    // of CSV
 	none    string           // why the list may be empty although reports arrived
+	state   func(*T) string  // of a list that can be followed: what is printed once for each state that an item comes to
 }
 
 // A tableColumn is a column of a table; wide ones are shown with -o wide only.
@@ -65,6 +67,7 @@ type queryCommand[L, T any] struct {
 	server string
 	output string
 	watch  time.Duration
+	follow bool
 	query  api.Query
 
 	client         *api.Client
@@ -96,6 +99,9 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(outputs, ", "))
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
 	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
+	if q.state != nil {
+		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new or ended; JSON is one item per line")
+	}
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
@@ -114,10 +120,16 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 	if c.watch != 0 && c.watch < minWatch {
 		return usageError{fmt.Errorf("--watch is %v; it must be at least %v", c.watch, minWatch)}
 	}
+	if c.watch != 0 && c.follow {
+		return usageError{errors.New("--watch and --follow do not go together")}
+	}
 	if c.client, err = api.NewClient(c.server); err != nil {
 		return usageError{fmt.Errorf("--server: %w", err)}
 	}
 	c.view = newView(c.stdout, c.output == "wide")
+	if c.follow {
+		return c.followOn(ctx)
+	}
 	if err := c.once(ctx); err != nil || c.watch == 0 {
 		return err
 	}

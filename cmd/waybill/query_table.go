@@ -25,7 +25,8 @@ const (
 // plainCell returns a cell without colour.
 func plainCell(text string) cell { return cell{text: text} }
 
-// writeTable writes the columns that v shows, aligned, two spaces apart. text/tabwriter would count colours and bytes.
+// writeTable writes the columns that v shows, aligned, two spaces apart. text/tabwriter would count colours and bytes. To a
+// table that grows it adds rows, in columns that are at least as wide as before.
 func writeTable[T any](w *bufio.Writer, v *view, columns []tableColumn[T], items []T) {
 	var shown []tableColumn[T]
 	var head []cell
@@ -36,6 +37,9 @@ func writeTable[T any](w *bufio.Writer, v *view, columns []tableColumn[T], items
 		}
 	}
 	rows := [][]cell{head}
+	if v.grows && v.widths != nil {
+		rows = nil
+	}
 	for i := range items {
 		row := make([]cell, len(shown))
 		for j, c := range shown {
@@ -45,6 +49,10 @@ func writeTable[T any](w *bufio.Writer, v *view, columns []tableColumn[T], items
 		rows = append(rows, row)
 	}
 	widths := make([]int, len(shown))
+	if v.grows {
+		copy(widths, v.widths)
+		v.widths = widths
+	}
 	for _, row := range rows {
 		for j := range row {
 			widths[j] = max(widths[j], width(row[j].text))

@@ -95,7 +95,7 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"nodes", "links", "flows", "paths", "drops", "exporters"}
+var queryCommands = []string{"nodes", "links", "flows", "paths", "drops", "events", "exporters"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
@@ -201,7 +201,8 @@ func TestQueryFilters(t *testing.T) {
 		"links --node 3":                        "/api/v1/links?limit=100&node=3",
 		"paths --node s1 --path 5a90a9c2a8d95c": "/api/v1/paths?limit=100&node=s1&path=5a90a9c2a8d95c",
 		"drops --node s1 --reason acl_deny":     "/api/v1/drops?limit=100&node=s1&reason=acl_deny",
-		"exporters --node s1 --source ::1":      "/api/v1/exporters?limit=100&node=s1&source=%3A%3A1",
+		"events --kind loop --kind incast,drop_storm --severity warning --node s1 --filter count>1 --open": "/api/v1/events?filter=count%3E1&kind=loop%2Cincast%2Cdrop_storm&limit=100&node=s1&open=true&severity=warning",
+		"exporters --node s1 --source ::1": "/api/v1/exporters?limit=100&node=s1&source=%3A%3A1",
 	} {
 		_, stderr, code := runQuery(t, append(strings.Fields(args), "--server", s.URL)...)
 		name, _, _ := strings.Cut(args, " ")
@@ -222,18 +223,23 @@ func TestQueryErrors(t *testing.T) {
 		code int
 		text string
 	}{
-		"flows --server " + s.URL + " --src 10.0.0":       {2, `waybill flows: src is "10.0.0"; allowed: an address or a prefix, such as 10.0.0.1 or 2001:db8::/32`},
-		"flows --server " + s.URL + " --order size":       {2, `waybill flows: order is "size"; allowed: last, packets, latency, drops`},
-		"flows --server " + s.URL + " --limit 10001":      {2, `waybill flows: limit is "10001"; allowed: 1 to 10000`},
-		"flows --server " + s.URL + " --limit 0":          {2, `waybill flows: --limit is 0; it must be at least 1`},
-		"flows --server " + s.URL + " -o xml":             {2, `waybill flows: --output is "xml"; allowed: table, wide, json, csv`},
-		"flows --server " + s.URL + " --watch 1ms":        {2, `waybill flows: --watch is 1ms; it must be at least 100ms`},
-		"flows --server " + s.URL + " --reason 1":         {2, `waybill flows: unknown flag: --reason`},
-		"flows --server " + s.URL + " all":                {2, `waybill flows: unexpected argument "all"`},
-		"nodes --server ftp://x":                          {2, `waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`},
-		"nodes --server " + closed.URL:                    {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
-		"nodes --server " + closed.URL + " --watch 100ms": {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
-		"nodes --server " + other.URL:                     {1, `waybill nodes: ` + other.URL + `/api/v1/nodes?limit=100 answered "404 Not Found"`},
+		"flows --server " + s.URL + " --src 10.0.0":            {2, `waybill flows: src is "10.0.0"; allowed: an address or a prefix, such as 10.0.0.1 or 2001:db8::/32`},
+		"flows --server " + s.URL + " --order size":            {2, `waybill flows: order is "size"; allowed: last, packets, latency, drops`},
+		"flows --server " + s.URL + " --limit 10001":           {2, `waybill flows: limit is "10001"; allowed: 1 to 10000`},
+		"flows --server " + s.URL + " --limit 0":               {2, `waybill flows: --limit is 0; it must be at least 1`},
+		"flows --server " + s.URL + " -o xml":                  {2, `waybill flows: --output is "xml"; allowed: table, wide, json, csv`},
+		"flows --server " + s.URL + " --watch 1ms":             {2, `waybill flows: --watch is 1ms; it must be at least 100ms`},
+		"flows --server " + s.URL + " --reason 1":              {2, `waybill flows: unknown flag: --reason`},
+		"flows --server " + s.URL + " all":                     {2, `waybill flows: unexpected argument "all"`},
+		"events --server " + s.URL + " --kind storm":           {2, `waybill events: kind is "storm"; allowed: ` + strings.Join(eventKinds(), ", ")},
+		"events --server " + s.URL + " --filter kindd=loop":    {2, `waybill events: filter: column 1: events have no field kindd: did you mean kind?`},
+		"events --server " + s.URL + " --follow --watch 2s":    {2, `waybill events: --watch and --follow do not go together`},
+		"events --server " + s.URL + " --follow --kind storms": {2, `waybill events: kind is "storms"; allowed: ` + strings.Join(eventKinds(), ", ")},
+		"flows --server " + s.URL + " --follow":                {2, `waybill flows: unknown flag: --follow`},
+		"nodes --server ftp://x":                               {2, `waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`},
+		"nodes --server " + closed.URL:                         {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
+		"nodes --server " + closed.URL + " --watch 100ms":      {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
+		"nodes --server " + other.URL:                          {1, `waybill nodes: ` + other.URL + `/api/v1/nodes?limit=100 answered "404 Not Found"`},
 	} {
 		stdout, stderr, code := runQuery(t, strings.Fields(args)...)
 		if code != want.code || stderr != want.text+"\n" || stdout != "" {
@@ -261,6 +267,7 @@ func TestQueryEmpty(t *testing.T) {
 		{"exporters", nil, "no exporters yet, and the server listens on no port"},
 		{"paths", []api.Listener{{Address: "[::]:8555", Received: 3, Malformed: 3}}, "no paths yet: 3 datagrams arrived, but none could be read; `waybill exporters` says why"},
 		{"nodes", []api.Listener{{Address: "[::]:8555", Received: 3}}, "no nodes yet: the reports that arrived name no node"},
+		{"events", []api.Listener{{Address: "[::]:8555", Received: 3}}, "nothing happened"},
 		{"drops", []api.Listener{{Address: "[::]:8555", Received: 3}}, "no drops were reported: nothing was dropped, or no device is set up to report drops"},
 	} {
 		s := emptyServer(t, c.listeners...)

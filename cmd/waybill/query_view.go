@@ -17,6 +17,8 @@ type view struct {
 	color    bool
 	unicode  bool      // the locale can show more than ASCII
 	now      time.Time // the server's clock
+	grows    bool      // one table, to which rows are added
+	widths   []int     // of its columns so far
 }
 
 // newView returns the view for w: colours on a terminal only (no-color.org), Unicode where the locale has UTF-8.

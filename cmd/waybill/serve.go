@@ -32,8 +32,8 @@ func newServeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "receive telemetry reports and answer questions about them",
-		Long: `Serve receives telemetry reports of every version on UDP ports, reconstructs flows and paths, and serves the console,
-the API and metrics over HTTP. The configuration comes from --config FILE, WAYBILL_* variables and flags; later ones win.`,
+		Long: `Serve receives telemetry reports of every version on UDP ports, reconstructs flows and paths, finds events, and serves the
+console, the API and metrics over HTTP. The configuration comes from --config FILE, WAYBILL_* variables and flags; later ones win.`,
 		Example: `  waybill serve
   waybill serve --listen udp://:8555 --listen udp://:32766 --dialect :32766=onos-int10-ver0
   waybill serve --int-port 17768 --memory 2GiB --workers 2
@@ -106,11 +106,15 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 	return &c, c.check()
 }
 
+// maxEvents is how many events that go on are kept, and how many that are over.
+const maxEvents = 4096
+
 // A server is everything that waybill serve runs.
 type server struct {
 	config    *serveConfig
 	log       *slog.Logger
 	collector *analyze.Collector
+	events    *analyze.EventLog
 	queues    []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers []*collect.Receiver
 	listener  net.Listener
@@ -120,7 +124,7 @@ type server struct {
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
 func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
-	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.Names}}
+	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.Names}, events: analyze.NewEventLog(maxEvents)}
 	memory, _ := parseSize(c.Memory)
 	buffer, _ := parseSize(c.ReceiveBuffer)
 	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
@@ -204,6 +208,21 @@ func (s *server) tick(ctx context.Context) {
 	}
 }
 
+// scan looks for events until ctx is done.
+func (s *server) scan(ctx context.Context) {
+	scanner := analyze.NewScanner(s.collector, s.events)
+	ticker := time.NewTicker(time.Duration(analyze.TickNs))
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			scanner.Scan(now.UnixNano())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // exporterLimit returns how many exporters each of the receivers may keep an account of: a sixteenth of the memory.
 func exporterLimit(memory uint64, receivers int) int {
 	const perExporter = 2000 // bytes
@@ -223,6 +242,7 @@ func (s *server) run(ctx context.Context) error {
 		owners.Go(func() error { q.Run(owning); return nil })
 	}
 	owners.Go(func() error { s.tick(owning); return nil })
+	owners.Go(func() error { s.scan(owning); return nil })
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
@@ -266,7 +286,7 @@ func (s *server) sayGoodbye() {
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
-		Collector: s.collector, Listeners: s.listeners, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Collector: s.collector, Events: s.events, Listeners: s.listeners, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log,
 	})
 }

@@ -411,3 +411,20 @@ func TestServeConfigRoundTrip(t *testing.T) {
 		t.Errorf("--check: got %q", out)
 	}
 }
+
+// A storm of drops is found while the server runs.
+func TestServeEvents(t *testing.T) {
+	s := serve(t, func(c *serveConfig) { c.Names = map[uint32]string{2: "s2"} })
+	drops := captured(t, "fabric_tna_xd_drop")
+	for range 5 {
+		s.send(s.udp(0), drops)
+	}
+	var events []telemetry.Event
+	eventually(t, "the storm", func() bool {
+		s.get("/api/v1/events?kind=drop_storm&node=s2", "events", &events)
+		return len(events) > 0
+	})
+	if e := events[0]; e.Severity != telemetry.Warning || !strings.Contains(e.Text, "s2") {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -2,20 +2,29 @@
 
 const resources = ['nodes', 'links', 'flows', 'paths', 'drops', 'exporters', 'listeners'];
 
+// Events that go on are asked for by themselves: however many are over, these are there.
+const events = ['open=true', 'open=false'];
+
 const query = (name, { limit, order }) => ({ flows: `?limit=${limit}&order=${order}`, paths: `?limit=${limit}` })[name] ?? '';
 
-// loadAll asks for every resource: all of it, but only the first {limit} paths, and flows by {order}. It returns the lists
-// by name, total[name], which is more where only the first ones were sent, and now, the server's clock in milliseconds
-// since 1970 or null.
+// loadAll asks for every resource: all of it, but only the first {limit} paths and events, and flows by {order}. It returns
+// the lists by name, total[name], which is more where only the first ones were sent, and now, the server's clock in
+// milliseconds since 1970 or null.
 export async function loadAll(wish, signal) {
-  const answers = await Promise.all(resources.map((name) => get(`api/v1/${name}${query(name, wish)}`, signal)));
+  const questions = [
+    ...resources.map((name) => [name, query(name, wish)]),
+    ...events.map((which) => ['events', `?${which}&limit=${wish.limit}`]),
+  ];
+  const answers = await Promise.all(questions.map(([name, text]) => get(`api/v1/${name}${text}`, signal)));
   const data = { total: {}, now: null };
-  resources.forEach((name, i) => {
+  questions.forEach(([name], i) => {
     const { body, now } = answers[i];
-    data[name] = body[name] ?? []; // an empty list may come as null
-    data.total[name] = body.total ?? data[name].length;
+    const list = body[name] ?? []; // an empty list may come as null
+    data[name] = [...(data[name] ?? []), ...list];
+    data.total[name] = (data.total[name] ?? 0) + (body.total ?? list.length);
     if (now !== null) data.now = Math.max(data.now ?? 0, now);
   });
+  data.events = [...new Map(data.events.map((event) => [event.id, event])).values()]; // one may end in between
   return data;
 }
 

@@ -2,6 +2,7 @@ import { Rate, completenessText, sum } from './account.js';
 import { clock, counted, date, number } from './format.js';
 import { Topology } from './topology.js';
 import { dropColumns, dropKey, dropMatches } from './drops.js';
+import { eventColumns, eventMatches } from './events.js';
 import { exporterColumns, exporterKey } from './exporters.js';
 import { flowColumns, flowCountText, flowRows } from './flows.js';
 import { loadAll } from './api.js';
@@ -20,15 +21,13 @@ const view = { data: null, order: 'packets', words: [], selection: null };
 
 const most = { column: 'Packets', descending: true };
 const tables = {
+  events: new Table(page.events, { columns: eventColumns(choose), keyOf: (event) => event.id, sort: { column: 'Start', descending: true } }),
   flows: new Table(page.flows, { columns: flowColumns, keyOf: ({ flow }) => flow.id, sort: most, sorted: sortFlows }),
   paths: new Table(page.paths, { columns: pathColumns, keyOf: (path) => path.id, sort: most }),
   drops: new Table(page.drops, { columns: dropColumns, keyOf: dropKey, sort: most }),
   exporters: new Table(page.exporters, { columns: exporterColumns, keyOf: exporterKey, sort: { column: 'Source', descending: false } }),
 };
-const topology = new Topology(page.graph, page.legend, (chosen) => {
-  const again = view.selection && view.selection.node === chosen.node && view.selection.key === chosen.key;
-  select(again ? null : chosen);
-});
+const topology = new Topology(page.graph, page.legend, choose);
 
 page.filter.addEventListener('input', () => {
   view.words = wordsOf(page.filter.value);
@@ -40,6 +39,12 @@ document.addEventListener('keydown', (event) => {
 });
 
 const pollNow = poll({ load: (signal) => loadAll({ limit, order: view.order }, signal), show, fail });
+
+// choose selects what was clicked, or nothing if it was selected already.
+function choose(chosen) {
+  const again = view.selection && view.selection.node === chosen.node && view.selection.key === chosen.key;
+  select(again ? null : chosen);
+}
 
 function select(selection) {
   view.selection = selection;
@@ -87,6 +92,7 @@ function draw() {
   const flows = flowRows(data.flows, words, selection);
   fillTable('flows', flows, flowCountText(flows.length, data.flows.length, data.total.flows, data.order),
     data.flows.length ? 'No flow matches.' : 'No flow yet: no report named one.');
+  showSelected('events', (event) => eventMatches(event, selection), 'Nothing happened.');
   showSelected('paths', (path) => passes(path.hops, selection), 'No path yet.');
   showSelected('drops', (drop) => dropMatches(drop, selection), 'No drop reported.');
   showSelected('exporters', () => true, 'No report received.');

@@ -46,7 +46,7 @@ export class Topology {
 
   // describe says in words what is selected.
   describe(selection) {
-    if (!selection) return this.#plan.nodes.length ? 'Select a node or a link for its numbers; it filters flows, paths and drops.' : '';
+    if (!selection) return this.#plan.nodes.length ? 'Select a node or a link for its numbers; it filters events, flows, paths and drops.' : '';
     const place = this.#plan.nodes.find(({ id }) => id === selection.node);
     if (place) return nodeText(place.node);
     const cable = this.#plan.cables.find(({ key }) => key === selection.key);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { dropMatches } from '../page/drops.js';
+import { eventMatches } from '../page/events.js';
 import { flowCountText } from '../page/flows.js';
 import { hopName, pathText } from '../page/hops.js';
 import { matchesText, passes, shownPath, steps, wordsOf } from '../page/select.js';
@@ -35,6 +36,18 @@ test('a flow shows the latest path through what is selected', () => {
   assert.equal(shownPath(flow, null).id, 'b');
   assert.equal(shownPath(flow, { node: 2 }).id, 'a');
   assert.equal(shownPath(flow, { node: 7 }), undefined);
+});
+
+test('events belong to a node that takes part, and to a cable in either direction', () => {
+  const cable = { a: { node: 1, port: 2 }, b: { node: 2, port: 3 } };
+  const lost = { node: 2, port: 3, to_node: 1, to_port: 2 };
+  assert.ok(eventMatches({}, null));
+  assert.ok(eventMatches(lost, { node: 1 }) && eventMatches(lost, { node: 2 }) && !eventMatches(lost, { node: 3 }));
+  assert.ok(eventMatches(lost, cable));
+  assert.ok(!eventMatches({ ...lost, port: 9 }, cable));
+  assert.ok(eventMatches({ node: 1, port: 2 }, cable));
+  assert.ok(!eventMatches({ node: 1, port: 4 }, cable));
+  assert.ok(!eventMatches({ source: '10.0.0.1' }, { a: { node: 1, port: null }, b: { node: 2, port: null } }));
 });
 
 test('drops belong to a node, or to a cable that the packets came or would have left by', () => {

@@ -37,6 +37,14 @@ seen.pressed = String(document.querySelectorAll('[aria-pressed=true]').length);
 press(document.body, 'Escape');
 seen.cleared = String(rows('flows').length);
 
+// The node of an event is selected like that of the topology, and by the same click no longer.
+const eventNode = () => [...document.querySelectorAll('#events button.chip')].find((b) => b.textContent === 'node 7');
+eventNode().click();
+seen.viaEvent = column('flows', 0);
+seen.viaEventKind = column('events', 3);
+eventNode().click();
+node.focus();
+
 // The elements must outlive a refresh: a person may have the pointer or the focus on them.
 const row = rows('flows')[0];
 const clock = document.querySelector('#rate').textContent;

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// An EventList answers GET /api/v1/events.
+type EventList struct {
+	Head
+	Events []telemetry.Event `json:"events"`
+}
+
+func (h *handler) events(p *params) (answer, *Problem) {
+	limit := p.limit()
+	is, _ := p.node() // at either end
+	kinds := p.kinds()
+	least := p.severity()
+	open, hasOpen := p.boolean("open")
+	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
+		return (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
+			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(eventRow{e})
+	}, limit)
+	return listOfTotal("events", events, total), nil
+}
+
+// kinds returns the kinds of events that the parameter "kind" selects: it may be given several times, and each may be a
+// list with commas. None selects all.
+func (p *params) kinds() map[telemetry.EventKind]bool {
+	p.asked["kind"] = true
+	kinds := map[telemetry.EventKind]bool{}
+	for _, list := range p.values["kind"] {
+		for name := range strings.SplitSeq(list, ",") {
+			var k telemetry.EventKind
+			_ = k.UnmarshalText([]byte(name)) // an unknown name becomes 0
+			if k == 0 {
+				p.reject("kind", kindNames(), "kind is %q", name)
+			}
+			kinds[k] = true
+		}
+	}
+	return kinds
+}
+
+// kindNames lists the kinds of events, by their numbers.
+func kindNames() string {
+	var list []string
+	for k := telemetry.EventKind(1); k < telemetry.NumEventKinds; k++ {
+		list = append(list, k.String())
+	}
+	return strings.Join(list, ", ")
+}
+
+// severity returns the lowest severity that the parameter "severity" selects.
+func (p *params) severity() telemetry.Severity {
+	var s telemetry.Severity
+	_ = s.UnmarshalText([]byte(p.choice("severity", telemetry.Info.String(), telemetry.Warning.String(), telemetry.Critical.String())))
+	return s
+}
