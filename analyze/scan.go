@@ -19,7 +19,8 @@ type Scanner struct {
 	drops     map[dropKey]uint64
 	exporters map[exporterKey]exporterCount
 
-	active map[uint32]uint64 // node: packets since the last scan
+	active  map[uint32]uint64 // node: packets since the last scan
+	changes []foundChange     // of the last scan
 
 	bursts    *Bursts
 	samples   []QueueSample // memory that goes round
@@ -99,8 +100,10 @@ func (s *Scanner) Scan(nowNs int64) {
 		s.scanDrops(shard, nowNs)
 	}
 	s.scanLinks(nowNs)
+	s.noteChanges(nowNs)
+	s.changes = s.changes[:0]
 	for _, shard := range s.collector.Shards {
-		s.scanChanges(shard, nowNs)
+		s.takeChanges(shard)
 	}
 	s.scanExporters(nowNs)
 	for _, kind := range []telemetry.EventKind{
@@ -256,13 +259,27 @@ func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 	}
 }
 
-// scanChanges takes the path changes of a shard.
-func (s *Scanner) scanChanges(shard *Shard, nowNs int64) {
+// A foundChange waits for a scan, to see what the old link carries after it.
+type foundChange struct {
+	changeKey
+	*change
+}
+
+// takeChanges takes the path changes of a shard.
+func (s *Scanner) takeChanges(shard *Shard) {
 	shard.mu.Lock()
 	changes := shard.changes.changes
 	shard.changes.changes = map[changeKey]*change{}
 	shard.mu.Unlock()
 	for k, c := range changes {
+		s.changes = append(s.changes, foundChange{k, c})
+	}
+}
+
+// noteChanges notes the path changes that were found by the scan before this one.
+func (s *Scanner) noteChanges(nowNs int64) {
+	for _, found := range s.changes {
+		k, c := found.changeKey, found.change
 		s.log.note(eventKey{kind: telemetry.EventPathChange, node: k.node, port: k.port, toNode: k.toNode, toPort: k.newPort},
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
 				others := uint64(0)

@@ -27,17 +27,25 @@ func (s *Scanner) scanQueues(nowNs int64) {
 	}
 	s.bursts.Advance(nowNs)
 	for _, b := range s.bursts.Take() {
-		s.burst(&b)
+		s.burst(&b, nowNs)
 	}
 }
 
-// burst notes a burst, which is over.
-func (s *Scanner) burst(b *Burst) {
+// maxClockError is how far the clock of a node may be off for its times to be shown.
+const maxClockError = int64(time.Minute)
+
+// burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its start, or
+// whose clock is far off, only its length is, and it ends now.
+func (s *Scanner) burst(b *Burst, nowNs int64) {
+	start, end := int64(b.StartNs), int64(b.EndNs)
+	if off := nowNs - end; off > maxClockError || off < -maxClockError {
+		start, end = start+off, nowNs
+	}
 	key := eventKey{kind: telemetry.EventMicroburst, node: b.Node, port: b.Port, queue: b.Queue}
 	if b.Incast {
 		key.kind = telemetry.EventIncast
 	}
-	s.log.note(key, int64(b.StartNs), int64(b.EndNs), b.Packets, func(e *telemetry.Event) {
+	s.log.note(key, start, end, b.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Info
 		if b.Drops > 0 {
 			e.Severity = telemetry.Warning
@@ -67,7 +75,7 @@ func (s *Scanner) burst(b *Burst) {
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
 		}
 	})
-	s.log.end(key, int64(b.EndNs))
+	s.log.end(key, end)
 }
 
 // flow returns the endpoints of a flow, nil if it gave way to others.

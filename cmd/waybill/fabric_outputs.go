@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
 	"github.com/waybill-int/waybill/fabric"
 )
@@ -73,6 +74,7 @@ func (c *fabricCommand) open(options *fabric.Options, collectors *collectors, fi
 	}
 	if c.speed == "realtime" {
 		options.Pace = fabric.RealTime()
+		options.EpochNs = uint64(time.Now().UnixNano()) // clocks of switches show what time it is
 	}
 	return nil
 }
