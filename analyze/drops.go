@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
 // A dropKey is a place and a reason.
@@ -80,6 +81,8 @@ func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {
 		Reason: key.reason, ReasonName: key.table.Name(key.reason), Packets: d.packets,
 		First: time.Unix(0, d.first).UTC(), Last: time.Unix(0, d.last).UTC(),
 	}
+	cause := dropreason.Of(key.table, key.reason)
+	a.Cause, a.Severity, a.Meaning, a.Action = cause.ID, cause.Severity.String(), cause.Meaning, cause.Action
 	if d.hasFlow {
 		e := telemetry.EndpointsOf(&d.flow)
 		a.LastFlow = &e

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
 // A Scanner finds events by looking at what the tables have counted since its last look, once a second. So events cost a
@@ -244,6 +245,10 @@ func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 		}
 		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
 			e.Severity = telemetry.Warning
+			cause := dropreason.Of(key.table, key.reason)
+			if cause.Severity == dropreason.Critical {
+				e.Severity = telemetry.Critical
+			}
 			place := key.station
 			place.has &^= telemetry.HasIngressPort // packets from all ports
 			s.at(e, &place)

@@ -45,6 +45,9 @@ func emulate(t *testing.T, name string, duration time.Duration) *virtualCollecto
 	if err := c.Set("int_dscp", 0x17); err != nil {
 		t.Fatal(err)
 	}
+	if err := c.Set("dialects", map[string]any{"any": "waybill"}); err != nil {
+		t.Fatal(err)
+	}
 	c.Compile()
 	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), start: int64(s.Start)}
 	v.Names = map[uint32]string{}
@@ -126,8 +129,8 @@ func TestScenariosYieldEvents(t *testing.T) {
 		{scenario: "slow-switch"},
 		{scenario: "gray-link"}, // a sink does not see what was lost before it
 		{scenario: "link-failure", want: `
-2-3 warning drop_storm: many packets dropped at spine1: reason_200
-2-3 warning drop_storm: many packets dropped at leaf1: reason_200
+2-3 critical drop_storm: many packets dropped at spine1: port_down
+2-3 critical drop_storm: many packets dropped at leaf1: port_down
 2-5 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
 2-5 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
 2-2 info path_change: flows leave leaf2 by port 2 and no longer by port 1; the old link still carries others: a reroute
@@ -138,21 +141,21 @@ func TestScenariosYieldEvents(t *testing.T) {
 1-3 warning report_loss: leaf1: reports were lost on the way here
 1-4 warning report_loss: leaf2: reports were lost on the way here`},
 		{scenario: "ddos", want: `
-3-7 warning drop_storm: many packets dropped at core: reason_51
-6-12 warning drop_storm: many packets dropped at agg1: reason_60
-6-12 warning drop_storm: many packets dropped at agg2: reason_60`},
+3-7 critical drop_storm: many packets dropped at core: traffic_manager
+6-12 warning drop_storm: many packets dropped at agg1: acl_deny
+6-12 warning drop_storm: many packets dropped at agg2: acl_deny`},
 		{scenario: "blackhole", want: `
-2-4 warning drop_storm: many packets dropped at spine2: reason_29`},
+2-4 critical drop_storm: many packets dropped at spine2: routing_miss`},
 		{scenario: "incast", want: `
-0-5 warning drop_storm: many packets dropped at leaf1: reason_51`},
+0-5 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
 		{scenario: "demo", duration: 62 * time.Second, want: `
-20-21 warning drop_storm: many packets dropped at spine1: reason_200
-20-21 warning drop_storm: many packets dropped at leaf1: reason_200
+20-21 critical drop_storm: many packets dropped at spine1: port_down
+20-21 critical drop_storm: many packets dropped at leaf1: port_down
 20-28 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
 20-28 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
 21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
 29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
-48-54 warning drop_storm: many packets dropped at leaf1: reason_51`},
+48-54 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
 	} {
 		if raceDetector && test.scenario != "link-failure" {
 			continue // races do not depend on the scenario

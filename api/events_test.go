@@ -46,7 +46,7 @@ func TestEventFilters(t *testing.T) {
 		"kind=blackhole":                    {0, 0},
 		"severity=info":                     {5, 5},
 		"severity=warning":                  {5, 5},
-		"severity=critical":                 {0, 0},
+		"severity=critical":                 {3, 3},
 		"node=s2":                           {2, 2},
 		"node=2&limit=1":                    {2, 1},
 		"node=nobody":                       {0, 0},

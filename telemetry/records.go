@@ -140,17 +140,22 @@ type Link struct {
 
 // A Drop counts packets dropped at one place for one reason.
 type Drop struct {
-	Node        *uint32    `json:"node"`
-	Name        string     `json:"name,omitempty"`
-	IngressPort *uint32    `json:"ingress_port"`
-	EgressPort  *uint32    `json:"egress_port"`
-	Reason      uint8      `json:"reason"`
-	ReasonName  string     `json:"reason_name"`
-	Packets     uint64     `json:"packets"`
-	First       time.Time  `json:"first"`
-	Last        time.Time  `json:"last"`
-	LastFlow    *Endpoints `json:"last_flow,omitempty"`
-	DropKey     string     `json:"drop_key,omitempty"` // Transparent Security
+	Node        *uint32 `json:"node"`
+	Name        string  `json:"name,omitempty"`
+	IngressPort *uint32 `json:"ingress_port"`
+	EgressPort  *uint32 `json:"egress_port"`
+	Reason      uint8   `json:"reason"`
+	ReasonName  string  `json:"reason_name"`
+	// Of the catalogue, whatever the device calls it; see docs/reference/drop-reasons.md.
+	Cause    string     `json:"cause"`
+	Severity string     `json:"severity"`
+	Meaning  string     `json:"meaning"`
+	Action   string     `json:"action"`
+	Packets  uint64     `json:"packets"`
+	First    time.Time  `json:"first"`
+	Last     time.Time  `json:"last"`
+	LastFlow *Endpoints `json:"last_flow,omitempty"`
+	DropKey  string     `json:"drop_key,omitempty"` // Transparent Security
 }
 
 // An Exporter is one sequence of reports: a source address, the node and hardware id in its reports.

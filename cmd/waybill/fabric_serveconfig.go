@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -42,13 +43,12 @@ func codePointsText(config *node.Config) (string, error) {
 		return "", err
 	}
 	c, usual := codepoint.Config{Points: points}, codepoint.New().Map()
-	if config.Dialect != "" {
-		rule, err := codepoint.ParseRule("any", string(config.Dialect))
-		if err != nil {
-			return "", err
-		}
-		c.Rules = []codepoint.Rule{rule}
+	dialect := cmp.Or(string(config.Dialect), "waybill")
+	rule, err := codepoint.ParseRule("any", dialect)
+	if err != nil {
+		return "", err
 	}
+	c.Rules = []codepoint.Rule{rule}
 	differ := c.Map()
 	for key, value := range differ {
 		if fmt.Sprint(usual[key]) == fmt.Sprint(value) {

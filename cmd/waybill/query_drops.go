@@ -30,6 +30,8 @@ func newDropsCommand() *cobra.Command {
 			{title: "NUMBER", wide: true, right: true, cell: func(_ *view, d *telemetry.Drop) cell { return countCell(uint64(d.Reason)) }},
 			{title: "DROP KEY", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.DropKey) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return badCell(d.Packets) }},
+			{title: "CAUSE", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.Cause) }},
+			{title: "SEVERITY", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.Severity) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.First) }},
 			{title: "LAST SEEN", cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.Last) }},
 			{title: "LAST FLOW", cell: func(_ *view, d *telemetry.Drop) cell {
@@ -38,6 +40,7 @@ func newDropsCommand() *cobra.Command {
 				}
 				return plainCell(endpointsText(d.LastFlow))
 			}},
+			{title: "WHAT TO DO", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.Action) }},
 		},
 		fields: []csvField[telemetry.Drop]{
 			{"node", func(d *telemetry.Drop) string { return numberText(d.Node, "") }},
@@ -46,6 +49,8 @@ func newDropsCommand() *cobra.Command {
 			{"egress_port", func(d *telemetry.Drop) string { return numberText(d.EgressPort, "") }},
 			{"reason", func(d *telemetry.Drop) string { return csvUint(d.Reason) }},
 			{"reason_name", func(d *telemetry.Drop) string { return d.ReasonName }},
+			{"cause", func(d *telemetry.Drop) string { return d.Cause }},
+			{"severity", func(d *telemetry.Drop) string { return d.Severity }},
 			{"drop_key", func(d *telemetry.Drop) string { return d.DropKey }},
 			{"packets", func(d *telemetry.Drop) string { return csvUint(d.Packets) }},
 			{"first", func(d *telemetry.Drop) string { return csvTime(d.First) }},

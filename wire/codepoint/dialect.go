@@ -161,6 +161,11 @@ var Dialects = []*Dialect{
 		Quirks:   QuirkNestedTLV,
 		TimeUnit: nanosecond, LatencyUnit: nanosecond,
 	},
+	{
+		Name:     "waybill",
+		Summary:  "Waybill's emulated network: as the specifications say, its own drop reasons",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "waybill-fabric",
+	},
 	Specification,
 }
 

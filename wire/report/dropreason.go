@@ -112,4 +112,19 @@ var reasonTables = map[string]ReasonTable{
 	"transparent-security": {
 		15: {"attack_mitigation", "dropped by an attack mitigation rule"},
 	},
+	// Waybill's emulated network: the numbers of p4lang/switch where it has one, and from 200 on what no switch reports.
+	"waybill-fabric": {
+		0:   {"unknown", "not an IP packet"},
+		26:  {"ttl", "TTL or hop limit exhausted"},
+		29:  {"routing_miss", "no route"},
+		50:  {"mtu", "larger than the MTU"},
+		51:  {"traffic_manager", "no room in the queue"},
+		60:  {"acl_deny", "denied by an ACL"},
+		200: {"port_down", "the link behind the port is down"},
+		201: {"link_down", "on the link when it went down"},
+		202: {"gray_link", "lost on a link that is up"},
+		210: {"host_queue", "no room in the queue of the sender"},
+		211: {"refused", "refused by the receiver"},
+		220: {"discarded", "taken out by the telemetry of the switch"},
+	},
 }

@@ -1,0 +1,102 @@
+package dropreason
+
+import (
+	"strings"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// noNumber is the number of a name that has none of 8 bits, or not the same in every version.
+const noNumber = -1
+
+// An alias is what a source calls a reason.
+type alias struct {
+	number int // in the 8 bits of a telemetry report, or noNumber
+	name   string
+	id     string // of the Reason
+}
+
+// A source is somebody who names reasons for drops.
+type source struct {
+	name     string
+	from     string   // where its list is kept
+	prefixes []string // that may stand in front of its names
+	aliases  []alias
+}
+
+// sources begins with the tables of wire/report, in the order of telemetry.ReasonTable: that of their names.
+var sources = []source{
+	{name: "fabric-tna", from: "github.com/stratum/fabric-tna, p4src/shared/define.p4", aliases: fabricTNA},
+	{name: "int-host-reporter", from: "github.com/opennetworkinglab/int-host-reporter, pkg/common", aliases: intHostReporter},
+	{name: "p4lang-switch", from: "github.com/p4lang/switch, p4src/includes/drop_reason_codes.h", aliases: p4langSwitch},
+	{name: "transparent-security", from: "the controller of Transparent Security, which reports every drop with one number", aliases: transparentSecurity},
+	{name: "waybill-fabric", from: "Waybill's emulated network, fabric/reason.go", aliases: waybillFabric},
+	{name: "sai", from: "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix", prefixes: []string{"sai_in_drop_reason_", "sai_out_drop_reason_"}, aliases: sai},
+	{name: "linux", from: "Linux, include/net/dropreason-core.h, the names of version 6.8 and later", prefixes: []string{"skb_drop_reason_"}, aliases: linux},
+}
+
+// byNumber has a row for each telemetry.ReasonTable but 0.
+var byNumber = func() [][256]*Reason {
+	tables := make([][256]*Reason, numTables)
+	for t := range tables {
+		for n := range tables[t] {
+			tables[t][n] = Unmapped
+		}
+		for _, a := range sources[t].aliases {
+			tables[t][a.number] = byID[a.id]
+		}
+	}
+	return tables
+}()
+
+// numTables is how many of sources are tables of telemetry.
+const numTables = 5
+
+// byName has the reasons by source and name.
+var byName = func() map[string]map[string]*Reason {
+	m := map[string]map[string]*Reason{}
+	for _, s := range sources {
+		names := map[string]*Reason{}
+		for _, a := range s.aliases {
+			names[a.name] = byID[a.id]
+		}
+		m[s.name] = names
+	}
+	return m
+}()
+
+// Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is none.
+// It does not allocate.
+func Of(table telemetry.ReasonTable, number uint8) *Reason {
+	if table == 0 || int(table) > len(byNumber) {
+		return Unmapped
+	}
+	return byNumber[table-1][number]
+}
+
+// OfName returns the reason that a source means by a name, in upper or lower case, with or without the prefix that all of
+// its names have. Sources are the tables of telemetry (see Sources), "sai" and "linux". It returns Unmapped for names that
+// the source does not have, and for other sources.
+func OfName(source, name string) *Reason {
+	name = strings.ToLower(name)
+	for i := range sources {
+		if sources[i].name == source {
+			for _, prefix := range sources[i].prefixes {
+				name = strings.TrimPrefix(name, prefix)
+			}
+		}
+	}
+	if r, ok := byName[source][name]; ok {
+		return r
+	}
+	return Unmapped
+}
+
+// Sources returns the names of all sources.
+func Sources() []string {
+	names := make([]string, len(sources))
+	for i := range sources {
+		names[i] = sources[i].name
+	}
+	return names
+}
