@@ -244,11 +244,7 @@ func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 			continue
 		}
 		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
-			e.Severity = telemetry.Warning
-			cause := dropreason.Of(key.table, key.reason)
-			if cause.Severity == dropreason.Critical {
-				e.Severity = telemetry.Critical
-			}
+			e.Severity = max(telemetry.Warning, dropreason.Of(key.table, key.reason).Severity)
 			place := key.station
 			place.has &^= telemetry.HasIngressPort // packets from all ports
 			s.at(e, &place)

@@ -1,6 +1,10 @@
 package dropreason
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A Reason is why packets are dropped. All values of this type belong to the catalogue: compare pointers, change nothing.
 type Reason struct {
@@ -8,7 +12,7 @@ type Reason struct {
 	ID       string // snake_case, stable: for JSON, filters, counters
 	Name     string // for people
 	Group    Group
-	Severity Severity
+	Severity telemetry.Severity
 	Meaning  string // what happened to the packet, in one sentence
 	Action   string // what an operator does about it
 }

@@ -1,20 +1,10 @@
 package dropreason
 
-// A Severity says what drops for a Reason are a sign of, before anybody looks at how many there are.
-type Severity uint8
+import "github.com/waybill-int/waybill/telemetry"
 
-// Severities.
+// The severity of a Reason says what its drops are a sign of, before anybody looks at how many there are.
 const (
-	Info     Severity = iota // somebody wants these packets dropped, or every network has some
-	Warning                  // traffic suffers or will, or somebody sends what nobody should
-	Critical                 // the network does not do what it is for
-	numSeverities
+	Info     = telemetry.Info     // somebody wants these packets dropped, or every network has some
+	Warning  = telemetry.Warning  // traffic suffers or will, or somebody sends what nobody should
+	Critical = telemetry.Critical // the network does not do what it is for
 )
-
-// String returns the name for filters and JSON.
-func (s Severity) String() string {
-	if s < numSeverities {
-		return [...]string{"info", "warning", "critical"}[s]
-	}
-	return "unknown"
-}
