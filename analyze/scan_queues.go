@@ -60,17 +60,16 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 		if len(b.Culprits) > 0 {
 			e.Flow = s.flow(b.Culprits[0].Flow)
 		}
-		for _, fact := range []telemetry.Evidence{
-			{Name: "peak", Value: float64(b.PeakBytes), Unit: "B"},
-			{Name: "peak_after", Value: float64(b.PeakNs - b.StartNs), Unit: "ns"},
-			{Name: "bytes", Value: float64(b.Bytes), Unit: "B"},
-			{Name: "drops", Value: float64(b.Drops)},
-			{Name: "culprits", Value: float64(len(b.Culprits))},
-			{Name: "victims", Value: float64(len(b.Victims))},
-			{Name: "complete", Value: b.Complete},
-		} {
-			e.Evidence = append(e.Evidence, fact)
-		}
+		e.Evidence = append(
+			e.Evidence,
+			telemetry.Evidence{Name: "peak", Value: float64(b.PeakBytes), Unit: "B"},
+			telemetry.Evidence{Name: "peak_after", Value: float64(b.PeakNs - b.StartNs), Unit: "ns"},
+			telemetry.Evidence{Name: "bytes", Value: float64(b.Bytes), Unit: "B"},
+			telemetry.Evidence{Name: "drops", Value: float64(b.Drops)},
+			telemetry.Evidence{Name: "culprits", Value: float64(len(b.Culprits))},
+			telemetry.Evidence{Name: "victims", Value: float64(len(b.Victims))},
+			telemetry.Evidence{Name: "complete", Value: b.Complete},
+		)
 		if len(b.Culprits) > 0 {
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
 		}
