@@ -293,27 +293,16 @@ func (c *Collector) Nodes() []telemetry.Node {
 
 // Links returns the links that paths show: two hops next to each other, both known.
 func (c *Collector) Links() []telemetry.Link {
-	type key struct {
-		from, to         uint32
-		fromPort, toPort uint32
-		has              telemetry.Fields // telemetry.HasEgressPort of from, telemetry.HasIngressPort of to
-	}
-	links := map[key]*telemetry.Link{}
+	links := map[linkKey]*telemetry.Link{}
 	for _, p := range c.mergedPaths() {
 		if p.uncertain {
 			continue // the order of its hops is not known
 		}
 		for i := 1; i < len(p.hops); i++ {
 			a, b := &p.hops[i-1], &p.hops[i]
-			if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
+			k, ok := linkOf(a, b)
+			if !ok {
 				continue
-			}
-			k := key{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
-			if k.has&telemetry.HasEgressPort != 0 {
-				k.fromPort = a.out
-			}
-			if k.has&telemetry.HasIngressPort != 0 {
-				k.toPort = b.in
 			}
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 			l := links[k]
