@@ -15,10 +15,11 @@ type Scanner struct {
 	log       *EventLog
 	lastNs    int64
 
-	paths     map[uint64]uint64 // hash: packets at the last scan
-	links     map[linkKey]*linkWatch
-	drops     map[dropKey]uint64
-	exporters map[exporterKey]exporterCount
+	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
+	links              map[linkKey]*linkWatch
+	drops              map[dropPlace]uint64 // at the last scan
+	storms             map[eventKey]dropStorm
+	exporters          map[exporterKey]exporterCount
 
 	active  map[uint32]uint64 // node: packets since the last scan
 	changes []foundChange     // of the last scan
@@ -43,8 +44,8 @@ const (
 	expectedPackets = 50
 	// quietNs is how long nothing happens before an event is over.
 	quietNs = 3 * int64(time.Second)
-	// maxWatched bounds the paths, links, drops and exporters that are remembered between scans, each.
-	maxWatched = 1 << 16
+	// maxLinks bounds the links that are remembered between scans. All else is as bounded as the tables.
+	maxLinks = 1 << 16
 )
 
 // A linkKey is a link as two hops next to each other show it.
@@ -68,6 +69,19 @@ func linkOf(a, b *pathHop) (k linkKey, ok bool) {
 	return k, true
 }
 
+// A pathPlace is a path in the table of a shard, until it gives way to another.
+type pathPlace struct {
+	shard      *Shard
+	place      int
+	generation uint16
+}
+
+// A dropPlace is a row in the table of drops of a shard.
+type dropPlace struct {
+	shard *Shard
+	dropKey
+}
+
 // A linkWatch is what a link carried.
 type linkWatch struct {
 	packets uint64  // since the last scan
@@ -81,7 +95,7 @@ type exporterCount struct{ lost, restarted uint64 }
 // NewScanner returns a Scanner that looks at c and writes to log.
 func NewScanner(c *Collector, log *EventLog) *Scanner {
 	return &Scanner{
-		collector: c, log: log, paths: map[uint64]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropKey]uint64{},
+		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(burstConfig()),
 	}
 }
@@ -96,10 +110,14 @@ func (s *Scanner) Scan(nowNs int64) {
 		return
 	}
 	clear(s.active)
+	s.pathsBefore, s.paths = s.paths, s.pathsBefore
+	clear(s.paths)
+	clear(s.storms)
 	for _, shard := range s.collector.Shards {
 		s.scanPaths(shard, nowNs)
-		s.scanDrops(shard, nowNs)
+		s.scanDrops(shard)
 	}
+	s.noteStorms(nowNs)
 	s.scanLinks(nowNs)
 	s.noteChanges(nowNs)
 	s.changes = s.changes[:0]
@@ -124,14 +142,12 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 		if !p.used {
 			continue
 		}
-		key := p.hash ^ uint64(p.generation)<<48 ^ uint64(i)<<32
+		key := pathPlace{shard, i, p.generation}
 		packets := p.packets + p.incomplete
-		n := packets - s.paths[key]
-		if n == 0 || packets < s.paths[key] {
+		n := packets - s.pathsBefore[key]
+		s.paths[key] = packets
+		if n == 0 {
 			continue
-		}
-		if len(s.paths) < maxWatched {
-			s.paths[key] = packets
 		}
 		for h := range p.hops {
 			if p.hops[h].has&telemetry.HasNode != 0 {
@@ -152,7 +168,7 @@ func (s *Scanner) carried(a, b *pathHop, n uint64) {
 	}
 	l := s.links[k]
 	if l == nil {
-		if len(s.links) >= maxWatched {
+		if len(s.links) >= maxLinks {
 			return
 		}
 		l = &linkWatch{}
@@ -224,38 +240,55 @@ func (s *Scanner) scanLinks(nowNs int64) {
 	}
 }
 
-// scanDrops finds storms of drops.
-func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
+// A dropStorm is what was dropped at one place for one reason since the last scan.
+type dropStorm struct {
+	drops   uint64
+	key     dropKey
+	flow    telemetry.FlowKey
+	hasFlow bool
+}
+
+// scanDrops adds up what was dropped.
+func (s *Scanner) scanDrops(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	for key, d := range shard.drops.drops {
-		n := d.packets - s.drops[key]
+		place := dropPlace{shard, key}
+		n := d.packets - s.drops[place]
 		if n == 0 {
 			continue
 		}
-		if len(s.drops) < maxWatched {
-			s.drops[key] = d.packets
-		}
+		s.drops[place] = d.packets
 		if key.has&telemetry.HasNode != 0 {
 			s.active[key.node] += n
 		}
 		event := eventKey{kind: telemetry.EventDropStorm, node: key.node, port: key.out, reason: key.reason}
-		if float64(n) < stormDrops*float64(nowNs-s.lastNs)/1e9 && !s.log.goesOn(event) {
+		total := s.storms[event]
+		s.storms[event] = dropStorm{total.drops + n, key, d.flow, d.hasFlow}
+	}
+}
+
+// noteStorms notes where many packets were dropped.
+func (s *Scanner) noteStorms(nowNs int64) {
+	for event, found := range s.storms {
+		rate := float64(found.drops) * 1e9 / float64(nowNs-s.lastNs)
+		if rate < stormDrops && !s.log.goesOn(event) {
 			continue
 		}
-		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+		s.log.note(event, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
+			key := &found.key
 			e.Severity = max(telemetry.Warning, dropreason.Of(key.table, key.reason).Severity)
 			place := key.station
 			place.has &^= telemetry.HasIngressPort // packets from all ports
 			s.at(e, &place)
 			reason := key.reason
 			e.Reason, e.ReasonName = &reason, key.table.Name(key.reason)
-			if d.hasFlow {
-				flow := telemetry.EndpointsOf(&d.flow)
+			if found.hasFlow {
+				flow := telemetry.EndpointsOf(&found.flow)
 				e.Flow = &flow
 			}
 			e.Text = fmt.Sprintf("many packets dropped at %s: %s", s.name(key.node), e.ReasonName)
-			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "drops", Value: float64(n) * 1e9 / float64(nowNs-s.lastNs), Unit: "1/s"})
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "drops", Value: rate, Unit: "1/s"})
 		})
 	}
 }
@@ -321,10 +354,8 @@ func (s *Scanner) scanExporters(nowNs int64) {
 		if x.Lost != nil {
 			now.lost = *x.Lost
 		}
-		before, known := s.exporters[key]
-		if known || len(s.exporters) < maxWatched {
-			s.exporters[key] = now
-		}
+		before := s.exporters[key]
+		s.exporters[key] = now
 		about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
 			return func(e *telemetry.Event) {
 				e.Severity, e.Source, e.Text = severity, x.Source.String(), text

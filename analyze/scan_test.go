@@ -32,7 +32,7 @@ type virtualCollector struct {
 }
 
 // emulate runs a scenario for a time and returns what was found.
-func emulate(t *testing.T, name string, duration time.Duration) *virtualCollector {
+func emulate(t *testing.T, name string, duration time.Duration, shards int) *virtualCollector {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
@@ -54,7 +54,10 @@ func emulate(t *testing.T, name string, duration time.Duration) *virtualCollecto
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
 	}
-	v.Shards, v.Exporters = []*Shard{NewShard(DefaultConfig())}, []*Exporters{NewExporters(100)}
+	v.Exporters = []*Exporters{NewExporters(100)}
+	for range shards {
+		v.Shards = append(v.Shards, NewShard(DefaultConfig()))
+	}
 	v.scanner = NewScanner(&v.Collector, v.log)
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
@@ -80,7 +83,9 @@ func emulate(t *testing.T, name string, duration time.Duration) *virtualCollecto
 
 func (v *virtualCollector) advance(nowNs int64) {
 	for ; v.next <= nowNs; v.next += TickNs {
-		v.Shards[0].Tick(v.next)
+		for _, shard := range v.Shards {
+			shard.Tick(v.next)
+		}
 		v.scanner.Scan(v.next)
 	}
 }
@@ -92,7 +97,11 @@ func (v *virtualCollector) Report(atNs uint64, frame []byte) error {
 	v.batch.Reset()
 	v.decoder.Decode(d.Payload, d.Src, d.DstPort, &v.batch, &v.header[0])
 	v.Exporters[0].Observe(v.header[:], int64(atNs))
-	v.Shards[0].Process(&v.batch, int64(atNs))
+	for i := range v.batch.Reports {
+		r := &v.batch.Reports[i]
+		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]
+		owner.Process(&telemetry.Batch{Reports: v.batch.Reports[i : i+1]}, int64(atNs))
+	}
 	return nil
 }
 
@@ -161,8 +170,10 @@ func TestScenariosYieldEvents(t *testing.T) {
 			continue // races do not depend on the scenario
 		}
 		t.Run(test.scenario, func(t *testing.T) {
-			if got := emulate(t, test.scenario, test.duration).events(); sorted(got) != sorted(test.want) {
-				t.Errorf("got:\n%s\nwant:%s", got, test.want)
+			for _, shards := range []int{1, 3} { // in several shards there are the same events
+				if got := emulate(t, test.scenario, test.duration, shards).events(); sorted(got) != sorted(test.want) {
+					t.Errorf("%d shards: got:\n%s\nwant:%s", shards, got, test.want)
+				}
 			}
 		})
 	}
@@ -170,7 +181,7 @@ func TestScenariosYieldEvents(t *testing.T) {
 
 // Packets in a loop are told by the nodes that they came to twice.
 func TestLoopIsAnEvent(t *testing.T) {
-	v := emulate(t, "loop", 0)
+	v := emulate(t, "loop", 0, 1)
 	list, _ := v.log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventLoop }, 10)
 	names := map[string]bool{}
 	for _, e := range list {
@@ -198,7 +209,7 @@ func TestBurstsOfReports(t *testing.T) {
 	}
 	for _, name := range []string{"incast", "microburst", "demo"} {
 		t.Run(name, func(t *testing.T) {
-			v := emulate(t, name, map[string]time.Duration{"demo": 18 * time.Second}[name])
+			v := emulate(t, name, map[string]time.Duration{"demo": 18 * time.Second}[name], 2)
 			type burst struct {
 				node, port uint32
 				queue      uint8
