@@ -7,7 +7,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/waybill-int/waybill/internal/yamldoc"
 )
@@ -16,7 +15,7 @@ import (
 // the key and the rule; there may be several, joined. The first line of text is line 1.
 func Load(text []byte) (Config, error) {
 	c := DefaultConfig()
-	file, err := parser.ParseBytes(text, 0)
+	file, err := yamldoc.Parse(text)
 	if err != nil {
 		return c, located(err)
 	}
@@ -30,11 +29,8 @@ func Load(text []byte) (Config, error) {
 	case *ast.CommentGroupNode, *ast.NullNode:
 		return c, nil
 	case *ast.MappingNode:
-		if err := yamldoc.Plain(root); err != nil {
-			return c, err
-		}
 		c.Watch, c.Drops, c.Queues = nil, nil, nil
-		if err := yaml.NodeToValue(root, &c, yaml.Strict()); err != nil {
+		if err := yamldoc.Decode(root, &c); err != nil {
 			return c, located(err)
 		}
 	default:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/yamldoc"
@@ -51,7 +50,7 @@ func (c *serveConfig) readFile(name string) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := parser.ParseBytes(text, 0)
+	parsed, err := yamldoc.Parse(text)
 	if err != nil {
 		return fmt.Errorf("%s: %s", name, firstLine(err))
 	}

@@ -61,7 +61,7 @@ var bad = []struct{ text, want string }{
 	{graph + "    hosts: [{name: h, at: a, mac: 1}]\n", `6: got "1", want a MAC`},
 	{graph + "    links: [{between: [a, b]}, {between: [b, a]}]\n", "6: topology.graph.links[1].between: got [b, a]"},
 	{graph + "    links: [{between: [a, b], mtu: 1}]\n", "6: topology.graph.links[0].mtu: got 1"},
-	{graph + "    links: [{between: [a]}]\n", "6: topology.graph.links[0].between: got [a, ]"},
+	{graph + "    links: [{between: [a]}]\n", "6: got a list of 1, want two nodes"},
 
 	{"traffic: [{}]", "4: traffic[0]: got 0 kinds"},
 	{"traffic: [{poisson: {sizes: 1kB}}]", "4: traffic[0].poisson.load: want"},
@@ -92,6 +92,7 @@ var bad = []struct{ text, want string }{
 	{"faults: [{at: -1s, polarisation: {}}]", "4: faults[0].at: at and for"},
 	{"faults: [{every: 1s, polarisation: {}}]", "4: faults[0].every: a fault that comes again"},
 	{"faults: [{link_down: {link: [leaf1, leaf2]}}]", "4: faults[0].link_down.link: got [leaf1, leaf2]"},
+	{"faults: [{link_down: {link: [leaf1, spine1, leaf2]}}]", "4: got a list of 3, want two nodes"},
 	{"faults: [{gray_link: {link: [leaf1, spine1]}}]", "4: faults[0].gray_link.drop: want"},
 	{"faults: [{blackhole: {node: leaf9, prefix: 10.0.0.0/8}}]", `4: faults[0].blackhole.node: got "leaf9"`},
 	{"faults: [{blackhole: {node: leaf1}}]", "4: faults[0].blackhole.prefix: want"},

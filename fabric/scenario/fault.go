@@ -28,13 +28,13 @@ type Fault struct {
 
 // A LinkDown cuts a link: what is on it or waits for it is lost. Routes follow after Routing.Reconvergence.
 type LinkDown struct {
-	Link [2]string `yaml:"link"` // its two nodes
+	Link Ends `yaml:"link"` // its two nodes
 }
 
 // A GrayLink is a link that loses packets, either way, and stays up.
 type GrayLink struct {
-	Link [2]string `yaml:"link"`
-	Drop Share     `yaml:"drop"`
+	Link Ends  `yaml:"link"`
+	Drop Share `yaml:"drop"`
 }
 
 // A Blackhole is a switch without a route for a prefix that it should have.

@@ -40,7 +40,7 @@ type Host struct {
 
 // A Link joins two nodes. There is at most one between the same two.
 type Link struct {
-	Between  [2]string `yaml:"between"`
+	Between  Ends `yaml:"between"`
 	LinkSpec `yaml:",inline"`
 }
 

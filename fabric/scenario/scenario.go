@@ -6,9 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/waybill-int/waybill/internal/yamldoc"
 )
@@ -91,7 +89,7 @@ func Load(file string) (*Scenario, error) {
 
 // Parse reads a scenario from text; file is its name in errors.
 func Parse(file string, text []byte) (*Scenario, error) {
-	tree, err := parser.ParseBytes(text, 0)
+	tree, err := yamldoc.Parse(text)
 	if err != nil {
 		return nil, located(file, err)
 	}
@@ -105,11 +103,8 @@ func Parse(file string, text []byte) (*Scenario, error) {
 	if len(tree.Docs) > 1 {
 		return nil, &Problem{File: file, Line: yamldoc.Begin(tree.Docs[1]), Rule: "a second document: a file holds one scenario"}
 	}
-	if err := yamldoc.Plain(root); err != nil {
-		return nil, located(file, err)
-	}
 	s := defaults()
-	if err := yaml.NodeToValue(root, s, yaml.Strict()); err != nil {
+	if err := yamldoc.Decode(root, s); err != nil {
 		return nil, located(file, err)
 	}
 	if s.Name == "" {

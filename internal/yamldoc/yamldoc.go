@@ -4,7 +4,9 @@ package yamldoc
 import (
 	"fmt"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
 )
 
 // A Problem is something that a file must not have.
@@ -29,6 +31,29 @@ func line(n ast.Node) int {
 		return 1
 	}
 	return n.GetToken().Position.Line
+}
+
+// Parse reads text. Where the library panics, the error is a Problem of line 1.
+func Parse(text []byte) (file *ast.File, err error) {
+	defer survive(&err, 1)
+	return parser.ParseBytes(text, 0)
+}
+
+// Decode puts a map or list that is Plain into v, strictly: unknown keys are errors. Where the library panics, the error is a
+// Problem of the line in which n begins.
+func Decode(n ast.Node, v any) (err error) {
+	if err := Plain(n); err != nil {
+		return err
+	}
+	defer survive(&err, line(n))
+	return yaml.NodeToValue(n, v, yaml.Strict())
+}
+
+// survive makes an error of a panic.
+func survive(err *error, line int) {
+	if why := recover(); why != nil {
+		*err = &Problem{line, fmt.Sprintf("the YAML library cannot read this (%v); is a list longer, or nested otherwise, than it should be?", why)}
+	}
 }
 
 // Plain returns the first Problem in n, or nil: only maps with words or numbers as keys, lists and single values may be

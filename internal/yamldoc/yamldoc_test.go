@@ -40,3 +40,17 @@ func TestPlain(t *testing.T) {
 		}
 	}
 }
+
+func TestDecodeSurvivesTheLibrary(t *testing.T) {
+	file, err := Parse([]byte("a: 1\nb: [1, 2, 3]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		A int
+		B [2]int
+	}
+	if err := Decode(file.Docs[0].Body, &v); err == nil {
+		t.Error("a list that is too long was read")
+	}
+}
