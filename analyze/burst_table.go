@@ -83,12 +83,12 @@ func (b *Bursts) admit(key burstKey, inNs, wait uint64, has SampleFields) *burst
 		b.counters.ClockJumps++
 		b.endNode(key.node)
 	}
+	if inNs > q.settled && len(q.samples) == cap(q.samples) {
+		b.makeRoom(q) // which may settle what is older than this
+	}
 	if inNs <= q.settled {
 		b.counters.Late++
 		return nil
-	}
-	if len(q.samples) == cap(q.samples) {
-		b.makeRoom(q)
 	}
 	if has&SampleDepth != 0 && !q.byDepth {
 		q.measureDepth()
