@@ -32,26 +32,34 @@ func (l *sampleList) wants(h *telemetry.Hop) bool {
 		telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes
 }
 
-// sample sets aside what r tells of queues.
+// sample sets aside what r tells of queues. The flow is looked up once, and only if there is something to set aside.
 func (s *Shard) sample(r *telemetry.Report, tag uint32) {
+	var flow FlowRef
+	found := false
+	take := func(h *telemetry.Hop, at int) {
+		if !found {
+			place, _, _ := s.flows.find(&r.Flow, tag)
+			flow, found = flowRefOf(place, tag), true
+		}
+		s.setAside(r, h, at, flow)
+	}
 	for i := range r.Hops {
 		if s.samples.wants(&r.Hops[i]) {
-			s.setAside(r, &r.Hops[i], i, tag)
+			take(&r.Hops[i], i)
 		}
 	}
 	if s.samples.wants(&r.Local) {
-		s.setAside(r, &r.Local, len(r.Hops), tag)
+		take(&r.Local, len(r.Hops))
 	}
 }
 
 // setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet, in
 // those behind it the records of the nodes in front.
-func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, tag uint32) {
+func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow FlowRef) {
 	if len(s.samples.list) >= maxWaitingSamples {
 		s.samples.overflow++
 		return
 	}
-	place, _, _ := s.flows.find(&r.Flow, tag)
 	const ethernet = 14
 	length := int(r.Bytes) + ethernet
 	if at > 0 {
@@ -60,7 +68,7 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, tag uint
 	sample := QueueSample{
 		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: SampleDepth, Depth: h.QueueOccupancy,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
-		Flow: flowRefOf(place, tag), Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)), Packet: r.PacketID,
+		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)), Packet: r.PacketID,
 	}
 	if h.Has&telemetry.HasIngressTime != 0 {
 		sample.Has |= SampleIn
