@@ -1,6 +1,10 @@
 package node
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/internal/test/packets"
+)
 
 // A stage is a node and the packet that comes to it, as a benchmark or a test without allocations repeats it.
 type stage struct {
@@ -70,7 +74,7 @@ func TestNoAllocs(t *testing.T) {
 }
 
 func benchmark(b *testing.B, text string, at int) {
-	s := newStage(b, text, 5, at, shape{kind: kindTCP, payload: 1000}.frame(newRand()))
+	s := newStage(b, text, 5, at, packets.Shape{Kind: packets.TCP, Payload: 1000}.Frame(newRand()))
 	b.ReportAllocs()
 	for b.Loop() {
 		s.process()

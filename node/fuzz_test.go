@@ -10,6 +10,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/internal/test/packets"
 )
 
 // FuzzNode lets a node of a random configuration process any packet on any way: it must not panic, must not write to the
@@ -68,8 +69,8 @@ func stacked(n *Node, frame string) bool {
 
 func seedFuzz(f *testing.F) {
 	r := rand.New(rand.NewPCG(1, 1))
-	for kind := range numKinds {
-		f.Add(uint64(kind), uint16(r.Uint32()), shape{kind: kind, payload: 40}.frame(r))
+	for kind := range packets.NumKinds {
+		f.Add(uint64(kind), uint16(r.Uint32()), packets.Shape{Kind: kind, Payload: 40}.Frame(r))
 	}
 	for _, v := range test.Vectors(f, "*") {
 		if v.StartsAt == "ethernet" {

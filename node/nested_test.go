@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/test/packets"
 )
 
 // A domain inside of another one leaves the INT of the outer one as it is, whatever both carry it in (INT 2.1 §5.7.2).
@@ -29,9 +31,9 @@ func TestNestedDomains(t *testing.T) {
 						c.nodes = append(c.nodes, newNode(t, in, testSpec(uint32(10+i), i == 0, i == 2)))
 					}
 					c.nodes = append(c.nodes, far)
-					s := randomShape(r)
-					s.dscp = 0
-					frame := s.frame(r)
+					s := packets.Random(r)
+					s.DSCP = 0
+					frame := s.Frame(r)
 					got := c.send(frame)
 					if got == nil {
 						for _, n := range c.nodes {

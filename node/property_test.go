@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -17,7 +18,7 @@ import (
 type walk struct {
 	*chain
 	text  string
-	shape shape
+	shape packets.Shape
 	r     *rand.Rand
 	seen  map[string]int
 	size  int // of the packet as it came
@@ -35,14 +36,14 @@ func TestPathRestoresPacketsAndReportsTell(t *testing.T) {
 	for seed := range uint64(rounds) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		text, carrier := randomConfig(r)
-		w := &walk{chain: newChain(t, 1+r.IntN(6), text), text: text, r: r, seen: seen, shape: randomShape(r)}
+		w := &walk{chain: newChain(t, 1+r.IntN(6), text), text: text, r: r, seen: seen, shape: packets.Random(r)}
 		for i := 1; i < len(w.nodes)-1; i++ {
 			if r.IntN(5) == 0 {
 				w.nodes[i] = nil
 			}
 		}
 		if r.IntN(10) == 0 {
-			w.shape.dscp = usualDSCP
+			w.shape.DSCP = usualDSCP
 		}
 		w.now += r.Uint64N(1e12)
 		w.egress = func(int) Egress {
@@ -53,9 +54,9 @@ func TestPathRestoresPacketsAndReportsTell(t *testing.T) {
 		}
 		switch carrier {
 		case "vxlan-gpe":
-			w.shape.kind = pick(r, w.shape.kind, kindGPE, kindVXLAN)
+			w.shape.Kind = pick(r, w.shape.Kind, packets.GPE, packets.VXLAN)
 		case "geneve":
-			w.shape.kind = pick(r, w.shape.kind, kindGeneve, kindGeneve)
+			w.shape.Kind = pick(r, w.shape.Kind, packets.Geneve, packets.Geneve)
 		}
 		for range 3 {
 			w.once(carrier)
@@ -81,7 +82,7 @@ func TestPathRestoresPacketsAndReportsTell(t *testing.T) {
 
 func (w *walk) once(carrier string) {
 	w.t.Helper()
-	frame := w.shape.frame(w.r)
+	frame := w.shape.Frame(w.r)
 	if at, ipv4 := ttlAt(frame); at > 0 {
 		frame[at] = 0x40
 		if ipv4 {
@@ -96,7 +97,7 @@ func (w *walk) once(carrier string) {
 		}
 	}
 	w.size = len(frame)
-	w.mayCut = w.shape.labels > 0
+	w.mayCut = w.shape.Labels > 0
 	before := w.counts()
 	out := w.send(frame)
 	after := w.counts()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -105,7 +106,7 @@ reports: {format: transparent-security, to: ["192.0.2.9:8555"]}
 watch: [{report_all: true}]
 `
 	c := newChain(t, 3, text)
-	frame := shape{kind: kindUDP, payload: 900}.frame(newRand())
+	frame := packets.Shape{Kind: packets.UDP, Payload: 900}.Frame(newRand())
 	out := c.send(frame)
 	if !bytes.Equal(routed(out), routed(frame)) {
 		t.Errorf("got %x", out)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -149,16 +150,16 @@ func TestR002NothingLeaves(t *testing.T) {
 				if carrier == "marker" {
 					text += "points: {probe_marker: 0xAABBCCDDEEFF0011}\n"
 				}
-				s := shape{kind: kindUDP, payload: 50}
+				s := packets.Shape{Kind: packets.UDP, Payload: 50}
 				switch carrier {
 				case "geneve":
-					s.kind = kindGeneve
+					s.Kind = packets.Geneve
 					text += "instructions: [node_id, hop_latency]\n"
 				case "vxlan-gpe":
-					s.kind = kindGPE
+					s.Kind = packets.GPE
 				}
 				c := newChain(t, 4, text+"watch: [{report_all: true}]\n")
-				frame := s.frame(rand.New(rand.NewPCG(5, 5)))
+				frame := s.Frame(rand.New(rand.NewPCG(5, 5)))
 				out := c.send(frame)
 				if !bytes.Equal(routed(out), routed(frame)) {
 					t.Errorf("%s: got %x, want %x", text, out, frame)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/telemetry"
@@ -15,8 +16,8 @@ import (
 // tcp and udp are test packets, always the same.
 func newRand() *rand.Rand { return rand.New(rand.NewPCG(7, 7)) }
 
-func tcp() []byte { return shape{kind: kindTCP, payload: 60}.frame(newRand()) }
-func udp() []byte { return shape{kind: kindUDP, payload: 60}.frame(newRand()) }
+func tcp() []byte { return packets.Shape{Kind: packets.TCP, Payload: 60}.Frame(newRand()) }
+func udp() []byte { return packets.Shape{Kind: packets.UDP, Payload: 60}.Frame(newRand()) }
 
 // intOf returns what a node of the domain reads in a packet.
 func intOf(t testing.TB, n *Node, frame []byte) *embed.INT {
@@ -38,8 +39,8 @@ func TestR001OnlyWatchedPacketsGetINT(t *testing.T) {
 	}{
 		{"matches", tcp(), true},
 		{"matches an entry without INT", udp(), false},
-		{"matches none", shape{kind: kindTCP, ipv6: true}.frame(newRand()), false},
-		{"no L4", shape{kind: kindICMP}.frame(newRand()), false},
+		{"matches none", packets.Shape{Kind: packets.TCP, IPv6: true}.Frame(newRand()), false},
+		{"no L4", packets.Shape{Kind: packets.ICMP}.Frame(newRand()), false},
 	} {
 		out := c.send(test.frame)
 		if got := intOf(t, c.nodes[0], c.links[0]).Present; got != test.hasINT {
@@ -53,7 +54,7 @@ func TestR001OnlyWatchedPacketsGetINT(t *testing.T) {
 
 // A packet that gets no INT does not look like one that has (INT 2.1 §5.7.2); between two hosts of a switch nothing is lost.
 func TestR004UserDSCPDoesNotMarkINT(t *testing.T) {
-	frame := shape{kind: kindUDP, dscp: usualDSCP, payload: 20}.frame(newRand())
+	frame := packets.Shape{Kind: packets.UDP, DSCP: usualDSCP, Payload: 20}.Frame(newRand())
 	c := newChain(t, 2, "watch: []\n")
 	c.send(frame)
 	if c.links[0][15]>>2 != 0 || c.nodes[0].stats.Count[Cleaned] != 1 {
@@ -71,7 +72,7 @@ func TestR004UserDSCPDoesNotMarkINT(t *testing.T) {
 
 // Queues are chosen by the DSCP that a packet had before INT (INT 2.1 §5.7.2).
 func TestR005ClassIgnoresTheMark(t *testing.T) {
-	frame := shape{kind: kindTCP, dscp: 46, payload: 20}.frame(newRand())
+	frame := packets.Shape{Kind: packets.TCP, DSCP: 46, Payload: 20}.Frame(newRand())
 	c := newChain(t, 3, "")
 	c.send(frame)
 	for i, link := range append([][]byte{frame}, c.links[:2]...) {
@@ -82,7 +83,7 @@ func TestR005ClassIgnoresTheMark(t *testing.T) {
 		}
 	}
 	var s State
-	marked := shape{kind: kindTCP, dscp: usualDSCP}.frame(newRand())
+	marked := packets.Shape{Kind: packets.TCP, DSCP: usualDSCP}.Frame(newRand())
 	c.nodes[0].Arrive(marked, Ingress{Port: 1}, &s)
 	if s.DSCP != 0 {
 		t.Errorf("a user's mark: class %d", s.DSCP)
@@ -95,7 +96,7 @@ func TestR013FilterByProtocolAndPort(t *testing.T) {
 	for _, test := range []struct {
 		frame  []byte
 		hasINT bool
-	}{{tcp(), true}, {udp(), false}, {shape{kind: kindUDP, port: 7000}.frame(newRand()), true}} {
+	}{{tcp(), true}, {udp(), false}, {packets.Shape{Kind: packets.UDP, Port: 7000}.Frame(newRand()), true}} {
 		c.send(test.frame)
 		if got := intOf(t, c.nodes[0], c.links[0]).Present; got != test.hasINT {
 			t.Errorf("%x: INT %v, want %v", test.frame, got, test.hasINT)
@@ -112,7 +113,7 @@ func TestEntriesSayWhatAndHowOften(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 4000 {
-		c.send(shape{kind: kindUDP, payload: 40}.frame(r))
+		c.send(packets.Shape{Kind: packets.UDP, Payload: 40}.Frame(r))
 		if got := intOf(t, c.nodes[0], c.links[0]); got.Present && got.Type != inband.TypeMX {
 			t.Fatalf("got %+v", got)
 		}

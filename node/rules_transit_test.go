@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -77,7 +78,7 @@ func TestR039SourceOnlyMetadataStay(t *testing.T) {
 func TestR042R058Copies(t *testing.T) {
 	for _, version := range []string{"version: 2016\n", "version: 0.5\n", "version: 1.0\n"} {
 		c := newChain(t, 3, version+"replicas: both\nreplicate: true\n")
-		frame := shape{kind: kindGeneve, payload: 50}.frame(newRand())
+		frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
 		if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
 			t.Errorf("%s: got %x", version, out)
 		}
@@ -100,7 +101,7 @@ func TestR043FollowUp(t *testing.T) {
 	c := newChain(t, 2, "version: 2016\n")
 	slow := newNode(t, "version: 2016\nslow_path: true\n", testSpec(9, false, false))
 	c.nodes = []*Node{c.nodes[0], slow, newNode(t, "version: 2016\n", testSpec(3, false, false)), c.nodes[1]}
-	frame := shape{kind: kindGeneve, payload: 50}.frame(newRand())
+	frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
 	if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
 		t.Errorf("got %x", out)
 	}
@@ -165,7 +166,7 @@ func TestR082XDStaysAsItIs(t *testing.T) {
 	c := newChain(t, 3, "mode: xd\nwatch: [{report_all: true}]\n")
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 500 {
-		frame := randomShape(r).frame(r)
+		frame := packets.Random(r).Frame(r)
 		c.mayCut = true
 		c.send(frame)
 		for i, link := range c.links {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/inband"
 )
 
@@ -16,23 +17,23 @@ func benchPackets(b *testing.B, run func(b *testing.B, d *Domain, plain, carryin
 		name    string
 		version inband.Version
 		carrier Carrier
-		kind    kind
+		kind    packets.Kind
 		ipv6    bool
 	}{
-		{"2.1/udp-port", inband.Version20, DstPort, kindUDP, false},
-		{"2.1/udp-port-ipv6", inband.Version20, DstPort, kindUDP, true},
-		{"2.1/new-udp-tcp", inband.Version20, NewUDP, kindTCP, false},
-		{"2.1/dscp-tcp", inband.Version20, DSCP, kindTCP, false},
-		{"2.1/vxlan", inband.Version20, VXLANGPE, kindVXLAN, false},
-		{"2.1/geneve", inband.Version20, Geneve, kindGeneve, false},
-		{"1.0/dscp-udp", inband.Version10, DSCP, kindUDP, false},
+		{"2.1/udp-port", inband.Version20, DstPort, packets.UDP, false},
+		{"2.1/udp-port-ipv6", inband.Version20, DstPort, packets.UDP, true},
+		{"2.1/new-udp-tcp", inband.Version20, NewUDP, packets.TCP, false},
+		{"2.1/dscp-tcp", inband.Version20, DSCP, packets.TCP, false},
+		{"2.1/vxlan", inband.Version20, VXLANGPE, packets.VXLAN, false},
+		{"2.1/geneve", inband.Version20, Geneve, packets.Geneve, false},
+		{"1.0/dscp-udp", inband.Version10, DSCP, packets.UDP, false},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			d := newDomain(c.version, c.carrier)
 			own := randomMetadata(r)
 			own.Has = 1<<14 - 1
-			frame := shape{kind: c.kind, ipv6: c.ipv6, payload: 500}.frame(r)
+			frame := packets.Shape{Kind: c.kind, IPv6: c.ipv6, Payload: 500}.Frame(r)
 			plain, carrying := new(Packet), new(Packet)
 			if err := d.Parse(frame, plain); err != nil {
 				b.Fatal(err)

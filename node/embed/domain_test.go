@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -97,9 +98,9 @@ func TestCheckInstruction(t *testing.T) {
 // In a domain of mode XD nothing is changed (INT 2.1 §3.1).
 func TestXD(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
-	carrying := insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	carrying := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
 	d.Mode = XD
-	for _, frame := range [][]byte{build(shape{}), carrying} {
+	for _, frame := range [][]byte{build(packets.Shape{}), carrying} {
 		p := parse(t, d, frame)
 		inserted, r := d.Insert(nil, p, Instruction{Bitmap: 0x8000}, node(1), 0)
 		if wantSame(t, "Insert", inserted, frame); r.Why != WrongMode {
@@ -120,16 +121,16 @@ func TestNestedDomains(t *testing.T) {
 	for _, c := range []Carrier{DstPort, NewUDP, VXLANGPE, Geneve, GRE} {
 		outer := newDomain(inband.Version20, c)
 		outer.Points.INTDSCP, outer.Points.INTDSCPMask = 0x17, 0x3F // so that it sees the flow
-		plain := build(shape{kind: kindTCP, payload: 50})
+		plain := build(packets.Shape{Kind: packets.TCP, Payload: 50})
 		carrying := push(t, inner, insert(t, inner, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
-		var s shape
+		var s packets.Shape
 		switch c {
 		case VXLANGPE:
-			s.kind = kindGPE
+			s.Kind = packets.GPE
 		case Geneve:
-			s.kind = kindGeneve
+			s.Kind = packets.Geneve
 		}
-		if s.kind != 0 { // in a tunnel between the domains
+		if s.Kind != 0 { // in a tunnel between the domains
 			frame := build(s)
 			p := parse(t, outer, frame)
 			at := p.tunnelAt + vxlanLen
@@ -159,7 +160,7 @@ func TestNestedDomains(t *testing.T) {
 // Frames that are not IP packets, or not whole, are forwarded as they are.
 func TestForwardsWhatItCannotRead(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
-	whole := build(shape{tags: 1, payload: 10})
+	whole := build(packets.Shape{Tags: 1, Payload: 10})
 	for _, c := range []struct {
 		frame []byte
 		want  error
@@ -192,7 +193,7 @@ func TestForwardsWhatItCannotRead(t *testing.T) {
 
 func TestPacketFields(t *testing.T) {
 	d := newDomain(inband.Version20, DSCP)
-	frame := build(shape{kind: kindTCP, tags: 2, dscp: 46, tcpOptions: 8, payload: 30, padding: 4})
+	frame := build(packets.Shape{Kind: packets.TCP, Tags: 2, DSCP: 46, TCPOptions: 8, Payload: 30, Padding: 4})
 	p := parse(t, d, frame)
 	if !p.Tagged || p.VLAN != 100 || p.PCP != 5 || p.L3 != 22 || p.L4 != 42 || p.Payload != 70 || p.End != 100 || p.TotalLength != 78 {
 		t.Errorf("%+v", p)
@@ -200,7 +201,7 @@ func TestPacketFields(t *testing.T) {
 	if p.IPVersion != 4 || p.Protocol != 6 || p.DSCP != 46 || p.Flow.SrcPort != 49152 || p.Flow.DstPort != 6001 || p.Flow.Protocol != 6 || p.HasOuter {
 		t.Errorf("%+v", p)
 	}
-	p = parse(t, d, build(shape{kind: kindVXLAN}))
+	p = parse(t, d, build(packets.Shape{Kind: packets.VXLAN}))
 	if !p.HasOuter || p.Flow.TunnelID != 0xbeef || p.Outer.DstPort != 4789 {
 		t.Errorf("%+v", p)
 	}
@@ -210,7 +211,7 @@ func TestPacketFields(t *testing.T) {
 func TestBehindVXLANGPE(t *testing.T) {
 	d := newDomain(inband.Version20, VXLANGPE)
 	d.Points.GPEIOAMNextProtocol = 0x55
-	ip := shape{port: 53}.appendIP(nil, newRand(1))
+	ip := packets.Shape{Port: 53}.AppendIP(nil, newRand(1))
 	nsh := packet.NSH{TTL: 63, Length: 2, MDType: 2, NextProtocol: packet.NextIPv4, SPI: 7, SI: 255}
 	ioamShim := ioam.Shim{Type: ioam.TypeE2E, HdrLen: 3, NextProtocol: packet.NextNSH}
 	payload := append(append(ioamShim.Append(nil), make([]byte, 8)...), append(nsh.Append(nil), ip...)...)

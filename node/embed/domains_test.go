@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
 )
@@ -112,13 +113,13 @@ func randomInstruction(r *rand.Rand, d *Domain) Instruction {
 			ins.D = false
 		}
 		if d.Mode == MX {
-			ins.SourceInserted = randomBytes(r, 4*r.IntN(5))
+			ins.SourceInserted = packets.Bytes(r, 4*r.IntN(5))
 		} else if w, err := d.demand(&ins); err == nil {
 			if r.IntN(4) != 0 {
-				ins.SourceOnly = randomBytes(r, w.sourceOnly)
+				ins.SourceOnly = packets.Bytes(r, w.sourceOnly)
 			}
 			if r.IntN(4) != 0 {
-				ins.DS = randomBytes(r, w.perHopDS)
+				ins.DS = packets.Bytes(r, w.perHopDS)
 			}
 		}
 		if d.CheckInstruction(&ins) == nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
 )
@@ -34,7 +35,7 @@ func FuzzEmbed(f *testing.F) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		d := fuzzDomain(r)
-		frame := randomShape(r).frame(r)
+		frame := packets.Random(r).Frame(r)
 		var p Packet
 		if d.Parse(frame, &p) == nil {
 			frame, _ = d.Insert(nil, &p, randomInstruction(r, newDomain(inband.Version20, DSCP)), randomMetadata(r), 0)
@@ -70,7 +71,7 @@ func FuzzEmbed(f *testing.F) {
 		mtu := r.IntN(2) * r.IntN(2000)
 		var ins Instruction
 		if r.IntN(2) == 0 {
-			ins = Instruction{Bitmap: uint16(r.Uint32()), MaxHops: uint8(r.Uint32()), DSInstruction: uint16(r.Uint32()), DS: randomBytes(r, 8)}
+			ins = Instruction{Bitmap: uint16(r.Uint32()), MaxHops: uint8(r.Uint32()), DSInstruction: uint16(r.Uint32()), DS: packets.Bytes(r, 8)}
 		}
 		check := func(name string, out []byte, added int) {
 			t.Helper()
@@ -83,7 +84,7 @@ func FuzzEmbed(f *testing.F) {
 		}
 		out, result := d.Insert(nil, &p, ins, own, mtu)
 		check("Insert", out, result.Added)
-		out, result = d.PushDS(nil, &p, own, randomBytes(r, p.INT.perHopDS), mtu)
+		out, result = d.PushDS(nil, &p, own, packets.Bytes(r, p.INT.perHopDS), mtu)
 		check("Push", out, result.Added)
 		if result.Action == Pushed {
 			var again Packet

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/inband"
 )
 
@@ -20,7 +21,7 @@ func parse(t testing.TB, d *Domain, frame []byte) *Packet {
 }
 
 // build returns a packet of that shape, always the same.
-func build(s shape) []byte { return s.frame(rand.New(rand.NewPCG(7, 7))) }
+func build(s packets.Shape) []byte { return s.Frame(rand.New(rand.NewPCG(7, 7))) }
 
 // node returns metadata of which every value is known.
 func node(id uint32) *inband.Metadata {
@@ -88,7 +89,7 @@ func wantSame(t testing.TB, what string, got, want []byte) {
 type variant struct {
 	name string
 	d    *Domain
-	s    shape
+	s    packets.Shape
 }
 
 // variants returns one of every version and carrier, with packets that have no checksum over INT, so that tests may change
@@ -100,12 +101,12 @@ func variants(versions ...inband.Version) (list []variant) {
 	}
 	for _, v := range versions {
 		for _, c := range carriers[v] {
-			s := shape{kind: kindUDPNoChecksum, payload: 100}
+			s := packets.Shape{Kind: packets.UDPNoChecksum, Payload: 100}
 			switch c {
 			case VXLANGPE:
-				s.kind = kindGPE
+				s.Kind = packets.GPE
 			case Geneve:
-				s.kind = kindGeneve
+				s.Kind = packets.Geneve
 			}
 			list = append(list, variant{fmt.Sprintf("%s/carrier%d", names[v], c), newDomain(v, c), s})
 		}

@@ -108,8 +108,8 @@ func frames(t testing.TB, name string) (list [][]byte) {
 	}
 }
 
-// packets returns those of a capture that carry INT.
-func packets(t testing.TB, d *Domain, name string) (list []*Packet) {
+// intPackets returns those of a capture that carry INT.
+func intPackets(t testing.TB, d *Domain, name string) (list []*Packet) {
 	t.Helper()
 	for i, frame := range frames(t, name) {
 		p := new(Packet)
@@ -164,7 +164,7 @@ func TestInteropStrip(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			d := s.domain(t)
 			delivered := frames(t, s.name+"_h2")
-			for i, p := range packets(t, d, s.name+"_s2s3") {
+			for i, p := range intPackets(t, d, s.name+"_s2s3") {
 				out, stripped, err := d.Strip(nil, p)
 				if s.name == "geant_v04_udp" && p.Flow.DstPort == damaged {
 					if err != wire.ErrStackLengthMismatch {
@@ -215,8 +215,8 @@ func TestInteropPush(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			d := s.domain(t)
-			before := packets(t, d, s.name+"_s1s2")
-			for i, theirs := range packets(t, d, s.name+"_s2s3") {
+			before := intPackets(t, d, s.name+"_s1s2")
+			for i, theirs := range intPackets(t, d, s.name+"_s2s3") {
 				if s.name == "geant_v04_udp" && theirs.Flow.DstPort == damaged {
 					continue
 				}
@@ -264,8 +264,8 @@ func TestInteropPath(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			d := s.domain(t)
-			before, delivered := packets(t, d, s.name+"_s1s2"), frames(t, s.name+"_h2")
-			for i, theirs := range packets(t, d, s.name+"_s2s3") {
+			before, delivered := intPackets(t, d, s.name+"_s1s2"), frames(t, s.name+"_h2")
+			for i, theirs := range intPackets(t, d, s.name+"_s2s3") {
 				if s.name == "geant_v04_udp" && theirs.Flow.DstPort == damaged {
 					continue
 				}
@@ -299,7 +299,7 @@ func TestInteropGEANT2022(t *testing.T) {
 	d := s.domain(t)
 	sent, delivered := frames(t, s.name+"_h1"), frames(t, s.name+"_h2")
 	const checksum, payload = 40, 42 // offsets
-	for i, p := range packets(t, d, s.name+"_s2s3") {
+	for i, p := range intPackets(t, d, s.name+"_s2s3") {
 		out, stripped, err := d.Strip(nil, p)
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
@@ -54,7 +55,7 @@ func TestPathRestoresPackets(t *testing.T) {
 			}
 		}
 	}
-	for k := range numKinds {
+	for k := range packets.NumKinds {
 		if name := "kind " + k.String(); seen[name] < rounds/500 {
 			t.Errorf("%s: only %d packets with INT", name, seen[name])
 		}
@@ -64,12 +65,12 @@ func TestPathRestoresPackets(t *testing.T) {
 func onePath(t *testing.T, seed uint64, seen map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	d := randomDomain(r)
-	s := randomShape(r)
+	s := packets.Random(r)
 	if d.Carrier == VXLANGPE && r.IntN(2) == 0 {
-		s.kind = kindGPE
+		s.Kind = packets.GPE
 	}
 	if d.Carrier == Geneve && r.IntN(2) == 0 {
-		s.kind = kindGeneve
+		s.Kind = packets.Geneve
 	}
 	c := &path{t: t, r: r, d: d, ins: randomInstruction(r, d), sums: d.updates(), seen: seen}
 	c.cfg = codepoint.New()
@@ -80,8 +81,8 @@ func onePath(t *testing.T, seed uint64, seen map[string]int) {
 		}
 	}
 	c.cfg.Compile()
-	frame := s.frame(r)
-	if wrong := badSums(frame); wrong != nil && !s.fragment {
+	frame := s.Frame(r)
+	if wrong := badSums(frame); wrong != nil && !s.Fragment {
 		t.Fatalf("test packet: %v", wrong)
 	}
 	frame = c.source(frame)
@@ -89,7 +90,7 @@ func onePath(t *testing.T, seed uint64, seen map[string]int) {
 		return
 	}
 	seen[fmt.Sprintf("version %d carrier %d", d.Version, d.Carrier)]++
-	seen["kind "+s.kind.String()]++
+	seen["kind "+s.Kind.String()]++
 	c.link(frame)
 	for range r.IntN(6) {
 		frame = c.transit(frame)
@@ -128,7 +129,7 @@ func (c *path) source(frame []byte) []byte {
 	if c.r.IntN(4) != 0 {
 		own = randomMetadata(c.r)
 	}
-	prefix := randomBytes(c.r, c.r.IntN(20))
+	prefix := packets.Bytes(c.r, c.r.IntN(20))
 	out, r := c.d.Insert(prefix, p, c.ins, own, c.mtu(p))
 	if !bytes.Equal(frame, c.before) || !bytes.Equal(out[:len(prefix)], prefix) {
 		c.t.Fatal("Insert changed what it may not")
@@ -165,7 +166,7 @@ func (c *path) transit(frame []byte) []byte {
 	if c.r.IntN(8) != 0 {
 		own = randomMetadata(c.r)
 	}
-	ds := randomBytes(c.r, p.INT.perHopDS)
+	ds := packets.Bytes(c.r, p.INT.perHopDS)
 	out, r := c.d.PushDS(nil, p, own, ds, c.mtu(p))
 	if len(out) != len(frame)+r.Added {
 		c.t.Fatalf("Push: %d bytes became %d, Result says %+v", len(frame), len(out), r)

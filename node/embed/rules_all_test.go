@@ -18,6 +18,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
 )
@@ -52,17 +53,17 @@ func TestR002SinkRemovesEveryHeader(t *testing.T) {
 func TestR003OneMark(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
 	d.Points.INTDSCP, d.Points.INTDSCPMask = 0x17, 0x3F // of another domain
-	out := insert(t, d, build(shape{dscp: 9}), Instruction{Bitmap: 0x8000}, node(1))
+	out := insert(t, d, build(packets.Shape{DSCP: 9}), Instruction{Bitmap: 0x8000}, node(1))
 	if p := parse(t, d, out); p.DSCP != 9 || p.INT.Conflict {
 		t.Errorf("marked by port: DSCP %d, conflict %v", p.DSCP, p.INT.Conflict)
 	}
 	other := newDomain(inband.Version20, DSCP)
-	out = insert(t, other, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	out = insert(t, other, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
 	if p := parse(t, other, out); p.Flow.DstPort != 6001 || binary.BigEndian.Uint16(out[p.L4+2:]) != 6001 {
 		t.Errorf("marked by DSCP: port %d", binary.BigEndian.Uint16(out[p.L4+2:]))
 	}
 	// Marked twice, by somebody else: the port counts.
-	out = insert(t, d, build(shape{dscp: 0x17}), Instruction{Bitmap: 0x8000}, node(1))
+	out = insert(t, d, build(packets.Shape{DSCP: 0x17}), Instruction{Bitmap: 0x8000}, node(1))
 	p := parse(t, d, out)
 	if !p.INT.Present || !p.INT.Conflict || p.INT.Malformed != 0 || p.INT.Carrier != DstPort {
 		t.Errorf("marked twice: %+v", p.INT)
@@ -79,7 +80,7 @@ func TestR004NoMarkWithoutINT(t *testing.T) {
 		for _, ipv6 := range []bool{false, true} {
 			d := newDomain(inband.Version20, DSCP)
 			d.Points.INTDSCP, d.Points.INTDSCPMask = c.mark, c.mask
-			frame := build(shape{kind: kindTCP, dscp: c.before, ipv6: ipv6, payload: 50})
+			frame := build(packets.Shape{Kind: packets.TCP, DSCP: c.before, IPv6: ipv6, Payload: 50})
 			out, rewritten := d.CleanMark(nil, parse(t, d, frame))
 			p := parse(t, d, out)
 			if p.DSCP != c.after || rewritten != (c.before != c.after) || p.INT.Present || badSums(out) != nil {
@@ -99,7 +100,7 @@ func TestR004NoMarkWithoutINT(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version20, DstPort)
-	if _, rewritten := d.CleanMark(nil, parse(t, d, build(shape{dscp: 0x17}))); rewritten {
+	if _, rewritten := d.CleanMark(nil, parse(t, d, build(packets.Shape{DSCP: 0x17}))); rewritten {
 		t.Error("a domain that marks by port has rewritten a DSCP")
 	}
 }
@@ -107,7 +108,7 @@ func TestR004NoMarkWithoutINT(t *testing.T) {
 func TestR005ClassWithoutMark(t *testing.T) {
 	d := newDomain(inband.Version20, DSCP)
 	d.Points.INTDSCP, d.Points.INTDSCPMask = 0x01, 0x01
-	frame := build(shape{kind: kindTCP, dscp: 0x2E, payload: 50})
+	frame := build(packets.Shape{Kind: packets.TCP, DSCP: 0x2E, Payload: 50})
 	marked := parse(t, d, insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1)))
 	if got := d.ClassDSCP(marked); got != 0x2E || marked.DSCP != 0x2F {
 		t.Errorf("marked %#02x: class %#02x, want 0x2E", marked.DSCP, got)
@@ -126,14 +127,14 @@ func destinations(t *testing.T, c Carrier) (*Domain, []byte, []byte) {
 	d := newDomain(inband.Version20, c)
 	contents := []byte{0xDE, 0xAD, 0xBE, 0xEF}
 	if c == VXLANGPE {
-		frame := insert(t, d, build(shape{kind: kindGPE}), Instruction{Bitmap: 0x8000}, node(1))
+		frame := insert(t, d, build(packets.Shape{Kind: packets.GPE}), Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, frame)
 		frame[p.sum.at], frame[p.sum.at+1] = 0, 0
 		shim := inband.ShimGPE{Type: inband.TypeDestination, Length: 1, NextProtocol: frame[p.INT.Shim+3]}
 		frame[p.INT.Shim+3] = 0x82
 		return d, grown(p, frame, p.INT.End, append(shim.Append(nil), contents...)), contents
 	}
-	frame := insert(t, d, build(shape{kind: kindGeneve}), Instruction{Bitmap: 0x8000}, node(1))
+	frame := insert(t, d, build(packets.Shape{Kind: packets.Geneve}), Instruction{Bitmap: 0x8000}, node(1))
 	p := parse(t, d, frame)
 	frame[p.sum.at], frame[p.sum.at+1] = 0, 0
 	option := packet.GeneveOption{Class: geneveClassINT, Type: inband.TypeDestination, Length: 1, Data: contents}
@@ -216,7 +217,7 @@ func TestR007HeadersBeforeDestinationHeaders(t *testing.T) {
 	}
 	// MD or MX, never both.
 	d := newDomain(inband.Version20, Geneve)
-	md := insert(t, d, build(shape{kind: kindGeneve}), Instruction{Bitmap: 0x8000}, node(1))
+	md := insert(t, d, build(packets.Shape{Kind: packets.Geneve}), Instruction{Bitmap: 0x8000}, node(1))
 	mx := *d
 	mx.Mode = MX
 	if out, r := mx.Insert(nil, parse(t, &mx, md), Instruction{Bitmap: 0x8000}, nil, 0); r.Why != AlreadyINT || !bytes.Equal(out, md) {
@@ -300,7 +301,7 @@ func TestR010NeverFragments(t *testing.T) {
 	})
 	for _, ipv6 := range []bool{false, true} { // nor is INT put into what is a fragment already
 		d := newDomain(inband.Version20, DstPort)
-		frame := build(shape{kind: kindUDP, ipv6: ipv6, fragment: true, payload: 64})
+		frame := build(packets.Shape{Kind: packets.UDP, IPv6: ipv6, Fragment: true, Payload: 64})
 		if out, r := d.Insert(nil, parse(t, d, frame), Instruction{Bitmap: 0x8000}, node(1), 0); r.Why != IsFragment || !bytes.Equal(out, frame) {
 			t.Errorf("fragment: %+v", r)
 		}
@@ -311,7 +312,7 @@ func TestR011Lengths(t *testing.T) {
 	for _, v := range variants() {
 		for _, ipv6 := range []bool{false, true} {
 			s := v.s
-			s.ipv6, s.padding = ipv6, 5
+			s.IPv6, s.Padding = ipv6, 5
 			before := build(s)
 			frame := before
 			for i := range 4 {
@@ -339,7 +340,7 @@ func TestR012PlaceOfTCPOptions(t *testing.T) {
 	for _, before := range []bool{false, true} {
 		d := newDomain(inband.Version10, DSCP)
 		d.BeforeTCPOptions = before
-		frame := build(shape{kind: kindTCP, tcpOptions: 12, payload: 40})
+		frame := build(packets.Shape{Kind: packets.TCP, TCPOptions: 12, Payload: 40})
 		out := push(t, d, insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1)), node(2))
 		p := parse(t, d, out)
 		want := p.L4 + 32

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
 )
@@ -29,7 +30,7 @@ func TestR047NoChecksumStaysNone(t *testing.T) {
 	for _, v := range variants() {
 		for _, ipv6 := range []bool{false, true} {
 			s, at := v.s, sum4
-			if s.ipv6 = ipv6; ipv6 {
+			if s.IPv6 = ipv6; ipv6 {
 				at = sum6
 			}
 			plain := build(s)
@@ -57,15 +58,15 @@ func checked() (list []variant) {
 		if v.d.Carrier == NewUDP || v.d.Carrier == GRE {
 			continue
 		}
-		for _, k := range []kind{kindUDP, kindTCP} {
+		for _, k := range []packets.Kind{packets.UDP, packets.TCP} {
 			for _, ipv6 := range []bool{false, true} {
 				s := v.s
-				if s.ipv6 = ipv6; s.kind == kindUDPNoChecksum {
-					s.kind = k
-				} else if k == kindTCP {
+				if s.IPv6 = ipv6; s.Kind == packets.UDPNoChecksum {
+					s.Kind = k
+				} else if k == packets.TCP {
 					continue
 				}
-				if v.d.Carrier == DstPort && k == kindTCP && v.d.Version == inband.Version20 {
+				if v.d.Carrier == DstPort && k == packets.TCP && v.d.Version == inband.Version20 {
 					continue // it gets a UDP header
 				}
 				list = append(list, variant{fmt.Sprintf("%s/%v/%v", v.name, k, ipv6), v.d, s})
@@ -76,14 +77,14 @@ func checked() (list []variant) {
 }
 
 // withChecksum returns a packet of that shape whose outermost UDP header has a checksum.
-func withChecksum(s shape) []byte {
+func withChecksum(s packets.Shape) []byte {
 	for seed := uint64(0); ; seed++ {
-		frame := s.frame(newRand(seed))
+		frame := s.Frame(newRand(seed))
 		at := sum4
-		if s.ipv6 {
+		if s.IPv6 {
 			at = sum6
 		}
-		if s.kind == kindTCP || frame[at] != 0 {
+		if s.Kind == packets.TCP || frame[at] != 0 {
 			return frame
 		}
 	}
@@ -124,7 +125,7 @@ func TestR048ChecksumsAreRight(t *testing.T) {
 	// INT 0.5 leaves it to the domain.
 	d := newDomain(inband.Version05, DSCP)
 	d.ChecksumUpdate = false
-	plain := build(shape{kind: kindUDP, payload: 30})
+	plain := build(packets.Shape{Kind: packets.UDP, Payload: 30})
 	frame := insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1))
 	if frame[sum4] != plain[sum4] || frame[sum4+1] != plain[sum4+1] {
 		t.Error("the checksum has changed in a domain without updates")
@@ -139,14 +140,14 @@ func TestR049UpdatedMeansComplementUnused(t *testing.T) {
 		// The domain of this node does not allow complements; another node has asked for them.
 		other, d := newDomain(version, DSCP), newDomain(version, DSCP)
 		other.Complement = true
-		frame := insert(t, other, build(shape{kind: kindUDP}), Instruction{Bitmap: 0x8001}, node(1))
+		frame := insert(t, other, build(packets.Shape{Kind: packets.UDP}), Instruction{Bitmap: 0x8001}, node(1))
 		p := parse(t, d, frame)
 		out := push(t, d, frame, node(2))
 		if !bytes.Equal(out[p.INT.Stack+4:p.INT.Stack+8], unused) || badSums(out) != nil {
 			t.Errorf("% x, %v", out[p.INT.Stack:p.INT.Stack+8], badSums(out))
 		}
 		// Nothing to balance: the UDP checksum is 0.
-		frame = insert(t, other, build(shape{kind: kindUDPNoChecksum}), Instruction{Bitmap: 0x8001}, node(1))
+		frame = insert(t, other, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8001}, node(1))
 		p = parse(t, other, frame)
 		if !bytes.Equal(frame[p.INT.Stack+4:p.INT.Stack+8], unused) {
 			t.Errorf("% x", frame[p.INT.Stack:p.INT.Stack+8])
@@ -195,7 +196,7 @@ func TestR051DamageStaysVisible(t *testing.T) {
 func TestR052UDPZeroIsSentAsOnes(t *testing.T) {
 	// Some node id makes the computed checksum 0.
 	d := newDomain(inband.Version20, DstPort)
-	plain := build(shape{kind: kindUDP, payload: 20})
+	plain := build(packets.Shape{Kind: packets.UDP, Payload: 20})
 	for id := range uint32(1 << 16) {
 		frame := insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(id))
 		switch binary.BigEndian.Uint16(frame[sum4:]) {
@@ -215,8 +216,8 @@ func TestR052UDPZeroIsSentAsOnes(t *testing.T) {
 
 func TestR053InnerChecksumIsNotTouched(t *testing.T) {
 	d := newDomain(inband.Version20, NewUDP)
-	for _, k := range []kind{kindUDP, kindTCP} {
-		plain := build(shape{kind: k, payload: 40})
+	for _, k := range []packets.Kind{packets.UDP, packets.TCP} {
+		plain := build(packets.Shape{Kind: k, Payload: 40})
 		l4 := plain[parse(t, d, plain).L4:]
 		frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
 		p := parse(t, d, frame)

@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
@@ -20,12 +21,12 @@ import (
 
 func TestR054RestoresPortAndProtocol(t *testing.T) {
 	for _, c := range []Carrier{DstPort, NewUDP} {
-		for k := range numKinds {
+		for k := range packets.NumKinds {
 			for _, newIP := range []bool{false, true} {
 				for _, ipv6 := range []bool{false, true} {
 					d := newDomain(inband.Version20, c)
 					d.NewIP = newIP
-					plain := build(shape{kind: k, ipv6: ipv6, ipOptions: true, payload: 30})
+					plain := build(packets.Shape{Kind: k, IPv6: ipv6, IPOptions: true, Payload: 30})
 					before := parse(t, d, plain)
 					frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
 					if p := parse(t, d, frame); p.Protocol != packet.ProtoUDP || binary.BigEndian.Uint16(frame[p.L4+2:]) != 17768 || p.Flow != before.Flow {
@@ -41,7 +42,7 @@ func TestR054RestoresPortAndProtocol(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version05, DstPort) // TCP too, from the tail
-	plain := build(shape{kind: kindTCP, port: 443})
+	plain := build(packets.Shape{Kind: packets.TCP, Port: 443})
 	frame := insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1))
 	if p := parse(t, d, frame); binary.BigEndian.Uint16(frame[p.L4+2:]) != 17768 || p.Flow.DstPort != 443 {
 		t.Errorf("flow %v", p.Flow)
@@ -55,7 +56,7 @@ func TestR055RestoresDSCP(t *testing.T) {
 		for dscp := range uint8(64) {
 			for _, ipv6 := range []bool{false, true} {
 				d := newDomain(version, DSCP)
-				plain := build(shape{dscp: dscp, ipv6: ipv6})
+				plain := build(packets.Shape{DSCP: dscp, IPv6: ipv6})
 				plain, _ = d.CleanMark(nil, parse(t, d, plain))
 				frame := insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1))
 				back, _ := strip(t, d, frame)
@@ -69,7 +70,7 @@ func TestR055RestoresDSCP(t *testing.T) {
 	// With a mark of one bit nodes may change the others on the way.
 	d := newDomain(inband.Version20, DSCP)
 	d.Points.INTDSCP, d.Points.INTDSCPMask = 0x01, 0x01
-	frame := insert(t, d, build(shape{dscp: 0x2E}), Instruction{Bitmap: 0x8000}, node(1))
+	frame := insert(t, d, build(packets.Shape{DSCP: 0x2E}), Instruction{Bitmap: 0x8000}, node(1))
 	e := edit{p: parse(t, d, frame), f: frame}
 	e.dscp(0x0B)
 	back, _ := strip(t, d, frame)
@@ -79,9 +80,9 @@ func TestR055RestoresDSCP(t *testing.T) {
 }
 
 func TestR056G(t *testing.T) {
-	for _, k := range []kind{kindVXLAN, kindGPE} {
+	for _, k := range []packets.Kind{packets.VXLAN, packets.GPE} {
 		d := newDomain(inband.Version20, VXLANGPE)
-		plain := build(shape{kind: k})
+		plain := build(packets.Shape{Kind: k})
 		frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
 		back, _ := strip(t, d, frame)
 		wantSame(t, k.String(), back, plain)
@@ -89,11 +90,11 @@ func TestR056G(t *testing.T) {
 			t.Errorf("%v: flow %v, outer %v", k, p.Flow, p.Outer)
 		}
 	}
-	for k := range numKinds {
+	for k := range packets.NumKinds {
 		for _, ipv6 := range []bool{false, true} {
 			for tags := range 3 {
 				d := newDomain(inband.Version20, GRE)
-				plain := build(shape{kind: k, ipv6: ipv6, tags: tags, padding: 3})
+				plain := build(packets.Shape{Kind: k, IPv6: ipv6, Tags: tags, Padding: 3})
 				frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
 				if wrong := badSums(frame); wrong != nil {
 					t.Errorf("%v: %v", k, wrong)
@@ -111,8 +112,8 @@ func TestR056G(t *testing.T) {
 	}
 	// A header of INT in front of an IP packet of the other version: the EtherType is that of the packet.
 	d = newDomain(inband.Version20, GRE)
-	plain := build(shape{ipv6: true})
-	frame := insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	plain := build(packets.Shape{IPv6: true})
+	frame := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
 	p := parse(t, d, frame)
 	binary.BigEndian.PutUint16(frame[p.INT.Shim+2:], packet.EtherTypeIPv6)
 	frame = append(frame[:p.INT.End:p.INT.End], plain[14:]...)
@@ -204,7 +205,7 @@ func TestR061Malformed(t *testing.T) {
 	// A mark without INT behind it.
 	d := newDomain(inband.Version20, DSCP)
 	for _, payload := range []int{0, 1, 3, 100} {
-		frame := build(shape{dscp: 0x17, payload: payload})
+		frame := build(packets.Shape{DSCP: 0x17, Payload: payload})
 		p := parse(t, d, frame)
 		if !p.INT.Present || p.INT.Malformed == 0 {
 			t.Errorf("%d bytes: %+v", payload, p.INT)
@@ -215,25 +216,25 @@ func TestR061Malformed(t *testing.T) {
 	}
 	// A Next Protocol Type that does not say how to undo INT.
 	d = newDomain(inband.Version20, DstPort)
-	frame := insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	frame := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
 	frame[parse(t, d, frame).INT.Shim] |= 0x0C
 	if out, s, err := d.Strip(nil, parse(t, d, frame)); err != wire.ErrUnknownNPT || !s.Discard || len(out) != 0 {
 		t.Errorf("NPT 3: %+v, %v", s, err)
 	}
 	// A shim of INT 1.0, which cannot keep the port, and a tail that is not there.
-	frame = insert(t, d, build(shape{kind: kindUDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
+	frame = insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
 	copy(frame[parse(t, d, frame).INT.Shim:], []byte{1, 0, 3, 0})
 	if out, s, err := d.Strip(nil, parse(t, d, frame)); err != wire.ErrUnknownINTVersion || !s.Discard || len(out) != 0 {
 		t.Errorf("1.0 by port: %+v, %v", s, err)
 	}
 	old := newDomain(inband.Version05, DstPort)
-	frame = insert(t, old, build(shape{kind: kindUDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
+	frame = insert(t, old, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
 	frame[parse(t, old, frame).INT.Shim+2] = 1
 	if out, s, err := old.Strip(nil, parse(t, old, frame)); err != wire.ErrTailMissing || !s.Discard || len(out) != 0 {
 		t.Errorf("without tail: %+v, %v", s, err)
 	}
 	// A fragment cannot be put together without INT.
-	frame = insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	frame = insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
 	frame[20] |= 0x20
 	e := edit{p: &Packet{L3: 14, IPVersion: 4}, f: frame}
 	frame[20] &^= 0x20

@@ -21,6 +21,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
@@ -29,7 +30,7 @@ import (
 func TestR014HeaderFields(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
 	d.DomainID, d.DSInstruction, d.DSFlags = codepoint.TSDomain, 0x8000, 0x4000
-	frame := insert(t, d, build(shape{payload: 20}), Instruction{Bitmap: 0xC000, D: true, MaxHops: 5, DSFlags: 0x0001}, node(1))
+	frame := insert(t, d, build(packets.Shape{Payload: 20}), Instruction{Bitmap: 0xC000, D: true, MaxHops: 5, DSFlags: 0x0001}, node(1))
 	var h inband.MD
 	if _, err := h.Decode(frame[parse(t, d, frame).INT.Header:]); err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func TestR015HopML(t *testing.T) {
 		{0xFF80 &^ 0x8000, 0xF000, 14},   // both kinds
 		{0x8000 | 0x1000, 0x1000, 1 + 3}, // queue
 	} {
-		frame := insert(t, d, build(shape{}), Instruction{Bitmap: c.bitmap, DSInstruction: c.ds}, nil)
+		frame := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: c.bitmap, DSInstruction: c.ds}, nil)
 		if in := parse(t, d, frame).INT; in.HopML != c.words || in.Malformed != 0 {
 			t.Errorf("bitmap %#04x, DS %#04x: got %+v, want Hop ML %d", c.bitmap, c.ds, in, c.words)
 		}
@@ -78,7 +79,7 @@ func TestR015HopML(t *testing.T) {
 	if d.CheckInstruction(&ins) == nil {
 		t.Error("32 words per hop: no error")
 	}
-	if _, r := d.Insert(nil, parse(t, d, build(shape{})), ins, node(1), 0); r.Why != BadInstruction {
+	if _, r := d.Insert(nil, parse(t, d, build(packets.Shape{})), ins, node(1), 0); r.Why != BadInstruction {
 		t.Errorf("32 words per hop: %+v", r)
 	}
 }
@@ -125,7 +126,7 @@ func TestR018SourceOnly(t *testing.T) {
 	d := newDomain(inband.Version20, NewUDP)
 	d.DomainID, d.DSInstruction = codepoint.TSDomain, 0x8000
 	id := []byte{0xA6, 0x1A, 0xF6, 0xB1, 0x64, 0x7D, 0, 0}
-	frame := insert(t, d, build(shape{kind: kindTCP}), Instruction{Bitmap: 0x8000, SourceOnly: id}, node(1))
+	frame := insert(t, d, build(packets.Shape{Kind: packets.TCP}), Instruction{Bitmap: 0x8000, SourceOnly: id}, node(1))
 	p := parse(t, d, frame)
 	if p.INT.HopML != 1 || frame[p.INT.Shim+1] != 3+1+2 || !bytes.Equal(frame[p.INT.StackEnd-8:p.INT.StackEnd], id) {
 		t.Errorf("%+v, Length %d", p.INT, frame[p.INT.Shim+1])
@@ -135,7 +136,7 @@ func TestR018SourceOnly(t *testing.T) {
 		t.Errorf("source-only %x", s.SourceOnly)
 	}
 	// Without a record of the source they are the bottom all the same; without data they are not available.
-	frame = insert(t, d, build(shape{kind: kindTCP}), Instruction{Bitmap: 0x8000}, nil)
+	frame = insert(t, d, build(packets.Shape{Kind: packets.TCP}), Instruction{Bitmap: 0x8000}, nil)
 	_, s = strip(t, d, push(t, d, frame, node(2)))
 	if wantNodes(t, &s, 2); !bytes.Equal(s.SourceOnly, bytes.Repeat([]byte{0xFF}, 8)) {
 		t.Errorf("source-only %x", s.SourceOnly)
@@ -145,14 +146,14 @@ func TestR018SourceOnly(t *testing.T) {
 	d = newDomain(inband.Version20, DstPort)
 	d.Complement = true
 	d.DomainID, d.DSInstruction = testDomainID, 0xF000
-	frame = insert(t, d, build(shape{kind: kindUDPNoChecksum}), Instruction{
+	frame = insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{
 		Bitmap: 0x8001, DS: []byte("1aaa3aaaaaaa"), SourceOnly: []byte("0bbb2bbbbbbb"),
 	}, node(1))
 	p = parse(t, d, frame)
 	if got, want := string(frame[p.INT.Stack:p.INT.StackEnd]), "\x00\x00\x00\x01"+"0bbb1aaa2bbbbbbb3aaaaaaa"+"\xff\xff\xff\xff"; got != want {
 		t.Errorf("record %q, want %q", got, want)
 	}
-	if _, r := d.Insert(nil, parse(t, d, build(shape{})), Instruction{SourceOnly: id}, nil, 0); r.Why != BadInstruction {
+	if _, r := d.Insert(nil, parse(t, d, build(packets.Shape{})), Instruction{SourceOnly: id}, nil, 0); r.Why != BadInstruction {
 		t.Errorf("source-only data of a wrong length: %+v", r)
 	}
 }
@@ -193,26 +194,26 @@ func TestR021OriginalsInShim(t *testing.T) {
 	for _, c := range []struct {
 		version inband.Version
 		carrier Carrier
-		s       shape
+		s       packets.Shape
 		at      int // in the shim
 		want    []byte
 	}{
-		{inband.Version20, DSCP, shape{kind: kindTCP, dscp: 46}, 0, []byte{0x10, 4, 0, 46 << 2}},
-		{inband.Version20, Marker, shape{dscp: 46}, 0, []byte{0x10, 4, 0, 46 << 2}},
-		{inband.Version20, DstPort, shape{port: 4789 + 2}, 0, []byte{0x14, 4, 0x12, 0xB7}},
-		{inband.Version20, DstPort, shape{kind: kindTCP}, 0, []byte{0x18, 4, 0, 6}},
-		{inband.Version20, NewUDP, shape{kind: kindESP}, 0, []byte{0x18, 4, 0, 50}},
-		{inband.Version20, NewUDP, shape{kind: kindUDP, ipv6: true}, 0, []byte{0x18, 4, 0, 17}},
-		{inband.Version20, NewUDP, shape{kind: kindICMP}, 0, []byte{0x18, 4, 0, 1}},
-		{inband.Version10, DSCP, shape{dscp: 46}, 0, []byte{1, 0, 4, 46 << 2}},
-		{inband.Version05, DSCP, shape{dscp: 46}, 16, []byte{17, 0x17, 0x71, 46}}, // in the tail
-		{inband.Version05, DstPort, shape{kind: kindTCP}, 16, []byte{6, 0x17, 0x71, 0}},
+		{inband.Version20, DSCP, packets.Shape{Kind: packets.TCP, DSCP: 46}, 0, []byte{0x10, 4, 0, 46 << 2}},
+		{inband.Version20, Marker, packets.Shape{DSCP: 46}, 0, []byte{0x10, 4, 0, 46 << 2}},
+		{inband.Version20, DstPort, packets.Shape{Port: 4789 + 2}, 0, []byte{0x14, 4, 0x12, 0xB7}},
+		{inband.Version20, DstPort, packets.Shape{Kind: packets.TCP}, 0, []byte{0x18, 4, 0, 6}},
+		{inband.Version20, NewUDP, packets.Shape{Kind: packets.ESP}, 0, []byte{0x18, 4, 0, 50}},
+		{inband.Version20, NewUDP, packets.Shape{Kind: packets.UDP, IPv6: true}, 0, []byte{0x18, 4, 0, 17}},
+		{inband.Version20, NewUDP, packets.Shape{Kind: packets.ICMP}, 0, []byte{0x18, 4, 0, 1}},
+		{inband.Version10, DSCP, packets.Shape{DSCP: 46}, 0, []byte{1, 0, 4, 46 << 2}},
+		{inband.Version05, DSCP, packets.Shape{DSCP: 46}, 16, []byte{17, 0x17, 0x71, 46}}, // in the tail
+		{inband.Version05, DstPort, packets.Shape{Kind: packets.TCP}, 16, []byte{6, 0x17, 0x71, 0}},
 	} {
 		d := newDomain(c.version, c.carrier)
 		frame := insert(t, d, build(c.s), Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, frame)
 		if got := frame[p.INT.Shim+c.at:][:4]; !bytes.Equal(got, c.want) {
-			t.Errorf("version %d carrier %d %v: % x, want % x", c.version, c.carrier, c.s.kind, got, c.want)
+			t.Errorf("version %d carrier %d %v: % x, want % x", c.version, c.carrier, c.s.Kind, got, c.want)
 		}
 	}
 }
@@ -221,7 +222,7 @@ func TestR022NewUDPHeader(t *testing.T) {
 	d := newDomain(inband.Version20, NewUDP)
 	ports := map[uint16]bool{}
 	for i := range 50 {
-		frame := build(shape{kind: kindTCP, port: uint16(1000 + i)})
+		frame := build(packets.Shape{Kind: packets.TCP, Port: uint16(1000 + i)})
 		var h inband.ShimL4
 		var udp packet.UDP
 		out := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
@@ -244,8 +245,8 @@ func TestR022NewUDPHeader(t *testing.T) {
 
 func TestR023G(t *testing.T) {
 	d := newDomain(inband.Version20, VXLANGPE)
-	for kind, g := range map[kind]bool{kindVXLAN: true, kindGPE: false} {
-		frame := build(shape{kind: kind})
+	for kind, g := range map[packets.Kind]bool{packets.VXLAN: true, packets.GPE: false} {
+		frame := build(packets.Shape{Kind: kind})
 		out := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, out)
 		if got := out[p.INT.Shim+2]&0x80 != 0; got != g || binary.BigEndian.Uint16(out[p.L4+2:]) != packet.PortVXLANGPE || out[p.tunnelAt] != 0x0C || out[p.tunnelAt+3] != 0x82 {
@@ -253,8 +254,8 @@ func TestR023G(t *testing.T) {
 		}
 	}
 	d = newDomain(inband.Version20, GRE)
-	for kind, g := range map[kind]bool{kindUDP: true, kindICMP: true, kindGRE: false} {
-		frame := build(shape{kind: kind})
+	for kind, g := range map[packets.Kind]bool{packets.UDP: true, packets.ICMP: true, packets.GRE: false} {
+		frame := build(packets.Shape{Kind: kind})
 		out := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, out)
 		if got := out[p.INT.Shim]&0x08 != 0; got != g || p.Protocol != packet.ProtoGRE || binary.BigEndian.Uint16(out[p.L4+2:]) != 0x4569 {
@@ -277,7 +278,7 @@ func TestR024GeneveLimit(t *testing.T) {
 			if got, want := d.Hops(&ins), room/words; got != want {
 				t.Errorf("version %d, %d words: %d hops, want %d", version, words, got, want)
 			}
-			toTheLimit(t, d, build(shape{kind: kindGeneve}), ins)
+			toTheLimit(t, d, build(packets.Shape{Kind: packets.Geneve}), ins)
 		}
 	}
 	d := newDomain(inband.Version20, Geneve)
@@ -294,7 +295,7 @@ func TestR024GeneveLimit(t *testing.T) {
 	d = newDomain(inband.Version20, Geneve)
 	foreign := packet.GeneveOption{Class: 0x0199, Type: 1, Length: 31, Data: make([]byte, 124)}
 	h := packet.Geneve{Protocol: packet.EtherTypeTEB, OptLen: 32, Options: foreign.Append(nil)}
-	frame := inUDP(packet.PortGeneve, shape{}.ethernet(h.Append(nil), newRand(1)))
+	frame := inUDP(packet.PortGeneve, packets.Shape{}.AppendEthernet(h.Append(nil), newRand(1)))
 	frame = insert(t, d, frame, Instruction{Bitmap: 0xFF80, MaxHops: 9}, node(1))
 	if in := parse(t, d, frame).INT; in.Remaining != 1 {
 		t.Errorf("%+v", in)
@@ -332,9 +333,9 @@ func TestR025ShimLengthLimit(t *testing.T) {
 			}
 			d := newDomain(version, c)
 			d.MaxHops = 255
-			s := shape{kind: kindUDP}
+			s := packets.Shape{Kind: packets.UDP}
 			if c == VXLANGPE {
-				s.kind = kindGPE
+				s.Kind = packets.GPE
 			}
 			for _, bitmap := range []uint16{0x8000, 0xA000, 0xFF00} {
 				toTheLimit(t, d, build(s), Instruction{Bitmap: bitmap})
@@ -369,11 +370,11 @@ func TestR027ComplementOnlyIfAllowed(t *testing.T) {
 	for _, version := range []inband.Version{inband.Version10, inband.Version20} {
 		d := newDomain(version, DSCP)
 		ins := Instruction{Bitmap: 0x8001}
-		if parse(t, d, insert(t, d, build(shape{}), ins, node(1))).INT.Bitmap != 0x8000 || d.CheckInstruction(&ins) == nil {
+		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8000 || d.CheckInstruction(&ins) == nil {
 			t.Error("bit 15 in a domain without complements")
 		}
 		d.Complement = true
-		if parse(t, d, insert(t, d, build(shape{}), ins, node(1))).INT.Bitmap != 0x8001 || d.CheckInstruction(&ins) != nil {
+		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8001 || d.CheckInstruction(&ins) != nil {
 			t.Error("no bit 15 in a domain with complements")
 		}
 	}

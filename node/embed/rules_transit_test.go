@@ -26,6 +26,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -34,7 +35,7 @@ import (
 func TestR028RecordBehindHeader(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
 	d.DomainID, d.DSInstruction, d.Complement = testDomainID, 0x4000, true
-	frame := insert(t, d, build(shape{kind: kindUDPNoChecksum}), Instruction{Bitmap: 0xD001, DS: []byte("old!")}, node(1))
+	frame := insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0xD001, DS: []byte("old!")}, node(1))
 	p := parse(t, d, frame)
 	out, r := d.PushDS(nil, p, node(2), []byte("new!"), 0)
 	if r.Action != Pushed || r.Added != 20 {
@@ -86,7 +87,7 @@ func TestR030AllOrNothing(t *testing.T) {
 	})
 	// Nor can an IP packet be longer than 65535 bytes.
 	d := newDomain(inband.Version20, DstPort)
-	frame := insert(t, d, build(shape{payload: 65535 - 28 - 20}), Instruction{Bitmap: 0x8000}, node(1))
+	frame := insert(t, d, build(packets.Shape{Payload: 65535 - 28 - 20}), Instruction{Bitmap: 0x8000}, node(1))
 	if out, r := d.Push(nil, parse(t, d, frame), node(2), 0); r.Why != CarrierFull || !bytes.Equal(out, frame) {
 		t.Errorf("got %+v", r)
 	}
@@ -150,7 +151,7 @@ func TestR032HopLimit(t *testing.T) {
 	// Total above Max, as ONOS sends it, is no room either.
 	d := newDomain(inband.Version05, DSCP)
 	d.MaxHops = 1
-	frame := insert(t, d, build(shape{kind: kindUDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
+	frame := insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
 	frame[parse(t, d, frame).INT.Header+2] = 0
 	if _, r := d.Push(nil, parse(t, d, frame), node(2), 0); !r.SetE {
 		t.Errorf("Total 1, Max 0: %+v", r)
@@ -217,7 +218,7 @@ func TestR034ReservedInstruction(t *testing.T) {
 func TestR035UnknownDomain(t *testing.T) {
 	source := newDomain(inband.Version20, DstPort)
 	source.DomainID, source.DSInstruction = testDomainID, 0x5000
-	frame := insert(t, source, build(shape{}), Instruction{Bitmap: 0x8000, DS: []byte("abcdefghijkl")}, node(1))
+	frame := insert(t, source, build(packets.Shape{}), Instruction{Bitmap: 0x8000, DS: []byte("abcdefghijkl")}, node(1))
 	d := newDomain(inband.Version20, DstPort)
 	delete(d.Points.Domains, testDomainID)
 	p := parse(t, d, frame)
@@ -230,7 +231,7 @@ func TestR035UnknownDomain(t *testing.T) {
 
 func TestR036BeyondItsCapacity(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
-	frame := insert(t, d, build(shape{}), Instruction{Bitmap: 0xFF80}, nil)
+	frame := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0xFF80}, nil)
 	out := push(t, d, frame, &inband.Metadata{Has: inband.NodeID | inband.EgressTxUtil, NodeID: 5, EgressTxUtil: 6})
 	p := parse(t, d, out)
 	record := out[p.INT.Stack:p.INT.StackEnd]
@@ -305,7 +306,7 @@ func TestR038IntermediateReport(t *testing.T) {
 func TestR039HeaderAfterIntermediateReport(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} {
 		d := newDomain(inband.Version20, DstPort)
-		plain := build(shape{ipv6: ipv6, payload: 33})
+		plain := build(packets.Shape{IPv6: ipv6, Payload: 33})
 		frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0xA000}, node(1)), node(2))
 		p := parse(t, d, frame)
 		for _, own := range []*inband.Metadata{nil, node(3)} {
@@ -395,7 +396,7 @@ func TestR042Copies(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version20, DstPort)
-	if d.MarkCopy(insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))) || d.MarkCopy(build(shape{})) || d.MarkCopy(nil) {
+	if d.MarkCopy(insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))) || d.MarkCopy(build(packets.Shape{})) || d.MarkCopy(nil) {
 		t.Error("marked what has no C")
 	}
 }
@@ -436,7 +437,7 @@ func TestR044DSFlags(t *testing.T) {
 		d := newDomain(inband.Version20, DstPort)
 		d.Mode, d.DomainID = mode, codepoint.TSDomain
 		d.DSFlags = 0x8000
-		plain := build(shape{payload: 9})
+		plain := build(packets.Shape{Payload: 9})
 		frame := insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1))
 		out, r := d.SetDSFlags(nil, parse(t, d, frame), 0x2000)
 		p := parse(t, d, out)
@@ -455,7 +456,7 @@ func TestR044DSFlags(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version10, DSCP)
-	if _, r := d.SetDSFlags(nil, parse(t, d, insert(t, d, build(shape{}), Instruction{Bitmap: 0x8000}, node(1))), 1); r.Why != WrongMode {
+	if _, r := d.SetDSFlags(nil, parse(t, d, insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))), 1); r.Why != WrongMode {
 		t.Errorf("INT 1.0: %+v", r)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
+	"github.com/waybill-int/waybill/internal/test/packets"
 )
 
 // TestTshark lets another dissector look at the links of random paths: no bad checksum and no bad length in the outer
@@ -29,7 +30,7 @@ func TestTshark(t *testing.T) {
 		if !d.updates() {
 			continue
 		}
-		frame := randomShape(r).frame(r)
+		frame := packets.Random(r).Frame(r)
 		p := parse(t, d, frame)
 		if p.Fragment {
 			continue
@@ -53,7 +54,7 @@ func TestTshark(t *testing.T) {
 		t.Errorf("of %d frames tshark finds wrong:\n%s", len(links), bad)
 	}
 	// It does find what is wrong.
-	wrong := build(shape{kind: kindUDP, payload: 10})
+	wrong := build(packets.Shape{Kind: packets.UDP, Payload: 10})
 	wrong[sum4]++
 	if tsharkBad(t, program, [][]byte{wrong}) == "" {
 		t.Error("tshark does not see a bad checksum")
