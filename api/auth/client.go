@@ -1,0 +1,32 @@
+package auth
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// ClientOf returns the address that r comes from. What comes from this machine may come through a proxy, which says who
+// asked it in the last element of X-Forwarded-For. Only limits and logs rest on it, never rights.
+func ClientOf(r *http.Request) netip.Addr {
+	remote := remoteOf(r)
+	if !remote.IsLoopback() {
+		return remote
+	}
+	values := r.Header.Values("X-Forwarded-For")
+	if len(values) == 0 {
+		return remote
+	}
+	last := values[len(values)-1]
+	if addr, err := netip.ParseAddr(strings.TrimSpace(last[strings.LastIndexByte(last, ',')+1:])); err == nil {
+		return addr.Unmap().WithZone("")
+	}
+	return remote
+}
+
+func remoteOf(r *http.Request) netip.Addr {
+	addr, _ := netip.ParseAddrPort(r.RemoteAddr) // else the zero Addr, which is not loopback
+	return addr.Addr().Unmap().WithZone("")
+}
+
+func remoteIsLoopback(r *http.Request) bool { return remoteOf(r).IsLoopback() }

@@ -1,0 +1,121 @@
+package auth
+
+import (
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// SessionCookie is the name of the cookie with the id of a session.
+const SessionCookie = "waybill_session"
+
+// AnyClient is the common name in Guard.Clients that stands for all that have no row of their own.
+const AnyClient = "*"
+
+// A Guard knows who asks. With neither Tokens nor Clients nobody has to say who they are: who asks from this machine may do
+// everything, others may read.
+type Guard struct {
+	Tokens   *Tokens         // nil: there are none
+	Clients  map[string]Role // by the common name of client certificates; nil: certificates are not asked for
+	Sessions *Sessions
+
+	// Trusting lets everybody do everything: the handler is guarded by something else.
+	Trusting bool
+}
+
+// Required reports whether one has to say who one is.
+func (g *Guard) Required() bool { return !g.Trusting && (g.Tokens != nil || g.Clients != nil) }
+
+// Identify returns who sends r. A token is taken before a session, and a session before a certificate; a token that is
+// not valid is an error whatever else there is.
+func (g *Guard) Identify(r *http.Request, now time.Time) (Identity, error) {
+	if g.Trusting {
+		return Identity{Name: "anybody", Role: Admin, By: "address"}, nil
+	}
+	if !g.Required() {
+		if remoteIsLoopback(r) {
+			return Identity{Name: "local", Role: Admin, By: "address"}, nil
+		}
+		return Identity{Name: "anonymous", Role: Read, By: "address"}, nil
+	}
+	if g.Tokens != nil {
+		if header := r.Header.Values("Authorization"); len(header) > 1 {
+			return Identity{}, ErrScheme
+		} else if len(header) == 1 {
+			return g.byHeader(header[0], now)
+		}
+		if id, err := g.bySession(r, now); err == nil {
+			return id, nil
+		}
+	}
+	if g.Clients != nil && r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		return g.byCertificate(r.TLS.VerifiedChains[0][0])
+	}
+	return Identity{}, ErrMissing
+}
+
+func (g *Guard) byHeader(header string, now time.Time) (Identity, error) {
+	text, err := ParseBearer(header)
+	if err != nil {
+		return Identity{}, err
+	}
+	t, err := g.Tokens.Find(DigestOf(text), now)
+	if err != nil {
+		return Identity{}, err
+	}
+	id := Identity{Name: t.Name, Role: t.Role, By: "token"}
+	if !t.Expires.IsZero() {
+		id.Expires = &t.Expires
+	}
+	return id, nil
+}
+
+// bySession looks the token up too: without it, because it was revoked, the session is over.
+func (g *Guard) bySession(r *http.Request, now time.Time) (Identity, error) {
+	cookie, err := r.Cookie(SessionCookie)
+	if err != nil {
+		return Identity{}, ErrMissing
+	}
+	digest, expires, ok := g.Sessions.Find(cookie.Value, now)
+	if !ok {
+		return Identity{}, ErrMissing
+	}
+	t, err := g.Tokens.Find(digest, now)
+	if err != nil {
+		g.Sessions.End(cookie.Value)
+		return Identity{}, ErrMissing
+	}
+	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, nil
+}
+
+func (g *Guard) byCertificate(c *x509.Certificate) (Identity, error) {
+	name := c.Subject.CommonName
+	role, ok := g.Clients[name]
+	if !ok || name == AnyClient {
+		role, ok = g.Clients[AnyClient]
+	}
+	if !ok {
+		return Identity{}, ErrCertificate
+	}
+	return Identity{Name: name, Role: role, By: "certificate"}, nil
+}
+
+// LogIn exchanges a token for a session, and returns the cookie of it, without Secure and Path.
+func (g *Guard) LogIn(token string, now time.Time) (Identity, *http.Cookie, error) {
+	if g.Tokens == nil {
+		return Identity{}, nil, errors.New("there are no tokens here")
+	}
+	text, err := ParseBearer("Bearer " + token)
+	if err != nil {
+		return Identity{}, nil, ErrUnknown
+	}
+	t, err := g.Tokens.Find(DigestOf(text), now)
+	if err != nil {
+		return Identity{}, nil, err
+	}
+	id, expires := g.Sessions.Begin(&t, now)
+	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, &http.Cookie{
+		Name: SessionCookie, Value: id, MaxAge: int(expires.Sub(now).Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}, nil
+}
