@@ -2,12 +2,14 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -19,8 +21,9 @@ const maxAnswer = 256 << 20
 // A Client asks a server. Its methods return a *Problem if a server answered with an error, and a *url.Error if none
 // could be reached; they end when ctx does.
 type Client struct {
-	base *url.URL
-	http http.Client
+	base  *url.URL
+	http  http.Client
+	token string
 }
 
 // NewClient returns a client of the server at baseURL, for example "http://127.0.0.1:8080", "https://noc.example/waybill"
@@ -34,6 +37,26 @@ func NewClient(baseURL string) (*Client, error) {
 		return nil, fmt.Errorf("%q is not the URL of a server; it looks like http://127.0.0.1:8080", baseURL)
 	}
 	return &Client{base: base}, nil
+}
+
+// Use makes the client give token, unless it is empty, and use config for https. It is an error if the token would cross a
+// network in the clear. It must be called before the first request.
+func (c *Client) Use(token string, config *tls.Config) error {
+	if token != "" && c.base.Scheme == "http" && !isLoopback(c.base.Hostname()) {
+		return fmt.Errorf("the token would cross the network to %s in the clear; use https, or a tunnel to this machine", c.URL())
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config
+	c.token, c.http.Transport = token, transport
+	if token != "" { // a redirect could lead from https to http, and the token with it
+		c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
 // URL returns the URL of the server, without a password.
@@ -124,6 +147,9 @@ func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, e
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/auth"
 )
 
 // A Config says what a handler serves. Only Collector is needed.
@@ -32,6 +34,12 @@ type Config struct {
 	// the loopback addresses themselves: those that a proxy on the same machine forwards.
 	Hosts []string
 
+	// Access knows who asks, and what they may do. Without it everybody may do everything.
+	Access *auth.Guard
+
+	// OpenMetrics lets everybody read /metrics.
+	OpenMetrics bool
+
 	Version string
 	Logger  *slog.Logger     // nil: slog.Default()
 	Now     func() time.Time // nil: time.Now
@@ -50,6 +58,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Metrics == nil {
 		c.Metrics = prometheus.Gatherers{}
+	}
+	if c.Access == nil {
+		c.Access = &auth.Guard{Trusting: true}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

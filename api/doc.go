@@ -11,6 +11,7 @@
 //	GET /api/v1/listeners
 //	GET /api/v1/filter/validate  schema, text
 //	GET /api/v1/filter/complete  schema, text, cursor
+//	GET /api/v1/session    who asks
 //	GET /healthz           200 as long as the process answers
 //	GET /readyz            200 when reports are received, else 503
 //	GET /metrics           Prometheus text or OpenMetrics
@@ -21,8 +22,9 @@
 // answer types of package telemetry; durations are nanoseconds. Whatever is wrong with a request is answered by a
 // Problem (RFC 9457). Methods other than GET and HEAD are refused.
 //
-// The handler sets strict security headers on everything, gives other origins no access, and on loopback connections
-// refuses host names that it does not know, which is what DNS rebinding needs. Timeouts are the server's task: set
+// Before a handler sees a request it passes the checks of checks.go: strict security headers on everything, no access for
+// other origins, on loopback connections no host names that are not known, which is what DNS rebinding needs, limits, who
+// asks and what they may do (package auth). Timeouts are the server's task: set
 // http.Server's ReadHeaderTimeout, ReadTimeout, WriteTimeout, IdleTimeout and MaxHeaderBytes. It may be mounted below a
 // path with http.StripPrefix.
 //

@@ -9,12 +9,8 @@ import (
 	"github.com/waybill-int/waybill/filter"
 )
 
-const (
-	// maxQueries is how many lists are gathered at the same time; the shards are locked for a part of that.
-	maxQueries = 4
-	// maxURL is the length of path and query that a request may have.
-	maxURL = 4096
-)
+// maxQueries is how many lists are gathered at the same time; the shards are locked for a part of that.
+const maxQueries = 4
 
 // handler is the http.Handler of New.
 type handler struct {
@@ -32,18 +28,20 @@ func New(cfg Config) http.Handler {
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.console = newConsole(h.cfg.Console)
 	h.schemas = schemas(h.cfg.Collector.Names)
+	checks := newChecks(h.cfg)
 	h.routes = map[string]http.HandlerFunc{
 		"/healthz": h.health,
 		"/readyz":  h.ready,
-		"/metrics": newMetrics(h.cfg).ServeHTTP,
+		"/metrics": newMetrics(h.cfg, checks).ServeHTTP,
 
+		"/api/v1/session":         h.session,
 		"/api/v1/filter/validate": h.validate,
 		"/api/v1/filter/complete": h.complete,
 	}
 	for name, find := range h.resources() {
 		h.routes["/api/v1/"+name] = h.list(find)
 	}
-	return h
+	return checks.before(h)
 }
 
 // resources returns the lists by name.
@@ -63,11 +61,6 @@ func (h *handler) resources() map[string]resource {
 // ServeHTTP finds the route of r. It is not an http.ServeMux because that redirects, to a path without the prefix that
 // http.StripPrefix took away.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	secure(w.Header())
-	if p := h.refuse(r); p != nil {
-		p.write(w)
-		return
-	}
 	serve, known := h.routes[r.URL.Path]
 	switch {
 	case known:

@@ -12,13 +12,14 @@ import (
 )
 
 // newMetrics returns the handler of /metrics.
-func newMetrics(cfg Config) http.Handler {
+func newMetrics(cfg Config, checks *checks) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&scrape{cfg: cfg},
 		&exporterScrape{collector: cfg.Collector, highest: map[exporterCounter]uint64{}},
+		checks,
 	)
 	return promhttp.HandlerFor(prometheus.Gatherers{registry, cfg.Metrics}, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),

@@ -7,28 +7,19 @@ import (
 	"strings"
 )
 
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// contentSecurityPolicy allows what the console needs, and forms to be sent to formAction.
+func contentSecurityPolicy(formAction string) string {
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+		"connect-src 'self'; base-uri 'none'; form-action " + formAction + "; frame-ancestors 'none'"
+}
 
 // secure sets the headers that every answer has.
 func secure(header http.Header) {
-	header.Set("Content-Security-Policy", contentSecurityPolicy)
+	header.Set("Content-Security-Policy", contentSecurityPolicy("'none'"))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-}
-
-// refuse returns why r is not answered, or nil.
-func (h *handler) refuse(r *http.Request) *Problem {
-	if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
-		return newProblem(http.StatusRequestURITooLong, "path and query are longer than %d bytes", maxURL)
-	}
-	// A page of another site can let its own name point to 127.0.0.1 and read what it gets from there (DNS rebinding). Its
-	// requests carry that name.
-	if onLoopback(r) && !h.knowsHost(r.Host) {
-		return newProblem(http.StatusMisdirectedRequest, "this server is not %q; if a proxy asks by that name, configure it", r.Host)
-	}
-	return nil
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 }
 
 // onLoopback reports whether r came in through a loopback address of this machine.
@@ -38,7 +29,7 @@ func onLoopback(r *http.Request) bool {
 }
 
 // knowsHost reports whether hostPort, of a Host header, names this machine.
-func (h *handler) knowsHost(hostPort string) bool {
+func (c *Config) knowsHost(hostPort string) bool {
 	host := hostPort
 	if name, _, err := net.SplitHostPort(hostPort); err == nil {
 		host = name
@@ -50,7 +41,7 @@ func (h *handler) knowsHost(hostPort string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
-	for _, name := range h.cfg.Hosts {
+	for _, name := range c.Hosts {
 		if strings.EqualFold(host, name) {
 			return true
 		}

@@ -72,6 +72,11 @@ func commandTree(t *testing.T) map[string][]string {
 	flags := map[string][]string{"": {"--version"}}
 	for _, m := range helpFor.FindAllStringSubmatch(string(all), -1) {
 		help, _ := exec.Command(program, m[1], "--help").Output()
+		for _, below := range helpFor.FindAllStringSubmatch(string(help), -1) { // of subcommands
+			if more, err := exec.Command(program, m[1], below[1], "--help").Output(); err == nil && m[1] != "completion" {
+				help = append(help, more...)
+			}
+		}
 		flags[m[1]] = strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), " "), ",", " "))
 		flags[""] = append(flags[""], flags[m[1]]...)
 	}

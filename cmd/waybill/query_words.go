@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -20,6 +21,9 @@ func (c *queryCommand[L, T]) explain(err error) error {
 		if p.Status == http.StatusBadRequest {
 			return usageError{p}
 		}
+		if p.Status == http.StatusUnauthorized {
+			return fmt.Errorf("%w; put it into $WAYBILL_TOKEN or --token-file", p)
+		}
 		return p
 	}
 	cause, ok := errors.AsType[*url.Error](err)
@@ -31,6 +35,8 @@ func (c *queryCommand[L, T]) explain(err error) error {
 		reason = errno.Error() // package net would repeat the address
 	} else if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		reason = dns.Err
+	} else if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", c.client.URL(), failed.Err)
 	} else if cause.Timeout() {
 		reason = fmt.Sprintf("no answer within %v", queryTimeout)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/console"
 )
@@ -68,7 +69,11 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
 	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on; may be repeated")
 	f.StringVar(&flags.HTTP, "http", flags.HTTP, "`ADDRESS` of console, API and metrics; without a host only this machine")
-	f.BoolVar(&flags.Insecure, "insecure", false, "allow --http on an address that other machines can reach, although there is no log-in")
+	f.BoolVar(&flags.Insecure, "insecure", false, "allow --http on an address that other machines can reach without log-in, or without TLS")
+	f.StringVar(&flags.Tokens, "tokens", "", "`FILE` with the hashes of tokens that one has to log in with; see waybill token")
+	f.StringVar(&flags.TLS.Cert, "tls-cert", "", "`FILE` with the certificate for HTTPS and its chain, PEM")
+	f.StringVar(&flags.TLS.Key, "tls-key", "", "`FILE` with its key, PEM")
+	f.StringVar(&flags.TLS.ClientCA, "tls-client-ca", "", "`FILE` with the authorities that sign client certificates, PEM; their roles are tls.clients of the configuration")
 	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
@@ -93,7 +98,8 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 	for name, take := range map[string]func(){
 		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
-		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
+		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
+		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
 	} {
 		if set(name) {
 			take()
@@ -119,12 +125,17 @@ type server struct {
 	receivers []*collect.Receiver
 	listener  net.Listener
 	http      *http.Server
+	guard     *auth.Guard
+	secure    *auth.TLS // nil: plain HTTP
 	receiving atomic.Bool
 }
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
 func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.Names}, events: analyze.NewEventLog(maxEvents)}
+	if s.guard, s.secure, err = openAccess(c, toldBy(s.log)); err != nil {
+		return nil, err
+	}
 	memory, _ := parseSize(c.Memory)
 	buffer, _ := parseSize(c.ReceiveBuffer)
 	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
@@ -171,11 +182,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		return nil, fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
 	}
-	s.http = &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
-	}
+	s.http = newHTTPServer(s.handler(), s.secure, s.log)
 	return s, nil
 }
 
@@ -234,7 +241,8 @@ func (s *server) run(ctx context.Context) error {
 	for _, r := range s.receivers {
 		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
 	}
-	s.log.Info("serving console and API", "url", "http://"+s.listener.Addr().String())
+	s.log.Info("serving console and API", "url", s.url())
+	s.sayWhoMayAsk()
 
 	owning, stopOwners := context.WithCancel(context.Background())
 	var owners errgroup.Group
@@ -243,6 +251,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	owners.Go(func() error { s.tick(owning); return nil })
 	owners.Go(func() error { s.scan(owning); return nil })
+	owners.Go(func() error { s.reloadOnHangup(owning); return nil })
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
@@ -251,12 +260,7 @@ func (s *server) run(ctx context.Context) error {
 		receivers.Go(func() error { return r.Run(ctx) })
 	}
 	group.Go(receivers.Wait)
-	group.Go(func() error {
-		if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			return err
-		}
-		return nil
-	})
+	group.Go(s.serveHTTP)
 	group.Go(func() error {
 		<-ctx.Done()
 		closing, cancel := context.WithTimeout(context.Background(), 3*time.Second)
@@ -287,7 +291,7 @@ func (s *server) sayGoodbye() {
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
 		Collector: s.collector, Events: s.events, Listeners: s.listeners, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log,
+		Version: version, Logger: s.log, Access: s.guard, OpenMetrics: s.config.Metrics == "open",
 	})
 }
 

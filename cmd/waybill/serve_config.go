@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -25,6 +24,9 @@ type serveConfig struct {
 	HTTP          string            `yaml:"http"`
 	Insecure      bool              `yaml:"insecure"`
 	Hosts         []string          `yaml:"hosts"`
+	Tokens        string            `yaml:"tokens"`
+	TLS           tlsFiles          `yaml:"tls"`
+	Metrics       string            `yaml:"metrics"`
 	Memory        string            `yaml:"memory"`
 	Workers       int               `yaml:"workers"`
 	ReceiveBuffer string            `yaml:"receive_buffer"`
@@ -36,13 +38,13 @@ type serveConfig struct {
 
 func defaultServeConfig() serveConfig {
 	return serveConfig{
-		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Memory: "512MiB",
+		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Memory: "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "memory", "workers", "receive_buffer", "coalesce", "names"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -60,6 +62,9 @@ func (c *serveConfig) readFile(name string) error {
 		}
 		if err := yamldoc.Plain(document.Body); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := strictKeys(document.Body); err != nil {
+			return fmt.Errorf("%s: %s", name, firstLine(err))
 		}
 	}
 	var all map[string]any
@@ -81,6 +86,27 @@ func (c *serveConfig) readFile(name string) error {
 	return nil
 }
 
+// strictKeys refuses unknown keys below those keys that hold maps of named fields.
+func strictKeys(body ast.Node) error {
+	all, ok := body.(*ast.MappingNode)
+	if !ok {
+		return nil
+	}
+	for _, value := range all.Values {
+		var into any
+		switch value.Key.String() {
+		case "tls":
+			into = new(tlsFiles)
+		default:
+			continue
+		}
+		if err := yamldoc.Decode(value.Value, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readEnvironment takes WAYBILL_LISTEN, WAYBILL_HTTP and so on; lists are comma separated.
 func (c *serveConfig) readEnvironment() error {
 	for _, key := range serveKeys {
@@ -97,6 +123,12 @@ func (c *serveConfig) readEnvironment() error {
 			c.HTTP = value
 		case "hosts":
 			c.Hosts = strings.Split(value, ",")
+		case "tokens":
+			c.Tokens = value
+		case "tls":
+			err = yaml.UnmarshalWithOptions([]byte(value), &c.TLS, yaml.Strict())
+		case "metrics":
+			c.Metrics = value
 		case "memory":
 			c.Memory = value
 		case "receive_buffer":
@@ -144,18 +176,7 @@ func (c *serveConfig) check() error {
 	if _, err := parseSize(c.ReceiveBuffer); err != nil {
 		return fmt.Errorf("receive_buffer: %w", err)
 	}
-	host, port, err := net.SplitHostPort(c.HTTP)
-	if err != nil {
-		return fmt.Errorf("http: got %q, want HOST:PORT, for example 127.0.0.1:8080", c.HTTP)
-	}
-	if host == "" { // the console has no log-in, so that :8080 means this machine only
-		c.HTTP = net.JoinHostPort("127.0.0.1", port)
-		return nil
-	}
-	if ip := net.ParseIP(host); !c.Insecure && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("http: %s can be reached from other machines, and there is no log-in; listen on 127.0.0.1, or say --insecure if the network is trusted", c.HTTP)
-	}
-	return nil
+	return c.checkAccess()
 }
 
 // dump writes the configuration as a file would have it; code points are those that differ from the specifications.

@@ -1,4 +1,4 @@
-// The only requests of the page. Addresses are relative to the page.
+// The requests of the page, but for those about the session. Addresses are relative to the page.
 
 const resources = ['nodes', 'links', 'flows', 'paths', 'drops', 'exporters', 'listeners'];
 
@@ -30,6 +30,7 @@ export async function loadAll(wish, signal) {
 
 async function get(url, signal) {
   const answer = await fetch(url, { signal, cache: 'no-store', headers: { Accept: 'application/json' } });
+  if (answer.status === 401) location.reload(); // the session is over: the server answers with the page to log in at
   if (!answer.ok) throw new Error(`${url} answers ${answer.status} ${answer.statusText}`.trim());
   const now = Date.parse(answer.headers.get('Date'));
   const body = await answer.json().catch((error) => {

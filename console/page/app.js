@@ -10,6 +10,7 @@ import { passes, wordsOf } from './select.js';
 import { pathColumns } from './paths.js';
 import { poll } from './poll.js';
 import { setText } from './dom.js';
+import { showSession } from './session.js';
 import { showWelcome } from './welcome.js';
 import { Table } from './table.js';
 
@@ -38,6 +39,7 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && view.selection) select(null);
 });
 
+showSession(page.logout);
 const pollNow = poll({ load: (signal) => loadAll({ limit, order: view.order }, signal), show, fail });
 
 // choose selects what was clicked, or nothing if it was selected already.

@@ -1,0 +1,111 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"time"
+
+	"github.com/waybill-int/waybill/api/auth"
+)
+
+// The page at which a browser exchanges a token for a session. It is a form without a script, and its addresses are
+// relative, so that it works below any path.
+var (
+	//go:embed login.html
+	logInText string
+	//go:embed login.css
+	logInStyle []byte
+
+	logInPage = template.Must(template.New("login").Parse(logInText))
+)
+
+// maxLogIn is the size of the form, in bytes.
+const maxLogIn = 4 << 10
+
+// logIn answers what nobody needs to be logged in for: /login, its style, and /logout. Where there are no tokens these do
+// not exist.
+func (c *checks) logIn(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.guard.Tokens == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		get := r.Method == http.MethodGet || r.Method == http.MethodHead
+		switch {
+		case r.URL.Path == "/login.css" && get:
+			w.Header().Set("Content-Type", "text/css; charset=utf-8")
+			w.Write(logInStyle)
+		case r.URL.Path == "/login" && get:
+			writeLogIn(w, http.StatusOK, "")
+		case r.URL.Path == "/login" && r.Method == http.MethodPost:
+			c.begin(w, r)
+		case r.URL.Path == "/logout" && r.Method == http.MethodPost:
+			c.end(w, r)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// begin takes the token of the form, sets the cookie and goes on to the console.
+func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxLogIn)
+	if err := r.ParseForm(); err != nil {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			c.refuse(w, refusedBody, newProblem(http.StatusRequestEntityTooLarge, "the form is longer than %d bytes", maxLogIn))
+			return
+		}
+		newProblem(http.StatusBadRequest, "the form cannot be read").write(w)
+		return
+	}
+	// PostForm: a token in the query would be in the logs of every proxy.
+	id, cookie, err := c.guard.LogIn(r.PostForm.Get("token"), time.Now())
+	if err != nil {
+		c.refused[refusedUnknown].Add(1)
+		p := c.failed(w, r, err)
+		writeLogIn(w, p.Status, p.Detail)
+		return
+	}
+	setCookie(w, r, cookie)
+	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "token", "from", auth.ClientOf(r), "method", r.Method,
+		"path", r.URL.Path, "status", http.StatusSeeOther)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Location", "./") // not http.Redirect, which does not know of a path that a proxy took away
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// end ends the session of the cookie, if there is one.
+func (c *checks) end(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(auth.SessionCookie); err == nil {
+		c.guard.Sessions.End(cookie.Value)
+	}
+	setCookie(w, r, &http.Cookie{Name: auth.SessionCookie, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// setCookie makes the cookie one for TLS and for this machine; browsers take localhost for secure. Only where an operator
+// insists on plain HTTP between machines it goes without, since it would not come back otherwise. It has no path: that
+// is then the one below which a proxy has put this server.
+func setCookie(w http.ResponseWriter, r *http.Request, cookie *http.Cookie) {
+	cookie.Secure = r.TLS != nil || onLoopback(r)
+	http.SetCookie(w, cookie)
+}
+
+func writeLogIn(w http.ResponseWriter, status int, problem string) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", contentSecurityPolicy("'self'"))
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = logInPage.Execute(w, problem) // an error means that who asked is gone
+}
+
+// session answers /api/v1/session: who asks, as far as this server knows.
+func (h *handler) session(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(auth.From(r.Context())) // an error means that who asked is gone
+}
