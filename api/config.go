@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Config says what a handler serves. Only Collector is needed.
@@ -20,6 +21,9 @@ type Config struct {
 
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
+
+	// Refused returns the sources whose datagrams are refused, by source; they are listed behind the exporters.
+	Refused func() []telemetry.Exporter
 
 	// Ready returns why reports are not received (yet), or nil.
 	Ready func() error
@@ -52,6 +56,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }
+	}
+	if c.Refused == nil {
+		c.Refused = func() []telemetry.Exporter { return nil }
 	}
 	if c.Ready == nil {
 		c.Ready = func() error { return nil }

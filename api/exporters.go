@@ -18,7 +18,7 @@ func (h *handler) exporters(p *params) (answer, *Problem) {
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	exporters := h.cfg.Collector.ExporterList()
+	exporters := append(h.cfg.Collector.ExporterList(), h.cfg.Refused()...)
 	exporters = slices.DeleteFunc(exporters, func(e telemetry.Exporter) bool {
 		return !is(e.Node, e.Name) || source.IsValid() && !source.Contains(e.Source.Unmap())
 	})

@@ -1,7 +1,7 @@
 package api
 
 // A Listener is a UDP socket that receives reports, and what became of its datagrams. All counters start at 0 when it is
-// opened. Received is Decoded + Damaged + Malformed + what is being decoded at the moment.
+// opened. Received is Decoded + Damaged + Malformed + Refused + what is being decoded at the moment.
 type Listener struct {
 	// Address is what the socket is bound to, HOST:PORT. Several sockets may share an address.
 	Address string `json:"address"`
@@ -11,6 +11,10 @@ type Listener struct {
 	Decoded   uint64 `json:"decoded"`
 	Damaged   uint64 `json:"damaged"`
 	Malformed uint64 `json:"malformed"`
+	// Refused counts those whose source may not send them, RefusedUnlisted those of them whose source found no room in the
+	// list of refused sources.
+	Refused         uint64 `json:"refused"`
+	RefusedUnlisted uint64 `json:"refused_unlisted"`
 	// KernelDrops counts datagrams that the kernel dropped at the socket; nil where the system does not count them.
 	KernelDrops *uint64 `json:"kernel_drops"`
 	// ReceiveBufferWanted and ReceiveBuffer are the bytes that were asked for and granted; 0 where the system does not tell.

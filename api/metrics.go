@@ -75,6 +75,8 @@ func (s *scrape) collectListeners(ch chan<- prometheus.Metric) {
 		sum.Decoded += l.Decoded
 		sum.Damaged += l.Damaged
 		sum.Malformed += l.Malformed
+		sum.Refused += l.Refused
+		sum.RefusedUnlisted += l.RefusedUnlisted
 		sum.ReceiveBufferWanted += l.ReceiveBufferWanted
 		sum.ReceiveBuffer += l.ReceiveBuffer
 		if sum.KernelDrops != nil && l.KernelDrops != nil {
@@ -86,6 +88,8 @@ func (s *scrape) collectListeners(ch chan<- prometheus.Metric) {
 		counter(ch, datagramsDesc, l.Decoded, address, "decoded")
 		counter(ch, datagramsDesc, l.Damaged, address, "damaged")
 		counter(ch, datagramsDesc, l.Malformed, address, "malformed")
+		counter(ch, datagramsDesc, l.Refused, address, "refused")
+		counter(ch, refusedUnlistedDesc, l.RefusedUnlisted, address)
 		if l.KernelDrops != nil {
 			counter(ch, kernelDropsDesc, *l.KernelDrops, address)
 		}

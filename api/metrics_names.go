@@ -8,8 +8,9 @@ var (
 	buildInfoDesc = desc("build_info", "Always 1; the labels say which build runs.", "version", "goversion")
 
 	datagramsDesc = desc("datagrams_total", "UDP datagrams read from the socket, by what became of them: "+
-		"decoded (all of it was understood), damaged (a part of it), malformed (nothing).", "listener", "outcome")
-	kernelDropsDesc = desc("kernel_drops_total", "UDP datagrams that the kernel dropped at the socket, "+
+		"decoded (all of it was understood), damaged (a part of it), malformed (nothing), refused (its source may not send it).", "listener", "outcome")
+	refusedUnlistedDesc = desc("refused_unlisted_total", "Refused datagrams of sources that found no room in the list of refused sources.", "listener")
+	kernelDropsDesc     = desc("kernel_drops_total", "UDP datagrams that the kernel dropped at the socket, "+
 		"mostly because the receive buffer was full. Absent where the system does not count them.", "listener")
 	receiveBufferDesc       = desc("receive_buffer_bytes", "Receive buffers that the kernel granted, in bytes.", "listener")
 	receiveBufferWantedDesc = desc("receive_buffer_wanted_bytes", "Receive buffers that were asked for, in bytes.", "listener")
@@ -48,7 +49,7 @@ var (
 // scrapeDescs are the metrics of scrape, exporterDescs those of exporterScrape.
 var (
 	scrapeDescs = []*prometheus.Desc{
-		buildInfoDesc, datagramsDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
+		buildInfoDesc, datagramsDesc, refusedUnlistedDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
 		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
 		eventsDesc, eventsUnplacedDesc, exportersDesc, exportersOverflowDesc,
 	}

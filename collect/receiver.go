@@ -27,6 +27,7 @@ type Receiver struct {
 	account Account
 	owners  []Handover
 	port    uint16
+	gate    *gate // nil: everybody may send reports
 
 	batch   *Batch
 	headers []telemetry.Header
@@ -35,6 +36,7 @@ type Receiver struct {
 
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
+	refused                               refusals
 }
 
 // NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their number,
@@ -45,6 +47,9 @@ func NewReceiver(socket *Socket, points *codepoint.Config, account Account, owne
 		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize), filling: make([]*telemetry.Batch, len(owners)),
 	}
 }
+
+// Only lets the receiver take reports that permits allow, and refuse all others. It must be called before Run.
+func (r *Receiver) Only(permits *Permits) { r.gate = &gate{permits: permits} }
 
 // Run receives until ctx is done, then takes what the kernel still holds. It closes the socket.
 func (r *Receiver) Run(ctx context.Context) error {
@@ -74,10 +79,16 @@ func (r *Receiver) take(n int, nowNs int64) {
 		into.Reset()
 	}
 	var damaged, malformed uint64
+	kept := 0 // headers of datagrams that were not refused
 	for i := range n {
 		d := r.batch.Datagram(i)
-		h := &r.headers[i]
-		r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
+		h := &r.headers[kept]
+		if r.gate == nil {
+			r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
+		} else if !r.decodeAllowed(&d, into, h, nowNs) {
+			continue
+		}
+		kept++
 		switch h.Outcome {
 		case telemetry.Damaged:
 			damaged++
@@ -87,15 +98,34 @@ func (r *Receiver) take(n int, nowNs int64) {
 			r.reasons[h.Reason].Add(1)
 		}
 	}
-	r.decoded.Add(uint64(n) - damaged - malformed)
+	r.decoded.Add(uint64(kept) - damaged - malformed)
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
-	r.account.Observe(r.headers[:n], nowNs)
+	r.account.Observe(r.headers[:kept], nowNs)
 	if one {
 		r.owners[0].put(into, nowNs)
 	} else {
 		r.distribute(into, nowNs)
 	}
+}
+
+// decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into, and
+// its exporter's account does not see it.
+func (r *Receiver) decodeAllowed(d *Datagram, into *telemetry.Batch, h *telemetry.Header, nowNs int64) bool {
+	source := d.Source.Addr()
+	permit := r.gate.find(source)
+	if permit == nil {
+		r.refused.add(source, nil, nil, nowNs)
+		return false
+	}
+	before := len(into.Reports)
+	r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
+	if !permit.allows(h) {
+		into.Reports = into.Reports[:before]
+		r.refused.add(source, permit, h, nowNs)
+		return false
+	}
+	return true
 }
 
 // distribute copies each report into a batch for the owner of its flow.
@@ -122,13 +152,15 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 }
 
 // Stats are the counters of a receiver. Every datagram that it received has one outcome:
-// Received = Decoded + Damaged + Malformed.
+// Received = Decoded + Damaged + Malformed + Refused.
 type Stats struct {
 	Address                     string
 	ReceiveBuffer               int // bytes that the kernel granted
 	Received                    uint64
 	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
 	Decoded, Damaged, Malformed uint64
+	Refused                     uint64            // because of who sent them, see Receiver.Only
+	RefusedUnlisted             uint64            // of these, datagrams of sources that are not in Receiver.Refused
 	Reasons                     map[string]uint64 // of damaged and malformed datagrams, by error code
 }
 
@@ -139,6 +171,7 @@ func (r *Receiver) Stats() Stats {
 		Decoded: r.decoded.Load(), Damaged: r.damaged.Load(), Malformed: r.malformed.Load(),
 		Reasons: map[string]uint64{},
 	}
+	s.Refused, s.RefusedUnlisted = r.refused.counts()
 	if drops, err := r.socket.Drops(); err == nil {
 		s.KernelDrops = drops
 	}

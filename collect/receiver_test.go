@@ -39,6 +39,12 @@ func (r *recorder) Tick(int64) {}
 // start runs receivers and owners until the returned function is called, which waits for them.
 func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, accounts, tables []*recorder, stop func()) {
 	t.Helper()
+	return startWith(t, sockets, owners, nil)
+}
+
+// startWith is start with receivers that take only what is permitted.
+func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (receivers []*Receiver, accounts, tables []*recorder, stop func()) {
+	t.Helper()
 	points := codepoint.New()
 	points.Compile()
 	var queues []*Queue
@@ -60,6 +66,9 @@ func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, 
 		account := &recorder{}
 		accounts = append(accounts, account)
 		r := NewReceiver(s, points, account, handovers)
+		if only != nil {
+			r.Only(only)
+		}
 		receivers = append(receivers, r)
 		receiving.Go(func() {
 			if err := r.Run(receive); err != nil {

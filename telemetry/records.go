@@ -180,4 +180,8 @@ type Exporter struct {
 	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
 	Malformed map[string]uint64 `json:"malformed"`
 	Damaged   map[string]uint64 `json:"damaged"`
+	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says why.
+	// A source with such datagrams is an item of its own.
+	Refused        uint64 `json:"refused,omitempty"`
+	RefusedBecause string `json:"refused_because,omitempty"`
 }

@@ -19,7 +19,8 @@ func newExportersCommand() *cobra.Command {
 		short: "list who sends reports, and what was lost of them or could not be read",
 		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
 sequence numbers tell, and those of which a part (DAMAGED) or nothing (MALFORMED) could be read, with the reasons. The loss
-of an exporter whose sequence numbers do not count is unknown; it is not zero.`,
+of an exporter whose sequence numbers do not count is unknown; it is not zero. Sources that may not send what they send are
+listed last, with how many of their datagrams were refused.`,
 		example: `  waybill exporters
   waybill exporters --source 10.0.0.0/24
   waybill exporters --node leaf1 -o json
@@ -67,6 +68,8 @@ of an exporter whose sequence numbers do not count is unknown; it is not zero.`,
 			{"damaged_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Damaged) }},
 			{"malformed", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Malformed)) }},
 			{"malformed_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Malformed) }},
+			{"refused", func(e *telemetry.Exporter) string { return csvUint(e.Refused) }},
+			{"refused_because", func(e *telemetry.Exporter) string { return e.RefusedBecause }},
 			{"first", func(e *telemetry.Exporter) string { return csvTime(e.First) }},
 			{"last", func(e *telemetry.Exporter) string { return csvTime(e.Last) }},
 		},
@@ -75,6 +78,9 @@ of an exporter whose sequence numbers do not count is unknown; it is not zero.`,
 
 // lossCell returns how many datagrams were lost, with their share of what was sent.
 func lossCell(e *telemetry.Exporter) cell {
+	if e.Refused > 0 {
+		return plainCell(unknown)
+	}
 	if e.Lost == nil {
 		return cell{"unknown", yellow}
 	}
@@ -100,6 +106,9 @@ func percentText(share float64) string {
 // noteText says why the loss is not known and what was wrong with datagrams.
 func noteText(e *telemetry.Exporter) string {
 	var notes []string
+	if e.Refused > 0 {
+		return fmt.Sprintf("refused %d: %s", e.Refused, e.RefusedBecause)
+	}
 	if e.Lost == nil {
 		notes = append(notes, "loss unknown: "+strings.TrimPrefix(e.LossKnown, "no: "))
 	}

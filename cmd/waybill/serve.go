@@ -136,6 +136,10 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	if s.guard, s.secure, err = openAccess(c, toldBy(s.log)); err != nil {
 		return nil, err
 	}
+	permits, err := c.permits()
+	if err != nil {
+		return nil, err
+	}
 	memory, _ := parseSize(c.Memory)
 	buffer, _ := parseSize(c.ReceiveBuffer)
 	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
@@ -174,7 +178,11 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	for _, socket := range sockets {
 		exporters := analyze.NewExporters(exporterLimit(memory, len(sockets)))
 		s.collector.Exporters = append(s.collector.Exporters, exporters)
-		s.receivers = append(s.receivers, collect.NewReceiver(socket, c.points, exporters, s.owners()))
+		receiver := collect.NewReceiver(socket, c.points, exporters, s.owners())
+		if permits != nil {
+			receiver.Only(permits)
+		}
+		s.receivers = append(s.receivers, receiver)
 	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -252,6 +260,7 @@ func (s *server) run(ctx context.Context) error {
 	owners.Go(func() error { s.tick(owning); return nil })
 	owners.Go(func() error { s.scan(owning); return nil })
 	owners.Go(func() error { s.reloadOnHangup(owning); return nil })
+	owners.Go(func() error { s.sayRefused(owning); return nil })
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
@@ -276,21 +285,22 @@ func (s *server) run(ctx context.Context) error {
 
 // sayGoodbye tells in one line what came and what was lost.
 func (s *server) sayGoodbye() {
-	var received, drops, damaged, malformed uint64
+	var received, drops, damaged, malformed, refused uint64
 	for _, r := range s.receivers {
 		n := r.Stats()
 		received += n.Received
 		drops += n.KernelDrops
 		damaged += n.Damaged
 		malformed += n.Malformed
+		refused += n.Refused
 	}
-	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed)
+	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed, "refused", refused)
 }
 
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
-		Collector: s.collector, Events: s.events, Listeners: s.listeners, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Collector: s.collector, Events: s.events, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, OpenMetrics: s.config.Metrics == "open",
 	})
 }
@@ -311,6 +321,7 @@ func (s *server) listeners() []api.Listener {
 		n := r.Stats()
 		list[i] = api.Listener{
 			Address: n.Address, Received: n.Received, Decoded: n.Decoded, Damaged: n.Damaged, Malformed: n.Malformed,
+			Refused: n.Refused, RefusedUnlisted: n.RefusedUnlisted,
 			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: int(wanted), ReceiveBuffer: n.ReceiveBuffer,
 		}
 	}

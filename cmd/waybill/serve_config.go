@@ -32,6 +32,7 @@ type serveConfig struct {
 	ReceiveBuffer string            `yaml:"receive_buffer"`
 	Coalesce      bool              `yaml:"coalesce"`
 	Names         map[uint32]string `yaml:"names"`
+	Exporters     []exporterRule    `yaml:"exporters"`
 
 	points *codepoint.Config
 }
@@ -44,7 +45,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -97,6 +98,8 @@ func strictKeys(body ast.Node) error {
 		switch value.Key.String() {
 		case "tls":
 			into = new(tlsFiles)
+		case "exporters":
+			into = new([]exporterRule)
 		default:
 			continue
 		}
@@ -139,6 +142,8 @@ func (c *serveConfig) readEnvironment() error {
 			c.Coalesce, err = strconv.ParseBool(value)
 		case "insecure":
 			c.Insecure, err = strconv.ParseBool(value)
+		case "exporters":
+			err = yaml.UnmarshalWithOptions([]byte(value), &c.Exporters, yaml.Strict())
 		case "names":
 			err = yaml.Unmarshal([]byte(value), &c.Names)
 		}
@@ -175,6 +180,9 @@ func (c *serveConfig) check() error {
 	}
 	if _, err := parseSize(c.ReceiveBuffer); err != nil {
 		return fmt.Errorf("receive_buffer: %w", err)
+	}
+	if _, err := c.permits(); err != nil {
+		return err
 	}
 	return c.checkAccess()
 }

@@ -44,6 +44,11 @@ func serve(t *testing.T, change func(*serveConfig)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return run(t, s)
+}
+
+// run runs s until the end of the test.
+func run(t *testing.T, s *server) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx) }()

@@ -2,9 +2,11 @@
 import { counted, number, percent } from './format.js';
 
 // completeness returns which share of the reports that were sent arrived, over the exporters whose sequence numbers tell.
+// Strangers whose reports are refused do not count.
 export function completeness(exporters) {
-  const known = exporters.filter((e) => e.lost != null);
-  const unknown = exporters.length - known.length;
+  const own = exporters.filter((e) => !e.refused);
+  const known = own.filter((e) => e.lost != null);
+  const unknown = own.length - known.length;
   const lost = sum(known, (e) => e.lost);
   const sent = lost + sum(known, (e) => e.received - e.duplicate);
   return { share: sent > 0 ? (sent - lost) / sent : null, lost, sent, unknown };
@@ -12,7 +14,7 @@ export function completeness(exporters) {
 
 // completenessText returns the figure and its small print.
 export function completenessText(exporters) {
-  if (exporters.length === 0) return ['–', 'no exporter yet'];
+  if (exporters.every((e) => e.refused)) return ['–', 'no exporter yet'];
   const { share, lost, sent, unknown } = completeness(exporters);
   if (share === null) return ['unknown', `for ${counted(unknown, 'exporter')}`];
   const note = `${number(lost)} of ${number(sent)} lost`;

@@ -13,7 +13,8 @@ const text = (label, read, kind) => ({ label, kind, value: read, text: (exporter
 // reasons lists what was wrong with datagrams, the most frequent first.
 export function reasons(exporter) {
   const list = (counts, partly) => Object.entries(counts ?? {}).map(([code, n]) => ({ code, n, partly }));
-  return [...list(exporter.malformed, false), ...list(exporter.damaged, true)].sort((a, b) => b.n - a.n || (a.code < b.code ? -1 : 1));
+  const refused = exporter.refused ? { refused: exporter.refused } : {};
+  return [...list(refused, false), ...list(exporter.malformed, false), ...list(exporter.damaged, true)].sort((a, b) => b.n - a.n || (a.code < b.code ? -1 : 1));
 }
 
 export const exporterColumns = [

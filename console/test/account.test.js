@@ -12,6 +12,13 @@ test('completeness counts only exporters whose loss is known, and says so', () =
   assert.deepEqual(completenessText([]), ['–', 'no exporter yet']);
 });
 
+test('strangers whose reports are refused have no part in completeness', () => {
+  const stranger = { received: 9, duplicate: 0, refused: 9, lost: null, loss_known: 'no: refused, no row of exporters has its address' };
+  assert.deepEqual(completenessText([known, stranger]), ['99.9 %', '1 of 1,000 lost']);
+  assert.deepEqual(completenessText([stranger]), ['–', 'no exporter yet']);
+  assert.equal(lossText(stranger), 'unknown: refused, no row of exporters has its address');
+});
+
 test('loss is a number or the reason why there is none', () => {
   assert.equal(lossText({ lost: 0, loss_known: 'yes' }), '0');
   assert.equal(lossText(stuck), 'unknown: its sequence number never changes');
