@@ -61,10 +61,10 @@ func (c *checks) before(h http.Handler) http.Handler {
 		c.host,         // pages of other sites: reading
 		c.origin,       // pages of other sites: changing
 		c.frequency,    // how often a client may ask
-		c.concurrency,  // how much is done at a time
 		c.logIn,        // what nobody needs to be logged in for
 		c.authenticate, // who asks
 		c.authorize,    // what they may do
+		c.concurrency,  // how much is done at a time; strangers take no part of that
 		c.audit,        // what they do
 		c.body,         // what they send
 	}

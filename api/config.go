@@ -41,6 +41,9 @@ type Config struct {
 	// Access knows who asks, and what they may do. Without it everybody may do everything.
 	Access *auth.Guard
 
+	// RefusedConnections returns how many connections were closed because their client had too many.
+	RefusedConnections func() uint64
+
 	// OpenMetrics lets everybody read /metrics.
 	OpenMetrics bool
 
@@ -59,6 +62,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Refused == nil {
 		c.Refused = func() []telemetry.Exporter { return nil }
+	}
+	if c.RefusedConnections == nil {
+		c.RefusedConnections = func() uint64 { return 0 }
 	}
 	if c.Ready == nil {
 		c.Ready = func() error { return nil }

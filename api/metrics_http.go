@@ -7,6 +7,7 @@ func (c *checks) Describe(ch chan<- *prometheus.Desc) {
 	ch <- httpRefusedDesc
 	ch <- httpFailedLoginsDesc
 	ch <- httpSessionsDesc
+	ch <- httpConnectionsRefusedDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -14,6 +15,7 @@ func (c *checks) Collect(ch chan<- prometheus.Metric) {
 	for why, reason := range refusals {
 		counter(ch, httpRefusedDesc, c.refused[why].Load(), reason)
 	}
+	counter(ch, httpConnectionsRefusedDesc, c.cfg.RefusedConnections())
 	counter(ch, httpFailedLoginsDesc, c.failedLogins.Load())
 	sessions := 0
 	if c.guard.Sessions != nil {

@@ -36,8 +36,9 @@ var (
 
 	httpRefusedDesc = desc("http_refused_total", "HTTP requests that were refused before anything was looked up: url_too_long, wrong_host, "+
 		"cross_origin, too_often, too_many, not_logged_in, not_allowed, body_too_large.", "reason")
-	httpFailedLoginsDesc = desc("http_failed_logins_total", "Tokens given that are not valid.")
-	httpSessionsDesc     = desc("http_sessions", "Browsers that are logged in.")
+	httpConnectionsRefusedDesc = desc("http_connections_refused_total", "Connections that were closed because their client had too many.")
+	httpFailedLoginsDesc       = desc("http_failed_logins_total", "Tokens given that are not valid.")
+	httpSessionsDesc           = desc("http_sessions", "Browsers that are logged in.")
 
 	exporterReceivedDesc  = exporterDesc("received_total", "Datagrams received from the exporter.")
 	exporterLostDesc      = exporterDesc("lost_total", "Datagrams that its sequence numbers say are missing. Absent where they do not count. One that comes late is taken off the next losses.")

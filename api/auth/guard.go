@@ -3,6 +3,7 @@ package auth
 import (
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -52,7 +53,19 @@ func (g *Guard) Identify(r *http.Request, now time.Time) (Identity, error) {
 	if g.Clients != nil && r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
 		return g.byCertificate(r.TLS.VerifiedChains[0][0])
 	}
-	return Identity{}, ErrMissing
+	return Identity{}, g.missing()
+}
+
+// missing returns an ErrMissing that says how to make oneself known.
+func (g *Guard) missing() error {
+	const token, certificate = "a token is needed, as Authorization: Bearer wb_...", "a client certificate is needed"
+	switch {
+	case g.Clients == nil:
+		return fmt.Errorf("%w: %s", ErrMissing, token)
+	case g.Tokens == nil:
+		return fmt.Errorf("%w: %s", ErrMissing, certificate)
+	}
+	return fmt.Errorf("%w: %s, or %s", ErrMissing, token, certificate)
 }
 
 func (g *Guard) byHeader(header string, now time.Time) (Identity, error) {
@@ -116,6 +129,6 @@ func (g *Guard) LogIn(token string, now time.Time) (Identity, *http.Cookie, erro
 	}
 	id, expires := g.Sessions.Begin(&t, now)
 	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, &http.Cookie{
-		Name: SessionCookie, Value: id, MaxAge: int(expires.Sub(now).Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: SessionCookie, Value: id, MaxAge: int((expires.Sub(now) + time.Second - 1) / time.Second), HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	}, nil
 }

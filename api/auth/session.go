@@ -30,7 +30,7 @@ func NewSessions() *Sessions { return &Sessions{sessions: map[Digest]session{}} 
 // Begin starts a session for the holder of a token, and returns its id, 256 random bits as text, and when it ends.
 func (s *Sessions) Begin(token *Token, now time.Time) (id string, expires time.Time) {
 	id = rand.Text() + rand.Text() // 2 x 130 bits
-	expires = now.Add(SessionLife)
+	expires = now.Add(SessionLife).UTC().Truncate(time.Second)
 	if !token.Expires.IsZero() && token.Expires.Before(expires) {
 		expires = token.Expires
 	}

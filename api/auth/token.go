@@ -57,7 +57,7 @@ func (t *Token) Valid(now time.Time) bool { return t.Expires.IsZero() || now.Bef
 
 // Why somebody is not known. What a client is told is their text.
 var (
-	ErrMissing     = errors.New("a token is needed, as Authorization: Bearer wb_..., or a client certificate that is known here")
+	ErrMissing     = errors.New("it is not known who asks") // Identify says more
 	ErrScheme      = errors.New("the Authorization header is not Bearer and one token")
 	ErrUnknown     = errors.New("the token is not known here, or was revoked")
 	ErrExpired     = errors.New("the token has expired")

@@ -22,7 +22,7 @@ func (c *queryCommand[L, T]) explain(err error) error {
 			return usageError{p}
 		}
 		if p.Status == http.StatusUnauthorized {
-			return fmt.Errorf("%w; put it into $WAYBILL_TOKEN or --token-file", p)
+			return fmt.Errorf("%w; give one in $WAYBILL_TOKEN or --token-file", p)
 		}
 		return p
 	}

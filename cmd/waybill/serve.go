@@ -117,17 +117,18 @@ const maxEvents = 4096
 
 // A server is everything that waybill serve runs.
 type server struct {
-	config    *serveConfig
-	log       *slog.Logger
-	collector *analyze.Collector
-	events    *analyze.EventLog
-	queues    []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
-	receivers []*collect.Receiver
-	listener  net.Listener
-	http      *http.Server
-	guard     *auth.Guard
-	secure    *auth.TLS // nil: plain HTTP
-	receiving atomic.Bool
+	config      *serveConfig
+	log         *slog.Logger
+	collector   *analyze.Collector
+	events      *analyze.EventLog
+	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
+	receivers   []*collect.Receiver
+	listener    net.Listener
+	http        *http.Server
+	guard       *auth.Guard
+	secure      *auth.TLS // nil: plain HTTP
+	connections *auth.Connections
+	receiving   atomic.Bool
 }
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
@@ -190,6 +191,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		return nil, fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
 	}
+	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
 	s.http = newHTTPServer(s.handler(), s.secure, s.log)
 	return s, nil
 }
@@ -301,7 +303,7 @@ func (s *server) sayGoodbye() {
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
 		Collector: s.collector, Events: s.events, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log, Access: s.guard, OpenMetrics: s.config.Metrics == "open",
+		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open",
 	})
 }
 

@@ -18,8 +18,12 @@ import (
 	"github.com/waybill-int/waybill/api/auth"
 )
 
-// maxConnections is how many TCP connections are open at a time; further ones wait.
-const maxConnections = 1024
+const (
+	// maxConnections is how many TCP connections are open at a time; further ones wait.
+	maxConnections = 1024
+	// maxClientConnections is how many of them one address may have; a browser has six.
+	maxClientConnections = 128
+)
 
 // tlsFiles are the files that HTTPS needs, and the roles of clients with certificates.
 type tlsFiles struct {
@@ -150,7 +154,7 @@ func newHTTPServer(handler http.Handler, secure *auth.TLS, log *slog.Logger) *ht
 
 // serveHTTP answers until the server is shut down.
 func (s *server) serveHTTP() error {
-	listener := netutil.LimitListener(s.listener, maxConnections)
+	listener := netutil.LimitListener(s.connections, maxConnections)
 	var err error
 	if s.secure != nil {
 		err = s.http.ServeTLS(listener, "", "")
