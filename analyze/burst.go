@@ -47,6 +47,7 @@ type Burst struct {
 	Incast               bool
 
 	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
+	Stack    BurstStack
 
 	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps in
 	// the depth of the queue tell of packets that were never reported.

@@ -1,9 +1,16 @@
 package analyze
 
-// A burstBaseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it.
-// Both are followed by small steps up and down, which end where half of the time is on either side; a few bursts do not move
-// them, and what stays for some ten seconds is usual.
+// A burstBaseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
+// and what it exceeds in one second of 64. All are followed by small steps up and down, which end where the right share of the
+// time is on either side; a few bursts do not move them, and what stays for half a minute is usual.
+//
+// Where packets are dropped for want of room, half of that room is long, however usual it is.
 type burstBaseline struct {
+	second  uint64  // of the latest sample, in units of 2^secondBits ns
+	highest uint64  // the longest queue in it
+	peak    float64 // exceeded in one second of 64
+	room    uint64  // length of the queue when it last had no room for a packet; 0: it always had
+
 	slot                   uint64 // of the last step, in units of 2^slotBits ns: about a millisecond
 	median, deviation      float64
 	leastWait, leastBefore uint32 // ns, of the packets of this epoch and the one before
@@ -14,6 +21,10 @@ const (
 	slotBits  = 20
 	epochBits = 33 // 8.6 s
 	steps     = 4096
+
+	secondBits = 30 // 1.07 s
+	peakSteps  = 32
+	rareness   = 64 // seconds, one of which the queue is longer than peak
 )
 
 // newBurstBaseline knows nothing yet.
@@ -63,11 +74,35 @@ func (b *burstBaseline) level(v uint64, in, least uint64) {
 	}
 }
 
+// longest notes the length of the queue at a moment, of which the longest of each second counts.
+func (b *burstBaseline) longest(v uint64, in, least uint64) {
+	second := in >> secondBits
+	if second <= b.second {
+		b.highest = max(b.highest, v)
+		return
+	}
+	if b.second > 0 {
+		step := (b.peak + float64(least)) / peakSteps
+		if away := float64(b.highest) - b.peak; away > 0 {
+			b.peak += min(step, away)
+		} else {
+			b.peak -= min(step/rareness, -away)
+		}
+		b.peak = max(0, b.peak-step/rareness*float64(second-b.second-1)) // the queue was empty
+	}
+	b.second, b.highest = second, v
+}
+
 // thresholds returns above which length a burst starts and at which it ends. 1.4826 median absolute deviations are one
-// standard deviation of values that are normally distributed, and 6 of those are above.
+// standard deviation of values that are normally distributed, and 6 of those are above. What is half as much again as the peak
+// of all but one second in 64 is unusual.
 func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
-		above = max(least, uint64(b.median+6*1.4826*b.deviation))
+		peak := uint64(1.5 * b.peak)
+		if b.room > 0 {
+			peak = min(peak, b.room/2)
+		}
+		above = max(least, uint64(b.median+6*1.4826*b.deviation), peak)
 	}
 	if below == 0 || below >= above {
 		below = above / 2
@@ -79,6 +114,9 @@ func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) 
 func (b *burstBaseline) merge(o *burstBaseline) {
 	if o.slot > b.slot {
 		b.slot, b.median, b.deviation = o.slot, o.median, o.deviation
+	}
+	if o.second > b.second {
+		b.second, b.highest, b.peak, b.room = o.second, o.highest, o.peak, o.room
 	}
 	switch {
 	case o.epoch == b.epoch:

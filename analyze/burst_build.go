@@ -11,6 +11,8 @@ type burstScratch struct {
 	places  map[FlowRef]int // in flows
 	senders map[uint32]uint64
 	weights []uint64
+	largest []int     // places in flows
+	area    []float64 // bytes times ns, by row and step of a stack
 }
 
 func newBurstScratch() burstScratch {
@@ -22,6 +24,7 @@ type burstFlow struct {
 	Share
 	weight, buildUp uint64
 	extra, longest  uint64 // ns
+	row             int    // in the stack
 }
 
 // build adds up the samples of the burst that q has. Nothing is known of q from endNs to limitNs.
@@ -43,6 +46,7 @@ func (b *Bursts) build(q *burstQueue, endNs, limitNs uint64, open bool) Burst {
 	b.lists(&r)
 	b.incast(&r)
 	b.timeline(q, &r)
+	b.stack(q, &r)
 	return r
 }
 
@@ -63,7 +67,7 @@ func (b *Bursts) sum(q *burstQueue, r *Burst) {
 		if !ok {
 			place = len(s.flows)
 			s.places[k.flow] = place
-			s.flows = append(s.flows, burstFlow{Share: Share{Flow: k.flow, Source: k.source}})
+			s.flows = append(s.flows, burstFlow{Share: Share{Flow: k.flow, Source: k.source}, row: stackFlows})
 		}
 		f := &s.flows[place]
 		n := uint64(k.every)

@@ -3,8 +3,8 @@ package analyze
 // A BurstConfig says what a burst is and how much is kept. Use DefaultBurstConfig and change what is needed.
 type BurstConfig struct {
 	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends. An
-	// AboveBytes of 0 takes it from the queue's own past: nine times the median absolute deviation above the median of its
-	// length over time, and at least MinAboveBytes. A BelowBytes of 0 is half of the other.
+	// AboveBytes of 0 takes it from the queue's own past: what is unusual there, see burstBaseline, and at least
+	// MinAboveBytes. A BelowBytes of 0 is half of the other.
 	AboveBytes, BelowBytes, MinAboveBytes uint64
 	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait there
 	// beyond what they wait in the empty queue.
@@ -31,6 +31,12 @@ func DefaultBurstConfig() BurstConfig {
 		MinAboveBytes: 30_000, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
 		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
 	}
+}
+
+// leastBelow returns a length of queues, in bytes, at or below which every burst ends.
+func (c *BurstConfig) leastBelow() uint32 {
+	_, below := (&burstBaseline{}).thresholds(c.AboveBytes, c.BelowBytes, c.MinAboveBytes)
+	return uint32(min(below, 1<<32-1))
 }
 
 // A BurstCounters says what became of samples: Observed is the sum of Untimed, Impossible, Late, Stray, Overflow and of

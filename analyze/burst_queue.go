@@ -62,7 +62,7 @@ func (q *burstQueue) added() {
 // measureDepth is for the first sample that tells a depth.
 func (q *burstQueue) measureDepth() {
 	q.byDepth = true
-	q.usual.median, q.usual.deviation, q.usual.slot = 0, 0, 0
+	q.usual = burstBaseline{leastWait: q.usual.leastWait, leastBefore: q.usual.leastBefore, epoch: q.usual.epoch}
 	q.walk = burstWalk{next: q.walk.next}
 }
 

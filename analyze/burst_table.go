@@ -253,7 +253,7 @@ func (b *Bursts) end(q *burstQueue, newestNs uint64) {
 		b.keep(b.build(q, q.walk.lastNs, q.walk.lastNs, true))
 	}
 	q.empty()
-	q.usual.slot = 0
+	q.usual.slot, q.usual.second = 0, 0
 }
 
 // close ends the burst of q. The samples of its packets are those that the walk has seen.

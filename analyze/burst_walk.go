@@ -92,6 +92,10 @@ func (b *Bursts) look(q *burstQueue, k *queued) {
 	}
 	if above == 0 {
 		q.usual.level(after, k.in, least)
+		q.usual.longest(after, k.in, least)
+		if k.has&SampleDropped != 0 {
+			q.usual.room = after
+		}
 	} else {
 		least = above
 	}

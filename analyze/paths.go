@@ -98,6 +98,9 @@ type pathHop struct {
 	station
 	latency histogram
 	queue   queueStat
+
+	queuePlace uint32 // of the queue that the latest packet was in, see queueTable
+	queueID    uint8
 }
 
 // A path is a route that packets took, with what all flows together met on it.

@@ -7,13 +7,8 @@ import (
 // Bursts are found among the packets of a queue, which belong to flows of many shards. So a shard sets aside what they met, and
 // a Scanner puts the samples of all shards together.
 
-const (
-	// burstAbove and burstBelow are the queue occupancies at which a burst begins and is over, in bytes as switches that
-	// count bytes report them.
-	burstAbove, burstBelow = 30_000, 15_000
-	// maxWaitingSamples bounds the samples that wait for a scan, 64 bytes each.
-	maxWaitingSamples = 1 << 14
-)
+// maxWaitingSamples bounds the samples that wait for a scan, 64 bytes each.
+const maxWaitingSamples = 1 << 14
 
 // sampleList holds what packets met at queues since the last look.
 type sampleList struct {
@@ -100,8 +95,9 @@ func (s *Shard) flowOf(ref FlowRef) (key telemetry.FlowKey, ok bool) {
 	return f.key, f.used && f.tag == uint32(ref>>32)
 }
 
-// takeSamples exchanges the samples that were set aside for an empty list.
-func (s *Shard) takeSamples(empty []QueueSample) (list []QueueSample, overflow uint64) {
+// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of mostFloor bytes, so
+// that packets that met shorter ones may be left out.
+func (s *Shard) takeSamples(empty []QueueSample, mostFloor uint32) (list []QueueSample, overflow uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.samples
@@ -109,7 +105,7 @@ func (s *Shard) takeSamples(empty []QueueSample) (list []QueueSample, overflow u
 	l.calm++
 	switch n := len(list); {
 	case n > maxWaitingSamples/2:
-		l.floor, l.calm = min(max(2*l.floor, leastFloor), burstBelow), 0
+		l.floor, l.calm = min(max(2*l.floor, leastFloor), mostFloor), 0
 	case n > maxWaitingSamples/16:
 		l.calm = 0
 	case l.calm > calmLooks && l.floor > 0:

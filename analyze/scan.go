@@ -25,6 +25,7 @@ type Scanner struct {
 	changes []foundChange     // of the last scan
 
 	bursts    *Bursts
+	kept      *BurstLog     // may be nil
 	samples   []QueueSample // memory that goes round
 	unsampled uint64        // packets at long queues for which there was no room
 }
@@ -96,7 +97,7 @@ type exporterCount struct{ lost, restarted uint64 }
 func NewScanner(c *Collector, log *EventLog) *Scanner {
 	return &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
-		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(burstConfig()),
+		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 	}
 }
 

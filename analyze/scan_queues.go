@@ -7,18 +7,25 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// burstConfig has fixed thresholds: packets that met no queue are not sampled, so that its usual length is not known.
-func burstConfig() BurstConfig {
+// BurstConfigFor returns a BurstConfig with thresholds from the past of each queue, whose samples stay below bytes.
+func BurstConfigFor(bytes uint64) BurstConfig {
+	const perSample, perQueue = 48, 1024 + leastRoom*48
 	c := DefaultBurstConfig()
-	c.AboveBytes, c.BelowBytes = burstAbove, burstBelow
-	c.MaxSamples, c.MaxQueues = 1<<18, 1024
+	c.MaxQueues = int(max(min(bytes/4/perQueue, 4096), 64))
+	c.MaxSamples = int(max((bytes-bytes/4)/perSample, 4096))
+	c.MaxFlows, c.MaxPoints = 32, 256
 	return c
+}
+
+// KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before Scan.
+func (s *Scanner) KeepBursts(c BurstConfig, log *BurstLog) {
+	s.bursts, s.kept = NewBursts(c), log
 }
 
 // scanQueues puts the samples of all shards together and notes the bursts that are over.
 func (s *Scanner) scanQueues(nowNs int64) {
 	for _, shard := range s.collector.Shards {
-		list, overflow := shard.takeSamples(s.samples)
+		list, overflow := shard.takeSamples(s.samples, s.bursts.config.leastBelow())
 		s.unsampled += overflow
 		for i := range list {
 			s.bursts.Observe(&list[i])
@@ -28,6 +35,9 @@ func (s *Scanner) scanQueues(nowNs int64) {
 	s.bursts.Advance(nowNs)
 	for _, b := range s.bursts.Take() {
 		s.burst(&b, nowNs)
+	}
+	if s.kept != nil {
+		s.kept.note(s.bursts.Counters(), s.unsampled)
 	}
 }
 
@@ -45,6 +55,11 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 	if b.Incast {
 		key.kind = telemetry.EventIncast
 	}
+	names := s.flowNames(b)
+	if s.kept != nil {
+		names.id, names.startNs, names.name = key.id(start), start, s.collector.Names[b.Node]
+		s.kept.add(names)
+	}
 	s.log.note(key, start, end, b.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Info
 		if b.Drops > 0 {
@@ -58,7 +73,7 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 			e.Text += fmt.Sprintf(", as %d senders came together", b.Sources)
 		}
 		if len(b.Culprits) > 0 {
-			e.Flow = s.flow(b.Culprits[0].Flow)
+			e.Flow = names.endpoints(b.Culprits[0].Flow)
 		}
 		e.Evidence = append(
 			e.Evidence,
@@ -77,16 +92,18 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 	s.log.end(key, end)
 }
 
-// flow returns the endpoints of a flow, nil if it gave way to others.
-func (s *Scanner) flow(ref FlowRef) *telemetry.Endpoints {
+// flowNames returns b with the names of its flows, of those that did not give way to others.
+func (s *Scanner) flowNames(b *Burst) *keptBurst {
+	k := &keptBurst{Burst: *b, flows: flowsOfBurst(b)}
+	k.keys, k.known = make([]telemetry.FlowKey, len(k.flows)), make([]bool, len(k.flows))
 	for _, shard := range s.collector.Shards {
 		shard.mu.Lock()
-		key, ok := shard.flowOf(ref)
-		shard.mu.Unlock()
-		if ok {
-			e := telemetry.EndpointsOf(&key)
-			return &e
+		for i, ref := range k.flows {
+			if !k.known[i] {
+				k.keys[i], k.known[i] = shard.flowOf(ref)
+			}
 		}
+		shard.mu.Unlock()
 	}
-	return nil
+	return k
 }

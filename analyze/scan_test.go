@@ -24,6 +24,7 @@ type virtualCollector struct {
 	decoder *telemetry.Decoder
 	scanner *Scanner
 	log     *EventLog
+	bursts  *BurstLog
 	batch   telemetry.Batch
 	header  [1]telemetry.Header
 	start   int64
@@ -31,8 +32,17 @@ type virtualCollector struct {
 	truth   bytes.Buffer
 }
 
-// emulate runs a scenario for a time and returns what was found.
+// burstAbove and burstBelow are the thresholds that the truth of a scenario has by default.
+const burstAbove, burstBelow = 30_000, 15_000
+
+// emulate runs a scenario for a time and returns what was found. A burst is what the truth calls one.
 func emulate(t *testing.T, name string, duration time.Duration, shards int) *virtualCollector {
+	t.Helper()
+	return emulateWith(t, name, duration, shards, true)
+}
+
+// emulateWith is emulate, with thresholds for bursts that are fixed, or taken from the past of each queue.
+func emulateWith(t *testing.T, name string, duration time.Duration, shards int, fixed bool) *virtualCollector {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
@@ -49,7 +59,7 @@ func emulate(t *testing.T, name string, duration time.Duration, shards int) *vir
 		t.Fatal(err)
 	}
 	c.Compile()
-	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), start: int64(s.Start)}
+	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start)}
 	v.Names = map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
@@ -59,6 +69,13 @@ func emulate(t *testing.T, name string, duration time.Duration, shards int) *vir
 		v.Shards = append(v.Shards, NewShard(DefaultConfig()))
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
+	if fixed {
+		config := BurstConfigFor(16 << 20)
+		config.AboveBytes, config.BelowBytes, config.MaxPoints = burstAbove, burstBelow, 1<<20
+		v.scanner.KeepBursts(config, v.bursts)
+	} else {
+		v.scanner.KeepBursts(BurstConfigFor(16<<20), v.bursts)
+	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
 	s.INT.Text = []byte("watch: [{report_all: true}]\n")

@@ -17,6 +17,8 @@ type Config struct {
 	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 600
 	// bytes, a path 1.4 kB and 0.7 kB for each hop.
 	MaxFlows, MaxPaths, MaxDrops int
+	// MaxQueues bounds the queues whose length is kept, 0.8 kB each.
+	MaxQueues int
 	// JoinPlaces is how many packets may wait for the postcards of further nodes; a power of two.
 	JoinPlaces int
 	// JoinWindowNs is how long they wait, in nanoseconds.
@@ -27,13 +29,13 @@ type Config struct {
 
 // DefaultConfig returns the bounds that fit in about 512 MiB.
 func DefaultConfig() Config {
-	return Config{MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, JoinPlaces: 8192, JoinWindowNs: 500e6}
+	return Config{MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192, JoinWindowNs: 500e6}
 }
 
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath, perPlace, perDrop = 620, 1500 + 5*720, 1260, 400
+	const perFlow, perPath, perPlace, perDrop, perQueue = 620, 1500 + 5*720, 1260, 400, 900
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
@@ -41,7 +43,8 @@ func ConfigFor(bytes uint64, shards int) Config {
 	}
 	c.MaxPaths = int(max(min(each/8/perPath, 65536), 64))
 	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
-	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop)
+	c.MaxQueues = int(max(min(each/64/perQueue, 65536), 64))
+	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+uint64(c.MaxQueues)*perQueue)
 	c.MaxFlows = int(max(rest/perFlow, 256))
 	return c
 }
@@ -56,6 +59,7 @@ type Shard struct {
 	drops   dropTable
 	changes changeTable
 	samples sampleList
+	queues  queueTable
 	outer   map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
@@ -72,7 +76,7 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
-		join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
+		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
 	}
 }
 
@@ -405,5 +409,8 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		f.queueCount++
 		f.queueMax = max(f.queueMax, h.QueueOccupancy)
 		f.queueID = h.QueueID
+	}
+	if h.Has&(telemetry.HasQueue|telemetry.HasCongestion) != 0 {
+		s.queues.add(p, h, s.lastNs)
 	}
 }

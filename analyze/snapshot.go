@@ -403,6 +403,8 @@ type Counters struct {
 	FlowsEvicted, PathsEvicted, JoinEarly uint64
 	DropsOverflow, ExportersOverflow      uint64
 	Exporters, FlowLimit                  int
+	Queues                                int
+	QueuesOverflow                        uint64
 }
 
 // Counters adds up the counters of all shards.
@@ -418,6 +420,8 @@ func (c *Collector) Counters() Counters {
 		n.DropPlaces += len(s.drops.drops)
 		n.FlowsEvicted += s.flows.evicted
 		n.PathsEvicted += s.paths.evicted
+		n.Queues += len(s.queues.queues)
+		n.QueuesOverflow += s.queues.overflow
 		n.JoinEarly += s.join.early
 		n.DropsOverflow += s.drops.overflow
 		s.mu.Unlock()

@@ -66,7 +66,7 @@ func (c *Client) URL() string { return c.base.Redacted() }
 // says which values a field may have.
 type Query struct {
 	Limit    int    // items; the server's default is 100
-	Order    string // of flows: last, packets, latency or drops
+	Order    string // of flows: last, packets, latency or drops; of bursts: last, peak, duration or drops
 	Src, Dst string // of flows: address or prefix
 	Port     string // of flows, at either end
 	Protocol string // of flows: name or number
@@ -77,6 +77,7 @@ type Query struct {
 	Kind     string // of events: names, with commas
 	Severity string // of events: at least info, warning or critical
 	Open     bool   // of events: only those that go on
+	Incast   bool   // of bursts: only those to which many senders came together
 	Filter   string // of events: see package filter
 }
 
@@ -93,6 +94,9 @@ func (q *Query) encode() string {
 	}
 	if q.Open {
 		values.Set("open", "true")
+	}
+	if q.Incast {
+		values.Set("incast", "true")
 	}
 	if q.Limit != 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
@@ -128,6 +132,21 @@ func (c *Client) Drops(ctx context.Context, q Query) (*DropList, error) {
 // Events returns what happened, the latest first.
 func (c *Client) Events(ctx context.Context, q Query) (*EventList, error) {
 	return get[EventList](ctx, c, "events", q)
+}
+
+// Bursts returns times during which a queue was long, the latest first.
+func (c *Client) Bursts(ctx context.Context, q Query) (*BurstList, error) {
+	return get[BurstList](ctx, c, "bursts", q)
+}
+
+// Burst returns one burst, packet by packet.
+func (c *Client) Burst(ctx context.Context, id string) (*BurstAnswer, error) {
+	return get[BurstAnswer](ctx, c, "bursts/"+url.PathEscape(id), Query{})
+}
+
+// Queues returns how long queues were.
+func (c *Client) Queues(ctx context.Context, q Query) (*QueueList, error) {
+	return get[QueueList](ctx, c, "queues", q)
 }
 
 // Exporters returns what became of the reports of every exporter.

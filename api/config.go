@@ -19,6 +19,9 @@ type Config struct {
 	// Events holds what happened; without it there are none.
 	Events *analyze.EventLog
 
+	// Bursts holds what queues met; without it there are none.
+	Bursts *analyze.BurstLog
+
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
 
@@ -56,6 +59,9 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Events == nil {
 		c.Events = analyze.NewEventLog(0)
+	}
+	if c.Bursts == nil {
+		c.Bursts = analyze.NewBurstLog(0)
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }

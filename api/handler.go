@@ -53,6 +53,8 @@ func (h *handler) resources() map[string]resource {
 		"paths":     h.paths,
 		"drops":     h.drops,
 		"events":    h.events,
+		"bursts":    h.bursts,
+		"queues":    h.queues,
 		"exporters": h.exporters,
 		"listeners": h.listeners,
 	}
@@ -62,6 +64,9 @@ func (h *handler) resources() map[string]resource {
 // http.StripPrefix took away.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve, known := h.routes[r.URL.Path]
+	if strings.HasPrefix(r.URL.Path, burstPath) {
+		serve, known = h.burst, true
+	}
 	switch {
 	case known:
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):

@@ -30,6 +30,13 @@ var (
 	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
 	eventsUnplacedDesc = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
 
+	queuesDesc            = desc("queues", "Queues in the queue tables of all shards; a queue may be in several.")
+	queuesUnplacedDesc    = desc("queues_unplaced_total", "Times that a packet told of a queue that is in no list because a queue table was full.")
+	burstsKeptDesc        = desc("bursts_kept", "Bursts of queues whose details are kept.")
+	burstsDesc            = desc("bursts_total", "Bursts of queues that were found and are over.")
+	burstsForgottenDesc   = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
+	burstSamplesLostDesc  = desc("burst_samples_lost_total", "Times that a packet told of its queue and the search for bursts left it out: too late, without a possible time, or for want of room.")
+	burstSamplesThinDesc  = desc("burst_samples_thinned_total", "Packets of long bursts that gave way to later ones of the same burst; the others stand for them.")
 	exportersDesc         = desc("exporters", "Exporters in the exporter tables of all receivers.")
 	exportersOverflowDesc = desc("exporters_overflow_total", "Datagrams of exporters that found no room in an exporter table; they are in no exporter's counters.")
 	datagramErrorsDesc    = desc("datagram_errors_total", "Damaged and malformed datagrams by the first rule that they broke.", "reason")
@@ -52,7 +59,8 @@ var (
 	scrapeDescs = []*prometheus.Desc{
 		buildInfoDesc, datagramsDesc, refusedUnlistedDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
 		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
-		eventsDesc, eventsUnplacedDesc, exportersDesc, exportersOverflowDesc,
+		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
+		burstSamplesThinDesc, exportersDesc, exportersOverflowDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
 		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,

@@ -13,8 +13,11 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
+// usualBurst is the truth.burst_above that scenarios have if they do not say otherwise, in bytes.
+const usualBurst = 30_000
+
 // writeServeConfig prints a configuration of waybill serve for the reports of s: what announces INT in the packets that
-// they hold, and what the switches are called.
+// they hold, what the switches are called, and what a burst is where the scenario has its own measure.
 func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 	config, err := node.Load(s.INT.Text)
 	if err != nil {
@@ -31,6 +34,9 @@ func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 			return err
 		}
 		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, strings.TrimSpace(string(name))))
+	}
+	if above, below := uint64(s.Truth.BurstAbove), uint64(s.Truth.BurstBelow); above > 0 && above != usualBurst {
+		lines = append(lines, fmt.Sprintf("bursts: {above: %d, below: %d}", above, below))
 	}
 	_, err = fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err

@@ -35,6 +35,7 @@ var outputs = []string{"table", "wide", "json", "csv"}
 // A question is what a subcommand asks: for a list L of items T.
 type question[L, T any] struct {
 	name    string // of the list and the subcommand
+	takes   string // an argument, as help shows it
 	short   string
 	long    string
 	example string
@@ -45,6 +46,9 @@ type question[L, T any] struct {
 	fields  []csvField[T]    // of CSV
 	none    string           // why the list may be empty although reports arrived
 	state   func(*T) string  // of a list that can be followed: what is printed once for each state that an item comes to
+
+	// one prints the item that an argument names. Nil: the subcommand takes no argument.
+	one func(c *queryCommand[L, T], ctx context.Context, id string) error
 }
 
 // A tableColumn is a column of a table; wide ones are shown with -o wide only.
@@ -69,6 +73,7 @@ type queryCommand[L, T any] struct {
 	output string
 	watch  time.Duration
 	follow bool
+	args   []string
 	query  api.Query
 
 	client         *api.Client
@@ -80,18 +85,18 @@ type queryCommand[L, T any] struct {
 func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	c := queryCommand[L, T]{question: q}
 	cmd := &cobra.Command{
-		Use:     q.name,
+		Use:     q.name + q.takes,
 		Short:   q.short,
 		Long:    q.long,
 		Example: q.example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("unexpected argument %q", args[0])}
+			if len(args) > 1 && q.one != nil || len(args) > 0 && q.one == nil {
+				return usageError{fmt.Errorf("unexpected argument %q", args[len(args)-1])}
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c.stdout, c.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.stdout, c.stderr, c.args = cmd.OutOrStdout(), cmd.ErrOrStderr(), args
 			return c.run(cmp.Or(cmd.Context(), context.Background()))
 		},
 	}
@@ -129,6 +134,11 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 		return usageError{err}
 	}
 	c.view = newView(c.stdout, c.output == "wide")
+	if len(c.args) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		return c.one(c, ctx, c.args[0])
+	}
 	if c.follow {
 		return c.followOn(ctx)
 	}

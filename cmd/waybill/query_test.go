@@ -95,7 +95,7 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"nodes", "links", "flows", "paths", "drops", "events", "exporters"}
+var queryCommands = []string{"nodes", "links", "flows", "paths", "drops", "events", "bursts", "queues", "exporters"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
@@ -108,6 +108,30 @@ func TestQueryOutputs(t *testing.T) {
 			}
 			goldenQuery(t, name+"."+output, stdout)
 		}
+	}
+}
+
+// One burst is drawn with its letters and tables, in colours and Unicode only where the terminal has them.
+func TestQueryBurst(t *testing.T) {
+	burst, err := os.ReadFile(apiAnswers + "burst.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := cannedServer(t, map[string]string{"bursts/1": string(burst)})
+	for _, output := range []string{"table", "csv"} {
+		stdout, stderr, code := runQuery(t, "bursts", "1", "--server", s.URL, "-o", output)
+		if code != 0 || strings.Contains(stdout, "\x1b") {
+			t.Errorf("-o %s: code %d, %s", output, code, stderr)
+		}
+		goldenQuery(t, "burst."+output, stdout)
+	}
+	stdout, _, _ := runQueryIn(t, t.Context(), "C", "bursts", "1", "--server", s.URL)
+	goldenQuery(t, "burst.ascii", stdout)
+	if _, stderr, code := runQuery(t, "bursts", "2", "--server", emptyServer(t).URL); code != 1 || !strings.Contains(stderr, "no burst") {
+		t.Errorf("an unknown burst: code %d, %s", code, stderr)
+	}
+	if _, stderr, code := runQuery(t, "bursts", "1", "2"); code != 2 || !strings.Contains(stderr, `"2"`) {
+		t.Errorf("two bursts: code %d, %s", code, stderr)
 	}
 }
 

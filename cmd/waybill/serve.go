@@ -121,6 +121,7 @@ type server struct {
 	log         *slog.Logger
 	collector   *analyze.Collector
 	events      *analyze.EventLog
+	bursts      *analyze.BurstLog
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
 	listener    net.Listener
@@ -146,6 +147,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
 	shardConfig := analyze.ConfigFor(memory*3/4, c.Workers)
 	shardConfig.HashSeed = rand.Uint64()
+	s.bursts = analyze.NewBurstLog(memory / 64)
 	debug.SetMemoryLimit(int64(memory))
 	for range c.Workers {
 		shard := analyze.NewShard(shardConfig)
@@ -228,6 +230,7 @@ func (s *server) tick(ctx context.Context) {
 // scan looks for events until ctx is done.
 func (s *server) scan(ctx context.Context) {
 	scanner := analyze.NewScanner(s.collector, s.events)
+	scanner.KeepBursts(s.config.burstConfig(), s.bursts)
 	ticker := time.NewTicker(time.Duration(analyze.TickNs))
 	defer ticker.Stop()
 	for {
@@ -302,7 +305,7 @@ func (s *server) sayGoodbye() {
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
-		Collector: s.collector, Events: s.events, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Collector: s.collector, Events: s.events, Bursts: s.bursts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open",
 	})
 }

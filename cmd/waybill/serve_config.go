@@ -33,6 +33,7 @@ type serveConfig struct {
 	Coalesce      bool              `yaml:"coalesce"`
 	Names         map[uint32]string `yaml:"names"`
 	Exporters     []exporterRule    `yaml:"exporters"`
+	Bursts        burstSettings     `yaml:"bursts"`
 
 	points *codepoint.Config
 }
@@ -40,12 +41,12 @@ type serveConfig struct {
 func defaultServeConfig() serveConfig {
 	return serveConfig{
 		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Memory: "512MiB",
-		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, points: codepoint.New(),
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, Bursts: defaultBurstSettings(), points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -146,6 +147,8 @@ func (c *serveConfig) readEnvironment() error {
 			err = yaml.UnmarshalWithOptions([]byte(value), &c.Exporters, yaml.Strict())
 		case "names":
 			err = yaml.Unmarshal([]byte(value), &c.Names)
+		case "bursts":
+			err = yaml.Unmarshal([]byte(value), &c.Bursts)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)
@@ -180,6 +183,9 @@ func (c *serveConfig) check() error {
 	}
 	if _, err := parseSize(c.ReceiveBuffer); err != nil {
 		return fmt.Errorf("receive_buffer: %w", err)
+	}
+	if err := c.Bursts.check(); err != nil {
+		return err
 	}
 	if _, err := c.permits(); err != nil {
 		return err

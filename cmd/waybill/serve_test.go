@@ -368,6 +368,10 @@ func TestServeRefuses(t *testing.T) {
 		{"--config /nonexistent", 2, "no such file"},
 		{"--config " + bad("listen: [udp://:1]\nlisten_too: 3\n"), 2, "listen_too"},
 		{"--config " + bad("int_dscp: 99\n"), 2, "at most 63"},
+		{"--config " + bad("bursts: {abov: 30kB}\n"), 2, "abov"},
+		{"--config " + bad("bursts: {above: much}\n"), 2, "bursts: above"},
+		{"--config " + bad("bursts: {above: 30kB, below: 40kB}\n"), 2, "below is 40kB"},
+		{"--config " + bad("bursts: {min_above: 0}\n"), 2, "longer than 0 bytes"},
 		{"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2, "[3:"},
 		{"--config " + bad("a: [\n"), 2, "bad.yaml"},
 	} {

@@ -1,0 +1,234 @@
+package analyze
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A queueKey names a queue of a node. One whose port no report tells is not that of port 0.
+type queueKey struct {
+	node, port uint32
+	queue      uint8
+	hasPort    bool
+}
+
+// queueStats is how long a queue was when packets came to it, in the unit of the device.
+type queueStats struct {
+	queueKey
+	depth           depthHistogram
+	congestion      congestionStat // where nodes tell it (INT 2016 and 0.5)
+	lastDepth       uint32
+	firstNs, lastNs int64
+}
+
+// A depthHistogram counts lengths of queues in eight equal buckets for each power of two. It is coarser than histogram and
+// costs a report less: an index of shifts, and an array that never changes its shape.
+type depthHistogram struct {
+	sum      uint64
+	count    uint64
+	min, max uint32
+	buckets  [depthBuckets]uint32
+}
+
+const (
+	depthBuckets = 240
+	// depthError is the largest relative error of a quantile: half a bucket, which is an eighth of its lower bound.
+	depthError = 1. / 16
+)
+
+// depthBucket returns the bucket of v. Values below 16 have one each.
+func depthBucket(v uint32) int {
+	e := max(bits.Len32(v)-4, 0)
+	return e<<3 + int(v>>e)
+}
+
+// depthOf returns the middle of a bucket.
+func depthOf(bucket int) uint64 {
+	e := max(bucket>>3-1, 0)
+	return (uint64(bucket-e<<3)<<e + (uint64(bucket-e<<3)+1)<<e - 1) / 2
+}
+
+func (h *depthHistogram) add(v uint32) {
+	if h.count == 0 || v < h.min {
+		h.min = v
+	}
+	h.max = max(h.max, v)
+	h.sum += uint64(v)
+	h.count++
+	n := &h.buckets[depthBucket(v)]
+	if *n == 1<<32-1 { // old values fade rather than new ones being lost
+		for i := range h.buckets {
+			h.buckets[i] /= 2
+		}
+	}
+	*n++
+}
+
+func (h *depthHistogram) merge(o *depthHistogram) {
+	if o.count == 0 {
+		return
+	}
+	if h.count == 0 || o.min < h.min {
+		h.min = o.min
+	}
+	h.max = max(h.max, o.max)
+	h.sum += o.sum
+	h.count += o.count
+	for i, n := range o.buckets {
+		h.buckets[i] += min(n, 1<<32-1-h.buckets[i])
+	}
+}
+
+func (h *depthHistogram) quantile(q float64) uint64 {
+	total := uint64(0) // which is less than count if values have faded
+	for _, n := range h.buckets {
+		total += uint64(n)
+	}
+	rank := uint64(math.Ceil(q * float64(total)))
+	for i, n := range h.buckets {
+		if rank <= uint64(n) {
+			return min(max(depthOf(i), uint64(h.min)), uint64(h.max))
+		}
+		rank -= uint64(n)
+	}
+	return uint64(h.max)
+}
+
+func (h *depthHistogram) distribution() *telemetry.Distribution {
+	if h.count == 0 {
+		return nil
+	}
+	return &telemetry.Distribution{
+		Count: h.count, Min: uint64(h.min), Max: uint64(h.max), Mean: float64(h.sum) / float64(h.count),
+		P50: h.quantile(0.5), P99: h.quantile(0.99), RelativeError: depthError,
+	}
+}
+
+// A congestionStat sums up a congestion status, whose unit only the device knows.
+type congestionStat struct {
+	sum, count uint64
+	max, last  uint32
+}
+
+func (c *congestionStat) add(v uint32) {
+	c.sum += uint64(v)
+	c.count++
+	c.max, c.last = max(c.max, v), v
+}
+
+// merge adds what o counted, whose last value may be a later one.
+func (c *congestionStat) merge(o *congestionStat, later bool) {
+	if o.count == 0 {
+		return
+	}
+	if later || c.count == 0 {
+		c.last = o.last
+	}
+	c.sum += o.sum
+	c.count += o.count
+	c.max = max(c.max, o.max)
+}
+
+// queueTable has the queues of a shard. It does not grow beyond max; what does not fit is counted in overflow.
+type queueTable struct {
+	max      int
+	queues   []queueStats
+	places   map[queueKey]uint32 // in queues, counted from 1
+	overflow uint64
+}
+
+func newQueueTable(limit int) queueTable {
+	return queueTable{max: limit, places: map[queueKey]uint32{}}
+}
+
+// add counts what h tells of its queue. at remembers the place of the queue, as most packets of a path come to the same one.
+func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
+	if at.queuePlace == 0 || at.queueID != h.QueueID {
+		at.queueID, at.queuePlace = h.QueueID, t.place(at, h.QueueID, nowNs)
+	}
+	if at.queuePlace == 0 {
+		t.overflow++
+		return
+	}
+	q := &t.queues[at.queuePlace-1]
+	q.lastNs = nowNs
+	if h.Has&telemetry.HasQueue != 0 {
+		q.depth.add(h.QueueOccupancy)
+		q.lastDepth = h.QueueOccupancy
+	}
+	if h.Has&telemetry.HasCongestion != 0 {
+		q.congestion.add(h.Congestion)
+	}
+}
+
+// place returns the place of a queue, which it adds if there is room; else 0.
+func (t *queueTable) place(at *pathHop, queue uint8, nowNs int64) uint32 {
+	key := queueKey{node: at.node, port: at.out, queue: queue, hasPort: at.has&telemetry.HasEgressPort != 0}
+	place := t.places[key]
+	if place == 0 && len(t.queues) < t.max && at.has&telemetry.HasNode != 0 {
+		t.queues = append(t.queues, queueStats{queueKey: key, firstNs: nowNs})
+		place = uint32(len(t.queues))
+		t.places[key] = place
+	}
+	return place
+}
+
+// merge adds what o, the same queue in another shard, counted.
+func (q *queueStats) merge(o *queueStats) {
+	q.depth.merge(&o.depth)
+	q.congestion.merge(&o.congestion, o.lastNs > q.lastNs)
+	if o.lastNs > q.lastNs {
+		q.lastNs, q.lastDepth = o.lastNs, o.lastDepth
+	}
+	q.firstNs = min(q.firstNs, o.firstNs)
+}
+
+// Queues returns every queue that reports tell of, by node, port and id.
+func (c *Collector) Queues() []telemetry.QueueDepth {
+	merged := map[queueKey]*queueStats{}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		for i := range s.queues.queues {
+			q := &s.queues.queues[i]
+			if m := merged[q.queueKey]; m != nil {
+				m.merge(q)
+				continue
+			}
+			copied := *q
+			merged[q.queueKey] = &copied
+		}
+		s.mu.Unlock()
+	}
+	list := make([]telemetry.QueueDepth, 0, len(merged))
+	for _, q := range merged {
+		list = append(list, q.answer(c.Names))
+	}
+	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)), cmp.Compare(a.Queue, b.Queue))
+	})
+	return list
+}
+
+func (q *queueStats) answer(names map[uint32]string) telemetry.QueueDepth {
+	a := telemetry.QueueDepth{
+		Node: q.node, Name: names[q.node], Queue: q.queue, Depth: q.depth.distribution(),
+		First: time.Unix(0, q.firstNs).UTC(), Last: time.Unix(0, q.lastNs).UTC(),
+	}
+	if q.hasPort {
+		port := q.port
+		a.Port = &port
+	}
+	if q.depth.count > 0 {
+		last := q.lastDepth
+		a.LastDepth = &last
+	}
+	if c := &q.congestion; c.count > 0 {
+		a.Congestion = &telemetry.Congestion{Count: c.count, Mean: float64(c.sum) / float64(c.count), Max: c.max, Last: c.last}
+	}
+	return a
+}

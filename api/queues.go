@@ -1,0 +1,24 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A QueueList answers GET /api/v1/queues.
+type QueueList struct {
+	Head
+	Queues []telemetry.QueueDepth `json:"queues"`
+}
+
+func (h *handler) queues(p *params) (answer, *Problem) {
+	limit := p.limit()
+	is, _ := p.node()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	queues := h.cfg.Collector.Queues()
+	queues = slices.DeleteFunc(queues, func(q telemetry.QueueDepth) bool { return !is(&q.Node, q.Name) })
+	return listOf("queues", queues, limit), nil
+}

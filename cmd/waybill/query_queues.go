@@ -1,0 +1,95 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newQueuesCommand() *cobra.Command {
+	depth := func(of func(*telemetry.Distribution) float64) func(*view, *telemetry.QueueDepth) cell {
+		return func(_ *view, q *telemetry.QueueDepth) cell {
+			if q.Depth == nil {
+				return plainCell(unknown)
+			}
+			return plainCell(strconv.FormatFloat(of(q.Depth), 'f', 0, 64))
+		}
+	}
+	congestion := func(q *telemetry.QueueDepth, of func(*telemetry.Congestion) uint64, otherwise string) string {
+		if q.Congestion == nil {
+			return otherwise
+		}
+		return csvUint(of(q.Congestion))
+	}
+	return newQueryCommand(question[api.QueueList, telemetry.QueueDepth]{
+		name:  "queues",
+		short: "list queues, and how long packets found them",
+		long: `Queues lists the queues that reports tell of: how many packets came to each, and how long it was when they came, in the unit
+of the device: bytes, cells or packets. P99 is an estimate, to within 6 %. CONGESTION is the congestion status that nodes of
+INT 0.5 report, in a unit of theirs.`,
+		example: `  waybill queues
+  waybill queues --node leaf1 -o wide
+  waybill queues -o json | jq '.queues[] | select(.depth.p99 > 10000)'`,
+		filters: addNodeFilter,
+		ask:     (*api.Client).Queues,
+		open:    func(l *api.QueueList) (api.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
+		none:    "no queues yet: the reports that arrived do not say how long queues were",
+		columns: []tableColumn[telemetry.QueueDepth]{
+			{title: "NODE", cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(nodeText(&q.Node, q.Name)) }},
+			{title: "PORT", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.Port, unknown)) }},
+			{title: "QUEUE", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return countCell(uint64(q.Queue)) }},
+			{title: "PACKETS", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Count) })},
+			{title: "MIN", wide: true, right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Min) })},
+			{title: "MEAN", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return d.Mean })},
+			{title: "P50", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P50) })},
+			{title: "P99", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P99) })},
+			{title: "MAX", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Max) })},
+			{title: "LAST", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.LastDepth, unknown)) }},
+			{title: "CONGESTION", wide: true, right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell {
+				return plainCell(congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Last) }, unknown))
+			}},
+			{title: "MAX", wide: true, right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell {
+				return plainCell(congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Max) }, unknown))
+			}},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, q *telemetry.QueueDepth) cell { return v.age(q.First) }},
+			{title: "LAST SEEN", cell: func(v *view, q *telemetry.QueueDepth) cell { return v.age(q.Last) }},
+		},
+		fields: slices.Concat(
+			[]csvField[telemetry.QueueDepth]{
+				{"node", func(q *telemetry.QueueDepth) string { return csvUint(q.Node) }},
+				{"name", func(q *telemetry.QueueDepth) string { return q.Name }},
+				{"port", func(q *telemetry.QueueDepth) string { return numberText(q.Port, "") }},
+				{"queue", func(q *telemetry.QueueDepth) string { return csvUint(q.Queue) }},
+			},
+			depthFields(),
+			[]csvField[telemetry.QueueDepth]{
+				{"depth_last", func(q *telemetry.QueueDepth) string { return numberText(q.LastDepth, "") }},
+				{"congestion_count", func(q *telemetry.QueueDepth) string {
+					return congestion(q, func(c *telemetry.Congestion) uint64 { return c.Count }, "")
+				}},
+				{"congestion_max", func(q *telemetry.QueueDepth) string {
+					return congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Max) }, "")
+				}},
+				{"congestion_last", func(q *telemetry.QueueDepth) string {
+					return congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Last) }, "")
+				}},
+				{"first", func(q *telemetry.QueueDepth) string { return csvTime(q.First) }},
+				{"last", func(q *telemetry.QueueDepth) string { return csvTime(q.Last) }},
+			},
+		),
+	})
+}
+
+// depthFields returns the fields of the length of a queue. They have no unit: only the device knows it.
+func depthFields() []csvField[telemetry.QueueDepth] {
+	fields := distributionFields("depth", func(q *telemetry.QueueDepth) *telemetry.Distribution { return q.Depth })
+	for i := range fields {
+		fields[i].name = strings.TrimSuffix(fields[i].name, "_ns")
+	}
+	return fields
+}

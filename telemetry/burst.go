@@ -1,0 +1,89 @@
+package telemetry
+
+import "time"
+
+// A Burst is a time during which a queue was long, with who made it long and who had to wait. Times are of the clock of the
+// node, unless that is off by more than a minute: then the burst ends when it was found.
+type Burst struct {
+	ID    string `json:"id"` // that of its event
+	Node  uint32 `json:"node"`
+	Name  string `json:"name,omitempty"`
+	Port  uint32 `json:"port"` // egress
+	Queue uint8  `json:"queue"`
+
+	Start      time.Time `json:"start"`
+	Peak       time.Time `json:"peak"`
+	End        time.Time `json:"end"`
+	DurationNs uint64    `json:"duration_ns"`
+	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every packet
+	// was seen.
+	StartSlackNs uint64 `json:"start_slack_ns,omitempty"`
+	EndSlackNs   uint64 `json:"end_slack_ns,omitempty"`
+	Open         bool   `json:"open,omitempty"` // it is not known when it ended
+
+	PeakBytes   uint64 `json:"peak_bytes"`
+	PeakDelayNs uint64 `json:"peak_delay_ns"` // the longest wait beyond what the empty queue costs
+	AboveBytes  uint64 `json:"above_bytes"`   // the thresholds
+	BelowBytes  uint64 `json:"below_bytes"`
+
+	Packets uint64 `json:"packets"` // that were in the queue at some time of the burst
+	Bytes   uint64 `json:"bytes"`
+	Drops   uint64 `json:"drops"`
+	// Complete is the share of its bytes that telemetry saw, 0 to 1.
+	Complete float64 `json:"complete"`
+
+	Sources     int  `json:"sources"`      // senders in the build-up
+	MainSources int  `json:"main_sources"` // the fewest of them that brought 80 % of its bytes
+	Incast      bool `json:"incast"`
+
+	Culprits   []Culprit `json:"culprits"` // most bytes in the build-up first
+	Victims    []Victim  `json:"victims"`  // longest extra delay first
+	OtherFlows int       `json:"other_flows,omitempty"`
+	OtherBytes uint64    `json:"other_bytes,omitempty"`
+}
+
+// A Culprit is a flow that made a burst. Flow is nil where the flow table had no room for it.
+type Culprit struct {
+	Flow         *Endpoints `json:"flow"`
+	Packets      uint64     `json:"packets"`
+	Bytes        uint64     `json:"bytes"`
+	Drops        uint64     `json:"drops"`
+	BuildUpBytes uint64     `json:"build_up_bytes"` // up to the peak
+	Share        float64    `json:"share"`          // of the build-up's bytes, 0 to 1
+}
+
+// A Victim is a flow that waited in a burst that others made. Flow is nil where the flow table had no room for it.
+type Victim struct {
+	Flow       *Endpoints `json:"flow"`
+	Packets    uint64     `json:"packets"`
+	Bytes      uint64     `json:"bytes"`
+	Drops      uint64     `json:"drops"`
+	ExtraNs    uint64     `json:"extra_ns"`     // beyond what the empty queue costs, over all its packets that were seen
+	MaxExtraNs uint64     `json:"max_extra_ns"` // of one packet
+}
+
+// A BurstDetail is a Burst, packet by packet.
+type BurstDetail struct {
+	Burst
+	Flows    []*Endpoints `json:"flows"`    // that Timeline and Stack have; null is one that is not known
+	Samples  int          `json:"samples"`  // packets that were seen
+	Timeline []BurstPoint `json:"timeline"` // if it is shorter than Samples, the highest points are left
+	Stack    BurstStack   `json:"stack"`
+}
+
+// A BurstPoint is a packet that came to the queue.
+type BurstPoint struct {
+	AtNs    int64  `json:"at_ns"` // since the start of the burst; below 0: it was in the queue already
+	Depth   uint32 `json:"depth"` // bytes in the queue when it came
+	Bytes   uint32 `json:"bytes"`
+	Flow    int    `json:"flow"` // place in Flows; -1: one of too many
+	ExtraNs uint32 `json:"extra_ns"`
+	Dropped bool   `json:"dropped,omitempty"`
+}
+
+// A BurstStack is who was in the queue over time: bytes of a flow in the queue, on average over each step.
+type BurstStack struct {
+	StepNs uint64     `json:"step_ns"`
+	Flows  []int      `json:"flows"` // places in Flows, most bytes first
+	Bytes  [][]uint64 `json:"bytes"` // a row for each of these, and one more for all others
+}
