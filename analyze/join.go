@@ -180,13 +180,19 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 // finish makes a path of the reports of a packet and frees its place.
 func (s *Shard) finish(p *pending, nowNs int64) {
 	s.join.free(p)
-	hops := p.hops[:p.n]
 	tag := s.flows.tagOf(&p.key)
-	place, _, ok := s.flows.find(&p.key, tag)
-	if !ok { // the flow gave way to others meanwhile
+	if place, _, ok := s.flows.find(&p.key, tag); ok {
+		s.joined(s.flows.at(place), p, nowNs)
 		return
 	}
-	f := s.flows.at(place)
+	// The flow gave way to others meanwhile, or never came in.
+	s.joined(s.outsider(&p.key, tag, nowNs), p, nowNs)
+	s.forgetOutsider()
+}
+
+// joined adds the path of a packet to its flow.
+func (s *Shard) joined(f *flow, p *pending, nowNs int64) {
+	hops := p.hops[:p.n]
 	if p.intermediate {
 		s.observePath(f, hops, nowNs, false)
 		return

@@ -45,7 +45,7 @@ func ConfigFor(bytes uint64, shards int) Config {
 	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
 	c.MaxQueues = int(max(min(each/64/perQueue, 65536), 64))
 	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+uint64(c.MaxQueues)*perQueue)
-	c.MaxFlows = int(max(rest/perFlow, 256))
+	c.MaxFlows = int(max(rest/(perFlow+guardBytes), 256))
 	return c
 }
 
@@ -60,10 +60,13 @@ type Shard struct {
 	changes changeTable
 	samples sampleList
 	queues  queueTable
+	guard   guard
+	unkept  flow                                    // of a report whose flow the guard did not let in
 	outer   map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
 	flowless uint64 // reports without a flow
+	rejected uint64 // reports of flows that the guard did not let in
 
 	lastNs int64 // time of the latest batch or tick
 
@@ -152,15 +155,21 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	default:
 		s.postcard(r, tag, nowNs)
 	}
+	if f == &s.unkept {
+		s.forgetOutsider()
+	}
 }
 
-// flow returns the flow of r, which it adds if it is new.
+// flow returns the flow of r, which it adds if it is new and may come in.
 func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	tag := s.flows.tagOf(&r.Flow)
 	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
 		f := s.flows.at(place)
 		f.touched = true
 		return f, tag
+	}
+	if !s.admits(r) {
+		return s.outsider(&r.Flow, tag, nowNs), tag
 	}
 	f := s.flows.insert(&r.Flow, tag, s.forget)
 	f.first = nowNs

@@ -404,7 +404,7 @@ type Counters struct {
 	DropsOverflow, ExportersOverflow      uint64
 	Exporters, FlowLimit                  int
 	Queues                                int
-	QueuesOverflow                        uint64
+	QueuesOverflow, FlowsRejected         uint64
 }
 
 // Counters adds up the counters of all shards.
@@ -419,6 +419,7 @@ func (c *Collector) Counters() Counters {
 		n.Paths += len(s.paths.paths)
 		n.DropPlaces += len(s.drops.drops)
 		n.FlowsEvicted += s.flows.evicted
+		n.FlowsRejected += s.rejected
 		n.PathsEvicted += s.paths.evicted
 		n.Queues += len(s.queues.queues)
 		n.QueuesOverflow += s.queues.overflow

@@ -50,6 +50,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, flowsDesc, float64(n.Flows))
 	gauge(ch, flowsLimitDesc, float64(n.FlowLimit))
 	counter(ch, flowsEvictedDesc, n.FlowsEvicted)
+	counter(ch, flowsRejectedDesc, n.FlowsRejected)
 	gauge(ch, pathsDesc, float64(n.Paths))
 	counter(ch, pathsEvictedDesc, n.PathsEvicted)
 	counter(ch, joinsCutDesc, n.JoinEarly)

@@ -20,6 +20,7 @@ var (
 	flowsDesc              = desc("flows", "Flows in the flow table.")
 	flowsLimitDesc         = desc("flows_limit", "Flows that the flow table has room for.")
 	flowsEvictedDesc       = desc("flows_evicted_total", "Flows that gave way to new ones because the flow table was full.")
+	flowsRejectedDesc      = desc("flows_rejected_total", "Reports of flows that the full flow table did not take, because nothing was seen of them shortly before.")
 	pathsDesc              = desc("paths", "Paths in the path tables of all shards; a path may be in several.")
 	pathsEvictedDesc       = desc("paths_evicted_total", "Paths that gave way to new ones because a path table was full.")
 	joinsCutDesc           = desc("joins_cut_total", "Packets whose postcards were joined before their time was over because too many packets were waiting.")
@@ -58,7 +59,7 @@ var (
 var (
 	scrapeDescs = []*prometheus.Desc{
 		buildInfoDesc, datagramsDesc, refusedUnlistedDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
-		flowsLimitDesc, flowsEvictedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
+		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
 		burstSamplesThinDesc, exportersDesc, exportersOverflowDesc,
 	}

@@ -320,10 +320,10 @@ func TestServeMemoryIsBounded(t *testing.T) {
 		t.Errorf("the tables grew by %d MiB, 48 MiB were allowed", grown>>20)
 	}
 	n := s.collector.Counters()
-	if n.FlowsEvicted == 0 || n.PathsEvicted == 0 || n.DropsOverflow == 0 || n.ExportersOverflow == 0 {
+	if n.FlowsRejected == 0 || n.PathsEvicted == 0 || n.DropsOverflow == 0 || n.ExportersOverflow == 0 {
 		t.Errorf("nothing was evicted: %+v", n)
 	}
-	if n.Reports != 400_000 || uint64(n.Flows)+n.FlowsEvicted != 400_000 {
+	if n.Reports != 400_000 || uint64(n.Flows)+n.FlowsEvicted+n.FlowsRejected != 400_000 {
 		t.Errorf("flows do not add up: %+v", n)
 	}
 }
