@@ -20,16 +20,23 @@ type BaselineConfig struct {
 	DaySlots int
 	// Quantile of the values of a window is its value.
 	Quantile float64
-	// MinSamples is how many values a window needs to be judged. Others are left out.
+	// MinSamples is how many values a window needs to be judged, and MinShare which share of all that came, those that found a
+	// queue included: the few that find none at a port that is full come right behind another packet. Other windows are left out.
 	MinSamples uint64
-	// LearnWindows is how many windows make a baseline.
-	LearnWindows int
+	MinShare   float64
+	// LearnWindows is how many windows make a baseline. Up to YoungWindows it is little more than a guess: one deviation is wider
+	// by the square root of what is missing. 0 for none.
+	LearnWindows, YoungWindows int
+	// DayWindows is how many windows make the baseline of a time of day, which then counts instead of that of all day.
+	DayWindows int
 	// MemoryWindows is how many windows a baseline remembers: when it has more, each counts half.
 	MemoryWindows int
 	// Begin and End are how many deviations off a window must be to count as out, and within how many to count as calm.
 	Begin, End float64
 	// BeginWindows in a row that are out begin an anomaly; EndWindows in a row that are calm end it.
 	BeginWindows, EndWindows int
+	// HighOnly leaves values alone that are lower than usual: they are learned.
+	HighOnly bool
 	// GoneWindows in a row without values end it as well.
 	GoneWindows int
 	// AdoptWindows is after how many windows the anomaly has become the new normal: the key learns anew.
@@ -40,12 +47,13 @@ type BaselineConfig struct {
 	FloorShare float64
 }
 
-// DefaultBaselineConfig returns bounds that need about 11 MB: windows of 10 s, a baseline after five minutes, for each hour of
-// the day a memory of three days.
+// DefaultBaselineConfig returns bounds that need about 11 MB. A window of half a second is short enough to tell soon, and to tell
+// when; a second and a half of values are enough to see that a latency is many times as long, a minute for one and a half times.
 func DefaultBaselineConfig() BaselineConfig {
 	return BaselineConfig{
-		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, MemoryWindows: 1080,
-		Begin: 6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100, FloorShare: 0.05,
+		MaxKeys: 4096, WindowNs: 500e6, DaySlots: 24, Quantile: 0.02, MinSamples: 3, MinShare: 0.25, LearnWindows: 3, YoungWindows: 120, DayWindows: 1200,
+		MemoryWindows: 28800, Begin: 6, End: 3, BeginWindows: 3, EndWindows: 2, HighOnly: true, GoneWindows: 6, AdoptWindows: 7200,
+		FloorNs: 500, FloorShare: 0.1,
 	}
 }
 
@@ -60,9 +68,14 @@ func (c *BaselineConfig) check() error {
 		return fmt.Errorf("slots of a day: got %d, want 1 to 288", c.DaySlots)
 	case !(c.Quantile > 0 && c.Quantile <= 1):
 		return fmt.Errorf("baseline quantile: got %v, want more than 0, at most 1", c.Quantile)
+	case !(c.MinShare >= 0 && c.MinShare <= 1):
+		return fmt.Errorf("share of values that a window needs: got %v, want 0 to 1", c.MinShare)
 	case c.LearnWindows < 3 || c.MemoryWindows < 2*c.LearnWindows || c.MemoryWindows > 30000:
 		return fmt.Errorf("windows to learn and to remember: got %d and %d, want at least 3, and twice that up to 30000",
 			c.LearnWindows, c.MemoryWindows)
+	case c.YoungWindows < 0 || c.DayWindows < c.LearnWindows:
+		return fmt.Errorf("windows of a baseline: got %d until it is no guess and %d for a time of day, want at least 0, and as many as to learn",
+			c.YoungWindows, c.DayWindows)
 	case !(c.End > 0 && c.Begin >= c.End):
 		return fmt.Errorf("deviations that begin and end an anomaly: got %v and %v, want Begin >= End > 0", c.Begin, c.End)
 	case c.BeginWindows < 1 || c.EndWindows < 1 || c.GoneWindows < 1 || c.AdoptWindows < c.BeginWindows:
@@ -76,12 +89,27 @@ func (c *BaselineConfig) check() error {
 
 const dayNs = 24 * 3600e9
 
-// A BaselineKey says what the values are of: a hop (Node, In, Out, Queue), or a flow by the hash of its key.
+// A BaselineKey says what the values are of: a port of a node (Node, Out), or a hop (In and Queue as well), a link (Link, from Node, Out to To, In, and Length), or a flow by
+// the hash of its key.
 type BaselineKey struct {
 	Flow    uint64 // 0 of a hop
 	Node    uint32
 	In, Out uint32 // ports
+	To      uint32 // node at the end of a link
 	Queue   uint8
+	Length  uint8 // class of the packets' length
+	Link    bool
+}
+
+// A BaselineValue is what one packet met.
+type BaselineValue struct {
+	Value  uint64 // nanoseconds
+	BlurNs uint64 // the value can be wrong by so much
+	AtNs   int64  // nanoseconds since 1970
+	// Queue is the occupancy that it found, in the unit of the device. Of a key whose values have one only those count that found
+	// the least that was ever seen there: what a packet waits for behind others says how many others there are.
+	Queue    uint32
+	HasQueue bool
 }
 
 // Baselines knows for each key what is normal, and tells when it is not. It is not for concurrent use.
@@ -102,7 +130,8 @@ type BaselineCounters struct {
 	Values    uint64 // that came
 	Late      uint64 // of a window that was closed
 	Overflow  uint64 // of a key that there was no room for
-	Sparse    uint64 // windows of a key with too few values
+	Queued    uint64 // that found a queue
+	Sparse    uint64 // windows of a key with too few values, or with too many others
 	Keys      int
 	Anomalies int // at the moment
 }
@@ -118,22 +147,34 @@ func NewBaselines(c BaselineConfig) (*Baselines, error) {
 	}, nil
 }
 
-// Observe takes a value of atNs, nanoseconds since 1970. It is left out if its window is closed. It counts in the open window
-// even if it is of later: call Advance first.
-func (b *Baselines) Observe(key *BaselineKey, value uint64, atNs int64) {
+// Observe takes a value. It is left out if its window is closed. It counts in the open window even if it is of later: call
+// Advance first.
+func (b *Baselines) Observe(key *BaselineKey, v *BaselineValue) {
 	b.counters.Values++
 	if !b.open {
-		b.openAt(atNs)
+		b.openAt(v.AtNs)
 	}
-	if atNs < b.startNs {
+	if v.AtNs < b.startNs {
 		b.counters.Late++
 		return
 	}
-	if k := b.keyFor(key); k != nil {
-		k.window.add(value)
+	k := b.keyFor(key)
+	if k == nil {
+		b.counters.Overflow++
 		return
 	}
-	b.counters.Overflow++
+	if v.HasQueue {
+		if !k.queued || v.Queue < k.queue {
+			k.queued, k.queue = true, v.Queue
+		}
+		if v.Queue > k.queue {
+			b.counters.Queued++
+			k.waited++
+			return
+		}
+	}
+	k.blurNs = max(k.blurNs, v.BlurNs)
+	k.window.add(v.Value)
 }
 
 // Advance tells the time. When a window is over it returns the anomalies that began or ended, valid up to the next call.
@@ -158,7 +199,7 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 		if k.window.count > 0 {
 			k.idle = 0
 			b.judge(int32(i), ended)
-			k.window = baselineWindow{}
+			k.window, k.blurNs, k.waited = baselineWindow{}, 0, 0
 		}
 		if k.idle += passed; k.idle > 1 {
 			b.rest(int32(i), ended+b.config.WindowNs)
@@ -250,7 +291,7 @@ func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
 	}
 	s.TimeOfDay = ofDay
 	s.MedianNs, s.MADNs = sketch.spread()
-	s.DeviateNs = b.deviation(sketch, s.MedianNs, s.MADNs)
+	s.DeviateNs = b.deviation(sketch, s.MedianNs, s.MADNs, k.blurNs)
 	s.HighNs = float64(s.MedianNs) + b.config.Begin*s.DeviateNs
 	s.LowNs = max(float64(s.MedianNs)-b.config.Begin*s.DeviateNs, 0)
 	return s
@@ -258,15 +299,23 @@ func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
 
 // normal returns the baseline for a moment: that of the time of day if it has learned enough, else that of all day.
 func (b *Baselines) normal(place int32, atNs int64) (sketch *baselineSketch, ofDay bool) {
-	if s := b.slotOf(place, atNs); b.config.DaySlots > 1 && int(s.total) >= b.config.LearnWindows {
+	if s := b.slotOf(place, atNs); b.config.DaySlots > 1 && int(s.total) >= b.config.DayWindows {
 		return s, true
 	}
 	return &b.sketchesOf(place)[0], false
 }
 
 // deviation returns what counts as one deviation. The MAD of values that are normally distributed is 1/1.4826 of their standard
-// deviation; it is not known better than to the width of a bucket.
-func (b *Baselines) deviation(s *baselineSketch, median, mad uint64) float64 {
+// deviation; it is not known better than to the width of a bucket, and of few values hardly at all.
+func (b *Baselines) deviation(s *baselineSketch, median, mad, blurNs uint64) float64 {
 	m := float64(median)
-	return max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.relativeError()*m, math.SmallestNonzeroFloat64)
+	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.relativeError()*m, math.SmallestNonzeroFloat64)
+	if few := float64(b.config.YoungWindows) / float64(max(s.total, 1)); few > 1 {
+		d *= math.Sqrt(few)
+	}
+	return max(d, blurShare*float64(blurNs))
 }
+
+// blurShare is how much of its uncertainty makes a deviation of a value. Both values that are compared are wrong in the same
+// direction for the most part, so that six deviations are more than enough.
+const blurShare = 1.0 / 3

@@ -7,6 +7,10 @@ type baseline struct {
 	key    BaselineKey
 	used   bool
 	window baselineWindow // the open one
+	blurNs uint64         // the largest of its values
+	waited uint64         // values that found a queue
+	queued bool           // values tell of a queue
+	queue  uint32         // the least that they told of
 	idle   int64          // windows since the last with values, that one included
 	last   uint64         // value of the last window
 	lastNs int64          // its start
@@ -39,6 +43,8 @@ type Anomaly struct {
 	MedianNs  uint64
 	MADNs     uint64
 	TimeOfDay bool // at this time of day, not all day
+	Learned   int  // windows that say so
+	Queued    bool // the values are of packets that found no queue
 
 	// The window that was most unusual so far: its value, and how many deviations it was off; negative below the median.
 	PeakNs     uint64
@@ -49,7 +55,7 @@ type Anomaly struct {
 func (b *Baselines) judge(place int32, startNs int64) {
 	k := &b.keys[place]
 	c := &b.config
-	if k.window.count < c.MinSamples {
+	if k.window.count < c.MinSamples || float64(k.window.count) < c.MinShare*float64(k.window.count+k.waited) {
 		b.counters.Sparse++
 		return
 	}
@@ -61,8 +67,11 @@ func (b *Baselines) judge(place int32, startNs int64) {
 		return
 	}
 	median, mad := sketch.spread()
-	off := (float64(value) - float64(median)) / b.deviation(sketch, median, mad)
+	off := (float64(value) - float64(median)) / b.deviation(sketch, median, mad, k.blurNs)
 	out, calm := math.Abs(off) > c.Begin, math.Abs(off) <= c.End
+	if c.HighOnly && off < 0 {
+		out, calm = false, true
+	}
 	if !k.on {
 		if !out {
 			k.run = 0
@@ -71,7 +80,7 @@ func (b *Baselines) judge(place int32, startNs int64) {
 		}
 		if high := off > 0; k.run == 0 || high != k.high {
 			k.run, k.high, k.runNs = 0, high, startNs
-			k.event = Anomaly{Key: k.key, High: high, StartNs: startNs, MedianNs: median, MADNs: mad, TimeOfDay: ofDay}
+			k.event = Anomaly{Key: k.key, High: high, StartNs: startNs, MedianNs: median, MADNs: mad, TimeOfDay: ofDay, Queued: k.queued, Learned: int(sketch.total)}
 		}
 		k.run++
 		k.note(value, off)

@@ -15,6 +15,7 @@ func (b *Baselines) Merge(o *Baselines) error {
 	b.counters.Values += o.counters.Values
 	b.counters.Late += o.counters.Late
 	b.counters.Overflow += o.counters.Overflow
+	b.counters.Queued += o.counters.Queued
 	b.counters.Sparse += o.counters.Sparse
 	if !b.open && o.open {
 		b.openAt(o.startNs)
@@ -31,6 +32,8 @@ func (b *Baselines) Merge(o *Baselines) error {
 		}
 		if o.startNs == b.startNs {
 			k.window.merge(&from.window)
+			k.waited += from.waited
+			k.blurNs = max(k.blurNs, from.blurNs)
 		}
 		if from.lastNs > k.lastNs {
 			k.last, k.lastNs = from.last, from.lastNs

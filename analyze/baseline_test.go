@@ -19,6 +19,14 @@ type baselineWorld struct {
 	out    strings.Builder
 }
 
+// slowBaselineConfig tells of what is lower than usual too, and has windows that a text can list.
+func slowBaselineConfig() BaselineConfig {
+	return BaselineConfig{
+		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, DayWindows: 30, MemoryWindows: 1080,
+		Begin: 6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100, FloorShare: 0.05,
+	}
+}
+
 func newBaselineWorld(t testing.TB, collectors int, config BaselineConfig) *baselineWorld {
 	w := &baselineWorld{TB: t, nowNs: 20_000 * dayNs, random: rand.New(rand.NewPCG(3, 9))}
 	for range collectors {
@@ -90,7 +98,7 @@ func (w *baselineWorld) do(line string) {
 		ns, around := duration(latency), duration(spread)
 		for end := w.nowNs + duration(t); w.nowNs < end; w.advance(1e9) {
 			for i := range 5 {
-				w.all[i%len(w.all)].Observe(&key, uint64(ns+w.random.Int64N(2*around+1)-around), w.nowNs)
+				w.all[i%len(w.all)].Observe(&key, &BaselineValue{Value: uint64(ns + w.random.Int64N(2*around+1) - around), AtNs: w.nowNs})
 			}
 		}
 	case "wait":
@@ -106,7 +114,7 @@ func (w *baselineWorld) do(line string) {
 		w.advance(floorMod(int64(day)-w.nowNs, dayNs))
 	case "late":
 		fmt.Sscan(line, &verb, &key.Node, &latency)
-		w.all[0].Observe(&key, uint64(duration(latency)), w.nowNs-60e9)
+		w.all[0].Observe(&key, &BaselineValue{Value: uint64(duration(latency)), AtNs: w.nowNs - 60e9})
 	case "show":
 		fmt.Sscan(line, &verb, &key.Node)
 		switch s := w.all[0].State(&key, w.nowNs); {
@@ -232,7 +240,7 @@ func TestBaselines(t *testing.T) {
 			not known
 			not known`},
 	} {
-		w := newBaselineWorld(t, 1, DefaultBaselineConfig())
+		w := newBaselineWorld(t, 1, slowBaselineConfig())
 		for line := range strings.Lines(strings.TrimSpace(test.in)) {
 			w.do(strings.TrimSpace(line))
 		}
@@ -245,7 +253,7 @@ func TestBaselines(t *testing.T) {
 
 // Two collectors that each saw a part of the values say together what one would have said.
 func TestBaselinesMerge(t *testing.T) {
-	one, two := newBaselineWorld(t, 1, DefaultBaselineConfig()), newBaselineWorld(t, 2, DefaultBaselineConfig())
+	one, two := newBaselineWorld(t, 1, slowBaselineConfig()), newBaselineWorld(t, 2, slowBaselineConfig())
 	var text [2]string
 	for i, w := range []*baselineWorld{one, two} {
 		total := w.all[0]
@@ -255,13 +263,13 @@ func TestBaselinesMerge(t *testing.T) {
 				latency = 90_000
 			}
 			for j := range 100 {
-				w.all[j%len(w.all)].Observe(&BaselineKey{Node: 7}, latency+w.random.Uint64N(3000), w.nowNs)
+				w.all[j%len(w.all)].Observe(&BaselineKey{Node: 7}, &BaselineValue{Value: latency + w.random.Uint64N(3000), AtNs: w.nowNs})
 			}
 			if len(w.all) == 2 { // the second hands over what it has, and begins anew
 				if err := total.Merge(w.all[1]); err != nil {
 					t.Fatal(err)
 				}
-				b, err := NewBaselines(DefaultBaselineConfig())
+				b, err := NewBaselines(slowBaselineConfig())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -278,12 +286,12 @@ func TestBaselinesMerge(t *testing.T) {
 		t.Errorf("one collector:\n%stwo:\n%s", text[0], text[1])
 	}
 
-	config := DefaultBaselineConfig()
+	config := slowBaselineConfig()
 	config.DaySlots = 1
 	if err := newBaselineWorld(t, 1, config).all[0].Merge(one.all[0]); err == nil {
 		t.Error("baselines of other slots can be added")
 	}
-	b := newBaselineWorld(t, 1, DefaultBaselineConfig()).all[0] // a state that is taken over
+	b := newBaselineWorld(t, 1, slowBaselineConfig()).all[0] // a state that is taken over
 	if err := b.Merge(one.all[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -341,11 +349,13 @@ func TestBaselineConfig(t *testing.T) {
 		func(c *BaselineConfig) { c.DaySlots = 0 },
 		func(c *BaselineConfig) { c.Quantile = math.NaN() },
 		func(c *BaselineConfig) { c.MemoryWindows = 40 },
+		func(c *BaselineConfig) { c.YoungWindows = -1 },
+		func(c *BaselineConfig) { c.DayWindows = 29 },
 		func(c *BaselineConfig) { c.End = 7 },
 		func(c *BaselineConfig) { c.GoneWindows = 0 },
 		func(c *BaselineConfig) { c.FloorNs = 0 },
 	} {
-		c := DefaultBaselineConfig()
+		c := slowBaselineConfig()
 		bad(&c)
 		if _, err := NewBaselines(c); err == nil {
 			t.Errorf("%+v: no error", c)
@@ -355,13 +365,13 @@ func TestBaselineConfig(t *testing.T) {
 
 // A flood of keys that come once takes no place for long, and none of a key that has a baseline.
 func TestBaselinesBounded(t *testing.T) {
-	config := DefaultBaselineConfig()
+	config := slowBaselineConfig()
 	config.MaxKeys = 100
 	w := newBaselineWorld(t, 1, config)
 	b := w.all[0]
 	w.do("hop 1 10us 1us 10m")
 	for flow := range uint64(10_000) {
-		b.Observe(&BaselineKey{Flow: 1 + flow}, flow, w.nowNs)
+		b.Observe(&BaselineKey{Flow: 1 + flow}, &BaselineValue{Value: flow, AtNs: w.nowNs})
 	}
 	if n := b.Counters(); n.Keys != 100 || n.Overflow != 10_000-99 {
 		t.Errorf("%+v", n)
@@ -372,18 +382,18 @@ func TestBaselinesBounded(t *testing.T) {
 	}
 	// Times from beyond all reason.
 	for _, at := range []int64{math.MaxInt64, math.MinInt64, 0} {
-		b.Observe(&BaselineKey{Flow: 1}, math.MaxUint64, at)
+		b.Observe(&BaselineKey{Flow: 1}, &BaselineValue{Value: math.MaxUint64, AtNs: at})
 		b.Advance(at)
 	}
 }
 
 func TestBaselinesNoAllocs(t *testing.T) {
-	b := newBaselineWorld(t, 1, DefaultBaselineConfig()).all[0]
+	b := newBaselineWorld(t, 1, slowBaselineConfig()).all[0]
 	now := int64(0)
 	i := uint64(0)
 	if n := testing.AllocsPerRun(1000, func() {
-		b.Observe(&BaselineKey{Node: uint32(i % 50)}, i, now)
-		b.Observe(&BaselineKey{Flow: i}, i, now)
+		b.Observe(&BaselineKey{Node: uint32(i % 50)}, &BaselineValue{Value: i, AtNs: now})
+		b.Observe(&BaselineKey{Flow: i}, &BaselineValue{Value: i, AtNs: now})
 		i++
 		now += 1e8
 		b.Advance(now)
@@ -393,19 +403,19 @@ func TestBaselinesNoAllocs(t *testing.T) {
 }
 
 func BenchmarkBaselinesObserve(b *testing.B) {
-	all := newBaselineWorld(b, 1, DefaultBaselineConfig()).all[0]
+	all := newBaselineWorld(b, 1, slowBaselineConfig()).all[0]
 	b.ReportAllocs()
 	for i := uint64(0); b.Loop(); i++ {
-		all.Observe(&BaselineKey{Node: uint32(i % 1000)}, 10_000+i*7919%5000, 1e9)
+		all.Observe(&BaselineKey{Node: uint32(i % 1000)}, &BaselineValue{Value: 10_000 + i*7919%5000, AtNs: 1e9})
 	}
 }
 
 func BenchmarkBaselinesWindow(b *testing.B) {
-	all := newBaselineWorld(b, 1, DefaultBaselineConfig()).all[0]
+	all := newBaselineWorld(b, 1, slowBaselineConfig()).all[0]
 	b.ReportAllocs()
 	for i := uint64(0); b.Loop(); i++ {
 		for j := range uint64(5000) {
-			all.Observe(&BaselineKey{Node: uint32(j % 1000)}, 10_000+(i+j)*7919%5000, int64(i)*10e9)
+			all.Observe(&BaselineKey{Node: uint32(j % 1000)}, &BaselineValue{Value: 10_000 + (i+j)*7919%5000, AtNs: int64(i) * 10e9})
 		}
 		all.Advance(int64(i+1) * 10e9)
 	}

@@ -212,6 +212,8 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid && math.Abs(float64(jump)) > margin+float64(config.StepNs) {
 		p.steps++
 		p.stepNs = jump
+		// When it was is not known, and since then the clock has run at its new rate.
+		margin += math.Abs(p.fit.drift-p.before.drift) * float64(endNs-p.beforeEnds)
 		step = ClockStep{A: p.a, B: p.b, AfterNs: p.beforeEnds, BeforeNs: endNs, StepNs: jump, UncertaintyNs: ceilNs(margin)}
 		ok = true
 	}

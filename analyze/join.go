@@ -194,14 +194,14 @@ func (s *Shard) finish(p *pending, nowNs int64) {
 func (s *Shard) joined(f *flow, p *pending, nowNs int64) {
 	hops := p.hops[:p.n]
 	if p.intermediate {
-		s.observePath(f, hops, nowNs, false)
+		s.observePath(f, hops, p.bytes, nowNs, false)
 		return
 	}
 	uncertain := orderByTTL(hops)
 	f.packets++
 	f.bytes += uint64(p.bytes)
 	if !s.partOfPath(f, hops, nowNs) {
-		s.observePath(f, hops, nowNs, uncertain)
+		s.observePath(f, hops, p.bytes, nowNs, uncertain)
 	}
 }
 

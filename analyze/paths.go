@@ -115,6 +115,7 @@ type path struct {
 	endToEnd    histogram
 	clockErrors uint64
 	packets     uint64
+	skip        uint64 // of the packets, those whose number has none of these bits are looked at closely; see transitList
 	incomplete  uint64 // packets of which some postcards are missing, besides packets
 	flows       int
 	first, last int64

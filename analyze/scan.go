@@ -28,6 +28,11 @@ type Scanner struct {
 	kept      *BurstLog     // may be nil
 	samples   []QueueSample // memory that goes round
 	unsampled uint64        // packets at long queues for which there was no room
+
+	transits transitList             // memory that goes round
+	slow     map[eventKey]*slowPlace // by the key of their event
+	// Hops of all paths that carried something, at this scan and at the one before.
+	hops, hopsBefore int
 }
 
 const (
@@ -56,7 +61,7 @@ type linkKey struct {
 	has              telemetry.Fields // the egress port of from, the ingress port of to
 }
 
-func linkOf(a, b *pathHop) (k linkKey, ok bool) {
+func linkOf(a, b *station) (k linkKey, ok bool) {
 	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
 		return k, false
 	}
@@ -95,7 +100,11 @@ type exporterCount struct{ lost, restarted uint64 }
 
 // NewScanner returns a Scanner that looks at c and writes to log.
 func NewScanner(c *Collector, log *EventLog) *Scanner {
+	if c.Timing == nil {
+		c.Timing = NewTiming()
+	}
 	return &Scanner{
+		slow:      map[eventKey]*slowPlace{},
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 	}
@@ -104,6 +113,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 // Scan looks at queues, and at the tables if it is time. It locks one shard after the other, for short whiles.
 func (s *Scanner) Scan(nowNs int64) {
 	s.scanQueues(nowNs)
+	s.scanTiming(nowNs)
 	if s.lastNs == 0 {
 		s.lastNs = nowNs
 	}
@@ -114,6 +124,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	s.pathsBefore, s.paths = s.paths, s.pathsBefore
 	clear(s.paths)
 	clear(s.storms)
+	s.hopsBefore, s.hops = s.hops, 0
 	for _, shard := range s.collector.Shards {
 		s.scanPaths(shard, nowNs)
 		s.scanDrops(shard)
@@ -147,9 +158,11 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 		packets := p.packets + p.incomplete
 		n := packets - s.pathsBefore[key]
 		s.paths[key] = packets
+		p.skip = skipOf(n, s.hopsBefore)
 		if n == 0 {
 			continue
 		}
+		s.hops += len(p.hops)
 		for h := range p.hops {
 			if p.hops[h].has&telemetry.HasNode != 0 {
 				s.active[p.hops[h].node] += n
@@ -163,7 +176,7 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 }
 
 func (s *Scanner) carried(a, b *pathHop, n uint64) {
-	k, ok := linkOf(a, b)
+	k, ok := linkOf(&a.station, &b.station)
 	if !ok {
 		return
 	}

@@ -151,8 +151,11 @@ func TestScenariosYieldEvents(t *testing.T) {
 		want     string
 	}{
 		{scenario: "steady", duration: 4 * time.Second},
-		{scenario: "clock-skew"},
-		{scenario: "slow-switch"},
+		{scenario: "clock-skew", want: `
+2-3 warning clock_jump: the clock of spine1 jumped ahead by 3.19ms ± 239µs`},
+		{scenario: "slow-switch", want: `
+2-4 warning latency_anomaly: packets that meet no queue stay in spine1 for 501µs, 626 times as long as usual (800ns)`},
+		{scenario: "microburst"},
 		{scenario: "gray-link"}, // a sink does not see what was lost before it
 		{scenario: "link-failure", want: `
 2-3 critical drop_storm: many packets dropped at spine1: port_down

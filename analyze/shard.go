@@ -51,18 +51,19 @@ func ConfigFor(bytes uint64, shards int) Config {
 
 // A Shard holds the state of the flows that it owns.
 type Shard struct {
-	mu      sync.Mutex
-	flows   flowTable
-	slab    hopSlab
-	paths   pathTable
-	join    joinTable
-	drops   dropTable
-	changes changeTable
-	samples sampleList
-	queues  queueTable
-	guard   guard
-	unkept  flow                                    // of a report whose flow the guard did not let in
-	outer   map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
+	mu       sync.Mutex
+	flows    flowTable
+	slab     hopSlab
+	paths    pathTable
+	join     joinTable
+	drops    dropTable
+	changes  changeTable
+	samples  sampleList
+	queues   queueTable
+	guard    guard
+	unkept   flow // of a report whose flow the guard did not let in
+	transits transitList
+	outer    map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
 	flowless uint64 // reports without a flow
@@ -222,10 +223,10 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		if n > 0 && r.Is(telemetry.Dropped) { // the node that reports a drop is where it happened (TR 2.0 §2.5)
 			s.merged[n-1].Has |= telemetry.HasDrop
 		}
-		s.observePath(f, s.merged[:n], nowNs, false)
+		s.observePath(f, s.merged[:n], r.Bytes, nowNs, false)
 		return
 	}
-	s.observePath(f, r.Hops, nowNs, false)
+	s.observePath(f, r.Hops, r.Bytes, nowNs, false)
 }
 
 // addsLocal reports whether the node that sent r comes behind the stack: it is not the newest hop of it, and the newest
@@ -278,8 +279,8 @@ func (s *Shard) atHop(f *flow, r *telemetry.Report, nowNs int64) {
 	}
 }
 
-// observePath records that a packet of f took the path along hops, and what it met there.
-func (s *Shard) observePath(f *flow, hops []telemetry.Hop, nowNs int64, uncertain bool) {
+// observePath records that a packet of f took the path along hops, and what it met there. bytes is its IP length, 0 if unknown.
+func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs int64, uncertain bool) {
 	if len(hops) == 0 {
 		return
 	}
@@ -309,6 +310,9 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, nowNs int64, uncertai
 		s.measure(at, &block[i], h)
 		complete = complete && h.Has&telemetry.HasLatency != 0
 		residence += h.LatencyNs
+	}
+	if p.packets&p.skip == 0 && !p.uncertain {
+		s.transits.add(p.hash, hops[:next], bytes, nowNs)
 	}
 	if !complete {
 		return

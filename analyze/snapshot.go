@@ -16,6 +16,7 @@ type Collector struct {
 	Shards    []*Shard
 	Exporters []*Exporters
 	Names     map[uint32]string // of nodes; may be nil, must not change
+	Timing    *Timing           // nil: nothing is known of clocks and delays
 }
 
 // FlowOrder is what flows are listed by, the largest first.
@@ -300,7 +301,7 @@ func (c *Collector) Links() []telemetry.Link {
 		}
 		for i := 1; i < len(p.hops); i++ {
 			a, b := &p.hops[i-1], &p.hops[i]
-			k, ok := linkOf(a, b)
+			k, ok := linkOf(&a.station, &b.station)
 			if !ok {
 				continue
 			}

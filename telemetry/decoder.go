@@ -134,7 +134,8 @@ func (d *Decoder) decode05(b []byte, h *Header) {
 	case report.NProtoSwitchLocal:
 		h.HasNodeID, h.NodeID = true, v.Local.SwitchID
 		local = Hop{
-			Has:         HasIngressPort | HasEgressPort | HasQueue | HasIngressTime | HasEgressTime | HasLatency | HasDerivedLatency,
+			Has: HasIngressPort | HasEgressPort | HasQueue | HasIngressTime | HasEgressTime | HasLatency | HasDerivedLatency |
+				unitOf(d.dialect.TimeUnit),
 			IngressPort: uint32(v.Local.IngressPort), EgressPort: uint32(v.Local.EgressPort),
 			QueueID: v.Local.QueueID, QueueOccupancy: v.Local.QueueOccupancy,
 			IngressNs: uint64(v.IngressTS) * d.dialect.TimeUnit, EgressNs: uint64(v.Local.EgressTS) * d.dialect.TimeUnit,
@@ -178,7 +179,7 @@ func (d *Decoder) decode10(b []byte, h *Header) {
 	if !d.dialect.Has(codepoint.QuirkNoReportTime) {
 		r.ReportNs = uint64(v.IngressTS) * d.dialect.TimeUnit
 		if v.RepMdBits != 0 {
-			r.Local.Has |= HasIngressTime
+			r.Local.Has |= HasIngressTime | unitOf(d.dialect.TimeUnit)
 			r.Local.IngressNs = r.ReportNs
 			if r.Local.Has&(HasEgressTime|HasLatency) == HasEgressTime {
 				r.Local.Has |= HasLatency | HasDerivedLatency
@@ -330,11 +331,11 @@ func (d *Decoder) local(m *report.Metadata, r *Report) {
 		h.QueueID, h.QueueOccupancy = m.QueueID, m.QueueOccupancy
 	}
 	if valid&report.MDIngressTS != 0 {
-		h.Has |= HasIngressTime
+		h.Has |= HasIngressTime | unitOf(unit)
 		h.IngressNs = m.IngressTS * unit
 	}
 	if valid&report.MDEgressTS != 0 {
-		h.Has |= HasEgressTime
+		h.Has |= HasEgressTime | unitOf(unit)
 		h.EgressNs = m.EgressTS * unit
 	}
 	if wide && h.Has&(HasIngressTime|HasEgressTime) != 0 {

@@ -73,7 +73,9 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 		h.Has |= HasWideTimes
 	case inband.Format2016:
 		mask = 1<<31 - 1
+		h.Has |= HasShortTimes
 	}
+	h.Has |= unitOf(unit)
 	if valid&inband.IngressTS != 0 {
 		h.Has |= HasIngressTime
 		h.IngressNs = m.IngressTS * unit
@@ -88,6 +90,14 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 			h.LatencyNs = spent * unit
 		}
 	}
+}
+
+// unitOf returns HasMicroTimes if times count microseconds, unit being that of the dialect in nanoseconds.
+func unitOf(unit uint64) Fields {
+	if unit == 1000 {
+		return HasMicroTimes
+	}
+	return 0
 }
 
 // mendSink drops what the dialect is known to get wrong about the reporting node itself: its metadata are those of the

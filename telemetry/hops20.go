@@ -9,6 +9,7 @@ import "encoding/binary"
 // Most sources ask for bits 0-3, 4-5 or both as a whole: those are read eight bytes at a time.
 func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16) {
 	timeUnit, latencyUnit := d.dialect.TimeUnit, d.dialect.LatencyUnit
+	unit := unitOf(timeUnit)
 	for i := len(hops) - 1; i >= 0; i-- { // the newest record comes first
 		b := stack[:recordLen]
 		stack = stack[recordLen:]
@@ -46,6 +47,9 @@ func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16)
 		}
 		if bitmap&0x0380 != 0 {
 			has |= h.rare20(b, bitmap)
+		}
+		if has&HasWideTimes != 0 {
+			has |= unit
 		}
 		h.Has = has
 	}

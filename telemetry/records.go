@@ -185,3 +185,14 @@ type Exporter struct {
 	Refused        uint64 `json:"refused,omitempty"`
 	RefusedBecause string `json:"refused_because,omitempty"`
 }
+
+// A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
+// minutes, of the packets that were looked at.
+type Delay struct {
+	NS *Distribution `json:"ns,omitempty"` // missing if no delay is known
+	// UncertaintyNs is by how much each of them can be wrong at most; all are wrong in about the same way.
+	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty"`
+	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
+	Clamped uint64 `json:"clamped,omitempty"`
+	Unknown string `json:"unknown,omitempty"` // why the delay of the latest packet is not known
+}

@@ -20,6 +20,8 @@ const (
 	HasBuffer
 	HasDrop
 	HasTTL
+	HasMicroTimes // the times count microseconds: 32 bits wrap after 4295 s
+	HasShortTimes // the times have 31 bits (INT of June 2016)
 )
 
 // A Hop is what one node told about one packet. Values whose bit in Has is clear are meaningless.

@@ -1,0 +1,58 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// delayTurnNs is how long delays are gathered before older ones are forgotten: an answer is of the last one to two turns. So
+// what was found while clocks were hardly known does not stay.
+const delayTurnNs = int64(60e9)
+
+// A delaySum is the delays of one turn, by two clocks, without their difference.
+type delaySum struct {
+	histogram
+	uncertaintyNs uint64 // the largest
+	clamped       uint64 // delays that would have been negative, within the uncertainty
+}
+
+func (s *delaySum) add(d *OneWayDelay) {
+	s.addIndexed(d.DelayNs, bucketIndex(d.DelayNs))
+	s.uncertaintyNs = max(s.uncertaintyNs, d.UncertaintyNs)
+	if d.Clamped {
+		s.clamped++
+	}
+}
+
+// A delayStat is the delays of a link or a path.
+type delayStat struct {
+	now, before delaySum // this turn and the last
+	unknown     uint64   // packets of these turns whose delay is not known
+	why         string   // of the latest of them, empty once one is known again
+}
+
+func (s *delayStat) add(d *OneWayDelay) {
+	if !d.OK {
+		s.unknown++
+		s.why = d.Why
+		return
+	}
+	s.why = ""
+	s.now.add(d)
+}
+
+// turn forgets what is old. It is false if nothing is left.
+func (s *delayStat) turn() bool {
+	left := s.now.count > 0 || s.unknown > 0
+	s.before, s.now, s.unknown = s.now, delaySum{}, 0
+	return left
+}
+
+// answer returns the delays of both turns.
+func (s *delayStat) answer() *telemetry.Delay {
+	sum := s.before
+	sum.merge(&s.now.histogram)
+	a := &telemetry.Delay{NS: sum.distribution(), Clamped: s.before.clamped + s.now.clamped, Unknown: s.why}
+	if a.NS != nil {
+		around := max(s.before.uncertaintyNs, s.now.uncertaintyNs)
+		a.UncertaintyNs = &around
+	}
+	return a
+}

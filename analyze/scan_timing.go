@@ -1,0 +1,167 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A slowPlace is a node, or a link, whose packets take longer than usual. A node is one place, whatever its ports: if it is slow
+// at all of them it is one event, and if at one of them, that one stands in it.
+type slowPlace struct {
+	keys  int   // that go on
+	endNs int64 // the latest end of the others
+
+	// Of those that began last.
+	began   int
+	onePort bool // all at the same egress port
+	worst   Anomaly
+}
+
+// scanTiming takes what packets met and notes jumps of clocks, and nodes and links that are slower than usual.
+func (s *Scanner) scanTiming(nowNs int64) {
+	t := s.collector.Timing
+	for _, shard := range s.collector.Shards {
+		s.transits = shard.takeTransits(s.transits)
+		t.take(&s.transits)
+		s.transits.overflow = 0
+	}
+	jumps, anomalies := t.advance(nowNs)
+	for i := range jumps {
+		s.jump(&jumps[i])
+	}
+	if len(anomalies) > 0 {
+		s.anomalies(anomalies, nowNs)
+	}
+}
+
+// jump notes that a clock jumped. It is over when it is found.
+func (s *Scanner) jump(j *clockJump) {
+	key := eventKey{kind: telemetry.EventClockJump, node: j.node, toNode: j.against}
+	s.log.note(key, j.afterNs, j.beforeNs, uint64(j.pairs), func(e *telemetry.Event) {
+		e.Severity = telemetry.Warning
+		s.at(e, &station{node: j.node, has: telemetry.HasNode})
+		way, step := "ahead", j.stepNs
+		if step < 0 {
+			way, step = "back", -step
+		}
+		by := roughly(step) + " ± " + roughly(j.uncertaintyNs)
+		if j.known {
+			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s", s.name(j.node), way, by)
+		} else {
+			s.to(e, &station{node: j.against, has: telemetry.HasNode})
+			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped", s.name(j.node), way, by, s.name(j.against))
+		}
+		e.Evidence = append(
+			e.Evidence,
+			telemetry.Evidence{Name: "step", Value: float64(j.stepNs), Unit: "ns"},
+			telemetry.Evidence{Name: "uncertainty", Value: float64(j.uncertaintyNs), Unit: "ns"},
+			telemetry.Evidence{Name: "neighbours", Value: float64(j.pairs)},
+		)
+	})
+	s.log.end(key, j.beforeNs)
+}
+
+// roughly returns a duration with three digits. ns is not negative.
+func roughly(ns int64) string {
+	unit := time.Duration(1)
+	for time.Duration(ns) >= 1000*unit {
+		unit *= 10
+	}
+	return time.Duration(ns).Round(unit).String()
+}
+
+// placeOfKey returns the event that an anomaly is part of.
+func placeOfKey(k *BaselineKey) eventKey {
+	e := eventKey{kind: telemetry.EventLatencyAnomaly, node: k.Node}
+	if k.Link {
+		e.port, e.toNode, e.toPort = k.Out, k.To, k.In
+	}
+	return e
+}
+
+// anomalies notes which places are slow since, and which no more.
+func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
+	began := map[eventKey]*slowPlace{}
+	for i := range list {
+		a := &list[i]
+		key := placeOfKey(&a.Key)
+		p := s.slow[key]
+		if p == nil {
+			p = &slowPlace{}
+			s.slow[key] = p
+		}
+		if a.Ended != "" {
+			p.keys--
+			p.endNs = max(p.endNs, a.EndNs)
+			continue
+		}
+		p.keys++
+		if began[key] == nil {
+			p.began, p.onePort, p.worst = 0, true, *a
+			began[key] = p
+		}
+		p.began++
+		p.onePort = p.onePort && a.Key.Out == p.worst.Key.Out
+		if worse(a, &p.worst) {
+			p.worst = *a
+		}
+	}
+	for key, p := range began {
+		s.log.note(key, p.worst.StartNs, nowNs, uint64(p.began), func(e *telemetry.Event) { s.tellSlow(e, p) })
+	}
+	for key, p := range s.slow {
+		if p.keys == 0 {
+			s.log.end(key, p.endNs)
+			delete(s.slow, key)
+		}
+	}
+}
+
+// worse reports whether a is to stand for a place rather than b: the earlier, or else the one that is further off.
+func worse(a, b *Anomaly) bool {
+	if a.StartNs != b.StartNs {
+		return a.StartNs < b.StartNs
+	}
+	if fa, fb := a.factor(), b.factor(); fa != fb {
+		return fa > fb
+	}
+	return cmp.Or(cmp.Compare(a.Key.Out, b.Key.Out), cmp.Compare(a.Key.In, b.Key.In), cmp.Compare(a.Key.Queue, b.Key.Queue)) < 0
+}
+
+// factor is how many times as long as usual the worst window was.
+func (a *Anomaly) factor() float64 { return float64(a.PeakNs) / float64(max(a.MedianNs, 1)) }
+
+// tellSlow completes the event of a place that is slow.
+func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
+	a := &p.worst
+	k := &a.Key
+	e.Severity = telemetry.Warning
+	at := station{node: k.Node, has: telemetry.HasNode}
+	if k.Link || p.onePort {
+		at.out, at.has = k.Out, at.has|telemetry.HasEgressPort
+	}
+	s.at(e, &at)
+	now := roughly(int64(a.PeakNs))
+	times := fmt.Sprintf("%.3g times as long as usual (%s)", a.factor(), roughly(int64(a.MedianNs)))
+	switch {
+	case k.Link:
+		s.to(e, &station{node: k.To, in: k.In, has: telemetry.HasNode | telemetry.HasIngressPort})
+		e.Text = fmt.Sprintf("packets take %s from %s to %s, %s", now, s.name(k.Node), s.name(k.To), times)
+	case a.Queued:
+		e.Text = fmt.Sprintf("packets that meet no queue stay in %s for %s, %s", s.name(k.Node), now, times)
+	default:
+		e.Text = fmt.Sprintf("packets stay in %s for %s, %s; it tells of no queue, so this may be congestion", s.name(k.Node), now, times)
+	}
+	e.Evidence = append(
+		e.Evidence,
+		telemetry.Evidence{Name: "usual", Value: float64(a.MedianNs), Unit: "ns"},
+		telemetry.Evidence{Name: "now", Value: float64(a.PeakNs), Unit: "ns"},
+		telemetry.Evidence{Name: "factor", Value: a.factor()},
+		telemetry.Evidence{Name: "deviations", Value: a.Deviations},
+		telemetry.Evidence{Name: "windows", Value: float64(a.Windows)},
+		telemetry.Evidence{Name: "learned", Value: float64(a.Learned)},
+	)
+}

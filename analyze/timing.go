@@ -1,0 +1,179 @@
+package analyze
+
+import (
+	"sync"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Timing puts together what packets of all shards say of time: by how much the clocks of nodes differ, how long packets are on
+// links and paths without that difference, and what is usual at each hop and link. A Scanner feeds it; answers lock it for short
+// whiles.
+type Timing struct {
+	mu        sync.Mutex
+	clocks    *Clocks
+	baselines *Baselines
+	links     map[linkKey]*delayStat
+	paths     map[uint64]*delayStat // by hash
+	turnedNs  int64
+	jumps     map[uint32]clockJump // the last of each node
+	waiting   []ClockStep          // of the last window: their neighbours may find them a window later
+	unplaced  uint64               // delays of links and paths for which there was no room
+	missed    uint64               // packets that the shards had no room for
+}
+
+const (
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 1.5 kB.
+	maxDelays = 4096
+	// maxJumps bounds the nodes whose last jump is remembered.
+	maxJumps = 4096
+)
+
+// NewTiming returns a Timing that knows nothing yet.
+func NewTiming() *Timing {
+	clocks, _ := NewClocks(DefaultClockConfig()) // defaults are right
+	baselines, _ := NewBaselines(DefaultBaselineConfig())
+	return &Timing{
+		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{}, jumps: map[uint32]clockJump{},
+	}
+}
+
+// take looks at packets that a shard set aside.
+func (t *Timing) take(l *transitList) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.missed += l.overflow
+	for i := range l.transits {
+		packet := &l.transits[i]
+		hops := l.hops[packet.from:packet.to]
+		for j := range hops {
+			t.hop(&hops[j], packet.atNs)
+			if j > 0 && missingBefore(hops, j) == 0 {
+				t.link(&hops[j-1], &hops[j], packet)
+			}
+		}
+		if len(hops) > 0 {
+			t.path(packet.path, &hops[0], &hops[len(hops)-1], packet.atNs)
+		}
+	}
+}
+
+// hop learns how long packets that find no queue stay in a node on their way to one of its ports: a packet that waits behind
+// others says nothing of the node. What is at the port besides is not told apart, since packets that find their own queue empty
+// may still wait for the wire: those of an ingress port that come in step with those of another, or those of a queue that is
+// served first. The quickest of all show that it is not the node, and a share of packets in queues that the port is full.
+func (t *Timing) hop(h *telemetry.Hop, atNs int64) {
+	if h.Has&(telemetry.HasNode|telemetry.HasLatency) != telemetry.HasNode|telemetry.HasLatency || h.Has&telemetry.HasDrop != 0 {
+		return
+	}
+	at := stationOf(h)
+	key := BaselineKey{Node: at.node, Out: at.out}
+	v := BaselineValue{Value: h.LatencyNs, AtNs: atNs}
+	if h.Has&telemetry.HasQueue != 0 {
+		v.Queue, v.HasQueue = h.QueueOccupancy, true
+	}
+	t.baselines.Observe(&key, &v)
+}
+
+// link compares two clocks, and takes the delay between them.
+func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
+	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0, b.IngressNs, packet.atNs)
+	if !ok || s.From == s.To {
+		return
+	}
+	t.clocks.Observe(&s)
+	from, to := stationOf(a), stationOf(b)
+	k, _ := linkOf(&from, &to)
+	stat := placeOf(t.links, k)
+	if stat == nil {
+		t.unplaced++
+		return
+	}
+	d := t.clocks.Correct(&s)
+	stat.add(&d)
+	if !d.OK {
+		return
+	}
+	key := BaselineKey{Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort, Length: lengthClass(packet.bytes)}
+	t.baselines.Observe(&key, &BaselineValue{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})
+}
+
+// lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the link, so that
+// what is usual for one is not for another.
+func lengthClass(bytes uint32) uint8 {
+	return uint8(bucketIndex(uint64(bytes)) >> (maxScale - 1))
+}
+
+// path takes the delay from end to end: from when the packet came to the first node to when it left the last.
+func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
+	s, ok := sampleOf(first, last, first.Has&telemetry.HasIngressTime != 0, first.IngressNs, last.Has&telemetry.HasEgressTime != 0, last.EgressNs, atNs)
+	if !ok {
+		return
+	}
+	stat := placeOf(t.paths, hash)
+	if stat == nil {
+		t.unplaced++
+		return
+	}
+	d := t.clocks.Correct(&s)
+	stat.add(&d)
+}
+
+// placeOf returns the delays of a link or path, nil if there are too many.
+func placeOf[K comparable](stats map[K]*delayStat, k K) *delayStat {
+	s := stats[k]
+	if s == nil && len(stats) < maxDelays {
+		s = &delayStat{}
+		stats[k] = s
+	}
+	return s
+}
+
+// sampleOf returns what two nodes say of a packet that was at a at one moment and at b at another.
+func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64, arrivalNs int64) (s ClockSample, ok bool) {
+	if a.Has&b.Has&telemetry.HasNode == 0 || !hasA || !hasB {
+		return s, false
+	}
+	s = ClockSample{From: a.NodeID, To: b.NodeID, EgressNs: atA, IngressNs: atB, ArrivalNs: arrivalNs}
+	s.WrapNs = lesserWrap(wrapOf(a.Has), wrapOf(b.Has))
+	if (a.Has|b.Has)&telemetry.HasMicroTimes != 0 {
+		s.ResolutionNs = 1000
+	}
+	return s, true
+}
+
+// wrapOf returns after how many nanoseconds the stamps of a hop begin at 0 again; 0: 64 bits do not.
+func wrapOf(has telemetry.Fields) uint64 {
+	wrap := uint64(1) << 32
+	switch {
+	case has&telemetry.HasWideTimes != 0:
+		return 0
+	case has&telemetry.HasShortTimes != 0:
+		wrap >>= 1
+	}
+	if has&telemetry.HasMicroTimes != 0 {
+		wrap *= 1000
+	}
+	return wrap
+}
+
+// advance tells the time, nanoseconds since 1970. It returns the jumps and the anomalies that were found.
+func (t *Timing) advance(nowNs int64) ([]clockJump, []Anomaly) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if away := nowNs - t.turnedNs; away >= delayTurnNs || away < 0 {
+		t.turnedNs = nowNs
+		turnAll(t.links)
+		turnAll(t.paths)
+	}
+	jumps := t.jumped(nowNs)
+	return jumps, t.baselines.Advance(nowNs)
+}
+
+func turnAll[K comparable](stats map[K]*delayStat) {
+	for k, s := range stats {
+		if !s.turn() {
+			delete(stats, k)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// Delays between nodes need the clocks of all nodes, and what is usual at a hop needs the packets of all shards. So a shard sets
+// aside what some packets met on their way, and a Scanner puts those of all shards together: all packets of a path that has few,
+// one of many of a path that has many.
+
+const (
+	// maxTransitHops bounds the hops that wait for a scan, 72 bytes each.
+	maxTransitHops = 1 << 13
+	// transitHops is how many hops all paths together are meant to set aside in a second.
+	transitHops = 40_000
+	// maxTransits is how many packets of a path are set aside in a second, if there are more.
+	maxTransits = 1024
+)
+
+// A transit is a packet that was looked at.
+type transit struct {
+	path     uint64 // hash
+	atNs     int64  // arrival of its report, since 1970
+	from, to int32  // its hops in the list, source first
+	bytes    uint32 // IP length, 0: unknown
+}
+
+// transitList holds packets since the last look.
+type transitList struct {
+	transits []transit
+	hops     []telemetry.Hop
+	overflow uint64 // packets for which there was no room
+}
+
+// add keeps a copy of what a packet met.
+func (l *transitList) add(path uint64, hops []telemetry.Hop, bytes uint32, nowNs int64) {
+	if len(l.hops)+len(hops) > maxTransitHops {
+		l.overflow++
+		return
+	}
+	from := int32(len(l.hops))
+	l.hops = append(l.hops, hops...)
+	l.transits = append(l.transits, transit{path: path, atNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes})
+}
+
+// takeTransits exchanges what was set aside for empty, and adds what did not fit to its overflow.
+func (s *Shard) takeTransits(empty transitList) transitList {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	full := s.transits
+	s.transits = transitList{transits: empty.transits[:0], hops: empty.hops[:0]}
+	full.overflow += empty.overflow
+	return full
+}
+
+// skipOf returns which packets of a path to leave out that had n packets since the last scan, if all paths together had so many
+// hops on their ways: the skip of a path.
+func skipOf(n uint64, hops int) uint64 {
+	wanted := uint64(min(max(transitHops/max(hops, 1), 1), maxTransits))
+	skip := uint64(0)
+	for n > wanted*(skip+1) {
+		skip = 2*skip + 1
+	}
+	return skip
+}
