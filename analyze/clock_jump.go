@@ -22,7 +22,12 @@ type clockJump struct {
 func (t *Timing) jumped(nowNs int64) []clockJump {
 	windows := t.clocks.startNs
 	steps := t.clocks.Advance(nowNs)
-	if t.clocks.startNs == windows || len(steps) == 0 && len(t.waiting) == 0 {
+	if t.clocks.startNs == windows {
+		return nil
+	}
+	settleAll(t.links, t.clocks)
+	settleAll(t.paths, t.clocks)
+	if len(steps) == 0 && len(t.waiting) == 0 {
 		return nil
 	}
 	if len(t.waiting) == 0 {

@@ -7,6 +7,7 @@ const (
 	clockReference = "the reference of its neighbours"
 	clockSame      = "one clock"
 	clockUnseen    = "no packets were seen between them"
+	clockApart     = "no chain of links with packets in both directions joins them"
 	clockWaits     = "learning: the first window is not over"
 	clockSingle    = "packets were seen in one direction only: any offset is possible"
 	clockSet       = "the bounds contradict each other: a clock was set, or stamps are wrong"

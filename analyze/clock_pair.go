@@ -108,6 +108,8 @@ type clockPair struct {
 	quickest        int64 // smallest lag
 	inside, outside uint32
 	doubt           bool // a sample contradicts fit
+
+	shaken bool // a sample of the last window contradicted the fit, or a clock jumped in it
 }
 
 // clockState says what fit is worth.
@@ -191,6 +193,7 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 		p.lagNs = p.quickest
 	}
 	fresh := p.inside > 0
+	p.shaken = p.doubt
 	p.inside, p.outside, p.doubt = 0, 0, false
 	for d := range p.history {
 		p.history[d].keep(last-clockSlots*clockWindows+1, last)
@@ -211,6 +214,7 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 	}
 	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid && math.Abs(float64(jump)) > margin+float64(config.StepNs) {
 		p.steps++
+		p.shaken = true
 		p.stepNs = jump
 		// When it was is not known, and since then the clock has run at its new rate.
 		margin += math.Abs(p.fit.drift-p.before.drift) * float64(endNs-p.beforeEnds)

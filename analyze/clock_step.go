@@ -58,3 +58,21 @@ func (c *Clocks) stepsOf(id uint32) int {
 	}
 	return 0
 }
+
+// shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty if they are.
+func (c *Clocks) shaken(from, to uint32) string {
+	if from == to {
+		return ""
+	}
+	var legs [maxClockChain]clockLeg
+	way, why := c.way(from, to, &legs)
+	if way == nil {
+		return why
+	}
+	for _, leg := range way {
+		if leg.pair.shaken {
+			return clockDoubted
+		}
+	}
+	return ""
+}

@@ -140,6 +140,9 @@ func (c *Clocks) way(from, to uint32, legs *[maxClockChain]clockLeg) ([]clockLeg
 	a, okA := c.nodeAt(from)
 	b, okB := c.nodeAt(to)
 	if !okA || !okB || c.nodes[a].reference != c.nodes[b].reference {
+		if okA && okB && c.pairOf(from, to) == nil {
+			return nil, clockApart
+		}
 		return nil, c.whyNot(from, to)
 	}
 	up, down := 0, maxClockChain // from climbs at the front of legs, to at their end

@@ -21,10 +21,13 @@ func (s *delaySum) add(d *OneWayDelay) {
 	}
 }
 
-// A delayStat is the delays of a link or a path.
+// A delayStat is the delays of a link or a path. Those of the open window of the clocks wait: that a clock jumped may be seen only
+// by a packet that goes the other way, or at the end of the window, and until then the jump looks like a delay.
 type delayStat struct {
-	now, before delaySum // this turn and the last
-	unknown     uint64   // packets of these turns whose delay is not known
+	from, to    uint32   // nodes
+	open        delaySum // of this window
+	now, before delaySum // of this turn and the last
+	unknown     uint64   // packets of this turn whose delay is not known
 	why         string   // of the latest of them, empty once one is known again
 }
 
@@ -34,13 +37,28 @@ func (s *delayStat) add(d *OneWayDelay) {
 		s.why = d.Why
 		return
 	}
-	s.why = ""
-	s.now.add(d)
+	s.open.add(d)
+}
+
+// settle ends the window. why says why its delays are not to be trusted; empty if they are.
+func (s *delayStat) settle(why string) {
+	if s.open.count == 0 {
+		return
+	}
+	s.why = why
+	if why == "" {
+		s.now.merge(&s.open.histogram)
+		s.now.uncertaintyNs = max(s.now.uncertaintyNs, s.open.uncertaintyNs)
+		s.now.clamped += s.open.clamped
+	} else {
+		s.unknown += s.open.count
+	}
+	s.open = delaySum{}
 }
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.count > 0 || s.unknown > 0
+	left := s.now.count > 0 || s.open.count > 0 || s.unknown > 0
 	s.before, s.now, s.unknown = s.now, delaySum{}, 0
 	return left
 }

@@ -30,6 +30,7 @@ type virtualCollector struct {
 	start   int64
 	next    int64 // scan
 	truth   bytes.Buffer
+	look    func(*virtualCollector)
 }
 
 // burstAbove and burstBelow are the thresholds that the truth of a scenario has by default.
@@ -38,18 +39,25 @@ const burstAbove, burstBelow = 30_000, 15_000
 // emulate runs a scenario for a time and returns what was found. A burst is what the truth calls one.
 func emulate(t *testing.T, name string, duration time.Duration, shards int) *virtualCollector {
 	t.Helper()
-	return emulateWith(t, name, duration, shards, true)
+	return emulation{duration: duration, shards: shards}.run(t, name)
 }
 
-// emulateWith is emulate, with thresholds for bursts that are fixed, or taken from the past of each queue.
-func emulateWith(t *testing.T, name string, duration time.Duration, shards int, fixed bool) *virtualCollector {
+// An emulation says how a scenario is run.
+type emulation struct {
+	duration   time.Duration // 0: as long as the scenario says
+	shards     int
+	autoBursts bool                    // what a burst is follows from the past of each queue
+	look       func(*virtualCollector) // called before each scan; nil: nobody looks
+}
+
+func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if duration == 0 {
-		duration = time.Duration(s.Duration)
+	if e.duration == 0 {
+		e.duration = time.Duration(s.Duration)
 	}
 	c := codepoint.New()
 	if err := c.Set("int_dscp", 0x17); err != nil {
@@ -59,17 +67,17 @@ func emulateWith(t *testing.T, name string, duration time.Duration, shards int, 
 		t.Fatal(err)
 	}
 	c.Compile()
-	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start)}
+	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start), look: e.look}
 	v.Names = map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
 	}
 	v.Exporters = []*Exporters{NewExporters(100)}
-	for range shards {
+	for range e.shards {
 		v.Shards = append(v.Shards, NewShard(DefaultConfig()))
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
-	if fixed {
+	if !e.autoBursts {
 		config := BurstConfigFor(16 << 20)
 		config.AboveBytes, config.BelowBytes, config.MaxPoints = burstAbove, burstBelow, 1<<20
 		v.scanner.KeepBursts(config, v.bursts)
@@ -88,13 +96,13 @@ func emulateWith(t *testing.T, name string, duration time.Duration, shards int, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Run(t.Context(), duration); err != nil {
+	if err := f.Run(t.Context(), e.duration); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	v.advance(v.start + int64(duration) + 5*ScanNs) // until what happened at the end is over
+	v.advance(v.start + int64(e.duration) + 5*ScanNs) // until what happened at the end is over
 	return v
 }
 
@@ -102,6 +110,9 @@ func (v *virtualCollector) advance(nowNs int64) {
 	for ; v.next <= nowNs; v.next += TickNs {
 		for _, shard := range v.Shards {
 			shard.Tick(v.next)
+		}
+		if v.look != nil {
+			v.look(v)
 		}
 		v.scanner.Scan(v.next)
 	}

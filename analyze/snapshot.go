@@ -112,7 +112,9 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		s := c.Shards[ref.shard]
 		s.mu.Lock()
 		if f := s.flows.at(ref.place); f.key == ref.key {
-			flows = append(flows, s.flowAnswer(f, c.Names))
+			a := s.flowAnswer(f, c.Names)
+			c.Timing.correct(&a)
+			flows = append(flows, a)
 		}
 		s.mu.Unlock()
 	}
@@ -225,7 +227,9 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	paths := c.mergedPaths()
 	answer := make([]telemetry.Path, 0, min(limit, len(paths)))
 	for _, p := range paths[:min(limit, len(paths))] {
-		answer = append(answer, p.answer(c.Names))
+		a := p.answer(c.Names)
+		a.Delay = c.Timing.pathDelay(p.hash)
+		answer = append(answer, a)
 	}
 	return answer, len(paths)
 }
@@ -309,6 +313,7 @@ func (c *Collector) Links() []telemetry.Link {
 			l := links[k]
 			if l == nil {
 				l = &telemetry.Link{From: a.node, FromName: c.Names[a.node], To: b.node, ToName: c.Names[b.node], First: first, Last: last}
+				l.Delay = c.Timing.linkDelay(k)
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
 			}

@@ -23,7 +23,7 @@ type Timing struct {
 }
 
 const (
-	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 1.5 kB.
+	// maxDelays bounds the links, and the paths, whose delays are kept; each takes 2.2 kB.
 	maxDelays = 4096
 	// maxJumps bounds the nodes whose last jump is remembered.
 	maxJumps = 4096
@@ -84,7 +84,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	t.clocks.Observe(&s)
 	from, to := stationOf(a), stationOf(b)
 	k, _ := linkOf(&from, &to)
-	stat := placeOf(t.links, k)
+	stat := placeOf(t.links, k, &s)
 	if stat == nil {
 		t.unplaced++
 		return
@@ -110,7 +110,7 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 	if !ok {
 		return
 	}
-	stat := placeOf(t.paths, hash)
+	stat := placeOf(t.paths, hash, &s)
 	if stat == nil {
 		t.unplaced++
 		return
@@ -120,13 +120,13 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 }
 
 // placeOf returns the delays of a link or path, nil if there are too many.
-func placeOf[K comparable](stats map[K]*delayStat, k K) *delayStat {
-	s := stats[k]
-	if s == nil && len(stats) < maxDelays {
-		s = &delayStat{}
-		stats[k] = s
+func placeOf[K comparable](stats map[K]*delayStat, k K, s *ClockSample) *delayStat {
+	stat := stats[k]
+	if stat == nil && len(stats) < maxDelays {
+		stat = &delayStat{from: s.From, to: s.To}
+		stats[k] = stat
 	}
-	return s
+	return stat
 }
 
 // sampleOf returns what two nodes say of a packet that was at a at one moment and at b at another.
@@ -168,6 +168,13 @@ func (t *Timing) advance(nowNs int64) ([]clockJump, []Anomaly) {
 	}
 	jumps := t.jumped(nowNs)
 	return jumps, t.baselines.Advance(nowNs)
+}
+
+// settleAll ends the window of delays, when that of the clocks is over.
+func settleAll[K comparable](stats map[K]*delayStat, clocks *Clocks) {
+	for _, s := range stats {
+		s.settle(clocks.shaken(s.from, s.to))
+	}
 }
 
 func turnAll[K comparable](stats map[K]*delayStat) {

@@ -114,6 +114,16 @@ func (c *Client) Links(ctx context.Context, q Query) (*LinkList, error) {
 	return get[LinkList](ctx, c, "links", q)
 }
 
+// Hops returns what packets met at nodes between two ports.
+func (c *Client) Hops(ctx context.Context, q Query) (*HopList, error) {
+	return get[HopList](ctx, c, "hops", q)
+}
+
+// Clocks returns by how much the clocks of nodes differ.
+func (c *Client) Clocks(ctx context.Context, q Query) (*ClockList, error) {
+	return get[ClockList](ctx, c, "clocks", q)
+}
+
 // Flows returns flows.
 func (c *Client) Flows(ctx context.Context, q Query) (*FlowList, error) {
 	return get[FlowList](ctx, c, "flows", q)

@@ -14,6 +14,7 @@ import (
 // What the client returns encodes to what the server sent: the two types of each list are one.
 func TestClientLists(t *testing.T) {
 	cfg := testConfig(captured(t))
+	cfg.Collector.Timing = timing(t)
 	_, cfg.Events = happened(t)
 	h := New(cfg)
 	mux := http.NewServeMux()
@@ -26,8 +27,10 @@ func TestClientLists(t *testing.T) {
 	}
 	ctx := t.Context()
 	for name, get := range map[string]func() (any, error){
-		"nodes": func() (any, error) { return c.Nodes(ctx, Query{Node: "s1"}) },
-		"links": func() (any, error) { return c.Links(ctx, Query{}) },
+		"nodes":  func() (any, error) { return c.Nodes(ctx, Query{Node: "s1"}) },
+		"links":  func() (any, error) { return c.Links(ctx, Query{}) },
+		"hops":   func() (any, error) { return c.Hops(ctx, Query{}) },
+		"clocks": func() (any, error) { return c.Clocks(ctx, Query{}) },
 		"flows": func() (any, error) {
 			return c.Flows(ctx, Query{Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001", Protocol: "udp"})
 		},

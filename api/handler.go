@@ -49,6 +49,8 @@ func (h *handler) resources() map[string]resource {
 	return map[string]resource{
 		"nodes":     h.nodes,
 		"links":     h.links,
+		"hops":      h.hops,
+		"clocks":    h.clocks,
 		"flows":     h.flows,
 		"paths":     h.paths,
 		"drops":     h.drops,

@@ -68,6 +68,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, burstsForgottenDesc, bursts.Forgotten)
 	counter(ch, burstSamplesLostDesc, bursts.SamplesLost)
 	counter(ch, burstSamplesThinDesc, bursts.SamplesThinned)
+	s.collectTiming(ch)
 	gauge(ch, exportersDesc, float64(n.Exporters))
 	counter(ch, exportersOverflowDesc, n.ExportersOverflow)
 }

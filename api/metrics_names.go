@@ -38,6 +38,15 @@ var (
 	burstsForgottenDesc   = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
 	burstSamplesLostDesc  = desc("burst_samples_lost_total", "Times that a packet told of its queue and the search for bursts left it out: too late, without a possible time, or for want of room.")
 	burstSamplesThinDesc  = desc("burst_samples_thinned_total", "Packets of long bursts that gave way to later ones of the same burst; the others stand for them.")
+	clockPairsDesc        = desc("clock_pairs", "Pairs of neighbouring nodes whose clocks are compared.")
+	clockSamplesDesc      = desc("clock_samples_total", "Packets on links by which clocks were compared, by what became of them.", "outcome")
+	delaysDesc            = desc("delays", "Links and paths whose delays are kept.", "of")
+	delaysUnplacedDesc    = desc("delays_unplaced_total", "Packets whose delay on a link or path is kept nowhere because there were too many.")
+	packetsMissedDesc     = desc("timing_packets_missed_total", "Packets that were to be looked at for clocks, delays and baselines, and found no room.")
+	baselinesDesc         = desc("baselines", "Ports and links of which it is known or learned what latency is usual.")
+	baselinesUnplacedDesc = desc("baselines_unplaced_total", "Latencies of ports and links for which there was no baseline because there were too many.")
+	baselinesUnusualDesc  = desc("baselines_unusual", "Ports and links whose latency is unusual.")
+
 	exportersDesc         = desc("exporters", "Exporters in the exporter tables of all receivers.")
 	exportersOverflowDesc = desc("exporters_overflow_total", "Datagrams of exporters that found no room in an exporter table; they are in no exporter's counters.")
 	datagramErrorsDesc    = desc("datagram_errors_total", "Damaged and malformed datagrams by the first rule that they broke.", "reason")
@@ -62,6 +71,7 @@ var (
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
 		burstSamplesThinDesc, exportersDesc, exportersOverflowDesc,
+		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
 		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,

@@ -80,6 +80,7 @@ type Path struct {
 	Residence   *Distribution `json:"residence_ns,omitempty"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
 	ClockErrors uint64        `json:"clock_errors,omitempty"`
+	Delay       *Delay        `json:"delay"` // EndToEnd without the difference of the clocks
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty"`
 }
@@ -108,7 +109,8 @@ type Flow struct {
 	Device      string        `json:"device,omitempty"` // Transparent Security source device
 	Residence   *Distribution `json:"residence_ns,omitempty"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
-	Paths       []FlowPath    `json:"paths"` // latest first
+	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty"` // what EndToEnd has to be corrected by
+	Paths       []FlowPath    `json:"paths"`                       // latest first
 	PathChanges uint64        `json:"path_changes"`
 }
 
@@ -134,6 +136,7 @@ type Link struct {
 	ToName   string    `json:"to_name,omitempty"`
 	ToPort   *uint32   `json:"to_port"`
 	Packets  uint64    `json:"packets"`
+	Delay    *Delay    `json:"delay"` // from when a packet leaves the one node to when it comes to the other
 	First    time.Time `json:"first"`
 	Last     time.Time `json:"last"`
 }
@@ -195,4 +198,51 @@ type Delay struct {
 	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
 	Clamped uint64 `json:"clamped,omitempty"`
 	Unknown string `json:"unknown,omitempty"` // why the delay of the latest packet is not known
+}
+
+// A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is that much too
+// long.
+type ClockOffset struct {
+	OffsetNs      *int64 `json:"offset_ns,omitempty"`
+	UncertaintyNs *int64 `json:"uncertainty_ns,omitempty"`
+	Unknown       string `json:"unknown,omitempty"` // why it is not known; then times by both clocks are not to be trusted
+}
+
+// A Clock is the clock of a node against that of its reference. What is nil is not known.
+type Clock struct {
+	Node          uint32   `json:"node"`
+	Name          string   `json:"name,omitempty"`
+	Reference     uint32   `json:"reference"`
+	ReferenceName string   `json:"reference_name,omitempty"`
+	Links         int      `json:"links"` // between the two, over which uncertainties add up
+	Trusted       bool     `json:"trusted"`
+	Reason        string   `json:"reason,omitempty"`      // why not, or in which special way
+	OffsetNs      *int64   `json:"offset_ns"`             // positive: ahead of the reference
+	UncertaintyNs *int64   `json:"uncertainty_ns"`        // OffsetNs is not wrong by more
+	DriftPPB      *float64 `json:"drift_ppb"`             // positive: faster than the reference, parts per 10^9
+	DriftWithin   *float64 `json:"drift_uncertainty_ppb"` // DriftPPB is not wrong by more
+	SpanNs        *int64   `json:"span_ns"`               // for which the two were compared
+
+	LastJump *ClockJump `json:"last_jump,omitempty"`
+}
+
+// A ClockJump says that a clock was set, between two moments.
+type ClockJump struct {
+	After         time.Time `json:"after"`
+	Before        time.Time `json:"before"`
+	StepNs        int64     `json:"step_ns"` // positive: forward
+	UncertaintyNs int64     `json:"uncertainty_ns"`
+}
+
+// A NodeHop is what packets met at a node on the way from one port to another, over all paths.
+type NodeHop struct {
+	Node        uint32        `json:"node"`
+	Name        string        `json:"name,omitempty"`
+	IngressPort *uint32       `json:"ingress_port"`
+	EgressPort  *uint32       `json:"egress_port"`
+	Packets     uint64        `json:"packets"`
+	First       time.Time     `json:"first"`
+	Last        time.Time     `json:"last"`
+	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
+	Queue       *Queue        `json:"queue,omitempty"`
 }

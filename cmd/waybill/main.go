@@ -73,6 +73,6 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand())
-	root.AddCommand(newNodesCommand(), newLinksCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand())
+	root.AddCommand(newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand())
 	return root
 }

@@ -43,7 +43,7 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			{title: "DROPS", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return badCell(f.Drops) }},
 			{title: "RESIDENCE P50", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p50(f.Residence)) }},
 			{title: "P99", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p99(f.Residence)) }},
-			{title: "END TO END MEAN", wide: true, right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.mean(f.EndToEnd)) }},
+			{title: "END TO END MEAN", wide: true, right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.endToEnd(f)) }},
 			{title: "PATH CHANGES", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.PathChanges) }},
 			{title: "LAST SEEN", cell: func(v *view, f *telemetry.Flow) cell { return v.age(f.Last) }},
 			{title: "PATH", cell: func(v *view, f *telemetry.Flow) cell {
@@ -72,6 +72,11 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			},
 			distributionFields("residence", func(f *telemetry.Flow) *telemetry.Distribution { return f.Residence }),
 			distributionFields("end_to_end", func(f *telemetry.Flow) *telemetry.Distribution { return f.EndToEnd }),
+			[]csvField[telemetry.Flow]{
+				{"clocks_offset_ns", func(f *telemetry.Flow) string { return csvInt(clocksOf(f).OffsetNs) }},
+				{"clocks_uncertainty_ns", func(f *telemetry.Flow) string { return csvInt(clocksOf(f).UncertaintyNs) }},
+				{"clocks_unknown", func(f *telemetry.Flow) string { return clocksOf(f).Unknown }},
+			},
 			[]csvField[telemetry.Flow]{
 				{"path_changes", func(f *telemetry.Flow) string { return csvUint(f.PathChanges) }},
 				{"first", func(f *telemetry.Flow) string { return csvTime(f.First) }},

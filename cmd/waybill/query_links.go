@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api"
@@ -11,7 +13,9 @@ func newLinksCommand() *cobra.Command {
 	return newQueryCommand(question[api.LinkList, telemetry.Link]{
 		name:  "links",
 		short: "list the links between nodes, as paths show them",
-		long:  `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.`,
+		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
+DELAY is the time from when a packet leaves the one to when it comes to the other, of the last one to two minutes, without what
+their clocks differ; it is not wrong by more than WITHIN. With -o wide it says why it is not known.`,
 		example: `  waybill links
   waybill links --node leaf1
   waybill links -o csv > links.csv`,
@@ -25,10 +29,16 @@ func newLinksCommand() *cobra.Command {
 			{title: "TO", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.To, l.ToName)) }},
 			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.ToPort, unknown)) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, l *telemetry.Link) cell { return countCell(l.Packets) }},
+			{title: "DELAY MIN", wide: true, right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.least(known(l.Delay))) }},
+			{title: "MEAN", wide: true, right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.mean(known(l.Delay))) }},
+			{title: "DELAY P50", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.p50(known(l.Delay))) }},
+			{title: "P99", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.p99(known(l.Delay))) }},
+			{title: "WITHIN", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.delayWithin(l.Delay)) }},
+			{title: "DELAY UNKNOWN", wide: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(delayNote(l.Delay)) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, l *telemetry.Link) cell { return v.age(l.First) }},
 			{title: "LAST SEEN", cell: func(v *view, l *telemetry.Link) cell { return v.age(l.Last) }},
 		},
-		fields: []csvField[telemetry.Link]{
+		fields: slices.Concat([]csvField[telemetry.Link]{
 			{"from", func(l *telemetry.Link) string { return csvUint(l.From) }},
 			{"from_name", func(l *telemetry.Link) string { return l.FromName }},
 			{"from_port", func(l *telemetry.Link) string { return numberText(l.FromPort, "") }},
@@ -36,8 +46,9 @@ func newLinksCommand() *cobra.Command {
 			{"to_name", func(l *telemetry.Link) string { return l.ToName }},
 			{"to_port", func(l *telemetry.Link) string { return numberText(l.ToPort, "") }},
 			{"packets", func(l *telemetry.Link) string { return csvUint(l.Packets) }},
+		}, delayFields(func(l *telemetry.Link) *telemetry.Delay { return l.Delay }), []csvField[telemetry.Link]{
 			{"first", func(l *telemetry.Link) string { return csvTime(l.First) }},
 			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},
-		},
+		}),
 	})
 }

@@ -34,8 +34,9 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 			{title: "FLOWS", right: true, cell: func(_ *view, p *telemetry.Path) cell { return plainCell(strconv.Itoa(p.Flows)) }},
 			{title: "RESIDENCE P50", right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p50(p.Residence)) }},
 			{title: "P99", right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p99(p.Residence)) }},
-			{title: "END TO END P50", wide: true, right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p50(p.EndToEnd)) }},
-			{title: "P99", wide: true, right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p99(p.EndToEnd)) }},
+			{title: "END TO END P50", wide: true, right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p50(known(p.Delay))) }},
+			{title: "P99", wide: true, right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.p99(known(p.Delay))) }},
+			{title: "WITHIN", wide: true, right: true, cell: func(v *view, p *telemetry.Path) cell { return plainCell(v.delayWithin(p.Delay)) }},
 			{title: "CLOCK ERRORS", wide: true, right: true, cell: func(_ *view, p *telemetry.Path) cell { return badCell(p.ClockErrors) }},
 			{title: "LAST SEEN", cell: func(v *view, p *telemetry.Path) cell { return v.age(p.Last) }},
 			{title: "PATH", cell: func(v *view, p *telemetry.Path) cell {
@@ -54,6 +55,7 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 			},
 			distributionFields("residence", func(p *telemetry.Path) *telemetry.Distribution { return p.Residence }),
 			distributionFields("end_to_end", func(p *telemetry.Path) *telemetry.Distribution { return p.EndToEnd }),
+			delayFields(func(p *telemetry.Path) *telemetry.Delay { return p.Delay }),
 			[]csvField[telemetry.Path]{
 				{"clock_errors", func(p *telemetry.Path) string { return csvUint(p.ClockErrors) }},
 				{"uncertain", func(p *telemetry.Path) string { return strconv.FormatBool(p.Uncertain) }},

@@ -1,0 +1,60 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Hops returns what packets met at each node between two of its ports, over all paths, by node and ports.
+func (c *Collector) Hops() []telemetry.NodeHop {
+	type gathered struct {
+		telemetry.NodeHop
+		latency histogram
+		queue   queueStat
+	}
+	hops := map[station]*gathered{}
+	for _, p := range c.mergedPaths() {
+		first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
+		for i := range p.hops {
+			at := &p.hops[i]
+			if at.has&telemetry.HasNode == 0 || at.has&telemetry.HasDrop != 0 {
+				continue
+			}
+			h := hops[at.station]
+			if h == nil {
+				a := at.station.answer(c.Names)
+				h = &gathered{NodeHop: telemetry.NodeHop{
+					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first, Last: last,
+				}}
+				hops[at.station] = h
+			}
+			h.Packets += p.packets
+			h.latency.merge(&at.latency)
+			if last.Before(h.Last) { // the latest packet has the last word
+				older := at.queue
+				older.merge(&h.queue)
+				h.queue = older
+			} else {
+				h.queue.merge(&at.queue)
+			}
+			if first.Before(h.First) {
+				h.First = first
+			}
+			if last.After(h.Last) {
+				h.Last = last
+			}
+		}
+	}
+	list := make([]telemetry.NodeHop, 0, len(hops))
+	for _, h := range hops {
+		h.LatencyNs, h.Queue = h.latency.distribution(), h.queue.answer()
+		list = append(list, h.NodeHop)
+	}
+	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)), cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)))
+	})
+	return list
+}

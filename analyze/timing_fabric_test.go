@@ -1,0 +1,150 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A trueDelay is what packets of a link or a path needed, by a clock that is right.
+type trueDelay struct {
+	packets  uint64
+	min, max float64
+}
+
+func (d *trueDelay) add(ns float64) {
+	if d.packets == 0 || ns < d.min {
+		d.min = ns
+	}
+	d.max = max(d.max, ns)
+	d.packets++
+}
+
+// A delayTrial knows the clocks of a fabric, and takes the errors out of what its reports say.
+type delayTrial struct {
+	*testing.T
+	clocks map[uint32]*trueClock
+	links  map[linkKey]*trueDelay
+	paths  map[string]*trueDelay
+}
+
+// right returns what a clock that is right would have shown instead of a stamp.
+func (d *delayTrial) right(node uint32, stamp uint64, start int64) float64 {
+	ns := int64(stamp) - start
+	return float64(ns) - d.clocks[node].errorNs(ns-int64(d.clocks[node].errorNs(ns)))
+}
+
+// look takes what a shard has set aside for the next scan.
+func (d *delayTrial) look(v *virtualCollector) {
+	if d.clocks == nil {
+		d.clocks = map[uint32]*trueClock{}
+		records := truth.NewReader(&v.truth)
+		for r, err := records.Next(); err == nil; r, err = records.Next() {
+			switch r := r.(type) {
+			case *truth.Switch:
+				d.clocks[r.Node] = &trueClock{offsetNs: float64(r.OffsetNs), driftPPB: float64(r.DriftPPB)}
+				if v.Names[r.Node] == "spine1" { // scenarios/clock-skew.yaml
+					d.clocks[r.Node].fromNs, d.clocks[r.Node].stepNs, d.clocks[r.Node].moreDriftPPB = 2e9, 3e6, 200e3
+				}
+			}
+		}
+	}
+	for _, shard := range v.Shards {
+		for _, packet := range shard.transits.transits {
+			hops := shard.transits.hops[packet.from:packet.to]
+			for i := 1; i < len(hops); i++ {
+				a, b := stationOf(&hops[i-1]), stationOf(&hops[i])
+				k, _ := linkOf(&a, &b)
+				trueOf(d.links, k).add(d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start))
+			}
+			first, last := &hops[0], &hops[len(hops)-1]
+			trueOf(d.paths, pathID(packet.path)).add(d.right(last.NodeID, last.EgressNs, v.start) - d.right(first.NodeID, first.IngressNs, v.start))
+		}
+	}
+}
+
+func trueOf[K comparable](all map[K]*trueDelay, k K) *trueDelay {
+	if all[k] == nil {
+		all[k] = &trueDelay{}
+	}
+	return all[k]
+}
+
+// holds compares an answer with the truth about the same packets.
+func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known bool) {
+	if a.NS == nil {
+		if a.Unknown == "" {
+			d.Errorf("%v: nothing is known, and nobody says why", what)
+		}
+		return false
+	}
+	around := float64(*a.UncertaintyNs) + 2 // stamps are of whole nanoseconds
+	if float64(a.NS.Min) < real.min-around || float64(a.NS.Max) > real.max+around || a.NS.Mean < real.min-around || a.NS.Mean > real.max+around {
+		d.Errorf("%v: %+v ± %v, want %+v", what, a.NS, around, real)
+	}
+	if a.NS.Count > real.packets {
+		d.Errorf("%v: %d delays of %d packets", what, a.NS.Count, real.packets)
+	}
+	return true
+}
+
+// Delays of links and paths, and clocks, are what the network knows of them, to within what is stated, although a clock jumps by
+// 3 ms and runs fast from then on.
+func TestDelaysAgainstFabric(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	for _, shards := range []int{1, 3} {
+		d := &delayTrial{T: t, links: map[linkKey]*trueDelay{}, paths: map[string]*trueDelay{}}
+		v := emulation{shards: shards, look: d.look}.run(t, "clock-skew")
+		known, widest := 0, uint64(0)
+		links := v.Links()
+		for _, l := range links {
+			k := linkKey{from: l.From, to: l.To, fromPort: *l.FromPort, toPort: *l.ToPort, has: telemetry.HasEgressPort | telemetry.HasIngressPort}
+			if d.links[k] == nil {
+				t.Fatalf("%d shards: no packet on %+v", shards, l)
+			}
+			if d.holds(l, l.Delay, d.links[k]) {
+				known++
+				widest = max(widest, *l.Delay.UncertaintyNs)
+				if 2*l.Delay.NS.Count < d.links[k].packets {
+					t.Errorf("%d shards: %+v: only %d of %d packets", shards, l, l.Delay.NS.Count, d.links[k].packets)
+				}
+			}
+		}
+		if known != len(links) || known != 16 || widest > 150_000 {
+			t.Errorf("%d shards: delays of %d of %d links are known, to within %d ns", shards, known, len(links), widest)
+		}
+		paths, _ := v.Paths(1000)
+		ends := 0
+		for _, p := range paths {
+			if d.paths[p.ID] != nil && d.holds(p.ID, p.Delay, d.paths[p.ID]) {
+				ends++
+			}
+		}
+		if ends < len(paths)*3/4 {
+			t.Errorf("%d shards: delays of %d of %d paths are known", shards, ends, len(paths))
+		}
+		for _, c := range v.Clocks() {
+			if !c.Trusted {
+				t.Errorf("%d shards: %+v", shards, c)
+				continue
+			}
+			// It is told for the last packets, shortly before the end.
+			const end = int64(6e9)
+			a, b := d.clocks[c.Reference], d.clocks[c.Node]
+			real := b.errorNs(end) - a.errorNs(end)
+			drift := b.drift(end) - a.drift(end)
+			if math.Abs(float64(*c.OffsetNs)-real) > float64(*c.UncertaintyNs)+math.Abs(drift) || math.Abs(*c.DriftPPB-drift) > *c.DriftWithin {
+				t.Errorf("%d shards: %+v is off by %d ± %d, drifts by %v ± %v, want %v, %v",
+					shards, c, *c.OffsetNs, *c.UncertaintyNs, *c.DriftPPB, *c.DriftWithin, real, drift)
+			}
+			if jumped := c.LastJump != nil; jumped != (c.Name == "spine1") || jumped && math.Abs(float64(c.LastJump.StepNs)-3e6) > float64(c.LastJump.UncertaintyNs) {
+				t.Errorf("%d shards: %+v: jump %+v", shards, c, c.LastJump)
+			}
+		}
+		t.Logf("%d shards: %d links to within %d ns, %d of %d paths", shards, known, widest, ends, len(paths))
+	}
+}

@@ -1,0 +1,24 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A ClockList answers GET /api/v1/clocks.
+type ClockList struct {
+	Head
+	Clocks []telemetry.Clock `json:"clocks"`
+}
+
+func (h *handler) clocks(p *params) (answer, *Problem) {
+	limit := p.limit()
+	is, _ := p.node()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	clocks := h.cfg.Collector.Clocks()
+	clocks = slices.DeleteFunc(clocks, func(c telemetry.Clock) bool { return !is(&c.Node, c.Name) })
+	return listOf("clocks", clocks, limit), nil
+}

@@ -1,0 +1,24 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A HopList answers GET /api/v1/hops.
+type HopList struct {
+	Head
+	Hops []telemetry.NodeHop `json:"hops"`
+}
+
+func (h *handler) hops(p *params) (answer, *Problem) {
+	limit := p.limit()
+	is, _ := p.node()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	hops := h.cfg.Collector.Hops()
+	hops = slices.DeleteFunc(hops, func(hop telemetry.NodeHop) bool { return !is(&hop.Node, hop.Name) })
+	return listOf("hops", hops, limit), nil
+}
