@@ -110,6 +110,7 @@ type BaselineValue struct {
 	// the least that was ever seen there: what a packet waits for behind others says how many others there are.
 	Queue    uint32
 	HasQueue bool
+	Others   uint32 // values that this one stands for, besides itself; they count for MinShare
 }
 
 // Baselines knows for each key what is normal, and tells when it is not. It is not for concurrent use.
@@ -163,13 +164,14 @@ func (b *Baselines) Observe(key *BaselineKey, v *BaselineValue) {
 		b.counters.Overflow++
 		return
 	}
+	k.came += 1 + uint64(v.Others)
 	if v.HasQueue {
 		if !k.queued || v.Queue < k.queue {
 			k.queued, k.queue = true, v.Queue
 		}
 		if v.Queue > k.queue {
 			b.counters.Queued++
-			k.waited++
+			k.waited += 1 + uint64(v.Others)
 			return
 		}
 	}
@@ -199,7 +201,7 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 		if k.window.count > 0 {
 			k.idle = 0
 			b.judge(int32(i), ended)
-			k.window, k.blurNs, k.waited = baselineWindow{}, 0, 0
+			k.window, k.blurNs, k.came, k.waited = baselineWindow{}, 0, 0, 0
 		}
 		if k.idle += passed; k.idle > 1 {
 			b.rest(int32(i), ended+b.config.WindowNs)

@@ -8,7 +8,8 @@ type baseline struct {
 	used   bool
 	window baselineWindow // the open one
 	blurNs uint64         // the largest of its values
-	waited uint64         // values that found a queue
+	came   uint64         // values, with those that were not looked at
+	waited uint64         // of these, found a queue
 	queued bool           // values tell of a queue
 	queue  uint32         // the least that they told of
 	idle   int64          // windows since the last with values, that one included
@@ -55,7 +56,7 @@ type Anomaly struct {
 func (b *Baselines) judge(place int32, startNs int64) {
 	k := &b.keys[place]
 	c := &b.config
-	if k.window.count < c.MinSamples || float64(k.window.count) < c.MinShare*float64(k.window.count+k.waited) {
+	if k.window.count < c.MinSamples || float64(k.came-k.waited) < c.MinShare*float64(k.came) {
 		b.counters.Sparse++
 		return
 	}

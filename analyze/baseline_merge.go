@@ -32,6 +32,7 @@ func (b *Baselines) Merge(o *Baselines) error {
 		}
 		if o.startNs == b.startNs {
 			k.window.merge(&from.window)
+			k.came += from.came
 			k.waited += from.waited
 			k.blurNs = max(k.blurNs, from.blurNs)
 		}

@@ -27,6 +27,7 @@ type delayStat struct {
 	from, to    uint32   // nodes
 	open        delaySum // of this window
 	now, before delaySum // of this turn and the last
+	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
 	unknown     uint64   // packets of this turn whose delay is not known
 	why         string   // of the latest of them, empty once one is known again
 }
@@ -40,18 +41,33 @@ func (s *delayStat) add(d *OneWayDelay) {
 	s.open.add(d)
 }
 
-// settle ends the window. why says why its delays are not to be trusted; empty if they are.
+// muchWorse is how many times the uncertainty of one delay may be that of another for both to be told together.
+const muchWorse = 4
+
+// settle ends the window. why says why its delays are not to be trusted; empty if they are. Few that are hardly known must not
+// make all uncertain: delays of before are forgotten when they are known much better, and left out while they are known much worse.
 func (s *delayStat) settle(why string) {
 	if s.open.count == 0 {
 		return
 	}
+	around := max(s.open.uncertaintyNs, 1)
 	s.why = why
-	if why == "" {
+	switch {
+	case why != "" || s.bestNs > 0 && around > muchWorse*s.bestNs:
+		s.unknown += s.open.count
+	default:
+		if muchWorse*around < s.now.uncertaintyNs {
+			s.now = delaySum{}
+		}
+		if muchWorse*around < s.before.uncertaintyNs {
+			s.before = delaySum{}
+		}
+		if s.bestNs == 0 || around < s.bestNs {
+			s.bestNs = around
+		}
 		s.now.merge(&s.open.histogram)
 		s.now.uncertaintyNs = max(s.now.uncertaintyNs, s.open.uncertaintyNs)
 		s.now.clamped += s.open.clamped
-	} else {
-		s.unknown += s.open.count
 	}
 	s.open = delaySum{}
 }
@@ -59,7 +75,7 @@ func (s *delayStat) settle(why string) {
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
 	left := s.now.count > 0 || s.open.count > 0 || s.unknown > 0
-	s.before, s.now, s.unknown = s.now, delaySum{}, 0
+	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	return left
 }
 

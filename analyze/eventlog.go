@@ -81,6 +81,15 @@ func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill fu
 	e.last = max(e.last, atNs)
 }
 
+// amend changes an event that goes on, if it does.
+func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.open[key]; e != nil {
+		change(&e.Event)
+	}
+}
+
 // goesOn reports whether an event with that key is open.
 func (l *EventLog) goesOn(key eventKey) bool {
 	l.mu.Lock()

@@ -46,6 +46,7 @@ func emulate(t *testing.T, name string, duration time.Duration, shards int) *vir
 type emulation struct {
 	duration   time.Duration // 0: as long as the scenario says
 	shards     int
+	seed       uint64                  // 0: that of the scenario
 	autoBursts bool                    // what a burst is follows from the past of each queue
 	look       func(*virtualCollector) // called before each scan; nil: nobody looks
 }
@@ -55,6 +56,9 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if e.seed > 0 {
+		s.Seed = scenario.Count(e.seed)
 	}
 	if e.duration == 0 {
 		e.duration = time.Duration(s.Duration)

@@ -3,6 +3,7 @@ package analyze
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -14,10 +15,10 @@ type slowPlace struct {
 	keys  int   // that go on
 	endNs int64 // the latest end of the others
 
-	// Of those that began last.
-	began   int
-	onePort bool // all at the same egress port
-	worst   Anomaly
+	began int // of them just now
+	port  uint32
+	ports bool    // more than one
+	worst Anomaly // of those that began first
 }
 
 // scanTiming takes what packets met and notes jumps of clocks, and nodes and links that are slower than usual.
@@ -64,6 +65,9 @@ func (s *Scanner) jump(j *clockJump) {
 	s.log.end(key, j.beforeNs)
 }
 
+// tenths rounds a number that is not exact.
+func tenths(v float64) float64 { return math.Round(v*10) / 10 }
+
 // roughly returns a duration with three digits. ns is not negative.
 func roughly(ns int64) string {
 	unit := time.Duration(1)
@@ -98,19 +102,25 @@ func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
 			p.endNs = max(p.endNs, a.EndNs)
 			continue
 		}
-		p.keys++
+		if p.keys == 0 && began[key] == nil {
+			p.port, p.worst = a.Key.Out, *a
+		}
 		if began[key] == nil {
-			p.began, p.onePort, p.worst = 0, true, *a
+			p.began = 0
 			began[key] = p
 		}
+		p.keys++
 		p.began++
-		p.onePort = p.onePort && a.Key.Out == p.worst.Key.Out
-		if worse(a, &p.worst) {
+		p.ports = p.ports || a.Key.Out != p.port
+		if p.keys == p.began && worse(a, &p.worst) {
 			p.worst = *a
 		}
 	}
 	for key, p := range began {
 		s.log.note(key, p.worst.StartNs, nowNs, uint64(p.began), func(e *telemetry.Event) { s.tellSlow(e, p) })
+		if p.ports {
+			s.log.amend(key, func(e *telemetry.Event) { e.Port = nil })
+		}
 	}
 	for key, p := range s.slow {
 		if p.keys == 0 {
@@ -140,7 +150,7 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 	k := &a.Key
 	e.Severity = telemetry.Warning
 	at := station{node: k.Node, has: telemetry.HasNode}
-	if k.Link || p.onePort {
+	if k.Link || !p.ports {
 		at.out, at.has = k.Out, at.has|telemetry.HasEgressPort
 	}
 	s.at(e, &at)
@@ -159,8 +169,8 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 		e.Evidence,
 		telemetry.Evidence{Name: "usual", Value: float64(a.MedianNs), Unit: "ns"},
 		telemetry.Evidence{Name: "now", Value: float64(a.PeakNs), Unit: "ns"},
-		telemetry.Evidence{Name: "factor", Value: a.factor()},
-		telemetry.Evidence{Name: "deviations", Value: a.Deviations},
+		telemetry.Evidence{Name: "factor", Value: tenths(a.factor())},
+		telemetry.Evidence{Name: "deviations", Value: tenths(a.Deviations)},
 		telemetry.Evidence{Name: "windows", Value: float64(a.Windows)},
 		telemetry.Evidence{Name: "learned", Value: float64(a.Learned)},
 	)

@@ -312,7 +312,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 		residence += h.LatencyNs
 	}
 	if p.packets&p.skip == 0 && !p.uncertain {
-		s.transits.add(p.hash, hops[:next], bytes, nowNs)
+		s.transits.add(p, hops[:next], bytes, nowNs)
 	}
 	if !complete {
 		return

@@ -47,7 +47,7 @@ func (t *Timing) take(l *transitList) {
 		packet := &l.transits[i]
 		hops := l.hops[packet.from:packet.to]
 		for j := range hops {
-			t.hop(&hops[j], packet.atNs)
+			t.hop(&hops[j], packet)
 			if j > 0 && missingBefore(hops, j) == 0 {
 				t.link(&hops[j-1], &hops[j], packet)
 			}
@@ -62,13 +62,13 @@ func (t *Timing) take(l *transitList) {
 // others says nothing of the node. What is at the port besides is not told apart, since packets that find their own queue empty
 // may still wait for the wire: those of an ingress port that come in step with those of another, or those of a queue that is
 // served first. The quickest of all show that it is not the node, and a share of packets in queues that the port is full.
-func (t *Timing) hop(h *telemetry.Hop, atNs int64) {
+func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 	if h.Has&(telemetry.HasNode|telemetry.HasLatency) != telemetry.HasNode|telemetry.HasLatency || h.Has&telemetry.HasDrop != 0 {
 		return
 	}
 	at := stationOf(h)
 	key := BaselineKey{Node: at.node, Out: at.out}
-	v := BaselineValue{Value: h.LatencyNs, AtNs: atNs}
+	v := BaselineValue{Value: h.LatencyNs, AtNs: packet.atNs, Others: packet.others}
 	if h.Has&telemetry.HasQueue != 0 {
 		v.Queue, v.HasQueue = h.QueueOccupancy, true
 	}

@@ -3,6 +3,7 @@ package analyze
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/telemetry"
@@ -148,3 +149,44 @@ func TestDelaysAgainstFabric(t *testing.T) {
 		t.Logf("%d shards: %d links to within %d ns, %d of %d paths", shards, known, widest, ends, len(paths))
 	}
 }
+
+// Whatever the traffic is, only slow-switch has a latency that is no congestion, and only clock-skew a clock that jumps.
+func TestLatencyAnomaliesAnySeed(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	for _, seed := range seedsOfAnomalies {
+		for name, duration := range map[string]time.Duration{
+			"slow-switch": 0, "clock-skew": 0, "steady": 4 * time.Second, "gray-link": 0, "link-failure": 0, "report-loss": 0, "ddos": 0, "blackhole": 0,
+			"incast": 0, "microburst": 0, "polarisation": 0, "all-reduce": 0, "loop": 0, "demo": 62 * time.Second,
+		} {
+			v := emulation{duration: duration, shards: 2, seed: seed}.run(t, name)
+			list, _ := v.log.Events(func(e *telemetry.Event) bool {
+				return e.Kind == telemetry.EventLatencyAnomaly || e.Kind == telemetry.EventClockJump
+			}, 100)
+			want := map[string]telemetry.EventKind{"slow-switch": telemetry.EventLatencyAnomaly, "clock-skew": telemetry.EventClockJump}[name]
+			if want == 0 && len(list) == 0 {
+				continue
+			}
+			if want == 0 || len(list) != 1 || list[0].Kind != want || list[0].Name != "spine1" {
+				t.Errorf("%s, seed %d: %+v", name, seed, list)
+				continue
+			}
+			e := &list[0]
+			start, end := e.Start.UnixNano()-v.start, e.End.UnixNano()-v.start
+			switch want {
+			case telemetry.EventLatencyAnomaly: // from 2 s to 4 s
+				if start < 1e9 || start > 3e9 || end < 3e9 || end > 5e9 || e.Port != nil {
+					t.Errorf("seed %d: from %d to %d ns, port %v", seed, start, end, e.Port)
+				}
+			case telemetry.EventClockJump: // at 2 s
+				if start > 2e9 || end < 2e9 || end-start > 2e9 {
+					t.Errorf("seed %d: from %d to %d ns", seed, start, end)
+				}
+			}
+		}
+	}
+}
+
+// seedsOfAnomalies are of runs whose traffic is not that of the scenario. In 23 few packets meet no queue at a port that is full.
+var seedsOfAnomalies = []uint64{21, 23}

@@ -21,6 +21,7 @@ type transit struct {
 	atNs     int64  // arrival of its report, since 1970
 	from, to int32  // its hops in the list, source first
 	bytes    uint32 // IP length, 0: unknown
+	others   uint32 // packets of its path that were not looked at for this one
 }
 
 // transitList holds packets since the last look.
@@ -31,14 +32,14 @@ type transitList struct {
 }
 
 // add keeps a copy of what a packet met.
-func (l *transitList) add(path uint64, hops []telemetry.Hop, bytes uint32, nowNs int64) {
+func (l *transitList) add(p *path, hops []telemetry.Hop, bytes uint32, nowNs int64) {
 	if len(l.hops)+len(hops) > maxTransitHops {
 		l.overflow++
 		return
 	}
 	from := int32(len(l.hops))
 	l.hops = append(l.hops, hops...)
-	l.transits = append(l.transits, transit{path: path, atNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes})
+	l.transits = append(l.transits, transit{path: p.hash, atNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes, others: uint32(p.skip)})
 }
 
 // takeTransits exchanges what was set aside for empty, and adds what did not fit to its overflow.
