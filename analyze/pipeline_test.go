@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"net/netip"
 	"runtime"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -39,6 +42,7 @@ type pipeline struct {
 	batch     telemetry.Batch
 	headers   []telemetry.Header
 	now       int64
+	_         [128]byte // two pipelines share no cache line
 }
 
 func newPipeline(c *codepoint.Config, config Config) *pipeline {
@@ -90,6 +94,76 @@ func BenchmarkPipeline(b *testing.B) {
 			b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "reports/s")
 		})
 	}
+}
+
+// BenchmarkPipelineShards is BenchmarkPipeline with every analysis on, events too, on one core and on two: each has a decoder, an
+// account of exporters and a shard of its own, as the workers of a server have, and half of the flows. Where others use the
+// machine too, the processor time of a report (cpu-ns/report) tells whether the two hinder each other: then it is longer with two.
+func BenchmarkPipelineShards(b *testing.B) {
+	for _, shards := range []int{1, 2} {
+		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
+			datagrams, c := mixedReports(b, 65536, 1000)
+			decoder := telemetry.NewDecoder(c)
+			collector := &Collector{}
+			pipelines := make([]*pipeline, shards)
+			for i := range pipelines {
+				pipelines[i] = newPipeline(c, DefaultConfig())
+				collector.Shards = append(collector.Shards, pipelines[i].shard)
+				collector.Exporters = append(collector.Exporters, pipelines[i].exporters)
+			}
+			// A flow belongs to one shard. A single one gets the halves one after the other: reports in the order in which they
+			// were made would be easier to foresee for the processor.
+			own := make([][][]byte, 2)
+			for i, d := range datagrams {
+				var batch telemetry.Batch
+				var h telemetry.Header
+				decoder.Decode(d, exporterOf[i&3], 6000, &batch, &h)
+				half := batch.Reports[0].Flow.Hash() % 2
+				own[half] = append(own[half], d)
+			}
+			if shards == 1 {
+				own[0] = append(own[0], own[1]...)
+			}
+			scanner := NewScanner(collector, NewEventLog(1000))
+			scanner.KeepBursts(BurstConfigFor(16<<20), NewBurstLog(8<<20))
+			for i, p := range pipelines {
+				p.take(own[i])
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			spent := processorTime(b)
+			var work sync.WaitGroup
+			for i, p := range pipelines {
+				work.Go(func() {
+					at, scanned := 0, p.now
+					for range b.N / shards {
+						if at+64 > len(own[i]) {
+							at = 0
+						}
+						p.take(own[i][at : at+64])
+						at += 64
+						if i == 0 && p.now-scanned >= TickNs {
+							scanner.Scan(p.now)
+							scanned = p.now
+						}
+					}
+				})
+			}
+			work.Wait()
+			b.ReportMetric(float64(processorTime(b)-spent)/float64(b.N)/64, "cpu-ns/report")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/report")
+			b.ReportMetric(64*float64(b.N)/b.Elapsed().Seconds(), "reports/s")
+		})
+	}
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // BenchmarkFlowMemory fills the tables with a million flows and says what they take.
