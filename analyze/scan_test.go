@@ -3,6 +3,7 @@ package analyze
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -83,7 +84,7 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	v.scanner = NewScanner(&v.Collector, v.log)
 	if !e.autoBursts {
 		config := BurstConfigFor(16 << 20)
-		config.AboveBytes, config.BelowBytes, config.MaxPoints = burstAbove, burstBelow, 1<<20
+		config.AboveBytes, config.BelowBytes, config.MaxFlows = burstAbove, burstBelow, 1<<20
 		v.scanner.KeepBursts(config, v.bursts)
 	} else {
 		v.scanner.KeepBursts(BurstConfigFor(16<<20), v.bursts)
@@ -251,10 +252,13 @@ func TestBurstsOfReports(t *testing.T) {
 				startNs    int64
 			}
 			want := map[burst]*truth.Burst{}
+			flows := map[uint32]string{}
 			clocks := map[uint32]func(int64) int64{} // by which switches report
 			records := truth.NewReader(&v.truth)
 			for r, err := records.Next(); err == nil; r, err = records.Next() {
 				switch r := r.(type) {
+				case *truth.Flow:
+					flows[r.Flow] = truthEnds(r)
 				case *truth.Switch:
 					clocks[r.Node] = func(ns int64) int64 { return ns + r.OffsetNs + ns/1e3*r.DriftPPB/1e6 }
 				case *truth.Burst:
@@ -282,6 +286,7 @@ func TestBurstsOfReports(t *testing.T) {
 				if off := e.End.UnixNano() - v.start - b.EndNs; off < -10_000 || off > 10_000 {
 					t.Errorf("%+v: ends %d ns from where it did", at, off)
 				}
+				checkDetail(t, v, &e, b, flows)
 				if e.Evidence[0].Value != float64(b.Peak) {
 					t.Errorf("%+v: got a peak of %v bytes, want %d", at, e.Evidence[0].Value, b.Peak)
 				}
@@ -290,6 +295,47 @@ func TestBurstsOfReports(t *testing.T) {
 				t.Errorf("missed: %+v, for %d ns, %d bytes", k, b.EndNs-b.StartNs, b.Peak)
 			}
 		})
+	}
+}
+
+// truthEnds returns the ends of the innermost packet of a flow.
+func truthEnds(f *truth.Flow) string {
+	if f.Inner != nil {
+		return fmt.Sprintln(f.Inner.Src, f.Inner.SrcPort, f.Inner.Dst, f.Inner.DstPort)
+	}
+	return fmt.Sprintln(f.Src, f.SrcPort, f.Dst, f.DstPort)
+}
+
+// checkDetail fails unless the details of the burst of an event are those of b: packets, bytes and drops of the burst, and bytes
+// of each flow, which is named by its addresses and ports.
+func checkDetail(t *testing.T, v *virtualCollector, e *telemetry.Event, b *truth.Burst, flows map[uint32]string) {
+	t.Helper()
+	d, found := v.bursts.Burst(e.ID)
+	if !found || !d.Start.Equal(e.Start) || !d.End.Equal(*e.End) || d.PeakBytes != b.Peak || d.Packets != b.Packets || d.Bytes != b.Bytes || d.Drops != b.Drops {
+		t.Errorf("%s: got %d packets, %d bytes, %d dropped; want %d, %d, %d", e.ID, d.Packets, d.Bytes, d.Drops, b.Packets, b.Bytes, b.Drops)
+		return
+	}
+	want, got := map[string]uint64{}, map[string]uint64{}
+	for _, f := range b.Flows {
+		if f.Bytes > 0 {
+			want[flows[f.Flow]] += f.Bytes
+		}
+	}
+	take := func(f *telemetry.Endpoints, bytes uint64) {
+		if f == nil {
+			t.Errorf("%s: a flow without a name", e.ID)
+		} else if bytes > 0 {
+			got[fmt.Sprintln(f.Src, f.SrcPort, f.Dst, f.DstPort)] += bytes
+		}
+	}
+	for _, c := range d.Culprits {
+		take(c.Flow, c.Bytes)
+	}
+	for _, c := range d.Victims {
+		take(c.Flow, c.Bytes)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%s: flows are\n%v, want\n%v", e.ID, got, want)
 	}
 }
 
