@@ -19,6 +19,7 @@ type Decoder struct {
 	batch   *Batch
 	report  *Report
 	reason  wire.Error // the first rule that the datagram broke
+	payload []byte
 
 	v05      report.V05
 	v10      report.V10
@@ -32,7 +33,8 @@ type Decoder struct {
 func NewDecoder(config *codepoint.Config) *Decoder { return &Decoder{config: config} }
 
 // Decode appends the reports in payload, the UDP payload of a datagram that src sent to port dstPort here, to batch.
-// A malformed datagram yields what was readable before it broke. The result keeps no reference to payload.
+// A malformed datagram yields what was readable before it broke. Datagram of h and of the reports is
+// payload itself; all else is copied out of it.
 //
 // It fills all of h. F decides whether embedded telemetry is looked for (TR 2.0 §3.4), the configuration how it is marked.
 func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, batch *Batch, h *Header) {
@@ -44,7 +46,8 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	}
 	d.reason = 0
 	// One by one: clearing a struct with pointers in it takes a call.
-	h.Source, h.Dialect = src.Addr(), ""
+	h.Source, h.Dialect, h.Datagram = src.Addr(), "", payload
+	d.payload = payload
 	h.Version, h.HasNodeID, h.HasSequence, h.HWID, h.NodeID, h.Sequence = 0, false, false, 0, 0, 0
 	before := len(batch.Reports)
 	version, err := report.Version(payload)
@@ -90,7 +93,7 @@ func (d *Decoder) start(h *Header) *Report {
 	r.Version, r.HWID, r.HasNodeID, r.NodeID, r.Sequence = h.Version, h.HWID, h.HasNodeID, h.NodeID, h.Sequence
 	r.Flags, r.TTL, r.DSCP, r.Bytes, r.PacketID, r.ReportNs = 0, 0, 0, 0, 0, 0
 	r.DropReasons, r.INTBytes, r.RecordBytes = 0, 0, 0
-	r.Hops = nil
+	r.Hops, r.Datagram = nil, d.payload
 	r.Local.Has, r.Local.QueueID, r.Local.DropReason = 0, 0, 0
 	if h.HasNodeID {
 		r.Local.Has, r.Local.NodeID = HasNode, h.NodeID

@@ -113,8 +113,11 @@ type Event struct {
 	Source     string     `json:"source,omitempty"` // address of an exporter
 	Flow       *Endpoints `json:"flow,omitempty"`   // one of those that it met
 	Path       string     `json:"path,omitempty"`   // id of a path that shows it
+	PathNodes  []string   `json:"path_nodes,omitempty"`
+	Rule       string     `json:"rule,omitempty"` // of the policy
 
 	Evidence []Evidence `json:"evidence"`
+	Bytes    Hex        `json:"bytes,omitempty"` // a report datagram that shows it: its UDP payload, at most MaxDatagram bytes
 }
 
 // An Evidence is a number that an event rests on.

@@ -245,4 +245,6 @@ type NodeHop struct {
 	Last        time.Time     `json:"last"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
 	Queue       *Queue        `json:"queue,omitempty"`
+	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
+	Samples map[string]Hex `json:"samples,omitempty"`
 }

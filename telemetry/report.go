@@ -117,6 +117,10 @@ type Report struct {
 	Device    uint64 // Transparent Security source device id, where HasDevice is set
 	DropKey   uint64 // Transparent Security drop report: hash of the rule
 	DropCount uint32
+
+	// Datagram is the UDP payload that the report came in. It is a view of what Decoder.Decode was given, or a copy in the
+	// batch that the report was added to, of at most MaxDatagram bytes; nil where the batch did not keep it.
+	Datagram []byte
 }
 
 // Is reports whether any of the flags is set.
@@ -125,13 +129,18 @@ func (r *Report) Is(f Flags) bool { return r.Flags&f != 0 }
 // A Batch holds decoded Reports and owns the memory of their Hops. It is reused: Reset keeps its memory.
 type Batch struct {
 	Reports []Report
-	hops    []Hop
+	// KeepDatagrams asks whoever adds reports to copy the datagrams of all of them; otherwise only those are copied that
+	// show something rare by themselves. Reset keeps it.
+	KeepDatagrams bool
+	hops          []Hop
+	datagrams     datagramCopies
 }
 
 // Reset empties the batch. Reports and Hops taken from it before are overwritten by what comes next.
 func (b *Batch) Reset() {
 	b.Reports = b.Reports[:0]
 	b.hops = b.hops[:0]
+	b.datagrams.reset()
 }
 
 // next returns a new Report at the end of the batch, with undefined content but no Hops.
@@ -156,12 +165,17 @@ func (b *Batch) takeHops(n int) []Hop {
 	return b.hops[start : start+n : start+n]
 }
 
-// Add appends a copy of r, with its Hops, to the batch.
+// Add appends a copy of r, with its Hops, to the batch, and with its Datagram if that is to be kept.
 func (b *Batch) Add(r *Report) {
 	to := b.next()
 	*to = *r
 	if len(r.Hops) > 0 {
 		to.Hops = b.takeHops(len(r.Hops))
 		copy(to.Hops, r.Hops)
+	}
+	if b.KeepDatagrams || r.Is(HopLimit|MTUExceeded) {
+		to.Datagram = b.datagrams.keep(r.Datagram)
+	} else {
+		to.Datagram = nil
 	}
 }

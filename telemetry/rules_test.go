@@ -112,6 +112,12 @@ func TestR087ReservedBitsAreIgnored(t *testing.T) {
 	}
 }
 
+// contents returns a report without the datagram that it came in.
+func contents(r telemetry.Report) telemetry.Report {
+	r.Datagram = nil
+	return r
+}
+
 // A datagram that breaks off, or whose second report is wrong, yields what stood before the place.
 func TestR088KeepsWhatCameBefore(t *testing.T) {
 	c, payload := points(t), test.Report(test.Form20Three, 1, 2, 3)
@@ -126,14 +132,14 @@ func TestR088KeepsWhatCameBefore(t *testing.T) {
 			t.Fatalf("%d bytes: got no reason", n)
 		}
 		for i := range max(0, n-8) / size { // those that are all there
-			if i >= len(reports) || !reflect.DeepEqual(reports[i], whole[i]) {
+			if i >= len(reports) || !reflect.DeepEqual(contents(reports[i]), contents(whole[i])) {
 				t.Fatalf("%d bytes: report %d is lost", n, i)
 			}
 		}
 	}
 	payload[8+size+1] = 0xFE // Report Length of the second one
 	h, reports := decode(t, c, payload)
-	if h.Outcome != telemetry.Damaged || len(reports) == 0 || !reflect.DeepEqual(reports[0], whole[0]) {
+	if h.Outcome != telemetry.Damaged || len(reports) == 0 || !reflect.DeepEqual(contents(reports[0]), contents(whole[0])) {
 		t.Errorf("got %v, %v, %d reports", h.Outcome, h.Reason, len(reports))
 	}
 }
