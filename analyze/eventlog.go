@@ -22,6 +22,7 @@ type eventKey struct {
 	reason   uint8
 	toNode   uint32
 	toPort   uint32
+	rule     int32 // of a policy, counted from 1
 	exporter exporterKey
 }
 
@@ -36,6 +37,9 @@ func (k *eventKey) id(startNs int64) string {
 	binary.BigEndian.PutUint64(b[24:], uint64(startNs))
 	h.Write(b[:])
 	h.Write([]byte(k.exporter.source.String()))
+	if k.rule != 0 {
+		fmt.Fprint(h, k.rule)
+	}
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
@@ -50,16 +54,19 @@ type openEvent struct {
 type EventLog struct {
 	mu       sync.Mutex
 	max      int
+	perKind  int // that go on
 	open     map[eventKey]*openEvent
-	over     []telemetry.Event // a ring
+	kinds    [telemetry.NumEventKinds]int // events that go on, by kind
+	over     []telemetry.Event            // a ring
 	next     int
 	ended    uint64 // all that are over
 	overflow uint64 // notes of events for which there was no place
 }
 
-// NewEventLog returns a log of at most limit events that go on and as many that are over.
+// NewEventLog returns a log of at most limit events that go on and as many that are over. One kind takes at most a quarter of
+// the places for those that go on, or 64, so that who forges reports cannot hide other kinds.
 func NewEventLog(limit int) *EventLog {
-	return &EventLog{max: limit, open: map[eventKey]*openEvent{}}
+	return &EventLog{max: limit, perKind: max(limit/4, min(limit, 64)), open: map[eventKey]*openEvent{}}
 }
 
 // note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new event;
@@ -69,13 +76,14 @@ func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill fu
 	defer l.mu.Unlock()
 	e := l.open[key]
 	if e == nil {
-		if len(l.open) >= l.max {
+		if len(l.open) >= l.max || l.kinds[key.kind] >= l.perKind {
 			l.overflow++
 			return
 		}
 		e = &openEvent{Event: telemetry.Event{ID: key.id(startNs), Kind: key.kind, Start: time.Unix(0, startNs).UTC(), Evidence: []telemetry.Evidence{}}}
 		fill(&e.Event)
 		l.open[key] = e
+		l.kinds[key.kind]++
 	}
 	e.Count += count
 	e.last = max(e.last, atNs)
@@ -87,6 +95,15 @@ func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil {
 		change(&e.Event)
+	}
+}
+
+// show gives an event that goes on a datagram that shows it, unless it has one. The datagram must not change.
+func (l *EventLog) show(key eventKey, datagram telemetry.Hex) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.open[key]; e != nil && e.Bytes == nil {
+		e.Bytes = datagram
 	}
 }
 
@@ -119,6 +136,7 @@ func (l *EventLog) endQuiet(kind telemetry.EventKind, sinceNs int64) {
 
 func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
 	delete(l.open, key)
+	l.kinds[key.kind]--
 	at := time.Unix(0, atNs).UTC()
 	e.End = &at
 	l.ended++

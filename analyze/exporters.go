@@ -18,6 +18,9 @@ type Exporters struct {
 	entries  map[exporterKey]*exporter
 	overflow uint64
 
+	samples   int    // of datagrams that break rules
+	unsampled uint64 // such datagrams for which there was no place
+
 	// Exporters that were met last, each in the place that its node id says: most datagrams need no look into the map.
 	recent [recentExporters]struct {
 		key exporterKey
@@ -43,6 +46,7 @@ type exporter struct {
 	hasSequence        bool
 	dialect            string
 	malformed, damaged [wire.NumErrors]uint64
+	samples            sampled
 }
 
 // NewExporters returns an empty account for at most limit exporters.
@@ -75,8 +79,10 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		switch h.Outcome {
 		case telemetry.Malformed:
 			x.malformed[h.Reason]++
+			e.sample(x, h)
 		case telemetry.Damaged:
 			x.damaged[h.Reason]++
+			e.sample(x, h)
 		}
 		if h.HasSequence {
 			x.hasSequence = true
@@ -114,7 +120,7 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 			First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
 			Received: x.received, Reports: x.reports,
 			Reordered: x.Reordered, Duplicate: x.Duplicate, Restarted: x.Restarted,
-			Malformed: reasons(&x.malformed), Damaged: reasons(&x.damaged),
+			Malformed: reasons(&x.malformed), Damaged: reasons(&x.damaged), Samples: x.samples.answer(),
 		}
 		if key.hasNode {
 			node := key.node

@@ -65,6 +65,8 @@ type flow struct {
 	stacked     bool              // its reports carry INT stacks
 	version     telemetry.Version // of those reports
 	partial     bool              // some of them are intermediate ones
+	ttl         uint8             // in the latest of them
+	verdict     uint16            // on the path that it takes: see findingTable
 
 	// The path of the latest packet that was not dropped, as in flowPath.
 	arrivedBy         uint32

@@ -24,6 +24,9 @@ type Scanner struct {
 	active  map[uint32]uint64 // node: packets since the last scan
 	changes []foundChange     // of the last scan
 
+	findings map[eventKey]foundNow // of this scan
+	broken   map[brokenKey]uint64  // datagrams at the last scan
+
 	bursts    *Bursts
 	kept      *BurstLog     // may be nil
 	samples   []QueueSample // memory that goes round
@@ -107,6 +110,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 		slow:      map[eventKey]*slowPlace{},
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
+		findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{},
 	}
 }
 
@@ -137,8 +141,11 @@ func (s *Scanner) Scan(nowNs int64) {
 		s.takeChanges(shard)
 	}
 	s.scanExporters(nowNs)
+	s.scanFindings(nowNs)
 	for _, kind := range []telemetry.EventKind{
 		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
+		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
+		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed,
 	} {
 		s.log.endQuiet(kind, nowNs-quietNs)
 	}
@@ -370,6 +377,7 @@ func (s *Scanner) scanExporters(nowNs int64) {
 		}
 		before := s.exporters[key]
 		s.exporters[key] = now
+		s.brokenOf(key, &x, nowNs)
 		about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
 			return func(e *telemetry.Event) {
 				e.Severity, e.Source, e.Text = severity, x.Source.String(), text

@@ -27,6 +27,7 @@ type virtualCollector struct {
 	log     *EventLog
 	bursts  *BurstLog
 	batch   telemetry.Batch
+	one     telemetry.Batch
 	header  [1]telemetry.Header
 	start   int64
 	next    int64 // scan
@@ -49,6 +50,7 @@ type emulation struct {
 	shards     int
 	seed       uint64                  // 0: that of the scenario
 	autoBursts bool                    // what a burst is follows from the past of each queue
+	policy     Policy                  // nil: none
 	look       func(*virtualCollector) // called before each scan; nil: nobody looks
 }
 
@@ -58,6 +60,13 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.INT.Text = []byte("watch: [{report_all: true}]\n")
+	return e.runScenario(t, s)
+}
+
+// runScenario is run for a scenario that may not be in a file.
+func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualCollector {
+	t.Helper()
 	if e.seed > 0 {
 		s.Seed = scenario.Count(e.seed)
 	}
@@ -79,7 +88,9 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	}
 	v.Exporters = []*Exporters{NewExporters(100)}
 	for range e.shards {
-		v.Shards = append(v.Shards, NewShard(DefaultConfig()))
+		config := DefaultConfig()
+		config.Policy = e.policy
+		v.Shards = append(v.Shards, NewShard(config))
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
 	if !e.autoBursts {
@@ -91,7 +102,6 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
-	s.INT.Text = []byte("watch: [{report_all: true}]\n")
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +143,9 @@ func (v *virtualCollector) Report(atNs uint64, frame []byte) error {
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
 		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]
-		owner.Process(&telemetry.Batch{Reports: v.batch.Reports[i : i+1]}, int64(atNs))
+		v.one.Reset()
+		v.one.Add(&v.batch.Reports[i])
+		owner.Process(&v.one, int64(atNs)) // which says whether it wants datagrams
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ type Config struct {
 	JoinWindowNs int64
 	// HashSeed makes the flow table's collisions unpredictable.
 	HashSeed uint64
+	// Policy is what paths are compared with; nil: none.
+	Policy Policy
 }
 
 // DefaultConfig returns the bounds that fit in about 512 MiB.
@@ -69,6 +71,11 @@ type Shard struct {
 	flowless uint64 // reports without a flow
 	rejected uint64 // reports of flows that the guard did not let in
 
+	policy   Policy
+	findings findingTable
+	breaches []telemetry.Breach        // memory that is reused
+	set      [maxFindingsOfPath]uint16 // the same
+
 	lastNs int64 // time of the latest batch or tick
 
 	route  [maxStations]station
@@ -81,6 +88,7 @@ func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
+		policy: c.Policy, findings: newFindingTable(),
 	}
 }
 
@@ -92,6 +100,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
+	b.KeepDatagrams = s.policy != nil || s.findings.lacking
 	s.sweep(nowNs)
 }
 
@@ -121,6 +130,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if r.Is(telemetry.Dropped) {
 		s.drops.packet(r, nowNs)
+	}
+	if r.Is(telemetry.HopLimit | telemetry.MTUExceeded) {
+		s.exceeded(r, nowNs)
 	}
 	if !r.Is(telemetry.HasFlow) {
 		s.flowless++
@@ -158,6 +170,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if f == &s.unkept {
 		s.forgetOutsider()
+	}
+	if f.verdict != nothingBad {
+		s.verify(f, r, nowNs)
 	}
 }
 
@@ -209,6 +224,9 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 // stack takes the path of a packet from the INT stack in r: older hops that an intermediate report told of, the stack,
 // and the node that sent the report unless the stack has it (TR 2.0 §3.4).
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
+	if f.ttl != r.TTL { // other nodes without INT
+		f.ttl, f.verdict = r.TTL, notJudged
+	}
 	var older []telemetry.Hop
 	if f.partial {
 		older = s.olderHops(r, tag)
@@ -377,6 +395,9 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		if before := &s.paths.paths[f.arrivedBy]; f.arrived && before != p && before.generation == f.arrivedGeneration && !before.partOf(route) {
 			f.pathChanges++ // not only more postcards than for the packets before
 			s.changes.note(&f.key, before, p, nowNs)
+		}
+		if !f.arrived || f.arrivedBy != place || f.arrivedGeneration != p.generation {
+			f.verdict = notJudged
 		}
 		f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
 	}

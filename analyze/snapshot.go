@@ -408,6 +408,8 @@ type Counters struct {
 	Flows, Paths, DropPlaces              int
 	FlowsEvicted, PathsEvicted, JoinEarly uint64
 	DropsOverflow, ExportersOverflow      uint64
+	JudgementsPostponed, FindingsOverflow uint64
+	SamplesOverflow                       uint64
 	Exporters, FlowLimit                  int
 	Queues                                int
 	QueuesOverflow, FlowsRejected         uint64
@@ -431,12 +433,15 @@ func (c *Collector) Counters() Counters {
 		n.QueuesOverflow += s.queues.overflow
 		n.JoinEarly += s.join.early
 		n.DropsOverflow += s.drops.overflow
+		n.JudgementsPostponed += s.findings.postponed
+		n.FindingsOverflow += s.findings.overflow
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {
 		e.mu.Lock()
 		n.Exporters += len(e.entries)
 		n.ExportersOverflow += e.overflow
+		n.SamplesOverflow += e.unsampled
 		e.mu.Unlock()
 	}
 	return n

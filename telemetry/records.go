@@ -187,6 +187,8 @@ type Exporter struct {
 	// A source with such datagrams is an item of its own.
 	Refused        uint64 `json:"refused,omitempty"`
 	RefusedBecause string `json:"refused_because,omitempty"`
+	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
+	Samples map[string]Hex `json:"samples,omitempty"`
 }
 
 // A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
@@ -245,6 +247,4 @@ type NodeHop struct {
 	Last        time.Time     `json:"last"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
 	Queue       *Queue        `json:"queue,omitempty"`
-	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
-	Samples map[string]Hex `json:"samples,omitempty"`
 }

@@ -1,0 +1,166 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A foundNow is what the shards found of one event since the last scan.
+type foundNow struct {
+	finding
+	rule  string
+	nodes []station // of the path
+}
+
+// scanFindings takes what the shards found, and notes it.
+func (s *Scanner) scanFindings(nowNs int64) {
+	clear(s.findings)
+	for _, shard := range s.collector.Shards {
+		s.takeFindings(shard, nowNs)
+	}
+	for key, found := range s.findings {
+		s.log.note(key, found.since, found.last, found.count, func(e *telemetry.Event) { s.describe(e, &found) })
+		if found.datagram != nil {
+			s.log.show(key, found.datagram)
+		}
+	}
+}
+
+// takeFindings adds up what a shard found since the last scan.
+func (s *Scanner) takeFindings(shard *Shard, nowNs int64) {
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	t := &shard.findings
+	t.budget, t.lacking = judgedPerScan, false
+	for i := range t.list {
+		f := &t.list[i]
+		t.lacking = t.lacking || f.datagram == nil && nowNs-f.last < quietNs
+		if f.since == 0 {
+			continue
+		}
+		key := eventKey{kind: f.kind, node: f.node, port: f.port, toNode: f.toNode, toPort: f.toPort, reason: uint8(f.why), rule: f.rule + 1}
+		all, ok := s.findings[key]
+		if ok {
+			all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
+			all.count += f.count - f.noted
+			if all.datagram == nil {
+				all.datagram = f.datagram
+			}
+		} else {
+			all = foundNow{finding: *f}
+			all.count = f.count - f.noted
+			if shard.policy != nil {
+				all.rule = shard.policy.RuleName(f.rule)
+			}
+			if place, ok := shard.paths.byHash[f.path]; ok {
+				for h := range shard.paths.paths[place].hops {
+					all.nodes = append(all.nodes, shard.paths.paths[place].hops[h].station)
+				}
+			}
+		}
+		s.findings[key] = all
+		f.since, f.noted = 0, f.count
+	}
+}
+
+// describe fills in a new event.
+func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
+	e.Severity = telemetry.Warning
+	s.at(e, &station{node: f.node, out: f.port, has: f.has})
+	if f.toHas != 0 {
+		s.to(e, &station{node: f.toNode, in: f.toPort, has: f.toHas})
+	}
+	if f.hasFlow {
+		flow := telemetry.EndpointsOf(&f.flow)
+		e.Flow = &flow
+	}
+	if f.path != 0 {
+		e.Path = pathID(f.path)
+	}
+	for i := range f.nodes {
+		e.PathNodes = append(e.PathNodes, s.nodeText(&f.nodes[i]))
+	}
+	if f.rule != "" && f.findingKey.rule != telemetry.NoRule {
+		e.Rule = f.rule
+	}
+	from, to := s.place(f.node, f.has), s.place(f.toNode, f.toHas)
+	switch f.kind {
+	case telemetry.EventHopLimit:
+		e.Text = fmt.Sprintf("packets meet more nodes than INT allows; metadata end at %s, seen by %s", from, to)
+	case telemetry.EventMTUExceeded:
+		e.Text = fmt.Sprintf("a node has no room to add its metadata; the latest are of %s, seen by %s", from, to)
+	case telemetry.EventHopWithoutINT:
+		e.Text = fmt.Sprintf("nodes between %s and %s add no metadata", from, to)
+		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "nodes", Value: float64(f.hidden)})
+	case telemetry.EventUnexpectedNode:
+		e.Text = fmt.Sprintf("packets pass %s, which is not in the policy", from)
+		if f.has&telemetry.HasEgressPort != 0 {
+			e.Text = fmt.Sprintf("packets pass port %d of %s, which is not in the policy", f.port, from)
+		}
+	case telemetry.EventWaypointMissed:
+		e.Severity = telemetry.Critical
+		e.Text = fmt.Sprintf("%s: flows go around %s", f.rule, from)
+	case telemetry.EventPathNotAllowed:
+		e.Text = fmt.Sprintf("%s: flows leave the allowed paths at %s", f.rule, from)
+		switch f.why {
+		case telemetry.MustAvoid:
+			e.Severity = telemetry.Critical
+			e.Text = fmt.Sprintf("%s: flows pass %s, which they must avoid", f.rule, from)
+		case telemetry.TooManyHops:
+			e.Text = fmt.Sprintf("%s: flows pass more nodes than allowed, %s is one too many", f.rule, from)
+		}
+	}
+}
+
+// place names a node that may not be known.
+func (s *Scanner) place(node uint32, has telemetry.Fields) string {
+	if has&telemetry.HasNode == 0 {
+		return "an unknown node"
+	}
+	return s.name(node)
+}
+
+// nodeText returns the name or the number of the node at a station, and "?" for each that is not known.
+func (s *Scanner) nodeText(at *station) string {
+	if at.has&telemetry.HasNode == 0 {
+		return string(slices.Repeat([]byte{'?'}, max(int(at.missing), 1)))
+	}
+	if name := s.collector.Names[at.node]; name != "" {
+		return name
+	}
+	return fmt.Sprint(at.node)
+}
+
+// A brokenKey is a reason why datagrams of an exporter could not be read, or not in full.
+type brokenKey struct {
+	exporter exporterKey
+	version  string
+	reason   string
+}
+
+// brokenOf notes the datagrams of an exporter that break rules.
+func (s *Scanner) brokenOf(key exporterKey, x *telemetry.Exporter, nowNs int64) {
+	for _, counts := range []map[string]uint64{x.Malformed, x.Damaged} {
+		for reason := range counts {
+			place := brokenKey{key, x.Version, reason}
+			now := x.Malformed[reason] + x.Damaged[reason]
+			n := now - s.broken[place]
+			if n == 0 {
+				continue
+			}
+			s.broken[place] = now
+			event := eventKey{kind: telemetry.EventMalformed, exporter: key, reason: errorNumbers[reason]}
+			s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+				e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
+				e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
+				if x.Node != nil {
+					s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
+					e.Text = fmt.Sprintf("datagrams of %s from %s break a rule: %s", s.name(*x.Node), x.Source, reason)
+				}
+				e.Bytes = x.Samples[reason]
+			})
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A flow is judged when it takes a path, not for each packet: what is wrong then is so for all packets on it. A report costs one
+// comparison unless there is something to judge or to count.
+
+// settledNs is how long a flow must have taken a path that postcards tell of until it is judged. A lost postcard makes a path
+// that lacks a node; the next packet of the flow mends it.
+const settledNs = int64(1e9)
+
+// verify judges the path of a flow if it was not yet, and counts that what is wrong with it goes on. r is a report of it.
+func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
+	startNs := nowNs
+	began := false
+	if f.verdict == notJudged {
+		fp := &f.paths[0]
+		if !fp.used {
+			return
+		}
+		p := s.pathOf(fp)
+		if p == nil {
+			return
+		}
+		if f.stacked {
+			// A stack that is not whole says nothing about the nodes that it lacks.
+			if !r.Is(telemetry.Embedded) || r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate) {
+				return
+			}
+		} else {
+			if s.policy == nil && !p.hasGap() {
+				f.verdict = nothingBad
+				return
+			}
+			if nowNs-fp.first < settledNs {
+				return
+			}
+			startNs = fp.first
+		}
+		if s.policy == nil && !p.hasGap() {
+			f.verdict = nothingBad
+			return
+		}
+		if s.findings.budget == 0 {
+			s.findings.postponed++
+			return
+		}
+		s.findings.budget--
+		f.verdict = s.judge(f, p, r)
+		began = true
+	}
+	if f.verdict == nothingBad {
+		return
+	}
+	set := s.findings.verdicts[f.verdict-firstBad]
+	for _, place := range set {
+		if place == 0 {
+			break
+		}
+		found, again := s.findings.see(place, startNs)
+		found.last = max(found.last, nowNs)
+		if began || again {
+			found.count++
+		}
+		if found.datagram == nil {
+			found.flow, found.hasFlow = f.key, true
+			if p := s.pathOf(&f.paths[0]); p != nil {
+				found.path = p.hash
+			}
+			found.show(r)
+		}
+	}
+}
+
+// hasGap reports whether nodes of the path sent nothing.
+func (p *path) hasGap() bool {
+	return slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.missing > 0 })
+}
+
+// judge returns the verdict on a path of f, which r shows.
+func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
+	hops := s.merged[:0] // nobody uses it now
+	set := s.set[:0]
+	add := func(key *findingKey, hidden int) {
+		if len(set) == maxFindingsOfPath {
+			return
+		}
+		place := s.findings.place(key)
+		if place == 0 || slices.Contains(set, place) {
+			return
+		}
+		s.findings.list[place-1].hidden = max(hidden, s.findings.list[place-1].hidden)
+		set = append(set, place)
+	}
+	gap := false
+	for i := range p.hops {
+		h := &p.hops[i]
+		for range h.missing {
+			if len(hops) < cap(hops) {
+				hops = append(hops, telemetry.Hop{})
+			}
+		}
+		if h.missing > 0 {
+			gap = true
+			if i > 0 && i+1 < len(p.hops) {
+				add(between(telemetry.EventHopWithoutINT, &p.hops[i-1].station, &p.hops[i+1].station), int(h.missing))
+			}
+			continue
+		}
+		if len(hops) < cap(hops) {
+			hops = append(hops, telemetry.Hop{Has: h.has, NodeID: h.node, IngressPort: h.in, EgressPort: h.out})
+		}
+	}
+	if s.policy == nil || len(hops) == 0 {
+		return s.findings.verdictFor(set)
+	}
+	ended := hops[len(hops)-1].Has&telemetry.HasDrop == 0
+	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) {
+		add(between(telemetry.EventHopWithoutINT, &p.hops[0].station, &p.hops[len(p.hops)-1].station), hidden)
+	}
+	s.breaches = s.policy.Judge(&f.key, f.dscp, hops, ended, s.breaches[:0])
+	for i := range s.breaches {
+		b := &s.breaches[i]
+		key := findingKey{kind: b.Kind, why: b.Why, rule: b.Rule, has: telemetry.HasNode, node: b.Node}
+		if b.NoNode {
+			key.has, key.node = 0, 0
+		}
+		if b.HasPort {
+			key.has |= telemetry.HasEgressPort
+			key.port = b.Port
+		}
+		add(&key, 0)
+	}
+	return s.findings.verdictFor(set)
+}
+
+// between returns the key of a finding that is somewhere between two stations.
+func between(kind telemetry.EventKind, from, to *station) *findingKey {
+	return &findingKey{
+		kind: kind, rule: telemetry.NoRule, node: from.node, port: from.out, toNode: to.node, toPort: to.in,
+		has: from.has & (telemetry.HasNode | telemetry.HasEgressPort), toHas: to.has & (telemetry.HasNode | telemetry.HasIngressPort),
+	}
+}
+
+// exceeded counts a report of a packet to which a node could not add its metadata: because of the hop limit, or of the MTU.
+// The place is behind the last node that could, on the way to the one that reports.
+func (s *Shard) exceeded(r *telemetry.Report, nowNs int64) {
+	var last station
+	if len(r.Hops) > 0 {
+		last = stationOf(&r.Hops[len(r.Hops)-1])
+	}
+	var sink station
+	if r.HasNodeID {
+		sink = station{node: r.NodeID, has: telemetry.HasNode}
+	}
+	for _, kind := range [...]struct {
+		flag telemetry.Flags
+		kind telemetry.EventKind
+	}{{telemetry.HopLimit, telemetry.EventHopLimit}, {telemetry.MTUExceeded, telemetry.EventMTUExceeded}} {
+		if !r.Is(kind.flag) {
+			continue
+		}
+		place := s.findings.place(between(kind.kind, &last, &sink))
+		if place == 0 {
+			continue
+		}
+		found, _ := s.findings.see(place, nowNs)
+		found.count++
+		if found.datagram == nil {
+			found.flow, found.hasFlow = r.Flow, r.Is(telemetry.HasFlow)
+			found.show(r)
+		}
+	}
+}
