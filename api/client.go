@@ -74,6 +74,7 @@ type Query struct {
 	Path     string // id of a path
 	Reason   string // of drops: name or number
 	Source   string // of exporters: address or prefix
+	ID       string // of events
 	Kind     string // of events: names, with commas
 	Severity string // of events: at least info, warning or critical
 	Open     bool   // of events: only those that go on
@@ -86,7 +87,7 @@ func (q *Query) encode() string {
 	for name, value := range map[string]string{
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source,
-		"kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
+		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
 	} {
 		if value != "" {
 			values.Set(name, value)

@@ -33,6 +33,7 @@ var eventValues = eventValuesOf(map[string]eventValue{
 	"reason_name": func(e *telemetry.Event, _ int) (filter.Value, bool) {
 		return filter.FromText(e.ReasonName), e.ReasonName != ""
 	},
+	"rule":      func(e *telemetry.Event, _ int) (filter.Value, bool) { return filter.FromText(e.Rule), e.Rule != "" },
 	"source":    eventSource,
 	"path":      func(e *telemetry.Event, _ int) (filter.Value, bool) { return filter.FromText(e.Path), e.Path != "" },
 	"src":       ofEventFlow(func(f *telemetry.Endpoints) (filter.Value, bool) { return address(f.Src) }),

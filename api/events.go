@@ -15,6 +15,7 @@ type EventList struct {
 func (h *handler) events(p *params) (answer, *Problem) {
 	limit := p.limit()
 	is, _ := p.node() // at either end
+	id, hasID := p.text("id")
 	kinds := p.kinds()
 	least := p.severity()
 	open, hasOpen := p.boolean("open")
@@ -23,7 +24,7 @@ func (h *handler) events(p *params) (answer, *Problem) {
 		return answer{}, problem
 	}
 	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
-		return (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
+		return (!hasID || e.ID == id) && (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
 			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(eventRow{e})
 	}, limit)
 	return listOfTotal("events", events, total), nil

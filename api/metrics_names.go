@@ -27,6 +27,10 @@ var (
 	dropPlacesDesc         = desc("drop_places", "Places and reasons of drops in the drop tables of all shards.")
 	dropsUnplacedDesc      = desc("drops_unplaced_total", "Drop reports that are in no list because a drop table was full.")
 
+	judgementsPostponedDesc = desc("judgements_postponed_total", "Times that the path of a flow was not compared with the policy yet because too many flows took new paths within a second.")
+	findingsUnplacedDesc    = desc("findings_unplaced_total", "Times that something wrong with a path or a report is in no event because a table was full.")
+	samplesUnplacedDesc     = desc("samples_unplaced_total", "Damaged and malformed datagrams for whose exporter and reason no sample could be kept because there are too many.")
+
 	eventsOpenDesc     = desc("events_open", "Events that go on.")
 	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
 	eventsUnplacedDesc = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
@@ -69,6 +73,7 @@ var (
 	scrapeDescs = []*prometheus.Desc{
 		buildInfoDesc, datagramsDesc, refusedUnlistedDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
+		judgementsPostponedDesc, findingsUnplacedDesc, samplesUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
 		burstSamplesThinDesc, exportersDesc, exportersOverflowDesc,
 		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc,

@@ -28,6 +28,7 @@ var eventFields = slices.Concat(
 		{Name: "reason_name", Kind: Text, Doc: "name of the drop reason in the dialect's table, else reason_N"},
 		{Name: "source", Kind: Address, Doc: "address of the exporter, if it is about one"},
 		{Name: "path", Kind: Text, Doc: "id of a path that shows it"},
+		{Name: "rule", Kind: Text, Doc: "rule of the policy, if it is about one"},
 	},
 	endpoints(" of a flow that it met"),
 )

@@ -72,7 +72,7 @@ func newRootCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand())
+	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand(), newPolicyCommand())
 	root.AddCommand(newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand())
 	return root
 }

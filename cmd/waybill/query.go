@@ -45,6 +45,7 @@ type question[L, T any] struct {
 	columns []tableColumn[T] // of tables
 	fields  []csvField[T]    // of CSV
 	none    string           // why the list may be empty although reports arrived
+	note    func([]T) string // what is said behind a table; may be nil
 	state   func(*T) string  // of a list that can be followed: what is printed once for each state that an item comes to
 
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
@@ -174,6 +175,11 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 		return quiet(err)
 	}
 	c.again = true
+	if c.note != nil && (c.output == "table" || c.output == "wide") {
+		if text := c.note(items); text != "" {
+			fmt.Fprintln(c.stderr, text)
+		}
+	}
 	switch {
 	case len(items) == 0:
 		fmt.Fprintln(c.stderr, c.empty(ctx))

@@ -25,6 +25,7 @@ seen for a while.`,
 		filters: func(cmd *cobra.Command, q *api.Query) {
 			addNodeFilter(cmd, q)
 			f := cmd.Flags()
+			f.StringVar(&q.ID, "id", "", "only the event with this `ID`; tells how to decode a report that shows it")
 			f.Var((*commaList)(&q.Kind), "kind", "only events of this `KIND`; may be repeated, or a list with commas")
 			f.StringVar(&q.Severity, "severity", "", "only events of at least this `SEVERITY`: info, warning, critical")
 			f.StringVar(&q.Filter, "filter", "", "only events that this `EXPRESSION` selects")
@@ -36,6 +37,7 @@ seen for a while.`,
 		open:  func(l *api.EventList) (api.Head, []telemetry.Event) { return l.Head, l.Events },
 		state: func(e *telemetry.Event) string { return e.ID + strconv.FormatBool(e.End == nil) },
 		none:  "nothing happened",
+		note:  decodeHint,
 		columns: []tableColumn[telemetry.Event]{
 			{title: "STARTED", cell: startCell},
 			{title: "LASTED", right: true, cell: func(v *view, e *telemetry.Event) cell { return plainCell(v.lasted(e)) }},
@@ -75,8 +77,19 @@ seen for a while.`,
 			{"flow", func(e *telemetry.Event) string { return flowText(e.Flow, "") }},
 			{"path", func(e *telemetry.Event) string { return e.Path }},
 			{"evidence", evidenceText},
+			{"path_nodes", func(e *telemetry.Event) string { return strings.Join(e.PathNodes, " ") }},
+			{"rule", func(e *telemetry.Event) string { return e.Rule }},
+			{"bytes", func(e *telemetry.Event) string { return e.Bytes.String() }},
 		},
 	})
+}
+
+// decodeHint returns the command that decodes the report that shows an event, if it is the only one.
+func decodeHint(list []telemetry.Event) string {
+	if len(list) != 1 || len(list[0].Bytes) == 0 {
+		return ""
+	}
+	return "a report that shows it:\nwaybill decode --start telemetry_report --hex " + list[0].Bytes.String()
 }
 
 // A commaList is a flag whose values are joined by commas.

@@ -78,6 +78,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
+	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
 	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
 	points.register(f)
 	return cmd
@@ -99,7 +100,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
 		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
-		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
+		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy },
 	} {
 		if set(name) {
 			take()
@@ -148,6 +149,9 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	shardConfig := analyze.ConfigFor(memory*3/4, c.Workers)
 	shardConfig.HashSeed = rand.Uint64()
 	s.bursts = analyze.NewBurstLog(memory / 64)
+	if c.policy != nil {
+		shardConfig.Policy = c.policy
+	}
 	debug.SetMemoryLimit(int64(memory))
 	for range c.Workers {
 		shard := analyze.NewShard(shardConfig)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/yamldoc"
+	"github.com/waybill-int/waybill/policy"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -34,8 +35,10 @@ type serveConfig struct {
 	Names         map[uint32]string `yaml:"names"`
 	Exporters     []exporterRule    `yaml:"exporters"`
 	Bursts        burstSettings     `yaml:"bursts"`
+	Policy        string            `yaml:"policy"`
 
 	points *codepoint.Config
+	policy *policy.Policy // of the file Policy; nil: none
 }
 
 func defaultServeConfig() serveConfig {
@@ -46,7 +49,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts", "policy"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -145,6 +148,8 @@ func (c *serveConfig) readEnvironment() error {
 			c.Insecure, err = strconv.ParseBool(value)
 		case "exporters":
 			err = yaml.UnmarshalWithOptions([]byte(value), &c.Exporters, yaml.Strict())
+		case "policy":
+			c.Policy = value
 		case "names":
 			err = yaml.Unmarshal([]byte(value), &c.Names)
 		case "bursts":
@@ -173,6 +178,12 @@ func (c *serveConfig) check() error {
 	}
 	if c.Workers < 1 || c.Workers > 256 {
 		return fmt.Errorf("workers: got %d, want 1 to 256", c.Workers)
+	}
+	if c.Policy != "" {
+		var err error
+		if c.policy, err = readPolicy(c.Policy); err != nil {
+			return fmt.Errorf("policy: %w", err)
+		}
 	}
 	memory, err := parseSize(c.Memory)
 	if err != nil {

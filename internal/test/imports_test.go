@@ -16,7 +16,7 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order of
 // the tree is
 //
-//	wire <- telemetry <- {node, collect, analyze, filter, store, bus} <- {fabric, api} <- cmd
+//	wire <- telemetry <- {node, collect, analyze, policy, filter, store, bus} <- {fabric, api} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import it.
 var badImports = []struct{ from, to, why string }{
@@ -36,6 +36,7 @@ var badImports = []struct{ from, to, why string }{
 	{"collect/...", "... -collect/... -telemetry/... -wire/... -internal/...", "who wants the datagrams calls collect"},
 	{"analyze/...", "... -analyze/... -telemetry/... -wire/... -internal/...", "an analysis gets reports and gives records, wherever they come from and go"},
 	{"analyze/...", "third-party", "analyses are plain code over tables of their own"},
+	{"policy/...", "... -policy/... -telemetry/... -internal/...", "a policy says what paths should look like, and knows neither bytes nor who looks"},
 	{"filter/...", "... -filter/... -telemetry/... -wire/... -internal/...", "an expression knows the names of fields, not who holds them"},
 	{"filter/...", "third-party", "a language that everybody asks in is no place for surprises"},
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
@@ -166,6 +167,11 @@ func TestImportRules(t *testing.T) {
 		{"collect", "internal/test", true},
 		{"analyze", "collect", true},
 		{"analyze", yaml, true},
+		{"analyze", "policy", true},
+		{"policy", "telemetry", false},
+		{"policy", yaml, false},
+		{"policy", "analyze", true},
+		{"policy", "wire/codepoint", true},
 		{"store/duckdb", "store", false},
 		{"store/duckdb", "analyze", true},
 		{"node", "node/bpf", false},

@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Policy is what a policy file says.
+type Policy struct {
+	nodes       map[uint32]*node
+	closed      bool // nodes that are not in the file are unexpected
+	rules       []rule
+	initialTTLs []uint8 // ascending
+	arrival     bool    // the sink reports the TTL with which a packet came, not that with which it left
+}
+
+// A node is a node that is expected.
+type node struct {
+	id    uint32
+	name  string
+	ports []span[uint32] // nil: any
+}
+
+// A span is a range of numbers, both ends included.
+type span[T uint8 | uint16 | uint32] struct{ low, high T }
+
+func (s span[T]) has(v T) bool { return s.low <= v && v <= s.high }
+
+func contains[T uint8 | uint16 | uint32](list []span[T], v T) bool {
+	return slices.ContainsFunc(list, func(s span[T]) bool { return s.has(v) })
+}
+
+// Judge appends how the path along hops breaks the policy, for packets of flow k with that DSCP. A hop that does not tell
+// its node may be any node. ended says that the packet left the network behind the last hop; otherwise it may have gone on.
+func (p *Policy) Judge(k *telemetry.FlowKey, dscp uint8, hops []telemetry.Hop, ended bool, breaches []telemetry.Breach) []telemetry.Breach {
+	if p.closed {
+		for i := range hops {
+			breaches = p.expect(&hops[i], breaches)
+		}
+	}
+	for i := range p.rules {
+		if r := &p.rules[i]; r.matches(k, dscp) {
+			return r.judge(int32(i), hops, ended, breaches)
+		}
+	}
+	return breaches
+}
+
+// expect appends that a hop is at a node, or a port, that the file does not have.
+func (p *Policy) expect(h *telemetry.Hop, breaches []telemetry.Breach) []telemetry.Breach {
+	if h.Has&telemetry.HasNode == 0 {
+		return breaches
+	}
+	breach := telemetry.Breach{Kind: telemetry.EventUnexpectedNode, Node: h.NodeID, Rule: telemetry.NoRule}
+	n := p.nodes[h.NodeID]
+	if n == nil {
+		return append(breaches, breach)
+	}
+	if n.ports == nil {
+		return breaches
+	}
+	breach.HasPort = true
+	if h.Has&telemetry.HasIngressPort != 0 && !contains(n.ports, h.IngressPort) {
+		breach.Port = h.IngressPort
+		breaches = append(breaches, breach)
+	}
+	if h.Has&telemetry.HasEgressPort != 0 && !contains(n.ports, h.EgressPort) {
+		breach.Port = h.EgressPort
+		breaches = append(breaches, breach)
+	}
+	return breaches
+}
+
+// RuleName returns the name of a rule, or its place in the file, from "rule 1", if it has none.
+func (p *Policy) RuleName(index int32) string {
+	if index < 0 || int(index) >= len(p.rules) {
+		return ""
+	}
+	return p.rules[index].name
+}
+
+// Rules returns the number of rules, Nodes that of nodes.
+func (p *Policy) Rules() int { return len(p.rules) }
+
+// Nodes returns the number of nodes.
+func (p *Policy) Nodes() int { return len(p.nodes) }
+
+// HiddenNodes returns how many nodes took one from the TTL of a packet and added no metadata, if hops nodes did (INT 2.1
+// §5.1). Hosts begin with one of the initial TTLs: the packet began with the smallest one that is not below ttl, that of
+// its report. 0 if the file has none, or they cannot explain ttl.
+func (p *Policy) HiddenNodes(ttl uint8, hops int) int {
+	i, _ := slices.BinarySearch(p.initialTTLs, ttl)
+	if i == len(p.initialTTLs) {
+		return 0
+	}
+	taken := int(p.initialTTLs[i] - ttl)
+	if p.arrival {
+		taken++ // by the sink, after its report
+	}
+	return max(taken-hops, 0)
+}
