@@ -36,7 +36,7 @@ func NewDecoder(config *codepoint.Config) *Decoder { return &Decoder{config: con
 // A malformed datagram yields what was readable before it broke. Datagram of h and of the reports is
 // payload itself; all else is copied out of it.
 //
-// It fills all of h. F decides whether embedded telemetry is looked for (TR 2.0 §3.4), the configuration how it is marked.
+// It fills all of h that the Outcome does not make meaningless. F decides whether embedded telemetry is looked for (TR 2.0 §3.4), the configuration how it is marked.
 func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, batch *Batch, h *Header) {
 	if p := d.config.For(src.Addr(), src.Port(), dstPort); p != d.profile {
 		d.profile, d.dialect = p, p.Dialect
@@ -46,7 +46,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	}
 	d.reason = 0
 	// One by one: clearing a struct with pointers in it takes a call.
-	h.Source, h.Dialect, h.Datagram = src.Addr(), "", payload
+	h.Source, h.Dialect = src.Addr(), ""
 	d.payload = payload
 	h.Version, h.HasNodeID, h.HasSequence, h.HWID, h.NodeID, h.Sequence = 0, false, false, 0, 0, 0
 	before := len(batch.Reports)
@@ -72,11 +72,13 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	switch {
 	case d.reason == 0:
 		h.Outcome = Decoded
+		return
 	case h.Reports > 0:
 		h.Outcome = Damaged
 	default:
 		h.Outcome = Malformed
 	}
+	h.Datagram = payload
 }
 
 // note keeps the first reason.

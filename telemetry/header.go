@@ -29,5 +29,5 @@ type Header struct {
 	Sequence    uint32
 	Reports     int // usable reports in it
 	Dialect     string
-	Datagram    []byte // the datagram itself, a view of what Decoder.Decode was given
+	Datagram    []byte // a view of what Decoder.Decode was given; meaningless if Outcome is Decoded
 }
