@@ -83,18 +83,36 @@ func (p *Policy) RuleName(index int32) string {
 // Rules returns the number of rules, Nodes that of nodes.
 func (p *Policy) Rules() int { return len(p.rules) }
 
+// Names returns the names of nodes that have one.
+func (p *Policy) Names() map[uint32]string {
+	names := map[uint32]string{}
+	for id, n := range p.nodes {
+		if n.name != "" {
+			names[id] = n.name
+		}
+	}
+	return names
+}
+
 // Nodes returns the number of nodes.
 func (p *Policy) Nodes() int { return len(p.nodes) }
 
+// maxTaken is how many nodes a packet may have passed to be believed to have begun with an initial TTL.
+const maxTaken = 32
+
 // HiddenNodes returns how many nodes took one from the TTL of a packet and added no metadata, if hops nodes did (INT 2.1
 // §5.1). Hosts begin with one of the initial TTLs: the packet began with the smallest one that is not below ttl, that of
-// its report. 0 if the file has none, or they cannot explain ttl.
+// its report. 0 if the file has none, or they cannot explain ttl: it is above all of them, or so far below one that the
+// sender must have begun elsewhere, as traceroute does.
 func (p *Policy) HiddenNodes(ttl uint8, hops int) int {
 	i, _ := slices.BinarySearch(p.initialTTLs, ttl)
 	if i == len(p.initialTTLs) {
 		return 0
 	}
 	taken := int(p.initialTTLs[i] - ttl)
+	if taken > maxTaken {
+		return 0
+	}
 	if p.arrival {
 		taken++ // by the sink, after its report
 	}

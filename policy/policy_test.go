@@ -180,6 +180,9 @@ func TestHiddenNodes(t *testing.T) {
 		{departure, 62, 3, 0}, // a node that does not route
 		{departure, 123, 3, 2},
 		{departure, 200, 3, 0}, // nobody begins like that
+		{departure, 7, 3, 0},   // traceroute
+		{departure, 32, 3, 29},
+		{departure, 31, 3, 0},
 		{arrival, 62, 3, 0},
 		{arrival, 61, 3, 1},
 		{none, 10, 3, 0},

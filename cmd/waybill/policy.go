@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -64,4 +65,18 @@ func readPolicy(name string) (*policy.Policy, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return p, nil
+}
+
+// nodeNames returns the names of nodes: those of the configuration, and of the policy where that has none.
+func (c *serveConfig) nodeNames() map[uint32]string {
+	names := maps.Clone(c.Names)
+	if c.policy == nil {
+		return names
+	}
+	for id, name := range c.policy.Names() {
+		if names[id] == "" {
+			names[id] = name
+		}
+	}
+	return names
 }

@@ -135,7 +135,7 @@ type server struct {
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
 func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
-	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.Names, Timing: analyze.NewTiming()}, events: analyze.NewEventLog(maxEvents)}
+	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.nodeNames(), Timing: analyze.NewTiming()}, events: analyze.NewEventLog(maxEvents)}
 	if s.guard, s.secure, err = openAccess(c, toldBy(s.log)); err != nil {
 		return nil, err
 	}
