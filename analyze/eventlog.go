@@ -98,12 +98,12 @@ func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
 	}
 }
 
-// show gives an event that goes on a datagram that shows it, unless it has one. The datagram must not change.
-func (l *EventLog) show(key eventKey, datagram telemetry.Hex) {
+// show calls fill with an event that goes on and has no bytes that show it.
+func (l *EventLog) show(key eventKey, fill func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil && e.Bytes == nil {
-		e.Bytes = datagram
+		fill(&e.Event)
 	}
 }
 

@@ -53,12 +53,15 @@ const (
 	firstBad   = 2
 )
 
-// A findingTable holds the findings of a shard.
+// A findingTable holds the findings of a shard. When it is full it begins anew with the next scan, so that who forges reports
+// cannot fill it for good; flows that were judged before are judged again.
 type findingTable struct {
-	list      []finding
-	places    map[findingKey]uint16
+	reports   map[findingKey]*finding // those of single reports, since the last scan
+	list      []finding               // those of paths
+	places    map[findingKey]uint16   // in list, from 1
 	verdicts  []verdict
 	verdictOf map[verdict]uint16
+	epoch     uint8  // changes when the table begins anew
 	overflow  uint64 // findings for which there was no place
 	postponed uint64 // times that a path was not judged because too many were
 	budget    int    // paths that may be judged until the next scan
@@ -69,7 +72,42 @@ type findingTable struct {
 const judgedPerScan = 50_000
 
 func newFindingTable() findingTable {
-	return findingTable{places: map[findingKey]uint16{}, verdictOf: map[verdict]uint16{}, budget: judgedPerScan}
+	return findingTable{
+		reports: map[findingKey]*finding{}, places: map[findingKey]uint16{}, verdictOf: map[verdict]uint16{}, budget: judgedPerScan,
+	}
+}
+
+// ofReport returns the finding of a single report, nil if there is no place for it.
+func (t *findingTable) ofReport(key *findingKey, nowNs int64) *finding {
+	f := t.reports[*key]
+	if f == nil {
+		if len(t.reports) >= maxFindings {
+			t.overflow++
+			return nil
+		}
+		f = &finding{findingKey: *key, since: nowNs}
+		t.reports[*key] = f
+	}
+	f.count++
+	f.last = nowNs
+	return f
+}
+
+// next begins the time until the next scan.
+func (t *findingTable) next(nowNs int64) {
+	clear(t.reports)
+	t.budget, t.lacking = judgedPerScan, false
+	for i := range t.list {
+		f := &t.list[i]
+		f.since, f.noted = 0, f.count
+		t.lacking = t.lacking || f.datagram == nil && nowNs-f.last < quietNs
+	}
+	if len(t.list) == maxFindings || len(t.verdicts) == maxVerdicts {
+		t.list, t.verdicts = t.list[:0], t.verdicts[:0]
+		clear(t.places)
+		clear(t.verdictOf)
+		t.epoch++
+	}
 }
 
 // place returns the place of a finding, from 1, and 0 if there is none for it.
@@ -107,7 +145,7 @@ func (f *finding) show(r *telemetry.Report) {
 	}
 }
 
-// verdictFor returns what a flow has for a set of findings.
+// verdictFor returns what a flow has for a set of findings; notJudged if there is no place for it.
 func (t *findingTable) verdictFor(set []uint16) uint16 {
 	if len(set) == 0 {
 		return nothingBad
@@ -120,7 +158,7 @@ func (t *findingTable) verdictFor(set []uint16) uint16 {
 	}
 	if len(t.verdicts) >= maxVerdicts {
 		t.overflow++
-		return nothingBad
+		return notJudged
 	}
 	t.verdicts = append(t.verdicts, v)
 	id := uint16(len(t.verdicts) - 1 + firstBad)

@@ -67,6 +67,7 @@ type flow struct {
 	partial     bool              // some of them are intermediate ones
 	ttl         uint8             // in the latest of them
 	verdict     uint16            // on the path that it takes: see findingTable
+	epoch       uint8             // of the findingTable when it was judged
 
 	// The path of the latest packet that was not dropped, as in flowPath.
 	arrivedBy         uint32

@@ -22,9 +22,7 @@ func (s *Scanner) scanFindings(nowNs int64) {
 	}
 	for key, found := range s.findings {
 		s.log.note(key, found.since, found.last, found.count, func(e *telemetry.Event) { s.describe(e, &found) })
-		if found.datagram != nil {
-			s.log.show(key, found.datagram)
-		}
+		s.log.show(key, func(e *telemetry.Event) { s.example(e, &found) })
 	}
 }
 
@@ -33,36 +31,40 @@ func (s *Scanner) takeFindings(shard *Shard, nowNs int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	t := &shard.findings
-	t.budget, t.lacking = judgedPerScan, false
-	for i := range t.list {
-		f := &t.list[i]
-		t.lacking = t.lacking || f.datagram == nil && nowNs-f.last < quietNs
-		if f.since == 0 {
-			continue
-		}
-		key := eventKey{kind: f.kind, node: f.node, port: f.port, toNode: f.toNode, toPort: f.toPort, reason: uint8(f.why), rule: f.rule + 1}
-		all, ok := s.findings[key]
-		if ok {
-			all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
-			all.count += f.count - f.noted
-			if all.datagram == nil {
-				all.datagram = f.datagram
-			}
-		} else {
-			all = foundNow{finding: *f}
-			all.count = f.count - f.noted
-			if shard.policy != nil {
-				all.rule = shard.policy.RuleName(f.rule)
-			}
-			if place, ok := shard.paths.byHash[f.path]; ok {
-				for h := range shard.paths.paths[place].hops {
-					all.nodes = append(all.nodes, shard.paths.paths[place].hops[h].station)
-				}
-			}
-		}
-		s.findings[key] = all
-		f.since, f.noted = 0, f.count
+	for _, f := range t.reports {
+		s.takeFinding(shard, f)
 	}
+	for i := range t.list {
+		if f := &t.list[i]; f.since != 0 {
+			s.takeFinding(shard, f)
+		}
+	}
+	t.next(nowNs)
+}
+
+// takeFinding adds what a shard found of one event.
+func (s *Scanner) takeFinding(shard *Shard, f *finding) {
+	key := eventKey{kind: f.kind, node: f.node, port: f.port, toNode: f.toNode, toPort: f.toPort, reason: uint8(f.why), rule: f.rule + 1}
+	all, ok := s.findings[key]
+	if ok {
+		all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
+		all.count += f.count - f.noted
+	} else {
+		all = foundNow{finding: *f}
+		all.count, all.datagram = f.count-f.noted, nil
+		if shard.policy != nil {
+			all.rule = shard.policy.RuleName(f.rule)
+		}
+	}
+	if !ok || all.datagram == nil && f.datagram != nil { // the flow is the one that the datagram is about
+		all.flow, all.hasFlow, all.path, all.datagram, all.nodes = f.flow, f.hasFlow, f.path, f.datagram, nil
+		if place, ok := shard.paths.byHash[f.path]; ok {
+			for h := range shard.paths.paths[place].hops {
+				all.nodes = append(all.nodes, shard.paths.paths[place].hops[h].station)
+			}
+		}
+	}
+	s.findings[key] = all
 }
 
 // describe fills in a new event.
@@ -71,16 +73,6 @@ func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
 	s.at(e, &station{node: f.node, out: f.port, has: f.has})
 	if f.toHas != 0 {
 		s.to(e, &station{node: f.toNode, in: f.toPort, has: f.toHas})
-	}
-	if f.hasFlow {
-		flow := telemetry.EndpointsOf(&f.flow)
-		e.Flow = &flow
-	}
-	if f.path != 0 {
-		e.Path = pathID(f.path)
-	}
-	for i := range f.nodes {
-		e.PathNodes = append(e.PathNodes, s.nodeText(&f.nodes[i]))
 	}
 	if f.rule != "" && f.findingKey.rule != telemetry.NoRule {
 		e.Rule = f.rule
@@ -111,6 +103,21 @@ func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
 		case telemetry.TooManyHops:
 			e.Text = fmt.Sprintf("%s: flows pass more nodes than allowed, %s is one too many", f.rule, from)
 		}
+	}
+}
+
+// example gives an event a flow that it is about, its path, and a report of it.
+func (s *Scanner) example(e *telemetry.Event, f *foundNow) {
+	e.Bytes = f.datagram
+	if f.hasFlow {
+		flow := telemetry.EndpointsOf(&f.flow)
+		e.Flow = &flow
+	}
+	if f.path != 0 {
+		e.Path, e.PathNodes = pathID(f.path), nil
+	}
+	for i := range f.nodes {
+		e.PathNodes = append(e.PathNodes, s.nodeText(&f.nodes[i]))
 	}
 }
 

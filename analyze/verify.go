@@ -17,6 +17,9 @@ const settledNs = int64(1e9)
 func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
 	startNs := nowNs
 	began := false
+	if f.verdict >= firstBad && f.epoch != s.findings.epoch {
+		f.verdict = notJudged
+	}
 	if f.verdict == notJudged {
 		fp := &f.paths[0]
 		if !fp.used {
@@ -50,10 +53,10 @@ func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
 			return
 		}
 		s.findings.budget--
-		f.verdict = s.judge(f, p, r)
+		f.verdict, f.epoch = s.judge(f, p, r), s.findings.epoch
 		began = true
 	}
-	if f.verdict == nothingBad {
+	if f.verdict < firstBad {
 		return
 	}
 	set := s.findings.verdicts[f.verdict-firstBad]
@@ -85,11 +88,13 @@ func (p *path) hasGap() bool {
 func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
 	hops := s.merged[:0] // nobody uses it now
 	set := s.set[:0]
+	full := false
 	add := func(key *findingKey, hidden int) {
 		if len(set) == maxFindingsOfPath {
 			return
 		}
 		place := s.findings.place(key)
+		full = full || place == 0
 		if place == 0 || slices.Contains(set, place) {
 			return
 		}
@@ -115,11 +120,20 @@ func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
 			hops = append(hops, telemetry.Hop{Has: h.has, NodeID: h.node, IngressPort: h.in, EgressPort: h.out})
 		}
 	}
-	if s.policy == nil || len(hops) == 0 {
-		return s.findings.verdictFor(set)
+	if s.policy != nil && len(hops) > 0 {
+		s.compare(f, p, r, hops, gap, add)
 	}
+	if full {
+		return notJudged // there may be a place after the next scan
+	}
+	return s.findings.verdictFor(set)
+}
+
+// compare adds what the policy says of the path of f along hops.
+func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.Hop, gap bool, add func(*findingKey, int)) {
 	ended := hops[len(hops)-1].Has&telemetry.HasDrop == 0
-	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) {
+	// The sink has taken one from the TTL. A report that does not name it may lack it, too.
+	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) && r.HasNodeID {
 		add(between(telemetry.EventHopWithoutINT, &p.hops[0].station, &p.hops[len(p.hops)-1].station), hidden)
 	}
 	s.breaches = s.policy.Judge(&f.key, f.dscp, hops, ended, s.breaches[:0])
@@ -135,7 +149,6 @@ func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
 		}
 		add(&key, 0)
 	}
-	return s.findings.verdictFor(set)
 }
 
 // between returns the key of a finding that is somewhere between two stations.
@@ -164,13 +177,8 @@ func (s *Shard) exceeded(r *telemetry.Report, nowNs int64) {
 		if !r.Is(kind.flag) {
 			continue
 		}
-		place := s.findings.place(between(kind.kind, &last, &sink))
-		if place == 0 {
-			continue
-		}
-		found, _ := s.findings.see(place, nowNs)
-		found.count++
-		if found.datagram == nil {
+		found := s.findings.ofReport(between(kind.kind, &last, &sink), nowNs)
+		if found != nil && found.datagram == nil {
 			found.flow, found.hasFlow = r.Flow, r.Is(telemetry.HasFlow)
 			found.show(r)
 		}

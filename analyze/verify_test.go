@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
 	"path/filepath"
@@ -107,7 +108,10 @@ func TestVerification(t *testing.T) {
 		},
 		{
 			name: "lost postcards", policy: smallNodes + "rules: [{waypoints: [leaf1, spine1, leaf2], dst: 10.0.2.0/24}]\n",
-			changes: []string{"watch: [{report_all: true}]", postcards, "int:", "faults: [{report_loss: {nodes: [spine1, leaf2], every: 5}}]\nint:"},
+			changes: []string{
+				"watch: [{report_all: true}]", postcards, "int:", "faults: [{report_loss: {nodes: [spine1, leaf2], every: 5}}]\nint:",
+				"traffic:", "traffic:\n  - {poisson: {load: 2%, sizes: 200kB, from: [h1, h2], to: [h3, h4]}, transport: udp, rate: 1M, packet: 500, stop: 4s}",
+			},
 		},
 		{
 			name: "unexpected", policy: "nodes: [{id: 1, ports: [1, 2]}, {id: 2}]\n",
@@ -376,4 +380,90 @@ func TestSamplesAreBounded(t *testing.T) {
 	if n := c.Counters().SamplesOverflow; samples != maxSamples || n != 5 {
 		t.Errorf("%d samples, %d without a place", samples, n)
 	}
+}
+
+// Forged reports fill the table of findings, which is counted, and do not hide for long what is really wrong.
+func TestForgedReportsDoNotHideFindings(t *testing.T) {
+	config := DefaultConfig()
+	config.Policy = policyOf(t, "nodes: [{id: 1}, {id: 2}]\n")
+	s := NewShard(config)
+	collector := &Collector{Shards: []*Shard{s}}
+	log := NewEventLog(8192)
+	scanner := NewScanner(collector, log)
+	report := func(flow, node uint32, nowNs int64) {
+		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, Dst: telemetry.Addr{Lo: uint64(flow)}}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded}
+		r.Hops = []telemetry.Hop{{NodeID: node, Has: telemetry.HasNode}}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
+	}
+	scanner.Scan(second)
+	for i := range uint32(2 * maxFindings) {
+		report(i, 1000+i, second)
+	}
+	report(1<<20, 7, second)
+	if n := collector.Counters().FindingsOverflow; n != maxFindings+1 {
+		t.Errorf("%d findings have no place, want %d", n, maxFindings+1)
+	}
+	scanner.Scan(2 * second)
+	report(0, 1000, 2*second+1) // of a flow that was judged before the table began anew
+	report(1<<20, 7, 2*second+1)
+	scanner.Scan(3 * second)
+	list, _ := log.Events(func(e *telemetry.Event) bool { return *e.Node == 7 || *e.Node == 1000 }, 10)
+	if len(list) != 2 {
+		t.Errorf("got %+v", list)
+	}
+}
+
+// Each vector that breaks a rule is an event of that rule, with its bytes; those of INT stand in a report.
+func TestBadVectorsAreEvents(t *testing.T) {
+	broken := 0
+	for _, v := range slices.Concat(test.Vectors(t, "bad_*"), test.Vectors(t, "tr20*")) {
+		payload, points := v.Bytes, v.Points(t)
+		switch {
+		case v.StartsAt == "telemetry_report":
+		case v.StartsAt == "int_shim_l4_v2":
+			payload, points = reportOfShim(v.Bytes), reportPoints(t)
+		default:
+			continue
+		}
+		exporters := NewExporters(10)
+		log := NewEventLog(10)
+		scanner := NewScanner(&Collector{Exporters: []*Exporters{exporters}}, log)
+		var batch telemetry.Batch
+		var h telemetry.Header
+		scanner.Scan(second)
+		telemetry.NewDecoder(points).Decode(payload, netip.MustParseAddrPort("192.0.2.1:9"), 8555, &batch, &h)
+		exporters.Observe([]telemetry.Header{h}, second+1)
+		scanner.Scan(2 * second)
+		list, _ := log.Events(nil, 10)
+		expect, _ := v.Expect.(map[string]any)
+		want, _ := expect["error"].(string)
+		if v.Name == "bad_int21_length_overrun" { // in a report, which may be cut, its 13 words for records of 2 come first
+			want = "stack_not_multiple"
+		}
+		if want == "" {
+			if len(list) > 0 {
+				t.Errorf("%s: got %s", v.Name, list[0].Text)
+			}
+			continue
+		}
+		broken++
+		if len(list) != 1 || list[0].ReasonName != want || list[0].Count != 1 || !slices.Equal(list[0].Bytes, payload) {
+			t.Errorf("%s: got %+v, want %s", v.Name, list, want)
+		}
+	}
+	if broken < 15 {
+		t.Errorf("%d vectors are broken: that proves little", broken)
+	}
+}
+
+// reportOfShim puts an INT shim and what follows it into a report of version 2.0, behind Ethernet, IPv4 and UDP.
+func reportOfShim(shim []byte) []byte {
+	const ethernet = 8 + 4 // behind group and report header
+	b := append(test.Report(test.Form20MD, 1, 1, 1)[:ethernet+14+20+8], shim...)
+	binary.BigEndian.PutUint16(b[ethernet+14+2:], uint16(len(b)-ethernet-14))
+	for len(b)%4 != 0 {
+		b = append(b, 0)
+	}
+	b[8+1] = byte((len(b) - ethernet) / 4)
+	return b
 }
