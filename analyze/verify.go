@@ -15,46 +15,20 @@ const settledNs = int64(1e9)
 
 // verify judges the path of a flow if it was not yet, and counts that what is wrong with it goes on. r is a report of it.
 func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
-	startNs := nowNs
-	began := false
 	if f.verdict >= firstBad && f.epoch != s.findings.epoch {
 		f.verdict = notJudged
 	}
+	startNs, began := nowNs, false
 	if f.verdict == notJudged {
-		fp := &f.paths[0]
-		if !fp.used {
-			return
-		}
-		p := s.pathOf(fp)
+		p := s.ripe(f, r, nowNs)
 		if p == nil {
 			return
 		}
-		if f.stacked {
-			// A stack that is not whole says nothing about the nodes that it lacks.
-			if !r.Is(telemetry.Embedded) || r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate) {
-				return
-			}
-		} else {
-			if s.policy == nil && !p.hasGap() {
-				f.verdict = nothingBad
-				return
-			}
-			if nowNs-fp.first < settledNs {
-				return
-			}
-			startNs = fp.first
-		}
-		if s.policy == nil && !p.hasGap() {
-			f.verdict = nothingBad
-			return
-		}
-		if s.findings.budget == 0 {
-			s.findings.postponed++
-			return
-		}
-		s.findings.budget--
 		f.verdict, f.epoch = s.judge(f, p, r), s.findings.epoch
 		began = true
+		if !f.stacked {
+			startNs = f.paths[0].first
+		}
 	}
 	if f.verdict < firstBad {
 		return
@@ -77,6 +51,31 @@ func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
 			found.show(r)
 		}
 	}
+}
+
+// ripe returns the path of f if it can be judged now, by r, and nil if not.
+func (s *Shard) ripe(f *flow, r *telemetry.Report, nowNs int64) *path {
+	fp := &f.paths[0]
+	if !fp.used {
+		return nil
+	}
+	p := s.pathOf(fp)
+	switch {
+	case p == nil:
+		return nil
+	case f.stacked && (!r.Is(telemetry.Embedded) || r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate)):
+		return nil // a stack that is not whole says nothing about the nodes that it lacks
+	case s.policy == nil && !p.hasGap():
+		f.verdict = nothingBad
+		return nil
+	case !f.stacked && nowNs-fp.first < settledNs:
+		return nil
+	case s.findings.budget == 0:
+		s.findings.postponed++
+		return nil
+	}
+	s.findings.budget--
+	return p
 }
 
 // hasGap reports whether nodes of the path sent nothing.
