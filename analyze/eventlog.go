@@ -23,6 +23,7 @@ type eventKey struct {
 	toNode   uint32
 	toPort   uint32
 	rule     int32 // of a policy, counted from 1
+	unnamed  bool  // it is not known which node
 	exporter exporterKey
 }
 
@@ -33,6 +34,9 @@ func (k *eventKey) id(startNs int64) string {
 	b[0], b[1], b[2] = byte(k.kind), k.queue, k.reason
 	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.node} {
 		binary.BigEndian.PutUint32(b[4+4*i:], v)
+	}
+	if k.unnamed {
+		b[3] = 1
 	}
 	binary.BigEndian.PutUint64(b[24:], uint64(startNs))
 	h.Write(b[:])
@@ -49,18 +53,27 @@ type openEvent struct {
 	last int64 // when it was noted last
 }
 
+// An endedEvent is over.
+type endedEvent struct {
+	telemetry.Event
+	number uint64 // how many had ended before
+}
+
 // An EventLog keeps events: those that go on, and the latest of those that are over. Both are bounded. What happens to the
-// same subject before the event is over is the same event.
+// same subject before the event is over is the same event. When there is no room for one more that is over, the oldest of the
+// kind with the most gives way, so that many small things do not push out a rare one.
 type EventLog struct {
-	mu       sync.Mutex
-	max      int
-	perKind  int // that go on
-	open     map[eventKey]*openEvent
-	kinds    [telemetry.NumEventKinds]int // events that go on, by kind
-	over     []telemetry.Event            // a ring
-	next     int
-	ended    uint64 // all that are over
-	overflow uint64 // notes of events for which there was no place
+	mu      sync.Mutex
+	max     int
+	perKind int // that go on
+	open    map[eventKey]*openEvent
+	kinds   [telemetry.NumEventKinds]int          // events that go on, by kind
+	over    [telemetry.NumEventKinds][]endedEvent // the first that ended first
+	kept    int                                   // events in over
+	ended   uint64                                // all that are over
+
+	overflow  uint64 // notes of events for which there was no place
+	unwatched uint64 // see leaveOut
 }
 
 // NewEventLog returns a log of at most limit events that go on and as many that are over. One kind takes at most a quarter of
@@ -89,7 +102,7 @@ func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill fu
 	e.last = max(e.last, atNs)
 }
 
-// amend changes an event that goes on, if it does.
+// amend changes what an event says, if it goes on. The list of its evidence must be replaced, not written to.
 func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,6 +118,13 @@ func (l *EventLog) show(key eventKey, fill func(*telemetry.Event)) {
 	if e := l.open[key]; e != nil && e.Bytes == nil {
 		fill(&e.Event)
 	}
+}
+
+// leaveOut counts things that no event can be about because there was no room to watch them.
+func (l *EventLog) leaveOut(n uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unwatched += n
 }
 
 // goesOn reports whether an event with that key is open.
@@ -139,13 +159,20 @@ func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
 	l.kinds[key.kind]--
 	at := time.Unix(0, atNs).UTC()
 	e.End = &at
+	l.over[key.kind] = append(l.over[key.kind], endedEvent{e.Event, l.ended})
 	l.ended++
-	if len(l.over) < l.max {
-		l.over = append(l.over, e.Event)
+	if l.kept++; l.kept <= l.max {
 		return
 	}
-	l.over[l.next] = e.Event
-	l.next = (l.next + 1) % l.max
+	most := 0
+	for kind := range l.over {
+		if len(l.over[kind]) > len(l.over[most]) {
+			most = kind
+		}
+	}
+	l.over[most][0] = endedEvent{} // its texts are garbage
+	l.over[most] = l.over[most][1:]
+	l.kept--
 }
 
 // Events returns the limit latest events that match, the latest start first, and how many match. Nil matches all.
@@ -156,9 +183,11 @@ func (l *EventLog) Events(match func(*telemetry.Event) bool, limit int) (list []
 			list = append(list, e.Event)
 		}
 	}
-	for i := range l.over {
-		if match == nil || match(&l.over[i]) {
-			list = append(list, l.over[i])
+	for _, over := range l.over {
+		for i := range over {
+			if match == nil || match(&over[i].Event) {
+				list = append(list, over[i].Event)
+			}
 		}
 	}
 	l.mu.Unlock()
@@ -171,14 +200,15 @@ func (l *EventLog) Events(match func(*telemetry.Event) bool, limit int) (list []
 
 // EventCounters are totals of an EventLog.
 type EventCounters struct {
-	Open     int
-	Ended    uint64
-	Overflow uint64
+	Open      int
+	Ended     uint64
+	Overflow  uint64
+	Unwatched uint64 // links, groups and new flows that no event can be about, for want of room
 }
 
 // Counters returns totals.
 func (l *EventLog) Counters() EventCounters {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return EventCounters{Open: len(l.open), Ended: l.ended, Overflow: l.overflow}
+	return EventCounters{Open: len(l.open), Ended: l.ended, Overflow: l.overflow, Unwatched: l.unwatched}
 }

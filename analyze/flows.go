@@ -73,6 +73,7 @@ type flow struct {
 	arrivedBy         uint32
 	arrivedGeneration uint16
 	arrived           bool
+	vanished          bool // the latest packet was not seen by the last nodes of its path, see seenInPart
 
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath

@@ -120,7 +120,7 @@ func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	hash := joinHash(r, flowTag)
 	p := j.find(r, hash)
 	if p != nil && (p.intermediate || p.n == maxPostcards || spoke(p, &hop)) {
-		s.finish(p, nowNs)
+		s.finish(p, nowNs, false)
 		p = nil
 	}
 	if p == nil {
@@ -169,7 +169,7 @@ func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
 func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 	if s.join.full() {
 		s.join.early++
-		s.finish(&s.join.waiting[s.join.oldest-1], nowNs)
+		s.finish(&s.join.waiting[s.join.oldest-1], nowNs, false)
 	}
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
@@ -177,21 +177,21 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 	return p
 }
 
-// finish makes a path of the reports of a packet and frees its place.
-func (s *Shard) finish(p *pending, nowNs int64) {
+// finish makes a path of the reports of a packet and frees its place. waited says that its window is over: no more is to come.
+func (s *Shard) finish(p *pending, nowNs int64, waited bool) {
 	s.join.free(p)
 	tag := s.flows.tagOf(&p.key)
 	if place, _, ok := s.flows.find(&p.key, tag); ok {
-		s.joined(s.flows.at(place), p, nowNs)
+		s.joined(s.flows.at(place), p, nowNs, waited)
 		return
 	}
 	// The flow gave way to others meanwhile, or never came in.
-	s.joined(s.outsider(&p.key, tag, nowNs), p, nowNs)
+	s.joined(s.outsider(&p.key, tag, nowNs), p, nowNs, waited)
 	s.forgetOutsider()
 }
 
 // joined adds the path of a packet to its flow.
-func (s *Shard) joined(f *flow, p *pending, nowNs int64) {
+func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	hops := p.hops[:p.n]
 	if p.intermediate {
 		s.observePath(f, hops, p.bytes, nowNs, false)
@@ -200,8 +200,12 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64) {
 	uncertain := orderByTTL(hops)
 	f.packets++
 	f.bytes += uint64(p.bytes)
-	if !s.partOfPath(f, hops, nowNs) {
+	switch {
+	case !s.partOfPath(f, hops, nowNs):
 		s.observePath(f, hops, p.bytes, nowNs, uncertain)
+		f.vanished = false
+	case waited && !f.stacked: // behind a stack nodes tell of what they like
+		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.nowNs-p.first))
 	}
 }
 
@@ -235,6 +239,7 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 		s.measure(&p.hops[s.places[i]], &block[s.places[i]], &hops[i])
 	}
 	p.incomplete++
+	s.meet(p, fp)
 	p.last, fp.last = nowNs, nowNs
 	p.touched = true
 	return true
@@ -268,6 +273,6 @@ func (s *Shard) sweep(nowNs int64) {
 		if j.nowNs-p.first < j.window {
 			return
 		}
-		s.finish(p, nowNs)
+		s.finish(p, nowNs, true)
 	}
 }

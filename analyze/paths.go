@@ -101,6 +101,7 @@ type pathHop struct {
 
 	queuePlace uint32 // of the queue that the latest packet was in, see queueTable
 	queueID    uint8
+	part       partSeen
 }
 
 // A path is a route that packets took, with what all flows together met on it.
@@ -119,6 +120,7 @@ type path struct {
 	incomplete  uint64 // packets of which some postcards are missing, besides packets
 	flows       int
 	first, last int64
+	sinceScan   pathWindow
 }
 
 // is reports whether the path leads along route.

@@ -27,6 +27,8 @@ type Scanner struct {
 	findings map[eventKey]foundNow // of this scan
 	broken   map[brokenKey]uint64  // datagrams at the last scan
 
+	faults faults // what the last scan found on paths, see take
+
 	bursts    *Bursts
 	kept      *BurstLog     // may be nil
 	samples   []QueueSample // memory that goes round
@@ -94,6 +96,7 @@ type dropPlace struct {
 // A linkWatch is what a link carried.
 type linkWatch struct {
 	packets uint64  // since the last scan
+	latest  uint64  // between the scan at last and the one before
 	rate    float64 // packets per second, smoothed, while it carried some
 	last    int64   // scan at which it carried some
 }
@@ -110,7 +113,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 		slow:      map[eventKey]*slowPlace{},
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
-		findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{},
+		findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 }
 
@@ -129,6 +132,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	clear(s.paths)
 	clear(s.storms)
 	s.hopsBefore, s.hops = s.hops, 0
+	s.faults.begin()
 	for _, shard := range s.collector.Shards {
 		s.scanPaths(shard, nowNs)
 		s.scanDrops(shard)
@@ -142,6 +146,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	}
 	s.scanExporters(nowNs)
 	s.scanFindings(nowNs)
+	s.scanFaults(nowNs)
 	for _, kind := range []telemetry.EventKind{
 		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
 		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
@@ -156,6 +161,7 @@ func (s *Scanner) Scan(nowNs int64) {
 func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
+	shard.scanNs = nowNs
 	for i := range shard.paths.paths {
 		p := &shard.paths.paths[i]
 		if !p.used {
@@ -170,6 +176,7 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 			continue
 		}
 		s.hops += len(p.hops)
+		s.faults.take(shard, i, p, n)
 		for h := range p.hops {
 			if p.hops[h].has&telemetry.HasNode != 0 {
 				s.active[p.hops[h].node] += n
@@ -190,6 +197,7 @@ func (s *Scanner) carried(a, b *pathHop, n uint64) {
 	l := s.links[k]
 	if l == nil {
 		if len(s.links) >= maxLinks {
+			s.faults.leftOut++
 			return
 		}
 		l = &linkWatch{}
@@ -236,7 +244,7 @@ func (s *Scanner) scanLinks(nowNs int64) {
 			} else {
 				l.rate += (rate - l.rate) / 8
 			}
-			l.packets, l.last = 0, nowNs
+			l.latest, l.packets, l.last = l.packets, 0, nowNs
 			s.log.end(key, s.lastNs)
 			continue
 		}
@@ -378,6 +386,7 @@ func (s *Scanner) scanExporters(nowNs int64) {
 		before := s.exporters[key]
 		s.exporters[key] = now
 		s.brokenOf(key, &x, nowNs)
+		s.faults.takeExporter(&x, before.lost)
 		about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
 			return func(e *telemetry.Event) {
 				e.Severity, e.Source, e.Text = severity, x.Source.String(), text

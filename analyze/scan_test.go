@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -38,20 +39,25 @@ type virtualCollector struct {
 // burstAbove and burstBelow are the thresholds that the truth of a scenario has by default.
 const burstAbove, burstBelow = 30_000, 15_000
 
-// emulate runs a scenario for a time and returns what was found. A burst is what the truth calls one.
+// emulate runs a scenario for a time, with INT-MD, and returns what was found. A burst is what the truth calls one.
 func emulate(t *testing.T, name string, duration time.Duration, shards int) *virtualCollector {
 	t.Helper()
 	return emulation{duration: duration, shards: shards}.run(t, name)
 }
 
+// everyPacket is a configuration of INT nodes with which the way of every packet is known.
+const everyPacket = "watch: [{report_all: true}]\n"
+
 // An emulation says how a scenario is run.
 type emulation struct {
 	duration   time.Duration // 0: as long as the scenario says
 	shards     int
-	seed       uint64                  // 0: that of the scenario
-	autoBursts bool                    // what a burst is follows from the past of each queue
-	policy     Policy                  // nil: none
-	look       func(*virtualCollector) // called before each scan; nil: nobody looks
+	seed       uint64                   // 0: that of the scenario
+	autoBursts bool                     // what a burst is follows from the past of each queue
+	nodes      string                   // configuration of INT nodes; "": everyPacket
+	change     func(*scenario.Scenario) // of the scenario; nil: none
+	policy     Policy                   // nil: none
+	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
 }
 
 func (e emulation) run(t *testing.T, name string) *virtualCollector {
@@ -60,13 +66,19 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.INT.Text = []byte("watch: [{report_all: true}]\n")
+	s.INT.Text = []byte(cmp.Or(e.nodes, everyPacket))
+	if e.change != nil {
+		e.change(s)
+	}
 	return e.runScenario(t, s)
 }
 
 // runScenario is run for a scenario that may not be in a file.
 func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualCollector {
 	t.Helper()
+	for _, change := range changes {
+		change(s)
+	}
 	if e.seed > 0 {
 		s.Seed = scenario.Count(e.seed)
 	}
@@ -102,6 +114,7 @@ func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualColle
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
+	s.INT.Text = []byte(nodes)
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +169,7 @@ func (v *virtualCollector) Flush() error { return nil }
 // events writes the events as text, times in seconds since the start.
 func (v *virtualCollector) events() string {
 	list, _ := v.log.Events(func(e *telemetry.Event) bool {
-		return e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast
+		return e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast && e.Kind != telemetry.EventNewFlow
 	}, 1000)
 	slices.Reverse(list)
 	var b bytes.Buffer
@@ -202,7 +215,10 @@ func TestScenariosYieldEvents(t *testing.T) {
 6-12 warning drop_storm: many packets dropped at agg1: acl_deny
 6-12 warning drop_storm: many packets dropped at agg2: acl_deny`},
 		{scenario: "blackhole", want: `
+2-4 critical blackhole: all packets of some flows to 10.0.3.0/29 are dropped at spine2: routing_miss
 2-4 critical drop_storm: many packets dropped at spine2: routing_miss`},
+		{scenario: "all-reduce"},
+		{scenario: "microburst"},
 		{scenario: "incast", want: `
 0-5 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
 		{scenario: "demo", duration: 62 * time.Second, want: `

@@ -78,6 +78,10 @@ type Shard struct {
 
 	lastNs int64 // time of the latest batch or tick
 
+	// For a Scanner:
+	newFlows newFlowCounts
+	scanNs   int64 // time of the latest scan of the paths
+
 	route  [maxStations]station
 	merged [maxStations]telemetry.Hop
 	places [maxPostcards]uint8
@@ -89,6 +93,7 @@ func NewShard(c Config) *Shard {
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
 		policy: c.Policy, findings: newFindingTable(),
+		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 	}
 }
 
@@ -309,6 +314,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	fp := &f.paths[0]
 	p.touched = true
 	p.packets++
+	s.meet(p, fp)
 	p.last = nowNs
 	p.uncertain = p.uncertain || uncertain
 	fp.packets++
@@ -386,7 +392,10 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 				return p
 			}
 			p.flows--
+			p.noteArrival(route)
 		}
+	} else {
+		s.newFlows.note(&route[0], &f.key, nowNs)
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]

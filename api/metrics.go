@@ -72,6 +72,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, burstSamplesLostDesc, bursts.SamplesLost)
 	counter(ch, burstSamplesThinDesc, bursts.SamplesThinned)
 	s.collectTiming(ch)
+	counter(ch, eventsUnwatchedDesc, events.Unwatched)
 	gauge(ch, exportersDesc, float64(n.Exporters))
 	counter(ch, exportersOverflowDesc, n.ExportersOverflow)
 }

@@ -31,9 +31,10 @@ var (
 	findingsUnplacedDesc    = desc("findings_unplaced_total", "Times that something wrong with a path or a report is in no event because a table was full.")
 	samplesUnplacedDesc     = desc("samples_unplaced_total", "Damaged and malformed datagrams for whose exporter and reason no sample could be kept because there are too many.")
 
-	eventsOpenDesc     = desc("events_open", "Events that go on.")
-	eventsDesc         = desc("events_total", "Events that were found, also those that go on.")
-	eventsUnplacedDesc = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
+	eventsOpenDesc      = desc("events_open", "Events that go on.")
+	eventsDesc          = desc("events_total", "Events that were found, also those that go on.")
+	eventsUnplacedDesc  = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
+	eventsUnwatchedDesc = desc("events_unwatched_total", "Links, groups of ports and new flows that no event can be about because there was no room to watch them, added up over all scans.")
 
 	queuesDesc            = desc("queues", "Queues in the queue tables of all shards; a queue may be in several.")
 	queuesUnplacedDesc    = desc("queues_unplaced_total", "Times that a packet told of a queue that is in no list because a queue table was full.")
@@ -75,7 +76,7 @@ var (
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
 		judgementsPostponedDesc, findingsUnplacedDesc, samplesUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
-		burstSamplesThinDesc, exportersDesc, exportersOverflowDesc,
+		burstSamplesThinDesc, eventsUnwatchedDesc, exportersDesc, exportersOverflowDesc,
 		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc,
 	}
 	exporterDescs = []*prometheus.Desc{

@@ -84,7 +84,7 @@ func TestMetrics(t *testing.T) {
 
 func TestEventMetrics(t *testing.T) {
 	got := scrapeOf(t, eventServer(t))
-	for name, want := range map[string]string{"waybill_events_open": "1", "waybill_events_total": "5", "waybill_events_unplaced_total": "0"} {
+	for name, want := range map[string]string{"waybill_events_open": "2", "waybill_events_total": "7", "waybill_events_unwatched_total": "0", "waybill_events_unplaced_total": "0"} {
 		if got[name] != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}

@@ -1,0 +1,199 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+const (
+	// blackholeDrops is how many packets a place must have dropped between two scans to be a blackhole.
+	blackholeDrops = 10
+	// noBlackholeNs is how long a place that drops packets to nowhere is not looked at again.
+	noBlackholeNs = 10 * ScanNs
+	// maxDestinations bounds the destinations of a blackhole that are looked at.
+	maxDestinations = 4096
+)
+
+// A dropEnd is where paths of dropped packets end.
+type dropEnd struct{ node, port uint32 }
+
+// droppedFlows are the flows whose packets were dropped at a place, between two scans.
+type droppedFlows struct {
+	flows, through uint64 // in all; of which a packet arrived afterwards
+	paths          []pathPlace
+}
+
+// takeDrop adds the flows on p, which ends with a drop.
+func (f *faults) takeDrop(shard *Shard, place int, p *path) {
+	last := &p.hops[len(p.hops)-1]
+	if last.has&telemetry.HasNode == 0 {
+		return
+	}
+	k := dropEnd{last.node, last.out}
+	d := f.drops[k]
+	if d == nil {
+		if len(f.drops) >= maxDropEnds {
+			f.leftOut++
+			return
+		}
+		d = &droppedFlows{}
+		f.drops[k] = d
+	}
+	d.flows += uint64(p.sinceScan.flows)
+	d.through += uint64(p.sinceScan.through)
+	d.paths = append(d.paths, pathPlace{shard, place, p.generation})
+}
+
+// forwards reports whether packets dropped for a reason had no place to go to. What is dropped because a queue is full, a
+// filter says so, a link is down or the TTL is used up is no blackhole, and other events tell of it.
+func forwards(r *dropreason.Reason) bool {
+	switch r.Group {
+	case dropreason.General, dropreason.L2, dropreason.L3, dropreason.Tunnel:
+		return r.Severity > telemetry.Info && !strings.Contains(r.ID, "ttl")
+	}
+	return false
+}
+
+// scanBlackholes finds places where all packets of some flows are dropped, although their destinations can be reached.
+func (s *Scanner) scanBlackholes(nowNs int64) {
+	for event, found := range s.storms {
+		if found.key.has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
+			continue
+		}
+		key := eventKey{kind: telemetry.EventBlackhole, node: event.node, port: event.port, reason: event.reason}
+		if s.log.goesOn(key) {
+			s.log.note(key, s.lastNs, nowNs, found.drops, nil)
+			continue
+		}
+		d := s.faults.drops[dropEnd{event.node, event.port}]
+		if found.drops < blackholeDrops || d == nil || d.flows == 0 || d.through > 0 || nowNs < s.faults.fruitless[key] {
+			continue
+		}
+		hole := s.lookInto(d)
+		if !hole.reachable {
+			s.faults.fruitless[key] = nowNs + noBlackholeNs // scans for addresses that nobody has
+			continue
+		}
+		s.log.note(key, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
+			e.Severity = telemetry.Critical
+			place := found.key.station
+			place.has &^= telemetry.HasIngressPort
+			s.at(e, &place)
+			reason := event.reason
+			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
+			if found.hasFlow {
+				flow := telemetry.EndpointsOf(&found.flow)
+				e.Flow = &flow
+			}
+			e.Path = pathID(hole.path)
+			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(), s.name(event.node), e.ReasonName)
+			e.Evidence = append(
+				e.Evidence,
+				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
+				telemetry.Evidence{Name: "drops", Value: float64(found.drops) * 1e9 / float64(nowNs-s.lastNs), Unit: "1/s"},
+			)
+		})
+	}
+	for key, until := range s.faults.fruitless {
+		if nowNs >= until {
+			delete(s.faults.fruitless, key)
+		}
+	}
+}
+
+// A blackhole is what flows tell of a place where their packets are dropped.
+type blackhole struct {
+	flows     int
+	to        map[telemetry.Addr]bool
+	path      uint64 // the lowest hash of those that end there
+	reachable bool   // packets to these destinations arrived, of these flows or others
+}
+
+// lookInto looks at the flows that end at d: once for each place of drops that may be a blackhole.
+func (s *Scanner) lookInto(d *droppedFlows) blackhole {
+	hole := blackhole{to: map[telemetry.Addr]bool{}}
+	ends := map[*Shard]map[uint32]uint16{}
+	for _, p := range d.paths {
+		if ends[p.shard] == nil {
+			ends[p.shard] = map[uint32]uint16{}
+		}
+		ends[p.shard][uint32(p.place)] = p.generation
+	}
+	for _, shard := range s.collector.Shards {
+		if ends[shard] == nil {
+			continue
+		}
+		shard.eachFlow(func(f *flow) bool {
+			fp := &f.paths[0]
+			if generation, ok := ends[shard][fp.path]; !fp.used || !ok || generation != fp.generation || fp.last < s.lastNs {
+				return true
+			}
+			if p := shard.pathOf(fp); p != nil && (hole.flows == 0 || p.hash < hole.path) {
+				hole.path = p.hash
+			}
+			hole.flows++
+			hole.reachable = hole.reachable || f.arrived
+			if len(hole.to) < maxDestinations {
+				hole.to[f.key.Dst] = true
+			}
+			return true
+		})
+	}
+	for _, shard := range s.collector.Shards {
+		if hole.reachable || hole.flows == 0 {
+			break
+		}
+		shard.eachFlow(func(f *flow) bool {
+			hole.reachable = f.arrived && hole.to[f.key.Dst]
+			return !hole.reachable
+		})
+	}
+	return hole
+}
+
+// destinations returns the prefix that all destinations have in common, for each version of IP.
+func (h *blackhole) destinations() string {
+	prefixes := map[int]netip.Prefix{}
+	for to := range h.to {
+		address := to.IP()
+		common, ok := prefixes[address.BitLen()]
+		if !ok {
+			common = netip.PrefixFrom(address, address.BitLen())
+		}
+		for !common.Contains(address) {
+			common = netip.PrefixFrom(common.Addr(), common.Bits()-1)
+		}
+		prefixes[address.BitLen()] = common.Masked()
+	}
+	var list []string
+	for _, p := range prefixes {
+		list = append(list, strings.TrimSuffix(p.String(), fmt.Sprint("/", p.Addr().BitLen())))
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	return strings.Join(list, " and ")
+}
+
+// eachFlow calls f for every flow until it returns false. The shard is locked for 4096 flows at a time.
+func (s *Shard) eachFlow(f func(*flow) bool) {
+	for from := 0; ; from += chunkSize {
+		s.mu.Lock()
+		end := min(from+chunkSize, s.flows.count)
+		for place := from; place < end; place++ {
+			if !f(s.flows.at(place)) {
+				s.mu.Unlock()
+				return
+			}
+		}
+		done := end == s.flows.count
+		s.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}

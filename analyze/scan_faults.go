@@ -1,0 +1,72 @@
+package analyze
+
+import (
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// faults is what a Scanner keeps to find blackholes, gray failures and uneven groups. What begins with "of this scan" is
+// gathered path by path, before any of it is looked at.
+type faults struct {
+	crossings map[linkKey]*crossing     // of this scan: links on which packets were not seen as a whole
+	drops     map[dropEnd]*droppedFlows // of this scan: where paths end with a drop
+	reports   map[uint32]*reportLoss    // reports lost on their way here, by node
+
+	suspects  map[linkKey]*grayLink // links that lost packets lately
+	groups    map[groupKey]*ecmpGroup
+	uneven    map[eventKey]*unevenness
+	fruitless map[eventKey]int64 // places of drops that are no blackholes: when to look again
+
+	leftOut uint64 // links and groups for which there was no room in this scan
+}
+
+const (
+	maxCrossings = 1 << 14
+	maxDropEnds  = 1 << 12
+	maxGroups    = 1 << 14
+)
+
+func newFaults() faults {
+	return faults{
+		crossings: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
+		suspects: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventKey]*unevenness{}, fruitless: map[eventKey]int64{},
+	}
+}
+
+// begin forgets the scan before.
+func (f *faults) begin() {
+	clear(f.crossings)
+	clear(f.drops)
+	f.leftOut = 0
+	for _, r := range f.reports {
+		r.before, r.lost, r.unknown = r.lost, 0, false
+	}
+	for _, g := range f.groups {
+		g.begin()
+	}
+}
+
+// take gathers what is to be known of a path that n packets took since the last scan, and lets it count anew. The shard is locked.
+func (f *faults) take(shard *Shard, place int, p *path, n uint64) {
+	if last := &p.hops[len(p.hops)-1]; last.has&telemetry.HasDrop != 0 {
+		f.takeDrop(shard, place, p)
+	} else if !p.uncertain {
+		f.takeGroups(p, n)
+	}
+	if p.incomplete > 0 {
+		f.takeParts(p)
+	}
+	p.sinceScan = pathWindow{}
+}
+
+// scanFaults looks at what was gathered.
+func (s *Scanner) scanFaults(nowNs int64) {
+	s.scanNewFlows()
+	s.scanBlackholes(nowNs)
+	s.scanGray(nowNs)
+	s.scanGroups(nowNs)
+	s.log.leaveOut(s.faults.leftOut)
+	s.log.endQuiet(telemetry.EventNewFlow, nowNs-quietNs)
+	s.log.endQuiet(telemetry.EventBlackhole, nowNs-quietNs)
+	s.log.endQuiet(telemetry.EventECMPImbalance, nowNs-quietNs)
+	s.log.endQuiet(telemetry.EventGrayFailure, nowNs-graySilenceNs)
+}

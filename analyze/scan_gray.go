@@ -1,0 +1,305 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// With postcards each node tells of each packet. A packet that one node of a path sent out, and of which no node behind it
+// tells anything, was lost between the two, or the reports about it were. The sequence numbers of reports say which.
+
+const (
+	// grayPackets is how many packets a link must have lost without a reason, in at least grayScans scans, to be an event.
+	grayPackets, grayScans = 10, 2
+	// graySilenceNs is how long it loses none before that is over.
+	graySilenceNs = 5 * ScanNs
+)
+
+// A crossing is what postcards leave open of the packets on a link, since the last scan.
+type crossing struct {
+	early           uint64 // packets that were lost before they came to the link
+	lost            uint64 // packets that the near end sent, and of which nobody behind it tells
+	again           uint64 // of these, those whose flow lost the packet before, too
+	appeared        uint64 // packets of which nobody in front of the far end tells
+	firstNs, lastNs int64  // when the lost ones came to the near end
+	path            uint64 // on which most was lost; its hash
+	pathLost        uint32
+}
+
+// takeParts adds up the packets on p that some of its hops told of, and lets them count anew.
+func (f *faults) takeParts(p *path) {
+	var appeared uint64
+	for i := range p.hops {
+		appeared += uint64(p.hops[i].part.first)
+	}
+	var early uint64
+	for i := range p.hops {
+		part := p.hops[i].part
+		p.hops[i].part = partSeen{}
+		appeared -= uint64(part.first)
+		if i+1 == len(p.hops) {
+			break
+		}
+		k, ok := linkOf(&p.hops[i].station, &p.hops[i+1].station)
+		if ok && !p.uncertain && early+appeared+uint64(part.last) > 0 {
+			f.cross(k, p, early, appeared, &part)
+		}
+		early += uint64(part.last)
+	}
+}
+
+func (f *faults) cross(k linkKey, p *path, early, appeared uint64, part *partSeen) {
+	c := f.crossings[k]
+	if c == nil {
+		if len(f.crossings) >= maxCrossings {
+			f.leftOut++
+			return
+		}
+		c = &crossing{}
+		f.crossings[k] = c
+	}
+	c.early += early
+	c.appeared += appeared
+	if part.last == 0 {
+		return
+	}
+	if c.lost == 0 {
+		c.firstNs = part.firstNs
+	}
+	c.firstNs, c.lastNs = min(c.firstNs, part.firstNs), max(c.lastNs, part.lastNs)
+	c.lost += uint64(part.last)
+	c.again += uint64(part.again)
+	if part.last > c.pathLost || part.last == c.pathLost && p.hash < c.path {
+		c.path, c.pathLost = p.hash, part.last
+	}
+}
+
+// A reportLoss is how many reports of a node were lost on their way here.
+type reportLoss struct {
+	lost, before uint64 // since the last scan, and between the two before
+	unknown      bool   // its sequence numbers do not tell
+}
+
+// takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many reports
+// as others of the exporter have.
+func (f *faults) takeExporter(x *telemetry.Exporter, lostBefore uint64) {
+	if x.Node == nil {
+		return
+	}
+	r := f.reports[*x.Node]
+	if r == nil {
+		r = &reportLoss{}
+		f.reports[*x.Node] = r // as bounded as the table of exporters
+	}
+	if x.Lost == nil {
+		r.unknown = true
+		return
+	}
+	if *x.Lost > lostBefore {
+		each := (x.Reports + x.Received - 1) / max(x.Received, 1)
+		r.lost += (*x.Lost - lostBefore) * max(each, 1)
+	}
+}
+
+// reportsLost returns how many packets a node may have seen without our knowing, of those that this scan tells of; false if
+// that is not known.
+func (f *faults) reportsLost(node uint32) (uint64, bool) {
+	r := f.reports[node]
+	if r == nil || r.unknown {
+		return 0, false
+	}
+	return r.lost + r.before, true // the reports of a packet are waited for, the gap in the numbers is seen at once
+}
+
+// A grayCount is how many packets a link was sent and lost.
+type grayCount struct{ sent, lost uint64 }
+
+func (c *grayCount) add(o grayCount) {
+	c.sent += o.sent
+	c.lost += o.lost
+}
+
+func (c grayCount) share() float64 { return float64(c.lost) / float64(max(c.sent, 1)) }
+
+// A grayLink is one direction of a link that loses packets.
+type grayLink struct {
+	scans           int
+	firstNs, lastNs int64
+	noted           uint64 // lost packets that are in the count of the event
+
+	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is the
+	// better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
+	first, latest, between, tail grayCount
+}
+
+// add takes the count of a scan.
+func (g *grayLink) add(c grayCount) {
+	switch {
+	case c.lost == 0:
+		g.tail.add(c)
+		return
+	case g.scans == 0:
+		g.first = c
+	default:
+		g.between.add(g.latest)
+		g.between.add(g.tail)
+		g.latest, g.tail = c, grayCount{}
+	}
+	g.scans++
+}
+
+func (g *grayLink) total() grayCount {
+	all := g.first
+	all.add(g.between)
+	all.add(g.latest)
+	return all
+}
+
+// certain reports whether it lost too many packets for too long to be anything else.
+func (g *grayLink) certain() bool { return g.scans >= grayScans && g.total().lost >= grayPackets }
+
+// share is how much of what it was sent it lost.
+func (g *grayLink) share() float64 {
+	if g.between.lost >= grayPackets {
+		return g.between.share()
+	}
+	return g.total().share()
+}
+
+// scanGray finds links that lose packets.
+func (s *Scanner) scanGray(nowNs int64) {
+	f := &s.faults
+	for k, c := range f.crossings {
+		if c.lost == 0 || f.suspects[k] != nil {
+			continue
+		}
+		if len(f.suspects) >= maxCrossings {
+			f.leftOut++
+			continue
+		}
+		f.suspects[k] = &grayLink{firstNs: c.firstNs}
+	}
+	for k, g := range f.suspects {
+		c := f.crossings[k]
+		if c == nil {
+			c = &crossing{}
+		}
+		count, silent := s.grayEvidence(k, c, nowNs)
+		if silent {
+			s.noteSilentBlackhole(k, c)
+			delete(f.suspects, k)
+			continue
+		}
+		g.add(count)
+		switch {
+		case count.lost > 0:
+			g.lastNs = c.lastNs
+			s.noteGray(k, g, c)
+		case g.scans == 0 || nowNs-g.lastNs > graySilenceNs:
+			delete(f.suspects, k)
+		}
+	}
+}
+
+// grayEvidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not if
+// reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says that
+// all packets of some flows are lost, and no others.
+func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayCount, silent bool) {
+	l := s.links[k]
+	if l == nil || l.last != nowNs {
+		return count, false
+	}
+	count.sent = l.latest - min(c.early, l.latest)
+	if c.lost == 0 {
+		return count, false
+	}
+	farLost, known := s.faults.reportsLost(k.to)
+	if !known || c.lost <= farLost {
+		return count, false
+	}
+	nearLost, _ := s.faults.reportsLost(k.from)
+	lost := c.lost - farLost
+	both := count.sent - min(c.lost+c.appeared, count.sent) // packets that both ends told of, for certain
+	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
+		return count, false
+	}
+	if lost >= grayPackets && both > 0 && c.again*10 >= c.lost*8 {
+		return count, true
+	}
+	if lost < both {
+		count.lost = lost
+	}
+	return count, false
+}
+
+// noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.
+func (s *Scanner) noteGray(k linkKey, g *grayLink, c *crossing) {
+	all := g.total()
+	if !g.certain() {
+		return
+	}
+	one, other := k, linkKey{}
+	if back, ok := k.reverse(); ok {
+		if other = back; compareLinks(back, k) < 0 {
+			one, other = back, k
+		}
+	}
+	key := eventKey{kind: telemetry.EventGrayFailure, node: one.from, port: one.fromPort, toNode: one.to, toPort: one.toPort}
+	s.log.note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
+		e.Severity = telemetry.Critical
+		s.betweenEnds(e, one)
+		e.Path = pathID(c.path)
+	})
+	g.noted = all.lost
+	there, back := s.grayShare(one), s.grayShare(other)
+	s.log.amend(key, func(e *telemetry.Event) {
+		e.Evidence = nil
+		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from), s.name(one.to))
+		share := func(name string, to uint32, share float64) {
+			if share > 0 {
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: share})
+				e.Text += fmt.Sprintf("; %.2g %% of those to %s", 100*share, s.name(to))
+			}
+		}
+		share("share_lost", one.to, there)
+		share("share_lost_back", one.from, back)
+	})
+}
+
+// grayShare returns the share of its packets that a link loses, 0 if it does not lose enough.
+func (s *Scanner) grayShare(k linkKey) float64 {
+	g := s.faults.suspects[k]
+	if g == nil || !g.certain() {
+		return 0
+	}
+	return g.share()
+}
+
+// noteSilentBlackhole notes a link behind which all packets of some flows are gone, and others are not.
+func (s *Scanner) noteSilentBlackhole(k linkKey, c *crossing) {
+	key := eventKey{kind: telemetry.EventBlackhole, node: k.from, port: k.fromPort, toNode: k.to, toPort: k.toPort}
+	s.log.note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
+		e.Severity = telemetry.Critical
+		s.betweenEnds(e, k)
+		e.Path = pathID(c.path)
+		e.Text = fmt.Sprintf("all packets of some flows are lost between %s and %s, and no node says why; others come through", s.name(k.from), s.name(k.to))
+	})
+}
+
+// betweenEnds makes a link the subject of an event.
+func (s *Scanner) betweenEnds(e *telemetry.Event, k linkKey) {
+	s.at(e, &station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort})
+	s.to(e, &station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort})
+}
+
+// reverse returns the other direction of a link; false if a port of it is not known.
+func (k linkKey) reverse() (linkKey, bool) {
+	const ports = telemetry.HasEgressPort | telemetry.HasIngressPort
+	return linkKey{from: k.to, to: k.from, fromPort: k.toPort, toPort: k.fromPort, has: k.has}, k.has == ports
+}
+
+func compareLinks(a, b linkKey) int {
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.fromPort, b.fromPort), cmp.Compare(a.to, b.to), cmp.Compare(a.toPort, b.toPort))
+}

@@ -1,0 +1,54 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// A pathWindow counts flows on a path since the last scan.
+type pathWindow struct {
+	flows   uint32 // those with packets on it
+	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
+}
+
+// meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.
+func (s *Shard) meet(p *path, fp *flowPath) {
+	if fp.last < s.scanNs {
+		p.sinceScan.flows++
+	}
+}
+
+// noteArrival notes that the flow which takes p takes route now: its packets are not all dropped.
+func (p *path) noteArrival(route []station) {
+	if p.hops[len(p.hops)-1].has&telemetry.HasDrop != 0 && route[len(route)-1].has&telemetry.HasDrop == 0 {
+		p.sinceScan.through++
+	}
+}
+
+// A partSeen counts packets since the last scan of which a hop of a path told and others did not.
+type partSeen struct {
+	first           uint32 // no hop in front of this one told of them
+	last            uint32 // no hop behind this one did
+	again           uint32 // of these, those whose flow had no better luck with the packet before
+	firstNs, lastNs int64  // when the first and the last of those in last came
+}
+
+// seenInPart notes that of a packet of f, which came at seenNs, nothing more is to be heard than postcards of the hops from
+// first to last of its path.
+func (s *Shard) seenInPart(f *flow, first, last int, seenNs int64) {
+	p := s.pathOf(&f.paths[0])
+	if first > 0 {
+		p.hops[first].part.first++
+	}
+	if last == len(p.hops)-1 {
+		f.vanished = false
+		return
+	}
+	part := &p.hops[last].part
+	if part.last == 0 {
+		part.firstNs = seenNs
+	}
+	part.last++
+	part.lastNs = seenNs
+	if f.vanished {
+		part.again++
+	}
+	f.vanished = true
+}
