@@ -99,9 +99,10 @@ type pathHop struct {
 	latency histogram
 	queue   queueStat
 
-	queuePlace uint32 // of the queue that the latest packet was in, see queueTable
-	queueID    uint8
-	part       partSeen
+	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
+	queueID     uint8
+	part        partSeen
+	utilization utilization
 }
 
 // A path is a route that packets took, with what all flows together met on it.
@@ -223,6 +224,7 @@ func (p *path) merge(o *path) {
 	for i := range p.hops {
 		p.hops[i].latency.merge(&o.hops[i].latency)
 		p.hops[i].queue.merge(&o.hops[i].queue)
+		p.hops[i].utilization.merge(&o.hops[i].utilization)
 	}
 	p.residence.merge(&o.residence)
 	p.endToEnd.merge(&o.endToEnd)

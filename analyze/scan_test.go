@@ -76,9 +76,6 @@ func (e emulation) run(t *testing.T, name string) *virtualCollector {
 // runScenario is run for a scenario that may not be in a file.
 func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualCollector {
 	t.Helper()
-	for _, change := range changes {
-		change(s)
-	}
 	if e.seed > 0 {
 		s.Seed = scenario.Count(e.seed)
 	}
@@ -114,7 +111,6 @@ func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualColle
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
-	s.INT.Text = []byte(nodes)
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)

@@ -446,6 +446,9 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		f.count++
 		addTo(&f.shape, f.buckets[:], index)
 	}
+	if h.Has&telemetry.HasTxUtil != 0 {
+		p.utilization.add(h.TxUtil)
+	}
 	if h.Has&telemetry.HasQueue != 0 {
 		p.queue.add(h)
 		f.queueSum += uint64(h.QueueOccupancy)

@@ -75,6 +75,7 @@ type Query struct {
 	Reason   string // of drops: name or number
 	Source   string // of exporters: address or prefix
 	ID       string // of events
+	Address  string // of hosts: address or prefix
 	Kind     string // of events: names, with commas
 	Severity string // of events: at least info, warning or critical
 	Open     bool   // of events: only those that go on
@@ -86,7 +87,7 @@ func (q *Query) encode() string {
 	values := url.Values{}
 	for name, value := range map[string]string{
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
-		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source,
+		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
 		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
 	} {
 		if value != "" {
@@ -123,6 +124,16 @@ func (c *Client) Hops(ctx context.Context, q Query) (*HopList, error) {
 // Clocks returns by how much the clocks of nodes differ.
 func (c *Client) Clocks(ctx context.Context, q Query) (*ClockList, error) {
 	return get[ClockList](ctx, c, "clocks", q)
+}
+
+// Hosts returns where hosts are attached.
+func (c *Client) Hosts(ctx context.Context, q Query) (*HostList, error) {
+	return get[HostList](ctx, c, "hosts", q)
+}
+
+// Topology returns nodes, ports, links and hosts. It takes no parameters.
+func (c *Client) Topology(ctx context.Context, _ Query) (*Topology, error) {
+	return get[Topology](ctx, c, "topology", Query{})
 }
 
 // Flows returns flows.

@@ -3,6 +3,8 @@
 //
 //	GET /api/v1/nodes      node
 //	GET /api/v1/links      node
+//	GET /api/v1/hosts      node, address
+//	GET /api/v1/topology
 //	GET /api/v1/flows      src, dst, port, protocol, order
 //	GET /api/v1/paths      node, path
 //	GET /api/v1/drops      node, reason

@@ -34,7 +34,9 @@ func New(cfg Config) http.Handler {
 		"/readyz":  h.ready,
 		"/metrics": newMetrics(h.cfg, checks).ServeHTTP,
 
-		"/api/v1/session":         h.session,
+		"/api/v1/session":  h.session,
+		"/api/v1/topology": h.topology,
+
 		"/api/v1/filter/validate": h.validate,
 		"/api/v1/filter/complete": h.complete,
 	}
@@ -51,6 +53,7 @@ func (h *handler) resources() map[string]resource {
 		"links":     h.links,
 		"hops":      h.hops,
 		"clocks":    h.clocks,
+		"hosts":     h.hosts,
 		"flows":     h.flows,
 		"paths":     h.paths,
 		"drops":     h.drops,

@@ -17,6 +17,7 @@ func TestLists(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for name, target := range map[string]string{
 		"nodes": "nodes", "links": "links", "hops": "hops", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
+		"topology": "topology", "hosts": "hosts",
 		"flows_src": "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP", "flows_drops": "flows?order=drops&limit=1",
 		"paths_node": "paths?node=gateway", "drops_reason": "drops?node=0x2&reason=80", "exporters_source": "exporters?source=192.0.2.0/24",
 	} {
@@ -31,7 +32,7 @@ func TestLists(t *testing.T) {
 // What no device told yet is an empty list, not null.
 func TestListsOfNothing(t *testing.T) {
 	h := New(Config{Collector: newFeed().Collector})
-	for _, name := range []string{"nodes", "links", "hops", "clocks", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners"} {
+	for _, name := range []string{"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners"} {
 		var list map[string]any
 		w := ask(h, "GET", "/api/v1/"+name)
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
@@ -53,6 +54,8 @@ func TestFilters(t *testing.T) {
 		"nodes?node=nobody":            {0, 0},
 		"nodes?limit=3":                {6, 3},
 		"links?node=s3":                {2, 2},
+		"hosts?node=s3&limit=1":        {1, 1},
+		"hosts?address=10.0.1.0/24":    {1, 1},
 		"flows?limit=1":                {10, 1},
 		"flows?port=6001":              {1, 1},
 		"flows?port=0":                 {0, 0},
@@ -110,10 +113,10 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "limit"},
 		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},
 		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
-		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, links, listeners, nodes, paths, queues", ""},
-		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, links, listeners, nodes, paths, queues", ""},
-		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, links, listeners, nodes, paths, queues", ""},
-		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, links, listeners, nodes, paths, queues", ""},
+		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
+		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
+		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
+		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET and HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET and HEAD", ""},
 		{"DELETE", "/", 405, "", "DELETE is not possible, only GET and HEAD", ""},

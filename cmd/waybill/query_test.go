@@ -95,7 +95,7 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"nodes", "links", "hops", "clocks", "flows", "paths", "drops", "events", "bursts", "queues", "exporters"}
+var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {

@@ -1,0 +1,125 @@
+package analyze
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Ports, what is behind them, and the places of hosts are those of the emulated network, for every scenario: all that packets
+// showed, and nothing else.
+func TestTopology(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		for _, mode := range []string{"md", "xd"} {
+			if raceDetector && name != "gray-link" {
+				continue
+			}
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				checkTopology(t, emulateINT(t, name, 3*time.Second, 2, everyPacket+"mode: "+mode+"\n"))
+			})
+		}
+	}
+}
+
+func checkTopology(t *testing.T, v *virtualCollector) {
+	type port struct{ node, port uint32 }
+	links := map[port]port{}
+	hosts := map[string]port{}
+	used := map[port]uint64{} // packets that arrived
+	talked := map[string]bool{}
+	v.each(func(r truth.Record) {
+		switch r := r.(type) {
+		case *truth.Link:
+			if a, b := (port{r.NodeA, r.PortA}), (port{r.NodeB, r.PortB}); a.node != 0 && b.node != 0 {
+				links[a], links[b] = b, a
+			}
+		case *truth.Host:
+			hosts[r.Address], hosts[r.Address6] = port{r.Node, r.Port}, port{r.Node, r.Port}
+		case *truth.Flow:
+			if r.PacketsDelivered > 0 {
+				talked[r.Src], talked[r.Dst] = true, true
+			}
+		case *truth.Path:
+			for _, h := range r.Hops {
+				used[port{h.Node, h.In}] += r.Packets
+				used[port{h.Node, h.Out}] += r.Packets
+			}
+		}
+	})
+	top := v.Topology()
+	seen := map[string]bool{}
+	for _, h := range top.Hosts {
+		if h.Tunnel != "" {
+			continue // whose ends are hosts of the network
+		}
+		seen[h.Address.String()] = true
+		want, known := hosts[h.Address.String()]
+		if at := h.Places[0]; !known || at.Node != want.node || at.Port == nil || *at.Port != want.port || len(h.Places) != 1 {
+			t.Errorf("%s: got %+v, want %v", h.Address, h.Places, want)
+		}
+	}
+	for address := range talked {
+		if !seen[address] {
+			t.Errorf("no host %s", address)
+		}
+	}
+	found := map[port]bool{}
+	for _, n := range top.Nodes {
+		for _, p := range n.Ports {
+			at := port{n.ID, p.Port}
+			found[at] = true
+			if to, inner := links[at]; inner != (p.ToNode != nil) && used[at] > 0 || inner && p.Hosts > 0 || inner && p.ToNode != nil && (*p.ToNode != to.node || *p.ToPort != to.port) {
+				t.Errorf("port %v: got %+v, want %v", at, p, to)
+			}
+			if n := p.Received + p.Sent; n < used[at]*8/10 {
+				t.Errorf("port %v: got %d packets, at least %d passed", at, n, used[at])
+			}
+		}
+	}
+	for at := range used {
+		if !found[at] {
+			t.Errorf("no port %v", at)
+		}
+	}
+}
+
+// A host that moved is where it was seen last, and its earlier place is known.
+func TestHostMoves(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	c := &Collector{Shards: []*Shard{s}}
+	flow := func(node, in uint32, srcPort uint16) telemetry.Report {
+		has := telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+		return telemetry.Report{
+			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Version: telemetry.Version20,
+			Flow: telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: srcPort, DstPort: 80, Protocol: 6},
+			Hops: []telemetry.Hop{
+				{Has: has, NodeID: node, IngressPort: in, EgressPort: 1},
+				{Has: has, NodeID: 9, IngressPort: node, EgressPort: 7},
+			},
+		}
+	}
+	s.Process(&telemetry.Batch{Reports: []telemetry.Report{flow(1, 3, 1000)}}, second)
+	s.Process(&telemetry.Batch{Reports: []telemetry.Report{flow(2, 4, 1001)}}, 2*second)
+	s.Process(&telemetry.Batch{Reports: []telemetry.Report{flow(2, 4, 1001)}}, 3*second)
+	hosts, _ := c.Hosts()
+	if len(hosts) != 2 || len(hosts[0].Places) != 2 || len(hosts[1].Places) != 1 {
+		t.Fatalf("got %+v", hosts)
+	}
+	now, before := hosts[0].Places[0], hosts[0].Places[1]
+	if now.Node != 2 || *now.Port != 4 || now.Packets != 2 || now.First.UnixNano() != 2*second || now.Last.UnixNano() != 3*second {
+		t.Errorf("now: got %+v", now)
+	}
+	if before.Node != 1 || *before.Port != 3 || before.Last.UnixNano() != second {
+		t.Errorf("before: got %+v", before)
+	}
+}
