@@ -17,6 +17,7 @@ type Collector struct {
 	Exporters []*Exporters
 	Names     map[uint32]string // of nodes; may be nil, must not change
 	Timing    *Timing           // nil: nothing is known of clocks and delays
+	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
 }
 
 // FlowOrder is what flows are listed by, the largest first.
@@ -33,6 +34,7 @@ const (
 // A FlowFilter selects flows; zero fields select all.
 type FlowFilter struct {
 	Match  func(*telemetry.FlowKey) bool // nil: every flow
+	Outer  func(*telemetry.FlowKey) bool // of the flow that carries it; nil: every flow, also one in no tunnel
 	Passes func(node uint32) bool        // some node of the path that the flow takes now; nil: any path
 	Order  FlowOrder
 	Limit  int
@@ -87,6 +89,11 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 				if q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
 					continue
 				}
+				if q.Outer != nil {
+					if outer, ok := s.outer[f.key]; !ok || !q.Outer(&outer) {
+						continue
+					}
+				}
 				total++
 				score := f.score(q.Order)
 				if len(best) == q.Limit {
@@ -114,6 +121,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		if f := s.flows.at(ref.place); f.key == ref.key {
 			a := s.flowAnswer(f, c.Names)
 			c.Timing.correct(&a)
+			c.estimateFlow(&a)
 			flows = append(flows, a)
 		}
 		s.mu.Unlock()
@@ -229,6 +237,7 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	for _, p := range paths[:min(limit, len(paths))] {
 		a := p.answer(c.Names)
 		a.Delay = c.Timing.pathDelay(p.hash)
+		a.PacketsEstimated = c.estimate(a.Hops, a.Packets+a.Incomplete)
 		answer = append(answer, a)
 	}
 	return answer, len(paths)

@@ -25,7 +25,7 @@ func TestTopology(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+mode, func(t *testing.T) {
-				checkTopology(t, emulateINT(t, name, 3*time.Second, 2, everyPacket+"mode: "+mode+"\n"))
+				checkTopology(t, emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket + "mode: " + mode + "\n"}.run(t, name))
 			})
 		}
 	}

@@ -65,28 +65,32 @@ func (c *Client) URL() string { return c.base.Redacted() }
 // A Query selects what a list has. Zero fields are not sent; the server refuses those that the list does not know, and
 // says which values a field may have.
 type Query struct {
-	Limit    int    // items; the server's default is 100
-	Order    string // of flows: last, packets, latency or drops; of bursts: last, peak, duration or drops
-	Src, Dst string // of flows: address or prefix
-	Port     string // of flows, at either end
-	Protocol string // of flows: name or number
-	Node     string // id or name
-	Path     string // id of a path
-	Reason   string // of drops: name or number
-	Source   string // of exporters: address or prefix
+	Limit     int    // items; the server's default is 100
+	Order     string // of flows: last, packets, latency or drops; of bursts: last, peak, duration or drops
+	Src, Dst  string // of flows: address or prefix
+	Port      string // of flows, at either end
+	Protocol  string // of flows: name or number
+	OuterSrc  string // of flows: address or prefix at the source end of their tunnel
+	OuterDst  string // of flows: and at the other end
+	OuterPort string // of flows: of their tunnel, at either end
+	Node      string // id or name
+	Path      string // id of a path
+	Reason    string // of drops: name or number
+	Source    string // of exporters: address or prefix
 	ID       string // of events
-	Address  string // of hosts: address or prefix
-	Kind     string // of events: names, with commas
-	Severity string // of events: at least info, warning or critical
-	Open     bool   // of events: only those that go on
+	Address   string // of hosts: address or prefix
+	Kind      string // of events: names, with commas
+	Severity  string // of events: at least info, warning or critical
+	Open      bool   // of events: only those that go on
 	Incast   bool   // of bursts: only those to which many senders came together
-	Filter   string // of events: see package filter
+	Filter    string // of events: see package filter
 }
 
 func (q *Query) encode() string {
 	values := url.Values{}
 	for name, value := range map[string]string{
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
+		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
 		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
 	} {

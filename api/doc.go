@@ -5,7 +5,7 @@
 //	GET /api/v1/links      node
 //	GET /api/v1/hosts      node, address
 //	GET /api/v1/topology
-//	GET /api/v1/flows      src, dst, port, protocol, order
+//	GET /api/v1/flows      src, dst, port, protocol, node, order, outer_src, outer_dst, outer_port
 //	GET /api/v1/paths      node, path
 //	GET /api/v1/drops      node, reason
 //	GET /api/v1/events     kind, severity, node, open, filter

@@ -19,7 +19,7 @@ func (h *handler) flows(p *params) (answer, *Problem) {
 		Limit: p.limit(),
 		Order: analyze.FlowOrder(p.choice("order",
 			string(analyze.ByLast), string(analyze.ByPackets), string(analyze.ByLatency), string(analyze.ByDrops))),
-		Match: p.flow(),
+		Match: p.flow(), Outer: p.outer(),
 	}
 	if is, given := p.node(); given {
 		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
@@ -29,6 +29,19 @@ func (h *handler) flows(p *params) (answer, *Problem) {
 	}
 	flows, total := h.cfg.Collector.Flows(q)
 	return listOfTotal("flows", flows, total), nil
+}
+
+// outer returns whether the tunnel of a flow is one of those that outer_src, outer_dst and outer_port select; nil if none is given.
+func (p *params) outer() func(*telemetry.FlowKey) bool {
+	src, dst := p.prefix("outer_src"), p.prefix("outer_dst")
+	port, hasPort := p.number("outer_port", math.MaxUint16)
+	if !src.IsValid() && !dst.IsValid() && !hasPort {
+		return nil
+	}
+	return func(k *telemetry.FlowKey) bool {
+		return (!hasPort || uint64(k.SrcPort) == port || uint64(k.DstPort) == port) &&
+			(!src.IsValid() || src.Contains(k.Src.IP())) && (!dst.IsValid() || dst.Contains(k.Dst.IP()))
+	}
 }
 
 // flow returns whether a flow is one of those that src, dst, port and protocol select; port is that of either end.

@@ -83,6 +83,8 @@ type Path struct {
 	Delay       *Delay        `json:"delay"` // EndToEnd without the difference of the clocks
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty"`
+	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty"`
 }
 
 // A FlowPath is a path that packets of a flow took, with what this flow met on it.
@@ -112,6 +114,9 @@ type Flow struct {
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty"` // what EndToEnd has to be corrected by
 	Paths       []FlowPath    `json:"paths"`                       // latest first
 	PathChanges uint64        `json:"path_changes"`
+	// Of all packets, where the rate is known at which the source samples them.
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty"`
+	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty"`
 }
 
 // A Node is a device that appeared in reports.

@@ -39,6 +39,7 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			{title: "DEVICE", wide: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(f.Device) }},
 			{title: "REPORTS", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.Reports) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.Packets) }},
+			{title: "ESTIMATED", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(numberText(f.PacketsEstimated, "")) }},
 			{title: "BYTES", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(size(f.Bytes)) }},
 			{title: "DROPS", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return badCell(f.Drops) }},
 			{title: "RESIDENCE P50", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p50(f.Residence)) }},
@@ -83,6 +84,8 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 				{"last", func(f *telemetry.Flow) string { return csvTime(f.Last) }},
 				{"path_id", func(f *telemetry.Flow) string { return latest(f).ID }},
 				{"path", func(f *telemetry.Flow) string { return csvPath(latest(f).Hops) }},
+				{"packets_estimated", func(f *telemetry.Flow) string { return numberText(f.PacketsEstimated, "") }},
+				{"bytes_estimated", func(f *telemetry.Flow) string { return numberText(f.BytesEstimated, "") }},
 			},
 		),
 	})
@@ -104,5 +107,8 @@ func addFlowFilters(cmd *cobra.Command, q *api.Query) {
 	f.StringVar(&q.Dst, "dst", "", "only flows to this `ADDRESS` or prefix")
 	f.StringVar(&q.Port, "port", "", "only flows with this `PORT` at either end")
 	f.StringVar(&q.Protocol, "protocol", "", "only flows of this `PROTOCOL`, name or number")
+	f.StringVar(&q.OuterSrc, "outer-src", "", "only flows in a tunnel from this `ADDRESS` or prefix")
+	f.StringVar(&q.OuterDst, "outer-dst", "", "only flows in a tunnel to this `ADDRESS` or prefix")
+	f.StringVar(&q.OuterPort, "outer-port", "", "only flows in a tunnel with this `PORT` at either end")
 	_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(flowOrders, cobra.ShellCompDirectiveNoFileComp))
 }

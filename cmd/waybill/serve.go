@@ -143,6 +143,9 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.collector.Sampling, err = c.samplingByNode(); err != nil {
+		return nil, err
+	}
 	memory, _ := parseSize(c.Memory)
 	buffer, _ := parseSize(c.ReceiveBuffer)
 	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.

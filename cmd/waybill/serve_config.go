@@ -36,6 +36,7 @@ type serveConfig struct {
 	Exporters     []exporterRule    `yaml:"exporters"`
 	Bursts        burstSettings     `yaml:"bursts"`
 	Policy        string            `yaml:"policy"`
+	Sampling      map[string]uint64 `yaml:"sampling,omitempty"`
 
 	points *codepoint.Config
 	policy *policy.Policy // of the file Policy; nil: none
@@ -49,7 +50,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts", "policy"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts", "policy", "sampling"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -154,6 +155,8 @@ func (c *serveConfig) readEnvironment() error {
 			err = yaml.Unmarshal([]byte(value), &c.Names)
 		case "bursts":
 			err = yaml.Unmarshal([]byte(value), &c.Bursts)
+		case "sampling":
+			err = yaml.Unmarshal([]byte(value), &c.Sampling)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)
@@ -184,6 +187,9 @@ func (c *serveConfig) check() error {
 		if c.policy, err = readPolicy(c.Policy); err != nil {
 			return fmt.Errorf("policy: %w", err)
 		}
+	}
+	if _, err := c.samplingByNode(); err != nil {
+		return err
 	}
 	memory, err := parseSize(c.Memory)
 	if err != nil {

@@ -1,0 +1,92 @@
+package analyze
+
+import (
+	"math"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody told
+// have no estimate.
+func TestEstimates(t *testing.T) {
+	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t, "steady")
+	v.Sampling = map[uint32]uint64{}
+	for node := range v.Names {
+		if v.Names[node] != "leaf1" {
+			v.Sampling[node] = 8
+		}
+	}
+	packets := map[bool]float64{} // by whether the rate is known
+	source := map[uint32]uint32{}
+	v.each(func(r truth.Record) {
+		if p, ok := r.(*truth.Path); ok {
+			source[p.Flow] = p.Hops[0].Node
+			packets[v.Names[p.Hops[0].Node] != "leaf1"] += float64(p.Packets)
+		}
+	})
+	var got float64
+	flows, total := v.Flows(FlowFilter{Limit: 100_000})
+	for _, f := range flows {
+		known := *f.Paths[0].Hops[0].Node != nodeNamed(v.Names, "leaf1")
+		if known != (f.PacketsEstimated != nil) || known != (f.BytesEstimated != nil) {
+			t.Fatalf("got %+v", f)
+		}
+		if known {
+			got += float64(*f.PacketsEstimated)
+		}
+	}
+	if total < 100 || math.Abs(got/packets[true]-1) > 0.05 {
+		t.Errorf("%d flows: estimated %.0f packets, %.0f were sent", total, got, packets[true])
+	}
+	var onPaths float64
+	paths, _ := v.Paths(100_000)
+	for _, p := range paths {
+		if p.PacketsEstimated != nil {
+			onPaths += float64(*p.PacketsEstimated)
+		}
+	}
+	if onPaths != got {
+		t.Errorf("estimated %.0f packets on paths, %.0f of flows", onPaths, got)
+	}
+}
+
+func nodeNamed(names map[uint32]string, name string) uint32 {
+	for node, n := range names {
+		if n == name {
+			return node
+		}
+	}
+	return 0
+}
+
+// Flows in a tunnel are found by the tunnel, and by what is inside.
+func TestFlowsByTunnel(t *testing.T) {
+	v := emulate(t, "steady", 2*time.Second, 2)
+	outer := telemetry.AddrFrom(netip.MustParseAddr("10.0.1.1"))
+	want := map[string]bool{}
+	v.each(func(r truth.Record) {
+		if f, ok := r.(*truth.Flow); ok && f.Inner != nil && f.Src == outer.String() && f.PacketsDelivered > 0 {
+			want[f.Inner.Src+" "+f.Inner.Dst] = true
+		}
+	})
+	got := map[string]bool{}
+	flows, _ := v.Flows(FlowFilter{Limit: 1000, Outer: func(k *telemetry.FlowKey) bool { return k.Src == outer }})
+	for _, f := range flows {
+		if f.Outer == nil || f.Outer.Src != outer.IP() {
+			t.Errorf("got %+v", f)
+		}
+		got[f.Src.String()+" "+f.Dst.String()] = true
+	}
+	for k := range want {
+		if !got[k] {
+			t.Errorf("missing: %s", k)
+		}
+	}
+	if len(want) == 0 || len(got) != len(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
