@@ -31,7 +31,7 @@ type eventKey struct {
 func (k *eventKey) id(startNs int64) string {
 	h := fnv.New64a()
 	var b [32]byte
-	b[0], b[1], b[2] = byte(k.kind), k.queue, k.reason
+	b[0], b[1], b[2], b[3] = byte(k.kind), k.queue, k.reason, k.exporter.hwID
 	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.node} {
 		binary.BigEndian.PutUint32(b[4+4*i:], v)
 	}

@@ -15,8 +15,13 @@ import (
 type Exporters struct {
 	mu       sync.Mutex // held by the receiver for a batch, by readers for a snapshot
 	max      int
-	entries  map[exporterKey]*exporter
-	overflow uint64
+	accounts []*exporter
+	entries  map[exporterKey]*exporter // an account may have two keys, see entry
+	overflow uint64                    // datagrams
+	unplaced uint64                    // reports in them
+	received uint64                    // datagrams, those of overflow too
+	reports  uint64                    // in them
+	ledger   ledgerRows
 
 	samples   int    // of datagrams that break rules
 	unsampled uint64 // such datagrams for which there was no place
@@ -41,25 +46,38 @@ type exporterKey struct {
 
 type exporter struct {
 	sequence
+	key                exporterKey
 	first, last        int64
 	received, reports  uint64
+	damaged, malformed uint64
 	hasSequence        bool
+	nodeless           bool // takes the reports of version 0.5 that do not name a node
 	dialect            string
-	malformed, damaged [wire.NumErrors]uint64
+	bad                *badCounts // nil if all could be read
 	samples            sampled
+
+	closed    counts     // when the interval was closed
+	closedBad *badCounts // nil: nothing
+	origin    counts     // when the state was restored
 }
+
+// badCounts counts datagrams by the rule that they broke.
+type badCounts struct{ damaged, malformed [wire.NumErrors]uint64 }
 
 // NewExporters returns an empty account for at most limit exporters.
 func NewExporters(limit int) *Exporters {
-	return &Exporters{max: limit, entries: map[exporterKey]*exporter{}}
+	return &Exporters{max: limit, entries: map[exporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
 }
 
 // Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order.
 func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.turn(nowNs)
+	e.received += uint64(len(headers))
 	for i := range headers {
 		h := &headers[i]
+		e.reports += uint64(h.Reports)
 		key := exporterKey{source: h.Source, node: h.NodeID, hwID: h.HWID, version: h.Version, hasNode: h.HasNodeID, header: h.Dialect != ""}
 		if !key.header {
 			key = exporterKey{source: h.Source}
@@ -69,6 +87,7 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		if x == nil || key != recent.key {
 			if x = e.entry(key, h, nowNs); x == nil {
 				e.overflow++
+				e.unplaced += uint64(h.Reports)
 				continue
 			}
 			recent.key, recent.exporter = key, x
@@ -76,12 +95,8 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		x.last = nowNs
 		x.received++
 		x.reports += uint64(h.Reports)
-		switch h.Outcome {
-		case telemetry.Malformed:
-			x.malformed[h.Reason]++
-			e.sample(x, h)
-		case telemetry.Damaged:
-			x.damaged[h.Reason]++
+		if h.Outcome != telemetry.Decoded {
+			x.broke(h)
 			e.sample(x, h)
 		}
 		if h.HasSequence {
@@ -91,16 +106,56 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 	}
 }
 
+// broke counts a datagram that broke a rule.
+func (x *exporter) broke(h *telemetry.Header) {
+	if x.bad == nil {
+		x.bad = &badCounts{}
+	}
+	if h.Outcome == telemetry.Damaged {
+		x.damaged++
+		x.bad.damaged[h.Reason]++
+	} else {
+		x.malformed++
+		x.bad.malformed[h.Reason]++
+	}
+}
+
+// entry returns the account of key, a new one if there is room, or nil.
+//
+// A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5 §3.2).
+// So those without a node belong to the first node of that source and hardware id, and the other way round. A second node
+// of the same source has an account of its own.
 func (e *Exporters) entry(key exporterKey, h *telemetry.Header, nowNs int64) *exporter {
 	if x := e.entries[key]; x != nil {
 		return x
 	}
-	if len(e.entries) >= e.max {
+	nodeless := key
+	if key.version == telemetry.Version05 && key.header {
+		nodeless.node, nodeless.hasNode = 0, false
+		if x := e.entries[nodeless]; x != nil && !x.key.hasNode {
+			x.key = key
+			e.entries[key] = x
+			return x
+		}
+	}
+	if len(e.accounts) >= e.max {
 		return nil
 	}
-	x := &exporter{first: nowNs, dialect: h.Dialect, sequence: sequence{bits: uint8(h.Version.SequenceBits())}}
-	e.entries[key] = x
+	x := &exporter{key: key, first: nowNs, dialect: h.Dialect, sequence: sequence{bits: uint8(h.Version.SequenceBits())}}
+	x.nodeless = key.version == telemetry.Version05 && key.header && e.entries[nodeless] == nil
+	e.place(x)
 	return x
+}
+
+// place lists an account.
+func (e *Exporters) place(x *exporter) {
+	e.accounts = append(e.accounts, x)
+	e.entries[x.key] = x
+	if x.nodeless {
+		key := x.key
+		key.node, key.hasNode = 0, false
+		e.entries[key] = x
+	}
 }
 
 // Overflow returns the number of datagrams of exporters that found no place.
@@ -114,37 +169,55 @@ func (e *Exporters) Overflow() uint64 {
 func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for key, x := range e.entries {
+	for _, x := range e.accounts {
 		a := telemetry.Exporter{
-			Source: key.source, Version: key.version.String(), Dialect: x.dialect,
+			Source: x.key.source, Dialect: x.dialect,
 			First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
 			Received: x.received, Reports: x.reports,
 			Reordered: x.Reordered, Duplicate: x.Duplicate, Restarted: x.Restarted,
-			Malformed: reasons(&x.malformed), Damaged: reasons(&x.damaged), Samples: x.samples.answer(),
+			Malformed: map[string]uint64{}, Damaged: map[string]uint64{}, Samples: x.samples.answer(),
 		}
-		if key.hasNode {
-			node := key.node
-			a.Node = &node
+		a.Node, a.HWID, a.Version = x.key.answer()
+		if x.bad != nil {
+			a.Malformed, a.Damaged = reasons(&x.bad.malformed), reasons(&x.bad.damaged)
 		}
-		if key.header {
-			hw := key.hwID
-			a.HWID = &hw
+		if a.LossKnown = x.lossKnown(); a.LossKnown == lossIsKnown {
+			lost := x.lost()
+			a.Lost = &lost
 		} else {
-			a.Version = ""
-		}
-		switch {
-		case !x.hasSequence:
-			a.LossKnown = "no: its reports carry no sequence numbers that count"
-		case x.stuck():
-			// Every report is a duplicate of the first, which says nothing about duplicates either.
-			a.LossKnown, a.Duplicate = "no: its sequence number never changes", 0
-		default:
-			lost := x.Lost
-			a.Lost, a.LossKnown = &lost, "yes"
+			a.Duplicate = 0 // where numbers do not count, nothing tells of duplicates either
 		}
 		list = append(list, a)
 	}
 	return list
+}
+
+// answer returns node, hardware id and version as far as the reports say.
+func (k *exporterKey) answer() (node *uint32, hwID *uint8, version string) {
+	if k.hasNode {
+		id := k.node
+		node = &id
+	}
+	if k.header {
+		hw := k.hwID
+		hwID, version = &hw, k.version.String()
+	}
+	return node, hwID, version
+}
+
+const lossIsKnown = "yes"
+
+// lossKnown returns lossIsKnown, or why the loss is not known.
+func (x *exporter) lossKnown() string {
+	switch {
+	case !x.hasSequence:
+		return "no: its reports carry no sequence numbers that count"
+	case x.wild():
+		return "no: its sequence numbers follow no order"
+	case x.stuck():
+		return "no: its sequence number never changes"
+	}
+	return lossIsKnown
 }
 
 func reasons(counts *[wire.NumErrors]uint64) map[string]uint64 {

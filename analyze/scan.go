@@ -19,7 +19,7 @@ type Scanner struct {
 	links              map[linkKey]*linkWatch
 	drops              map[dropPlace]uint64 // at the last scan
 	storms             map[eventKey]dropStorm
-	exporters          map[exporterKey]exporterCount
+	exporters          map[*exporter]exporterCount
 
 	active  map[uint32]uint64 // node: packets since the last scan
 	changes []foundChange     // of the last scan
@@ -102,19 +102,46 @@ type linkWatch struct {
 }
 
 // An exporterCount is what the account of an exporter said at the last scan.
-type exporterCount struct{ lost, restarted uint64 }
+type exporterCount struct {
+	key               exporterKey
+	received, reports uint64
+	lost, restarted   uint64
+	lossKnown         bool
+}
+
+// count adds what the accounts say to counts.
+func (e *Exporters) count(counts map[*exporter]exporterCount) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.accounts {
+		n := exporterCount{key: x.key, received: x.received, reports: x.reports, restarted: x.Restarted, lossKnown: x.lossKnown() == lossIsKnown}
+		if n.lossKnown {
+			n.lost = x.lost()
+		}
+		counts[x] = n
+	}
+}
 
 // NewScanner returns a Scanner that looks at c and writes to log.
 func NewScanner(c *Collector, log *EventLog) *Scanner {
 	if c.Timing == nil {
 		c.Timing = NewTiming()
 	}
-	return &Scanner{
-		slow:      map[eventKey]*slowPlace{},
+	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
-		exporters: map[exporterKey]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
-		findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
+		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
+	// What was lost or broken before a restart is no news.
+	for _, e := range c.Exporters {
+		e.count(s.exporters)
+	}
+	for _, x := range c.ExporterList() {
+		for reason, n := range brokenBy(&x) {
+			s.broken[brokenKeyOf(&x, reason)] = n
+		}
+	}
+	return s
 }
 
 // Scan looks at queues, and at the tables if it is time. It locks one shard after the other, for short whiles.
@@ -371,40 +398,40 @@ func (s *Scanner) noteChanges(nowNs int64) {
 
 // scanExporters finds lost reports and restarts.
 func (s *Scanner) scanExporters(nowNs int64) {
+	for _, e := range s.collector.Exporters {
+		now := map[*exporter]exporterCount{}
+		e.count(now)
+		for x, n := range now {
+			before := s.exporters[x]
+			s.exporters[x] = n
+			s.exporter(n.key, before, n, nowNs)
+			s.faults.takeExporter(before, n)
+		}
+	}
 	for _, x := range s.collector.ExporterList() {
-		key := exporterKey{source: x.Source}
-		if x.Node != nil {
-			key.node, key.hasNode = *x.Node, true
-		}
-		if x.HWID != nil {
-			key.hwID = *x.HWID
-		}
-		now := exporterCount{restarted: x.Restarted}
-		if x.Lost != nil {
-			now.lost = *x.Lost
-		}
-		before := s.exporters[key]
-		s.exporters[key] = now
-		s.brokenOf(key, &x, nowNs)
-		s.faults.takeExporter(&x, before.lost)
-		about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
-			return func(e *telemetry.Event) {
-				e.Severity, e.Source, e.Text = severity, x.Source.String(), text
-				if x.Node != nil {
-					s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
-					e.Text = s.name(*x.Node) + ": " + text
-				}
+		s.brokenOf(&x, nowNs)
+	}
+}
+
+// exporter notes what happened to the reports of an exporter since the last scan.
+func (s *Scanner) exporter(key exporterKey, before, now exporterCount, nowNs int64) {
+	about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
+		return func(e *telemetry.Event) {
+			e.Severity, e.Source, e.Text = severity, key.source.String(), text
+			if key.hasNode {
+				s.at(e, &station{node: key.node, has: telemetry.HasNode})
+				e.Text = s.name(key.node) + ": " + text
 			}
 		}
-		if now.lost > before.lost {
-			s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.lastNs, nowNs, now.lost-before.lost,
-				about("reports were lost on the way here", telemetry.Warning))
-		}
-		if now.restarted > before.restarted {
-			restart := eventKey{kind: telemetry.EventNodeRestart, exporter: key}
-			s.log.note(restart, nowNs, nowNs, now.restarted-before.restarted, about("the sequence numbers of its reports began anew", telemetry.Info))
-			s.log.end(restart, nowNs)
-		}
+	}
+	if now.lost > before.lost {
+		s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.lastNs, nowNs, now.lost-before.lost,
+			about("reports were lost on the way here", telemetry.Warning))
+	}
+	if now.restarted > before.restarted {
+		restart := eventKey{kind: telemetry.EventNodeRestart, exporter: key}
+		s.log.note(restart, nowNs, nowNs, now.restarted-before.restarted, about("the sequence numbers of its reports began anew", telemetry.Info))
+		s.log.end(restart, nowNs)
 	}
 }
 

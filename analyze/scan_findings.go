@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -147,27 +148,44 @@ type brokenKey struct {
 	reason   string
 }
 
+func brokenKeyOf(x *telemetry.Exporter, reason string) brokenKey {
+	key := exporterKey{source: x.Source}
+	if x.Node != nil {
+		key.node, key.hasNode = *x.Node, true
+	}
+	if x.HWID != nil {
+		key.hwID = *x.HWID
+	}
+	return brokenKey{key, x.Version, reason}
+}
+
+// brokenBy counts the datagrams of an exporter that break rules, by the rule.
+func brokenBy(x *telemetry.Exporter) map[string]uint64 {
+	all := maps.Clone(x.Malformed)
+	for reason, n := range x.Damaged {
+		all[reason] += n
+	}
+	return all
+}
+
 // brokenOf notes the datagrams of an exporter that break rules.
-func (s *Scanner) brokenOf(key exporterKey, x *telemetry.Exporter, nowNs int64) {
-	for _, counts := range []map[string]uint64{x.Malformed, x.Damaged} {
-		for reason := range counts {
-			place := brokenKey{key, x.Version, reason}
-			now := x.Malformed[reason] + x.Damaged[reason]
-			n := now - s.broken[place]
-			if n == 0 {
-				continue
-			}
-			s.broken[place] = now
-			event := eventKey{kind: telemetry.EventMalformed, exporter: key, reason: errorNumbers[reason]}
-			s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
-				e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
-				e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
-				if x.Node != nil {
-					s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
-					e.Text = fmt.Sprintf("datagrams of %s from %s break a rule: %s", s.name(*x.Node), x.Source, reason)
-				}
-				e.Bytes = x.Samples[reason]
-			})
+func (s *Scanner) brokenOf(x *telemetry.Exporter, nowNs int64) {
+	for reason, now := range brokenBy(x) {
+		place := brokenKeyOf(x, reason)
+		n := now - s.broken[place]
+		if n == 0 {
+			continue
 		}
+		s.broken[place] = now
+		event := eventKey{kind: telemetry.EventMalformed, exporter: place.exporter, reason: errorNumbers[reason]}
+		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+			e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
+			e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
+			if x.Node != nil {
+				s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
+				e.Text = fmt.Sprintf("datagrams of %s from %s break a rule: %s", s.name(*x.Node), x.Source, reason)
+			}
+			e.Bytes = x.Samples[reason]
+		})
 	}
 }

@@ -84,22 +84,22 @@ type reportLoss struct {
 
 // takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many reports
 // as others of the exporter have.
-func (f *faults) takeExporter(x *telemetry.Exporter, lostBefore uint64) {
-	if x.Node == nil {
+func (f *faults) takeExporter(before, now exporterCount) {
+	if !now.key.hasNode {
 		return
 	}
-	r := f.reports[*x.Node]
+	r := f.reports[now.key.node]
 	if r == nil {
 		r = &reportLoss{}
-		f.reports[*x.Node] = r // as bounded as the table of exporters
+		f.reports[now.key.node] = r // as bounded as the table of exporters
 	}
-	if x.Lost == nil {
+	if !now.lossKnown {
 		r.unknown = true
 		return
 	}
-	if *x.Lost > lostBefore {
-		each := (x.Reports + x.Received - 1) / max(x.Received, 1)
-		r.lost += (*x.Lost - lostBefore) * max(each, 1)
+	if now.lost > before.lost {
+		each := (now.reports + now.received - 1) / max(now.received, 1)
+		r.lost += (now.lost - before.lost) * max(each, 1)
 	}
 }
 

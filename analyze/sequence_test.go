@@ -15,7 +15,7 @@ func TestSequence(t *testing.T) {
 		for _, n := range numbers {
 			s.observe(n)
 		}
-		got := ledger{s.Unique, s.Lost, s.Reordered, s.Duplicate, s.Restarted}
+		got := ledger{s.Unique, s.lost(), s.Reordered, s.Duplicate, s.Restarted}
 		if got != want {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
 		}
@@ -31,17 +31,39 @@ func TestSequence(t *testing.T) {
 	f("restart at 1", 22, []uint32{3000000, 3000001, 1, 2}, ledger{unique: 4, restarted: 1})
 	f("restart, first reports lost", 32, []uint32{100000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
 	f("restart far away in 22 bits, first reports lost", 22, []uint32{3000000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
-	f("one very late report", 32, []uint32{100000, 5, 100001}, ledger{unique: 3, reordered: 1})
+	f("restart, the first two swapped", 32, []uint32{100000, 3, 0, 1, 4}, ledger{unique: 5, lost: 1, reordered: 2, restarted: 1})
+	f("restart, one from before it comes late", 32, []uint32{9999, 10000, 0, 10001, 1, 9998, 2}, ledger{unique: 7, reordered: 1, restarted: 1})
+	f("restart of a short sequence", 32, append(upTo(100), 0, 1, 2, 4), ledger{unique: 104, lost: 1, restarted: 1})
+	f("the first number again", 32, append(upTo(100), 0, 100, 101), ledger{unique: 102, duplicate: 1})
+	f("the first numbers again", 32, append(upTo(100), 0, 1, 100, 101), ledger{unique: 104, restarted: 1}) // taken for a restart, without a loss
+	f("one very late report", 32, []uint32{100000, 5, 100001}, ledger{unique: 2, duplicate: 1})
+	f("one number out of nowhere", 32, []uint32{10, 1 << 30, 11, 12}, ledger{unique: 3, duplicate: 1})
 	f("long outage", 32, []uint32{10, 1000010, 1000011}, ledger{unique: 3, lost: 999999})
+	f("long outage, reordered behind it", 32, []uint32{10, 1000010, 1000009}, ledger{unique: 3, lost: 999998, reordered: 1})
+	f("old reports replayed meanwhile", 32, []uint32{90000, 7, 90001, 8, 90002, 9, 90003}, ledger{unique: 7, restarted: 1})
 	f("before the first", 32, []uint32{10, 9, 11}, ledger{unique: 3, reordered: 1})
 	f("stuck", 32, []uint32{0, 0, 0, 0, 0}, ledger{unique: 1, duplicate: 4})
-	stuck := sequence{bits: 32}
-	for range 5 {
+	stuck, wild := sequence{bits: 32}, sequence{bits: 32}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
 		stuck.observe(0)
+		wild.observe(r.Uint32())
 	}
-	if !stuck.stuck() {
+	if !stuck.stuck() || stuck.wild() {
 		t.Error("a number that never moves is not recognised")
 	}
+	if !wild.wild() || wild.stuck() {
+		t.Error("numbers without order are not recognised")
+	}
+}
+
+// upTo returns the numbers below n.
+func upTo(n uint32) []uint32 {
+	numbers := make([]uint32, n)
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
+	return numbers
 }
 
 // Whatever is lost, reordered (within the window) and duplicated on the way, the ledger says exactly how much.
@@ -75,7 +97,7 @@ func TestSequenceConserves(t *testing.T) {
 				duplicates++
 			}
 		}
-		got := fmt.Sprint(s.Unique, s.Lost, s.Duplicate, s.Restarted)
+		got := fmt.Sprint(s.Unique, s.lost(), s.Duplicate, s.Restarted)
 		if want := fmt.Sprint(uint64(len(arrive)), lost, duplicates, 0); got != want {
 			t.Fatalf("seed %d: unique, lost, duplicate, restarted: got %s, want %s", seed, got, want)
 		}

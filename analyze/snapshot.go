@@ -448,7 +448,7 @@ func (c *Collector) Counters() Counters {
 	}
 	for _, e := range c.Exporters {
 		e.mu.Lock()
-		n.Exporters += len(e.entries)
+		n.Exporters += len(e.accounts)
 		n.ExportersOverflow += e.overflow
 		n.SamplesOverflow += e.unsampled
 		e.mu.Unlock()

@@ -1,0 +1,173 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Ledger says what became of every datagram, by exporter and interval: sent, lost, received, read, stored. The accounts
+// belong to the Exporters; a Ledger closes their intervals where no datagram does, asks the sockets what the kernel dropped,
+// and adds up.
+//
+// An interval is IntervalNs long, by the time of arrival. Once it is closed it does not change: a number of it that arrives
+// later counts as late in a later one. The last hour is kept, or less if there are more exporters than there is room for.
+type Ledger struct {
+	collector *Collector
+	sockets   []LedgerSocket
+
+	mu    sync.Mutex // held before the lock of Exporters
+	drops []dropReading
+	gaps  []telemetry.LossGap
+}
+
+// A LedgerSocket is the socket of the Exporters with the same index.
+type LedgerSocket struct {
+	Listen  string                 // as configured; what is restored finds its socket by it
+	Address string                 // what it is bound to
+	Drops   func() (uint64, error) // datagrams that the kernel dropped so far; nil where the system does not count them
+}
+
+// A dropReading is what a socket said about drops.
+type dropReading struct {
+	before uint64 // drops of the processes before this one
+	last   uint64
+}
+
+// maxGaps bounds the list of times without a collector; the oldest are forgotten.
+const maxGaps = 100
+
+// NewLedger returns the ledger of a collector, whose Exporters are complete; sockets has one for each of them.
+func NewLedger(c *Collector, sockets []LedgerSocket) *Ledger {
+	return &Ledger{collector: c, sockets: sockets, drops: make([]dropReading, len(c.Exporters))}
+}
+
+// Tick closes the intervals that are over at nowNs. Call it some times a second.
+func (l *Ledger) Tick(nowNs int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, e := range l.collector.Exporters {
+		e.mu.Lock()
+		e.turn(nowNs)
+		rows := e.ledger.sockets
+		unread := len(rows) > 0 && !rows[len(rows)-1].hasDrops
+		e.mu.Unlock()
+		if !unread {
+			continue
+		}
+		n, ok := l.readDrops(i) // takes some milliseconds at times: without the lock that the receiver needs
+		e.mu.Lock()
+		if rows := e.ledger.sockets; ok && len(rows) > 0 {
+			rows[len(rows)-1].drops, rows[len(rows)-1].hasDrops = n-l.drops[i].last, true
+			l.drops[i].last = n
+		}
+		e.mu.Unlock()
+	}
+}
+
+// readDrops returns what the kernel dropped at a socket since the process began.
+func (l *Ledger) readDrops(i int) (uint64, bool) {
+	if i >= len(l.sockets) || l.sockets[i].Drops == nil {
+		return 0, false
+	}
+	n, err := l.sockets[i].Drops()
+	return n, err == nil
+}
+
+// A LossQuery selects what Loss tells.
+type LossQuery struct {
+	// SinceNs and UntilNs select intervals that lie in between, at least with a part; 0: from the beginning, to now. Without
+	// both, the answer is about all time, also that of which no intervals are kept.
+	SinceNs, UntilNs int64
+	Intervals        bool // lists them
+	Match            func(*telemetry.Loss) bool
+}
+
+// A LossAnswer is what a Ledger tells.
+type LossAnswer struct {
+	Since, Until time.Time // what it is about; Since is zero for all time
+	// IntervalsSince is since when all intervals are kept; IntervalsEarly counts those, of one exporter each, that were given
+	// up before their hour was over because there was no room.
+	IntervalsSince time.Time
+	IntervalsEarly uint64
+	Exporters      []telemetry.Loss
+	Sockets        []telemetry.SocketLoss
+	Tables         telemetry.TableLoss
+	Gaps           []telemetry.LossGap
+}
+
+// Loss adds up, at nowNs. Exporters come by source, node and socket.
+func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := LossAnswer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
+	span := lossSpan{LossQuery: q, startNs: nowNs}
+	a.Tables = l.tables()
+	for i, e := range l.collector.Exporters {
+		n, known := l.readDrops(i)
+		e.mu.Lock()
+		e.turn(nowNs)
+		socket := span.socket(e, l.drops[i], n, known)
+		if i < len(l.sockets) {
+			socket.Address = l.sockets[i].Address
+		}
+		for _, x := range span.exporters(e) {
+			x.Socket = i
+			if x.Node != nil {
+				x.Name = l.collector.Names[*x.Node]
+			}
+			x.KernelDrops = dropsOf(&socket)
+			if q.Match == nil || q.Match(&x) {
+				a.Exporters = append(a.Exporters, x)
+			}
+		}
+		a.IntervalsEarly += e.ledger.early
+		if since := e.ledger.sinceNs(); a.IntervalsSince.IsZero() || since > a.IntervalsSince.UnixNano() {
+			a.IntervalsSince = time.Unix(0, since).UTC()
+		}
+		e.mu.Unlock()
+		a.Sockets = append(a.Sockets, socket)
+	}
+	for _, gap := range l.gaps {
+		if gap.To.UnixNano() > q.SinceNs && (q.UntilNs == 0 || gap.From.UnixNano() < q.UntilNs) {
+			a.Gaps = append(a.Gaps, gap)
+		}
+	}
+	if !span.all() {
+		a.Since = time.Unix(0, span.startNs).UTC()
+		a.Until = time.Unix(0, max(min(span.endNs, nowNs), span.startNs)).UTC()
+	}
+	slices.SortStableFunc(a.Exporters, func(a, b telemetry.Loss) int {
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
+	})
+	return a
+}
+
+// dropsOf returns what the kernel dropped of the one exporter of a socket; nil if there are others to which it may have
+// happened.
+func dropsOf(s *telemetry.SocketLoss) *uint64 {
+	if s.KernelDrops == nil || *s.KernelDrops > 0 && (s.Exporters > 1 || s.Unplaced > 0) {
+		return nil
+	}
+	n := *s.KernelDrops
+	return &n
+}
+
+// tables says what became of the reports that were received since the tables began.
+func (l *Ledger) tables() telemetry.TableLoss {
+	n := l.collector.Counters() // before the exporters: a report is counted there first
+	t := telemetry.TableLoss{
+		Stored: n.Reports, DropsUnplaced: n.DropsOverflow, Flowless: n.Flowless,
+		FlowsEvicted: n.FlowsEvicted, PathsEvicted: n.PathsEvicted, JoinsCut: n.JoinEarly,
+	}
+	for _, e := range l.collector.Exporters {
+		e.mu.Lock()
+		t.Reports += e.reports
+		e.mu.Unlock()
+	}
+	t.Waiting = t.Reports - min(t.Stored, t.Reports)
+	return t
+}

@@ -1,0 +1,155 @@
+package analyze
+
+import (
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A lossSpan adds up the intervals of a query, or all time.
+type lossSpan struct {
+	LossQuery
+	startNs, endNs int64 // of the intervals that were added up
+}
+
+func (s *lossSpan) all() bool { return s.SinceNs == 0 && s.UntilNs == 0 }
+
+// has reports whether an interval belongs to the span, and notes that.
+func (s *lossSpan) has(startNs, endNs int64) bool {
+	if endNs <= s.SinceNs || s.UntilNs != 0 && startNs >= s.UntilNs {
+		return false
+	}
+	s.startNs, s.endNs = min(s.startNs, startNs), max(s.endNs, endNs)
+	return true
+}
+
+// socket returns what a socket was offered. dropped is what the kernel dropped since the process began.
+func (s *lossSpan) socket(e *Exporters, drops dropReading, dropped uint64, known bool) telemetry.SocketLoss {
+	a := telemetry.SocketLoss{Exporters: len(e.accounts), Unplaced: e.overflow, UnplacedReports: e.unplaced}
+	var sum uint64
+	sumKnown := known
+	for _, r := range e.ledger.sockets {
+		if !s.has(r.start, r.end) {
+			continue
+		}
+		a.Received += r.received
+		sum += r.drops
+		if s.Intervals {
+			interval := telemetry.SocketInterval{Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), Received: r.received}
+			if r.hasDrops {
+				n := r.drops
+				interval.KernelDrops = &n
+			}
+			a.Intervals = append(a.Intervals, interval)
+		}
+	}
+	if open := &e.ledger; s.has(open.opensNs, open.closesNs) {
+		a.Received += e.received - open.closed
+		sum += dropped - drops.last
+	}
+	if s.all() {
+		a.Received, sum = e.received, drops.before+dropped
+	}
+	if sumKnown {
+		a.KernelDrops = &sum
+	}
+	return a
+}
+
+// exporters returns the ledgers of the exporters of e.
+func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
+	sums := make(map[*exporter]*stretch, len(e.accounts))
+	of := func(x *exporter) *stretch {
+		if sums[x] == nil {
+			sums[x] = &stretch{known: true}
+		}
+		return sums[x]
+	}
+	for i := range e.ledger.rows {
+		r := &e.ledger.rows[i]
+		if s.has(r.start, r.end) {
+			of(r.x).add(&r.counts, r.known, r.reasons)
+			if s.Intervals {
+				one := stretch{known: true}
+				one.add(&r.counts, r.known, r.reasons)
+				of(r.x).intervals = append(of(r.x).intervals, telemetry.LossInterval{
+					Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), LossCount: one.answer(false),
+				})
+			}
+		}
+	}
+	open := s.has(e.ledger.opensNs, e.ledger.closesNs)
+	list := make([]telemetry.Loss, 0, len(e.accounts))
+	for _, x := range e.accounts {
+		if now := x.counts(); open && now.received != x.closed.received {
+			more, known, reasons := now.minus(x.closed), x.lossKnown() == lossIsKnown, x.bad.since(x.closedBad)
+			of(x).add(&more, known, reasons)
+			if s.Intervals {
+				one := stretch{known: true}
+				one.add(&more, known, reasons)
+				of(x).intervals = append(of(x).intervals, telemetry.LossInterval{
+					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true, LossCount: one.answer(false),
+				})
+			}
+		}
+		sum := sums[x]
+		if s.all() {
+			whole := &stretch{counts: x.counts(), known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil)}
+			if sum != nil {
+				whole.intervals = sum.intervals
+			}
+			sum = whole
+		}
+		if sum == nil {
+			continue
+		}
+		a := telemetry.Loss{Source: x.key.source, LossCount: sum.answer(s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
+		if !sum.known && a.LossKnown == lossIsKnown {
+			a.LossKnown = "no: its sequence numbers did not count in some of these intervals"
+		}
+		a.Node, a.HWID, a.Version = x.key.answer()
+		list = append(list, a)
+	}
+	return list
+}
+
+// A stretch is a sum of intervals of an exporter.
+type stretch struct {
+	counts
+	known     bool
+	reasons   []reasonCount
+	intervals []telemetry.LossInterval
+}
+
+func (s *stretch) add(c *counts, known bool, reasons []reasonCount) {
+	s.counts = s.plus(*c)
+	s.known = s.known && known
+	s.reasons = append(s.reasons, reasons...)
+}
+
+// answer spells the sum out. In that of all time, what came late is corrected: it arrived. Intervals stay as they were when
+// they were closed.
+func (s *stretch) answer(corrected bool) telemetry.LossCount {
+	a := telemetry.LossCount{
+		Received: s.received, Decoded: s.received - s.damaged - s.malformed, Reports: s.counts.reports, Restarted: s.restarted,
+		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
+	}
+	for _, r := range s.reasons {
+		if r.damaged {
+			a.Damaged[r.reason.Error()] += r.n
+		} else {
+			a.Malformed[r.reason.Error()] += r.n
+		}
+	}
+	if !s.known {
+		return a
+	}
+	arrived := s.unique
+	if !corrected {
+		arrived -= s.late
+	}
+	lost := s.sent - arrived
+	sent, away, late, duplicate, reordered := s.sent, s.away, s.late, s.duplicate, s.reordered
+	a.Sent, a.Arrived, a.Lost, a.Away, a.Late, a.Duplicate, a.Reordered = &sent, &arrived, &lost, &away, &late, &duplicate, &reordered
+	return a
+}

@@ -1,0 +1,119 @@
+package telemetry
+
+import (
+	"net/netip"
+	"time"
+)
+
+// A LossCount says what became of datagrams of an exporter. Arrived + Lost = Sent. What is not known, because sequence numbers
+// do not count, is nil and never 0.
+//
+// A sum over all time is corrected by what came late: Received = Arrived + Duplicate, and Late are some of those that
+// arrived. An interval that is closed stays as it was then, and so does a sum of intervals: Received = Arrived + Late +
+// Duplicate, where Late arrived in these intervals but belong to the loss of others, or earlier ones.
+type LossCount struct {
+	Sent      *uint64 `json:"sent"`      // how far the sequence numbers advanced
+	Arrived   *uint64 `json:"arrived"`   // different numbers
+	Lost      *uint64 `json:"lost"`      // numbers that did not arrive
+	Away      *uint64 `json:"away"`      // of these, those that went by while no collector was running
+	Late      *uint64 `json:"late"`      // numbers that arrived after their interval was closed
+	Duplicate *uint64 `json:"duplicate"` // datagrams with a number that was there before, or that is too old to tell
+	Reordered *uint64 `json:"reordered"` // datagrams that came after a later one
+	Restarted uint64  `json:"restarted"` // times that the numbers began anew
+
+	// Received = Decoded + Damaged + Malformed, in datagrams.
+	Received  uint64            `json:"received"`
+	Decoded   uint64            `json:"decoded"`
+	Damaged   map[string]uint64 `json:"damaged"`   // by error code
+	Malformed map[string]uint64 `json:"malformed"` // by error code
+	Reports   uint64            `json:"reports"`   // usable ones in these datagrams
+}
+
+// A Loss is the ledger of one exporter at one socket.
+type Loss struct {
+	Socket  int        `json:"socket"` // its number among the sockets of the answer
+	Source  netip.Addr `json:"source"`
+	Node    *uint32    `json:"node"`
+	Name    string     `json:"name,omitempty"`
+	HWID    *uint8     `json:"hw_id"`
+	Version string     `json:"version"`
+	LossCount
+	// KernelDrops are, of the lost, those that the kernel dropped at the socket; nil if some were dropped there and nobody
+	// knows which exporter's.
+	KernelDrops *uint64 `json:"kernel_drops"`
+	// LossKnown is yes, or "no:" and why.
+	LossKnown string         `json:"loss_known"`
+	Intervals []LossInterval `json:"intervals,omitempty"`
+}
+
+// A LossInterval is what became of the datagrams of an exporter from Start to End. While it is open, its counts are those so
+// far.
+type LossInterval struct {
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	Open  bool      `json:"open,omitempty"`
+	LossCount
+}
+
+// A SocketLoss is what a UDP socket was offered.
+type SocketLoss struct {
+	Address   string `json:"address"`
+	Exporters int    `json:"exporters"`
+	Received  uint64 `json:"received"` // datagrams
+	// Unplaced are datagrams of exporters for which there was no account, UnplacedReports the reports in them.
+	Unplaced        uint64 `json:"unplaced"`
+	UnplacedReports uint64 `json:"unplaced_reports"`
+	// KernelDrops are datagrams that the kernel dropped: they are among the lost of some exporter. Nil where the system does
+	// not count them.
+	KernelDrops *uint64          `json:"kernel_drops"`
+	Intervals   []SocketInterval `json:"intervals,omitempty"`
+}
+
+// A SocketInterval is what a socket was offered from Start to End. KernelDrops are read a moment after End.
+type SocketInterval struct {
+	Start       time.Time `json:"start"`
+	End         time.Time `json:"end"`
+	Received    uint64    `json:"received"`
+	KernelDrops *uint64   `json:"kernel_drops"`
+}
+
+// A TableLoss says what became of the usable reports since the tables began: Reports = Stored + Waiting. What the tables
+// had no room for is among the stored.
+type TableLoss struct {
+	Reports       uint64 `json:"reports"`
+	Stored        uint64 `json:"stored"`         // taken by the tables
+	Waiting       uint64 `json:"waiting"`        // on their way there
+	Flowless      uint64 `json:"flowless"`       // reports that do not say which flow they are about
+	DropsUnplaced uint64 `json:"drops_unplaced"` // reports of drops that are in no list of drops
+	FlowsEvicted  uint64 `json:"flows_evicted"`  // flows that gave way to others, with what was stored of them
+	PathsEvicted  uint64 `json:"paths_evicted"`
+	JoinsCut      uint64 `json:"joins_cut"` // packets that did not wait for all their postcards
+}
+
+// A LossGap is a time in which nothing was received because no collector was running.
+type LossGap struct {
+	From time.Time `json:"from"` // the last thing known from before it
+	To   time.Time `json:"to"`
+}
+
+// A Completeness says which share of the reports arrived that an answer rests on.
+type Completeness struct {
+	Since time.Time `json:"since"` // when the tables began to fill
+	// Ratio is arrived by sent, over all exporters whose sequence numbers count; nil if there are none.
+	Ratio   *float64      `json:"ratio"`
+	Sent    uint64        `json:"sent"`
+	Lost    uint64        `json:"lost"`
+	Below   []NodeArrival `json:"below"`   // the worst of those that are not complete, the worst first
+	Lossy   int           `json:"lossy"`   // how many exporters are not complete
+	Unknown int           `json:"unknown"` // exporters whose loss is not known
+}
+
+// A NodeArrival is an exporter of which reports were lost.
+type NodeArrival struct {
+	Source netip.Addr `json:"source"`
+	Node   *uint32    `json:"node"`
+	Name   string     `json:"name,omitempty"`
+	Ratio  float64    `json:"ratio"`
+	Sent   uint64     `json:"sent"`
+	Lost   uint64     `json:"lost"`
+}
