@@ -422,6 +422,7 @@ type Counters struct {
 	Exporters, FlowLimit                  int
 	Queues                                int
 	QueuesOverflow, FlowsRejected         uint64
+	IntervalsEarly                        uint64 // of exporters, that left the ledger before their time
 }
 
 // Counters adds up the counters of all shards.
@@ -451,6 +452,7 @@ func (c *Collector) Counters() Counters {
 		n.Exporters += len(e.accounts)
 		n.ExportersOverflow += e.overflow
 		n.SamplesOverflow += e.unsampled
+		n.IntervalsEarly += e.ledger.early
 		e.mu.Unlock()
 	}
 	return n

@@ -77,13 +77,16 @@ type Query struct {
 	Path      string // id of a path
 	Reason    string // of drops: name or number
 	Source    string // of exporters: address or prefix
-	ID       string // of events
+	ID        string // of events
 	Address   string // of hosts: address or prefix
 	Kind      string // of events: names, with commas
 	Severity  string // of events: at least info, warning or critical
 	Open      bool   // of events: only those that go on
-	Incast   bool   // of bursts: only those to which many senders came together
+	Incast    bool   // of bursts: only those to which many senders came together
 	Filter    string // of events: see package filter
+
+	Since, Until string // of loss: a time or how long ago
+	Intervals    bool   // of loss: list them too
 }
 
 func (q *Query) encode() string {
@@ -92,7 +95,7 @@ func (q *Query) encode() string {
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
-		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter,
+		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
 	} {
 		if value != "" {
 			values.Set(name, value)
@@ -103,6 +106,9 @@ func (q *Query) encode() string {
 	}
 	if q.Incast {
 		values.Set("incast", "true")
+	}
+	if q.Intervals {
+		values.Set("intervals", "true")
 	}
 	if q.Limit != 0 {
 		values.Set("limit", strconv.Itoa(q.Limit))
@@ -183,6 +189,11 @@ func (c *Client) Exporters(ctx context.Context, q Query) (*ExporterList, error) 
 // Listeners returns the sockets that receive reports.
 func (c *Client) Listeners(ctx context.Context, q Query) (*ListenerList, error) {
 	return get[ListenerList](ctx, c, "listeners", q)
+}
+
+// Loss returns what became of every datagram, by exporter.
+func (c *Client) Loss(ctx context.Context, q Query) (*LossList, error) {
+	return get[LossList](ctx, c, "loss", q)
 }
 
 // get asks for a list.

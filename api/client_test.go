@@ -41,6 +41,7 @@ func TestClientLists(t *testing.T) {
 		},
 		"exporters": func() (any, error) { return c.Exporters(ctx, Query{Source: "192.0.2.66"}) },
 		"listeners": func() (any, error) { return c.Listeners(ctx, Query{}) },
+		"loss":      func() (any, error) { return c.Loss(ctx, Query{Intervals: true}) },
 	} {
 		got, err := get()
 		if err != nil {
@@ -49,7 +50,7 @@ func TestClientLists(t *testing.T) {
 		}
 		target := map[string]string{
 			"nodes": "?node=s1", "flows": "?limit=4&order=packets&src=10.0.1.1&dst=10.0.0.0/8&port=6001&protocol=udp",
-			"drops": "?reason=80", "events": "?kind=drop_storm,report_loss&severity=warning&open=true&filter=count+%3E+1", "exporters": "?source=192.0.2.66",
+			"drops": "?reason=80", "events": "?kind=drop_storm,report_loss&severity=warning&open=true&filter=count+%3E+1", "exporters": "?source=192.0.2.66", "loss": "?intervals=true",
 		}[name]
 		text, _ := json.Marshal(got)
 		if a, b := normal(t, text), normal(t, ask(h, "GET", "/api/v1/"+name+target).Body.Bytes()); a != b {

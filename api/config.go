@@ -22,6 +22,9 @@ type Config struct {
 	// Bursts holds what queues met; without it there are none.
 	Bursts *analyze.BurstLog
 
+	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
+	Ledger *analyze.Ledger
+
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
 
@@ -62,6 +65,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Bursts == nil {
 		c.Bursts = analyze.NewBurstLog(0)
+	}
+	if c.Ledger == nil {
+		c.Ledger = analyze.NewLedger(c.Collector, nil)
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }

@@ -11,6 +11,7 @@
 //	GET /api/v1/events     kind, severity, node, open, filter
 //	GET /api/v1/exporters  source, node
 //	GET /api/v1/listeners
+//	GET /api/v1/loss       since, until, node, intervals
 //	GET /api/v1/filter/validate  schema, text
 //	GET /api/v1/filter/complete  schema, text, cursor
 //	GET /api/v1/session    who asks
@@ -20,7 +21,7 @@
 //	GET /                  the console
 //
 // The names are parameters of the query; every list takes limit too (1 to 10000, default 100). A list is an object with
-// generated_at, total (what matches, before the limit) and the items under the name of the resource. Items are the
+// generated_at, total (what matches, before the limit), completeness (of the reports that it rests on) and the items under the name of the resource. Items are the
 // answer types of package telemetry; durations are nanoseconds. Whatever is wrong with a request is answered by a
 // Problem (RFC 9457). Methods other than GET and HEAD are refused.
 //

@@ -62,6 +62,7 @@ func (h *handler) resources() map[string]resource {
 		"queues":    h.queues,
 		"exporters": h.exporters,
 		"listeners": h.listeners,
+		"loss":      h.loss,
 	}
 }
 

@@ -18,6 +18,7 @@ func TestLists(t *testing.T) {
 	for name, target := range map[string]string{
 		"nodes": "nodes", "links": "links", "hops": "hops", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
 		"topology": "topology", "hosts": "hosts",
+		"loss": "loss", "loss_intervals": "loss?intervals=true",
 		"flows_src": "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP", "flows_drops": "flows?order=drops&limit=1",
 		"paths_node": "paths?node=gateway", "drops_reason": "drops?node=0x2&reason=80", "exporters_source": "exporters?source=192.0.2.0/24",
 	} {
@@ -32,7 +33,7 @@ func TestLists(t *testing.T) {
 // What no device told yet is an empty list, not null.
 func TestListsOfNothing(t *testing.T) {
 	h := New(Config{Collector: newFeed().Collector})
-	for _, name := range []string{"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners"} {
+	for _, name := range []string{"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners", "loss"} {
 		var list map[string]any
 		w := ask(h, "GET", "/api/v1/"+name)
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
@@ -74,6 +75,9 @@ func TestFilters(t *testing.T) {
 		"exporters?source=192.0.2.66":  {3, 3},
 		"exporters?node=s3":            {3, 3},
 		"listeners?limit=2":            {3, 2},
+		"loss?node=s3":                 {3, 3},
+		"loss?since=2m":                {8, 8},
+		"loss?since=30s":               {0, 0},
 	} {
 		w := ask(h, "GET", "/api/v1/"+target)
 		var list struct{ Total int }
@@ -113,12 +117,14 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/drops?reason=", 400, "reason", "reason is empty", "the number or the name of a reason"},
 		{"GET", "/api/v1/exporters?source=x/y", 400, "source", `source is "x/y"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
 		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "limit"},
+		{"GET", "/api/v1/loss?since=yesterday", 400, "since", `since is "yesterday"`, "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m"},
+		{"GET", "/api/v1/loss?since=1m&until=2m", 400, "until", "until is not after since", "a time after since"},
 		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},
 		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
-		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
-		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
-		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
-		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, nodes, paths, queues", ""},
+		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, paths, queues", ""},
+		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, paths, queues", ""},
+		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, paths, queues", ""},
+		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, paths, queues", ""},
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET and HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET and HEAD", ""},
 		{"DELETE", "/", 405, "", "DELETE is not possible, only GET and HEAD", ""},

@@ -7,12 +7,16 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Head is what every list begins with.
 type Head struct {
 	GeneratedAt time.Time `json:"generated_at"`
 	Total       int       `json:"total"` // items that match, before the limit
+	// Completeness is that of the reports that the answer rests on; servers of before leave it out.
+	Completeness *telemetry.Completeness `json:"completeness,omitempty"`
 }
 
 // answer is a list to be written.
@@ -21,6 +25,13 @@ type answer struct {
 	total int
 	count int
 	item  func(i int) any
+	more  []member
+}
+
+// A member is what an answer says beside its list.
+type member struct {
+	name  string
+	value any
 }
 
 // listOf returns the answer that lists items, which are all that match, up to limit.
@@ -46,6 +57,9 @@ func (h *handler) list(find resource) http.HandlerFunc {
 		}
 		now := h.cfg.Now().UTC()
 		a, problem := find(newParams(r.URL.RawQuery))
+		if problem == nil {
+			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
+		}
 		<-h.queries // before writing: a client that reads slowly must not keep others from asking
 		if problem != nil {
 			problem.write(w)
@@ -67,8 +81,16 @@ func (h *handler) list(find resource) http.HandlerFunc {
 // write encodes item by item, each on a line of its own, so that no list is held in memory twice.
 func (a *answer) write(to io.Writer, now time.Time) error {
 	w := bufio.NewWriterSize(to, 32<<10)
-	fmt.Fprintf(w, "{\"generated_at\":%q,\"total\":%d,%q:[\n", now.Format(time.RFC3339Nano), a.total, a.name)
 	encoder := json.NewEncoder(w)
+	fmt.Fprintf(w, "{\"generated_at\":%q,\"total\":%d,", now.Format(time.RFC3339Nano), a.total)
+	for _, m := range a.more {
+		fmt.Fprintf(w, "%q:", m.name)
+		if err := encoder.Encode(m.value); err != nil {
+			return err
+		}
+		w.WriteByte(',')
+	}
+	fmt.Fprintf(w, "%q:[\n", a.name)
 	for i := range a.count {
 		if i > 0 {
 			w.WriteByte(',')

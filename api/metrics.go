@@ -75,6 +75,12 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, eventsUnwatchedDesc, events.Unwatched)
 	gauge(ch, exportersDesc, float64(n.Exporters))
 	counter(ch, exportersOverflowDesc, n.ExportersOverflow)
+	counter(ch, ledgerEarlyDesc, n.IntervalsEarly)
+	complete := s.cfg.Collector.Completeness()
+	gauge(ch, lossUnknownDesc, float64(complete.Unknown))
+	if complete.Ratio != nil {
+		gauge(ch, completenessDesc, *complete.Ratio)
+	}
 }
 
 // collectListeners adds up the sockets that share an address.

@@ -54,6 +54,9 @@ var (
 
 	exportersDesc         = desc("exporters", "Exporters in the exporter tables of all receivers.")
 	exportersOverflowDesc = desc("exporters_overflow_total", "Datagrams of exporters that found no room in an exporter table; they are in no exporter's counters.")
+	completenessDesc      = desc("completeness_ratio", "Share of the reports that arrived since the process began, over all exporters whose sequence numbers count. Absent if there are none.")
+	lossUnknownDesc       = desc("loss_unknown_exporters", "Exporters whose loss is not known because their sequence numbers do not count.")
+	ledgerEarlyDesc       = desc("ledger_intervals_evicted_total", "Intervals of an exporter that left the ledger before their hour was over because there was no room.")
 	datagramErrorsDesc    = desc("datagram_errors_total", "Damaged and malformed datagrams by the first rule that they broke.", "reason")
 
 	httpRefusedDesc = desc("http_refused_total", "HTTP requests that were refused before anything was looked up: url_too_long, wrong_host, "+
@@ -77,7 +80,7 @@ var (
 		judgementsPostponedDesc, findingsUnplacedDesc, samplesUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
 		burstSamplesThinDesc, eventsUnwatchedDesc, exportersDesc, exportersOverflowDesc,
-		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc,
+		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc, completenessDesc, lossUnknownDesc, ledgerEarlyDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
 		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,

@@ -97,6 +97,7 @@ func prove(t *testing.T, file string, d *dialectOfProof) {
 	result := expect.Compare(want, r.answers())
 	checkRun(t, s, &h, d, truth, r, sink)
 	checkReported(t, truth, d)
+	checkLedger(t, r, want)
 	stats := f.Stats()
 	t.Logf("%d packets, %d hops, %d reports, %d lost on purpose (%d of them leave no gap), %d flows, %d paths: %d facts, %v, %v in all",
 		stats.Sent, stats.Hops, stats.Reports, stats.ReportsLost, want.Unseen, len(want.Flows), len(want.Paths), result.Facts, ran, time.Since(start))

@@ -42,11 +42,12 @@ type question[L, T any] struct {
 	filters func(cmd *cobra.Command, q *api.Query) // adds the flags of its own
 	ask     func(*api.Client, context.Context, api.Query) (*L, error)
 	open    func(*L) (api.Head, []T)
-	columns []tableColumn[T] // of tables
-	fields  []csvField[T]    // of CSV
-	none    string           // why the list may be empty although reports arrived
-	note    func([]T) string // what is said behind a table; may be nil
-	state   func(*T) string  // of a list that can be followed: what is printed once for each state that an item comes to
+	columns []tableColumn[T]                // of tables
+	fields  []csvField[T]                   // of CSV
+	foot    func(v *view, list *L) []string // lines below a table; may be nil
+	none    string                          // why the list may be empty although reports arrived
+	note    func([]T) string                // what is said behind a table; may be nil
+	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
 
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
 	one func(c *queryCommand[L, T], ctx context.Context, id string) error
@@ -186,6 +187,9 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	case head.Total > len(items):
 		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, c.name)
 	}
+	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
+		fmt.Fprintln(c.stderr, line)
+	}
 	return nil
 }
 
@@ -213,6 +217,9 @@ func (c *queryCommand[L, T]) print(list *L, items []T) error {
 		}
 		if len(items) > 0 {
 			writeTable(w, &c.view, c.columns, items)
+			if c.foot != nil {
+				fmt.Fprintf(w, "\n%s\n", printableLines(c.foot(&c.view, list)))
+			}
 		}
 	}
 	w.Flush()

@@ -92,6 +92,14 @@ func printable(text string) string {
 	}, text)
 }
 
+// printableLines joins lines.
+func printableLines(lines []string) string {
+	for i := range lines {
+		lines[i] = printable(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
 // wideRunes take two columns of a terminal: East Asian Wide and Fullwidth (Unicode Annex 11), in coarse ranges.
 var wideRunes = &unicode.RangeTable{
 	R16: []unicode.Range16{

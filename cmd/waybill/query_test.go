@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // apiAnswers are the golden files of the API: what a server says about captures of real switches.
@@ -95,7 +97,7 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters"}
+var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "loss"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
@@ -310,8 +312,38 @@ func TestQueryEmpty(t *testing.T) {
 // A list that the limit cut says so, on stderr.
 func TestQueryMore(t *testing.T) {
 	_, stderr, _ := runQuery(t, "flows", "--server", cannedServer(t, nil).URL)
-	if stderr != "listed 6 of 10 flows; --limit lists more\n" {
+	if !strings.HasPrefix(stderr, "listed 6 of 10 flows; --limit lists more\n") {
 		t.Errorf("got %q", stderr)
+	}
+}
+
+// A list says on how many reports it rests if not all arrived, or if nobody knows; but not into JSON, which has it.
+func TestQueryIncomplete(t *testing.T) {
+	s := cannedServer(t, nil)
+	since := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).Local().Format(time.DateTime)
+	want := "97.64 % of the reports arrived since " + since + ": 50 % of s1's; the loss of 2 exporters is unknown\n"
+	for _, output := range []string{"table", "csv"} {
+		if _, stderr, _ := runQuery(t, "nodes", "--server", s.URL, "-o", output); stderr != want {
+			t.Errorf("%s: got %q, want %q", output, stderr, want)
+		}
+	}
+	stdout, stderr, _ := runQuery(t, "nodes", "--server", s.URL, "-o", "json")
+	if stderr != "" || !strings.Contains(stdout, `"completeness": {`) {
+		t.Errorf("json: got %q and %s", stderr, stdout)
+	}
+	half, all := 0.99999, 1.0
+	for _, c := range []struct {
+		of   telemetry.Completeness
+		want string
+	}{
+		{telemetry.Completeness{Ratio: &all, Sent: 5}, ""},
+		{telemetry.Completeness{Unknown: 1}, "how many of the reports arrived is unknown; the loss of 1 exporter is unknown"},
+		{telemetry.Completeness{Ratio: &all, Sent: 5, Unknown: 2}, "all reports arrived; the loss of 2 exporters is unknown"},
+		{telemetry.Completeness{Ratio: &half, Sent: 100000, Lost: 1, Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local)}, "99.99 % of the reports arrived since 2026-01-01 00:00:00"},
+	} {
+		if got := incomplete(&c.of); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -123,6 +123,7 @@ type server struct {
 	collector   *analyze.Collector
 	events      *analyze.EventLog
 	bursts      *analyze.BurstLog
+	ledger      *analyze.Ledger
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
 	listener    net.Listener
@@ -185,7 +186,9 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		sockets = append(sockets, group...)
 	}
-	for _, socket := range sockets {
+	ledgerSockets := make([]analyze.LedgerSocket, len(sockets))
+	for i, socket := range sockets {
+		ledgerSockets[i] = analyze.LedgerSocket{Listen: c.Listen[i/(len(sockets)/len(c.Listen))], Address: socket.Addr().String(), Drops: socket.Drops}
 		exporters := analyze.NewExporters(exporterLimit(memory, len(sockets)))
 		s.collector.Exporters = append(s.collector.Exporters, exporters)
 		receiver := collect.NewReceiver(socket, c.points, exporters, s.owners())
@@ -194,6 +197,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		s.receivers = append(s.receivers, receiver)
 	}
+	s.ledger = analyze.NewLedger(s.collector, ledgerSockets)
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return nil, fmt.Errorf("listen on http://%s: the port is in use; stop what uses it or choose another with --http", c.HTTP)
@@ -243,6 +247,7 @@ func (s *server) scan(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
+			s.ledger.Tick(now.UnixNano())
 			scanner.Scan(now.UnixNano())
 		case <-ctx.Done():
 			return
@@ -252,7 +257,7 @@ func (s *server) scan(ctx context.Context) {
 
 // exporterLimit returns how many exporters each of the receivers may keep an account of: a sixteenth of the memory.
 func exporterLimit(memory uint64, receivers int) int {
-	const perExporter = 2000 // bytes
+	const perExporter = 5000 // bytes, with intervals
 	return int(min(max(memory/16/uint64(receivers)/perExporter, 64), 4096))
 }
 
@@ -312,7 +317,7 @@ func (s *server) sayGoodbye() {
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
 	return api.New(api.Config{
-		Collector: s.collector, Events: s.events, Bursts: s.bursts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open",
 	})
 }

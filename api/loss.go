@@ -1,0 +1,73 @@
+package api
+
+import (
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A LossList answers GET /api/v1/loss. Sockets, tables and gaps are about all exporters, whatever is listed.
+type LossList struct {
+	Head
+	LossFrame
+	Loss []telemetry.Loss `json:"loss"`
+}
+
+// A LossFrame is what a LossList says beside the exporters.
+type LossFrame struct {
+	Since          *time.Time             `json:"since"` // of the first interval that was added up; nil: all time
+	Until          time.Time              `json:"until"`
+	IntervalsSince time.Time              `json:"intervals_since"` // since when all intervals are kept
+	IntervalsEarly uint64                 `json:"intervals_early"` // intervals of an exporter that gave way before their hour was over
+	Sockets        []telemetry.SocketLoss `json:"sockets"`
+	Tables         telemetry.TableLoss    `json:"tables"` // since the process began
+	Gaps           []telemetry.LossGap    `json:"gaps"`
+}
+
+func (h *handler) loss(p *params) (answer, *Problem) {
+	now := h.cfg.Now()
+	limit := p.limit()
+	is, _ := p.node()
+	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
+	q.Intervals, _ = p.boolean("intervals")
+	q.Match = func(l *telemetry.Loss) bool { return is(l.Node, l.Name) }
+	if q.UntilNs != 0 && q.UntilNs <= q.SinceNs {
+		p.reject("until", "a time after since", "until is not after since")
+	}
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	a := h.cfg.Ledger.Loss(q, now.UnixNano())
+	list := listOf("loss", a.Exporters, limit)
+	var since *time.Time
+	if !a.Since.IsZero() {
+		since = &a.Since
+	}
+	list.more = []member{
+		{"since", since},
+		{"until", a.Until},
+		{"intervals_since", a.IntervalsSince},
+		{"intervals_early", a.IntervalsEarly},
+		{"sockets", a.Sockets},
+		{"tables", a.Tables},
+		{"gaps", a.Gaps},
+	}
+	return list, nil
+}
+
+// time returns the time that a parameter names, in nanoseconds since 1970: in RFC 3339, or how long ago it was. 0: none.
+func (p *params) time(name string, now time.Time) int64 {
+	text, given := p.text(name)
+	if !given {
+		return 0
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return max(t.UnixNano(), 1)
+	}
+	ago, err := time.ParseDuration(text)
+	if err != nil || ago < 0 {
+		p.reject(name, "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", "%s is %q", name, text)
+	}
+	return max(now.Add(-ago).UnixNano(), 1)
+}
