@@ -74,6 +74,9 @@ type EventLog struct {
 
 	overflow  uint64 // notes of events for which there was no place
 	unwatched uint64 // see leaveOut
+
+	restored map[eventKey]bool // of open: not noted since they were restored
+	graceNs  int64             // until when they need not be
 }
 
 // NewEventLog returns a log of at most limit events that go on and as many that are over. One kind takes at most a quarter of
@@ -98,6 +101,7 @@ func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill fu
 		l.open[key] = e
 		l.kinds[key.kind]++
 	}
+	delete(l.restored, key)
 	e.Count += count
 	e.last = max(e.last, atNs)
 }
@@ -148,7 +152,7 @@ func (l *EventLog) endQuiet(kind telemetry.EventKind, sinceNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, e := range l.open {
-		if key.kind == kind && e.last < sinceNs {
+		if key.kind == kind && e.last < sinceNs && !l.restored[key] {
 			l.close(key, e, e.last)
 		}
 	}
@@ -157,9 +161,15 @@ func (l *EventLog) endQuiet(kind telemetry.EventKind, sinceNs int64) {
 func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
 	delete(l.open, key)
 	l.kinds[key.kind]--
+	delete(l.restored, key)
 	at := time.Unix(0, atNs).UTC()
 	e.End = &at
-	l.over[key.kind] = append(l.over[key.kind], endedEvent{e.Event, l.ended})
+	l.keep(e.Event)
+}
+
+// keep adds an event that is over.
+func (l *EventLog) keep(e telemetry.Event) {
+	l.over[e.Kind] = append(l.over[e.Kind], endedEvent{e, l.ended})
 	l.ended++
 	if l.kept++; l.kept <= l.max {
 		return
@@ -173,6 +183,21 @@ func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
 	l.over[most][0] = endedEvent{} // its texts are garbage
 	l.over[most] = l.over[most][1:]
 	l.kept--
+}
+
+// endedSince returns the events that ended after the first ended ones and are kept, in the order in which they ended.
+func (l *EventLog) endedSince(ended uint64) []telemetry.Event {
+	var over []endedEvent
+	for _, kind := range l.over {
+		first, _ := slices.BinarySearchFunc(kind, ended, func(e endedEvent, n uint64) int { return cmp.Compare(e.number, n) })
+		over = append(over, kind[first:]...)
+	}
+	slices.SortFunc(over, func(a, b endedEvent) int { return cmp.Compare(a.number, b.number) })
+	list := make([]telemetry.Event, len(over))
+	for i := range over {
+		list[i] = over[i].Event
+	}
+	return list
 }
 
 // Events returns the limit latest events that match, the latest start first, and how many match. Nil matches all.

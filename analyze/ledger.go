@@ -53,7 +53,7 @@ func (l *Ledger) Tick(nowNs int64) {
 		e.mu.Lock()
 		e.turn(nowNs)
 		rows := e.ledger.sockets
-		unread := len(rows) > 0 && !rows[len(rows)-1].hasDrops
+		unread := len(rows) > 0 && !rows[len(rows)-1].hasDrops && rows[len(rows)-1].start >= e.ledger.beganNs
 		e.mu.Unlock()
 		if !unread {
 			continue

@@ -181,6 +181,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	} {
 		s.log.endQuiet(kind, nowNs-quietNs)
 	}
+	s.log.endForgotten(nowNs)
 	s.lastNs = nowNs
 }
 

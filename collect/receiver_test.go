@@ -188,7 +188,7 @@ func TestSocketsBySourceAddress(t *testing.T) {
 			}
 		}
 		used := 0
-		for _, s := range sockets {
+		for i, s := range sockets {
 			bySource := map[netip.Addr]int{}
 			batch := NewBatch(256)
 			s.SetReadDeadline(time.Now())
@@ -197,11 +197,14 @@ func TestSocketsBySourceAddress(t *testing.T) {
 				if err != nil {
 					break
 				}
-				for i := range n {
-					bySource[batch.Datagram(i).Source.Addr()]++
+				for j := range n {
+					bySource[batch.Datagram(j).Source.Addr()]++
 				}
 			}
 			for source, n := range bySource {
+				if want := SocketOf(source, len(sockets)); want != i {
+					t.Errorf("%v: got socket %d, SocketOf says %d", source, i, want)
+				}
 				if n != ports {
 					t.Errorf("%v: got %d of %d datagrams on one socket", source, n, ports)
 				}

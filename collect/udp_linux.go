@@ -1,8 +1,10 @@
 package collect
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"syscall"
 	"unsafe"
@@ -59,13 +61,24 @@ func (s *Socket) allowSharing() error {
 	return errors.Join(controlErr, os.NewSyscallError("setsockopt SO_REUSEPORT", err))
 }
 
+// spreadMultiplier spreads neighbouring addresses over sockets.
+const spreadMultiplier = 0x9e3779b1
+
+// SocketOf returns which of the n sockets of an address, as Listen returns them, gets the datagrams of a source.
+func SocketOf(source netip.Addr, n int) int {
+	if n <= 1 || !source.IsValid() {
+		return 0
+	}
+	b := source.Unmap().AsSlice()
+	return int(binary.BigEndian.Uint32(b[len(b)-4:]) * spreadMultiplier >> 16 % uint32(n))
+}
+
 // spreadBySource lets the kernel choose among the n sockets of s's address by the last four bytes of the source address.
 func (s *Socket) spreadBySource(n int) error {
 	const (
-		ip         = 0xfff00000 // SKF_NET_OFF: offsets count from the IP header
-		source4    = ip + 12
-		source6    = ip + 8 + 12
-		multiplier = 0x9e3779b1 // spreads neighbouring addresses
+		ip      = 0xfff00000 // SKF_NET_OFF: offsets count from the IP header
+		source4 = ip + 12
+		source6 = ip + 8 + 12
 	)
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: ip},
@@ -74,7 +87,7 @@ func (s *Socket) spreadBySource(n int) error {
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: source4},
 		{Code: unix.BPF_JMP | unix.BPF_JA, K: 1},
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: source6},
-		{Code: unix.BPF_ALU | unix.BPF_MUL | unix.BPF_K, K: multiplier},
+		{Code: unix.BPF_ALU | unix.BPF_MUL | unix.BPF_K, K: spreadMultiplier},
 		{Code: unix.BPF_ALU | unix.BPF_RSH | unix.BPF_K, K: 16},
 		{Code: unix.BPF_ALU | unix.BPF_MOD | unix.BPF_K, K: uint32(n)},
 		{Code: unix.BPF_RET | unix.BPF_A},

@@ -15,6 +15,9 @@ const canShare = false
 // setOptions leaves the socket as the system made it.
 func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) { return 0, nil }
 
+// SocketOf returns which of the n sockets of an address gets the datagrams of a source. Here there is one.
+func SocketOf(netip.Addr, int) int { return 0 }
+
 func (s *Socket) spreadBySource(int) error { return errors.ErrUnsupported }
 
 func (s *Socket) allowSharing() error { return errors.ErrUnsupported }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/console"
+	"github.com/waybill-int/waybill/internal/datadir"
 )
 
 func newServeCommand() *cobra.Command {
@@ -38,6 +40,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 		Example: `  waybill serve
   waybill serve --listen udp://:8555 --listen udp://:32766 --dialect :32766=onos-int10-ver0
   waybill serve --int-port 17768 --memory 2GiB --workers 2
+  waybill serve --data /var/lib/waybill
   waybill serve --config waybill.yaml --check`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,6 +82,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
+	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep exporters, ledger and events in over a restart; without it nothing is kept")
 	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
 	points.register(f)
 	return cmd
@@ -100,7 +104,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
 		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
-		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy },
+		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
 	} {
 		if set(name) {
 			take()
@@ -124,6 +128,7 @@ type server struct {
 	events      *analyze.EventLog
 	bursts      *analyze.BurstLog
 	ledger      *analyze.Ledger
+	keep        *checkpointer    // nil: nothing outlives the process
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
 	listener    net.Listener
@@ -198,6 +203,16 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		s.receivers = append(s.receivers, receiver)
 	}
 	s.ledger = analyze.NewLedger(s.collector, ledgerSockets)
+	if c.Data != "" {
+		if err = s.openData(len(sockets) / len(c.Listen)); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				s.keep.dir.Close()
+			}
+		}()
+	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
 			return nil, fmt.Errorf("listen on http://%s: the port is in use; stop what uses it or choose another with --http", c.HTTP)
@@ -207,6 +222,20 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
 	s.http = newHTTPServer(s.handler(), s.secure, s.log)
 	return s, nil
+}
+
+// openData opens the data directory and takes what the last process left there.
+func (s *server) openData(perAddress int) error {
+	dir, err := datadir.Open(s.config.Data)
+	if err != nil {
+		return fmt.Errorf("data: %w", err)
+	}
+	s.keep = &checkpointer{dir: dir, ledger: s.ledger, events: s.events, log: s.log}
+	if err := s.keep.restore(s.config.Listen, perAddress); err != nil {
+		dir.Close()
+		return err
+	}
+	return nil
 }
 
 // owners returns what a receiver hands its reports to.
@@ -278,6 +307,9 @@ func (s *server) run(ctx context.Context) error {
 	owners.Go(func() error { s.scan(owning); return nil })
 	owners.Go(func() error { s.reloadOnHangup(owning); return nil })
 	owners.Go(func() error { s.sayRefused(owning); return nil })
+	if s.keep != nil {
+		owners.Go(func() error { s.keep.run(owning); return nil })
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
@@ -296,6 +328,9 @@ func (s *server) run(ctx context.Context) error {
 	err := group.Wait()
 	stopOwners()
 	owners.Wait()
+	if s.keep != nil {
+		s.keep.finish()
+	}
 	s.sayGoodbye()
 	return err
 }
@@ -316,8 +351,12 @@ func (s *server) sayGoodbye() {
 
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
+	var metrics prometheus.Gatherer
+	if s.keep != nil {
+		metrics = s.keep.metrics()
+	}
 	return api.New(api.Config{
-		Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open",
 	})
 }

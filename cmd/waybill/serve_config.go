@@ -32,6 +32,7 @@ type serveConfig struct {
 	Workers       int               `yaml:"workers"`
 	ReceiveBuffer string            `yaml:"receive_buffer"`
 	Coalesce      bool              `yaml:"coalesce"`
+	Data          string            `yaml:"data"`
 	Names         map[uint32]string `yaml:"names"`
 	Exporters     []exporterRule    `yaml:"exporters"`
 	Bursts        burstSettings     `yaml:"bursts"`
@@ -50,7 +51,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "names", "exporters", "bursts", "policy", "sampling"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -141,6 +142,8 @@ func (c *serveConfig) readEnvironment() error {
 			c.Memory = value
 		case "receive_buffer":
 			c.ReceiveBuffer = value
+		case "data":
+			c.Data = value
 		case "workers":
 			c.Workers, err = strconv.Atoi(value)
 		case "coalesce":

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// TestServeProcess is not a test: it is waybill in a process of its own, for the tests that kill it.
+func TestServeProcess(t *testing.T) {
+	args := os.Getenv("WAYBILL_TEST_ARGS")
+	if args == "" {
+		t.Skip("it is called by others")
+	}
+	root := newRootCommand()
+	root.SetArgs(strings.Fields(args))
+	os.Exit(execute(root))
+}
+
+// A process is waybill serve in a process of its own.
+type process struct {
+	*exec.Cmd
+	t    *testing.T
+	http string
+	log  bytes.Buffer
+}
+
+// startServe starts waybill serve on given ports, and waits until it receives.
+func startServe(t *testing.T, udp, http, data string) *process {
+	t.Helper()
+	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
+	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+data)
+	p.Stderr = &p.log
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait()
+		if t.Failed() {
+			t.Logf("log:\n%s", p.log.String())
+		}
+	})
+	eventually(t, "starting", func() bool { return p.ask("/readyz", nil) == nil })
+	return p
+}
+
+// ask decodes an answer into v.
+func (p *process) ask(path string, v any) error {
+	response, err := http.Get("http://" + p.http + path)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s %w", path, response.Status, err)
+	}
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(body, v)
+}
+
+// freePort returns an address that nobody uses.
+func freePort(t *testing.T, network string) string {
+	t.Helper()
+	if network == "udp" {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.LocalAddr().String()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// A switchOfTest sends reports that are numbered on, whether anybody receives them.
+type switchOfTest struct {
+	net.PacketConn
+	to         net.Addr
+	first      uint32
+	next, lost uint32 // counted from first
+}
+
+func (s *switchOfTest) send(n int) {
+	for range n {
+		s.WriteTo(test.Report(test.Form20MD, 1, s.first+s.next, 3), s.to) // an error says that nobody listens
+		s.next++
+	}
+}
+
+// skip lets reports get lost on the way.
+func (s *switchOfTest) skip(n uint32) {
+	s.next += n
+	s.lost += n
+}
+
+// Whatever happens to the process, the ledger has every report that was sent: those that it took, and those that went by.
+func TestKillAndRestart(t *testing.T) {
+	udp, web, data := freePort(t, "udp"), freePort(t, "tcp"), t.TempDir()
+	to, err := net.ResolveUDPAddr("udp", udp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var switches []*switchOfTest
+	for i, first := range []uint32{0, 77777, 1<<22 - 450} { // the last one wraps while nobody receives
+		c, err := net.ListenPacket("udp", fmt.Sprintf("127.0.7.%d:0", i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		switches = append(switches, &switchOfTest{PacketConn: c, to: to, first: first})
+	}
+	sendAll := func(n int) {
+		for range n {
+			for _, s := range switches {
+				s.send(1)
+			}
+			time.Sleep(200 * time.Microsecond) // a rate that a receive buffer takes
+		}
+	}
+	ledgerOf := func(p *process) map[string]telemetry.Loss {
+		var l struct{ Loss []telemetry.Loss }
+		if err := p.ask("/api/v1/loss?intervals=true", &l); err != nil {
+			t.Fatal(err)
+		}
+		bySource := map[string]telemetry.Loss{}
+		for _, x := range l.Loss {
+			bySource[x.Source.String()] = x
+		}
+		return bySource
+	}
+	lossEvents := func(p *process) map[string]telemetry.Event {
+		var l struct{ Events []telemetry.Event }
+		if err := p.ask("/api/v1/events?kind=report_loss", &l); err != nil {
+			t.Fatal(err)
+		}
+		byID := map[string]telemetry.Event{}
+		for _, e := range l.Events {
+			byID[e.ID] = e
+		}
+		return byID
+	}
+
+	p := startServe(t, udp, web, data)
+	sendAll(200)
+	switches[0].skip(7) // an event that goes on when the process dies
+	sendAll(100)
+	saved := func() *analyze.State {
+		content, err := os.ReadFile(filepath.Join(data, checkpointName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := decodeCheckpoint(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	eventually(t, "a checkpoint with the event", func() bool {
+		sendAll(1)
+		s := saved()
+		return len(s.Events.Open) == 1
+	})
+	before := lossEvents(p)
+	sendAll(100) // of which the last checkpoint may know nothing
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait()
+	killed := time.Now()
+	sendAll(300)
+
+	p = startServe(t, udp, web, data)
+	sendAll(150)
+	eventually(t, "receiving everything", func() bool {
+		n := 0
+		for i, s := range switches {
+			if x := ledgerOf(p)[fmt.Sprintf("127.0.7.%d", i+1)]; x.Sent != nil && *x.Sent == uint64(s.next) {
+				n++
+			}
+		}
+		return n == len(switches)
+	})
+	for source, x := range ledgerOf(p) {
+		var s *switchOfTest
+		for i := range switches {
+			if source == fmt.Sprintf("127.0.7.%d", i+1) {
+				s = switches[i]
+			}
+		}
+		if s == nil {
+			t.Errorf("an exporter %s", source)
+			continue
+		}
+		if *x.Sent != uint64(s.next) || *x.Arrived+*x.Lost != *x.Sent || x.Received != *x.Arrived || x.Restarted != 0 {
+			t.Errorf("%s sent %d: sent %d, arrived %d, lost %d, received %d, restarted %d", source, s.next, *x.Sent, *x.Arrived, *x.Lost, x.Received, x.Restarted)
+		}
+		// Lost are those that were thrown away and those that went by; those are 300, and what came behind the checkpoint.
+		if away := *x.Away; *x.Lost != uint64(s.lost)+away || away < 300 || away > 300+100+200 {
+			t.Errorf("%s: lost %d, of these %d away; thrown away %d", source, *x.Lost, away, s.lost)
+		}
+		var sent, lost uint64
+		for _, i := range x.Intervals {
+			sent, lost = sent+*i.Sent, lost+*i.Lost-*i.Late
+		}
+		if sent != *x.Sent || lost != *x.Lost {
+			t.Errorf("%s: the intervals have sent %d, lost %d; all time has %d, %d", source, sent, lost, *x.Sent, *x.Lost)
+		}
+	}
+	if metrics, err := http.Get("http://" + web + "/metrics"); err != nil {
+		t.Error(err)
+	} else {
+		text, _ := io.ReadAll(metrics.Body)
+		metrics.Body.Close()
+		if !bytes.Contains(text, []byte("\nwaybill_checkpoint_failures_total 0\n")) || !bytes.Contains(text, []byte("\nwaybill_checkpoint_timestamp_seconds 1")) {
+			t.Error("no metrics of checkpoints")
+		}
+	}
+	var frame struct{ Gaps []telemetry.LossGap }
+	if err := p.ask("/api/v1/loss", &frame); err != nil {
+		t.Fatal(err)
+	}
+	if len(frame.Gaps) != 1 || !frame.Gaps[0].From.Before(killed) || !frame.Gaps[0].To.After(killed) {
+		t.Errorf("killed at %v, gaps: %+v", killed, frame.Gaps)
+	}
+	eventually(t, "the end of the event", func() bool {
+		after := lossEvents(p)
+		for id, e := range before {
+			if after[id].ID == "" || !after[id].Start.Equal(e.Start) {
+				t.Fatalf("event %+v is gone: %+v", e, after)
+			}
+			if after[id].End == nil {
+				return false
+			}
+		}
+		return len(before) == 1
+	})
+}
+
+// Two servers do not share a directory, and what cannot be written or read is said in one line at the start.
+func TestDataDirectory(t *testing.T) {
+	open := func(data string) error {
+		c := defaultServeConfig()
+		c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
+		s, err := newServer(&c, io.Discard)
+		if err == nil {
+			s.listener.Close()
+			s.keep.finish()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			for _, r := range s.receivers {
+				r.Run(ctx) // which closes its socket
+			}
+		}
+		return err
+	}
+	data := t.TempDir()
+	s := serve(t, func(c *serveConfig) { c.Data = data })
+	if err := open(data); err == nil || !strings.Contains(err.Error(), "another process uses it") {
+		t.Errorf("a second server: %v", err)
+	}
+	s.stop()
+	if err := open(data); err != nil {
+		t.Errorf("after it stopped: %v", err)
+	}
+	file := filepath.Join(data, checkpointName)
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := bytes.Replace(content, []byte("checkpoint 1 "), []byte("checkpoint 2 "), 1)
+	if err := os.WriteFile(file, newer, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(data); err == nil || !strings.Contains(err.Error(), "written by a newer version of Waybill") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a newer checkpoint: %v", err)
+	}
+	if kept, _ := os.ReadFile(file); !bytes.Equal(kept, newer) {
+		t.Error("a newer checkpoint was changed")
+	}
+	for i := range content { // damaged at each place, and cut off there
+		damaged := bytes.Clone(content)
+		damaged[i] ^= 1
+		for _, bad := range [][]byte{damaged, content[:i]} {
+			if _, err := decodeCheckpoint(bad); err == nil && !bytes.Equal(bad, content) {
+				t.Fatalf("damaged at byte %d of %q: no error", i, content)
+			}
+		}
+	}
+	if err := os.WriteFile(file, content[:len(content)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(data); err != nil {
+		t.Errorf("a damaged checkpoint: %v", err)
+	}
+	if aside, _ := filepath.Glob(file + ".damaged-*"); len(aside) != 1 {
+		t.Errorf("moved aside: %v", aside)
+	}
+	if err := open(file); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a file as directory: %v", err)
+	}
+}
+
+// While it runs, a directory that cannot be written to is no reason to stop; it is said once.
+func TestDataDirectoryGoesAway(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	c := defaultServeConfig()
+	c.Listen, c.HTTP, c.Data = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0", data
+	var log bytes.Buffer
+	s, err := newServer(&c, &log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.listener.Close()
+	if err := os.RemoveAll(data); err != nil {
+		t.Fatal(err)
+	}
+	s.keep.attempt()
+	s.keep.attempt()
+	if err := os.Mkdir(data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.keep.attempt()
+	if n := strings.Count(log.String(), "the checkpoint cannot be written"); n != 1 || !strings.Contains(log.String(), "can be written again") {
+		t.Errorf("said %d times:\n%s", n, log.String())
+	}
+	if s.keep.failures.Load() != 2 || s.keep.savedNs.Load() == 0 {
+		t.Errorf("%d failures", s.keep.failures.Load())
+	}
+}

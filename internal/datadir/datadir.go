@@ -1,0 +1,67 @@
+// Package datadir keeps files in a directory that one process has for itself.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// ErrInUse says that another process has the directory.
+var ErrInUse = errors.New("another process uses it")
+
+// A Dir is a directory, locked until Close or the end of the process, however it ends.
+type Dir struct {
+	path string
+	lock *os.File
+}
+
+// Open makes the directory if there is none, for its owner only, and locks it. Errors are one line with the path.
+func Open(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(lock); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Dir{path: path, lock: lock}, nil
+}
+
+// Close gives the lock back.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// Path returns the path of a file in the directory.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Write replaces a file as a whole: after a crash there is the old one or the new one. Only its owner may read it.
+func (d *Dir) Write(name string, content []byte) (err error) {
+	f, err := os.CreateTemp(d.path, name+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), d.Path(name)); err != nil {
+		return err
+	}
+	return syncDir(d.path)
+}
