@@ -328,6 +328,34 @@ func TestLedgerClockIsSet(t *testing.T) {
 	}
 }
 
+// Each socket has a ledger of its own: a copy of the reports that goes to another one is sent, arrives and is lost once more.
+func TestLedgerTwoSockets(t *testing.T) {
+	one, two := NewExporters(10), NewExporters(10)
+	c := &Collector{Exporters: []*Exporters{one, two}}
+	l := NewLedger(c, []LedgerSocket{{Address: "[::]:8555"}, {Address: "[::]:8556"}})
+	for n := range uint32(100) {
+		h := []telemetry.Header{header(telemetry.Version20, 7, n)}
+		if n%10 != 5 {
+			one.Observe(h, 100*second)
+		}
+		if n%25 != 5 {
+			two.Observe(h, 100*second)
+		}
+	}
+	a := l.Loss(LossQuery{}, 101*second)
+	if len(a.Exporters) != 2 {
+		t.Fatalf("got %d ledgers, want 2", len(a.Exporters))
+	}
+	for i, lost := range []uint64{10, 4} {
+		if x := a.Exporters[i]; x.Socket != i || *x.Sent != 100 || *x.Lost != lost || x.KernelDrops != nil {
+			t.Errorf("socket %d: %s", x.Socket, lossText(&x.LossCount))
+		}
+	}
+	if got := c.Completeness(); got.Sent != 200 || got.Lost != 14 || got.Lossy != 2 {
+		t.Errorf("completeness: %+v", got)
+	}
+}
+
 func TestCompleteness(t *testing.T) {
 	r := newLedgerRig()
 	for n := range uint32(100) {

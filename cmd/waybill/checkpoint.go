@@ -111,7 +111,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		}
 		return 0, false
 	})
-	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running", now.Sub(state.SavedAt).Round(time.Millisecond))
+	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running", now.Sub(state.SavedAt).Round(time.Millisecond).String())
 	if left > 0 {
 		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room", "accounts", left)
 	}

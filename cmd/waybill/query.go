@@ -45,6 +45,7 @@ type question[L, T any] struct {
 	columns []tableColumn[T]                // of tables
 	fields  []csvField[T]                   // of CSV
 	foot    func(v *view, list *L) []string // lines below a table; may be nil
+	items   string                          // what the list has, if not its name
 	none    string                          // why the list may be empty although reports arrived
 	note    func([]T) string                // what is said behind a table; may be nil
 	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
@@ -185,7 +186,7 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	case len(items) == 0:
 		fmt.Fprintln(c.stderr, c.empty(ctx))
 	case head.Total > len(items):
-		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, c.name)
+		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, cmp.Or(c.items, c.name))
 	}
 	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
 		fmt.Fprintln(c.stderr, line)

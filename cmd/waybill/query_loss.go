@@ -65,8 +65,9 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			}
 			return l.Head, rows
 		},
-		foot: lossFoot,
-		none: "no exporters yet",
+		foot:  lossFoot,
+		items: "exporters",
+		none:  "no exporters yet",
 		columns: []tableColumn[lossRow]{
 			{title: "SOURCE", cell: func(_ *view, r *lossRow) cell { return plainCell(r.Source.String()) }},
 			{title: "NODE", cell: func(_ *view, r *lossRow) cell { return plainCell(nodeText(r.Node, r.Name)) }},

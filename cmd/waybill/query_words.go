@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -45,8 +46,9 @@ func (c *queryCommand[L, T]) explain(err error) error {
 
 // empty says what to do when there is nothing to list.
 func (c *queryCommand[L, T]) empty(ctx context.Context) string {
+	items := cmp.Or(c.items, c.name)
 	if q := c.query; q != (api.Query{Limit: q.Limit, Order: q.Order}) {
-		return fmt.Sprintf("no %s match", c.name)
+		return fmt.Sprintf("no %s match", items)
 	}
 	var received, malformed uint64
 	var ports []string
@@ -56,7 +58,7 @@ func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	}
 	listeners, err := c.client.Listeners(ctx, api.Query{})
 	if err != nil {
-		return fmt.Sprintf("no %s yet", c.name)
+		return fmt.Sprintf("no %s yet", items)
 	}
 	for _, l := range listeners.Listeners {
 		received += l.Received
@@ -67,12 +69,12 @@ func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	}
 	switch {
 	case len(ports) == 0:
-		return fmt.Sprintf("no %s yet, and the server listens on no port", c.name)
+		return fmt.Sprintf("no %s yet, and the server listens on no port", items)
 	case received == 0:
 		return fmt.Sprintf("no %s yet: point telemetry reports at udp port %s of %s, or run `waybill replay FILE --to %s`",
-			c.name, strings.Join(ports, " or "), host, net.JoinHostPort(host, ports[0]))
+			items, strings.Join(ports, " or "), host, net.JoinHostPort(host, ports[0]))
 	case received == malformed:
-		return fmt.Sprintf("no %s yet: %d datagrams arrived, but none could be read; `waybill exporters` says why", c.name, received)
+		return fmt.Sprintf("no %s yet: %d datagrams arrived, but none could be read; `waybill exporters` says why", items, received)
 	}
 	return c.none
 }
