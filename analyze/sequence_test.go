@@ -103,3 +103,48 @@ func TestSequenceConserves(t *testing.T) {
 		}
 	}
 }
+
+// Whatever numbers come, and whenever intervals are closed, what was observed is counted once, and an interval has no more
+// arrivals than numbers.
+func FuzzSequence(f *testing.F) {
+	f.Add(false, []byte{1, 1, 9, 200, 1, 1, 250, 1, 0, 3, 3})
+	f.Add(true, []byte{16, 1, 1, 40, 1, 1, 17, 33, 1, 0, 255, 1, 1})
+	f.Fuzz(func(t *testing.T, wide bool, steps []byte) {
+		s := sequence{bits: 22}
+		if wide {
+			s.bits = 32
+		}
+		mask := s.mask()
+		numbers := [3]uint32{0, 5000, 1 << 21} // of senders that share an identity
+		var observed uint64
+		var sent, unique, late, duplicate uint64
+		for _, b := range steps {
+			n := &numbers[b%3]
+			switch b >> 4 {
+			case 0: // the interval is over
+				s.close()
+				sent, unique, late, duplicate = s.Sent, s.Unique, s.Late, s.Duplicate
+				continue
+			case 1:
+				*n = uint32(b & 1) // restart
+			case 2:
+				*n += uint32(b) * 37
+			case 3:
+				*n -= uint32(b) * 23
+			case 4:
+				*n += uint32(b) << 14
+			default:
+				*n += uint32(b & 3)
+			}
+			*n &= mask
+			s.observe(*n)
+			observed++
+			if s.Unique+s.Duplicate != observed || s.Unique > s.Sent {
+				t.Fatalf("observed %d: %+v", observed, s)
+			}
+			if s.Duplicate < duplicate || s.Unique-unique < s.Late-late || s.Sent-sent < s.Unique-unique-(s.Late-late) {
+				t.Fatalf("the interval has sent %d, unique %d, late %d, duplicate %d - %d", s.Sent-sent, s.Unique-unique, s.Late-late, s.Duplicate, duplicate)
+			}
+		}
+	})
+}
