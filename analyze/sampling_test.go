@@ -13,6 +13,9 @@ import (
 // Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody told
 // have no estimate.
 func TestEstimates(t *testing.T) {
+	if raceDetector {
+		t.Skip("races do not depend on the scenario")
+	}
 	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t, "steady")
 	v.Sampling = map[uint32]uint64{}
 	for node := range v.Names {

@@ -4,7 +4,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// faults is what a Scanner keeps to find blackholes, gray failures and uneven groups. What begins with "of this scan" is
+// faults is what a Scanner keeps to find blackholes, gray failures and uneven groups. What is of this scan is
 // gathered path by path, before any of it is looked at.
 type faults struct {
 	crossings map[linkKey]*crossing     // of this scan: links on which packets were not seen as a whole

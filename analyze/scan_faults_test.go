@@ -157,6 +157,9 @@ func TestSilentBlackhole(t *testing.T) {
 
 // Switches that hash alike are found, each with the port that carries everything, and no other one is.
 func TestPolarisation(t *testing.T) {
+	if raceDetector {
+		t.Skip("races do not depend on the scenario")
+	}
 	v := emulate(t, "polarisation", 0, 2)
 	type place struct{ node, port uint32 }
 	type group struct{ node, to uint32 }
@@ -235,6 +238,9 @@ func TestUnlikely(t *testing.T) {
 
 // New flows are counted where they come in, each once; while they keep coming that is one event.
 func TestNewFlows(t *testing.T) {
+	if raceDetector {
+		t.Skip("races do not depend on the scenario")
+	}
 	v := emulate(t, "steady", 4*time.Second, 3)
 	want := map[string]uint64{}
 	names := map[uint32]string{}
