@@ -76,7 +76,7 @@ func TestBurstsAndQueues(t *testing.T) {
 		b.Start.Sub(begin) != 23*1100 || b.Peak.Sub(begin) != 40*1100 || b.PeakBytes != 35*1486+86 {
 		t.Errorf("got %+v", b)
 	}
-	events, _ := cfg.Events.Events(nil, 10)
+	events, _ := cfg.Events.Events(func(e *telemetry.Event) bool { return e.Queue != nil }, 10)
 	if len(events) != 1 || events[0].ID != b.ID || !events[0].Start.Equal(b.Start) {
 		t.Errorf("the burst %s has the events %+v", b.ID, events)
 	}

@@ -46,8 +46,9 @@ func timed(t testing.TB) (*analyze.Collector, *analyze.EventLog) {
 
 // Clocks and delays have the shape of their golden files, and the values of the network above.
 func TestTiming(t *testing.T) {
-	cfg := testConfig(nil)
-	cfg.Collector, cfg.Events = timed(t)
+	collector, events := timed(t)
+	cfg := testConfig(collector)
+	cfg.Events = events
 	h := New(cfg)
 	for name, target := range map[string]string{
 		"clocks": "clocks", "hops_node": "hops?node=s2", "links_delay": "links", "paths_delay": "paths", "flows_clocks": "flows",
