@@ -1,0 +1,82 @@
+package duckdb
+
+import "time"
+
+// A role says what becomes of a column when rows are put together.
+type role uint8
+
+const (
+	key role = iota // rows are grouped by it
+	sum
+	low  // the smallest
+	high // the largest
+	// A part of a histogram: buckets that have counts, and these. They are merged at the coarsest scale.
+	scale
+	buckets
+	counts
+)
+
+// A column of a table on disk.
+type column struct {
+	name, kind string // kind is the type in SQL
+	role       role
+	// finest says that only tables of the finest resolution have it, minute that those of a minute have it too: columns with
+	// many different values are what makes a table large.
+	finest, minute bool
+}
+
+// at reports whether tables of that resolution have c.
+func (c *column) at(step, finest time.Duration) bool {
+	return step == finest || !c.finest && (step <= time.Minute || !c.minute)
+}
+
+// A derived column is computed from others when somebody asks for it.
+type derived struct {
+	name, text string
+	needs      []string
+	routes     bool // it is of the routes that are joined in as r
+}
+
+// moments are the columns of telemetry.Moments.
+func moments(name string) []column {
+	return []column{
+		{name: name + "_count", kind: "UBIGINT", role: sum},
+		{name: name + "_sum", kind: "UBIGINT", role: sum},
+		{name: name + "_min", kind: "BIGINT", role: low},
+		{name: name + "_max", kind: "BIGINT", role: high},
+	}
+}
+
+// histogram are the columns of telemetry.Histogram.
+func histogram(name string) []column {
+	return append(
+		moments(name),
+		column{name: name + "_scale", kind: "TINYINT", role: scale},
+		column{name: name + "_buckets", kind: "SMALLINT[]", role: buckets},
+		column{name: name + "_counts", kind: "UBIGINT[]", role: counts},
+	)
+}
+
+// mean is the derived mean of moments.
+func mean(name string) derived {
+	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}}
+}
+
+// start is the first column of each table.
+var start = column{name: "start", kind: "TIMESTAMP_NS"}
+
+// endpoints are the columns of a telemetry.FlowKey.
+var endpoints = []column{
+	{name: "src_hi", kind: "UBIGINT"},
+	{name: "src_lo", kind: "UBIGINT"},
+	{name: "dst_hi", kind: "UBIGINT"},
+	{name: "dst_lo", kind: "UBIGINT"},
+	{name: "src_port", kind: "USMALLINT", finest: true},
+	{name: "dst_port", kind: "USMALLINT", minute: true},
+	{name: "protocol", kind: "UTINYINT"},
+	{name: "tunnel", kind: "UTINYINT"},
+	{name: "tunnel_id", kind: "UINTEGER"},
+}
+
+// place are the columns of a telemetry.Place.
+var place = []column{{name: "node", kind: "UINTEGER"}, {name: "ingress_port", kind: "UINTEGER"}, {name: "egress_port", kind: "UINTEGER"}}

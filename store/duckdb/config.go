@@ -1,0 +1,48 @@
+package duckdb
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// A Config says where a Store is and how large it may grow. Use DefaultConfig and change what is needed.
+type Config struct {
+	// Dir is the directory of the files; it is made if it does not exist.
+	Dir string
+	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as hours.
+	Keep [len(tiers)]time.Duration
+	// MaxBytes is how much disk the files may take; the oldest ones are dropped beyond it, the finest resolution first.
+	MaxBytes int64
+	// MinFree is how many bytes stay free on the disk: with less, nothing is written.
+	MinFree int64
+	// Memory is what DuckDB may take, in bytes; Threads how many processors a query may use.
+	Memory  int64
+	Threads int
+}
+
+// DefaultConfig returns the configuration of a store in dir.
+func DefaultConfig(dir string) Config {
+	return Config{
+		Dir: dir, Keep: [...]time.Duration{48 * time.Hour, 14 * 24 * time.Hour, 400 * 24 * time.Hour},
+		MaxBytes: 32 << 30, MinFree: 256 << 20, Memory: 512 << 20, Threads: max(runtime.NumCPU()/2, 1),
+	}
+}
+
+func (c *Config) check() error {
+	for i, keep := range c.Keep {
+		if keep < tiers[i].length {
+			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep, tiers[i].length)
+		}
+	}
+	if c.Memory < 64<<20 {
+		return fmt.Errorf("store: a memory of %d bytes is too little for queries, want at least 64 MiB", c.Memory)
+	}
+	if c.MaxBytes < 64<<20 {
+		return fmt.Errorf("store: %d bytes are too little, want at least 64 MiB", c.MaxBytes)
+	}
+	if c.Threads < 1 {
+		return fmt.Errorf("store: got %d threads, want at least 1", c.Threads)
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+// Package duckdb is the embedded store: files of DuckDB in one directory, each of which holds some hours or days of records
+// at one resolution. Nothing else may open them meanwhile.
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+)
+
+// A Store is a store.Backend.
+type Store struct {
+	config Config
+	ctx    context.Context // ends with the Store
+	stop   context.CancelFunc
+
+	db    *sql.DB   // a database in memory, to which the files are attached
+	write *sql.Conn // of the one goroutine that writes
+
+	mu         sync.Mutex   // partitions is replaced under it, and never changed in place
+	partitions []*partition // by start
+	reading    sync.RWMutex // held by queries; files are closed under its write lock
+	doomed     []*partition // that still have to be closed
+	dropped    int
+
+	done        map[string]bool      // catalogs that have what Write was asked to write, if it failed later on
+	rolled      map[string]time.Time // how far tables are rolled up; under mu
+	maintained  time.Time
+	broken      bool         // DuckDB refused a write: the files are opened anew before the next
+	beforeWrite func() error // for tests
+}
+
+// Open opens the store in config.Dir, which it makes if need be. It fails if another process has it open, and if a newer
+// version of waybill wrote it.
+func Open(config Config) (*Store, error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(config.Dir, 0o750); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	dir, err := filepath.Abs(config.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	config.Dir = dir
+	s := &Store{config: config, done: map[string]bool{}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	if err := s.open(); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// settings are those of the whole database. Statements may read and write the files of the store and nothing else.
+func (s *Store) settings() []string {
+	return []string{
+		fmt.Sprintf("SET memory_limit = '%dB'", s.config.Memory),
+		fmt.Sprintf("SET threads = %d", s.config.Threads),
+		fmt.Sprintf("SET temp_directory = '%s'", quoted(filepath.Join(s.config.Dir, "tmp"))),
+		fmt.Sprintf("SET max_temp_directory_size = '%dB'", max(s.config.MaxBytes/16, s.config.Memory)),
+		"SET autoinstall_known_extensions = false",
+		"SET autoload_known_extensions = false",
+		"SET preserve_insertion_order = false",
+		fmt.Sprintf("SET allowed_directories = ['%s']", quoted(s.config.Dir+string(filepath.Separator))),
+		"SET enable_external_access = false",
+		"SET lock_configuration = true",
+	}
+}
+
+func (s *Store) open() error {
+	connector, err := duckdb.NewConnector("", nil)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	s.db = sql.OpenDB(connector)
+	if s.write, err = s.db.Conn(s.ctx); err != nil {
+		return errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
+	}
+	if err := s.load(); err != nil {
+		return errors.Join(fmt.Errorf("store: %s", oneLine(err)), s.shut())
+	}
+	return nil
+}
+
+// load attaches the files in the directory.
+func (s *Store) load() error {
+	for _, text := range append(s.settings(), macros...) {
+		if _, err := s.write.ExecContext(s.ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	entries, err := os.ReadDir(s.config.Dir)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.partitions = nil
+	s.mu.Unlock()
+	for _, entry := range entries {
+		if p := s.partitionOfFile(entry.Name()); p != nil {
+			if err := s.attach(p); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.loadRolled(); err != nil {
+		return err
+	}
+	return s.makeViews()
+}
+
+// shut closes the files.
+func (s *Store) shut() error {
+	if s.write != nil {
+		_ = s.write.Close()
+	}
+	return s.db.Close()
+}
+
+// Close closes the store. Queries that go on are waited for.
+func (s *Store) Close() error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	defer s.stop()
+	return s.shut()
+}
+
+// reopen closes and opens the files: after a failed write DuckDB may refuse all that follow.
+func (s *Store) reopen() error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	_ = s.shut()
+	return s.open()
+}
+
+// oneLine is the first line of an error, as DuckDB adds hints and positions.
+func oneLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return text
+}

@@ -1,0 +1,133 @@
+package duckdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// maintainEvery is how often there is something to maintain at most.
+const maintainEvery = 5 * time.Second
+
+// Maintain implements store.Backend: rollups, retention, and a new file before the current one is too large a part of all.
+func (s *Store) Maintain(now time.Time) error {
+	if d := now.Sub(s.maintained); d >= 0 && d < maintainEvery {
+		return nil
+	}
+	if err := s.ready(); err != nil {
+		// A disk that is full is a reason to drop what is too old, not to leave it.
+		return errors.Join(err, s.retain(now))
+	}
+	s.maintained = now
+	if err := s.rollUp(now); err != nil {
+		s.broken = true
+		return err
+	}
+	if err := s.rotate(now); err != nil {
+		s.broken = true
+		return fmt.Errorf("store: %s", oneLine(err))
+	}
+	return s.retain(now)
+}
+
+// rotate begins a new file of seconds when the current one has an eighth of all bytes, so that dropping the oldest file does
+// not drop nearly everything.
+func (s *Store) rotate(now time.Time) error {
+	p := s.findPartition(tierSeconds, now)
+	if p == nil || p.size() < s.config.MaxBytes/8 {
+		return nil
+	}
+	next := s.newPartition(tierSeconds, now.Truncate(time.Minute).Add(time.Minute))
+	if q := s.findPartition(tierSeconds, next.start); q != p {
+		return nil // it is there
+	}
+	if err := s.attach(next); err != nil {
+		return err
+	}
+	return s.makeViews()
+}
+
+// retain drops partitions that are too old, and the oldest ones while all together are too large. The newest of each tier
+// stays.
+func (s *Store) retain(now time.Time) error {
+	if err := s.closeDoomed(); err != nil {
+		return err
+	}
+	var total int64
+	sizes := map[*partition]int64{}
+	for _, p := range s.partitions {
+		sizes[p] = p.size()
+		total += sizes[p]
+	}
+	var drop []*partition
+	for tier := range tiers {
+		var list []*partition
+		for _, p := range s.partitions {
+			if p.tier == tier {
+				list = append(list, p)
+			}
+		}
+		for len(list) > 1 {
+			p := list[0]
+			// It ends where the next one starts.
+			if now.Sub(list[1].start) < s.config.Keep[tier] && total <= s.config.MaxBytes {
+				break
+			}
+			total -= sizes[p]
+			drop, list = append(drop, p), list[1:]
+		}
+	}
+	if len(drop) == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	s.partitions = slices.DeleteFunc(slices.Clone(s.partitions), func(p *partition) bool { return slices.Contains(drop, p) })
+	s.dropped += len(drop)
+	s.mu.Unlock()
+	s.doomed = append(s.doomed, drop...)
+	if err := s.makeViews(); err != nil {
+		return fmt.Errorf("store: %s", oneLine(err))
+	}
+	return s.closeDoomed()
+}
+
+// closeDoomed closes and removes the files that were dropped, unless queries still run: then it is done later.
+func (s *Store) closeDoomed() error {
+	if len(s.doomed) == 0 || !s.reading.TryLock() {
+		return nil
+	}
+	defer s.reading.Unlock()
+	for len(s.doomed) > 0 {
+		p := s.doomed[0]
+		if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
+			return fmt.Errorf("store: close %s: %s", p.file, oneLine(err))
+		}
+		for _, name := range []string{p.file, p.file + ".wal"} {
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("store: %w", err)
+			}
+		}
+		s.doomed = s.doomed[1:]
+	}
+	return nil
+}
+
+// Stats implements store.Backend.
+func (s *Store) Stats() (store.Stats, error) {
+	s.mu.Lock()
+	list, dropped := s.partitions, s.dropped
+	s.mu.Unlock()
+	stats := store.Stats{Partitions: len(list), Dropped: dropped}
+	for _, p := range list {
+		stats.Bytes += p.size()
+	}
+	if len(list) > 0 {
+		stats.Oldest = list[0].start
+	}
+	return stats, nil
+}

@@ -1,0 +1,76 @@
+package duckdb
+
+import (
+	"fmt"
+	"strings"
+)
+
+// schemaVersion is the version of the tables in a file. To change them: 1. the next number here, 2. the statements that
+// bring a file from the one before to it at the end of migrations, 3. a fixture of the version before in testdata.
+const schemaVersion = 1
+
+// migrations[i] brings a file from version i+1 to i+2. CATALOG stands for its name. Files of one tier lack the tables of
+// others, so that statements say IF EXISTS.
+var migrations = [schemaVersion - 1][]string{}
+
+// migrate makes the tables of a new file and brings those of an old one up to date.
+func (s *Store) migrate(p *partition) error {
+	var tables int
+	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ?", p.catalog)
+	if err := row.Scan(&tables); err != nil {
+		return fmt.Errorf("open %s: %w", p.file, err)
+	}
+	if tables == 0 {
+		return s.inTransaction(createTables(p))
+	}
+	var version int
+	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
+		return fmt.Errorf("%s is not of a store of waybill: %w", p.file, err)
+	}
+	if version > schemaVersion {
+		return fmt.Errorf("%s was written by a newer waybill: its schema has version %d, this program knows up to %d", p.file, version, schemaVersion)
+	}
+	for ; version < schemaVersion; version++ {
+		statements := append([]string{}, migrations[version-1]...)
+		for i := range statements {
+			statements[i] = strings.ReplaceAll(statements[i], "CATALOG", p.catalog)
+		}
+		statements = append(statements, fmt.Sprintf("UPDATE %s.waybill_schema SET version = %d", p.catalog, version+1))
+		if err := s.inTransaction(statements); err != nil {
+			return fmt.Errorf("bring %s from version %d of the schema to %d: %w", p.file, version, version+1, err)
+		}
+	}
+	return nil
+}
+
+// createTables are the statements that make the tables of a partition.
+func createTables(p *partition) []string {
+	list := []string{
+		fmt.Sprintf("CREATE TABLE %s.waybill_schema (version INTEGER)", p.catalog),
+		fmt.Sprintf("INSERT INTO %s.waybill_schema VALUES (%d)", p.catalog, schemaVersion),
+		fmt.Sprintf("CREATE TABLE %s.waybill_rolled (name VARCHAR, until TIMESTAMP_NS)", p.catalog),
+	}
+	for _, t := range tiers[p.tier].tables() {
+		var columns []string
+		for _, c := range t.at(t.step) {
+			columns = append(columns, c.name+" "+c.kind)
+		}
+		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s (%s)", p.catalog, t.name(t.step), strings.Join(columns, ", ")))
+	}
+	return list
+}
+
+// inTransaction executes statements, all or none.
+func (s *Store) inTransaction(statements []string) error {
+	tx, err := s.write.BeginTx(s.ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, text := range statements {
+		if _, err := tx.ExecContext(s.ctx, text); err != nil {
+			_ = tx.Rollback()
+			return err
+		}
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,98 @@
+package duckdb
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A partition is one file of DuckDB with the tables of a tier and the intervals that begin from start on, until the next
+// partition of the tier starts or its length is over.
+type partition struct {
+	tier    int
+	start   time.Time
+	file    string
+	catalog string // its name in SQL
+}
+
+const timeInName = "20060102T150405Z"
+
+func (s *Store) newPartition(tier int, start time.Time) *partition {
+	name := tiers[tier].name + "-" + start.UTC().Format(timeInName)
+	return &partition{
+		tier: tier, start: start.UTC(), file: filepath.Join(s.config.Dir, name+".duckdb"),
+		catalog: strings.ToLower(strings.ReplaceAll(name, "-", "_")),
+	}
+}
+
+// partitionOfFile returns the partition with that file name, nil if it is none of ours.
+func (s *Store) partitionOfFile(name string) *partition {
+	name, ours := strings.CutSuffix(name, ".duckdb")
+	before, after, cut := strings.Cut(name, "-")
+	start, err := time.Parse(timeInName, after)
+	i := slices.IndexFunc(tiers[:], func(r tier) bool { return r.name == before })
+	if !ours || !cut || err != nil || i < 0 {
+		return nil
+	}
+	return s.newPartition(i, start)
+}
+
+// end is where p ends at the latest.
+func (p *partition) end() time.Time {
+	return p.start.Truncate(tiers[p.tier].length).Add(tiers[p.tier].length)
+}
+
+// size returns the bytes of p on disk, with what is not yet merged into the file.
+func (p *partition) size() (n int64) {
+	for _, name := range []string{p.file, p.file + ".wal"} {
+		if info, err := os.Stat(name); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// findPartition returns the partition of a tier that holds what begins at t, nil if there is none.
+func (s *Store) findPartition(tier int, t time.Time) *partition {
+	var found *partition
+	for _, p := range s.partitions {
+		if p.tier == tier && !p.start.After(t) && t.Before(p.end()) {
+			found = p // they are sorted: the last one wins
+		}
+	}
+	return found
+}
+
+// partitionFor returns the partition of a tier that holds what begins at t, and makes it if there is none.
+func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
+	if p := s.findPartition(tier, t); p != nil {
+		return p, nil
+	}
+	p := s.newPartition(tier, t.Truncate(tiers[tier].length))
+	if err := s.attach(p); err != nil {
+		return nil, err
+	}
+	return p, s.makeViews()
+}
+
+// attach opens the file of p, brings its schema up to date, and adds it to the list.
+func (s *Store) attach(p *partition) error {
+	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
+		return fmt.Errorf("open %s: %w", p.file, err)
+	}
+	if err := s.migrate(p); err != nil {
+		_, _ = s.write.ExecContext(s.ctx, "DETACH "+p.catalog)
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := append(slices.Clone(s.partitions), p)
+	slices.SortFunc(list, func(a, b *partition) int { return a.start.Compare(b.start) })
+	s.partitions = list
+	return nil
+}
+
+func quoted(text string) string { return strings.ReplaceAll(text, "'", "''") }

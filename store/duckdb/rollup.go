@@ -1,0 +1,191 @@
+package duckdb
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser tables.
+const grace = 30 * time.Second
+
+// rollUp brings the tables of minutes and hours up to date.
+func (s *Store) rollUp(now time.Time) error {
+	for _, t := range tables {
+		steps := t.resolutions()
+		for i := 1; i < len(steps); i++ {
+			from, to := placed{t, steps[i-1]}, placed{t, steps[i]}
+			for more := true; more; {
+				var err error
+				if more, err = s.rollUpOnce(from, to, now.Add(-grace)); err != nil {
+					return fmt.Errorf("store: roll up %s: %s", to.name(to.step), oneLine(err))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rollUpOnce puts rows of one table together into the next, for up to ten intervals of it that are over at the horizon. It
+// returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between does
+// no harm.
+func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
+	source, target := from.name(from.step), to.name(to.step)
+	until := s.rolledUntil(target)
+	if end := horizon.Truncate(to.step); !until.Before(end) {
+		return false, nil
+	}
+	if r := s.rolledUntil(source); from.step != from.finest && r.Before(horizon) {
+		horizon = r // the source is rolled up itself
+	}
+	var first sql.NullTime
+	if err := s.write.QueryRowContext(s.ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?", until).Scan(&first); err != nil {
+		return false, err
+	}
+	if !first.Valid {
+		return false, nil
+	}
+	begin := first.Time.Truncate(to.step)
+	p, err := s.partitionFor(tierOf(to.table, to.step), begin)
+	if err != nil {
+		return false, err
+	}
+	end := minTime(begin.Add(10*to.step), p.end(), horizon.Truncate(to.step))
+	if !begin.Before(end) {
+		return false, nil
+	}
+	rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE start >= %s AND start < %s)", floor("start", to.step), source, timestamp(begin), timestamp(end))
+	columns := to.at(to.step)
+	err = s.inTransaction([]string{
+		fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns, "")),
+		fmt.Sprintf("DELETE FROM %s.waybill_rolled WHERE name = '%s'", p.catalog, target),
+		fmt.Sprintf("INSERT INTO %s.waybill_rolled VALUES ('%s', %s)", p.catalog, target, timestamp(end)),
+	})
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	s.rolled[target] = end
+	s.mu.Unlock()
+	return true, nil
+}
+
+// rolledUntil is the time up to which a rolled up table is complete.
+func (s *Store) rolledUntil(name string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rolled[name]
+}
+
+// loadRolled reads from the files how far tables are rolled up.
+func (s *Store) loadRolled() error {
+	rolled := map[string]time.Time{}
+	for _, p := range s.partitions {
+		if p.tier == tierSeconds {
+			continue
+		}
+		rows, err := s.write.QueryContext(s.ctx, "SELECT name, until FROM "+p.catalog+".waybill_rolled")
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			var name string
+			var until time.Time
+			if err := rows.Scan(&name, &until); err != nil {
+				_ = rows.Close()
+				return err
+			}
+			if until.After(rolled[name]) {
+				rolled[name] = until
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rolled = rolled
+	return nil
+}
+
+// together is a query that groups rows by the columns that are keys and puts the others together by their role, in the order
+// of columns. where is a condition for the rows, or "".
+func together(rows string, columns []column, where string) string {
+	if where != "" {
+		rows = "(SELECT * FROM " + rows + " WHERE " + where + ")"
+	}
+	var keys, values, names []string
+	var merged []string // names of histograms
+	for _, c := range columns {
+		names = append(names, c.name)
+		switch c.role {
+		case key:
+			keys = append(keys, c.name)
+		case sum:
+			values = append(values, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", c.name, c.kind, c.name))
+		case low:
+			values = append(values, fmt.Sprintf("min(%s) AS %s", c.name, c.name))
+		case high:
+			values = append(values, fmt.Sprintf("max(%s) AS %s", c.name, c.name))
+		case counts:
+			merged = append(merged, strings.TrimSuffix(c.name, "_counts"))
+		}
+	}
+	group := strings.Join(keys, ", ")
+	if group == "" {
+		group = "()"
+	}
+	text := fmt.Sprintf("SELECT %s FROM %s GROUP BY %s", strings.Join(slices.Concat(keys, values), ", "), rows, group)
+	if len(merged) == 0 {
+		return fmt.Sprintf("SELECT %s FROM (%s)", strings.Join(names, ", "), text)
+	}
+	for i := range names {
+		if columns[i].role == key {
+			names[i] = "g." + names[i]
+		}
+	}
+	text = fmt.Sprintf("SELECT %s FROM (%s) g", strings.Join(names, ", "), text)
+	for i, h := range merged {
+		alias := fmt.Sprintf("h%d", i)
+		text += fmt.Sprintf(" LEFT JOIN (%s) %s ON true", mergeHistogram(rows, h, keys), alias)
+		for _, k := range keys {
+			text += fmt.Sprintf(" AND g.%s IS NOT DISTINCT FROM %s.%s", k, alias, k)
+		}
+	}
+	return text
+}
+
+// mergeHistogram is a query that adds up the histograms of rows with the same keys: at the coarsest scale of them, bucket by
+// bucket. A bucket at scale s is bucket>>1 at scale s-1.
+func mergeHistogram(rows, name string, keys []string) string {
+	r := strings.NewReplacer("KEYS,", strings.Join(append(slices.Clone(keys), ""), ", "), "NAME", name, "ROWS", rows)
+	window := ""
+	if len(keys) > 0 {
+		window = "PARTITION BY " + strings.Join(keys, ", ")
+	}
+	return r.Replace(`SELECT KEYS, NAME_scale, list(b ORDER BY b) AS NAME_buckets, list(n ORDER BY b) AS NAME_counts FROM (
+		SELECT KEYS, NAME_scale, b, CAST(sum(n) AS UBIGINT) AS n FROM (
+			SELECT KEYS, coarsest AS NAME_scale, CAST(b >> (NAME_scale - coarsest) AS SMALLINT) AS b, n FROM (
+				SELECT KEYS, NAME_scale, min(NAME_scale) OVER (` + window + `) AS coarsest, unnest(NAME_buckets) AS b, unnest(NAME_counts) AS n
+				FROM ROWS WHERE NAME_scale IS NOT NULL))
+		GROUP BY ALL) GROUP BY ALL`)
+}
+
+// floor is the start of the interval of that length in which a time lies.
+func floor(name string, step time.Duration) string {
+	return fmt.Sprintf("make_timestamp_ns((epoch_ns(%s) // %d) * %d)", name, step.Nanoseconds(), step.Nanoseconds())
+}
+
+func timestamp(t time.Time) string { return fmt.Sprintf("make_timestamp_ns(%d)", t.UnixNano()) }
+
+func minTime(t time.Time, others ...time.Time) time.Time {
+	for _, o := range others {
+		if o.Before(t) {
+			t = o
+		}
+	}
+	return t
+}

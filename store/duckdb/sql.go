@@ -1,0 +1,146 @@
+package duckdb
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// tableFunctions are the functions that statements may have in FROM. Others read files, change settings or write the files
+// of the store to disk.
+var tableFunctions = []string{"unnest", "range", "generate_series", "summary"}
+
+// errStatement is what a statement must be.
+var errStatement = errors.New("want one SELECT statement")
+
+// SQL implements store.Backend.
+func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
+	s.reading.RLock()
+	defer s.reading.RUnlock()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, trouble(ctx, err)
+	}
+	defer conn.Close()
+	if err := checkStatement(ctx, conn, statement); err != nil {
+		return nil, err
+	}
+	// Nothing that can be written in a SELECT changes the store; that the transaction is read-only is the second lock.
+	if _, err := conn.ExecContext(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
+		return nil, trouble(ctx, err)
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // nothing was written
+	rows, err := conn.QueryContext(ctx, statement)
+	if err != nil {
+		return nil, trouble(ctx, err)
+	}
+	answer, err := read(rows, limit)
+	if err != nil {
+		return nil, trouble(ctx, err)
+	}
+	return answer, nil
+}
+
+// checkStatement lets DuckDB parse the statement and looks at what it is.
+func checkStatement(ctx context.Context, conn *sql.Conn, statement string) error {
+	var text string
+	err := conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)", statement).Scan(&text)
+	if err != nil {
+		return trouble(ctx, err)
+	}
+	var parsed struct {
+		Error      bool              `json:"error"`
+		Type       string            `json:"error_type"`
+		Message    string            `json:"error_message"`
+		Statements []json.RawMessage `json:"statements"`
+	}
+	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
+		return err
+	}
+	if parsed.Error {
+		if parsed.Type == "not implemented" { // any statement but SELECT
+			return errStatement
+		}
+		return errors.New(oneLine(errors.New(parsed.Message)))
+	}
+	if len(parsed.Statements) != 1 {
+		return errStatement
+	}
+	var tree any
+	if err := json.Unmarshal(parsed.Statements[0], &tree); err != nil {
+		return err
+	}
+	return checkFunctions(tree)
+}
+
+// checkFunctions refuses functions in FROM that are not in tableFunctions.
+func checkFunctions(tree any) error {
+	switch node := tree.(type) {
+	case map[string]any:
+		if node["type"] == "TABLE_FUNCTION" {
+			function, _ := node["function"].(map[string]any)
+			if name, _ := function["function_name"].(string); !slices.Contains(tableFunctions, name) {
+				return fmt.Errorf("the function %s is not allowed in FROM", name)
+			}
+		}
+		for _, child := range node {
+			if err := checkFunctions(child); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, child := range node {
+			if err := checkFunctions(child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// read takes up to limit rows.
+func read(rows *sql.Rows, limit int) (*store.Answer, error) {
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	answer := &store.Answer{Columns: columns, Rows: [][]any{}}
+	for rows.Next() {
+		if len(answer.Rows) == limit {
+			answer.More = true
+			break
+		}
+		row, to := make([]any, len(columns)), make([]any, len(columns))
+		for i := range row {
+			to[i] = &row[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return nil, err
+		}
+		for i, v := range row {
+			if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+				row[i] = nil // JSON has no word for it
+			}
+		}
+		answer.Rows = append(answer.Rows, row)
+	}
+	if answer.More {
+		return answer, nil
+	}
+	return answer, rows.Err()
+}
+
+// trouble is the error of a query, in one line.
+func trouble(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("the query took too long: %w", ctx.Err())
+	}
+	return errors.New(oneLine(err))
+}

@@ -1,0 +1,227 @@
+package duckdb
+
+import (
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// A table is what the store keeps of one kind of record, at one or more resolutions.
+type table struct {
+	id      store.Table
+	finest  time.Duration // length of its intervals; 0: it is not about intervals and never rolled up
+	columns []column
+	derived []derived
+}
+
+// tables in the order of their numbers.
+var tables = [store.NumTables]*table{
+	store.Flows: {
+		id: store.Flows, finest: 10 * time.Second,
+		columns: slices.Concat(
+			[]column{start, {name: "flow", kind: "UBIGINT", finest: true}},
+			endpoints,
+			[]column{
+				{name: "outer_src_hi", kind: "UBIGINT"},
+				{name: "outer_src_lo", kind: "UBIGINT"},
+				{name: "outer_dst_hi", kind: "UBIGINT"},
+				{name: "outer_dst_lo", kind: "UBIGINT"},
+				{name: "dscp", kind: "UTINYINT"},
+				{name: "device", kind: "VARCHAR", minute: true},
+				{name: "path_id", kind: "UBIGINT", minute: true},
+				{name: "reports", kind: "UBIGINT", role: sum},
+				{name: "packets", kind: "UBIGINT", role: sum},
+				{name: "bytes", kind: "UBIGINT", role: sum},
+				{name: "drops", kind: "UBIGINT", role: sum},
+				{name: "path_changes", kind: "UBIGINT", role: sum},
+			},
+			moments("residence"),
+			[]column{{name: "residence_p50", kind: "BIGINT", role: high}, {name: "residence_p99", kind: "BIGINT", role: high}},
+			moments("end_to_end"),
+		),
+		derived: []derived{
+			{name: "id", text: "printf('%016x', flow)", needs: []string{"flow"}},
+			{name: "path", text: "CASE WHEN path_id IS NULL THEN [] ELSE [printf('%016x', path_id)] END", needs: []string{"path_id"}},
+			{name: "node", text: "r.node", needs: []string{"path_id"}, routes: true},
+			{name: "hops", text: "r.hops", needs: []string{"path_id"}, routes: true},
+			mean("residence"), mean("end_to_end"),
+			{name: "hop_latency", text: "CAST(NULL AS BIGINT[])"}, // kept by hop, in hops
+			{name: "hop_queue", text: "CAST(NULL AS UINTEGER[])"},
+			{name: "first", text: "start"},
+			{name: "last", text: "start"},
+		},
+	},
+	store.Paths: {
+		id: store.Paths, finest: 10 * time.Second,
+		columns: slices.Concat(
+			[]column{
+				start,
+				{name: "path_id", kind: "UBIGINT"},
+				{name: "packets", kind: "UBIGINT", role: sum},
+				{name: "incomplete", kind: "UBIGINT", role: sum},
+				{name: "clock_errors", kind: "UBIGINT", role: sum},
+			},
+			histogram("residence"), histogram("end_to_end"),
+		),
+		derived: []derived{
+			{name: "id", text: "printf('%016x', path_id)", needs: []string{"path_id"}},
+			{name: "node", text: "r.node", routes: true},
+			{name: "hops", text: "r.hops", routes: true},
+			{name: "dropped", text: "r.dropped", routes: true},
+			{name: "uncertain", text: "r.uncertain", routes: true},
+			mean("residence"), mean("end_to_end"),
+			{name: "first", text: "start"},
+			{name: "last", text: "start"},
+		},
+	},
+	store.Hops: {
+		id: store.Hops, finest: time.Second,
+		columns: slices.Concat([]column{start}, place, []column{{name: "dropped", kind: "BOOLEAN"}, {name: "packets", kind: "UBIGINT", role: sum}}, histogram("latency")),
+		derived: []derived{mean("latency")},
+	},
+	store.Queues: {
+		id: store.Queues, finest: time.Second,
+		columns: []column{
+			start, place[0], place[2],
+			{name: "queue_id", kind: "UTINYINT"},
+			{name: "samples", kind: "UBIGINT", role: sum},
+			{name: "occupancy_sum", kind: "UBIGINT", role: sum},
+			{name: "occupancy_max", kind: "UINTEGER", role: high},
+		},
+		derived: []derived{{name: "occupancy_mean", text: "occupancy_sum / samples", needs: []string{"samples"}}},
+	},
+	store.Links: {
+		id: store.Links, finest: 10 * time.Second,
+		columns: []column{
+			start,
+			{name: "from_node", kind: "UINTEGER"},
+			{name: "from_port", kind: "UINTEGER"},
+			{name: "to_node", kind: "UINTEGER"},
+			{name: "to_port", kind: "UINTEGER"},
+			{name: "packets", kind: "UBIGINT", role: sum},
+		},
+	},
+	store.Drops: {
+		id: store.Drops, finest: 10 * time.Second,
+		columns: slices.Concat(
+			[]column{start}, place,
+			[]column{{name: "reason", kind: "UTINYINT"}, {name: "reason_name", kind: "VARCHAR"}, {name: "drop_key", kind: "VARCHAR", minute: true}},
+			latest(endpoints),
+			[]column{{name: "packets", kind: "UBIGINT", role: sum}},
+		),
+		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
+	},
+	store.Exporters: {
+		id: store.Exporters, finest: 10 * time.Second,
+		columns: []column{
+			start,
+			{name: "source_hi", kind: "UBIGINT"},
+			{name: "source_lo", kind: "UBIGINT"},
+			{name: "node", kind: "UINTEGER"},
+			{name: "hw_id", kind: "UTINYINT"},
+			{name: "version", kind: "VARCHAR"},
+			{name: "dialect", kind: "VARCHAR"},
+			{name: "loss_known", kind: "VARCHAR"},
+			{name: "received", kind: "UBIGINT", role: sum},
+			{name: "reports", kind: "UBIGINT", role: sum},
+			{name: "lost", kind: "BIGINT", role: sum},
+			{name: "reordered", kind: "BIGINT", role: sum},
+			{name: "duplicate", kind: "BIGINT", role: sum},
+			{name: "restarted", kind: "BIGINT", role: sum},
+			{name: "malformed", kind: "UBIGINT", role: sum},
+			{name: "damaged", kind: "UBIGINT", role: sum},
+		},
+		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
+	},
+	store.Events: {
+		id: store.Events,
+		columns: slices.Concat(
+			[]column{
+				start,
+				{name: "id", kind: "VARCHAR"},
+				{name: "version", kind: "UBIGINT"}, // of the same event the row with the highest is valid
+				{name: "kind", kind: "UTINYINT"},
+				{name: "severity", kind: "UTINYINT"},
+				{name: `"end"`, kind: "TIMESTAMP_NS"},
+				{name: "duration", kind: "BIGINT"},
+				{name: `"count"`, kind: "UBIGINT"},
+				{name: `"text"`, kind: "VARCHAR"},
+				{name: "node", kind: "UINTEGER[]"},
+				{name: "name", kind: "VARCHAR[]"},
+				{name: "egress_port", kind: "UINTEGER"},
+				{name: "queue_id", kind: "UTINYINT"},
+				{name: "to_node", kind: "UINTEGER"},
+				{name: "to_port", kind: "UINTEGER"},
+				{name: "reason", kind: "UTINYINT"},
+				{name: "reason_name", kind: "VARCHAR"},
+				{name: "source_hi", kind: "UBIGINT"},
+				{name: "source_lo", kind: "UBIGINT"},
+				{name: "path", kind: "VARCHAR"},
+			},
+			endpoints,
+			[]column{{name: "json", kind: "VARCHAR"}}, // all of it, as the API gives it
+		),
+	},
+	store.Routes: {
+		id: store.Routes,
+		columns: []column{
+			start, // when it was met, or noted again
+			{name: "path_id", kind: "UBIGINT"},
+			{name: "uncertain", kind: "BOOLEAN"},
+			{name: "dropped", kind: "BOOLEAN"},
+			{name: "hops", kind: "UINTEGER"},
+			{name: "node", kind: "UINTEGER[]"}, // those that are known
+			{name: "stations", kind: "VARCHAR"},
+		},
+	},
+}
+
+// latest are the columns of a flow that is an example, which tables of a coarser resolution do not have.
+func latest(columns []column) []column {
+	columns = slices.Clone(columns)
+	for i := range columns {
+		columns[i].finest = true
+	}
+	return columns
+}
+
+// resolutions are the lengths of intervals that t is kept in, the shortest first.
+func (t *table) resolutions() []time.Duration {
+	if t.finest == 0 {
+		return []time.Duration{0}
+	}
+	return []time.Duration{t.finest, time.Minute, time.Hour}
+}
+
+// name of t on disk at a resolution.
+func (t *table) name(step time.Duration) string {
+	switch step {
+	case 0:
+		return t.id.String()
+	case time.Second:
+		return t.id.String() + "_1s"
+	case time.Minute:
+		return t.id.String() + "_1m"
+	case time.Hour:
+		return t.id.String() + "_1h"
+	}
+	return t.id.String() + "_10s"
+}
+
+// at are the columns of t at a resolution.
+func (t *table) at(step time.Duration) []column {
+	return slices.DeleteFunc(slices.Clone(t.columns), func(c column) bool { return !c.at(step, t.finest) })
+}
+
+// has reports whether t has a column of that name at a resolution, or one that can be derived there.
+func (t *table) has(name string, step time.Duration) bool {
+	at := t.at(step)
+	is := func(name string) bool { return slices.ContainsFunc(at, func(c column) bool { return c.name == name }) }
+	for _, d := range t.derived {
+		if d.name == name {
+			return !slices.ContainsFunc(d.needs, func(need string) bool { return !is(need) })
+		}
+	}
+	return is(name)
+}

@@ -1,0 +1,156 @@
+package duckdb
+
+import (
+	"cmp"
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A run is rows of one table that go into the same partition.
+type run func(a *appender) error
+
+// A load is what goes into one partition, in one transaction.
+type load [store.NumTables][]run
+
+// Write implements store.Backend. Each partition gets its records in one transaction, which is on disk when it ends.
+func (s *Store) Write(batches []*telemetry.Intervals) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	loads := map[*partition]*load{}
+	for _, v := range batches {
+		if err := s.place(loads, v); err != nil {
+			s.broken = true
+			return fmt.Errorf("store: %s", oneLine(err))
+		}
+	}
+	partitions := slices.SortedFunc(maps.Keys(loads), func(a, b *partition) int { return cmp.Compare(a.catalog, b.catalog) })
+	for _, p := range partitions {
+		if s.done[p.catalog] {
+			continue
+		}
+		if err := s.writeInto(p, loads[p]); err != nil {
+			s.broken = true
+			return fmt.Errorf("store: write to %s: %s", p.file, oneLine(err))
+		}
+		s.done[p.catalog] = true
+	}
+	clear(s.done)
+	return nil
+}
+
+// ready makes sure that there is room on the disk and that the files are open.
+func (s *Store) ready() error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(s.config.Dir, &disk); err != nil {
+		return fmt.Errorf("store: %w", &os.PathError{Op: "statfs", Path: s.config.Dir, Err: err})
+	}
+	if free := int64(disk.Bavail) * disk.Bsize; free < s.config.MinFree {
+		return fmt.Errorf("store: the disk of %s is full: %d MiB are free and %d MiB stay free; make room or let the store keep less",
+			s.config.Dir, free>>20, s.config.MinFree>>20)
+	}
+	if !s.broken {
+		return nil
+	}
+	if err := s.reopen(); err != nil {
+		return err
+	}
+	s.broken = false
+	return nil
+}
+
+// place finds the partition of each record of v.
+func (s *Store) place(loads map[*partition]*load, v *telemetry.Intervals) error {
+	return cmp.Or(
+		place1(s, loads, store.Flows, v.Flows, func(r *telemetry.FlowInterval) int64 { return r.StartNs }, appendFlow),
+		place1(s, loads, store.Paths, v.Paths, func(r *telemetry.PathInterval) int64 { return r.StartNs }, appendPath),
+		place1(s, loads, store.Hops, v.Hops, func(r *telemetry.HopInterval) int64 { return r.StartNs }, appendHop),
+		place1(s, loads, store.Queues, v.Queues, func(r *telemetry.QueueInterval) int64 { return r.StartNs }, appendQueue),
+		place1(s, loads, store.Links, v.Links, func(r *telemetry.LinkInterval) int64 { return r.StartNs }, appendLink),
+		place1(s, loads, store.Drops, v.Drops, func(r *telemetry.DropInterval) int64 { return r.StartNs }, appendDrop),
+		place1(s, loads, store.Exporters, v.Exporters, func(r *telemetry.ExporterInterval) int64 { return r.StartNs }, appendExporter),
+		place1(s, loads, store.Events, v.Events, func(r *telemetry.Event) int64 { return r.Start.UnixNano() }, appendEvent),
+		place1(s, loads, store.Routes, v.Routes, func(r *telemetry.Route) int64 { return r.StartNs }, appendRoute),
+	)
+}
+
+// place1 cuts the records of one table where the partition changes.
+func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []R, startNs func(*R) int64, add func(*appender, *R)) error {
+	t := tables[id]
+	for len(rows) > 0 {
+		first := startNs(&rows[0])
+		p, err := s.partitionFor(tierOf(t, t.finest), time.Unix(0, first))
+		if err != nil {
+			return err
+		}
+		n := 1
+		for n < len(rows) && (startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, startNs(&rows[n]))) == p) {
+			n++
+		}
+		part := rows[:n:n]
+		rows = rows[n:]
+		if loads[p] == nil {
+			loads[p] = &load{}
+		}
+		loads[p][id] = append(loads[p][id], func(a *appender) error {
+			for i := range part {
+				add(a, &part[i])
+				if err := a.end(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+// writeInto writes a load in one transaction.
+func (s *Store) writeInto(p *partition, l *load) error {
+	if s.beforeWrite != nil {
+		if err := s.beforeWrite(); err != nil {
+			return err
+		}
+	}
+	if _, err := s.write.ExecContext(s.ctx, "BEGIN"); err != nil {
+		return err
+	}
+	for id, runs := range l {
+		if len(runs) == 0 {
+			continue
+		}
+		if err := s.appendRuns(p, tables[id], runs); err != nil {
+			_, _ = s.write.ExecContext(s.ctx, "ROLLBACK")
+			return err
+		}
+	}
+	_, err := s.write.ExecContext(s.ctx, "COMMIT")
+	return err
+}
+
+func (s *Store) appendRuns(p *partition, t *table, runs []run) error {
+	return s.write.Raw(func(conn any) error {
+		to, err := duckdb.NewAppender(conn.(driver.Conn), p.catalog, "main", t.name(t.finest))
+		if err != nil {
+			return err
+		}
+		a := &appender{to: to, row: make([]driver.Value, 0, len(t.columns))}
+		for _, r := range runs {
+			if err := r(a); err != nil {
+				_ = to.Close()
+				return err
+			}
+		}
+		return to.Close()
+	})
+}

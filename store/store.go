@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Backend keeps records. Write and Maintain are called by one goroutine, all else by any.
+type Backend interface {
+	// Write keeps the records of all batches. When it returns nil they are on disk: they survive the end of the process and of
+	// the machine. When it fails it is called again with the same batches, and nothing is written twice.
+	Write(batches []*telemetry.Intervals) error
+	// Maintain does what is due: rollups, retention. It is called about once a second.
+	Maintain(now time.Time) error
+	// Query answers q.
+	Query(ctx context.Context, q *Query) (*Answer, error)
+	// SQL answers a SELECT statement over the tables of docs/reference/store.md, with at most limit rows. It changes nothing.
+	SQL(ctx context.Context, statement string, limit int) (*Answer, error)
+	// Stats tells what is on disk.
+	Stats() (Stats, error)
+	Close() error
+}
+
+// Stats tell what a Backend holds.
+type Stats struct {
+	Bytes      int64     // on disk
+	Partitions int       // that are kept
+	Dropped    int       // partitions that were dropped since the start
+	Oldest     time.Time // start of the oldest partition; zero if there is none
+}
+
+// A Query asks for what was counted in a time range. Columns that are not in Group are summed up as their kind says: counts
+// are added, maxima are the largest.
+type Query struct {
+	Table    Table
+	From, To time.Time // To is not part of it
+	// Step cuts the range in pieces of that length, which begin at multiples of it; the answer has a column start then.
+	// 0 means one piece.
+	Step time.Duration
+	// Where is a condition in SQL over the columns of the table, as filter.Expr.SQL makes it, with Args for its question marks.
+	Where string
+	Args  []any
+	// Group are the columns to group by; Values those that are wanted of each group.
+	Group, Values []string
+	// Order is a column of the answer, by which the largest come first; "" orders by start and group.
+	Order string
+	// Limit is how many rows are wanted at most; 0 means DefaultLimit.
+	Limit int
+}
+
+// DefaultLimit is how many rows a Query answers that asks for no number.
+const DefaultLimit = 1000
+
+// An Answer is a list of rows.
+type Answer struct {
+	Columns []string
+	Rows    [][]any
+	// More says that there were more rows than the limit.
+	More bool
+	// Resolution is the length of the longest intervals that were looked at; 0 if there are none.
+	Resolution time.Duration
+}

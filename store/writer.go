@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+const (
+	// DefaultMaxQueued is how many records may wait for the disk: about 60 MB.
+	DefaultMaxQueued = 1 << 18
+	// commitEvery is how long records wait for others before they are written.
+	commitEvery = 500 * time.Millisecond
+	// retryEvery is how long a Writer waits after the disk refused.
+	retryEvery = 2 * time.Second
+)
+
+// A Writer takes records from whoever has some and writes them in a goroutine of its own. Append never waits: what does not
+// fit into the queue is dropped and counted by table.
+type Writer struct {
+	backend Backend
+	max     int
+	log     *slog.Logger
+	now     func() time.Time
+
+	mu      sync.Mutex
+	queue   []*telemetry.Intervals
+	queued  int           // records in queue and in the batches being written
+	wake    chan struct{} // has an element when there is something in queue
+	room    chan struct{} // closed and replaced when records leave
+	written Counts
+	dropped Counts
+	stopped string // why nothing is written at the moment
+}
+
+// NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's.
+func NewWriter(backend Backend, maxQueued int, log *slog.Logger) *Writer {
+	return &Writer{backend: backend, max: maxQueued, log: log, now: time.Now, wake: make(chan struct{}, 1), room: make(chan struct{})}
+}
+
+// Append hands v over, which is the Writer's from then on. A batch that does not fit as a whole is dropped as a whole.
+func (w *Writer) Append(v *telemetry.Intervals) {
+	n := v.Len()
+	if n == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queued+n > w.max {
+		w.dropped.add(v)
+		return
+	}
+	w.queue = append(w.queue, v)
+	w.queued += n
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// WaitForRoom returns when the queue is less than half full, or nothing can be written, or ctx is done. It is for those who
+// have time and much to append.
+func (w *Writer) WaitForRoom(ctx context.Context) {
+	for {
+		w.mu.Lock()
+		free, room := w.queued <= w.max/2 || w.stopped != "", w.room
+		w.mu.Unlock()
+		if free {
+			return
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// WriterStats tell what became of the records of a Writer. Appended = Written + Dropped + Queued at any time.
+type WriterStats struct {
+	Written, Dropped Counts
+	Queued           int
+	Stopped          string // why nothing is written at the moment; "" if all is well
+}
+
+// Stats returns a copy of the counters.
+func (w *Writer) Stats() WriterStats {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return WriterStats{w.written, w.dropped, w.queued, w.stopped}
+}
+
+// Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end is
+// dropped and counted.
+func (w *Writer) Run(ctx context.Context) {
+	ticker := time.NewTicker(commitEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			w.flush(ctx)
+			return
+		case <-ticker.C:
+			w.flush(ctx)
+			w.note(w.backend.Maintain(w.now()))
+		case <-w.wake:
+			// Records that come one after the other are written together, unless they are many.
+			w.mu.Lock()
+			many := w.queued > w.max/8
+			w.mu.Unlock()
+			if many {
+				w.flush(ctx)
+			}
+		}
+	}
+}
+
+// flush writes what is in the queue.
+func (w *Writer) flush(ctx context.Context) {
+	w.mu.Lock()
+	batches := w.queue
+	w.queue = nil
+	w.mu.Unlock()
+	if len(batches) == 0 {
+		return
+	}
+	var counts Counts
+	n := 0
+	for _, v := range batches {
+		counts.add(v)
+		n += v.Len()
+	}
+	err := w.backend.Write(batches)
+	for last := false; err != nil && !last; err = w.backend.Write(batches) {
+		w.note(err)
+		select {
+		case <-time.After(retryEvery):
+		case <-ctx.Done():
+			last = true
+		}
+	}
+	w.note(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	total := &w.written
+	if err != nil {
+		total = &w.dropped
+	}
+	for t := range counts {
+		total[t] += counts[t]
+	}
+	w.queued -= n
+	w.wakeWaiting()
+}
+
+// wakeWaiting lets who waits for room look again. w.mu is held.
+func (w *Writer) wakeWaiting() {
+	close(w.room)
+	w.room = make(chan struct{})
+}
+
+// note takes what the backend said and logs when it begins to fail and when it works again.
+func (w *Writer) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case err == nil && w.stopped != "":
+		w.log.Info("the store is written again")
+		w.stopped = ""
+	case err != nil:
+		if w.stopped == "" {
+			w.log.Error("the store is not written; records wait, and are counted as dropped when their queue is full", "error", err)
+		}
+		w.stopped = err.Error()
+		w.wakeWaiting()
+	}
+}
