@@ -121,8 +121,8 @@ func (t *flowTable) find(key *telemetry.FlowKey, tag uint32) (place, position in
 
 func (t *flowTable) tagOf(key *telemetry.FlowKey) uint32 { return uint32(key.HashSeed(t.seed) >> 32) }
 
-// insert adds a flow that find did not find and returns it. evict is called with the flow that gives way, if one must.
-func (t *flowTable) insert(key *telemetry.FlowKey, tag uint32, evict func(*flow)) *flow {
+// insert adds a flow that find did not find and returns it. evict is called with the place and the flow that gives way, if one must.
+func (t *flowTable) insert(key *telemetry.FlowKey, tag uint32, evict func(place int, f *flow)) *flow {
 	var place int
 	if t.count < t.max {
 		place = t.count
@@ -141,7 +141,7 @@ func (t *flowTable) insert(key *telemetry.FlowKey, tag uint32, evict func(*flow)
 		place = t.hand
 		t.hand = (t.hand + 1) % t.max
 		old := t.at(place)
-		evict(old)
+		evict(place, old)
 		t.remove(old.tag, place)
 		t.evicted++
 	}

@@ -66,6 +66,7 @@ type queueStat struct {
 	count uint32
 	max   uint32
 	last  uint32
+	high  uint32 // since Intervals looked last
 	id    uint8
 }
 
@@ -73,6 +74,7 @@ func (q *queueStat) add(h *telemetry.Hop) {
 	q.sum += uint64(h.QueueOccupancy)
 	q.count++
 	q.max = max(q.max, h.QueueOccupancy)
+	q.high = max(q.high, h.QueueOccupancy)
 	q.last = h.QueueOccupancy
 	q.id = h.QueueID
 }
@@ -162,6 +164,7 @@ type pathTable struct {
 	byHash  map[uint64]uint32
 	hand    int
 	evicted uint64
+	gaveWay func(place int, p *path) // may be nil
 }
 
 func newPathTable(limit int) pathTable {
@@ -186,6 +189,9 @@ func (t *pathTable) get(route []station, nowNs int64) uint32 {
 		i = t.hand
 		t.hand = (t.hand + 1) % len(t.paths)
 		delete(t.byHash, t.paths[i].hash)
+		if t.gaveWay != nil {
+			t.gaveWay(i, &t.paths[i])
+		}
 		t.evicted++
 	}
 	p := &t.paths[i]

@@ -76,6 +76,8 @@ type Shard struct {
 	breaches []telemetry.Breach        // memory that is reused
 	set      [maxFindingsOfPath]uint16 // the same
 
+	intervals *shardIntervals // nil: nobody keeps them
+
 	lastNs int64 // time of the latest batch or tick
 
 	// For a Scanner:
@@ -201,7 +203,10 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 }
 
 // forget frees what an evicted flow holds elsewhere.
-func (s *Shard) forget(f *flow) {
+func (s *Shard) forget(place int, f *flow) {
+	if s.intervals != nil {
+		s.forgetFlow(place, f)
+	}
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {

@@ -1,0 +1,117 @@
+package analyze
+
+import (
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Intervals takes the differences of the tables between two looks, for a store. It looks at hops and queues once a second
+// and at all else once in ten, and holds the lock of one shard at a time, for as long as an answer of the API does. The sum
+// over what it gives is what the tables counted: flows that give way to others in between are given too.
+//
+// It remembers what it saw last: about 200 bytes for each flow, and a copy of each path.
+type Intervals struct {
+	collector *Collector
+	log       *EventLog
+	shards    []*shardIntervals
+
+	hops      map[hopPlace]*telemetry.HopInterval // of a look
+	queues    map[queuePlace]*telemetry.QueueInterval
+	links     map[linkKey]uint64 // since the last ten seconds
+	paths     map[uint64]*telemetry.PathInterval
+	exporters map[exporterName]telemetry.Exporter
+	drops     map[dropPlace]uint64
+	events    map[string]seenEvent
+	routes    map[uint64]int64 // when the route of a path was given
+	newRoutes []telemetry.Route
+
+	hopsNs, flowsNs int64 // ends of the intervals that were given last
+}
+
+// A hopPlace is what hops of several paths are added up by; a queuePlace is that of queues.
+type (
+	hopPlace   struct{ station }
+	queuePlace struct {
+		station
+		queue uint8
+	}
+)
+
+// routeAgainNs is how often the route of a path that is in use is given again.
+const routeAgainNs = 24 * 3600 * int64(1e9)
+
+// flowsAtOnce is how many records of flows are given in one piece.
+const flowsAtOnce = 8192
+
+// NewIntervals returns Intervals of what c counts, the first of which ends after nowNs. There may be one for a Collector, and c may not get more
+// shards afterwards. log may be nil.
+func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
+	v := &Intervals{
+		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{}, queues: map[queuePlace]*telemetry.QueueInterval{},
+		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[exporterName]telemetry.Exporter{},
+		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]int64{}, hopsNs: nowNs, flowsNs: nowNs,
+	}
+	for _, s := range c.Shards {
+		p := &shardIntervals{}
+		s.mu.Lock()
+		s.intervals = p
+		s.paths.gaveWay = s.forgetPath
+		s.mu.Unlock()
+		v.shards = append(v.shards, p)
+	}
+	return v
+}
+
+// Look gives what is due at nowNs (since 1970); call it some times a second. give takes its records over. A clock that is
+// set makes an interval longer or shorter, and loses nothing.
+func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {
+	if end := nowNs - nowNs%telemetry.HopIntervalNs; end != v.hopsNs {
+		v.scanPaths(nowNs)
+		give(v.takeHops(v.start(v.hopsNs, end, telemetry.HopIntervalNs)))
+		v.hopsNs = end
+	}
+	if end := nowNs - nowNs%telemetry.FlowIntervalNs; end != v.flowsNs {
+		v.takeTens(v.start(v.flowsNs, end, telemetry.FlowIntervalNs), give)
+		v.flowsNs = end
+	}
+}
+
+// Finish gives what was counted since the last look: call it once all shards have stopped.
+func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
+	v.scanPaths(nowNs)
+	give(v.takeHops(nowNs - nowNs%telemetry.HopIntervalNs))
+	v.takeTens(nowNs-nowNs%telemetry.FlowIntervalNs, give)
+}
+
+// start is the start of the interval in which most of what is given now was counted: the one before end, if the clock
+// goes on as it should.
+func (v *Intervals) start(last, end, length int64) int64 {
+	if last > end {
+		return end // the clock was set back
+	}
+	return end - length
+}
+
+// takeTens gives what is looked at every ten seconds.
+func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
+	// Routes come first: whoever reads of a path can look it up.
+	give(v.takePaths(startNs))
+	for i, s := range v.collector.Shards {
+		v.takeFlows(s, v.shards[i], startNs, give)
+	}
+	rest := &telemetry.Intervals{}
+	v.takeDrops(rest, startNs)
+	v.takeExporters(rest, startNs)
+	v.takeEvents(rest)
+	give(rest)
+}
+
+// Ungiven returns how many packets are missing from the intervals because too many flows or paths gave way between two looks.
+func (v *Intervals) Ungiven() (flows, paths uint64) {
+	for _, s := range v.collector.Shards {
+		s.mu.Lock()
+		flows += s.intervals.ungivenFlows
+		paths += s.intervals.ungivenPaths
+		s.mu.Unlock()
+	}
+	return flows, paths
+}

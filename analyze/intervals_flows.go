@@ -1,0 +1,190 @@
+package analyze
+
+import (
+	"math/bits"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// givenFlow is what of a flow was given so far; it stands for the flow in the same place of the table.
+type givenFlow struct {
+	reports, packets, bytes uint64
+	residence, endToEnd     flowLatency
+	drops, pathChanges      uint32
+	paths                   [keptPaths]struct {
+		path       uint32
+		packets    uint32
+		generation uint16
+		used       bool
+	}
+}
+
+// flowsUnderLock is how many flows are looked at under the lock of a shard: half a millisecond.
+const flowsUnderLock = 512
+
+// maxGone bounds the flows that gave way between two looks.
+const maxGone = 1 << 16
+
+// shardIntervals is the part of Intervals that a shard must reach: what was given of its flows and paths. It is guarded by
+// the lock of the shard.
+type shardIntervals struct {
+	flows        [][]givenFlow // chunks as in flowTable
+	paths        []*path       // copies; nil: nothing was given
+	gone         []telemetry.FlowInterval
+	ungivenFlows uint64
+	ungivenPaths uint64
+}
+
+// flow returns what was given of the flow in that place.
+func (p *shardIntervals) flow(place int) *givenFlow {
+	for place>>chunkBits >= len(p.flows) {
+		p.flows = append(p.flows, make([]givenFlow, chunkSize))
+	}
+	return &p.flows[place>>chunkBits][place&(chunkSize-1)]
+}
+
+// forgetFlow takes what was not given yet of a flow that gives way. The caller holds the lock of the shard.
+func (s *Shard) forgetFlow(place int, f *flow) {
+	p := s.intervals
+	if len(p.gone) >= maxGone {
+		p.ungivenFlows += f.packets - p.flow(place).packets
+	} else {
+		p.gone = s.flowIntervals(p.gone, f, p.flow(place))
+	}
+	*p.flow(place) = givenFlow{}
+}
+
+// takeFlows gives what was counted of the flows of a shard.
+func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give func(*telemetry.Intervals)) {
+	batch := &telemetry.Intervals{}
+	send := func() {
+		for i := range batch.Flows {
+			batch.Flows[i].StartNs = startNs
+		}
+		if len(batch.Flows) > 0 {
+			give(batch)
+		}
+		batch = &telemetry.Intervals{}
+	}
+	for from := 0; ; from += flowsUnderLock {
+		s.mu.Lock()
+		if from == 0 {
+			batch.Flows, p.gone = p.gone, nil
+		}
+		end := min(from+flowsUnderLock, s.flows.count)
+		for place := from; place < end; place++ {
+			f, given := s.flows.at(place), p.flow(place)
+			if f.reports != given.reports {
+				batch.Flows = s.flowIntervals(batch.Flows, f, given)
+			}
+		}
+		done := end == s.flows.count
+		s.mu.Unlock()
+		if len(batch.Flows) >= flowsAtOnce || done {
+			send()
+		}
+		if done {
+			return
+		}
+	}
+}
+
+// flowIntervals appends what was counted of f since given, and makes that given.
+func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, given *givenFlow) []telemetry.FlowInterval {
+	all := telemetry.FlowInterval{
+		Key: f.key, DSCP: f.dscp, Device: f.device, HasDevice: f.hasDevice,
+		Reports: f.reports - given.reports, Packets: f.packets - given.packets, Bytes: f.bytes - given.bytes,
+		Drops: uint64(f.drops - given.drops), PathChanges: uint64(f.pathChanges - given.pathChanges),
+		Residence: f.residence.since(&given.residence), EndToEnd: f.endToEnd.since(&given.endToEnd),
+	}
+	if f.key.Tunnel != telemetry.TunnelNone {
+		outer := s.outer[f.key]
+		all.OuterSrc, all.OuterDst = outer.Src, outer.Dst
+	}
+	first := len(list)
+	rest := all
+	for i := range f.paths {
+		fp := &f.paths[i]
+		p := s.pathOf(fp)
+		if !fp.used || p == nil {
+			continue
+		}
+		n := uint64(fp.packets - given.on(fp))
+		if n = min(n, rest.Packets); n == 0 && (i > 0 || all.Packets > 0) {
+			continue
+		}
+		part := share(&all, n)
+		part.Path = p.hash
+		if n == rest.Packets {
+			part = rest // what is left, with all remainders of the divisions
+			part.Path = p.hash
+		}
+		take(&rest, &part)
+		list = append(list, part)
+	}
+	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
+	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(list) == first {
+		list = append(list, rest)
+	}
+	given.take(f)
+	return list
+}
+
+// on is how many packets on a path were given.
+func (g *givenFlow) on(fp *flowPath) uint32 {
+	for i := range g.paths {
+		if q := &g.paths[i]; q.used && q.path == fp.path && q.generation == fp.generation && q.packets <= fp.packets {
+			return q.packets
+		}
+	}
+	return 0
+}
+
+// take makes f what was given.
+func (g *givenFlow) take(f *flow) {
+	g.reports, g.packets, g.bytes, g.drops, g.pathChanges = f.reports, f.packets, f.bytes, f.drops, f.pathChanges
+	g.residence, g.endToEnd = f.residence, f.endToEnd
+	for i := range f.paths {
+		q, fp := &g.paths[i], &f.paths[i]
+		q.path, q.generation, q.packets, q.used = fp.path, fp.generation, fp.packets, fp.used
+	}
+}
+
+// share is the part of v that n of its packets have.
+func share(v *telemetry.FlowInterval, n uint64) telemetry.FlowInterval {
+	part := *v
+	if n == v.Packets {
+		return part
+	}
+	for _, c := range counters(&part) {
+		hi, lo := bits.Mul64(*c, n)
+		*c, _ = bits.Div64(hi, lo, v.Packets)
+	}
+	part.Packets = n
+	return part
+}
+
+// take subtracts a part.
+func take(rest, part *telemetry.FlowInterval) {
+	parts := counters(part)
+	for i, c := range counters(rest) {
+		*c -= *parts[i]
+	}
+}
+
+// counters are what of a record adds up.
+func counters(v *telemetry.FlowInterval) [9]*uint64 {
+	return [...]*uint64{
+		&v.Reports, &v.Packets, &v.Bytes, &v.Drops, &v.PathChanges, &v.Residence.Count, &v.Residence.Sum, &v.EndToEnd.Count, &v.EndToEnd.Sum,
+	}
+}
+
+// since is what l counted after an earlier state of it.
+func (l *flowLatency) since(before *flowLatency) telemetry.Moments {
+	var memory [len(l.buckets)]uint64
+	h := histogramSince(&l.summary, &l.shape, l.buckets[:], &before.summary, &before.shape, before.buckets[:], memory[:])
+	if h.Count == 0 {
+		return telemetry.Moments{}
+	}
+	return telemetry.Moments{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, P50: h.Quantile(0.5), P99: h.Quantile(0.99)}
+}

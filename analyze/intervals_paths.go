@@ -1,0 +1,182 @@
+package analyze
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// pathsAtOnce is how many paths are looked at under the lock of a shard.
+const pathsAtOnce = 64
+
+// scanPaths adds up what was counted of paths, and of their hops, queues and links.
+func (v *Intervals) scanPaths(nowNs int64) {
+	var none path
+	for i, s := range v.collector.Shards {
+		p := v.shards[i]
+		for from := 0; ; from += pathsAtOnce {
+			s.mu.Lock()
+			p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
+			end := min(from+pathsAtOnce, len(s.paths.paths))
+			for place := from; place < end; place++ {
+				now, given := &s.paths.paths[place], p.paths[place]
+				if given == nil {
+					given = &none
+				}
+				if !now.used || now.packets == given.packets && now.incomplete == given.incomplete && now.last == given.last {
+					continue
+				}
+				v.pathSince(now, given, nowNs)
+				if given == &none {
+					given = &path{}
+					p.paths[place] = given
+				}
+				hops := append(given.hops[:0], now.hops...)
+				*given = *now
+				given.hops = hops
+			}
+			done := end == len(s.paths.paths)
+			s.mu.Unlock()
+			if done {
+				break
+			}
+		}
+	}
+}
+
+// forgetPath counts what was not given of a path that gives way. The caller holds the lock of the shard.
+func (s *Shard) forgetPath(place int, p *path) {
+	given := s.intervals.paths
+	n := p.packets
+	if place < len(given) && given[place] != nil {
+		n -= given[place].packets
+		given[place] = nil
+	}
+	s.intervals.ungivenPaths += n
+}
+
+// pathSince adds what a path counted after an earlier state of it.
+func (v *Intervals) pathSince(now, given *path, nowNs int64) {
+	p := v.paths[now.hash]
+	if p == nil {
+		p = &telemetry.PathInterval{Path: now.hash}
+		v.paths[now.hash] = p
+		v.note(now, nowNs)
+	}
+	n := now.packets - given.packets
+	p.Packets += n
+	p.Incomplete += now.incomplete - given.incomplete
+	p.ClockErrors += now.clockErrors - given.clockErrors
+	residence, endToEnd := now.residence.since(&given.residence), now.endToEnd.since(&given.endToEnd)
+	p.Residence.Merge(&residence)
+	p.EndToEnd.Merge(&endToEnd)
+	var none pathHop
+	for i := range now.hops {
+		h, before := &now.hops[i], &none
+		if i < len(given.hops) {
+			before = &given.hops[i]
+		}
+		if i > 0 && !now.uncertain {
+			v.carried(&now.hops[i-1], h, n)
+		}
+		if h.missing == 0 {
+			v.hopSince(h, before, n)
+		}
+	}
+}
+
+// hopSince adds what packets met at a hop of a path, n of which went all the way.
+func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
+	latency := now.latency.since(&before.latency)
+	if n > 0 || latency.Count > 0 {
+		key := hopPlace{now.station}
+		h := v.hops[key]
+		if h == nil {
+			h = &telemetry.HopInterval{Place: placeOf(&now.station)}
+			v.hops[key] = h
+		}
+		h.Packets += n
+		h.Latency.Merge(&latency)
+	}
+	if samples := now.queue.count - before.queue.count; samples > 0 {
+		at := now.station
+		at.has &^= telemetry.HasIngressPort | telemetry.HasDrop
+		at.in = 0
+		key := queuePlace{at, now.queue.id}
+		q := v.queues[key]
+		if q == nil {
+			q = &telemetry.QueueInterval{Place: placeOf(&at), Queue: now.queue.id}
+			v.queues[key] = q
+		}
+		q.Samples += uint64(samples)
+		q.Sum += now.queue.sum - before.queue.sum
+		q.Max = max(q.Max, now.queue.high)
+		now.queue.high = 0 // it begins anew with each look
+	}
+}
+
+// carried adds what a link carried.
+func (v *Intervals) carried(a, b *pathHop, n uint64) {
+	k, ok := linkOf(a, b)
+	if ok && n > 0 && (len(v.links) < maxLinks || v.links[k] > 0) {
+		v.links[k] += n
+	}
+}
+
+// note gives the route of a path that was not met for a day.
+func (v *Intervals) note(p *path, nowNs int64) {
+	if at, ok := v.routes[p.hash]; ok && nowNs-at < routeAgainNs {
+		return
+	}
+	if len(v.routes) >= maxRoutes {
+		clear(v.routes) // they are given again when they are met
+	}
+	v.routes[p.hash] = nowNs
+	r := telemetry.Route{StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain, Stations: make([]telemetry.Station, len(p.hops))}
+	for i := range p.hops {
+		at := &p.hops[i].station
+		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.missing}
+	}
+	v.newRoutes = append(v.newRoutes, r)
+}
+
+// maxRoutes bounds the paths whose routes are remembered as given.
+const maxRoutes = 1 << 17
+
+func placeOf(s *station) telemetry.Place {
+	return telemetry.Place{Has: s.has, Node: s.node, IngressPort: s.in, EgressPort: s.out}
+}
+
+// takeHops returns hops and queues of the interval.
+func (v *Intervals) takeHops(startNs int64) *telemetry.Intervals {
+	batch := &telemetry.Intervals{Hops: make([]telemetry.HopInterval, 0, len(v.hops)), Queues: make([]telemetry.QueueInterval, 0, len(v.queues))}
+	for _, h := range v.hops {
+		h.StartNs = startNs
+		batch.Hops = append(batch.Hops, *h)
+	}
+	for _, q := range v.queues {
+		q.StartNs = startNs
+		batch.Queues = append(batch.Queues, *q)
+	}
+	clear(v.hops)
+	clear(v.queues)
+	return batch
+}
+
+// takePaths returns paths, their routes and links of the interval.
+func (v *Intervals) takePaths(startNs int64) *telemetry.Intervals {
+	batch := &telemetry.Intervals{Routes: v.newRoutes, Paths: make([]telemetry.PathInterval, 0, len(v.paths))}
+	v.newRoutes = nil
+	for _, p := range v.paths {
+		p.StartNs = startNs
+		batch.Paths = append(batch.Paths, *p)
+	}
+	for k, n := range v.links {
+		from := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from, EgressPort: k.fromPort}
+		to := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to, IngressPort: k.toPort}
+		batch.Links = append(batch.Links, telemetry.LinkInterval{StartNs: startNs, From: from, To: to, Packets: n})
+	}
+	clear(v.paths)
+	clear(v.links)
+	return batch
+}

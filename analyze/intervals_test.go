@@ -1,0 +1,231 @@
+package analyze
+
+import (
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// sent is what a test sent, counted by itself.
+type sent struct {
+	flows  map[telemetry.FlowKey][5]uint64 // reports, packets, bytes, sum and count of latencies
+	nodes  map[uint32][3]uint64            // packets, sum and highest of latencies
+	queues map[uint32][2]uint64            // samples, sum
+	links  map[[2]uint32]uint64
+	drops  map[uint8]uint64
+}
+
+func newSent() *sent {
+	return &sent{map[telemetry.FlowKey][5]uint64{}, map[uint32][3]uint64{}, map[uint32][2]uint64{}, map[[2]uint32]uint64{}, map[uint8]uint64{}}
+}
+
+func plus[K comparable, V [2]uint64 | [3]uint64 | [5]uint64](m map[K]V, k K, v V) {
+	sum := m[k]
+	for i := range len(v) {
+		sum[i] += v[i]
+	}
+	m[k] = sum
+}
+
+// report is a random packet of one of n flows, over two or three of nodes 1 to 6.
+func (s *sent) report(g *rand.Rand, n int) *telemetry.Report {
+	r := &telemetry.Report{
+		Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, DSCP: 3, Bytes: 64 + g.Uint32N(1400),
+		Flow: telemetry.FlowKey{
+			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: uint16(g.IntN(n)), DstPort: 80, Protocol: 6,
+		},
+	}
+	first := 1 + g.Uint32N(2)
+	sum := uint64(0)
+	for _, node := range []uint32{first, 3 + g.Uint32N(3), 6}[:2+g.IntN(2)] {
+		latency := uint64(g.ExpFloat64() * 20_000)
+		r.Hops = append(r.Hops, telemetry.Hop{
+			Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue,
+			NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: latency, QueueOccupancy: g.Uint32N(1000),
+		})
+		plus(s.nodes, node, [3]uint64{1, latency})
+		plus(s.queues, node, [2]uint64{1, uint64(r.Hops[len(r.Hops)-1].QueueOccupancy)})
+		sum += latency
+		if i := len(r.Hops); i > 1 {
+			s.links[[2]uint32{r.Hops[i-2].NodeID, node}]++
+		}
+	}
+	plus(s.flows, r.Flow, [5]uint64{1, 1, uint64(r.Bytes), sum, 1})
+	return r
+}
+
+// TestIntervalsConserve: the sum over intervals is what was sent, flow by flow and node by node, although most flows give way
+// to others between two looks, and change their paths.
+func TestIntervalsConserve(t *testing.T) {
+	config := DefaultConfig()
+	config.MaxFlows = 50
+	c := &Collector{Shards: []*Shard{NewShard(config), NewShard(config)}}
+	now := time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC).UnixNano()
+	v := NewIntervals(c, nil, now)
+	g := rand.New(rand.NewPCG(7, 7))
+	truth, got := newSent(), newSent()
+	routes, rows, several := map[uint64]bool{}, 0, 0
+	starts := map[int64]bool{}
+	var last int64
+	lastOf := map[telemetry.FlowKey]int64{}
+	give := func(batch *telemetry.Intervals) {
+		for _, r := range batch.Routes {
+			routes[r.Path] = true
+		}
+		for _, f := range batch.Flows {
+			rows++
+			if lastOf[f.Key] == f.StartNs {
+				several++
+			}
+			lastOf[f.Key] = f.StartNs
+			if f.StartNs%telemetry.FlowIntervalNs != 0 || f.StartNs < last {
+				t.Fatalf("a record of %d after one of %d", f.StartNs, last)
+			}
+			last = f.StartNs
+			starts[f.StartNs] = true
+			if f.Path != 0 && !routes[f.Path] {
+				t.Fatalf("no route of path %x before its record", f.Path)
+			}
+			plus(got.flows, f.Key, [5]uint64{f.Reports, f.Packets, f.Bytes, f.Residence.Sum, f.Residence.Count})
+			if m := f.Residence; m.Count > 0 && (m.Min > m.P50 || m.P50 > m.P99 || m.P99 > m.Max || m.Sum > m.Max*m.Count || m.Sum < m.Min*m.Count) {
+				t.Fatalf("moments %+v contradict each other", m)
+			}
+		}
+		for _, h := range batch.Hops {
+			n := uint64(0)
+			for _, count := range h.Latency.Counts {
+				n += count
+			}
+			if n != h.Latency.Count || n != h.Packets {
+				t.Fatalf("%d packets, %d latencies, %d in buckets", h.Packets, h.Latency.Count, n)
+			}
+			plus(got.nodes, h.Node, [3]uint64{h.Packets, h.Latency.Sum})
+		}
+		for _, q := range batch.Queues {
+			plus(got.queues, q.Node, [2]uint64{q.Samples, q.Sum})
+			if q.Sum > uint64(q.Max)*q.Samples || q.Max >= 1000 {
+				t.Fatalf("queue %+v contradicts itself", q)
+			}
+		}
+		for _, l := range batch.Links {
+			got.links[[2]uint32{l.From.Node, l.To.Node}] += l.Packets
+		}
+		for _, d := range batch.Drops {
+			got.drops[d.Reason] += d.Packets
+		}
+	}
+	for range 40_000 {
+		r := truth.report(g, 400)
+		if g.IntN(20) == 0 {
+			r.Flags |= telemetry.Dropped
+			r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID, DropReason: uint8(g.IntN(3))}
+			truth.drops[r.Local.DropReason]++
+		}
+		b := telemetry.Batch{}
+		b.Add(r)
+		now += 1e6 + int64(g.IntN(1e6))
+		c.Shards[r.Flow.Hash()%2].Process(&b, now)
+		v.Look(now, give)
+	}
+	v.Finish(now, give)
+	same(t, "flow", truth.flows, got.flows)
+	same(t, "node", truth.nodes, got.nodes)
+	same(t, "queue", truth.queues, got.queues)
+	same(t, "link", truth.links, got.links)
+	same(t, "reason", truth.drops, got.drops)
+	if flows, paths := v.Ungiven(); flows+paths != 0 {
+		t.Errorf("%d packets of flows and %d of paths were not given", flows, paths)
+	}
+	if n := c.Counters(); n.FlowsEvicted < 1000 || len(starts) < 5 || several < 100 || rows < 2000 {
+		t.Errorf("%d evicted, %d intervals, %d rows, %d flows with several: this tests little", n.FlowsEvicted, len(starts), rows, several)
+	}
+}
+
+func same[K, V comparable](t *testing.T, what string, want, got map[K]V) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Errorf("%d of %s, want %d", len(got), what, len(want))
+	}
+	for k, v := range want {
+		if got[k] != v {
+			t.Errorf("%s %v: got %v, want %v", what, k, got[k], v)
+			return
+		}
+	}
+}
+
+// TestIntervalsUngiven: packets of flows and paths that could not be remembered are counted.
+func TestIntervalsUngiven(t *testing.T) {
+	config := DefaultConfig()
+	config.MaxFlows, config.MaxPaths = 10, 4
+	c := &Collector{Shards: []*Shard{NewShard(config)}}
+	v := NewIntervals(c, nil, 0)
+	g := rand.New(rand.NewPCG(7, 7))
+	const n = maxGone + 5000
+	packets, paths := uint64(0), uint64(0)
+	give := func(batch *telemetry.Intervals) {
+		for _, f := range batch.Flows {
+			packets += f.Packets
+		}
+		for _, p := range batch.Paths {
+			paths += p.Packets
+		}
+	}
+	for i := range n {
+		r := newSent().report(g, 1)
+		r.Flow.Src.Lo += uint64(i)
+		b := telemetry.Batch{}
+		b.Add(r)
+		c.Shards[0].Process(&b, 1)
+	}
+	v.Finish(1, give)
+	ungivenFlows, ungivenPaths := v.Ungiven()
+	if packets+ungivenFlows != n || paths+ungivenPaths != n || ungivenFlows == 0 || ungivenPaths == 0 {
+		t.Errorf("flows %d + %d, paths %d + %d, want %d", packets, ungivenFlows, paths, ungivenPaths, n)
+	}
+}
+
+// TestIntervalsExporters: what exporters sent between two looks, and what was lost of it, adds up.
+func TestIntervalsExporters(t *testing.T) {
+	x := NewExporters(10)
+	c := &Collector{Exporters: []*Exporters{x}}
+	v := NewIntervals(c, nil, 0)
+	var all []telemetry.ExporterInterval
+	give := func(batch *telemetry.Intervals) { all = append(all, batch.Exporters...) }
+	header := func(sequence uint32) telemetry.Header {
+		return telemetry.Header{Source: netip.MustParseAddr("10.0.0.1"), NodeID: 3, HasNodeID: true, Dialect: "d", Version: telemetry.Version20, HasSequence: true, Sequence: sequence, Reports: 2}
+	}
+	x.Observe([]telemetry.Header{header(1), header(2), header(5)}, 1e9)
+	v.Look(10e9, give)
+	v.Look(20e9, give) // nothing came
+	x.Observe([]telemetry.Header{header(4), header(6)}, 21e9)
+	v.Look(30e9, give)
+	if len(all) != 2 || all[0].Received != 3 || all[0].Reports != 6 || all[0].Lost != 2 || all[1].Received != 2 || all[1].Lost != -1 || all[1].Reordered != 1 ||
+		all[0].StartNs != 0 || all[1].StartNs != 20e9 {
+		t.Errorf("got %+v", all)
+	}
+}
+
+// TestIntervalsEvents: an event is given when it is new, when it has changed, and when it is over.
+func TestIntervalsEvents(t *testing.T) {
+	log := NewEventLog(10)
+	v := NewIntervals(&Collector{}, log, 0)
+	var all []telemetry.Event
+	give := func(batch *telemetry.Intervals) { all = append(all, batch.Events...) }
+	key := eventKey{kind: telemetry.EventLoop, node: 1}
+	note := func() { log.note(key, 1, 2, 5, func(*telemetry.Event) {}) }
+	note()
+	v.Look(10e9, give)
+	v.Look(20e9, give)
+	note()
+	v.Look(30e9, give)
+	log.end(key, 31e9)
+	v.Look(40e9, give)
+	v.Look(50e9, give)
+	if len(all) != 3 || all[0].Count != 5 || all[1].Count != 10 || all[1].End != nil || all[2].End == nil {
+		t.Errorf("got %+v", all)
+	}
+}
