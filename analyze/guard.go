@@ -85,6 +85,6 @@ func (s *Shard) outsider(key *telemetry.FlowKey, tag uint32, nowNs int64) *flow 
 
 // forgetOutsider frees what the flow of outsider holds elsewhere.
 func (s *Shard) forgetOutsider() {
-	s.forget(&s.unkept)
+	s.release(&s.unkept)
 	s.unkept.paths = [keptPaths]flowPath{}
 }

@@ -117,7 +117,7 @@ func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
 
 // carried adds what a link carried.
 func (v *Intervals) carried(a, b *pathHop, n uint64) {
-	k, ok := linkOf(a, b)
+	k, ok := linkOf(&a.station, &b.station)
 	if ok && n > 0 && (len(v.links) < maxLinks || v.links[k] > 0) {
 		v.links[k] += n
 	}

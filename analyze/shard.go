@@ -207,6 +207,11 @@ func (s *Shard) forget(place int, f *flow) {
 	if s.intervals != nil {
 		s.forgetFlow(place, f)
 	}
+	s.release(f)
+}
+
+// release frees what a flow holds in other tables.
+func (s *Shard) release(f *flow) {
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {

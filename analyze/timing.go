@@ -84,7 +84,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	t.clocks.Observe(&s)
 	from, to := stationOf(a), stationOf(b)
 	k, _ := linkOf(&from, &to)
-	stat := placeOf(t.links, k, &s)
+	stat := delaysOf(t.links, k, &s)
 	if stat == nil {
 		t.unplaced++
 		return
@@ -110,7 +110,7 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 	if !ok {
 		return
 	}
-	stat := placeOf(t.paths, hash, &s)
+	stat := delaysOf(t.paths, hash, &s)
 	if stat == nil {
 		t.unplaced++
 		return
@@ -119,8 +119,8 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 	stat.add(&d)
 }
 
-// placeOf returns the delays of a link or path, nil if there are too many.
-func placeOf[K comparable](stats map[K]*delayStat, k K, s *ClockSample) *delayStat {
+// delaysOf returns the delays of a link or path, nil if there are too many.
+func delaysOf[K comparable](stats map[K]*delayStat, k K, s *ClockSample) *delayStat {
 	stat := stats[k]
 	if stat == nil && len(stats) < maxDelays {
 		stat = &delayStat{from: s.From, to: s.To}

@@ -196,10 +196,20 @@ func (c *Client) Loss(ctx context.Context, q Query) (*LossList, error) {
 	return get[LossList](ctx, c, "loss", q)
 }
 
+// SQL returns the rows of a SELECT statement over what the server keeps, at most limit of them. Numbers are json.Number.
+func (c *Client) SQL(ctx context.Context, statement string, limit int) (*Table, error) {
+	return fetch[Table](ctx, c, "query", url.Values{"sql": {statement}, "limit": {strconv.Itoa(limit)}}.Encode())
+}
+
 // get asks for a list.
 func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
+	return fetch[T](ctx, c, resource, q.encode())
+}
+
+// fetch asks for a resource.
+func fetch[T any](ctx context.Context, c *Client, resource, query string) (*T, error) {
 	target := c.base.JoinPath("api/v1", resource)
-	target.RawQuery = q.encode()
+	target.RawQuery = query
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return nil, err
@@ -221,7 +231,9 @@ func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, e
 	if kind != "application/json" {
 		return nil, fmt.Errorf("%s is not a Waybill server: it answered with %q instead of JSON", c.URL(), kind)
 	}
-	if err := json.NewDecoder(body).Decode(&list); err != nil {
+	decoder := json.NewDecoder(body)
+	decoder.UseNumber() // 64 bit numbers stay exact where a value may be of any type
+	if err := decoder.Decode(&list); err != nil {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil, fmt.Errorf("the answer of %s is incomplete", c.URL())
 		}

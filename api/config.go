@@ -25,6 +25,9 @@ type Config struct {
 	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
 	Ledger *analyze.Ledger
 
+	// SQL answers statements over what is kept; without it nothing is.
+	SQL SQL
+
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
 

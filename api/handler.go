@@ -39,6 +39,8 @@ func New(cfg Config) http.Handler {
 
 		"/api/v1/filter/validate": h.validate,
 		"/api/v1/filter/complete": h.complete,
+
+		"/api/v1/query": h.query,
 	}
 	for name, find := range h.resources() {
 		h.routes["/api/v1/"+name] = h.list(find)

@@ -272,7 +272,7 @@ func TestDataDirectory(t *testing.T) {
 		s, err := newServer(&c, io.Discard)
 		if err == nil {
 			s.listener.Close()
-			s.keep.finish()
+			s.checkpoints.finish()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			for _, r := range s.receivers {
@@ -342,16 +342,16 @@ func TestDataDirectoryGoesAway(t *testing.T) {
 	if err := os.RemoveAll(data); err != nil {
 		t.Fatal(err)
 	}
-	s.keep.attempt()
-	s.keep.attempt()
+	s.checkpoints.attempt()
+	s.checkpoints.attempt()
 	if err := os.Mkdir(data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.keep.attempt()
+	s.checkpoints.attempt()
 	if n := strings.Count(log.String(), "the checkpoint cannot be written"); n != 1 || !strings.Contains(log.String(), "can be written again") {
 		t.Errorf("said %d times:\n%s", n, log.String())
 	}
-	if s.keep.failures.Load() != 2 || s.keep.savedNs.Load() == 0 {
-		t.Errorf("%d failures", s.keep.failures.Load())
+	if s.checkpoints.failures.Load() != 2 || s.checkpoints.savedNs.Load() == 0 {
+		t.Errorf("%d failures", s.checkpoints.failures.Load())
 	}
 }

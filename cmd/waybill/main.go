@@ -74,6 +74,6 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand(), newPolicyCommand())
 	root.AddCommand(newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand(),
-		newLossCommand())
+		newLossCommand(), newSQLCommand())
 	return root
 }

@@ -17,7 +17,10 @@ import (
 )
 
 // explain says in one line why there is no answer. A value that the server refuses is an error in the command line.
-func (c *queryCommand[L, T]) explain(err error) error {
+func (c *queryCommand[L, T]) explain(err error) error { return explainFor(c.client, err) }
+
+// explainFor is explain for a question to a server.
+func explainFor(client *api.Client, err error) error {
 	if p, ok := errors.AsType[*api.Problem](err); ok {
 		if p.Status == http.StatusBadRequest {
 			return usageError{p}
@@ -37,11 +40,11 @@ func (c *queryCommand[L, T]) explain(err error) error {
 	} else if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		reason = dns.Err
 	} else if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", c.client.URL(), failed.Err)
+		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", client.URL(), failed.Err)
 	} else if cause.Timeout() {
 		reason = fmt.Sprintf("no answer within %v", queryTimeout)
 	}
-	return fmt.Errorf("cannot reach %s: %s; is `waybill serve` running?", c.client.URL(), reason)
+	return fmt.Errorf("cannot reach %s: %s; is `waybill serve` running?", client.URL(), reason)
 }
 
 // empty says what to do when there is nothing to list.

@@ -82,7 +82,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
-	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep exporters, ledger and events in over a restart; without it nothing is kept")
+	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
 	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
 	points.register(f)
 	return cmd
@@ -128,7 +128,8 @@ type server struct {
 	events      *analyze.EventLog
 	bursts      *analyze.BurstLog
 	ledger      *analyze.Ledger
-	keep        *checkpointer    // nil: nothing outlives the process
+	checkpoints *checkpointer    // nil: nothing outlives the process
+	keeper      *keeper          // nil: nothing is kept
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
 	listener    net.Listener
@@ -154,8 +155,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	}
 	memory, _ := parseSize(c.Memory)
 	buffer, _ := parseSize(c.ReceiveBuffer)
-	// The tables take most of it; the rest is for packets on their way, answers and the garbage collector.
-	shardConfig := analyze.ConfigFor(memory*3/4, c.Workers)
+	shardConfig := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
 	shardConfig.HashSeed = rand.Uint64()
 	s.bursts = analyze.NewBurstLog(memory / 64)
 	if c.policy != nil {
@@ -175,6 +175,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 			for _, socket := range sockets {
 				socket.Close()
 			}
+			s.keeper.close()
 		}
 	}()
 	for _, address := range c.Listen {
@@ -209,9 +210,12 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		defer func() {
 			if err != nil {
-				s.keep.dir.Close()
+				s.checkpoints.dir.Close()
 			}
 		}()
+	}
+	if s.keeper, err = openKeeper(c, s.collector, s.events, s.log); err != nil {
+		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
@@ -230,8 +234,8 @@ func (s *server) openData(perAddress int) error {
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	s.keep = &checkpointer{dir: dir, ledger: s.ledger, events: s.events, log: s.log}
-	if err := s.keep.restore(s.config.Listen, perAddress); err != nil {
+	s.checkpoints = &checkpointer{dir: dir, ledger: s.ledger, events: s.events, log: s.log}
+	if err := s.checkpoints.restore(s.config.Listen, perAddress); err != nil {
 		dir.Close()
 		return err
 	}
@@ -298,6 +302,7 @@ func (s *server) run(ctx context.Context) error {
 	s.log.Info("serving console and API", "url", s.url())
 	s.sayWhoMayAsk()
 
+	s.keeper.start()
 	owning, stopOwners := context.WithCancel(context.Background())
 	var owners errgroup.Group
 	for _, q := range s.queues {
@@ -307,8 +312,8 @@ func (s *server) run(ctx context.Context) error {
 	owners.Go(func() error { s.scan(owning); return nil })
 	owners.Go(func() error { s.reloadOnHangup(owning); return nil })
 	owners.Go(func() error { s.sayRefused(owning); return nil })
-	if s.keep != nil {
-		owners.Go(func() error { s.keep.run(owning); return nil })
+	if s.checkpoints != nil {
+		owners.Go(func() error { s.checkpoints.run(owning); return nil })
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
@@ -328,9 +333,10 @@ func (s *server) run(ctx context.Context) error {
 	err := group.Wait()
 	stopOwners()
 	owners.Wait()
-	if s.keep != nil {
-		s.keep.finish()
+	if s.checkpoints != nil {
+		s.checkpoints.finish()
 	}
+	s.keeper.stop()
 	s.sayGoodbye()
 	return err
 }
@@ -351,13 +357,13 @@ func (s *server) sayGoodbye() {
 
 // handler serves console, API and metrics.
 func (s *server) handler() http.Handler {
-	var metrics prometheus.Gatherer
-	if s.keep != nil {
-		metrics = s.keep.metrics()
+	var metrics prometheus.Gatherers
+	if s.config.Data != "" {
+		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics()}
 	}
 	return api.New(api.Config{
 		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open",
+		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(),
 	})
 }
 

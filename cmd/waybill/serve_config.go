@@ -38,6 +38,7 @@ type serveConfig struct {
 	Bursts        burstSettings     `yaml:"bursts"`
 	Policy        string            `yaml:"policy"`
 	Sampling      map[string]uint64 `yaml:"sampling,omitempty"`
+	Store         storeConfig       `yaml:"store"`
 
 	points *codepoint.Config
 	policy *policy.Policy // of the file Policy; nil: none
@@ -46,12 +47,12 @@ type serveConfig struct {
 func defaultServeConfig() serveConfig {
 	return serveConfig{
 		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Memory: "512MiB",
-		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, Bursts: defaultBurstSettings(), points: codepoint.New(),
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling", "store"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -160,6 +161,8 @@ func (c *serveConfig) readEnvironment() error {
 			err = yaml.Unmarshal([]byte(value), &c.Bursts)
 		case "sampling":
 			err = yaml.Unmarshal([]byte(value), &c.Sampling)
+		case "store":
+			err = yaml.UnmarshalWithOptions([]byte(value), &c.Store, yaml.Strict())
 		}
 		if err != nil {
 			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)
@@ -170,6 +173,9 @@ func (c *serveConfig) readEnvironment() error {
 
 // check refuses what cannot work, and what is not safe.
 func (c *serveConfig) check() error {
+	if _, err := c.Store.compile(c.Data); err != nil {
+		return err
+	}
 	if len(c.Listen) == 0 {
 		return fmt.Errorf("no address to listen on for reports; for example udp://:8555")
 	}

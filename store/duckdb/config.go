@@ -29,7 +29,8 @@ func DefaultConfig(dir string) Config {
 	}
 }
 
-func (c *Config) check() error {
+// Check says in one line what cannot be.
+func (c *Config) Check() error {
 	for i, keep := range c.Keep {
 		if keep < tiers[i].length {
 			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep, tiers[i].length)

@@ -22,6 +22,7 @@ type Store struct {
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
 
+	lock  *os.File
 	db    *sql.DB   // a database in memory, to which the files are attached
 	write *sql.Conn // of the one goroutine that writes
 
@@ -41,7 +42,7 @@ type Store struct {
 // Open opens the store in config.Dir, which it makes if need be. It fails if another process has it open, and if a newer
 // version of waybill wrote it.
 func Open(config Config) (*Store, error) {
-	if err := config.check(); err != nil {
+	if err := config.Check(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(config.Dir, 0o750); err != nil {
@@ -52,11 +53,15 @@ func Open(config Config) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	config.Dir = dir
-	s := &Store{config: config, done: map[string]bool{}}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{config: config, lock: lock, done: map[string]bool{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		s.stop()
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	return s, nil
 }
@@ -132,7 +137,7 @@ func (s *Store) Close() error {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	defer s.stop()
-	return s.shut()
+	return errors.Join(s.shut(), s.lock.Close())
 }
 
 // reopen closes and opens the files: after a failed write DuckDB may refuse all that follow.

@@ -34,17 +34,19 @@ func (s *Store) rollUp(now time.Time) error {
 func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 	source, target := from.name(from.step), to.name(to.step)
 	until := s.rolledUntil(target)
-	if end := horizon.Truncate(to.step); !until.Before(end) {
-		return false, nil
-	}
+	end := horizon.Truncate(to.step)
 	if r := s.rolledUntil(source); from.step != from.finest && r.Before(horizon) {
-		horizon = r // the source is rolled up itself
+		end = r.Truncate(to.step) // the source is rolled up itself
+	}
+	if !until.Before(end) {
+		return false, nil
 	}
 	var first sql.NullTime
 	if err := s.write.QueryRowContext(s.ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?", until).Scan(&first); err != nil {
 		return false, err
 	}
-	if !first.Valid {
+	if !first.Valid || !first.Time.Before(end) {
+		s.setRolled(target, end) // there was nothing
 		return false, nil
 	}
 	begin := first.Time.Truncate(to.step)
@@ -52,10 +54,7 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	end := minTime(begin.Add(10*to.step), p.end(), horizon.Truncate(to.step))
-	if !begin.Before(end) {
-		return false, nil
-	}
+	end = minTime(begin.Add(10*to.step), p.end(), end)
 	rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE start >= %s AND start < %s)", floor("start", to.step), source, timestamp(begin), timestamp(end))
 	columns := to.at(to.step)
 	err = s.inTransaction([]string{
@@ -66,17 +65,24 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	s.rolled[target] = end
-	s.mu.Unlock()
+	s.setRolled(target, end)
 	return true, nil
 }
 
-// rolledUntil is the time up to which a rolled up table is complete.
+func (s *Store) setRolled(name string, until time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rolled[name] = until
+}
+
+// rolledUntil is the time up to which a rolled up table is complete; 1970 if nothing was rolled up.
 func (s *Store) rolledUntil(name string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rolled[name]
+	if t, ok := s.rolled[name]; ok {
+		return t
+	}
+	return time.Unix(0, 0).UTC()
 }
 
 // loadRolled reads from the files how far tables are rolled up.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/waybill-int/waybill/store"
@@ -124,10 +123,8 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 		if err := rows.Scan(to...); err != nil {
 			return nil, err
 		}
-		for i, v := range row {
-			if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-				row[i] = nil // JSON has no word for it
-			}
+		for i := range row {
+			row[i] = plain(row[i])
 		}
 		answer.Rows = append(answer.Rows, row)
 	}

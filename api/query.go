@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// queryTime is how long a statement may take; it keeps one of the few places for lists occupied.
+const queryTime = 20 * time.Second
+
+// A Table answers GET /api/v1/query. More says that there are more rows than the limit.
+type Table struct {
+	Columns []string `json:"columns"`
+	Rows    [][]any  `json:"rows"`
+	More    bool     `json:"more"`
+}
+
+// A SQL function answers a SELECT statement with at most limit rows; see store.Backend.
+type SQL func(ctx context.Context, statement string, limit int) (*store.Answer, error)
+
+// query answers a statement over the store.
+func (h *handler) query(w http.ResponseWriter, r *http.Request) {
+	p := newParams(r.URL.RawQuery)
+	limit := p.limit()
+	statement, given := p.text("sql")
+	if !given {
+		p.reject("sql", "a SELECT statement", "sql is missing")
+	}
+	if problem := p.problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	if h.cfg.SQL == nil {
+		newProblem(http.StatusNotFound, "this server keeps no records: start it with data").write(w)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
+	defer cancel()
+	select {
+	case h.queries <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	a, err := h.cfg.SQL(ctx, statement, limit)
+	<-h.queries
+	if err != nil {
+		problem := newProblem(http.StatusBadRequest, "sql: %v", err)
+		problem.Parameter = "sql"
+		problem.write(w)
+		return
+	}
+	writeAnswer(w, Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
+}

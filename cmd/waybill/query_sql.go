@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/store/duckdb"
+)
+
+// A sqlCommand is one call of waybill query.
+type sqlCommand struct {
+	server, data, output string
+	limit                int
+	access               clientAccess
+}
+
+func newSQLCommand() *cobra.Command {
+	var c sqlCommand
+	cmd := &cobra.Command{
+		Use:   "query STATEMENT",
+		Short: "ask in SQL what a server has kept",
+		Long: `Query sends a SELECT statement to a server that keeps records (serve --data), and prints the rows. With --data it reads the
+directory itself, which works while no server has it open. The tables are those of docs/reference/store.md. Nothing can be changed.`,
+		Example: `  waybill query "SELECT start, sum(packets) FROM flows_1m GROUP BY ALL ORDER BY start"
+  waybill query "SELECT node, reason_name, sum(packets) FROM drops_10s GROUP BY ALL" -o csv
+  waybill query --data /var/lib/waybill "SELECT id, text FROM events"`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usageError{fmt.Errorf("got %d statements, want one, in quotes", len(args))}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.run(cmp.Or(cmd.Context(), context.Background()), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.server, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
+	f.StringVar(&c.data, "data", "", "`DIRECTORY` to read instead of asking a server")
+	c.access.register(f)
+	f.StringVarP(&c.output, "output", "o", "table", "`FORMAT`: "+strings.Join(sqlOutputs, ", "))
+	f.IntVar(&c.limit, "limit", 100, "list up to `N` rows")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sqlOutputs, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+var sqlOutputs = []string{"table", "json", "csv"}
+
+func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr io.Writer) error {
+	if !slices.Contains(sqlOutputs, c.output) {
+		return usageError{fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(sqlOutputs, ", "))}
+	}
+	if c.limit < 1 {
+		return usageError{fmt.Errorf("--limit is %d; it must be at least 1", c.limit)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	ask := c.askServer
+	if c.data != "" {
+		ask = c.readData
+	}
+	table, err := ask(ctx, statement)
+	if err != nil {
+		return err
+	}
+	if err := c.print(stdout, table); err != nil {
+		return quiet(err)
+	}
+	if table.More {
+		fmt.Fprintf(stderr, "listed %d rows, there are more; --limit lists more\n", len(table.Rows))
+	}
+	return nil
+}
+
+func (c *sqlCommand) askServer(ctx context.Context, statement string) (*api.Table, error) {
+	client, err := c.access.client(c.server)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	table, err := client.SQL(ctx, statement, c.limit)
+	if err != nil {
+		return nil, explainFor(client, err)
+	}
+	return table, nil
+}
+
+// readData opens the store of a server that does not run.
+func (c *sqlCommand) readData(ctx context.Context, statement string) (*api.Table, error) {
+	if _, err := os.Stat(storeDir(c.data)); err != nil {
+		return nil, fmt.Errorf("--data: there is no store in %s: %w", c.data, errors.Unwrap(err))
+	}
+	s, err := duckdb.Open(duckdb.DefaultConfig(storeDir(c.data)))
+	if err != nil {
+		return nil, fmt.Errorf("--data: %w; a server that runs is asked with --server", err)
+	}
+	defer s.Close()
+	a, err := s.SQL(ctx, statement, c.limit)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("sql: %w", err)}
+	}
+	return &api.Table{Columns: a.Columns, Rows: a.Rows, More: a.More}, nil
+}
+
+func (c *sqlCommand) print(to io.Writer, table *api.Table) error {
+	w := bufio.NewWriter(to)
+	switch c.output {
+	case "json":
+		if err := writeJSON(w, table); err != nil {
+			return err
+		}
+	case "csv":
+		out := csv.NewWriter(w)
+		if err := out.Write(table.Columns); err != nil {
+			return err
+		}
+		for _, row := range table.Rows {
+			if err := out.Write(texts(row, "")); err != nil {
+				return err
+			}
+		}
+		out.Flush()
+		if err := out.Error(); err != nil {
+			return err
+		}
+	default:
+		v := newView(to, false)
+		columns := make([]tableColumn[[]string], len(table.Columns))
+		for i, name := range table.Columns {
+			columns[i] = tableColumn[[]string]{title: name, cell: func(_ *view, row *[]string) cell { return plainCell((*row)[i]) }}
+		}
+		rows := make([][]string, len(table.Rows))
+		for i, row := range table.Rows {
+			rows[i] = texts(row, unknown)
+		}
+		writeTable(w, &v, columns, rows)
+	}
+	return w.Flush()
+}
+
+// texts are the cells of a row as text; null is that of NULL.
+func texts(row []any, null string) []string {
+	list := make([]string, len(row))
+	for i, v := range row {
+		switch v := v.(type) {
+		case nil:
+			list[i] = null
+		case string:
+			list[i] = v
+		case time.Time:
+			list[i] = v.UTC().Format(time.RFC3339Nano)
+		case []any, map[string]any:
+			text, _ := json.Marshal(v)
+			list[i] = string(text)
+		default:
+			list[i] = fmt.Sprint(v)
+		}
+	}
+	return list
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/duckdb"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A storeConfig says how much is kept in the directory of data.
+type storeConfig struct {
+	KeepSeconds time.Duration `yaml:"keep_seconds"`
+	KeepMinutes time.Duration `yaml:"keep_minutes"`
+	KeepHours   time.Duration `yaml:"keep_hours"`
+	MaxSize     string        `yaml:"max_size"`
+	MinFree     string        `yaml:"min_free"`
+	Memory      string        `yaml:"memory"`
+}
+
+func defaultStoreConfig() storeConfig {
+	c := duckdb.DefaultConfig("")
+	return storeConfig{KeepSeconds: c.Keep[0], KeepMinutes: c.Keep[1], KeepHours: c.Keep[2], MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB"}
+}
+
+// storeDir is where in the directory of data the store is.
+func storeDir(data string) string { return filepath.Join(data, "store") }
+
+// compile returns the configuration as the store has it.
+func (c *storeConfig) compile(data string) (duckdb.Config, error) {
+	to := duckdb.DefaultConfig(storeDir(data))
+	to.Keep = [...]time.Duration{c.KeepSeconds, c.KeepMinutes, c.KeepHours}
+	for _, size := range []struct {
+		key, text string
+		to        *int64
+	}{{"max_size", c.MaxSize, &to.MaxBytes}, {"min_free", c.MinFree, &to.MinFree}, {"memory", c.Memory, &to.Memory}} {
+		n, err := parseSize(size.text)
+		if err != nil {
+			return to, fmt.Errorf("store: %s: %w", size.key, err)
+		}
+		*size.to = int64(n)
+	}
+	return to, to.Check()
+}
+
+// tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage
+// collector, and for what the differences of the tables need.
+func tableMemory(c *serveConfig, memory uint64) uint64 {
+	if c.Data != "" {
+		return memory / 2
+	}
+	return memory * 3 / 4
+}
+
+// lookEvery is how often the tables are asked for what is due.
+const lookEvery = 200 * time.Millisecond
+
+// A keeper keeps what the tables count. A nil keeper keeps nothing.
+type keeper struct {
+	store     *duckdb.Store
+	writer    *store.Writer
+	intervals *analyze.Intervals
+	stops     []func()
+}
+
+// openKeeper opens the store, if the configuration has a directory for it.
+func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, log *slog.Logger) (*keeper, error) {
+	if c.Data == "" {
+		return nil, nil
+	}
+	config, err := c.Store.compile(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := duckdb.Open(config)
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{
+		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, log),
+		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
+	}, nil
+}
+
+// start begins to look at the tables and to write.
+func (k *keeper) start() {
+	if k == nil {
+		return
+	}
+	k.run(func(ctx context.Context) { k.writer.Run(ctx) })
+	k.run(k.look)
+}
+
+// run starts a goroutine, which stop ends and waits for: the one that was started last first.
+func (k *keeper) run(f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	k.stops = append(k.stops, func() { cancel(); running.Wait() })
+}
+
+// look hands over what is due until ctx is done, and then the rest.
+func (k *keeper) look(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			k.intervals.Look(now.UnixNano(), func(batch *telemetry.Intervals) {
+				// The tables wait for the disk rather than losing records, but not for longer than they can.
+				waiting, cancel := context.WithTimeout(ctx, time.Second)
+				k.writer.WaitForRoom(waiting)
+				cancel()
+				k.writer.Append(batch)
+			})
+		case <-ctx.Done():
+			k.intervals.Finish(time.Now().UnixNano(), k.writer.Append)
+			return
+		}
+	}
+}
+
+// stop writes what is left and closes the store. All shards have stopped.
+func (k *keeper) stop() {
+	if k == nil {
+		return
+	}
+	for i := len(k.stops) - 1; i >= 0; i-- {
+		k.stops[i]()
+	}
+	k.close()
+}
+
+func (k *keeper) close() {
+	if k != nil {
+		_ = k.store.Close() // what was written is on disk already
+	}
+}
+
+// sql returns what answers statements.
+func (k *keeper) sql() api.SQL {
+	if k == nil {
+		return nil
+	}
+	return k.store.SQL
+}
+
+// metrics returns those of the store.
+func (k *keeper) metrics() prometheus.Gatherer {
+	if k == nil {
+		return nil
+	}
+	r := prometheus.NewRegistry()
+	r.MustRegister(&storeMetrics{k})
+	return r
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+var (
+	storeRecordsDesc    = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full).", "table", "outcome")
+	storeQueuedDesc     = storeDesc("queued_records", "Records that wait to be written.")
+	storeStoppedDesc    = storeDesc("stopped", "1 while nothing can be written; the log says why.")
+	storeBytesDesc      = storeDesc("bytes", "Size of the files of the store, in bytes.")
+	storePartitionsDesc = storeDesc("partitions", "Files of the store.")
+	storeDroppedDesc    = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
+	storeUngivenDesc    = storeDesc("ungiven_packets_total", "Packets that are in no record because too many flows or paths gave way to others at once.", "of")
+)
+
+func storeDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("waybill_store_"+name, help, labels, nil)
+}
+
+// storeMetrics reads the counters of a keeper when Prometheus asks for them.
+type storeMetrics struct{ *keeper }
+
+// Describe implements prometheus.Collector.
+func (m *storeMetrics) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(m, ch) }
+
+// Collect implements prometheus.Collector.
+func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
+	metric := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	w := m.writer.Stats()
+	for t := range store.NumTables {
+		metric(storeRecordsDesc, prometheus.CounterValue, float64(w.Written[t]), t.String(), "written")
+		metric(storeRecordsDesc, prometheus.CounterValue, float64(w.Dropped[t]), t.String(), "dropped")
+	}
+	metric(storeQueuedDesc, prometheus.GaugeValue, float64(w.Queued))
+	stopped := 0.0
+	if w.Stopped != "" {
+		stopped = 1
+	}
+	metric(storeStoppedDesc, prometheus.GaugeValue, stopped)
+	if s, err := m.store.Stats(); err == nil {
+		metric(storeBytesDesc, prometheus.GaugeValue, float64(s.Bytes))
+		metric(storePartitionsDesc, prometheus.GaugeValue, float64(s.Partitions))
+		metric(storeDroppedDesc, prometheus.CounterValue, float64(s.Dropped))
+	}
+	flows, paths := m.intervals.Ungiven()
+	metric(storeUngivenDesc, prometheus.CounterValue, float64(flows), "flows")
+	metric(storeUngivenDesc, prometheus.CounterValue, float64(paths), "paths")
+}
