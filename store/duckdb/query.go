@@ -203,7 +203,7 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 	}
 	from := rows + " t"
 	if routes {
-		from += " LEFT JOIN routes r USING (path_id)"
+		from += " LEFT JOIN (SELECT path_id, node, hops, dropped, uncertain FROM routes) r USING (path_id)"
 	}
 	if len(before) > 0 {
 		from = "(SELECT t.*, " + strings.Join(before, ", ") + " FROM " + from + ")"
