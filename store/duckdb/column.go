@@ -62,6 +62,17 @@ func mean(name string) derived {
 	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}}
 }
 
+// quantile is a derived percentile of a histogram.
+func quantile(name, percent string) derived {
+	return derived{
+		name: name + "_p" + percent, needs: []string{name + "_scale", name + "_buckets", name + "_counts"},
+		text: "histogram_quantile(" + name + "_scale, " + name + "_buckets, " + name + "_counts, 0." + percent + ")",
+	}
+}
+
+// noName is the name of a node, which is not kept: names may change.
+var noName = derived{name: "name", text: "CAST(NULL AS VARCHAR)"}
+
 // start is the first column of each table.
 var start = column{name: "start", kind: "TIMESTAMP_NS"}
 

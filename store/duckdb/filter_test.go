@@ -179,3 +179,28 @@ func TestFilterAgrees(t *testing.T) {
 		t.Errorf("%d of 60000 hold: the filters test little", held)
 	}
 }
+
+// TestEveryFieldHasAColumn: a filter on any field of a list runs over the table of that name.
+func TestEveryFieldHasAColumn(t *testing.T) {
+	s := open(t, nil)
+	write(t, s, &telemetry.Intervals{
+		Flows: []telemetry.FlowInterval{{StartNs: epoch.UnixNano()}}, Paths: []telemetry.PathInterval{{StartNs: epoch.UnixNano()}},
+		Drops: []telemetry.DropInterval{{StartNs: epoch.UnixNano()}}, Events: []telemetry.Event{{ID: "e", Start: epoch}},
+		Exporters: []telemetry.ExporterInterval{{StartNs: epoch.UnixNano(), Source: telemetry.Addr{}.IP(), LossKnown: "yes"}},
+	})
+	for id, schema := range map[store.Table]*filter.Schema{
+		store.Flows: filter.Flows, store.Paths: filter.Paths, store.Drops: filter.Drops, store.Exporters: filter.Exporters, store.Events: filter.Events,
+	} {
+		for _, f := range schema.Fields() {
+			e, err := filter.Parse(schema, f.Name+" is null or "+f.Name+" is not null")
+			if err != nil {
+				t.Fatal(err)
+			}
+			condition, args := e.SQL(epoch)
+			a, err := s.Query(t.Context(), &store.Query{Table: id, From: epoch, To: epoch.Add(time.Minute), Where: condition, Args: args, Group: []string{"start"}})
+			if err != nil || len(a.Rows) != 1 {
+				t.Errorf("%s %s: %v, %v", schema.Name(), f.Name, a, err)
+			}
+		}
+	}
+}

@@ -5,23 +5,21 @@ import (
 	"strings"
 )
 
-// schemaVersion is the version of the tables in a file. To change them: 1. the next number here, 2. the statements that
-// bring a file from the one before to it at the end of migrations, 3. a fixture of the version before in testdata.
-const schemaVersion = 1
-
-// migrations[i] brings a file from version i+1 to i+2. CATALOG stands for its name. Files of one tier lack the tables of
-// others, so that statements say IF EXISTS.
-var migrations = [schemaVersion - 1][]string{}
+// migrations[i] brings a file from version i+1 of the schema to i+2. CATALOG stands for its name; files of one tier lack the
+// tables of others, so that statements say IF EXISTS. To change tables: 1. their columns, 2. the statements for old files at
+// the end here, 3. a file of the version before in testdata, as TestOldFiles makes it.
+var migrations = [][]string{}
 
 // migrate makes the tables of a new file and brings those of an old one up to date.
-func (s *Store) migrate(p *partition) error {
+func (s *Store) migrate(p *partition, migrations [][]string) error {
+	schemaVersion := len(migrations) + 1
 	var tables int
 	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ?", p.catalog)
 	if err := row.Scan(&tables); err != nil {
 		return fmt.Errorf("open %s: %w", p.file, err)
 	}
 	if tables == 0 {
-		return s.inTransaction(createTables(p))
+		return s.inTransaction(createTables(p, schemaVersion))
 	}
 	var version int
 	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
@@ -44,7 +42,7 @@ func (s *Store) migrate(p *partition) error {
 }
 
 // createTables are the statements that make the tables of a partition.
-func createTables(p *partition) []string {
+func createTables(p *partition, schemaVersion int) []string {
 	list := []string{
 		fmt.Sprintf("CREATE TABLE %s.waybill_schema (version INTEGER)", p.catalog),
 		fmt.Sprintf("INSERT INTO %s.waybill_schema VALUES (%d)", p.catalog, schemaVersion),

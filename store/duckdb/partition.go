@@ -83,7 +83,7 @@ func (s *Store) attach(p *partition) error {
 	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
 		return fmt.Errorf("open %s: %w", p.file, err)
 	}
-	if err := s.migrate(p); err != nil {
+	if err := s.migrate(p, migrations); err != nil {
 		_, _ = s.write.ExecContext(s.ctx, "DETACH "+p.catalog)
 		return err
 	}

@@ -71,6 +71,10 @@ var tables = [store.NumTables]*table{
 			{name: "dropped", text: "r.dropped", routes: true},
 			{name: "uncertain", text: "r.uncertain", routes: true},
 			mean("residence"), mean("end_to_end"),
+			quantile("residence", "50"), quantile("residence", "99"),
+			{name: "flows", text: "CAST(NULL AS UBIGINT)"}, // of the moment, which is over
+			{name: "hop_latency", text: "CAST(NULL AS BIGINT[])"},
+			{name: "hop_queue", text: "CAST(NULL AS UINTEGER[])"},
 			{name: "first", text: "start"},
 			{name: "last", text: "start"},
 		},
@@ -110,7 +114,7 @@ var tables = [store.NumTables]*table{
 			latest(endpoints),
 			[]column{{name: "packets", kind: "UBIGINT", role: sum}},
 		),
-		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
+		derived: []derived{noName, {name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Exporters: {
 		id: store.Exporters, finest: 10 * time.Second,
@@ -132,7 +136,7 @@ var tables = [store.NumTables]*table{
 			{name: "malformed", kind: "UBIGINT", role: sum},
 			{name: "damaged", kind: "UBIGINT", role: sum},
 		},
-		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
+		derived: []derived{noName, {name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Events: {
 		id: store.Events,

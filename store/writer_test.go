@@ -1,0 +1,160 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A fakeBackend keeps numbers, and fails while it has an error.
+type fakeBackend struct {
+	Backend
+	mu      sync.Mutex
+	err     error
+	records int
+	calls   int
+	hold    chan struct{} // Write waits for it, if it is not nil
+}
+
+func (b *fakeBackend) Write(batches []*telemetry.Intervals) error {
+	b.mu.Lock()
+	hold := b.hold
+	b.mu.Unlock()
+	if hold != nil {
+		<-hold
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.calls++
+	if b.err != nil {
+		return b.err
+	}
+	for _, v := range batches {
+		b.records += v.Len()
+	}
+	return nil
+}
+
+func (b *fakeBackend) Maintain(time.Time) error { return nil }
+
+func (b *fakeBackend) set(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err = err
+}
+
+func flows(n int) *telemetry.Intervals {
+	return &telemetry.Intervals{Flows: make([]telemetry.FlowInterval, n)}
+}
+
+// run starts a Writer; what it logs is in the text.
+func run(b *fakeBackend, limit int) (w *Writer, text *strings.Builder, stop func()) {
+	text = &strings.Builder{}
+	w = NewWriter(b, limit, slog.New(slog.NewTextHandler(text, nil)))
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { w.Run(ctx) })
+	return w, text, func() { cancel(); running.Wait() }
+}
+
+func (s WriterStats) check(t *testing.T, written, dropped uint64, queued int) {
+	t.Helper()
+	if s.Written[Flows] != written || s.Dropped[Flows] != dropped || s.Queued != queued {
+		t.Errorf("written %d, dropped %d, queued %d; want %d, %d, %d", s.Written[Flows], s.Dropped[Flows], s.Queued, written, dropped, queued)
+	}
+}
+
+// TestWriter: records are written together, at the latest after half a second, and what is left when it stops.
+func TestWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBackend{}
+		w, _, stop := run(b, 1000)
+		w.Append(flows(3))
+		w.Append(flows(4))
+		w.Append(flows(0))
+		synctest.Wait()
+		w.Stats().check(t, 0, 0, 7)
+		time.Sleep(commitEvery)
+		synctest.Wait()
+		w.Stats().check(t, 7, 0, 0)
+		if b.calls != 1 {
+			t.Errorf("%d writes, want 1", b.calls)
+		}
+		w.Append(flows(500)) // many: at once
+		synctest.Wait()
+		w.Stats().check(t, 507, 0, 0)
+		w.Append(flows(1))
+		stop()
+		w.Stats().check(t, 508, 0, 0)
+		if b.records != 508 {
+			t.Errorf("%d records arrived", b.records)
+		}
+	})
+}
+
+// TestWriterSlowDisk: Append does not wait for a disk that does not answer; what does not fit is dropped and counted.
+func TestWriterSlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBackend{hold: make(chan struct{})}
+		w, _, stop := run(b, 100)
+		w.Append(flows(40))
+		time.Sleep(commitEvery) // the disk has these now
+		synctest.Wait()
+		w.Append(flows(50))
+		w.Append(flows(11)) // 101
+		w.Append(flows(10))
+		w.Append(&telemetry.Intervals{Hops: make([]telemetry.HopInterval, 1)})
+		w.Stats().check(t, 0, 11, 100)
+		if n := w.Stats().Dropped[Hops]; n != 1 {
+			t.Errorf("%d hops dropped, want 1", n)
+		}
+		room := make(chan struct{})
+		go func() { w.WaitForRoom(context.Background()); close(room) }()
+		synctest.Wait()
+		select {
+		case <-room:
+			t.Error("there is no room")
+		default:
+		}
+		close(b.hold)
+		<-room
+		stop()
+		w.Stats().check(t, 100, 11, 0)
+	})
+}
+
+// TestWriterFullDisk: what fails is tried again until it works, the log says so once, and memory stays bounded meanwhile.
+func TestWriterFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &fakeBackend{err: errors.New("the disk is full")}
+		w, text, stop := run(b, 100)
+		for range 50 {
+			w.Append(flows(10))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		w.Stats().check(t, 0, 400, 100)
+		if s := w.Stats().Stopped; s != "the disk is full" {
+			t.Errorf("stopped: %q", s)
+		}
+		w.WaitForRoom(context.Background()) // it has no use to wait
+		b.set(nil)
+		time.Sleep(retryEvery + commitEvery)
+		synctest.Wait()
+		w.Stats().check(t, 100, 400, 0)
+		if n := strings.Count(text.String(), "\n"); n != 2 || w.Stats().Stopped != "" {
+			t.Errorf("%d lines in the log, want 2:\n%s", n, text)
+		}
+		b.set(errors.New("again"))
+		w.Append(flows(5))
+		stop()
+		w.Stats().check(t, 100, 405, 0)
+	})
+}
