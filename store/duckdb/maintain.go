@@ -3,8 +3,6 @@ package duckdb
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -32,7 +30,14 @@ func (s *Store) Maintain(now time.Time) error {
 		s.broken = true
 		return fmt.Errorf("store: %s", oneLine(err))
 	}
-	return s.retain(now)
+	if err := s.retain(now); err != nil {
+		return err
+	}
+	if err := s.compactOnce(now); err != nil {
+		s.broken = true
+		return fmt.Errorf("store: compact: %s", oneLine(err))
+	}
+	return nil
 }
 
 // rotate begins a new file of seconds when the current one has an eighth of all bytes, so that dropping the oldest file does
@@ -107,10 +112,8 @@ func (s *Store) closeDoomed() error {
 		if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
 			return fmt.Errorf("store: close %s: %s", p.file, oneLine(err))
 		}
-		for _, name := range []string{p.file, p.file + ".wal"} {
-			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("store: %w", err)
-			}
+		if err := removeFiles(p); err != nil {
+			return err
 		}
 		s.doomed = s.doomed[1:]
 	}

@@ -16,6 +16,8 @@ type partition struct {
 	start   time.Time
 	file    string
 	catalog string // its name in SQL
+
+	compacted bool // see compactOnce
 }
 
 const timeInName = "20060102T150405Z"
@@ -87,6 +89,12 @@ func (s *Store) attach(p *partition) error {
 		_, _ = s.write.ExecContext(s.ctx, "DETACH "+p.catalog)
 		return err
 	}
+	var compacted int
+	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ? AND table_name = 'waybill_compacted'", p.catalog)
+	if err := row.Scan(&compacted); err != nil {
+		return err
+	}
+	p.compacted = compacted > 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := append(slices.Clone(s.partitions), p)

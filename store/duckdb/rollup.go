@@ -28,7 +28,7 @@ func (s *Store) rollUp(now time.Time) error {
 	return nil
 }
 
-// rollUpOnce puts rows of one table together into the next, for up to ten intervals of it that are over at the horizon. It
+// rollUpOnce puts rows of one table together into the next, for one interval of it that is over at the horizon. It
 // returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between does
 // no harm.
 func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
@@ -54,7 +54,7 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	end = minTime(begin.Add(10*to.step), p.end(), end)
+	end = minTime(begin.Add(to.step), p.end(), end)
 	rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE start >= %s AND start < %s)", floor("start", to.step), source, timestamp(begin), timestamp(end))
 	columns := to.at(to.step)
 	err = s.inTransaction([]string{
