@@ -19,17 +19,17 @@ import (
 
 // A storeConfig says how much is kept in the directory of data.
 type storeConfig struct {
-	KeepSeconds time.Duration `yaml:"keep_seconds"`
-	KeepMinutes time.Duration `yaml:"keep_minutes"`
-	KeepHours   time.Duration `yaml:"keep_hours"`
-	MaxSize     string        `yaml:"max_size"`
-	MinFree     string        `yaml:"min_free"`
-	Memory      string        `yaml:"memory"`
+	Keep10s time.Duration `yaml:"keep_seconds"`
+	Keep1m  time.Duration `yaml:"keep_minutes"`
+	Keep1h  time.Duration `yaml:"keep_hours"`
+	MaxSize string        `yaml:"max_size"`
+	MinFree string        `yaml:"min_free"`
+	Memory  string        `yaml:"memory"`
 }
 
 func defaultStoreConfig() storeConfig {
 	c := duckdb.DefaultConfig("")
-	return storeConfig{KeepSeconds: c.Keep[0], KeepMinutes: c.Keep[1], KeepHours: c.Keep[2], MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB"}
+	return storeConfig{Keep10s: c.Keep[0], Keep1m: c.Keep[1], Keep1h: c.Keep[2], MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB"}
 }
 
 // storeDir is where in the directory of data the store is.
@@ -38,7 +38,7 @@ func storeDir(data string) string { return filepath.Join(data, "store") }
 // compile returns the configuration as the store has it.
 func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 	to := duckdb.DefaultConfig(storeDir(data))
-	to.Keep = [...]time.Duration{c.KeepSeconds, c.KeepMinutes, c.KeepHours}
+	to.Keep = [...]time.Duration{c.Keep10s, c.Keep1m, c.Keep1h}
 	for _, size := range []struct {
 		key, text string
 		to        *int64

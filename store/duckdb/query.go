@@ -224,7 +224,7 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 		group = append([]string{"start"}, group...)
 	}
 	list := slices.Concat(group, answer, after)
-	text := together("rows", columns, "")
+	text := together("rows", columns)
 	c.text = fmt.Sprintf("WITH rows AS NOT MATERIALIZED %s SELECT %s FROM (%s)", from, strings.Join(list, ", "), text)
 	switch {
 	case q.Order != "":

@@ -55,18 +55,38 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 		return false, err
 	}
 	end = minTime(begin.Add(to.step), p.end(), end)
-	rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE start >= %s AND start < %s)", floor("start", to.step), source, timestamp(begin), timestamp(end))
 	columns := to.at(to.step)
-	err = s.inTransaction([]string{
-		fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns, "")),
+	var statements []string
+	passes := to.passes()
+	for pass := range passes {
+		where := fmt.Sprintf("start >= %s AND start < %s", timestamp(begin), timestamp(end))
+		if passes > 1 {
+			where += fmt.Sprintf(" AND hash(%s) %% %d = %d", columns[1].name, passes, pass)
+		}
+		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", floor("start", to.step), source, where)
+		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns)))
+	}
+	err = s.inTransaction(append(
+		statements,
 		fmt.Sprintf("DELETE FROM %s.waybill_rolled WHERE name = '%s'", p.catalog, target),
 		fmt.Sprintf("INSERT INTO %s.waybill_rolled VALUES ('%s', %s)", p.catalog, target, timestamp(end)),
-	})
+	))
 	if err != nil {
 		return false, err
 	}
 	s.setRolled(target, end)
 	return true, nil
+}
+
+// passes is in how many parts rows are put together, so that histograms, which are taken apart for it, fit into memory.
+func (t placed) passes() int {
+	switch {
+	case !slices.ContainsFunc(t.columns, func(c column) bool { return c.role == counts }):
+		return 1
+	case t.step == time.Minute:
+		return 8
+	}
+	return 64
 }
 
 func (s *Store) setRolled(name string, until time.Time) {
@@ -118,11 +138,8 @@ func (s *Store) loadRolled() error {
 }
 
 // together is a query that groups rows by the columns that are keys and puts the others together by their role, in the order
-// of columns. where is a condition for the rows, or "".
-func together(rows string, columns []column, where string) string {
-	if where != "" {
-		rows = "(SELECT * FROM " + rows + " WHERE " + where + ")"
-	}
+// of columns.
+func together(rows string, columns []column) string {
 	var keys, values, names []string
 	var merged []string // names of histograms
 	for _, c := range columns {
@@ -168,15 +185,19 @@ func together(rows string, columns []column, where string) string {
 // bucket. A bucket at scale s is bucket>>1 at scale s-1.
 func mergeHistogram(rows, name string, keys []string) string {
 	r := strings.NewReplacer("KEYS,", strings.Join(append(slices.Clone(keys), ""), ", "), "NAME", name, "ROWS", rows)
-	window := ""
+	join := "ON true"
+	for _, k := range keys {
+		join += fmt.Sprintf(" AND r.%s IS NOT DISTINCT FROM c.%s", k, k)
+	}
+	group := ""
 	if len(keys) > 0 {
-		window = "PARTITION BY " + strings.Join(keys, ", ")
+		group = " GROUP BY " + strings.Join(keys, ", ")
 	}
 	return r.Replace(`SELECT KEYS, NAME_scale, list(b ORDER BY b) AS NAME_buckets, list(n ORDER BY b) AS NAME_counts FROM (
 		SELECT KEYS, NAME_scale, b, CAST(sum(n) AS UBIGINT) AS n FROM (
 			SELECT KEYS, coarsest AS NAME_scale, CAST(b >> (NAME_scale - coarsest) AS SMALLINT) AS b, n FROM (
-				SELECT KEYS, NAME_scale, min(NAME_scale) OVER (` + window + `) AS coarsest, unnest(NAME_buckets) AS b, unnest(NAME_counts) AS n
-				FROM ROWS WHERE NAME_scale IS NOT NULL))
+				SELECT r.* EXCLUDE (NAME_buckets, NAME_counts), coarsest, unnest(NAME_buckets) AS b, unnest(NAME_counts) AS n
+				FROM ROWS r JOIN (SELECT KEYS, min(NAME_scale) AS coarsest FROM ROWS` + group + `) c ` + join + ` WHERE NAME_scale IS NOT NULL))
 		GROUP BY ALL) GROUP BY ALL`)
 }
 
