@@ -74,7 +74,8 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		end := min(from+flowsUnderLock, s.flows.count)
 		for place := from; place < end; place++ {
 			f, given := s.flows.at(place), p.flow(place)
-			if f.reports != given.reports {
+			// Packets that waited for postcards are counted without a new report.
+			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
 				batch.Flows = s.flowIntervals(batch.Flows, f, given)
 			}
 		}
@@ -105,8 +106,11 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, given *giv
 	rest := all
 	for i := range f.paths {
 		fp := &f.paths[i]
+		if !fp.used {
+			continue
+		}
 		p := s.pathOf(fp)
-		if !fp.used || p == nil {
+		if p == nil {
 			continue
 		}
 		n := uint64(fp.packets - given.on(fp))

@@ -229,3 +229,32 @@ func TestIntervalsEvents(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 }
+
+// TestIntervalsPostcards: a packet whose postcards wait while the tables are looked at is given by the next look.
+func TestIntervalsPostcards(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)
+	var reports, packets uint64
+	give := func(batch *telemetry.Intervals) {
+		for _, f := range batch.Flows {
+			reports, packets = reports+f.Reports, packets+f.Packets
+		}
+	}
+	b := telemetry.Batch{}
+	b.Add(&telemetry.Report{
+		Version: telemetry.Version20, Flags: telemetry.Tracked | telemetry.HasFlow, PacketID: 1, Flow: telemetry.FlowKey{Protocol: 17},
+		Local: telemetry.Hop{Has: telemetry.HasNode | telemetry.HasTTL, NodeID: 3, TTL: 60},
+	})
+	s.Process(&b, 9.9e9)
+	v.Look(10e9, give)
+	if reports != 1 || packets != 0 {
+		t.Errorf("%d reports, %d packets while it waits, want 1 and 0", reports, packets)
+	}
+	for now := int64(10e9); now < 12e9; now += 100e6 {
+		s.Tick(now)
+	}
+	v.Look(20e9, give)
+	if reports != 1 || packets != 1 {
+		t.Errorf("%d reports, %d packets, want 1 and 1", reports, packets)
+	}
+}
