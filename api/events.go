@@ -3,6 +3,7 @@ package api
 import (
 	"strings"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -25,7 +26,7 @@ func (h *handler) events(p *params) (answer, *Problem) {
 	}
 	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
 		return (!hasID || e.ID == id) && (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
-			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(eventRow{e})
+			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(filter.EventRow{Event: e})
 	}, limit)
 	return listOfTotal("events", events, total), nil
 }

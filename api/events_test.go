@@ -3,15 +3,9 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/waybill-int/waybill/filter"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func eventServer(t *testing.T) http.Handler {
@@ -102,70 +96,4 @@ func TestEventProblems(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestEventRow gives each field of the schema a value of an event that has all of them, and none of one that has nothing.
-func TestEventRow(t *testing.T) {
-	start := begin
-	end := start.Add(time.Second)
-	node, port, toNode, toPort, id := uint32(1), uint32(2), uint32(3), uint32(4), uint32(5)
-	queue, reason := uint8(6), uint8(7)
-	full := telemetry.Event{
-		ID: "a", Kind: telemetry.EventLoop, Severity: telemetry.Critical, Start: start, End: &end, Count: 8, Text: "b",
-		Node: &node, Name: "c", Port: &port, Queue: &queue, ToNode: &toNode, ToName: "d", ToPort: &toPort, Reason: &reason, ReasonName: "e",
-		Source: "192.0.2.1", Path: "f", Flow: &telemetry.Endpoints{
-			Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("2001:db8::1"), SrcPort: 9, DstPort: 10,
-			Protocol: "99", Tunnel: "geneve", TunnelID: &id,
-		},
-	}
-	want := map[string][]filter.Value{
-		"id": {filter.FromText("a")}, "kind": {filter.FromUint(12)}, "severity": {filter.FromUint(2)}, "start": {filter.FromTime(start)},
-		"end": {filter.FromTime(end)}, "duration": {filter.FromDuration(time.Second)}, "count": {filter.FromUint(8)}, "text": {filter.FromText("b")},
-		"node": {filter.FromUint(1), filter.FromUint(3)}, "name": {filter.FromText("c"), filter.FromText("d")}, "egress_port": {filter.FromUint(2)},
-		"queue_id": {filter.FromUint(6)}, "to_node": {filter.FromUint(3)}, "to_port": {filter.FromUint(4)}, "reason": {filter.FromUint(7)},
-		"reason_name": {filter.FromText("e")}, "source": {filter.FromAddr(telemetry.AddrFrom4([4]byte{192, 0, 2, 1}))}, "path": {filter.FromText("f")},
-		"src": {filter.FromAddr(telemetry.AddrFrom4([4]byte{10, 0, 0, 1}))}, "dst": {filter.FromAddr(telemetry.AddrFrom(full.Flow.Dst))},
-		"src_port": {filter.FromUint(9)}, "dst_port": {filter.FromUint(10)}, "protocol": {filter.FromUint(99)}, "tunnel": {filter.FromUint(3)},
-		"tunnel_id": {filter.FromUint(5)},
-	}
-	always := map[string]bool{"id": true, "kind": true, "severity": true, "start": true, "count": true, "text": true}
-	values := func(e *telemetry.Event, f *filter.Field) (list []filter.Value) {
-		for i := range 3 {
-			v, ok := eventRow{e}.Value(f.Index(), i)
-			if !ok || i > 0 && !f.Many {
-				break
-			}
-			list = append(list, v)
-		}
-		return list
-	}
-	for _, f := range filter.Events.Fields() {
-		if len(f.Any) > 0 {
-			continue
-		}
-		if got := values(&full, f); !reflect.DeepEqual(got, want[f.Name]) {
-			t.Errorf("%s: got %v, want %v", f.Name, got, want[f.Name])
-		}
-		if got := values(&telemetry.Event{}, f); (len(got) > 0) != always[f.Name] {
-			t.Errorf("%s of nothing: got %v", f.Name, got)
-		}
-	}
-	far := telemetry.Event{ToNode: &toNode, ToName: "d"}
-	for _, name := range []string{"node", "name"} {
-		f, _ := filter.Events.Find(name)
-		if got := values(&far, f); !reflect.DeepEqual(got, want[name][1:]) {
-			t.Errorf("%s of the far end alone: got %v", name, got)
-		}
-	}
-	if _, ok := (eventRow{&telemetry.Event{Flow: &telemetry.Endpoints{Protocol: "other"}}}).Value(index(t, "protocol"), 0); ok {
-		t.Error("a protocol without a number has one")
-	}
-}
-
-func index(t *testing.T, name string) int {
-	f, ok := filter.Events.Find(name)
-	if !ok {
-		t.Fatalf("no field %s", name)
-	}
-	return f.Index()
 }
