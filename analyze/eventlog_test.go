@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -47,4 +48,41 @@ func TestEventLog(t *testing.T) {
 	if n := l.Counters(); n.Open != 0 || n.Ended != 7 {
 		t.Errorf("counters: %+v", n)
 	}
+}
+
+// Who follows a log sees each event end once, in order, or can tell that some are forgotten.
+func TestEventLogSince(t *testing.T) {
+	l := NewEventLog(3)
+	fill := func(*telemetry.Event) {}
+	ends := func(node uint32, at int64) {
+		l.note(storm(node), at, at, 1, fill)
+		l.end(storm(node), at)
+	}
+	check := func(cursor uint64, wantOpen int, wantOver []int64, wantNow uint64) {
+		t.Helper()
+		open, over, now := l.Since(cursor)
+		got := []int64{}
+		for _, e := range over {
+			got = append(got, e.End.UnixNano()/second)
+		}
+		if len(open) != wantOpen || !slices.Equal(got, wantOver) || now != wantNow {
+			t.Errorf("since %d: got %d open, over %v, %d; want %d, %v, %d", cursor, len(open), got, now, wantOpen, wantOver, wantNow)
+		}
+	}
+	check(0, 0, []int64{}, 0)
+	check(7, 0, []int64{}, 0) // a cursor of another log
+	l.note(storm(9), second, second, 1, fill)
+	ends(1, 2*second)
+	ends(2, 3*second)
+	check(0, 1, []int64{2, 3}, 2)
+	check(1, 1, []int64{3}, 2)
+	check(2, 1, []int64{}, 2)
+	for i := range int64(4) { // the ring goes round
+		ends(3, (4+i)*second)
+	}
+	check(5, 1, []int64{7}, 6)
+	check(3, 1, []int64{5, 6, 7}, 6)
+	check(0, 1, []int64{5, 6, 7}, 6) // three are forgotten
+	l.end(storm(9), 8*second)
+	check(6, 0, []int64{8}, 7)
 }
