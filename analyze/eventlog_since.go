@@ -15,10 +15,5 @@ func (l *EventLog) Since(ended uint64) (open, over []telemetry.Event, now uint64
 	if ended > l.ended { // of another log
 		ended = l.ended
 	}
-	kept := len(l.over)
-	news := int(min(l.ended-ended, uint64(kept)))
-	for i := kept - news; i < kept; i++ {
-		over = append(over, l.over[(l.next+i)%kept])
-	}
-	return open, over, l.ended
+	return open, l.endedSince(ended), l.ended
 }

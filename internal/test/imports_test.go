@@ -16,7 +16,7 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order of
 // the tree is
 //
-//	wire <- telemetry <- {node, collect, analyze, policy, filter, store, bus} <- {fabric, api} <- cmd
+//	wire <- telemetry <- {node, collect, analyze, policy, filter, alert, store, bus} <- {fabric, api} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import it.
 var badImports = []struct{ from, to, why string }{
@@ -39,6 +39,7 @@ var badImports = []struct{ from, to, why string }{
 	{"policy/...", "... -policy/... -telemetry/... -internal/...", "a policy says what paths should look like, and knows neither bytes nor who looks"},
 	{"filter/...", "... -filter/... -telemetry/... -wire/... -internal/...", "an expression knows the names of fields, not who holds them"},
 	{"filter/...", "third-party", "a language that everybody asks in is no place for surprises"},
+	{"alert/...", "... -alert/... -filter/... -telemetry/... -wire/... -internal/...", "an alert is about events, whoever found them, and its rules select by filters"},
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
@@ -173,6 +174,11 @@ func TestImportRules(t *testing.T) {
 		{"policy", yaml, false},
 		{"policy", "analyze", true},
 		{"policy", "wire/codepoint", true},
+		{"alert", "filter", false},
+		{"alert", yaml, false},
+		{"alert", "analyze", true},
+		{"filter", "alert", true},
+		{"api", "alert", false},
 		{"store/duckdb", "store", false},
 		{"store/duckdb", "analyze", true},
 		{"store", "analyze", true},

@@ -1,0 +1,62 @@
+package alert
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"os"
+	"time"
+)
+
+// newSender returns what sends to an output. It opens files of secrets, certificates and commands, and no connection.
+func newSender(o *Output) (sender, error) {
+	switch {
+	case o.Webhook != nil:
+		return newWebhook(o.Webhook)
+	case o.Syslog != nil:
+		return newSyslog(o.Syslog)
+	case o.Alertmanager != nil:
+		return newAlertmanager(o.Alertmanager)
+	}
+	return newCommand(o.Command)
+}
+
+// timeout returns how long a message to o may take.
+func (o *Output) timeout() time.Duration {
+	var d *Duration
+	switch {
+	case o.Webhook != nil:
+		d = o.Webhook.Timeout
+	case o.Syslog != nil:
+		d = o.Syslog.Timeout
+	case o.Alertmanager != nil:
+		d = o.Alertmanager.Timeout
+	case o.Command != nil:
+		d = o.Command.Timeout
+	}
+	return d.or(defaultTimeout)
+}
+
+// refresh returns how often o must hear of an alert that goes on; 0: as the rule says.
+func (o *Output) refresh() time.Duration {
+	if o.Alertmanager != nil {
+		return alertmanagerRefresh
+	}
+	return 0
+}
+
+// tlsConfig returns what trusts the certificates of a file, or nil, which trusts those of the system.
+func tlsConfig(file string) (*tls.Config, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New("ca: " + file + " has no certificate in PEM")
+	}
+	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, nil
+}
