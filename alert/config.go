@@ -66,13 +66,12 @@ func (r *Rule) severity(e *telemetry.Event) telemetry.Severity {
 
 // A Silence keeps alerts about the events that it selects from being delivered, for a time.
 type Silence struct {
-	ID     string    `json:"id" yaml:"-"`
-	Filter string    `json:"filter" yaml:"filter"`
-	From   Time      `json:"from" yaml:"from"` // zero: from the beginning
-	Until  Time      `json:"until" yaml:"until"`
-	Reason string    `json:"reason" yaml:"reason"`
-	InFile bool      `json:"in_file" yaml:"-"` // it can be removed from the file only
-	Made   time.Time `json:"-" yaml:"-"`
+	ID     string `json:"id" yaml:"-"`
+	Filter string `json:"filter" yaml:"filter"`
+	From   Time   `json:"from,omitzero" yaml:"from"` // zero: it always held
+	Until  Time   `json:"until" yaml:"until"`
+	Reason string `json:"reason" yaml:"reason"`
+	InFile bool   `json:"in_file" yaml:"-"` // it can be removed from the file only
 
 	matcher *filter.Matcher
 }

@@ -79,11 +79,12 @@ type Query struct {
 	Source    string // of exporters: address or prefix
 	ID        string // of events
 	Address   string // of hosts: address or prefix
+	State     string // of alerts: pending, firing or resolved
 	Kind      string // of events: names, with commas
-	Severity  string // of events: at least info, warning or critical
+	Severity  string // of events and alerts: at least info, warning or critical
 	Open      bool   // of events: only those that go on
 	Incast    bool   // of bursts: only those to which many senders came together
-	Filter    string // of events: see package filter
+	Filter    string // of events and alerts: see package filter
 
 	Since, Until string // of loss: a time or how long ago
 	Intervals    bool   // of loss: list them too
@@ -95,7 +96,7 @@ func (q *Query) encode() string {
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
-		"id": q.ID, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
+		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
 	} {
 		if value != "" {
 			values.Set(name, value)
@@ -206,6 +207,14 @@ func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, e
 	return fetch[T](ctx, c, resource, q.encode())
 }
 
+// do sends a request, with the token.
+func (c *Client) do(request *http.Request) (*http.Response, error) {
+	if c.token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	return c.http.Do(request)
+}
+
 // fetch asks for a resource.
 func fetch[T any](ctx context.Context, c *Client, resource, query string) (*T, error) {
 	target := c.base.JoinPath("api/v1", resource)
@@ -214,10 +223,7 @@ func fetch[T any](ctx context.Context, c *Client, resource, query string) (*T, e
 	if err != nil {
 		return nil, err
 	}
-	if c.token != "" {
-		request.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	response, err := c.http.Do(request)
+	response, err := c.do(request)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/telemetry"
@@ -27,6 +28,9 @@ type Config struct {
 
 	// SQL answers statements over what is kept; without it nothing is.
 	SQL SQL
+
+	// Alerts makes alerts of events; without it there are none.
+	Alerts *alert.Engine
 
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener

@@ -12,6 +12,11 @@
 //	GET /api/v1/exporters  source, node
 //	GET /api/v1/listeners
 //	GET /api/v1/loss       since, until, node, intervals
+//	GET /api/v1/alerts     state, severity, node, silenced, filter
+//	GET /api/v1/silences
+//	POST /api/v1/silences  a body: a NewSilence
+//	DELETE /api/v1/silences/ID
+//	POST /api/v1/alerts/test  a body: an AlertTest
 //	GET /api/v1/filter/validate  schema, text
 //	GET /api/v1/filter/complete  schema, text, cursor
 //	GET /api/v1/session    who asks
@@ -23,7 +28,8 @@
 // The names are parameters of the query; every list takes limit too (1 to 10000, default 100). A list is an object with
 // generated_at, total (what matches, before the limit), completeness (of the reports that it rests on) and the items under the name of the resource. Items are the
 // answer types of package telemetry; durations are nanoseconds. Whatever is wrong with a request is answered by a
-// Problem (RFC 9457). Methods other than GET and HEAD are refused.
+// Problem (RFC 9457). Other methods than these, and HEAD where there is GET, are refused; what changes something is refused
+// to pages of other origins.
 //
 // Before a handler sees a request it passes the checks of checks.go: strict security headers on everything, no access for
 // other origins, on loopback connections no host names that are not known, which is what DNS rebinding needs, limits, who

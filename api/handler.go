@@ -65,12 +65,17 @@ func (h *handler) resources() map[string]resource {
 		"exporters": h.exporters,
 		"listeners": h.listeners,
 		"loss":      h.loss,
+		"alerts":    h.alerts,
+		"silences":  h.silences,
 	}
 }
 
 // ServeHTTP finds the route of r. It is not an http.ServeMux because that redirects, to a path without the prefix that
 // http.StripPrefix took away.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.change(w, r) {
+		return
+	}
 	serve, known := h.routes[r.URL.Path]
 	if strings.HasPrefix(r.URL.Path, burstPath) {
 		serve, known = h.burst, true

@@ -21,6 +21,9 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 		&exporterScrape{collector: cfg.Collector, highest: map[exporterCounter]uint64{}},
 		checks,
 	)
+	if cfg.Alerts != nil {
+		registry.MustRegister(&alertScrape{cfg.Alerts})
+	}
 	return promhttp.HandlerFor(prometheus.Gatherers{registry, cfg.Metrics}, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError, // a faulty metric must not hide the others

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// silencePath is what the id of a silence stands behind.
+const silencePath = "/api/v1/silences/"
+
+// changes returns what can be done at a path besides asking, by method; nil if nothing can.
+func (h *handler) changes(path string) map[string]http.HandlerFunc {
+	switch {
+	case path == "/api/v1/alerts/test":
+		return map[string]http.HandlerFunc{http.MethodPost: h.testAlert}
+	case path == "/api/v1/silences":
+		return map[string]http.HandlerFunc{http.MethodPost: h.addSilence}
+	case strings.HasPrefix(path, silencePath) && path != silencePath:
+		return map[string]http.HandlerFunc{http.MethodDelete: h.removeSilence}
+	}
+	return nil
+}
+
+// change answers a request that may change something, and reports whether it was one.
+func (h *handler) change(w http.ResponseWriter, r *http.Request) bool {
+	changes := h.changes(r.URL.Path)
+	_, canAsk := h.routes[r.URL.Path]
+	asks := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if changes == nil || asks && canAsk {
+		return false
+	}
+	do := changes[r.Method]
+	switch {
+	case do == nil:
+		methods := slices.Sorted(maps.Keys(changes))
+		if canAsk {
+			methods = append([]string{http.MethodGet, http.MethodHead}, methods...)
+		}
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(methods, ", ")).write(w)
+	case h.cfg.Alerts == nil:
+		noAlerts().write(w)
+	default:
+		do(w, r)
+	}
+	return true
+}
+
+// readBody reads a body of JSON into v: one value, without keys that are not known.
+func readBody(r *http.Request, v any) *Problem {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		return newProblem(http.StatusUnsupportedMediaType, "want a body of application/json")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is more than one value")
+		}
+	}
+	if err != nil {
+		return newProblem(http.StatusBadRequest, "the body cannot be read: %v", err)
+	}
+	return nil
+}
+
+// writeStatus writes an answer with a status.
+func writeStatus(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // an error means that who asked is gone
+}
