@@ -142,7 +142,15 @@ func (e *Engine) Run(ctx context.Context) error {
 		}
 	}
 	stopSaver()
-	return saver.Wait()
+	if err := saver.Wait(); err != nil || e.file != "" {
+		return err
+	}
+	for _, o := range e.Counters().Outputs {
+		if o.Waiting > 0 {
+			e.log.Warn("messages are lost, since there is no data directory", "output", o.Name, "messages", o.Waiting)
+		}
+	}
+	return nil
 }
 
 // runWith runs with one configuration, until ctx is done or there is another one, which it returns.

@@ -77,7 +77,9 @@ func commandTree(t *testing.T) map[string][]string {
 				help = append(help, more...)
 			}
 		}
-		flags[m[1]] = strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), " "), ",", " "))
+		names := strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), "\n"), ",", " "))
+		slices.Sort(names)
+		flags[m[1]] = slices.Compact(names)
 		flags[""] = append(flags[""], flags[m[1]]...)
 	}
 	return flags

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,19 @@ type clientAccess struct {
 	tokenFile     string
 	ca, cert, key string
 }
+
+// serverFlags say which server is asked, and how.
+type serverFlags struct {
+	url    string
+	access clientAccess
+}
+
+func (s *serverFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&s.url, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
+	s.access.register(f)
+}
+
+func (s *serverFlags) client() (*api.Client, error) { return s.access.client(s.url) }
 
 func (a *clientAccess) register(f *pflag.FlagSet) {
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for the server; else it is $WAYBILL_TOKEN")

@@ -75,5 +75,6 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand(), newPolicyCommand())
 	root.AddCommand(newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand(),
 		newLossCommand(), newSQLCommand())
+	root.AddCommand(newAlertsCommand(), newSilenceCommand())
 	return root
 }

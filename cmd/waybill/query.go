@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -71,8 +70,7 @@ type csvField[T any] struct {
 // A queryCommand is one call of a subcommand.
 type queryCommand[L, T any] struct {
 	question[L, T]
-	server string
-	access clientAccess
+	server serverFlags
 	output string
 	watch  time.Duration
 	follow bool
@@ -104,8 +102,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.server, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
-	c.access.register(f)
+	c.server.register(f)
 	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(outputs, ", "))
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
 	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
@@ -133,7 +130,7 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 	if c.watch != 0 && c.follow {
 		return usageError{errors.New("--watch and --follow do not go together")}
 	}
-	if c.client, err = c.access.client(c.server); err != nil {
+	if c.client, err = c.server.client(); err != nil {
 		return usageError{err}
 	}
 	c.view = newView(c.stdout, c.output == "wide")

@@ -22,9 +22,9 @@ import (
 
 // A sqlCommand is one call of waybill query.
 type sqlCommand struct {
-	server, data, output string
-	limit                int
-	access               clientAccess
+	server       serverFlags
+	data, output string
+	limit        int
 }
 
 func newSQLCommand() *cobra.Command {
@@ -48,9 +48,8 @@ directory itself, which works while no server has it open. The tables are those 
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.server, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
+	c.server.register(f)
 	f.StringVar(&c.data, "data", "", "`DIRECTORY` to read instead of asking a server")
-	c.access.register(f)
 	f.StringVarP(&c.output, "output", "o", "table", "`FORMAT`: "+strings.Join(sqlOutputs, ", "))
 	f.IntVar(&c.limit, "limit", 100, "list up to `N` rows")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sqlOutputs, cobra.ShellCompDirectiveNoFileComp))
@@ -86,13 +85,13 @@ func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr i
 }
 
 func (c *sqlCommand) askServer(ctx context.Context, statement string) (*api.Table, error) {
-	client, err := c.access.client(c.server)
+	client, err := c.server.client()
 	if err != nil {
 		return nil, usageError{err}
 	}
 	table, err := client.SQL(ctx, statement, c.limit)
 	if err != nil {
-		return nil, explainFor(client, err)
+		return nil, explain(client, err)
 	}
 	return table, nil
 }

@@ -97,7 +97,7 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "loss"}
+var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "alerts", "exporters", "loss"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {

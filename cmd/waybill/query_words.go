@@ -17,10 +17,10 @@ import (
 )
 
 // explain says in one line why there is no answer. A value that the server refuses is an error in the command line.
-func (c *queryCommand[L, T]) explain(err error) error { return explainFor(c.client, err) }
+func (c *queryCommand[L, T]) explain(err error) error { return explain(c.client, err) }
 
-// explainFor is explain for a question to a server.
-func explainFor(client *api.Client, err error) error {
+// explain is that for any question to a server.
+func explain(client *api.Client, err error) error {
 	if p, ok := errors.AsType[*api.Problem](err); ok {
 		if p.Status == http.StatusBadRequest {
 			return usageError{p}

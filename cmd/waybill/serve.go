@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
@@ -84,6 +85,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
 	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
 	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
+	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
 	points.register(f)
 	return cmd
 }
@@ -105,6 +107,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
 		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
 		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
+		"alerts": func() { c.Alerts = flags.Alerts },
 	} {
 		if set(name) {
 			take()
@@ -130,6 +133,7 @@ type server struct {
 	ledger      *analyze.Ledger
 	checkpoints *checkpointer    // nil: nothing outlives the process
 	keeper      *keeper          // nil: nothing is kept
+	alerts      *alert.Engine    // nil without rules
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
 	listener    net.Listener
@@ -223,6 +227,10 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		return nil, fmt.Errorf("listen on http://%s: %w", c.HTTP, err)
 	}
+	if s.alerts, err = newAlerts(c, s.events, s.log); err != nil {
+		s.listener.Close()
+		return nil, err
+	}
 	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
 	s.http = newHTTPServer(s.handler(), s.secure, s.log)
 	return s, nil
@@ -315,6 +323,7 @@ func (s *server) run(ctx context.Context) error {
 	if s.checkpoints != nil {
 		owners.Go(func() error { s.checkpoints.run(owning); return nil })
 	}
+	owners.Go(func() error { return s.runAlerts(owning) })
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })
@@ -362,7 +371,7 @@ func (s *server) handler() http.Handler {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics()}
 	}
 	return api.New(api.Config{
-		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
+		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(),
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/yamldoc"
 	"github.com/waybill-int/waybill/policy"
@@ -39,9 +40,11 @@ type serveConfig struct {
 	Policy        string            `yaml:"policy"`
 	Sampling      map[string]uint64 `yaml:"sampling,omitempty"`
 	Store         storeConfig       `yaml:"store"`
+	Alerts        string            `yaml:"alerts"`
 
 	points *codepoint.Config
 	policy *policy.Policy // of the file Policy; nil: none
+	rules  *alert.Config  // of the file Alerts; nil without one
 }
 
 func defaultServeConfig() serveConfig {
@@ -52,7 +55,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling", "store"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -155,6 +158,8 @@ func (c *serveConfig) readEnvironment() error {
 			err = yaml.UnmarshalWithOptions([]byte(value), &c.Exporters, yaml.Strict())
 		case "policy":
 			c.Policy = value
+		case "alerts":
+			c.Alerts = value
 		case "names":
 			err = yaml.Unmarshal([]byte(value), &c.Names)
 		case "bursts":
@@ -209,6 +214,9 @@ func (c *serveConfig) check() error {
 	}
 	if _, err := parseSize(c.ReceiveBuffer); err != nil {
 		return fmt.Errorf("receive_buffer: %w", err)
+	}
+	if err := c.loadAlerts(); err != nil {
+		return err
 	}
 	if err := c.Bursts.check(); err != nil {
 		return err

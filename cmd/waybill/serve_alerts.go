@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/analyze"
+)
+
+// loadAlerts reads the file of alert rules, if there is one.
+func (c *serveConfig) loadAlerts() (err error) {
+	if c.Alerts == "" {
+		return nil
+	}
+	if c.rules, err = alert.Load(c.Alerts, c.Names); err != nil {
+		return fmt.Errorf("alerts: %w", err)
+	}
+	return nil
+}
+
+// newAlerts returns what makes alerts of events, or nil if there are no rules.
+func newAlerts(c *serveConfig, events *analyze.EventLog, log *slog.Logger) (*alert.Engine, error) {
+	if c.rules == nil {
+		return nil, nil
+	}
+	return alert.New(c.rules, alert.Deps{Events: events, Dir: c.Data, Logger: log})
+}
+
+// runAlerts makes and delivers alerts until ctx is done. On SIGHUP the rules are read anew; those that are wrong change nothing.
+func (s *server) runAlerts(ctx context.Context) error {
+	if s.alerts == nil {
+		return nil
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				s.reloadAlerts(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return s.alerts.Run(ctx)
+}
+
+func (s *server) reloadAlerts(ctx context.Context) {
+	rules, err := alert.Load(s.config.Alerts, s.config.Names)
+	if err != nil {
+		s.log.Error("the alert rules stay as they are", "error", err)
+		return
+	}
+	if s.alerts.Reload(ctx, rules) == nil {
+		s.log.Info("the alert rules were read anew", "file", s.config.Alerts, "rules", len(rules.Rules), "outputs", len(rules.Outputs))
+	}
+}
