@@ -62,7 +62,8 @@ type Engine struct {
 	failing   bool   // the last time
 }
 
-// New returns an Engine with the state that was kept in deps.Dir. It does nothing before Run.
+// New returns an Engine with the state that was kept in deps.Dir, which no other Engine may use. It does nothing before Run.
+// Events that outlast a restart must be in deps.Events by now: alerts about others are resolved as forgotten.
 func New(c *Config, deps Deps) (*Engine, error) {
 	e := &Engine{
 		events: deps.Events, log: deps.Logger, backoff: backoff, dirty: make(chan struct{}, 1), reload: make(chan *Config),

@@ -199,7 +199,9 @@ func (e *Engine) saveChanges(ctx context.Context) {
 		case <-e.dirty:
 		case <-ctx.Done():
 		}
+		begin := time.Now()
 		err := e.save()
+		pause := max(saveEvery, 9*time.Since(begin)) // a large state must not take more than a tenth of the time
 		e.mu.Lock()
 		if err != nil {
 			e.unsaved++
@@ -212,14 +214,14 @@ func (e *Engine) saveChanges(ctx context.Context) {
 		}
 		e.failing = err != nil
 		e.mu.Unlock()
-		pause := time.NewTimer(saveEvery)
 		if err != nil {
-			pause.Reset(10 * saveEvery)
+			pause *= 10
 		}
+		timer := time.NewTimer(pause)
 		select {
-		case <-pause.C:
+		case <-timer.C:
 		case <-ctx.Done():
-			pause.Stop()
+			timer.Stop()
 		}
 	}
 }

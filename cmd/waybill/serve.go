@@ -304,6 +304,8 @@ func exporterLimit(memory uint64, receivers int) int {
 
 // run receives and serves until ctx is done, then takes what is still in the sockets.
 func (s *server) run(ctx context.Context) error {
+	hangups, stopHangups := s.hangups() // before anybody can know that it runs
+	defer stopHangups()
 	for _, r := range s.receivers {
 		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
 	}
@@ -323,7 +325,7 @@ func (s *server) run(ctx context.Context) error {
 	if s.checkpoints != nil {
 		owners.Go(func() error { s.checkpoints.run(owning); return nil })
 	}
-	owners.Go(func() error { return s.runAlerts(owning) })
+	owners.Go(func() error { return s.runAlerts(owning, hangups) })
 	group, ctx := errgroup.WithContext(ctx)
 	s.receiving.Store(true)
 	context.AfterFunc(ctx, func() { s.receiving.Store(false) })

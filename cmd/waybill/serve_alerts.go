@@ -31,14 +31,20 @@ func newAlerts(c *serveConfig, events *analyze.EventLog, log *slog.Logger) (*ale
 	return alert.New(c.rules, alert.Deps{Events: events, Dir: c.Data, Logger: log})
 }
 
+// hangups returns where SIGHUP arrives until stop is called. Without alert rules it ends the process, as it always does.
+func (s *server) hangups() (arrived <-chan os.Signal, stop func()) {
+	signals := make(chan os.Signal, 1)
+	if s.alerts != nil {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	return signals, func() { signal.Stop(signals) }
+}
+
 // runAlerts makes and delivers alerts until ctx is done. On SIGHUP the rules are read anew; those that are wrong change nothing.
-func (s *server) runAlerts(ctx context.Context) error {
+func (s *server) runAlerts(ctx context.Context, hangups <-chan os.Signal) error {
 	if s.alerts == nil {
 		return nil
 	}
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	go func() {
 		for {
 			select {
