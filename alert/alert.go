@@ -48,7 +48,7 @@ type Alert struct {
 	Event       telemetry.Event    `json:"event"`          // the latest one
 }
 
-// A Told says when an alert was last put into the queue of an output.
+// A Told says when an alert was last in the queue of an output.
 type Told struct {
 	Output string    `json:"output"`
 	At     time.Time `json:"at"`

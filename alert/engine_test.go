@@ -555,3 +555,61 @@ func TestTest(t *testing.T) {
 		}
 	})
 }
+
+// A receiver that is away for long hears of an alert once when it is back, however often it would have been repeated.
+func TestRepeatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, strings.Replace(oneRule, "1h", "1m", 1), "", &script{})
+		b.box.failWith(func(int) error { return errors.New("down") })
+		b.begin(lost(1))
+		time.Sleep(time.Hour)
+		if n := b.Counters().Outputs[0].Waiting; n != 1 {
+			t.Errorf("%d messages wait", n)
+		}
+		b.box.failWith(nil)
+		time.Sleep(61 * time.Second)
+		if got := b.box.sorted(); len(got) != 1 {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// An Alertmanager takes what it does not hear of for resolved. So it hears of an alert every minute, also of a silenced one,
+// unless it does not know it.
+func TestRefresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, strings.Replace(oneRule, `webhook: {url: "http://192.0.2.1/"}`, "alertmanager: {url: 'http://192.0.2.1'}", 1), "", &script{})
+		b.begin(lost(1))
+		time.Sleep(6 * time.Second)
+		if _, err := b.AddSilence(Silence{Filter: "severity >= info", Until: Time{time.Now().Add(time.Hour)}}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.begin(lost(2))
+		time.Sleep(3 * time.Minute)
+		b.box.want(t, "6 firing 1", "66 firing 1", "126 firing 1", "186 firing 1")
+	})
+}
+
+// After a restart events take a moment to be found again, also if the rule has no patience.
+func TestRestartGrace(t *testing.T) {
+	dir, rules := t.TempDir(), strings.Replace(oneRule, "clear_after: 10s", "clear_after: 0s", 1)
+	synctest.Test(t, func(t *testing.T) {
+		events := &script{}
+		b := newBench(t, rules, dir, events)
+		b.begin(lost(1))
+		b.begin(lost(2))
+		time.Sleep(10 * time.Second)
+		b.stop()
+		events.forget(1)
+		events.forget(2)
+		b = newBench(t, rules, dir, events)
+		time.Sleep(5 * time.Second)
+		b.begin(lost(1)) // found again: the same alert, nobody is told
+		time.Sleep(10 * time.Second)
+		b.box.want(t, "11 resolved 2")
+		b.end(1)
+		time.Sleep(time.Second)
+		b.box.want(t, "11 resolved 2", "16 resolved 1")
+		b.stop()
+	})
+}

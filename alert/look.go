@@ -176,7 +176,10 @@ func (e *Engine) tell(r *Rule, i *instance, now time.Time) {
 			continue
 		case told < 0:
 			i.Told = append(i.Told, Told{name, now})
-		case again == 0 || now.Sub(i.Told[told].At) < again || q.holds(i.ID) || silence != "" && q.refresh == 0:
+		case q.holds(i.ID):
+			i.Told[told].At = now // what waits is news enough when it arrives
+			continue
+		case again == 0 || now.Sub(i.Told[told].At) < again || silence != "" && q.refresh == 0:
 			continue
 		default:
 			i.Told[told].At = now
