@@ -87,4 +87,8 @@ func (s *Shard) outsider(key *telemetry.FlowKey, tag uint32, nowNs int64) *flow 
 func (s *Shard) forgetOutsider() {
 	s.release(&s.unkept)
 	s.unkept.paths = [keptPaths]flowPath{}
+	if s.intervals != nil {
+		s.intervals.ungivenFlows += s.unkept.packets
+	}
+	s.unkept.packets = 0
 }

@@ -105,7 +105,8 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	give(rest)
 }
 
-// Ungiven returns how many packets are missing from the intervals because too many flows or paths gave way between two looks.
+// Ungiven returns how many packets are missing from the intervals because too many flows or paths gave way between two looks,
+// or because the guard did not let the flow in.
 func (v *Intervals) Ungiven() (flows, paths uint64) {
 	for _, s := range v.collector.Shards {
 		s.mu.Lock()

@@ -139,7 +139,7 @@ func TestStateEvents(t *testing.T) {
 // Each field of a key is in its state.
 func TestStateEventKey(t *testing.T) {
 	key := eventKey{
-		kind: 1, node: 2, port: 3, queue: 4, reason: 5, toNode: 6, toPort: 7,
+		kind: 1, node: 2, port: 3, queue: 4, reason: 5, toNode: 6, toPort: 7, rule: 10, unnamed: true,
 		exporter: exporterKey{source: netip.MustParseAddr("192.0.2.1"), node: 8, hwID: 9, version: 2, hasNode: true, header: true},
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(key), reflect.ValueOf(key.exporter)} {

@@ -304,7 +304,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	if n := collector.Counters(); n.JudgementsPostponed != 1000 {
 		t.Errorf("%d were postponed, want 1000", n.JudgementsPostponed)
 	}
-	list, _ := log.Events(nil, 100)
+	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventUnexpectedNode }, 100)
 	if len(list) != 1 || list[0].Count != judgedPerScan+1000 {
 		t.Errorf("got %+v", list)
 	}
@@ -407,7 +407,9 @@ func TestForgedReportsDoNotHideFindings(t *testing.T) {
 	report(0, 1000, 2*second+1) // of a flow that was judged before the table began anew
 	report(1<<20, 7, 2*second+1)
 	scanner.Scan(3 * second)
-	list, _ := log.Events(func(e *telemetry.Event) bool { return *e.Node == 7 || *e.Node == 1000 }, 10)
+	list, _ := log.Events(func(e *telemetry.Event) bool {
+		return e.Kind == telemetry.EventUnexpectedNode && (*e.Node == 7 || *e.Node == 1000)
+	}, 10)
 	if len(list) != 2 {
 		t.Errorf("got %+v", list)
 	}

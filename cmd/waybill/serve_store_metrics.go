@@ -13,7 +13,7 @@ var (
 	storeBytesDesc      = storeDesc("bytes", "Size of the files of the store, in bytes.")
 	storePartitionsDesc = storeDesc("partitions", "Files of the store.")
 	storeDroppedDesc    = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
-	storeUngivenDesc    = storeDesc("ungiven_packets_total", "Packets that are in no record because too many flows or paths gave way to others at once.", "of")
+	storeUngivenDesc    = storeDesc("ungiven_packets_total", "Packets that are in no record because too many flows or paths gave way to others at once, or a flood kept their flow out.", "of")
 )
 
 func storeDesc(name, help string, labels ...string) *prometheus.Desc {

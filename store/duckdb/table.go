@@ -166,6 +166,7 @@ var tables = [store.NumTables]*table{
 			endpoints,
 			[]column{{name: "json", kind: "VARCHAR"}}, // all of it, as the API gives it
 		),
+		derived: []derived{{name: "rule", text: "json_extract_string(json, '$.rule')", needs: []string{"json"}}},
 	},
 	store.Routes: {
 		id: store.Routes,
