@@ -53,9 +53,9 @@ func parting(from, to []pathHop) (k changeKey, ok bool) {
 	if i == len(from) || i == len(to) || from[i].missing > 0 || to[i].missing > 0 {
 		return k, false
 	}
-	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode {
+	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode || from[i].out == to[i].out {
 		if i == 0 {
-			return k, false // they came into the network elsewhere
+			return k, false // they came into the network elsewhere, or by another port
 		}
 		i-- // its ports are not known, or say nothing
 	}

@@ -110,8 +110,8 @@ func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
 	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
-// postcard keeps the hop that r tells of. A node that speaks twice speaks of two packets that cannot be told apart:
-// the first one is finished.
+// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that cannot be told
+// apart: the first one is finished. With another TTL the packet came to it again: a loop.
 func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	j := &s.join
 	hop := r.Local
@@ -132,7 +132,7 @@ func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
 
 func spoke(p *pending, hop *telemetry.Hop) bool {
 	for i := range p.hops[:p.n] {
-		if p.hops[i].NodeID == hop.NodeID && p.hops[i].Has&telemetry.HasNode == hop.Has&telemetry.HasNode {
+		if p.hops[i].NodeID == hop.NodeID && p.hops[i].Has&telemetry.HasNode == hop.Has&telemetry.HasNode && p.hops[i].TTL == hop.TTL {
 			return true
 		}
 	}

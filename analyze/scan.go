@@ -70,6 +70,9 @@ func linkOf(a, b *station) (k linkKey, ok bool) {
 	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
 		return k, false
 	}
+	if a.node == b.node && b.has&telemetry.HasDrop != 0 {
+		return k, false // a drop at the node that came last is the same visit
+	}
 	k = linkKey{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
 	if k.has&telemetry.HasEgressPort != 0 {
 		k.fromPort = a.out
@@ -392,6 +395,9 @@ func (s *Scanner) noteChanges(nowNs int64) {
 				flow := telemetry.EndpointsOf(&c.flow)
 				e.Flow, e.Path = &flow, pathID(c.path)
 				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", s.name(k.node), k.newPort, k.port, why)
+				if k.newPort == k.port { // it does not tell its ports
+					e.Text = fmt.Sprintf("flows take another way behind %s; %s", s.name(k.node), why)
+				}
 				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
 			})
 	}

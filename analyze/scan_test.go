@@ -239,19 +239,23 @@ func TestScenariosYieldEvents(t *testing.T) {
 	}
 }
 
-// Packets in a loop are told by the nodes that they came to twice.
+// Packets in a loop are told by the nodes that they came to twice: in one stack, or by postcards with other TTLs.
 func TestLoopIsAnEvent(t *testing.T) {
-	v := emulate(t, "loop", 0, 1)
-	list, _ := v.log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventLoop }, 10)
-	names := map[string]bool{}
-	for _, e := range list {
-		if at := e.Start.Sub(time.Unix(0, v.start)); at != 2*time.Second || e.Severity != telemetry.Critical || e.Count == 0 || e.Path == "" {
-			t.Errorf("%v: %+v", at, e)
+	for _, nodes := range []string{everyPacket, postcards, everyPacket + "mode: mx\n"} {
+		v := emulation{shards: 1, nodes: nodes}.run(t, "loop")
+		names := map[string]bool{}
+		for _, e := range v.eventsOf(telemetry.EventLoop) {
+			if !v.around(&e, 2000*millisecond, 3000*millisecond) || e.Severity != telemetry.Critical || e.Count == 0 || e.Path == "" {
+				t.Errorf("%q: %+v", nodes, e)
+			}
+			names[e.Name] = true
 		}
-		names[e.Name] = true
-	}
-	if len(names) != 2 || !names["leaf1"] || !names["spine1"] {
-		t.Errorf("got loops at %v, want leaf1 and spine1", names)
+		if len(names) != 2 || !names["leaf1"] || !names["spine1"] {
+			t.Errorf("%q: got loops at %v, want leaf1 and spine1", nodes, names)
+		}
+		for _, e := range v.eventsOf(telemetry.EventLinkLost) {
+			t.Errorf("%q: made up: %s", nodes, e.Text)
+		}
 	}
 }
 

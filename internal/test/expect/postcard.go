@@ -19,12 +19,12 @@ type packet struct {
 	done   bool
 }
 
-// postcard takes the report of one switch. One that speaks twice speaks of two packets that look alike, or of one that came
-// back: the first is over then.
+// postcard takes the report of one switch. One that speaks twice with the same TTL speaks of two packets that look alike: the
+// first is over then. With another TTL it is one packet that came back.
 func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	key, s := postcardKey{f, identity}, c.sight(v)
 	p := c.waiting[key]
-	if p != nil && (len(p.sights) == maxPostcards || slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node })) {
+	if p != nil && (len(p.sights) == maxPostcards || slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node && o.ttl == s.ttl })) {
 		f.rule = RuleSpokeTwice
 		c.finish(p)
 		p = nil

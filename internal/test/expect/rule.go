@@ -6,7 +6,7 @@ type Rule string
 // Rules.
 const (
 	// RuleSpokeTwice: a switch reported what looks like the same packet for a second time (INT-XD and INT-MX: packets without
-	// anything that tells them apart, as IPv6 acknowledgements that repeat the one before, and packets in a loop). The first is
+	// anything that tells them apart, as IPv6 acknowledgements that repeat the one before, and packets long in a loop). The first is
 	// taken as complete at once then, and not when its window is over, so that it comes before packets of its flow that
 	// were sent earlier or behind them, as the wall clock has it.
 	RuleSpokeTwice Rule = "a switch spoke twice about packets that look alike: their place among the others is not defined"

@@ -1,0 +1,30 @@
+package analyze
+
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Paths part where packets leave a node by another port, and not where they only come in by another one.
+func TestParting(t *testing.T) {
+	const ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+	at := func(node, in, out uint32, has telemetry.Fields) pathHop {
+		return pathHop{station: station{node: node, in: in, out: out, has: has}}
+	}
+	for _, test := range []struct {
+		name     string
+		from, to []pathHop
+		want     changeKey
+		ok       bool
+	}{
+		{"another way out", []pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)}, []pathHop{at(1, 3, 2, ports), at(6, 1, 2, ports)}, changeKey{1, 1, 5, 2}, true},
+		{"in a loop", []pathHop{at(1, 3, 1, ports), at(5, 1, 1, ports)}, []pathHop{at(1, 1, 1, ports), at(5, 1, 1, ports)}, changeKey{}, false},
+		{"another link between the same nodes", []pathHop{at(1, 0, 0, telemetry.HasNode), at(2, 1, 4, ports)}, []pathHop{at(1, 0, 0, telemetry.HasNode), at(2, 2, 4, ports)}, changeKey{1, 0, 2, 0}, true},
+		{"in elsewhere", []pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)}, []pathHop{at(2, 3, 1, ports), at(5, 2, 2, ports)}, changeKey{}, false},
+	} {
+		if k, ok := parting(test.from, test.to); k != test.want || ok != test.ok {
+			t.Errorf("%s: got %+v %v, want %+v %v", test.name, k, ok, test.want, test.ok)
+		}
+	}
+}
