@@ -18,7 +18,7 @@ type Intervals struct {
 	queues    map[queuePlace]*telemetry.QueueInterval
 	links     map[linkKey]uint64 // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
-	exporters map[exporterName]telemetry.Exporter
+	exporters map[*exporter]givenExporter
 	drops     map[dropPlace]uint64
 	events    map[string]seenEvent
 	routes    map[uint64]int64 // when the route of a path was given
@@ -47,7 +47,7 @@ const flowsAtOnce = 8192
 func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{}, queues: map[queuePlace]*telemetry.QueueInterval{},
-		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[exporterName]telemetry.Exporter{},
+		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
 		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]int64{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
@@ -58,6 +58,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		s.mu.Unlock()
 		v.shards = append(v.shards, p)
 	}
+	v.noteExporters()
 	return v
 }
 
@@ -75,8 +76,12 @@ func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {
 	}
 }
 
-// Finish gives what was counted since the last look: call it once all shards have stopped.
+// Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards have
+// stopped.
 func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
+	for _, s := range v.collector.Shards {
+		s.Finish(nowNs)
+	}
 	v.scanPaths(nowNs)
 	give(v.takeHops(nowNs - nowNs%telemetry.HopIntervalNs))
 	v.takeTens(nowNs-nowNs%telemetry.FlowIntervalNs, give)

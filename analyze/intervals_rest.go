@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"math"
-	"net/netip"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -27,51 +26,48 @@ func (v *Intervals) takeDrops(batch *telemetry.Intervals, startNs int64) {
 	}
 }
 
-// An exporterName is what makes an exporter in answers different from others.
-type exporterName struct {
-	source           netip.Addr
-	node             uint32
-	hwID             uint8
-	hasNode, hasHWID bool
-	version          string
-}
-
 // takeExporters adds what exporters sent, and what was lost of it.
 func (v *Intervals) takeExporters(batch *telemetry.Intervals, startNs int64) {
-	for _, x := range v.collector.ExporterList() {
-		r := telemetry.ExporterInterval{StartNs: startNs, Source: x.Source, Version: x.Version, Dialect: x.Dialect, LossKnown: x.LossKnown}
-		if x.Node != nil {
-			r.Node, r.HasNode = *x.Node, true
+	for _, e := range v.collector.Exporters {
+		e.mu.Lock()
+		for _, x := range e.accounts {
+			now, before := givenExporter{x.counts(), 0}, v.exporters[x]
+			known := x.lossKnown()
+			if known == lossIsKnown {
+				now.lost = x.lost()
+			}
+			n := now.minus(before.counts)
+			v.exporters[x] = now
+			if n.received == 0 {
+				continue
+			}
+			r := telemetry.ExporterInterval{
+				StartNs: startNs, Source: x.key.source, Node: x.key.node, HWID: x.key.hwID, HasNode: x.key.hasNode, HasHWID: x.key.header,
+				Dialect: x.dialect, LossKnown: known, Received: n.received, Reports: n.reports, Lost: int64(now.lost - before.lost),
+				Reordered: int64(n.reordered), Restarted: int64(n.restarted), Malformed: n.malformed, Damaged: n.damaged,
+			}
+			if known == lossIsKnown { // else nothing tells of duplicates either
+				r.Duplicate = int64(n.duplicate)
+			}
+			if x.key.header {
+				r.Version = x.key.version.String()
+			}
+			batch.Exporters = append(batch.Exporters, r)
 		}
-		if x.HWID != nil {
-			r.HWID, r.HasHWID = *x.HWID, true
-		}
-		name := exporterName{r.Source, r.Node, r.HWID, r.HasNode, r.HasHWID, r.Version}
-		before := v.exporters[name]
-		v.exporters[name] = x
-		if before.Received == x.Received {
-			continue
-		}
-		r.Received, r.Reports = x.Received-before.Received, x.Reports-before.Reports
-		r.Lost = lost(&x) - lost(&before)
-		r.Reordered, r.Duplicate, r.Restarted = int64(x.Reordered-before.Reordered), int64(x.Duplicate-before.Duplicate), int64(x.Restarted-before.Restarted)
-		r.Malformed, r.Damaged = total(x.Malformed)-total(before.Malformed), total(x.Damaged)-total(before.Damaged)
-		batch.Exporters = append(batch.Exporters, r)
+		e.mu.Unlock()
 	}
 }
 
-func lost(x *telemetry.Exporter) int64 {
-	if x.Lost == nil {
-		return 0
-	}
-	return int64(*x.Lost)
+// noteExporters makes what the accounts have counted so far what was given: that of before a restart was given by the process
+// before this one.
+func (v *Intervals) noteExporters() {
+	v.takeExporters(&telemetry.Intervals{}, 0)
 }
 
-func total(counts map[string]uint64) (n uint64) {
-	for _, c := range counts {
-		n += c
-	}
-	return n
+// A givenExporter is what was given of an exporter.
+type givenExporter struct {
+	counts
+	lost uint64
 }
 
 // A seenEvent is what was given of an event.

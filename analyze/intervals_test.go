@@ -166,6 +166,14 @@ func TestIntervalsConserve(t *testing.T) {
 	}
 }
 
+// residence is the time that a packet spent in all hops together.
+func residence(r *telemetry.Report) (sum uint64) {
+	for i := range r.Hops {
+		sum += r.Hops[i].LatencyNs
+	}
+	return sum
+}
+
 func same[K, V comparable](t *testing.T, what string, want, got map[K]V) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -199,14 +207,17 @@ func TestIntervalsUngiven(t *testing.T) {
 	for i := range n {
 		r := newSent().report(g, 1)
 		r.Flow.Src.Lo += uint64(i)
-		b := telemetry.Batch{}
-		b.Add(r)
-		c.Shards[0].Process(&b, 1)
+		for range 2 { // a full table takes a flow with its second report
+			b := telemetry.Batch{}
+			b.Add(r)
+			c.Shards[0].Process(&b, 1)
+		}
 	}
 	v.Finish(1, give)
 	ungivenFlows, ungivenPaths := v.Ungiven()
-	if packets+ungivenFlows != n || paths+ungivenPaths != n || ungivenFlows == 0 || ungivenPaths == 0 {
-		t.Errorf("flows %d + %d, paths %d + %d, want %d", packets, ungivenFlows, paths, ungivenPaths, n)
+	rejected := c.Counters().FlowsRejected
+	if packets+ungivenFlows+rejected != 2*n || paths+ungivenPaths != 2*n || ungivenFlows == 0 || ungivenPaths == 0 {
+		t.Errorf("flows %d + %d, and %d not let in, paths %d + %d, want %d", packets, ungivenFlows, rejected, paths, ungivenPaths, 2*n)
 	}
 }
 
@@ -227,6 +238,21 @@ func TestIntervalsExporters(t *testing.T) {
 	v.Look(30e9, give)
 	if len(all) != 2 || all[0].Received != 3 || all[0].Reports != 6 || all[0].Lost != 2 || all[1].Received != 2 || all[1].Lost != -1 || all[1].Reordered != 1 ||
 		all[0].StartNs != 0 || all[1].StartNs != 20e9 {
+		t.Errorf("got %+v", all)
+	}
+}
+
+// TestIntervalsRestored: what the accounts had before is not given again.
+func TestIntervalsRestored(t *testing.T) {
+	x := NewExporters(10)
+	header := telemetry.Header{Source: netip.MustParseAddr("10.0.0.1"), Dialect: "d", HasSequence: true, Sequence: 1}
+	x.Observe([]telemetry.Header{header}, 1e9)
+	v := NewIntervals(&Collector{Exporters: []*Exporters{x}}, nil, 2e9)
+	header.Sequence = 4 // two went by meanwhile
+	x.Observe([]telemetry.Header{header}, 3e9)
+	var all []telemetry.ExporterInterval
+	v.Finish(4e9, func(batch *telemetry.Intervals) { all = append(all, batch.Exporters...) })
+	if len(all) != 1 || all[0].Received != 1 || all[0].Lost != 2 {
 		t.Errorf("got %+v", all)
 	}
 }
@@ -278,5 +304,11 @@ func TestIntervalsPostcards(t *testing.T) {
 	v.Look(20e9, give)
 	if reports != 1 || packets != 1 {
 		t.Errorf("%d reports, %d packets, want 1 and 1", reports, packets)
+	}
+	b.Reports[0].PacketID = 2
+	s.Process(&b, 21e9)
+	v.Finish(21.1e9, give) // nobody waits any more
+	if reports != 2 || packets != 2 {
+		t.Errorf("%d reports, %d packets at the end, want 2 and 2", reports, packets)
 	}
 }

@@ -276,3 +276,12 @@ func (s *Shard) sweep(nowNs int64) {
 		s.finish(p, nowNs, true)
 	}
 }
+
+// Finish finishes the packets that wait for further postcards with those that came: call it when no more are to come, before
+// the tables are looked at for the last time.
+func (s *Shard) Finish(nowNs int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.join.nowNs += s.join.window
+	s.sweep(nowNs)
+}
