@@ -141,6 +141,27 @@ func (l *BurstLog) Bursts(match func(*telemetry.Burst) bool, order BurstOrder, l
 	return list, len(kept)
 }
 
+// after returns the bursts that were added behind the first n, the oldest first, how many were added in all, and how many of
+// them are missing because they gave way.
+func (l *BurstLog) after(n uint64) (list []telemetry.Burst, added, missing uint64) {
+	l.mu.Lock()
+	kept := slices.Clone(l.list)
+	added = l.forgotten + uint64(len(kept))
+	l.mu.Unlock()
+	switch first := added - uint64(len(kept)); {
+	case n > first:
+		kept = kept[n-first:]
+	case n < first:
+		missing = first - n
+	}
+	for _, k := range kept {
+		b := k.answer()
+		k.lists(&b)
+		list = append(list, b)
+	}
+	return list, added, missing
+}
+
 // Burst returns one burst with all that is kept of it; false if there is none.
 func (l *BurstLog) Burst(id string) (telemetry.BurstDetail, bool) {
 	l.mu.Lock()

@@ -30,6 +30,8 @@ type delayStat struct {
 	bestNs      uint64   // the least uncertainty of a window of this turn; 0: there was none
 	unknown     uint64   // packets of this turn whose delay is not known
 	why         string   // of the latest of them, empty once one is known again
+
+	ungiven *delaySum // what Intervals did not take yet; nil if nobody does
 }
 
 func (s *delayStat) add(d *OneWayDelay) {
@@ -68,6 +70,11 @@ func (s *delayStat) settle(why string) {
 		s.now.merge(&s.open.histogram)
 		s.now.uncertaintyNs = max(s.now.uncertaintyNs, s.open.uncertaintyNs)
 		s.now.clamped += s.open.clamped
+		if u := s.ungiven; u != nil {
+			u.merge(&s.open.histogram)
+			u.uncertaintyNs = max(u.uncertaintyNs, s.open.uncertaintyNs)
+			u.clamped += s.open.clamped
+		}
 	}
 	s.open = delaySum{}
 }
@@ -89,4 +96,31 @@ func (s *delayStat) answer() *telemetry.Delay {
 		a.UncertaintyNs = &around
 	}
 	return a
+}
+
+// giveDelays begins to put aside the delays of links for takeDelays.
+func (t *Timing) giveDelays() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.given = true
+}
+
+// takeDelays returns the delays of links that became known since the last call.
+func (t *Timing) takeDelays() map[linkKey]delaySum {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	taken := map[linkKey]delaySum{}
+	for k, s := range t.links {
+		if s.ungiven != nil && s.ungiven.count > 0 {
+			taken[k] = *s.ungiven
+			*s.ungiven = delaySum{}
+		}
+	}
+	return taken
 }

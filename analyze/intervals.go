@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"sync/atomic"
+
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -21,10 +23,16 @@ type Intervals struct {
 	exporters map[*exporter]givenExporter
 	drops     map[dropPlace]uint64
 	events    map[string]seenEvent
-	routes    map[uint64]int64 // when the route of a path was given
+	routes    map[uint64]givenRoute
+	hosts     map[hostPlace]uint64
+	inner     map[attachment]bool // ports to other nodes
+	bursts    *BurstLog           // nil: none are given
 	newRoutes []telemetry.Route
 
 	hopsNs, flowsNs int64 // ends of the intervals that were given last
+	burstsGiven     uint64
+
+	ungivenHosts, ungivenBursts atomic.Uint64
 }
 
 // A hopPlace is what hops of several paths are added up by; a queuePlace is that of queues.
@@ -48,7 +56,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{}, queues: map[queuePlace]*telemetry.QueueInterval{},
 		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
-		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]int64{}, hopsNs: nowNs, flowsNs: nowNs,
+		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
 		p := &shardIntervals{}
@@ -59,6 +67,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		v.shards = append(v.shards, p)
 	}
 	v.noteExporters()
+	c.Timing.giveDelays()
 	return v
 }
 
@@ -104,20 +113,29 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 		v.takeFlows(s, v.shards[i], startNs, give)
 	}
 	rest := &telemetry.Intervals{}
+	v.takeHosts(rest, startNs)
+	v.takeBursts(rest)
 	v.takeDrops(rest, startNs)
 	v.takeExporters(rest, startNs)
 	v.takeEvents(rest)
 	give(rest)
 }
 
-// Ungiven returns how many packets are missing from the intervals because too many flows or paths gave way between two looks,
-// or because the guard did not let the flow in.
-func (v *Intervals) Ungiven() (flows, paths uint64) {
+// Ungiven is what is missing from intervals.
+type Ungiven struct {
+	Flows, Paths uint64 // packets of those that gave way between two looks, for which there was no room, or that the guard kept out
+	Hosts        uint64 // packets of hosts for which there was no room
+	Bursts       uint64 // bursts that gave way to others between two looks
+}
+
+// Ungiven returns what is missing from the intervals.
+func (v *Intervals) Ungiven() Ungiven {
+	n := Ungiven{Hosts: v.ungivenHosts.Load(), Bursts: v.ungivenBursts.Load()}
 	for _, s := range v.collector.Shards {
 		s.mu.Lock()
-		flows += s.intervals.ungivenFlows
-		paths += s.intervals.ungivenPaths
+		n.Flows += s.intervals.ungivenFlows
+		n.Paths += s.intervals.ungivenPaths
 		s.mu.Unlock()
 	}
-	return flows, paths
+	return n
 }

@@ -125,13 +125,13 @@ func (v *Intervals) carried(a, b *pathHop, n uint64) {
 
 // note gives the route of a path that was not met for a day.
 func (v *Intervals) note(p *path, nowNs int64) {
-	if at, ok := v.routes[p.hash]; ok && nowNs-at < routeAgainNs {
+	if given, ok := v.routes[p.hash]; ok && nowNs-given.atNs < routeAgainNs {
 		return
 	}
 	if len(v.routes) >= maxRoutes {
 		clear(v.routes) // they are given again when they are met
 	}
-	v.routes[p.hash] = nowNs
+	v.routes[p.hash] = endsOfPath(p, nowNs)
 	r := telemetry.Route{StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain, Stations: make([]telemetry.Station, len(p.hops))}
 	for i := range p.hops {
 		at := &p.hops[i].station
@@ -171,10 +171,18 @@ func (v *Intervals) takePaths(startNs int64) *telemetry.Intervals {
 		p.StartNs = startNs
 		batch.Paths = append(batch.Paths, *p)
 	}
+	delays := v.collector.Timing.takeDelays()
+	for k := range delays {
+		v.links[k] += 0 // a link that carried nothing since
+	}
 	for k, n := range v.links {
+		v.noteInner(k)
 		from := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from, EgressPort: k.fromPort}
 		to := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to, IngressPort: k.toPort}
-		batch.Links = append(batch.Links, telemetry.LinkInterval{StartNs: startNs, From: from, To: to, Packets: n})
+		d := delays[k]
+		batch.Links = append(batch.Links, telemetry.LinkInterval{
+			StartNs: startNs, From: from, To: to, Packets: n, Delay: d.since(&histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+		})
 	}
 	clear(v.paths)
 	clear(v.links)

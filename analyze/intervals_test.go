@@ -158,8 +158,8 @@ func TestIntervalsConserve(t *testing.T) {
 	same(t, "queue", truth.queues, got.queues)
 	same(t, "link", truth.links, got.links)
 	same(t, "reason", truth.drops, got.drops)
-	if flows, paths := v.Ungiven(); flows != outside || paths != 0 {
-		t.Errorf("%d packets of flows and %d of paths were not given, want %d and 0", flows, paths, outside)
+	if n := v.Ungiven(); n != (Ungiven{Flows: outside}) {
+		t.Errorf("not given: %+v, want %d packets of flows", n, outside)
 	}
 	if n := c.Counters(); n.FlowsEvicted < 1000 || outside < 100 || len(starts) < 5 || several < 100 || rows < 2000 {
 		t.Errorf("%d evicted, %d not let in, %d intervals, %d rows, %d flows with several: this tests little", n.FlowsEvicted, outside, len(starts), rows, several)
@@ -214,7 +214,7 @@ func TestIntervalsUngiven(t *testing.T) {
 		}
 	}
 	v.Finish(1, give)
-	ungivenFlows, ungivenPaths := v.Ungiven()
+	ungivenFlows, ungivenPaths := v.Ungiven().Flows, v.Ungiven().Paths
 	rejected := c.Counters().FlowsRejected
 	if packets+ungivenFlows+rejected != 2*n || paths+ungivenPaths != 2*n || ungivenFlows == 0 || ungivenPaths == 0 {
 		t.Errorf("flows %d + %d, and %d not let in, paths %d + %d, want %d", packets, ungivenFlows, rejected, paths, ungivenPaths, 2*n)

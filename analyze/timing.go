@@ -20,6 +20,7 @@ type Timing struct {
 	waiting   []ClockStep          // of the last window: their neighbours may find them a window later
 	unplaced  uint64               // delays of links and paths for which there was no room
 	missed    uint64               // packets that the shards had no room for
+	given     bool                 // delays of links are put aside for takeDelays
 }
 
 const (
@@ -88,6 +89,9 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	if stat == nil {
 		t.unplaced++
 		return
+	}
+	if t.given && stat.ungiven == nil {
+		stat.ungiven = &delaySum{}
 	}
 	d := t.clocks.Correct(&s)
 	stat.add(&d)

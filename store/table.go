@@ -16,10 +16,13 @@ const (
 	Exporters              // what exporters sent, what was lost of it
 	Events                 // events; the same event may be written again when it changed
 	Routes                 // the ways that paths lead
+	Hosts                  // hosts, where they are attached
+	Bursts                 // bursts at queues
+	BurstFlows             // who made them, and who had to wait
 	NumTables
 )
 
-var tableNames = [NumTables]string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "routes"}
+var tableNames = [NumTables]string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "routes", "hosts", "bursts", "burst_flows"}
 
 // String returns the name of the table.
 func (t Table) String() string { return tableNames[min(int(t), len(tableNames)-1)] }
@@ -42,6 +45,7 @@ func (c *Counts) add(v *telemetry.Intervals) {
 	for t, n := range [NumTables]int{
 		Flows: len(v.Flows), Paths: len(v.Paths), Hops: len(v.Hops), Queues: len(v.Queues), Links: len(v.Links),
 		Drops: len(v.Drops), Exporters: len(v.Exporters), Events: len(v.Events), Routes: len(v.Routes),
+		Hosts: len(v.Hosts), Bursts: len(v.Bursts), BurstFlows: len(v.BurstFlows),
 	} {
 		c[t] += uint64(n)
 	}

@@ -25,11 +25,16 @@ type Intervals struct {
 	Exporters []ExporterInterval
 	Events    []Event // new ones, and those that changed since they were given last
 	Routes    []Route // of paths that were not given before
+	Hosts     []HostInterval
+	Bursts    []Burst // that are over; without the flows
+	// BurstFlows are the flows of Bursts.
+	BurstFlows []BurstFlow
 }
 
 // Len returns the number of records.
 func (v *Intervals) Len() int {
-	return len(v.Flows) + len(v.Paths) + len(v.Hops) + len(v.Queues) + len(v.Links) + len(v.Drops) + len(v.Exporters) + len(v.Events) + len(v.Routes)
+	return len(v.Flows) + len(v.Paths) + len(v.Hops) + len(v.Queues) + len(v.Links) + len(v.Drops) + len(v.Exporters) + len(v.Events) + len(v.Routes) +
+		len(v.Hosts) + len(v.Bursts) + len(v.BurstFlows)
 }
 
 // A Place is a node and its ports, as far as Has says that they are known: HasNode, HasIngressPort, HasEgressPort, HasDrop.

@@ -218,7 +218,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 			}
 		}()
 	}
-	if s.keeper, err = openKeeper(c, s.collector, s.events, s.log); err != nil {
+	if s.keeper, err = openKeeper(c, s.collector, s.events, s.bursts, s.log); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {

@@ -73,7 +73,7 @@ type keeper struct {
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
-func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, log *slog.Logger) (*keeper, error) {
+func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, bursts *analyze.BurstLog, log *slog.Logger) (*keeper, error) {
 	if c.Data == "" {
 		return nil, nil
 	}
@@ -85,10 +85,12 @@ func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.Ev
 	if err != nil {
 		return nil, err
 	}
-	return &keeper{
+	k := &keeper{
 		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, log),
 		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
-	}, nil
+	}
+	k.intervals.TakeBursts(bursts)
+	return k, nil
 }
 
 // start begins to look at the tables and to write.

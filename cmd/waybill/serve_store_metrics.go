@@ -7,13 +7,14 @@ import (
 )
 
 var (
-	storeRecordsDesc    = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full).", "table", "outcome")
-	storeQueuedDesc     = storeDesc("queued_records", "Records that wait to be written.")
-	storeStoppedDesc    = storeDesc("stopped", "1 while nothing can be written; the log says why.")
-	storeBytesDesc      = storeDesc("bytes", "Size of the files of the store, in bytes.")
-	storePartitionsDesc = storeDesc("partitions", "Files of the store.")
-	storeDroppedDesc    = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
-	storeUngivenDesc    = storeDesc("ungiven_packets_total", "Packets that are in no record because too many flows or paths gave way to others at once, or a flood kept their flow out.", "of")
+	storeRecordsDesc       = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full).", "table", "outcome")
+	storeQueuedDesc        = storeDesc("queued_records", "Records that wait to be written.")
+	storeStoppedDesc       = storeDesc("stopped", "1 while nothing can be written; the log says why.")
+	storeBytesDesc         = storeDesc("bytes", "Size of the files of the store, in bytes.")
+	storePartitionsDesc    = storeDesc("partitions", "Files of the store.")
+	storeDroppedDesc       = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
+	storeUngivenDesc       = storeDesc("ungiven_packets_total", "Packets that are in no record because there were too many flows, paths or hosts at once, or a flood kept their flow out.", "of")
+	storeUngivenBurstsDesc = storeDesc("ungiven_bursts_total", "Bursts that are in no record because too many were found at once.")
 )
 
 func storeDesc(name, help string, labels ...string) *prometheus.Desc {
@@ -47,7 +48,9 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 		metric(storePartitionsDesc, prometheus.GaugeValue, float64(s.Partitions))
 		metric(storeDroppedDesc, prometheus.CounterValue, float64(s.Dropped))
 	}
-	flows, paths := m.intervals.Ungiven()
-	metric(storeUngivenDesc, prometheus.CounterValue, float64(flows), "flows")
-	metric(storeUngivenDesc, prometheus.CounterValue, float64(paths), "paths")
+	n := m.intervals.Ungiven()
+	metric(storeUngivenDesc, prometheus.CounterValue, float64(n.Flows), "flows")
+	metric(storeUngivenDesc, prometheus.CounterValue, float64(n.Paths), "paths")
+	metric(storeUngivenDesc, prometheus.CounterValue, float64(n.Hosts), "hosts")
+	metric(storeUngivenBurstsDesc, prometheus.CounterValue, float64(n.Bursts))
 }

@@ -149,6 +149,9 @@ func appendLink(a *appender, r *telemetry.LinkInterval) {
 	a.node(&r.To)
 	a.ingress(&r.To)
 	a.add(r.Packets)
+	a.histogram(&r.Delay)
+	a.known(r.Delay.Count > 0, int64(r.DelayUncertaintyNs))
+	a.add(r.DelayClamped)
 }
 
 func appendDrop(a *appender, r *telemetry.DropInterval) {
@@ -233,19 +236,24 @@ func appendEvent(a *appender, e *telemetry.Event) {
 	source, err := netip.ParseAddr(e.Source)
 	a.address(err == nil, addressOf(source))
 	a.known(e.Path != "", e.Path)
-	if e.Flow != nil {
-		a.address(true, telemetry.AddrFrom(e.Flow.Src))
-		a.address(true, telemetry.AddrFrom(e.Flow.Dst))
-		protocol, known := protocolNumber(e.Flow.Protocol)
-		a.add(e.Flow.SrcPort, e.Flow.DstPort)
-		a.known(known, protocol)
-		a.known(e.Flow.Tunnel != "", tunnelNumber(e.Flow.Tunnel))
-		number(a, e.Flow.TunnelID)
-	} else {
-		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
-	}
+	a.endpoints(e.Flow)
 	text, err := json.Marshal(e)
 	a.known(err == nil, string(text))
+}
+
+// endpoints adds those of an answer, which may be missing.
+func (a *appender) endpoints(e *telemetry.Endpoints) {
+	if e == nil {
+		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		return
+	}
+	a.address(true, telemetry.AddrFrom(e.Src))
+	a.address(true, telemetry.AddrFrom(e.Dst))
+	protocol, known := protocolNumber(e.Protocol)
+	a.add(e.SrcPort, e.DstPort)
+	a.known(known, protocol)
+	a.known(e.Tunnel != "", tunnelNumber(e.Tunnel))
+	number(a, e.TunnelID)
 }
 
 func number[T uint8 | uint32](a *appender, v *T) {

@@ -33,7 +33,7 @@ func (s *Store) compactOnce(now time.Time) error {
 	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(to.file), to.catalog)); err != nil {
 		return err
 	}
-	statements := createTables(to, len(migrations)+1)
+	statements := createFile(to, len(migrations)+1)
 	for _, t := range tiers[p.tier].tables() {
 		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog, t.name(t.step), t.order()))
 	}

@@ -6,9 +6,22 @@ import (
 )
 
 // migrations[i] brings a file from version i+1 of the schema to i+2. CATALOG stands for its name; files of one tier lack the
-// tables of others, so that statements say IF EXISTS. To change tables: 1. their columns, 2. the statements for old files at
+// tables of others, so that statements say IF EXISTS. Tables that are new need no statement: they are made. To change tables: 1. their columns, 2. the statements for old files at
 // the end here, 3. a file of the version before in testdata, as TestOldFiles makes it.
-var migrations = [][]string{}
+var migrations = [][]string{
+	linksWithDelays(), // 2: also hosts, bursts and their flows, which are new tables
+}
+
+// linksWithDelays adds the delays of links.
+func linksWithDelays() (list []string) {
+	added := append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"}, column{name: "delay_clamped", kind: "UBIGINT"})
+	for _, name := range []string{"links_10s", "links_1m", "links_1h"} {
+		for _, c := range added {
+			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s %s", name, c.name, c.kind))
+		}
+	}
+	return list
+}
 
 // migrate makes the tables of a new file and brings those of an old one up to date.
 func (s *Store) migrate(p *partition, migrations [][]string) error {
@@ -19,7 +32,7 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 		return fmt.Errorf("open %s: %w", p.file, err)
 	}
 	if tables == 0 {
-		return s.inTransaction(createTables(p, schemaVersion))
+		return s.inTransaction(createFile(p, schemaVersion))
 	}
 	var version int
 	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
@@ -33,6 +46,9 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 		for i := range statements {
 			statements[i] = strings.ReplaceAll(statements[i], "CATALOG", p.catalog)
 		}
+		if version+1 == schemaVersion {
+			statements = append(statements, createTables(p)...)
+		}
 		statements = append(statements, fmt.Sprintf("UPDATE %s.waybill_schema SET version = %d", p.catalog, version+1))
 		if err := s.inTransaction(statements); err != nil {
 			return fmt.Errorf("bring %s from version %d of the schema to %d: %w", p.file, version, version+1, err)
@@ -41,19 +57,23 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 	return nil
 }
 
-// createTables are the statements that make the tables of a partition.
-func createTables(p *partition, schemaVersion int) []string {
-	list := []string{
+// createFile are the statements that make everything in a new file.
+func createFile(p *partition, schemaVersion int) []string {
+	return append([]string{
 		fmt.Sprintf("CREATE TABLE %s.waybill_schema (version INTEGER)", p.catalog),
 		fmt.Sprintf("INSERT INTO %s.waybill_schema VALUES (%d)", p.catalog, schemaVersion),
 		fmt.Sprintf("CREATE TABLE %s.waybill_rolled (name VARCHAR, until TIMESTAMP_NS)", p.catalog),
-	}
+	}, createTables(p)...)
+}
+
+// createTables are the statements that make the tables of a partition, as far as it lacks them.
+func createTables(p *partition) (list []string) {
 	for _, t := range tiers[p.tier].tables() {
 		var columns []string
 		for _, c := range t.at(t.step) {
 			columns = append(columns, c.name+" "+c.kind)
 		}
-		list = append(list, fmt.Sprintf("CREATE TABLE %s.%s (%s)", p.catalog, t.name(t.step), strings.Join(columns, ", ")))
+		list = append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s)", p.catalog, t.name(t.step), strings.Join(columns, ", ")))
 	}
 	return list
 }

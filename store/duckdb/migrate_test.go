@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,11 +94,11 @@ func TestMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := s.partitions[0]
-	next := [][]string{{
+	next := append(slices.Clone(migrations), []string{
 		"ALTER TABLE IF EXISTS CATALOG.flows_10s ADD COLUMN ttl UTINYINT DEFAULT 64",
 		"ALTER TABLE IF EXISTS CATALOG.nothing ADD COLUMN ttl UTINYINT",
-	}}
-	if err := s.migrate(p, [][]string{{next[0][0], "SELECT nothing"}}); err == nil || strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "2") {
+	})
+	if err := s.migrate(p, append(slices.Clone(migrations), []string{next[1][0], "SELECT nothing"})); err == nil || strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "3") {
 		t.Errorf("half of a migration: %v", err)
 	}
 	for range 2 {
@@ -105,14 +106,14 @@ func TestMigrations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 2]]" {
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 3]]" {
 		t.Errorf("got %s", got)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(c)
-	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 2, this program knows up to 1"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 3, this program knows up to 2"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

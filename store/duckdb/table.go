@@ -97,14 +97,19 @@ var tables = [store.NumTables]*table{
 	},
 	store.Links: {
 		id: store.Links, finest: 10 * time.Second,
-		columns: []column{
+		columns: slices.Concat([]column{
 			start,
 			{name: "from_node", kind: "UINTEGER"},
 			{name: "from_port", kind: "UINTEGER"},
 			{name: "to_node", kind: "UINTEGER"},
 			{name: "to_port", kind: "UINTEGER"},
 			{name: "packets", kind: "UBIGINT", role: sum},
-		},
+		}, append(
+			histogram("delay"),
+			column{name: "delay_uncertainty", kind: "BIGINT", role: high},
+			column{name: "delay_clamped", kind: "UBIGINT", role: sum},
+		)),
+		derived: []derived{mean("delay")},
 	},
 	store.Drops: {
 		id: store.Drops, finest: 10 * time.Second,
@@ -179,6 +184,68 @@ var tables = [store.NumTables]*table{
 			{name: "node", kind: "UINTEGER[]"}, // those that are known
 			{name: "stations", kind: "VARCHAR"},
 		},
+	},
+	store.Hosts: {
+		id: store.Hosts, finest: 10 * time.Second,
+		columns: []column{
+			start,
+			{name: "address_hi", kind: "UBIGINT"},
+			{name: "address_lo", kind: "UBIGINT"},
+			{name: "tunnel", kind: "UTINYINT"},
+			{name: "tunnel_id", kind: "UINTEGER"},
+			{name: "node", kind: "UINTEGER"},
+			{name: "port", kind: "UINTEGER"},
+			{name: "packets", kind: "UBIGINT", role: sum},
+		},
+	},
+	store.Bursts: {
+		id: store.Bursts,
+		columns: []column{
+			start,
+			{name: "id", kind: "VARCHAR"}, // of its event
+			{name: "node", kind: "UINTEGER"},
+			{name: "egress_port", kind: "UINTEGER"},
+			{name: "queue_id", kind: "UTINYINT"},
+			{name: "peak", kind: "TIMESTAMP_NS"},
+			{name: `"end"`, kind: "TIMESTAMP_NS"},
+			{name: "duration", kind: "BIGINT"},
+			{name: "start_slack", kind: "BIGINT"},
+			{name: "end_slack", kind: "BIGINT"},
+			{name: "open", kind: "BOOLEAN"},
+			{name: "peak_bytes", kind: "UBIGINT"},
+			{name: "peak_delay", kind: "BIGINT"},
+			{name: "above_bytes", kind: "UBIGINT"},
+			{name: "below_bytes", kind: "UBIGINT"},
+			{name: "packets", kind: "UBIGINT"},
+			{name: "bytes", kind: "UBIGINT"},
+			{name: "drops", kind: "UBIGINT"},
+			{name: "complete", kind: "DOUBLE"},
+			{name: "sources", kind: "UINTEGER"},
+			{name: "main_sources", kind: "UINTEGER"},
+			{name: "incast", kind: "BOOLEAN"},
+			{name: "other_flows", kind: "UINTEGER"},
+			{name: "other_bytes", kind: "UBIGINT"},
+		},
+	},
+	store.BurstFlows: {
+		id: store.BurstFlows,
+		columns: slices.Concat(
+			[]column{
+				start, // of the burst
+				{name: "burst", kind: "VARCHAR"},
+				{name: "culprit", kind: "BOOLEAN"}, // else a victim
+			},
+			endpoints,
+			[]column{
+				{name: "packets", kind: "UBIGINT"},
+				{name: "bytes", kind: "UBIGINT"},
+				{name: "drops", kind: "UBIGINT"},
+				{name: "build_up_bytes", kind: "UBIGINT"},
+				{name: "share", kind: "DOUBLE"},
+				{name: "extra", kind: "BIGINT"},
+				{name: "extra_max", kind: "BIGINT"},
+			},
+		),
 	},
 }
 

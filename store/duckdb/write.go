@@ -84,6 +84,9 @@ func (s *Store) place(loads map[*partition]*load, v *telemetry.Intervals) error 
 		place1(s, loads, store.Exporters, v.Exporters, func(r *telemetry.ExporterInterval) int64 { return r.StartNs }, appendExporter),
 		place1(s, loads, store.Events, v.Events, func(r *telemetry.Event) int64 { return r.Start.UnixNano() }, appendEvent),
 		place1(s, loads, store.Routes, v.Routes, func(r *telemetry.Route) int64 { return r.StartNs }, appendRoute),
+		place1(s, loads, store.Hosts, v.Hosts, func(r *telemetry.HostInterval) int64 { return r.StartNs }, appendHost),
+		place1(s, loads, store.Bursts, v.Bursts, func(r *telemetry.Burst) int64 { return r.Start.UnixNano() }, appendBurst),
+		place1(s, loads, store.BurstFlows, v.BurstFlows, func(r *telemetry.BurstFlow) int64 { return r.Burst.Start.UnixNano() }, appendBurstFlow),
 	)
 }
 
