@@ -83,6 +83,33 @@ func equalSums(t *testing.T, what string, want, got map[string]string) {
 	}
 }
 
+// hostsOf are packets by host and place: before the first hop of a path, and behind the last if that did not drop them.
+func hostsOf(want *expect.Answers) map[string]string {
+	packets := map[string]uint64{}
+	add := func(a netip.Addr, node, port *uint32, n uint64) {
+		host := telemetry.AddrFrom(a)
+		packets[fmt.Sprintf("%d %d %d.%d", host.Hi, host.Lo, *node, *port)] += n
+	}
+	for i := range want.Flows {
+		f := &want.Flows[i]
+		for _, p := range f.Paths {
+			first, last := &p.Hops[0], &p.Hops[len(p.Hops)-1]
+			ends := []*telemetry.Endpoints{&f.Endpoints, f.Outer}
+			for _, e := range ends[:1+min(len(f.Tunnel), 1)] {
+				add(e.Src, first.Node, first.IngressPort, p.Packets)
+				if !last.Dropped {
+					add(e.Dst, last.Node, last.EgressPort, p.Packets)
+				}
+			}
+		}
+	}
+	text := map[string]string{}
+	for name, n := range packets {
+		text[name] = fmt.Sprint(n)
+	}
+	return text
+}
+
 // checkStore holds the sums in a store against the truth, at one resolution of flows and hops.
 func checkStore(t *testing.T, s *duckdb.Store, want *expect.Answers, flows, hops string) {
 	t.Helper()
@@ -123,6 +150,7 @@ func checkStore(t *testing.T, s *duckdb.Store, want *expect.Answers, flows, hops
 	for _, x := range want.Exporters {
 		truth[fmt.Sprint(*x.Node)] = fmt.Sprint(x.Received, x.Reports, *x.Lost, 0, 0)
 	}
+	equalSums(t, "hosts"+flows, hostsOf(want), sums(t, s, "SELECT address_hi || ' ' || address_lo || ' ' || node || '.' || port, sum(packets) FROM hosts"+flows+" GROUP BY 1"))
 	equalSums(t, "exporters"+flows, truth, sums(t, s, "SELECT node, sum(received), sum(reports), sum(lost), sum(duplicate), sum(restarted) FROM exporters"+flows+" GROUP BY 1"))
 }
 

@@ -239,6 +239,7 @@ func appendEvent(a *appender, e *telemetry.Event) {
 	a.endpoints(e.Flow)
 	text, err := json.Marshal(e)
 	a.known(err == nil, string(text))
+	a.known(e.Rule != "", e.Rule)
 }
 
 // endpoints adds those of an answer, which may be missing.

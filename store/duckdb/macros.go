@@ -1,5 +1,7 @@
 package duckdb
 
+import "fmt"
+
 // macros are functions that queries can use.
 var macros = []string{
 	// The text of an address in two columns.
@@ -11,4 +13,35 @@ var macros = []string{
 	`CREATE MACRO histogram_quantile(scale, buckets, counts, q) AS CAST(round(pow(2, (buckets[list_position(
 		list_transform(range(1, len(counts) + 1), lambda i: list_sum(counts[1:i]) >= greatest(ceil(q * list_sum(counts)), 1)), true)] + 0.5)
 		* pow(2, -scale))) AS BIGINT)`,
+}
+
+// topologyMacros are tables that say when something was there: links_between and hosts_between. They need the views.
+func topologyMacros() []string {
+	return []string{
+		validity("links", "from_node, from_port, to_node, to_port"),
+		validity("hosts", "address_hi, address_lo, tunnel, tunnel_id, node, port"),
+	}
+}
+
+// validity is a macro NAME_between(since, until, silence := INTERVAL 5 MINUTE) with a row for each time of things with these keys
+// that touches the range: from first to last it was never silent for longer. It looks at hours where minutes are no longer kept,
+// and at ten seconds where there are no minutes yet.
+func validity(name, keys string) string {
+	piece := func(table, length, where string) string {
+		return fmt.Sprintf("SELECT %s, packets, start AS b, start + %s AS e FROM memory.main.%s_%s WHERE start > since - %s - silence AND start <= until + silence%s",
+			keys, length, name, table, length, where)
+	}
+	minutes := "(SELECT coalesce(%s(start), TIMESTAMP_NS '%s') FROM memory.main." + name + "_1m)"
+	return fmt.Sprintf(`CREATE OR REPLACE MACRO memory.main.%s_between(since, until, silence := INTERVAL 5 MINUTE) AS TABLE
+		SELECT %s, min(b) AS first, max(e) AS last, CAST(sum(packets) AS UBIGINT) AS packets FROM (
+			SELECT *, count(*) FILTER (fresh) OVER (PARTITION BY %s ORDER BY b ROWS UNBOUNDED PRECEDING) AS run FROM (
+				SELECT *, coalesce(b > max(e) OVER (PARTITION BY %s ORDER BY b ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) + silence, true) AS fresh FROM (
+					%s UNION ALL %s UNION ALL %s)))
+		GROUP BY %s, run HAVING max(e) > since AND min(b) <= until ORDER BY first`,
+		name, keys, keys, keys,
+		piece("10s", "INTERVAL 10 SECOND", " AND start >= "+fmt.Sprintf(minutes, "max", "1970-01-01")+" + INTERVAL 1 MINUTE"),
+		piece("1m", "INTERVAL 1 MINUTE", ""),
+		piece("1h", "INTERVAL 1 HOUR", " AND start + INTERVAL 1 HOUR <= "+fmt.Sprintf(minutes, "min", "2262-01-01")),
+		keys,
+	)
 }

@@ -9,7 +9,7 @@ import (
 // tables of others, so that statements say IF EXISTS. Tables that are new need no statement: they are made. To change tables: 1. their columns, 2. the statements for old files at
 // the end here, 3. a file of the version before in testdata, as TestOldFiles makes it.
 var migrations = [][]string{
-	linksWithDelays(), // 2: also hosts, bursts and their flows, which are new tables
+	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"), // 2: also hosts, bursts and burst_flows, which are new
 }
 
 // linksWithDelays adds the delays of links.

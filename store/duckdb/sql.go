@@ -13,7 +13,7 @@ import (
 
 // tableFunctions are the functions that statements may have in FROM. Others read files, change settings or write the files
 // of the store to disk.
-var tableFunctions = []string{"unnest", "range", "generate_series", "summary"}
+var tableFunctions = []string{"unnest", "range", "generate_series", "summary", "links_between", "hosts_between"}
 
 // errStatement is what a statement must be.
 var errStatement = errors.New("want one SELECT statement")

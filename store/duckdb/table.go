@@ -169,9 +169,11 @@ var tables = [store.NumTables]*table{
 				{name: "path", kind: "VARCHAR"},
 			},
 			endpoints,
-			[]column{{name: "json", kind: "VARCHAR"}}, // all of it, as the API gives it
+			[]column{
+				{name: "json", kind: "VARCHAR"}, // all of it, as the API gives it
+				{name: "rule", kind: "VARCHAR"},
+			},
 		),
-		derived: []derived{{name: "rule", text: "json_extract_string(json, '$.rule')", needs: []string{"json"}}},
 	},
 	store.Routes: {
 		id: store.Routes,
