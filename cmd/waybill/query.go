@@ -29,7 +29,7 @@ const (
 )
 
 // outputs are the values of --output.
-var outputs = []string{"table", "wide", "json", "csv"}
+var outputs = []string{"table", "wide", "json", "ndjson", "csv"}
 
 // A question is what a subcommand asks: for a list L of items T.
 type question[L, T any] struct {
@@ -48,6 +48,8 @@ type question[L, T any] struct {
 	none    string                          // why the list may be empty although reports arrived
 	note    func([]T) string                // what is said behind a table; may be nil
 	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
+	first   func(*T) time.Time              // when an item began; of lists that can be followed and do not have the latest first
+	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
 
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
 	one func(c *queryCommand[L, T], ctx context.Context, id string) error
@@ -74,6 +76,9 @@ type queryCommand[L, T any] struct {
 	output string
 	watch  time.Duration
 	follow bool
+	sort   string
+	top    int
+	show   int // items; query.Limit are asked for
 	args   []string
 	query  api.Query
 
@@ -81,6 +86,7 @@ type queryCommand[L, T any] struct {
 	stdout, stderr io.Writer
 	view           view
 	again          bool // not the first answer
+	cut            bool // it was said that not all can be followed
 }
 
 func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
@@ -98,6 +104,9 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.stdout, c.stderr, c.args = cmd.OutOrStdout(), cmd.ErrOrStderr(), args
+			if err := c.check(cmd.Flags().Changed("limit")); err != nil {
+				return usageError{err}
+			}
 			return c.run(cmp.Or(cmd.Context(), context.Background()))
 		},
 	}
@@ -107,29 +116,35 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
 	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
-		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new or ended; JSON is one item per line")
+		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new, ended or another; JSON is one item per line")
 	}
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
+		c.addSelection(cmd)
 	}
 	return cmd
 }
 
-// run asks once, or until ctx is done.
-func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
+// check says what is wrong with the flags.
+func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	if !slices.Contains(outputs, c.output) {
-		return usageError{fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(outputs, ", "))}
+		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(outputs, ", "))
 	}
 	if c.query.Limit < 1 {
-		return usageError{fmt.Errorf("--limit is %d; it must be at least 1", c.query.Limit)}
+		return fmt.Errorf("--limit is %d; it must be at least 1", c.query.Limit)
 	}
 	if c.watch != 0 && c.watch < minWatch {
-		return usageError{fmt.Errorf("--watch is %v; it must be at least %v", c.watch, minWatch)}
+		return fmt.Errorf("--watch is %v; it must be at least %v", c.watch, minWatch)
 	}
 	if c.watch != 0 && c.follow {
-		return usageError{errors.New("--watch and --follow do not go together")}
+		return errors.New("--watch and --follow do not go together")
 	}
+	return c.checkSelection(limitGiven)
+}
+
+// run asks once, or until ctx is done.
+func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 	if c.client, err = c.server.client(); err != nil {
 		return usageError{err}
 	}
@@ -170,6 +185,8 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	}
 	head, items := c.open(list)
 	c.view.now = head.GeneratedAt
+	got := len(items)
+	items = c.sorted(items)
 	if err := c.print(list, items); err != nil {
 		return quiet(err)
 	}
@@ -182,7 +199,9 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	switch {
 	case len(items) == 0:
 		fmt.Fprintln(c.stderr, c.empty(ctx))
-	case head.Total > len(items):
+	case c.sort != "" && head.Total > got:
+		fmt.Fprintf(c.stderr, "sorted %d of %d %s, since no server lists more\n", got, head.Total, cmp.Or(c.items, c.name))
+	case head.Total > len(items) && c.top == 0:
 		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, cmp.Or(c.items, c.name))
 	}
 	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
@@ -198,6 +217,10 @@ func (c *queryCommand[L, T]) print(list *L, items []T) error {
 	switch c.output {
 	case "json":
 		if err := writeJSON(w, list); err != nil {
+			return err
+		}
+	case "ndjson":
+		if err := writeLines(w, c.object, items); err != nil {
 			return err
 		}
 	case "csv":

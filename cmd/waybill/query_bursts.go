@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,10 +37,12 @@ over time and who was in it, then who filled it and who waited.`,
 			f.BoolVar(&q.Incast, "incast", false, "only bursts to which many senders came together")
 			_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(burstOrders, cobra.ShellCompDirectiveNoFileComp))
 		},
-		ask:  (*api.Client).Bursts,
-		one:  printBurst,
-		open: func(l *api.BurstList) (api.Head, []telemetry.Burst) { return l.Head, l.Bursts },
-		none: "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",
+		ask:   (*api.Client).Bursts,
+		one:   printBurst,
+		open:  func(l *api.BurstList) (api.Head, []telemetry.Burst) { return l.Head, l.Bursts },
+		state: func(b *telemetry.Burst) string { return b.ID },
+		first: func(b *telemetry.Burst) time.Time { return b.Start },
+		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",
 		columns: []tableColumn[telemetry.Burst]{
 			{title: "ID", cell: func(_ *view, b *telemetry.Burst) cell { return plainCell(b.ID) }},
 			{title: "STARTED", cell: func(v *view, b *telemetry.Burst) cell { return v.age(b.Start) }},

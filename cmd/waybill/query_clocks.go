@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,14 @@ faster, in parts per 10^9.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Clocks,
 		open:    func(l *api.ClockList) (api.Head, []telemetry.Clock) { return l.Head, l.Clocks },
-		none:    "no clocks yet: a clock shows when reports carry ingress and egress times of two nodes that a packet passed",
+		state: func(c *telemetry.Clock) string {
+			jumped := ""
+			if c.LastJump != nil {
+				jumped = c.LastJump.After.String()
+			}
+			return fmt.Sprint(c.Node, " ", c.Reference, " ", c.Trusted, " ", c.Reason, " ", jumped)
+		},
+		none: "no clocks yet: a clock shows when reports carry ingress and egress times of two nodes that a packet passed",
 		columns: []tableColumn[telemetry.Clock]{
 			{title: "NODE", cell: func(_ *view, c *telemetry.Clock) cell { return plainCell(nodeText(&c.Node, c.Name)) }},
 			{title: "REFERENCE", cell: func(_ *view, c *telemetry.Clock) cell { return plainCell(nodeText(&c.Reference, c.ReferenceName)) }},

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api"
@@ -21,7 +24,11 @@ func newDropsCommand() *cobra.Command {
 		},
 		ask:  (*api.Client).Drops,
 		open: func(l *api.DropList) (api.Head, []telemetry.Drop) { return l.Head, l.Drops },
-		none: "no drops were reported: nothing was dropped, or no device is set up to report drops",
+		state: func(d *telemetry.Drop) string {
+			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ", numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)
+		},
+		first: func(d *telemetry.Drop) time.Time { return d.First },
+		none:  "no drops were reported: nothing was dropped, or no device is set up to report drops",
 		columns: []tableColumn[telemetry.Drop]{
 			{title: "NODE", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(nodeText(d.Node, d.Name)) }},
 			{title: "IN", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.IngressPort, unknown)) }},

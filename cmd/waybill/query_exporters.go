@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -31,7 +32,11 @@ listed last, with how many of their datagrams were refused.`,
 		},
 		ask:  (*api.Client).Exporters,
 		open: func(l *api.ExporterList) (api.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
-		none: "no exporters yet",
+		state: func(x *telemetry.Exporter) string {
+			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ", x.Version, " ", x.RefusedBecause)
+		},
+		first: func(x *telemetry.Exporter) time.Time { return x.First },
+		none:  "no exporters yet",
 		columns: []tableColumn[telemetry.Exporter]{
 			{title: "SOURCE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(e.Source.String()) }},
 			{title: "NODE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(nodeText(e.Node, e.Name)) }},

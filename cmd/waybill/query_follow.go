@@ -3,8 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -72,7 +72,11 @@ func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed 
 	if err != nil {
 		return nil, err
 	}
-	_, items := c.open(list)
+	head, items := c.open(list)
+	if head.Total > len(items) && !c.cut {
+		fmt.Fprintf(c.stderr, "%d of %d %s are followed, since no server lists more; a flag that selects some of them makes it all\n", len(items), head.Total, cmp.Or(c.items, c.name))
+		c.cut = true
+	}
 	var news []T
 	now := map[string]bool{}
 	for i := range items {
@@ -85,6 +89,9 @@ func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed 
 	clear(printed)
 	maps.Copy(printed, now)
 	slices.Reverse(news)
+	if c.first != nil {
+		slices.SortStableFunc(news, func(a, b T) int { return c.first(&a).Compare(c.first(&b)) })
+	}
 	return news, nil
 }
 
@@ -96,13 +103,9 @@ func (c *queryCommand[L, T]) printNews(items []T) error {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
 	switch c.output {
-	case "json":
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		for i := range items {
-			if err := e.Encode(&items[i]); err != nil {
-				return err
-			}
+	case "json", "ndjson":
+		if err := writeLines(w, c.object, items); err != nil {
+			return err
 		}
 	case "csv":
 		if err := writeCSV(w, c.fields, items, !c.again); err != nil {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,11 @@ met, over all paths.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Hops,
 		open:    func(l *api.HopList) (api.Head, []telemetry.NodeHop) { return l.Head, l.Hops },
-		none:    "no hops yet: the reports that arrived name no node",
+		state: func(h *telemetry.NodeHop) string {
+			return fmt.Sprint(h.Node, " ", numberText(h.IngressPort, unknown), " ", numberText(h.EgressPort, unknown))
+		},
+		first: func(h *telemetry.NodeHop) time.Time { return h.First },
+		none:  "no hops yet: the reports that arrived name no node",
 		columns: []tableColumn[telemetry.NodeHop]{
 			{title: "NODE", cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(nodeText(&h.Node, h.Name)) }},
 			{title: "IN", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(numberText(h.IngressPort, unknown)) }},

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api"
@@ -22,7 +25,11 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 		},
 		ask:  (*api.Client).Hosts,
 		open: func(l *api.HostList) (api.Head, []telemetry.Host) { return l.Head, l.Hosts },
-		none: "no hosts yet: a host shows when reports tell of all of the way of a packet",
+		state: func(h *telemetry.Host) string {
+			return fmt.Sprint(h.Address, " ", tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
+		},
+		first: func(h *telemetry.Host) time.Time { return h.Places[0].First },
+		none:  "no hosts yet: a host shows when reports tell of all of the way of a packet",
 		columns: []tableColumn[telemetry.Host]{
 			{title: "ADDRESS", cell: func(_ *view, h *telemetry.Host) cell { return plainCell(h.Address.String()) }},
 			{title: "TUNNEL", cell: func(_ *view, h *telemetry.Host) cell {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +24,11 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 		filters: addNodeFilter,
 		ask:     (*api.Client).Links,
 		open:    func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
-		none:    "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
+		state: func(l *telemetry.Link) string {
+			return fmt.Sprint(l.From, " ", numberText(l.FromPort, unknown), " ", l.To, " ", numberText(l.ToPort, unknown))
+		},
+		first: func(l *telemetry.Link) time.Time { return l.First },
+		none:  "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
 		columns: []tableColumn[telemetry.Link]{
 			{title: "FROM", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.From, l.FromName)) }},
 			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.FromPort, unknown)) }},

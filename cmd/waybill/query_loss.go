@@ -19,6 +19,12 @@ type lossRow struct {
 	interval *telemetry.LossInterval
 }
 
+// A lossLine is a lossRow in JSON.
+type lossLine struct {
+	telemetry.Loss
+	Interval *telemetry.LossInterval `json:"interval,omitempty"`
+}
+
 func newLossCommand() *cobra.Command {
 	count := func(title string, wide bool, of func(*telemetry.LossCount) *uint64) tableColumn[lossRow] {
 		return tableColumn[lossRow]{title: title, wide: wide, right: true, cell: func(_ *view, r *lossRow) cell { return plainCell(numberText(of(&r.LossCount), "unknown")) }}
@@ -64,6 +70,11 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 				}
 			}
 			return l.Head, rows
+		},
+		object: func(r *lossRow) any {
+			line := lossLine{r.Loss, r.interval}
+			line.Intervals = nil
+			return &line
 		},
 		foot:  lossFoot,
 		items: "exporters",

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,8 @@ stayed in them.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Nodes,
 		open:    func(l *api.NodeList) (api.Head, []telemetry.Node) { return l.Head, l.Nodes },
+		state:   func(n *telemetry.Node) string { return csvUint(n.ID) },
+		first:   func(n *telemetry.Node) time.Time { return n.First },
 		none:    "no nodes yet: the reports that arrived name no node",
 		columns: []tableColumn[telemetry.Node]{
 			{title: "NODE", right: true, cell: func(_ *view, n *telemetry.Node) cell { return countCell(uint64(n.ID)) }},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +26,11 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Path, "path", "", "only the path with this `ID`")
 		},
-		ask:  (*api.Client).Paths,
-		open: func(l *api.PathList) (api.Head, []telemetry.Path) { return l.Head, l.Paths },
-		none: "no paths yet: the reports that arrived tell of no hop",
+		ask:   (*api.Client).Paths,
+		open:  func(l *api.PathList) (api.Head, []telemetry.Path) { return l.Head, l.Paths },
+		state: func(p *telemetry.Path) string { return p.ID },
+		first: func(p *telemetry.Path) time.Time { return p.First },
+		none:  "no paths yet: the reports that arrived tell of no hop",
 		columns: []tableColumn[telemetry.Path]{
 			{title: "ID", cell: func(_ *view, p *telemetry.Path) cell { return plainCell(p.ID) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, p *telemetry.Path) cell { return countCell(p.Packets) }},

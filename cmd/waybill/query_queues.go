@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,7 +40,11 @@ INT 0.5 report, in a unit of theirs.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Queues,
 		open:    func(l *api.QueueList) (api.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
-		none:    "no queues yet: the reports that arrived do not say how long queues were",
+		state: func(q *telemetry.QueueDepth) string {
+			return fmt.Sprint(q.Node, " ", numberText(q.Port, unknown), " ", q.Queue)
+		},
+		first: func(q *telemetry.QueueDepth) time.Time { return q.First },
+		none:  "no queues yet: the reports that arrived do not say how long queues were",
 		columns: []tableColumn[telemetry.QueueDepth]{
 			{title: "NODE", cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(nodeText(&q.Node, q.Name)) }},
 			{title: "PORT", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.Port, unknown)) }},

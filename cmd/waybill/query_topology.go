@@ -36,6 +36,12 @@ what packets showed: a link without packets is not in it, and neither is a switc
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
 		ask:  (*api.Client).Topology,
 		open: topologyRows,
+		object: func(r *topologyRow) any {
+			if r.port != nil {
+				return nil // its node has it
+			}
+			return r.node
+		},
 		none: "no nodes yet: the reports that arrived name no node",
 		columns: []tableColumn[topologyRow]{
 			{title: "NODE", cell: func(v *view, r *topologyRow) cell {

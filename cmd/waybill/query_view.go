@@ -46,6 +46,25 @@ func writeJSON(w io.Writer, list any) error {
 	return e.Encode(list)
 }
 
+// writeLines writes items as JSON, one on each line; object is what is written of an item, nil for nothing, or is nil itself.
+func writeLines[T any](w io.Writer, object func(*T) any, items []T) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	for i := range items {
+		var v any = &items[i]
+		if object != nil {
+			v = object(&items[i])
+		}
+		if v == nil {
+			continue
+		}
+		if err := e.Encode(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func writeCSV[T any](w io.Writer, fields []csvField[T], items []T, header bool) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(fields))
