@@ -102,3 +102,20 @@ func (s *serverFlags) completeFilter(schema string) cobra.CompletionFunc {
 		return list, directive | cobra.ShellCompDirectiveNoSpace // a filter goes on
 	}
 }
+
+// completeFlows completes the id of a flow.
+func (s *serverFlags) completeFlows() cobra.CompletionFunc {
+	return s.complete(func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error) {
+		flows, err := client.Flows(ctx, api.Query{})
+		if err != nil {
+			return nil, err
+		}
+		var list []cobra.Completion
+		for i := range flows.Flows {
+			if f := &flows.Flows[i]; strings.HasPrefix(f.ID, word) {
+				list = append(list, cobra.CompletionWithDesc(f.ID, endpointsText(&f.Endpoints)))
+			}
+		}
+		return list, nil
+	})
+}

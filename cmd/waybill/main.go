@@ -76,5 +76,6 @@ func newRootCommand() *cobra.Command {
 	root.AddCommand(newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand(),
 		newLossCommand(), newSQLCommand())
 	root.AddCommand(newAlertsCommand(), newSilenceCommand())
+	root.AddCommand(newTraceCommand(), newPathCommand())
 	return root
 }

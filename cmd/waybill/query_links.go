@@ -24,11 +24,9 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 		filters: addNodeFilter,
 		ask:     (*api.Client).Links,
 		open:    func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
-		state: func(l *telemetry.Link) string {
-			return fmt.Sprint(l.From, " ", numberText(l.FromPort, unknown), " ", l.To, " ", numberText(l.ToPort, unknown))
-		},
-		first: func(l *telemetry.Link) time.Time { return l.First },
-		none:  "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
+		state:   linkState,
+		first:   func(l *telemetry.Link) time.Time { return l.First },
+		none:    "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
 		columns: []tableColumn[telemetry.Link]{
 			{title: "FROM", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.From, l.FromName)) }},
 			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.FromPort, unknown)) }},
@@ -57,4 +55,9 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},
 		}),
 	})
+}
+
+// linkState tells links apart.
+func linkState(l *telemetry.Link) string {
+	return fmt.Sprint(l.From, " ", numberText(l.FromPort, unknown), " ", l.To, " ", numberText(l.ToPort, unknown))
 }

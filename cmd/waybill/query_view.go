@@ -19,12 +19,13 @@ type view struct {
 	now      time.Time // the server's clock
 	grows    bool      // one table, to which rows are added
 	widths   []int     // of its columns so far
+	columns  int       // of the terminal, or of what is taken for one
 }
 
 // newView returns the view for w: colours on a terminal only (no-color.org), Unicode where the locale has UTF-8.
 func newView(w io.Writer, wide bool) view {
 	locale := strings.ToLower(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG")))
-	v := view{wide: wide, terminal: isTerminal(w)}
+	v := view{wide: wide, terminal: isTerminal(w), columns: columnsOf(w)}
 	v.color = v.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	v.unicode = strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 	return v
