@@ -7,18 +7,18 @@ type Table uint8
 
 // Tables.
 const (
-	Flows     Table = iota // flows on their paths
-	Paths                  // paths, over all flows
-	Hops                   // nodes between two of their ports
-	Queues                 // queues
-	Links                  // links between nodes
-	Drops                  // drops by place and reason
-	Exporters              // what exporters sent, what was lost of it
-	Events                 // events; the same event may be written again when it changed
-	Routes                 // the ways that paths lead
-	Hosts                  // hosts, where they are attached
-	Bursts                 // bursts at queues
-	BurstFlows             // who made them, and who had to wait
+	Flows      Table = iota // flows on their paths
+	Paths                   // paths, over all flows
+	Hops                    // nodes between two of their ports
+	Queues                  // queues
+	Links                   // links between nodes
+	Drops                   // drops by place and reason
+	Exporters               // what exporters sent, what was lost of it
+	Events                  // events; the same event may be written again when it changed
+	Routes                  // the ways that paths lead
+	Hosts                   // hosts, where they are attached
+	Bursts                  // bursts at queues
+	BurstFlows              // who made them, and who had to wait
 	NumTables
 )
 

@@ -61,6 +61,8 @@ func newRootCommand() *cobra.Command {
 		Use:           "waybill",
 		Version:       version,
 		Short:         "In-band Network Telemetry: nodes, monitoring and tools",
+		Long:          rootLong,
+		Example:       rootExample,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,10 +74,6 @@ func newRootCommand() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDecodeCommand(), newReplayCommand(), newServeCommand(), newFabricCommand(), newTokenCommand(), newPolicyCommand())
-	root.AddCommand(newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newDropsCommand(), newEventsCommand(), newBurstsCommand(), newQueuesCommand(), newExportersCommand(),
-		newLossCommand(), newSQLCommand())
-	root.AddCommand(newAlertsCommand(), newSilenceCommand())
-	root.AddCommand(newTraceCommand(), newPathCommand())
+	addCommands(root)
 	return root
 }

@@ -49,14 +49,8 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 			if err != nil {
 				return usageError{err}
 			}
-			if dump {
-				text, err := c.dump()
-				fmt.Fprint(cmd.OutOrStdout(), text)
-				return err
-			}
-			if check {
-				fmt.Fprintln(cmd.OutOrStdout(), "the configuration is valid")
-				return nil
+			if dump || check {
+				return c.show(cmd.OutOrStdout(), dump)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()

@@ -42,9 +42,9 @@ func TestTopologyBetween(t *testing.T) {
 	check := func(t *testing.T) {
 		for statement, want := range map[string]string{
 			"SELECT from_node, strftime(first, '%H:%M'), strftime(last, '%H:%M'), packets FROM links_between(" + at(0) + ", " + at(70) + ") ORDER BY ALL": "[[1 09:40 10:40 360] [2 09:40 09:50 60] [2 10:10 10:40 180]]",
-			"SELECT from_node FROM links_between(" + at(20) + ", " + at(20) + ") ORDER BY ALL":                                                           "[[1]]",
-			"SELECT from_node FROM links_between(" + at(5) + ", " + at(5) + ") ORDER BY ALL":                                                             "[[1] [2]]",
-			"SELECT from_node FROM links_between(" + at(80) + ", " + at(90) + ") ORDER BY ALL":                                                           "[]",
+			"SELECT from_node FROM links_between(" + at(20) + ", " + at(20) + ") ORDER BY ALL":                                                            "[[1]]",
+			"SELECT from_node FROM links_between(" + at(5) + ", " + at(5) + ") ORDER BY ALL":                                                              "[[1] [2]]",
+			"SELECT from_node FROM links_between(" + at(80) + ", " + at(90) + ") ORDER BY ALL":                                                            "[]",
 			"SELECT DISTINCT from_node FROM links_between(" + at(0) + ", " + at(70) + ", silence := INTERVAL 30 MINUTE) GROUP BY ALL HAVING count(*) > 1": "[]",
 			"SELECT address(address_hi, address_lo), node, port FROM hosts_between(" + at(10) + ", " + at(10) + ")":                                       "[[10.0.0.1 1 3]]",
 			"SELECT node FROM hosts_between(" + at(30) + ", " + at(30) + ")":                                                                              "[[2]]",

@@ -1,0 +1,52 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// A commandGroup is a heading of waybill --help, with the commands below it.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// addCommands gives root all subcommands, in groups.
+func addCommands(root *cobra.Command) {
+	for _, g := range []commandGroup{
+		{"receive", "Receive telemetry:", []*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()}},
+		{"ask", "Ask a server, what the network does:", []*cobra.Command{
+			newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(), newClocksCommand(), newHostsCommand(),
+			newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(), newDropsCommand(), newBurstsCommand(),
+			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(),
+		}},
+		{"account", "Ask a server, what became of the reports:", []*cobra.Command{newExportersCommand(), newLossCommand()}},
+		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
+		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.id
+			root.AddCommand(c)
+		}
+	}
+}
+
+// rootLong and rootExample are what somebody reads who runs waybill for the first time.
+const (
+	rootLong = `Waybill receives In-band Network Telemetry: what switches write about a packet while it passes them. It tells the way of
+each flow, where packets wait and where they are dropped, and accounts for every report that it did not get.`
+
+	rootExample = `  # receive reports on udp port 8555, with the console on http://localhost:8080
+  waybill serve
+
+  # no switch at hand? emulate some
+  waybill fabric demo --serve-config > demo.yaml
+  waybill serve --config demo.yaml
+  waybill fabric demo --reports 127.0.0.1:8555
+
+  # what happens, which flows are slow, and where one of them spends its time
+  waybill events --follow
+  waybill flows --sort residence_p99_ns --top 10
+  waybill trace 10.0.1.1 10.0.2.2
+
+  # what is in a capture
+  waybill decode reports.pcap`
+)

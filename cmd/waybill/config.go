@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+func newConfigCommand() *cobra.Command {
+	var file string
+	var check, dump bool
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "check or print the configuration of waybill serve",
+		Long: `Config reads the configuration of waybill serve as serve does, without flags: --config FILE, then WAYBILL_* variables. It says
+what is wrong with it, or prints what serve would run with, defaults and all. It opens no socket and starts nothing.`,
+		Example: `  waybill config --check --config /etc/waybill/waybill.yaml
+  waybill config --dump > waybill.yaml
+  WAYBILL_MEMORY=2GiB waybill config --dump --config waybill.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if check == dump {
+				return usageError{errors.New("want one of --check and --dump")}
+			}
+			c, err := loadServeConfig(cmd, file, new(serveConfig), new(pointFlags))
+			if err != nil {
+				return usageError{err}
+			}
+			return c.show(cmd.OutOrStdout(), dump)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&file, "config", "", "configuration `FILE`, YAML")
+	f.BoolVar(&check, "check", false, "say whether the configuration is valid")
+	f.BoolVar(&dump, "dump", false, "print the configuration")
+	return cmd
+}
+
+// show prints a configuration that is valid, or that it is.
+func (c *serveConfig) show(w io.Writer, dump bool) error {
+	text := "the configuration is valid\n"
+	if dump {
+		var err error
+		if text, err = c.dump(); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprint(w, text)
+	return quiet(err)
+}
