@@ -20,12 +20,14 @@ type handler struct {
 	schemas map[string]*filter.Schema
 	queries chan struct{} // holds one value for each list that is being gathered
 	gzips   sync.Pool     // of *gzip.Writer
+	zstds   sync.Pool     // of *zstd.Encoder
 }
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
 	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries)}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
+	h.zstds.New = func() any { return newZstd() }
 	h.console = newConsole(h.cfg.Console)
 	h.schemas = schemas(h.cfg.Collector.Names)
 	checks := newChecks(h.cfg)
@@ -41,6 +43,8 @@ func New(cfg Config) http.Handler {
 		"/api/v1/filter/complete": h.complete,
 
 		"/api/v1/query": h.query,
+
+		"/api/v1/openapi.json": h.serveOpenAPI,
 	}
 	for name, find := range h.resources() {
 		h.routes["/api/v1/"+name] = h.list(find)

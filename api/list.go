@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -25,6 +26,7 @@ type answer struct {
 	total int
 	count int
 	item  func(i int) any
+	kind  reflect.Type // of the items
 	more  []member
 }
 
@@ -41,7 +43,7 @@ func listOf[T any](name string, items []T, limit int) answer {
 
 // listOfTotal returns the answer that lists items of total that match.
 func listOfTotal[T any](name string, items []T, total int) answer {
-	return answer{name: name, total: total, count: len(items), item: func(i int) any { return &items[i] }}
+	return answer{name: name, total: total, count: len(items), kind: reflect.TypeFor[T](), item: func(i int) any { return &items[i] }}
 }
 
 // A resource finds what a query asks for. It must not look for anything before it knows that the query has no problem.
@@ -50,13 +52,15 @@ type resource func(p *params) (answer, *Problem)
 // list returns the handler of a resource.
 func (h *handler) list(find resource) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		p := newParams(r.URL.RawQuery)
+		format := p.format(r.Header)
 		select {
 		case h.queries <- struct{}{}:
 		case <-r.Context().Done():
 			return
 		}
 		now := h.cfg.Now().UTC()
-		a, problem := find(newParams(r.URL.RawQuery))
+		a, problem := find(p)
 		if problem == nil {
 			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
 		}
@@ -65,10 +69,11 @@ func (h *handler) list(find resource) http.HandlerFunc {
 			problem.write(w)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", format.media)
 		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Add("Vary", "Accept")
 		body, end := h.compress(w, r)
-		err := a.write(body, now)
+		err := format.write(&a, body, now)
 		if err == nil {
 			err = end()
 		}

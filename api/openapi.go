@@ -1,0 +1,166 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// An operation is what can be asked of one path, as the OpenAPI description says it. The names of its parameters are those
+// that its handler asks for; a test compares them with what handlers answer to a parameter that they do not know.
+type operation struct {
+	method, path, id, summary string
+	params                    string // names with spaces between them
+	answer                    any    // a value of the type of the answer; nil: none
+	status                    int    // 0: 200
+	body                      any    // a value of the type of the body; nil: none
+	media                     string // of the answer; "": JSON
+}
+
+// openAPI returns the description of all operations, OpenAPI 3.1, as JSON.
+var openAPI = sync.OnceValues(func() ([]byte, error) {
+	d := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Waybill", Version: "v1",
+			Description: "What telemetry reports tell of the network. Whatever is wrong with a request is answered by a Problem (RFC 9457).",
+		},
+		Servers: []*huma.Server{{URL: "../..", Description: "the server that this description comes from, also below a path"}},
+		Components: &huma.Components{
+			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				"token": {Type: "http", Scheme: "bearer", Description: "if the server asks who one is: docs/reference/api.md"},
+			},
+		},
+		Security: []map[string][]string{{}, {"token": {}}},
+	}
+	types := newTypes(d.Components.Schemas)
+	for _, o := range operations {
+		d.AddOperation(o.describe(types))
+	}
+	return json.Marshal(d)
+})
+
+// describe returns o as OpenAPI has it.
+func (o *operation) describe(types *types) *huma.Operation {
+	status := "200"
+	switch o.status {
+	case http.StatusCreated:
+		status = "201"
+	case http.StatusNoContent:
+		status = "204"
+	}
+	response := &huma.Response{Description: o.summary}
+	d := &huma.Operation{
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary,
+		Responses: map[string]*huma.Response{
+			status: response,
+			"default": {Description: "what is wrong with the request", Content: map[string]*huma.MediaType{
+				problemType: {Schema: types.of(Problem{})},
+			}},
+		},
+	}
+	if o.answer != nil {
+		response.Content = map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.answer)}}
+	}
+	if o.media != "" {
+		response.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}}}
+	}
+	if o.body != nil {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.body)}}}
+	}
+	if _, rest, ok := strings.Cut(o.path, "{"); ok {
+		name, _, _ := strings.Cut(rest, "}")
+		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	for name := range strings.FieldsSeq(o.params) {
+		p := parameters[name]
+		if special, ok := parameters[o.id+"."+name]; ok {
+			p = special
+		}
+		schema := p.schema
+		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "query", Description: p.doc, Required: p.required, Schema: &schema})
+		if name == "format" {
+			for _, f := range formats[1:] {
+				response.Content[f.media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+			}
+		}
+	}
+	return d
+}
+
+// types makes schemas of the types of answers.
+type types struct {
+	registry  huma.Registry
+	corrected map[reflect.Type]bool
+}
+
+func newTypes(registry huma.Registry) *types {
+	return &types{registry: registry, corrected: map[reflect.Type]bool{}}
+}
+
+// of returns the schema of the type of v.
+func (t *types) of(v any) *huma.Schema {
+	s := t.registry.Schema(reflect.TypeOf(v), true, "")
+	t.correct(reflect.TypeOf(v))
+	return s
+}
+
+// correct repairs what huma takes differently from encoding/json: pointers to structs may be null, and unsigned numbers
+// need a format that holds them.
+func (t *types) correct(of reflect.Type) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map || of.Kind() == reflect.Array {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || t.corrected[of] {
+		return
+	}
+	t.corrected[of] = true
+	s := t.registry.SchemaFromRef("#/components/schemas/" + huma.DefaultSchemaNamer(of, ""))
+	for _, f := range reflect.VisibleFields(of) {
+		if !f.IsExported() {
+			continue
+		}
+		t.correct(f.Type)
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if s == nil || s.Properties[name] == nil {
+			continue
+		}
+		p := s.Properties[name]
+		if f.Type.Kind() == reflect.Pointer && p.Ref != "" && !strings.Contains(rest, "omit") {
+			s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{p, {Type: "null"}}}
+		}
+		if p.Items != nil {
+			p.Items.Format = formatOf(p.Items)
+		}
+		p.Format = formatOf(p)
+	}
+}
+
+// formatOf returns the format of a schema; that of an unsigned number holds all of them.
+func formatOf(s *huma.Schema) string {
+	if s.Type == huma.TypeInteger && s.Minimum != nil {
+		return map[string]string{"int32": "int64", "int64": "uint64"}[s.Format]
+	}
+	return s.Format
+}
+
+// serveOpenAPI answers GET /api/v1/openapi.json.
+func (h *handler) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
+	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	text, err := openAPI()
+	if err != nil {
+		newProblem(http.StatusInternalServerError, "the description cannot be written: %v", err).write(w)
+		return
+	}
+	w.Header().Set("Content-Type", mediaJSON)
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(text) // an error means that who asked is gone
+}

@@ -1,0 +1,106 @@
+package api
+
+import (
+	"math"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// operations are all that can be asked for below /api/v1/, in the order of docs/reference/api.md.
+var operations = []operation{
+	{method: "GET", path: "/api/v1/nodes", id: "nodes", summary: "devices that appeared in reports", params: "node limit format", answer: NodeList{}},
+	{method: "GET", path: "/api/v1/links", id: "links", summary: "links between nodes, with their delays", params: "node limit format", answer: LinkList{}},
+	{method: "GET", path: "/api/v1/hops", id: "hops", summary: "what packets met at each node between two of its ports", params: "node limit format", answer: HopList{}},
+	{method: "GET", path: "/api/v1/clocks", id: "clocks", summary: "by how much the clocks of nodes differ", params: "node limit format", answer: ClockList{}},
+	{method: "GET", path: "/api/v1/hosts", id: "hosts", summary: "addresses, and where they are attached", params: "node address limit format", answer: HostList{}},
+	{method: "GET", path: "/api/v1/topology", id: "topology", summary: "nodes, ports, links and hosts in one answer", answer: Topology{}},
+	{method: "GET", path: "/api/v1/flows", id: "flows", summary: "flows with their paths", params: "src dst port protocol node order outer_src outer_dst outer_port limit format", answer: FlowList{}},
+	{method: "GET", path: "/api/v1/paths", id: "paths", summary: "paths that packets took, the most used first", params: "node path limit format", answer: PathList{}},
+	{method: "GET", path: "/api/v1/drops", id: "drops", summary: "drops by place and reason, the most frequent first", params: "node reason limit format", answer: DropList{}},
+	{method: "GET", path: "/api/v1/events", id: "events", summary: "what happened, the latest first", params: "id kind severity node open filter limit format", answer: EventList{}},
+	{method: "GET", path: "/api/v1/bursts", id: "bursts", summary: "times during which a queue was long, the latest first", params: "node incast order limit format", answer: BurstList{}},
+	{method: "GET", path: "/api/v1/bursts/{id}", id: "burst", summary: "one burst, packet by packet", answer: BurstAnswer{}},
+	{method: "GET", path: "/api/v1/queues", id: "queues", summary: "how long packets found each queue", params: "node limit format", answer: QueueList{}},
+	{method: "GET", path: "/api/v1/alerts", id: "alerts", summary: "alerts, the latest first", params: "state severity node silenced filter limit format", answer: AlertList{}},
+	{method: "POST", path: "/api/v1/alerts/test", id: "testAlert", summary: "what became of a test of a rule or an output", body: AlertTest{}, answer: AlertTestResults{}},
+	{method: "GET", path: "/api/v1/silences", id: "silences", summary: "silences, the one that ends first first", params: "limit format", answer: SilenceList{}},
+	{method: "POST", path: "/api/v1/silences", id: "addSilence", summary: "the silence that was made", body: NewSilence{}, answer: alert.Silence{}, status: http.StatusCreated},
+	{method: "DELETE", path: "/api/v1/silences/{id}", id: "removeSilence", summary: "the silence is over", status: http.StatusNoContent},
+	{method: "GET", path: "/api/v1/exporters", id: "exporters", summary: "who sends reports, and what was lost or could not be read", params: "source node limit format", answer: ExporterList{}},
+	{method: "GET", path: "/api/v1/listeners", id: "listeners", summary: "the UDP sockets and what became of their datagrams", params: "limit format", answer: ListenerList{}},
+	{method: "GET", path: "/api/v1/loss", id: "loss", summary: "what became of every datagram, by exporter", params: "since until node intervals limit format", answer: LossList{}},
+	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
+	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
+	{method: "GET", path: "/api/v1/filter/complete", id: "completeFilter", summary: "what may stand at a place of a filter", params: "schema text cursor", answer: Completions{}},
+	{method: "GET", path: "/api/v1/session", id: "session", summary: "who asks, as far as the server knows", answer: auth.Identity{}},
+	{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "this description", answer: map[string]any{}},
+}
+
+// A parameter of a query, as the OpenAPI description says it.
+type parameter struct {
+	doc      string
+	schema   huma.Schema
+	required bool
+}
+
+// parameters by name, or by operation and name where they differ.
+var parameters = map[string]parameter{
+	"limit":  {doc: "items at most", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxLimit), Default: defaultLimit}},
+	"format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet")},
+
+	"node":       {doc: "id or name of a node", schema: textSchema},
+	"path":       {doc: "id of a path, 16 hexadecimal digits", schema: huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{16}$"}},
+	"src":        {doc: "source address or prefix", schema: textSchema},
+	"dst":        {doc: "destination address or prefix", schema: textSchema},
+	"outer_src":  {doc: "address or prefix of the source end of the tunnel", schema: textSchema},
+	"outer_dst":  {doc: "address or prefix of the other end of the tunnel", schema: textSchema},
+	"source":     {doc: "address or prefix that reports come from", schema: textSchema},
+	"address":    {doc: "address or prefix of hosts", schema: textSchema},
+	"port":       {doc: "port at either end of the flow", schema: portSchema},
+	"outer_port": {doc: "port at either end of the tunnel", schema: portSchema},
+	"protocol":   {doc: "number or name of an IP protocol", schema: textSchema},
+	"reason":     {doc: "number or name of a drop reason", schema: textSchema},
+
+	"flows.order":  {doc: "the largest come first", schema: options("last", "packets", "latency", "drops")},
+	"bursts.order": {doc: "the largest come first", schema: options("last", "peak", "duration", "drops")},
+	"incast":       {doc: "true: bursts to which many senders came together; false: all others", schema: booleanSchema},
+
+	"id":        {doc: "of an event", schema: textSchema},
+	"kind":      {doc: "kinds of events, with commas between them", schema: textSchema},
+	"severity":  {doc: "at least this bad", schema: options(telemetry.Info.String(), telemetry.Warning.String(), telemetry.Critical.String())},
+	"open":      {doc: "true: what goes on; false: what is over", schema: booleanSchema},
+	"state":     {doc: "of an alert", schema: options("all", string(alert.Pending), string(alert.Firing), string(alert.Resolved))},
+	"silenced":  {doc: "true: alerts that a silence keeps from being delivered; false: all others", schema: booleanSchema},
+	"filter":    {doc: "a filter: docs/reference/filter.md", schema: textSchema},
+	"intervals": {doc: "true: list the intervals too", schema: booleanSchema},
+	"since":     {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
+	"until":     {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
+
+	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
+	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters"), required: true},
+	"text":   {doc: "a filter, which may be wrong or incomplete", schema: textSchema, required: true},
+
+	"completeFilter.cursor": {doc: "byte of text up to which it is completed; by default its end", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(0)}},
+}
+
+var (
+	textSchema    = huma.Schema{Type: huma.TypeString}
+	booleanSchema = huma.Schema{Type: huma.TypeBoolean}
+	portSchema    = huma.Schema{Type: huma.TypeInteger, Minimum: bound(0), Maximum: bound(math.MaxUint16)}
+)
+
+func bound(n float64) *float64 { return &n }
+
+// options is a parameter that is one of names.
+func options(names ...string) huma.Schema {
+	s := huma.Schema{Type: huma.TypeString}
+	for _, name := range names {
+		s.Enum = append(s.Enum, name)
+	}
+	return s
+}
