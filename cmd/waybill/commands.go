@@ -15,7 +15,7 @@ func addCommands(root *cobra.Command) {
 		{"ask", "Ask a server, what the network does:", []*cobra.Command{
 			newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(), newClocksCommand(), newHostsCommand(),
 			newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(), newDropsCommand(), newBurstsCommand(),
-			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(),
+			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(), newExportCommand(),
 		}},
 		{"account", "Ask a server, what became of the reports:", []*cobra.Command{newExportersCommand(), newLossCommand()}},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},

@@ -65,13 +65,7 @@ func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr i
 	if c.limit < 1 {
 		return usageError{fmt.Errorf("--limit is %d; it must be at least 1", c.limit)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
-	defer cancel()
-	ask := c.askServer
-	if c.data != "" {
-		ask = c.readData
-	}
-	table, err := ask(ctx, statement)
+	table, err := c.ask(ctx, statement)
 	if err != nil {
 		return err
 	}
@@ -82,6 +76,16 @@ func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr i
 		fmt.Fprintf(stderr, "listed %d rows, there are more; --limit lists more\n", len(table.Rows))
 	}
 	return nil
+}
+
+// ask asks the server, or the directory.
+func (c *sqlCommand) ask(ctx context.Context, statement string) (*api.Table, error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	if c.data != "" {
+		return c.readData(ctx, statement)
+	}
+	return c.askServer(ctx, statement)
 }
 
 func (c *sqlCommand) askServer(ctx context.Context, statement string) (*api.Table, error) {
