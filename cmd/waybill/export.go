@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -201,11 +200,11 @@ func (c *exportCommand) writeFile(ctx context.Context) (err error) {
 func (c *exportCommand) write(ctx context.Context, to io.Writer, format string) error {
 	w := bufio.NewWriter(to)
 	table := csv.NewWriter(w)
+	var names []string
+	for _, column := range c.columns {
+		names = append(names, column.Name)
+	}
 	if format == "csv" {
-		var names []string
-		for _, column := range c.columns {
-			names = append(names, column.Name)
-		}
 		if err := table.Write(names); err != nil {
 			return err
 		}
@@ -214,27 +213,10 @@ func (c *exportCommand) write(ctx context.Context, to io.Writer, format string) 
 		if format == "csv" {
 			return table.Write(texts(row, ""))
 		}
-		return c.writeObject(w, row)
+		return writeRow(w, names, row)
 	})
 	table.Flush()
 	return errors.Join(err, table.Error(), w.Flush())
-}
-
-// writeObject writes a row as a line of JSON, its members in the order of the columns.
-func (c *exportCommand) writeObject(w *bufio.Writer, row []any) error {
-	for i := range row {
-		separator := ","
-		if i == 0 {
-			separator = "{"
-		}
-		value, err := json.Marshal(row[i])
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "%s%q:%s", separator, c.columns[i].Name, value)
-	}
-	_, err := w.WriteString("}\n")
-	return err
 }
 
 // eachRow asks for the rows in the order of their times. A page begins where the one before ended: at the last time of it, less the

@@ -56,7 +56,7 @@ directory itself, which works while no server has it open. The tables are those 
 	return cmd
 }
 
-var sqlOutputs = []string{"table", "json", "csv"}
+var sqlOutputs = []string{"table", "json", "ndjson", "csv"}
 
 func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr io.Writer) error {
 	if !slices.Contains(sqlOutputs, c.output) {
@@ -124,6 +124,12 @@ func (c *sqlCommand) print(to io.Writer, table *api.Table) error {
 		if err := writeJSON(w, table); err != nil {
 			return err
 		}
+	case "ndjson":
+		for _, row := range table.Rows {
+			if err := writeRow(w, table.Columns, row); err != nil {
+				return err
+			}
+		}
 	case "csv":
 		out := csv.NewWriter(w)
 		if err := out.Write(table.Columns); err != nil {
@@ -172,4 +178,23 @@ func texts(row []any, null string) []string {
 		}
 	}
 	return list
+}
+
+// writeRow writes a row as a line of JSON, its members in the order of the columns.
+func writeRow(w *bufio.Writer, columns []string, row []any) error {
+	separator := "{"
+	for i := range row {
+		name, err := json.Marshal(columns[i])
+		if err != nil {
+			return err
+		}
+		value, err := json.Marshal(row[i])
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s%s:%s", separator, name, value)
+		separator = ","
+	}
+	_, err := w.WriteString("}\n")
+	return err
 }
