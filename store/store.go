@@ -7,13 +7,14 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Backend keeps records. Write and Maintain are called by one goroutine, all else by any.
+// A Backend keeps records. Write is called by one goroutine and Maintain by another, all else by any.
 type Backend interface {
 	// Write keeps the records of all batches. When it returns nil they are on disk: they survive the end of the process and of
 	// the machine. When it fails it is called again with the same batches, and nothing is written twice.
 	Write(batches []*telemetry.Intervals) error
-	// Maintain does what is due: rollups, retention. It is called about once a second.
-	Maintain(now time.Time) error
+	// Maintain does what is due: rollups, retention. It is called every few seconds, and does not keep Write waiting for long. All
+	// records of before now are written. It ends early when ctx is done.
+	Maintain(ctx context.Context, now time.Time) error
 	// Query answers q.
 	Query(ctx context.Context, q *Query) (*Answer, error)
 	// SQL answers a SELECT statement over the tables of docs/reference/store.md, with at most limit rows. It changes nothing.

@@ -14,11 +14,14 @@ const (
 	DefaultMaxQueued = 1 << 18
 	// commitEvery is how long records wait for others before they are written.
 	commitEvery = 500 * time.Millisecond
+	// maintainEvery is how often the backend is asked to maintain what it has.
+	maintainEvery = 5 * time.Second
 	// retryEvery is how long a Writer waits after the disk refused.
 	retryEvery = 2 * time.Second
 )
 
-// A Writer takes records from whoever has some and writes them in a goroutine of its own. Append never waits: what does not
+// A Writer takes records from whoever has some and writes them in a goroutine of its own; another one maintains what was
+// written. Append never waits: what does not
 // fit into the queue is dropped and counted by table.
 type Writer struct {
 	backend Backend
@@ -28,12 +31,15 @@ type Writer struct {
 
 	mu      sync.Mutex
 	queue   []*telemetry.Intervals
+	since   time.Time     // when the first of queue was appended
+	writing time.Time     // when the first of the batches being written was; zero: none are
 	queued  int           // records in queue and in the batches being written
 	wake    chan struct{} // has an element when there is something in queue
 	room    chan struct{} // closed and replaced when records leave
 	written Counts
 	dropped Counts
 	stopped string // why nothing is written at the moment
+	neglect string // why nothing is maintained at the moment
 }
 
 // NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's.
@@ -52,6 +58,9 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 	if w.queued+n > w.max {
 		w.dropped.add(v)
 		return
+	}
+	if len(w.queue) == 0 {
+		w.since = w.now()
 	}
 	w.queue = append(w.queue, v)
 	w.queued += n
@@ -84,18 +93,22 @@ type WriterStats struct {
 	Written, Dropped Counts
 	Queued           int
 	Stopped          string // why nothing is written at the moment; "" if all is well
+	Neglected        string // why nothing is rolled up and removed at the moment
 }
 
 // Stats returns a copy of the counters.
 func (w *Writer) Stats() WriterStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return WriterStats{w.written, w.dropped, w.queued, w.stopped}
+	return WriterStats{w.written, w.dropped, w.queued, w.stopped, w.neglect}
 }
 
 // Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end is
 // dropped and counted.
 func (w *Writer) Run(ctx context.Context) {
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { w.maintain(ctx) })
+	defer upkeep.Wait()
 	ticker := time.NewTicker(commitEvery)
 	defer ticker.Stop()
 	for {
@@ -105,7 +118,6 @@ func (w *Writer) Run(ctx context.Context) {
 			return
 		case <-ticker.C:
 			w.flush(ctx)
-			w.note(w.backend.Maintain(w.now()))
 		case <-w.wake:
 			// Records that come one after the other are written together, unless they are many.
 			w.mu.Lock()
@@ -118,11 +130,43 @@ func (w *Writer) Run(ctx context.Context) {
 	}
 }
 
+// maintain maintains the backend until ctx is done.
+func (w *Writer) maintain(ctx context.Context) {
+	ticker := time.NewTicker(maintainEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if err := w.backend.Maintain(ctx, w.writtenUntil()); ctx.Err() == nil {
+				w.note(&w.neglect, err, "the store is not maintained; minutes and hours are behind, and nothing is removed", "the store is maintained again")
+			}
+		}
+	}
+}
+
+// writtenUntil is a time of before which nothing waits to be written.
+func (w *Writer) writtenUntil() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !w.writing.IsZero():
+		return w.writing
+	case len(w.queue) > 0:
+		return w.since
+	}
+	return w.now()
+}
+
 // flush writes what is in the queue.
 func (w *Writer) flush(ctx context.Context) {
 	w.mu.Lock()
 	batches := w.queue
 	w.queue = nil
+	if len(batches) > 0 {
+		w.writing = w.since
+	}
 	w.mu.Unlock()
 	if len(batches) == 0 {
 		return
@@ -135,16 +179,17 @@ func (w *Writer) flush(ctx context.Context) {
 	}
 	err := w.backend.Write(batches)
 	for last := false; err != nil && !last; err = w.backend.Write(batches) {
-		w.note(err)
+		w.noteWrite(err)
 		select {
 		case <-time.After(retryEvery):
 		case <-ctx.Done():
 			last = true
 		}
 	}
-	w.note(err)
+	w.noteWrite(err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.writing = time.Time{}
 	total := &w.written
 	if err != nil {
 		total = &w.dropped
@@ -162,19 +207,28 @@ func (w *Writer) wakeWaiting() {
 	w.room = make(chan struct{})
 }
 
-// note takes what the backend said and logs when it begins to fail and when it works again.
-func (w *Writer) note(err error) {
+// noteWrite takes what Write said.
+func (w *Writer) noteWrite(err error) {
+	w.note(&w.stopped, err, "the store is not written; records wait, and are counted as dropped when their queue is full", "the store is written again")
+	if err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.wakeWaiting()
+	}
+}
+
+// note puts down in state why something fails, and logs when that begins and when it is over.
+func (w *Writer) note(state *string, err error, fails, works string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case err == nil && w.stopped != "":
-		w.log.Info("the store is written again")
-		w.stopped = ""
+	case err == nil && *state != "":
+		w.log.Info(works)
+		*state = ""
 	case err != nil:
-		if w.stopped == "" {
-			w.log.Error("the store is not written; records wait, and are counted as dropped when their queue is full", "error", err)
+		if *state == "" {
+			w.log.Error(fails, "error", err)
 		}
-		w.stopped = err.Error()
-		w.wakeWaiting()
+		*state = err.Error()
 	}
 }

@@ -42,7 +42,7 @@ func (b *fakeBackend) Write(batches []*telemetry.Intervals) error {
 	return nil
 }
 
-func (b *fakeBackend) Maintain(time.Time) error { return nil }
+func (b *fakeBackend) Maintain(context.Context, time.Time) error { return nil }
 
 func (b *fakeBackend) set(err error) {
 	b.mu.Lock()
@@ -156,5 +156,46 @@ func TestWriterFullDisk(t *testing.T) {
 		w.Append(flows(5))
 		stop()
 		w.Stats().check(t, 100, 405, 0)
+	})
+}
+
+// A slowBackend maintains until it is released.
+type slowBackend struct {
+	fakeBackend
+	began chan time.Time
+}
+
+func (b *slowBackend) Maintain(ctx context.Context, now time.Time) error {
+	b.began <- now
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestWriterMaintains: records are written while the backend is maintained, which is told of no time of which records wait.
+func TestWriterMaintains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBackend{began: make(chan time.Time, 1)}
+		b.hold = make(chan struct{})
+		w := NewWriter(b, 1000, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(context.Background())
+		var running sync.WaitGroup
+		running.Go(func() { w.Run(ctx) })
+		time.Sleep(time.Second)
+		appended := time.Now()
+		w.Append(flows(1)) // which waits for a disk that does not answer
+		time.Sleep(time.Minute)
+		if now := <-b.began; !now.Equal(appended) {
+			t.Errorf("maintained up to %v, want %v", now, appended)
+		}
+		w.Append(flows(2))
+		close(b.hold)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.Stats().check(t, 3, 0, 0) // although Maintain goes on
+		cancel()
+		running.Wait()
+		if s := w.Stats(); s.Neglected != "" {
+			t.Errorf("neglected at the end: %s", s.Neglected)
+		}
 	})
 }

@@ -10,6 +10,7 @@ var (
 	storeRecordsDesc       = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full).", "table", "outcome")
 	storeQueuedDesc        = storeDesc("queued_records", "Records that wait to be written.")
 	storeStoppedDesc       = storeDesc("stopped", "1 while nothing can be written; the log says why.")
+	storeNeglectedDesc     = storeDesc("neglected", "1 while nothing can be rolled up and removed; the log says why.")
 	storeBytesDesc         = storeDesc("bytes", "Size of the files of the store, in bytes.")
 	storePartitionsDesc    = storeDesc("partitions", "Files of the store.")
 	storeDroppedDesc       = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
@@ -43,6 +44,11 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 		stopped = 1
 	}
 	metric(storeStoppedDesc, prometheus.GaugeValue, stopped)
+	neglected := 0.0
+	if w.Neglected != "" {
+		neglected = 1
+	}
+	metric(storeNeglectedDesc, prometheus.GaugeValue, neglected)
 	if s, err := m.store.Stats(); err == nil {
 		metric(storeBytesDesc, prometheus.GaugeValue, float64(s.Bytes))
 		metric(storePartitionsDesc, prometheus.GaugeValue, float64(s.Partitions))

@@ -210,7 +210,7 @@ func TestStoreProof(t *testing.T) {
 		wanted[events[i].ID] = fmt.Sprint(events[i].Count, events[i].End != nil)
 	}
 	equalSums(t, "events", wanted, sums(t, kept, `SELECT id, "count", "end" IS NOT NULL FROM events`))
-	if err := kept.Maintain(time.Now().Add(2 * time.Hour)); err != nil {
+	if err := kept.Maintain(t.Context(), time.Now().Add(2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	checkStore(t, kept, want, "_1m", "_1m")

@@ -183,7 +183,7 @@ func BenchmarkStore(b *testing.B) {
 			if err := s.Write(batches); err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Maintain(end); err != nil {
+			if err := s.Maintain(context.Background(), end); err != nil {
 				b.Fatal(err)
 			}
 			busy += time.Since(began)

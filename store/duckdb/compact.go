@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,20 +18,21 @@ const compactAfter = 2 * time.Minute
 
 // compactOnce writes one file of seconds that is over anew, sorted. Rows that came in the order of time are put in the order of what
 // they are about: a flow then stands in one place, its columns take a third, and questions about it look at little of the
-// file. It also gives back the blocks that DuckDB has left free.
-func (s *Store) compactOnce(now time.Time) error {
-	i := slices.IndexFunc(s.partitions, func(p *partition) bool {
-		return p.tier == tierSeconds && !p.compacted && now.Sub(p.end()) > compactAfter
-	})
-	if i < 0 {
+// file. It also gives back the blocks that DuckDB has left free. Others write meanwhile; if it was into this file, the new one is
+// thrown away.
+func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
+	p := s.uncompacted(now)
+	if p == nil {
 		return nil
 	}
-	p := s.partitions[i]
+	s.writing.Lock()
+	writes := p.writes
+	s.writing.Unlock()
 	to := &partition{tier: p.tier, start: p.start, file: p.file + ".new", catalog: "compacting"}
 	if err := removeFiles(to); err != nil { // of an attempt that a crash ended
 		return err
 	}
-	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(to.file), to.catalog)); err != nil {
+	if _, err := s.upkeep.ExecContext(ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(to.file), to.catalog)); err != nil {
 		return err
 	}
 	statements := createFile(to, len(migrations)+1)
@@ -38,40 +40,71 @@ func (s *Store) compactOnce(now time.Time) error {
 		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog, t.name(t.step), t.order()))
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s.waybill_compacted (version INTEGER)", to.catalog))
-	err := s.inTransaction(statements)
+	err := inTransaction(ctx, s.upkeep, statements)
 	if err == nil {
-		_, err = s.write.ExecContext(s.ctx, "CHECKPOINT "+to.catalog)
+		_, err = s.upkeep.ExecContext(ctx, "CHECKPOINT "+to.catalog)
 	}
-	_, detached := s.write.ExecContext(s.ctx, "DETACH "+to.catalog)
+	_, detached := s.upkeep.ExecContext(s.ctx, "DETACH "+to.catalog)
 	if err := errors.Join(err, detached); err != nil {
 		return errors.Join(err, removeFiles(to))
 	}
-	return s.replace(p, to)
-}
-
-// replace puts the file of to in the place of that of p.
-func (s *Store) replace(p, to *partition) error {
-	for tries := 0; !s.reading.TryLock(); tries++ {
-		if tries == 100 { // queries go on and on: another time
+	if s.beforeSwap != nil {
+		s.beforeSwap()
+	}
+	for range 100 {
+		if done, err := s.replace(p, to, writes); done || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
 			return removeFiles(to)
 		}
-		time.Sleep(10 * time.Millisecond)
+	}
+	return removeFiles(to) // queries go on and on: another time
+}
+
+// uncompacted returns the oldest file of seconds that is over and not compacted, nil if there is none.
+func (s *Store) uncompacted(now time.Time) *partition {
+	list := slices.DeleteFunc(slices.Clone(s.list()), func(p *partition) bool { return p.tier != tierSeconds })
+	for i, p := range list {
+		end := p.end()
+		if i+1 < len(list) {
+			end = minTime(end, list[i+1].start)
+		}
+		if !p.compacted && now.Sub(end) > compactAfter {
+			return p
+		}
+	}
+	return nil
+}
+
+// replace puts the file of to in the place of that of p, or throws it away if p was written to since it had that many writes. It
+// returns false if queries run.
+func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if p.writes != writes {
+		return true, removeFiles(to)
+	}
+	if !s.reading.TryLock() {
+		return false, nil
 	}
 	defer s.reading.Unlock()
 	if _, err := s.write.ExecContext(s.ctx, "CHECKPOINT "+p.catalog); err != nil { // so that no log is left that a crash could apply to the new file
-		return err
+		return false, err
 	}
 	if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
-		return err
+		return false, err
 	}
 	if err := os.Rename(to.file, p.file); err != nil {
-		return err
+		return false, err
 	}
 	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
-		return err
+		return false, err
 	}
 	p.compacted = true
-	return nil
+	return true, nil
 }
 
 // order is what rows of a compacted table are sorted by: what they are about, and then the time.
@@ -92,7 +125,7 @@ func (t *table) order() string {
 func removeFiles(p *partition) error {
 	for _, name := range []string{p.file, p.file + ".wal"} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("store: %w", err)
+			return err
 		}
 	}
 	return nil

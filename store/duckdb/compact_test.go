@@ -1,9 +1,13 @@
 package duckdb
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -42,5 +46,81 @@ func TestCompact(t *testing.T) {
 	defer again.Close()
 	if got := fmt.Sprint(sqlOf(t, again, "SELECT count(*) FROM flows_10s")); got != "[[22510]]" || !again.findPartition(tierSeconds, epoch).compacted {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestWriteWhileCompacting: records are taken while a file is compacted. Those of other files wait for nothing; if one comes late
+// into the same file, it is there, and the file is compacted another time.
+func TestWriteWhileCompacting(t *testing.T) {
+	s := open(t, nil)
+	g := rand.New(rand.NewPCG(9, 9))
+	write(t, s, flowRecords(g, epoch, 6, 100))
+	p := s.list()[0]
+	late := epoch.Add(time.Minute)
+	s.beforeSwap = func() {
+		write(t, s, flowRecords(g, late, 6, 10))
+	}
+	roll(t, s, epoch.Add(30*time.Minute))
+	if p.compacted {
+		t.Error("the file lost a record, or was copied after it")
+	}
+	late = epoch.Add(30 * time.Minute) // of the next hour
+	roll(t, s, epoch.Add(30*time.Minute))
+	if !p.compacted {
+		t.Error("the file was not compacted")
+	}
+	s.beforeSwap = nil
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*) FROM flows_10s")); got != "[[720]]" {
+		t.Errorf("got %s records, want 720", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.config.Dir, "*.new*")); len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
+
+// TestWriteWhileMaintaining: writes, queries and maintenance at the same time, with files that come and go, lose nothing, and what
+// is rolled up has the sums of what it is of. Maintenance that is ended early goes on next time.
+func TestWriteWhileMaintaining(t *testing.T) {
+	s := open(t, nil)
+	var written atomic.Int64 // minutes
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		g := rand.New(rand.NewPCG(9, 9))
+		for i := range int64(150) {
+			write(t, s, flowRecords(g, epoch.Add(time.Duration(i)*time.Minute), 6, 20))
+			written.Store(i + 1)
+		}
+	})
+	wg.Go(func() {
+		for i := 0; written.Load() < 150; i++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			if i%3 == 0 {
+				time.AfterFunc(5*time.Millisecond, cancel)
+			}
+			if err := s.Maintain(ctx, epoch.Add(time.Duration(written.Load())*time.Minute)); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			cancel()
+		}
+	})
+	wg.Go(func() {
+		for written.Load() < 150 {
+			if _, err := s.SQL(t.Context(), "SELECT count(*) FROM flows_10s, range(2)", 1); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+	for range 5 {
+		roll(t, s, epoch.Add(6*time.Hour))
+	}
+	want := "[[18000 true true]]"
+	if got := fmt.Sprint(sqlOf(t, s, `SELECT count(*), sum(packets) = (SELECT sum(packets) FROM flows_1m), sum(packets) = (SELECT sum(packets) FROM flows_1h) FROM flows_10s`)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, p := range s.list() {
+		if p.tier == tierSeconds && !p.compacted {
+			t.Errorf("%s is not compacted", p.file)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -46,8 +47,7 @@ func writeUntilKilled(dir string) {
 		v.Events = []telemetry.Event{{ID: fmt.Sprint(n), Start: at}}
 		fail(s.Write([]*telemetry.Intervals{v}))
 		fmt.Println(n)
-		s.maintained = time.Time{}
-		fail(s.Maintain(at))
+		fail(s.Maintain(context.Background(), at))
 	}
 }
 
@@ -96,7 +96,6 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("round %d: a part of a batch is there", round)
 		}
 		next = int(after[0][0].(uint16)) + 1
-		s.maintained = time.Time{}
 		roll(t, s, epoch.Add(time.Duration(next)*10*time.Second+time.Hour))
 		sums := fmt.Sprint(sqlOf(t, s, "SELECT (SELECT sum(packets) FROM flows_10s) - (SELECT sum(packets) FROM flows_1m)"))
 		if sums != "[[0]]" {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
@@ -22,9 +23,14 @@ type Store struct {
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
 
-	lock  *os.File
-	db    *sql.DB   // a database in memory, to which the files are attached
-	write *sql.Conn // of the one goroutine that writes
+	lock   *os.File
+	db     *sql.DB   // a database in memory, to which the files are attached
+	write  *sql.Conn // of who holds writing
+	upkeep *sql.Conn // of who holds maintaining
+
+	// These are locked in this order. Maintain holds writing for the moments in which it adds, removes or replaces a file.
+	maintaining, writing sync.Mutex
+	interrupt            context.CancelFunc // ends Maintain; under mu
 
 	mu         sync.Mutex   // partitions is replaced under it, and never changed in place
 	partitions []*partition // by start
@@ -34,9 +40,9 @@ type Store struct {
 
 	done        map[string]bool      // catalogs that have what Write was asked to write, if it failed later on
 	rolled      map[string]time.Time // how far tables are rolled up; under mu
-	maintained  time.Time
-	broken      bool         // DuckDB refused a write: the files are opened anew before the next
-	beforeWrite func() error // for tests
+	broken      atomic.Bool          // DuckDB refused a write: the files are opened anew before the next
+	beforeWrite func() error         // for tests, as is beforeSwap
+	beforeSwap  func()
 }
 
 // Open opens the store in config.Dir, which it makes if need be. It fails if another process has it open, and if a newer
@@ -57,7 +63,7 @@ func Open(config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, lock: lock, done: map[string]bool{}}
+	s := &Store{config: config, lock: lock, done: map[string]bool{}, interrupt: func() {}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		s.stop()
@@ -90,8 +96,10 @@ func (s *Store) open() error {
 		return fmt.Errorf("store: %w", err)
 	}
 	s.db = sql.OpenDB(connector)
-	if s.write, err = s.db.Conn(s.ctx); err != nil {
-		return errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
+	for _, conn := range []**sql.Conn{&s.write, &s.upkeep} {
+		if *conn, err = s.db.Conn(s.ctx); err != nil {
+			return errors.Join(fmt.Errorf("store: %w", err), s.db.Close())
+		}
 	}
 	if err := s.load(); err != nil {
 		return errors.Join(fmt.Errorf("store: %s", oneLine(err)), s.shut())
@@ -128,22 +136,35 @@ func (s *Store) load() error {
 
 // shut closes the files.
 func (s *Store) shut() error {
-	if s.write != nil {
-		_ = s.write.Close()
-	}
+	_ = s.write.Close()
+	_ = s.upkeep.Close()
 	return s.db.Close()
 }
 
 // Close closes the store. Queries that go on are waited for.
 func (s *Store) Close() error {
+	s.endMaintain()
+	defer s.maintaining.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	defer s.stop()
 	return errors.Join(s.shut(), s.lock.Close())
 }
 
-// reopen closes and opens the files: after a failed write DuckDB may refuse all that follow.
+// endMaintain ends Maintain, if it goes on, and locks maintaining.
+func (s *Store) endMaintain() {
+	s.mu.Lock()
+	s.interrupt()
+	s.mu.Unlock()
+	s.maintaining.Lock()
+}
+
+// reopen closes and opens the files: after a failed write DuckDB may refuse all that follow. maintaining is held.
 func (s *Store) reopen() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	_ = s.shut()

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,42 +10,57 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// maintainEvery is how often there is something to maintain at most.
-const maintainEvery = 5 * time.Second
-
 // Maintain implements store.Backend: rollups, retention, and a new file before the current one is too large a part of all.
-func (s *Store) Maintain(now time.Time) error {
-	if d := now.Sub(s.maintained); d >= 0 && d < maintainEvery {
-		return nil
+func (s *Store) Maintain(ctx context.Context, now time.Time) error {
+	s.maintaining.Lock()
+	defer s.maintaining.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.mu.Lock()
+	s.interrupt = cancel
+	s.mu.Unlock()
+	err := s.room()
+	if err == nil {
+		err = s.mend()
 	}
-	if err := s.ready(); err != nil {
+	if err != nil {
 		// A disk that is full is a reason to drop what is too old, not to leave it.
 		return errors.Join(err, s.retain(now))
 	}
-	s.maintained = now
-	if err := s.rollUp(now); err != nil {
-		s.broken = true
-		return err
-	}
-	if err := s.rotate(now); err != nil {
-		s.broken = true
+	if err := s.maintain(ctx, now); err != nil {
+		// What was ended on the way has broken nothing.
+		s.broken.Store(s.broken.Load() || ctx.Err() == nil)
 		return fmt.Errorf("store: %s", oneLine(err))
-	}
-	if err := s.retain(now); err != nil {
-		return err
-	}
-	if err := s.compactOnce(now); err != nil {
-		s.broken = true
-		return fmt.Errorf("store: compact: %s", oneLine(err))
 	}
 	return nil
 }
 
-// rotate begins a new file of seconds when the current one has an eighth of all bytes, so that dropping the oldest file does
-// not drop nearly everything.
+func (s *Store) maintain(ctx context.Context, now time.Time) error {
+	if err := s.rollUp(ctx, now); err != nil {
+		return err
+	}
+	if err := s.rotate(now); err != nil {
+		return err
+	}
+	if err := s.retain(now); err != nil {
+		return err
+	}
+	if err := s.compactOnce(ctx, now); err != nil {
+		return fmt.Errorf("compact: %w", err)
+	}
+	return nil
+}
+
+// rotateBytes is how large a file of seconds gets before the next one begins, so that it is compacted soon.
+const rotateBytes = 512 << 20
+
+// rotate begins a new file of seconds when the current one is large, or has an eighth of all bytes, so that dropping the oldest
+// file does not drop nearly everything.
 func (s *Store) rotate(now time.Time) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	p := s.findPartition(tierSeconds, now)
-	if p == nil || p.size() < s.config.MaxBytes/8 {
+	if p == nil || p.size() < min(s.config.MaxBytes/8, rotateBytes) {
 		return nil
 	}
 	next := s.newPartition(tierSeconds, now.Truncate(time.Minute).Add(time.Minute))
@@ -60,6 +76,8 @@ func (s *Store) rotate(now time.Time) error {
 // retain drops partitions that are too old, and the oldest ones while all together are too large. The newest of each tier
 // stays.
 func (s *Store) retain(now time.Time) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	if err := s.closeDoomed(); err != nil {
 		return err
 	}
@@ -96,7 +114,7 @@ func (s *Store) retain(now time.Time) error {
 	s.mu.Unlock()
 	s.doomed = append(s.doomed, drop...)
 	if err := s.makeViews(); err != nil {
-		return fmt.Errorf("store: %s", oneLine(err))
+		return err
 	}
 	return s.closeDoomed()
 }
@@ -110,7 +128,7 @@ func (s *Store) closeDoomed() error {
 	for len(s.doomed) > 0 {
 		p := s.doomed[0]
 		if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
-			return fmt.Errorf("store: close %s: %s", p.file, oneLine(err))
+			return fmt.Errorf("close %s: %w", p.file, err)
 		}
 		if err := removeFiles(p); err != nil {
 			return err

@@ -1,6 +1,8 @@
 package duckdb
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 )
@@ -32,7 +34,7 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 		return fmt.Errorf("open %s: %w", p.file, err)
 	}
 	if tables == 0 {
-		return s.inTransaction(createFile(p, schemaVersion))
+		return inTransaction(s.ctx, s.write, createFile(p, schemaVersion))
 	}
 	var version int
 	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
@@ -50,7 +52,7 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 			statements = append(statements, createTables(p)...)
 		}
 		statements = append(statements, fmt.Sprintf("UPDATE %s.waybill_schema SET version = %d", p.catalog, version+1))
-		if err := s.inTransaction(statements); err != nil {
+		if err := inTransaction(s.ctx, s.write, statements); err != nil {
 			return fmt.Errorf("bring %s from version %d of the schema to %d: %w", p.file, version, version+1, err)
 		}
 	}
@@ -79,13 +81,13 @@ func createTables(p *partition) (list []string) {
 }
 
 // inTransaction executes statements, all or none.
-func (s *Store) inTransaction(statements []string) error {
-	tx, err := s.write.BeginTx(s.ctx, nil)
+func inTransaction(ctx context.Context, conn *sql.Conn, statements []string) error {
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	for _, text := range statements {
-		if _, err := tx.ExecContext(s.ctx, text); err != nil {
+		if _, err := tx.ExecContext(ctx, text); err != nil {
 			_ = tx.Rollback()
 			return err
 		}

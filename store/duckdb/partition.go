@@ -18,6 +18,7 @@ type partition struct {
 	catalog string // its name in SQL
 
 	compacted bool // see compactOnce
+	writes    int  // under writing
 }
 
 const timeInName = "20060102T150405Z"
@@ -57,10 +58,17 @@ func (p *partition) size() (n int64) {
 	return n
 }
 
+// list returns the partitions, by start.
+func (s *Store) list() []*partition {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.partitions
+}
+
 // findPartition returns the partition of a tier that holds what begins at t, nil if there is none.
 func (s *Store) findPartition(tier int, t time.Time) *partition {
 	var found *partition
-	for _, p := range s.partitions {
+	for _, p := range s.list() {
 		if p.tier == tier && !p.start.After(t) && t.Before(p.end()) {
 			found = p // they are sorted: the last one wins
 		}
@@ -68,7 +76,7 @@ func (s *Store) findPartition(tier int, t time.Time) *partition {
 	return found
 }
 
-// partitionFor returns the partition of a tier that holds what begins at t, and makes it if there is none.
+// partitionFor returns the partition of a tier that holds what begins at t, and makes it if there is none. writing is held.
 func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	if p := s.findPartition(tier, t); p != nil {
 		return p, nil
@@ -80,7 +88,7 @@ func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	return p, s.makeViews()
 }
 
-// attach opens the file of p, brings its schema up to date, and adds it to the list.
+// attach opens the file of p, brings its schema up to date, and adds it to the list. writing is held.
 func (s *Store) attach(p *partition) error {
 	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
 		return fmt.Errorf("open %s: %w", p.file, err)

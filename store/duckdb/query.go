@@ -79,9 +79,7 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 	if len(steps) == 0 {
 		return nil, fmt.Errorf("step is %v, want a multiple of %v", q.Step, t.finest)
 	}
-	s.mu.Lock()
-	list := s.partitions
-	s.mu.Unlock()
+	list := s.list()
 	segments := s.segments(list, t, steps, q.From, q.To)
 	c := &compiled{}
 	for _, g := range segments {

@@ -95,9 +95,8 @@ func TestRetentionByBytes(t *testing.T) {
 	now := epoch
 	highest := int64(0)
 	for range 60 {
-		write(t, s, flowRecords(g, now, 6, 20_000/6))
+		write(t, s, flowRecords(g, now, 6, 32_000/6))
 		now = now.Add(time.Minute)
-		s.maintained = time.Time{}
 		roll(t, s, now)
 		stats, err := s.Stats()
 		if err != nil {

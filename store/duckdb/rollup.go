@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"slices"
@@ -12,15 +13,15 @@ import (
 const grace = 30 * time.Second
 
 // rollUp brings the tables of minutes and hours up to date.
-func (s *Store) rollUp(now time.Time) error {
+func (s *Store) rollUp(ctx context.Context, now time.Time) error {
 	for _, t := range tables {
 		steps := t.resolutions()
 		for i := 1; i < len(steps); i++ {
 			from, to := placed{t, steps[i-1]}, placed{t, steps[i]}
 			for more := true; more; {
 				var err error
-				if more, err = s.rollUpOnce(from, to, now.Add(-grace)); err != nil {
-					return fmt.Errorf("store: roll up %s: %s", to.name(to.step), oneLine(err))
+				if more, err = s.rollUpOnce(ctx, from, to, now.Add(-grace)); err != nil {
+					return fmt.Errorf("roll up %s: %w", to.name(to.step), err)
 				}
 			}
 		}
@@ -31,7 +32,7 @@ func (s *Store) rollUp(now time.Time) error {
 // rollUpOnce puts rows of one table together into the next, for one interval of it that is over at the horizon. It
 // returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between does
 // no harm.
-func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
+func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Time) (bool, error) {
 	source, target := from.name(from.step), to.name(to.step)
 	until := s.rolledUntil(target)
 	end := horizon.Truncate(to.step)
@@ -42,7 +43,7 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 		return false, nil
 	}
 	var first sql.NullTime
-	if err := s.write.QueryRowContext(s.ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?", until).Scan(&first); err != nil {
+	if err := s.upkeep.QueryRowContext(ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?", until).Scan(&first); err != nil {
 		return false, err
 	}
 	if !first.Valid || !first.Time.Before(end) {
@@ -50,7 +51,9 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 		return false, nil
 	}
 	begin := first.Time.Truncate(to.step)
+	s.writing.Lock()
 	p, err := s.partitionFor(tierOf(to.table, to.step), begin)
+	s.writing.Unlock()
 	if err != nil {
 		return false, err
 	}
@@ -66,7 +69,7 @@ func (s *Store) rollUpOnce(from, to placed, horizon time.Time) (bool, error) {
 		rows := fmt.Sprintf("(SELECT * REPLACE (%s AS start) FROM %s WHERE %s)", floor("start", to.step), source, where)
 		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s %s", p.catalog, target, together(rows, columns)))
 	}
-	err = s.inTransaction(append(
+	err = inTransaction(ctx, s.upkeep, append(
 		statements,
 		fmt.Sprintf("DELETE FROM %s.waybill_rolled WHERE name = '%s'", p.catalog, target),
 		fmt.Sprintf("INSERT INTO %s.waybill_rolled VALUES ('%s', %s)", p.catalog, target, timestamp(end)),

@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -14,7 +15,7 @@ import (
 // roll lets the store roll up all that is over at now.
 func roll(t testing.TB, s *Store, now time.Time) {
 	t.Helper()
-	if err := s.Maintain(now); err != nil {
+	if err := s.Maintain(context.Background(), now); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -62,9 +62,7 @@ func TestTopologyBetween(t *testing.T) {
 	// Two days later all that is left are hours.
 	day := epoch.Add(49 * time.Hour)
 	write(t, s, &telemetry.Intervals{Links: []telemetry.LinkInterval{link(7, day)}})
-	s.maintained = time.Time{}
 	roll(t, s, day.Add(30*time.Hour))
-	s.maintained = time.Time{}
 	roll(t, s, day.Add(30*time.Hour))
 	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*) FROM links_1m WHERE from_node < 7")); got != "[[0]]" {
 		t.Fatalf("%s minutes are kept", got)

@@ -13,7 +13,7 @@ func (s *Store) makeViews() error {
 			statements = append(statements, fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.name(t.step), s.viewOf(i, t)))
 		}
 	}
-	return s.inTransaction(append(statements, topologyMacros()...))
+	return inTransaction(s.ctx, s.write, append(statements, topologyMacros()...))
 }
 
 // viewOf is the query of the view over a table.

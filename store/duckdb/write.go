@@ -24,13 +24,23 @@ type load [store.NumTables][]run
 
 // Write implements store.Backend. Each partition gets its records in one transaction, which is on disk when it ends.
 func (s *Store) Write(batches []*telemetry.Intervals) error {
-	if err := s.ready(); err != nil {
+	if err := s.room(); err != nil {
 		return err
 	}
+	if s.broken.Load() {
+		s.endMaintain()
+		err := s.mend()
+		s.maintaining.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	loads := map[*partition]*load{}
 	for _, v := range batches {
 		if err := s.place(loads, v); err != nil {
-			s.broken = true
+			s.broken.Store(true)
 			return fmt.Errorf("store: %s", oneLine(err))
 		}
 	}
@@ -40,7 +50,7 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 			continue
 		}
 		if err := s.writeInto(p, loads[p]); err != nil {
-			s.broken = true
+			s.broken.Store(true)
 			return fmt.Errorf("store: write to %s: %s", p.file, oneLine(err))
 		}
 		s.done[p.catalog] = true
@@ -49,8 +59,8 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 	return nil
 }
 
-// ready makes sure that there is room on the disk and that the files are open.
-func (s *Store) ready() error {
+// room makes sure that there is room on the disk.
+func (s *Store) room() error {
 	var disk unix.Statfs_t
 	if err := unix.Statfs(s.config.Dir, &disk); err != nil {
 		return fmt.Errorf("store: %w", &os.PathError{Op: "statfs", Path: s.config.Dir, Err: err})
@@ -59,13 +69,18 @@ func (s *Store) ready() error {
 		return fmt.Errorf("store: the disk of %s is full: %d MiB are free and %d MiB stay free; make room or let the store keep less",
 			s.config.Dir, free>>20, s.config.MinFree>>20)
 	}
-	if !s.broken {
+	return nil
+}
+
+// mend opens the files anew if they are broken. maintaining is held.
+func (s *Store) mend() error {
+	if !s.broken.Load() {
 		return nil
 	}
 	if err := s.reopen(); err != nil {
 		return err
 	}
-	s.broken = false
+	s.broken.Store(false)
 	return nil
 }
 
@@ -128,6 +143,7 @@ func (s *Store) writeInto(p *partition, l *load) error {
 			return err
 		}
 	}
+	p.writes++
 	if _, err := s.write.ExecContext(s.ctx, "BEGIN"); err != nil {
 		return err
 	}
