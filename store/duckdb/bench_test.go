@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,7 +144,8 @@ func copyOf(v *telemetry.Intervals, minute, network int) *telemetry.Intervals {
 	return to
 }
 
-// BenchmarkStore fills a store, one minute after the other, while queries run, and asks it.
+// BenchmarkStore fills a store, one minute after the other, while queries run and files are maintained, and asks it. Run it with
+// -benchtime 1x, as it fills the store once.
 func BenchmarkStore(b *testing.B) {
 	minute, err := demoMinute()
 	if err != nil {
@@ -169,7 +171,17 @@ func BenchmarkStore(b *testing.B) {
 				_, _ = s.Query(ctx, &store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Group: []string{"dst_lo"}, Values: []string{"packets"}, Order: "packets", Limit: 10})
 			}
 		})
-		records, busy := 0, time.Duration(0)
+		var written atomic.Int64 // the end of the last minute
+		queries.Go(func() {
+			for ctx.Err() == nil {
+				if err := s.Maintain(ctx, time.Unix(0, written.Load())); err != nil && ctx.Err() == nil {
+					b.Error(err)
+					return
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+		records, busy, slowest := 0, time.Duration(0), time.Duration(0)
 		for n := 0; flows < benchRecords(); n++ {
 			var batches []*telemetry.Intervals
 			for network := range benchCopies {
@@ -183,16 +195,24 @@ func BenchmarkStore(b *testing.B) {
 			if err := s.Write(batches); err != nil {
 				b.Fatal(err)
 			}
-			if err := s.Maintain(context.Background(), end); err != nil {
-				b.Fatal(err)
-			}
-			busy += time.Since(began)
+			took := time.Since(began)
+			busy, slowest = busy+took, max(slowest, took)
+			written.Store(end.UnixNano())
 		}
 		cancel()
 		queries.Wait()
+		began := time.Now()
+		for s.uncompacted(end) != nil {
+			if err := s.Maintain(context.Background(), end); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(time.Since(began).Seconds(), "behind-s")
 		if _, err := s.write.ExecContext(context.Background(), "CHECKPOINT"); err != nil {
 			b.Fatal(err)
 		}
+		b.ReportMetric(slowest.Seconds(), "slowest-write-s")
+		b.ReportMetric(float64(len(s.list())), "files")
 		b.ReportMetric(float64(records)/busy.Seconds(), "records/s")
 		b.ReportMetric(0, "ns/op")
 	})
