@@ -26,7 +26,8 @@ type Intervals struct {
 	routes    map[uint64]givenRoute
 	hosts     map[hostPlace]uint64
 	inner     map[attachment]bool // ports to other nodes
-	bursts    *BurstLog           // nil: none are given
+	hostless  []telemetry.FlowInterval
+	bursts    *BurstLog // nil: none are given
 	newRoutes []telemetry.Route
 
 	hopsNs, flowsNs int64 // ends of the intervals that were given last
@@ -109,6 +110,8 @@ func (v *Intervals) start(last, end, length int64) int64 {
 func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	// Routes come first: whoever reads of a path can look it up.
 	give(v.takePaths(startNs))
+	v.hostsOf(v.hostless, true)
+	v.hostless = v.hostless[:0]
 	for i, s := range v.collector.Shards {
 		v.takeFlows(s, v.shards[i], startNs, give)
 	}

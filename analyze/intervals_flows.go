@@ -61,7 +61,7 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		for i := range batch.Flows {
 			batch.Flows[i].StartNs = startNs
 		}
-		v.hostsOf(batch.Flows)
+		v.hostsOf(batch.Flows, false)
 		if len(batch.Flows) > 0 {
 			give(batch)
 		}

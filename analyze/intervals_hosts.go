@@ -43,12 +43,21 @@ func (v *Intervals) noteInner(k linkKey) {
 	}
 }
 
-// hostsOf adds what the hosts of flows sent and got.
-func (v *Intervals) hostsOf(flows []telemetry.FlowInterval) {
+// hostsOf adds what the hosts of flows sent and got. Flows on paths that were met after paths were looked at wait for the next look,
+// unless they did so before.
+func (v *Intervals) hostsOf(flows []telemetry.FlowInterval, waited bool) {
 	for i := range flows {
 		f := &flows[i]
+		if f.Path == 0 || f.Packets == 0 {
+			continue
+		}
 		r, ok := v.routes[f.Path]
-		if !ok || f.Packets == 0 {
+		switch {
+		case !ok && !waited && len(v.hostless) < maxGone:
+			v.hostless = append(v.hostless, *f)
+			continue
+		case !ok:
+			v.ungivenHosts.Add(f.Packets)
 			continue
 		}
 		tunnelled := f.Key.Tunnel != telemetry.TunnelNone
