@@ -14,6 +14,7 @@ type Scanner struct {
 	collector *Collector
 	log       *EventLog
 	lastNs    int64
+	beforeNs  int64 // the scan before that at lastNs
 
 	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
 	links              map[linkKey]*linkWatch
@@ -109,6 +110,7 @@ type exporterCount struct {
 	key               exporterKey
 	received, reports uint64
 	lost, restarted   uint64
+	told              uint64 // of lost: those that an event tells of
 	lossKnown         bool
 }
 
@@ -139,6 +141,10 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 	for _, e := range c.Exporters {
 		e.count(s.exporters)
 	}
+	for x, n := range s.exporters {
+		n.told = n.lost
+		s.exporters[x] = n
+	}
 	for _, x := range c.ExporterList() {
 		for reason, n := range brokenBy(&x) {
 			s.broken[brokenKeyOf(&x, reason)] = n
@@ -152,7 +158,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	s.scanQueues(nowNs)
 	s.scanTiming(nowNs)
 	if s.lastNs == 0 {
-		s.lastNs = nowNs
+		s.beforeNs, s.lastNs = nowNs, nowNs
 	}
 	if nowNs-s.lastNs < ScanNs {
 		return
@@ -185,7 +191,7 @@ func (s *Scanner) Scan(nowNs int64) {
 		s.log.endQuiet(kind, nowNs-quietNs)
 	}
 	s.log.endForgotten(nowNs)
-	s.lastNs = nowNs
+	s.beforeNs, s.lastNs = s.lastNs, nowNs
 }
 
 // scanPaths adds up what links and nodes carried, and finds loops.
@@ -410,6 +416,7 @@ func (s *Scanner) scanExporters(nowNs int64) {
 		e.count(now)
 		for x, n := range now {
 			before := s.exporters[x]
+			n.told = max(before.told, min(before.lost, n.lost)) // what is missing since a moment ago may only be late
 			s.exporters[x] = n
 			s.exporter(n.key, before, n, nowNs)
 			s.faults.takeExporter(before, n)
@@ -431,8 +438,8 @@ func (s *Scanner) exporter(key exporterKey, before, now exporterCount, nowNs int
 			}
 		}
 	}
-	if now.lost > before.lost {
-		s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.lastNs, nowNs, now.lost-before.lost,
+	if now.told > before.told {
+		s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.beforeNs, s.lastNs, now.told-before.told,
 			about("reports were lost on the way here", telemetry.Warning))
 	}
 	if now.restarted > before.restarted {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"maps"
 	"net/netip"
 	"path/filepath"
@@ -82,6 +83,15 @@ func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualColle
 	if e.duration == 0 {
 		e.duration = time.Duration(s.Duration)
 	}
+	v := e.collector(t, s)
+	e.send(t, s, v, &v.truth)
+	v.advance(v.start + int64(e.duration) + 5*ScanNs) // until what happened at the end is over
+	return v
+}
+
+// collector returns a collector for the reports of a scenario.
+func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollector {
+	t.Helper()
 	c := codepoint.New()
 	if err := c.Set("int_dscp", 0x17); err != nil {
 		t.Fatal(err)
@@ -111,12 +121,18 @@ func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualColle
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs
+	return v
+}
+
+// send runs a scenario and gives its reports to a sink.
+func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, truth io.Writer) {
+	t.Helper()
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Truth.SamplePackets, s.Truth.BurstAbove, s.Truth.BurstBelow = 0, burstAbove, burstBelow
-	f, err := fabric.New(s, fabric.Options{Device: device, Reports: v, Truth: &v.truth})
+	f, err := fabric.New(s, fabric.Options{Device: device, Reports: sink, Truth: truth})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +142,6 @@ func (e emulation) runScenario(t *testing.T, s *scenario.Scenario) *virtualColle
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	v.advance(v.start + int64(e.duration) + 5*ScanNs) // until what happened at the end is over
-	return v
 }
 
 func (v *virtualCollector) advance(nowNs int64) {
@@ -146,17 +160,22 @@ func (v *virtualCollector) advance(nowNs int64) {
 func (v *virtualCollector) Report(atNs uint64, frame []byte) error {
 	v.advance(int64(atNs))
 	d, _ := test.UDP(frame)
+	v.take(int64(atNs), d)
+	return nil
+}
+
+// take takes a report datagram.
+func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 	v.batch.Reset()
 	v.decoder.Decode(d.Payload, d.Src, d.DstPort, &v.batch, &v.header[0])
-	v.Exporters[0].Observe(v.header[:], int64(atNs))
+	v.Exporters[0].Observe(v.header[:], atNs)
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
 		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]
 		v.one.Reset()
 		v.one.Add(&v.batch.Reports[i])
-		owner.Process(&v.one, int64(atNs)) // which says whether it wants datagrams
+		owner.Process(&v.one, atNs) // which says whether it wants datagrams
 	}
-	return nil
 }
 
 // Flush implements fabric.Sink.

@@ -1,0 +1,345 @@
+package analyze
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A sentReport is a report datagram of an emulated network, and when it arrives.
+type sentReport struct {
+	atNs int64
+	test.Datagram
+}
+
+// A tape is a fabric.Sink that keeps all reports.
+type tape struct{ reports []sentReport }
+
+// Report implements fabric.Sink.
+func (p *tape) Report(atNs uint64, frame []byte) error {
+	d, ok := test.UDP(slices.Clone(frame))
+	if !ok {
+		return io.ErrUnexpectedEOF
+	}
+	p.reports = append(p.reports, sentReport{int64(atNs), d})
+	return nil
+}
+
+// Flush implements fabric.Sink.
+func (p *tape) Flush() error { return nil }
+
+// record runs a scenario and returns its reports, and who takes some.
+func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector, truth *bytes.Buffer) {
+	t.Helper()
+	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.INT.Text = []byte(e.nodes)
+	if e.change != nil {
+		e.change(s)
+	}
+	if e.duration == 0 {
+		e.duration = time.Duration(s.Duration)
+	}
+	var p tape
+	truth = &bytes.Buffer{}
+	e.send(t, s, &p, truth)
+	return p.reports, func() *virtualCollector { return e.collector(t, s) }, truth
+}
+
+// play takes reports when they arrive, and lets pass what they need until all is over.
+func (v *virtualCollector) play(reports []sentReport) {
+	for i := range reports {
+		v.advance(reports[i].atNs)
+		v.take(reports[i].atNs, reports[i].Datagram)
+	}
+	v.advance(reports[len(reports)-1].atNs + 6*ScanNs)
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// firstDifference returns the first line in which two texts differ, with those before it.
+func firstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("%s\ngot  %s\nwant %s", strings.Join(a[max(0, i-8):i], "\n"), a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("got %d lines, want %d", len(a), len(b))
+}
+
+// The flows of a network are split between two collectors; their states together answer what one collector that had all of it
+// answers: every list, every event, every burst.
+func TestTwoCollectorsAddUp(t *testing.T) {
+	for name, nodes := range map[string]string{"demo": everyPacket, "blackhole": postcards, "polarisation": everyPacket, "clock-skew": everyPacket} {
+		t.Run(name, func(t *testing.T) {
+			if raceDetector && name != "blackhole" {
+				t.Skip("races do not depend on the scenario")
+			}
+			e := emulation{shards: 1, nodes: nodes}
+			if name == "demo" {
+				e.duration = 31 * time.Second
+			}
+			reports, collector, _ := e.record(t, name)
+			one := collector()
+			one.play(reports)
+			both := collector()
+			other := collector()
+			both.Shards = append(both.Shards, other.Shards...)
+			halves := [2]int{}
+			both.play(reports)
+			for i, s := range both.Shards {
+				halves[i] = int(s.reports)
+			}
+			if min(halves[0], halves[1]) < len(reports)/10 {
+				t.Fatalf("the flows are not split: %v", halves)
+			}
+			for what, answers := range map[string]func(*virtualCollector) any{
+				"flows": func(v *virtualCollector) any {
+					list, n := v.Flows(FlowFilter{Limit: 100_000})
+					slices.SortFunc(list, func(a, b telemetry.Flow) int { return strings.Compare(asJSON(t, a.Endpoints), asJSON(t, b.Endpoints)) })
+					return []any{list, n}
+				},
+				"paths":    func(v *virtualCollector) any { list, n := v.Paths(100_000); return []any{list, n} },
+				"nodes":    func(v *virtualCollector) any { return v.Nodes() },
+				"links":    func(v *virtualCollector) any { return v.Links() },
+				"hops":     func(v *virtualCollector) any { return v.Hops() },
+				"queues":   func(v *virtualCollector) any { return v.Queues() },
+				"drops":    func(v *virtualCollector) any { return v.Drops(nil) },
+				"topology": func(v *virtualCollector) any { return v.Topology() },
+				"hosts":    func(v *virtualCollector) any { hosts, left := v.Hosts(); return []any{hosts, left} },
+				"events":   func(v *virtualCollector) any { return eventFacts(v) },
+			} {
+				got, want := sumsOf(t, answers(both)), sumsOf(t, answers(one))
+				if got != want {
+					t.Errorf("%s: %s", what, firstDifference(got, want))
+				}
+				if len(want) < 10 && (what != "drops" || name == "blackhole") {
+					t.Errorf("%s: there are none: %s", what, want)
+				}
+			}
+		})
+	}
+}
+
+// sumsOf returns an answer as JSON, without what is no sum: delays and clocks come of a sample of the packets, the queue of a hop is
+// that of its latest packet, and what waits for postcards (drops at the source, too) is joined when the shard gets its next
+// report, some milliseconds sooner or later.
+func sumsOf(t *testing.T, answer any) string {
+	t.Helper()
+	var tree any
+	if err := json.Unmarshal([]byte(asJSON(t, answer)), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var scrub func(any)
+	scrub = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, x := range v {
+				scrub(x)
+			}
+		case map[string]any:
+			for _, key := range []string{"first", "last", "last_depth", "delay", "end_to_end_clocks", "queue"} {
+				delete(v, key)
+			}
+			for _, x := range v {
+				scrub(x)
+			}
+		}
+	}
+	scrub(tree)
+	return asJSON(t, tree)
+}
+
+// eventFacts returns what is the same of events whoever saw them first: which of their flows is told is not.
+func eventFacts(v *virtualCollector) []string {
+	list, _ := v.log.Events(nil, 100_000)
+	var facts []string
+	for _, e := range list {
+		facts = append(facts, fmt.Sprintf("%s %s %s-%s %d %s", e.ID, e.Severity, e.Start, e.End, e.Count, e.Text))
+	}
+	slices.Sort(facts)
+	return facts
+}
+
+// Reports that are reordered on their way, or come again when their window is long closed, change no event, and no burst that was
+// over. The ledger counts each of the latter, and has nothing lost.
+func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
+	e := emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket}
+	reports, collector, _ := e.record(t, "incast")
+	v := collector()
+	v.play(reports)
+	want := v.events()
+	replayNs := reports[len(reports)*2/3].atNs - 300*millisecond // none that goes on when the first comes again
+	wantBursts, wantOver := burstFacts(t, v, 1<<62), burstFacts(t, v, replayNs)
+
+	r := rand.New(rand.NewPCG(4, 4))
+	shuffled := slices.Clone(reports)
+	for i := range shuffled {
+		shuffled[i].atNs += int64(r.IntN(5e6)) // 5 ms
+	}
+	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
+	v = collector()
+	ledger := NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	v.play(shuffled)
+	if got := v.events(); sorted(got) != sorted(want) {
+		t.Errorf("reordered: got\n%s\nwant\n%s", got, want)
+	}
+	if got := burstFacts(t, v, 1<<62); got != wantBursts {
+		t.Errorf("reordered: bursts: %s", firstDifference(got, wantBursts))
+	}
+	checkNothingLost(t, ledger, v.next, len(reports), 0)
+
+	// One of an exporter at a time: two old numbers next to each other look as if it had begun anew.
+	var replayed []sentReport
+	again := 0
+	since := map[netip.Addr]int{}
+	for i := range reports {
+		from := reports[i].Src.Addr()
+		replayed = append(replayed, reports[i])
+		since[from]++
+		old := reports[100+r.IntN(len(reports)/2)]
+		if i > len(reports)*2/3 && since[from] > 2*suspectFor && old.Src.Addr() == from {
+			replayed = append(replayed, sentReport{reports[i].atNs, old.Datagram})
+			since[from] = 0
+			again++
+		}
+	}
+	v = collector()
+	ledger = NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	v.play(replayed)
+	if got := v.events(); sorted(got) != sorted(want) {
+		t.Errorf("replayed: got\n%s\nwant\n%s", got, want)
+	}
+	after := burstFacts(t, v, replayNs)
+	over := strings.Split(wantOver, "\n{")
+	for _, fact := range over {
+		if !strings.Contains(after, strings.TrimPrefix(fact, "{")) {
+			t.Errorf("replayed: a burst that was over is another one now: %s", fact)
+		}
+	}
+	if len(over) < 3 {
+		t.Errorf("%d bursts were over: this tests little", len(over))
+	}
+	checkNothingLost(t, ledger, v.next, len(reports), again)
+	if late := v.scanner.bursts.Counters().Late; again < 100 || late == 0 {
+		t.Errorf("%d reports came again, %d packets at queues came too late for their bursts", again, late)
+	}
+}
+
+// checkNothingLost fails unless the ledger says that so many datagrams came, so many of them once more, and none is missing.
+func checkNothingLost(t *testing.T, ledger *Ledger, nowNs int64, arrived, again int) {
+	t.Helper()
+	var got [3]uint64
+	for _, x := range ledger.Loss(LossQuery{}, nowNs).Exporters {
+		got[0], got[1], got[2] = got[0]+*x.Arrived, got[1]+*x.Lost, got[2]+*x.Duplicate
+	}
+	if want := [3]uint64{uint64(arrived), 0, uint64(again)}; got != want {
+		t.Errorf("arrived, lost, duplicate: got %d, want %d", got, want)
+	}
+}
+
+// burstFacts returns all bursts that were over by then, with their flows.
+func burstFacts(t *testing.T, v *virtualCollector, untilNs int64) string {
+	t.Helper()
+	var facts []string
+	for _, e := range slices.Concat(v.eventsOf(telemetry.EventMicroburst), v.eventsOf(telemetry.EventIncast)) {
+		if e.End.UnixNano() > untilNs {
+			continue
+		}
+		d, ok := v.bursts.Burst(e.ID)
+		if !ok {
+			t.Errorf("no burst of %s", e.ID)
+		}
+		facts = append(facts, asJSON(t, d.Burst))
+	}
+	slices.Sort(facts)
+	return strings.Join(facts, "\n")
+}
+
+// A node is down for half a second and comes back with sequence numbers from 0, and its clock is a year ahead: one event each, which
+// name it, and the ledger says what was lost, exactly.
+func TestRebootAndYear(t *testing.T) {
+	const spine = uint32(5)
+	e := emulation{shards: 2, nodes: everyPacket + "mode: xd\n", change: func(s *scenario.Scenario) {
+		s.Faults[0].Clock.Offset = scenario.Duration(365 * 24 * time.Hour)
+	}}
+	reports, collector, records := e.record(t, "clock-skew")
+	v := collector()
+	ledger := NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	downNs, upNs := v.start+3500*millisecond, v.start+4000*millisecond
+	var kept []sentReport
+	first, sent := uint32(0), uint64(0)
+	for _, r := range reports {
+		word := binary.BigEndian.Uint32(r.Payload)
+		if node := binary.BigEndian.Uint32(r.Payload[4:]); node == spine {
+			number := word & (1<<22 - 1)
+			if r.atNs >= downNs && r.atNs < upNs {
+				continue
+			}
+			if r.atNs >= upNs {
+				if first == 0 {
+					first = number
+				}
+				number -= first
+				binary.BigEndian.PutUint32(r.Payload, word&^(1<<22-1)|number)
+			}
+			sent++
+		}
+		kept = append(kept, r)
+	}
+	v.play(kept)
+	total := uint64(0)
+	names := map[uint32]string{}
+	all := truth.NewReader(records)
+	for r, err := all.Next(); err == nil; r, err = all.Next() {
+		switch r := r.(type) {
+		case *truth.Report:
+			total++
+		case *truth.Switch:
+			names[r.Node] = r.Name
+		}
+	}
+	if total != uint64(len(reports)) || names[spine] != "spine1" || first < 1000 {
+		t.Fatalf("%d of %d reports, node %d is %s, from %d on: this tests something else", len(reports), total, spine, names[spine], first)
+	}
+	if got, want := v.events(), "2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, x := range ledger.Loss(LossQuery{}, v.next).Exporters {
+		if *x.Lost != 0 || *x.Node == spine && *x.Arrived != sent || *x.Duplicate != 0 {
+			t.Errorf("node %d: %s, want %d arrived", *x.Node, lossText(&x.LossCount), sent)
+		}
+	}
+	for _, l := range v.Links() {
+		if l.Delay != nil && l.Delay.NS != nil && l.Delay.NS.Max > uint64(time.Second) {
+			t.Errorf("%s-%s: the year is a delay: %s", l.FromName, l.ToName, asJSON(t, l.Delay))
+		}
+	}
+}
