@@ -14,8 +14,17 @@ BENCH ?= .
 OLD ?=
 RESULT = bench/results/$(VERSION).txt
 
-build: ## build bin/waybill
+CONSOLE = $(shell find console/src console/public console/index.html console/vite.config.ts console/package-lock.json -type f)
+
+build: console/dist/index.html ## build bin/waybill, with the console if Node is there
 	go build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/waybill ./cmd/waybill
+
+# A clean machine has no packages yet; npm leaves a list of them in node_modules that is as new as what it installed.
+console/dist/index.html: $(CONSOLE)
+	@if ! command -v npm >/dev/null; then echo 'no npm: bin/waybill will have no console'; exit 0; fi; \
+	cd console; \
+	if [[ package-lock.json -nt node_modules/.package-lock.json ]]; then npm ci --no-audit --no-fund; fi; \
+	npm run --silent build
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,7 +34,7 @@ demo: setup-demo build ## run Waybill on an emulated fabric, in which things go 
 
 # The tests run a second time without the race detector: it changes what is allocated and what is inlined, so that only
 # without it testing.AllocsPerRun counts what users get. Benchmarks run briefly, so that none rots.
-test: setup-test lint ## run everything that must pass
+test: setup-test console/dist/index.html lint ## run everything that must pass
 	go test -race -shuffle=on ./...
 	go test -shuffle=on ./...
 	go test -run '^$$' -bench . -benchtime 0.05s ./...
@@ -60,4 +69,4 @@ setup-test: ## install what "make test" needs
 	@scripts/setup test
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin console/dist/assets console/dist/index.html

@@ -1,0 +1,87 @@
+import { untrack } from 'svelte';
+import { ApiError } from './client';
+
+/** Whether the server answers, for the whole page. */
+class Connection {
+  /** null: nothing was asked yet */
+  up = $state<boolean | null>(null);
+  problem = $state('');
+  /** the server's clock at the latest answer, ms since 1970 */
+  now = $state<number | null>(null);
+
+  ok(generatedAt: string | undefined): void {
+    this.up = true;
+    this.problem = '';
+    if (generatedAt) this.now = Date.parse(generatedAt);
+  }
+
+  failed(error: ApiError): void {
+    // A refused question is an answer too: it is shown where it was asked.
+    if (error.status !== 0 && error.status < 500 && error.status !== 429) return;
+    this.up = false;
+    this.problem = error.message;
+  }
+}
+
+export const connection = new Connection();
+
+/** An answer that is asked for again and again. The old one stays while there is no new one. */
+export class Live<T> {
+  data = $state.raw<T | undefined>();
+  error = $state.raw<ApiError | undefined>();
+}
+
+/**
+ * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
+ * state that it reads changes, the next question starts at once. Failures do not change the rhythm, so that it recovers by itself.
+ */
+export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs = 2000): Live<T> {
+  const result = new Live<T>();
+  $effect(() => {
+    const load = ask();
+    return untrack(() => poll(load, result, intervalMs));
+  });
+  return result;
+}
+
+function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, intervalMs: number): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let current: AbortController | undefined;
+
+  async function round(): Promise<void> {
+    const mine = (current = new AbortController());
+    const started = performance.now();
+    try {
+      const data = await load(mine.signal);
+      if (mine !== current) return;
+      result.data = data;
+      result.error = undefined;
+      connection.ok((data as { generated_at?: string }).generated_at);
+    } catch (error) {
+      if (mine !== current) return; // stopped
+      if (!(error instanceof ApiError)) throw error;
+      result.error = error;
+      connection.failed(error);
+    }
+    timer = setTimeout(round, Math.max(0, intervalMs - (performance.now() - started)));
+  }
+
+  function stop(): void {
+    clearTimeout(timer);
+    const old = current;
+    current = undefined;
+    old?.abort();
+  }
+
+  function visibility(): void {
+    stop();
+    if (!document.hidden) void round();
+  }
+
+  document.addEventListener('visibilitychange', visibility);
+  visibility();
+  return () => {
+    document.removeEventListener('visibilitychange', visibility);
+    stop();
+  };
+}

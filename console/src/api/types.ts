@@ -1,0 +1,92 @@
+// The records of the API as docs/reference/api.md describes them, for what the console shows. What may be null is not known.
+
+export interface Completeness { since?: string; ratio: number | null; sent: number; lost: number; lossy: number; unknown: number; below: Arrival[] | null }
+export interface Arrival { source: string; node: number | null; name?: string; ratio: number; sent: number; lost: number }
+export interface Head { generated_at: string; total: number; completeness?: Completeness }
+export type List<Name extends string, T> = Head & Record<Name, T[] | null>;
+
+/** Durations in ns, but for a queue's depth, which is in the unit of the device. */
+export interface Distribution { count: number; min: number; mean: number; max: number; p50: number; p99: number; relative_error: number }
+export interface Delay { ns?: Distribution; uncertainty_ns?: number; clamped?: number; unknown?: string }
+export interface Queue { id: number; mean: number; max: number; last?: number }
+export interface Endpoints { src: string; dst: string; src_port: number; dst_port: number; protocol: string; tunnel?: string; tunnel_id?: number }
+export interface PathHop {
+  node: number | null; name?: string; ingress_port: number | null; egress_port: number | null;
+  missing?: number; dropped?: boolean; latency_ns?: Distribution; queue?: Queue;
+}
+export interface FlowPath { id: string; hops: PathHop[] | null; packets: number; first: string; last: string }
+export interface Flow extends Endpoints {
+  id: string; outer?: Endpoints; dscp: number; first: string; last: string; reports: number; packets: number; bytes: number; drops: number;
+  residence_ns?: Distribution; end_to_end_ns?: Distribution;
+  end_to_end_clocks?: { offset_ns?: number; uncertainty_ns?: number; unknown?: string };
+  paths: FlowPath[] | null; path_changes: number;
+}
+export interface Link {
+  from: number; from_name?: string; from_port: number | null; to: number; to_name?: string; to_port: number | null;
+  packets: number; first: string; last: string; delay: Delay | null;
+}
+export interface Node {
+  id: number; name?: string; packets: number; drops: number; first: string; last: string; ports: number[] | null;
+  latency_ns?: Distribution; queue_max?: number;
+}
+export interface NodeHop {
+  node: number; name?: string; ingress_port: number | null; egress_port: number | null; packets: number; first: string; last: string;
+  latency_ns?: Distribution; queue?: Queue;
+}
+export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; first: string; last: string }
+export interface TopologyNode { id: number; name?: string; packets: number; first: string; last: string; ports: NodePort[] | null }
+export interface Topology extends Head { nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
+export interface Drop {
+  node: number | null; name?: string; ingress_port: number | null; egress_port: number | null; reason: number; reason_name: string;
+  cause: string; severity: string; meaning: string; action: string; packets: number; first: string; last: string; last_flow?: Endpoints;
+}
+export type Severity = 'info' | 'warning' | 'critical';
+export interface Event {
+  id: string; kind: string; severity: Severity; start: string; end: string | null; count: number; text: string;
+  node?: number; name?: string; port?: number; queue?: number; to_node?: number; to_name?: string; to_port?: number;
+  reason?: number; reason_name?: string; source?: string; flow?: Endpoints; path?: string; path_nodes?: string[]; rule?: string;
+  evidence: { name: string; value: number; unit?: string }[] | null; bytes?: string;
+}
+export interface Culprit { flow: Endpoints | null; packets: number; bytes: number; drops: number; build_up_bytes: number; share: number }
+export interface Victim { flow: Endpoints | null; packets: number; bytes: number; drops: number; extra_ns: number; max_extra_ns: number }
+export interface Burst {
+  id: string; node: number; name?: string; port: number; queue: number; start: string; peak: string; end: string; duration_ns: number;
+  start_slack_ns?: number; end_slack_ns?: number; open?: boolean; peak_bytes: number; peak_delay_ns: number; above_bytes: number; below_bytes: number;
+  packets: number; bytes: number; drops: number; complete: number; sources: number; main_sources: number; incast: boolean;
+  culprits: Culprit[] | null; victims: Victim[] | null; other_flows?: number; other_bytes?: number;
+}
+export interface BurstPoint { at_ns: number; depth: number; bytes: number; flow: number; extra_ns: number; dropped?: boolean }
+export interface BurstDetail extends Burst {
+  flows: (Endpoints | null)[] | null; samples: number; timeline: BurstPoint[] | null;
+  stack: { step_ns: number; flows: number[] | null; bytes: number[][] | null };
+}
+export interface QueueDepth { node: number; name?: string; port: number | null; queue: number; depth?: Distribution; last_depth?: number; first: string; last: string }
+export interface Exporter {
+  source: string; node: number | null; name?: string; hw_id: number | null; version: string; dialect: string; first: string; last: string;
+  received: number; reports: number; lost: number | null; loss_known: string; reordered: number; duplicate: number; restarted: number;
+  malformed: Record<string, number> | null; damaged: Record<string, number> | null; refused?: number; refused_because?: string;
+}
+export interface Listener {
+  address: string; received: number; decoded: number; damaged: number; malformed: number; refused: number; kernel_drops: number | null;
+  receive_buffer_wanted: number; receive_buffer: number;
+}
+export interface Loss {
+  socket: number; source: string; node: number | null; name?: string; hw_id: number | null; version: string;
+  sent: number | null; arrived: number | null; lost: number | null; away: number | null; late: number | null; duplicate: number | null;
+  received: number; decoded: number; damaged: Record<string, number> | null; malformed: Record<string, number> | null; reports: number;
+  kernel_drops: number | null; loss_known: string;
+}
+export interface LossList extends Head {
+  loss: Loss[] | null; gaps: { from: string; to: string }[] | null;
+  sockets: { address: string; exporters: number; received: number; unplaced: number; kernel_drops: number | null }[] | null;
+  tables: {
+    reports: number; stored: number; waiting: number; flowless: number; drops_unplaced: number; flows_evicted: number; paths_evicted: number; joins_cut: number;
+  };
+}
+export interface Clock {
+  node: number; name?: string; reference: number; reference_name?: string; trusted: boolean; reason?: string;
+  offset_ns: number | null; uncertainty_ns: number | null; drift_ppb: number | null;
+}
+export interface Session { name: string; role: string; by: string }
+export interface FilterError { offset: number; length: number; column: number; message: string; expected?: string; suggestion?: string }
+export interface Candidate { text: string; class: string; kind?: string; unit?: string; doc?: string; start: number; end: number }

@@ -1,0 +1,103 @@
+// Numbers, times and names as people read them. What is not known is null or undefined and reads "–", never 0.
+import type { Distribution, Endpoints } from '../api/types';
+
+export const unknown = '–';
+type Maybe = number | null | undefined;
+
+const timeUnits: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
+const byteUnits: [number, string][] = [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']];
+const countUnits: [number, string][] = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
+
+/** duration writes nanoseconds with three significant digits: 850 ns, 12.4 µs, 1.24 ms. */
+export const duration = (ns: Maybe): string => withUnit(ns, timeUnits, ' ');
+
+/** bytes writes a size with three significant digits, in decimal units. */
+export const bytes = (n: Maybe): string => withUnit(n, byteUnits, ' ');
+
+/** compact writes a count in little space: 999, 1.23k, 45.6M. */
+export const compact = (n: Maybe): string => withUnit(n, countUnits, '');
+
+function withUnit(value: Maybe, units: [number, string][], space: string): string {
+  if (value == null) return unknown;
+  const size = Math.abs(value);
+  // 999.9 µs would round to 1000 µs: the next unit starts where three digits round up to it.
+  const [scale, unit] = units.find(([s]) => size >= s * 0.9995) ?? units.at(-1)!;
+  return `${value < 0 ? '−' : ''}${significant(size / scale)}${unit ? space + unit : ''}`;
+}
+
+function significant(value: number): string {
+  if (value >= 99.95) return value.toFixed(0);
+  return trimmed(value.toFixed(value >= 9.995 ? 1 : 2));
+}
+
+const trimmed = (text: string): string => text.replace(/\.?0+$/, '');
+
+/** quantile returns p50 or p99 of a distribution, or null where they are not kept. */
+export function quantile(d: Distribution | undefined | null, name: 'p50' | 'p99'): number | null {
+  return d && d.relative_error > 0 ? d[name] : null;
+}
+
+/** typical returns the median, or the mean where the median is not kept or can be off by more than a fifth. */
+export function typical(d: Distribution | undefined | null): number | null {
+  if (!d) return null;
+  return d.relative_error > 0 && d.relative_error <= 0.2 ? d.p50 : d.mean;
+}
+
+/** number writes a number in full, 12,345, with one decimal if it is not whole. */
+export const number = (n: Maybe): string => (n == null ? unknown : n.toLocaleString('en', { maximumFractionDigits: 1 }));
+
+/** counted writes a count with its noun: 1 flow, 2 flows. */
+export const counted = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
+
+/** percent writes a share of 1. It is cut, not rounded: 100 % is said only of all. */
+export const percent = (share: Maybe): string => (share == null ? unknown : `${Math.floor(share * 1e4) / 100} %`);
+
+/** age writes how long before now a time was; now is null as long as the server's clock is not known. */
+export function age(time: string, now: number | null): string {
+  const then = Date.parse(time);
+  if (now === null || Number.isNaN(then)) return unknown;
+  const seconds = Math.floor((now - then) / 1000);
+  if (seconds < 3) return 'now';
+  if (seconds < 120) return `${seconds} s ago`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h ago`;
+  return `${Math.floor(seconds / 86400)} days ago`;
+}
+
+/** lasted writes how long an event lasted, to the millisecond. */
+export function lasted(start: string, end: string): string {
+  const ms = Date.parse(end) - Date.parse(start);
+  return ms > 0 ? duration(ms * 1e6) : 'a moment';
+}
+
+/** words turns an identifier of the API into words: drop_storm, drop storm. */
+export const words = (name: string): string => name.replaceAll('_', ' ');
+
+/** nodeName is the configured name of a node, or its id. */
+export function nodeName(id: number | null | undefined, name?: string): string {
+  if (name) return name;
+  return id == null ? 'unknown' : `node ${id}`;
+}
+
+/** endpoint is one side of a flow. Protocols without ports, and later fragments, have 0 on both sides. */
+export function endpoint(flow: Endpoints, side: 'src' | 'dst'): string {
+  if (flow.src_port === 0 && flow.dst_port === 0) return flow[side];
+  const ip = flow[side].includes(':') ? `[${flow[side]}]` : flow[side];
+  return `${ip}:${side === 'src' ? flow.src_port : flow.dst_port}`;
+}
+
+/** flowName writes a flow as one line. */
+export function flowName(flow: Endpoints | null | undefined): string {
+  if (!flow) return 'a flow that is not known';
+  const tunnel = flow.tunnel ? ` in ${flow.tunnel} ${flow.tunnel_id ?? ''}`.trimEnd() : '';
+  return `${endpoint(flow, 'src')} → ${endpoint(flow, 'dst')} ${flow.protocol}${tunnel}`;
+}
+
+/** addressKey makes addresses sort by number: 10.0.0.9 before 10.0.0.10, IPv4 before IPv6. */
+export function addressKey(ip: string, port = 0): string {
+  const tail = String(port).padStart(5, '0');
+  if (!ip.includes(':')) return `4${ip.split('.').map((octet) => octet.padStart(3, '0')).join('')}${tail}`;
+  const [head = [], rest] = ip.split('::').map((half) => (half ? half.split(':') : []));
+  const zeros: string[] = rest ? Array(Math.max(0, 8 - head.length - rest.length)).fill('0') : [];
+  return `6${[...head, ...zeros, ...(rest ?? [])].map((group) => group.padStart(4, '0')).join('')}${tail}`;
+}

@@ -1,0 +1,31 @@
+import type { LossList } from '../../api/types';
+
+/** A LedgerStep is a count on the way of reports: what is left of the datagrams, or what went away there. */
+export interface LedgerStep { name: string; count: number; /** datagrams before it went away; for what is left, the count itself */ from: number; gone: boolean; hint: string }
+
+export const sum = (counts: Record<string, number> | null | undefined): number => Object.values(counts ?? {}).reduce((a, b) => a + b, 0);
+
+/**
+ * ledgerOf adds up the exporters, from what they sent to what was stored. Exporters whose numbers do not count are in it with what
+ * arrived, as if nothing of them was lost.
+ */
+export function ledgerOf(list: LossList): LedgerStep[] {
+  const all = list.loss ?? [];
+  const add = (value: (l: (typeof all)[number]) => number): number => all.reduce((total, l) => total + value(l), 0);
+  const received = add((l) => l.received);
+  const lost = add((l) => l.lost ?? 0);
+  const kernel = add((l) => l.kernel_drops ?? 0);
+  const duplicate = add((l) => l.duplicate ?? 0);
+  const malformed = add((l) => sum(l.malformed));
+  const damaged = add((l) => sum(l.damaged));
+  // What was lost did not come: sent and lost are on top of what was received.
+  const offered = received + lost;
+  return [
+    { name: 'Offered', count: offered, from: offered, gone: false, hint: 'datagrams received, and those missing by sequence number' },
+    { name: 'Lost in the network', count: lost - kernel, from: offered, gone: true, hint: 'missing, and not known to be dropped at the socket' },
+    { name: 'Dropped at the socket', count: kernel, from: received + kernel, gone: true, hint: 'the kernel had no room' },
+    { name: 'Received', count: received, from: received, gone: false, hint: 'datagrams read from the sockets' },
+    { name: 'Malformed', count: malformed, from: received, gone: true, hint: 'nothing of them could be read' },
+    { name: 'Usable', count: received - malformed, from: received - malformed, gone: false, hint: `of these, ${damaged.toLocaleString('en')} damaged and ${duplicate.toLocaleString('en')} duplicate` },
+  ];
+}

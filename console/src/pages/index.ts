@@ -1,0 +1,29 @@
+import type { Component } from 'svelte';
+import Burst from './Burst.svelte';
+import Collector from './Collector.svelte';
+import Drops from './Drops.svelte';
+import Event from './Event.svelte';
+import Events from './Events.svelte';
+import Flow from './Flow.svelte';
+import Flows from './Flows.svelte';
+import Latency from './Latency.svelte';
+import Overview from './Overview.svelte';
+import Queues from './Queues.svelte';
+import Topology from './Topology.svelte';
+
+export interface Page { name: string; title: string; component: Component; /** the page of the menu that it belongs to */ under?: string }
+
+/** What the menu lists, in its order, and the pages below. */
+export const pages: Page[] = [
+  { name: 'overview', title: 'Overview', component: Overview },
+  { name: 'topology', title: 'Topology', component: Topology },
+  { name: 'flows', title: 'Flows', component: Flows },
+  { name: 'latency', title: 'Latency', component: Latency },
+  { name: 'queues', title: 'Queues and bursts', component: Queues },
+  { name: 'drops', title: 'Drops', component: Drops },
+  { name: 'events', title: 'Events', component: Events },
+  { name: 'collector', title: 'Collector', component: Collector },
+  { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },
+  { name: 'burst', title: 'Burst', component: Burst, under: 'queues' },
+  { name: 'event', title: 'Event', component: Event, under: 'events' },
+];

@@ -1,0 +1,84 @@
+// A server that got no reports yet, and one that does not answer, or late.
+import assert from 'node:assert/strict';
+import { accessible, ask, open, run } from './browser.mjs';
+
+const state = (page, want) => page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
+
+await run({
+  async 'says where to send reports'() {
+    const page = await open();
+    const [{ address }] = (await ask('listeners')).listeners;
+    const text = await page.textContent('main');
+    assert.ok(text.includes('No reports yet') && text.includes(address), text);
+    await accessible(page, 'empty');
+    for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {
+      await page.evaluate((to) => { location.hash = to; }, `#/${name}`);
+      await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
+    }
+    assert.match(await page.textContent('main'), /no page “nonsense”/);
+  },
+
+  async 'a server that is gone shows, and the page recovers'() {
+    const page = await open('#/collector');
+    await page.route('**/api/v1/**', (route) => route.abort());
+    await state(page, 'disconnected');
+    assert.match(await page.textContent('.problem'), /Disconnected, retrying.*figures below are of/s);
+    assert.ok((await page.textContent('main')).includes('Listeners'), 'the old figures stay');
+    await page.unroute('**/api/v1/**');
+    await state(page, 'live');
+    await page.waitForSelector('.problem', { state: 'detached' });
+    page.problems = page.problems.filter((text) => !text.includes('ERR_FAILED')); // what the browser says of requests cut off
+  },
+
+  async 'a server that starts slowly, or has too much to do'() {
+    const page = await open('#/flows');
+    await page.route('**/api/v1/flows*', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"detail":"256 requests are being answered"}' }));
+    await state(page, 'disconnected');
+    assert.match(await page.textContent('.problem'), /256 requests/);
+    await page.unroute('**/api/v1/flows*');
+    await state(page, 'live');
+    page.problems = page.problems.filter((text) => !text.includes('503'));
+  },
+
+  async 'one question at a time, and none while the page is hidden'() {
+    const page = await open('#/flows');
+    let asked = 0;
+    let open_ = 0;
+    let most = 0;
+    await page.route('**/api/v1/flows*', async (route) => {
+      asked++;
+      most = Math.max(most, ++open_);
+      await new Promise((done) => setTimeout(done, 2500)); // longer than the time between questions
+      open_--;
+      await route.continue().catch(() => null);
+    });
+    while (asked < 2) await page.waitForTimeout(50);
+    assert.equal(most, 1);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    const before = asked;
+    await page.waitForTimeout(3000);
+    assert.equal(asked, before);
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    });
+    while (asked === before) await page.waitForTimeout(50);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+  },
+
+  async 'the content security policy holds'() {
+    const page = await open();
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.broken = true';
+      document.head.append(script);
+    });
+    assert.equal(await page.evaluate(() => window.broken), undefined);
+    assert.ok(page.problems.some((text) => text.includes('Content Security Policy')), 'a violation is seen');
+    page.problems = [];
+  },
+});

@@ -1,0 +1,168 @@
+// Every page against a real server that heard of the emulated fabric, compared with what the API says.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { accessible, ask, go, open, run } from './browser.mjs';
+
+const shots = process.env.CONSOLE_SHOTS;
+if (shots) mkdirSync(shots, { recursive: true });
+
+const pages = ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector'];
+
+/** deeper returns the pages of one flow, burst, event and node. */
+async function deeper() {
+  const [flow] = (await ask('flows?order=packets&limit=1')).flows;
+  const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
+  const [event] = (await ask('events?limit=1&severity=warning')).events;
+  const [node] = (await ask('nodes?limit=1')).nodes;
+  const q = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+  return { flow: `flow?${q}`, burst: `burst?id=${burst.id}`, event: `event?id=${event.id}`, node: `topology?node=${node.id}` };
+}
+
+const number = (text) => Number(text.replace(/[^0-9]/g, ''));
+const all = { ...Object.fromEntries(pages.map((page) => [page, page])), ...(await deeper()) };
+
+async function eachPage(name, options) {
+  const page = await open('', options);
+  for (const [title, hash] of Object.entries(all)) {
+    await go(page, `#/${hash}`);
+    await page.waitForTimeout(100); // a picture is drawn once its size is known
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${title}.png` });
+    await accessible(page, `${name} ${title}`);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(overflow <= 0, `${title}: the page is ${overflow} px wider than the window`);
+  }
+}
+
+await run({
+  light: () => eachPage('light', { colorScheme: 'light' }),
+  dark: () => eachPage('dark', { colorScheme: 'dark' }),
+  phone: () => eachPage('phone', { viewport: { width: 390, height: 844 } }),
+  'large screen': () => eachPage('large', { viewport: { width: 3840, height: 2160 }, colorScheme: 'dark' }),
+
+  async overview() {
+    const page = await open('#/overview');
+    await page.waitForFunction(() => /^[0-9,]+$/.test(document.querySelector('#rate').textContent));
+    const { completeness } = await ask('exporters');
+    const said = await page.textContent('a[href="#/collector"] .figure');
+    assert.equal(said.trim(), `${Math.floor(completeness.ratio * 1e4) / 100} %`);
+    const [worst] = (await ask('drops?limit=1')).drops;
+    assert.ok((await page.textContent('main')).includes(worst.reason_name.replaceAll('_', ' ')));
+  },
+
+  async topology() {
+    const page = await open('#/topology');
+    const { nodes, links } = await ask('topology');
+    assert.equal(await page.getAttribute('canvas', 'data-nodes'), String(nodes.length));
+    const pairs = new Set(links.map((l) => [l.from, l.to].sort((a, b) => a - b).join()));
+    assert.equal(await page.getAttribute('canvas', 'data-links'), String(pairs.size));
+    assert.match(await page.textContent('main'), /4 leaves, 2 spines/);
+    await page.selectOption('select[aria-label="Choose a node"]', String(nodes[0].id));
+    await page.waitForSelector('aside');
+    assert.equal(await page.textContent('aside h2'), nodes[0].name);
+    assert.equal(await page.locator('aside table').first().locator('tbody tr').count(), nodes[0].ports.length);
+    assert.match(page.url(), new RegExp(`node=${nodes[0].id}`));
+  },
+
+  async 'a name that is markup stays a text'() {
+    const markup = '<img src=x onerror=alert(1)>';
+    const page = await open('#/latency');
+    for (const hash of ['latency', 'queues', 'flows', 'topology?node=1']) {
+      await go(page, `#/${hash}`);
+      assert.ok((await page.textContent('main')).includes(markup), hash);
+      assert.equal(await page.locator('img').count(), 1, hash); // the logo
+    }
+  },
+
+  async flows() {
+    const page = await open('#/flows?order=packets&protocol=udp');
+    const { flows, total } = await ask('flows?order=packets&protocol=udp&limit=1000');
+    const status = await page.textContent('main p[role=status]');
+    assert.deepEqual(status.match(/[\d,]+/g).map(number), [flows.length, total]);
+    const first = page.locator('tbody tr:not(.rest)').first();
+    assert.equal(number(await first.locator('td').nth(1).textContent()), flows[0].packets);
+    // Only what is in view is drawn.
+    assert.ok((await page.locator('tbody tr').count()) < 100 || flows.length < 100);
+    await page.getByRole('button', { name: 'Drops' }).click();
+    assert.equal(number(await first.locator('td').nth(5).textContent()), Math.max(...flows.map((f) => f.drops)));
+    assert.match(page.url(), /sort=-5/);
+    await page.getByLabel('Source').fill('nonsense');
+    await page.getByLabel('Source').press('Enter');
+    await page.waitForSelector('main [role=alert]');
+    assert.match(await page.textContent('main [role=alert]'), /nonsense/);
+    page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
+  },
+
+  async 'the waybill of a flow'() {
+    const page = await open(`#/${all.flow}`);
+    const [flow] = (await ask('flows?order=packets&limit=1')).flows;
+    const path = flow.paths[0];
+    const rows = await page.locator('section').first().locator('tbody tr').count();
+    assert.equal(rows, 2 * path.hops.length - 1); // hops, and links between them
+    for (const hop of path.hops) assert.ok((await page.textContent('section')).includes(hop.name));
+  },
+
+  async burst() {
+    const page = await open(`#/${all.burst}`);
+    const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
+    const { burst: detail } = await ask(`bursts/${burst.id}`);
+    assert.equal(await page.locator('circle').count(), detail.timeline.length);
+    assert.equal(await page.locator('section table').first().locator('tbody tr').count(), detail.culprits.length);
+  },
+
+  async 'queues, latency, drops, events, collector'() {
+    const page = await open('#/queues');
+    const count = async (label) => Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
+    assert.equal(await count('Queues'), (await ask('queues?limit=10000')).total);
+    await go(page, '#/latency');
+    assert.equal(await count('Time in nodes'), (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
+    assert.equal(await count('Time on links'), (await ask('links?limit=10000')).total);
+    await go(page, '#/drops');
+    assert.equal(await count('Drops'), (await ask('drops')).total);
+    await go(page, '#/events?severity=warning');
+    assert.equal(await count('Events'), (await ask('events?severity=warning')).total);
+    await go(page, '#/collector');
+    const loss = await ask('loss');
+    assert.equal(await count('Loss by exporter'), loss.total);
+    const offered = loss.loss.reduce((sum, l) => sum + l.received + l.lost, 0);
+    assert.equal(number(await page.locator('section').first().locator('tbody td.number').first().textContent()), offered);
+  },
+
+  async 'a filter that is wrong shows where, one that is right filters'() {
+    const page = await open('#/events');
+    const input = page.getByRole('combobox', { name: 'Filter' });
+    await input.fill('kind = drop_storn');
+    await page.waitForSelector('mark');
+    assert.equal(await page.textContent('mark'), 'drop_storn');
+    await input.fill('kind = link');
+    await page.getByRole('option', { name: /link_lost/ }).waitFor();
+    await input.press('ArrowDown');
+    await input.press('Enter');
+    await page.waitForFunction(() => document.querySelector('[role=combobox]').value.startsWith('kind = link_lost'));
+    await page.waitForTimeout(300); // the offer for what may follow
+    await input.press('Escape');
+    await input.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('filter='));
+    const { total } = await ask('events?filter=kind%20%3D%20link_lost');
+    await page.waitForFunction((n) => document.querySelectorAll('main table tbody tr').length === n, total);
+  },
+
+  async 'keyboard only'() {
+    const page = await open('#/overview');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the page');
+    for (let i = 0; i < 20 && (await page.evaluate(() => document.activeElement.textContent)) !== 'Drops'; i++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash === '#/drops' && document.activeElement === document.querySelector('main'));
+    await page.waitForSelector('th button');
+    for (let i = 0; i < 20 && (await page.evaluate(() => document.activeElement.textContent.trim())) !== 'Packets'; i++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('th[aria-sort=descending]');
+  },
+
+  async 'first paint'() {
+    const page = await open('#/overview');
+    const sizes = await page.evaluate(() => performance.getEntriesByType('resource').filter((r) => r.name.endsWith('.js')).map((r) => r.encodedBodySize));
+    const sum = sizes.reduce((a, b) => a + b, 0);
+    assert.ok(sum > 0 && sum < 300_000, `${sum} bytes of JavaScript`);
+  },
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import type { Distribution } from '../src/api/types';
+import { addressKey, age, bytes, compact, duration, endpoint, flowName, number, percent, quantile, typical, unknown } from '../src/lib/format';
+
+test.each([
+  [0, '0 ns'], [850, '850 ns'], [999.4, '999 ns'], [999.9, '1 µs'], [12_400, '12.4 µs'], [1_240_000, '1.24 ms'], [5.2e9, '5.2 s'], [-19_172, '−19.2 µs'], [null, unknown], [undefined, unknown],
+])('duration %s', (ns, want) => expect(duration(ns)).toBe(want));
+
+test.each([[999, '999'], [1234, '1.23k'], [45_600_000, '45.6M'], [null, unknown]])('compact %s', (n, want) => expect(compact(n)).toBe(want));
+test.each([[0, '0 B'], [501_592, '502 kB'], [4_375_000, '4.38 MB']])('bytes %s', (n, want) => expect(bytes(n)).toBe(want));
+
+test('a share is cut: 100 % is said only of all', () => {
+  expect(percent(1)).toBe('100 %');
+  expect(percent(0.999999)).toBe('99.99 %');
+  expect(percent(null)).toBe(unknown);
+});
+
+test('what is not known is not 0', () => expect([number(null), number(0), number(12_345.67)]).toEqual([unknown, '0', '12,345.7']));
+
+const d = (p50: number, relative_error: number): Distribution => ({ count: 9, min: 1, mean: 5, max: 9, p50, p99: 8, relative_error });
+test('a median that is not kept, or is far off, is not shown', () => {
+  expect(quantile(d(0, 0), 'p50')).toBeNull();
+  expect(typical(d(0, 0))).toBe(5);
+  expect(typical(d(4, 0.04))).toBe(4);
+  expect(typical(d(4, 3))).toBe(5);
+});
+
+test('age', () => {
+  const now = Date.parse('2026-11-21T08:00:00Z');
+  expect(age('2026-11-21T07:59:58Z', now)).toBe('now');
+  expect(age('2026-11-21T07:59:00Z', now)).toBe('60 s ago');
+  expect(age('2026-11-21T05:00:00Z', now)).toBe('3 h ago');
+  expect(age('2026-11-21T05:00:00Z', null)).toBe(unknown);
+});
+
+const flow = { src: '10.0.1.1', dst: '2001:db8::1', src_port: 5001, dst_port: 443, protocol: 'tcp', tunnel: 'vxlan', tunnel_id: 5001 };
+test('endpoints as in addresses of the web', () => {
+  expect(endpoint(flow, 'dst')).toBe('[2001:db8::1]:443');
+  expect(flowName(flow)).toBe('10.0.1.1:5001 → [2001:db8::1]:443 tcp in vxlan 5001');
+  expect(endpoint({ ...flow, src_port: 0, dst_port: 0 }, 'src')).toBe('10.0.1.1');
+});
+
+test('addresses sort by number', () => {
+  const sorted = ['2001:db8::1', '10.0.0.10', '::1', '10.0.0.9'].sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1));
+  expect(sorted).toEqual(['10.0.0.9', '10.0.0.10', '::1', '2001:db8::1']);
+});

@@ -1,0 +1,113 @@
+import { expect, test, vi } from 'vitest';
+import type { Drop, FlowPath, Link, LossList } from '../src/api/types';
+import { byteOffset, replaceBytes } from '../src/lib/bytes';
+import { layout, shapeOf, tiersOf } from '../src/lib/layers';
+import { Rate } from '../src/lib/rate';
+import { decades, logScale, stacked, ticks } from '../src/lib/scale';
+import { ledgerOf } from '../src/pages/collector/ledger';
+import { sankey } from '../src/pages/drops/sankey';
+import { waterfall } from '../src/pages/flow/waterfall';
+import { targetOf } from '../src/pages/overview/target';
+
+vi.stubGlobal('location', { hash: '' });
+vi.stubGlobal('addEventListener', () => {});
+const { href, parse } = await import('../src/lib/route.svelte');
+
+test('addresses of pages come back as they were', () => {
+  const hash = href('flows', { src: '10.0.0.0/8', order: 'drops', node: '', port: 0, text: 'a & b = "ü"' });
+  const { page, params } = parse(hash);
+  expect(page).toBe('flows');
+  expect(Object.fromEntries(params)).toEqual({ src: '10.0.0.0/8', order: 'drops', port: '0', text: 'a & b = "ü"' });
+  expect(parse('').page).toBe('overview');
+  expect(parse('#/').page).toBe('overview');
+});
+
+test('scales', () => {
+  const x = logScale(100, 1e6);
+  expect([x(100), x(1e4), x(1e6), x(1), x(1e9)]).toEqual([0, 0.5, 1, 0, 1]);
+  expect(decades(50, 20_000)).toEqual([100, 1000, 10_000]);
+  expect(ticks(100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
+  expect(ticks(0, 5)).toEqual([0]);
+  expect(stacked([[1, 2], [3, 4]])).toEqual([{ low: [0, 0], high: [1, 2] }, { low: [1, 2], high: [4, 6] }]);
+});
+
+test('bytes of UTF-8', () => {
+  expect(byteOffset('ü = x', 1)).toBe(2);
+  expect(replaceBytes('ü = dr', 5, 7, 'drop_storm ')).toEqual({ text: 'ü = drop_storm ', cursor: 15 });
+});
+
+test('a counter that sinks began anew', () => {
+  const rate = new Rate(4000);
+  expect(rate.perSecond()).toBeNull();
+  rate.add(100, 0);
+  rate.add(300, 2000);
+  expect(rate.perSecond()).toBe(100);
+  rate.add(5, 3000);
+  expect(rate.perSecond()).toBeNull();
+});
+
+const clos = (leaves: number, spines: number) => ({
+  nodes: Array.from({ length: leaves + spines }, (_, i) => ({ id: i + 1, hosts: i < leaves })),
+  links: Array.from({ length: leaves * spines }, (_, i) => ({ from: 1 + (i % leaves), to: leaves + 1 + Math.floor(i / leaves) })),
+});
+
+test('leaves are below spines', () => {
+  const { nodes, links } = clos(4, 2);
+  expect([...tiersOf(nodes, links).entries()].sort()).toEqual([[1, 0], [2, 0], [3, 0], [4, 0], [5, 1], [6, 1]]);
+  expect(shapeOf(nodes, links)).toBe('4 leaves, 2 spines');
+  expect(shapeOf(nodes, [...links, { from: 5, to: 6 }])).toBe('6 nodes');
+});
+
+test('a layout does not depend on the order of what it gets, and nothing lies on something else', () => {
+  const { nodes, links } = clos(300, 200);
+  const places = layout(nodes, links);
+  expect(layout(nodes.toReversed(), links.toReversed()).toSorted((a, b) => a.id - b.id)).toEqual(places.toSorted((a, b) => a.id - b.id));
+  expect(places).toHaveLength(500);
+  for (const tier of [0, 1]) {
+    const xs = places.filter((p) => p.tier === tier).map((p) => p.x).sort((a, b) => a - b);
+    expect(Math.min(...xs.slice(1).map((x, i) => x - xs[i]!))).toBeGreaterThanOrEqual(150);
+  }
+});
+
+test('a part of the network without hosts is placed too', () => {
+  const places = layout([{ id: 1, hosts: true }, { id: 2, hosts: false }, { id: 3, hosts: false }], [{ from: 2, to: 3 }]);
+  expect(places.map((p) => [p.id, p.tier]).sort()).toEqual([[1, 0], [2, 0], [3, 1]]);
+});
+
+const dist = (mean: number) => ({ count: 1, min: mean, mean, max: mean, p50: 0, p99: 0, relative_error: 0 });
+const hop = (node: number | null, ingress: number, egress: number, mean?: number) => ({
+  node, ingress_port: ingress, egress_port: egress, ...(mean === undefined ? {} : { latency_ns: dist(mean) }),
+});
+
+test('a waterfall takes the link between the ports of the path, and leaves out what is not known', () => {
+  const link = (from_port: number, mean: number): Link =>
+    ({ from: 1, from_port, to: 2, to_port: 3, packets: 1, first: '', last: '', delay: { ns: dist(mean) } });
+  const path: FlowPath = { id: 'x', packets: 1, first: '', last: '', hops: [hop(1, 9, 2, 100), hop(2, 3, 4), hop(3, 1, 2, 50)] };
+  const fall = waterfall(path, [link(1, 999), link(2, 20)]);
+  expect(fall.steps.map((s) => [s.startNs, s.ns])).toEqual([[0, 100], [100, 20], [120, null], [120, null], [120, 50]]);
+  expect([fall.totalNs, fall.gaps]).toEqual([170, 2]);
+});
+
+test('the ledger adds up', () => {
+  const loss = { socket: 0, received: 90, lost: 10, kernel_drops: 4, duplicate: 1, malformed: { a: 2, b: 1 }, damaged: {} };
+  const steps = ledgerOf({ loss: [loss, { ...loss, received: 5, lost: null, kernel_drops: null, duplicate: null, malformed: null }] } as unknown as LossList);
+  expect(steps.map((s) => [s.name, s.count])).toEqual([['Offered', 105], ['Lost in the network', 6], ['Dropped at the socket', 4], ['Received', 95], ['Malformed', 3], ['Usable', 92]]);
+});
+
+test('bands of a Sankey fill the sides of their boxes', () => {
+  const drop = (node: number, egress_port: number | null, reason_name: string, packets: number) => ({ node, egress_port, reason_name, packets }) as Drop;
+  const { boxes, bands } = sankey([drop(1, 6, 'queue_full', 300), drop(1, 7, 'queue_full', 100), drop(2, null, 'port_down', 100)], 200);
+  for (const box of boxes) {
+    for (const side of ['from', 'to'] as const) {
+      const packets = bands.filter((b) => b[side] === box).reduce((sum, b) => sum + b.packets, 0);
+      if (packets > 0) expect(packets).toBe(box.packets);
+    }
+  }
+  expect(boxes.filter((b) => b.column === 0).map((b) => [b.label, b.packets])).toEqual([['node 1', 400], ['node 2', 100]]);
+});
+
+test('where to point a switch', () => {
+  expect(targetOf('0.0.0.0:8555', 'noc.example')).toBe('noc.example:8555');
+  expect(targetOf('udp://[::]:8555', 'noc.example')).toBe('noc.example:8555');
+  expect(targetOf('192.0.2.7:32766', 'noc.example')).toBe('192.0.2.7:32766');
+});
