@@ -2,8 +2,10 @@ package api
 
 import (
 	"io/fs"
+	"mime"
 	"net/http"
 	"path"
+	"strings"
 )
 
 // newConsole returns the handler of the console's files, or nil if there are none.
@@ -39,5 +41,25 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-cache") // another version of Waybill has other files of the same names
+	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+	if strings.HasPrefix(name, "assets/") {
+		if _, err := fs.Stat(h.cfg.Console, name); err == nil {
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable") // their names change with their content
+		}
+	}
+	if kind := mime.TypeByExtension(path.Ext(name)); compressible[path.Ext(name)] {
+		if content, err := fs.ReadFile(h.cfg.Console, name); err == nil {
+			w.Header().Set("Content-Type", kind)
+			body, end := h.compress(w, r)
+			if r.Method != http.MethodHead {
+				body.Write(content) // an error means that the client is gone
+			}
+			end()
+			return
+		}
+	}
 	h.console.ServeHTTP(w, r)
 }
+
+// compressible has the endings of files that are worth to be compressed.
+var compressible = map[string]bool{".js": true, ".css": true, ".svg": true}

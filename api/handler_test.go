@@ -230,6 +230,25 @@ func TestConsole(t *testing.T) {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}
 	}
+	r := httptest.NewRequest("GET", "/assets/index-abc.js", nil)
+	r.Header.Set("Accept-Encoding", "gzip")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	z, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatalf("a script: %v", err)
+	}
+	if text, err := io.ReadAll(z); err != nil || string(text) != "export {}" {
+		t.Errorf("a script: got %q, %v", text, err)
+	}
+	if got := w.Header(); !strings.Contains(got.Get("Cache-Control"), "immutable") || !strings.HasPrefix(got.Get("Content-Type"), "text/javascript") {
+		t.Errorf("a script: got headers %v", got)
+	}
+	for _, target := range []string{"/", "/app.js", "/assets/missing.js"} {
+		if got := ask(h, "GET", target).Header().Get("Cache-Control"); got != "no-cache" && !strings.Contains(target, "missing") || strings.Contains(got, "immutable") {
+			t.Errorf("%s: got Cache-Control %q", target, got)
+		}
+	}
 	cfg.Console = nil
 	if w := ask(New(cfg), "GET", "/"); w.Code != 404 || !strings.Contains(w.Body.String(), "this server has no console") {
 		t.Errorf("no console: got %d %s", w.Code, w.Body)

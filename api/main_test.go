@@ -140,6 +140,7 @@ func testConfig(collector *analyze.Collector) Config {
 		Logger: slog.New(slog.DiscardHandler),
 		Console: fstest.MapFS{
 			"index.html": {Data: []byte("<!doctype html><title>Waybill</title>")}, "app.js": {Data: []byte("'use strict'")},
+			"assets/index-abc.js": {Data: []byte("export {}")},
 			"parts/cable.js": {Data: []byte("0")},
 		},
 	}

@@ -76,7 +76,7 @@ await run({
   async flows() {
     const page = await open('#/flows?order=packets&protocol=udp');
     const { flows, total } = await ask('flows?order=packets&protocol=udp&limit=1000');
-    const status = await page.textContent('main p[role=status]');
+    const status = await page.textContent('main p.count');
     assert.deepEqual(status.match(/[\d,]+/g).map(number), [flows.length, total]);
     const first = page.locator('tbody tr:not(.rest)').first();
     assert.equal(number(await first.locator('td').nth(1).textContent()), flows[0].packets);
