@@ -141,7 +141,7 @@ func testConfig(collector *analyze.Collector) Config {
 		Console: fstest.MapFS{
 			"index.html": {Data: []byte("<!doctype html><title>Waybill</title>")}, "app.js": {Data: []byte("'use strict'")},
 			"assets/index-abc.js": {Data: []byte("export {}")},
-			"parts/cable.js": {Data: []byte("0")},
+			"parts/cable.js":      {Data: []byte("0")},
 		},
 	}
 }
