@@ -29,6 +29,11 @@ type Config struct {
 	// SQL answers statements over what is kept; without it nothing is.
 	SQL SQL
 
+	// History answers questions about a time range; without it lists are about now only.
+	History History
+	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
+	KeptFine, KeptMinute time.Duration
+
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
 
@@ -56,6 +61,9 @@ type Config struct {
 
 	// RefusedConnections returns how many connections were closed because their client had too many.
 	RefusedConnections func() uint64
+
+	// Stopping is closed when the server stops, which ends streams; nil: they end with their connections.
+	Stopping <-chan struct{}
 
 	// OpenMetrics lets everybody read /metrics.
 	OpenMetrics bool

@@ -13,15 +13,20 @@ import (
 
 // schemas returns what filters may be about by name; nodes have these names.
 func schemas(names map[uint32]string) map[string]*filter.Schema {
-	ids := map[string]uint32{}
-	for _, id := range slices.Backward(slices.Sorted(maps.Keys(names))) { // of equal names the lowest id wins
-		ids[names[id]] = id
-	}
 	all := map[string]*filter.Schema{}
 	for _, s := range filter.Schemas() {
-		all[s.Name()] = s.WithNodes(ids)
+		all[s.Name()] = s.WithNodes(nodeIDs(names))
 	}
 	return all
+}
+
+// nodeIDs returns the ids of nodes by name; of equal names the lowest id wins.
+func nodeIDs(names map[uint32]string) map[string]uint32 {
+	ids := map[string]uint32{}
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(names))) {
+		ids[names[id]] = id
+	}
+	return ids
 }
 
 // filter returns what a parameter with a filter selects; without it everything.

@@ -15,20 +15,23 @@ type FlowList struct {
 }
 
 func (h *handler) flows(p *params) (answer, *Problem) {
-	q := analyze.FlowFilter{
-		Limit: p.limit(),
-		Order: analyze.FlowOrder(p.choice("order",
-			string(analyze.ByLast), string(analyze.ByPackets), string(analyze.ByLatency), string(analyze.ByDrops))),
-		Match: p.flow(), Outer: p.outer(),
-	}
-	if is, given := p.node(); given {
-		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
-	}
+	q := h.flowFilter(p)
+	q.Order = analyze.FlowOrder(p.choice("order",
+		string(analyze.ByLast), string(analyze.ByPackets), string(analyze.ByLatency), string(analyze.ByDrops)))
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	flows, total := h.cfg.Collector.Flows(q)
 	return listOfTotal("flows", flows, total), nil
+}
+
+// flowFilter returns what the parameters of flows select, the latest first.
+func (h *handler) flowFilter(p *params) analyze.FlowFilter {
+	q := analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Match: p.flow(), Outer: p.outer()}
+	if is, given := p.node(); given {
+		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
+	}
+	return q
 }
 
 // outer returns whether the tunnel of a flow is one of those that outer_src, outer_dst and outer_port select; nil if none is given.

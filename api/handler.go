@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/waybill-int/waybill/filter"
 )
@@ -18,18 +19,27 @@ type handler struct {
 	routes  map[string]http.HandlerFunc
 	console http.Handler
 	schemas map[string]*filter.Schema
-	queries chan struct{} // holds one value for each list that is being gathered
-	gzips   sync.Pool     // of *gzip.Writer
-	zstds   sync.Pool     // of *zstd.Encoder
+	// histories are the lists that a store answers when they are asked about a time range.
+	histories map[string]history
+	queries   chan struct{} // holds one value for each list that is being gathered
+	streams   chan struct{} // holds one value for each stream
+	begun     int64         // when this process began, which tells its events from those of another
+	gzips     sync.Pool     // of *gzip.Writer
+	zstds     sync.Pool     // of *zstd.Encoder
 }
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
-	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries)}
+	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), begun: time.Now().UnixNano()}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.zstds.New = func() any { return newZstd() }
 	h.console = newConsole(h.cfg.Console)
 	h.schemas = schemas(h.cfg.Collector.Names)
+	h.histories = histories()
+	for name, y := range h.histories {
+		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names))
+		h.histories[name] = y
+	}
 	checks := newChecks(h.cfg)
 	h.routes = map[string]http.HandlerFunc{
 		"/healthz": h.health,
@@ -45,9 +55,12 @@ func New(cfg Config) http.Handler {
 		"/api/v1/query": h.query,
 
 		"/api/v1/openapi.json": h.serveOpenAPI,
+
+		"/api/v1/events/stream": h.streamEvents,
+		"/api/v1/flows/stream":  h.streamFlows,
 	}
 	for name, find := range h.resources() {
-		h.routes["/api/v1/"+name] = h.list(find)
+		h.routes["/api/v1/"+name] = h.list(h.timed(name, find))
 	}
 	return checks.before(h)
 }

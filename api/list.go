@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type answer struct {
 	item  func(i int) any
 	kind  reflect.Type // of the items
 	more  []member
+	past  bool // of a time range, from the store
 }
 
 // A member is what an answer says beside its list.
@@ -49,8 +51,25 @@ func listOfTotal[T any](name string, items []T, total int) answer {
 // A resource finds what a query asks for. It must not look for anything before it knows that the query has no problem.
 type resource func(p *params) (answer, *Problem)
 
+// A finder is a resource that may take long, which it does not when ctx is done.
+type finder func(ctx context.Context, p *params) (answer, *Problem)
+
+// timed returns what finds a resource: in the store, if a time range is given and it has such records.
+func (h *handler) timed(name string, find resource) finder {
+	_, kept := h.histories[name]
+	return func(ctx context.Context, p *params) (answer, *Problem) {
+		if kept && (p.values.Has("since") || p.values.Has("until")) {
+			return h.past(ctx, name, p)
+		}
+		if kept {
+			p.asked["since"], p.asked["until"] = true, true
+		}
+		return find(p)
+	}
+}
+
 // list returns the handler of a resource.
-func (h *handler) list(find resource) http.HandlerFunc {
+func (h *handler) list(find finder) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := newParams(r.URL.RawQuery)
 		format := p.format(r.Header)
@@ -60,8 +79,8 @@ func (h *handler) list(find resource) http.HandlerFunc {
 			return
 		}
 		now := h.cfg.Now().UTC()
-		a, problem := find(p)
-		if problem == nil {
+		a, problem := find(r.Context(), p)
+		if problem == nil && !a.past {
 			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
 		}
 		<-h.queries // before writing: a client that reads slowly must not keep others from asking
@@ -72,6 +91,18 @@ func (h *handler) list(find resource) http.HandlerFunc {
 		w.Header().Set("Content-Type", format.media)
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Add("Vary", "Accept")
+		if a.past {
+			tag, err := a.etag(format)
+			if err == nil {
+				w.Header().Set("ETag", tag)
+				w.Header().Set("Cache-Control", "private, no-cache") // to be kept, and asked for again with the tag
+			}
+			if err == nil && matches(r, tag) {
+				w.Header().Del("Content-Type")
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+		}
 		body, end := h.compress(w, r)
 		err := format.write(&a, body, now)
 		if err == nil {

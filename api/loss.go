@@ -62,6 +62,9 @@ func (p *params) time(name string, now time.Time) int64 {
 	if !given {
 		return 0
 	}
+	if text == "now" {
+		return now.UnixNano()
+	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return max(t.UnixNano(), 1)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,9 @@ type operation struct {
 	status                    int    // 0: 200
 	body                      any    // a value of the type of the body; nil: none
 	media                     string // of the answer; "": JSON
+	// Of a list that a store answers: the parameters that go with since and until, and a value of the type of that answer.
+	past    string
+	history any
 }
 
 // openAPI returns the description of all operations, OpenAPI 3.1, as JSON.
@@ -67,6 +71,9 @@ func (o *operation) describe(types *types) *huma.Operation {
 	if o.answer != nil {
 		response.Content = map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.answer)}}
 	}
+	if o.history != nil {
+		response.Content[mediaJSON].Schema = &huma.Schema{OneOf: []*huma.Schema{types.of(o.answer), types.of(o.history)}}
+	}
 	if o.media != "" {
 		response.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
@@ -77,7 +84,7 @@ func (o *operation) describe(types *types) *huma.Operation {
 		name, _, _ := strings.Cut(rest, "}")
 		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
-	for name := range strings.FieldsSeq(o.params) {
+	for _, name := range o.allParams() {
 		p := parameters[name]
 		if special, ok := parameters[o.id+"."+name]; ok {
 			p = special
@@ -91,6 +98,17 @@ func (o *operation) describe(types *types) *huma.Operation {
 		}
 	}
 	return d
+}
+
+// allParams returns the names of the parameters, with and without a time range.
+func (o *operation) allParams() []string {
+	names := strings.Fields(o.params)
+	for name := range strings.FieldsSeq(o.past) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // types makes schemas of the types of answers.

@@ -45,10 +45,13 @@ type Query struct {
 	Args  []any
 	// Group are the columns to group by; Values those that are wanted of each group.
 	Group, Values []string
-	// Order is a column of the answer, by which the largest come first; "" orders by start and group.
+	// Order is a column of the answer, by which the largest come first; those that are equal, or all if it is "", are in the
+	// order of start and group.
 	Order string
 	// Limit is how many rows are wanted at most; 0 means DefaultLimit.
 	Limit int
+	// Offset is how many rows are left out before those.
+	Offset int
 }
 
 // DefaultLimit is how many rows a Query answers that asks for no number.

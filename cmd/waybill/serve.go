@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os/signal"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -136,6 +137,7 @@ type server struct {
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
 	receiving   atomic.Bool
+	stopping    chan struct{} // closed when the HTTP server stops
 }
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
@@ -226,7 +228,9 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		return nil, err
 	}
 	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
+	s.stopping = make(chan struct{})
 	s.http = newHTTPServer(s.handler(), s.secure, s.log)
+	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	return s, nil
 }
 
@@ -368,7 +372,7 @@ func (s *server) handler() http.Handler {
 	}
 	return api.New(api.Config{
 		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(),
+		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
 	})
 }
 

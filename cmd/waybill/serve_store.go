@@ -156,6 +156,14 @@ func (k *keeper) sql() api.SQL {
 	return k.store.SQL
 }
 
+// history returns what answers questions about a time range.
+func (k *keeper) history() api.History {
+	if k == nil {
+		return nil
+	}
+	return k.store.Query
+}
+
 // metrics returns those of the store.
 func (k *keeper) metrics() prometheus.Gatherer {
 	if k == nil {

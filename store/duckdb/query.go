@@ -31,7 +31,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	limit := cmp.Or(q.Limit, store.DefaultLimit)
-	rows, err := s.db.QueryContext(ctx, c.text+fmt.Sprintf(" LIMIT %d", limit+1), q.Args...)
+	rows, err := s.db.QueryContext(ctx, c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", limit+1, q.Offset), q.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", trouble(ctx, err))
 	}
@@ -226,7 +226,7 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 	c.text = fmt.Sprintf("WITH rows AS NOT MATERIALIZED %s SELECT %s FROM (%s)", from, strings.Join(list, ", "), text)
 	switch {
 	case q.Order != "":
-		c.text += " ORDER BY " + q.Order + " DESC NULLS LAST"
+		c.text += " ORDER BY " + strings.Join(append([]string{q.Order + " DESC NULLS LAST"}, group...), ", ")
 	case len(group) > 0:
 		c.text += " ORDER BY " + strings.Join(group, ", ")
 	}

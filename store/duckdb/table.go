@@ -93,7 +93,7 @@ var tables = [store.NumTables]*table{
 			{name: "occupancy_sum", kind: "UBIGINT", role: sum},
 			{name: "occupancy_max", kind: "UINTEGER", role: high},
 		},
-		derived: []derived{{name: "occupancy_mean", text: "occupancy_sum / samples", needs: []string{"samples"}}},
+		derived: []derived{{name: "occupancy_mean", text: "occupancy_sum / samples", needs: []string{"samples", "occupancy_sum"}}},
 	},
 	store.Links: {
 		id: store.Links, finest: 10 * time.Second,

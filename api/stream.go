@@ -1,0 +1,202 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+const (
+	mediaStream = "text/event-stream"
+	// maxStreams is how many streams are written at a time.
+	maxStreams = 64
+	// streamEvery is how often a stream looks for what is new, heartbeatEvery how often it says something at least.
+	streamEvery, heartbeatEvery = time.Second, 15 * time.Second
+	// streamWrite is how long a client may take for what it is sent; who is slower is cut off, and may come back with
+	// Last-Event-ID.
+	streamWrite = 10 * time.Second
+)
+
+// streamEvents answers GET /api/v1/events/stream with server-sent events: each event when it begins, when its severity or
+// text changes, and when it is over. A client that cannot keep up holds up nobody: what is over and forgotten meanwhile is
+// counted.
+func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
+	p := newParams(r.URL.RawQuery)
+	kinds, least := p.kinds(), p.severity()
+	is, _ := p.node()
+	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
+	if problem := p.problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	wanted := func(e *telemetry.Event) bool {
+		return (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (is(e.Node, e.Name) || is(e.ToNode, e.ToName)) &&
+			matcher.Match(filter.EventRow{Event: e})
+	}
+	h.stream(w, r, func(s *stream) func() error {
+		_, _, ended := h.cfg.Events.Since(1<<64 - 1) // none that is over by now
+		if last, ok := h.lastEnded(r); ok && last < ended {
+			ended = last
+		}
+		told := map[string]string{} // what was said of events that go on
+		return func() error {
+			open, over, now := h.cfg.Events.Since(ended)
+			at := func(ended uint64) { s.id = fmt.Sprintf("%d-%d", h.begun, ended) }
+			at(ended)
+			if forgotten := now - ended - uint64(len(over)); forgotten > 0 {
+				if err := s.send("lost", map[string]uint64{"events": forgotten}); err != nil {
+					return err
+				}
+			}
+			for i := range over {
+				at(ended + uint64(i) + 1) // not more than really ended up to this one: who comes back misses nothing
+				delete(told, over[i].ID)
+				if wanted(&over[i]) {
+					if err := s.send("event", &over[i]); err != nil {
+						return err
+					}
+				}
+			}
+			ended = now
+			at(ended)
+			still := make(map[string]string, len(open))
+			for i := range open {
+				e := &open[i]
+				state := e.Severity.String() + e.Text
+				still[e.ID] = state
+				if told[e.ID] != state && wanted(e) {
+					if err := s.send("event", e); err != nil {
+						return err
+					}
+				}
+			}
+			told = still
+			return nil
+		}
+	})
+}
+
+// lastEnded returns how many events had ended when a client lost its stream, if it says so of this process.
+func (h *handler) lastEnded(r *http.Request) (uint64, bool) {
+	begun, ended, _ := strings.Cut(r.Header.Get("Last-Event-ID"), "-")
+	n, err := strconv.ParseUint(ended, 10, 64)
+	return n, err == nil && begun == strconv.FormatInt(h.begun, 10)
+}
+
+// streamFlows answers GET /api/v1/flows/stream with server-sent events: once a second the flows about which reports came
+// since, at most limit of them; the others are counted.
+func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
+	p := newParams(r.URL.RawQuery)
+	q := h.flowFilter(p)
+	limit := q.Limit
+	if problem := p.problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	q.Limit = maxLimit
+	h.stream(w, r, func(s *stream) func() error {
+		var last time.Time
+		return func() error {
+			select {
+			case h.queries <- struct{}{}:
+			case <-r.Context().Done():
+				return r.Context().Err()
+			}
+			flows, _ := h.cfg.Collector.Flows(q) // the latest first
+			<-h.queries
+			n := 0
+			for n < len(flows) && flows[n].Last.After(last) {
+				n++
+			}
+			if n > 0 {
+				last = flows[0].Last
+			}
+			for i := range flows[:min(n, limit)] {
+				if err := s.send("flow", &flows[i]); err != nil {
+					return err
+				}
+			}
+			if n > limit {
+				return s.send("lost", map[string]int{"flows": n - limit})
+			}
+			return nil
+		}
+	})
+}
+
+// A stream is an answer of server-sent events.
+type stream struct {
+	w    http.ResponseWriter
+	id   string // of what is sent now, if one can go on from there
+	sent bool   // something, since the last look at it
+}
+
+// send writes an event.
+func (s *stream) send(kind string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	id := ""
+	if s.id != "" {
+		id = "id: " + s.id + "\n"
+	}
+	s.sent = true
+	_, err = fmt.Fprintf(s.w, "%sevent: %s\ndata: %s\n\n", id, kind, text)
+	return err
+}
+
+// stream calls what begin returns once a second until the client is gone, too slow, or the server stops.
+func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*stream) func() error) {
+	select {
+	case h.streams <- struct{}{}:
+		defer func() { <-h.streams }()
+	default:
+		retryAfter(w, time.Minute)
+		newProblem(http.StatusServiceUnavailable, "%d streams are open, which is all that are at a time", maxStreams).write(w)
+		return
+	}
+	w.Header().Set("Content-Type", mediaStream)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more
+	if r.Method == http.MethodHead {
+		return
+	}
+	control := http.NewResponseController(w)
+	s := &stream{w: w}
+	look := begin(s)
+	ticker := time.NewTicker(streamEvery)
+	defer ticker.Stop()
+	fmt.Fprint(w, "retry: 3000\n\n")
+	for said := time.Now(); ; {
+		_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // where there is none, the server has its own
+		err := look()
+		if now := time.Now(); s.sent || now.Sub(said) >= heartbeatEvery {
+			said = now
+			if !s.sent && err == nil {
+				_, err = fmt.Fprint(w, ": nothing new\n\n")
+			}
+			s.sent = false
+		}
+		if err == nil {
+			err = control.Flush()
+		}
+		if err != nil {
+			h.cfg.Logger.Debug("stream ended", "path", r.URL.Path, "error", err)
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-r.Context().Done():
+			return
+		case <-h.cfg.Stopping:
+			return
+		}
+	}
+}
