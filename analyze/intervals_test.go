@@ -166,14 +166,6 @@ func TestIntervalsConserve(t *testing.T) {
 	}
 }
 
-// residence is the time that a packet spent in all hops together.
-func residence(r *telemetry.Report) (sum uint64) {
-	for i := range r.Hops {
-		sum += r.Hops[i].LatencyNs
-	}
-	return sum
-}
-
 func same[K, V comparable](t *testing.T, what string, want, got map[K]V) {
 	t.Helper()
 	if len(want) != len(got) {
