@@ -86,7 +86,10 @@ type Query struct {
 	Incast    bool   // of bursts: only those to which many senders came together
 	Filter    string // of events and alerts: see package filter
 
-	Since, Until string // of loss: a time or how long ago
+	Since, Until string // a time or how long ago: of loss, and of lists of a time range (see Client.FlowHistory)
+	GroupBy      string // of a time range: names of fields, with commas
+	Interval     string // of a time range: length of its pieces
+	Cursor       string // of a time range: Frame.Next of the answer before
 	Intervals    bool   // of loss: list them too
 }
 
@@ -97,6 +100,7 @@ func (q *Query) encode() string {
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
 		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
+		"group_by": q.GroupBy, "interval": q.Interval, "cursor": q.Cursor,
 	} {
 		if value != "" {
 			values.Set(name, value)

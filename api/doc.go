@@ -11,6 +11,8 @@
 //	GET /api/v1/events     kind, severity, node, open, filter
 //	GET /api/v1/exporters  source, node
 //	GET /api/v1/listeners
+//	GET /api/v1/openapi.json
+//	GET /api/v1/events/stream, /api/v1/flows/stream
 //	GET /api/v1/loss       since, until, node, intervals
 //	GET /api/v1/alerts     state, severity, node, silenced, filter
 //	GET /api/v1/silences

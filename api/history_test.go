@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -216,5 +217,31 @@ func TestHistoryProblems(t *testing.T) {
 	}
 	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/flows?since=1h"); w.Code != 404 || !strings.Contains(w.Body.String(), "--data DIR") {
 		t.Errorf("without a store: got %s", w.Body)
+	}
+}
+
+// The client gets what the server sent.
+func TestHistoryClient(t *testing.T) {
+	server := httptest.NewServer(New(remembered(t)))
+	defer server.Close()
+	c, err := NewClient(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Limit: 2, GroupBy: "src,protocol,path", Interval: "1m", Order: "packets"}
+	for page := range 2 {
+		list, err := c.FlowHistory(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := json.Marshal(list)
+		query := "&limit=2&group_by=src,protocol,path&interval=1m&order=packets&cursor=" + q.Cursor
+		if page == 0 {
+			query = strings.TrimSuffix(query, "&cursor=")
+		}
+		if want := ask(server.Config.Handler, "GET", "/api/v1/flows?"+tuesdays+query).Body.Bytes(); normal(t, got) != normal(t, want) {
+			t.Errorf("page %d:\ngot  %s\nwant %s", page, got, want)
+		}
+		q.Cursor = list.Next
 	}
 }
