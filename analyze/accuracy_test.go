@@ -1,0 +1,497 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// accuracyModes are the kinds of telemetry for which accuracy is computed: a configuration of INT nodes; none: that of the
+// scenario, with which nodes report flows that are new or changed, and every flow once a second.
+var accuracyModes = []struct{ name, nodes string }{
+	{"stacks", everyPacket},
+	{"postcards", postcards},
+	{"stacks, 1 in 10", "watch: [{report_all: true, sample: 10}]\n"},
+	{"by events", ""},
+}
+
+// otherNetworks are scenarios that nothing was tuned for: a ring, and a fat tree.
+var otherNetworks = []string{`
+name: ring
+duration: 16s
+topology: {ring: {nodes: 6, hosts: 2, host_link: {rate: 50M}, ring_link: {rate: 100M, delay: 50us}}}
+traffic:
+  - {poisson: {load: 3%, sizes: web_search, max_size: 100kB}, ip: mixed}
+  - {constant: {from: h1, to: h5}, rate: 1M, packet: 500, port: 6001}
+  - {constant: {from: h3, to: h8}, rate: 1M, packet: 500, port: 6002}
+  - {constant: {from: h5, to: h1}, rate: 1M, packet: 500, port: 6003}
+faults:
+  - {at: 3s, for: 2s, slow_switch: {node: pop2, extra: 300us}}
+  - {at: 6s, for: 2s, blackhole: {node: pop2, prefix: 10.0.3.0/24}}
+  - {at: 9s, for: 3s, gray_link: {link: [pop2, pop3], drop: 3%}}
+  - {at: 13s, for: 1s, loop: {nodes: [pop1, pop2], prefix: 10.0.3.0/24}}
+`, `
+name: fat-tree
+duration: 16s
+topology: {fat_tree: {k: 4, host_link: {rate: 50M}, fabric_link: {rate: 50M, delay: 5us}}}
+traffic:
+  - {poisson: {load: 6%, sizes: web_search, max_size: 100kB}, ip: mixed}
+  - {incast: {senders: [h3, h5, h7, h9, h11, h13], to: h1, bytes: 20kB, every: 2s, jitter: 1ms}, transport: udp, port: 9000}
+faults:
+  - {at: 3s, for: 3s, link_down: {link: [pod1-agg1, core1]}}
+  - {at: 7s, for: 3s, gray_link: {link: [pod2-edge1, pod2-agg1], drop: 3%}}
+  - {at: 11s, for: 2s, slow_switch: {node: core3, extra: 500us}}
+  - {at: 14s, for: 1s, report_loss: {every: 7}}
+`}
+
+// leastAccuracy is what recall and precision must be at least, in per cent, by kind of telemetry. What is not here must be 100.
+// Below 1 recall says that this telemetry cannot show it.
+var leastAccuracy = map[string]map[telemetry.EventKind][2]float64{
+	"stacks": {
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75}, telemetry.EventECMPImbalance: {85, 100},
+	},
+	"postcards": {
+		telemetry.EventPathChange: {95, 90}, telemetry.EventLinkLost: {100, 80}, telemetry.EventLatencyAnomaly: {100, 75}, telemetry.EventClockJump: {100, 75},
+		telemetry.EventECMPImbalance: {35, 100},
+	},
+	"stacks, 1 in 10": {
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {95, 99}, telemetry.EventPathChange: {45, 90}, telemetry.EventLinkLost: {90, 75},
+		telemetry.EventECMPImbalance: {60, 100},
+	},
+	"by events": {
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {99, 100}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75},
+		telemetry.EventECMPImbalance: {75, 100},
+	},
+}
+
+// An incident is what an event should tell of: it is found if there is an event of the kind about one of the subjects at that
+// time, and an event is right if there is such an incident.
+type incident struct {
+	kind         telemetry.EventKind
+	subjects     []string
+	fromNs, toNs int64
+
+	found          bool
+	startNs, endNs int64             // how far the nearest event is from the truth
+	culprits       map[string]uint64 // bytes of flows
+	named          map[string]bool
+}
+
+// slackNs is how long before or after an incident an event about it may be: a scan.
+const slackNs = ScanNs
+
+func (i *incident) matches(kind telemetry.EventKind, subject string, fromNs, toNs int64) bool {
+	slack := slackNs
+	if isBurst(kind) {
+		slack = 0
+	}
+	return (i.kind == kind || isBurst(i.kind) && isBurst(kind)) && slices.Contains(i.subjects, subject) && fromNs <= i.toNs+slack && toNs >= i.fromNs-slack
+}
+
+func isBurst(k telemetry.EventKind) bool {
+	return k == telemetry.EventMicroburst || k == telemetry.EventIncast
+}
+
+// An accuracy is how right events of a kind are.
+type accuracy struct {
+	incidents, found, events, right int
+	startNs, endNs                  int64  // the farthest from the truth
+	culprits, named                 uint64 // bytes of culprits of bursts, and of those that were named
+}
+
+// accuracyKinds are the kinds of events that the truth of a run tells of, in the order of the table.
+var accuracyKinds = []telemetry.EventKind{
+	telemetry.EventMicroburst, telemetry.EventPathChange, telemetry.EventLinkLost, telemetry.EventLoop, telemetry.EventBlackhole,
+	telemetry.EventGrayFailure, telemetry.EventDropStorm, telemetry.EventLatencyAnomaly, telemetry.EventECMPImbalance,
+	telemetry.EventClockJump, telemetry.EventReportLoss,
+}
+
+// Precision and recall of events over all scenarios and some networks more, compared with the truth, as docs/explanation/accuracy.md
+// has them. WAYBILL_ACCURACY_SEEDS=N runs each N times with other traffic, and with all
+// kinds of telemetry instead of the first two.
+func TestAccuracy(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	seeds, _ := strconv.ParseUint(cmp.Or(os.Getenv("WAYBILL_ACCURACY_SEEDS"), "1"), 10, 64)
+	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no scenarios", err)
+	}
+	var table strings.Builder
+	modes := accuracyModes
+	if os.Getenv("WAYBILL_ACCURACY_SEEDS") == "" {
+		modes = modes[:2]
+	}
+	for _, mode := range modes {
+		scores := map[telemetry.EventKind]*accuracy{}
+		for _, kind := range accuracyKinds {
+			scores[kind] = &accuracy{}
+		}
+		for seed := range seeds {
+			for _, file := range files {
+				s, err := scenario.Load(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				scoreRun(t, s, seed, mode.name, mode.nodes, scores)
+			}
+			for _, text := range otherNetworks {
+				scoreRun(t, scenarioOf(t, text), seed, mode.name, mode.nodes, scores)
+			}
+		}
+		fmt.Fprintf(&table, "\n%s\n| Events | True | Recall | Precision | Start within | End within |\n", mode.name)
+		for _, kind := range accuracyKinds {
+			a := scores[kind]
+			recall, precision := percent(a.found, a.incidents), percent(a.right, a.events)
+			fmt.Fprintf(&table, "| `%s` | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", kind, a.incidents, recall, precision, a.events, float64(a.startNs)/1e6, float64(a.endNs)/1e6)
+			least, ok := leastAccuracy[mode.name][kind]
+			if !ok {
+				least = [2]float64{100, 100}
+			}
+			if a.incidents == 0 || recall < least[0] || precision < least[1] {
+				t.Errorf("%s, %s: %d of %d found, %d of %d are right", mode.name, kind, a.found, a.incidents, a.right, a.events)
+			}
+		}
+		bursts := scores[telemetry.EventMicroburst]
+		named := 100 * float64(bursts.named) / float64(bursts.culprits)
+		fmt.Fprintf(&table, "culprits named, by bytes: %.2f %%\n", named)
+		if least := map[string]float64{"stacks": 100, "postcards": 100}[mode.name]; named < max(least, 90) {
+			t.Errorf("%s: %.2f %% of the bytes of culprits are named", mode.name, named)
+		}
+	}
+	t.Log(table.String())
+}
+
+// percent returns how many of all those are, in per cent; 0 of 0 are all.
+func percent(n, all int) float64 {
+	if all == 0 {
+		return 100
+	}
+	return 100 * float64(n) / float64(all)
+}
+
+// scoreRun runs a scenario and adds how right its events are to scores.
+func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, mode, nodes string, scores map[telemetry.EventKind]*accuracy) {
+	t.Helper()
+	if nodes != "" {
+		s.INT.Text = []byte(nodes)
+	}
+	s.Duration = min(s.Duration, scenario.Duration(62*time.Second)) // a minute of demo, and a bit of the next
+	switch s.Name {
+	case "steady":
+		s.Duration = scenario.Duration(4 * time.Second)
+	case "polarisation":
+		s.Duration = scenario.Duration(6 * time.Second) // postcards are joined half a second later, and two scans must show it
+	}
+	e := emulation{shards: 2}
+	if seed > 0 {
+		e.seed = 1000 + seed
+	}
+	v := e.runScenario(t, s)
+	incidents := incidentsOf(v)
+	list, _ := v.log.Events(nil, 100_000)
+	slices.Reverse(list)
+	for n := range list {
+		g := &list[n]
+		kind := g.Kind
+		if isBurst(kind) {
+			kind = telemetry.EventMicroburst
+		}
+		a := scores[kind]
+		if a == nil {
+			continue
+		}
+		a.events++
+		from, to := g.Start.UnixNano()-v.start, int64(1<<62)
+		if g.End != nil {
+			to = g.End.UnixNano() - v.start
+		}
+		right := false
+		for i := range incidents {
+			w := &incidents[i]
+			if !w.matches(g.Kind, subjectOf(g), from, to) {
+				continue
+			}
+			right = true
+			startNs, endNs := max(from-w.fromNs, w.fromNs-from), int64(0)
+			if g.End != nil {
+				endNs = max(to-w.toNs, w.toNs-to)
+			}
+			if !w.found || startNs < w.startNs {
+				w.found, w.startNs, w.endNs = true, startNs, endNs
+			}
+			if d, ok := v.bursts.Burst(g.ID); ok {
+				for _, c := range d.Culprits {
+					if c.Flow != nil {
+						w.named[fmt.Sprintln(c.Flow.Src, c.Flow.SrcPort, c.Flow.Dst, c.Flow.DstPort)] = true
+					}
+				}
+			}
+		}
+		if right {
+			a.right++
+		} else if !isBurst(g.Kind) {
+			t.Logf("%s, %s, seed %d: made up, %.2f-%.2f: %s %s", mode, s.Name, seed, float64(from)/1e9, float64(to)/1e9, g.Kind, g.Text)
+		}
+	}
+	for i := range incidents {
+		w := &incidents[i]
+		a := scores[w.kind]
+		a.incidents++
+		for flow, bytes := range w.culprits {
+			a.culprits += bytes
+			if w.named[flow] {
+				a.named += bytes
+			}
+		}
+		if w.found {
+			a.found++
+			a.startNs, a.endNs = max(a.startNs, w.startNs), max(a.endNs, w.endNs)
+		} else if !isBurst(w.kind) {
+			t.Logf("%s, %s, seed %d: missed, %.2f-%.2f: %s %v", mode, s.Name, seed, float64(w.fromNs)/1e9, float64(w.toNs)/1e9, w.kind, w.subjects)
+		}
+	}
+}
+
+// subjectOf returns what an event is about, as incidents have it.
+func subjectOf(e *telemetry.Event) string {
+	number := func(p *uint32) uint32 {
+		if p == nil {
+			return 0
+		}
+		return *p
+	}
+	node, port, to := number(e.Node), number(e.Port), number(e.ToNode)
+	switch e.Kind {
+	case telemetry.EventMicroburst, telemetry.EventIncast:
+		return fmt.Sprint(node, port, *e.Queue)
+	case telemetry.EventPathChange:
+		return fmt.Sprint(node, port, e.Evidence[0].Value)
+	case telemetry.EventLinkLost:
+		return fmt.Sprint(node, to)
+	case telemetry.EventGrayFailure:
+		return fmt.Sprint(min(node, to), max(node, to))
+	case telemetry.EventDropStorm:
+		return fmt.Sprint(node, port, *e.Reason)
+	case telemetry.EventECMPImbalance:
+		return fmt.Sprint(node, port)
+	case telemetry.EventBlackhole:
+		if e.ToNode != nil { // it says nothing, the node before it does
+			node = to
+		}
+	}
+	return fmt.Sprint(node)
+}
+
+// incidentsOf returns what happened in a run.
+func incidentsOf(v *virtualCollector) (list []incident) {
+	links := map[string][2]uint32{}
+	clocks := map[uint32]func(int64) int64{} // by which switches report
+	flows := map[uint32]string{}
+	open := map[int]*incident{}
+	type place struct {
+		kind    telemetry.EventKind
+		subject string
+	}
+	moments := map[place][]int64{}
+	paths := map[uint32][]*truth.Path{}
+	var bursts []*truth.Burst
+	var endNs int64
+	var polarised [2]int64
+	v.each(func(r truth.Record) {
+		switch r := r.(type) {
+		case *truth.Switch:
+			clocks[r.Node] = func(ns int64) int64 { return ns + r.OffsetNs + ns/1e3*r.DriftPPB/1e6 }
+		case *truth.Link:
+			links[r.Name] = [2]uint32{r.NodeA, r.NodeB}
+		case *truth.Flow:
+			flows[r.Flow] = truthEnds(r)
+		case *truth.Path:
+			paths[r.Flow] = append(paths[r.Flow], r)
+		case *truth.Burst:
+			if !r.Open {
+				bursts = append(bursts, r)
+			}
+		case *truth.Drop:
+			if r.Seen {
+				k := place{telemetry.EventDropStorm, fmt.Sprint(r.Node, r.Out, r.Code)}
+				moments[k] = append(moments[k], r.TimeNs)
+			}
+			if r.Reason == "routing_miss" {
+				k := place{telemetry.EventBlackhole, fmt.Sprint(r.Node)}
+				moments[k] = append(moments[k], r.TimeNs)
+			}
+			if r.Reason == "gray_link" {
+				l := links[r.Link]
+				k := place{telemetry.EventGrayFailure, fmt.Sprint(min(l[0], l[1]), max(l[0], l[1]))}
+				moments[k] = append(moments[k], r.TimeNs)
+			}
+		case *truth.Report:
+			if r.Lost {
+				k := place{telemetry.EventReportLoss, fmt.Sprint(r.Node)}
+				moments[k] = append(moments[k], r.TimeNs)
+			}
+		case *truth.End:
+			endNs = r.TimeNs
+		case *truth.Fault:
+			if r.Phase == "end" {
+				if i := open[r.Fault]; i != nil {
+					i.toNs = r.TimeNs
+				}
+				if r.Kind == "link_down" {
+					if i := open[^r.Fault]; i != nil {
+						i.toNs = r.TimeNs
+					}
+				}
+				return
+			}
+			if r.Phase != "start" {
+				return
+			}
+			i := &incident{fromNs: r.TimeNs, toNs: 1 << 62}
+			switch r.Kind {
+			case "link_down":
+				l := links[r.Link]
+				i.kind, i.subjects = telemetry.EventLinkLost, []string{fmt.Sprint(l[0], l[1])}
+				open[^r.Fault] = &incident{kind: i.kind, subjects: []string{fmt.Sprint(l[1], l[0])}, fromNs: i.fromNs, toNs: i.toNs}
+			case "loop":
+				i.kind = telemetry.EventLoop
+				for _, n := range r.Nodes {
+					i.subjects = append(i.subjects, fmt.Sprint(n))
+				}
+			case "slow_switch":
+				i.kind, i.subjects = telemetry.EventLatencyAnomaly, []string{fmt.Sprint(r.Nodes[0])}
+			case "clock":
+				i.kind, i.subjects, i.toNs = telemetry.EventClockJump, []string{fmt.Sprint(r.Nodes[0])}, r.TimeNs
+			case "polarisation":
+				polarised = [2]int64{r.TimeNs, 1 << 62}
+				return
+			default:
+				return
+			}
+			open[r.Fault] = i
+		}
+	})
+	for _, i := range open {
+		i.toNs = min(i.toNs, endNs)
+		list = append(list, *i)
+	}
+	for _, b := range bursts {
+		i := incident{kind: telemetry.EventMicroburst, subjects: []string{fmt.Sprint(b.Node, b.Port, b.Queue)}, fromNs: clocks[b.Node](b.StartNs), toNs: clocks[b.Node](b.EndNs), culprits: map[string]uint64{}, named: map[string]bool{}}
+		for _, f := range b.Flows {
+			if isCulprit(f.Bytes, b.Flows[0].Bytes, b.Bytes) {
+				i.culprits[flows[f.Flow]] += f.Bytes
+			}
+		}
+		list = append(list, i)
+	}
+	for k, at := range moments {
+		slices.Sort(at)
+		least := map[telemetry.EventKind]int{telemetry.EventDropStorm: stormDrops, telemetry.EventBlackhole: blackholeDrops}[k.kind]
+		list = append(list, runsOf(k.kind, k.subject, at, least)...)
+	}
+	for k, at := range changesOf(paths, flows) {
+		slices.Sort(at)
+		list = append(list, runsOf(telemetry.EventPathChange, k, at, 1)...)
+	}
+	if polarised[0] > 0 {
+		for _, p := range unevenPorts(paths, polarised[0]) {
+			list = append(list, incident{kind: telemetry.EventECMPImbalance, subjects: []string{p}, fromNs: polarised[0], toNs: endNs})
+		}
+	}
+	return list
+}
+
+// runsOf returns the incidents that moments make: without a pause of quietNs, and with at least so many within a scan.
+func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []incident) {
+	for len(at) > 0 {
+		n := 1
+		for n < len(at) && at[n]-at[n-1] <= quietNs {
+			n++
+		}
+		scans := map[int64]int{}
+		for _, ns := range at[:n] {
+			scans[ns/ScanNs]++
+		}
+		for _, ns := range at[:n] {
+			if scans[ns/ScanNs] >= least {
+				list = append(list, incident{kind: kind, subjects: []string{subject}, fromNs: ns, toNs: at[n-1]})
+				break
+			}
+		}
+		at = at[n:]
+	}
+	return list
+}
+
+// changesOf returns when flows changed their path, by the switch where the paths part, the old and the new port.
+func changesOf(paths map[uint32][]*truth.Path, flows map[uint32]string) map[string][]int64 {
+	byEnds := map[string][]*truth.Path{}
+	for flow, list := range paths {
+		byEnds[flows[flow]] = append(byEnds[flows[flow]], list...)
+	}
+	changes := map[string][]int64{}
+	for _, list := range byEnds {
+		slices.SortFunc(list, func(a, b *truth.Path) int { return cmp.Compare(a.FromNs, b.FromNs) })
+		for i := 1; i < len(list); i++ {
+			a, b := list[i-1].Hops, list[i].Hops
+			for h := range min(len(a), len(b)) {
+				if a[h].Node != b[h].Node || a[h].In != b[h].In {
+					break
+				}
+				if a[h].Out != b[h].Out {
+					k := fmt.Sprint(a[h].Node, a[h].Out, float64(b[h].Out))
+					changes[k] = append(changes[k], list[i].FromNs)
+					break
+				}
+			}
+		}
+	}
+	return changes
+}
+
+// unevenPorts returns the ports that carried more than nine tenths of what they share with others, since then.
+func unevenPorts(paths map[uint32][]*truth.Path, sinceNs int64) (uneven []string) {
+	type port struct{ node, out, to uint32 }
+	carried := map[port]uint64{}
+	for _, list := range paths {
+		for _, p := range list {
+			for _, h := range p.Hops[:len(p.Hops)-1] {
+				k := port{h.Node, h.Out, p.Hops[len(p.Hops)-1].Node}
+				carried[k] += 0
+				if p.FromNs >= sinceNs {
+					carried[k] += p.Packets
+				}
+			}
+		}
+	}
+	shared, total := map[port]uint64{}, map[uint32]uint64{}
+	for k, n := range carried {
+		for o := range carried {
+			if o.node == k.node && o.to == k.to && o.out != k.out {
+				shared[port{k.node, k.out, 0}] += n
+				total[k.node] += n
+				break
+			}
+		}
+	}
+	for k, n := range shared {
+		if float64(n) > 0.9*float64(total[k.node]) {
+			uneven = append(uneven, fmt.Sprint(k.node, k.out))
+		}
+	}
+	slices.Sort(uneven)
+	return uneven
+}
