@@ -273,6 +273,7 @@ func TestDataDirectory(t *testing.T) {
 		if err == nil {
 			s.listener.Close()
 			s.checkpoints.finish()
+			s.keeper.close()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			for _, r := range s.receivers {
