@@ -59,19 +59,18 @@ faults:
 // Below 1 recall says that this telemetry cannot show it.
 var leastAccuracy = map[string]map[telemetry.EventKind][2]float64{
 	"stacks": {
-		telemetry.EventGrayFailure: {0, 0}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75}, telemetry.EventECMPImbalance: {85, 100},
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75},
+		telemetry.EventMicroburst: {100, 99},
 	},
 	"postcards": {
 		telemetry.EventPathChange: {95, 90}, telemetry.EventLinkLost: {100, 80}, telemetry.EventLatencyAnomaly: {100, 75}, telemetry.EventClockJump: {100, 75},
-		telemetry.EventECMPImbalance: {35, 100},
+		telemetry.EventMicroburst: {100, 99}, telemetry.EventBlackhole: {100, 60},
 	},
 	"stacks, 1 in 10": {
 		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {95, 99}, telemetry.EventPathChange: {45, 90}, telemetry.EventLinkLost: {90, 75},
-		telemetry.EventECMPImbalance: {60, 100},
 	},
 	"by events": {
-		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {99, 100}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75},
-		telemetry.EventECMPImbalance: {75, 100},
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {99, 99}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75},
 	},
 }
 
@@ -194,6 +193,9 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, mode, nodes strin
 		s.Duration = scenario.Duration(4 * time.Second)
 	case "polarisation":
 		s.Duration = scenario.Duration(6 * time.Second) // postcards are joined half a second later, and two scans must show it
+		for i := range s.Traffic {
+			s.Traffic[i].Stop = s.Duration
+		}
 	}
 	e := emulation{shards: 2}
 	if seed > 0 {
