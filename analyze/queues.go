@@ -29,10 +29,8 @@ type queueStats struct {
 // A depthHistogram counts lengths of queues in eight equal buckets for each power of two. It is coarser than histogram and
 // costs a report less: an index of shifts, and an array that never changes its shape.
 type depthHistogram struct {
-	sum      uint64
-	count    uint64
-	min, max uint32
-	buckets  [depthBuckets]uint32
+	summary
+	buckets [depthBuckets]uint32
 }
 
 const (
@@ -54,12 +52,7 @@ func depthOf(bucket int) uint64 {
 }
 
 func (h *depthHistogram) add(v uint32) {
-	if h.count == 0 || v < h.min {
-		h.min = v
-	}
-	h.max = max(h.max, v)
-	h.sum += uint64(v)
-	h.count++
+	h.summary.note(uint64(v))
 	n := &h.buckets[depthBucket(v)]
 	if *n == 1<<32-1 { // old values fade rather than new ones being lost
 		for i := range h.buckets {
@@ -70,15 +63,7 @@ func (h *depthHistogram) add(v uint32) {
 }
 
 func (h *depthHistogram) merge(o *depthHistogram) {
-	if o.count == 0 {
-		return
-	}
-	if h.count == 0 || o.min < h.min {
-		h.min = o.min
-	}
-	h.max = max(h.max, o.max)
-	h.sum += o.sum
-	h.count += o.count
+	h.summary.merge(&o.summary)
 	for i, n := range o.buckets {
 		h.buckets[i] += min(n, 1<<32-1-h.buckets[i])
 	}
@@ -92,11 +77,11 @@ func (h *depthHistogram) quantile(q float64) uint64 {
 	rank := uint64(math.Ceil(q * float64(total)))
 	for i, n := range h.buckets {
 		if rank <= uint64(n) {
-			return min(max(depthOf(i), uint64(h.min)), uint64(h.max))
+			return min(max(depthOf(i), h.min), h.max)
 		}
 		rank -= uint64(n)
 	}
-	return uint64(h.max)
+	return h.max
 }
 
 func (h *depthHistogram) distribution() *telemetry.Distribution {
@@ -104,7 +89,7 @@ func (h *depthHistogram) distribution() *telemetry.Distribution {
 		return nil
 	}
 	return &telemetry.Distribution{
-		Count: h.count, Min: uint64(h.min), Max: uint64(h.max), Mean: float64(h.sum) / float64(h.count),
+		Count: h.count, Min: h.min, Max: h.max, Mean: float64(h.sum) / float64(h.count),
 		P50: h.quantile(0.5), P99: h.quantile(0.99), RelativeError: depthError,
 	}
 }

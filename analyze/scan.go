@@ -8,8 +8,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So events cost a
-// report nothing, and begin and end as exactly as that.
+// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So most events cost a
+// report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside, which it takes
+// ten times a second.
 type Scanner struct {
 	collector *Collector
 	log       *EventLog

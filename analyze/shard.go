@@ -177,6 +177,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if f == &s.unkept {
 		s.forgetOutsider()
+		return // nobody remembers a verdict for the next packet
 	}
 	if f.verdict != nothingBad {
 		s.verify(f, r, nowNs)
