@@ -122,4 +122,31 @@ func TestHostMoves(t *testing.T) {
 	if before.Node != 1 || *before.Port != 3 || before.Last.UnixNano() != second {
 		t.Errorf("before: got %+v", before)
 	}
+	if now.Confidence != 2.0/3 || before.Confidence != 1.0/2 {
+		t.Errorf("it moved, so the one place says nothing of the other: got confidence %v and %v", now.Confidence, before.Confidence)
+	}
+	both := []telemetry.HostPlace{{Packets: 2, First: now.First, Last: now.Last}, {Packets: 5, First: now.Last, Last: now.Last}}
+	if ratePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
+		t.Errorf("at two places at a time: got confidence %v and %v", both[0].Confidence, both[1].Confidence)
+	}
+}
+
+// The more packets agree the surer a link is, and another one at the same port makes it doubtful.
+func TestLinkConfidence(t *testing.T) {
+	port := func(n uint32) *uint32 { return &n }
+	links := []telemetry.Link{
+		{From: 1, FromPort: port(1), To: 2, ToPort: port(1), Packets: 97},
+		{From: 1, FromPort: port(1), To: 3, ToPort: port(1), Packets: 2}, // at the port of the one above
+		{From: 4, FromPort: port(1), To: 3, ToPort: port(1), Packets: 1},
+		{From: 2, FromPort: port(1), To: 1, ToPort: port(1), Packets: 1}, // the way back
+		{From: 5, To: 6, Packets: 9},                                     // no port is known, so nothing contradicts
+		{From: 5, To: 7, Packets: 9},
+		{From: 5, To: 7, ToPort: port(2), Packets: 9},
+	}
+	rateLinks(links)
+	for i, want := range []float64{97.0 / 100, 2.0 / 100, 1.0 / 4, 1.0 / 2, 9.0 / 10, 9.0 / 10, 9.0 / 10} {
+		if got := links[i].Confidence; got != want {
+			t.Errorf("link %d: got %v, want %v", i, got, want)
+		}
+	}
 }

@@ -134,16 +134,19 @@ type Node struct {
 
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.
 type Link struct {
-	From     uint32    `json:"from"`
-	FromName string    `json:"from_name,omitempty"`
-	FromPort *uint32   `json:"from_port"`
-	To       uint32    `json:"to"`
-	ToName   string    `json:"to_name,omitempty"`
-	ToPort   *uint32   `json:"to_port"`
-	Packets  uint64    `json:"packets"`
-	Delay    *Delay    `json:"delay"` // from when a packet leaves the one node to when it comes to the other
-	First    time.Time `json:"first"`
-	Last     time.Time `json:"last"`
+	From     uint32  `json:"from"`
+	FromName string  `json:"from_name,omitempty"`
+	FromPort *uint32 `json:"from_port"`
+	To       uint32  `json:"to"`
+	ToName   string  `json:"to_name,omitempty"`
+	ToPort   *uint32 `json:"to_port"`
+	Packets  uint64  `json:"packets"`
+	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
+	// one more that shows another link, the share that took this one. The end with the lower share counts.
+	Confidence float64   `json:"confidence"`
+	Delay      *Delay    `json:"delay"` // from when a packet leaves the one node to when it comes to the other
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
 }
 
 // A Drop counts packets dropped at one place for one reason.

@@ -54,10 +54,13 @@ type Host struct {
 
 // A HostPlace is where a host is attached: the first node of what it sends, the last one of what it gets.
 type HostPlace struct {
-	Node    uint32    `json:"node"`
-	Name    string    `json:"name,omitempty"`
-	Port    *uint32   `json:"port"`
-	Packets uint64    `json:"packets"`
-	First   time.Time `json:"first"`
-	Last    time.Time `json:"last"`
+	Node    uint32  `json:"node"`
+	Name    string  `json:"name,omitempty"`
+	Port    *uint32 `json:"port"`
+	Packets uint64  `json:"packets"`
+	// Confidence is how sure it is that the host is there, from 0 to below 1: of its packets at all places of that time, and
+	// one more that shows another place, the share that shows this one.
+	Confidence float64   `json:"confidence"`
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
 }

@@ -146,6 +146,8 @@ func csvUint[T uint8 | uint16 | uint32 | uint64](n T) string {
 	return strconv.FormatUint(uint64(n), 10)
 }
 
+func csvFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
 func csvTime(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // distributionFields returns the fields of a distribution of nanoseconds, whose names begin with name.

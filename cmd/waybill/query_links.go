@@ -39,6 +39,7 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{title: "P99", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.p99(known(l.Delay))) }},
 			{title: "WITHIN", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.delayWithin(l.Delay)) }},
 			{title: "DELAY UNKNOWN", wide: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(delayNote(l.Delay)) }},
+			{title: "SURE", wide: true, right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(shareText(l.Confidence)) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, l *telemetry.Link) cell { return v.age(l.First) }},
 			{title: "LAST SEEN", cell: func(v *view, l *telemetry.Link) cell { return v.age(l.Last) }},
 		},
@@ -50,6 +51,7 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{"to_name", func(l *telemetry.Link) string { return l.ToName }},
 			{"to_port", func(l *telemetry.Link) string { return numberText(l.ToPort, "") }},
 			{"packets", func(l *telemetry.Link) string { return csvUint(l.Packets) }},
+			{"confidence", func(l *telemetry.Link) string { return csvFloat(l.Confidence) }},
 		}, delayFields(func(l *telemetry.Link) *telemetry.Delay { return l.Delay }), []csvField[telemetry.Link]{
 			{"first", func(l *telemetry.Link) string { return csvTime(l.First) }},
 			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},

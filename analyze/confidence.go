@@ -1,0 +1,50 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// confidence is how sure it is that something is as so many of all packets show it, below 1: the share that is left if one
+// more packet shows something else. One packet is worth 1/2, ten are worth 10/11, and 10 of 1000 are worth 1 %.
+func confidence(packets, all uint64) float64 { return float64(packets) / float64(all+1) }
+
+// rateLinks sets the confidence of links. One cable is plugged into a port, so packets that take another link at a port
+// contradict. At an end whose port is not known nothing can.
+func rateLinks(links []telemetry.Link) {
+	left, came := map[attachment]uint64{}, map[attachment]uint64{}
+	for i := range links {
+		l := &links[i]
+		left[endOf(l.From, l.FromPort)] += l.Packets
+		came[endOf(l.To, l.ToPort)] += l.Packets
+	}
+	for i := range links {
+		l := &links[i]
+		all := l.Packets
+		if l.FromPort != nil {
+			all = left[endOf(l.From, l.FromPort)]
+		}
+		if l.ToPort != nil {
+			all = max(all, came[endOf(l.To, l.ToPort)])
+		}
+		l.Confidence = confidence(l.Packets, all)
+	}
+}
+
+func endOf(node uint32, port *uint32) attachment {
+	if port == nil {
+		return attachment{node: node}
+	}
+	return attachment{node, *port, true}
+}
+
+// ratePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it moved.
+func ratePlaces(places []telemetry.HostPlace) {
+	for i := range places {
+		at := &places[i]
+		all := uint64(0)
+		for j := range places {
+			if o := &places[j]; !o.Last.Before(at.First) && !at.Last.Before(o.First) {
+				all += o.Packets
+			}
+		}
+		at.Confidence = confidence(at.Packets, all)
+	}
+}
