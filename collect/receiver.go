@@ -155,6 +155,7 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 // Received = Decoded + Damaged + Malformed + Refused.
 type Stats struct {
 	Address                     string
+	ReceiveBufferWanted         int // bytes that were asked for
 	ReceiveBuffer               int // bytes that the kernel granted
 	Received                    uint64
 	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
@@ -167,10 +168,11 @@ type Stats struct {
 // Stats returns the counters as they are now. It may be called from any goroutine.
 func (r *Receiver) Stats() Stats {
 	s := Stats{
-		Address: r.socket.Addr().String(), ReceiveBuffer: r.socket.ReceiveBuffer(), Received: r.received.Load(),
+		Address: r.socket.Addr().String(), Received: r.received.Load(),
 		Decoded: r.decoded.Load(), Damaged: r.damaged.Load(), Malformed: r.malformed.Load(),
 		Reasons: map[string]uint64{},
 	}
+	s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
 	s.Refused, s.RefusedUnlisted = r.refused.counts()
 	if drops, err := r.socket.Drops(); err == nil {
 		s.KernelDrops = drops

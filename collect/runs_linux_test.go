@@ -277,7 +277,7 @@ const unprivilegedVariable = "WAYBILL_TEST_UNPRIVILEGED"
 // Where the filter is not allowed, datagrams come one by one and drops are exact all the same.
 func TestWithoutPrivilege(t *testing.T) {
 	if os.Getenv(unprivilegedVariable) != "" {
-		if listen(t, Config{Address: "127.0.0.1:0"})[0].Coalesced() {
+		if listen(t, Config{Address: "127.0.0.1:0", Coalesce: true})[0].Coalesced() {
 			t.Error("the socket is coalesced")
 		}
 		return

@@ -14,7 +14,8 @@ import (
 type Socket struct {
 	conn          *net.UDPConn
 	raw           syscall.RawConn
-	receiveBuffer int
+	wanted        int // receive buffer, bytes
+	receiveBuffer int // that the kernel granted
 	drops         dropCounter
 	runs          runs
 }
@@ -28,9 +29,6 @@ func Listen(cfg Config) ([]*Socket, error) {
 	}
 	if cfg.Sockets < 0 || cfg.ReceiveBuffer < 0 {
 		return nil, fmt.Errorf("listen on %s: negative number of sockets or bytes", cfg.Address)
-	}
-	if cfg.ReceiveBuffer == 0 {
-		cfg.ReceiveBuffer = DefaultReceiveBuffer
 	}
 
 	first, err := open(network, hostPort, cfg, false)
@@ -68,10 +66,18 @@ func open(network, hostPort string, cfg Config, share bool) (*Socket, error) {
 		Control: func(_, _ string, raw syscall.RawConn) error {
 			var err error
 			controlErr := raw.Control(func(fd uintptr) {
-				s.receiveBuffer, err = setOptions(int(fd), cfg.ReceiveBuffer, share)
 				if cfg.Coalesce {
 					s.runs.enable(int(fd)) // before it is bound: no datagram is missed
 				}
+				s.wanted = cfg.ReceiveBuffer
+				switch {
+				case s.wanted > 0:
+				case s.Coalesced():
+					s.wanted = DefaultRunsBuffer
+				default:
+					s.wanted = DefaultReceiveBuffer
+				}
+				s.receiveBuffer, err = setOptions(int(fd), s.wanted, share)
 			})
 			return errors.Join(controlErr, err)
 		},
@@ -113,9 +119,9 @@ func (s *Socket) Addr() netip.AddrPort {
 	return s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
 }
 
-// ReceiveBuffer returns the receive buffer that the kernel granted, in bytes, comparable with Config.ReceiveBuffer: less
-// means that the system's limit is lower. It is 0 where the system does not tell.
-func (s *Socket) ReceiveBuffer() int { return s.receiveBuffer }
+// ReceiveBuffer returns the receive buffer that was asked for and the one that the kernel granted, in bytes: less means that the
+// system's limit is lower. The second is 0 where the system does not tell.
+func (s *Socket) ReceiveBuffer() (wanted, granted int) { return s.wanted, s.receiveBuffer }
 
 // SetReadDeadline sets the time at which ReadBatch stops waiting and returns os.ErrDeadlineExceeded; the zero time means
 // never. On Linux ReadBatch still returns, without waiting, what is in the receive buffer then, so that a reader can be

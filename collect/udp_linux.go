@@ -21,7 +21,7 @@ import (
 //	held by 32 MiB, thousand           73    315
 //
 // The price is that the kernel counts a dropped run as one drop. Where nothing counts the rest, UDP_GRO stays off.
-// It is off, too, unless Config.Coalesce asks for it.
+// It is off, too, unless Config.Coalesce asks for it, as waybill serve does.
 
 // Coalesced says that the kernel hands over runs of datagrams as one, which is several times faster. It needs Linux 5.7
 // and root or CAP_BPF, to load the filter without which Drops could not be exact.

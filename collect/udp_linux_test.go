@@ -109,12 +109,20 @@ func TestReadDeadlineDrains(t *testing.T) {
 
 func TestReceiveBuffer(t *testing.T) {
 	const asked = 100_000
-	if got := listen(t, Config{Address: "127.0.0.1:0", ReceiveBuffer: asked})[0].ReceiveBuffer(); got != asked {
+	if _, got := listen(t, Config{Address: "127.0.0.1:0", ReceiveBuffer: asked})[0].ReceiveBuffer(); got != asked {
 		t.Errorf("got %d bytes, want %d", got, asked)
 	}
-	got := listen(t, Config{Address: "127.0.0.1:0"})[0].ReceiveBuffer()
+	_, got := listen(t, Config{Address: "127.0.0.1:0"})[0].ReceiveBuffer()
 	if os.Getuid() == 0 && got != DefaultReceiveBuffer || got <= 0 || got > DefaultReceiveBuffer {
 		t.Errorf("default: got %d bytes, want %d or, without root, less", got, DefaultReceiveBuffer)
+	}
+	runs := listen(t, Config{Address: "127.0.0.1:0", Coalesce: true})[0]
+	want := DefaultReceiveBuffer
+	if runs.Coalesced() {
+		want = DefaultRunsBuffer
+	}
+	if wanted, got := runs.ReceiveBuffer(); wanted != want || os.Getuid() == 0 && got != want || got <= 0 || got > want {
+		t.Errorf("default with runs %v: wanted %d, got %d bytes, want %d or, without root, less", runs.Coalesced(), wanted, got, want)
 	}
 }
 

@@ -76,10 +76,10 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
-	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver")
+	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver, or auto: 512MiB, or 4MiB with --coalesce=false")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
 	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
-	f.BoolVar(&flags.Coalesce, "coalesce", false, "take runs of datagrams from the kernel in one piece (UDP_GRO): half the processor time; needs root or CAP_BPF")
+	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce, "take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
 	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
 	points.register(f)
 	return cmd
@@ -154,7 +154,6 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		return nil, err
 	}
 	memory, _ := parseSize(c.Memory)
-	buffer, _ := parseSize(c.ReceiveBuffer)
 	shardConfig := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
 	shardConfig.HashSeed = rand.Uint64()
 	s.bursts = analyze.NewBurstLog(memory / 64)
@@ -179,16 +178,17 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 	}()
 	for _, address := range c.Listen {
-		group, err := collect.Listen(collect.Config{Address: address, Sockets: c.Workers, ReceiveBuffer: int(buffer), Coalesce: c.Coalesce})
+		group, err := collect.Listen(collect.Config{Address: address, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce})
 		if err != nil {
 			return nil, err
 		}
-		if got := group[0].ReceiveBuffer(); got < int(buffer) {
+		if wanted, got := group[0].ReceiveBuffer(); got < wanted {
 			s.log.Warn("the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
-				"address", address, "asked", buffer, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", buffer))
+				"address", address, "asked", wanted, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", wanted))
 		}
 		if c.Coalesce && !group[0].Coalesced() {
-			s.log.Warn("the kernel does not hand over datagrams in runs: that needs Linux 5.7 and root or CAP_BPF", "address", address)
+			s.log.Info("the kernel hands over datagrams one by one, which takes three times as long; runs need Linux 5.7 and root or CAP_BPF",
+				"address", address, "help", "setcap cap_bpf,cap_net_admin+ep, or coalesce: false")
 		}
 		sockets = append(sockets, group...)
 	}
@@ -386,14 +386,13 @@ func (s *server) ready() error {
 
 // listeners returns the state of the sockets as the API shows it.
 func (s *server) listeners() []api.Listener {
-	wanted, _ := parseSize(s.config.ReceiveBuffer)
 	list := make([]api.Listener, len(s.receivers))
 	for i, r := range s.receivers {
 		n := r.Stats()
 		list[i] = api.Listener{
 			Address: n.Address, Received: n.Received, Decoded: n.Decoded, Damaged: n.Damaged, Malformed: n.Malformed,
 			Refused: n.Refused, RefusedUnlisted: n.RefusedUnlisted,
-			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: int(wanted), ReceiveBuffer: n.ReceiveBuffer,
+			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: n.ReceiveBufferWanted, ReceiveBuffer: n.ReceiveBuffer,
 		}
 	}
 	return list

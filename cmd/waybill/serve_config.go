@@ -50,7 +50,7 @@ type serveConfig struct {
 func defaultServeConfig() serveConfig {
 	return serveConfig{
 		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Memory: "512MiB",
-		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: "4MiB", Names: map[uint32]string{}, Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), points: codepoint.New(),
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{}, Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), points: codepoint.New(),
 	}
 }
 
@@ -212,8 +212,12 @@ func (c *serveConfig) check() error {
 	if memory < 32<<20 {
 		return fmt.Errorf("memory: got %s, want at least 32MiB", c.Memory)
 	}
-	if _, err := parseSize(c.ReceiveBuffer); err != nil {
-		return fmt.Errorf("receive_buffer: %w", err)
+	if c.ReceiveBuffer != autoBuffer {
+		if size, err := parseSize(c.ReceiveBuffer); err != nil {
+			return fmt.Errorf("receive_buffer: %w, or %s", err, autoBuffer)
+		} else if size > maxReceiveBuffer {
+			return fmt.Errorf("receive_buffer: got %s, want at most 1GiB", c.ReceiveBuffer)
+		}
 	}
 	if err := c.loadAlerts(); err != nil {
 		return err
@@ -235,6 +239,21 @@ func (c *serveConfig) dump() (string, error) {
 	}
 	points, err := yaml.Marshal(c.points.Map())
 	return string(text) + string(points), err
+}
+
+// autoBuffer leaves the size of receive buffers to what suits the sockets.
+const autoBuffer = "auto"
+
+// maxReceiveBuffer is what the kernel can double, in bytes.
+const maxReceiveBuffer = 1 << 30
+
+// receiveBuffer returns the size of receive buffers in bytes, 0 for the default of the sockets.
+func (c *serveConfig) receiveBuffer() int {
+	if c.ReceiveBuffer == autoBuffer {
+		return 0
+	}
+	size, _ := parseSize(c.ReceiveBuffer) // check has seen it
+	return int(size)
 }
 
 // parseSize reads "512MiB", "1GB", "65536".
