@@ -20,17 +20,6 @@ type Collector struct {
 	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
 }
 
-// FlowOrder is what flows are listed by, the largest first.
-type FlowOrder string
-
-// Orders of flows.
-const (
-	ByLast    FlowOrder = "last"
-	ByPackets FlowOrder = "packets"
-	ByLatency FlowOrder = "latency" // mean residence time
-	ByDrops   FlowOrder = "drops"
-)
-
 // A FlowFilter selects flows; zero fields select all.
 type FlowFilter struct {
 	Match  func(*telemetry.FlowKey) bool // nil: every flow
@@ -38,7 +27,15 @@ type FlowFilter struct {
 	Passes func(node uint32) bool        // some node of the path that the flow takes now; nil: any path
 	Order  FlowOrder
 	Limit  int
+
+	Ascending bool                       // the smallest first
+	Offset    int                        // how many of the first are left out
+	Select    func(*telemetry.Flow) bool // nil: every flow; it costs some µs for each that the others select
+	Stop      <-chan struct{}            // ends it before all flows were looked at, when it is closed; may be nil
 }
+
+// selectSize is how many flows are selected from before a shard goes on with reports.
+const selectSize = 256
 
 // flowRef remembers a flow between two looks at a shard.
 type flowRef struct {
@@ -61,29 +58,23 @@ func (h *flowHeap) Pop() any {
 	return x
 }
 
-func (f *flow) score(by FlowOrder) float64 {
-	switch by {
-	case ByPackets:
-		return float64(f.packets)
-	case ByLatency:
-		if f.residence.count == 0 {
-			return -1
-		}
-		return float64(f.residence.sum) / float64(f.residence.count)
-	case ByDrops:
-		return float64(f.drops)
-	}
-	return float64(f.last)
-}
-
 // Flows returns the first flows of an order and how many match in all. Shards are locked for short whiles, so that the
 // answer is of about now, not of one moment.
 func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	var best flowHeap
+	step, most := chunkSize, q.Offset+q.Limit
+	if q.Select != nil {
+		step = selectSize
+	}
 	for shard, s := range c.Shards {
-		for from := 0; ; from += chunkSize {
+		for from := 0; ; from += step {
+			select {
+			case <-q.Stop:
+				return nil, 0
+			default:
+			}
 			s.mu.Lock()
-			end := min(from+chunkSize, s.flows.count)
+			end := min(from+step, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
 				if q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
@@ -94,10 +85,15 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 						continue
 					}
 				}
+				if q.Select != nil {
+					if a := c.flowAnswer(s, f); !q.Select(&a) {
+						continue
+					}
+				}
 				total++
-				score := f.score(q.Order)
-				if len(best) == q.Limit {
-					if q.Limit == 0 || score <= best[0].score {
+				score := f.score(q.Order, q.Ascending)
+				if len(best) == most {
+					if most == 0 || score <= best[0].score {
 						continue
 					}
 					heap.Pop(&best)
@@ -114,19 +110,25 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	slices.SortFunc(best, func(a, b flowRef) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), a.key.Compare(&b.key))
 	})
+	best = best[min(q.Offset, len(best)):]
 	flows = make([]telemetry.Flow, 0, len(best))
 	for _, ref := range best {
 		s := c.Shards[ref.shard]
 		s.mu.Lock()
 		if f := s.flows.at(ref.place); f.key == ref.key {
-			a := s.flowAnswer(f, c.Names)
-			c.Timing.correct(&a)
-			c.estimateFlow(&a)
-			flows = append(flows, a)
+			flows = append(flows, c.flowAnswer(s, f))
 		}
 		s.mu.Unlock()
 	}
 	return flows, total
+}
+
+// flowAnswer returns a flow of a shard, which is locked.
+func (c *Collector) flowAnswer(s *Shard, f *flow) telemetry.Flow {
+	a := s.flowAnswer(f, c.Names)
+	c.Timing.correct(&a)
+	c.estimateFlow(&a)
+	return a
 }
 
 // passes reports whether some node of the path that f takes now is one of those.

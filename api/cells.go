@@ -55,22 +55,28 @@ func appendColumns(columns []column, of reflect.Type, prefix string, path [][]in
 func cellsOf(columns []column, item any) ([]cell, error) {
 	cells := make([]cell, len(columns))
 	for i := range columns {
-		v := reflect.Indirect(reflect.ValueOf(item))
-		for _, step := range columns[i].path {
-			v = v.FieldByIndex(step)
-			for v.Kind() == reflect.Pointer && !v.IsNil() {
-				v = v.Elem()
-			}
-			if v.Kind() == reflect.Pointer {
-				break // nil: the cell stays empty
-			}
-		}
+		v := columns[i].of(item)
 		var err error
 		if cells[i], err = cellOf(v); err != nil {
 			return nil, err
 		}
 	}
 	return cells, nil
+}
+
+// of returns the field of an item, a pointer that is nil if it is not known.
+func (c *column) of(item any) reflect.Value {
+	v := reflect.Indirect(reflect.ValueOf(item))
+	for _, step := range c.path {
+		v = v.FieldByIndex(step)
+		for v.Kind() == reflect.Pointer && !v.IsNil() {
+			v = v.Elem()
+		}
+		if v.Kind() == reflect.Pointer {
+			break
+		}
+	}
+	return v
 }
 
 func cellOf(v reflect.Value) (cell, error) {

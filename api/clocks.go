@@ -13,12 +13,12 @@ type ClockList struct {
 }
 
 func (h *handler) clocks(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom[telemetry.Clock](h, p, "clocks", nil)
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	clocks := h.cfg.Collector.Clocks()
 	clocks = slices.DeleteFunc(clocks, func(c telemetry.Clock) bool { return !is(&c.Node, c.Name) })
-	return listOf("clocks", clocks, limit), nil
+	return s.answer(clocks), nil
 }

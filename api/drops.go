@@ -3,6 +3,7 @@ package api
 import (
 	"strconv"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +14,7 @@ type DropList struct {
 }
 
 func (h *handler) drops(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "drops", filter.DropTable.Row)
 	is, _ := p.node()
 	reason, hasReason := p.text("reason") // its number or name
 	if hasReason && reason == "" {
@@ -25,5 +26,5 @@ func (h *handler) drops(p *params) (answer, *Problem) {
 	drops := h.cfg.Collector.Drops(func(d *telemetry.Drop) bool {
 		return is(d.Node, d.Name) && (!hasReason || d.ReasonName == reason || strconv.Itoa(int(d.Reason)) == reason)
 	})
-	return listOf("drops", drops, limit), nil
+	return s.answer(drops), nil
 }

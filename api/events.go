@@ -14,21 +14,20 @@ type EventList struct {
 }
 
 func (h *handler) events(p *params) (answer, *Problem) {
-	limit := p.limit()
 	is, _ := p.node() // at either end
 	id, hasID := p.text("id")
 	kinds := p.kinds()
 	least := p.severity()
 	open, hasOpen := p.boolean("open")
-	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
+	s := selectFrom(h, p, "events", func(e *telemetry.Event) filter.Row { return filter.EventRow{Event: e} })
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
 		return (!hasID || e.ID == id) && (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
-			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(filter.EventRow{Event: e})
-	}, limit)
-	return listOfTotal("events", events, total), nil
+			(is(e.Node, e.Name) || is(e.ToNode, e.ToName))
+	}, s.first())
+	return s.answerOf(events, total), nil
 }
 
 // kinds returns the kinds of events that the parameter "kind" selects: it may be given several times, and each may be a

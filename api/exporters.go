@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +14,8 @@ type ExporterList struct {
 }
 
 func (h *handler) exporters(p *params) (answer, *Problem) {
-	limit, source := p.limit(), p.prefix("source")
+	s := selectFrom(h, p, "exporters", filter.ExporterTable.Row)
+	source := p.prefix("source")
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -22,5 +24,5 @@ func (h *handler) exporters(p *params) (answer, *Problem) {
 	exporters = slices.DeleteFunc(exporters, func(e telemetry.Exporter) bool {
 		return !is(e.Node, e.Name) || source.IsValid() && !source.Contains(e.Source.Unmap())
 	})
-	return listOf("exporters", exporters, limit), nil
+	return s.answer(exporters), nil
 }

@@ -14,8 +14,8 @@ import (
 // schemas returns what filters may be about by name; nodes have these names.
 func schemas(names map[uint32]string) map[string]*filter.Schema {
 	all := map[string]*filter.Schema{}
-	for _, s := range filter.Schemas() {
-		all[s.Name()] = s.WithNodes(nodeIDs(names))
+	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{nodeTable.Schema(), hopTable.Schema(), queueTable.Schema(), linkTable.Schema()}) {
+		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
 	}
 	return all
 }

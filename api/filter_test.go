@@ -15,8 +15,8 @@ func TestFilterValidate(t *testing.T) {
 		{"events", "KIND == loop  && (count>5)", `{"valid":true,"filter":"kind = loop and count \u003e 5"}`},
 		{"flows", "", `{"valid":true,"filter":""}`},
 		{"paths", "node = gateway", `{"valid":true,"filter":"node = gateway"}`},
-		{"hops", "hop.latenzy > 5us", `{"valid":false,"filter":"","error":{"offset":0,"length":11,"column":1,` +
-			`"message":"hops have no field hop.latenzy","suggestion":"hop.latency"}}`},
+		{"hops", "latenzy > 5us", `{"valid":false,"filter":"","error":{"offset":0,"length":7,"column":1,` +
+			`"message":"hops have no field latenzy","suggestion":"latency"}}`},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/validate?schema="+c.schema+"&text="+url.QueryEscape(c.text))
 		if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != c.want || w.Header().Get("Content-Type") != "application/json" {
@@ -57,13 +57,13 @@ func TestFilterComplete(t *testing.T) {
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
 	for target, want := range map[string]Problem{
-		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, paths"},
-		"validate?schema=nodes&text=":             {Parameter: "schema", Detail: `schema is "nodes"`, Allowed: "drops, events, exporters, flows, hops, paths"},
+		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
+		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
 		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
 		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: `unknown parameter "cursor"`, Allowed: "schema, text"},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},
-		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, paths"},
+		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/"+target)
 		var p Problem

@@ -3,8 +3,11 @@ package api
 import (
 	"math"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,18 +19,40 @@ type FlowList struct {
 
 func (h *handler) flows(p *params) (answer, *Problem) {
 	q := h.flowFilter(p)
-	q.Order = analyze.FlowOrder(p.choice("order",
-		string(analyze.ByLast), string(analyze.ByPackets), string(analyze.ByLatency), string(analyze.ByDrops)))
+	q.Order, q.Ascending = p.flowOrder()
+	s := selection[telemetry.Flow]{name: "flows", limit: q.Limit, at: p.place(h.cfg.Now())}
+	q.Offset = s.at.Offset
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	flows, total := h.cfg.Collector.Flows(q)
-	return listOfTotal("flows", flows, total), nil
+	return s.page(flows, total), nil
+}
+
+// flowOrder returns what the parameter order of flows says: they are too many to be sorted by anything else.
+func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
+	text, given := p.text("order")
+	if !given {
+		return analyze.ByLast, false
+	}
+	name, direction, directed := strings.Cut(text, ":")
+	by = analyze.FlowOrder(name)
+	if !slices.Contains(analyze.FlowOrders, by) || directed && direction != "asc" && direction != "desc" {
+		var names []string
+		for _, o := range analyze.FlowOrders {
+			names = append(names, string(o))
+		}
+		p.reject("order", strings.Join(names, ", ")+"; :asc or :desc may follow", "order is %q", text)
+	}
+	return by, direction == "asc"
 }
 
 // flowFilter returns what the parameters of flows select, the latest first.
 func (h *handler) flowFilter(p *params) analyze.FlowFilter {
-	q := analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Match: p.flow(), Outer: p.outer()}
+	q := analyze.FlowFilter{
+		Limit: p.limit(), Order: analyze.ByLast, Match: p.flow(), Outer: p.outer(),
+		Select: filtered(h, p, "flows", filter.FlowTable.Row), Stop: p.stop,
+	}
 	if is, given := p.node(); given {
 		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
 	}

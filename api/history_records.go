@@ -125,9 +125,8 @@ type ExporterRecord struct {
 // store does not count those that follow.
 type Frame struct {
 	Since        time.Time `json:"since"`
-	Until        time.Time `json:"until"`                 // not part of it
-	ResolutionNs int64     `json:"resolution_ns"`         // length of the longest intervals that were looked at
-	Next         string    `json:"next_cursor,omitempty"` // asks for the items that follow; missing at the end
+	Until        time.Time `json:"until"`         // not part of it
+	ResolutionNs int64     `json:"resolution_ns"` // length of the longest intervals that were looked at
 }
 
 // A History answers a list that is asked with a time range.

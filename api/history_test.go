@@ -192,7 +192,9 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?since=1h&filter=)or(1%3D1":   "filter: filter: ",
 		"flows?since=1h&outer_port=1":       `outer_port: unknown parameter "outer_port"`,
 		"hops?since=1h&node=nobody":         "node: ",
-		"flows?cursor=x":                    `cursor: unknown parameter "cursor"`,
+		"flows?cursor=x":                    `cursor: cursor is "x"`,
+		"flows?group_by=src":                "group_by: group_by is about a time range, which since begins",
+		"hops?interval=1m":                  "interval: interval is about a time range, which since begins",
 		"nodes?since=1h":                    `since: unknown parameter "since"`,
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)

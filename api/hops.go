@@ -13,12 +13,12 @@ type HopList struct {
 }
 
 func (h *handler) hops(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "hops", hopTable.Row)
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	hops := h.cfg.Collector.Hops()
 	hops = slices.DeleteFunc(hops, func(hop telemetry.NodeHop) bool { return !is(&hop.Node, hop.Name) })
-	return listOf("hops", hops, limit), nil
+	return s.answer(hops), nil
 }

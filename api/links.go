@@ -13,12 +13,12 @@ type LinkList struct {
 }
 
 func (h *handler) links(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "links", linkTable.Row)
 	is, _ := p.node() // at either end
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	links := h.cfg.Collector.Links()
 	links = slices.DeleteFunc(links, func(l telemetry.Link) bool { return !is(&l.From, l.FromName) && !is(&l.To, l.ToName) })
-	return listOf("links", links, limit), nil
+	return s.answer(links), nil
 }

@@ -16,7 +16,8 @@ import (
 // A Head is what every list begins with.
 type Head struct {
 	GeneratedAt time.Time `json:"generated_at"`
-	Total       int       `json:"total"` // items that match, before the limit
+	Total       int       `json:"total"`                 // items that match, before the limit
+	Next        string    `json:"next_cursor,omitempty"` // asks for the items that follow; missing at the end
 	// Completeness is that of the reports that the answer rests on; servers of before leave it out.
 	Completeness *telemetry.Completeness `json:"completeness,omitempty"`
 }
@@ -56,15 +57,25 @@ type finder func(ctx context.Context, p *params) (answer, *Problem)
 
 // timed returns what finds a resource: in the store, if a time range is given and it has such records.
 func (h *handler) timed(name string, find resource) finder {
-	_, kept := h.histories[name]
+	y, kept := h.histories[name]
 	return func(ctx context.Context, p *params) (answer, *Problem) {
 		if kept && (p.values.Has("since") || p.values.Has("until")) {
 			return h.past(ctx, name, p)
 		}
 		if kept {
 			p.asked["since"], p.asked["until"] = true, true
+			for _, of := range []string{"group_by", "interval"} {
+				if p.values.Has(of) && y.record != nil {
+					p.reject(of, "together with since", "%s is about a time range, which since begins", of)
+				}
+			}
 		}
-		return find(p)
+		p.stop = ctx.Done()
+		a, problem := find(p)
+		if problem == nil && ctx.Err() != nil {
+			return a, newProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it", queryTime)
+		}
+		return a, problem
 	}
 }
 
@@ -79,7 +90,9 @@ func (h *handler) list(find finder) http.HandlerFunc {
 			return
 		}
 		now := h.cfg.Now().UTC()
-		a, problem := find(r.Context(), p)
+		ctx, cancel := context.WithTimeout(r.Context(), queryTime)
+		a, problem := find(ctx, p)
+		cancel()
 		if problem == nil && !a.past {
 			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
 		}

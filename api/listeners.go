@@ -1,5 +1,7 @@
 package api
 
+import "slices"
+
 // A Listener is a UDP socket that receives reports, and what became of its datagrams. All counters start at 0 when it is
 // opened. Received is Decoded + Damaged + Malformed + Refused + what is being decoded at the moment.
 type Listener struct {
@@ -29,9 +31,9 @@ type ListenerList struct {
 }
 
 func (h *handler) listeners(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom[Listener](h, p, "listeners", nil)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	return listOf("listeners", h.cfg.Listeners(), limit), nil
+	return s.answer(slices.Clone(h.cfg.Listeners())), nil
 }

@@ -27,7 +27,7 @@ type LossFrame struct {
 
 func (h *handler) loss(p *params) (answer, *Problem) {
 	now := h.cfg.Now()
-	limit := p.limit()
+	s := selectFrom[telemetry.Loss](h, p, "loss", nil)
 	is, _ := p.node()
 	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
 	q.Intervals, _ = p.boolean("intervals")
@@ -39,12 +39,12 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		return answer{}, problem
 	}
 	a := h.cfg.Ledger.Loss(q, now.UnixNano())
-	list := listOf("loss", a.Exporters, limit)
+	list := s.answer(a.Exporters)
 	var since *time.Time
 	if !a.Since.IsZero() {
 		since = &a.Since
 	}
-	list.more = []member{
+	list.more = append(list.more, []member{
 		{"since", since},
 		{"until", a.Until},
 		{"intervals_since", a.IntervalsSince},
@@ -52,7 +52,7 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		{"sockets", a.Sockets},
 		{"tables", a.Tables},
 		{"gaps", a.Gaps},
-	}
+	}...)
 	return list, nil
 }
 

@@ -14,14 +14,14 @@ type NodeList struct {
 }
 
 func (h *handler) nodes(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "nodes", nodeTable.Row)
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	nodes := h.cfg.Collector.Nodes()
 	nodes = slices.DeleteFunc(nodes, func(n telemetry.Node) bool { return !is(&n.ID, n.Name) })
-	return listOf("nodes", nodes, limit), nil
+	return s.answer(nodes), nil
 }
 
 // node returns which nodes the parameter "node" selects, by id or name; without it all of them.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -23,6 +24,7 @@ type params struct {
 	values url.Values
 	asked  map[string]bool
 	wrong  *Problem
+	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil
 }
 
 // newParams parses a query string.
@@ -61,7 +63,11 @@ func (p *params) reject(name, allowed, format string, args ...any) {
 func (p *params) problem() *Problem {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if !p.asked[name] {
-			p.reject(name, names(p.asked), "unknown parameter %q", name)
+			meant := filter.Nearest(name, slices.Sorted(maps.Keys(p.asked)))
+			if meant != "" {
+				meant = "; did you mean " + meant + "?"
+			}
+			p.reject(name, names(p.asked), "unknown parameter %q%s", name, meant)
 		}
 	}
 	return p.wrong

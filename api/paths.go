@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,21 +17,21 @@ type PathList struct {
 }
 
 func (h *handler) paths(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "paths", filter.PathTable.Row)
 	is, hasNode := p.node() // at any hop
 	id, hasID := p.pathID()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	if !hasID && !hasNode {
-		paths, total := h.cfg.Collector.Paths(limit)
-		return listOfTotal("paths", paths, total), nil
+		paths, total := h.cfg.Collector.Paths(s.first())
+		return s.answerOf(paths, total), nil
 	}
 	paths, _ := h.cfg.Collector.Paths(math.MaxInt)
 	paths = slices.DeleteFunc(paths, func(path telemetry.Path) bool {
 		return hasID && path.ID != id || !slices.ContainsFunc(path.Hops, func(hop telemetry.PathHop) bool { return is(hop.Node, hop.Name) })
 	})
-	return listOf("paths", paths, limit), nil
+	return s.answer(paths), nil
 }
 
 // pathID returns the parameter "path".

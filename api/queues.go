@@ -13,12 +13,12 @@ type QueueList struct {
 }
 
 func (h *handler) queues(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "queues", queueTable.Row)
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	queues := h.cfg.Collector.Queues()
 	queues = slices.DeleteFunc(queues, func(q telemetry.QueueDepth) bool { return !is(&q.Node, q.Name) })
-	return listOf("queues", queues, limit), nil
+	return s.answer(queues), nil
 }

@@ -37,7 +37,7 @@ type HostList struct {
 }
 
 func (h *handler) hosts(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom[telemetry.Host](h, p, "hosts", nil)
 	is, _ := p.node()
 	address := p.prefix("address")
 	if problem := p.problem(); problem != nil {
@@ -48,5 +48,5 @@ func (h *handler) hosts(p *params) (answer, *Problem) {
 		return address.IsValid() && !address.Contains(host.Address) ||
 			!slices.ContainsFunc(host.Places, func(at telemetry.HostPlace) bool { return is(&at.Node, at.Name) })
 	})
-	return listOf("hosts", hosts, limit), nil
+	return s.answer(hosts), nil
 }

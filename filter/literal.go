@@ -130,7 +130,7 @@ func readMAC(word string) (literal, string, string) {
 func readBool(word string) (literal, string, string) {
 	b := strings.EqualFold(word, "true")
 	if !b && !strings.EqualFold(word, "false") {
-		return literal{}, "expected true or false, found " + shorten(word), nearest(word, []string{"true", "false"})
+		return literal{}, "expected true or false, found " + shorten(word), Nearest(word, []string{"true", "false"})
 	}
 	return literal{value: FromBool(b), text: strconv.FormatBool(b)}, "", ""
 }

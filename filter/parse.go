@@ -110,7 +110,7 @@ func (p *parser) unexpected(t token, expected ...string) *Error {
 	err := p.fail(t, "expected "+orList(expected)+", found "+t.name())
 	err.Expected = expected
 	if t.kind == tokenWord {
-		err.Suggestion = nearest(t.text, expected)
+		err.Suggestion = Nearest(t.text, expected)
 	}
 	return err
 }

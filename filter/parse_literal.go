@@ -80,7 +80,7 @@ func (p *parser) choice(f *Field, t token) (literal, *Error) {
 		for _, c := range f.Choices {
 			err.Expected = append(err.Expected, c.Name)
 		}
-		err.Suggestion = nearest(t.text, err.Expected)
+		err.Suggestion = Nearest(t.text, err.Expected)
 		return literal{}, err
 	}
 	text := strconv.FormatUint(n, 10)
@@ -98,7 +98,7 @@ func (p *parser) node(t token) (literal, *Error) {
 	id, ok := p.schema.nodes[t.text]
 	if !ok {
 		err := p.fail(t, "no node has the name "+shorten(t.text))
-		err.Suggestion = nearest(t.text, p.schema.nodeNames())
+		err.Suggestion = Nearest(t.text, p.schema.nodeNames())
 		return literal{}, err
 	}
 	return literal{value: FromUint(uint64(id)), text: p.bare(t.text)}, nil

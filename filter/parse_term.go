@@ -52,7 +52,7 @@ func (p *parser) field() (*Field, *Error) {
 	f, ok := p.schema.Find(t.text)
 	if !ok {
 		err := p.fail(t, p.schema.name+" have no field "+shorten(t.text))
-		err.Suggestion = nearest(t.text, p.schema.names())
+		err.Suggestion = Nearest(t.text, p.schema.names())
 		return nil, err
 	}
 	p.next()

@@ -137,7 +137,7 @@ func unitFactor(k Kind, number, name string) (factor uint64, wrong, meant string
 
 // nearestUnit is nearest, but also finds us in usec and kbit/s in kbit.
 func nearestUnit(name string, names []string) string {
-	near := nearest(name, names)
+	near := Nearest(name, names)
 	for _, n := range names {
 		if near == "" && len(name) > 1 && strings.HasPrefix(n, name) || strings.HasPrefix(name, n) && len(n) > len(near) {
 			near = n

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nearest returns the candidate that word may have been meant to be, or "": the one whose last part it is, else the one
+// Nearest returns the candidate that word may have been meant to be, or "": the one whose last part it is, else the one
 // with the fewest edits, of which there may be one for three letters. Among equals the first.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > 64 {
 		return ""

@@ -11,7 +11,12 @@ import (
 )
 
 // flowOrders are the values of --order.
-var flowOrders = []string{string(analyze.ByLast), string(analyze.ByPackets), string(analyze.ByLatency), string(analyze.ByDrops)}
+var flowOrders = func() (names []string) {
+	for _, o := range analyze.FlowOrders {
+		names = append(names, string(o))
+	}
+	return names
+}()
 
 func newFlowsCommand() *cobra.Command {
 	return newQueryCommand(question[api.FlowList, telemetry.Flow]{
@@ -103,7 +108,7 @@ func latest(f *telemetry.Flow) telemetry.FlowPath {
 func addFlowFilters(cmd *cobra.Command, q *api.Query) {
 	addNodeFilter(cmd, q)
 	f := cmd.Flags()
-	f.StringVar(&q.Order, "order", flowOrders[0], "list by `ORDER`, the largest first: last, packets, latency (mean residence) or drops")
+	f.StringVar(&q.Order, "order", flowOrders[0], "list by `ORDER`, the largest first: last, packets, latency (mean residence), drops, residence_ns.p99 or another number; ORDER:asc is the smallest first")
 	f.StringVar(&q.Src, "src", "", "only flows from this `ADDRESS` or prefix")
 	f.StringVar(&q.Dst, "dst", "", "only flows to this `ADDRESS` or prefix")
 	f.StringVar(&q.Port, "port", "", "only flows with this `PORT` at either end")

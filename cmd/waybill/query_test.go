@@ -253,7 +253,7 @@ func TestQueryErrors(t *testing.T) {
 		text string
 	}{
 		"flows --server " + s.URL + " --src 10.0.0":            {2, `waybill flows: src is "10.0.0"; allowed: an address or a prefix, such as 10.0.0.1 or 2001:db8::/32`},
-		"flows --server " + s.URL + " --order size":            {2, `waybill flows: order is "size"; allowed: last, packets, latency, drops`},
+		"flows --server " + s.URL + " --order size":            {2, `waybill flows: order is "size"; allowed: last, packets, latency, drops, first, bytes, reports, path_changes, residence_ns.mean, residence_ns.min, residence_ns.p50, residence_ns.p99, residence_ns.max, end_to_end_ns.mean; :asc or :desc may follow`},
 		"flows --server " + s.URL + " --limit 10001":           {2, `waybill flows: limit is "10001"; allowed: 1 to 10000`},
 		"flows --server " + s.URL + " --limit 0":               {2, `waybill flows: --limit is 0; it must be at least 1`},
 		"flows --server " + s.URL + " -o xml":                  {2, `waybill flows: --output is "xml"; allowed: table, wide, json, ndjson, csv`},

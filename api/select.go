@@ -1,0 +1,189 @@
+package api
+
+import (
+	"cmp"
+	"math"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/filter"
+)
+
+// A selection is what filter, order, cursor and limit say of a list of now.
+type selection[T any] struct {
+	name  string
+	match func(*T) bool // nil: all
+	order *ordering     // nil: as the list is
+
+	at    *cursor
+	limit int
+}
+
+// An ordering is what the parameter order says.
+type ordering struct {
+	column    column
+	ascending bool
+}
+
+// selectFrom returns what the parameters of a list say, for a resource to ask for before it asks for the problem. row makes
+// a row for filters of an item; nil if the list has no filter.
+func selectFrom[T any](h *handler, p *params, name string, row func(*T) filter.Row) *selection[T] {
+	s := &selection[T]{name: name, limit: p.limit()}
+	if row != nil {
+		s.match = filtered(h, p, name, row)
+	}
+	s.order = p.ordering(columnsOf(reflect.TypeFor[T]()))
+	s.at = p.place(h.cfg.Now())
+	return s
+}
+
+// filtered returns what the parameter filter says of a list; nil if it selects everything.
+func filtered[T any](h *handler, p *params, name string, row func(*T) filter.Row) func(*T) bool {
+	if text, _ := p.text("filter"); strings.TrimSpace(text) == "" {
+		return nil
+	}
+	matcher := p.filter("filter", h.schemas[name], h.cfg.Now)
+	return func(item *T) bool { return matcher.Match(row(item)) }
+}
+
+// place returns the place in a list of now that the parameter cursor names.
+func (p *params) place(now time.Time) *cursor {
+	return p.cursor(span{now.Add(-time.Nanosecond), now}) // the times mean nothing
+}
+
+// ordering returns what the parameter order says: the name of one of columns, with ":asc" or ":desc" behind it if numbers
+// and times should not come from the largest, or texts not from a.
+func (p *params) ordering(columns []column) *ordering {
+	text, given := p.text("order")
+	if !given {
+		return nil
+	}
+	name, direction, directed := strings.Cut(text, ":")
+	var sortable []string
+	for _, c := range columns {
+		if !c.sortable() {
+			continue
+		}
+		sortable = append(sortable, c.name)
+		if c.name == name && (!directed || direction == "asc" || direction == "desc") {
+			return &ordering{c, direction == "asc" || !directed && c.textual()}
+		}
+	}
+	p.reject("order", strings.Join(sortable, ", ")+"; :asc or :desc may follow", "order is %q", text)
+	return nil
+}
+
+// sortable reports whether the cells of a column have an order: lists have none.
+func (c *column) sortable() bool {
+	switch c.kind.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Array:
+		return false
+	}
+	return true
+}
+
+// textual reports whether one reads a column from a to z.
+func (c *column) textual() bool {
+	return c.kind.Kind() == reflect.String || c.kind == reflect.TypeFor[netip.Addr]()
+}
+
+// answer lists what is selected of items, which it may change.
+func (s *selection[T]) answer(items []T) answer {
+	if s.match != nil {
+		items = slices.DeleteFunc(items, func(item T) bool { return !s.match(&item) })
+	}
+	if s.order != nil {
+		items = sorted(items, s.order)
+	}
+	total := len(items)
+	return s.page(items[min(s.at.Offset, total):], total)
+}
+
+// answerOf is answer for items that are as many of total as first says.
+func (s *selection[T]) answerOf(items []T, total int) answer {
+	if s.first() == math.MaxInt {
+		return s.answer(items)
+	}
+	return s.page(items[min(s.at.Offset, len(items)):], total)
+}
+
+// page lists the first of items, which are those that follow the cursor, of total.
+func (s *selection[T]) page(items []T, total int) answer {
+	a := listOfTotal(s.name, items[:min(s.limit, len(items))], total)
+	if next := s.at.Offset + a.count; next < total && a.count > 0 {
+		at := *s.at
+		at.Offset = next
+		a.more = append(a.more, member{"next_cursor", at.String()})
+	}
+	return a
+}
+
+// first returns how many of the first items of a list are enough to answer.
+func (s *selection[T]) first() int {
+	if s.match != nil || s.order != nil {
+		return math.MaxInt
+	}
+	return s.at.Offset + s.limit
+}
+
+// sorted returns items in an order; what is not known comes last.
+func sorted[T any](items []T, by *ordering) []T {
+	type keyed struct {
+		item T
+		key  reflect.Value
+	}
+	all := make([]keyed, len(items))
+	for i := range items {
+		all[i] = keyed{items[i], by.column.of(&items[i])}
+	}
+	unknown := func(v reflect.Value) bool { return v.Kind() == reflect.Pointer }
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		switch {
+		case unknown(a.key) || unknown(b.key):
+			return compareBools(unknown(a.key), unknown(b.key))
+		case by.ascending:
+			return compareFields(a.key, b.key)
+		}
+		return compareFields(b.key, a.key)
+	})
+	found := make([]T, len(all)) // not items, to which the keys point
+	for i := range all {
+		found[i] = all[i].item
+	}
+	return found
+}
+
+// compareFields orders two values of a field.
+func compareFields(a, b reflect.Value) int {
+	switch v := a.Interface().(type) {
+	case time.Time:
+		return v.Compare(b.Interface().(time.Time))
+	case netip.Addr:
+		return v.Compare(b.Interface().(netip.Addr))
+	}
+	switch {
+	case a.CanUint():
+		return cmp.Compare(a.Uint(), b.Uint())
+	case a.CanInt():
+		return cmp.Compare(a.Int(), b.Int())
+	case a.CanFloat():
+		return cmp.Compare(a.Float(), b.Float())
+	case a.Kind() == reflect.Bool:
+		return compareBools(a.Bool(), b.Bool())
+	}
+	return cmp.Compare(a.String(), b.String())
+}
+
+// compareBools puts false before true.
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
