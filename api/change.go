@@ -17,6 +17,8 @@ const silencePath = "/api/v1/silences/"
 // changes returns what can be done at a path besides asking, by method; nil if nothing can.
 func (h *handler) changes(path string) map[string]http.HandlerFunc {
 	switch {
+	case path == decodePath:
+		return map[string]http.HandlerFunc{http.MethodPost: h.decode}
 	case path == "/api/v1/alerts/test":
 		return map[string]http.HandlerFunc{http.MethodPost: h.testAlert}
 	case path == "/api/v1/silences":
@@ -44,7 +46,7 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request) bool {
 		}
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(methods, ", ")).write(w)
-	case h.cfg.Alerts == nil:
+	case h.cfg.Alerts == nil && r.URL.Path != decodePath:
 		noAlerts().write(w)
 	default:
 		do(w, r)

@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A Config says what a handler serves. Only Collector is needed.
@@ -33,6 +34,9 @@ type Config struct {
 	History History
 	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
 	KeptFine, KeptMinute time.Duration
+
+	// Points say what announces telemetry and how its sources speak, compiled; without them, as the specifications say.
+	Points *codepoint.Config
 
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
@@ -101,6 +105,10 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Access == nil {
 		c.Access = &auth.Guard{Trusting: true}
+	}
+	if c.Points == nil {
+		c.Points = codepoint.New()
+		c.Points.Compile()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

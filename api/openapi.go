@@ -19,6 +19,7 @@ type operation struct {
 	answer                    any    // a value of the type of the answer; nil: none
 	status                    int    // 0: 200
 	body                      any    // a value of the type of the body; nil: none
+	bytes                     bool   // the body is bytes of any kind
 	media                     string // of the answer; "": JSON
 	// Of a list that a store answers: the parameters that go with since and until, and a value of the type of that answer.
 	past    string
@@ -79,6 +80,11 @@ func (o *operation) describe(types *types) *huma.Operation {
 	}
 	if o.body != nil {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.body)}}}
+	}
+	if o.bytes {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+		}}
 	}
 	if _, rest, ok := strings.Cut(o.path, "{"); ok {
 		name, _, _ := strings.Cut(rest, "}")

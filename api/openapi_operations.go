@@ -36,6 +36,7 @@ var operations = []operation{
 	{method: "GET", path: "/api/v1/exporters", id: "exporters", summary: "who sends reports, and what was lost or could not be read", params: "source node limit format since until filter order cursor", answer: ExporterList{}, past: "source node limit format since until filter cursor group_by interval order", history: ExporterHistory{}},
 	{method: "GET", path: "/api/v1/listeners", id: "listeners", summary: "the UDP sockets and what became of their datagrams", params: "limit format order cursor", answer: ListenerList{}},
 	{method: "GET", path: "/api/v1/loss", id: "loss", summary: "what became of every datagram, by exporter", params: "since until node intervals limit format order cursor", answer: LossList{}},
+	{method: "POST", path: decodePath, id: "decode", summary: "what the bytes of the body are, layer by layer", params: "start dialect", bytes: true, answer: DecodeAnswer{}},
 	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
 	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
 	{method: "GET", path: "/api/v1/filter/complete", id: "completeFilter", summary: "what may stand at a place of a filter", params: "schema text cursor", answer: Completions{}},
@@ -90,6 +91,9 @@ var parameters = map[string]parameter{
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
 	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters", "nodes", "links", "queues"), required: true},
 	"text":   {doc: "a filter, which may be wrong or incomplete", schema: textSchema, required: true},
+
+	"start":   {doc: "what the bytes start with: by default a telemetry report, as the payload of a datagram does", schema: options(startNames()...)},
+	"dialect": {doc: "how the program that made them departs from the specifications: docs/reference/dialects.md", schema: options(dialectNames()...)},
 
 	"completeFilter.cursor": {doc: "byte of text up to which it is completed; by default its end", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(0)}},
 }

@@ -18,6 +18,9 @@ func FieldNames() []string {
 	return names
 }
 
+// Title returns what people call the layer of that name, such as "Internet Protocol 4"; empty for a name that no layer has.
+func Title(layer string) string { return layerNames[layer].title }
+
 // Fields of the metadata of one hop, by version.
 const (
 	hopFields2016 = `hops.switch_id hops.ingress_port_id hops.hop_latency hops.queue_occupancy hops.ingress_ts

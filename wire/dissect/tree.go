@@ -101,9 +101,7 @@ func (t *tree) field(f *Field, depth int) {
 	default:
 		t.dst = append(t.dst, ' ')
 		t.dst = AppendValue(t.dst, f)
-		if f.Meaning != NotAvailable {
-			t.explain(f)
-		}
+		t.explain(f)
 		t.end()
 	}
 }
@@ -202,8 +200,19 @@ var inHex = map[string]bool{
 	"ethertype": true, "checksum": true, "flags": true, "class": true, "ns_data": true, "checksum_complement": true,
 }
 
-// explain writes what stands in brackets behind a value: the number in hex, its meaning, the time in a larger unit.
+// explain writes what stands in brackets behind a value.
 func (t *tree) explain(f *Field) {
+	if text := Explanation(f); text != "" {
+		t.paint(t.style.Meaning, " ("+text+")")
+	}
+}
+
+// Explanation returns what a tree shows in brackets behind the value of a field: the number in hex, its meaning, the time in a
+// larger unit; empty if there is nothing to explain.
+func Explanation(f *Field) string {
+	if f.Meaning == NotAvailable {
+		return "" // which the value says already
+	}
 	parts := make([]string, 0, 3)
 	if v, ok := f.Value.(uint64); ok && v > 9 && inHex[f.Name] {
 		parts = append(parts, string(AppendWide(nil, v, f.Width)))
@@ -214,7 +223,5 @@ func (t *tree) explain(f *Field) {
 	if human := humanTime(f); human != "" {
 		parts = append(parts, human)
 	}
-	if len(parts) > 0 {
-		t.paint(t.style.Meaning, " ("+strings.Join(parts, ": ")+")")
-	}
+	return strings.Join(parts, ": ")
 }

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/dissect"
+)
+
+// decodePath takes bytes and tells what they are. It changes nothing.
+const decodePath = "/api/v1/decode"
+
+// A DecodeAnswer answers POST /api/v1/decode.
+type DecodeAnswer struct {
+	Length int            `json:"length"` // bytes
+	Layers []DecodedLayer `json:"layers"`
+}
+
+// decode answers with what the bytes of the body are. The checks have read it, and bounded it.
+func (h *handler) decode(w http.ResponseWriter, r *http.Request) {
+	p := newParams(r.URL.RawQuery)
+	start, points := p.start(), p.dialect(h.cfg.Points)
+	if problem := p.problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	packet, err := io.ReadAll(r.Body)
+	switch {
+	case err != nil:
+		newProblem(http.StatusBadRequest, "the body did not come: %v", err).write(w)
+		return
+	case len(packet) == 0:
+		newProblem(http.StatusBadRequest, "the body is empty; it is the bytes to decode").write(w)
+		return
+	}
+	writeAnswer(w, DecodeAnswer{Length: len(packet), Layers: decodedLayers(dissect.Packet(packet, start, points))})
+}
+
+// startReport is another name for what the payload of a report datagram starts with.
+const startReport = "report"
+
+// startNames are the values of the parameter start.
+func startNames() []string { return append([]string{startReport}, dissect.Starts()...) }
+
+// start returns what the bytes start with: a report, if nothing else is said.
+func (p *params) start() dissect.Start {
+	name := p.choice("start", startNames()...)
+	if name == startReport {
+		return dissect.TelemetryReport
+	}
+	start, _ := dissect.ParseStart(name)
+	return start
+}
+
+// dialect returns points with a dialect for all sources, if the parameter dialect names one.
+func (p *params) dialect(points *codepoint.Config) *codepoint.Config {
+	name, given := p.text("dialect")
+	if !given {
+		return points
+	}
+	dialect, err := codepoint.FindDialect(name)
+	if err != nil {
+		p.reject("dialect", strings.Join(dialectNames(), ", "), "dialect is %q", name)
+		return points
+	}
+	with := &codepoint.Config{Points: points.Points, Rules: []codepoint.Rule{{Dialect: dialect}}}
+	with.Compile()
+	return with
+}
+
+func dialectNames() []string {
+	names := make([]string, len(codepoint.Dialects))
+	for i, d := range codepoint.Dialects {
+		names[i] = d.Name
+	}
+	return names
+}
