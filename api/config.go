@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -34,6 +35,9 @@ type Config struct {
 	History History
 	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
 	KeptFine, KeptMinute time.Duration
+
+	// Reports holds datagrams as they came; without it none are kept.
+	Reports *ring.Ring
 
 	// Points say what announces telemetry and how its sources speak, compiled; without them, as the specifications say.
 	Points *codepoint.Config

@@ -16,7 +16,8 @@ type cursor struct {
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
 	Offset   int       `json:"offset"`
-	Question string    `json:"question"` // a digest of the other parameters
+	At       string    `json:"at,omitempty"` // of raw reports, instead of the offset: the last one
+	Question string    `json:"question"`     // a digest of the other parameters
 }
 
 // String is a cursor as clients see it, who must not look into it.

@@ -57,13 +57,13 @@ func TestFilterComplete(t *testing.T) {
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
 	for target, want := range map[string]Problem{
-		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
-		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
+		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
+		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
 		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
 		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: `unknown parameter "cursor"`, Allowed: "schema, text"},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},
-		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues"},
+		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/"+target)
 		var p Problem

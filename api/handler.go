@@ -23,6 +23,7 @@ type handler struct {
 	histories map[string]history
 	queries   chan struct{} // holds one value for each list that is being gathered
 	streams   chan struct{} // holds one value for each stream
+	captures  chan struct{} // holds one value for each download of raw reports
 	begun     int64         // when this process began, which tells its events from those of another
 	gzips     sync.Pool     // of *gzip.Writer
 	zstds     sync.Pool     // of *zstd.Encoder
@@ -30,7 +31,7 @@ type handler struct {
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
-	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), begun: time.Now().UnixNano()}
+	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.zstds.New = func() any { return newZstd() }
 	h.console = newConsole(h.cfg.Console)
@@ -62,7 +63,31 @@ func New(cfg Config) http.Handler {
 	for name, find := range h.resources() {
 		h.routes["/api/v1/"+name] = h.list(h.timed(name, find))
 	}
+	for name, find := range h.finders() {
+		h.routes["/api/v1/"+name] = h.list(find)
+	}
+	h.routes[reportsPath] = h.reportsOrCapture(h.routes[reportsPath])
+	h.routes[capturePath] = h.capture
 	return checks.before(h)
+}
+
+// finders returns the lists by name that are looked for on disk.
+func (h *handler) finders() map[string]finder {
+	return map[string]finder{
+		"reports": h.reports,
+	}
+}
+
+// listNames names all lists.
+func (h *handler) listNames() string {
+	all := map[string]bool{}
+	for name := range h.resources() {
+		all[name] = true
+	}
+	for name := range h.finders() {
+		all[name] = true
+	}
+	return names(all)
 }
 
 // resources returns the lists by name.
@@ -97,10 +122,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, burstPath) {
 		serve, known = h.burst, true
 	}
+	if strings.HasPrefix(r.URL.Path, reportsPath+"/") {
+		serve, known = h.report, true
+	}
 	switch {
 	case known:
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
-		newProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, names(h.resources())).write(w)
+		newProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).write(w)
 		return
 	default:
 		serve = h.serveConsole

@@ -36,6 +36,9 @@ var operations = []operation{
 	{method: "GET", path: "/api/v1/exporters", id: "exporters", summary: "who sends reports, and what was lost or could not be read", params: "source node limit format since until filter order cursor", answer: ExporterList{}, past: "source node limit format since until filter cursor group_by interval order", history: ExporterHistory{}},
 	{method: "GET", path: "/api/v1/listeners", id: "listeners", summary: "the UDP sockets and what became of their datagrams", params: "limit format order cursor", answer: ListenerList{}},
 	{method: "GET", path: "/api/v1/loss", id: "loss", summary: "what became of every datagram, by exporter", params: "since until node intervals limit format order cursor", answer: LossList{}},
+	{method: "GET", path: reportsPath, id: "reports", summary: "datagrams as they came, the newest first", params: "since until filter exporter flow cursor limit format", answer: ReportList{}},
+	{method: "GET", path: reportsPath + "/{id}", id: "report", summary: "one datagram, byte by byte", answer: ReportAnswer{}},
+	{method: "GET", path: capturePath, id: "capture", summary: "datagrams as they came, as a capture file, the oldest first", params: "since until filter exporter flow limit", media: mediaCapture},
 	{method: "POST", path: decodePath, id: "decode", summary: "what the bytes of the body are, layer by layer", params: "start dialect", bytes: true, answer: DecodeAnswer{}},
 	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
 	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
@@ -89,8 +92,13 @@ var parameters = map[string]parameter{
 	"until":     {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
 
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
-	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters", "nodes", "links", "queues"), required: true},
+	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters", "nodes", "links", "queues", "reports"), required: true},
 	"text":   {doc: "a filter, which may be wrong or incomplete", schema: textSchema, required: true},
+
+	"exporter":       {doc: "address or prefix that sent it", schema: textSchema},
+	"flow":           {doc: "id of a flow, 16 hexadecimal digits", schema: huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{16}$"}},
+	"reports.format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet", "pcap")},
+	"capture.limit":  {doc: "the newest of them, at most; all, if it is not given", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxLimit)}},
 
 	"start":   {doc: "what the bytes start with: by default a telemetry report, as the payload of a datagram does", schema: options(startNames()...)},
 	"dialect": {doc: "how the program that made them departs from the specifications: docs/reference/dialects.md", schema: options(dialectNames()...)},

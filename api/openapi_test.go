@@ -51,8 +51,8 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "_")
 		path := "/api/v1/" + name
-		if name == "burst" {
-			path = "/api/v1/bursts/{id}"
+		if name == "burst" || name == "report" {
+			path = "/api/v1/" + name + "s/{id}"
 		}
 		item := d.Paths.Find(path)
 		if item == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,13 @@ type Account interface {
 	Observe(headers []telemetry.Header, nowNs int64)
 }
 
+// A Recorder keeps datagrams as they came.
+type Recorder interface {
+	// Record takes a copy of a payload that source sent and that arrived at nowNs; truncated: the datagram was longer. It
+	// must not wait.
+	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
+}
+
 // A Receiver reads datagrams from one socket, decodes each once, accounts for it and hands its reports to the owners of
 // their flows. All datagrams of an exporter come to the same receiver (see Config.Sockets), so that its account needs no
 // lock that another receiver takes.
@@ -27,7 +35,8 @@ type Receiver struct {
 	account Account
 	owners  []Handover
 	port    uint16
-	gate    *gate // nil: everybody may send reports
+	gate    *gate    // nil: everybody may send reports
+	raw     Recorder // nil: datagrams are not kept
 
 	batch   *Batch
 	headers []telemetry.Header
@@ -50,6 +59,9 @@ func NewReceiver(socket *Socket, points *codepoint.Config, account Account, owne
 
 // Only lets the receiver take reports that permits allow, and refuse all others. It must be called before Run.
 func (r *Receiver) Only(permits *Permits) { r.gate = &gate{permits: permits} }
+
+// Keep gives every datagram that is not refused to raw. It must be called before Run.
+func (r *Receiver) Keep(raw Recorder) { r.raw = raw }
 
 // Run receives until ctx is done, then takes what the kernel still holds. It closes the socket.
 func (r *Receiver) Run(ctx context.Context) error {
@@ -87,6 +99,9 @@ func (r *Receiver) take(n int, nowNs int64) {
 			r.decoder.Decode(d.Payload, d.Source, r.port, into, h)
 		} else if !r.decodeAllowed(&d, into, h, nowNs) {
 			continue
+		}
+		if r.raw != nil {
+			r.raw.Record(nowNs, d.Source, d.Payload, d.Truncated)
 		}
 		kept++
 		switch h.Outcome {

@@ -16,10 +16,11 @@ var (
 	Drops     = mustSchema("drops", dropFields)
 	Events    = mustSchema("events", eventFields)
 	Exporters = mustSchema("exporters", exporterFields)
+	Reports   = mustSchema("reports", reportFields)
 )
 
 // Schemas returns all of them, in the order of the reference.
-func Schemas() []*Schema { return []*Schema{Flows, Paths, Hops, Drops, Events, Exporters} }
+func Schemas() []*Schema { return []*Schema{Flows, Paths, Hops, Drops, Events, Exporters, Reports} }
 
 // mustSchema panics on fields that contradict each other, before anything can depend on them.
 func mustSchema(name string, fields []Field) *Schema {

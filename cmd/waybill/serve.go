@@ -79,6 +79,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver, or auto: 512MiB, or 4MiB with --coalesce=false")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
 	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
+	f.StringVar(&flags.RawReports, "raw-reports", flags.RawReports, "`SIZE` of the latest datagrams to keep in --data as they came; without it none are kept")
 	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce, "take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
 	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
 	points.register(f)
@@ -102,7 +103,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serveConfig, points
 		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
 		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
 		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
-		"alerts": func() { c.Alerts = flags.Alerts },
+		"alerts": func() { c.Alerts = flags.Alerts }, "raw-reports": func() { c.RawReports = flags.RawReports },
 	} {
 		if set(name) {
 			take()
@@ -128,6 +129,7 @@ type server struct {
 	ledger      *analyze.Ledger
 	checkpoints *checkpointer    // nil: nothing outlives the process
 	keeper      *keeper          // nil: nothing is kept
+	raw         *rawReports      // nil: datagrams are not kept
 	alerts      *alert.Engine    // nil without rules
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	receivers   []*collect.Receiver
@@ -215,6 +217,9 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}()
 	}
 	if s.keeper, err = openKeeper(c, s.collector, s.events, s.bursts, s.log); err != nil {
+		return nil, err
+	}
+	if s.raw, err = openRawReports(c, sockets, s.receivers, s.log); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {
@@ -311,6 +316,7 @@ func (s *server) run(ctx context.Context) error {
 	s.sayWhoMayAsk()
 
 	s.keeper.start()
+	s.raw.start()
 	owning, stopOwners := context.WithCancel(context.Background())
 	var owners errgroup.Group
 	for _, q := range s.queues {
@@ -346,6 +352,7 @@ func (s *server) run(ctx context.Context) error {
 		s.checkpoints.finish()
 	}
 	s.keeper.stop()
+	s.raw.stop()
 	s.sayGoodbye()
 	return err
 }
@@ -368,11 +375,11 @@ func (s *server) sayGoodbye() {
 func (s *server) handler() http.Handler {
 	var metrics prometheus.Gatherers
 	if s.config.Data != "" {
-		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics()}
+		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
 	return api.New(api.Config{
 		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
+		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Reports: s.raw.kept(), Points: s.config.points, Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
 	})
 }
 

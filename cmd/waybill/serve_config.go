@@ -34,6 +34,7 @@ type serveConfig struct {
 	ReceiveBuffer string            `yaml:"receive_buffer"`
 	Coalesce      bool              `yaml:"coalesce"`
 	Data          string            `yaml:"data"`
+	RawReports    string            `yaml:"raw_reports"`
 	Names         map[uint32]string `yaml:"names"`
 	Exporters     []exporterRule    `yaml:"exporters"`
 	Bursts        burstSettings     `yaml:"bursts"`
@@ -55,7 +56,7 @@ func defaultServeConfig() serveConfig {
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
 
 // readFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *serveConfig) readFile(name string) error {
@@ -148,6 +149,8 @@ func (c *serveConfig) readEnvironment() error {
 			c.ReceiveBuffer = value
 		case "data":
 			c.Data = value
+		case "raw_reports":
+			c.RawReports = value
 		case "workers":
 			c.Workers, err = strconv.Atoi(value)
 		case "coalesce":
@@ -218,6 +221,9 @@ func (c *serveConfig) check() error {
 		} else if size > maxReceiveBuffer {
 			return fmt.Errorf("receive_buffer: got %s, want at most 1GiB", c.ReceiveBuffer)
 		}
+	}
+	if _, _, err := c.rawConfig(); err != nil {
+		return err
 	}
 	if err := c.loadAlerts(); err != nil {
 		return err

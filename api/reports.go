@@ -1,0 +1,267 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/store/ring"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/dissect"
+)
+
+// A RawReport is a datagram as it came, and what the report in it says; of several reports, the first that was asked for.
+type RawReport struct {
+	ID           string      `json:"id"`
+	Time         time.Time   `json:"time"` // of arrival
+	Exporter     netip.Addr  `json:"exporter"`
+	ExporterPort uint16      `json:"exporter_port"`
+	Listener     string      `json:"listener"` // address and port of the socket
+	Version      string      `json:"version,omitempty"`
+	Dialect      string      `json:"dialect,omitempty"`
+	Outcome      string      `json:"outcome"`          // decoded, damaged or malformed
+	Reason       string      `json:"reason,omitempty"` // code of the first rule that it broke
+	Node         *uint32     `json:"node"`             // that sent it
+	Name         string      `json:"name,omitempty"`
+	Sequence     *uint32     `json:"sequence,omitempty"`
+	Reports      int         `json:"reports"` // that are in it
+	Nodes        []uint32    `json:"nodes"`   // that the report tells of, source first
+	Flow         *ReportFlow `json:"flow"`
+	Length       int         `json:"length"`              // of the UDP payload, bytes
+	Truncated    bool        `json:"truncated,omitempty"` // the datagram was longer
+}
+
+// A ReportFlow is the flow that a report is about.
+type ReportFlow struct {
+	ID   string `json:"id"`
+	Text string `json:"text"` // 5-tuple and tunnel
+}
+
+// A ReportList answers GET /api/v1/reports. Total is how many items the answer has.
+type ReportList struct {
+	Head
+	Since   time.Time   `json:"since"`
+	Until   time.Time   `json:"until"`                 // not part of it
+	Scanned int         `json:"scanned"`               // datagrams that were looked at
+	Next    string      `json:"next_cursor,omitempty"` // asks for those that follow; missing at the end
+	Reports []RawReport `json:"reports"`
+}
+
+// A ReportAnswer answers GET /api/v1/reports/ID.
+type ReportAnswer struct {
+	RawReport
+	Bytes  []byte         `json:"bytes"` // the UDP payload
+	Layers []DecodedLayer `json:"layers"`
+}
+
+const (
+	reportsPath = "/api/v1/reports"
+	// reportTime is how long one question looks for reports; the cursor goes on where it ended.
+	reportTime = 5 * time.Second
+)
+
+// noReports is the answer of a server that keeps no raw reports.
+func noReports() *Problem {
+	return newProblem(http.StatusNotFound, "this server keeps no raw reports; `waybill serve --data DIR --raw-reports 1GiB` keeps the latest")
+}
+
+// reports lists raw reports, the newest first.
+func (h *handler) reports(ctx context.Context, p *params) (answer, *Problem) {
+	limit := p.limit()
+	sought := h.soughtReports(p)
+	at := p.cursor(sought.span)
+	from, err := ring.ParseID(at.At)
+	if err != nil && at.At != "" {
+		p.reject("cursor", "next_cursor of an answer", "cursor is of another list")
+	}
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if h.cfg.Reports == nil {
+		return answer{}, noReports()
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	reader := h.newReportReader(sought)
+	items, scanned, last, more := []RawReport{}, 0, ring.ID{}, false
+	err = h.cfg.Reports.Newest(ctx, ring.Range{Since: at.Since.UnixNano(), Until: at.Until.UnixNano(), At: from}, func(d *ring.Record) bool {
+		if len(items) == limit {
+			more = true
+			return false
+		}
+		scanned, last = scanned+1, d.ID
+		if reader.read(d) {
+			items = append(items, reader.item(d))
+		}
+		return true
+	})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		more = last != ring.ID{} // it goes on from there
+	case err != nil:
+		return answer{}, newProblem(http.StatusInternalServerError, "the raw reports cannot be read: %v", err)
+	}
+	a := answer{name: "reports", total: len(items), count: len(items), kind: reflect.TypeFor[RawReport](), item: func(i int) any { return &items[i] }, past: true}
+	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"scanned", scanned}}
+	if more {
+		at.At = last.String()
+		a.more = append(a.more, member{"next_cursor", at.String()})
+	}
+	return a, nil
+}
+
+// report answers with one raw report, whose id is the end of the path.
+func (h *handler) report(w http.ResponseWriter, r *http.Request) {
+	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	if h.cfg.Reports == nil {
+		noReports().write(w)
+		return
+	}
+	id, err := ring.ParseID(strings.TrimPrefix(r.URL.Path, reportsPath+"/"))
+	if err != nil {
+		problem := newProblem(http.StatusBadRequest, "%v", err)
+		problem.Parameter, problem.Allowed = "id", "an id that "+reportsPath+" lists"
+		problem.write(w)
+		return
+	}
+	d, err := h.cfg.Reports.Get(id)
+	switch {
+	case errors.Is(err, ring.ErrGone):
+		newProblem(http.StatusNotFound, "%v", err).write(w)
+		return
+	case err != nil:
+		newProblem(http.StatusInternalServerError, "the raw report cannot be read: %v", err).write(w)
+		return
+	}
+	reader := h.newReportReader(&soughtReports{})
+	reader.read(&d)
+	writeAnswer(w, ReportAnswer{
+		RawReport: reader.item(&d), Bytes: d.Payload,
+		Layers: decodedLayers(dissect.Datagram(d.Payload, d.Source, d.Listener.Port(), h.cfg.Points)),
+	})
+}
+
+// soughtReports says which raw reports are wanted. The zero value wants all.
+type soughtReports struct {
+	span
+	match    *filter.Matcher
+	exporter netip.Prefix
+	flow     *uint64 // hash of its key
+}
+
+// soughtReports returns what the parameters of a list of raw reports select.
+func (h *handler) soughtReports(p *params) *soughtReports {
+	now := h.cfg.Now()
+	since, until := p.time("since", now), p.time("until", now)
+	if until == 0 {
+		until = now.UnixNano()
+	}
+	if until <= since {
+		p.reject("until", "a time after since", "until is not after since")
+	}
+	s := &soughtReports{span: span{time.Unix(0, since), time.Unix(0, until)}, exporter: p.prefix("exporter")}
+	if text, _ := p.text("filter"); text != "" {
+		s.match = p.filter("filter", h.schemas["reports"], h.cfg.Now)
+	}
+	if text, given := p.text("flow"); given {
+		hash, err := strconv.ParseUint(text, 16, 64)
+		if err != nil || len(text) != 16 {
+			p.reject("flow", "the id of a flow, 16 hexadecimal digits", "flow is %q", text)
+		}
+		s.flow = &hash
+	}
+	return s
+}
+
+// A reportReader decodes raw reports as the collector did, and finds those that are wanted. It is for one goroutine.
+type reportReader struct {
+	*soughtReports
+	names   map[uint32]string
+	decoder *telemetry.Decoder
+	batch   telemetry.Batch
+	header  telemetry.Header
+	row     filter.ReportRow
+}
+
+func (h *handler) newReportReader(s *soughtReports) *reportReader {
+	return &reportReader{soughtReports: s, names: h.cfg.Collector.Names, decoder: telemetry.NewDecoder(h.cfg.Points)}
+}
+
+// read decodes a datagram and reports whether it is wanted; row has the first report in it that is.
+func (r *reportReader) read(d *ring.Record) bool {
+	if r.exporter.IsValid() && !r.exporter.Contains(d.Source.Addr()) {
+		return false
+	}
+	r.batch.Reset()
+	r.decoder.Decode(d.Payload, d.Source, d.Listener.Port(), &r.batch, &r.header)
+	r.row = filter.ReportRow{TimeNs: d.TimeNs, Length: len(d.Payload), Header: &r.header}
+	if r.match != nil {
+		r.row.Listener = d.Listener.String()
+	}
+	if len(r.batch.Reports) == 0 {
+		return r.wanted()
+	}
+	for i := range r.batch.Reports {
+		r.row.Report = &r.batch.Reports[i]
+		if r.wanted() {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted reports whether row is wanted.
+func (r *reportReader) wanted() bool {
+	if r.flow != nil && (r.row.Report == nil || !r.row.Report.Is(telemetry.HasFlow) || r.row.Report.Flow.Hash() != *r.flow) {
+		return false
+	}
+	return r.match == nil || r.match.Match(&r.row)
+}
+
+// outcomeNames are the names of outcomes, as the metrics have them.
+var outcomeNames = [...]string{telemetry.Decoded: "decoded", telemetry.Damaged: "damaged", telemetry.Malformed: "malformed"}
+
+// item returns what was read last, as the API lists it.
+func (r *reportReader) item(d *ring.Record) RawReport {
+	h := &r.header
+	item := RawReport{
+		ID: d.ID.String(), Time: time.Unix(0, d.TimeNs).UTC(), Exporter: d.Source.Addr(), ExporterPort: d.Source.Port(), Listener: d.Listener.String(),
+		Dialect: h.Dialect, Outcome: outcomeNames[h.Outcome], Reports: h.Reports, Nodes: []uint32{}, Length: len(d.Payload), Truncated: d.Truncated,
+	}
+	if h.Dialect != "" { // its version was readable
+		item.Version = h.Version.String()
+	}
+	if h.Outcome != telemetry.Decoded {
+		item.Reason = h.Reason.Error()
+	}
+	if h.HasNodeID {
+		node := h.NodeID
+		item.Node, item.Name = &node, r.names[node]
+	}
+	if h.HasSequence {
+		sequence := h.Sequence
+		item.Sequence = &sequence
+	}
+	for i := range r.row.Stations() {
+		if station := r.row.Station(i); station.Has&telemetry.HasNode != 0 {
+			item.Nodes = append(item.Nodes, station.NodeID)
+		}
+	}
+	if report := r.row.Report; report != nil && report.Is(telemetry.HasFlow) {
+		item.Flow = &ReportFlow{ID: flowID(&report.Flow), Text: report.Flow.String()}
+	}
+	return item
+}
+
+// flowID is the id of a flow in all answers.
+func flowID(key *telemetry.FlowKey) string { return fmt.Sprintf("%016x", key.Hash()) }
