@@ -17,8 +17,7 @@ type Intervals struct {
 	shards    []*shardIntervals
 
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
-	queues    map[queuePlace]*telemetry.QueueInterval
-	links     map[linkKey]uint64 // since the last ten seconds
+	links     map[linkKey]uint64                  // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
 	exporters map[*exporter]givenExporter
 	drops     map[dropPlace]uint64
@@ -36,14 +35,8 @@ type Intervals struct {
 	ungivenHosts, ungivenBursts atomic.Uint64
 }
 
-// A hopPlace is what hops of several paths are added up by; a queuePlace is that of queues.
-type (
-	hopPlace   struct{ station }
-	queuePlace struct {
-		station
-		queue uint8
-	}
-)
+// A hopPlace is what hops of several paths are added up by.
+type hopPlace struct{ station }
 
 // routeAgainNs is how often the route of a path that is in use is given again.
 const routeAgainNs = 24 * 3600 * int64(1e9)
@@ -55,7 +48,7 @@ const flowsAtOnce = 8192
 // shards afterwards. log may be nil.
 func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
-		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{}, queues: map[queuePlace]*telemetry.QueueInterval{},
+		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
 		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}

@@ -30,6 +30,7 @@ const maxGone = 1 << 16
 type shardIntervals struct {
 	flows        [][]givenFlow // chunks as in flowTable
 	paths        []*path       // copies; nil: nothing was given
+	queues       []givenQueue
 	gone         []telemetry.FlowInterval
 	ungivenFlows uint64
 	ungivenPaths uint64

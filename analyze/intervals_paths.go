@@ -98,21 +98,6 @@ func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
 		h.Packets += n
 		h.Latency.Merge(&latency)
 	}
-	if samples := now.queue.count - before.queue.count; samples > 0 {
-		at := now.station
-		at.has &^= telemetry.HasIngressPort | telemetry.HasDrop
-		at.in = 0
-		key := queuePlace{at, now.queue.id}
-		q := v.queues[key]
-		if q == nil {
-			q = &telemetry.QueueInterval{Place: placeOf(&at), Queue: now.queue.id}
-			v.queues[key] = q
-		}
-		q.Samples += uint64(samples)
-		q.Sum += now.queue.sum - before.queue.sum
-		q.Max = max(q.Max, now.queue.high)
-		now.queue.high = 0 // it begins anew with each look
-	}
 }
 
 // carried adds what a link carried.
@@ -149,17 +134,12 @@ func placeOf(s *station) telemetry.Place {
 
 // takeHops returns hops and queues of the interval.
 func (v *Intervals) takeHops(startNs int64) *telemetry.Intervals {
-	batch := &telemetry.Intervals{Hops: make([]telemetry.HopInterval, 0, len(v.hops)), Queues: make([]telemetry.QueueInterval, 0, len(v.queues))}
+	batch := &telemetry.Intervals{Hops: make([]telemetry.HopInterval, 0, len(v.hops)), Queues: v.takeQueues(startNs)}
 	for _, h := range v.hops {
 		h.StartNs = startNs
 		batch.Hops = append(batch.Hops, *h)
 	}
-	for _, q := range v.queues {
-		q.StartNs = startNs
-		batch.Queues = append(batch.Queues, *q)
-	}
 	clear(v.hops)
-	clear(v.queues)
 	return batch
 }
 

@@ -66,7 +66,6 @@ type queueStat struct {
 	count uint32
 	max   uint32
 	last  uint32
-	high  uint32 // since Intervals looked last
 	id    uint8
 }
 
@@ -74,7 +73,6 @@ func (q *queueStat) add(h *telemetry.Hop) {
 	q.sum += uint64(h.QueueOccupancy)
 	q.count++
 	q.max = max(q.max, h.QueueOccupancy)
-	q.high = max(q.high, h.QueueOccupancy)
 	q.last = h.QueueOccupancy
 	q.id = h.QueueID
 }

@@ -23,6 +23,7 @@ type queueStats struct {
 	depth           depthHistogram
 	congestion      congestionStat // where nodes tell it (INT 2016 and 0.5)
 	lastDepth       uint32
+	high            uint32 // since Intervals looked last
 	firstNs, lastNs int64
 }
 
@@ -145,6 +146,7 @@ func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 	if h.Has&telemetry.HasQueue != 0 {
 		q.depth.add(h.QueueOccupancy)
 		q.lastDepth = h.QueueOccupancy
+		q.high = max(q.high, h.QueueOccupancy)
 	}
 	if h.Has&telemetry.HasCongestion != 0 {
 		q.congestion.add(h.Congestion)

@@ -36,13 +36,14 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 }
 
 func (s *Store) maintain(ctx context.Context, now time.Time) error {
-	if err := s.rollUp(ctx, now); err != nil {
-		return err
-	}
+	// The current file grows while intervals are rolled up, which may take long.
 	if err := s.rotate(now); err != nil {
 		return err
 	}
-	if err := s.retain(now); err != nil {
+	if err := s.rollUp(ctx, now); err != nil {
+		return err
+	}
+	if err := s.retain(now); err != nil { // not before all that it removes is rolled up
 		return err
 	}
 	if err := s.compactOnce(ctx, now); err != nil {

@@ -60,9 +60,17 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	end = minTime(begin.Add(to.step), p.end(), end)
 	columns := to.at(to.step)
 	var statements []string
-	passes := to.passes()
+	within := fmt.Sprintf("start >= %s AND start < %s", timestamp(begin), timestamp(end))
+	passes := 1
+	if to.hasHistograms() {
+		var rows int
+		if err := s.upkeep.QueryRowContext(ctx, "SELECT count(*) FROM "+source+" WHERE "+within).Scan(&rows); err != nil {
+			return false, err
+		}
+		passes += rows / rowsAtOnce
+	}
 	for pass := range passes {
-		where := fmt.Sprintf("start >= %s AND start < %s", timestamp(begin), timestamp(end))
+		where := within
 		if passes > 1 {
 			where += fmt.Sprintf(" AND hash(%s) %% %d = %d", columns[1].name, passes, pass)
 		}
@@ -81,15 +89,12 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	return true, nil
 }
 
-// passes is in how many parts rows are put together, so that histograms, which are taken apart for it, fit into memory.
-func (t placed) passes() int {
-	switch {
-	case !slices.ContainsFunc(t.columns, func(c column) bool { return c.role == counts }):
-		return 1
-	case t.step == time.Minute:
-		return 8
-	}
-	return 64
+// rowsAtOnce is how many rows with histograms are put together at once: histograms are taken apart for it, which has to fit into
+// memory.
+const rowsAtOnce = 20_000
+
+func (t *table) hasHistograms() bool {
+	return slices.ContainsFunc(t.columns, func(c column) bool { return c.role == counts })
 }
 
 func (s *Store) setRolled(name string, until time.Time) {

@@ -1,0 +1,46 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// givenQueue is what of a queue was given so far; it stands for the queue in the same place of the table.
+type givenQueue struct{ count, sum uint64 }
+
+// takeQueues returns what packets said of queues since the last look. It looks at the table of queues: a hop of a path may lead
+// through several queues of a port.
+func (v *Intervals) takeQueues(startNs int64) []telemetry.QueueInterval {
+	sums := map[queueKey]*telemetry.QueueInterval{}
+	for i, s := range v.collector.Shards {
+		p := v.shards[i]
+		s.mu.Lock()
+		for place := range s.queues.queues {
+			q := &s.queues.queues[place]
+			if place == len(p.queues) {
+				p.queues = append(p.queues, givenQueue{})
+			}
+			given := &p.queues[place]
+			if q.depth.count == given.count {
+				continue
+			}
+			sum := sums[q.queueKey]
+			if sum == nil {
+				at := station{node: q.node, out: q.port, has: telemetry.HasNode}
+				if q.hasPort {
+					at.has |= telemetry.HasEgressPort
+				}
+				sum = &telemetry.QueueInterval{StartNs: startNs, Place: placeOf(&at), Queue: q.queue}
+				sums[q.queueKey] = sum
+			}
+			sum.Samples += q.depth.count - given.count
+			sum.Sum += q.depth.sum - given.sum
+			sum.Max = max(sum.Max, q.high)
+			*given = givenQueue{q.depth.count, q.depth.sum}
+			q.high = 0 // it begins anew with each look
+		}
+		s.mu.Unlock()
+	}
+	list := make([]telemetry.QueueInterval, 0, len(sums))
+	for _, q := range sums {
+		list = append(list, *q)
+	}
+	return list
+}

@@ -1,0 +1,428 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// allSteps are the resolutions at which lists are asked for.
+var allSteps = []time.Duration{10 * time.Second, time.Minute, time.Hour}
+
+// A tally is what there is to say of something in one interval.
+type tally struct {
+	packets, bytes, drops, reports, changes, clockErrors uint64
+	residence, endToEnd                                  telemetry.Moments
+	depth                                                uint64
+	most                                                 uint32
+	lost                                                 int64
+}
+
+// A list is an answer of the API that is compared with the truth.
+type list struct {
+	name   string
+	groups map[time.Duration]string // group_by, where the usual one asks for more than tables of that resolution have
+	// want calls add for each record of the truth, with its start and its name at a resolution.
+	want func(v *telemetry.Intervals, step time.Duration, add func(startNs int64, name string) *tally)
+	// text is what is compared of a tally.
+	text func(n *tally) string
+	// got asks, and calls say for each record, with its name and text.
+	got func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(start *time.Time, name, text string)) (*api.Frame, error)
+}
+
+// said is a value, or "-".
+func said[T any](v *T) string {
+	if v == nil {
+		return "-"
+	}
+	return fmt.Sprint(*v)
+}
+
+// meanOf is the mean of latencies as the API has it.
+func meanOf(m *telemetry.Moments) string {
+	if m.Count == 0 {
+		return "-"
+	}
+	return fmt.Sprint(m.Sum / m.Count)
+}
+
+func addMoments(to *telemetry.Moments, count, sum uint64) {
+	to.Count += count
+	to.Sum += sum
+}
+
+// flowFact names a flow as far as tables of a resolution tell flows apart.
+func flowFact(step time.Duration, src, dst, srcPort, dstPort, protocol, tunnel string) string {
+	switch step {
+	case time.Minute:
+		srcPort = ""
+	case time.Hour:
+		srcPort, dstPort = "", ""
+	}
+	return src + " " + srcPort + " > " + dst + " " + dstPort + " " + protocol + " " + tunnel
+}
+
+var storeLists = []list{
+	{
+		name:   "flows",
+		groups: map[time.Duration]string{time.Minute: "src,dst,dst_port,protocol,tunnel_id", time.Hour: "src,dst,protocol,tunnel_id"},
+		want: func(v *telemetry.Intervals, step time.Duration, add func(int64, string) *tally) {
+			for i := range v.Flows {
+				f := &v.Flows[i]
+				k, tunnel := &f.Key, "-"
+				if k.Tunnel != telemetry.TunnelNone {
+					tunnel = fmt.Sprint(k.TunnelID)
+				}
+				n := add(f.StartNs, flowFact(step, k.Src.String(), k.Dst.String(), fmt.Sprint(k.SrcPort), fmt.Sprint(k.DstPort), fmt.Sprint(k.Protocol), tunnel))
+				n.packets += f.Packets
+				n.bytes += f.Bytes
+				n.drops += f.Drops
+				n.reports += f.Reports
+				n.changes += f.PathChanges
+				addMoments(&n.residence, f.Residence.Count, f.Residence.Sum)
+				addMoments(&n.endToEnd, f.EndToEnd.Count, f.EndToEnd.Sum)
+			}
+		},
+		text: func(n *tally) string {
+			return fmt.Sprint(n.packets, n.bytes, n.drops, n.reports, n.changes, meanOf(&n.residence), meanOf(&n.endToEnd))
+		},
+		got: func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.FlowHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Flows {
+				r := &h.Flows[i]
+				say(r.Start, flowFact(step, said(r.Src), said(r.Dst), said(r.SrcPort), said(r.DstPort), fmt.Sprint(uint8(*r.Protocol)), said(r.TunnelID)),
+					fmt.Sprint(*r.Packets, *r.Bytes, *r.Drops, *r.Reports, *r.PathChanges, said(r.Residence), said(r.EndToEnd)))
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "paths",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			routes := map[uint64]string{}
+			for i := range v.Routes {
+				text := ""
+				for j := range v.Routes[i].Stations {
+					if j > 0 {
+						text += " > "
+					}
+					text += v.Routes[i].Stations[j].Place.String()
+				}
+				routes[v.Routes[i].Path] = text
+			}
+			for i := range v.Paths {
+				p := &v.Paths[i]
+				n := add(p.StartNs, routes[p.Path])
+				n.packets += p.Packets
+				n.clockErrors += p.ClockErrors
+				addMoments(&n.residence, p.Residence.Count, p.Residence.Sum)
+				addMoments(&n.endToEnd, p.EndToEnd.Count, p.EndToEnd.Sum)
+			}
+		},
+		text: func(n *tally) string {
+			return fmt.Sprint(n.packets, 0, n.clockErrors, meanOf(&n.residence), meanOf(&n.endToEnd))
+		},
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.PathHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Paths {
+				r := &h.Paths[i]
+				say(r.Start, fmt.Sprintf("%016x", uint64(*r.ID)), fmt.Sprint(*r.Packets, *r.Incomplete, *r.ClockErrors, said(r.Residence), said(r.EndToEnd)))
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "hops",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Hops {
+				h := &v.Hops[i]
+				n := add(h.StartNs, fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort))
+				n.packets += h.Packets
+				addMoments(&n.residence, h.Latency.Count, h.Latency.Sum)
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.HopHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Hops {
+				r := &h.Hops[i]
+				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort), fmt.Sprint(*r.Packets, said(r.Latency)))
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "queues",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Queues {
+				q := &v.Queues[i]
+				n := add(q.StartNs, fmt.Sprint(q.Node, " ", q.EgressPort, " ", q.Queue))
+				n.packets += q.Samples
+				n.depth += q.Sum
+				n.most = max(n.most, q.Max)
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets, float64(n.depth)/float64(n.packets), n.most) },
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.QueueHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Queues {
+				r := &h.Queues[i]
+				say(r.Start, said(r.Node)+" "+said(r.EgressPort)+" "+said(r.Queue), fmt.Sprint(*r.Samples, *r.Mean, *r.Max))
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "links",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Links {
+				l := &v.Links[i]
+				add(l.StartNs, fmt.Sprint(l.From.Node, " ", l.From.EgressPort, " ", l.To.Node, " ", l.To.IngressPort)).packets += l.Packets
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets) },
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.LinkHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Links {
+				if r := &h.Links[i]; *r.Packets > 0 { // else its delay became known later
+					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort), fmt.Sprint(*r.Packets))
+				}
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "drops",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Drops {
+				d := &v.Drops[i]
+				add(d.StartNs, fmt.Sprint(d.Node, " ", d.IngressPort, " ", d.EgressPort, " ", d.Reason)).packets += d.Packets
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets) },
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.DropHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Drops {
+				r := &h.Drops[i]
+				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Reason), fmt.Sprint(*r.Packets))
+			}
+			return &h.Frame, nil
+		},
+	},
+	{
+		name: "exporters",
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Exporters {
+				x := &v.Exporters[i]
+				n := add(x.StartNs, fmt.Sprint(x.Source, " ", x.Node))
+				n.packets += x.Received
+				n.reports += x.Reports
+				n.lost += x.Lost
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets, n.reports, n.lost, 0, 0, 0, 0, 0) },
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+			h, err := c.ExporterHistory(ctx, q)
+			if err != nil {
+				return nil, err
+			}
+			for i := range h.Exporters {
+				r := &h.Exporters[i]
+				say(r.Start, said(r.Source)+" "+said(r.Node), fmt.Sprint(*r.Received, *r.Reports, *r.Lost, *r.Reordered, *r.Duplicate, *r.Restarted, *r.Malformed, *r.Damaged))
+			}
+			return &h.Frame, nil
+		},
+	},
+}
+
+// An asked is what the API said at some time, by list and resolution.
+type asked struct {
+	when   string
+	until  time.Time
+	facts  map[string]map[time.Duration]map[string]string
+	lowest map[string]map[time.Duration]time.Duration // the finest resolution that was looked at
+	events map[string]string                          // nil: not asked for
+	given  map[string]string
+}
+
+// ask asks for everything from begin to end.
+func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duration) *asked {
+	p.t.Helper()
+	a := &asked{when: when, until: end, facts: map[string]map[time.Duration]map[string]string{}, lowest: map[string]map[time.Duration]time.Duration{}}
+	routes := p.routes()
+	for i := range storeLists {
+		l := &storeLists[i]
+		a.facts[l.name], a.lowest[l.name] = map[time.Duration]map[string]string{}, map[time.Duration]time.Duration{}
+		for _, step := range steps {
+			facts := map[string]string{}
+			length := time.Minute // so that answers are not too long
+			if step > length {
+				length = 2 * time.Hour
+			}
+			last := time.Duration(0)
+			for since := begin.Truncate(length); since.Before(end); since = since.Add(length) {
+				until := since.Add(length)
+				if until.After(end) && when == beforeRollup {
+					until = end
+				}
+				resolution := p.askList(l, api.Query{
+					Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano), Interval: step.String(), GroupBy: l.groups[step], Limit: 10000,
+				}, step, func(start *time.Time, name, text string) {
+					if l.name == "paths" {
+						name = routes[name]
+					}
+					key := start.UTC().Format(time.DateTime) + " " + name
+					for facts[key] != "" { // what is there twice must not hide
+						key += " again"
+					}
+					facts[key] = text
+				})
+				if last == 0 || resolution > 0 && resolution < last {
+					last = resolution
+				}
+			}
+			a.facts[l.name][step], a.lowest[l.name][step] = facts, last
+		}
+	}
+	if when != beforeRollup {
+		a.events, a.given = map[string]string{}, p.given
+		q := api.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 10000}
+		for {
+			h, err := p.client.EventHistory(p.t.Context(), q)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			for i := range h.Events {
+				a.events[h.Events[i].ID] = eventFact(&h.Events[i])
+			}
+			if q.Cursor = h.Next; q.Cursor == "" {
+				break
+			}
+		}
+	}
+	return a
+}
+
+const beforeRollup = "before anything is rolled up"
+
+// askList asks for all pages of a list.
+func (p *storeProof) askList(l *list, q api.Query, step time.Duration, say func(*time.Time, string, string)) time.Duration {
+	p.t.Helper()
+	for {
+		frame, err := l.got(p.t.Context(), p.client, q, step, say)
+		if err != nil {
+			p.t.Fatalf("%s %+v: %v", l.name, q, err)
+		}
+		if q.Cursor = frame.Next; q.Cursor == "" {
+			return time.Duration(frame.ResolutionNs)
+		}
+	}
+}
+
+// routes are the stations of paths by their ids.
+func (p *storeProof) routes() map[string]string {
+	p.t.Helper()
+	a, err := p.store.SQL(p.t.Context(), "SELECT printf('%016x', path_id), stations FROM routes", 1_000_000)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	routes := map[string]string{}
+	for _, row := range a.Rows {
+		routes[row[0].(string)] = row[1].(string)
+	}
+	return routes
+}
+
+// rolledUp says that the tables of minutes and hours had to be looked at, and nothing else.
+func (a *asked) rolledUp() *asked {
+	a.when += ", from the coarsest tables"
+	return a
+}
+
+// compare holds what was said against the truth.
+func (a *asked) compare(t *testing.T, truth *telemetry.Intervals, until time.Time) {
+	t.Helper()
+	total := 0
+	for i := range storeLists {
+		l := &storeLists[i]
+		for step, got := range a.facts[l.name] {
+			tallies := map[string]*tally{}
+			l.want(truth, step, func(startNs int64, name string) *tally {
+				if startNs >= until.UnixNano() {
+					return &tally{}
+				}
+				key := time.Unix(0, startNs).UTC().Truncate(step).Format(time.DateTime) + " " + name
+				if tallies[key] == nil {
+					tallies[key] = &tally{}
+				}
+				return tallies[key]
+			})
+			total += len(tallies)
+			want := map[string]string{}
+			for key, n := range tallies {
+				want[key] = l.text(n)
+			}
+			differ(t, fmt.Sprintf("%s: %s by %v", a.when, l.name, step), want, got)
+		}
+	}
+	if a.events != nil {
+		differ(t, a.when+": events", a.given, a.events)
+	}
+	if total == 0 {
+		t.Errorf("%s: nothing was compared", a.when)
+	}
+}
+
+// differ reports where two sets of facts differ, the first few in full.
+func differ(t *testing.T, what string, want, got map[string]string) {
+	t.Helper()
+	var list []string
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if got[key] != want[key] {
+			list = append(list, fmt.Sprintf("%s: got %q, want %q", key, got[key], want[key]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		if _, ok := want[key]; !ok {
+			list = append(list, fmt.Sprintf("%s: got %q, want nothing", key, got[key]))
+		}
+	}
+	for i, line := range list {
+		if i == 4 {
+			break
+		}
+		t.Errorf("%s: %s", what, line)
+	}
+	if len(list) > 4 {
+		t.Errorf("%s: and %d more differences in %d facts", what, len(list)-4, len(want))
+	}
+}
+
+// eventFact is what is compared of an event.
+func eventFact(e *telemetry.Event) string {
+	return fmt.Sprint(e.Kind, " ", e.Count, " ", e.End != nil, " ", e.Start.UnixNano())
+}

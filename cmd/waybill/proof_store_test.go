@@ -1,0 +1,256 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/fabric"
+	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/internal/test/expect"
+	"github.com/waybill-int/waybill/store/duckdb"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// midnight is in the middle of each run, so that it crosses a minute, an hour, a day, and files of all kinds but one.
+var midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+
+// Times that a proof takes, in virtual time. WAYBILL_PROOF=10m runs every scenario for ten minutes: an hour of one processor.
+const (
+	shortProof = 14 * time.Second
+	longProof  = 10 * time.Minute
+)
+
+// What the API answers about a time range is what the network knows of itself: for every scenario, at every resolution, before and
+// after intervals were rolled up, sorted and removed, and the store closed and opened.
+func TestStoreAnswers(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios (%v)", err)
+	}
+	asked, err := time.ParseDuration(cmp.Or(os.Getenv("WAYBILL_PROOF"), "0s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		duration := asked
+		switch {
+		case asked > 0:
+		case raceDetector && i%5 != 0: // ten times as slow, and what runs side by side is the same
+			continue
+		case name == "report-loss" && !raceDetector: // the one with the fewest packets
+			duration = longProof
+		case name == "all-reduce" || name == "steady": // the ones with the most
+			duration = shortProof / 2
+		default:
+			duration = shortProof
+		}
+		t.Run(name, func(t *testing.T) { proveStore(t, file, duration) })
+	}
+}
+
+// A storeProof is a collector and a store without sockets and clocks: virtual time is all there is.
+type storeProof struct {
+	t       *testing.T
+	decoder *telemetry.Decoder
+	batch   telemetry.Batch
+	truth   *expect.Chronicle
+
+	collector *analyze.Collector
+	intervals *analyze.Intervals
+	scanner   *analyze.Scanner
+	nextNs    int64 // when the tables are looked at next
+	waiting   []*telemetry.Intervals
+	given     map[string]string // events
+
+	config     duckdb.Config
+	store      *duckdb.Store
+	now        time.Time
+	maintained bool // once a minute
+	client     *api.Client
+	stop       func()
+}
+
+// proofTick is how often the tables are told the time.
+const proofTick = time.Duration(analyze.TickNs)
+
+func newStoreProof(t *testing.T, begin time.Time, points *codepoint.Config) *storeProof {
+	options := dialects[0].options
+	shards := analyze.ConfigFor(2<<30, 1)
+	p := &storeProof{
+		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick), given: map[string]string{},
+		collector: &analyze.Collector{Shards: []*analyze.Shard{analyze.NewShard(shards)}, Exporters: []*analyze.Exporters{analyze.NewExporters(1000)}, Timing: analyze.NewTiming()},
+		config:    duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
+	}
+	log := analyze.NewEventLog(maxEvents)
+	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
+	p.scanner = analyze.NewScanner(p.collector, log)
+	p.open()
+	return p
+}
+
+// Report implements fabric.Sink.
+func (p *storeProof) Report(atNs uint64, frame []byte) error {
+	if err := p.pass(int64(atNs)); err != nil {
+		return err
+	}
+	d, _ := test.UDP(frame)
+	p.batch.Reset()
+	headers := make([]telemetry.Header, 1)
+	p.decoder.Decode(d.Payload, d.Src, d.DstPort, &p.batch, &headers[0])
+	if len(p.batch.Reports) != 1 {
+		return fmt.Errorf("a datagram has %d reports: %v", len(p.batch.Reports), headers[0].Reason)
+	}
+	p.truth.Identify(p.batch.Reports[0].PacketID)
+	p.collector.Exporters[0].Observe(headers, int64(atNs))
+	p.collector.Shards[0].Process(&p.batch, int64(atNs))
+	return nil
+}
+
+// Flush implements fabric.Sink.
+func (p *storeProof) Flush() error { return nil }
+
+// pass lets the time go by up to nowNs.
+func (p *storeProof) pass(nowNs int64) error {
+	for ; p.nextNs <= nowNs; p.nextNs += int64(proofTick) {
+		p.now = time.Unix(0, p.nextNs)
+		p.collector.Shards[0].Tick(p.nextNs)
+		p.scanner.Scan(p.nextNs)
+		p.intervals.Look(p.nextNs, p.give)
+		if len(p.waiting) > 0 && p.nextNs%telemetry.HopIntervalNs == 0 {
+			if err := p.store.Write(p.waiting); err != nil {
+				return err
+			}
+			p.waiting = nil
+		}
+		if p.maintained && p.now.Truncate(time.Minute).Equal(p.now) {
+			if err := p.store.Maintain(context.Background(), p.now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *storeProof) give(v *telemetry.Intervals) {
+	for i := range v.Events {
+		p.given[v.Events[i].ID] = eventFact(&v.Events[i])
+	}
+	p.waiting = append(p.waiting, v)
+}
+
+// open opens the store, and an API in front of it.
+func (p *storeProof) open() {
+	p.t.Helper()
+	var err error
+	if p.store, err = duckdb.Open(p.config); err != nil {
+		p.t.Fatal(err)
+	}
+	server := httptest.NewServer(api.New(api.Config{Collector: p.collector, History: p.store.Query, SQL: p.store.SQL, Now: func() time.Time { return p.now }}))
+	if p.client, err = api.NewClient(server.URL); err != nil {
+		p.t.Fatal(err)
+	}
+	p.stop = func() {
+		server.Close()
+		if err := p.store.Close(); err != nil {
+			p.t.Error(err)
+		}
+	}
+}
+
+// maintain lets the store do everything that is due at a time.
+func (p *storeProof) maintain(now time.Time) {
+	p.t.Helper()
+	p.now = now
+	for range 4 { // one file is sorted at a time
+		if err := p.store.Maintain(p.t.Context(), now); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func proveStore(t *testing.T, file string, duration time.Duration) {
+	s, err := scenario.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Truth.SamplePackets = 1
+	s.INT = scenario.Raw{Text: []byte(everyPacket + dialects[0].text)}
+	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := codepoint.New()
+	if err := points.Apply(dialects[0].points); err != nil {
+		t.Fatal(err)
+	}
+	points.Compile()
+	half := duration / 2
+	begin := midnight.Add(-half.Truncate(10*time.Second) - 10*time.Second).Add(duration - half) // the second half is the longer one behind midnight
+	begin = begin.Truncate(time.Second)
+	p := newStoreProof(t, begin, points)
+	defer func() { p.stop() }()
+	f, err := fabric.New(s, fabric.Options{Device: device, Truth: p.truth, Reports: p, EpochNs: uint64(begin.UnixNano())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := f.Run(t.Context(), half); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.pass(begin.Add(half).UnixNano()); err != nil {
+		t.Fatal(err)
+	}
+	middle := begin.Add(half).Truncate(10 * time.Second)
+	early := p.ask(beforeRollup, begin, middle, allSteps)
+	p.stop()
+	p.open()
+	p.maintained = true
+	if err := f.Run(t.Context(), duration); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	end := begin.Add(duration).Truncate(10 * time.Second).Add(20 * time.Second)
+	if err := p.pass(end.UnixNano()); err != nil {
+		t.Fatal(err)
+	}
+	want, err := p.truth.Intervals(end.UnixNano())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := time.Since(start)
+	if c, u := p.collector.Counters(), p.intervals.Ungiven(); c.FlowsEvicted+c.PathsEvicted+c.DropsOverflow+c.ExportersOverflow != 0 || u != (analyze.Ungiven{}) {
+		t.Errorf("tables were too small: %+v, %+v", c, u)
+	}
+	early.compare(t, want, middle)
+	p.ask("rolled up in part", begin, end, allSteps).compare(t, want, end)
+	p.maintain(end.Add(2 * time.Hour))
+	p.ask("rolled up and sorted", begin, end, allSteps).rolledUp().compare(t, want, end)
+	p.stop()
+	p.config.Keep[0], p.config.Keep[1] = time.Hour, 24*time.Hour
+	p.open()
+	p.ask("opened again", begin, end, allSteps).rolledUp().compare(t, want, end)
+	p.maintain(end.Add(4 * time.Hour))
+	p.ask("without seconds", begin, end, allSteps[1:]).rolledUp().compare(t, want, end)
+	p.maintain(end.Add(50 * time.Hour))
+	last := p.ask("without minutes", begin, end, allSteps[2:]).rolledUp()
+	last.compare(t, want, end)
+	if stats, err := p.store.Stats(); err != nil || stats.Dropped < 2 {
+		t.Errorf("%+v, %v: nothing was removed", stats, err)
+	}
+	t.Logf("%v in %v, %v in all: %d packets, %d records of truth, %d events", duration, ran.Round(time.Millisecond), time.Since(start).Round(time.Millisecond), f.Stats().Sent, want.Len(), len(p.given))
+}

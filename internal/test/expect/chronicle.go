@@ -1,0 +1,401 @@
+package expect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Chronicle is what a collector has to count in each interval of time, of a network with INT-MD that reports every packet. It
+// takes the truth while it is written, as fabric.Options.Truth, and keeps what is in the network and the sums, so that runs may
+// be long. It is not for concurrent use.
+type Chronicle struct {
+	options Options
+	ticksNs int64 // how often the collector is told the time
+	truth   Truth
+	rest    []byte // of a line that has not come in full
+
+	epochNs, tickNs int64
+	open            map[uint64][]*Report
+	identities      []uint64         // of the reports that follow
+	postcards       []*waitingPacket // the first waits longest
+	waiting         map[waitingKey]*waitingPacket
+	flows           map[uint32]*chronicleFlow
+	routes          map[string]*chronicleRoute
+	exporters       map[uint32]*exporter
+
+	hops       map[placeSecond]*telemetry.HopInterval
+	queues     map[placeSecond]*telemetry.QueueInterval
+	links      map[linkTen]uint64
+	drops      map[dropTen]uint64
+	ledger     map[nodeTen]*telemetry.ExporterInterval
+	unreported uint64
+}
+
+type (
+	// A placeSecond is a place, or a queue there, in a second; the others are of ten seconds.
+	placeSecond struct {
+		startNs int64
+		station
+		queue uint8
+	}
+	linkTen struct {
+		startNs           int64
+		from, out, to, in uint32
+	}
+	dropTen struct {
+		startNs int64
+		dropKey
+	}
+	nodeTen struct {
+		startNs int64
+		node    uint32
+	}
+)
+
+// A chronicleRoute is a way that packets took.
+type chronicleRoute struct {
+	number uint64
+	path
+	tens map[int64]*telemetry.PathInterval
+}
+
+// A chronicleFlow is a flow of the network. Its endpoints are known when it is over.
+type chronicleFlow struct {
+	route       *chronicleRoute // of its latest packet
+	first, last *chronicleRoute // of the first and the latest packet that arrived
+	firstNs     int64
+	tens        map[int64]*telemetry.FlowInterval
+}
+
+// A waitingPacket is one that its first switch told of, with a postcard; nobody else does.
+type waitingPacket struct {
+	waitingKey
+	bytes uint64
+	at    sight
+	dueNs int64
+	done  bool
+}
+
+// A waitingKey is what packets are told apart by.
+type waitingKey struct {
+	flow     uint32
+	identity uint64
+}
+
+// joinWindowNs is how long a collector waits for further postcards.
+const joinWindowNs = 500e6
+
+// NewChronicle returns a Chronicle of what a collector counts that is told the time every tick, and at every report.
+func NewChronicle(o Options, tick time.Duration) *Chronicle {
+	return &Chronicle{
+		options: o, ticksNs: tick.Nanoseconds(),
+		truth: Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}},
+		open:  map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{}, waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
+		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
+		links: map[linkTen]uint64{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
+	}
+}
+
+// Identify says by what a collector can tell the packet of the next report from others of its flow.
+func (c *Chronicle) Identify(packet uint64) { c.identities = append(c.identities, packet) }
+
+// Write implements io.Writer for lines of truth.
+func (c *Chronicle) Write(b []byte) (int, error) {
+	n := len(b)
+	for {
+		line, after, whole := bytes.Cut(b, []byte{'\n'})
+		if !whole {
+			c.rest = append(c.rest, line...)
+			return n, nil
+		}
+		if len(c.rest) > 0 {
+			line = append(c.rest, line...)
+		}
+		if err := c.line(line); err != nil {
+			return 0, err
+		}
+		c.rest, b = c.rest[:0], after
+	}
+}
+
+// line takes a record.
+func (c *Chronicle) line(line []byte) error {
+	kind, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
+	end := bytes.IndexByte(kind, '"')
+	if !ok || end < 0 {
+		return fmt.Errorf("no record: %.100q", line)
+	}
+	switch kind, fields := string(kind[:end]), kind[end+1:]; kind {
+	case "hop":
+		h := &truth.Hop{}
+		hopOf(h, fields)
+		c.visit(&Visit{Packet: h.Packet, Flow: h.Flow, Hop: h})
+	case "report", "report_lost":
+		r := &Report{Report: &truth.Report{Lost: kind == "report_lost"}}
+		reportOf(r.Report, fields)
+		if r.Packet == 0 {
+			return errors.New("a report that is about no packet")
+		}
+		c.open[r.Packet] = append(c.open[r.Packet], r)
+	case "path", "burst":
+	case "drop":
+		d := &truth.Drop{}
+		if err := json.Unmarshal(line, d); err != nil {
+			return err
+		}
+		if d.Place == "host" || d.Place == "link" {
+			delete(c.truth.Packets, d.Packet)
+			return nil
+		}
+		c.visit(&Visit{Packet: d.Packet, Flow: d.Flow, Drop: d})
+	default:
+		record, err := truth.NewReader(bytes.NewReader(line)).Next()
+		if err != nil {
+			return err
+		}
+		c.truth.take(record, nil)
+		if run, ok := record.(*truth.Run); ok {
+			c.epochNs = int64(run.EpochNs)
+			c.tickNs = c.epochNs - c.epochNs%c.ticksNs
+		}
+	}
+	return nil
+}
+
+// visit takes what a switch did with a packet, and the reports that it sent of it.
+func (c *Chronicle) visit(v *Visit) {
+	v.Index = len(c.truth.Packets[v.Packet])
+	c.truth.Packets[v.Packet] = append(c.truth.Packets[v.Packet], v)
+	for _, r := range c.open[v.Packet] {
+		c.report(r, v)
+	}
+	if over := v.Drop != nil || c.truth.IsSink(v); over {
+		if len(c.open[v.Packet]) == 0 && (v.Drop == nil || v.Drop.Seen) {
+			c.unreported++
+		}
+		delete(c.truth.Packets, v.Packet)
+	}
+	delete(c.open, v.Packet)
+}
+
+// report takes a report, at its time. What waits longer than the window is over, as a collector finds when it is told the time.
+func (c *Chronicle) report(r *Report, v *Visit) {
+	nowNs := c.epochNs + r.TimeNs
+	c.pass(nowNs)
+	c.account(r, nowNs)
+	if r.Lost {
+		return
+	}
+	identity := c.identities[0]
+	c.identities = c.identities[1:]
+	f := c.flow(v.Flow)
+	ten := f.ten(nowNs)
+	ten.Reports++
+	if v.Drop != nil {
+		ten.Drops++
+		s := c.options.sight(v)
+		c.drops[dropTen{startOf(nowNs, telemetry.FlowIntervalNs), dropKey{s.station, v.Drop.Code}}]++
+	}
+	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
+	if v.Index == 0 { // there is no stack yet
+		c.wait(&waitingPacket{waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v), dueNs: nowNs + joinWindowNs}, nowNs)
+	} else {
+		ten.Packets++
+		ten.Bytes += bytes
+		var sights []sight
+		for i, before := range c.truth.Packets[v.Packet][:v.Index] {
+			if c.options.MaxHops == 0 || i < c.options.MaxHops {
+				sights = append(sights, c.options.sight(before))
+			}
+		}
+		c.observe(f, append(sights, c.options.sight(v)), nowNs)
+	}
+	c.sweep(nowNs, nowNs)
+}
+
+// pass tells the time up to nowNs. What is over when an interval ends belongs to that interval.
+func (c *Chronicle) pass(nowNs int64) {
+	for ; c.tickNs <= nowNs; c.tickNs += c.ticksNs {
+		c.sweep(c.tickNs, c.tickNs-1)
+	}
+}
+
+// sweep finishes packets that waited long enough, and counts them at a time.
+func (c *Chronicle) sweep(nowNs, atNs int64) {
+	for len(c.postcards) > 0 && (c.postcards[0].done || c.postcards[0].dueNs <= nowNs) {
+		c.finish(c.postcards[0], atNs)
+		c.postcards = c.postcards[1:]
+	}
+}
+
+// wait lets a packet wait. One that looks the same ends the wait of the one before.
+func (c *Chronicle) wait(p *waitingPacket, nowNs int64) {
+	if o := c.waiting[p.waitingKey]; o != nil {
+		c.finish(o, nowNs)
+	}
+	c.waiting[p.waitingKey] = p
+	c.postcards = append(c.postcards, p)
+}
+
+func (c *Chronicle) finish(p *waitingPacket, atNs int64) {
+	if p.done {
+		return
+	}
+	p.done = true
+	delete(c.waiting, p.waitingKey)
+	f := c.flow(p.flow)
+	ten := f.ten(atNs)
+	ten.Packets++
+	ten.Bytes += p.bytes
+	c.observe(f, []sight{p.at}, atNs)
+}
+
+// account notes what became of a report. A loss shows with the next report that arrives.
+func (c *Chronicle) account(r *Report, nowNs int64) {
+	x := c.exporters[r.Node]
+	if x == nil {
+		x = &exporter{}
+		c.exporters[r.Node] = x
+	}
+	if r.Lost {
+		x.pending++
+		return
+	}
+	key := nodeTen{startOf(nowNs, telemetry.FlowIntervalNs), r.Node}
+	i := c.ledger[key]
+	if i == nil {
+		i = &telemetry.ExporterInterval{StartNs: key.startNs, Node: r.Node, HasNode: true}
+		c.ledger[key] = i
+	}
+	i.Received++
+	i.Reports++
+	if x.received > 0 {
+		i.Lost += int64(x.pending)
+	}
+	x.received++
+	x.pending = 0
+}
+
+// observe notes that a packet took a path and what it met there.
+func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
+	r := c.route(f, sights)
+	f.route = r
+	if !r.stations[len(r.stations)-1].dropped() {
+		if f.last == nil {
+			f.first, f.firstNs = r, nowNs
+		} else if f.last != r && !f.last.partOf(&r.path) {
+			f.ten(nowNs).PathChanges++
+		}
+		f.last = r
+	}
+	ten, second := startOf(nowNs, telemetry.FlowIntervalNs), startOf(nowNs, telemetry.HopIntervalNs)
+	p := r.tens[ten]
+	if p == nil {
+		p = &telemetry.PathInterval{StartNs: ten, Path: r.number}
+		r.tens[ten] = p
+	}
+	p.Packets++
+	residence, complete := uint64(0), true
+	for i := range r.stations {
+		s := &sights[i]
+		if i > 0 {
+			if b := &sights[i-1]; b.node != s.node || !s.dropped() {
+				c.links[linkTen{ten, b.node, b.out, s.node, s.in}]++
+			}
+		}
+		c.meet(s, second)
+		complete = complete && s.has&telemetry.HasLatency != 0
+		residence += s.latency
+	}
+	if !complete {
+		return
+	}
+	first, last := &sights[0], &sights[len(r.stations)-1]
+	k := f.ten(nowNs)
+	p.Residence.Count, p.Residence.Sum = p.Residence.Count+1, p.Residence.Sum+residence
+	k.Residence.Count, k.Residence.Sum = k.Residence.Count+1, k.Residence.Sum+residence
+	const longest = 1 << 40 // ns, 18 minutes
+	if d := int64(last.egress - first.ingress); d < int64(residence) || d >= longest {
+		p.ClockErrors++
+	} else {
+		p.EndToEnd.Count, p.EndToEnd.Sum = p.EndToEnd.Count+1, p.EndToEnd.Sum+uint64(d)
+		k.EndToEnd.Count, k.EndToEnd.Sum = k.EndToEnd.Count+1, k.EndToEnd.Sum+uint64(d)
+	}
+}
+
+// meet notes what a packet met at a switch.
+func (c *Chronicle) meet(s *sight, second int64) {
+	key := placeSecond{second, s.station, 0}
+	h := c.hops[key]
+	if h == nil {
+		h = &telemetry.HopInterval{StartNs: second, Place: s.station.place()}
+		c.hops[key] = h
+	}
+	h.Packets++
+	if s.has&telemetry.HasLatency != 0 {
+		h.Latency.Count, h.Latency.Sum = h.Latency.Count+1, h.Latency.Sum+s.latency
+	}
+	if s.has&telemetry.HasQueue == 0 {
+		return
+	}
+	key.station, key.queue = station{node: s.node, out: s.out, known: telemetry.HasNode | telemetry.HasEgressPort}, s.queue
+	q := c.queues[key]
+	if q == nil {
+		q = &telemetry.QueueInterval{StartNs: second, Place: key.station.place(), Queue: s.queue}
+		c.queues[key] = q
+	}
+	q.Samples++
+	q.Sum += s.depth
+	q.Max = max(q.Max, uint32(s.depth))
+}
+
+// route returns the way along sights, which is seldom another than that of the packet of the flow before.
+func (c *Chronicle) route(f *chronicleFlow, sights []sight) *chronicleRoute {
+	list, _ := stations(sights, false)
+	if f.route != nil && slices.Equal(f.route.stations, list) {
+		return f.route
+	}
+	p := path{stations: list}
+	name := route(p.hops(nil))
+	r := c.routes[name]
+	if r == nil {
+		r = &chronicleRoute{number: uint64(len(c.routes) + 1), path: p, tens: map[int64]*telemetry.PathInterval{}}
+		c.routes[name] = r
+	}
+	return r
+}
+
+func (c *Chronicle) flow(number uint32) *chronicleFlow {
+	f := c.flows[number]
+	if f == nil {
+		f = &chronicleFlow{tens: map[int64]*telemetry.FlowInterval{}}
+		c.flows[number] = f
+	}
+	return f
+}
+
+// ten returns the interval of a flow in which a time lies.
+func (f *chronicleFlow) ten(nowNs int64) *telemetry.FlowInterval {
+	start := startOf(nowNs, telemetry.FlowIntervalNs)
+	v := f.tens[start]
+	if v == nil {
+		v = &telemetry.FlowInterval{StartNs: start}
+		f.tens[start] = v
+	}
+	return v
+}
+
+// startOf is the start of the interval in which a time lies.
+func startOf(nowNs, lengthNs int64) int64 { return nowNs - nowNs%lengthNs }
+
+// place returns the station as records have it.
+func (s *station) place() telemetry.Place {
+	return telemetry.Place{Has: s.known, Node: s.node, IngressPort: s.in, EgressPort: s.out}
+}

@@ -1,0 +1,97 @@
+package expect
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Intervals returns what a collector had to count up to a time, of the flows that are over: after Fabric.Close of all. Of latencies it
+// has counts and sums. Flows have no paths, paths are numbers of Routes. Reports that have to come and did not are an error.
+func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
+	c.pass(untilNs)
+	if c.unreported > 0 {
+		return nil, fmt.Errorf("%d packets left the network without a report", c.unreported)
+	}
+	all := &telemetry.Intervals{Flows: c.flowIntervals()}
+	for _, r := range c.routes {
+		list := telemetry.Route{Path: r.number}
+		for i := range r.stations {
+			list.Stations = append(list.Stations, telemetry.Station{Place: r.stations[i].place()})
+		}
+		all.Routes = append(all.Routes, list)
+		for _, p := range r.tens {
+			all.Paths = append(all.Paths, *p)
+		}
+	}
+	for _, h := range c.hops {
+		all.Hops = append(all.Hops, *h)
+	}
+	for _, q := range c.queues {
+		all.Queues = append(all.Queues, *q)
+	}
+	for k, n := range c.links {
+		all.Links = append(all.Links, telemetry.LinkInterval{
+			StartNs: k.startNs, Packets: n,
+			From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: k.from, EgressPort: k.out},
+			To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: k.to, IngressPort: k.in},
+		})
+	}
+	for k, n := range c.drops {
+		all.Drops = append(all.Drops, telemetry.DropInterval{StartNs: k.startNs, Place: k.place(), Reason: k.reason, Packets: n})
+	}
+	for _, x := range c.ledger {
+		x := *x
+		x.Source = netip.MustParseAddr(c.truth.Switches[x.Node].Address)
+		all.Exporters = append(all.Exporters, x)
+	}
+	return all, nil
+}
+
+// flowIntervals puts the flows of the network together by their endpoints, as a collector sees them. Where one follows another on
+// another path, the path has changed.
+func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
+	before := map[telemetry.FlowKey]*chronicleRoute{}
+	known := make([]uint32, 0, len(c.flows))
+	for number := range c.flows {
+		if c.truth.Flows[number] != nil { // else it goes on
+			known = append(known, number)
+		}
+	}
+	slices.SortFunc(known, func(a, b uint32) int { return cmp.Compare(c.flows[a].firstNs, c.flows[b].firstNs) })
+	for _, number := range known {
+		f := c.flows[number]
+		e, _ := endpoints(c.truth.Flows[number])
+		key := flowKey(&e)
+		if f.first != nil {
+			if last := before[key]; last != nil && last != f.first && !last.partOf(&f.first.path) {
+				f.ten(f.firstNs).PathChanges++
+			}
+			before[key] = f.last
+		}
+		for _, v := range f.tens {
+			v.Key = key
+			list = append(list, *v)
+		}
+	}
+	return list
+}
+
+// flowKey is the key of a flow with these endpoints.
+func flowKey(e *telemetry.Endpoints) telemetry.FlowKey {
+	k := telemetry.FlowKey{Src: telemetry.AddrFrom(e.Src), Dst: telemetry.AddrFrom(e.Dst), SrcPort: e.SrcPort, DstPort: e.DstPort}
+	for n := range 256 {
+		if telemetry.ProtocolName(uint8(n)) == e.Protocol {
+			k.Protocol = uint8(n)
+		}
+	}
+	for t := telemetry.TunnelNone; t <= telemetry.TunnelIP; t++ {
+		if e.Tunnel != "" && t.String() == e.Tunnel {
+			k.Tunnel, k.TunnelID = t, *e.TunnelID
+		}
+	}
+	return k
+}
