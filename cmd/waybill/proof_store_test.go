@@ -28,7 +28,7 @@ var midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
 // Times that a proof takes, in virtual time. WAYBILL_PROOF=10m runs every scenario for ten minutes: an hour of one processor.
 const (
-	shortProof = 14 * time.Second
+	shortProof = 12 * time.Second
 	longProof  = 10 * time.Minute
 )
 
@@ -186,6 +186,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	extend(s, scenario.Duration(duration))
 	s.Truth.SamplePackets = 1
 	s.INT = scenario.Raw{Text: []byte(everyPacket + dialects[0].text)}
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
@@ -197,9 +198,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 		t.Fatal(err)
 	}
 	points.Compile()
-	half := duration / 2
-	begin := midnight.Add(-half.Truncate(10*time.Second) - 10*time.Second).Add(duration - half) // the second half is the longer one behind midnight
-	begin = begin.Truncate(time.Second)
+	begin := midnight.Add(-duration / 2)
 	p := newStoreProof(t, begin, points)
 	defer func() { p.stop() }()
 	f, err := fabric.New(s, fabric.Options{Device: device, Truth: p.truth, Reports: p, EpochNs: uint64(begin.UnixNano())})
@@ -207,14 +206,13 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if err := f.Run(t.Context(), half); err != nil {
+	if err := f.Run(t.Context(), duration/2+time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.pass(begin.Add(half).UnixNano()); err != nil {
+	if err := p.pass(begin.Add(duration/2 + time.Second).UnixNano()); err != nil {
 		t.Fatal(err)
 	}
-	middle := begin.Add(half).Truncate(10 * time.Second)
-	early := p.ask(beforeRollup, begin, middle, allSteps)
+	early := p.ask(beforeRollup, begin, midnight, allSteps)
 	p.stop()
 	p.open()
 	p.maintained = true
@@ -236,7 +234,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	if c, u := p.collector.Counters(), p.intervals.Ungiven(); c.FlowsEvicted+c.PathsEvicted+c.DropsOverflow+c.ExportersOverflow != 0 || u != (analyze.Ungiven{}) {
 		t.Errorf("tables were too small: %+v, %+v", c, u)
 	}
-	early.compare(t, want, middle)
+	early.compare(t, want, midnight)
 	p.ask("rolled up in part", begin, end, allSteps).compare(t, want, end)
 	p.maintain(end.Add(2 * time.Hour))
 	p.ask("rolled up and sorted", begin, end, allSteps).rolledUp().compare(t, want, end)
