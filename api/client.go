@@ -89,7 +89,7 @@ type Query struct {
 	Since, Until string // a time or how long ago: of loss, and of lists of a time range (see Client.FlowHistory)
 	GroupBy      string // of a time range: names of fields, with commas
 	Interval     string // of a time range: length of its pieces
-	Cursor       string // of a time range: Frame.Next of the answer before
+	Cursor       string // Head.Next of the answer before
 	Intervals    bool   // of loss: list them too
 }
 

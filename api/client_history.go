@@ -43,3 +43,8 @@ func (c *Client) ExporterHistory(ctx context.Context, q Query) (*ExporterHistory
 func (c *Client) EventHistory(ctx context.Context, q Query) (*EventHistory, error) {
 	return get[EventHistory](ctx, c, "events", q)
 }
+
+// Heatmap returns how many packets took how long, over time: of "hops", "links" or "paths".
+func (c *Client) Heatmap(ctx context.Context, of string, q Query) (*Heatmap, error) {
+	return fetch[Heatmap](ctx, c, "heatmap", "of="+of+"&"+q.encode())
+}

@@ -55,6 +55,8 @@ func New(cfg Config) http.Handler {
 
 		"/api/v1/query": h.query,
 
+		"/api/v1/heatmap": h.heatmap,
+
 		"/api/v1/openapi.json": h.serveOpenAPI,
 
 		"/api/v1/events/stream": h.streamEvents,

@@ -151,13 +151,7 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 		seen[name] = true
 		q.Group = append(q.Group, strings.Split(groups[name], ",")...)
 	}
-	if text, given := p.text("interval"); given {
-		step, err := time.ParseDuration(text)
-		if err != nil || step < time.Second || step%time.Second != 0 || r.until.Sub(r.since)/max(step, 1) > maxLimit {
-			p.reject("interval", fmt.Sprintf("whole seconds, such as 10s, 1m or 1h; at most %d in the time range", maxLimit), "interval is %q", text)
-		}
-		q.Step = step
-	}
+	q.Step = p.interval(r)
 	_, ordered := p.values["order"]
 	order := p.choice("order", values...)
 	switch {

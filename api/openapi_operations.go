@@ -40,6 +40,7 @@ var operations = []operation{
 	{method: "GET", path: reportsPath + "/{id}", id: "report", summary: "one datagram, byte by byte", answer: ReportAnswer{}},
 	{method: "GET", path: capturePath, id: "capture", summary: "datagrams as they came, as a capture file, the oldest first", params: "since until filter exporter flow limit", media: mediaCapture},
 	{method: "POST", path: decodePath, id: "decode", summary: "what the bytes of the body are, layer by layer", params: "start dialect", bytes: true, answer: DecodeAnswer{}},
+	{method: "GET", path: "/api/v1/heatmap", id: "heatmap", summary: "how many packets took how long, over time", params: "of node filter interval since until", answer: Heatmap{}},
 	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
 	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
 	{method: "GET", path: "/api/v1/filter/complete", id: "completeFilter", summary: "what may stand at a place of a filter", params: "schema text cursor", answer: Completions{}},
@@ -90,6 +91,8 @@ var parameters = map[string]parameter{
 	"cursor":    {doc: "next_cursor of an answer to the same question: the items that follow", schema: textSchema},
 	"since":     {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
 	"until":     {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
+
+	"of": {doc: "whose latency: that of nodes, of links, or of all nodes of a path together", schema: options("hops", "links", "paths")},
 
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
 	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters", "nodes", "links", "queues", "reports"), required: true},

@@ -33,7 +33,7 @@ type list struct {
 	// text is what is compared of a tally.
 	text func(n *tally) string
 	// got asks, and calls say for each record, with its name and text.
-	got func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(start *time.Time, name, text string)) (*api.Frame, error)
+	got func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(start *time.Time, name, text string)) (page, error)
 }
 
 // said is a value, or "-".
@@ -92,17 +92,17 @@ var storeLists = []list{
 		text: func(n *tally) string {
 			return fmt.Sprint(n.packets, n.bytes, n.drops, n.reports, n.changes, meanOf(&n.residence), meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.FlowHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Flows {
 				r := &h.Flows[i]
 				say(r.Start, flowFact(step, said(r.Src), said(r.Dst), said(r.SrcPort), said(r.DstPort), fmt.Sprint(uint8(*r.Protocol)), said(r.TunnelID)),
 					fmt.Sprint(*r.Packets, *r.Bytes, *r.Drops, *r.Reports, *r.PathChanges, said(r.Residence), said(r.EndToEnd)))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -131,16 +131,16 @@ var storeLists = []list{
 		text: func(n *tally) string {
 			return fmt.Sprint(n.packets, 0, n.clockErrors, meanOf(&n.residence), meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.PathHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Paths {
 				r := &h.Paths[i]
 				say(r.Start, fmt.Sprintf("%016x", uint64(*r.ID)), fmt.Sprint(*r.Packets, *r.Incomplete, *r.ClockErrors, said(r.Residence), said(r.EndToEnd)))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -154,16 +154,16 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.HopHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Hops {
 				r := &h.Hops[i]
 				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort), fmt.Sprint(*r.Packets, said(r.Latency)))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -178,16 +178,16 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, float64(n.depth)/float64(n.packets), n.most) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.QueueHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Queues {
 				r := &h.Queues[i]
 				say(r.Start, said(r.Node)+" "+said(r.EgressPort)+" "+said(r.Queue), fmt.Sprint(*r.Samples, *r.Mean, *r.Max))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -199,17 +199,17 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.LinkHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Links {
 				if r := &h.Links[i]; *r.Packets > 0 { // else its delay became known later
 					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort), fmt.Sprint(*r.Packets))
 				}
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -221,16 +221,16 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.DropHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Drops {
 				r := &h.Drops[i]
 				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Reason), fmt.Sprint(*r.Packets))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 	{
@@ -245,16 +245,16 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, n.reports, n.lost, 0, 0, 0, 0, 0) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.ExporterHistory(ctx, q)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			for i := range h.Exporters {
 				r := &h.Exporters[i]
 				say(r.Start, said(r.Source)+" "+said(r.Node), fmt.Sprint(*r.Received, *r.Reports, *r.Lost, *r.Reordered, *r.Duplicate, *r.Restarted, *r.Malformed, *r.Damaged))
 			}
-			return &h.Frame, nil
+			return page{h.Next, h.ResolutionNs}, nil
 		},
 	},
 }
@@ -329,16 +329,22 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 
 const beforeRollup = "before anything is rolled up"
 
+// A page is what an answer says of itself: what follows, and how fine it is.
+type page struct {
+	next         string
+	resolutionNs int64
+}
+
 // askList asks for all pages of a list.
 func (p *storeProof) askList(l *list, q api.Query, step time.Duration, say func(*time.Time, string, string)) time.Duration {
 	p.t.Helper()
 	for {
-		frame, err := l.got(p.t.Context(), p.client, q, step, say)
+		answer, err := l.got(p.t.Context(), p.client, q, step, say)
 		if err != nil {
 			p.t.Fatalf("%s %+v: %v", l.name, q, err)
 		}
-		if q.Cursor = frame.Next; q.Cursor == "" {
-			return time.Duration(frame.ResolutionNs)
+		if q.Cursor = answer.next; q.Cursor == "" {
+			return time.Duration(answer.resolutionNs)
 		}
 	}
 }

@@ -229,9 +229,9 @@ func TestQueryFilters(t *testing.T) {
 		"drops --node s1 --reason acl_deny":     "/api/v1/drops?limit=100&node=s1&reason=acl_deny",
 		"events --kind loop --kind incast,drop_storm --severity warning --node s1 --filter count>1 --open": "/api/v1/events?filter=count%3E1&kind=loop%2Cincast%2Cdrop_storm&limit=100&node=s1&open=true&severity=warning",
 		"nodes --filter node=s1 --since 10m --until 5m":                                                    "/api/v1/nodes?filter=node%3Ds1&limit=100&since=10m&until=5m",
-		"bursts --node s1 --top 3":                                                                         "/api/v1/bursts?limit=3&node=s1&order=last",
-		"bursts --node s1 --sort id":                                                                       "/api/v1/bursts?limit=10000&node=s1&order=last",
-		"exporters --node s1 --source ::1":                                                                 "/api/v1/exporters?limit=100&node=s1&source=%3A%3A1",
+		"bursts --node s1 --top 3":         "/api/v1/bursts?limit=3&node=s1&order=last",
+		"bursts --node s1 --sort id":       "/api/v1/bursts?limit=10000&node=s1&order=last",
+		"exporters --node s1 --source ::1": "/api/v1/exporters?limit=100&node=s1&source=%3A%3A1",
 	} {
 		_, stderr, code := runQuery(t, append(strings.Fields(args), "--server", s.URL)...)
 		name, _, _ := strings.Cut(args, " ")

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Heatmap answers GET /api/v1/heatmap: how many packets took how long, in each piece of a time range. Counts[i][j] are those
+// of the piece that begins at Times[i], from Bounds[j] up to Bounds[j+1] ns. Pieces without packets are left out.
+type Heatmap struct {
+	GeneratedAt time.Time `json:"generated_at"`
+	Frame
+	StepNs int64         `json:"step_ns"` // length of a piece
+	Bounds []float64     `json:"bounds"`  // one more than there are buckets; empty if there are no packets
+	Times  []time.Time   `json:"times"`
+	Counts [][]uint64    `json:"counts"`
+	Spread []HeatmapStep `json:"spread"` // of each piece
+}
+
+// A HeatmapStep is the distribution of a piece, from its histogram before buckets were put together.
+type HeatmapStep struct {
+	Packets uint64 `json:"packets"` // that told how long they took
+	Min     uint64 `json:"min_ns"`
+	Mean    uint64 `json:"mean_ns"`
+	P50     uint64 `json:"p50_ns"`
+	P99     uint64 `json:"p99_ns"`
+	Max     uint64 `json:"max_ns"`
+}
+
+// heatmapScale is that of the buckets: four for each power of two, so that a bucket is 19 % wide.
+const heatmapScale = 2
+
+// heatmapColumns are the histograms that there are, by list.
+var heatmapColumns = map[string]string{"hops": "latency", "links": "delay", "paths": "residence"}
+
+// heatmap answers from the store.
+func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
+	p := newParams(r.URL.RawQuery)
+	now := h.cfg.Now()
+	of := p.choice("of", "hops", "links", "paths")
+	y := h.histories[of]
+	if !p.values.Has("since") {
+		p.values.Set("since", "1h")
+	}
+	at := p.span(now)
+	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
+	q.Step = p.interval(at)
+	if p.wrong == nil { // else of may be no list
+		q.Where, q.Args = p.where(y.schema, now)
+	} else {
+		p.asked["node"], p.asked["filter"] = true, true
+	}
+	if problem := p.problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	if h.cfg.History == nil {
+		problem := newProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
+		problem.Parameter = "since"
+		problem.write(w)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
+	defer cancel()
+	select {
+	case h.queries <- struct{}{}:
+	case <-ctx.Done():
+		return
+	}
+	found, err := h.cfg.History(ctx, &q)
+	<-h.queries
+	switch {
+	case ctx.Err() != nil:
+		newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime).write(w)
+		return
+	case err != nil:
+		newProblem(http.StatusBadRequest, "%v", err).write(w)
+		return
+	}
+	a := Heatmap{
+		GeneratedAt: now.UTC(), StepNs: q.Step.Nanoseconds(),
+		Frame: Frame{Since: at.since.UTC(), Until: at.until.UTC(), ResolutionNs: found.Resolution.Nanoseconds()},
+	}
+	if q.Step == 0 {
+		a.StepNs = at.until.Sub(at.since).Nanoseconds()
+	}
+	a.fill(found.Rows, at.since)
+	writeAnswer(w, a)
+}
+
+// interval returns the length of the pieces that a time range is cut into; 0 if it is not.
+func (p *params) interval(r span) time.Duration {
+	text, given := p.text("interval")
+	if !given {
+		return 0
+	}
+	step, err := time.ParseDuration(text)
+	if err != nil || step < time.Second || step%time.Second != 0 || r.until.Sub(r.since)/max(step, 1) > maxLimit {
+		p.reject("interval", fmt.Sprintf("whole seconds, such as 10s, 1m or 1h; at most %d in the time range", maxLimit), "interval is %q", text)
+	}
+	return step
+}
+
+// fill takes rows of a histogram, with the time before it unless they are about the whole range, which begins at since.
+func (a *Heatmap) fill(rows [][]any, since time.Time) {
+	a.Bounds, a.Times, a.Counts, a.Spread = []float64{}, []time.Time{}, [][]uint64{}, []HeatmapStep{}
+	var histograms []*telemetry.Histogram
+	scale, low, high := int8(heatmapScale), math.MaxInt, math.MinInt
+	for _, row := range rows {
+		h, _ := row[len(row)-1].(*telemetry.Histogram)
+		if h == nil || h.Count == 0 {
+			continue
+		}
+		start := since
+		if len(row) > 1 {
+			start, _ = row[0].(time.Time)
+		}
+		histograms = append(histograms, h)
+		scale = min(scale, h.Scale)
+		a.Times = append(a.Times, start.UTC())
+		a.Spread = append(a.Spread, HeatmapStep{
+			Packets: h.Count, Min: h.Min, Mean: h.Sum / h.Count, P50: h.Quantile(0.5), P99: h.Quantile(0.99), Max: h.Max,
+		})
+	}
+	for _, h := range histograms {
+		shift := h.Scale - scale
+		low = min(low, int(h.Start)>>shift)
+		high = max(high, (int(h.Start)+len(h.Counts)-1)>>shift)
+	}
+	for _, h := range histograms {
+		counts := make([]uint64, high-low+1)
+		for i, n := range h.Counts {
+			counts[(int(h.Start)+i)>>(h.Scale-scale)-low] += n
+		}
+		a.Counts = append(a.Counts, counts)
+	}
+	for i := low; i <= high+1 && len(histograms) > 0; i++ {
+		a.Bounds = append(a.Bounds, math.Exp2(float64(i)*math.Exp2(-float64(scale))))
+	}
+}
