@@ -13,7 +13,7 @@ import (
 // one in that from 2^8.5 ns, in every 10 s.
 func TestHeatmap(t *testing.T) {
 	h := New(remembered(t))
-	for _, of := range []string{"hops", "paths"} {
+	for _, of := range []string{"hops", "links", "paths"} {
 		w := ask(h, "GET", "/api/v1/heatmap?of="+of+"&interval=1m&"+tuesdays)
 		golden(t, "heatmap_"+of, w.Body.Bytes())
 		var a Heatmap
@@ -42,7 +42,8 @@ func TestHeatmap(t *testing.T) {
 		"of=hops&" + tuesdays:                                "1 90",
 		"of=hops&" + tuesdays + "&node=s1":                   "1 90",
 		"of=hops&" + tuesdays + "&node=0x2":                  "0 0",
-		"of=links&" + tuesdays:                               "0 0", // its delays are not known
+		"of=links&" + tuesdays + "&node=s1":                  "1 90",
+		"of=links&" + tuesdays + "&filter=from+%3D+s2":       "0 0",
 		"of=hops&" + tuesdays + "&filter=ingress_port+%3D+6": "1 90",
 		"of=hops&" + tuesdays + "&filter=ingress_port+%3D+7": "0 0",
 		"": "0 0",

@@ -61,6 +61,8 @@ type HopRecord struct {
 	Packets     *uint64    `json:"packets,omitempty" store:"packets"`
 	LatencyMin  *int64     `json:"latency_min_ns,omitempty" store:"latency_min"`
 	Latency     *int64     `json:"latency_mean_ns,omitempty" store:"latency_mean"`
+	LatencyP50  *int64     `json:"latency_p50_ns,omitempty" store:"latency_p50"`
+	LatencyP99  *int64     `json:"latency_p99_ns,omitempty" store:"latency_p99"`
 	LatencyMax  *int64     `json:"latency_max_ns,omitempty" store:"latency_max"`
 }
 
@@ -76,7 +78,7 @@ type QueueRecord struct {
 	Max        *uint32    `json:"occupancy_max,omitempty" store:"occupancy_max"`
 }
 
-// A LinkRecord is how many packets a link carried.
+// A LinkRecord is how many packets a link carried, and how long it kept them.
 type LinkRecord struct {
 	Start    *time.Time `json:"start,omitempty" store:"start"`
 	From     *uint32    `json:"from,omitempty" store:"from_node" group:"default"`
@@ -86,6 +88,11 @@ type LinkRecord struct {
 	ToName   string     `json:"to_name,omitempty" node:"To"`
 	ToPort   *uint32    `json:"to_port,omitempty" store:"to_port" group:"default"`
 	Packets  *uint64    `json:"packets,omitempty" store:"packets"`
+	DelayMin *int64     `json:"delay_min_ns,omitempty" store:"delay_min"`
+	Delay    *int64     `json:"delay_mean_ns,omitempty" store:"delay_mean"`
+	DelayP50 *int64     `json:"delay_p50_ns,omitempty" store:"delay_p50"`
+	DelayP99 *int64     `json:"delay_p99_ns,omitempty" store:"delay_p99"`
+	DelayMax *int64     `json:"delay_max_ns,omitempty" store:"delay_max"`
 }
 
 // A DropRecord is how many packets were dropped at a place for a reason.

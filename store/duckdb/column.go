@@ -62,11 +62,11 @@ func mean(name string) derived {
 	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}}
 }
 
-// quantile is a derived percentile of a histogram.
+// quantile is a derived percentile of a histogram, which is within its extremes: the middle of a bucket may lie outside.
 func quantile(name, percent string) derived {
 	return derived{
-		name: name + "_p" + percent, needs: []string{name + "_scale", name + "_buckets", name + "_counts"},
-		text: "histogram_quantile(" + name + "_scale, " + name + "_buckets, " + name + "_counts, 0." + percent + ")",
+		name: name + "_p" + percent, needs: []string{name + "_scale", name + "_buckets", name + "_counts", name + "_min", name + "_max"},
+		text: "greatest(least(histogram_quantile(" + name + "_scale, " + name + "_buckets, " + name + "_counts, 0." + percent + "), " + name + "_max), " + name + "_min)",
 	}
 }
 

@@ -82,7 +82,7 @@ var tables = [store.NumTables]*table{
 	store.Hops: {
 		id: store.Hops, finest: time.Second,
 		columns: slices.Concat([]column{start}, place, []column{{name: "dropped", kind: "BOOLEAN"}, {name: "packets", kind: "UBIGINT", role: sum}}, histogram("latency")),
-		derived: []derived{mean("latency")},
+		derived: []derived{mean("latency"), quantile("latency", "50"), quantile("latency", "99")},
 	},
 	store.Queues: {
 		id: store.Queues, finest: time.Second,
@@ -109,7 +109,7 @@ var tables = [store.NumTables]*table{
 			column{name: "delay_uncertainty", kind: "BIGINT", role: high},
 			column{name: "delay_clamped", kind: "UBIGINT", role: sum},
 		)),
-		derived: []derived{mean("delay")},
+		derived: []derived{mean("delay"), quantile("delay", "50"), quantile("delay", "99")},
 	},
 	store.Drops: {
 		id: store.Drops, finest: 10 * time.Second,
