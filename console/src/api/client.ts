@@ -7,20 +7,25 @@ export class ApiError extends Error {
   }
 }
 
-export type Params = Record<string, string | number | boolean | undefined>;
+/** Parameters that are undefined or empty text are left out; null is sent as an empty one. */
+export type Params = Record<string, string | number | boolean | null | undefined>;
 
-const patienceMs = 8000;
+const usualPatienceMs = 8000;
 
-/**
- * Asks for api/v1/{path}, relative to the page; parameters that are undefined or empty are left out. It throws an ApiError, and
- * nothing else. This is the only place that reads the API.
- */
-export async function get<T>(path: string, params: Params = {}, signal?: AbortSignal): Promise<T> {
+/** The address of what get asks for, for links to it. */
+export function address(path: string, params: Params): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(params)) {
-    if (value !== undefined && value !== '') query.set(name, String(value));
+    if (value !== undefined && value !== '') query.set(name, value === null ? '' : String(value));
   }
-  const url = `api/v1/${path}${query.size ? `?${query}` : ''}`;
+  return `api/v1/${path}${query.size ? `?${query}` : ''}`;
+}
+
+/**
+ * Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. This is the only place that reads the API.
+ */
+export async function get<T>(path: string, params: Params = {}, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> {
+  const url = address(path, params);
   const deadline = AbortSignal.timeout(patienceMs);
   let answer: Response;
   try {

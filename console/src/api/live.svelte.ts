@@ -25,6 +25,13 @@ class Connection {
 
 export const connection = new Connection();
 
+/** Whether pages about now stand still; they ask once more, and then not until they go on. */
+class Pace {
+  held = $state(false);
+}
+
+export const pace = new Pace();
+
 /** An answer that is asked for again and again. The old one stays while there is no new one. */
 export class Live<T> {
   data = $state.raw<T | undefined>();
@@ -39,7 +46,8 @@ export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, interval
   const result = new Live<T>();
   $effect(() => {
     const load = ask();
-    return untrack(() => poll(load, result, intervalMs));
+    const every = pace.held ? Infinity : intervalMs;
+    return untrack(() => poll(load, result, every));
   });
   return result;
 }
@@ -63,7 +71,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       result.error = error;
       connection.failed(error);
     }
-    timer = setTimeout(round, Math.max(0, intervalMs - (performance.now() - started)));
+    if (intervalMs < Infinity || result.error) timer = setTimeout(round, intervalMs === Infinity ? 5000 : Math.max(0, intervalMs - (performance.now() - started)));
   }
 
   function stop(): void {

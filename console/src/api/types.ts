@@ -90,3 +90,23 @@ export interface Clock {
 export interface Session { name: string; role: string; by: string }
 export interface FilterError { offset: number; length: number; column: number; message: string; expected?: string; suggestion?: string }
 export interface Candidate { text: string; class: string; kind?: string; unit?: string; doc?: string; start: number; end: number }
+
+// Answers about a time range, from the store. What is not known is missing.
+
+export interface Frame { since: string; until: string; resolution_ns: number; next_cursor?: string }
+export type History<Name extends string, T> = Head & Frame & Record<Name, T[] | null>;
+export interface HeatmapStep { packets: number; min_ns: number; mean_ns: number; p50_ns: number; p99_ns: number; max_ns: number }
+export interface Heatmap extends Frame { generated_at: string; step_ns: number; bounds: number[]; times: string[]; counts: number[][]; spread: HeatmapStep[] }
+export interface HopRecord {
+  start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; packets?: number;
+  latency_min_ns?: number; latency_mean_ns?: number; latency_p50_ns?: number; latency_p99_ns?: number; latency_max_ns?: number;
+}
+export interface LinkRecord { start?: string; from?: number; from_name?: string; from_port?: number; to?: number; to_name?: string; to_port?: number; packets?: number; delay_mean_ns?: number; delay_p50_ns?: number; delay_p99_ns?: number; delay_max_ns?: number }
+export interface QueueRecord { start?: string; node?: number; name?: string; egress_port?: number; queue?: number; samples?: number; occupancy_mean?: number; occupancy_max?: number }
+export interface DropRecord { start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; reason?: number; reason_name?: string; packets?: number }
+export interface FlowRecord {
+  start?: string; src?: string; dst?: string; src_port?: number; dst_port?: number; protocol?: string; packets?: number; bytes?: number; drops?: number; reports?: number;
+  residence_min_ns?: number; residence_mean_ns?: number; residence_max_ns?: number;
+}
+export interface PathRecord { start?: string; id?: string; packets?: number; residence_mean_ns?: number; residence_p50_ns?: number; residence_p99_ns?: number; residence_max_ns?: number }
+export interface ExporterRecord { start?: string; source?: string; node?: number; name?: string; received?: number; reports?: number; lost?: number; duplicate?: number; malformed?: number; damaged?: number }

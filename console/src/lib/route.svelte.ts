@@ -6,10 +6,12 @@ export function parse(hash: string): { page: string; params: URLSearchParams } {
   return { page: path || 'overview', params: new URLSearchParams(query) };
 }
 
-/** href returns the hash of a page; parameters that are undefined, null or empty are left out. */
-export function href(page: string, params: Record<string, string | number | null | undefined> = {}): string {
+type Values = Record<string, string | number | null | undefined>;
+
+/** href returns the hash of a page; parameters that are undefined, null or empty are left out. The time range goes along. */
+export function href(page: string, params: Values = {}): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) {
+  for (const [name, value] of Object.entries({ ...route.range, ...params })) {
     if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
   }
   return `#/${page}${query.size ? `?${query}` : ''}`;
@@ -32,10 +34,23 @@ class Route {
     return this.#now.params.get(name) ?? '';
   }
 
+  get params(): Record<string, string> {
+    return Object.fromEntries(this.#now.params);
+  }
+
+  /** the time range, which all pages share. */
+  get range(): Values {
+    return { since: this.get('since'), until: this.get('until') };
+  }
+
   /** set changes one parameter of the page without a step in the history. */
   set(name: string, value: string): void {
-    const params = Object.fromEntries(this.#now.params);
-    const hash = href(this.#now.page, { ...params, [name]: value });
+    this.change({ [name]: value });
+  }
+
+  /** change changes parameters of the page without a step in the history. */
+  change(values: Values): void {
+    const hash = href(this.#now.page, { ...this.params, ...values });
     history.replaceState(null, '', hash);
     this.#now = parse(hash);
   }

@@ -11,16 +11,16 @@ import Overview from './Overview.svelte';
 import Queues from './Queues.svelte';
 import Topology from './Topology.svelte';
 
-export interface Page { name: string; title: string; component: Component; /** the page of the menu that it belongs to */ under?: string }
+export interface Page { name: string; title: string; component: Component; /** the page of the menu that it belongs to */ under?: string; /** it can be about a time range */ ranged?: true }
 
 /** What the menu lists, in its order, and the pages below. */
 export const pages: Page[] = [
-  { name: 'overview', title: 'Overview', component: Overview },
-  { name: 'topology', title: 'Topology', component: Topology },
+  { name: 'overview', title: 'Overview', component: Overview, ranged: true },
+  { name: 'topology', title: 'Topology', component: Topology, ranged: true },
   { name: 'flows', title: 'Flows', component: Flows },
-  { name: 'latency', title: 'Latency', component: Latency },
-  { name: 'queues', title: 'Queues and bursts', component: Queues },
-  { name: 'drops', title: 'Drops', component: Drops },
+  { name: 'latency', title: 'Latency', component: Latency, ranged: true },
+  { name: 'queues', title: 'Queues and bursts', component: Queues, ranged: true },
+  { name: 'drops', title: 'Drops', component: Drops, ranged: true },
   { name: 'events', title: 'Events', component: Events },
   { name: 'collector', title: 'Collector', component: Collector },
   { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },

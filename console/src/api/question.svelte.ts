@@ -1,0 +1,102 @@
+import { untrack } from 'svelte';
+import { ApiError } from './client';
+import { connection } from './live.svelte';
+
+/** patienceMs is longer than the store's own limit, so that its word is heard. */
+export const patienceMs = 25_000;
+const retryMs = 5000;
+
+/** A Question is one that may take long. It can be cancelled, and the answer before stays while there is no new one. */
+export class Question<T> {
+  data = $state.raw<T | undefined>();
+  error = $state.raw<ApiError | undefined>();
+  /** since when an answer is waited for, by performance.now; null: none is */
+  since = $state<number | null>(null);
+  cancelled = $state(false);
+  /** the data are of another question than the one that is asked */
+  stale = $state(false);
+  #again = $state(0);
+  #stop: () => void = () => undefined;
+
+  cancel(): void {
+    this.#stop();
+    this.cancelled = true;
+  }
+
+  again(): void {
+    this.cancelled = false;
+    this.#again++;
+  }
+
+  /** run asks, and again every everyMs unless that is 0. It must be called in an effect, whose cleanup it returns. */
+  run(load: (signal: AbortSignal) => Promise<T>, everyMs: number): () => void {
+    void this.#again;
+    return untrack(() => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let current: AbortController | undefined;
+      const round = async (): Promise<void> => {
+        const mine = (current = new AbortController());
+        this.since = performance.now();
+        let next = everyMs;
+        try {
+          const data = await load(mine.signal);
+          if (mine !== current) return;
+          this.data = data;
+          this.stale = false;
+          this.error = undefined;
+          connection.ok((data as { generated_at?: string }).generated_at);
+        } catch (error) {
+          if (mine !== current) return; // stopped
+          if (!(error instanceof ApiError)) throw error;
+          this.error = error;
+          connection.failed(error);
+          if (error.status === 0 || error.status >= 500 || error.status === 429) next = Math.max(retryMs, everyMs);
+          else next = 0; // it would be refused again
+        }
+        this.since = null;
+        if (next > 0) timer = setTimeout(round, next);
+      };
+      const stop = (): void => {
+        clearTimeout(timer);
+        const old = current;
+        current = undefined;
+        old?.abort();
+        this.since = null;
+      };
+      const visibility = (): void => {
+        if (document.hidden) stop();
+        else if (!this.cancelled && current === undefined) void round();
+      };
+      this.#stop = stop;
+      this.cancelled = false;
+      this.stale = true;
+      document.addEventListener('visibilitychange', visibility);
+      visibility();
+      return () => {
+        document.removeEventListener('visibilitychange', visibility);
+        stop();
+      };
+    });
+  }
+}
+
+/** What to ask: key says whether it is the same question as before. */
+export interface Asked<T> { key: string; load: (signal: AbortSignal) => Promise<T>; everyMs: number }
+
+/**
+ * question asks while the component that calls it exists. When the key changes, the old question is given up and the next one
+ * starts. null: there is nothing to ask.
+ */
+export function question<T>(ask: () => Asked<T> | null): Question<T> {
+  const q = new Question<T>();
+  const key = $derived(ask()?.key);
+  $effect(() => {
+    void key;
+    const next = untrack(ask);
+    if (next) return q.run(next.load, next.everyMs);
+    q.data = undefined;
+    q.error = undefined;
+    return undefined;
+  });
+  return q;
+}

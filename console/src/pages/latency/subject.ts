@@ -1,0 +1,20 @@
+// Whose latency is looked at: all of a kind, or one hop, link, path or flow. It is in the address.
+import type { Params } from '../../api/client';
+
+export type Kind = 'hops' | 'links' | 'paths' | 'flows';
+export const kinds: Record<Kind, string> = { hops: 'time in nodes', links: 'time on links', paths: 'time in all nodes of a path', flows: 'flows' };
+
+/** least is the length of the shortest intervals that there are. */
+export const least: Record<Kind, number> = { hops: 1000, links: 10_000, paths: 10_000, flows: 10_000 };
+
+/** subjectParams are the parameters that select, for lists and heat maps. get reads the address. */
+export function subjectParams(kind: Kind, get: (name: string) => string): Params {
+  const equal = (field: string, name: string): string => (/^\d+$/.test(get(name)) ? `${field} = ${get(name)}` : '');
+  const all = (...terms: string[]): string => terms.filter((term) => term !== '').join(' and ');
+  switch (kind) {
+    case 'hops': return { node: get('node'), filter: all(equal('ingress_port', 'in'), equal('egress_port', 'out')) };
+    case 'links': return { node: get('node'), filter: all(equal('from', 'from'), equal('from_port', 'out'), equal('to', 'to'), equal('to_port', 'in')) };
+    case 'paths': return { node: get('node'), filter: /^[0-9a-f]{16}$/.test(get('path')) ? `id = "${get('path')}"` : '' };
+    case 'flows': return { node: get('node'), filter: get('filter') };
+  }
+}

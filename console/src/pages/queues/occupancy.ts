@@ -1,0 +1,41 @@
+// Heat maps of queues, from records of their occupancy in pieces of time.
+import type { QueueRecord } from '../../api/types';
+import { nodeName } from '../../lib/format';
+
+export interface Column { at: number; ms: number; values: (number | null)[] }
+
+export const keyOf = (q: QueueRecord): string => `${q.node} ${q.egress_port ?? ''} ${q.queue ?? ''}`;
+export const nameOf = (q: QueueRecord): string => `${nodeName(q.node, q.name)} out ${q.egress_port ?? '–'}${q.queue ? ` q${q.queue}` : ''}`;
+
+/** filterOf selects some queues of all. */
+export function filterOf(queues: QueueRecord[]): string {
+  return queues.map((q) => `(node = ${q.node}${q.egress_port === undefined ? '' : ` and egress_port = ${q.egress_port}`}${q.queue === undefined ? '' : ` and queue = ${q.queue}`})`).join(' or ');
+}
+
+/** rowsOf puts the highest occupancy of each queue in each piece into columns, the first queue at the top. */
+export function rowsOf(records: QueueRecord[], queues: QueueRecord[], stepMs: number): Column[] {
+  const row = new Map(queues.map((q, i) => [keyOf(q), queues.length - 1 - i]));
+  const columns = new Map<number, Column>();
+  for (const r of records) {
+    const at = Date.parse(r.start ?? '');
+    const column = columns.get(at) ?? { at, ms: stepMs, values: Array(queues.length).fill(null) };
+    const i = row.get(keyOf(r));
+    if (i !== undefined) column.values[i] = r.occupancy_max ?? null;
+    columns.set(at, column);
+  }
+  return [...columns.values()].sort((a, b) => a.at - b.at);
+}
+
+/** depthsOf puts the records of one queue on a grid of time and depth: in how many packets' pieces the highest depth lay there. */
+export function depthsOf(records: QueueRecord[], stepMs: number, rows: number): { columns: Column[]; top: number } {
+  const top = Math.max(1, ...records.map((r) => r.occupancy_max ?? 0));
+  const columns = new Map<number, Column>();
+  for (const r of records) {
+    const at = Math.floor(Date.parse(r.start ?? '') / stepMs) * stepMs;
+    const column = columns.get(at) ?? { at, ms: stepMs, values: Array(rows).fill(0) };
+    const row = Math.min(rows - 1, Math.floor(((r.occupancy_max ?? 0) / top) * rows));
+    column.values[row] = column.values[row]! + (r.samples ?? 0);
+    columns.set(at, column);
+  }
+  return { columns: [...columns.values()].sort((a, b) => a.at - b.at), top };
+}

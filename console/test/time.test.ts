@@ -1,0 +1,51 @@
+import { expect, test, vi } from 'vitest';
+import { everyMs, parseLength, parseSpan, sayLength, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
+
+test('an address says which time it is about', () => {
+  expect(parseSpan('', '')).toEqual({ kind: 'now' });
+  expect(parseSpan('15m', '')).toEqual({ kind: 'last', ms: 900_000 });
+  expect(parseSpan('7d', 'now')).toEqual({ kind: 'last', ms: 7 * 86_400_000 });
+  expect(parseSpan('2026-11-21T09:00:00Z', '2026-11-21T10:00:00+00:00')).toEqual({ kind: 'fixed', from: Date.UTC(2026, 10, 21, 9), to: Date.UTC(2026, 10, 21, 10) });
+  for (const [since, until] of [['2026-11-21T10:00:00Z', '2026-11-21T09:00:00Z'], ['nonsense', ''], ['2026-11-21T10:00:00Z', ''], ['<b>', '15m'], ['0s', ''], ['15m', '5m']]) {
+    expect(parseSpan(since!, until!)).toEqual({ kind: 'now' });
+  }
+});
+
+test('and comes back as it was', () => {
+  for (const span of [{ kind: 'now' }, { kind: 'last', ms: 90_000 }, { kind: 'last', ms: 86_400_000 }, { kind: 'fixed', from: 1_763_715_600_000, to: 1_763_715_601_500 }] as const) {
+    const { since = '', until = '' } = spanParams(span);
+    expect(parseSpan(since, until)).toEqual(span);
+  }
+});
+
+test('lengths', () => {
+  expect(['90s', '15m', '1h30m', '7d', '1.5h', '', 'm', '5', '-5m', '500ms'].map(parseLength)).toEqual([90_000, 900_000, 5_400_000, 604_800_000, 5_400_000, null, null, null, null, null]);
+  expect([90_000, 900_000, 7_200_000, 604_800_000].map(writeLength)).toEqual(['90s', '15m', '2h', '168h']);
+  expect([90_000, 900_000, 7_200_000, 604_800_000].map(sayLength)).toEqual(['90 s', '15 min', '2 h', '7 days']);
+});
+
+test('a range is cut into at most so many pieces that the store can answer', () => {
+  expect(stepOf(900_000, 120, 1000)).toBe(10_000);
+  expect(stepOf(300_000, 120, 1000)).toBe(5000);
+  expect(stepOf(300_000, 120, 10_000)).toBe(10_000);
+  expect(stepOf(7 * 86_400_000, 120, 1000)).toBe(2 * 3_600_000);
+  for (const ms of [1000, 61_000, 3_599_000, 86_400_000, 30 * 86_400_000, 4000 * 86_400_000]) expect(ms / stepOf(ms, 100, 1000)).toBeLessThanOrEqual(100);
+});
+
+test('only what can change is asked for again', () => {
+  expect(everyMs({ kind: 'fixed', from: 0, to: 1 })).toBe(0);
+  expect(everyMs({ kind: 'last', ms: 300_000 })).toBe(2000);
+  expect(everyMs({ kind: 'last', ms: 7 * 86_400_000 })).toBe(60_000);
+});
+
+test('marks of an axis are round and inside', () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 21, 12) });
+  const [from, to] = [Date.UTC(2026, 10, 21, 9, 0, 7), Date.UTC(2026, 10, 21, 9, 15, 7)];
+  const marks = timeMarks(from, to, 8);
+  expect(marks.map((m) => m.at % 120_000)).toEqual(marks.map(() => 0));
+  expect(marks.length).toBeGreaterThan(5);
+  expect(marks.length).toBeLessThanOrEqual(8);
+  expect(marks.every((m) => m.at >= from && m.at <= to)).toBe(true);
+  expect(timeMarks(from - 86_400_000, to, 8)[0]!.text).toMatch(/20/); // yesterday says its day
+  vi.useRealTimers();
+});
