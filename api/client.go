@@ -91,6 +91,8 @@ type Query struct {
 	Interval     string // of a time range: length of its pieces
 	Cursor       string // Head.Next of the answer before
 	Intervals    bool   // of loss: list them too
+	Exporter     string // of raw reports: address or prefix
+	Flow         string // of raw reports: id of a flow
 }
 
 func (q *Query) encode() string {
@@ -100,7 +102,7 @@ func (q *Query) encode() string {
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
 		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
-		"group_by": q.GroupBy, "interval": q.Interval, "cursor": q.Cursor,
+		"group_by": q.GroupBy, "interval": q.Interval, "cursor": q.Cursor, "exporter": q.Exporter, "flow": q.Flow,
 	} {
 		if value != "" {
 			values.Set(name, value)

@@ -92,7 +92,7 @@ func listReports(t testing.TB, h http.Handler, query url.Values) ReportList {
 
 func TestReports(t *testing.T) {
 	h := New(keeping(t, rawDatagrams()))
-	golden(t, "reports", ask(h, "GET", "/api/v1/reports?limit=12").Body.Bytes())
+	golden(t, "reports", ask(h, "GET", "/api/v1/reports?filter=sequence+%3D+11+or+outcome+%3D+malformed").Body.Bytes())
 	list := listReports(t, h, url.Values{"limit": {"1"}, "filter": {"version = '2.0' and outcome = decoded"}})
 	golden(t, "report", ask(h, "GET", reportsPath+"/"+list.Reports[0].ID).Body.Bytes())
 	for _, format := range []string{"csv", "ndjson", "parquet"} {

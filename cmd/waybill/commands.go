@@ -17,7 +17,7 @@ func addCommands(root *cobra.Command) {
 			newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(), newDropsCommand(), newBurstsCommand(),
 			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(), newExportCommand(),
 		}},
-		{"account", "Ask a server, what became of the reports:", []*cobra.Command{newExportersCommand(), newLossCommand()}},
+		{"account", "Ask a server, what became of the reports:", []*cobra.Command{newExportersCommand(), newLossCommand(), newReportsCommand()}},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
 		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand()}},
 	} {

@@ -53,7 +53,21 @@ type question[L, T any] struct {
 
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
 	one func(c *queryCommand[L, T], ctx context.Context, id string) error
+
+	// capture writes what is asked for as a capture file, with -o pcap; nil: there is none.
+	capture func(c *queryCommand[L, T], ctx context.Context) error
 }
+
+// outputs are the values of --output.
+func (q *question[L, T]) outputs() []string {
+	if q.capture != nil {
+		return append(slices.Clip(outputs), outputCapture)
+	}
+	return outputs
+}
+
+// outputCapture is the value of --output for capture files.
+const outputCapture = "pcap"
 
 // A tableColumn is a column of a table; wide ones are shown with -o wide only.
 type tableColumn[T any] struct {
@@ -72,15 +86,16 @@ type csvField[T any] struct {
 // A queryCommand is one call of a subcommand.
 type queryCommand[L, T any] struct {
 	question[L, T]
-	server serverFlags
-	output string
-	watch  time.Duration
-	follow bool
-	sort   string
-	top    int
-	show   int // items; query.Limit are asked for
-	args   []string
-	query  api.Query
+	server     serverFlags
+	output     string
+	watch      time.Duration
+	follow     bool
+	sort       string
+	top        int
+	show       int // items; query.Limit are asked for
+	limitGiven bool
+	args       []string
+	query      api.Query
 
 	client         *api.Client
 	stdout, stderr io.Writer
@@ -112,13 +127,13 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	}
 	f := cmd.Flags()
 	c.server.register(f)
-	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(outputs, ", "))
+	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(q.outputs(), ", "))
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
 	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
 		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new, ended or another; JSON is one item per line")
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(q.outputs(), cobra.ShellCompDirectiveNoFileComp))
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
 		c.addSelection(cmd)
@@ -128,8 +143,9 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 
 // check says what is wrong with the flags.
 func (c *queryCommand[L, T]) check(limitGiven bool) error {
-	if !slices.Contains(outputs, c.output) {
-		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(outputs, ", "))
+	c.limitGiven = limitGiven
+	if allowed := c.outputs(); !slices.Contains(allowed, c.output) {
+		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(allowed, ", "))
 	}
 	if c.query.Limit < 1 {
 		return fmt.Errorf("--limit is %d; it must be at least 1", c.query.Limit)
@@ -149,6 +165,9 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 		return usageError{err}
 	}
 	c.view = newView(c.stdout, c.output == "wide")
+	if c.output == outputCapture {
+		return c.capture(c, ctx)
+	}
 	if len(c.args) > 0 {
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()

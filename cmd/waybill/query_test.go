@@ -97,10 +97,11 @@ func goldenQuery(t *testing.T, name, got string) {
 	}
 }
 
-var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "alerts", "exporters", "loss"}
+var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "alerts", "exporters", "loss", "reports"}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
+	inUTC(t)
 	s := cannedServer(t, nil)
 	for _, name := range queryCommands {
 		for _, output := range []string{"table", "wide", "csv"} {

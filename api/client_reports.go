@@ -1,0 +1,100 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+)
+
+// Reports returns datagrams as they came, the newest first. The server may look for a few seconds only: as long as there are fewer
+// than q.Limit, it is asked to go on. Scanned is of all that was looked at.
+func (c *Client) Reports(ctx context.Context, q Query) (*ReportList, error) {
+	limit := q.Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	whole, err := get[ReportList](ctx, c, "reports", q)
+	if err != nil {
+		return nil, err
+	}
+	for len(whole.Reports) < limit && whole.Next != "" {
+		q.Limit, q.Cursor = limit-len(whole.Reports), whole.Next
+		more, err := get[ReportList](ctx, c, "reports", q)
+		if err != nil {
+			return nil, err
+		}
+		whole.Reports = append(whole.Reports, more.Reports...)
+		whole.Scanned, whole.Next = whole.Scanned+more.Scanned, more.Next
+	}
+	whole.Total = len(whole.Reports)
+	return whole, nil
+}
+
+// Report returns one datagram, byte by byte.
+func (c *Client) Report(ctx context.Context, id string) (*ReportAnswer, error) {
+	return get[ReportAnswer](ctx, c, "reports/"+url.PathEscape(id), Query{})
+}
+
+// Capture writes datagrams to w as a capture file, the oldest first: all that q selects, or the newest q.Limit of them.
+func (c *Client) Capture(ctx context.Context, q Query, w io.Writer) error {
+	target := c.base.JoinPath("api/v1/reports.pcap")
+	target.RawQuery = q.encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return err
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case response.StatusCode != http.StatusOK:
+		return problemOf(response, kind, io.LimitReader(response.Body, maxAnswer))
+	case kind != mediaCapture:
+		return fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a capture", c.URL(), kind)
+	}
+	_, err = io.Copy(w, response.Body)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the capture of %s is incomplete", c.URL())
+	}
+	return err
+}
+
+// Decode returns what b is, which starts with what start names: "report", "ethernet", or another name that the server lists if
+// it does not know it. An empty dialect is that of the specifications.
+func (c *Client) Decode(ctx context.Context, b []byte, start, dialect string) (*DecodeAnswer, error) {
+	target := c.base.JoinPath(decodePath)
+	query := url.Values{"start": {start}}
+	if dialect != "" {
+		query.Set("dialect", dialect)
+	}
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/octet-stream")
+	response, err := c.do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	body := io.LimitReader(response.Body, maxAnswer)
+	if response.StatusCode != http.StatusOK {
+		return nil, problemOf(response, kind, body)
+	}
+	var answer DecodeAnswer
+	if err := json.NewDecoder(body).Decode(&answer); err != nil {
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w", c.URL(), err)
+	}
+	return &answer, nil
+}

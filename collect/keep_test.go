@@ -1,0 +1,61 @@
+package collect
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// rawRecorder keeps payloads by their sender.
+type rawRecorder map[netip.AddrPort][]string
+
+func (r rawRecorder) Record(_ int64, source netip.AddrPort, payload []byte, _ bool) {
+	r[source] = append(r[source], string(payload))
+}
+
+// What is not refused is recorded as it came, in order, whatever can be read of it.
+func TestReceiverKeeps(t *testing.T) {
+	sockets, err := Listen(Config{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := codepoint.New()
+	points.Compile()
+	raw, table := rawRecorder{}, &recorder{reports: map[uint64]int{}}
+	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{Direct(table)})
+	r.Only(permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}))
+	r.Keep(raw)
+	payloads := []string{string(named(test.Form20XD, 1, 1)), "\xf0", string(named(test.Form10MD, 2, 1)), string(named(test.Form20XD, 3, 1)[:20])}
+	var allowed netip.AddrPort
+	for _, source := range []string{"127.0.0.2", "127.0.0.3"} {
+		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(source)}, net.UDPAddrFromAddrPort(sockets[0].Addr()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if source == "127.0.0.2" {
+			allowed = conn.LocalAddr().(*net.UDPAddr).AddrPort()
+		}
+		for _, payload := range append(payloads, string(named(test.Form20XD, 1, 2))) { // of a node that it may not speak for
+			if _, err := conn.Write([]byte(payload)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		conn.Close()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // it takes what the kernel holds
+	if err := r.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(raw) != 1 || !slices.Equal(raw[allowed], payloads) {
+		t.Errorf("recorded %q", raw)
+	}
+	if s := r.Stats(); s.Received != 10 || s.Refused != 6 {
+		t.Errorf("%+v", s)
+	}
+}
