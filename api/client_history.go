@@ -1,12 +1,25 @@
 package api
 
-import "context"
+import (
+	"context"
+	"net/url"
+)
 
 // The methods below ask about a time range, which Query.Since begins. The server needs a store.
 
 // FlowHistory returns what was counted of flows.
 func (c *Client) FlowHistory(ctx context.Context, q Query) (*FlowHistory, error) {
 	return get[FlowHistory](ctx, c, "flows", q)
+}
+
+// Flow returns one flow.
+func (c *Client) Flow(ctx context.Context, id string) (*FlowAnswer, error) {
+	return get[FlowAnswer](ctx, c, "flows/"+url.PathEscape(id), Query{})
+}
+
+// FlowPaths returns the paths that a flow took, the first first. A server without a store answers what it remembers.
+func (c *Client) FlowPaths(ctx context.Context, id string, q Query) (*FlowPathList, error) {
+	return get[FlowPathList](ctx, c, "flows/"+url.PathEscape(id)+"/paths", q)
 }
 
 // PathHistory returns what was counted of paths.

@@ -127,6 +127,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, reportsPath+"/") {
 		serve, known = h.report, true
 	}
+	if !known && strings.HasPrefix(r.URL.Path, flowsPath) {
+		serve, known = h.flow, true
+	}
 	switch {
 	case known:
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):

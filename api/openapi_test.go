@@ -51,8 +51,11 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		}
 		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "_")
 		path := "/api/v1/" + name
-		if name == "burst" || name == "report" {
+		switch name {
+		case "burst", "report", "flow":
 			path = "/api/v1/" + name + "s/{id}"
+		case "flowpaths":
+			path = "/api/v1/flows/{id}/paths"
 		}
 		item := d.Paths.Find(path)
 		if item == nil {
@@ -86,7 +89,7 @@ func TestOpenAPIParameters(t *testing.T) {
 					query += "&" + name + "=" + value
 				}
 			}
-			w := ask(h, "GET", strings.ReplaceAll(o.path, "{id}", "1")+query)
+			w := ask(h, "GET", strings.ReplaceAll(o.path, "{id}", "0000000000000001")+query)
 			var p Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 				t.Fatalf("%s: %v", o.path, err)

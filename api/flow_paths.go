@@ -1,0 +1,302 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A FlowAnswer answers GET /api/v1/flows/ID.
+type FlowAnswer struct {
+	GeneratedAt time.Time      `json:"generated_at"`
+	Flow        telemetry.Flow `json:"flow"`
+}
+
+// A FlowPathList answers GET /api/v1/flows/ID/paths.
+type FlowPathList struct {
+	Head
+	Since        time.Time            `json:"since"`
+	Until        time.Time            `json:"until"`         // not part of it
+	ResolutionNs int64                `json:"resolution_ns"` // by how much start and end may be off; 0: of the tables of now
+	ID           string               `json:"id"`
+	Flow         *telemetry.Endpoints `json:"flow"` // null if nothing is known of it
+	Paths        []FlowPathSpan       `json:"paths"`
+}
+
+// A FlowPathSpan is a time during which packets of a flow took a path.
+type FlowPathSpan struct {
+	ID           string              `json:"id"` // of the path; empty if it is not known
+	Start        time.Time           `json:"start"`
+	End          time.Time           `json:"end"`
+	Packets      uint64              `json:"packets"`
+	Bytes        *uint64             `json:"bytes,omitempty"` // of a time range
+	Drops        *uint64             `json:"drops,omitempty"`
+	ResidenceMin *int64              `json:"residence_min_ns,omitempty"`
+	Residence    *int64              `json:"residence_mean_ns,omitempty"`
+	ResidenceMax *int64              `json:"residence_max_ns,omitempty"`
+	Hops         []telemetry.PathHop `json:"hops"` // empty if they are not known
+}
+
+const (
+	flowsPath = "/api/v1/flows/"
+	// usualRange is what is asked for if nothing else is said.
+	usualRange = time.Hour
+	// maxSteps is into how many pieces a range is cut to find out when a path was taken.
+	maxSteps = 2000
+)
+
+// flow answers what stands below /api/v1/flows/: ID, or ID/paths.
+func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
+	id, paths := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, flowsPath), "/paths")
+	hash, err := strconv.ParseUint(id, 16, 64)
+	if err != nil || len(id) != 16 {
+		problem := newProblem(http.StatusBadRequest, "%.40q is not the id of a flow", id)
+		problem.Parameter, problem.Allowed = "id", "16 hexadecimal digits"
+		problem.write(w)
+		return
+	}
+	if paths {
+		h.list(func(ctx context.Context, p *params) (answer, *Problem) { return h.flowPaths(ctx, p, hash) })(w, r)
+		return
+	}
+	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	flow, found := h.flowNow(r.Context(), hash)
+	if !found {
+		newProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s%s/paths has its past, if it was kept", id, flowsPath, id).write(w)
+		return
+	}
+	writeAnswer(w, FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
+}
+
+// flowNow returns a flow of the tables.
+func (h *handler) flowNow(ctx context.Context, hash uint64) (*telemetry.Flow, bool) {
+	select {
+	case h.queries <- struct{}{}:
+		defer func() { <-h.queries }()
+	case <-ctx.Done():
+		return nil, false
+	}
+	return h.findFlow(hash)
+}
+
+// findFlow is flowNow for who may look already.
+func (h *handler) findFlow(hash uint64) (*telemetry.Flow, bool) {
+	flows, _ := h.cfg.Collector.Flows(analyze.FlowFilter{Limit: 1, Match: func(k *telemetry.FlowKey) bool { return k.Hash() == hash }})
+	if len(flows) == 0 {
+		return nil, false
+	}
+	return &flows[0], true
+}
+
+// flowPaths lists the paths that a flow took, the first first.
+func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer, *Problem) {
+	now := h.cfg.Now()
+	r := span{now.Add(-usualRange), now}
+	if p.values.Has("since") || p.values.Has("until") {
+		r = p.span(now)
+	}
+	p.asked["since"], p.asked["until"] = true, true
+	limit := p.limit()
+	step := p.step(r)
+	if kept := h.cfg.KeptFine; h.cfg.History != nil && kept > 0 && now.Sub(r.since) > kept {
+		p.reject("since", fmt.Sprintf("at most %v ago", kept), "the paths of a flow are kept for %v", kept)
+	}
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	list := FlowPathList{ID: fmt.Sprintf("%016x", hash), Since: r.since.UTC(), Until: r.until.UTC()}
+	if h.cfg.History == nil {
+		h.pathsOfTables(&list, hash)
+	} else if problem := h.pathsOfStore(ctx, &list, hash, step, p.values.Has("interval")); problem != nil {
+		return answer{}, problem
+	}
+	a := listOf("paths", list.Paths, limit)
+	a.past = h.cfg.History != nil
+	a.more = []member{{"since", list.Since}, {"until", list.Until}, {"resolution_ns", list.ResolutionNs}, {"id", list.ID}, {"flow", list.Flow}}
+	return a, nil
+}
+
+// step returns the length of the pieces of r: what interval says, or else the shortest that are not too many.
+func (p *params) step(r span) time.Duration {
+	const shortest = time.Duration(telemetry.FlowIntervalNs)
+	step := max(r.until.Sub(r.since)/maxSteps, 1)
+	step = (step + shortest - 1) / shortest * shortest
+	if text, given := p.text("interval"); given {
+		d, err := time.ParseDuration(text)
+		if err != nil || d < shortest || d%shortest != 0 || r.until.Sub(r.since)/max(d, 1) > maxLimit {
+			p.reject("interval", fmt.Sprintf("multiples of 10s, such as 1m; at most %d in the time range", maxLimit), "interval is %q", text)
+		}
+		step = d
+	}
+	return step
+}
+
+// pathsOfTables are those that the tables of now remember.
+func (h *handler) pathsOfTables(list *FlowPathList, hash uint64) {
+	list.Paths = []FlowPathSpan{}
+	flow, found := h.findFlow(hash)
+	if !found {
+		return
+	}
+	list.Flow = &flow.Endpoints
+	for _, path := range slices.Backward(flow.Paths) { // the latest first
+		if path.First.Before(list.Until) && path.Last.After(list.Since) {
+			list.Paths = append(list.Paths, FlowPathSpan{ID: path.ID, Start: path.First, End: path.Last, Packets: path.Packets, Hops: path.Hops})
+		}
+	}
+}
+
+// A flowPathRow is what a store has of a flow on a path in a piece of the range.
+type flowPathRow struct {
+	Start    *time.Time  `store:"start"`
+	Path     *pathID     `store:"path_id"`
+	Src      *netip.Addr `store:"src_hi,src_lo"`
+	Dst      *netip.Addr `store:"dst_hi,dst_lo"`
+	SrcPort  *uint16     `store:"src_port"`
+	DstPort  *uint16     `store:"dst_port"`
+	Protocol *protocol   `store:"protocol"`
+	Tunnel   *uint8      `store:"tunnel"`
+	TunnelID *uint32     `store:"tunnel_id"`
+	Packets  *uint64     `store:"packets"`
+	Bytes    *uint64     `store:"bytes"`
+	Drops    *uint64     `store:"drops"`
+	Count    *uint64     `store:"residence_count"`
+	Sum      *uint64     `store:"residence_sum"`
+	Min      *int64      `store:"residence_min"`
+	Max      *int64      `store:"residence_max"`
+}
+
+// pathsOfStore are those that a store has, in runs: a path that is taken again after another is there twice. In pieces, each of
+// them stands for itself.
+func (h *handler) pathsOfStore(ctx context.Context, list *FlowPathList, hash uint64, step time.Duration, pieces bool) *Problem {
+	found, problem := h.ask(ctx, &store.Query{
+		Table: store.Flows, From: list.Since, To: list.Until, Step: step, Limit: 2 * maxLimit,
+		Where: "flow = CAST(? AS UBIGINT)", Args: []any{strconv.FormatUint(hash, 10)},
+		Group:  []string{"path_id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id"},
+		Values: []string{"packets", "bytes", "drops", "residence_count", "residence_sum", "residence_min", "residence_max"},
+	})
+	if problem != nil {
+		return problem
+	}
+	if found.More {
+		problem := newProblem(http.StatusBadRequest, "the flow took more paths than can be listed; ask for a shorter time range, or longer intervals")
+		problem.Parameter = "since"
+		return problem
+	}
+	runs := pathRuns{step: step, pieces: pieces, running: map[uint64]int{}}
+	for _, row := range found.Rows {
+		var r flowPathRow
+		if err := fillRecord(reflect.ValueOf(&r).Elem(), found.Columns, row, nil); err != nil {
+			return newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		}
+		if list.Flow == nil {
+			list.Flow = r.endpoints()
+		}
+		runs.add(&r)
+	}
+	list.Paths, list.ResolutionNs = runs.spans(), step.Nanoseconds()
+	return h.addHops(ctx, list.Paths)
+}
+
+func (r *flowPathRow) endpoints() *telemetry.Endpoints {
+	key := telemetry.FlowKey{Src: telemetry.AddrFrom(*r.Src), Dst: telemetry.AddrFrom(*r.Dst), SrcPort: *r.SrcPort, DstPort: *r.DstPort, Protocol: uint8(*r.Protocol)}
+	if r.Tunnel != nil {
+		key.Tunnel = telemetry.Tunnel(*r.Tunnel)
+	}
+	if r.TunnelID != nil {
+		key.TunnelID = *r.TunnelID
+	}
+	e := telemetry.EndpointsOf(&key)
+	return &e
+}
+
+// pathRuns puts rows, which come in the order of time, together.
+type pathRuns struct {
+	step    time.Duration
+	pieces  bool
+	at      time.Time // of the latest piece with packets
+	before  time.Time // and of the one before it
+	running map[uint64]int
+	list    []pathRun
+}
+
+// A pathRun is a span that may go on.
+type pathRun struct {
+	FlowPathSpan
+	count, sum uint64
+	latest     time.Time // start of its last piece
+}
+
+func (p *pathRuns) add(r *flowPathRow) {
+	if !r.Start.Equal(p.at) {
+		p.before, p.at = p.at, *r.Start
+	}
+	path := uint64(0) // not known
+	if r.Path != nil {
+		path = uint64(*r.Path)
+	}
+	i, running := p.running[path]
+	if p.pieces || !running || p.list[i].latest.Before(p.before) {
+		run := pathRun{FlowPathSpan: FlowPathSpan{Start: r.Start.UTC(), Bytes: new(uint64), Drops: new(uint64), Hops: []telemetry.PathHop{}}}
+		if path != 0 {
+			run.ID = fmt.Sprintf("%016x", path)
+		}
+		i = len(p.list)
+		p.list, p.running[path] = append(p.list, run), i
+	}
+	run := &p.list[i]
+	run.latest, run.End = *r.Start, r.Start.Add(p.step).UTC()
+	run.Packets += *r.Packets
+	*run.Bytes += *r.Bytes
+	*run.Drops += *r.Drops
+	if r.Count == nil || *r.Count == 0 {
+		return
+	}
+	run.count, run.sum = run.count+*r.Count, run.sum+*r.Sum
+	if run.ResidenceMin == nil {
+		run.ResidenceMin, run.ResidenceMax = r.Min, r.Max
+	}
+	lowest, highest := min(*run.ResidenceMin, *r.Min), max(*run.ResidenceMax, *r.Max)
+	run.ResidenceMin, run.ResidenceMax = &lowest, &highest
+}
+
+func (p *pathRuns) spans() []FlowPathSpan {
+	spans := make([]FlowPathSpan, len(p.list))
+	for i := range p.list {
+		run := &p.list[i]
+		if run.count > 0 {
+			mean := int64(math.Round(float64(run.sum) / float64(run.count)))
+			run.Residence = &mean
+		}
+		spans[i] = run.FlowPathSpan
+	}
+	return spans
+}
+
+// ask asks the store, within the time that an answer may take.
+func (h *handler) ask(ctx context.Context, q *store.Query) (*store.Answer, *Problem) {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	found, err := h.cfg.History(ctx, q)
+	switch {
+	case ctx.Err() != nil:
+		return nil, newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
+	case err != nil:
+		return nil, newProblem(http.StatusBadRequest, "%v", err)
+	}
+	return found, nil
+}
