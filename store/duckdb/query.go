@@ -30,14 +30,24 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	limit := cmp.Or(q.Limit, store.DefaultLimit)
-	rows, err := s.db.QueryContext(ctx, c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", limit+1, q.Offset), q.Args...)
+	condition, err := s.leaders(ctx, q, c)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", trouble(ctx, err))
+		return nil, fmt.Errorf("store: %w", err)
 	}
-	answer, err := read(rows, limit)
+	if condition != "" {
+		narrow := *q
+		if q.Where != "" {
+			condition = "(" + q.Where + ") AND " + condition
+		}
+		narrow.Where = condition
+		if c, err = s.compile(&narrow); err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+	}
+	limit := cmp.Or(q.Limit, store.DefaultLimit)
+	answer, err := s.answer(ctx, c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", limit+1, q.Offset), q.Args, limit)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", trouble(ctx, err))
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	answer.Resolution = c.resolution
 	for i := len(c.histograms) - 1; i >= 0; i-- {
@@ -46,9 +56,22 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	return answer, nil
 }
 
+// answer executes a query and takes up to limit rows.
+func (s *Store) answer(ctx context.Context, text string, args []any, limit int) (*store.Answer, error) {
+	rows, err := s.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return nil, trouble(ctx, err)
+	}
+	answer, err := read(rows, limit)
+	if err != nil {
+		return nil, trouble(ctx, err)
+	}
+	return answer, nil
+}
+
 // A compiled query.
 type compiled struct {
-	text       string
+	text, from string // from are the rows that are put together
 	resolution time.Duration
 	histograms []string
 }
@@ -217,6 +240,7 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 	} else if q.Where != "" {
 		from = "(SELECT * FROM " + from + " WHERE " + q.Where + ")"
 	}
+	c.from = from
 	group := slices.Clone(q.Group)
 	if q.Step > 0 {
 		group = append([]string{"start"}, group...)
