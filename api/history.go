@@ -68,11 +68,8 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.History(ctx, &q)
-	switch {
-	case ctx.Err() != nil:
-		return answer{}, newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range, or group by less", queryTime)
-	case err != nil:
-		return answer{}, newProblem(http.StatusBadRequest, "%v", err)
+	if err != nil {
+		return answer{}, storeProblem(ctx, err)
 	}
 	a, err := h.answerOf(name, y, found)
 	if err != nil {

@@ -42,13 +42,16 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	select {
 	case h.queries <- struct{}{}:
 	case <-ctx.Done():
+		newProblem(http.StatusServiceUnavailable, "other queries took all the time").write(w)
 		return
 	}
 	a, err := h.cfg.SQL(ctx, statement, limit)
 	<-h.queries
 	if err != nil {
-		problem := newProblem(http.StatusBadRequest, "sql: %v", err)
-		problem.Parameter = "sql"
+		problem := storeProblem(ctx, err)
+		if problem.Status == http.StatusBadRequest {
+			problem.Detail, problem.Parameter = "sql: "+problem.Detail, "sql"
+		}
 		problem.write(w)
 		return
 	}

@@ -133,11 +133,3 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 	}
 	return answer, rows.Err()
 }
-
-// trouble is the error of a query, in one line.
-func trouble(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return fmt.Errorf("the query took too long: %w", ctx.Err())
-	}
-	return errors.New(oneLine(err))
-}

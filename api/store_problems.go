@@ -1,0 +1,22 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// storeProblem says why a store did not answer a question that it was asked with ctx.
+func storeProblem(ctx context.Context, err error) *Problem {
+	switch {
+	case ctx.Err() != nil || errors.Is(err, store.ErrTooLong):
+		return newProblem(http.StatusGatewayTimeout, "the store did not answer within %v; ask for a shorter time range, or group by less", queryTime)
+	case errors.Is(err, store.ErrTooLarge):
+		return newProblem(http.StatusInsufficientStorage, "%v; ask for a shorter time range, or group by less, or raise memory of the section store", err)
+	case errors.Is(err, store.ErrUnavailable):
+		return newProblem(http.StatusServiceUnavailable, "%v", err)
+	}
+	return newProblem(http.StatusBadRequest, "%v", err)
+}

@@ -1,0 +1,30 @@
+package duckdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/waybill-int/waybill/store"
+)
+
+// trouble is the error of a query, in one line: one of those of package store, or else what is wrong with the query.
+func trouble(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", store.ErrTooLong, ctx.Err())
+	}
+	reason := store.ErrUnavailable // what is no error of DuckDB is one of the connection
+	var told *duckdb.Error
+	if errors.As(err, &told) {
+		switch told.Type {
+		case duckdb.ErrorTypeOutOfMemory:
+			reason = store.ErrTooLarge
+		case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeInterrupt, duckdb.ErrorTypeConnection, duckdb.ErrorTypeTransaction:
+		default:
+			return errors.New(oneLine(err))
+		}
+	}
+	return fmt.Errorf("%w: %s", reason, oneLine(err))
+}
