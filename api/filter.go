@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/waybill-int/waybill/filter"
 )
 
@@ -18,6 +20,18 @@ func schemas(names map[uint32]string) map[string]*filter.Schema {
 		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
 	}
 	return all
+}
+
+// schemaNames lists what filters may be about: lists of now, and with ".records" lists of a time range.
+func schemaNames() huma.Schema {
+	var all []string
+	for _, s := range filter.Schemas() {
+		all = append(all, s.Name())
+	}
+	for _, name := range slices.Sorted(maps.Keys(histories())) {
+		all = append(all, name+".records")
+	}
+	return options(all...)
 }
 
 // nodeIDs returns the ids of nodes by name; of equal names the lowest id wins.

@@ -37,6 +37,7 @@ func TestFilterComplete(t *testing.T) {
 		{"schema=events&text=sev+and+count>3&cursor=3", "severity 0 3"},
 		{"schema=drops&text=node+%3D+gate", "gateway 7 11"},
 		{"schema=events&text=kind+%3D+%3D+", ""},
+		{"schema=queues.records&text=occup", "occupancy.max 0 5"},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/complete?"+c.query)
 		var got struct{ Candidates []filter.Candidate }
@@ -54,16 +55,19 @@ func TestFilterComplete(t *testing.T) {
 	}
 }
 
+const schemasAllowed = "drops, drops.records, events, events.records, exporters, exporters.records, flows, flows.records, hops, hops.records, " +
+	"links, links.records, nodes, paths, paths.records, queues, queues.records, reports"
+
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
 	for target, want := range map[string]Problem{
-		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
-		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
+		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
+		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: schemasAllowed},
 		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
 		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: `unknown parameter "cursor"`, Allowed: "schema, text"},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},
-		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: "drops, events, exporters, flows, hops, links, nodes, paths, queues, reports"},
+		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/"+target)
 		var p Problem

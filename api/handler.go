@@ -40,6 +40,7 @@ func New(cfg Config) http.Handler {
 	for name, y := range h.histories {
 		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names))
 		h.histories[name] = y
+		h.schemas[name+".records"] = y.schema
 	}
 	checks := newChecks(h.cfg)
 	h.routes = map[string]http.HandlerFunc{

@@ -97,7 +97,7 @@ var parameters = map[string]parameter{
 	"of": {doc: "whose latency: that of nodes, of links, or of all nodes of a path together", schema: options("hops", "links", "paths")},
 
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
-	"schema": {doc: "whose fields a filter has", schema: options("flows", "paths", "hops", "drops", "events", "exporters", "nodes", "links", "queues", "reports"), required: true},
+	"schema": {doc: "whose fields a filter has", schema: schemaNames(), required: true},
 	"text":   {doc: "a filter, which may be wrong or incomplete", schema: textSchema, required: true},
 
 	"exporter":       {doc: "address or prefix that sent it", schema: textSchema},

@@ -30,6 +30,11 @@ class Route {
     return this.#now.page;
   }
 
+  /** hash is the address of what is shown. */
+  get hash(): string {
+    return href(this.#now.page, this.params);
+  }
+
   get(name: string): string {
     return this.#now.params.get(name) ?? '';
   }
@@ -48,7 +53,7 @@ class Route {
     this.change({ [name]: value });
   }
 
-  /** change changes parameters of the page without a step in the history. */
+  /** change sets several parameters at once, without a step in the history. */
   change(values: Values): void {
     const hash = href(this.#now.page, { ...this.params, ...values });
     history.replaceState(null, '', hash);

@@ -4,6 +4,7 @@ import Collector from './Collector.svelte';
 import Drops from './Drops.svelte';
 import Event from './Event.svelte';
 import Events from './Events.svelte';
+import Explore from './Explore.svelte';
 import Flow from './Flow.svelte';
 import Flows from './Flows.svelte';
 import Latency from './Latency.svelte';
@@ -23,6 +24,7 @@ export const pages: Page[] = [
   { name: 'drops', title: 'Drops', component: Drops, ranged: true },
   { name: 'events', title: 'Events', component: Events },
   { name: 'collector', title: 'Collector', component: Collector },
+  { name: 'explore', title: 'Explore', component: Explore },
   { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },
   { name: 'burst', title: 'Burst', component: Burst, under: 'queues' },
   { name: 'event', title: 'Event', component: Event, under: 'events' },

@@ -1,6 +1,6 @@
 // What the tests in a browser share. A test is a function that throws; all run, and the process fails if one did.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { chromium } from 'playwright-core';
 
@@ -39,6 +39,13 @@ export const go = async (page, hash) => {
   await page.evaluate((to) => { location.hash = to; }, hash);
   await ready(page);
 };
+
+/** shoot leaves a picture of a page in the directory CONSOLE_SHOTS, if there is one. */
+export async function shoot(page, name) {
+  if (!process.env.CONSOLE_SHOTS) return;
+  mkdirSync(process.env.CONSOLE_SHOTS, { recursive: true });
+  await page.screenshot({ path: `${process.env.CONSOLE_SHOTS}/${name}.png` });
+}
 
 /** ask asks the API itself. */
 export async function ask(path) {

@@ -1,0 +1,58 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestKept has a browser use the pages that need a server with records and alert rules.
+func TestKept(t *testing.T) {
+	chromium := needBrowser(t)
+	waybill := build(t)
+	scenario, err := filepath.Abs("testdata/all.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--serve-config").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "serve.yaml")
+	if err := os.WriteFile(file, config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := serve(t, waybill, "--config", file, "--data", filepath.Join(dir, "data"))
+	if out, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--quiet", "--reports", listener(t, server)).CombinedOutput(); err != nil {
+		t.Fatalf("waybill fabric: %v\n%s", err, out)
+	}
+	waitForRecords(t, server)
+	drive(t, chromium, "explore.mjs", below(t, server))
+}
+
+// waitForRecords waits until what a server received is in its store, which takes some seconds after the last report.
+func waitForRecords(t *testing.T, server string) {
+	t.Helper()
+	var before uint64
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(3 * time.Second) {
+		answer, err := http.Get(server + "/api/v1/flows?since=10m&group_by=")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list struct{ Flows []struct{ Packets uint64 } }
+		err = json.NewDecoder(answer.Body).Decode(&list)
+		answer.Body.Close()
+		if err == nil && len(list.Flows) == 1 && list.Flows[0].Packets > 0 && list.Flows[0].Packets == before {
+			return
+		}
+		if len(list.Flows) == 1 {
+			before = list.Flows[0].Packets
+		}
+	}
+	t.Fatal("no records within a minute")
+}

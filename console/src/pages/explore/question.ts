@@ -1,0 +1,73 @@
+import { get, type Params } from '../../api/client';
+import { adds, graphs, intervalFor, secondsAgo, subjects, type Graph } from './catalogue';
+
+/** A Question is what the address of the page asks. */
+export interface Question {
+  of: string; measure: string; by: string[]; filter: string; since: string; until: string; interval: string; graph: Graph; top: number;
+}
+
+/** A Row is a record of a time range: what it is grouped by, and what was measured. */
+export type Row = Record<string, string | number | boolean | null>;
+
+export interface Frame { generated_at: string; since: string; until: string; resolution_ns: number; next_cursor?: string }
+
+export interface Found {
+  generated_at: string; frame: Frame;
+  /** one for each group, the largest first */
+  totals: Row[]; moreTotals: boolean;
+  /** one for each group and interval; none if no graph needs them */
+  rows: Row[]; moreRows: boolean;
+}
+
+const most = { totals: 1000, rows: 50_000, page: 10_000 };
+
+/** A store may take its 20 s, and the answer has to come after them. */
+const patienceMs = 25_000;
+
+/** questionOf reads parameters; what is missing, or unknown, is as it usually is. */
+export function questionOf(param: (name: string) => string, nowMs: number): Question {
+  const of = subjects[param('of')] ? param('of') : 'flows';
+  const subject = subjects[of]!;
+  const measure = subject.measures.includes(param('measure')) ? param('measure') : subject.measures[0]!;
+  const by = param('by') === '-' ? [] : param('by').split(',').filter((name) => subject.groups.includes(name));
+  const since = param('since') || '1h';
+  const seconds = (secondsAgo(since, nowMs) ?? 3600) - (param('until') ? (secondsAgo(param('until'), nowMs) ?? 0) : 0);
+  return {
+    of, measure, by: by.length > 0 || param('by') === '-' ? by : subject.usual, filter: param('filter'), since, until: param('until'),
+    interval: param('interval') || intervalFor(seconds), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph, top: Number(param('top')) || 8,
+  };
+}
+
+/** paramsOf returns what the API is asked: with an interval for what is drawn over time, without one for the groups. */
+export function paramsOf(q: Question, interval = ''): Params {
+  return { since: q.since, until: q.until, filter: q.filter, group_by: q.by.join(',') || null, ...(interval ? { interval } : { order: q.measure }) };
+}
+
+/** overTime says whether a graph needs intervals. */
+export const overTime = (graph: Graph): boolean => graph !== 'sankey' && graph !== 'table';
+
+/** ask asks page after page and tells how many records there are so far. */
+export async function ask(q: Question, signal: AbortSignal, progress: (rows: number) => void): Promise<Found> {
+  const pages = async (params: Params, limit: number, tell: (rows: number) => void): Promise<{ frame: Frame; rows: Row[] }> => {
+    const rows: Row[] = [];
+    let cursor = '';
+    for (;;) {
+      const answer: Frame & Record<string, unknown> = await get(q.of, { ...params, limit: Math.min(limit, most.page), cursor }, signal, patienceMs);
+      rows.push(...((answer[q.of] as Row[] | null) ?? []));
+      tell(rows.length);
+      cursor = answer.next_cursor ?? '';
+      if (!cursor || rows.length >= limit) return { frame: answer, rows };
+    }
+  };
+  const [totals, series] = await Promise.all([
+    pages(paramsOf(q), most.totals, () => null),
+    overTime(q.graph) ? pages(paramsOf(q, q.interval), most.rows, progress) : null,
+  ]);
+  return {
+    generated_at: totals.frame.generated_at, frame: totals.frame, totals: totals.rows, moreTotals: !!totals.frame.next_cursor,
+    rows: series?.rows ?? [], moreRows: !!series?.frame.next_cursor,
+  };
+}
+
+/** additive says whether what is left out of a graph can be one more series of it. */
+export const additive = (q: Question): boolean => adds(q.measure);

@@ -1,0 +1,68 @@
+import { bytes, compact, duration, nodeName, number, words } from '../../lib/format';
+import { additive, type Found, type Question, type Row } from './question';
+
+/** A Series is a measure of one group over time; null where nothing is known. others: of all groups that are no series. */
+export interface Series { key: string; label: string; values: (number | null)[]; others?: boolean }
+
+export interface Picture { starts: number[]; stepMs: number; series: Series[]; /** pieces at the ends that the time range cuts */ cut: number }
+
+const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
+
+/** labelOf names a group by its fields. */
+export const labelOf = (q: Question, row: Row): string => q.by.map((name) => fieldText(name, row)).join(' ') || `all ${q.of}`;
+
+/** cellText writes a field of a record below its title; nodes have names. */
+export function cellText(name: string, row: Row): string {
+  const value = row[name];
+  if (['node', 'from', 'to'].includes(name)) return nodeName(value as number | null, row[name === 'node' ? 'name' : `${name}_name`] as string | undefined);
+  if (value == null) return '–';
+  if (name === 'reason_name' || name === 'loss_known') return words(String(value));
+  return String(value);
+}
+
+/** fieldText writes a field of a record where nothing says which it is. */
+export function fieldText(name: string, row: Row): string {
+  const bare = name.endsWith('port') || ['queue', 'reason', 'dscp', 'tunnel_id', 'hw_id'].includes(name);
+  return bare ? `${words(name)} ${cellText(name, row)}` : cellText(name, row);
+}
+
+/** valueText writes a measure with its unit. */
+export function valueText(measure: string, value: number | null | undefined, short = false): string {
+  if (measure.endsWith('_ns')) return duration(value);
+  if (measure === 'bytes') return bytes(value);
+  return short ? compact(value) : number(value);
+}
+
+/** titleOf is a measure in words, without its unit, which values carry. */
+export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
+
+export const measured = (q: Question, row: Row): number | null => (row[q.measure] as number | null | undefined) ?? null;
+
+/**
+ * picture makes a series of each of the first groups, and one of the rest where that is a sum. Pieces of the time range that begin
+ * before it or are not over are left out: their counts would look like a dip. A piece without any record is not 0 but a gap: no
+ * collector may have been running.
+ */
+export function picture(q: Question, found: Found, stepMs: number): Picture {
+  const [since, until] = [Date.parse(found.frame.since), Date.parse(found.frame.until)];
+  const all: number[] = [];
+  for (let at = Math.floor(since / stepMs) * stepMs; at < until; at += stepMs) all.push(at);
+  const whole = all.filter((at) => at >= since && at + stepMs <= until);
+  const starts = whole.length > 1 ? whole : all;
+  const place = new Map(starts.map((at, i) => [at, i]));
+  const sums = additive(q);
+  const recorded = new Set(found.rows.map((row) => Date.parse(String(row.start))));
+  const empty = (): (number | null)[] => starts.map((at) => (sums && recorded.has(at) ? 0 : null));
+  const series: Series[] = found.totals.slice(0, q.top).map((row) => ({ key: keyOf(q, row), label: labelOf(q, row), values: empty() }));
+  const byKey = new Map(series.map((s) => [s.key, s]));
+  const others: Series = { key: 'others', label: 'all others', values: empty(), others: true };
+  for (const row of found.rows) {
+    const i = place.get(Date.parse(String(row.start)));
+    const value = measured(q, row);
+    if (i === undefined || value === null) continue;
+    const to = byKey.get(keyOf(q, row)) ?? (sums ? others : undefined);
+    if (to) to.values[i] = sums ? (to.values[i] ?? 0) + value : value;
+  }
+  if (sums && others.values.some(Boolean)) series.push(others);
+  return { starts, stepMs, series, cut: all.length - starts.length };
+}

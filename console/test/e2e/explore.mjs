@@ -1,0 +1,154 @@
+// Explore on a server with records, compared with what the API says of the same question.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { accessible, ask, go, open, ready, run, shoot } from './browser.mjs';
+
+const answered = (page) => page.waitForFunction(() => document.querySelector('main h1') && !/Asking the store|Loading …/.test(document.querySelector('main').textContent));
+const explore = async (page, query) => {
+  await go(page, `#/explore?${query}`);
+  await answered(page);
+};
+const titles = (page, label) => page.locator('label').evaluateAll((labels, wanted) => [...labels.find((l) => l.firstChild.textContent === wanted).querySelectorAll('option')].map((option) => option.value), label);
+const cells = (page, row) => page.locator('[aria-label=Totals] tbody tr:not(.rest)').nth(row).locator('td').allTextContents();
+
+await run({
+  async 'what can be chosen is what the API has'() {
+    const page = await open('#/explore');
+    const { components: { schemas } } = await ask('openapi.json');
+    const records = { flows: 'FlowRecord', hops: 'HopRecord', paths: 'PathRecord', queues: 'QueueRecord', links: 'LinkRecord', drops: 'DropRecord', exporters: 'ExporterRecord' };
+    assert.deepEqual((await titles(page, 'of')).toSorted(), Object.keys(records).toSorted());
+    for (const [of, schema] of Object.entries(records)) {
+      await explore(page, `of=${of}`);
+      const groups = (await page.locator('fieldset button').allTextContents()).map((text) => text.replaceAll(' ', '_'));
+      const offered = [...groups, ...(await titles(page, 'Measure'))].toSorted();
+      const known = Object.keys(schemas[schema].properties).filter((name) => name !== 'start' && !/name$/.test(name.replace('reason_name', '')) && name !== '$schema').toSorted();
+      assert.deepEqual(offered, known, of);
+    }
+  },
+
+  async 'lines, totals and the shares of groups'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=flows&by=src&top=4&since=10m&interval=10s');
+    const { flows } = await ask('flows?since=10m&group_by=src&order=packets&limit=1000');
+    const first = await cells(page, 0);
+    assert.equal(first[0], flows[0].src);
+    assert.equal(Number(first[1].replaceAll(',', '')), flows[0].packets);
+    const all = flows.reduce((sum, flow) => sum + flow.packets, 0);
+    assert.equal(first.at(-1), `${Math.floor((flows[0].packets / all) * 1e4) / 100} %`);
+    assert.deepEqual(await page.locator('.legend span').allTextContents(), [...flows.slice(0, 4).map((flow) => flow.src), 'all others']);
+    // The arrow keys read the graph: together the pieces are the total.
+    await page.locator('.chart').focus();
+    await page.keyboard.press('ArrowRight');
+    const pieces = await page.locator('.chart svg').first().evaluate(() => document.querySelectorAll('.legend strong').length);
+    assert.equal(pieces, 5);
+    const { flows: over } = await ask('flows?since=10m&group_by=&interval=10s&limit=1000');
+    assert.equal(over.reduce((sum, flow) => sum + flow.packets, 0), all);
+    await accessible(page, 'explore');
+    await shoot(page, 'explore-lines');
+  },
+
+  async 'every graph, in the address and back'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=hops&measure=latency_max_ns&since=10m&interval=10s');
+    for (const [button, graph] of [['Heat map', 'heat'], ['Stacked', 'stacked'], ['Lines', 'lines'], ['Table only', 'table'], ['Sankey', 'sankey']]) {
+      await page.getByRole('button', { name: button }).click();
+      await answered(page);
+      assert.match(page.url(), new RegExp(`graph=${graph}`));
+      await accessible(page, graph);
+      await shoot(page, `explore-${graph}`);
+    }
+    assert.match(await page.textContent('main'), /needs two fields in “by”, and a measure that adds up/);
+    await explore(page, 'of=drops&graph=sankey&since=10m');
+    const { drops } = await ask('drops?since=10m&group_by=node,reason_name&limit=1000');
+    const boxes = await page.locator('section svg rect').count();
+    assert.equal(boxes, new Set(drops.map((d) => d.node)).size + new Set(drops.map((d) => d.reason_name)).size);
+    await shoot(page, 'explore-drops');
+  },
+
+  async 'a filter, one that is wrong, and one that selects nothing'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=hops&since=10m&by=node');
+    const input = page.getByRole('combobox', { name: 'Filter' });
+    await input.fill('latency.max > 1us and node = leaf1');
+    await input.press('Escape');
+    await input.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('filter='));
+    await answered(page);
+    const { hops } = await ask(`hops?since=10m&group_by=node&filter=${encodeURIComponent('latency.max > 1us and node = leaf1')}`);
+    await page.waitForFunction((n) => document.querySelectorAll('[aria-label=Totals] tbody tr').length === n, hops.length);
+    assert.equal(Number((await cells(page, 0))[1].replaceAll(',', '')), hops[0].packets);
+    await input.fill('latenzy > 1us');
+    await page.waitForSelector('mark');
+    assert.match(await page.textContent('mark'), /latenzy/);
+    await explore(page, `of=hops&since=10m&filter=${encodeURIComponent('node = 4242')}`);
+    assert.match(await page.textContent('main'), /Nothing was recorded that the filter selects/);
+  },
+
+  async 'downloads have what is shown'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=links&by=from,to&since=10m&graph=table');
+    const save = async (locator) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), locator.click()]);
+      return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
+    };
+    const csv = await save(page.getByRole('link', { name: 'CSV' }));
+    const { links } = await ask('links?since=10m&group_by=from,to&order=packets&limit=1000');
+    assert.equal(csv.name, 'waybill-links-packets.csv');
+    const [head, ...lines] = csv.content.toString().trim().split(/\r?\n/);
+    const columns = head.split(',');
+    assert.equal(lines.length, links.length);
+    assert.equal(Number(lines[0].split(',')[columns.indexOf('packets')]), links[0].packets);
+    const parquet = await save(page.getByRole('link', { name: 'Parquet' }));
+    assert.equal(parquet.content.subarray(0, 4).toString(), 'PAR1');
+    await page.getByRole('button', { name: 'Lines' }).click();
+    await answered(page);
+    const png = await save(page.getByRole('button', { name: 'PNG' }));
+    assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
+    assert.ok(png.content.length > 5000, `${png.content.length} bytes`);
+  },
+
+  async 'a view is saved under a name, and forgotten'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=queues&since=10m&graph=heat');
+    await page.getByLabel('Name of this view').fill('<b>queues</b>');
+    await page.keyboard.press('Enter');
+    await explore(page, 'of=drops&since=10m');
+    await page.getByLabel('Saved views').selectOption('<b>queues</b>');
+    await page.waitForFunction(() => location.hash.includes('of=queues') && location.hash.includes('graph=heat'));
+    await page.reload();
+    await ready(page);
+    assert.equal(await page.getByLabel('Saved views').inputValue(), '<b>queues</b>');
+    await page.getByRole('button', { name: 'Forget it' }).click();
+    assert.equal(await page.getByLabel('Saved views').count(), 0);
+  },
+
+  async 'a long question tells how far it is and can be cancelled'() {
+    const page = await open('#/explore');
+    let asked = 0;
+    await page.route('**/api/v1/flows?*interval=*', async (route) => {
+      asked++;
+      await route.fulfill({ contentType: 'application/json', body: JSON.stringify({
+        generated_at: new Date().toISOString(), since: '2026-11-21T08:00:00Z', until: '2026-11-21T09:00:00Z', resolution_ns: 1e10, total: 10 * asked, next_cursor: `c${asked}`,
+        flows: Array.from({ length: 10 }, (_, i) => ({ start: '2026-11-21T08:30:00Z', src: `10.0.0.${i}`, dst: '10.0.0.99', packets: 1 })),
+      }) });
+      await new Promise((done) => setTimeout(done, 50));
+    });
+    await page.evaluate(() => { location.hash = '#/explore?of=flows&since=10m'; });
+    await page.waitForFunction(() => /: [1-9][0-9,]* records so far/.test(document.querySelector('main').textContent));
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.waitForFunction(() => /Cancelled/.test(document.querySelector('main').textContent));
+    const before = asked;
+    await page.waitForTimeout(500);
+    assert.ok(asked - before <= 1, `${asked - before} questions after it was cancelled`);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.waitForSelector('[aria-label=Totals]');
+  },
+
+  async phone() {
+    const page = await open('', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    await explore(page, 'of=flows&since=10m');
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0);
+    await shoot(page, 'explore-phone');
+  },
+});

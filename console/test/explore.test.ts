@@ -1,0 +1,77 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { intervalFor, secondsAgo } from '../src/pages/explore/catalogue';
+import type { Found, Row } from '../src/pages/explore/question';
+
+vi.stubGlobal('location', { hash: '' });
+vi.stubGlobal('addEventListener', () => {});
+const kept = new Map<string, string>();
+vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) });
+beforeEach(() => kept.clear());
+const { paramsOf, questionOf } = await import('../src/pages/explore/question');
+const { picture, labelOf } = await import('../src/pages/explore/series');
+const { sankey } = await import('../src/lib/sankey');
+const { forget, save, saved } = await import('../src/lib/saved');
+
+const ask = (text: string) => {
+  const params = new URLSearchParams(text);
+  return questionOf((name) => params.get(name) ?? '', Date.parse('2026-11-21T10:00:00Z'));
+};
+
+test('what the address does not say, or says wrongly, is as usual', () => {
+  expect(ask('')).toMatchObject({ of: 'flows', measure: 'packets', by: ['src', 'dst'], since: '1h', interval: '30s', graph: 'lines', top: 8 });
+  expect(ask('of=nonsense&measure=nonsense&by=nonsense&graph=nonsense&top=x')).toMatchObject({ of: 'flows', measure: 'packets', by: ['src', 'dst'], graph: 'lines', top: 8 });
+  expect(ask('of=links&by=-')).toMatchObject({ by: [], measure: 'packets' });
+  expect(paramsOf(ask('of=links&by=-'), '1m')).toEqual({ since: '1h', until: '', filter: '', group_by: null, interval: '1m' });
+  expect(paramsOf(ask('of=hops&measure=latency_max_ns'))).toEqual({ since: '1h', until: '', filter: '', group_by: 'node,egress_port', order: 'latency_max_ns' });
+});
+
+test('pieces are as long as there is room for 120', () => {
+  expect([60, 1200, 3600, 86400, 30 * 86400].map(intervalFor)).toEqual(['10s', '10s', '30s', '15m', '6h']);
+  const now = Date.parse('2026-11-21T10:00:00Z');
+  expect([secondsAgo('90s', now), secondsAgo('1h30m', now), secondsAgo('2026-11-21T09:59:00Z', now), secondsAgo('soon', now)]).toEqual([90, 5400, 60, null]);
+  expect(ask('since=2026-11-21T08:00:00Z&until=2026-11-21T08:10:00Z').interval).toBe('10s');
+});
+
+const at = (minute: number): string => `2026-11-21T09:${String(minute).padStart(2, '0')}:00Z`;
+const found = (totals: Row[], rows: Row[]): Found => ({
+  generated_at: at(6), frame: { generated_at: at(6), since: '2026-11-21T09:00:30Z', until: '2026-11-21T09:05:30Z', resolution_ns: 6e10 }, totals, rows, moreRows: false, moreTotals: false,
+});
+
+test('the rest is a series where it is a sum, and pieces that are cut or without records are not drawn as 0', () => {
+  const q = ask('of=hops&by=node&top=1&interval=1m');
+  const rows = [{ start: at(0), node: 1, packets: 9 }, { start: at(1), node: 1, packets: 5 }, { start: at(1), node: 2, packets: 2 }, { start: at(1), node: 3, packets: 1 }, { start: at(3), node: 2, packets: 4 }, { start: at(5), node: 1, packets: 7 }];
+  const shown = picture(q, found([{ node: 1, name: 'leaf1', packets: 21 }, { node: 2, packets: 6 }], rows), 60_000);
+  expect(shown.starts.map((ms) => new Date(ms).toISOString().slice(0, 19) + 'Z')).toEqual([at(1), at(2), at(3), at(4)]);
+  expect(shown.cut).toBe(2);
+  expect(shown.series.map((s) => [s.label, s.values])).toEqual([['leaf1', [5, null, 0, null]], ['all others', [3, null, 4, null]]]);
+  const slow = picture(ask('of=hops&by=node&top=1&measure=latency_max_ns'), found([{ node: 1, latency_max_ns: 9 }], [{ start: at(1), node: 1, latency_max_ns: 9 }, { start: at(1), node: 2, latency_max_ns: 8 }]), 60_000);
+  expect(slow.series.map((s) => [s.label, s.values])).toEqual([['node 1', [9, null, null, null]]]);
+});
+
+test('groups are named by their fields', () => {
+  expect(labelOf(ask('of=links&by=from,from_port,to'), { from: 1, from_name: 'leaf1', from_port: 5, to: 7 })).toBe('leaf1 from port 5 node 7');
+  expect(labelOf(ask('of=links&by=-'), {})).toBe('all links');
+});
+
+test('what goes into a box comes out of it', () => {
+  const { boxes, bands } = sankey([{ labels: ['a', 'x', '1'], value: 30 }, { labels: ['b', 'x', '2'], value: 10 }, { labels: ['a', 'y', '2'], value: 5 }], 200);
+  for (const box of boxes) {
+    for (const side of ['from', 'to'] as const) {
+      const through = bands.filter((band) => band[side] === box).reduce((sum, band) => sum + band.value, 0);
+      if (through > 0) expect(through).toBe(box.value);
+    }
+  }
+  expect(boxes.filter((box) => box.column === 1).map((box) => [box.label, box.value])).toEqual([['x', 40], ['y', 5]]);
+});
+
+test('saved views are addresses of their page', () => {
+  save('explore', { name: 'b', hash: '#/explore?of=hops' });
+  save('explore', { name: 'a', hash: '#/explore?of=links' });
+  save('explore', { name: 'a', hash: '#/explore?of=drops' });
+  expect(saved('explore')).toEqual([{ name: 'a', hash: '#/explore?of=drops' }, { name: 'b', hash: '#/explore?of=hops' }]);
+  expect(forget('explore', 'a')).toEqual([{ name: 'b', hash: '#/explore?of=hops' }]);
+  kept.set('waybill.saved.explore', '[{"name":"x","hash":"https://elsewhere.example"},null,7]');
+  expect(saved('explore')).toEqual([]);
+  kept.set('waybill.saved.explore', 'nonsense');
+  expect(saved('explore')).toEqual([]);
+});
