@@ -33,6 +33,7 @@ func TestKept(t *testing.T) {
 	}
 	waitForRecords(t, server)
 	drive(t, chromium, "explore.mjs", below(t, server))
+	drive(t, chromium, "flows.mjs", below(t, server))
 }
 
 // waitForRecords waits until what a server received is in its store, which takes some seconds after the last report.

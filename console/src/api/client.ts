@@ -1,4 +1,4 @@
-import type { FilterError } from './types';
+import type { DecodeAnswer, FilterError } from './types';
 
 /** What went wrong with a request: a problem of RFC 9457, or no answer at all (status 0). */
 export class ApiError extends Error {
@@ -21,24 +21,44 @@ export function address(path: string, params: Params): string {
   return `api/v1/${path}${query.size ? `?${query}` : ''}`;
 }
 
-/**
- * Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. This is the only place that reads the API.
- */
-export async function get<T>(path: string, params: Params = {}, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> {
-  const url = address(path, params);
+/** Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. Only this file reads the API. */
+export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> =>
+  ask<T>(path, params, { cache: 'no-store' }, signal, patienceMs);
+
+/** Changes something. It throws as get does. An answer without a body is null. */
+export const send = <T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> =>
+  ask<T>(path, {}, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }) });
+
+/** Asks what bytes are. start says what they begin with, by default a telemetry report; dialect who made them. */
+export const decode = (bytes: Uint8Array<ArrayBuffer>, params: { start?: string; dialect?: string } = {}, signal?: AbortSignal): Promise<DecodeAnswer> =>
+  ask<DecodeAnswer>('decode', params, { method: 'POST', body: bytes, headers: { 'Content-Type': 'application/octet-stream' } }, signal);
+
+async function ask<T>(path: string, params: Params, init: RequestInit, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> {
   const deadline = AbortSignal.timeout(patienceMs);
   let answer: Response;
+  let text: string;
   try {
-    answer = await fetch(url, {
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline, cache: 'no-store', headers: { Accept: 'application/json' },
+    answer = await fetch(address(path, params), {
+      ...init, signal: signal ? AbortSignal.any([signal, deadline]) : deadline, headers: { Accept: 'application/json', ...init.headers },
     });
-    if (answer.ok) return (await answer.json()) as T;
+    text = await answer.text(); // which may come late, or break off: that is no answer either
   } catch {
     throw new ApiError(0, deadline.aborted ? `no answer within ${patienceMs / 1000} s` : 'the server does not answer');
   }
+  const value = parsed(text);
+  if (answer.ok && value !== undefined) return value as T;
+  if (answer.ok) throw new ApiError(0, 'the answer is not that of a Waybill server');
   if (answer.status === 401) location.reload(); // the session is over: the server answers with the page to log in at
-  const problem = await answer.json().catch(() => ({}));
+  const problem = (value ?? {}) as { detail?: string; filter?: FilterError };
   throw new ApiError(answer.status, problem.detail ?? `${answer.status} ${answer.statusText}`, problem.filter);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? null : JSON.parse(text);
+  } catch { // of a proxy, perhaps
+    return undefined;
+  }
 }
 
 /** Ends the session of the browser and goes to the page to log in at. */

@@ -42,11 +42,12 @@ export class Live<T> {
  * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
  * state that it reads changes, the next question starts at once. Failures do not change the rhythm, so that it recovers by itself.
  */
-export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs = 2000): Live<T> {
+export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs: number | (() => number) = 2000): Live<T> {
   const result = new Live<T>();
   $effect(() => {
     const load = ask();
     const every = pace.held ? Infinity : intervalMs;
+    const every = typeof intervalMs === 'number' ? intervalMs : intervalMs();
     return untrack(() => poll(load, result, every));
   });
   return result;

@@ -110,3 +110,9 @@ export interface FlowRecord {
 }
 export interface PathRecord { start?: string; id?: string; packets?: number; residence_mean_ns?: number; residence_p50_ns?: number; residence_p99_ns?: number; residence_max_ns?: number }
 export interface ExporterRecord { start?: string; source?: string; node?: number; name?: string; received?: number; reports?: number; lost?: number; duplicate?: number; malformed?: number; damaged?: number }
+export interface DecodedField {
+  name: string; value?: string | number | boolean | string[]; text: string; meaning?: string; error?: boolean; offset: number; length: number;
+  bits?: { first: number; count: number }; fields?: DecodedField[]; layers?: DecodedLayer[];
+}
+export interface DecodedLayer { name: string; title: string; offset: number; length: number; fields: DecodedField[] | null }
+export interface DecodeAnswer { length: number; layers: DecodedLayer[] | null }

@@ -18,6 +18,17 @@ await run({
     assert.match(await page.textContent('main'), /no page “nonsense”/);
   },
 
+  async 'a server that keeps nothing says how to keep something'() {
+    const page = await open();
+    for (const hash of ['#/explore', '#/flows?since=1h']) {
+      await page.evaluate((to) => { location.hash = to; }, hash);
+      await page.waitForFunction(() => /This server keeps no records/.test(document.querySelector('main').textContent));
+      assert.match(await page.textContent('main'), /waybill serve --data/);
+      assert.equal(await page.locator('[role=alert]').count(), 0);
+    }
+    page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+  },
+
   async 'a server that is gone shows, and the page recovers'() {
     const page = await open('#/collector');
     await page.route('**/api/v1/**', (route) => route.abort());

@@ -1,0 +1,85 @@
+// The table of flows: of now and of a time range, grouped, with other columns, and with very many rows.
+import assert from 'node:assert/strict';
+import { accessible, ask, go, open, run, shoot } from './browser.mjs';
+
+const number = (text) => Number(text.replace(/[^0-9]/g, ''));
+const table = '[aria-label=Flows]';
+const rowsOf = async (page) => Number(await page.locator(`${table} table`).getAttribute('aria-rowcount')) - 1;
+const cell = (page, row, column) => page.locator(`${table} tbody tr:not(.rest)`).nth(row).locator('td').nth(column).textContent();
+const titles = async (page) => (await page.locator(`${table} th`).allTextContents()).map((text) => text.replace(/[▼▲]/, '').trim());
+
+await run({
+  async 'groups, and the flows of one'() {
+    const page = await open('#/flows?limit=10000&order=packets&group=dst_net');
+    const { flows } = await ask('flows?limit=10000&order=packets');
+    const v4 = flows.filter((flow) => !flow.dst.includes(':'));
+    const nets = new Map();
+    for (const flow of v4) {
+      const net = flow.dst.replace(/\.\d+$/, '.0/24');
+      nets.set(net, [...(nets.get(net) ?? []), flow]);
+    }
+    const [net, most] = [...nets].map(([name, list]) => [name, list.reduce((sum, flow) => sum + flow.packets, 0)]).toSorted((a, b) => b[1] - a[1])[0];
+    assert.equal(await cell(page, 0, 0), net);
+    assert.equal(number(await cell(page, 0, 1)), nets.get(net).length);
+    assert.equal(number(await cell(page, 0, 2)), most);
+    await accessible(page, 'groups');
+    await page.getByRole('link', { name: net }).click();
+    await page.waitForFunction(() => location.hash.includes('dst=') && !location.hash.includes('group='));
+    const { total } = await ask(`flows?dst=${net}`);
+    await page.waitForFunction((n) => Number(document.querySelector('[aria-label=Flows] table')?.getAttribute('aria-rowcount')) === n + 1, total);
+  },
+
+  async 'columns and order are in the address'() {
+    const page = await open('#/flows?limit=100');
+    await page.getByText('Columns').click();
+    await page.getByRole('checkbox', { name: 'Reports' }).check();
+    await page.getByRole('checkbox', { name: 'Path', exact: true }).uncheck();
+    const shown = await titles(page);
+    assert.ok(shown.includes('Reports') && !shown.includes('Path'), shown.join());
+    await page.getByText('Columns').click();
+    await page.getByRole('button', { name: 'Reports' }).click();
+    await page.waitForSelector('th[aria-sort=descending]');
+    const hash = await page.evaluate(() => location.hash);
+    const other = await open(hash);
+    assert.deepEqual(await titles(other), shown);
+    assert.equal((await other.locator('th[aria-sort=descending]').textContent()).replace(/[▼▲]/, '').trim(), 'Reports');
+  },
+
+  async 'a time range, with a filter'() {
+    const filter = 'protocol = udp and packets > 5';
+    const page = await open(`#/flows?since=10m&limit=10000&filter=${encodeURIComponent(filter)}`);
+    const { flows } = await ask(`flows?since=10m&limit=10000&order=packets&filter=${encodeURIComponent(filter)}`);
+    await page.waitForSelector(table);
+    assert.equal(await rowsOf(page), flows.length);
+    assert.equal(number(await cell(page, 0, 1)), flows[0].packets);
+    await shoot(page, 'flows-range');
+    await go(page, `#/flows?since=10m&filter=${encodeURIComponent('packets > 4000000000')}`);
+    await page.waitForFunction(() => /No flow like that was recorded/.test(document.querySelector('main').textContent));
+  },
+
+  async '100,000 rows'() {
+    const page = await open('#/flows');
+    let asked = 0;
+    await page.route('**/api/v1/flows?*since=*', async (route) => {
+      const at = asked++ * 10_000;
+      await route.fulfill({ contentType: 'application/json', body: JSON.stringify({
+        generated_at: new Date().toISOString(), since: '2026-11-21T08:00:00Z', until: '2026-11-21T09:00:00Z', resolution_ns: 1e10, total: at + 10_000,
+        ...(at < 90_000 ? { next_cursor: `c${asked}` } : {}),
+        flows: Array.from({ length: 10_000 }, (_, i) => ({ id: String(at + i), src: `10.${(at + i) >> 16}.${((at + i) >> 8) & 255}.${(at + i) & 255}`, dst: '10.9.9.9', src_port: 1, dst_port: 2, protocol: 'udp', packets: 100_000 - at - i })),
+      }) });
+    });
+    await page.evaluate(() => { location.hash = '#/flows?since=1h&limit=100000'; });
+    await page.waitForSelector(table);
+    assert.equal(await rowsOf(page), 100_000);
+    assert.ok((await page.locator(`${table} tbody tr`).count()) < 100);
+    await page.locator(table).evaluate((region) => { region.scrollTop = region.scrollHeight; });
+    await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor(); // number 99,999
+    await page.getByRole('button', { name: 'Packets' }).click();
+    await page.getByRole('button', { name: 'Packets' }).click(); // the smallest first
+    await page.waitForSelector('th[aria-sort=ascending]');
+    await page.locator(table).evaluate((region) => { region.scrollTop = 0; });
+    await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor();
+    await page.selectOption('label:has-text("Group by") select', 'src_net');
+    await page.waitForFunction(() => /in 391 groups/.test(document.querySelector('main').textContent)); // 100,000 / 256, and a part
+  },
+});
