@@ -26,7 +26,15 @@ func (h *handler) changes(path string) map[string]http.HandlerFunc {
 	case strings.HasPrefix(path, silencePath) && path != silencePath:
 		return map[string]http.HandlerFunc{http.MethodDelete: h.removeSilence}
 	}
+	if _, ok := acknowledgedEvent(path); ok {
+		return map[string]http.HandlerFunc{http.MethodPost: h.acknowledge, http.MethodDelete: h.takeBack}
+	}
 	return nil
+}
+
+// needsAlerts reports whether a change is one of alerts or silences, which a server without rules has none of.
+func needsAlerts(path string) bool {
+	return strings.HasPrefix(path, "/api/v1/alerts") || strings.HasPrefix(path, "/api/v1/silences")
 }
 
 // change answers a request that may change something, and reports whether it was one.
@@ -46,7 +54,7 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request) bool {
 		}
 		w.Header().Set("Allow", strings.Join(methods, ", "))
 		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(methods, ", ")).write(w)
-	case h.cfg.Alerts == nil && r.URL.Path != decodePath:
+	case h.cfg.Alerts == nil && needsAlerts(r.URL.Path):
 		noAlerts().write(w)
 	default:
 		do(w, r)

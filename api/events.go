@@ -19,12 +19,14 @@ func (h *handler) events(p *params) (answer, *Problem) {
 	kinds := p.kinds()
 	least := p.severity()
 	open, hasOpen := p.boolean("open")
+	acknowledged, hasAcknowledged := p.boolean("acknowledged")
 	s := selectFrom(h, p, "events", func(e *telemetry.Event) filter.Row { return filter.EventRow{Event: e} })
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
 		return (!hasID || e.ID == id) && (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
+			(!hasAcknowledged || acknowledged == (e.Acknowledged != nil)) &&
 			(is(e.Node, e.Name) || is(e.ToNode, e.ToName))
 	}, s.first())
 	return s.answerOf(events, total), nil

@@ -23,8 +23,8 @@ const (
 	streamWrite = 10 * time.Second
 )
 
-// streamEvents answers GET /api/v1/events/stream with server-sent events: each event when it begins, when its severity or
-// text changes, and when it is over. A client that cannot keep up holds up nobody: what is over and forgotten meanwhile is
+// streamEvents answers GET /api/v1/events/stream with server-sent events: each event when it begins, when its severity,
+// text or acknowledgement changes, and when it is over. A client that cannot keep up holds up nobody: what is over and forgotten meanwhile is
 // counted.
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
@@ -69,6 +69,9 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 			for i := range open {
 				e := &open[i]
 				state := e.Severity.String() + e.Text
+				if e.Acknowledged != nil {
+					state += e.Acknowledged.At.String()
+				}
 				still[e.ID] = state
 				if told[e.ID] != state && wanted(e) {
 					if err := s.send("event", e); err != nil {

@@ -118,6 +118,14 @@ type Event struct {
 
 	Evidence []Evidence `json:"evidence"`
 	Bytes    Hex        `json:"bytes,omitempty"` // a report datagram that shows it: its UDP payload, at most MaxDatagram bytes
+
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"` // nil: nobody said so
+}
+
+// An Acknowledgement says that somebody takes care of an event.
+type Acknowledgement struct {
+	By string    `json:"by"` // who, as far as the server knows
+	At time.Time `json:"at"`
 }
 
 // An Evidence is a number that an event rests on.

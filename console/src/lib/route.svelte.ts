@@ -35,10 +35,6 @@ class Route {
     return href(this.#now.page, this.params);
   }
 
-  get params(): Record<string, string> {
-    return Object.fromEntries(this.params);
-  }
-
   get(name: string): string {
     return this.#now.params.get(name) ?? '';
   }

@@ -1,0 +1,38 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// Acknowledge notes that somebody takes care of an event, which stays with it when it ends and over a restart. Who was first
+// stays. It returns the event, or false if the log does not have it.
+func (l *EventLog) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Event, bool) {
+	return l.changeAcknowledged(id, func(e *telemetry.Event) {
+		if e.Acknowledged == nil {
+			e.Acknowledged = &by
+		}
+	})
+}
+
+// TakeBack forgets that somebody takes care of an event.
+func (l *EventLog) TakeBack(id string) (telemetry.Event, bool) {
+	return l.changeAcknowledged(id, func(e *telemetry.Event) { e.Acknowledged = nil })
+}
+
+func (l *EventLog) changeAcknowledged(id string, change func(*telemetry.Event)) (telemetry.Event, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.open {
+		if e.ID == id {
+			change(&e.Event)
+			return e.Event, true
+		}
+	}
+	for _, over := range l.over {
+		for i := range over {
+			if over[i].ID == id {
+				change(&over[i].Event)
+				return over[i].Event, true
+			}
+		}
+	}
+	return telemetry.Event{}, false
+}

@@ -1,0 +1,43 @@
+package analyze
+
+import (
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// An acknowledgement stays with its event: when it is asked again, when the event ends, and over a restart.
+func TestAcknowledge(t *testing.T) {
+	l := NewEventLog(4)
+	fill := func(*telemetry.Event) {}
+	l.note(storm(1), second, second, 5, fill)
+	l.note(storm(2), second, second, 5, fill)
+	one := storm(1)
+	id := one.id(second)
+	who := telemetry.Acknowledgement{By: "ana", At: time.Unix(7, 0).UTC()}
+	if e, ok := l.Acknowledge(id, who); !ok || e.ID != id || *e.Acknowledged != who {
+		t.Fatalf("got %+v, %v", e, ok)
+	}
+	if e, ok := l.Acknowledge(id, telemetry.Acknowledgement{By: "bob"}); !ok || *e.Acknowledged != who {
+		t.Errorf("the second got %+v", e.Acknowledged)
+	}
+	l.end(storm(1), 2*second)
+	_, l = overRestart(t, newLedgerRig(), l, 3*second, 4*second)
+	var acknowledged []string
+	list, _ := l.Events(nil, 10)
+	for _, e := range list {
+		if e.Acknowledged != nil {
+			acknowledged = append(acknowledged, e.ID+" "+e.Acknowledged.By)
+		}
+	}
+	if len(list) != 2 || len(acknowledged) != 1 || acknowledged[0] != id+" ana" {
+		t.Errorf("got %v of %d events", acknowledged, len(list))
+	}
+	if e, ok := l.TakeBack(id); !ok || e.Acknowledged != nil {
+		t.Errorf("taken back: %+v, %v", e, ok)
+	}
+	if _, ok := l.Acknowledge("nothing", who); ok {
+		t.Error("an event that is not there was acknowledged")
+	}
+}
