@@ -74,6 +74,8 @@ type queue struct {
 	sending  *delivery // the one that is being sent; it is in waiting too
 	outcomes [NumOutcomes]uint64
 	failures int // in a row
+	// lastError is of the latest of them.
+	lastError string
 }
 
 // add puts a message at the end. If there is no room, the oldest that is not being sent gives way.
@@ -134,6 +136,7 @@ func (q *queue) done(err error, backoff func(failures int) time.Duration) time.D
 		}
 		q.outcomes[Retried]++
 		q.failures++
+		q.lastError = err.Error()
 		if errors.As(err, &reply) {
 			q.postpone(d.Data.ID)
 		}

@@ -76,7 +76,7 @@ func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 func TestAlerts(t *testing.T) { withAlerts(t, testAlerts) }
 
 func testAlerts(t *testing.T, h http.Handler) {
-	for _, name := range []string{"alerts", "silences"} {
+	for _, name := range []string{"alerts", "silences", "rules", "outputs"} {
 		w := ask(h, "GET", "/api/v1/"+name)
 		if w.Code != 200 {
 			t.Errorf("%s: got %d %s", name, w.Code, w.Body)
@@ -105,7 +105,7 @@ func testAlerts(t *testing.T, h http.Handler) {
 // Without rules there is no list that could pass for "all is well".
 func TestNoAlerts(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
-	for target, method := range map[string]string{"alerts": "GET", "silences": "GET", "silences/x": "DELETE", "alerts/test": "POST"} {
+	for target, method := range map[string]string{"alerts": "GET", "silences": "GET", "rules": "GET", "outputs": "GET", "silences/x": "DELETE", "alerts/test": "POST"} {
 		if w := ask(h, method, "/api/v1/"+target); w.Code != 404 || !strings.Contains(w.Body.String(), "has no alert rules") {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}

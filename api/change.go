@@ -32,9 +32,14 @@ func (h *handler) changes(path string) map[string]http.HandlerFunc {
 	return nil
 }
 
-// needsAlerts reports whether a change is one of alerts or silences, which a server without rules has none of.
+// needsAlerts reports whether a path is about alerts, which a server without rules has none of.
 func needsAlerts(path string) bool {
-	return strings.HasPrefix(path, "/api/v1/alerts") || strings.HasPrefix(path, "/api/v1/silences")
+	for _, about := range []string{"alerts", "silences", "rules", "outputs"} {
+		if strings.HasPrefix(path, "/api/v1/"+about) {
+			return true
+		}
+	}
+	return false
 }
 
 // change answers a request that may change something, and reports whether it was one.

@@ -112,6 +112,8 @@ func (h *handler) resources() map[string]resource {
 		"loss":      h.loss,
 		"alerts":    h.alerts,
 		"silences":  h.silences,
+		"rules":     h.rules,
+		"outputs":   h.outputs,
 	}
 }
 

@@ -37,6 +37,8 @@ var operations = []operation{
 	{method: "GET", path: "/api/v1/silences", id: "silences", summary: "silences, the one that ends first first", params: "limit format", answer: SilenceList{}},
 	{method: "POST", path: "/api/v1/silences", id: "addSilence", summary: "the silence that was made", body: NewSilence{}, answer: alert.Silence{}, status: http.StatusCreated},
 	{method: "DELETE", path: "/api/v1/silences/{id}", id: "removeSilence", summary: "the silence is over", status: http.StatusNoContent},
+	{method: "GET", path: "/api/v1/rules", id: "rules", summary: "alert rules, and how many alerts they have", params: "limit format", answer: RuleList{}},
+	{method: "GET", path: "/api/v1/outputs", id: "outputs", summary: "where alerts go, and what became of them", params: "limit format", answer: OutputList{}},
 	{method: "GET", path: "/api/v1/exporters", id: "exporters", summary: "who sends reports, and what was lost or could not be read", params: "source node limit format since until filter order cursor", answer: ExporterList{}, past: "source node limit format since until filter cursor group_by interval order", history: ExporterHistory{}},
 	{method: "GET", path: "/api/v1/listeners", id: "listeners", summary: "the UDP sockets and what became of their datagrams", params: "limit format order cursor", answer: ListenerList{}},
 	{method: "GET", path: "/api/v1/loss", id: "loss", summary: "what became of every datagram, by exporter", params: "since until node intervals limit format order cursor", answer: LossList{}},

@@ -1,0 +1,37 @@
+package api
+
+import "github.com/waybill-int/waybill/alert"
+
+// A RuleList answers GET /api/v1/rules.
+type RuleList struct {
+	Head
+	Rules []alert.RuleStatus `json:"rules"`
+}
+
+// An OutputList answers GET /api/v1/outputs.
+type OutputList struct {
+	Head
+	Outputs []alert.OutputStatus `json:"outputs"`
+}
+
+func (h *handler) rules(p *params) (answer, *Problem) {
+	limit := p.limit()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if h.cfg.Alerts == nil {
+		return answer{}, noAlerts()
+	}
+	return listOf("rules", h.cfg.Alerts.Rules(), limit), nil
+}
+
+func (h *handler) outputs(p *params) (answer, *Problem) {
+	limit := p.limit()
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if h.cfg.Alerts == nil {
+		return answer{}, noAlerts()
+	}
+	return listOf("outputs", h.cfg.Alerts.Outputs(), limit), nil
+}
