@@ -45,7 +45,7 @@ export interface Event {
   id: string; kind: string; severity: Severity; start: string; end: string | null; count: number; text: string;
   node?: number; name?: string; port?: number; queue?: number; to_node?: number; to_name?: string; to_port?: number;
   reason?: number; reason_name?: string; source?: string; flow?: Endpoints; path?: string; path_nodes?: string[]; rule?: string;
-  evidence: { name: string; value: number; unit?: string }[] | null; bytes?: string;
+  evidence: { name: string; value: number; unit?: string }[] | null; bytes?: string; acknowledged?: { by: string; at: string };
 }
 export interface Culprit { flow: Endpoints | null; packets: number; bytes: number; drops: number; build_up_bytes: number; share: number }
 export interface Victim { flow: Endpoints | null; packets: number; bytes: number; drops: number; extra_ns: number; max_extra_ns: number }
@@ -116,3 +116,15 @@ export interface DecodedField {
 }
 export interface DecodedLayer { name: string; title: string; offset: number; length: number; fields: DecodedField[] | null }
 export interface DecodeAnswer { length: number; layers: DecodedLayer[] | null }
+export interface Alert {
+  id: string; rule: string; state: 'pending' | 'firing' | 'resolved'; severity: Severity; since: string; fired: string | null; resolved: string | null;
+  resolution?: string; silenced_by?: string; summary: string; told?: { output: string; at: string }[]; event: Event;
+}
+export interface Silence { id: string; filter: string; from?: string; until: string; reason: string; in_file: boolean }
+export interface AlertRule {
+  name: string; filter: string; for_ns: number; severity?: string; outputs: string[]; pending: number; firing: number; silenced: number; last_fired: string | null;
+}
+export interface AlertOutput {
+  name: string; kind: string; waiting: number; delivered: number; retried: number; rejected: number; expired: number; crowded_out: number; failures: number;
+  last_error?: string;
+}

@@ -1,4 +1,5 @@
 import type { Component } from 'svelte';
+import Alerts from './Alerts.svelte';
 import Burst from './Burst.svelte';
 import Collector from './Collector.svelte';
 import Drops from './Drops.svelte';
@@ -23,6 +24,7 @@ export const pages: Page[] = [
   { name: 'queues', title: 'Queues and bursts', component: Queues, ranged: true },
   { name: 'drops', title: 'Drops', component: Drops, ranged: true },
   { name: 'events', title: 'Events', component: Events },
+  { name: 'alerts', title: 'Alerts', component: Alerts },
   { name: 'collector', title: 'Collector', component: Collector },
   { name: 'explore', title: 'Explore', component: Explore },
   { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },
