@@ -28,6 +28,8 @@ export const connection = new Connection();
 /** Whether pages about now stand still; they ask once more, and then not until they go on. */
 class Pace {
   held = $state(false);
+  /** something is being moved by hand, which a large answer would make stutter: the next question waits */
+  busy = false;
 }
 
 export const pace = new Pace();
@@ -58,6 +60,10 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
   let current: AbortController | undefined;
 
   async function round(): Promise<void> {
+    if (pace.busy) {
+      timer = setTimeout(round, 100);
+      return;
+    }
     const mine = (current = new AbortController());
     const started = performance.now();
     try {

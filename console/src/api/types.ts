@@ -33,7 +33,7 @@ export interface NodeHop {
   node: number; name?: string; ingress_port: number | null; egress_port: number | null; packets: number; first: string; last: string;
   latency_ns?: Distribution; queue?: Queue;
 }
-export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; first: string; last: string }
+export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; utilization?: { last: number; max: number }; first: string; last: string }
 export interface TopologyNode { id: number; name?: string; packets: number; first: string; last: string; ports: NodePort[] | null }
 export interface Topology extends Head { nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
 export interface Drop {

@@ -6,6 +6,8 @@ export interface Place { id: number; tier: number; x: number; y: number }
 
 export const columnGap = 150;
 export const tierGap = 170;
+const lineGap = 90;
+const longestLine = 24;
 
 /** tiersOf gives each node its distance from the nearest node with hosts. */
 export function tiersOf(nodes: GraphNode[], links: GraphLink[]): Map<number, number> {
@@ -67,10 +69,21 @@ export function layout(nodes: GraphNode[], links: GraphLink[]): Place[] {
     rows.slice(1).forEach(sweep);
     rows.slice(0, -1).reverse().forEach(sweep);
   }
-  const widest = Math.max(0, ...rows.map((row) => row.length));
+  // A tier of many nodes is broken into lines, so that the picture is not a thread.
+  const lines = rows.map((row) => Math.max(1, Math.ceil(row.length / Math.max(longestLine, Math.ceil(Math.sqrt(row.length * 1.4))))));
+  const perLine = rows.map((row, tier) => Math.ceil(row.length / lines[tier]!));
+  const widest = Math.max(0, ...perLine);
+  let bottom = 0; // of the tier, upwards is below 0
   return rows.flatMap((row, tier) => {
-    const gap = Math.min(columnGap * 2.2, Math.max(columnGap, (widest * columnGap) / Math.max(1, row.length)));
-    return row.map((id, i) => ({ id, tier, x: (i - (row.length - 1) / 2) * gap, y: -tier * tierGap }));
+    const n = perLine[tier]!;
+    const gap = Math.min(columnGap * 2.2, Math.max(columnGap, (widest * columnGap) / Math.max(1, n)));
+    const base = bottom;
+    bottom -= tierGap + (lines[tier]! - 1) * (lineGap + 30); // more lines, more cables between the tiers
+    return row.map((id, i) => {
+      const line = Math.floor(i / n);
+      const length = Math.min(n, row.length - line * n);
+      return { id, tier, x: ((i % n) - (length - 1) / 2) * gap, y: base - line * lineGap };
+    });
   });
 }
 

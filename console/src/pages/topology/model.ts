@@ -1,42 +1,107 @@
-import type { Drop, NodeHop, Topology } from '../../api/types';
+import type { Drop, DropRecord, LinkRecord, NodeHop, QueueRecord, Topology } from '../../api/types';
 import { nodeName } from '../../lib/format';
 import type { GraphNode } from '../../lib/layers';
 
-/** A Cable is what is between two nodes, in both directions. */
-export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; last: string }
+/** A Side is one direction of a cable, between two ports. */
+export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; use: number | null }
+/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known. */
+export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; sides: Side[] }
 export interface Station { id: number; name: string; hosts: number; packets: number; queue: number | null; drops: number }
 export interface Graph { stations: Station[]; cables: Cable[]; nodes: GraphNode[] }
 
+/** A Moment is what the store has of a piece of time, which is ms long. */
+export interface Moment { at: number; ms: number; links: LinkRecord[]; queues: QueueRecord[]; drops: DropRecord[] }
+
 /**
- * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, the delay is
- * the longest mean. The queue of a node is the longest that the latest packets of its hops met.
+ * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
+ * are those of the worst. The queue of a node is the longest that the latest packets of its hops met.
  */
 export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[]): Graph {
   const queue = new Map<number, number>();
   for (const hop of hops) {
     if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
   }
-  const dropped = new Map<string, number>();
-  for (const drop of drops) {
-    for (const key of [`${drop.node}`, `${drop.node} ${drop.egress_port}`]) dropped.set(key, (dropped.get(key) ?? 0) + drop.packets);
+  const dropped = dropsBy(drops);
+  const use = new Map<string, number>();
+  for (const node of topology.nodes ?? []) {
+    for (const port of node.ports ?? []) if (port.utilization) use.set(`${node.id} ${port.port}`, port.utilization.last);
   }
   const stations = (topology.nodes ?? []).map((node) => ({
-    id: node.id, name: nodeName(node.id, node.name), hosts: (node.ports ?? []).reduce((sum, port) => sum + (port.hosts ?? 0), 0),
-    packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
+    id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
   for (const link of topology.links ?? []) {
-    const [a, b] = link.from < link.to ? [link.from, link.to] : [link.to, link.from];
-    const key = `${a} ${b}`;
-    const cable = cables.get(key) ?? { key, a, b, packets: 0, delayNs: null, drops: 0, last: '' };
-    cable.packets += link.packets;
-    cable.drops += dropped.get(`${link.from} ${link.from_port}`) ?? 0;
-    const delay = link.delay?.ns?.mean;
-    if (delay !== undefined) cable.delayNs = Math.max(cable.delayNs ?? 0, delay);
-    if (link.last > cable.last) cable.last = link.last;
-    cables.set(key, cable);
+    add(cables, {
+      from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
+      drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: use.get(`${link.from} ${link.from_port}`) ?? null,
+    }, Date.parse(link.last));
   }
-  return { stations, cables: [...cables.values()], nodes: stations.map((s) => ({ id: s.id, hosts: s.hosts > 0 })) };
+  return finish(stations, cables);
+}
+
+/**
+ * graphAt is the graph of a moment. Its cables are those of the whole range, so that it stands still while time passes; hosts are
+ * known from now only.
+ */
+export function graphAt(now: Topology | undefined, links: LinkRecord[], moment: Moment | undefined): Graph {
+  const known = new Map((now?.nodes ?? []).map((node) => [node.id, node]));
+  const names = new Map<number, string>();
+  const packets = new Map<number, number>();
+  for (const link of links) {
+    if (link.from !== undefined) names.set(link.from, nodeName(link.from, link.from_name));
+    if (link.to !== undefined) names.set(link.to, nodeName(link.to, link.to_name));
+  }
+  const key = (l: LinkRecord): string => `${l.from} ${l.from_port} ${l.to} ${l.to_port}`;
+  const there = new Map((moment?.links ?? []).map((link) => [key(link), link]));
+  const dropped = dropsBy(moment?.drops ?? []);
+  const queue = new Map<number, number>();
+  for (const q of moment?.queues ?? []) {
+    if (q.node === undefined || q.occupancy_max === undefined) continue;
+    names.set(q.node, names.get(q.node) ?? nodeName(q.node, q.name));
+    queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
+  }
+  const cables = new Map<string, Cable>();
+  for (const link of links) {
+    if (link.from === undefined || link.to === undefined) continue;
+    const at = there.get(key(link));
+    packets.set(link.to, (packets.get(link.to) ?? 0) + (at?.packets ?? 0));
+    add(cables, {
+      from: link.from, fromPort: link.from_port ?? null, to: link.to, toPort: link.to_port ?? null, packets: at?.packets ?? 0, delayNs: at?.delay_mean_ns ?? null,
+      drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: null,
+    }, at?.packets && moment ? moment.at : 0);
+  }
+  const stations = [...names].sort(([a], [b]) => a - b).map(([id, name]) => {
+    const node = known.get(id);
+    return { id, name, hosts: node ? hostsOf(node) : 0, packets: packets.get(id) ?? 0, queue: queue.get(id) ?? null, drops: dropped.get(`${id}`) ?? 0 };
+  });
+  return finish(stations, cables);
+}
+
+function add(cables: Map<string, Cable>, side: Side, lastMs: number): void {
+  const [a, b] = side.from < side.to ? [side.from, side.to] : [side.to, side.from];
+  const key = `${a} ${b}`;
+  const cable = cables.get(key) ?? { key, a, b, packets: 0, delayNs: null, drops: 0, use: null, lastMs: 0, sides: [] };
+  cable.packets += side.packets;
+  cable.drops += side.drops;
+  if (side.delayNs !== null) cable.delayNs = Math.max(cable.delayNs ?? 0, side.delayNs);
+  if (side.use !== null) cable.use = Math.max(cable.use ?? 0, side.use);
+  cable.lastMs = Math.max(cable.lastMs, lastMs);
+  cable.sides.push(side);
+  cables.set(key, cable);
+}
+
+const finish = (stations: Station[], cables: Map<string, Cable>): Graph =>
+  ({ stations, cables: [...cables.values()], nodes: stations.map((s) => ({ id: s.id, hosts: s.hosts > 0 })) });
+
+const hostsOf = (node: NonNullable<Topology['nodes']>[number]): number => (node.ports ?? []).reduce((sum, port) => sum + (port.hosts ?? 0), 0);
+
+/** dropsBy sums up packets by node, and by node and egress port. */
+function dropsBy(drops: { node?: number | null; egress_port?: number | null; packets?: number }[]): Map<string, number> {
+  const dropped = new Map<string, number>();
+  for (const drop of drops) {
+    for (const key of [`${drop.node}`, `${drop.node} ${drop.egress_port}`]) dropped.set(key, (dropped.get(key) ?? 0) + (drop.packets ?? 0));
+  }
+  return dropped;
 }
 
 /** growth returns by how much the packets of each cable grew per second since an earlier answer. */

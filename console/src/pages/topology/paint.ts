@@ -1,0 +1,102 @@
+import { compact } from '../../lib/format';
+import type { Place } from '../../lib/layers';
+import { ramp } from '../../lib/palette';
+import type { Cable, Graph, Station } from './model';
+
+export const [boxWidth, boxHeight] = [116, 46];
+const quietMs = 10_000; // a cable without packets for so long is dashed
+const perPart = 500; // cables that are drawn in a frame: more than that would be felt
+
+/** A View is where the origin of the graph is, and how large. */
+export interface View { x: number; y: number; zoom: number }
+export interface Scene {
+  graph: Graph; places: Map<number, Place>; chosen: number | undefined; chosenCable: string | undefined; strongest: number; deepest: number; value: (cable: Cable) => number | null;
+}
+type Tone = (name: string) => string;
+
+/** painting draws a scene part by part: each step of it is little enough for a frame. Small graphs are one part. */
+export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View, ratio: number, tone: Tone): Generator<void> {
+  const { graph, places, strongest } = scene;
+  const colours = ramp(tone, 16);
+  // Against the latest packet of all: where no reports come at all, no single link is to blame.
+  let newest = 0;
+  for (const cable of graph.cables) newest = Math.max(newest, cable.lastMs);
+  const left = -view.x / view.zoom;
+  const top = -view.y / view.zoom;
+  const [right, bottom] = [left + c.canvas.width / ratio / view.zoom, top + c.canvas.height / ratio / view.zoom];
+  c.setTransform(1, 0, 0, 1, 0, 0);
+  c.clearRect(0, 0, c.canvas.width, c.canvas.height);
+  c.setTransform(ratio * view.zoom, 0, 0, ratio * view.zoom, ratio * view.x, ratio * view.y);
+  c.textAlign = 'center';
+
+  const few = graph.cables.length < 60;
+  const thin = Math.min(1, 200 / Math.max(1, graph.cables.length)); // many cables are drawn thinner
+  let drawn = 0;
+  for (const cable of graph.cables) {
+    const [a, b] = [places.get(cable.a), places.get(cable.b)];
+    if (!a || !b) continue;
+    if (Math.max(a.x, b.x) < left || Math.min(a.x, b.x) > right || Math.max(a.y, b.y) < top || Math.min(a.y, b.y) - 70 > bottom) continue;
+    const v = scene.value(cable);
+    const share = v && strongest > 0 ? v / strongest : 0;
+    const quiet = newest > 0 && newest - cable.lastMs > quietMs;
+    const chosen = cable.key === scene.chosenCable;
+    c.strokeStyle = chosen ? tone('--accent') : quiet ? tone('--bad') : share > 0 ? colours[Math.round(share * 15)]! : tone('--cable');
+    c.globalAlpha = share > 0 || quiet || few || chosen ? 1 : 0.4;
+    c.lineWidth = (1.5 + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
+    c.setLineDash(quiet ? [6, 5] : []);
+    c.beginPath();
+    c.moveTo(a.x, a.y);
+    if (a.tier === b.tier) c.quadraticCurveTo((a.x + b.x) / 2, a.y - 70, b.x, b.y);
+    else c.lineTo(b.x, b.y);
+    c.stroke();
+    if (++drawn % perPart === 0) yield;
+  }
+  if (drawn > perPart) yield;
+  c.setLineDash([]);
+  c.globalAlpha = 1;
+  const base = c.font;
+  for (const station of graph.stations) {
+    const place = places.get(station.id);
+    if (place && place.x + boxWidth > left && place.x - boxWidth < right && place.y + boxHeight * 2 > top && place.y - boxHeight * 2 < bottom) box(c, tone, scene, station, place, view.zoom, base);
+  }
+}
+
+function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene, station: Station, { x, y }: Place, zoom: number, font: string): void {
+  const [left, top] = [x - boxWidth / 2, y - boxHeight / 2];
+  c.fillStyle = tone('--panel');
+  c.strokeStyle = station.id === chosen ? tone('--accent') : tone('--edge');
+  c.lineWidth = (station.id === chosen ? 3 : 1) / Math.min(1, zoom);
+  c.beginPath();
+  c.roundRect(left, top, boxWidth, boxHeight, 8);
+  c.fill();
+  c.stroke();
+  const share = station.queue !== null && deepest > 0 ? station.queue / deepest : 0;
+  if (zoom < 0.35) { // too small to read: the whole box is its bar
+    c.fillStyle = tone('--accent');
+    c.fillRect(left + 4, top + 4, (boxWidth - 8) * share, boxHeight - 8);
+    if (station.drops > 0) {
+      c.fillStyle = tone('--bad');
+      c.fillRect(left, top - 14, boxWidth, 10);
+    }
+    return;
+  }
+  if (station.queue !== null) { // its queue: a bar at the lower edge
+    c.fillStyle = tone('--line');
+    c.fillRect(left + 8, top + boxHeight - 9, boxWidth - 16, 4);
+    c.fillStyle = tone('--accent');
+    c.fillRect(left + 8, top + boxHeight - 9, (boxWidth - 16) * share, 4);
+  }
+  c.fillStyle = tone('--text');
+  c.font = font.replace(/^.*?px/, '600 13px');
+  c.fillText(station.name, x, y - 5, boxWidth - 10);
+  c.font = font.replace(/^.*?px/, '11px');
+  c.fillStyle = tone('--muted');
+  c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
+  if (station.hosts > 0) c.fillText(`${station.hosts} host${station.hosts === 1 ? '' : 's'}`, x, y + boxHeight / 2 + 14);
+  if (station.drops > 0) {
+    c.fillStyle = tone('--bad');
+    c.textAlign = 'left'; // beside the cables
+    c.fillText(`✕ ${compact(station.drops)}`, left, top - 6);
+    c.textAlign = 'center';
+  }
+}

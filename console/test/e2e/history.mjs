@@ -1,0 +1,227 @@
+// The time range, and what the pages show of it, against a server that keeps records.
+import assert from 'node:assert/strict';
+import { accessible, ask, go, open, run, shoot } from './browser.mjs';
+
+const number = (text) => Number(text.replace(/[^0-9]/g, ''));
+const span = 'since=10m';
+const hash = (page) => page.evaluate(() => location.hash);
+
+/** settled waits until nothing is asked any more. */
+const settled = async (page) => {
+  await page.waitForSelector('main h1', { state: 'attached' });
+  await page.waitForFunction(() => document.querySelectorAll('.asking, .stale').length === 0 && document.querySelectorAll('canvas').length > 0);
+};
+const show = async (page, to) => {
+  await page.evaluate((hash) => { location.hash = hash; }, to);
+  await settled(page);
+};
+
+await run({
+  async 'the range goes along, and is chosen by keys'() {
+    const page = await open('#/latency');
+    await page.getByRole('button', { name: '15 m', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('since=15m'));
+    await settled(page);
+    await page.getByRole('link', { name: 'Queues and bursts' }).first().click();
+    assert.match(await hash(page), /^#\/queues\?since=15m$/);
+    await settled(page);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    assert.match(await hash(page), /since=\d{4}-.*&until=\d{4}-/);
+    const shown = await page.textContent('.says');
+    await page.waitForTimeout(2500);
+    assert.equal(await page.textContent('.says'), shown, 'a fixed range stands still');
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    assert.notEqual(await page.textContent('.says'), shown);
+    await page.getByRole('button', { name: 'Follow' }).click();
+    assert.match(await hash(page), /since=15m$/);
+    await page.getByRole('button', { name: 'Now', exact: true }).click();
+    assert.equal(await hash(page), '#/queues');
+  },
+
+  async 'from and to are in the time of the browser'() {
+    const page = await open('#/latency');
+    await page.getByRole('button', { name: /Custom/ }).click();
+    await page.getByLabel('From', { exact: true }).fill('2026-01-15T10:00:00');
+    await page.getByLabel('To', { exact: true }).fill('2026-01-15T09:00:00');
+    await page.keyboard.press('Enter');
+    assert.match(await page.textContent('#custom-range [role=alert]'), /before/);
+    await page.getByLabel('To', { exact: true }).fill('2026-01-15T11:00:00');
+    await page.keyboard.press('Enter');
+    // Berlin is an hour ahead of UTC in winter.
+    assert.match(decodeURIComponent(await hash(page)), /since=2026-01-15T09:00:00.000Z&until=2026-01-15T10:00:00.000Z/);
+    assert.match(await page.getAttribute('.says', 'title'), /2026-01-15 09:00:00 to 2026-01-15 10:00:00 UTC/);
+    await page.waitForFunction(() => /Nothing that was asked for/.test(document.querySelector('main').textContent));
+  },
+
+  async 'the heat map of latency has what the API says'() {
+    const page = await open('#/overview');
+    await show(page, `#/latency?${span}&of=links&compare=before`);
+    const map = await ask(`heatmap?of=links&interval=10s&${span}`);
+    assert.ok(map.times.length > 0);
+    const packets = map.spread.reduce((sum, s) => sum + s.packets, 0);
+    const said = await page.locator('.sums tbody tr').first().locator('td').nth(4).textContent();
+    assert.ok(Math.abs(Number.parseFloat(said) * (said.endsWith('k') ? 1000 : 1) - packets) <= packets / 100, `${said}: ${packets}`);
+    assert.equal(await page.getAttribute('canvas', 'data-columns'), String(map.times.length));
+    assert.equal(await page.getAttribute('canvas', 'data-rows'), String(map.bounds.length - 1));
+    // By the keyboard: the last piece, and what is told of it.
+    await page.locator('canvas').focus();
+    await page.keyboard.press('End');
+    const told = await page.textContent('.hint');
+    const last = map.spread.at(-1);
+    assert.ok(told.includes(`of ${last.packets.toLocaleString('en')} packets`), `${told}: ${last.packets}`);
+    assert.match(told, /100 % of the reports arrived/);
+    const { links } = await ask(`links?${span}&order=delay_p99_ns&limit=1`);
+    const first = page.locator('[aria-label=Slowest] tbody tr').first();
+    assert.ok((await first.textContent()).includes(links[0].from_name));
+    await accessible(page, 'latency over time');
+    await shoot(page, 'light-latency-over-time');
+    await first.getByRole('link', { name: /Over time/ }).click();
+    await page.waitForFunction(() => location.hash.includes('from='));
+    await settled(page);
+    const one = await ask(`heatmap?of=links&interval=10s&${span}&filter=${encodeURIComponent(`from = ${links[0].from} and from_port = ${links[0].from_port} and to = ${links[0].to}`)}`);
+    assert.equal(await page.getAttribute('canvas', 'data-columns'), String(one.times.length));
+  },
+
+  async 'dragging zooms, a double click goes back, and so does Escape'() {
+    const page = await open('#/overview');
+    await show(page, `#/latency?${span}`);
+    const box = await page.locator('canvas').boundingBox();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 100);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 11, box.y + 120, { steps: 5 });
+    await page.mouse.up();
+    await page.waitForFunction(() => location.hash.includes('until='));
+    const params = new URLSearchParams((await hash(page)).split('?')[1]);
+    const ms = Date.parse(params.get('until')) - Date.parse(params.get('since'));
+    assert.ok(ms > 250_000 && ms < 350_000, `${ms} ms of 10 minutes`);
+    await settled(page);
+    await page.locator('canvas').dblclick({ position: { x: 300, y: 100 } });
+    await page.waitForFunction((to) => location.hash === to, `#/latency?${span}`);
+    await settled(page);
+    await page.locator('canvas').focus();
+    for (const key of ['Home', 'Enter', 'End', 'Enter']) await page.keyboard.press(key);
+    await page.waitForFunction(() => location.hash.includes('until='));
+    await settled(page);
+    await page.locator('canvas').focus();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction((to) => location.hash === to, `#/latency?${span}`);
+  },
+
+  async 'other kinds: paths, flows, a hop'() {
+    const page = await open('#/overview');
+    for (const of of ['paths', 'flows']) {
+      await show(page, `#/latency?${span}&of=${of}`);
+      assert.ok(Number(await page.getAttribute('canvas', 'data-columns')) > 0, of);
+      await accessible(page, of);
+    }
+    const { hops } = await ask(`hops?${span}&order=latency_p99_ns&limit=1`);
+    await show(page, `#/latency?${span}&node=${hops[0].node}&in=${hops[0].ingress_port}&out=${hops[0].egress_port}`);
+    assert.ok((await page.textContent('h2')).includes(hops[0].name));
+  },
+
+  async 'queues over time'() {
+    const page = await open('#/overview');
+    await show(page, `#/queues?${span}`);
+    const { queues } = await ask(`queues?${span}&order=occupancy_max&limit=40`);
+    assert.equal(await page.locator('canvas').first().getAttribute('data-rows'), String(queues.length));
+    await page.waitForFunction(() => document.querySelectorAll('canvas').length === 2);
+    const second = `${queues[1].node} ${queues[1].egress_port} ${queues[1].queue}`;
+    const box = await page.locator('canvas').first().boundingBox();
+    await page.mouse.click(box.x + 400, box.y + 8 + (box.height - 32) * (1.5 / queues.length));
+    await page.waitForFunction((key) => document.querySelector('select[aria-label=Queue]').value === key, second);
+    await settled(page);
+    const { bursts } = await ask('bursts?limit=1024');
+    assert.equal(Number(await page.locator('[aria-label=Bursts] table').getAttribute('aria-rowcount')) - 1, bursts.length);
+    await accessible(page, 'queues over time');
+    await shoot(page, 'light-queues-over-time');
+  },
+
+  async 'the topology of a moment'() {
+    const page = await open('#/overview');
+    await show(page, `#/topology?${span}&colour=delay`);
+    await page.waitForSelector('canvas[data-painted=true]');
+    const { links, since } = await ask(`links?${span}&limit=10000`);
+    const pairs = new Set(links.map((l) => [l.from, l.to].sort((a, b) => a - b).join()));
+    assert.equal(await page.getAttribute('canvas', 'data-links'), String(pairs.size));
+    // Go to the piece of most packets, and compare a node with the API.
+    const pieces = (await ask(`links?${span}&interval=10s&group_by=`)).links;
+    const most = pieces.toSorted((a, b) => b.packets - a.packets)[0];
+    const index = Math.round((Date.parse(most.start) - Math.floor(Date.parse(since) / 10_000) * 10_000) / 10_000);
+    await page.getByRole('slider', { name: 'Moment' }).fill(String(index));
+    await page.waitForFunction(() => location.hash.includes('at='));
+    const at = new Date(new URLSearchParams((await hash(page)).split('?')[1]).get('at'));
+    await page.selectOption('select[aria-label="Choose a node"]', { label: 'leaf1' });
+    const until = new Date(at.getTime() + 10_000).toISOString();
+    const there = (await ask(`links?since=${at.toISOString()}&until=${until}&node=leaf1`)).links;
+    await page.waitForFunction((n) => document.querySelectorAll('aside table tbody tr').length === n, there.length);
+    const largest = Math.max(...there.map((l) => l.packets));
+    const said = await page.locator('aside tbody tr td:nth-child(3)').first().textContent();
+    assert.ok(Math.abs(Number(said.replace('k', '')) * (said.includes('k') ? 1000 : 1) - largest) <= largest / 100, `${said}, the API has ${largest}`);
+    await accessible(page, 'topology of a moment');
+    await shoot(page, 'light-topology-moment');
+    // Replay runs to the end by itself.
+    await page.getByRole('slider', { name: 'Moment' }).fill(String(index));
+    await page.selectOption('.slider select', '8');
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await page.waitForFunction((from) => Number(document.querySelector('.slider input').value) > from, index);
+  },
+
+  async 'what goes by a link is told, and shown when it is chosen'() {
+    const page = await open('#/topology');
+    await page.waitForSelector('canvas[data-painted=true]');
+    const stage = await page.locator('.stage').boundingBox();
+    // Somewhere along a line across the middle there is a cable.
+    for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++) await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
+    await page.waitForSelector('.hint .mono');
+    assert.match(await page.textContent('.hint'), /(leaf|spine)\d – (leaf|spine)\d: .*packets/);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.waitForSelector('aside[aria-label=Link] .mono');
+    assert.match(await hash(page), /link=/);
+  },
+
+  async 'a long question says so, and is given up'() {
+    const page = await open('#/overview');
+    let asked = 0;
+    let answer = false;
+    await page.route('**/api/v1/heatmap*', async (route) => {
+      asked++;
+      while (!answer) await new Promise((done) => setTimeout(done, 50));
+      await route.continue().catch(() => null); // it was given up
+    });
+    await page.evaluate((to) => { location.hash = to; }, `#/latency?${span}`);
+    await page.waitForSelector('progress');
+    assert.match(await page.textContent('.asking'), /asking the store for \d+ s/);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    assert.match(await page.textContent('.asking'), /Cancelled/);
+    const before = asked;
+    await page.waitForTimeout(2500);
+    assert.equal(asked, before, 'nothing is asked after that');
+    answer = true;
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await settled(page);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  },
+
+  async 'the store that fails shows why, and comes back by itself'() {
+    const page = await open('#/overview');
+    await page.route('**/api/v1/heatmap*', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"detail":"the store did not answer within 20s"}' }));
+    await page.evaluate((to) => { location.hash = to; }, `#/latency?${span}`);
+    await page.waitForSelector('main [role=alert]');
+    assert.match(await page.textContent('main [role=alert]'), /the store did not answer/);
+    await page.unroute('**/api/v1/heatmap*');
+    await settled(page);
+    page.problems = page.problems.filter((text) => !text.includes('503'));
+  },
+
+  async 'on a phone nothing is wider than the screen'() {
+    const page = await open('#/overview', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
+    for (const name of ['latency', 'queues', 'topology']) {
+      await show(page, `#/${name}?${span}`);
+      await shoot(page, `phone-${name}-over-time`);
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, name);
+      await accessible(page, name);
+    }
+  },
+});
