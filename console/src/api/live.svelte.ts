@@ -48,8 +48,8 @@ export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, interval
   const result = new Live<T>();
   $effect(() => {
     const load = ask();
-    const every = pace.held ? Infinity : intervalMs;
-    const every = typeof intervalMs === 'number' ? intervalMs : intervalMs();
+    const pause = typeof intervalMs === 'number' ? intervalMs : intervalMs();
+    const every = pace.held ? Infinity : pause;
     return untrack(() => poll(load, result, every));
   });
   return result;

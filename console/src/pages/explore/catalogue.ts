@@ -10,14 +10,17 @@ export const subjects: Record<string, Subject> = {
   },
   hops: {
     title: 'hops', usual: ['node', 'egress_port'], groups: ['node', 'ingress_port', 'egress_port', 'dropped'],
-    measures: ['packets', 'latency_mean_ns', 'latency_max_ns', 'latency_min_ns'],
+    measures: ['packets', 'latency_p50_ns', 'latency_p99_ns', 'latency_mean_ns', 'latency_max_ns', 'latency_min_ns'],
   },
   paths: {
     title: 'paths', usual: ['id'], groups: ['id'],
     measures: ['packets', 'residence_p50_ns', 'residence_p99_ns', 'residence_mean_ns', 'residence_max_ns', 'residence_min_ns', 'end_to_end_mean_ns', 'incomplete', 'clock_errors'],
   },
   queues: { title: 'queues', usual: ['node', 'egress_port'], groups: ['node', 'egress_port', 'queue'], measures: ['occupancy_max', 'occupancy_mean', 'samples'] },
-  links: { title: 'links', usual: ['from', 'to'], groups: ['from', 'from_port', 'to', 'to_port'], measures: ['packets'] },
+  links: {
+    title: 'links', usual: ['from', 'to'], groups: ['from', 'from_port', 'to', 'to_port'],
+    measures: ['packets', 'delay_p50_ns', 'delay_p99_ns', 'delay_mean_ns', 'delay_max_ns', 'delay_min_ns'],
+  },
   drops: { title: 'drops', usual: ['node', 'reason_name'], groups: ['node', 'ingress_port', 'egress_port', 'reason_name', 'reason'], measures: ['packets'] },
   exporters: {
     title: 'exporters', usual: ['source', 'node'], groups: ['source', 'node', 'hw_id', 'version', 'dialect', 'loss_known'],
