@@ -86,6 +86,7 @@ type Query struct {
 	Incast    bool   // of bursts: only those to which many senders came together
 	Filter    string // of events and alerts: see package filter
 
+	At           string // of nodes, ports, links and the topology: a time or how long ago, instead of now
 	Since, Until string // a time or how long ago: of loss, and of lists of a time range (see Client.FlowHistory)
 	GroupBy      string // of a time range: names of fields, with commas
 	Interval     string // of a time range: length of its pieces
@@ -101,7 +102,7 @@ func (q *Query) encode() string {
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
-		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "since": q.Since, "until": q.Until,
+		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "at": q.At, "since": q.Since, "until": q.Until,
 		"group_by": q.GroupBy, "interval": q.Interval, "cursor": q.Cursor, "exporter": q.Exporter, "flow": q.Flow,
 	} {
 		if value != "" {
@@ -148,9 +149,14 @@ func (c *Client) Hosts(ctx context.Context, q Query) (*HostList, error) {
 	return get[HostList](ctx, c, "hosts", q)
 }
 
-// Topology returns nodes, ports, links and hosts. It takes no parameters.
-func (c *Client) Topology(ctx context.Context, _ Query) (*Topology, error) {
-	return get[Topology](ctx, c, "topology", Query{})
+// Ports returns the ports of nodes.
+func (c *Client) Ports(ctx context.Context, q Query) (*PortList, error) {
+	return get[PortList](ctx, c, "ports", q)
+}
+
+// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until; other fields it does not take.
+func (c *Client) Topology(ctx context.Context, q Query) (*Topology, error) {
+	return get[Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until})
 }
 
 // Flows returns flows.

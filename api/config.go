@@ -33,6 +33,8 @@ type Config struct {
 
 	// History answers questions about a time range; without it lists are about now only.
 	History History
+	// Between says when links and hosts were there; without it, as without History.
+	Between Between
 	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
 	KeptFine, KeptMinute time.Duration
 

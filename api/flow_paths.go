@@ -109,7 +109,7 @@ func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer
 	if p.values.Has("since") || p.values.Has("until") {
 		r = p.span(now)
 	}
-	p.asked["since"], p.asked["until"] = true, true
+	p.knows("since", "until")
 	limit := p.limit()
 	step := p.step(r)
 	if kept := h.cfg.KeptFine; h.cfg.History != nil && kept > 0 && now.Sub(r.since) > kept {

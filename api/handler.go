@@ -69,6 +69,8 @@ func New(cfg Config) http.Handler {
 	for name, find := range h.finders() {
 		h.routes["/api/v1/"+name] = h.list(find)
 	}
+	h.routes["/api/v1/nodes"] = pastOr(h.routes["/api/v1/nodes"], h.list(h.nodesPast), "at", "since", "until")
+	h.routes["/api/v1/links"] = pastOr(h.routes["/api/v1/links"], h.list(h.linksAt), "at")
 	h.routes[reportsPath] = h.reportsOrCapture(h.routes[reportsPath])
 	h.routes[capturePath] = h.capture
 	return checks.before(h)
@@ -77,6 +79,7 @@ func New(cfg Config) http.Handler {
 // finders returns the lists by name that are looked for on disk.
 func (h *handler) finders() map[string]finder {
 	return map[string]finder{
+		"ports":   h.ports,
 		"reports": h.reports,
 	}
 }

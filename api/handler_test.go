@@ -16,7 +16,7 @@ import (
 func TestLists(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for name, target := range map[string]string{
-		"nodes": "nodes", "links": "links", "hops": "hops", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
+		"nodes": "nodes", "ports": "ports", "links": "links", "hops": "hops", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
 		"topology": "topology", "hosts": "hosts",
 		"loss": "loss", "loss_intervals": "loss?intervals=true",
 		"flows_src": "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP", "flows_drops": "flows?order=drops&limit=1",
@@ -33,7 +33,7 @@ func TestLists(t *testing.T) {
 // What no device told yet is an empty list, not null.
 func TestListsOfNothing(t *testing.T) {
 	h := New(Config{Collector: newFeed().Collector})
-	for _, name := range []string{"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners", "loss"} {
+	for _, name := range []string{"nodes", "ports", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners", "loss"} {
 		var list map[string]any
 		w := ask(h, "GET", "/api/v1/"+name)
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
@@ -54,6 +54,8 @@ func TestFilters(t *testing.T) {
 		"nodes?node=2":                 {1, 1},
 		"nodes?node=nobody":            {0, 0},
 		"nodes?limit=3":                {6, 3},
+		"ports?node=s2&limit=1":        {2, 1},
+		"ports?node=nobody":            {0, 0},
 		"links?node=s3":                {2, 2},
 		"hosts?node=s3&limit=1":        {1, 1},
 		"hosts?address=10.0.1.0/24":    {1, 1},
@@ -111,7 +113,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/flows?port=65536", 400, "port", `port is "65536"`, "0 to 65535"},
 		{"GET", "/api/v1/flows?protocol=256", 400, "protocol", `protocol is "256"`, "0 to 255 or a name, such as tcp or udp"},
 		{"GET", "/api/v1/flows?path=1", 400, "path", `unknown parameter "path"`, "cursor, dst, filter, format, limit, node, order, outer_dst, outer_port, outer_src, port, protocol, since, src, until"},
-		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "cursor, filter, format, limit, node, order"},
+		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "cursor, filter, at, format, limit, node, order, since, until"},
 		{"GET", "/api/v1/links?node=", 400, "node", "node is empty", "the id or the name of a node"},
 		{"GET", "/api/v1/paths?path=12", 400, "path", `path is "12"`, "the id of a path, 16 hexadecimal digits"},
 		{"GET", "/api/v1/drops?reason=", 400, "reason", "reason is empty", "the number or the name of a reason"},
@@ -121,10 +123,10 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/loss?since=1m&until=2m", 400, "until", "until is not after since", "a time after since"},
 		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},
 		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
-		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, queues, reports, rules, silences", ""},
-		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, queues, reports, rules, silences", ""},
-		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, queues, reports, rules, silences", ""},
-		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, queues, reports, rules, silences", ""},
+		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
+		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
+		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
+		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET and HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET and HEAD", ""},
 		{"DELETE", "/", 405, "", "DELETE is not possible, only GET and HEAD", ""},

@@ -47,6 +47,9 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	y := h.histories[name]
 	r := p.span(now)
 	limit := p.limit()
+	if name == "links" {
+		p.knows("at") // see linksAt
+	}
 	q := store.Query{Table: y.table, Limit: limit}
 	q.Where, q.Args = p.where(y.schema, now)
 	if y.record == nil {

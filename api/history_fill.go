@@ -71,6 +71,10 @@ func fillRecord(record reflect.Value, columns []string, row []any, names map[uin
 // fillField sets a pointer to a value, which has its type or can be converted without a loss.
 func fillField(to reflect.Value, v any) error {
 	from, kind := reflect.ValueOf(v), to.Type().Elem()
+	if from.Type() == to.Type() {
+		to.Set(from)
+		return nil
+	}
 	exact := from.Type() == kind || from.Kind() != reflect.String && from.CanConvert(kind) && kind != reflect.TypeFor[netip.Addr]() && kind != reflect.TypeFor[time.Time]()
 	if !exact {
 		return fmt.Errorf("got %T, want %v", v, kind)

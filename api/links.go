@@ -2,6 +2,7 @@ package api
 
 import (
 	"slices"
+	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -9,12 +10,15 @@ import (
 // A LinkList answers GET /api/v1/links.
 type LinkList struct {
 	Head
+	Since *time.Time       `json:"since,omitempty"`
+	Until *time.Time       `json:"until,omitempty"` // not part of it
 	Links []telemetry.Link `json:"links"`
 }
 
 func (h *handler) links(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "links", linkTable.Row)
 	is, _ := p.node() // at either end
+	p.knows("at")     // see linksAt
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

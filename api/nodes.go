@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -10,12 +11,15 @@ import (
 // A NodeList answers GET /api/v1/nodes.
 type NodeList struct {
 	Head
+	Since *time.Time       `json:"since,omitempty"`
+	Until *time.Time       `json:"until,omitempty"` // not part of it
 	Nodes []telemetry.Node `json:"nodes"`
 }
 
 func (h *handler) nodes(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "nodes", nodeTable.Row)
 	is, _ := p.node()
+	p.knows("at", "since", "until") // see nodesPast
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

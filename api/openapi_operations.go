@@ -13,12 +13,13 @@ import (
 
 // operations are all that can be asked for below /api/v1/, in the order of docs/reference/api.md.
 var operations = []operation{
-	{method: "GET", path: "/api/v1/nodes", id: "nodes", summary: "devices that appeared in reports", params: "node limit format filter order cursor", answer: NodeList{}},
-	{method: "GET", path: "/api/v1/links", id: "links", summary: "links between nodes, with their delays", params: "node limit format since until filter order cursor", answer: LinkList{}, past: "node limit format since until filter cursor group_by interval order", history: LinkHistory{}},
+	{method: "GET", path: "/api/v1/nodes", id: "nodes", summary: "devices that appeared in reports", params: "node limit format filter order cursor at since until", answer: NodeList{}},
+	{method: "GET", path: "/api/v1/ports", id: "ports", summary: "ports of nodes, and what is behind them", params: "node limit format at since until", answer: PortList{}},
+	{method: "GET", path: "/api/v1/links", id: "links", summary: "links between nodes, with their delays", params: "node limit format at since until filter order cursor", answer: LinkList{}, past: "node limit format at since until filter cursor group_by interval order", history: LinkHistory{}},
 	{method: "GET", path: "/api/v1/hops", id: "hops", summary: "what packets met at each node between two of its ports", params: "node limit format since until filter order cursor", answer: HopList{}, past: "node limit format since until filter cursor group_by interval order", history: HopHistory{}},
 	{method: "GET", path: "/api/v1/clocks", id: "clocks", summary: "by how much the clocks of nodes differ", params: "node limit format order cursor", answer: ClockList{}},
 	{method: "GET", path: "/api/v1/hosts", id: "hosts", summary: "addresses, and where they are attached", params: "node address limit format order cursor", answer: HostList{}},
-	{method: "GET", path: "/api/v1/topology", id: "topology", summary: "nodes, ports, links and hosts in one answer", answer: Topology{}},
+	{method: "GET", path: "/api/v1/topology", id: "topology", summary: "nodes, ports, links and hosts in one answer", params: "at since until", answer: Topology{}},
 	{method: "GET", path: "/api/v1/flows", id: "flows", summary: "flows with their paths", params: "src dst port protocol node order outer_src outer_dst outer_port limit format since until filter cursor", answer: FlowList{}, past: "node src dst port protocol limit format since until filter cursor group_by interval order", history: FlowHistory{}},
 	{method: "GET", path: "/api/v1/flows/stream", id: "streamFlows", summary: "flows about which reports come, once a second: server-sent events", params: "src dst port protocol node outer_src outer_dst outer_port limit filter", media: mediaStream},
 	{method: "GET", path: "/api/v1/flows/{id}", id: "flow", summary: "one flow", answer: FlowAnswer{}},
@@ -104,6 +105,8 @@ var parameters = map[string]parameter{
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
 	"schema": {doc: "whose fields a filter has", schema: schemaNames(), required: true},
 	"text":   {doc: "a filter, which may be wrong or incomplete", schema: textSchema, required: true},
+
+	"at": {doc: "a moment, such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
 
 	"exporter":       {doc: "address or prefix that sent it", schema: textSchema},
 	"flow":           {doc: "id of a flow, 16 hexadecimal digits", schema: huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{16}$"}},

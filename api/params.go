@@ -51,6 +51,13 @@ func (p *params) text(name string) (string, bool) {
 	return "", false
 }
 
+// knows says that the resource has parameters of these names, which it needs not ask for.
+func (p *params) knows(names ...string) {
+	for _, name := range names {
+		p.asked[name] = true
+	}
+}
+
 // reject notes that a parameter is wrong.
 func (p *params) reject(name, allowed, format string, args ...any) {
 	if p.wrong == nil {

@@ -3,19 +3,29 @@ package api
 import (
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Topology answers GET /api/v1/topology; Total counts its nodes.
+// A Topology answers GET /api/v1/topology; Total counts its nodes. Of the past it says in which range packets were counted.
 type Topology struct {
 	Head
+	Since *time.Time `json:"since,omitempty"`
+	Until *time.Time `json:"until,omitempty"` // not part of it
 	telemetry.Topology
 }
 
 // topology is no list: its parts belong together.
 func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+	p := newParams(r.URL.RawQuery)
+	past := asksPast(p)
+	var there, counted span
+	if past {
+		there, counted = p.moment(h.cfg.Now())
+	}
+	p.knows("at", "since", "until")
+	if problem := p.problem(); problem != nil {
 		problem.write(w)
 		return
 	}
@@ -25,9 +35,20 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := h.cfg.Now().UTC()
+	if past {
+		t, problem := h.pastTopology(r.Context(), there, counted)
+		<-h.queries
+		if problem != nil {
+			problem.write(w)
+			return
+		}
+		since, until := counted.since.UTC(), counted.until.UTC()
+		writeAnswer(w, Topology{Head{GeneratedAt: now, Total: len(t.Nodes)}, &since, &until, *t})
+		return
+	}
 	t := h.cfg.Collector.Topology()
 	<-h.queries
-	writeAnswer(w, Topology{Head{GeneratedAt: now, Total: len(t.Nodes)}, t})
+	writeAnswer(w, Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: t})
 }
 
 // A HostList answers GET /api/v1/hosts.

@@ -17,6 +17,10 @@ type Backend interface {
 	Maintain(ctx context.Context, now time.Time) error
 	// Query answers q.
 	Query(ctx context.Context, q *Query) (*Answer, error)
+	// Between says when links or hosts (the tables Links and Hosts) were there: a row for each time that touches the range from
+	// from to to, both included, with the columns first and last, between which it was never silent for more than five minutes,
+	// and packets. What is more than five minutes outside of the range is not looked at. limit is how many rows are wanted at most.
+	Between(ctx context.Context, t Table, from, to time.Time, limit int) (*Answer, error)
 	// SQL answers a SELECT statement over the tables of docs/reference/store.md, with at most limit rows. It changes nothing.
 	SQL(ctx context.Context, statement string, limit int) (*Answer, error)
 	// Stats tells what is on disk.

@@ -164,6 +164,14 @@ func (k *keeper) history() api.History {
 	return k.store.Query
 }
 
+// between returns what says when links and hosts were there.
+func (k *keeper) between() api.Between {
+	if k == nil {
+		return nil
+	}
+	return k.store.Between
+}
+
 // metrics returns those of the store.
 func (k *keeper) metrics() prometheus.Gatherer {
 	if k == nil {

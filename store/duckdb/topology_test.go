@@ -2,9 +2,11 @@ package duckdb
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -55,6 +57,36 @@ func TestTopologyBetween(t *testing.T) {
 		}
 	}
 	t.Run("seconds", check)
+	// Between is the same for programs.
+	for _, c := range []struct {
+		table      store.Table
+		from, to   int // minutes
+		limit      int
+		want       string
+		more, fail bool
+	}{
+		{store.Links, 20, 20, 10, "1 10m10s 61,", false, false}, // as far as five minutes around it tell
+		{store.Links, 0, 70, 10, "1 1h0m0s 360,2 10m0s 60,2 30m0s 180,", false, false},
+		{store.Links, 0, 70, 2, "1 1h0m0s 360,2 10m0s 60,", true, false},
+		{store.Links, 80, 90, 10, "", false, false},
+		{store.Flows, 0, 70, 10, "", false, true},
+	} {
+		a, err := s.Between(t.Context(), c.table, epoch.Add(time.Duration(c.from)*time.Minute), epoch.Add(time.Duration(c.to)*time.Minute), c.limit)
+		if (err != nil) != c.fail {
+			t.Fatal(err)
+		}
+		if err != nil {
+			continue
+		}
+		got := ""
+		at := func(row []any, column string) any { return row[slices.Index(a.Columns, column)] }
+		for _, row := range a.Rows {
+			got += fmt.Sprintf("%v %v %v,", at(row, "from_node"), at(row, "last").(time.Time).Sub(at(row, "first").(time.Time)), at(row, "packets"))
+		}
+		if got != c.want || a.More != c.more {
+			t.Errorf("%+v: got %s, %v", c, got, a.More)
+		}
+	}
 	roll(t, s, epoch.Add(30*time.Minute))
 	t.Run("seconds and minutes", check)
 	roll(t, s, epoch.Add(3*time.Hour))

@@ -1,0 +1,417 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Between function says when links or hosts were there; see store.Backend.
+type Between func(ctx context.Context, t store.Table, from, to time.Time, limit int) (*store.Answer, error)
+
+const (
+	// momentCounts is how long before a moment packets are counted of it.
+	momentCounts = time.Minute
+	// lookAround is how far around the range is looked for when links and hosts came and went.
+	lookAround = time.Hour
+	// maxAttached is how many links and hosts there are in a topology of the past.
+	maxAttached = 20_000
+)
+
+// asksPast reports whether a query is about the past.
+func asksPast(p *params) bool {
+	return p.values.Has("at") || p.values.Has("since") || p.values.Has("until")
+}
+
+// moment returns what is asked for: what was there in a range, and the range in which its packets are counted. The parameter at
+// names a moment, since and until a range.
+func (p *params) moment(now time.Time) (there, counted span) {
+	at := p.time("at", now)
+	p.knows("since", "until")
+	if at == 0 {
+		there = p.span(now)
+		return there, there
+	}
+	if p.values.Has("since") || p.values.Has("until") {
+		p.reject("at", "a moment, or a range by since and until", "at and a range are given")
+	}
+	t := time.Unix(0, at)
+	return span{t, t}, span{t.Add(-momentCounts), t}
+}
+
+// noPast is the answer of a server without a store.
+func noPast(parameter string) *Problem {
+	problem := newProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
+	problem.Parameter = parameter
+	return problem
+}
+
+// pastTopology returns what was attached to what, with the packets that were counted.
+func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telemetry.Topology, *Problem) {
+	if h.cfg.History == nil || h.cfg.Between == nil {
+		if there == counted {
+			return nil, noPast("since")
+		}
+		return nil, noPast("at")
+	}
+	b := topologyBuilder{names: h.cfg.Collector.Names, nodes: map[uint32]*pastNode{}, links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
+	for _, step := range []func() *Problem{
+		func() *Problem {
+			return h.between(ctx, store.Links, there, reflect.TypeFor[linkTime](), func(row any) { b.link(row.(*linkTime)) })
+		},
+		func() *Problem {
+			return h.between(ctx, store.Hosts, there, reflect.TypeFor[hostTime](), func(row any) { b.host(row.(*hostTime)) })
+		},
+		func() *Problem {
+			return h.rows(ctx, &store.Query{
+				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{"packets", "delay", "delay_uncertainty", "delay_clamped"},
+			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
+		},
+		func() *Problem {
+			return h.rows(ctx, &store.Query{
+				Table: store.Hosts, Group: []string{"address_hi", "address_lo", "tunnel", "tunnel_id", "node", "port"}, Values: []string{"packets"},
+			}, counted, reflect.TypeFor[hostTime](), func(row any) { b.countHost(row.(*hostTime)) })
+		},
+		func() *Problem {
+			return h.rows(ctx, &store.Query{
+				Table: store.Hops, Group: []string{"node", "ingress_port", "egress_port", "dropped"}, Values: []string{"packets"},
+			}, counted, reflect.TypeFor[hopCount](), func(row any) { b.countHop(row.(*hopCount)) })
+		},
+	} {
+		if problem := step(); problem != nil {
+			return nil, problem
+		}
+	}
+	return b.topology(), nil
+}
+
+// between calls yield for each time of links or hosts that touches a range; kind is the type of the rows.
+func (h *handler) between(ctx context.Context, t store.Table, r span, kind reflect.Type, yield func(row any)) *Problem {
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	found, err := h.cfg.Between(ctx, t, r.since.Add(-lookAround), r.until.Add(lookAround), maxAttached)
+	switch {
+	case ctx.Err() != nil:
+		return newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
+	case err != nil:
+		return newProblem(http.StatusInternalServerError, "%v", err)
+	}
+	first, last := slices.Index(found.Columns, "first"), slices.Index(found.Columns, "last")
+	for _, row := range found.Rows {
+		from, _ := row[first].(time.Time)
+		to, _ := row[last].(time.Time)
+		if from.After(r.until) || to.Before(r.since) {
+			continue
+		}
+		if problem := h.yield(found, row, kind, yield); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+// rows calls yield for each row of a question about a range.
+func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect.Type, yield func(row any)) *Problem {
+	q.From, q.To, q.Limit = r.since, r.until, maxAttached
+	found, problem := h.ask(ctx, q)
+	if problem != nil {
+		return problem
+	}
+	for _, row := range found.Rows {
+		if problem := h.yield(found, row, kind, yield); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
+
+// yield calls yield for a row, as a pointer to a value of kind.
+func (h *handler) yield(found *store.Answer, row []any, kind reflect.Type, yield func(row any)) *Problem {
+	record := reflect.New(kind)
+	if err := fillRecord(record.Elem(), found.Columns, row, h.cfg.Collector.Names); err != nil {
+		return newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+	}
+	yield(record.Interface())
+	return nil
+}
+
+// Rows of the store. What is not known is nil.
+type (
+	linkTime struct {
+		From     *uint32    `store:"from_node"`
+		FromPort *uint32    `store:"from_port"`
+		To       *uint32    `store:"to_node"`
+		ToPort   *uint32    `store:"to_port"`
+		First    *time.Time `store:"first"`
+		Last     *time.Time `store:"last"`
+	}
+	linkCount struct {
+		From        *uint32              `store:"from_node"`
+		FromPort    *uint32              `store:"from_port"`
+		To          *uint32              `store:"to_node"`
+		ToPort      *uint32              `store:"to_port"`
+		Packets     *uint64              `store:"packets"`
+		Delay       *telemetry.Histogram `store:"delay"`
+		Uncertainty *int64               `store:"delay_uncertainty"`
+		Clamped     *uint64              `store:"delay_clamped"`
+	}
+	hostTime struct {
+		Address  *netip.Addr `store:"address_hi,address_lo"`
+		Tunnel   *uint8      `store:"tunnel"`
+		TunnelID *uint32     `store:"tunnel_id"`
+		Node     *uint32     `store:"node"`
+		Port     *uint32     `store:"port"`
+		First    *time.Time  `store:"first"`
+		Last     *time.Time  `store:"last"`
+		Packets  *uint64     `store:"packets"`
+	}
+	hopCount struct {
+		Node    *uint32 `store:"node"`
+		Ingress *uint32 `store:"ingress_port"`
+		Egress  *uint32 `store:"egress_port"`
+		Dropped *bool   `store:"dropped"`
+		Packets *uint64 `store:"packets"`
+	}
+)
+
+// numberOr returns a number that may not be known, for keys.
+func numberOr(n *uint32) int64 {
+	if n == nil {
+		return -1
+	}
+	return int64(*n)
+}
+
+type linkPlace struct{ from, fromPort, to, toPort int64 }
+
+type hostName struct {
+	address  netip.Addr
+	tunnel   uint8
+	tunnelID int64
+}
+
+// A pastNode is a node that is being put together.
+type pastNode struct {
+	telemetry.TopologyNode
+	ports map[uint32]*telemetry.NodePort
+}
+
+// A topologyBuilder puts rows together. Links and hosts come first: they say what there is.
+type topologyBuilder struct {
+	names   map[uint32]string
+	counted span
+	nodes   map[uint32]*pastNode
+	links   map[linkPlace]*telemetry.Link
+	hosts   map[hostName]*telemetry.Host
+}
+
+// node returns a node that was there from first to last.
+func (b *topologyBuilder) node(id uint32, first, last time.Time) *pastNode {
+	n := b.nodes[id]
+	if n == nil {
+		n = &pastNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.names[id], First: first, Last: last}, ports: map[uint32]*telemetry.NodePort{}}
+		b.nodes[id] = n
+	}
+	n.First, n.Last = earlier(n.First, first), later(n.Last, last)
+	return n
+}
+
+// port returns a port of n that was in use from first to last.
+func (n *pastNode) port(number uint32, first, last time.Time) *telemetry.NodePort {
+	p := n.ports[number]
+	if p == nil {
+		p = &telemetry.NodePort{Port: number, First: first, Last: last}
+		n.ports[number] = p
+	}
+	p.First, p.Last = earlier(p.First, first), later(p.Last, last)
+	return p
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// link adds a time in which a link was there. The same link may be there several times.
+func (b *topologyBuilder) link(r *linkTime) {
+	if r.From == nil || r.To == nil {
+		return
+	}
+	first, last := r.First.UTC(), r.Last.UTC()
+	key := linkPlace{numberOr(r.From), numberOr(r.FromPort), numberOr(r.To), numberOr(r.ToPort)}
+	l := b.links[key]
+	if l == nil {
+		l = &telemetry.Link{
+			From: *r.From, FromName: b.names[*r.From], FromPort: r.FromPort, To: *r.To, ToName: b.names[*r.To], ToPort: r.ToPort, First: first, Last: last,
+		}
+		b.links[key] = l
+	}
+	l.First, l.Last = earlier(l.First, first), later(l.Last, last)
+	b.node(*r.From, first, last)
+	b.node(*r.To, first, last)
+}
+
+func (b *topologyBuilder) countLink(r *linkCount) {
+	l := b.links[linkPlace{numberOr(r.From), numberOr(r.FromPort), numberOr(r.To), numberOr(r.ToPort)}]
+	if l == nil {
+		return // it was gone at the moment
+	}
+	l.Packets = *r.Packets
+	if r.Delay == nil {
+		return
+	}
+	l.Delay = &telemetry.Delay{NS: distributionOf(r.Delay)}
+	if r.Uncertainty != nil {
+		uncertainty := uint64(*r.Uncertainty)
+		l.Delay.UncertaintyNs = &uncertainty
+	}
+	if r.Clamped != nil {
+		l.Delay.Clamped = *r.Clamped
+	}
+}
+
+// distributionOf sums up a histogram.
+func distributionOf(h *telemetry.Histogram) *telemetry.Distribution {
+	return &telemetry.Distribution{
+		Count: h.Count, Min: h.Min, Mean: float64(h.Sum) / float64(h.Count), Max: h.Max, P50: h.Quantile(0.5), P99: h.Quantile(0.99),
+		RelativeError: math.Exp2(math.Exp2(-float64(h.Scale))/2) - 1, // half a bucket
+	}
+}
+
+func hostNameOf(r *hostTime) hostName {
+	name := hostName{address: *r.Address, tunnelID: numberOr(r.TunnelID)}
+	if r.Tunnel != nil {
+		name.tunnel = *r.Tunnel
+	}
+	return name
+}
+
+// host adds a time in which a host was at a place.
+func (b *topologyBuilder) host(r *hostTime) {
+	if r.Address == nil || r.Node == nil {
+		return
+	}
+	first, last := r.First.UTC(), r.Last.UTC()
+	name := hostNameOf(r)
+	host := b.hosts[name]
+	if host == nil {
+		host = &telemetry.Host{Address: *r.Address, Tunnel: telemetry.Tunnel(name.tunnel).String()}
+		if name.tunnel != 0 {
+			host.TunnelID = r.TunnelID
+		}
+		b.hosts[name] = host
+	}
+	if p := placeOf(host, r); p != nil {
+		p.First, p.Last = earlier(p.First, first), later(p.Last, last)
+	} else {
+		host.Places = append(host.Places, telemetry.HostPlace{Node: *r.Node, Name: b.names[*r.Node], Port: r.Port, First: first, Last: last})
+	}
+	b.node(*r.Node, first, last)
+}
+
+// placeOf returns the place of a host that a row is about.
+func placeOf(host *telemetry.Host, r *hostTime) *telemetry.HostPlace {
+	for i := range host.Places {
+		if p := &host.Places[i]; p.Node == *r.Node && numberOr(p.Port) == numberOr(r.Port) {
+			return p
+		}
+	}
+	return nil
+}
+
+func (b *topologyBuilder) countHost(r *hostTime) {
+	if r.Address == nil || r.Node == nil {
+		return
+	}
+	if host := b.hosts[hostNameOf(r)]; host != nil {
+		if p := placeOf(host, r); p != nil {
+			p.Packets = *r.Packets
+		}
+	}
+}
+
+// countHop adds what a node carried between two of its ports. Packets that it dropped did not leave it.
+func (b *topologyBuilder) countHop(r *hopCount) {
+	if r.Node == nil {
+		return
+	}
+	since, until := b.counted.since.UTC(), b.counted.until.UTC()
+	n := b.nodes[*r.Node]
+	if n == nil {
+		n = b.node(*r.Node, since, until)
+	}
+	n.Packets += *r.Packets
+	if r.Ingress != nil {
+		n.port(*r.Ingress, since, until).Received += *r.Packets
+	}
+	if r.Egress != nil && (r.Dropped == nil || !*r.Dropped) {
+		n.port(*r.Egress, since, until).Sent += *r.Packets
+	}
+}
+
+// topology puts all together, in the order that the topology of now has.
+func (b *topologyBuilder) topology() *telemetry.Topology {
+	t := &telemetry.Topology{Nodes: []telemetry.TopologyNode{}, Links: []telemetry.Link{}, Hosts: []telemetry.Host{}}
+	for _, l := range b.links {
+		t.Links = append(t.Links, *l)
+	}
+	port := func(n *uint32) uint32 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	slices.SortFunc(t.Links, func(a, b telemetry.Link) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)), cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
+	})
+	// Of several links at a port the one that most packets show counts.
+	for _, l := range slices.SortedStableFunc(slices.Values(t.Links), func(a, b telemetry.Link) int { return cmp.Compare(a.Packets, b.Packets) }) {
+		if l.FromPort != nil {
+			p := b.nodes[l.From].port(*l.FromPort, l.First, l.Last)
+			p.ToNode, p.ToName, p.ToPort = &l.To, l.ToName, l.ToPort
+		}
+		if l.ToPort != nil {
+			p := b.nodes[l.To].port(*l.ToPort, l.First, l.Last)
+			p.ToNode, p.ToName, p.ToPort = &l.From, l.FromName, l.FromPort
+		}
+	}
+	for _, host := range b.hosts {
+		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
+			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(port(a.Port), port(b.Port)))
+		})
+		if at := &host.Places[0]; at.Port != nil {
+			b.nodes[at.Node].port(*at.Port, at.First, at.Last).Hosts++
+		}
+		t.Hosts = append(t.Hosts, *host)
+	}
+	slices.SortFunc(t.Hosts, func(a, b telemetry.Host) int {
+		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel), cmp.Compare(port(a.TunnelID), port(b.TunnelID)))
+	})
+	for _, n := range b.nodes {
+		n.Ports = []telemetry.NodePort{}
+		for _, p := range n.ports {
+			n.Ports = append(n.Ports, *p)
+		}
+		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })
+		t.Nodes = append(t.Nodes, n.TopologyNode)
+	}
+	slices.SortFunc(t.Nodes, func(a, b telemetry.TopologyNode) int { return cmp.Compare(a.ID, b.ID) })
+	return t
+}
