@@ -6,13 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A BurstList answers GET /api/v1/bursts.
+// A BurstList answers GET /api/v1/bursts. That of a time range says which, and has a cursor if there are more.
 type BurstList struct {
 	Head
+	Since  *time.Time        `json:"since,omitempty"`
+	Until  *time.Time        `json:"until,omitempty"` // not part of it
+	Next   string            `json:"next_cursor,omitempty"`
 	Bursts []telemetry.Burst `json:"bursts"`
 }
 
@@ -27,9 +29,9 @@ const burstPath = "/api/v1/bursts/"
 func (h *handler) bursts(p *params) (answer, *Problem) {
 	limit := p.limit()
 	is, _ := p.node()
-	order := analyze.BurstOrder(p.choice("order",
-		string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops)))
+	order := p.burstOrder()
 	incast, hasIncast := p.boolean("incast")
+	p.knows("since", "until") // see burstsPast
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -48,6 +50,13 @@ func (h *handler) burst(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	b, found := h.cfg.Bursts.Burst(id)
+	if !found {
+		var problem *Problem
+		if b, found, problem = h.storedBurst(r.Context(), id); problem != nil {
+			problem.write(w)
+			return
+		}
+	}
 	if !found {
 		newProblem(http.StatusNotFound, "there is no burst %q, or it is no longer kept; %s lists those that are", id, strings.TrimSuffix(burstPath, "/")).write(w)
 		return

@@ -71,6 +71,7 @@ func New(cfg Config) http.Handler {
 	}
 	h.routes["/api/v1/nodes"] = pastOr(h.routes["/api/v1/nodes"], h.list(h.nodesPast), "at", "since", "until")
 	h.routes["/api/v1/links"] = pastOr(h.routes["/api/v1/links"], h.list(h.linksAt), "at")
+	h.routes["/api/v1/bursts"] = pastOr(h.routes["/api/v1/bursts"], h.list(h.burstsPast), "since", "until")
 	h.routes[reportsPath] = h.reportsOrCapture(h.routes[reportsPath])
 	h.routes[capturePath] = h.capture
 	return checks.before(h)

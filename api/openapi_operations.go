@@ -30,7 +30,7 @@ var operations = []operation{
 	{method: "POST", path: "/api/v1/events/{id}/acknowledge", id: "acknowledge", summary: "the event, of which somebody takes care", answer: telemetry.Event{}},
 	{method: "DELETE", path: "/api/v1/events/{id}/acknowledge", id: "takeBack", summary: "the event, of which nobody takes care any more", answer: telemetry.Event{}},
 	{method: "GET", path: "/api/v1/events/stream", id: "streamEvents", summary: "events as they begin, change and end: server-sent events", params: "kind severity node filter", media: mediaStream},
-	{method: "GET", path: "/api/v1/bursts", id: "bursts", summary: "times during which a queue was long, the latest first", params: "node incast order limit format", answer: BurstList{}},
+	{method: "GET", path: "/api/v1/bursts", id: "bursts", summary: "times during which a queue was long, the latest first", params: "node incast order limit format since until", answer: BurstList{}, past: "node incast order limit format since until cursor"},
 	{method: "GET", path: "/api/v1/bursts/{id}", id: "burst", summary: "one burst, packet by packet", answer: BurstAnswer{}},
 	{method: "GET", path: "/api/v1/queues", id: "queues", summary: "how long packets found each queue", params: "node limit format since until filter order cursor", answer: QueueList{}, past: "node limit format since until filter cursor group_by interval order", history: QueueHistory{}},
 	{method: "GET", path: "/api/v1/alerts", id: "alerts", summary: "alerts, the latest first", params: "state severity node silenced filter limit format", answer: AlertList{}},

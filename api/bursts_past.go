@@ -1,0 +1,220 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// burstColumns are the columns by which the orders of bursts go.
+var burstColumns = map[analyze.BurstOrder]string{
+	analyze.BurstsByLast: "start", analyze.BurstsByPeak: "peak_bytes", analyze.BurstsByDuration: "duration", analyze.BurstsByDrops: "drops",
+}
+
+// burstsPast lists the bursts that began in a time range, with who took part.
+func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) {
+	now := h.cfg.Now()
+	r := p.span(now)
+	limit := p.limit()
+	order := burstColumns[p.burstOrder()]
+	var terms []string
+	var args []any
+	if text, given := p.text("node"); given {
+		id, known := h.nodeOf(text)
+		terms, args = append(terms, "node = CAST(? AS UBIGINT)"), append(args, int64(id))
+		if !known {
+			terms = append(terms, "false")
+		}
+	}
+	if incast, given := p.boolean("incast"); given {
+		terms = append(terms, map[bool]string{true: "incast", false: "NOT incast"}[incast])
+	}
+	at := p.cursor(r)
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if h.cfg.History == nil {
+		return answer{}, noPast("since")
+	}
+	bursts, more, problem := h.storedBursts(ctx, &store.Query{
+		From: at.Since, To: at.Until, Where: strings.Join(terms, " AND "), Args: args, Order: order, Limit: limit, Offset: at.Offset,
+	})
+	if problem != nil {
+		return answer{}, problem
+	}
+	a := listOf("bursts", bursts, limit)
+	a.total, a.past = at.Offset+a.count, true
+	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}}
+	if more {
+		at.Offset += a.count
+		a.more = append(a.more, member{"next_cursor", at.String()})
+	}
+	return a, nil
+}
+
+// burstOrder returns the parameter order.
+func (p *params) burstOrder() analyze.BurstOrder {
+	return analyze.BurstOrder(p.choice("order",
+		string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops)))
+}
+
+// nodeOf returns the node with that id or name.
+func (h *handler) nodeOf(text string) (id uint32, known bool) {
+	if n, err := strconv.ParseUint(text, 0, 32); err == nil {
+		return uint32(n), true
+	}
+	id, known = nodeIDs(h.cfg.Collector.Names)[text]
+	return id, known
+}
+
+// storedBurst returns one burst of the past. Its packets are not kept.
+func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDetail, bool, *Problem) {
+	if h.cfg.History == nil {
+		return telemetry.BurstDetail{}, false, nil
+	}
+	bursts, _, problem := h.storedBursts(ctx, &store.Query{From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{id}, Limit: 1})
+	if problem != nil || len(bursts) == 0 {
+		return telemetry.BurstDetail{}, false, problem
+	}
+	d := telemetry.BurstDetail{Burst: bursts[0], Flows: []*telemetry.Endpoints{}, Timeline: []telemetry.BurstPoint{}}
+	d.Stack.Flows, d.Stack.Bytes = []int{}, [][]uint64{}
+	return d, true, nil
+}
+
+// storedBursts returns the bursts that q selects, with who took part in them, and whether there are more.
+func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry.Burst, bool, *Problem) {
+	q.Table = store.Bursts
+	q.Group = []string{
+		"start", "id", "node", "egress_port", "queue_id", "peak", `"end"`, "duration", "start_slack", "end_slack", "open", "peak_bytes", "peak_delay",
+		"above_bytes", "below_bytes", "packets", "bytes", "drops", "complete", "sources", "main_sources", "incast", "other_flows", "other_bytes",
+	}
+	found, problem := h.ask(ctx, q)
+	if problem != nil {
+		return nil, false, problem
+	}
+	bursts, byID := make([]telemetry.Burst, 0, len(found.Rows)), map[string]int{}
+	ids, marks := []any{}, []string{}
+	for _, row := range found.Rows {
+		problem := h.yield(found, row, reflect.TypeFor[burstRow](), func(row any) {
+			b := row.(*burstRow).burst(h.cfg.Collector.Names)
+			byID[b.ID] = len(bursts)
+			bursts, ids, marks = append(bursts, b), append(ids, b.ID), append(marks, "?")
+		})
+		if problem != nil {
+			return nil, false, problem
+		}
+	}
+	if len(bursts) == 0 {
+		return bursts, false, nil
+	}
+	first := slices.MinFunc(bursts, func(a, b telemetry.Burst) int { return a.Start.Compare(b.Start) }).Start
+	last := slices.MaxFunc(bursts, func(a, b telemetry.Burst) int { return a.Start.Compare(b.Start) }).Start
+	parts, problem := h.ask(ctx, &store.Query{
+		Table: store.BurstFlows, From: first, To: last.Add(1), Where: "burst IN (" + strings.Join(marks, ", ") + ")", Args: ids,
+		Limit: maxParticipants * len(bursts),
+		Group: []string{
+			"burst", "culprit", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id",
+			"packets", "bytes", "drops", "build_up_bytes", "share", "extra", "extra_max",
+		},
+	})
+	if problem != nil {
+		return nil, false, problem
+	}
+	for _, row := range parts.Rows {
+		problem := h.yield(parts, row, reflect.TypeFor[burstFlowRow](), func(row any) {
+			r := row.(*burstFlowRow)
+			r.into(&bursts[byID[*r.Burst]])
+		})
+		if problem != nil {
+			return nil, false, problem
+		}
+	}
+	for i := range bursts {
+		b := &bursts[i]
+		slices.SortStableFunc(b.Culprits, func(a, b telemetry.Culprit) int { return cmp.Compare(b.BuildUpBytes, a.BuildUpBytes) })
+		slices.SortStableFunc(b.Victims, func(a, b telemetry.Victim) int { return cmp.Compare(b.ExtraNs, a.ExtraNs) })
+	}
+	return bursts, found.More, nil
+}
+
+// maxParticipants is how many culprits and victims a burst has: 32 each.
+const maxParticipants = 64
+
+// A burstRow is a burst as a store has it.
+type burstRow struct {
+	Start       *time.Time `store:"start"`
+	ID          *string    `store:"id"`
+	Node        *uint32    `store:"node"`
+	Port        *uint32    `store:"egress_port"`
+	Queue       *uint8     `store:"queue_id"`
+	Peak        *time.Time `store:"peak"`
+	End         *time.Time `store:"end"`
+	Duration    *int64     `store:"duration"`
+	StartSlack  *int64     `store:"start_slack"`
+	EndSlack    *int64     `store:"end_slack"`
+	Open        *bool      `store:"open"`
+	PeakBytes   *uint64    `store:"peak_bytes"`
+	PeakDelay   *int64     `store:"peak_delay"`
+	Above       *uint64    `store:"above_bytes"`
+	Below       *uint64    `store:"below_bytes"`
+	Packets     *uint64    `store:"packets"`
+	Bytes       *uint64    `store:"bytes"`
+	Drops       *uint64    `store:"drops"`
+	Complete    *float64   `store:"complete"`
+	Sources     *uint32    `store:"sources"`
+	MainSources *uint32    `store:"main_sources"`
+	Incast      *bool      `store:"incast"`
+	OtherFlows  *uint32    `store:"other_flows"`
+	OtherBytes  *uint64    `store:"other_bytes"`
+}
+
+func (r *burstRow) burst(names map[uint32]string) telemetry.Burst {
+	return telemetry.Burst{
+		ID: *r.ID, Node: *r.Node, Name: names[*r.Node], Port: *r.Port, Queue: *r.Queue,
+		Start: r.Start.UTC(), Peak: r.Peak.UTC(), End: r.End.UTC(), DurationNs: uint64(*r.Duration), StartSlackNs: uint64(*r.StartSlack), EndSlackNs: uint64(*r.EndSlack), Open: *r.Open,
+		PeakBytes: *r.PeakBytes, PeakDelayNs: uint64(*r.PeakDelay), AboveBytes: *r.Above, BelowBytes: *r.Below,
+		Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, Complete: *r.Complete, Sources: int(*r.Sources), MainSources: int(*r.MainSources), Incast: *r.Incast,
+		Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}, OtherFlows: int(*r.OtherFlows), OtherBytes: *r.OtherBytes,
+	}
+}
+
+// A burstFlowRow is who took part in a burst. What is not known, and what culprits or victims do not have, is nil.
+type burstFlowRow struct {
+	Burst    *string     `store:"burst"`
+	Culprit  *bool       `store:"culprit"`
+	Src      *netip.Addr `store:"src_hi,src_lo"`
+	Dst      *netip.Addr `store:"dst_hi,dst_lo"`
+	SrcPort  *uint16     `store:"src_port"`
+	DstPort  *uint16     `store:"dst_port"`
+	Protocol *protocol   `store:"protocol"`
+	Tunnel   *uint8      `store:"tunnel"`
+	TunnelID *uint32     `store:"tunnel_id"`
+	Packets  *uint64     `store:"packets"`
+	Bytes    *uint64     `store:"bytes"`
+	Drops    *uint64     `store:"drops"`
+	BuildUp  *uint64     `store:"build_up_bytes"`
+	Share    *float64    `store:"share"`
+	Extra    *int64      `store:"extra"`
+	ExtraMax *int64      `store:"extra_max"`
+}
+
+func (r *burstFlowRow) into(b *telemetry.Burst) {
+	var flow *telemetry.Endpoints
+	if r.Src != nil {
+		flow = (&flowPathRow{Src: r.Src, Dst: r.Dst, SrcPort: r.SrcPort, DstPort: r.DstPort, Protocol: r.Protocol, Tunnel: r.Tunnel, TunnelID: r.TunnelID}).endpoints()
+	}
+	if *r.Culprit {
+		b.Culprits = append(b.Culprits, telemetry.Culprit{Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, BuildUpBytes: *r.BuildUp, Share: *r.Share})
+		return
+	}
+	b.Victims = append(b.Victims, telemetry.Victim{Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, ExtraNs: uint64(*r.Extra), MaxExtraNs: uint64(*r.ExtraMax)})
+}
