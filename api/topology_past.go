@@ -22,6 +22,8 @@ const (
 	momentCounts = time.Minute
 	// lookAround is how far around the range is looked for when links and hosts came and went.
 	lookAround = time.Hour
+	// stillThere is how long something that is not seen is taken to be there: the last intervals are not written yet.
+	stillThere = 3 * time.Duration(telemetry.FlowIntervalNs)
 	// maxAttached is how many links and hosts there are in a topology of the past.
 	maxAttached = 20_000
 )
@@ -108,7 +110,7 @@ func (h *handler) between(ctx context.Context, t store.Table, r span, kind refle
 	for _, row := range found.Rows {
 		from, _ := row[first].(time.Time)
 		to, _ := row[last].(time.Time)
-		if from.After(r.until) || to.Before(r.since) {
+		if from.After(r.until) || to.Add(stillThere).Before(r.since) {
 			continue
 		}
 		if problem := h.yield(found, row, kind, yield); problem != nil {
