@@ -32,7 +32,7 @@ func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 	if err := removeFiles(to); err != nil { // of an attempt that a crash ended
 		return err
 	}
-	if _, err := s.upkeep.ExecContext(ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(to.file), to.catalog)); err != nil {
+	if _, err := s.upkeep.ExecContext(ctx, to.attachment()); err != nil {
 		return err
 	}
 	statements := createFile(to, len(migrations)+1)
@@ -100,7 +100,7 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	if err := os.Rename(to.file, p.file); err != nil {
 		return false, err
 	}
-	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
+	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
 		return false, err
 	}
 	p.compacted = true

@@ -30,8 +30,14 @@ func TestLeaders(t *testing.T) {
 	write(t, s, v)
 	narrowed := 0
 	for _, group := range [][]string{
-		{"flow"}, {"id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel_id"}, {"src_hi", "src_lo"},
-		{"tunnel_id", "protocol"}, {"device"}, {"path"}, {"path_id", "hops"}, {},
+		{"flow"},
+		{"id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel_id"},
+		{"src_hi", "src_lo"},
+		{"tunnel_id", "protocol"},
+		{"device"},
+		{"path"},
+		{"path_id", "hops"},
+		{},
 	} {
 		for _, limit := range []int{1, 3, 20, 0} {
 			for _, offset := range []int{0, 5} {

@@ -80,17 +80,18 @@ func createTables(p *partition) (list []string) {
 	return list
 }
 
-// inTransaction executes statements, all or none.
+// inTransaction executes statements, all or none. It does without sql.Tx, which closes a connection whose context ends on the way.
 func inTransaction(ctx context.Context, conn *sql.Conn, statements []string) error {
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
+	always := context.WithoutCancel(ctx)
 	for _, text := range statements {
-		if _, err := tx.ExecContext(ctx, text); err != nil {
-			_ = tx.Rollback()
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			_, _ = conn.ExecContext(always, "ROLLBACK")
 			return err
 		}
 	}
-	return tx.Commit()
+	_, err := conn.ExecContext(always, "COMMIT")
+	return err
 }

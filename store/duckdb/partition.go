@@ -88,9 +88,15 @@ func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	return p, s.makeViews()
 }
 
+// attachment is the statement that opens the file of p, and makes it if need be: in the format of DuckDB 1.2, which packs what is
+// unknown.
+func (p *partition) attachment() string {
+	return fmt.Sprintf("ATTACH '%s' AS %s (STORAGE_VERSION 'v1.2.0')", quoted(p.file), p.catalog)
+}
+
 // attach opens the file of p, brings its schema up to date, and adds it to the list. writing is held.
 func (s *Store) attach(p *partition) error {
-	if _, err := s.write.ExecContext(s.ctx, fmt.Sprintf("ATTACH '%s' AS %s", quoted(p.file), p.catalog)); err != nil {
+	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
 		return fmt.Errorf("open %s: %w", p.file, err)
 	}
 	if err := s.migrate(p, migrations); err != nil {
