@@ -6,9 +6,9 @@ import "github.com/waybill-int/waybill/telemetry"
 // more packet shows something else. One packet is worth 1/2, ten are worth 10/11, and 10 of 1000 are worth 1 %.
 func confidence(packets, all uint64) float64 { return float64(packets) / float64(all+1) }
 
-// rateLinks sets the confidence of links. One cable is plugged into a port, so packets that take another link at a port
+// RateLinks sets the confidence of links. One cable is plugged into a port, so packets that take another link at a port
 // contradict. At an end whose port is not known nothing can.
-func rateLinks(links []telemetry.Link) {
+func RateLinks(links []telemetry.Link) {
 	left, came := map[attachment]uint64{}, map[attachment]uint64{}
 	for i := range links {
 		l := &links[i]
@@ -35,8 +35,8 @@ func endOf(node uint32, port *uint32) attachment {
 	return attachment{node, *port, true}
 }
 
-// ratePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it moved.
-func ratePlaces(places []telemetry.HostPlace) {
+// RatePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it moved.
+func RatePlaces(places []telemetry.HostPlace) {
 	for i := range places {
 		at := &places[i]
 		all := uint64(0)

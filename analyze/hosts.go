@@ -126,7 +126,7 @@ func (h *hostPlaces) answer(names map[uint32]string) []telemetry.Host {
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
 			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)))
 		})
-		ratePlaces(host.Places)
+		RatePlaces(host.Places)
 		hosts = append(hosts, host)
 	}
 	slices.SortFunc(hosts, func(a, b telemetry.Host) int {

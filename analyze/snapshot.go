@@ -341,7 +341,7 @@ func (c *Collector) Links() []telemetry.Link {
 	for _, l := range links {
 		list = append(list, *l)
 	}
-	rateLinks(list)
+	RateLinks(list)
 	slices.SortFunc(list, func(a, b telemetry.Link) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(portOf(a.FromPort), portOf(b.FromPort)),
 			cmp.Compare(a.To, b.To), cmp.Compare(portOf(a.ToPort), portOf(b.ToPort)))

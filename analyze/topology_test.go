@@ -126,7 +126,7 @@ func TestHostMoves(t *testing.T) {
 		t.Errorf("it moved, so the one place says nothing of the other: got confidence %v and %v", now.Confidence, before.Confidence)
 	}
 	both := []telemetry.HostPlace{{Packets: 2, First: now.First, Last: now.Last}, {Packets: 5, First: now.Last, Last: now.Last}}
-	if ratePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
+	if RatePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
 		t.Errorf("at two places at a time: got confidence %v and %v", both[0].Confidence, both[1].Confidence)
 	}
 }
@@ -143,7 +143,7 @@ func TestLinkConfidence(t *testing.T) {
 		{From: 5, To: 7, Packets: 9},
 		{From: 5, To: 7, ToPort: port(2), Packets: 9},
 	}
-	rateLinks(links)
+	RateLinks(links)
 	for i, want := range []float64{97.0 / 100, 2.0 / 100, 1.0 / 4, 1.0 / 2, 9.0 / 10, 9.0 / 10, 9.0 / 10} {
 		if got := links[i].Confidence; got != want {
 			t.Errorf("link %d: got %v, want %v", i, got, want)

@@ -113,7 +113,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/flows?port=65536", 400, "port", `port is "65536"`, "0 to 65535"},
 		{"GET", "/api/v1/flows?protocol=256", 400, "protocol", `protocol is "256"`, "0 to 255 or a name, such as tcp or udp"},
 		{"GET", "/api/v1/flows?path=1", 400, "path", `unknown parameter "path"`, "cursor, dst, filter, format, limit, node, order, outer_dst, outer_port, outer_src, port, protocol, since, src, until"},
-		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "cursor, filter, at, format, limit, node, order, since, until"},
+		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "at, cursor, filter, format, limit, node, order, since, until"},
 		{"GET", "/api/v1/links?node=", 400, "node", "node is empty", "the id or the name of a node"},
 		{"GET", "/api/v1/paths?path=12", 400, "path", `path is "12"`, "the id of a path, 16 hexadecimal digits"},
 		{"GET", "/api/v1/drops?reason=", 400, "reason", "reason is empty", "the number or the name of a reason"},

@@ -195,7 +195,7 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?cursor=x":                    `cursor: cursor is "x"`,
 		"flows?group_by=src":                "group_by: group_by is about a time range, which since begins",
 		"hops?interval=1m":                  "interval: interval is about a time range, which since begins",
-		"nodeshosts?since=1h":                    `since: unknown parameter "since"`,
+		"hosts?since=1h":                    `since: unknown parameter "since"`,
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		var p Problem

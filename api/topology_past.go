@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -374,6 +375,7 @@ func (b *topologyBuilder) topology() *telemetry.Topology {
 	for _, l := range b.links {
 		t.Links = append(t.Links, *l)
 	}
+	analyze.RateLinks(t.Links)
 	port := func(n *uint32) uint32 {
 		if n == nil {
 			return 0
@@ -398,6 +400,7 @@ func (b *topologyBuilder) topology() *telemetry.Topology {
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
 			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(port(a.Port), port(b.Port)))
 		})
+		analyze.RatePlaces(host.Places)
 		if at := &host.Places[0]; at.Port != nil {
 			b.nodes[at.Node].port(*at.Port, at.First, at.Last).Hosts++
 		}
