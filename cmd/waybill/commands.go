@@ -13,7 +13,7 @@ func addCommands(root *cobra.Command) {
 	for _, g := range []commandGroup{
 		{"receive", "Receive telemetry:", []*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()}},
 		{"ask", "Ask a server, what the network does:", []*cobra.Command{
-			newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(), newClocksCommand(), newHostsCommand(),
+			newTopCommand(), newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(), newClocksCommand(), newHostsCommand(),
 			newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(), newDropsCommand(), newBurstsCommand(),
 			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(), newExportCommand(),
 		}},

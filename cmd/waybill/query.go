@@ -72,6 +72,7 @@ const outputCapture = "pcap"
 // A tableColumn is a column of a table; wide ones are shown with -o wide only.
 type tableColumn[T any] struct {
 	title string
+	order string // what the API calls it, where a list can be ordered by it
 	wide  bool
 	right bool
 	cell  func(v *view, item *T) cell

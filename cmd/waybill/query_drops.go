@@ -10,8 +10,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newDropsCommand() *cobra.Command {
-	return newQueryCommand(question[api.DropList, telemetry.Drop]{
+func newDropsCommand() *cobra.Command { return newQueryCommand(dropsQuestion()) }
+
+func dropsQuestion() question[api.DropList, telemetry.Drop] {
+	return question[api.DropList, telemetry.Drop]{
 		name:  "drops",
 		short: "list where packets were dropped, and why",
 		long:  `Drops lists the places where packets were dropped, with the reason that the device gave, the most frequent first.`,
@@ -30,17 +32,17 @@ func newDropsCommand() *cobra.Command {
 		first: func(d *telemetry.Drop) time.Time { return d.First },
 		none:  "no drops were reported: nothing was dropped, or no device is set up to report drops",
 		columns: []tableColumn[telemetry.Drop]{
-			{title: "NODE", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(nodeText(d.Node, d.Name)) }},
-			{title: "IN", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.IngressPort, unknown)) }},
-			{title: "OUT", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.EgressPort, unknown)) }},
-			{title: "REASON", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.ReasonName) }},
+			{title: "NODE", order: "node", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(nodeText(d.Node, d.Name)) }},
+			{title: "IN", order: "ingress_port", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.IngressPort, unknown)) }},
+			{title: "OUT", order: "egress_port", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(numberText(d.EgressPort, unknown)) }},
+			{title: "REASON", order: "reason_name", cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.ReasonName) }},
 			{title: "NUMBER", wide: true, right: true, cell: func(_ *view, d *telemetry.Drop) cell { return countCell(uint64(d.Reason)) }},
 			{title: "DROP KEY", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.DropKey) }},
-			{title: "PACKETS", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return badCell(d.Packets) }},
+			{title: "PACKETS", order: "packets", right: true, cell: func(_ *view, d *telemetry.Drop) cell { return badCell(d.Packets) }},
 			{title: "CAUSE", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.Cause) }},
 			{title: "SEVERITY", wide: true, cell: func(_ *view, d *telemetry.Drop) cell { return plainCell(d.Severity) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.First) }},
-			{title: "LAST SEEN", cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.Last) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, d *telemetry.Drop) cell { return v.age(d.Last) }},
 			{title: "LAST FLOW", cell: func(_ *view, d *telemetry.Drop) cell {
 				if d.LastFlow == nil {
 					return plainCell(unknown)
@@ -69,5 +71,5 @@ func newDropsCommand() *cobra.Command {
 				return endpointsText(d.LastFlow)
 			}},
 		},
-	})
+	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newEventsCommand() *cobra.Command {
-	return newQueryCommand(question[api.EventList, telemetry.Event]{
+func newEventsCommand() *cobra.Command { return newQueryCommand(eventsQuestion()) }
+
+func eventsQuestion() question[api.EventList, telemetry.Event] {
+	return question[api.EventList, telemetry.Event]{
 		name:  "events",
 		short: "list what happened in the network, and to the reports about it",
 		long: `Events lists what happened in the network, and to the reports about it, the latest first: links that carry nothing any more,
@@ -39,11 +41,11 @@ seen for a while.`,
 		none:  "nothing happened",
 		note:  decodeHint,
 		columns: []tableColumn[telemetry.Event]{
-			{title: "STARTED", cell: startCell},
+			{title: "STARTED", order: "start", cell: startCell},
 			{title: "LASTED", right: true, cell: func(v *view, e *telemetry.Event) cell { return plainCell(v.lasted(e)) }},
-			{title: "SEVERITY", cell: severityCell},
-			{title: "KIND", cell: func(_ *view, e *telemetry.Event) cell { return plainCell(e.Kind.String()) }},
-			{title: "COUNT", right: true, cell: func(_ *view, e *telemetry.Event) cell { return countCell(e.Count) }},
+			{title: "SEVERITY", order: "severity", cell: severityCell},
+			{title: "KIND", order: "kind", cell: func(_ *view, e *telemetry.Event) cell { return plainCell(e.Kind.String()) }},
+			{title: "COUNT", order: "count", right: true, cell: func(_ *view, e *telemetry.Event) cell { return countCell(e.Count) }},
 			{title: "WHAT", cell: func(_ *view, e *telemetry.Event) cell { return plainCell(e.Text) }},
 			{title: "OUT", wide: true, right: true, cell: func(_ *view, e *telemetry.Event) cell { return plainCell(numberText(e.Port, unknown)) }},
 			{title: "IN", wide: true, right: true, cell: func(_ *view, e *telemetry.Event) cell { return plainCell(numberText(e.ToPort, unknown)) }},
@@ -81,7 +83,7 @@ seen for a while.`,
 			{"rule", func(e *telemetry.Event) string { return e.Rule }},
 			{"bytes", func(e *telemetry.Event) string { return e.Bytes.String() }},
 		},
-	})
+	}
 }
 
 // decodeHint returns the command that decodes the report that shows an event, if it is the only one.

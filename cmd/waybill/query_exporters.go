@@ -14,8 +14,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newExportersCommand() *cobra.Command {
-	return newQueryCommand(question[api.ExporterList, telemetry.Exporter]{
+func newExportersCommand() *cobra.Command { return newQueryCommand(exportersQuestion()) }
+
+func exportersQuestion() question[api.ExporterList, telemetry.Exporter] {
+	return question[api.ExporterList, telemetry.Exporter]{
 		name:  "exporters",
 		short: "list who sends reports, and what was lost of them or could not be read",
 		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
@@ -38,21 +40,21 @@ listed last, with how many of their datagrams were refused.`,
 		first: func(x *telemetry.Exporter) time.Time { return x.First },
 		none:  "no exporters yet",
 		columns: []tableColumn[telemetry.Exporter]{
-			{title: "SOURCE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(e.Source.String()) }},
-			{title: "NODE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(nodeText(e.Node, e.Name)) }},
+			{title: "SOURCE", order: "source", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(e.Source.String()) }},
+			{title: "NODE", order: "node", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(nodeText(e.Node, e.Name)) }},
 			{title: "HW ID", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(numberText(e.HWID, unknown)) }},
-			{title: "VERSION", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Version, unknown)) }},
-			{title: "DIALECT", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Dialect, unknown)) }},
-			{title: "RECEIVED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Received) }},
-			{title: "REPORTS", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Reports) }},
-			{title: "LOST", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return lossCell(e) }},
+			{title: "VERSION", order: "version", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Version, unknown)) }},
+			{title: "DIALECT", order: "dialect", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(cmp.Or(e.Dialect, unknown)) }},
+			{title: "RECEIVED", order: "received", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Received) }},
+			{title: "REPORTS", order: "reports", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Reports) }},
+			{title: "LOST", order: "lost", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return lossCell(e) }},
 			{title: "REORDERED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Reordered) }},
 			{title: "DUPLICATE", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Duplicate) }},
 			{title: "RESTARTED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return countCell(e.Restarted) }},
 			{title: "DAMAGED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return badCell(sumOf(e.Damaged)) }},
 			{title: "MALFORMED", right: true, cell: func(_ *view, e *telemetry.Exporter) cell { return badCell(sumOf(e.Malformed)) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, e *telemetry.Exporter) cell { return v.age(e.First) }},
-			{title: "LAST SEEN", cell: func(v *view, e *telemetry.Exporter) cell { return v.age(e.Last) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, e *telemetry.Exporter) cell { return v.age(e.Last) }},
 			{title: "NOTE", cell: func(_ *view, e *telemetry.Exporter) cell { return plainCell(noteText(e)) }},
 		},
 		fields: []csvField[telemetry.Exporter]{
@@ -78,7 +80,7 @@ listed last, with how many of their datagrams were refused.`,
 			{"first", func(e *telemetry.Exporter) string { return csvTime(e.First) }},
 			{"last", func(e *telemetry.Exporter) string { return csvTime(e.Last) }},
 		},
-	})
+	}
 }
 
 // lossCell returns how many datagrams were lost, with their share of what was sent.

@@ -18,8 +18,10 @@ var flowOrders = func() (names []string) {
 	return names
 }()
 
-func newFlowsCommand() *cobra.Command {
-	return newQueryCommand(question[api.FlowList, telemetry.Flow]{
+func newFlowsCommand() *cobra.Command { return newQueryCommand(flowsQuestion()) }
+
+func flowsQuestion() question[api.FlowList, telemetry.Flow] {
+	return question[api.FlowList, telemetry.Flow]{
 		name:  "flows",
 		short: "list flows and the path that each takes",
 		long: `Flows lists flows: what telemetry saw of their packets, and the path that the latest of them took. RESIDENCE is the sum of
@@ -44,15 +46,15 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			{title: "DSCP", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(uint64(f.DSCP)) }},
 			{title: "DEVICE", wide: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(f.Device) }},
 			{title: "REPORTS", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.Reports) }},
-			{title: "PACKETS", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.Packets) }},
+			{title: "PACKETS", order: "packets", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.Packets) }},
 			{title: "ESTIMATED", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(numberText(f.PacketsEstimated, "")) }},
-			{title: "BYTES", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(size(f.Bytes)) }},
-			{title: "DROPS", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return badCell(f.Drops) }},
-			{title: "RESIDENCE P50", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p50(f.Residence)) }},
-			{title: "P99", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p99(f.Residence)) }},
+			{title: "BYTES", order: "bytes", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(size(f.Bytes)) }},
+			{title: "DROPS", order: "drops", right: true, cell: func(_ *view, f *telemetry.Flow) cell { return badCell(f.Drops) }},
+			{title: "RESIDENCE P50", order: "residence_ns.p50", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p50(f.Residence)) }},
+			{title: "P99", order: "residence_ns.p99", right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.p99(f.Residence)) }},
 			{title: "END TO END MEAN", wide: true, right: true, cell: func(v *view, f *telemetry.Flow) cell { return plainCell(v.endToEnd(f)) }},
 			{title: "PATH CHANGES", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) cell { return countCell(f.PathChanges) }},
-			{title: "LAST SEEN", cell: func(v *view, f *telemetry.Flow) cell { return v.age(f.Last) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, f *telemetry.Flow) cell { return v.age(f.Last) }},
 			{title: "PATH", cell: func(v *view, f *telemetry.Flow) cell {
 				if len(f.Paths) == 0 {
 					return plainCell(unknown)
@@ -94,7 +96,7 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 				{"bytes_estimated", func(f *telemetry.Flow) string { return numberText(f.BytesEstimated, "") }},
 			},
 		),
-	})
+	}
 }
 
 // latest returns the path that the latest packet of a flow took.

@@ -12,8 +12,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newHopsCommand() *cobra.Command {
-	return newQueryCommand(question[api.HopList, telemetry.NodeHop]{
+func newHopsCommand() *cobra.Command { return newQueryCommand(hopsQuestion()) }
+
+func hopsQuestion() question[api.HopList, telemetry.NodeHop] {
+	return question[api.HopList, telemetry.NodeHop]{
 		name:  "hops",
 		short: "list what packets met at each node between two of its ports",
 		long: `Hops lists how long packets stayed in each node on their way from one of its ports to another, and the queues that they
@@ -30,20 +32,20 @@ met, over all paths.`,
 		first: func(h *telemetry.NodeHop) time.Time { return h.First },
 		none:  "no hops yet: the reports that arrived name no node",
 		columns: []tableColumn[telemetry.NodeHop]{
-			{title: "NODE", cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(nodeText(&h.Node, h.Name)) }},
-			{title: "IN", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(numberText(h.IngressPort, unknown)) }},
-			{title: "OUT", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(numberText(h.EgressPort, unknown)) }},
-			{title: "PACKETS", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return countCell(h.Packets) }},
+			{title: "NODE", order: "node", cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(nodeText(&h.Node, h.Name)) }},
+			{title: "IN", order: "ingress_port", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(numberText(h.IngressPort, unknown)) }},
+			{title: "OUT", order: "egress_port", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(numberText(h.EgressPort, unknown)) }},
+			{title: "PACKETS", order: "packets", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return countCell(h.Packets) }},
 			{title: "LATENCY MIN", wide: true, right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.least(h.LatencyNs)) }},
 			{title: "MEAN", wide: true, right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.mean(h.LatencyNs)) }},
-			{title: "LATENCY P50", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.p50(h.LatencyNs)) }},
-			{title: "P99", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.p99(h.LatencyNs)) }},
-			{title: "MAX", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.highest(h.LatencyNs)) }},
-			{title: "QUEUE MEAN", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(queueMean(h.Queue, unknown, 1)) }},
-			{title: "MAX", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(queueMax(h.Queue, unknown)) }},
+			{title: "LATENCY P50", order: "latency_ns.p50", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.p50(h.LatencyNs)) }},
+			{title: "P99", order: "latency_ns.p99", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.p99(h.LatencyNs)) }},
+			{title: "MAX", order: "latency_ns.max", right: true, cell: func(v *view, h *telemetry.NodeHop) cell { return plainCell(v.highest(h.LatencyNs)) }},
+			{title: "QUEUE MEAN", order: "queue.mean", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(queueMean(h.Queue, unknown, 1)) }},
+			{title: "MAX", order: "queue.max", right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(queueMax(h.Queue, unknown)) }},
 			{title: "QUEUE", wide: true, right: true, cell: func(_ *view, h *telemetry.NodeHop) cell { return plainCell(queueID(h.Queue, unknown)) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, h *telemetry.NodeHop) cell { return v.age(h.First) }},
-			{title: "LAST SEEN", cell: func(v *view, h *telemetry.NodeHop) cell { return v.age(h.Last) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, h *telemetry.NodeHop) cell { return v.age(h.Last) }},
 		},
 		fields: slices.Concat(
 			[]csvField[telemetry.NodeHop]{
@@ -62,7 +64,7 @@ met, over all paths.`,
 				{"last", func(h *telemetry.NodeHop) string { return csvTime(h.Last) }},
 			},
 		),
-	})
+	}
 }
 
 func queueID(q *telemetry.Queue, otherwise string) string {

@@ -11,8 +11,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newLinksCommand() *cobra.Command {
-	return newQueryCommand(question[api.LinkList, telemetry.Link]{
+func newLinksCommand() *cobra.Command { return newQueryCommand(linksQuestion()) }
+
+func linksQuestion() question[api.LinkList, telemetry.Link] {
+	return question[api.LinkList, telemetry.Link]{
 		name:  "links",
 		short: "list the links between nodes, as paths show them",
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
@@ -56,7 +58,7 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{"first", func(l *telemetry.Link) string { return csvTime(l.First) }},
 			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},
 		}),
-	})
+	}
 }
 
 // linkState tells links apart.

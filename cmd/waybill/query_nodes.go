@@ -12,8 +12,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newNodesCommand() *cobra.Command {
-	return newQueryCommand(question[api.NodeList, telemetry.Node]{
+func newNodesCommand() *cobra.Command { return newQueryCommand(nodesQuestion()) }
+
+func nodesQuestion() question[api.NodeList, telemetry.Node] {
+	return question[api.NodeList, telemetry.Node]{
 		name:  "nodes",
 		short: "list the devices that appeared in reports",
 		long: `Nodes lists the devices that appeared in reports, with the packets that they forwarded and dropped and how long packets
@@ -55,7 +57,7 @@ stayed in them.`,
 				{"last", func(n *telemetry.Node) string { return csvTime(n.Last) }},
 			},
 		),
-	})
+	}
 }
 
 // addNodeFilter adds --node.

@@ -13,7 +13,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func newQueuesCommand() *cobra.Command {
+func newQueuesCommand() *cobra.Command { return newQueryCommand(queuesQuestion()) }
+
+func queuesQuestion() question[api.QueueList, telemetry.QueueDepth] {
 	depth := func(of func(*telemetry.Distribution) float64) func(*view, *telemetry.QueueDepth) cell {
 		return func(_ *view, q *telemetry.QueueDepth) cell {
 			if q.Depth == nil {
@@ -28,7 +30,7 @@ func newQueuesCommand() *cobra.Command {
 		}
 		return csvUint(of(q.Congestion))
 	}
-	return newQueryCommand(question[api.QueueList, telemetry.QueueDepth]{
+	return question[api.QueueList, telemetry.QueueDepth]{
 		name:  "queues",
 		short: "list queues, and how long packets found them",
 		long: `Queues lists the queues that reports tell of: how many packets came to each, and how long it was when they came, in the unit
@@ -46,16 +48,16 @@ INT 0.5 report, in a unit of theirs.`,
 		first: func(q *telemetry.QueueDepth) time.Time { return q.First },
 		none:  "no queues yet: the reports that arrived do not say how long queues were",
 		columns: []tableColumn[telemetry.QueueDepth]{
-			{title: "NODE", cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(nodeText(&q.Node, q.Name)) }},
-			{title: "PORT", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.Port, unknown)) }},
-			{title: "QUEUE", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return countCell(uint64(q.Queue)) }},
-			{title: "PACKETS", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Count) })},
+			{title: "NODE", order: "node", cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(nodeText(&q.Node, q.Name)) }},
+			{title: "PORT", order: "port", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.Port, unknown)) }},
+			{title: "QUEUE", order: "queue", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return countCell(uint64(q.Queue)) }},
+			{title: "PACKETS", order: "depth.count", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Count) })},
 			{title: "MIN", wide: true, right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Min) })},
-			{title: "MEAN", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return d.Mean })},
-			{title: "P50", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P50) })},
-			{title: "P99", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P99) })},
-			{title: "MAX", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Max) })},
-			{title: "LAST", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.LastDepth, unknown)) }},
+			{title: "MEAN", order: "depth.mean", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return d.Mean })},
+			{title: "P50", order: "depth.p50", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P50) })},
+			{title: "P99", order: "depth.p99", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.P99) })},
+			{title: "MAX", order: "depth.max", right: true, cell: depth(func(d *telemetry.Distribution) float64 { return float64(d.Max) })},
+			{title: "LAST", order: "last_depth", right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell { return plainCell(numberText(q.LastDepth, unknown)) }},
 			{title: "CONGESTION", wide: true, right: true, cell: func(_ *view, q *telemetry.QueueDepth) cell {
 				return plainCell(congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Last) }, unknown))
 			}},
@@ -63,7 +65,7 @@ INT 0.5 report, in a unit of theirs.`,
 				return plainCell(congestion(q, func(c *telemetry.Congestion) uint64 { return uint64(c.Max) }, unknown))
 			}},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, q *telemetry.QueueDepth) cell { return v.age(q.First) }},
-			{title: "LAST SEEN", cell: func(v *view, q *telemetry.QueueDepth) cell { return v.age(q.Last) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, q *telemetry.QueueDepth) cell { return v.age(q.Last) }},
 		},
 		fields: slices.Concat(
 			[]csvField[telemetry.QueueDepth]{
@@ -88,7 +90,7 @@ INT 0.5 report, in a unit of theirs.`,
 				{"last", func(q *telemetry.QueueDepth) string { return csvTime(q.Last) }},
 			},
 		),
-	})
+	}
 }
 
 // depthFields returns the fields of the length of a queue. They have no unit: only the device knows it.

@@ -153,14 +153,22 @@ func noFlow(args []string, flows *api.FlowList) error {
 
 // printTrace prints a flow and its latest path.
 func (d *drawing) printTrace(to io.Writer, head api.Head, f *telemetry.Flow, links []telemetry.Link) error {
-	stages := stagesOf(latest(f).Hops, links)
 	if d.output == "json" {
-		return writeJSON(to, trace{f, linksOf(stages)})
+		return writeJSON(to, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
 	}
 	v := newView(to, d.output == "wide")
 	v.now = head.GeneratedAt
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
+	drawTrace(w, &v, f, links)
+	w.Flush()
+	_, err := to.Write(b.Bytes())
+	return err
+}
+
+// drawTrace draws a flow and its latest path.
+func drawTrace(w *bufio.Writer, v *view, f *telemetry.Flow, links []telemetry.Link) {
+	stages := stagesOf(latest(f).Hops, links)
 	fmt.Fprintf(w, "flow %s: %s", f.ID, endpointsText(&f.Endpoints))
 	if tunnel := tunnelText(&f.Endpoints); tunnel != "" {
 		fmt.Fprintf(w, " in %s", printable(tunnel))
@@ -170,15 +178,12 @@ func (d *drawing) printTrace(to io.Writer, head api.Head, f *telemetry.Flow, lin
 		w.WriteString("its reports tell of no hop\n")
 	} else {
 		fmt.Fprintf(w, "path %s: %s of it\n\n", f.Paths[0].ID, counted(f.Paths[0].Packets, "packet"))
-		drawWaterfall(w, &v, stages)
+		drawWaterfall(w, v, stages)
 		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: mean %s\n", v.p50(f.Residence), v.p99(f.Residence), v.endToEnd(f))
 		for _, p := range f.Paths[1:] {
 			fmt.Fprintf(w, "before, until %s: %s\n", v.age(p.Last).text, printable(v.path(p.Hops, false).text))
 		}
 	}
-	w.Flush()
-	_, err := to.Write(b.Bytes())
-	return err
 }
 
 // linksOf returns the links on a path.

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// onTerminal runs waybill on a pseudo terminal that is so many columns wide, and returns what it wrote there.
-func onTerminal(t *testing.T, columns uint16, args ...string) string {
+// openTerminal returns both ends of a pseudo terminal.
+func openTerminal(t *testing.T, rows, columns uint16) (master, terminal *os.File) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no pseudo terminals: %v", err)
 	}
-	defer master.Close()
+	t.Cleanup(func() { master.Close() })
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
@@ -26,13 +26,20 @@ func onTerminal(t *testing.T, columns uint16, args ...string) string {
 	if err != nil {
 		t.Skipf("no pseudo terminals: %v", err)
 	}
-	terminal, err := os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skipf("no pseudo terminals: %v", err)
 	}
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
+	return master, terminal
+}
+
+// onTerminal runs waybill on a pseudo terminal that is so many columns wide, and returns what it wrote there.
+func onTerminal(t *testing.T, columns uint16, args ...string) string {
+	t.Helper()
+	master, terminal := openTerminal(t, 24, columns)
 	read := make(chan []byte)
 	go func() {
 		content, _ := io.ReadAll(master) // ends with an error when the terminal is closed
