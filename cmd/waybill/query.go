@@ -49,6 +49,8 @@ type question[L, T any] struct {
 	note    func([]T) string                // what is said behind a table; may be nil
 	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
 	first   func(*T) time.Time              // when an item began; of lists that can be followed and do not have the latest first
+	past    pastQuestion                    // for records of a time range; nil: the list has the same items then, or none
+	nowOnly bool                            // it knows nothing of a time range
 	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
 
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
@@ -87,6 +89,7 @@ type csvField[T any] struct {
 // A queryCommand is one call of a subcommand.
 type queryCommand[L, T any] struct {
 	question[L, T]
+	printing
 	server     serverFlags
 	output     string
 	watch      time.Duration
@@ -98,15 +101,13 @@ type queryCommand[L, T any] struct {
 	args       []string
 	query      api.Query
 
-	client         *api.Client
-	stdout, stderr io.Writer
-	view           view
-	again          bool // not the first answer
-	cut            bool // it was said that not all can be followed
+	client *api.Client
+	stderr io.Writer
+	cut    bool // it was said that not all can be followed
 }
 
 func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
-	c := queryCommand[L, T]{question: q}
+	c := queryCommand[L, T]{question: q, printing: printing{title: q.name}}
 	cmd := &cobra.Command{
 		Use:     q.name + q.takes,
 		Short:   q.short,
@@ -157,7 +158,10 @@ func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	if c.watch != 0 && c.follow {
 		return errors.New("--watch and --follow do not go together")
 	}
-	return c.checkSelection(limitGiven)
+	if err := c.checkSelection(limitGiven); err != nil {
+		return err
+	}
+	return c.checkPast()
 }
 
 // run asks once, or until ctx is done.
@@ -199,6 +203,9 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
+	if c.isPast() {
+		return c.oncePast(ctx)
+	}
 	list, err := c.ask(c.client, ctx, c.query)
 	if err != nil {
 		return c.explain(err)
@@ -230,21 +237,50 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	return nil
 }
 
-// print writes an answer in one piece, so that a refresh does not flicker.
+// print prints an answer about now.
 func (c *queryCommand[L, T]) print(list *L, items []T) error {
+	p := printed[T]{list: list, items: items, columns: c.columns, fields: c.fields, object: c.object}
+	if c.foot != nil {
+		p.foot = func() string { return printableLines(c.foot(&c.view, list)) }
+	}
+	return printAnswer(&c.printing, p)
+}
+
+// printed is what is printed of an answer.
+type printed[T any] struct {
+	list    any
+	items   []T
+	columns []tableColumn[T]
+	fields  []csvField[T]
+	object  func(*T) any
+	foot    func() string // below a table; may be nil
+}
+
+// printing is how a command prints.
+type printing struct {
+	title  string // the name of the list
+	output string
+	watch  time.Duration
+	view   view
+	again  bool // not the first answer
+	stdout io.Writer
+}
+
+// printAnswer writes an answer in one piece, so that a refresh does not flicker.
+func printAnswer[T any](c *printing, p printed[T]) error {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
 	switch c.output {
 	case "json":
-		if err := writeJSON(w, list); err != nil {
+		if err := writeJSON(w, p.list); err != nil {
 			return err
 		}
 	case "ndjson":
-		if err := writeLines(w, c.object, items); err != nil {
+		if err := writeLines(w, p.object, p.items); err != nil {
 			return err
 		}
 	case "csv":
-		if err := writeCSV(w, c.fields, items, !c.again); err != nil {
+		if err := writeCSV(w, p.fields, p.items, !c.again); err != nil {
 			return err
 		}
 	default:
@@ -252,14 +288,14 @@ func (c *queryCommand[L, T]) print(list *L, items []T) error {
 		case c.watch == 0:
 		case c.view.terminal:
 			w.WriteString("\x1b[H\x1b[2J") // to the top left, clear
-			fmt.Fprintf(w, "waybill %s, every %v: %s\n\n", c.name, c.watch, c.view.now.Local().Format(time.DateTime))
+			fmt.Fprintf(w, "waybill %s, every %v: %s\n\n", c.title, c.watch, c.view.now.Local().Format(time.DateTime))
 		case c.again:
 			w.WriteByte('\n')
 		}
-		if len(items) > 0 {
-			writeTable(w, &c.view, c.columns, items)
-			if c.foot != nil {
-				fmt.Fprintf(w, "\n%s\n", printableLines(c.foot(&c.view, list)))
+		if len(p.items) > 0 {
+			writeTable(w, &c.view, p.columns, p.items)
+			if p.foot != nil {
+				fmt.Fprintf(w, "\n%s\n", p.foot())
 			}
 		}
 	}

@@ -23,6 +23,7 @@ faster, in parts per 10^9.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Clocks,
 		open:    func(l *api.ClockList) (api.Head, []telemetry.Clock) { return l.Head, l.Clocks },
+		nowOnly: true,
 		state: func(c *telemetry.Clock) string {
 			jumped := ""
 			if c.LastJump != nil {

@@ -26,6 +26,9 @@ func dropsQuestion() question[api.DropList, telemetry.Drop] {
 		},
 		ask:  (*api.Client).Drops,
 		open: func(l *api.DropList) (api.Head, []telemetry.Drop) { return l.Head, l.Drops },
+		past: pastOf((*api.Client).DropHistory, func(l *api.DropHistory) (api.Head, api.Frame, []api.DropRecord) {
+			return l.Head, l.Frame, l.Drops
+		}),
 		state: func(d *telemetry.Drop) string {
 			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ", numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)
 		},

@@ -34,6 +34,9 @@ listed last, with how many of their datagrams were refused.`,
 		},
 		ask:  (*api.Client).Exporters,
 		open: func(l *api.ExporterList) (api.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		past: pastOf((*api.Client).ExporterHistory, func(l *api.ExporterHistory) (api.Head, api.Frame, []api.ExporterRecord) {
+			return l.Head, l.Frame, l.Exporters
+		}),
 		state: func(x *telemetry.Exporter) string {
 			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ", x.Version, " ", x.RefusedBecause)
 		},

@@ -35,8 +35,11 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		filters: addFlowFilters,
 		ask:     (*api.Client).Flows,
 		open:    func(l *api.FlowList) (api.Head, []telemetry.Flow) { return l.Head, l.Flows },
-		state:   func(f *telemetry.Flow) string { return f.ID + latest(f).ID },
-		none:    "no flows yet: the reports that arrived do not say which flow they are about",
+		past: pastOf((*api.Client).FlowHistory, func(l *api.FlowHistory) (api.Head, api.Frame, []api.FlowRecord) {
+			return l.Head, l.Frame, l.Flows
+		}),
+		state: func(f *telemetry.Flow) string { return f.ID + latest(f).ID },
+		none:  "no flows yet: the reports that arrived do not say which flow they are about",
 		columns: []tableColumn[telemetry.Flow]{
 			{title: "ID", wide: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(f.ID) }},
 			{title: "SOURCE", cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(endText(f.Src, f.SrcPort)) }},

@@ -26,6 +26,9 @@ met, over all paths.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Hops,
 		open:    func(l *api.HopList) (api.Head, []telemetry.NodeHop) { return l.Head, l.Hops },
+		past: pastOf((*api.Client).HopHistory, func(l *api.HopHistory) (api.Head, api.Frame, []api.HopRecord) {
+			return l.Head, l.Frame, l.Hops
+		}),
 		state: func(h *telemetry.NodeHop) string {
 			return fmt.Sprint(h.Node, " ", numberText(h.IngressPort, unknown), " ", numberText(h.EgressPort, unknown))
 		},

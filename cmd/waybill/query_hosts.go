@@ -23,8 +23,9 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Address, "address", "", "only this `ADDRESS` or prefix")
 		},
-		ask:  (*api.Client).Hosts,
-		open: func(l *api.HostList) (api.Head, []telemetry.Host) { return l.Head, l.Hosts },
+		ask:     (*api.Client).Hosts,
+		open:    func(l *api.HostList) (api.Head, []telemetry.Host) { return l.Head, l.Hosts },
+		nowOnly: true,
 		state: func(h *telemetry.Host) string {
 			return fmt.Sprint(h.Address, " ", tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
 		},

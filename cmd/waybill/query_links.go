@@ -26,9 +26,12 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 		filters: addNodeFilter,
 		ask:     (*api.Client).Links,
 		open:    func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
-		state:   linkState,
-		first:   func(l *telemetry.Link) time.Time { return l.First },
-		none:    "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
+		past: pastOf((*api.Client).LinkHistory, func(l *api.LinkHistory) (api.Head, api.Frame, []api.LinkRecord) {
+			return l.Head, l.Frame, l.Links
+		}),
+		state: linkState,
+		first: func(l *telemetry.Link) time.Time { return l.First },
+		none:  "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
 		columns: []tableColumn[telemetry.Link]{
 			{title: "FROM", cell: func(_ *view, l *telemetry.Link) cell { return plainCell(nodeText(&l.From, l.FromName)) }},
 			{title: "PORT", right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(numberText(l.FromPort, unknown)) }},

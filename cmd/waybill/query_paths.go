@@ -26,8 +26,11 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Path, "path", "", "only the path with this `ID`")
 		},
-		ask:   (*api.Client).Paths,
-		open:  func(l *api.PathList) (api.Head, []telemetry.Path) { return l.Head, l.Paths },
+		ask:  (*api.Client).Paths,
+		open: func(l *api.PathList) (api.Head, []telemetry.Path) { return l.Head, l.Paths },
+		past: pastOf((*api.Client).PathHistory, func(l *api.PathHistory) (api.Head, api.Frame, []api.PathRecord) {
+			return l.Head, l.Frame, l.Paths
+		}),
 		state: func(p *telemetry.Path) string { return p.ID },
 		first: func(p *telemetry.Path) time.Time { return p.First },
 		none:  "no paths yet: the reports that arrived tell of no hop",

@@ -42,6 +42,9 @@ INT 0.5 report, in a unit of theirs.`,
 		filters: addNodeFilter,
 		ask:     (*api.Client).Queues,
 		open:    func(l *api.QueueList) (api.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
+		past: pastOf((*api.Client).QueueHistory, func(l *api.QueueHistory) (api.Head, api.Frame, []api.QueueRecord) {
+			return l.Head, l.Frame, l.Queues
+		}),
 		state: func(q *telemetry.QueueDepth) string {
 			return fmt.Sprint(q.Node, " ", numberText(q.Port, unknown), " ", q.Queue)
 		},

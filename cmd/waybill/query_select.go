@@ -28,6 +28,12 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 			f.StringVar(flag.to, flag.name, "", flag.usage)
 		}
 	}
+	if c.past != nil {
+		f.StringVar(&c.query.GroupBy, "group-by", "", "with --since, add up by these `FIELDS`, with commas between them")
+		f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
+		_ = cmd.RegisterFlagCompletionFunc("group-by", cobra.NoFileCompletions)
+		_ = cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions)
+	}
 	f.StringVar(&c.sort, "sort", "", "sort by this `FIELD` of CSV: numbers and times from the largest, texts from a; FIELD:asc and FIELD:desc say how")
 	f.IntVar(&c.top, "top", 0, "list the first `N` items only; with --sort of all")
 	names := make([]string, len(c.fields))
@@ -54,7 +60,7 @@ func (c *queryCommand[L, T]) checkSelection(limitGiven bool) error {
 		c.query.Limit = c.top
 	}
 	c.show = c.query.Limit
-	if c.sort == "" {
+	if c.sort == "" || c.isPast() {
 		return nil
 	}
 	if c.follow {
