@@ -113,7 +113,7 @@ func latest(f *telemetry.Flow) telemetry.FlowPath {
 func addFlowFilters(cmd *cobra.Command, q *api.Query) {
 	addNodeFilter(cmd, q)
 	f := cmd.Flags()
-	f.StringVar(&q.Order, "order", flowOrders[0], "list by `ORDER`, the largest first: last, packets, latency (mean residence), drops, residence_ns.p99 or another number; ORDER:asc is the smallest first")
+	f.StringVar(&q.Order, "order", "", "list by `ORDER`, the largest first: last (unless it is given), packets, latency (mean residence), drops, residence_ns.p99 or another number; ORDER:asc is the smallest first. With --since, by a number of the records")
 	f.StringVar(&q.Src, "src", "", "only flows from this `ADDRESS` or prefix")
 	f.StringVar(&q.Dst, "dst", "", "only flows to this `ADDRESS` or prefix")
 	f.StringVar(&q.Port, "port", "", "only flows with this `PORT` at either end")

@@ -57,6 +57,8 @@ func (c *queryCommand[L, T]) checkPast() error {
 		return errors.New("--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
 	case c.past == nil || c.sort == "":
 		return nil
+	case c.query.Order != "":
+		return errors.New("--order and --sort do not go together for a time range, which the server sorts")
 	case strings.HasSuffix(c.sort, ":asc"):
 		return errors.New("--sort sorts a time range from the largest only; without :asc")
 	}
