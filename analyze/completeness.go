@@ -21,7 +21,7 @@ func (c *Collector) Completeness() telemetry.Completeness {
 			a.Since = time.Unix(0, began).UTC()
 		}
 		for _, x := range e.accounts {
-			n := x.counts().minus(x.origin)
+			n := x.counts().minus(x.origin).corrected()
 			switch {
 			case !x.key.header || n.received == 0:
 				continue

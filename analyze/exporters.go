@@ -170,11 +170,12 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, x := range e.accounts {
+		n := x.counts().corrected()
 		a := telemetry.Exporter{
 			Source: x.key.source, Dialect: x.dialect,
 			First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
 			Received: x.received, Reports: x.reports,
-			Reordered: x.Reordered, Duplicate: x.Duplicate, Restarted: x.Restarted,
+			Reordered: n.reordered, Duplicate: n.duplicate, Restarted: n.restarted,
 			Malformed: map[string]uint64{}, Damaged: map[string]uint64{}, Samples: x.samples.answer(),
 		}
 		a.Node, a.HWID, a.Version = x.key.answer()

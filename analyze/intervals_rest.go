@@ -31,7 +31,7 @@ func (v *Intervals) takeExporters(batch *telemetry.Intervals, startNs int64) {
 	for _, e := range v.collector.Exporters {
 		e.mu.Lock()
 		for _, x := range e.accounts {
-			now, before := givenExporter{x.counts(), 0}, v.exporters[x]
+			now, before := givenExporter{x.counts().corrected(), 0}, v.exporters[x]
 			known := x.lossKnown()
 			if known == lossIsKnown {
 				now.lost = x.lost()

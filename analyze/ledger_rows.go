@@ -18,12 +18,14 @@ const (
 type counts struct {
 	received, reports, damaged, malformed                     uint64
 	sent, unique, late, away, duplicate, reordered, restarted uint64
+	revised                                                   revision
 }
 
 func (x *exporter) counts() counts {
 	return counts{
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
 		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered, restarted: x.Restarted,
+		revised: x.revised,
 	}
 }
 
@@ -32,6 +34,7 @@ func (c counts) minus(b counts) counts {
 		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged, malformed: c.malformed - b.malformed,
 		sent: c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
 		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered, restarted: c.restarted - b.restarted,
+		revised: c.revised.minus(b.revised),
 	}
 }
 
@@ -40,7 +43,18 @@ func (c counts) plus(b counts) counts {
 		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged, malformed: c.malformed + b.malformed,
 		sent: c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
 		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered, restarted: c.restarted + b.restarted,
+		revised: c.revised.plus(b.revised),
 	}
+}
+
+// corrected returns the sums of all time, with what is known better by now than when intervals were closed.
+func (c counts) corrected() counts {
+	c.sent += uint64(c.revised.sent)
+	c.unique += uint64(c.revised.arrived)
+	c.duplicate -= uint64(c.revised.arrived)
+	c.away += uint64(c.revised.away)
+	c.restarted += uint64(c.revised.restarted)
+	return c
 }
 
 // A ledgerRow is what an account counted in an interval that is closed. Intervals without a datagram have none.

@@ -127,11 +127,15 @@ func (s *stretch) add(c *counts, known bool, reasons []reasonCount) {
 	s.reasons = append(s.reasons, reasons...)
 }
 
-// answer spells the sum out. In that of all time, what came late is corrected: it arrived. Intervals stay as they were when
-// they were closed.
+// answer spells the sum out. In that of all time, what came late is corrected, since it arrived, and what was found out later.
+// Intervals stay as they were when they were closed.
 func (s *stretch) answer(corrected bool) telemetry.LossCount {
+	n := s.counts
+	if corrected {
+		n = n.corrected()
+	}
 	a := telemetry.LossCount{
-		Received: s.received, Decoded: s.received - s.damaged - s.malformed, Reports: s.counts.reports, Restarted: s.restarted,
+		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Restarted: n.restarted,
 		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
 	}
 	for _, r := range s.reasons {
@@ -144,12 +148,15 @@ func (s *stretch) answer(corrected bool) telemetry.LossCount {
 	if !s.known {
 		return a
 	}
-	arrived := s.unique
+	arrived := n.unique
 	if !corrected {
-		arrived -= s.late
+		arrived -= n.late
+		if r := n.revised; r != (revision{}) {
+			a.Revised = &telemetry.LossRevision{Sent: r.sent, Arrived: r.arrived, Away: r.away, Restarted: r.restarted}
+		}
 	}
-	lost := s.sent - arrived
-	sent, away, late, duplicate, reordered := s.sent, s.away, s.late, s.duplicate, s.reordered
+	lost := n.sent - arrived
+	sent, away, late, duplicate, reordered := n.sent, n.away, n.late, n.duplicate, n.reordered
 	a.Sent, a.Arrived, a.Lost, a.Away, a.Late, a.Duplicate, a.Reordered = &sent, &arrived, &lost, &away, &late, &duplicate, &reordered
 	return a
 }

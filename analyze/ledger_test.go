@@ -48,15 +48,19 @@ func (r *ledgerRig) check(t *testing.T, nowNs int64) telemetry.Loss {
 	if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate || x.Received != x.Decoded+sumOf(x.Damaged)+sumOf(x.Malformed) {
 		t.Fatalf("all time does not add up: %s", lossText(&x.LossCount))
 	}
-	var sent, lost, late, received, duplicate, reports uint64
+	var sent, lost, late, received, duplicate, reports, restarted uint64
 	for _, i := range x.Intervals {
 		if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate || i.Received != i.Decoded+sumOf(i.Damaged)+sumOf(i.Malformed) {
 			t.Fatalf("the interval from %v does not add up: %s", i.Start, lossText(&i.LossCount))
 		}
 		sent, lost, late = sent+*i.Sent, lost+*i.Lost, late+*i.Late
-		received, duplicate, reports = received+i.Received, duplicate+*i.Duplicate, reports+i.Reports
+		received, duplicate, reports, restarted = received+i.Received, duplicate+*i.Duplicate, reports+i.Reports, restarted+i.Restarted
+		if r := i.Revised; r != nil {
+			sent, lost = sent+uint64(r.Sent), lost+uint64(r.Sent-r.Arrived)
+			duplicate, restarted = duplicate-uint64(r.Arrived), restarted+uint64(r.Restarted)
+		}
 	}
-	if sent != *x.Sent || lost-late != *x.Lost || late != *x.Late || received != x.Received || duplicate != *x.Duplicate || reports != x.Reports {
+	if restarted != x.Restarted || sent != *x.Sent || lost-late != *x.Lost || late != *x.Late || received != x.Received || duplicate != *x.Duplicate || reports != x.Reports {
 		t.Fatalf("the intervals have sent %d, lost %d - %d late, duplicate %d, received %d with %d reports; all time: %s",
 			sent, lost, late, duplicate, received, reports, lossText(&x.LossCount))
 	}

@@ -112,6 +112,7 @@ type exporterCount struct {
 	received, reports uint64
 	lost, restarted   uint64
 	told              uint64 // of lost: those that an event tells of
+	restartsTold      uint64 // of restarted, the same
 	lossKnown         bool
 }
 
@@ -120,7 +121,7 @@ func (e *Exporters) count(counts map[*exporter]exporterCount) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, x := range e.accounts {
-		n := exporterCount{key: x.key, received: x.received, reports: x.reports, restarted: x.Restarted, lossKnown: x.lossKnown() == lossIsKnown}
+		n := exporterCount{key: x.key, received: x.received, reports: x.reports, restarted: x.counts().corrected().restarted, lossKnown: x.lossKnown() == lossIsKnown}
 		if n.lossKnown {
 			n.lost = x.lost()
 		}
@@ -143,7 +144,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 		e.count(s.exporters)
 	}
 	for x, n := range s.exporters {
-		n.told = n.lost
+		n.told, n.restartsTold = n.lost, n.restarted
 		s.exporters[x] = n
 	}
 	for _, x := range c.ExporterList() {
@@ -418,6 +419,7 @@ func (s *Scanner) scanExporters(nowNs int64) {
 		for x, n := range now {
 			before := s.exporters[x]
 			n.told = max(before.told, min(before.lost, n.lost)) // what is missing since a moment ago may only be late
+			n.restartsTold = max(before.restartsTold, min(before.restarted, n.restarted))
 			s.exporters[x] = n
 			s.exporter(n.key, before, n, nowNs)
 			s.faults.takeExporter(before, n)
@@ -443,10 +445,10 @@ func (s *Scanner) exporter(key exporterKey, before, now exporterCount, nowNs int
 		s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.beforeNs, s.lastNs, now.told-before.told,
 			about("reports were lost on the way here", telemetry.Warning))
 	}
-	if now.restarted > before.restarted {
+	if now.restartsTold > before.restartsTold {
 		restart := eventKey{kind: telemetry.EventNodeRestart, exporter: key}
-		s.log.note(restart, nowNs, nowNs, now.restarted-before.restarted, about("the sequence numbers of its reports began anew", telemetry.Info))
-		s.log.end(restart, nowNs)
+		s.log.note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold, about("the sequence numbers of its reports began anew", telemetry.Info))
+		s.log.end(restart, s.lastNs)
 	}
 }
 

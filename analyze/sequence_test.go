@@ -15,6 +15,7 @@ func TestSequence(t *testing.T) {
 		for _, n := range numbers {
 			s.observe(n)
 		}
+		s.check(t)
 		got := ledger{s.Unique, s.lost(), s.Reordered, s.Duplicate, s.Restarted}
 		if got != want {
 			t.Errorf("%s: got %+v, want %+v", name, got, want)
@@ -27,20 +28,28 @@ func TestSequence(t *testing.T) {
 	f("late duplicate after a gap", 32, []uint32{5, 8, 6, 6}, ledger{unique: 3, lost: 1, reordered: 1, duplicate: 1})
 	f("wrap of 22 bits", 22, []uint32{1<<22 - 2, 1<<22 - 1, 0, 1, 3}, ledger{unique: 5, lost: 1})
 	f("wrap of 32 bits", 32, []uint32{1<<32 - 1, 0, 2, 1}, ledger{unique: 4, reordered: 1})
-	f("restart at 0", 32, []uint32{100000, 100001, 0, 1, 2}, ledger{unique: 5, restarted: 1})
-	f("restart at 1", 22, []uint32{3000000, 3000001, 1, 2}, ledger{unique: 4, restarted: 1})
-	f("restart, first reports lost", 32, []uint32{100000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
-	f("restart far away in 22 bits, first reports lost", 22, []uint32{3000000, 5, 6, 7}, ledger{unique: 4, restarted: 1})
-	f("restart, the first two swapped", 32, []uint32{100000, 3, 0, 1, 4}, ledger{unique: 5, lost: 1, reordered: 2, restarted: 1})
-	f("restart, one from before it comes late", 32, []uint32{9999, 10000, 0, 10001, 1, 9998, 2}, ledger{unique: 7, reordered: 1, restarted: 1})
+	f("restart at 0", 32, []uint32{100000, 100001, 0, 1, 2, 3}, ledger{unique: 6, restarted: 1})
+	f("restart at 1", 22, []uint32{3000000, 3000001, 1, 2, 3, 4}, ledger{unique: 6, restarted: 1})
+	f("restart after a power cycle, at any place", 22, []uint32{1000000, 1000001, 70000, 70001, 70002, 70003}, ledger{unique: 6, restarted: 1})
+	f("restart, too early to tell", 32, []uint32{100000, 100001, 0, 1, 2}, ledger{unique: 2, duplicate: 3})
+	f("restart, first reports lost", 32, []uint32{100000, 5, 6, 7, 8}, ledger{unique: 5, restarted: 1})
+	f("restart far away in 22 bits, first reports lost", 22, []uint32{3000000, 5, 6, 7, 8}, ledger{unique: 5, restarted: 1})
+	f("restart, the first two swapped", 32, []uint32{100000, 3, 0, 1, 4, 5, 6}, ledger{unique: 7, lost: 1, restarted: 1})
+	f("restart, half of the first are lost", 32, []uint32{100000, 1, 3, 5, 7}, ledger{unique: 5, lost: 3, restarted: 1})
+	f("restart, one from before it comes late", 32, []uint32{9999, 10000, 0, 10001, 1, 9998, 2, 3, 4, 5}, ledger{unique: 10, restarted: 1, reordered: 1})
+	f("restart, a lost one from before it comes late", 32, []uint32{9998, 10000, 0, 1, 2, 3, 9999, 4}, ledger{unique: 8, restarted: 1, reordered: 1})
 	f("restart of a short sequence", 32, append(upTo(100), 0, 1, 2, 4), ledger{unique: 104, lost: 1, restarted: 1})
+	f("restart that fills a gap of the sequence before", 32, append(upTo(100)[4:], 0, 1, 2, 3), ledger{unique: 100, restarted: 1})
 	f("the first number again", 32, append(upTo(100), 0, 100, 101), ledger{unique: 102, duplicate: 1})
-	f("the first numbers again", 32, append(upTo(100), 0, 1, 100, 101), ledger{unique: 104, restarted: 1}) // taken for a restart, without a loss
+	f("the first numbers again", 32, append(upTo(100), 0, 1, 2, 100, 101), ledger{unique: 102, duplicate: 3})
+	f("the first numbers again, and more of them", 32, append(append(upTo(100), 0, 1, 2, 3, 4), upTo(110)[100:]...), ledger{unique: 110, duplicate: 5})
 	f("one very late report", 32, []uint32{100000, 5, 100001}, ledger{unique: 2, duplicate: 1})
 	f("one number out of nowhere", 32, []uint32{10, 1 << 30, 11, 12}, ledger{unique: 3, duplicate: 1})
-	f("long outage", 32, []uint32{10, 1000010, 1000011}, ledger{unique: 3, lost: 999999})
-	f("long outage, reordered behind it", 32, []uint32{10, 1000010, 1000009}, ledger{unique: 3, lost: 999998, reordered: 1})
-	f("old reports replayed meanwhile", 32, []uint32{90000, 7, 90001, 8, 90002, 9, 90003}, ledger{unique: 7, restarted: 1})
+	f("long outage", 32, []uint32{10, 1000010, 1000011, 1000012, 1000013}, ledger{unique: 5, lost: 999999})
+	f("long outage, reordered behind it", 32, []uint32{10, 1000010, 1000009, 1000011, 1000012, 1000013}, ledger{unique: 6, lost: 999998})
+	f("old reports replayed meanwhile", 32, []uint32{90000, 7, 90001, 8, 90002, 9, 90003}, ledger{unique: 4, duplicate: 3})
+	f("old reports replayed, many for each new one", 32, []uint32{90000, 7, 8, 9, 10, 11, 90001, 12, 13, 90002, 90003, 90004, 90005, 90006, 90007, 90008}, ledger{unique: 9, duplicate: 7})
+	f("reports from before a restart are replayed", 22, slices.Concat([]uint32{1500000}, upTo(100), []uint32{900000, 900001, 900002, 900003}, upTo(200)[100:]), ledger{unique: 201, duplicate: 4, restarted: 1})
 	f("before the first", 32, []uint32{10, 9, 11}, ledger{unique: 3, reordered: 1})
 	f("stuck", 32, []uint32{0, 0, 0, 0, 0}, ledger{unique: 1, duplicate: 4})
 	stuck, wild := sequence{bits: 32}, sequence{bits: 32}
@@ -54,6 +63,25 @@ func TestSequence(t *testing.T) {
 	}
 	if !wild.wild() || wild.stuck() {
 		t.Error("numbers without order are not recognised")
+	}
+}
+
+// check holds the sums of all time against each other and against what belongs to the runs.
+func (s *sequence) check(t *testing.T) {
+	t.Helper()
+	sent, unique, duplicate := int64(s.Sent)+s.revised.sent, int64(s.Unique)+s.revised.arrived, int64(s.Duplicate)-s.revised.arrived
+	if sent < unique || unique <= 0 || duplicate < 0 || int64(s.Restarted)+s.revised.restarted < 0 || int64(s.Away)+s.revised.away > sent-unique {
+		t.Fatalf("sums of all time: %+v", s)
+	}
+	for _, r := range []run{s.current, s.before} {
+		if r.arrived > r.sent || r.open > r.span || r.earlier > r.arrived || r.span > r.sent {
+			t.Fatalf("run %+v", r)
+		}
+	}
+	for _, r := range s.rivals {
+		if r.arrived > r.span || r.fresh > r.arrived {
+			t.Fatalf("rival %+v", r)
+		}
 	}
 }
 
@@ -142,6 +170,7 @@ func FuzzSequence(f *testing.F) {
 			if s.Unique+s.Duplicate != observed || s.Unique > s.Sent {
 				t.Fatalf("observed %d: %+v", observed, s)
 			}
+			s.check(t)
 			if s.Duplicate < duplicate || s.Unique-unique < s.Late-late || s.Sent-sent < s.Unique-unique-(s.Late-late) {
 				t.Fatalf("the interval has sent %d, unique %d, late %d, duplicate %d - %d", s.Sent-sent, s.Unique-unique, s.Late-late, s.Duplicate, duplicate)
 			}

@@ -59,18 +59,23 @@ type sequenceState struct {
 	Current runState `json:"current"`
 	Before  runState `json:"before"`
 	HasRun  bool     `json:"has_run"`
-	Since   uint32   `json:"since"`
 	Astray  uint64   `json:"astray"`
 }
 
 type runState struct {
-	Highest uint32              `json:"highest"`
-	Span    uint64              `json:"span"`
-	Window  [windowWords]uint64 `json:"window"`
+	Highest   uint32              `json:"highest"`
+	Restarted bool                `json:"restarted"`
+	Away      bool                `json:"away"`
+	Gap       uint64              `json:"gap"`
+	Span      uint64              `json:"span"`
+	Sent      uint64              `json:"sent"`
+	Arrived   uint64              `json:"arrived"`
+	Window    [windowWords]uint64 `json:"window"`
 }
 
-// countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered, restarted.
-type countState [11]uint64
+// countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered, restarted, and
+// as two's complements what was revised: sent, arrived, away, restarted.
+type countState [15]uint64
 
 type reasonState struct {
 	Reason  string `json:"reason"`
@@ -88,11 +93,17 @@ type rowState struct {
 }
 
 func (c counts) state() countState {
-	return countState{c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered, c.restarted}
+	return countState{
+		c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered, c.restarted,
+		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted),
+	}
 }
 
 func (s *countState) counts() counts {
-	return counts{s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10]}
+	return counts{
+		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10],
+		revision{int64(s[11]), int64(s[12]), int64(s[13]), int64(s[14])},
+	}
 }
 
 func reasonStates(list []reasonCount) []reasonState {
@@ -166,14 +177,18 @@ func (x *exporter) state() exporterState {
 	}
 	s.Node, _, _ = x.key.answer()
 	if x.hasSequence {
-		s.Sequence = &sequenceState{x.moved, x.current.state(), x.before.state(), x.hasRun, x.since, x.astray}
+		s.Sequence = &sequenceState{x.moved, x.current.state(), x.before.state(), x.hasRun, x.astray}
 	}
 	return s
 }
 
-func (r *run) state() runState { return runState{r.highest, r.span, r.window} }
+func (r *run) state() runState {
+	return runState{r.highest, r.restarted, r.away, r.gap, r.span, r.sent, r.arrived, r.window}
+}
 
-func (s *runState) run() run { return run{highest: s.Highest, span: s.Span, window: s.Window} }
+func (s *runState) run() run {
+	return run{highest: s.Highest, restarted: s.Restarted, away: s.Away, gap: s.Gap, span: s.Span, sent: s.Sent, arrived: s.Arrived, window: s.Window}
+}
 
 // Restore puts a State back at nowNs, before anything is received: accounts go on where they were, what they counted in the
 // interval that was open is closed with it, and the time in between is a gap. socketOf returns the number of the socket
@@ -255,6 +270,7 @@ func (s *exporterState) exporter() *exporter {
 		sequence: sequence{
 			bits: uint8(s.Version.SequenceBits()),
 			Sent: n.sent, Unique: n.unique, Late: n.late, Away: n.away, Duplicate: n.duplicate, Reordered: n.reordered, Restarted: n.restarted,
+			revised: n.revised,
 		},
 	}
 	if s.Node != nil {
@@ -262,7 +278,8 @@ func (s *exporterState) exporter() *exporter {
 	}
 	if q := s.Sequence; q != nil {
 		x.hasSequence, x.started, x.resumed = true, true, true
-		x.moved, x.current, x.before, x.hasRun, x.since, x.astray = q.Moved, q.Current.run(), q.Before.run(), q.HasRun, q.Since, q.Astray
+		x.moved, x.current, x.before, x.ended, x.astray = q.Moved, q.Current.run(), q.Before.run(), q.Before.Highest, q.Astray
+		x.hasRun = q.HasRun && x.current.sent > 0 // a state of before does not say what to take back
 	}
 	if len(s.Bad) > 0 {
 		x.bad, x.closedBad = &badCounts{}, &badCounts{}

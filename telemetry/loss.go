@@ -21,12 +21,25 @@ type LossCount struct {
 	Reordered *uint64 `json:"reordered"` // datagrams that came after a later one
 	Restarted uint64  `json:"restarted"` // times that the numbers began anew
 
+	// Revised is what was found out in these intervals about this and earlier ones. Nil: nothing, or the sum is corrected.
+	Revised *LossRevision `json:"revised,omitempty"`
+
 	// Received = Decoded + Damaged + Malformed, in datagrams.
 	Received  uint64            `json:"received"`
 	Decoded   uint64            `json:"decoded"`
 	Damaged   map[string]uint64 `json:"damaged"`   // by error code
 	Malformed map[string]uint64 `json:"malformed"` // by error code
 	Reports   uint64            `json:"reports"`   // usable ones in these datagrams
+}
+
+// A LossRevision says what has to be added to sums of intervals because later numbers told more: datagrams that counted as
+// duplicates were the first after a restart, or what was taken for a restart or an outage were old datagrams. What is added to
+// Arrived is taken off Duplicate; Sent less Arrived is added to Lost.
+type LossRevision struct {
+	Sent      int64 `json:"sent"`
+	Arrived   int64 `json:"arrived"`
+	Away      int64 `json:"away"`
+	Restarted int64 `json:"restarted"`
 }
 
 // A Loss is the ledger of one exporter at one socket.

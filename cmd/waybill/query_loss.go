@@ -171,6 +171,9 @@ func (r *lossRow) note() string {
 	if r.Restarted > 0 {
 		notes = append(notes, fmt.Sprintf("restarted %d times", r.Restarted))
 	}
+	if v := r.Revised; v != nil {
+		notes = append(notes, fmt.Sprintf("revised: sent %+d, arrived %+d, restarted %+d", v.Sent, v.Arrived, v.Restarted))
+	}
 	if len(r.Damaged) > 0 {
 		notes = append(notes, "damaged: "+reasonsText(r.Damaged))
 	}
