@@ -21,6 +21,7 @@ type Exporters struct {
 	unplaced uint64                    // reports in them
 	received uint64                    // datagrams, those of overflow too
 	reports  uint64                    // in them
+	repeated uint64                    // of these, reports of datagrams that came again
 	ledger   ledgerRows
 
 	samples   int    // of datagrams that break rules
@@ -69,7 +70,8 @@ func NewExporters(limit int) *Exporters {
 	return &Exporters{max: limit, entries: map[exporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
 }
 
-// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order.
+// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order, and sets Repeated of
+// those that came again: their reports are for no table.
 func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +103,10 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		}
 		if h.HasSequence {
 			x.hasSequence = true
-			x.observe(h.Sequence)
+			if x.observe(h.Sequence) && x.orderly() {
+				h.Repeated = true
+				e.repeated += uint64(h.Reports)
+			}
 		}
 	}
 }

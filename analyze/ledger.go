@@ -166,8 +166,9 @@ func (l *Ledger) tables() telemetry.TableLoss {
 	for _, e := range l.collector.Exporters {
 		e.mu.Lock()
 		t.Reports += e.reports
+		t.Repeated += e.repeated
 		e.mu.Unlock()
 	}
-	t.Waiting = t.Reports - min(t.Stored, t.Reports)
+	t.Waiting = t.Reports - min(t.Stored+t.Repeated, t.Reports)
 	return t
 }

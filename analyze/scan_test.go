@@ -169,6 +169,7 @@ func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 	v.batch.Reset()
 	v.decoder.Decode(d.Payload, d.Src, d.DstPort, &v.batch, &v.header[0])
 	v.Exporters[0].Observe(v.header[:], atNs)
+	v.batch.DropRepeated(v.header[:])
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
 		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]

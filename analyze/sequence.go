@@ -71,19 +71,28 @@ const (
 	nearZero = 1 << 10
 )
 
-func (s *sequence) observe(n uint32) {
+// observe takes the next number. It returns true for one that came before, or is far from all others and goes on with none.
+func (s *sequence) observe(n uint32) bool {
 	if !s.started {
 		s.started = true
 		s.current = run{highest: n, span: 1, sent: 1, arrived: 1, open: 1}
 		s.current.mark(0)
 		s.Sent, s.Unique = 1, 1
-		return
+		return false
 	}
 	ahead := (n - s.current.highest) & s.mask()
 	if ahead == 1 { // nearly always
 		s.advance(&s.current, n, 1)
-		return
+		return false
 	}
+	before := s.Duplicate
+	s.place(n, ahead)
+	r := &s.rivals[s.latest]
+	return s.Duplicate > before && !(r.highest == n && r.tight > 1)
+}
+
+// place takes a number that is not the next one.
+func (s *sequence) place(n, ahead uint32) {
 	behind := -ahead & s.mask()
 	near := ahead <= windowSize || behind < windowSize
 	switch {
@@ -144,6 +153,9 @@ func (s *sequence) advance(r *run, n, ahead uint32) {
 	r.mark(0)
 	r.highest = n
 }
+
+// orderly reports whether numbers are seldom the same, so that one that is says that the report came before.
+func (s *sequence) orderly() bool { return s.Unique >= windowSize && s.Duplicate < s.Unique/8 }
 
 // lost returns how many numbers are missing. It falls when one of them arrives late, or was none after all.
 func (s *sequence) lost() uint64 {

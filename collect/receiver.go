@@ -14,7 +14,7 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// An Account takes note of every datagram, in the order of arrival.
+// An Account takes note of every datagram, in the order of arrival. Reports of those that it calls Repeated reach no owner.
 type Account interface {
 	Observe(headers []telemetry.Header, nowNs int64)
 }
@@ -117,6 +117,7 @@ func (r *Receiver) take(n int, nowNs int64) {
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
 	r.account.Observe(r.headers[:kept], nowNs)
+	into.DropRepeated(r.headers[:kept])
 	if one {
 		r.owners[0].put(into, nowNs)
 	} else {

@@ -68,6 +68,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 		h.HasSequence = false
 	}
 	h.Reports = len(batch.Reports) - before
+	h.Repeated = false
 	h.Reason = d.reason
 	switch {
 	case d.reason == 0:

@@ -27,7 +27,25 @@ type Header struct {
 	HWID        uint8
 	NodeID      uint32
 	Sequence    uint32
-	Reports     int // usable reports in it
+	Reports     int  // usable reports in it
+	Repeated    bool // it came before, says the account of its exporter; Decode clears it
 	Dialect     string
 	Datagram    []byte // a view of what Decoder.Decode was given; meaningless if Outcome is Decoded
+}
+
+// DropRepeated takes the reports of datagrams that came before out of the batch. headers are those of all datagrams that were
+// decoded into it, in order, and no others.
+func (b *Batch) DropRepeated(headers []Header) {
+	kept, next := 0, 0
+	for i := range headers {
+		h := &headers[i]
+		if !h.Repeated {
+			if kept != next {
+				copy(b.Reports[kept:], b.Reports[next:next+h.Reports])
+			}
+			kept += h.Reports
+		}
+		next += h.Reports
+	}
+	b.Reports = b.Reports[:kept]
 }

@@ -90,11 +90,12 @@ type SocketInterval struct {
 	KernelDrops *uint64   `json:"kernel_drops"`
 }
 
-// A TableLoss says what became of the usable reports since the tables began: Reports = Stored + Waiting. What the tables
-// had no room for is among the stored.
+// A TableLoss says what became of the usable reports since the tables began: Reports = Stored + Repeated + Waiting. What the
+// tables had no room for is among the stored.
 type TableLoss struct {
 	Reports       uint64 `json:"reports"`
 	Stored        uint64 `json:"stored"`         // taken by the tables
+	Repeated      uint64 `json:"repeated"`       // of datagrams that came again: in no table
 	Waiting       uint64 `json:"waiting"`        // on their way there
 	Flowless      uint64 `json:"flowless"`       // reports that do not say which flow they are about
 	DropsUnplaced uint64 `json:"drops_unplaced"` // reports of drops that are in no list of drops

@@ -203,8 +203,8 @@ func lossFoot(v *view, l *api.LossList) (lines []string) {
 		lines = append(lines, line)
 	}
 	t := &l.Tables
-	lines = append(lines, fmt.Sprintf("tables: %d reports, %d stored, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
-		t.Reports, t.Stored, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted, t.JoinsCut))
+	lines = append(lines, fmt.Sprintf("tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
+		t.Reports, t.Stored, t.Repeated, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted, t.JoinsCut))
 	for _, g := range l.Gaps {
 		lines = append(lines, fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime), g.To.Local().Format(time.DateTime)))
 	}

@@ -1,0 +1,31 @@
+package telemetry
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestDropRepeated(t *testing.T) {
+	f := func(headers []Header, want ...uint32) {
+		t.Helper()
+		var b Batch
+		for i := range headers {
+			for range headers[i].Reports {
+				b.Add(&Report{NodeID: uint32(i), Hops: []Hop{{NodeID: uint32(i)}}})
+			}
+		}
+		b.DropRepeated(headers)
+		var got []uint32
+		for i := range b.Reports {
+			if r := &b.Reports[i]; r.Hops[0].NodeID == r.NodeID {
+				got = append(got, r.NodeID)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %d, want %d", got, want)
+		}
+	}
+	f([]Header{{Reports: 2}, {Reports: 0}, {Reports: 1}}, 0, 0, 2)
+	f([]Header{{Reports: 2, Repeated: true}, {Reports: 1}, {Reports: 3, Repeated: true}, {Repeated: true}, {Reports: 2}}, 1, 4, 4)
+	f([]Header{{Reports: 2, Repeated: true}})
+}
