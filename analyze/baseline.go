@@ -293,7 +293,7 @@ func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
 	}
 	s.TimeOfDay = ofDay
 	s.MedianNs, s.MADNs = sketch.spread()
-	s.DeviateNs = b.deviation(sketch, s.MedianNs, s.MADNs, k.blurNs)
+	s.DeviateNs = b.deviation(sketch, s.MedianNs, s.MADNs, max(k.blurNs, k.blurredNs))
 	s.HighNs = float64(s.MedianNs) + b.config.Begin*s.DeviateNs
 	s.LowNs = max(float64(s.MedianNs)-b.config.Begin*s.DeviateNs, 0)
 	return s

@@ -13,8 +13,10 @@ type baseline struct {
 	queued bool           // values tell of a queue
 	queue  uint32         // the least that they told of
 	idle   int64          // windows since the last with values, that one included
-	last   uint64         // value of the last window
-	lastNs int64          // its start
+	// The least and the largest uncertainty of windows that were learned from.
+	sharpNs, blurredNs uint64
+	last               uint64 // value of the last window
+	lastNs             int64  // its start
 
 	run   int   // windows in a row that are out, the same way
 	calm  int   // windows in a row that are calm
@@ -62,13 +64,16 @@ func (b *Baselines) judge(place int32, startNs int64) {
 	}
 	value := k.window.quantile(c.Quantile)
 	k.last, k.lastNs = value, startNs
+	if !k.on && muchWorse*k.blurNs < k.blurredNs { // what was learned was hardly known
+		b.unlearn(place)
+	}
 	sketch, ofDay := b.normal(place, startNs)
 	if int(sketch.total) < c.LearnWindows {
 		b.learn(place, value, startNs)
 		return
 	}
 	median, mad := sketch.spread()
-	off := (float64(value) - float64(median)) / b.deviation(sketch, median, mad, k.blurNs)
+	off := (float64(value) - float64(median)) / b.deviation(sketch, median, mad, max(k.blurNs, k.blurredNs))
 	out, calm := math.Abs(off) > c.Begin, math.Abs(off) <= c.End
 	if c.HighOnly && off < 0 {
 		out, calm = false, true
@@ -95,7 +100,7 @@ func (b *Baselines) judge(place int32, startNs int64) {
 		k.calm = 0
 		k.note(value, off)
 		if k.event.Windows >= c.AdoptWindows {
-			clear(b.sketchesOf(place))
+			b.unlearn(place)
 			b.learn(place, value, startNs)
 			b.end(k, AnomalyAdopted, startNs+c.WindowNs)
 		}
@@ -125,8 +130,23 @@ func (b *Baselines) end(k *baseline, why string, atNs int64) {
 	k.on, k.run, k.calm = false, 0, 0
 }
 
-// learn adds the value of a window to what is usual.
+// unlearn forgets what is usual.
+func (b *Baselines) unlearn(place int32) {
+	clear(b.sketchesOf(place))
+	k := &b.keys[place]
+	k.sharpNs, k.blurredNs, k.run = 0, 0, 0
+}
+
+// learn adds the value of a window to what is usual, unless values were known much better before.
 func (b *Baselines) learn(place int32, value uint64, startNs int64) {
+	k := &b.keys[place]
+	if k.blurredNs > 0 && k.blurNs > muchWorse*k.sharpNs {
+		return
+	}
+	if k.blurredNs == 0 || k.blurNs < k.sharpNs {
+		k.sharpNs = k.blurNs
+	}
+	k.blurredNs = max(k.blurredNs, k.blurNs)
 	b.sketchesOf(place)[0].add(value, b.config.MemoryWindows)
 	if b.config.DaySlots > 1 {
 		b.slotOf(place, startNs).add(value, b.config.MemoryWindows)

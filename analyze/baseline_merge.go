@@ -36,6 +36,10 @@ func (b *Baselines) Merge(o *Baselines) error {
 			k.waited += from.waited
 			k.blurNs = max(k.blurNs, from.blurNs)
 		}
+		if k.blurredNs == 0 || from.blurredNs > 0 && from.sharpNs < k.sharpNs {
+			k.sharpNs = from.sharpNs
+		}
+		k.blurredNs = max(k.blurredNs, from.blurredNs)
 		if from.lastNs > k.lastNs {
 			k.last, k.lastNs = from.last, from.lastNs
 		}

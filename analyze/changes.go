@@ -69,3 +69,58 @@ func parting(from, to []pathHop) (k changeKey, ok bool) {
 	}
 	return k, true
 }
+
+// A pathEntry is when the first packet that took the path of a flow came into the network.
+type pathEntry struct {
+	stamp uint64 // by the clock of the first node
+	atNs  int64  // when it was noticed here; 0: there is no stamp
+}
+
+// overtakenNs is how long packets of the path before may still arrive after those of a new one.
+const overtakenNs = int64(1e9)
+
+// after reports whether a packet whose first hop is first came into the network before that of e, which has overtaken it then.
+// A clock that was set back says the same: only what comes soon is believed.
+func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
+	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs && wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
+}
+
+// arrives notes that a packet of f has arrived by the path at place, along route. first is its first hop.
+func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry.Hop, nowNs int64) {
+	p := &s.paths.paths[place]
+	if p.loops() { // a loop let it go: that is no way that the flow takes from now on
+		f.verdict = notJudged
+		return
+	}
+	if f.arrived && f.arrivedBy == place && f.arrivedGeneration == p.generation {
+		return
+	}
+	if before := &s.paths.paths[f.arrivedBy]; f.arrived && before.generation == f.arrivedGeneration {
+		if before.hops[0].node == route[0].node && f.entered.after(first, nowNs) {
+			return // a straggler by the path that the flow left
+		}
+		if !before.partOf(route) { // not only more postcards than for the packets before
+			f.pathChanges++
+			before.sinceScan.left++
+			s.changes.note(&f.key, before, p, nowNs)
+		}
+	}
+	f.verdict = notJudged
+	f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
+	f.entered = pathEntry{}
+	if first.Has&telemetry.HasIngressTime != 0 {
+		f.entered = pathEntry{first.IngressNs, nowNs}
+	}
+}
+
+// loops reports whether p comes to a node twice.
+func (p *path) loops() bool {
+	for i := range p.hops {
+		for j := range i {
+			if p.hops[i].has&p.hops[j].has&telemetry.HasNode != 0 && p.hops[i].node == p.hops[j].node {
+				return true
+			}
+		}
+	}
+	return false
+}

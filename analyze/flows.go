@@ -74,6 +74,7 @@ type flow struct {
 	arrivedGeneration uint16
 	arrived           bool
 	vanished          bool // the latest packet was not seen by the last nodes of its path, see seenInPart
+	entered           pathEntry
 
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath

@@ -19,6 +19,8 @@ type Scanner struct {
 
 	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
 	links              map[linkKey]*linkWatch
+	departures         []departure          // the latest
+	cuts               map[dropEnd]int64    // ports whose link is down, by what they dropped: the latest scan that says so
 	drops              map[dropPlace]uint64 // at the last scan
 	storms             map[eventKey]dropStorm
 	exporters          map[*exporter]exporterCount
@@ -52,9 +54,6 @@ const (
 const (
 	// A drop storm is so many drops a second at one place, for one reason.
 	stormDrops = 20
-	// A link is lost if it was silent for silentNs while expectedPackets were to be expected from what it carried before.
-	silentNs        = 2 * int64(time.Second)
-	expectedPackets = 50
 	// quietNs is how long nothing happens before an event is over.
 	quietNs = 3 * int64(time.Second)
 	// maxLinks bounds the links that are remembered between scans. All else is as bounded as the tables.
@@ -98,14 +97,6 @@ type dropPlace struct {
 	dropKey
 }
 
-// A linkWatch is what a link carried.
-type linkWatch struct {
-	packets uint64  // since the last scan
-	latest  uint64  // between the scan at last and the one before
-	rate    float64 // packets per second, smoothed, while it carried some
-	last    int64   // scan at which it carried some
-}
-
 // An exporterCount is what the account of an exporter said at the last scan.
 type exporterCount struct {
 	key               exporterKey
@@ -135,7 +126,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 		c.Timing = NewTiming()
 	}
 	s := &Scanner{
-		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
+		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
@@ -173,7 +164,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	s.faults.begin()
 	for _, shard := range s.collector.Shards {
 		s.scanPaths(shard, nowNs)
-		s.scanDrops(shard)
+		s.scanDrops(shard, nowNs)
 	}
 	s.noteStorms(nowNs)
 	s.scanLinks(nowNs)
@@ -211,24 +202,27 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 		n := packets - s.pathsBefore[key]
 		s.paths[key] = packets
 		p.skip = skipOf(n, s.hopsBefore)
+		s.departed(p, nowNs)
 		if n == 0 {
 			continue
 		}
 		s.hops += len(p.hops)
-		s.faults.take(shard, i, p, n)
+		told := n // packets of which the nodes so far, or some behind them, told
 		for h := range p.hops {
 			if p.hops[h].has&telemetry.HasNode != 0 {
-				s.active[p.hops[h].node] += n
+				s.active[p.hops[h].node] += told
 			}
-			if h > 0 && !p.uncertain {
-				s.carried(&p.hops[h-1], &p.hops[h], n)
+			if h > 0 && !p.uncertain && told > 0 {
+				s.carried(&p.hops[h-1], &p.hops[h], told, p.sinceScan.flows)
 			}
+			told -= min(uint64(p.hops[h].part.last), told)
 		}
+		s.faults.take(shard, i, p, n)
 		s.loop(p, n, nowNs)
 	}
 }
 
-func (s *Scanner) carried(a, b *pathHop, n uint64) {
+func (s *Scanner) carried(a, b *pathHop, n uint64, flows uint32) {
 	k, ok := linkOf(&a.station, &b.station)
 	if !ok {
 		return
@@ -243,6 +237,7 @@ func (s *Scanner) carried(a, b *pathHop, n uint64) {
 		s.links[k] = l
 	}
 	l.packets += n
+	l.flows += uint64(flows)
 }
 
 // loop notes a path on which packets came to a node twice.
@@ -272,42 +267,6 @@ func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
 	}
 }
 
-// scanLinks finds links that carry nothing any more.
-func (s *Scanner) scanLinks(nowNs int64) {
-	seconds := float64(nowNs-s.lastNs) / 1e9
-	for k, l := range s.links {
-		key := eventKey{kind: telemetry.EventLinkLost, node: k.from, port: k.fromPort, toNode: k.to, toPort: k.toPort}
-		if l.packets > 0 {
-			if rate := float64(l.packets) / seconds; l.rate == 0 {
-				l.rate = rate
-			} else {
-				l.rate += (rate - l.rate) / 8
-			}
-			l.latest, l.packets, l.last = l.packets, 0, nowNs
-			s.log.end(key, s.lastNs)
-			continue
-		}
-		silent := nowNs - l.last
-		switch expected := l.rate * float64(silent) / 1e9; {
-		case silent < silentNs || expected < expectedPackets || s.active[k.from] == 0 || s.active[k.to] == 0:
-			if silent > int64(time.Hour) {
-				delete(s.links, k)
-			}
-		default:
-			s.log.note(key, l.last, nowNs, 0, func(e *telemetry.Event) {
-				e.Severity = telemetry.Warning
-				from, to := pathHop{}, pathHop{}
-				from.station = station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort}
-				to.station = station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort}
-				s.at(e, &from.station)
-				s.to(e, &to.station)
-				e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from), s.name(k.to))
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
-			})
-		}
-	}
-}
-
 // A dropStorm is what was dropped at one place for one reason since the last scan.
 type dropStorm struct {
 	drops   uint64
@@ -317,7 +276,7 @@ type dropStorm struct {
 }
 
 // scanDrops adds up what was dropped.
-func (s *Scanner) scanDrops(shard *Shard) {
+func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	for key, d := range shard.drops.drops {
@@ -330,6 +289,7 @@ func (s *Scanner) scanDrops(shard *Shard) {
 		if key.has&telemetry.HasNode != 0 {
 			s.active[key.node] += n
 		}
+		s.cut(&key, nowNs)
 		event := eventKey{kind: telemetry.EventDropStorm, node: key.node, port: key.out, reason: key.reason}
 		total := s.storms[event]
 		s.storms[event] = dropStorm{total.drops + n, key, d.flow, d.hasFlow}

@@ -8,6 +8,7 @@ import (
 // gathered path by path, before any of it is looked at.
 type faults struct {
 	crossings map[linkKey]*crossing     // of this scan: links on which packets were not seen as a whole
+	earlier   map[linkKey]*crossing     // of the scan before
 	drops     map[dropEnd]*droppedFlows // of this scan: where paths end with a drop
 	reports   map[uint32]*reportLoss    // reports lost on their way here, by node
 
@@ -27,18 +28,19 @@ const (
 
 func newFaults() faults {
 	return faults{
-		crossings: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
+		crossings: map[linkKey]*crossing{}, earlier: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
 		suspects: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventKey]*unevenness{}, fruitless: map[eventKey]int64{},
 	}
 }
 
 // begin forgets the scan before.
 func (f *faults) begin() {
+	f.earlier, f.crossings = f.crossings, f.earlier
 	clear(f.crossings)
 	clear(f.drops)
 	f.leftOut = 0
 	for _, r := range f.reports {
-		r.before, r.lost, r.unknown = r.lost, 0, false
+		r.before, r.lost, r.unknown = [2]uint64{r.lost, r.before[0]}, 0, false
 	}
 	for _, g := range f.groups {
 		g.begin()
@@ -66,7 +68,7 @@ func (s *Scanner) scanFaults(nowNs int64) {
 	s.scanGroups(nowNs)
 	s.log.leaveOut(s.faults.leftOut)
 	s.log.endQuiet(telemetry.EventNewFlow, nowNs-quietNs)
-	s.log.endQuiet(telemetry.EventBlackhole, nowNs-quietNs)
+	s.log.endQuiet(telemetry.EventBlackhole, nowNs-quietNs-ScanNs) // a silent one is noted a scan later
 	s.log.endQuiet(telemetry.EventECMPImbalance, nowNs-quietNs)
 	s.log.endQuiet(telemetry.EventGrayFailure, nowNs-graySilenceNs)
 }

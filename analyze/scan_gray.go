@@ -19,11 +19,11 @@ const (
 
 // A crossing is what postcards leave open of the packets on a link, since the last scan.
 type crossing struct {
-	early           uint64 // packets that were lost before they came to the link
 	lost            uint64 // packets that the near end sent, and of which nobody behind it tells
 	again           uint64 // of these, those whose flow lost the packet before, too
 	appeared        uint64 // packets of which nobody in front of the far end tells
 	firstNs, lastNs int64  // when the lost ones came to the near end
+	crossed         uint64 // packets that came over the link in that scan
 	path            uint64 // on which most was lost; its hash
 	pathLost        uint32
 }
@@ -34,7 +34,6 @@ func (f *faults) takeParts(p *path) {
 	for i := range p.hops {
 		appeared += uint64(p.hops[i].part.first)
 	}
-	var early uint64
 	for i := range p.hops {
 		part := p.hops[i].part
 		p.hops[i].part = partSeen{}
@@ -43,14 +42,13 @@ func (f *faults) takeParts(p *path) {
 			break
 		}
 		k, ok := linkOf(&p.hops[i].station, &p.hops[i+1].station)
-		if ok && !p.uncertain && early+appeared+uint64(part.last) > 0 {
-			f.cross(k, p, early, appeared, &part)
+		if ok && !p.uncertain && appeared+uint64(part.last) > 0 {
+			f.cross(k, p, appeared, &part)
 		}
-		early += uint64(part.last)
 	}
 }
 
-func (f *faults) cross(k linkKey, p *path, early, appeared uint64, part *partSeen) {
+func (f *faults) cross(k linkKey, p *path, appeared uint64, part *partSeen) {
 	c := f.crossings[k]
 	if c == nil {
 		if len(f.crossings) >= maxCrossings {
@@ -60,7 +58,6 @@ func (f *faults) cross(k linkKey, p *path, early, appeared uint64, part *partSee
 		c = &crossing{}
 		f.crossings[k] = c
 	}
-	c.early += early
 	c.appeared += appeared
 	if part.last == 0 {
 		return
@@ -78,8 +75,9 @@ func (f *faults) cross(k linkKey, p *path, early, appeared uint64, part *partSee
 
 // A reportLoss is how many reports of a node were lost on their way here.
 type reportLoss struct {
-	lost, before uint64 // since the last scan, and between the two before
-	unknown      bool   // its sequence numbers do not tell
+	lost    uint64    // since the last scan
+	before  [2]uint64 // between the two before, and before those
+	unknown bool      // its sequence numbers do not tell
 }
 
 // takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many reports
@@ -103,14 +101,14 @@ func (f *faults) takeExporter(before, now exporterCount) {
 	}
 }
 
-// reportsLost returns how many packets a node may have seen without our knowing, of those that this scan tells of; false if
-// that is not known.
+// reportsLost returns how many packets a node may have seen without our knowing, of those that the scan before tells of; false
+// if that is not known.
 func (f *faults) reportsLost(node uint32) (uint64, bool) {
 	r := f.reports[node]
 	if r == nil || r.unknown {
 		return 0, false
 	}
-	return r.lost + r.before, true // the reports of a packet are waited for, the gap in the numbers is seen at once
+	return r.lost + r.before[0] + r.before[1], true // the reports of a packet are waited for, the gap in the numbers is seen at once
 }
 
 // A grayCount is how many packets a link was sent and lost.
@@ -168,10 +166,16 @@ func (g *grayLink) share() float64 {
 	return g.total().share()
 }
 
-// scanGray finds links that lose packets.
+// scanGray finds links that lose packets. It looks at what the scan before found: only if others came over the link
+// afterwards it is the packets that are gone, and not all that the far end has to tell.
 func (s *Scanner) scanGray(nowNs int64) {
 	f := &s.faults
 	for k, c := range f.crossings {
+		if l := s.links[k]; l != nil && l.last == nowNs {
+			c.crossed = l.latest
+		}
+	}
+	for k, c := range f.earlier {
 		if c.lost == 0 || f.suspects[k] != nil {
 			continue
 		}
@@ -182,9 +186,12 @@ func (s *Scanner) scanGray(nowNs int64) {
 		f.suspects[k] = &grayLink{firstNs: c.firstNs}
 	}
 	for k, g := range f.suspects {
-		c := f.crossings[k]
+		c := f.earlier[k]
 		if c == nil {
 			c = &crossing{}
+			if l := s.links[k]; l != nil {
+				c.crossed = l.before
+			}
 		}
 		count, silent := s.grayEvidence(k, c, nowNs)
 		if silent {
@@ -211,7 +218,7 @@ func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayC
 	if l == nil || l.last != nowNs {
 		return count, false
 	}
-	count.sent = l.latest - min(c.early, l.latest)
+	count.sent = c.crossed + c.lost
 	if c.lost == 0 {
 		return count, false
 	}
@@ -221,7 +228,7 @@ func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayC
 	}
 	nearLost, _ := s.faults.reportsLost(k.from)
 	lost := c.lost - farLost
-	both := count.sent - min(c.lost+c.appeared, count.sent) // packets that both ends told of, for certain
+	both := c.crossed - min(c.appeared, c.crossed) // packets that both ends told of, for certain
 	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
 		return count, false
 	}

@@ -404,6 +404,9 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 			}
 			p.flows--
 			p.noteArrival(route)
+			if p.loops() {
+				f.verdict = notJudged // that of the loop
+			}
 		}
 	} else {
 		s.newFlows.note(&route[0], &f.key, nowNs)
@@ -412,14 +415,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	p := &s.paths.paths[place]
 	p.flows++
 	if route[len(route)-1].has&telemetry.HasDrop == 0 { // a packet that was dropped did not take another path
-		if before := &s.paths.paths[f.arrivedBy]; f.arrived && before != p && before.generation == f.arrivedGeneration && !before.partOf(route) {
-			f.pathChanges++ // not only more postcards than for the packets before
-			s.changes.note(&f.key, before, p, nowNs)
-		}
-		if !f.arrived || f.arrivedBy != place || f.arrivedGeneration != p.generation {
-			f.verdict = notJudged
-		}
-		f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
+		s.arrives(f, place, route, &hops[0], nowNs)
 	}
 	for i := 1; i < keptPaths; i++ { // a path that the flow took before
 		if f.paths[i].used && f.paths[i].path == place && f.paths[i].generation == p.generation {

@@ -5,6 +5,7 @@ import "github.com/waybill-int/waybill/telemetry"
 // A pathWindow counts flows on a path since the last scan.
 type pathWindow struct {
 	flows   uint32 // those with packets on it
+	left    uint32 // those that took another path afterwards
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
 }
 

@@ -100,9 +100,12 @@ func happened(t testing.TB) (*analyze.Collector, *analyze.EventLog) {
 	scanner := analyze.NewScanner(f.Collector, log)
 	seconds := func(n int) {
 		for range n {
-			f.now = f.now.Truncate(time.Second).Add(time.Second)
-			for _, s := range f.Shards {
-				s.Tick(f.now.UnixNano())
+			second := f.now.Truncate(time.Second)
+			for f.now = second; f.now.Before(second.Add(time.Second)); { // postcards wait for half a second
+				f.now = f.now.Add(100 * time.Millisecond)
+				for _, s := range f.Shards {
+					s.Tick(f.now.UnixNano())
+				}
 			}
 			scanner.Scan(f.now.UnixNano())
 		}
