@@ -51,6 +51,7 @@ type exporter struct {
 	first, last        int64
 	received, reports  uint64
 	damaged, malformed uint64
+	repeated           uint64 // of reports, those of datagrams that came again
 	hasSequence        bool
 	nodeless           bool // takes the reports of version 0.5 that do not name a node
 	dialect            string
@@ -106,6 +107,7 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 			if x.observe(h.Sequence) && x.orderly() {
 				h.Repeated = true
 				e.repeated += uint64(h.Reports)
+				x.repeated += uint64(h.Reports)
 			}
 		}
 	}

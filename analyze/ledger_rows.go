@@ -19,13 +19,14 @@ type counts struct {
 	received, reports, damaged, malformed                     uint64
 	sent, unique, late, away, duplicate, reordered, restarted uint64
 	revised                                                   revision
+	repeated                                                  uint64
 }
 
 func (x *exporter) counts() counts {
 	return counts{
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
 		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered, restarted: x.Restarted,
-		revised: x.revised,
+		revised: x.revised, repeated: x.repeated,
 	}
 }
 
@@ -34,7 +35,7 @@ func (c counts) minus(b counts) counts {
 		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged, malformed: c.malformed - b.malformed,
 		sent: c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
 		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered, restarted: c.restarted - b.restarted,
-		revised: c.revised.minus(b.revised),
+		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated,
 	}
 }
 
@@ -43,7 +44,7 @@ func (c counts) plus(b counts) counts {
 		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged, malformed: c.malformed + b.malformed,
 		sent: c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
 		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered, restarted: c.restarted + b.restarted,
-		revised: c.revised.plus(b.revised),
+		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated,
 	}
 }
 

@@ -135,7 +135,7 @@ func (s *stretch) answer(corrected bool) telemetry.LossCount {
 		n = n.corrected()
 	}
 	a := telemetry.LossCount{
-		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Restarted: n.restarted,
+		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Repeated: n.repeated, Restarted: n.restarted,
 		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
 	}
 	for _, r := range s.reasons {

@@ -321,6 +321,80 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 }
 
+// At every moment of any traffic each stage has all that the one before it left, for each exporter, each interval and the whole.
+func TestLedgerSumsAtEveryMoment(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 14))
+	rig := newLedgerRig()
+	rig.e.max = 5 // some find no place
+	shard := NewShard(DefaultConfig())
+	rig.collector.Shards = []*Shard{shard}
+	var batch telemetry.Batch
+	var next [8]uint32
+	nowNs, total := 1000*second, uint64(0)
+	for step := range 20_000 {
+		var headers [3]telemetry.Header
+		batch.Reset()
+		for i := range headers {
+			node := uint32(r.IntN(8))
+			number := next[node]
+			next[node]++
+			switch r.IntN(40) {
+			case 0:
+				next[node] += uint32(r.IntN(3))
+			case 1:
+				number -= uint32(r.IntN(4000)) // again
+			case 2:
+				next[node] = 0
+			}
+			h := header(telemetry.Version10, node, number)
+			h.Reports = 1 + r.IntN(2)
+			if r.IntN(50) == 0 {
+				h.Outcome, h.Reason, h.Reports = telemetry.Malformed, wire.ErrTruncatedFixedHeader, 0
+			}
+			for range h.Reports {
+				batch.Add(&telemetry.Report{})
+			}
+			total += uint64(h.Reports)
+			headers[i] = h
+		}
+		rig.observe(nowNs, headers[:]...)
+		waiting := rig.tables().Waiting
+		batch.DropRepeated(headers[:])
+		if waiting != uint64(len(batch.Reports)) {
+			t.Fatalf("step %d: %d reports wait, want %d", step, waiting, len(batch.Reports))
+		}
+		shard.Process(&batch, nowNs)
+		nowNs += r.Int64N(second / 20)
+		if step%100 > 0 {
+			continue
+		}
+		a := rig.Loss(LossQuery{Intervals: true}, nowNs)
+		received, reports, repeated := a.Sockets[0].Unplaced, a.Sockets[0].UnplacedReports, uint64(0)
+		for _, x := range a.Exporters {
+			if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate || x.Received != x.Decoded+sumOf(x.Damaged)+sumOf(x.Malformed) || x.Repeated > x.Reports {
+				t.Fatalf("step %d: %s", step, lossText(&x.LossCount))
+			}
+			received, reports, repeated = received+x.Received, reports+x.Reports, repeated+x.Repeated
+			var rows [2]uint64
+			for _, i := range x.Intervals {
+				if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate || i.Repeated > i.Reports {
+					t.Fatalf("step %d, interval: %s", step, lossText(&i.LossCount))
+				}
+				rows[0], rows[1] = rows[0]+i.Reports, rows[1]+i.Repeated
+			}
+			if rows != [2]uint64{x.Reports, x.Repeated} {
+				t.Fatalf("step %d: the intervals have %d, all time %d and %d", step, rows, x.Reports, x.Repeated)
+			}
+		}
+		if n := a.Tables; received != a.Sockets[0].Received || reports != total || n.Reports != total || n.Repeated != repeated || n.Stored+n.Repeated != total {
+			t.Fatalf("step %d: received %d, reports %d of %d, repeated %d: %+v %+v", step, received, reports, total, repeated, a.Sockets[0], n)
+		}
+	}
+	if n := rig.tables(); n.Repeated < 500 {
+		t.Errorf("%d were repeated: this tests little", n.Repeated)
+	}
+}
+
 // A clock that is set makes intervals longer or shorter, and loses nothing.
 func TestLedgerClockIsSet(t *testing.T) {
 	r := newLedgerRig()

@@ -74,8 +74,8 @@ type runState struct {
 }
 
 // countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered, restarted, and
-// as two's complements what was revised: sent, arrived, away, restarted.
-type countState [15]uint64
+// as two's complements what was revised: sent, arrived, away, restarted; repeated.
+type countState [16]uint64
 
 type reasonState struct {
 	Reason  string `json:"reason"`
@@ -95,7 +95,7 @@ type rowState struct {
 func (c counts) state() countState {
 	return countState{
 		c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered, c.restarted,
-		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted),
+		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted), c.repeated,
 	}
 }
 
@@ -103,6 +103,7 @@ func (s *countState) counts() counts {
 	return counts{
 		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10],
 		revision{int64(s[11]), int64(s[12]), int64(s[13]), int64(s[14])},
+		s[15],
 	}
 }
 
@@ -265,7 +266,7 @@ func (s *exporterState) exporter() *exporter {
 	x := &exporter{
 		key:   exporterKey{source: s.Source, hwID: s.HWID, version: s.Version, header: s.Header},
 		first: s.First, last: s.Last, dialect: s.Dialect, nodeless: s.Nodeless,
-		received: n.received, reports: n.reports, damaged: n.damaged, malformed: n.malformed,
+		received: n.received, reports: n.reports, repeated: n.repeated, damaged: n.damaged, malformed: n.malformed,
 		closed: n, origin: n,
 		sequence: sequence{
 			bits: uint8(s.Version.SequenceBits()),

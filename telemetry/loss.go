@@ -30,6 +30,7 @@ type LossCount struct {
 	Damaged   map[string]uint64 `json:"damaged"`   // by error code
 	Malformed map[string]uint64 `json:"malformed"` // by error code
 	Reports   uint64            `json:"reports"`   // usable ones in these datagrams
+	Repeated  uint64            `json:"repeated"`  // of these, reports of datagrams that came again: they are in no table
 }
 
 // A LossRevision says what has to be added to sums of intervals because later numbers told more: datagrams that counted as

@@ -98,6 +98,7 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			{title: "DAMAGED", right: true, cell: func(_ *view, r *lossRow) cell { return badCell(sumOf(r.Damaged)) }},
 			{title: "DECODED", right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Decoded) }},
 			{title: "REPORTS", right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Reports) }},
+			{title: "REPEATED", wide: true, right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Repeated) }},
 			{title: "NOTE", cell: func(_ *view, r *lossRow) cell { return plainCell(r.note()) }},
 		},
 		fields: []csvField[lossRow]{
@@ -135,6 +136,7 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			{"damaged_reasons", func(r *lossRow) string { return reasonsText(r.Damaged) }},
 			{"decoded", func(r *lossRow) string { return csvUint(r.Decoded) }},
 			{"reports", func(r *lossRow) string { return csvUint(r.Reports) }},
+			{"repeated", func(r *lossRow) string { return csvUint(r.Repeated) }},
 			{"loss_known", func(r *lossRow) string { return r.LossKnown }},
 		},
 	})
