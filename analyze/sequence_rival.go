@@ -15,7 +15,7 @@ type rival struct {
 	span    uint64 // from the lowest to the highest
 	arrived uint64 // different numbers; 0: there is no rival here
 	fresh   uint64 // of these, those that were counted as duplicates in the interval that is open
-	beside  uint32 // how often the current run went on in between
+	beside  uint32 // how often one of the runs went on in between, up to besideMost
 	row     uint32 // different numbers since then
 	tight   uint32 // the latest of these that are in order, with little missing in between
 	length  uint32 // how far these lead
@@ -33,21 +33,21 @@ const (
 	// A sequence that begins anew with numbers that are still in the window shows by duplicates only: 0 or 1, at least so
 	// far behind, and then others that are at most that far from each other.
 	anewBehind, anewNext = 8, 4
-	// If that was an error, the run before must go on before the one that took over has so many numbers.
+	// soon is how many numbers a run has of which nobody knows yet that it goes on.
 	soon = 64
 )
 
 // goesOn reports whether n, which is not the next number of the current run, belongs to the run before it.
 func (s *sequence) goesOn(n, ahead, behind uint32, near bool) bool {
 	next := (n - s.before.highest) & s.mask()
-	if near { // both runs have such numbers
+	if near { // a number of both: only right after a takeover, and only one that is just next
 		return s.current.arrived < soon && next-1 < anewNext && (ahead <= windowSize && ahead > anewBehind || behind < windowSize && uint64(behind) >= s.current.span)
 	}
 	if uint64(behind) < s.current.span-s.current.gap {
 		return false // the current run has passed there by now
 	}
 	back := -next & s.mask()
-	return next <= windowSize && (n > 1 || next <= anewBehind) ||
+	return next <= windowSize && (n > 1 || next <= anewBehind) || // 0 and 1 begin something
 		back < windowSize && !s.before.has(back) && !s.isAwaited(n)
 }
 
@@ -160,7 +160,7 @@ func (r *rival) take(n uint32, have uint64, mask uint32) {
 	ahead, behind := (n-r.highest)&mask, (r.highest-n)&mask
 	if between := have - r.seen; between > 0 {
 		if behind < rivalWindow && between > besideMost {
-			r.beside = 0 // it stopped long ago: this is another one
+			r.beside = 0 // it ended long ago: this is another one
 		} else {
 			r.beside = min(r.beside+1, besideMost)
 		}

@@ -50,6 +50,8 @@ func TestSequence(t *testing.T) {
 	f("old reports replayed meanwhile", 32, []uint32{90000, 7, 90001, 8, 90002, 9, 90003}, ledger{unique: 4, duplicate: 3})
 	f("old reports replayed, many for each new one", 32, []uint32{90000, 7, 8, 9, 10, 11, 90001, 12, 13, 90002, 90003, 90004, 90005, 90006, 90007, 90008}, ledger{unique: 9, duplicate: 7})
 	f("reports from before a restart are replayed", 22, slices.Concat([]uint32{1500000}, upTo(100), []uint32{900000, 900001, 900002, 900003}, upTo(200)[100:]), ledger{unique: 201, duplicate: 4, restarted: 1})
+	f("of two destinations with one sequence this is one, and a restart", 32, []uint32{5000, 5002, 5004, 0, 2, 4, 6}, ledger{unique: 7, lost: 5, restarted: 1})
+	f("of eight destinations, and a restart", 32, append([]uint32{50000, 50008}, every(8, 20)...), ledger{unique: 22, lost: 7 + 19*7, restarted: 1})
 	f("before the first", 32, []uint32{10, 9, 11}, ledger{unique: 3, reordered: 1})
 	f("stuck", 32, []uint32{0, 0, 0, 0, 0}, ledger{unique: 1, duplicate: 4})
 	stuck, wild := sequence{bits: 32}, sequence{bits: 32}
@@ -83,6 +85,15 @@ func (s *sequence) check(t *testing.T) {
 			t.Fatalf("rival %+v", r)
 		}
 	}
+}
+
+// every returns n numbers from 0, so far from each other.
+func every(step uint32, n int) []uint32 {
+	numbers := make([]uint32, n)
+	for i := range numbers {
+		numbers[i] = uint32(i) * step
+	}
+	return numbers
 }
 
 // upTo returns the numbers below n.

@@ -174,8 +174,12 @@ func (e *exporterTruth) run(replay func(*exporterTruth)) {
 
 // Whatever is lost, reordered, duplicated, restarted and sent again, the ledger is that of the truth.
 func TestSequenceTruth(t *testing.T) {
+	seeds := uint64(60)
+	if raceDetector {
+		seeds = 4
+	}
 	for name, replay := range replays {
-		for seed := range uint64(60) {
+		for seed := range seeds {
 			s := sequence{bits: []uint8{22, 32}[seed%2]}
 			observed := uint64(0)
 			e := exporterTruth{Rand: rand.New(rand.NewPCG(seed, 5)), mask: s.mask(), far: true}
