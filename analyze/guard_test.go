@@ -211,3 +211,23 @@ func BenchmarkFlood(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/64, "ns/report")
 	b.ReportMetric(float64(s.flows.evicted)/float64(s.rejected+s.flows.evicted), "evicted/report")
 }
+
+// What is not compared with the policy, because a full table keeps the flow outside, is counted.
+func TestGuardCountsWhatIsNotJudged(t *testing.T) {
+	for _, policy := range []Policy{nil, policyOf(t, "{}")} {
+		config := DefaultConfig()
+		config.MaxFlows, config.Policy = 64, policy
+		s := NewShard(config)
+		f := newFlood()
+		for flow := range uint64(64 + 64) {
+			f.add(s, flow, second)
+		}
+		want := uint64(0)
+		if policy != nil {
+			want = 64
+		}
+		if n := (&Collector{Shards: []*Shard{s}}).Counters(); n.FlowsRejected != 64 || n.JudgementsLeftOut != want {
+			t.Errorf("%d rejected, %d left out, want %d", n.FlowsRejected, n.JudgementsLeftOut, want)
+		}
+	}
+}

@@ -70,6 +70,7 @@ type Shard struct {
 	reports  uint64
 	flowless uint64 // reports without a flow
 	rejected uint64 // reports of flows that the guard did not let in
+	unjudged uint64 // of these, those that were not compared with the policy for that
 
 	policy   Policy
 	findings findingTable
@@ -177,6 +178,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if f == &s.unkept {
 		s.forgetOutsider()
+		if s.policy != nil {
+			s.unjudged++
+		}
 		return // nobody remembers a verdict for the next packet
 	}
 	if f.verdict != nothingBad {

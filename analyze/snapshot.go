@@ -421,6 +421,7 @@ type Counters struct {
 	FlowsEvicted, PathsEvicted, JoinEarly uint64
 	DropsOverflow, ExportersOverflow      uint64
 	JudgementsPostponed, FindingsOverflow uint64
+	JudgementsLeftOut                     uint64 // reports of flows outside the full flow table that were not compared with the policy
 	SamplesOverflow                       uint64
 	Exporters, FlowLimit                  int
 	Queues                                int
@@ -447,6 +448,7 @@ func (c *Collector) Counters() Counters {
 		n.JoinEarly += s.join.early
 		n.DropsOverflow += s.drops.overflow
 		n.JudgementsPostponed += s.findings.postponed
+		n.JudgementsLeftOut += s.unjudged
 		n.FindingsOverflow += s.findings.overflow
 		s.mu.Unlock()
 	}

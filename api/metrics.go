@@ -60,6 +60,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, dropPlacesDesc, float64(n.DropPlaces))
 	counter(ch, dropsUnplacedDesc, n.DropsOverflow)
 	counter(ch, judgementsPostponedDesc, n.JudgementsPostponed)
+	counter(ch, judgementsLeftOutDesc, n.JudgementsLeftOut)
 	counter(ch, findingsUnplacedDesc, n.FindingsOverflow)
 	counter(ch, samplesUnplacedDesc, n.SamplesOverflow)
 	events := s.cfg.Events.Counters()
