@@ -29,7 +29,8 @@ type Scanner struct {
 	changes []foundChange     // of the last scan
 
 	findings map[eventKey]foundNow // of this scan
-	broken   map[brokenKey]uint64  // datagrams at the last scan
+	headers  map[checksumKey]*headerHistory
+	broken   map[brokenKey]uint64 // datagrams at the last scan
 
 	faults faults // what the last scan found on paths, see take
 
@@ -128,7 +129,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
-		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
 	for _, e := range c.Exporters {
@@ -175,6 +176,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	}
 	s.scanExporters(nowNs)
 	s.scanFindings(nowNs)
+	s.scanChecksums()
 	s.scanFaults(nowNs)
 	for _, kind := range []telemetry.EventKind{
 		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,

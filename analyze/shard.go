@@ -74,6 +74,9 @@ type Shard struct {
 
 	policy   Policy
 	findings findingTable
+
+	checksums checksumTable
+
 	breaches []telemetry.Breach        // memory that is reused
 	set      [maxFindingsOfPath]uint16 // the same
 
@@ -95,7 +98,7 @@ func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
-		policy: c.Policy, findings: newFindingTable(),
+		policy: c.Policy, findings: newFindingTable(), checksums: newChecksumTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 	}
 }
@@ -139,8 +142,12 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	if r.Is(telemetry.Dropped) {
 		s.drops.packet(r, nowNs)
 	}
-	if r.Is(telemetry.HopLimit | telemetry.MTUExceeded) {
+	if r.Is(telemetry.HopLimit | telemetry.MTUExceeded | telemetry.WrongChecksum) {
 		s.exceeded(r, nowNs)
+		s.checksums.wrong(r, nowNs)
+	}
+	if s.reports&checksumSample == 0 {
+		s.checksums.look(r)
 	}
 	if !r.Is(telemetry.HasFlow) {
 		s.flowless++

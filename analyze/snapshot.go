@@ -423,6 +423,7 @@ type Counters struct {
 	JudgementsPostponed, FindingsOverflow uint64
 	JudgementsLeftOut                     uint64 // reports of flows outside the full flow table that were not compared with the policy
 	SamplesOverflow                       uint64
+	WrongChecksums                        uint64 // reports of packets whose IPv4 header has a wrong checksum
 	Exporters, FlowLimit                  int
 	Queues                                int
 	QueuesOverflow, FlowsRejected         uint64
@@ -449,7 +450,8 @@ func (c *Collector) Counters() Counters {
 		n.DropsOverflow += s.drops.overflow
 		n.JudgementsPostponed += s.findings.postponed
 		n.JudgementsLeftOut += s.unjudged
-		n.FindingsOverflow += s.findings.overflow
+		n.FindingsOverflow += s.findings.overflow + s.checksums.overflow
+		n.WrongChecksums += s.checksums.total
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {

@@ -61,6 +61,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, dropsUnplacedDesc, n.DropsOverflow)
 	counter(ch, judgementsPostponedDesc, n.JudgementsPostponed)
 	counter(ch, judgementsLeftOutDesc, n.JudgementsLeftOut)
+	counter(ch, wrongChecksumsDesc, n.WrongChecksums)
 	counter(ch, findingsUnplacedDesc, n.FindingsOverflow)
 	counter(ch, samplesUnplacedDesc, n.SamplesOverflow)
 	events := s.cfg.Events.Counters()

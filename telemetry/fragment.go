@@ -129,6 +129,9 @@ func (d *Decoder) ipv4(b []byte) error {
 	if err != nil {
 		return err
 	}
+	if !f.ip && !fits(b[:n]) {
+		d.report.Flags |= WrongChecksum
+	}
 	if total := int(h.TotalLength); total >= n && total < len(b) {
 		b = b[:total] // Ethernet or report padding
 	}
@@ -196,6 +199,20 @@ func (d *Decoder) ipv6(b []byte) error {
 		b = b[n:]
 	}
 	return nil
+}
+
+// fits reports whether the checksum of an IPv4 header, of at least 20 bytes, is right (RFC 791 §3.1).
+func fits(header []byte) bool {
+	if len(header) > 20 {
+		return packet.Fold(packet.Sum(header, 0)) == 0xffff
+	}
+	// Nearly all have no options: five words, whose carries are added at the end.
+	a, b := binary.BigEndian.Uint64(header), binary.BigEndian.Uint64(header[8:])
+	sum := a>>32 + a&0xffffffff + b>>32 + b&0xffffffff + uint64(binary.BigEndian.Uint32(header[16:]))
+	sum = sum>>32 + sum&0xffffffff
+	sum = sum>>16 + sum&0xffff
+	sum = sum>>16 + sum&0xffff
+	return sum>>16+sum&0xffff == 0xffff
 }
 
 // transport reads an L4 header, b being behind an IP header of that protocol.

@@ -82,6 +82,7 @@ const (
 	HasOuter                        // Outer is known
 	HasDevice                       // Device is known
 	DropSummary                     // a Transparent Security drop report: Drop* of the report, no packet
+	WrongChecksum                   // the checksum of the outermost IPv4 header in the fragment does not fit the header
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -173,7 +174,7 @@ func (b *Batch) Add(r *Report) {
 		to.Hops = b.takeHops(len(r.Hops))
 		copy(to.Hops, r.Hops)
 	}
-	if b.KeepDatagrams || r.Is(HopLimit|MTUExceeded) {
+	if b.KeepDatagrams || r.Is(HopLimit|MTUExceeded|WrongChecksum) {
 		to.Datagram = b.datagrams.keep(r.Datagram)
 	} else {
 		to.Datagram = nil
