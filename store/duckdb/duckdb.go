@@ -121,11 +121,18 @@ func (s *Store) load() error {
 	s.mu.Lock()
 	s.partitions = nil
 	s.mu.Unlock()
-	for _, entry := range entries {
+	var found []*partition
+	for _, entry := range entries { // all, before any of them is changed
 		if p := s.partitionOfFile(entry.Name()); p != nil {
-			if err := s.attach(p); err != nil {
+			if err := s.openFile(p); err != nil {
 				return err
 			}
+			found = append(found, p)
+		}
+	}
+	for _, p := range found {
+		if err := s.adopt(p); err != nil {
+			return err
 		}
 	}
 	if err := s.loadRolled(); err != nil {

@@ -28,20 +28,16 @@ func linksWithDelays() (list []string) {
 // migrate makes the tables of a new file and brings those of an old one up to date.
 func (s *Store) migrate(p *partition, migrations [][]string) error {
 	schemaVersion := len(migrations) + 1
-	var tables int
-	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ?", p.catalog)
-	if err := row.Scan(&tables); err != nil {
-		return fmt.Errorf("open %s: %w", p.file, err)
+	tables, err := s.tablesOf(p)
+	if err != nil {
+		return err
 	}
 	if tables == 0 {
 		return inTransaction(s.ctx, s.write, createFile(p, schemaVersion))
 	}
-	var version int
-	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
-		return fmt.Errorf("%s is not of a store of waybill: %w", p.file, err)
-	}
-	if version > schemaVersion {
-		return fmt.Errorf("%s was written by a newer waybill: its schema has version %d, this program knows up to %d", p.file, version, schemaVersion)
+	version, err := s.versionOf(p, schemaVersion)
+	if err != nil {
+		return err
 	}
 	for ; version < schemaVersion; version++ {
 		statements := append([]string{}, migrations[version-1]...)
@@ -57,6 +53,26 @@ func (s *Store) migrate(p *partition, migrations [][]string) error {
 		}
 	}
 	return nil
+}
+
+// tablesOf is how many tables a file has: none if it is new.
+func (s *Store) tablesOf(p *partition) (n int, err error) {
+	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ?", p.catalog)
+	if err := row.Scan(&n); err != nil {
+		return 0, fmt.Errorf("open %s: %w", p.file, err)
+	}
+	return n, nil
+}
+
+// versionOf is the version of the schema of a file that has tables; one beyond newest is an error.
+func (s *Store) versionOf(p *partition, newest int) (version int, err error) {
+	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
+		return 0, fmt.Errorf("%s is not of a store of waybill; move the file out of the directory: %w", p.file, err)
+	}
+	if version > newest {
+		return 0, fmt.Errorf("%s was written by a newer waybill: its schema has version %d, this program knows up to %d; run that waybill, or give another directory", p.file, version, newest)
+	}
+	return version, nil
 }
 
 // createFile are the statements that make everything in a new file.

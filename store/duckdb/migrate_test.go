@@ -113,7 +113,7 @@ func TestMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(c)
-	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 3, this program knows up to 2"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 3, this program knows up to 2; run that waybill, or give another directory"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -96,9 +96,29 @@ func (p *partition) attachment() string {
 
 // attach opens the file of p, brings its schema up to date, and adds it to the list. writing is held.
 func (s *Store) attach(p *partition) error {
-	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
-		return fmt.Errorf("open %s: %w", p.file, err)
+	if err := s.openFile(p); err != nil {
+		return err
 	}
+	return s.adopt(p)
+}
+
+// openFile opens the file of p and leaves what is in it alone; it is an error if that cannot be read.
+func (s *Store) openFile(p *partition) error {
+	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
+		return fmt.Errorf("open %s: %s; if it is damaged, move the file out of the directory to go on without its records", p.file, oneLine(err))
+	}
+	tables, err := s.tablesOf(p)
+	if err == nil && tables > 0 {
+		_, err = s.versionOf(p, len(migrations)+1)
+	}
+	if err != nil {
+		_, _ = s.write.ExecContext(s.ctx, "DETACH "+p.catalog)
+	}
+	return err
+}
+
+// adopt brings the schema of a file that is open up to date, and adds it to the list.
+func (s *Store) adopt(p *partition) error {
 	if err := s.migrate(p, migrations); err != nil {
 		_, _ = s.write.ExecContext(s.ctx, "DETACH "+p.catalog)
 		return err
