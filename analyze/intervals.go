@@ -53,7 +53,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
-		p := &shardIntervals{}
+		p := &shardIntervals{left: map[int][]leftPath{}}
 		s.mu.Lock()
 		s.intervals = p
 		s.paths.gaveWay = s.forgetPath

@@ -32,8 +32,40 @@ type shardIntervals struct {
 	paths        []*path       // copies; nil: nothing was given
 	queues       []givenQueue
 	gone         []telemetry.FlowInterval
+	left         map[int][]leftPath // by place: paths that flows no longer keep
+	lefts        int                // in all
 	ungivenFlows uint64
 	ungivenPaths uint64
+}
+
+// A leftPath is how many packets of a flow on a path are not given that the flow no longer keeps, since it took others.
+type leftPath struct {
+	path    uint64
+	packets uint64
+}
+
+// leavePath notes what was not given of a path that a flow no longer keeps. The caller holds the lock of the shard.
+func (s *Shard) leavePath(f *flow, fp *flowPath) {
+	p, at := s.intervals, s.pathOf(fp)
+	if p == nil || at == nil {
+		return
+	}
+	place, _, ok := s.flows.find(&f.key, s.flows.tagOf(&f.key))
+	if !ok {
+		return // a flow that the guard kept outside
+	}
+	n := uint64(fp.packets - p.flow(place).forget(fp))
+	list := p.left[place]
+	for i := range list {
+		if list[i].path == at.hash {
+			list[i].packets += n
+			return
+		}
+	}
+	if n > 0 && p.lefts < maxGone { // else they are packets that no path is known of
+		p.left[place] = append(list, leftPath{at.hash, n})
+		p.lefts++
+	}
 }
 
 // flow returns what was given of the flow in that place.
@@ -50,7 +82,7 @@ func (s *Shard) forgetFlow(place int, f *flow) {
 	if len(p.gone) >= maxGone {
 		p.ungivenFlows += f.packets - p.flow(place).packets
 	} else {
-		p.gone = s.flowIntervals(p.gone, f, p.flow(place))
+		p.gone = s.flowIntervals(p.gone, f, place)
 	}
 	*p.flow(place) = givenFlow{}
 }
@@ -78,7 +110,7 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 			f, given := s.flows.at(place), p.flow(place)
 			// Packets that waited for postcards are counted without a new report.
 			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
-				batch.Flows = s.flowIntervals(batch.Flows, f, given)
+				batch.Flows = s.flowIntervals(batch.Flows, f, place)
 			}
 		}
 		done := end == s.flows.count
@@ -92,8 +124,9 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 	}
 }
 
-// flowIntervals appends what was counted of f since given, and makes that given.
-func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, given *givenFlow) []telemetry.FlowInterval {
+// flowIntervals appends what was counted of f, which is in that place, since it was given last.
+func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int) []telemetry.FlowInterval {
+	given := s.intervals.flow(place)
 	all := telemetry.FlowInterval{
 		Key: f.key, DSCP: f.dscp, Device: f.device, HasDevice: f.hasDevice,
 		Reports: f.reports - given.reports, Packets: f.packets - given.packets, Bytes: f.bytes - given.bytes,
@@ -106,6 +139,24 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, given *giv
 	}
 	first := len(list)
 	rest := all
+	on := func(path, n uint64) {
+		part := share(&all, n)
+		if n == rest.Packets {
+			part = rest // what is left, with all remainders of the divisions
+		}
+		part.Path = path
+		take(&rest, &part)
+		list = append(list, part)
+	}
+	if left := s.intervals.left[place]; len(left) > 0 {
+		for _, l := range left {
+			if n := min(l.packets, rest.Packets); n > 0 {
+				on(l.path, n)
+			}
+		}
+		delete(s.intervals.left, place)
+		s.intervals.lefts -= len(left)
+	}
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {
@@ -119,14 +170,7 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, given *giv
 		if n = min(n, rest.Packets); n == 0 && (i > 0 || all.Packets > 0) {
 			continue
 		}
-		part := share(&all, n)
-		part.Path = p.hash
-		if n == rest.Packets {
-			part = rest // what is left, with all remainders of the divisions
-			part.Path = p.hash
-		}
-		take(&rest, &part)
-		list = append(list, part)
+		on(p.hash, n)
 	}
 	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
 	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(list) == first {
@@ -144,6 +188,17 @@ func (g *givenFlow) on(fp *flowPath) uint32 {
 		}
 	}
 	return 0
+}
+
+// forget returns how many packets on a path were given, and forgets it: when it is kept again, it begins anew.
+func (g *givenFlow) forget(fp *flowPath) uint32 {
+	n := g.on(fp)
+	for i := range g.paths {
+		if q := &g.paths[i]; q.path == fp.path && q.generation == fp.generation {
+			q.used = false
+		}
+	}
+	return n
 }
 
 // take makes f what was given.

@@ -435,6 +435,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		}
 	}
 	if oldest := &f.paths[keptPaths-1]; oldest.used {
+		s.leavePath(f, oldest)
 		s.slab.give(oldest.block, int(oldest.hops))
 	}
 	copy(f.paths[1:], f.paths[:])

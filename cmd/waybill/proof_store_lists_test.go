@@ -27,6 +27,8 @@ type tally struct {
 // A list is an answer of the API that is compared with the truth.
 type list struct {
 	name   string
+	tables bool                     // it is asked for in SQL, of the table of the resolution
+	finest bool                     // only that of 10 s has it
 	groups map[time.Duration]string // group_by, where the usual one asks for more than tables of that resolution have
 	// want calls add for each record of the truth, with its start and its name at a resolution.
 	want func(v *telemetry.Intervals, step time.Duration, add func(startNs int64, name string) *tally)
@@ -70,11 +72,42 @@ func flowFact(step time.Duration, src, dst, srcPort, dstPort, protocol, tunnel s
 
 var storeLists = []list{
 	{
+		name: "hosts", tables: true,
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			for i := range v.Hosts {
+				h, tunnel := &v.Hosts[i], "-"
+				if h.Tunnel != telemetry.TunnelNone {
+					tunnel = fmt.Sprint(h.TunnelID)
+				}
+				add(h.StartNs, fmt.Sprint(h.Addr.Hi, " ", h.Addr.Lo, " ", tunnel, " ", h.Node, " ", h.Port)).packets += h.Packets
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets) },
+		got:  askTable("hosts", "address_hi || ' ' || address_lo || ' ' || coalesce(tunnel_id || '', '-') || ' ' || node || ' ' || port"),
+	},
+	{
+		name: "paths of flows", tables: true, finest: true,
+		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
+			routes := routeNames(v)
+			for i := range v.Flows {
+				if f := &v.Flows[i]; f.Path != 0 {
+					k := &f.Key
+					add(f.StartNs, fmt.Sprint(k.Src.Lo, " ", k.SrcPort, " ", k.Dst.Lo, " ", k.DstPort, " ", routes[f.Path])).packets += f.Packets
+				}
+			}
+		},
+		text: func(n *tally) string { return fmt.Sprint(n.packets) },
+		got:  askTable("flows", "src_lo || ' ' || src_port || ' ' || dst_lo || ' ' || dst_port || ' ' || (SELECT stations FROM routes r WHERE r.path_id = f.path_id)"),
+	},
+	{
 		name:   "flows",
 		groups: map[time.Duration]string{time.Minute: "src,dst,dst_port,protocol,tunnel_id", time.Hour: "src,dst,protocol,tunnel_id"},
 		want: func(v *telemetry.Intervals, step time.Duration, add func(int64, string) *tally) {
 			for i := range v.Flows {
 				f := &v.Flows[i]
+				if f.Path != 0 { // told again by path
+					continue
+				}
 				k, tunnel := &f.Key, "-"
 				if k.Tunnel != telemetry.TunnelNone {
 					tunnel = fmt.Sprint(k.TunnelID)
@@ -108,17 +141,7 @@ var storeLists = []list{
 	{
 		name: "paths",
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
-			routes := map[uint64]string{}
-			for i := range v.Routes {
-				text := ""
-				for j := range v.Routes[i].Stations {
-					if j > 0 {
-						text += " > "
-					}
-					text += v.Routes[i].Stations[j].Place.String()
-				}
-				routes[v.Routes[i].Path] = text
-			}
+			routes := routeNames(v)
 			for i := range v.Paths {
 				p := &v.Paths[i]
 				n := add(p.StartNs, routes[p.Path])
@@ -259,6 +282,54 @@ var storeLists = []list{
 	},
 }
 
+// routeNames are the stations of paths by their numbers.
+func routeNames(v *telemetry.Intervals) map[uint64]string {
+	routes := map[uint64]string{}
+	for i := range v.Routes {
+		text := ""
+		for j := range v.Routes[i].Stations {
+			if j > 0 {
+				text += " > "
+			}
+			text += v.Routes[i].Stations[j].Place.String()
+		}
+		routes[v.Routes[i].Path] = text
+	}
+	return routes
+}
+
+// askTable asks for the packets of a table by a name.
+func askTable(table, name string) func(context.Context, *api.Client, api.Query, time.Duration, func(*time.Time, string, string)) (*api.Frame, error) {
+	suffix := map[time.Duration]string{10 * time.Second: "_10s", time.Minute: "_1m", time.Hour: "_1h"}
+	return func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+		since, _ := time.Parse(time.RFC3339Nano, q.Since)
+		until, _ := time.Parse(time.RFC3339Nano, q.Until)
+		for ; since.Before(until); since = since.Add(10 * time.Second) { // an answer has 10,000 rows at most
+			to := since.Add(10 * time.Second)
+			if step > 10*time.Second {
+				to = until
+			}
+			a, err := c.SQL(ctx, fmt.Sprintf(
+				"SELECT epoch_ns(start) || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL",
+				name, table, suffix[step], since.UnixNano(), to.UnixNano()), 10000)
+			if err != nil {
+				return nil, err
+			}
+			if a.More {
+				return nil, fmt.Errorf("more than 10000 rows of %s%s", table, suffix[step])
+			}
+			for _, row := range a.Rows {
+				var ns int64
+				fmt.Sscan(row[0].(string), &ns)
+				start := time.Unix(0, ns)
+				say(&start, fmt.Sprint(row[1]), row[2].(string))
+			}
+			since = to.Add(-10 * time.Second)
+		}
+		return &api.Frame{}, nil
+	}
+}
+
 // An asked is what the API said at some time, by list and resolution.
 type asked struct {
 	when   string
@@ -272,12 +343,16 @@ type asked struct {
 // ask asks for everything from begin to end.
 func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duration) *asked {
 	p.t.Helper()
+	wholly := when != beforeRollup && when != partlyRolledUp
 	a := &asked{when: when, until: end, facts: map[string]map[time.Duration]map[string]string{}, lowest: map[string]map[time.Duration]time.Duration{}}
 	routes := p.routes()
 	for i := range storeLists {
 		l := &storeLists[i]
 		a.facts[l.name], a.lowest[l.name] = map[time.Duration]map[string]string{}, map[time.Duration]time.Duration{}
 		for _, step := range steps {
+			if l.finest && step > allSteps[0] || l.tables && step > allSteps[0] && !wholly {
+				continue
+			}
 			facts := map[string]string{}
 			length := time.Minute // so that answers are not too long
 			if step > length {
@@ -327,7 +402,11 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 	return a
 }
 
-const beforeRollup = "before anything is rolled up"
+// Times at which tables of minutes and hours lack something.
+const (
+	beforeRollup   = "before anything is rolled up"
+	partlyRolledUp = "rolled up in part"
+)
 
 // A page is what an answer says of itself: what follows, and how fine it is.
 type page struct {

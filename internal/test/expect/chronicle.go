@@ -57,6 +57,10 @@ type (
 		startNs int64
 		node    uint32
 	}
+	routeTen struct {
+		startNs int64
+		route   *chronicleRoute
+	}
 )
 
 // A chronicleRoute is a way that packets took.
@@ -72,6 +76,7 @@ type chronicleFlow struct {
 	first, last *chronicleRoute // of the first and the latest packet that arrived
 	firstNs     int64
 	tens        map[int64]*telemetry.FlowInterval
+	on          map[routeTen]uint64 // packets by path
 }
 
 // A waitingPacket is one that its first switch told of, with a postcard; nobody else does.
@@ -302,6 +307,7 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 		r.tens[ten] = p
 	}
 	p.Packets++
+	f.on[routeTen{ten, r}]++
 	residence, complete := uint64(0), true
 	for i := range r.stations {
 		s := &sights[i]
@@ -375,7 +381,7 @@ func (c *Chronicle) route(f *chronicleFlow, sights []sight) *chronicleRoute {
 func (c *Chronicle) flow(number uint32) *chronicleFlow {
 	f := c.flows[number]
 	if f == nil {
-		f = &chronicleFlow{tens: map[int64]*telemetry.FlowInterval{}}
+		f = &chronicleFlow{tens: map[int64]*telemetry.FlowInterval{}, on: map[routeTen]uint64{}}
 		c.flows[number] = f
 	}
 	return f

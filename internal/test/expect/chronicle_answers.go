@@ -10,13 +10,13 @@ import (
 )
 
 // Intervals returns what a collector had to count up to a time, of the flows that are over: after Fabric.Close of all. Of latencies it
-// has counts and sums. Flows have no paths, paths are numbers of Routes. Reports that have to come and did not are an error.
+// has counts and sums. Flows have no paths (see FlowPaths), paths are numbers of Routes. Reports that have to come and did not are an error.
 func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	c.pass(untilNs)
 	if c.unreported > 0 {
 		return nil, fmt.Errorf("%d packets left the network without a report", c.unreported)
 	}
-	all := &telemetry.Intervals{Flows: c.flowIntervals()}
+	all := &telemetry.Intervals{Flows: c.flowIntervals(), Hosts: c.hosts()}
 	for _, r := range c.routes {
 		list := telemetry.Route{Path: r.number}
 		for i := range r.stations {
@@ -75,6 +75,55 @@ func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 		for _, v := range f.tens {
 			v.Key = key
 			list = append(list, *v)
+		}
+	}
+	return list
+}
+
+// FlowPaths returns how many packets flows had on each path, of the same flows as Intervals.
+func (c *Chronicle) FlowPaths() (list []telemetry.FlowInterval) {
+	for number, f := range c.flows {
+		if c.truth.Flows[number] == nil {
+			continue
+		}
+		e, _ := endpoints(c.truth.Flows[number])
+		for k, n := range f.on {
+			list = append(list, telemetry.FlowInterval{StartNs: k.startNs, Key: flowKey(&e), Path: k.route.number, Packets: n})
+		}
+	}
+	return list
+}
+
+// hosts returns what came from hosts, or went to them: before the first switch of a path, and behind the last unless it dropped it.
+func (c *Chronicle) hosts() (list []telemetry.HostInterval) {
+	for number, f := range c.flows {
+		if c.truth.Flows[number] == nil {
+			continue
+		}
+		e, outer := endpoints(c.truth.Flows[number])
+		key := flowKey(&e)
+		for k, n := range f.on {
+			first, last := &k.route.stations[0], &k.route.stations[len(k.route.stations)-1]
+			at := telemetry.HostInterval{StartNs: k.startNs, Tunnel: key.Tunnel, TunnelID: key.TunnelID, HasPort: true, Packets: n}
+			add := func(a telemetry.Addr, node, port uint32, tunnelled bool) {
+				h := at
+				h.Addr, h.Node, h.Port = a, node, port
+				if !tunnelled {
+					h.Tunnel, h.TunnelID = telemetry.TunnelNone, 0
+				}
+				list = append(list, h)
+			}
+			add(key.Src, first.node, first.in, true)
+			if !last.dropped() {
+				add(key.Dst, last.node, last.out, true)
+			}
+			if outer == nil {
+				continue
+			}
+			add(telemetry.AddrFrom(outer.Src), first.node, first.in, false)
+			if !last.dropped() {
+				add(telemetry.AddrFrom(outer.Dst), last.node, last.out, false)
+			}
 		}
 	}
 	return list
