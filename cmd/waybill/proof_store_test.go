@@ -50,7 +50,7 @@ func TestStoreAnswers(t *testing.T) {
 		case asked > 0:
 		case raceDetector && i%5 != 0: // ten times as slow, and what runs side by side is the same
 			continue
-		case name == "report-loss" && !raceDetector: // the one with the fewest packets
+		case name == "ddos" && !raceDetector: // the one with the fewest packets
 			duration = longProof
 		case name == "all-reduce" || name == "steady": // the ones with the most
 			duration = shortProof / 2
