@@ -54,7 +54,7 @@ func remembered(t *testing.T) Config {
 		t.Fatal(err)
 	}
 	cfg := testConfig(newFeed().Collector)
-	cfg.History = s.Query
+	cfg.History, cfg.SQL = s.Query, s.SQL
 	return cfg
 }
 

@@ -1,0 +1,195 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// An example is a value that a parameter can have and one that it cannot have.
+type example struct{ valid, invalid string }
+
+// anything says that a parameter takes any text.
+const anything = "anything"
+
+// examples by parameter, or by operation and parameter, or with a plus of a time range.
+var examples = map[string]example{
+	"limit":  {"1", "0"},
+	"format": {"json", "xml"},
+
+	"node":       {"1", ""},
+	"path":       {"00000000000000ab", "xyz"},
+	"src":        {"10.0.0.0/8", "10.0.0.0/33"},
+	"dst":        {"10.0.0.1", "somewhere"},
+	"outer_src":  {"::/0", "::/129"},
+	"outer_dst":  {"192.0.2.1", "192.0.2"},
+	"source":     {"192.0.2.0/24", "here"},
+	"address":    {"10.0.0.0/8", "10"},
+	"port":       {"443", "65536"},
+	"outer_port": {"4789", "-1"},
+	"protocol":   {"udp", "telepathy"},
+	"reason":     {"acl_deny", ""},
+	"incast":     {"true", "yes"},
+	"kind":       {"loop,drop_storm", "party"},
+	"severity":   {"warning", "terrible"},
+	"open":       {"false", "0"},
+	"state":      {"firing", "asleep"},
+	"silenced":   {"false", "perhaps"},
+	"intervals":  {"true", "1"},
+	"filter":     {"first < now", "first <"},
+	"since":      {"2h", "yesterday"},
+	"until":      {"1m", "tomorrow"},
+	"order":      {"first:asc", "beauty"},
+	"sql":        {"SELECT 1", "DELETE FROM flows"},
+	"schema":     {"queues", "ports"},
+	"text":       {"", anything},
+	"id":         {"0123456789abcdef", anything},
+
+	"streamEvents.filter": {"severity >= warning", "severity >="}, "events.filter": {"start < now", "start < north"},
+	"alerts.filter": {"count >= 0", "count ="},
+	"bursts.order":  {"peak", "beauty"}, "events.order": {"severity", "bytes"}, "loss.order": {"received", "intervals"},
+	"clocks.order": {"node", "nodes"}, "hosts.order": {"address:desc", "places"}, "listeners.order": {"received", "received:up"},
+	"completeFilter.cursor": {"0", "1"},
+
+	"filter+": {"packets > 0", "packets > few"}, "filter+exporters": {"received > 0", "receive"}, "filter+events": {"start < now", "start"},
+	"filter+queues": {"samples > 0", "samples > -1"},
+	"order+":        {"packets", "last"}, "order+exporters": {"reports", "received:asc"}, "order+queues": {"samples", "queue"},
+	"group_by+": {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
+}
+
+// exampleOf returns the example of a parameter of an operation.
+func exampleOf(t *testing.T, id, name string, past bool) example {
+	t.Helper()
+	keys := []string{id + "." + name, name}
+	if past {
+		keys = []string{name + "+" + id, name + "+", name}
+	}
+	for _, key := range keys {
+		if e, ok := examples[key]; ok {
+			return e
+		}
+	}
+	t.Fatalf("no example for %s of %s", name, id)
+	return example{}
+}
+
+// Every parameter of every operation does what the description says: a valid value is answered with what the description has for
+// an answer, a wrong one, and one that is given twice, with a problem that names the parameter.
+func TestEveryParameter(t *testing.T) {
+	d := description(t)
+	exercised := map[string]bool{}
+	try := func(t *testing.T, h http.Handler, o *operation, fixed url.Values, names []string, past bool) {
+		for _, name := range names {
+			if name == "cursor" && o.id != "completeFilter" {
+				continue // below
+			}
+			exercised[o.id+"."+name] = true
+			e := exampleOf(t, o.id, name, past)
+			answers(t, h, d, o, withValue(fixed, name, e.valid))
+			if e.invalid != anything {
+				refuses(t, h, o, withValue(fixed, name, e.invalid), name)
+			}
+			if name != "kind" {
+				twice := withValue(fixed, name, e.valid)
+				twice.Add(name, e.valid)
+				refuses(t, h, o, twice, name)
+			}
+		}
+		if slices.Contains(names, "cursor") && o.id != "completeFilter" {
+			exercised[o.id+".cursor"] = true
+			first := withValue(fixed, "limit", "1")
+			var list struct {
+				Total int
+				Next  string `json:"next_cursor"`
+			}
+			json.Unmarshal(ask(h, "GET", o.path+"?"+first.Encode()).Body.Bytes(), &list)
+			if list.Next == "" && list.Total > 1 {
+				t.Errorf("%s: %d items have no cursor", o.id, list.Total)
+			} else if list.Next != "" {
+				answers(t, h, d, o, withValue(first, "cursor", list.Next))
+			}
+			refuses(t, h, o, withValue(fixed, "cursor", "x"), "cursor")
+		}
+	}
+	withAlerts(t, func(t *testing.T, h http.Handler) { // it has events, silences and alerts
+		for _, o := range operations {
+			if o.method != "GET" || o.id == "query" {
+				continue
+			}
+			fixed := url.Values{}
+			if strings.HasSuffix(o.id, "Filter") {
+				fixed = url.Values{"schema": {"events"}, "text": {""}}
+			}
+			names := slices.DeleteFunc(strings.Fields(o.params), func(name string) bool { return o.past != "" && (name == "since" || name == "until") })
+			try(t, h, &o, fixed, names, false)
+		}
+	})
+	h := New(remembered(t))
+	for _, o := range operations {
+		switch {
+		case o.past != "":
+			fixed := url.Values{"since": {"2000h"}}
+			try(t, h, &o, fixed, strings.Fields(o.past), true)
+		case o.id == "query":
+			try(t, h, &o, url.Values{"sql": {"SELECT 1"}}, strings.Fields(o.params), false)
+		}
+	}
+	for path, item := range d.Paths.Map() {
+		if item.Get == nil {
+			continue
+		}
+		for _, p := range item.Get.Parameters {
+			if p.Value.In == "query" && !exercised[item.Get.OperationID+"."+p.Value.Name] {
+				t.Errorf("%s: nothing exercises %s", path, p.Value.Name)
+			}
+		}
+	}
+}
+
+func withValue(fixed url.Values, name, value string) url.Values {
+	q := url.Values{}
+	for other, values := range fixed {
+		q[other] = slices.Clone(values)
+	}
+	q.Set(name, value)
+	return q
+}
+
+// answers asks, and compares the answer with the description. Of a stream it asks for the headers only.
+func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Values) {
+	t.Helper()
+	method := "GET"
+	if o.media == mediaStream {
+		method = "HEAD"
+	}
+	w := ask(h, method, o.path+"?"+q.Encode())
+	if w.Code != 200 {
+		t.Errorf("%s?%s: got %d %s", o.path, q.Encode(), w.Code, w.Body)
+		return
+	}
+	if method == "HEAD" {
+		return
+	}
+	schema := d.Paths.Find(o.path).Get.Responses.Value("200").Value.Content.Get("application/json").Schema
+	var v any
+	if err := json.Unmarshal(w.Body.Bytes(), &v); err != nil {
+		t.Errorf("%s?%s: %v", o.path, q.Encode(), err)
+	} else if err := schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
+		t.Errorf("%s?%s: %.400v", o.path, q.Encode(), err)
+	}
+}
+
+// refuses asks, and wants a problem that names the parameter.
+func refuses(t *testing.T, h http.Handler, o *operation, q url.Values, name string) {
+	t.Helper()
+	w := ask(h, "GET", o.path+"?"+q.Encode())
+	var p Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != name || p.Detail == "" {
+		t.Errorf("%s?%s: got %d %s, want a problem of %s", o.path, q.Encode(), w.Code, w.Body, name)
+	}
+}
