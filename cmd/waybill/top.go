@@ -15,6 +15,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newTopCommand() *cobra.Command {
@@ -75,12 +78,18 @@ func runTop(cmd *cobra.Command, t *top) error {
 	out, _ := fileOf(cmd.OutOrStdout())
 	t.view = newView(out, false)
 	ctx, stop := signal.NotifyContext(cmp.Or(cmd.Context(), context.Background()), syscall.SIGHUP) // the terminal is gone
-	defer stop()
+	defer stop()                                                                                   // also the stream
 	t.ctx = ctx
 	if answer := t.ask(); answer.err != nil { // before the screen is taken: a wrong address is said as everywhere
 		return explain(t.client, answer.err)
 	}
 	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out))
+	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
+		_ = t.client.StreamEvents(ctx, api.Query{}, api.Stream[telemetry.Event]{
+			Item: func(e *telemetry.Event) error { program.Send(topEvent{e}); return nil },
+			Lost: func(n uint64) { program.Send(topLost(n)) },
+		})
+	}()
 	_, err := program.Run()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:

@@ -114,16 +114,35 @@ func (t *top) hint() string {
 	return ""
 }
 
-// status says why there is no answer.
+// status says why there is no answer, else what happened last, whatever is on the screen.
 func (t *top) status() string {
 	if t.failed == nil || t.wrong != nil {
-		return ""
+		return t.event()
 	}
 	text := explain(t.client, t.failed).Error()
 	if !t.answered.IsZero() {
 		text += fmt.Sprintf("; it answered last at %s, and is asked again every %v", t.answered.Format(time.TimeOnly), t.every)
 	}
 	return cell{printable(text), red}.colored(&t.view)
+}
+
+// event is the latest event.
+func (t *top) event() string {
+	if t.latest == nil {
+		return ""
+	}
+	e := topEvent{t.latest}
+	what := " "
+	if e.End != nil {
+		what = " over: "
+	}
+	text := e.at().Local().Format(time.TimeOnly) + what + e.Kind.String() + ": " + e.Text
+	if t.lost > 0 {
+		text += fmt.Sprintf(" (%d events came too fast to be told)", t.lost)
+	}
+	c := severityCell(&t.view, e.Event)
+	c.text = printable(text)
+	return c.colored(&t.view)
 }
 
 func (t *top) keys() string {

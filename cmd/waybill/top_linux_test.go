@@ -252,6 +252,7 @@ func TestTopEvents(t *testing.T) {
 	})
 	s := onScreen(t, []string{"NO_COLOR=1"}, "top", "events", "--server", address)
 	s.shows(`^▶ .*(info|warning|critical)`)
+	s.shows(`^\d\d:\d\d:\d\d (over: )?[a-z_]+: `) // the latest, by the stream
 	s.press(keyEnter)
 	s.shows(`^event [0-9a-f]{16}$`)
 	s.shows(`^evidence$`)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // topLimit is how many items top asks for: more than anybody scrolls through; the server sorts, so they are the first.
@@ -41,6 +42,9 @@ type top struct {
 	answered time.Time
 	failed   error // why the latest question has no answer; nil: it has one
 	wrong    *filter.Error
+
+	latest *telemetry.Event // that began or ended; nil: none is known
+	lost   uint64           // events that could not be told in time
 }
 
 // A topState is what somebody chose in a view.
@@ -73,6 +77,20 @@ type topAnswer struct {
 
 // A topTick asks again.
 type topTick struct{}
+
+// A topEvent has begun, changed or ended, and topLost events could not be told.
+type (
+	topEvent struct{ *telemetry.Event }
+	topLost  uint64
+)
+
+// at returns when an event began or, if it is over, ended.
+func (e topEvent) at() time.Time {
+	if e.End != nil {
+		return *e.End
+	}
+	return e.Start
+}
 
 func (t *top) state() *topState { return &t.states[t.at] }
 
@@ -143,6 +161,12 @@ func (t *top) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return t, tea.Batch(t.again(), t.tick())
 	case topAnswer:
 		return t, t.take(msg)
+	case topEvent:
+		if t.latest == nil || !msg.at().Before(topEvent{t.latest}.at()) {
+			t.latest = msg.Event
+		}
+	case topLost:
+		t.lost += uint64(msg)
 	case topCandidates:
 		t.edit.take(msg)
 	case tea.PasteMsg:
