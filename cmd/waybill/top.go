@@ -83,7 +83,7 @@ func runTop(cmd *cobra.Command, t *top) error {
 	if answer := t.ask(); answer.err != nil { // before the screen is taken: a wrong address is said as everywhere
 		return explain(t.client, answer.err)
 	}
-	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out))
+	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out), tea.WithFilter(quitOnInterrupt))
 	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
 		_ = t.client.StreamEvents(ctx, api.Query{}, api.Stream[telemetry.Event]{
 			Item: func(e *telemetry.Event) error { program.Send(topEvent{e}); return nil },
@@ -92,10 +92,18 @@ func runTop(cmd *cobra.Command, t *top) error {
 	}()
 	_, err := program.Run()
 	switch {
-	case err == nil, errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
+	case err == nil, ctx.Err() != nil:
 		return nil
 	case errors.Is(err, tea.ErrProgramPanic):
 		return errors.New("a defect ended it; what is above says where")
 	}
 	return err
+}
+
+// quitOnInterrupt ends the program on SIGINT as on SIGTERM: in order, which waits for who reads the keys.
+func quitOnInterrupt(_ tea.Model, msg tea.Msg) tea.Msg {
+	if _, ok := msg.(tea.InterruptMsg); ok {
+		return tea.QuitMsg{}
+	}
+	return msg
 }
