@@ -21,7 +21,8 @@ type drop struct {
 	first, last int64
 	flow        telemetry.FlowKey
 	hasFlow     bool
-	baseline    uint32 // Transparent Security: the previous counter of the rule
+	to          map[telemetry.Addr]dropTo // by prefix
+	baseline    uint32                    // Transparent Security: the previous counter of the rule
 }
 
 // dropTable counts drops by place and reason; what does not fit is counted in overflow.
@@ -56,6 +57,7 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 	d.packets++
 	if r.Is(telemetry.HasFlow) {
 		d.flow, d.hasFlow = r.Flow, true
+		d.toward(&r.Flow)
 	}
 }
 
@@ -87,6 +89,7 @@ func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {
 		e := telemetry.EndpointsOf(&d.flow)
 		a.LastFlow = &e
 	}
+	a.To = d.destinations()
 	if key.ruleKey != 0 {
 		a.DropKey = fmt.Sprintf("%016x", key.ruleKey)
 	}

@@ -21,6 +21,7 @@ type Intervals struct {
 	paths     map[uint64]*telemetry.PathInterval
 	exporters map[*exporter]givenExporter
 	drops     map[dropPlace]uint64
+	dropsTo   map[dropToward]uint64
 	events    map[string]seenEvent
 	routes    map[uint64]givenRoute
 	hosts     map[hostPlace]uint64
@@ -50,7 +51,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
-		drops: map[dropPlace]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
+		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
 		p := &shardIntervals{left: map[int][]leftPath{}}

@@ -17,13 +17,30 @@ func (v *Intervals) takeDrops(batch *telemetry.Intervals, startNs int64) {
 				continue
 			}
 			v.drops[at] = d.packets
-			batch.Drops = append(batch.Drops, telemetry.DropInterval{
-				StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason, Reasons: key.table, DropKey: key.ruleKey,
-				Packets: n, Flow: d.flow, HasFlow: d.hasFlow,
-			})
+			r := telemetry.DropInterval{StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason, Reasons: key.table, DropKey: key.ruleKey}
+			// A record for each destination, as far as they are told apart, and one for the rest.
+			for prefix, to := range d.to {
+				toward := dropToward{at, prefix}
+				r.Packets, r.Flow, r.HasFlow = to.packets-v.dropsTo[toward], to.flow, true
+				v.dropsTo[toward] = to.packets
+				if r.Packets > 0 {
+					n -= r.Packets
+					batch.Drops = append(batch.Drops, r)
+				}
+			}
+			if n > 0 {
+				r.Packets, r.Flow, r.HasFlow = n, telemetry.FlowKey{}, false
+				batch.Drops = append(batch.Drops, r)
+			}
 		}
 		s.mu.Unlock()
 	}
+}
+
+// A dropToward is a destination of packets that were dropped at a place.
+type dropToward struct {
+	dropPlace
+	prefix telemetry.Addr
 }
 
 // takeExporters adds what exporters sent, and what was lost of it.

@@ -365,10 +365,13 @@ func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 		for key, d := range s.drops.drops {
 			m, ok := merged[key]
 			if !ok {
-				merged[key] = *d
+				m = *d
+				m.to = mergeTo(d.to, nil)
+				merged[key] = m
 				continue
 			}
 			m.packets += d.packets
+			m.to = mergeTo(m.to, d.to)
 			m.first = min(m.first, d.first)
 			if d.last > m.last {
 				m.last, m.flow, m.hasFlow = d.last, d.flow, d.hasFlow

@@ -97,14 +97,15 @@ type LinkRecord struct {
 
 // A DropRecord is how many packets were dropped at a place for a reason.
 type DropRecord struct {
-	Start       *time.Time `json:"start,omitempty" store:"start"`
-	Node        *uint32    `json:"node,omitempty" store:"node" group:"default"`
-	Name        string     `json:"name,omitempty" node:"Node"`
-	IngressPort *uint32    `json:"ingress_port,omitempty" store:"ingress_port" group:"default"`
-	EgressPort  *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default"`
-	Reason      *uint8     `json:"reason,omitempty" store:"reason" group:"default"`
-	ReasonName  *string    `json:"reason_name,omitempty" store:"reason_name" group:"default"`
-	Packets     *uint64    `json:"packets,omitempty" store:"packets"`
+	Start       *time.Time  `json:"start,omitempty" store:"start"`
+	Node        *uint32     `json:"node,omitempty" store:"node" group:"default"`
+	Name        string      `json:"name,omitempty" node:"Node"`
+	IngressPort *uint32     `json:"ingress_port,omitempty" store:"ingress_port" group:"default"`
+	EgressPort  *uint32     `json:"egress_port,omitempty" store:"egress_port" group:"default"`
+	Reason      *uint8      `json:"reason,omitempty" store:"reason" group:"default"`
+	ReasonName  *string     `json:"reason_name,omitempty" store:"reason_name" group:"default"`
+	Dst         *netip.Addr `json:"dst,omitempty" store:"dst_hi,dst_lo" group:"more" kept:"10s"`
+	Packets     *uint64     `json:"packets,omitempty" store:"packets"`
 }
 
 // An ExporterRecord is what became of the reports of an exporter. Lost is below 0 where late datagrams were taken off losses

@@ -166,7 +166,15 @@ type Drop struct {
 	First    time.Time  `json:"first"`
 	Last     time.Time  `json:"last"`
 	LastFlow *Endpoints `json:"last_flow,omitempty"`
-	DropKey  string     `json:"drop_key,omitempty"` // Transparent Security
+	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
+	To      []DropDestination `json:"to,omitempty"`
+	DropKey string            `json:"drop_key,omitempty"` // Transparent Security
+}
+
+// A DropDestination is a prefix to which packets were on the way: /24 of IPv4, /48 of IPv6.
+type DropDestination struct {
+	Prefix  netip.Prefix `json:"prefix"`
+	Packets uint64       `json:"packets"`
 }
 
 // An Exporter is one sequence of reports: a source address, the node and hardware id in its reports.

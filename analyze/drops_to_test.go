@@ -1,0 +1,64 @@
+package analyze
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Packets are counted by the prefix that they were on the way to, as far as there is room, and each interval has what came in it:
+// the sums are those of all drops, whatever has no room.
+func TestDropDestinations(t *testing.T) {
+	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
+	c := &Collector{Shards: shards}
+	drop := func(shard int, dst [4]byte, n int) {
+		r := telemetry.Report{Flags: telemetry.HasFlow, Flow: telemetry.FlowKey{Dst: telemetry.AddrFrom4(dst), Protocol: 6}}
+		r.Local.NodeID, r.Local.Has, r.Local.DropReason = 7, telemetry.HasNode|telemetry.HasDrop, 3
+		for range n {
+			shards[shard].mu.Lock()
+			shards[shard].drops.packet(&r, 1e9)
+			shards[shard].mu.Unlock()
+		}
+	}
+	v := NewIntervals(c, nil, 0)
+	took := func() map[string]uint64 {
+		batch := &telemetry.Intervals{}
+		v.takeDrops(batch, 0)
+		sums := map[string]uint64{}
+		for _, r := range batch.Drops {
+			name := "rest"
+			if r.HasFlow {
+				name = prefixOf(r.Flow.Dst).String()
+			}
+			sums[name] += r.Packets
+		}
+		return sums
+	}
+	drop(0, [4]byte{10, 0, 1, 5}, 2)
+	drop(1, [4]byte{10, 0, 1, 6}, 3)
+	drop(1, [4]byte{10, 0, 2, 6}, 1)
+	if got, want := fmt.Sprint(took()), "map[10.0.1.0:5 10.0.2.0:1]"; got != want {
+		t.Errorf("the first interval has %s, want %s", got, want)
+	}
+	drop(1, [4]byte{10, 0, 2, 7}, 4)
+	if got, want := fmt.Sprint(took()), "map[10.0.2.0:4]"; got != want {
+		t.Errorf("the second interval has %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(c.Drops(nil)[0].To), "[{10.0.1.0/24 5} {10.0.2.0/24 5}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for i := range byte(40) { // more than there is room for
+		drop(0, [4]byte{10, 9, i, 1}, 1)
+	}
+	got := took()
+	if len(got) != maxDropTo || got["rest"] != 40-(maxDropTo-1) { // one place was taken before
+		t.Errorf("got %v", got)
+	}
+	if all := c.Drops(nil)[0]; all.Packets != 50 || len(all.To) != maxDropTo+1 { // of two shards
+		t.Errorf("got %d packets to %d prefixes", all.Packets, len(all.To))
+	}
+	if got := prefixOf(telemetry.Addr{Hi: 0xfd00_0000_0003_0001, Lo: 9}).String(); got != "fd00:0:3::" {
+		t.Errorf("a prefix of IPv6 is %s", got)
+	}
+}
