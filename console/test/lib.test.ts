@@ -1,11 +1,10 @@
 import { expect, test, vi } from 'vitest';
-import type { Drop, FlowPath, Link, LossList } from '../src/api/types';
+import type { FlowPath, Link, LossList } from '../src/api/types';
 import { byteOffset, replaceBytes } from '../src/lib/bytes';
 import { layout, shapeOf, tiersOf } from '../src/lib/layers';
 import { Rate } from '../src/lib/rate';
 import { decades, logScale, stacked, ticks } from '../src/lib/scale';
 import { ledgerOf } from '../src/pages/collector/ledger';
-import { sankey } from '../src/pages/drops/sankey';
 import { waterfall } from '../src/pages/flow/waterfall';
 import { targetOf } from '../src/pages/overview/target';
 
@@ -93,18 +92,6 @@ test('the ledger adds up', () => {
   const loss = { socket: 0, received: 90, lost: 10, kernel_drops: 4, duplicate: 1, malformed: { a: 2, b: 1 }, damaged: {} };
   const steps = ledgerOf({ loss: [loss, { ...loss, received: 5, lost: null, kernel_drops: null, duplicate: null, malformed: null }] } as unknown as LossList);
   expect(steps.map((s) => [s.name, s.count])).toEqual([['Offered', 105], ['Lost in the network', 6], ['Dropped at the socket', 4], ['Received', 95], ['Malformed', 3], ['Usable', 92]]);
-});
-
-test('bands of a Sankey fill the sides of their boxes', () => {
-  const drop = (node: number, egress_port: number | null, reason_name: string, packets: number) => ({ node, egress_port, reason_name, packets }) as Drop;
-  const { boxes, bands } = sankey([drop(1, 6, 'queue_full', 300), drop(1, 7, 'queue_full', 100), drop(2, null, 'port_down', 100)], 200);
-  for (const box of boxes) {
-    for (const side of ['from', 'to'] as const) {
-      const packets = bands.filter((b) => b[side] === box).reduce((sum, b) => sum + b.packets, 0);
-      if (packets > 0) expect(packets).toBe(box.packets);
-    }
-  }
-  expect(boxes.filter((b) => b.column === 0).map((b) => [b.label, b.packets])).toEqual([['node 1', 400], ['node 2', 100]]);
 });
 
 test('where to point a switch', () => {

@@ -38,7 +38,7 @@ export interface TopologyNode { id: number; name?: string; packets: number; firs
 export interface Topology extends Head { nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
 export interface Drop {
   node: number | null; name?: string; ingress_port: number | null; egress_port: number | null; reason: number; reason_name: string;
-  cause: string; severity: string; meaning: string; action: string; packets: number; first: string; last: string; last_flow?: Endpoints;
+  cause: string; severity: string; meaning: string; action: string; packets: number; first: string; last: string; last_flow?: Endpoints; to?: { prefix: string; packets: number }[];
 }
 export type Severity = 'info' | 'warning' | 'critical';
 export interface Event {
@@ -103,7 +103,7 @@ export interface HopRecord {
 }
 export interface LinkRecord { start?: string; from?: number; from_name?: string; from_port?: number; to?: number; to_name?: string; to_port?: number; packets?: number; delay_mean_ns?: number; delay_p50_ns?: number; delay_p99_ns?: number; delay_max_ns?: number }
 export interface QueueRecord { start?: string; node?: number; name?: string; egress_port?: number; queue?: number; samples?: number; occupancy_mean?: number; occupancy_max?: number }
-export interface DropRecord { start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; reason?: number; reason_name?: string; packets?: number }
+export interface DropRecord { start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; reason?: number; reason_name?: string; dst?: string; packets?: number }
 export interface FlowRecord {
   start?: string; src?: string; dst?: string; src_port?: number; dst_port?: number; protocol?: string; packets?: number; bytes?: number; drops?: number; reports?: number;
   residence_min_ns?: number; residence_mean_ns?: number; residence_max_ns?: number;

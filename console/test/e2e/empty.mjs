@@ -29,6 +29,19 @@ await run({
     page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
   },
 
+  async 'a server that keeps nothing says what to do'() {
+    const page = await open('#/latency');
+    for (const name of ['latency', 'queues', 'drops', 'overview', 'topology']) {
+      await page.evaluate((to) => { location.hash = to; }, `#/${name}?since=15m`);
+      await page.waitForSelector('main [role=alert]');
+      assert.match(await page.textContent('main [role=alert]'), /waybill serve --data DIR/, name);
+      await accessible(page, name);
+      await page.getByRole('button', { name: 'Show now' }).first().click();
+      await page.waitForFunction((to) => location.hash === to, `#/${name}`);
+    }
+    page.problems = page.problems.filter((text) => !text.includes('404'));
+  },
+
   async 'a server that is gone shows, and the page recovers'() {
     const page = await open('#/collector');
     await page.route('**/api/v1/**', (route) => route.abort());

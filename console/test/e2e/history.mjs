@@ -137,6 +137,38 @@ await run({
     await shoot(page, 'light-queues-over-time');
   },
 
+  async 'drops over time, and whom they hit'() {
+    const page = await open('#/overview');
+    await show(page, `#/drops?${span}`);
+    const { drops } = await ask(`drops?${span}&limit=10000`);
+    assert.equal(Number(await page.locator('[aria-label=Drops] table').getAttribute('aria-rowcount')) - 1, drops.length);
+    const total = drops.reduce((sum, d) => sum + d.packets, 0);
+    assert.ok((await page.textContent('section')).includes(`${total.toLocaleString('en')} packets`));
+    // The destinations are those of the flows that lost packets.
+    const { drops: ends } = await ask(`drops?${span}&group_by=dst&limit=10000`);
+    assert.equal(ends.reduce((sum, d) => sum + d.packets, 0), total);
+    const [hit] = ends.filter((d) => d.dst?.includes('.')).toSorted((a, b) => b.packets - a.packets);
+    assert.ok((await page.textContent('svg[aria-label^="Drops by"]')).includes(`${hit.dst.split('.').slice(0, 3).join('.')}.0/24`));
+    await accessible(page, 'drops over time');
+    await shoot(page, 'light-drops-over-time');
+  },
+
+  async 'the overview of a range'() {
+    const page = await open('#/latency');
+    await page.evaluate((to) => { location.hash = to; }, `#/overview?${span}`);
+    await page.waitForSelector('.figures .figure');
+    const figure = async (n) => number(await page.locator('.figures .panel').nth(n).locator('.figure').evaluate((e) => e.firstChild.textContent));
+    const events = (await ask(`events?${span}&limit=1000`)).events;
+    assert.equal(await figure(2), events.length);
+    const [drops] = (await ask(`drops?${span}&group_by=`)).drops;
+    const said = await page.locator('.figures .panel').nth(3).locator('.figure').textContent();
+    assert.ok(said.startsWith(drops.packets < 1000 ? String(drops.packets) : `${(drops.packets / 1000).toFixed(2).replace(/\.?0+$/, '')}k`), `${said}: ${drops.packets}`);
+    const { hops } = await ask(`hops?${span}&order=latency_p99_ns&limit=8`);
+    assert.equal(await page.locator('section', { hasText: 'Slowest hops' }).locator('tbody tr').count(), hops.length);
+    await accessible(page, 'overview of a range');
+    await shoot(page, 'light-overview-of-a-range');
+  },
+
   async 'the topology of a moment'() {
     const page = await open('#/overview');
     await show(page, `#/topology?${span}&colour=delay`);
@@ -217,7 +249,7 @@ await run({
 
   async 'on a phone nothing is wider than the screen'() {
     const page = await open('#/overview', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-    for (const name of ['latency', 'queues', 'topology']) {
+    for (const name of ['latency', 'queues', 'topology', 'drops']) {
       await show(page, `#/${name}?${span}`);
       await shoot(page, `phone-${name}-over-time`);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, name);

@@ -1,0 +1,11 @@
+/** series puts numbers of records into pieces of a range: null where there is no record. */
+export function series<T extends { start?: string }>(records: T[], value: (record: T) => number | null, from: number, to: number, stepMs: number): (number | null)[] {
+  const first = Math.floor(from / stepMs) * stepMs;
+  const values: (number | null)[] = Array(Math.max(1, Math.ceil((to - first) / stepMs))).fill(null);
+  for (const record of records) {
+    const at = Math.floor((Date.parse(record.start ?? '') - first) / stepMs);
+    const n = value(record);
+    if (n !== null && at >= 0 && at < values.length) values[at] = (values[at] ?? 0) + n;
+  }
+  return values;
+}
