@@ -4,6 +4,7 @@ import { rgb } from '../src/lib/palette';
 import { bandOf } from '../src/pages/latency/band';
 import { change, columnsOf, completenessOf, latencyMarks, lineOf, rowOf } from '../src/pages/latency/heat';
 import { subjectParams } from '../src/pages/latency/subject';
+import { series } from '../src/pages/overview/series';
 import { depthsOf, filterOf, rowsOf } from '../src/pages/queues/occupancy';
 
 const at = (s: number): string => new Date(s * 1000).toISOString();
@@ -79,4 +80,9 @@ test('depths of one queue', () => {
 
 test('colours', () => {
   expect(rgb('#1f5fa8')).toEqual([31, 95, 168]);
+});
+
+test('numbers of pieces, and gaps where there are none', () => {
+  const records = [{ start: at(20), n: 3 }, { start: at(25), n: 4 }, { start: at(40), n: null }, { start: at(500), n: 9 }];
+  expect(series(records, (r) => r.n, 12_000, 60_000, 10_000)).toEqual([null, 7, null, null, null]);
 });

@@ -247,13 +247,17 @@ await run({
     page.problems = page.problems.filter((text) => !text.includes('503'));
   },
 
-  async 'on a phone nothing is wider than the screen'() {
-    const page = await open('#/overview', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-    for (const name of ['latency', 'queues', 'topology', 'drops']) {
-      await show(page, `#/${name}?${span}`);
-      await shoot(page, `phone-${name}-over-time`);
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, name);
-      await accessible(page, name);
+  async 'on a phone and on a large screen nothing is wider than the screen'() {
+    for (const [name, options] of Object.entries({
+      phone: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, large: { viewport: { width: 3840, height: 2160 }, colorScheme: 'light' }, dark: { colorScheme: 'dark' },
+    })) {
+      const page = await open('#/overview', options);
+      for (const title of ['latency', 'queues', 'topology', 'drops']) {
+        await show(page, `#/${title}?${span}`);
+        await shoot(page, `${name}-${title}-over-time`);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, `${name} ${title}`);
+        await accessible(page, `${name} ${title}`);
+      }
     }
   },
 });
