@@ -7,7 +7,7 @@
 // in a slash. Parts: src/api asks, src/lib computes and knows no page, src/components are shared by the files of src/pages.
 //
 // To add a page: 1. a component in src/pages; 2. its line in src/pages/index.ts; 3. what it needs of the API in
-// src/api/types.ts; 4. what it must show in test/pages.mjs.
+// src/api/types.ts; 4. what it must show in test/e2e/pages.mjs, or history.mjs if it is about a time range (ranged in index.ts).
 package console
 
 import (
