@@ -45,7 +45,7 @@ func TestPages(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := serve(t, waybill, "--config", file)
+	server := serve(t, waybill, "--config", file, "--data", filepath.Join(t.TempDir(), "data"), "--raw-reports", "64MiB")
 	if out, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--quiet", "--reports", listener(t, server)).CombinedOutput(); err != nil {
 		t.Fatalf("waybill fabric: %v\n%s", err, out)
 	}

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -9,6 +10,15 @@ import (
 	"testing"
 	"time"
 )
+
+// alertRules has an output that never works: nobody listens there.
+const alertRules = `
+rules:
+  - {name: drops, filter: kind = drop_storm, severity: critical, outputs: [pager]}
+  - {name: never, filter: kind = loop, for: 1h}
+outputs:
+  pager: {webhook: {url: 'http://127.0.0.1:9/'}}
+`
 
 // TestKept has a browser use the pages that need a server with records and alert rules.
 func TestKept(t *testing.T) {
@@ -27,13 +37,35 @@ func TestKept(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := serve(t, waybill, "--config", file, "--data", filepath.Join(dir, "data"))
+	rules := filepath.Join(dir, "alerts.yaml")
+	if err := os.WriteFile(rules, []byte(alertRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := serve(t, waybill, "--config", file, "--data", filepath.Join(dir, "data"), "--raw-reports", "64MiB", "--alerts", rules)
 	if out, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--quiet", "--reports", listener(t, server)).CombinedOutput(); err != nil {
 		t.Fatalf("waybill fabric: %v\n%s", err, out)
+	}
+	for _, datagram := range []string{"no report", "neither is this"} {
+		send(t, listener(t, server), datagram)
 	}
 	waitForRecords(t, server)
 	drive(t, chromium, "explore.mjs", below(t, server))
 	drive(t, chromium, "flows.mjs", below(t, server))
+	drive(t, chromium, "reports.mjs", below(t, server))
+	drive(t, chromium, "alerts.mjs", below(t, server))
+}
+
+// send sends a datagram to a UDP address.
+func send(t *testing.T, to, datagram string) {
+	t.Helper()
+	conn, err := net.Dial("udp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(datagram)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // waitForRecords waits until what a server received is in its store, which takes some seconds after the last report.

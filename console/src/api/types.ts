@@ -128,3 +128,8 @@ export interface AlertOutput {
   name: string; kind: string; waiting: number; delivered: number; retried: number; rejected: number; expired: number; crowded_out: number; failures: number;
   last_error?: string;
 }
+export interface RawReport {
+  id: string; time: string; exporter: string; exporter_port: number; listener: string; version: string; dialect: string; outcome: string; reason?: string;
+  node?: number | null; name?: string; sequence?: number; reports?: number; nodes: number[] | null; flow?: { id: string; text: string } | null; length: number;
+}
+export interface RawReportDetail extends RawReport { generated_at?: string; bytes: string; layers: DecodedLayer[] | null }

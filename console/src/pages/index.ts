@@ -11,6 +11,7 @@ import Flows from './Flows.svelte';
 import Latency from './Latency.svelte';
 import Overview from './Overview.svelte';
 import Queues from './Queues.svelte';
+import Reports from './Reports.svelte';
 import Topology from './Topology.svelte';
 
 export interface Page { name: string; title: string; component: Component; /** the page of the menu that it belongs to */ under?: string; /** it can be about a time range */ ranged?: true }
@@ -27,6 +28,7 @@ export const pages: Page[] = [
   { name: 'alerts', title: 'Alerts', component: Alerts },
   { name: 'collector', title: 'Collector', component: Collector },
   { name: 'explore', title: 'Explore', component: Explore },
+  { name: 'reports', title: 'Raw reports', component: Reports, under: 'collector' },
   { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },
   { name: 'burst', title: 'Burst', component: Burst, under: 'queues' },
   { name: 'event', title: 'Event', component: Event, under: 'events' },

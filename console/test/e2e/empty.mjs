@@ -16,6 +16,11 @@ await run({
       await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
     }
     assert.match(await page.textContent('main'), /no page “nonsense”/);
+    for (const [hash, says] of [['reports', 'keeps no datagrams'], ['alerts', 'has no alert rules']]) {
+      await page.evaluate((to) => { location.hash = to; }, `#/${hash}`);
+      await page.waitForFunction((text) => document.querySelector('main').textContent.includes(text), says);
+    }
+    page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
   },
 
   async 'a server that keeps nothing says how to keep something'() {
@@ -51,7 +56,7 @@ await run({
     await page.unroute('**/api/v1/**');
     await state(page, 'live');
     await page.waitForSelector('.problem', { state: 'detached' });
-    page.problems = page.problems.filter((text) => !text.includes('ERR_FAILED')); // what the browser says of requests cut off
+    page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of requests cut off, and of raw reports
   },
 
   async 'a server that starts slowly, or has too much to do'() {
