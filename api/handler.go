@@ -58,6 +58,10 @@ func New(cfg Config) http.Handler {
 
 		"/api/v1/heatmap": h.heatmap,
 
+		"/api/v1/docs":        h.docsIndex,
+		"/api/v1/docs/page":   h.docsPage,
+		"/api/v1/docs/search": h.docsSearch,
+
 		"/api/v1/openapi.json": h.serveOpenAPI,
 
 		"/api/v1/events/stream": h.streamEvents,
@@ -136,6 +140,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !known && strings.HasPrefix(r.URL.Path, flowsPath) {
 		serve, known = h.flow, true
+	}
+	if strings.HasPrefix(r.URL.Path, docsPath) {
+		serve, known = h.serveDocs, true
 	}
 	switch {
 	case known:

@@ -51,6 +51,9 @@ var operations = []operation{
 	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
 	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
 	{method: "GET", path: "/api/v1/filter/complete", id: "completeFilter", summary: "what may stand at a place of a filter", params: "schema text cursor", answer: Completions{}},
+	{method: "GET", path: "/api/v1/docs", id: "docs", summary: "the pages of the documentation of this version", answer: DocIndex{}},
+	{method: "GET", path: "/api/v1/docs/page", id: "docsPage", summary: "a page of the documentation", params: "page", answer: DocPage{}},
+	{method: "GET", path: "/api/v1/docs/search", id: "docsSearch", summary: "sections of the documentation that have all words", params: "words limit", answer: DocHits{}},
 	{method: "GET", path: "/api/v1/session", id: "session", summary: "who asks, as far as the server knows", answer: auth.Identity{}},
 	{method: "GET", path: "/api/v1/openapi.json", id: "openapi", summary: "this description", answer: map[string]any{}},
 }
@@ -101,6 +104,9 @@ var parameters = map[string]parameter{
 	"until":        {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
 
 	"of": {doc: "whose latency: that of nodes, of links, or of all nodes of a path together", schema: options("hops", "links", "paths")},
+
+	"page":  {doc: "path of a page of the documentation, without .md; README by default", schema: textSchema},
+	"words": {doc: "words, of which a section must have all", schema: textSchema, required: true},
 
 	"sql":    {doc: "one SELECT statement", schema: textSchema, required: true},
 	"schema": {doc: "whose fields a filter has", schema: schemaNames(), required: true},

@@ -84,7 +84,7 @@ func TestOpenAPIParameters(t *testing.T) {
 				continue
 			}
 			query := "?no_such_parameter=1"
-			for name, value := range map[string]string{"sql": "SELECT+1", "schema": "events", "text": ""} {
+			for name, value := range map[string]string{"words": "x", "sql": "SELECT+1", "schema": "events", "text": ""} {
 				if slices.Contains(strings.Fields(o.params), name) {
 					query += "&" + name + "=" + value
 				}

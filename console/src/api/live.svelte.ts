@@ -16,8 +16,7 @@ class Connection {
   }
 
   failed(error: ApiError): void {
-    // A refused question is an answer too: it is shown where it was asked.
-    if (error.status !== 0 && error.status < 500 && error.status !== 429) return;
+    if (!unanswered(error)) return;
     this.up = false;
     this.problem = error.message;
   }
@@ -34,6 +33,11 @@ class Pace {
 
 export const pace = new Pace();
 
+/** A refused question is an answer too: it is shown where it was asked. */
+const unanswered = (error: ApiError): boolean => error.status === 0 || error.status >= 500 || error.status === 429;
+
+const retryMs = 5000;
+
 /** An answer that is asked for again and again. The old one stays while there is no new one. */
 export class Live<T> {
   data = $state.raw<T | undefined>();
@@ -42,7 +46,7 @@ export class Live<T> {
 
 /**
  * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
- * state that it reads changes, the next question starts at once. Failures do not change the rhythm, so that it recovers by itself.
+ * state that it reads changes, the next question starts at once. After a failure it asks again within seconds, so that it recovers by itself.
  */
 export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs: number | (() => number) = 2000): Live<T> {
   const result = new Live<T>();
@@ -66,6 +70,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
     }
     const mine = (current = new AbortController());
     const started = performance.now();
+    let every = intervalMs;
     try {
       const data = await load(mine.signal);
       if (mine !== current) return;
@@ -77,8 +82,9 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       if (!(error instanceof ApiError)) throw error;
       result.error = error;
       connection.failed(error);
+      if (unanswered(error)) every = Math.min(intervalMs, retryMs);
     }
-    if (intervalMs < Infinity || result.error) timer = setTimeout(round, intervalMs === Infinity ? 5000 : Math.max(0, intervalMs - (performance.now() - started)));
+    if (intervalMs < Infinity || result.error) timer = setTimeout(round, intervalMs === Infinity ? 5000 : Math.max(0, every - (performance.now() - started)));
   }
 
   function stop(): void {

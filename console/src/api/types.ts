@@ -133,3 +133,7 @@ export interface RawReport {
   node?: number | null; name?: string; sequence?: number; reports?: number; nodes: number[] | null; flow?: { id: string; text: string } | null; length: number;
 }
 export interface RawReportDetail extends RawReport { generated_at?: string; bytes: string; layers: DecodedLayer[] | null }
+export interface DocLink { page: string; title: string; anchor?: string; heading?: string; excerpt?: string }
+export interface DocIndex { version: string; pages: DocLink[] }
+export interface DocPage { page: string; title: string; html: string; headings: DocLink[] }
+export interface DocHits { hits: DocLink[] }

@@ -69,12 +69,12 @@ await run({
     const page = await open('#/explore');
     await explore(page, 'of=hops&since=10m&by=node');
     const input = page.getByRole('combobox', { name: 'Filter' });
-    await input.fill('latency.max > 1us and node = leaf1');
+    await input.fill('node = leaf1 and dropped = false');
     await input.press('Escape');
     await input.press('Enter');
     await page.waitForFunction(() => location.hash.includes('filter='));
     await answered(page);
-    const { hops } = await ask(`hops?since=10m&group_by=node&filter=${encodeURIComponent('latency.max > 1us and node = leaf1')}`);
+    const { hops } = await ask(`hops?since=10m&group_by=node&filter=${encodeURIComponent('node = leaf1 and dropped = false')}`);
     await page.waitForFunction((n) => document.querySelectorAll('[aria-label=Totals] tbody tr').length === n, hops.length);
     assert.equal(Number((await cells(page, 0))[1].replaceAll(',', '')), hops[0].packets);
     await input.fill('latenzy > 1us');

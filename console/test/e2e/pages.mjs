@@ -6,7 +6,7 @@ import { accessible, ask, go, open, run } from './browser.mjs';
 const shots = process.env.CONSOLE_SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
-const pages = ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'reports', 'explore'];
+const pages = ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'reports', 'explore', 'docs'];
 
 /** deeper returns the pages of one flow, burst, event and node. */
 async function deeper() {
