@@ -21,6 +21,8 @@ func (h *handler) changes(path string) map[string]http.HandlerFunc {
 		return map[string]http.HandlerFunc{http.MethodPost: h.decode}
 	case path == "/api/v1/alerts/test":
 		return map[string]http.HandlerFunc{http.MethodPost: h.testAlert}
+	case path == demoPath:
+		return map[string]http.HandlerFunc{http.MethodPost: h.startDemo, http.MethodDelete: h.stopDemo}
 	case path == "/api/v1/silences":
 		return map[string]http.HandlerFunc{http.MethodPost: h.addSilence}
 	case strings.HasPrefix(path, silencePath) && path != silencePath:

@@ -47,6 +47,9 @@ type Config struct {
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
 
+	// Demo sends reports of an emulated network; nil: there is none.
+	Demo Demo
+
 	// Listeners returns the state of every UDP socket that receives reports.
 	Listeners func() []Listener
 

@@ -58,6 +58,8 @@ func New(cfg Config) http.Handler {
 
 		"/api/v1/heatmap": h.heatmap,
 
+		demoPath: h.demo,
+
 		"/api/v1/docs":        h.docsIndex,
 		"/api/v1/docs/page":   h.docsPage,
 		"/api/v1/docs/search": h.docsSearch,

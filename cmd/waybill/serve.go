@@ -135,6 +135,7 @@ type server struct {
 	receivers   []*collect.Receiver
 	listener    net.Listener
 	http        *http.Server
+	demo        *demo // nil: there is none
 	guard       *auth.Guard
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
@@ -234,6 +235,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	}
 	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
 	s.stopping = make(chan struct{})
+	s.demo = newDemo(s)
 	s.http = newHTTPServer(s.handler(), s.secure, s.log)
 	s.http.RegisterOnShutdown(sync.OnceFunc(func() { close(s.stopping) }))
 	return s, nil
@@ -346,6 +348,7 @@ func (s *server) run(ctx context.Context) error {
 		return s.http.Shutdown(closing)
 	})
 	err := group.Wait()
+	s.demo.Stop()
 	stopOwners()
 	owners.Wait()
 	if s.checkpoints != nil {
@@ -377,10 +380,14 @@ func (s *server) handler() http.Handler {
 	if s.config.Data != "" {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
-	return api.New(api.Config{
+	config := api.Config{
 		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
 		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Reports: s.raw.kept(), Points: s.config.points, Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
-	})
+	}
+	if s.demo != nil { // a nil demo in an interface would not be nil
+		config.Demo = s.demo
+	}
+	return api.New(config)
 }
 
 // ready returns why reports are not received, or nil.

@@ -35,3 +35,12 @@ test('a silence is about the kind and the place of an event', async () => {
   expect(filterOf({ kind: 'report_loss', source: '10.0.0.1' } as Event)).toBe('kind = report_loss and source = 10.0.0.1');
   expect(untilOf(Date.parse('2026-11-21T10:00:00Z'), 30)).toBe('2026-11-21T10:30:00.000Z');
 });
+
+test('the times of a path are one lane', async () => {
+  const { lanesOf } = await import('../src/pages/flow/band');
+  const { default: golden } = await import('../../api/testdata/flowpaths.json');
+  const lanes = lanesOf(golden.paths as never);
+  expect(lanes.map((lane) => [lane.id, lane.times.length, lane.packets])).toEqual(
+    [...new Set(golden.paths.map((path) => path.id))].map((id) => [id, golden.paths.filter((path) => path.id === id).length, golden.paths.filter((path) => path.id === id).reduce((sum, path) => sum + path.packets, 0)]));
+  expect(lanes[0]!.label).toBe('s1 → ? ×2 → s2');
+});

@@ -137,3 +137,9 @@ export interface DocLink { page: string; title: string; anchor?: string; heading
 export interface DocIndex { version: string; pages: DocLink[] }
 export interface DocPage { page: string; title: string; html: string; headings: DocLink[] }
 export interface DocHits { hits: DocLink[] }
+export interface PathTime {
+  id: string; start: string; end: string; packets: number; bytes?: number; drops?: number; residence_min_ns?: number; residence_mean_ns?: number;
+  residence_max_ns?: number; hops: PathHop[] | null;
+}
+export interface PathTimes { generated_at: string; since: string; until: string; resolution_ns: number; id: string; paths: PathTime[] | null }
+export interface DemoState { running: boolean; started: string | null; ends: string | null; failed?: string }

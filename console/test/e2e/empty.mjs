@@ -110,4 +110,21 @@ await run({
     assert.ok(page.problems.some((text) => text.includes('Content Security Policy')), 'a violation is seen');
     page.problems = [];
   },
+
+  async 'the demo network is started with a button, and stopped'() {
+    const page = await open('#/overview');
+    await page.getByRole('button', { name: 'Start the demo network' }).click();
+    await page.waitForFunction(() => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0, null, { timeout: 20_000 });
+    const state = await ask('demo');
+    assert.ok(state.running && Date.parse(state.ends) - Date.now() <= 600_000, JSON.stringify(state));
+    const topology = async () => (await ask('topology')).nodes.length;
+    for (let i = 0; i < 100 && (await topology()) < 6; i++) await page.waitForTimeout(100);
+    assert.equal(await topology(), 6);
+    const [{ malformed, damaged }] = (await ask('listeners')).listeners;
+    assert.deepEqual([malformed, damaged], [0, 0]);
+    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.waitForFunction(() => !/An emulated network reports/.test(document.querySelector('main').textContent));
+    const { running, failed } = await ask('demo');
+    assert.deepEqual([running, failed], [false, undefined]);
+  },
 });

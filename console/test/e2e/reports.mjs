@@ -81,6 +81,10 @@ await run({
     assert.equal(Number(await page.locator('[aria-label=Datagrams] table').getAttribute('aria-rowcount')) - 1, total);
     const hops = flow.paths[0].hops.filter((hop) => hop.latency_ns).length;
     assert.equal(await page.locator('[aria-label="Latency at each hop"] tbody tr').count(), hops);
+    const { paths } = await ask(`flows/${flow.id}/paths?since=1h`);
+    assert.ok(paths.length > 0);
+    await page.waitForFunction((n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n, paths.length);
+    assert.equal(await page.locator('.lanes svg').count(), new Set(paths.map((path) => path.id)).size);
     await accessible(page, 'flow');
     await shoot(page, 'flow');
     await go(page, '#/collector');

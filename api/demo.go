@@ -1,0 +1,67 @@
+package api
+
+import (
+	"net/http"
+	"time"
+)
+
+// demoPath is where the demo is asked about, started and stopped.
+const demoPath = "/api/v1/demo"
+
+// A DemoState answers /api/v1/demo.
+type DemoState struct {
+	Running bool       `json:"running"`
+	Started *time.Time `json:"started"`          // null: it was not
+	Ends    *time.Time `json:"ends"`             // by itself; null while it does not run
+	Failed  string     `json:"failed,omitempty"` // why it ended before its time
+}
+
+// A Demo sends this server the reports of an emulated network, for a time that it bounds itself.
+type Demo interface {
+	// Start starts it, unless it runs.
+	Start() error
+	// Stop ends it, and returns when it has ended.
+	Stop()
+	State() DemoState
+}
+
+// noDemo says why there is none.
+func noDemo() *Problem {
+	return newProblem(http.StatusNotFound, "this server runs no demo: only one that nobody but its own machine can reach does, with a listener and without a list of exporters")
+}
+
+// demo answers GET /api/v1/demo.
+func (h *handler) demo(w http.ResponseWriter, r *http.Request) {
+	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+		problem.write(w)
+		return
+	}
+	if h.cfg.Demo == nil {
+		noDemo().write(w)
+		return
+	}
+	writeAnswer(w, h.cfg.Demo.State())
+}
+
+// startDemo answers POST /api/v1/demo. To start what runs changes nothing.
+func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
+	if h.cfg.Demo == nil {
+		noDemo().write(w)
+		return
+	}
+	if err := h.cfg.Demo.Start(); err != nil {
+		newProblem(http.StatusInternalServerError, "the demo cannot be started: %v", err).write(w)
+		return
+	}
+	writeAnswer(w, h.cfg.Demo.State())
+}
+
+// stopDemo answers DELETE /api/v1/demo.
+func (h *handler) stopDemo(w http.ResponseWriter, _ *http.Request) {
+	if h.cfg.Demo == nil {
+		noDemo().write(w)
+		return
+	}
+	h.cfg.Demo.Stop()
+	writeAnswer(w, h.cfg.Demo.State())
+}
