@@ -54,6 +54,7 @@ func TestKept(t *testing.T) {
 	drive(t, chromium, "reports.mjs", below(t, server))
 	drive(t, chromium, "alerts.mjs", below(t, server))
 	drive(t, chromium, "docs.mjs", below(t, server))
+	drive(t, chromium, "robust.mjs", below(t, server))
 }
 
 // send sends a datagram to a UDP address.

@@ -44,7 +44,7 @@ export type Severity = 'info' | 'warning' | 'critical';
 export interface Event {
   id: string; kind: string; severity: Severity; start: string; end: string | null; count: number; text: string;
   node?: number; name?: string; port?: number; queue?: number; to_node?: number; to_name?: string; to_port?: number;
-  reason?: number; reason_name?: string; source?: string; flow?: Endpoints; path?: string; path_nodes?: string[]; rule?: string;
+  reason?: number; reason_name?: string; source?: string; flow?: Endpoints; path?: string; path_nodes?: string[] | null; rule?: string;
   evidence: { name: string; value: number; unit?: string }[] | null; bytes?: string; acknowledged?: { by: string; at: string };
 }
 export interface Culprit { flow: Endpoints | null; packets: number; bytes: number; drops: number; build_up_bytes: number; share: number }
@@ -88,7 +88,7 @@ export interface Clock {
   offset_ns: number | null; uncertainty_ns: number | null; drift_ppb: number | null;
 }
 export interface Session { name: string; role: string; by: string }
-export interface FilterError { offset: number; length: number; column: number; message: string; expected?: string; suggestion?: string }
+export interface FilterError { offset: number; length: number; column: number; message: string; expected?: string[] | null; suggestion?: string }
 export interface Candidate { text: string; class: string; kind?: string; unit?: string; doc?: string; start: number; end: number }
 
 // Answers about a time range, from the store. What is not known is missing.
@@ -112,31 +112,31 @@ export interface PathRecord { start?: string; id?: string; packets?: number; res
 export interface ExporterRecord { start?: string; source?: string; node?: number; name?: string; received?: number; reports?: number; lost?: number; duplicate?: number; malformed?: number; damaged?: number }
 export interface DecodedField {
   name: string; value?: string | number | boolean | string[]; text: string; meaning?: string; error?: boolean; offset: number; length: number;
-  bits?: { first: number; count: number }; fields?: DecodedField[]; layers?: DecodedLayer[];
+  bits?: { first: number; count: number }; fields?: DecodedField[] | null; layers?: DecodedLayer[] | null;
 }
-export interface DecodedLayer { name: string; title: string; offset: number; length: number; fields: DecodedField[] | null }
+export interface DecodedLayer { name: string; title?: string; offset: number; length: number; fields: DecodedField[] | null }
 export interface DecodeAnswer { length: number; layers: DecodedLayer[] | null }
 export interface Alert {
   id: string; rule: string; state: 'pending' | 'firing' | 'resolved'; severity: Severity; since: string; fired: string | null; resolved: string | null;
-  resolution?: string; silenced_by?: string; summary: string; told?: { output: string; at: string }[]; event: Event;
+  resolution?: string; silenced_by?: string; summary: string; told?: { output: string; at: string }[] | null; event: Event;
 }
 export interface Silence { id: string; filter: string; from?: string; until: string; reason: string; in_file: boolean }
 export interface AlertRule {
-  name: string; filter: string; for_ns: number; severity?: string; outputs: string[]; pending: number; firing: number; silenced: number; last_fired: string | null;
+  name: string; filter: string; for_ns: number; severity?: string; outputs: string[] | null; pending: number; firing: number; silenced: number; last_fired: string | null;
 }
 export interface AlertOutput {
   name: string; kind: string; waiting: number; delivered: number; retried: number; rejected: number; expired: number; crowded_out: number; failures: number;
   last_error?: string;
 }
 export interface RawReport {
-  id: string; time: string; exporter: string; exporter_port: number; listener: string; version: string; dialect: string; outcome: string; reason?: string;
+  id: string; time: string; exporter: string; exporter_port: number; listener: string; version?: string; dialect?: string; outcome: string; reason?: string;
   node?: number | null; name?: string; sequence?: number; reports?: number; nodes: number[] | null; flow?: { id: string; text: string } | null; length: number;
 }
-export interface RawReportDetail extends RawReport { generated_at?: string; bytes: string; layers: DecodedLayer[] | null }
+export interface RawReportDetail extends RawReport { bytes: string; layers: DecodedLayer[] | null }
 export interface DocLink { page: string; title: string; anchor?: string; heading?: string; excerpt?: string }
-export interface DocIndex { version: string; pages: DocLink[] }
-export interface DocPage { page: string; title: string; html: string; headings: DocLink[] }
-export interface DocHits { hits: DocLink[] }
+export interface DocIndex { version: string; pages: DocLink[] | null }
+export interface DocPage { page: string; title: string; html: string; headings: DocLink[] | null }
+export interface DocHits { hits: DocLink[] | null }
 export interface PathTime {
   id: string; start: string; end: string; packets: number; bytes?: number; drops?: number; residence_min_ns?: number; residence_mean_ns?: number;
   residence_max_ns?: number; hops: PathHop[] | null;
