@@ -40,6 +40,14 @@ await run({
     assert.equal((await ask('events?acknowledged=true')).total, 0);
   },
 
+  async 'events of a time range'() {
+    const page = await open('#/events?since=1h&severity=warning');
+    const { total } = await ask('events?since=1h&severity=warning&limit=1000');
+    assert.ok(total > 0);
+    assert.equal(await rowsOf(page, 'Events'), total);
+    assert.equal(await page.locator('svg a rect').count(), total);
+  },
+
   async 'a silence about an event, by the clock of the server'() {
     const { events: [event] } = await ask('events?kind=drop_storm&limit=1');
     // The clock of this browser is an hour behind.
