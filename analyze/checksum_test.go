@@ -98,8 +98,14 @@ func TestCapturesHaveNoWrongChecksumEvents(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), "_reports.pcap")
 		dialect := "spec"
 		for _, d := range [][2]string{ // the longest prefix last
-			{"fabric_tna", "fabric-tna-bmv2"}, {"geant_v04", "geant-int04"}, {"geant_v10", "geant-int10"}, {"geant_v10_2021", "geant-int10-2021"},
-			{"montimage", "montimage-int10"}, {"onos_fabric_v04", "onos-int04"}, {"onos_v10", "onos-int10-ver0"}, {"tps", "tps"},
+			{"fabric_tna", "fabric-tna-bmv2"},
+			{"geant_v04", "geant-int04"},
+			{"geant_v10", "geant-int10"},
+			{"geant_v10_2021", "geant-int10-2021"},
+			{"montimage", "montimage-int10"},
+			{"onos_fabric_v04", "onos-int04"},
+			{"onos_v10", "onos-int10-ver0"},
+			{"tps", "tps"},
 		} {
 			if strings.HasPrefix(name, d[0]) {
 				dialect = d[1]
