@@ -299,9 +299,9 @@ func routeNames(v *telemetry.Intervals) map[uint64]string {
 }
 
 // askTable asks for the packets of a table by a name.
-func askTable(table, name string) func(context.Context, *api.Client, api.Query, time.Duration, func(*time.Time, string, string)) (*api.Frame, error) {
+func askTable(table, name string) func(context.Context, *api.Client, api.Query, time.Duration, func(*time.Time, string, string)) (page, error) {
 	suffix := map[time.Duration]string{10 * time.Second: "_10s", time.Minute: "_1m", time.Hour: "_1h"}
-	return func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (*api.Frame, error) {
+	return func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
 		since, _ := time.Parse(time.RFC3339Nano, q.Since)
 		until, _ := time.Parse(time.RFC3339Nano, q.Until)
 		for ; since.Before(until); since = since.Add(10 * time.Second) { // an answer has 10,000 rows at most
@@ -313,10 +313,10 @@ func askTable(table, name string) func(context.Context, *api.Client, api.Query, 
 				"SELECT epoch_ns(start) || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL",
 				name, table, suffix[step], since.UnixNano(), to.UnixNano()), 10000)
 			if err != nil {
-				return nil, err
+				return page{}, err
 			}
 			if a.More {
-				return nil, fmt.Errorf("more than 10000 rows of %s%s", table, suffix[step])
+				return page{}, fmt.Errorf("more than 10000 rows of %s%s", table, suffix[step])
 			}
 			for _, row := range a.Rows {
 				var ns int64
@@ -326,7 +326,7 @@ func askTable(table, name string) func(context.Context, *api.Client, api.Query, 
 			}
 			since = to.Add(-10 * time.Second)
 		}
-		return &api.Frame{}, nil
+		return page{}, nil
 	}
 }
 

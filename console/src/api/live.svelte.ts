@@ -82,9 +82,9 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       if (!(error instanceof ApiError)) throw error;
       result.error = error;
       connection.failed(error);
-      if (unanswered(error)) every = Math.min(intervalMs, retryMs);
+      every = Math.min(intervalMs, unanswered(error) ? retryMs : 5000);
     }
-    if (intervalMs < Infinity || result.error) timer = setTimeout(round, intervalMs === Infinity ? 5000 : Math.max(0, every - (performance.now() - started)));
+    if (every < Infinity) timer = setTimeout(round, Math.max(0, every - (performance.now() - started)));
   }
 
   function stop(): void {
