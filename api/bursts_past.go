@@ -28,7 +28,9 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	order := burstColumns[p.burstOrder()]
 	var terms []string
 	var args []any
-	if text, given := p.text("node"); given {
+	if text, given := p.text("node"); given && text == "" {
+		p.reject("node", "the id or the name of a node", "node is empty")
+	} else if given {
 		id, known := h.nodeOf(text)
 		terms, args = append(terms, "node = CAST(? AS UBIGINT)"), append(args, int64(id))
 		if !known {

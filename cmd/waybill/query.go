@@ -91,8 +91,6 @@ type queryCommand[L, T any] struct {
 	question[L, T]
 	printing
 	server     serverFlags
-	output     string
-	watch      time.Duration
 	follow     bool
 	sort       string
 	top        int
