@@ -110,43 +110,20 @@ func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
 	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
-// maxTwins is how many packets that cannot be told apart wait at a time.
-const maxTwins = 8
-
-// lacks returns the oldest packet that r may belong to and that its node has not told of, or nil. full is the oldest of all
-// that r may belong to, if there are maxTwins.
-func (j *joinTable) lacks(r *telemetry.Report, hop *telemetry.Hop, hash uint64) (p, full *pending) {
-	twins := 0
-	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain { // the newest first
-		w := &j.waiting[i-1]
-		if w.packetID != r.PacketID || w.key != r.Flow {
-			continue
-		}
-		twins++
-		if !w.intermediate && w.n < maxPostcards && !spoke(w, hop) {
-			p = w
-		}
-		if twins == maxTwins {
-			full = w
-		}
-	}
-	return p, full
-}
-
 // postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that cannot be told
-// apart, such as acknowledgements of the same byte: they come to each node in the same order. With another TTL the packet came
-// to it again: a loop.
+// apart: the first one is finished. With another TTL the packet came to it again: a loop.
 func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	j := &s.join
 	hop := r.Local
 	hop.TTL = r.TTL
 	hop.Has |= telemetry.HasTTL
 	hash := joinHash(r, flowTag)
-	p, full := j.lacks(r, &hop, hash)
+	p := j.find(r, hash)
+	if p != nil && (p.intermediate || p.n == maxPostcards || spoke(p, &hop)) {
+		s.finish(p, nowNs, false)
+		p = nil
+	}
 	if p == nil {
-		if full != nil {
-			s.finish(full, nowNs, false)
-		}
 		p = s.wait(r, hash, nowNs)
 	}
 	p.hops[p.n] = hop

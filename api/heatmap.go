@@ -16,11 +16,11 @@ import (
 type Heatmap struct {
 	GeneratedAt time.Time `json:"generated_at"`
 	Frame
-	StepNs int64         `json:"step_ns"` // length of a piece
-	Bounds []float64     `json:"bounds"`  // one more than there are buckets; empty if there are no packets
-	Times  []time.Time   `json:"times"`
-	Counts [][]uint64    `json:"counts"`
-	Spread []HeatmapStep `json:"spread"` // of each piece
+	StepNs int64         `json:"step_ns"`                 // length of a piece
+	Bounds []float64     `json:"bounds" nullable:"false"` // one more than there are buckets; empty if there are no packets
+	Times  []time.Time   `json:"times" nullable:"false"`
+	Counts [][]uint64    `json:"counts" nullable:"false"`
+	Spread []HeatmapStep `json:"spread" nullable:"false"` // of each piece
 }
 
 // A HeatmapStep is the distribution of a piece, from its histogram before buckets were put together.

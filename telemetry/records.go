@@ -167,7 +167,7 @@ type Drop struct {
 	Last     time.Time  `json:"last"`
 	LastFlow *Endpoints `json:"last_flow,omitempty"`
 	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
-	To      []DropDestination `json:"to,omitempty"`
+	To      []DropDestination `json:"to,omitempty" nullable:"false"`
 	DropKey string            `json:"drop_key,omitempty"` // Transparent Security
 }
 

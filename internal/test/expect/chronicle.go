@@ -75,6 +75,7 @@ type chronicleFlow struct {
 	route       *chronicleRoute // of its latest packet
 	first, last *chronicleRoute // of the first and the latest packet that arrived
 	firstNs     int64
+	arrival     arrival
 	tens        map[int64]*telemetry.FlowInterval
 	on          map[routeTen]uint64 // packets by path
 }
@@ -291,15 +292,18 @@ func (c *Chronicle) account(r *Report, nowNs int64) {
 // observe notes that a packet took a path and what it met there.
 func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	r := c.route(f, sights)
-	f.route = r
-	if !r.stations[len(r.stations)-1].dropped() {
-		if f.last == nil {
-			f.first, f.firstNs = r, nowNs
-		} else if f.last != r && !f.last.partOf(&r.path) {
+	if again := f.route == r; !again && !r.stations[len(r.stations)-1].dropped() {
+		if f.arrival.turns(&r.path, &sights[0], nowNs) {
 			f.ten(nowNs).PathChanges++
 		}
-		f.last = r
+		if f.arrival.by == &r.path {
+			f.last = r
+		}
+		if f.first == nil && f.last != nil {
+			f.first, f.firstNs = r, nowNs
+		}
 	}
+	f.route = r
 	ten, second := startOf(nowNs, telemetry.FlowIntervalNs), startOf(nowNs, telemetry.HopIntervalNs)
 	p := r.tens[ten]
 	if p == nil {

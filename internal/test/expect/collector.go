@@ -115,7 +115,7 @@ func (c *collector) bytes(v *Visit) uint64 {
 func (c *collector) observe(f *flow, sights []sight, gaps bool) {
 	list, by := stations(sights, gaps)
 	p := c.path(list)
-	k := f.turn(p)
+	k := f.turn(p, by[0])
 	f.taken[p]++
 	p.packets++
 	k.packets++

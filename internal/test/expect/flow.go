@@ -17,7 +17,7 @@ type flow struct {
 	dscp  uint8
 
 	reports, packets, bytes, drops, changes uint64
-	arrivedBy                               *path // of the latest packet that was not dropped
+	arrival                                 arrival
 
 	residence, endToEnd values
 	kept                []*flowPath      // the latest first
@@ -50,18 +50,17 @@ func endpoints(f *truth.Flow) (e telemetry.Endpoints, outer *telemetry.Endpoints
 	return e, outer
 }
 
-// turn makes p the path that f takes.
-func (f *flow) turn(p *path) *flowPath {
+// turn makes p the path that f takes. first is what the first switch told.
+func (f *flow) turn(p *path, first *sight) *flowPath {
 	if len(f.kept) > 0 {
 		if f.kept[0].path == p {
 			return f.kept[0]
 		}
 	}
 	if p.stations[len(p.stations)-1].known&telemetry.HasDrop == 0 {
-		if f.arrivedBy != nil && f.arrivedBy != p && !f.arrivedBy.partOf(p) {
+		if f.arrival.turns(p, first, 0) {
 			f.changes++
 		}
-		f.arrivedBy = p
 	}
 	for i, k := range f.kept {
 		if k.path == p {

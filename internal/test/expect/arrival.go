@@ -1,0 +1,46 @@
+package expect
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// overtakenNs is how long packets of the path before may still arrive after those of a new one.
+const overtakenNs = 1e9
+
+// An arrival is the path by which packets of a flow arrive.
+type arrival struct {
+	by      *path
+	entered *uint64 // when the first of them came into the network, ns, by the clock of its first switch; nil: it did not say
+	atNs    int64   // when that packet was noticed
+}
+
+// turns notes that a packet arrived by p, which another path was before, and reports whether the path has changed. What a loop
+// let go is not on its way, and neither is a packet that was sent before those of the new path, and overtaken by them.
+func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
+	if a.by == p || p.loops() {
+		return false
+	}
+	changed := false
+	if a.by != nil {
+		stamped := a.entered != nil && first.has&telemetry.HasIngressTime != 0 && nowNs-a.atNs < overtakenNs
+		if stamped && int64(first.ingress-*a.entered) < 0 && a.by.stations[0].node == p.stations[0].node {
+			return false
+		}
+		changed = !a.by.partOf(p)
+	}
+	*a = arrival{by: p, atNs: nowNs}
+	if first.has&telemetry.HasIngressTime != 0 {
+		a.entered = &first.ingress
+	}
+	return changed
+}
+
+// loops reports whether p comes to a switch twice.
+func (p *path) loops() bool {
+	seen := map[uint32]bool{}
+	for _, s := range p.stations {
+		if s.missing == 0 && seen[s.node] {
+			return true
+		}
+		seen[s.node] = true
+	}
+	return false
+}
