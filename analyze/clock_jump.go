@@ -44,8 +44,10 @@ func (t *Timing) jumped(nowNs int64) []clockJump {
 	return jumps
 }
 
-// jumpsOf puts the steps of each clock together, by node. A clock is the one with more steps than its neighbour.
+// jumpsOf puts the steps of each clock together, by node. A clock is the one with more steps than its neighbour. A step that is
+// smaller than its uncertainty may be none.
 func jumpsOf(steps []ClockStep) []clockJump {
+	steps = slices.DeleteFunc(steps, func(s ClockStep) bool { return max(s.StepNs, -s.StepNs) <= s.UncertaintyNs })
 	count := map[uint32]int{}
 	for i := range steps {
 		count[steps[i].A]++
