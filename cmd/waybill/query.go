@@ -53,6 +53,9 @@ type question[L, T any] struct {
 	nowOnly bool                            // it knows nothing of a time range
 	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
 
+	// attached says that the server knows what there was at a moment of the past.
+	attached bool
+
 	// one prints the item that an argument names. Nil: the subcommand takes no argument.
 	one func(c *queryCommand[L, T], ctx context.Context, id string) error
 
@@ -137,6 +140,9 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
 		c.addSelection(cmd)
+	}
+	if q.attached {
+		c.addMoment(cmd)
 	}
 	return cmd
 }

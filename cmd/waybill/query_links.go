@@ -23,9 +23,10 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 		example: `  waybill links
   waybill links --node leaf1
   waybill links -o csv > links.csv`,
-		filters: addNodeFilter,
-		ask:     (*api.Client).Links,
-		open:    func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
+		filters:  addNodeFilter,
+		attached: true,
+		ask:      (*api.Client).Links,
+		open:     func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
 		past: pastOf((*api.Client).LinkHistory, func(l *api.LinkHistory) (api.Head, api.Frame, []api.LinkRecord) {
 			return l.Head, l.Frame, l.Links
 		}),

@@ -225,6 +225,9 @@ func TestQueryFilters(t *testing.T) {
 	for args, want := range map[string]string{
 		"flows --order drops --limit 7 --src 10.0.0.1 --dst 10.0.0.0/8 --port 80 --protocol tcp": "/api/v1/flows?dst=10.0.0.0%2F8&limit=7&order=drops&port=80&protocol=tcp&src=10.0.0.1",
 		"nodes --node s1":                       "/api/v1/nodes?limit=100&node=s1",
+		"links --node 3 --at 2h":                "/api/v1/links?at=2h&limit=100&node=3",
+		"topology --at 2h":                      "/api/v1/topology?at=2h",
+		"topology --since 2h --until 1h":        "/api/v1/topology?since=2h&until=1h",
 		"links --node 3":                        "/api/v1/links?limit=100&node=3",
 		"paths --node s1 --path 5a90a9c2a8d95c": "/api/v1/paths?limit=100&node=s1&path=5a90a9c2a8d95c",
 		"drops --node s1 --reason acl_deny":     "/api/v1/drops?limit=100&node=s1&reason=acl_deny",

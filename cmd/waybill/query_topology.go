@@ -33,9 +33,11 @@ func newTopologyCommand() *cobra.Command {
 what packets showed: a link without packets is not in it, and neither is a switch that tells nothing of itself.`,
 		example: `  waybill topology
   waybill topology --watch 2s
+  waybill topology --at 2026-11-17T09:00:00Z
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
-		ask:  (*api.Client).Topology,
-		open: topologyRows,
+		ask:      (*api.Client).Topology,
+		attached: true,
+		open:     topologyRows,
 		object: func(r *topologyRow) any {
 			if r.port != nil {
 				return nil // its node has it
