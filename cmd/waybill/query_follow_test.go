@@ -45,9 +45,6 @@ func followServer(t *testing.T, cancel func(), lists ...string) *httptest.Server
 
 // Following prints the latest events, the oldest first, then each that is new and each that ended, once; an outage is no end.
 func TestQueryFollow(t *testing.T) {
-	local := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = local })
 	a, b, c := anEvent("a", 1, "null"), anEvent("b", 2, `"2026-11-21T09:00:02.5Z"`), anEvent("c-with-a-long-name", 3, "null")
 	over := anEvent("a", 1, `"2026-11-21T09:00:05Z"`)
 	for output, want := range map[string]string{

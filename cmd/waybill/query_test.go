@@ -101,7 +101,6 @@ var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "ho
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
-	inUTC(t)
 	s := cannedServer(t, nil)
 	for _, name := range queryCommands {
 		for _, output := range []string{"table", "wide", "csv"} {
