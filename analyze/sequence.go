@@ -71,7 +71,8 @@ const (
 	nearZero = 1 << 10
 )
 
-// observe takes the next number. It returns true for one that came before, or is far from all others and goes on with none.
+// observe takes the next number. It returns true for one that came before, or is far from all others and goes on with none: but
+// the first ones after a start are of the time in which nobody received.
 func (s *sequence) observe(n uint32) bool {
 	if !s.started {
 		s.started = true
@@ -85,10 +86,10 @@ func (s *sequence) observe(n uint32) bool {
 		s.advance(&s.current, n, 1)
 		return false
 	}
-	before := s.Duplicate
+	before, resumed := s.Duplicate, s.resumed
 	s.place(n, ahead)
 	r := &s.rivals[s.latest]
-	return s.Duplicate > before && !(r.highest == n && r.tight > 1)
+	return s.Duplicate > before && !resumed && !(r.highest == n && r.tight > 1)
 }
 
 // place takes a number that is not the next one.
