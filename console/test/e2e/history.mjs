@@ -16,6 +16,13 @@ const show = async (page, to) => {
   await settled(page);
 };
 
+// All is in the store when a piece of 10 s later there is no more of it: pages and the API are asked one after the other.
+const kept = async () => (await ask(`heatmap?of=links&${span}`)).spread.reduce((sum, s) => sum + s.packets, 0);
+for (let now = await kept(), before = -1; now !== before || now === 0; now = await kept()) {
+  before = now;
+  await new Promise((done) => { setTimeout(done, 11_000); });
+}
+
 await run({
   async 'the range goes along, and is chosen by keys'() {
     const page = await open('#/latency');
