@@ -7,10 +7,18 @@ const (
 	// processor's cache when it is read. Of 6 million reports sent as fast as possible a receiver kept 42 to 97 % with 4 MiB
 	// (16 runs, the low ones on a busy machine) and 34 to 46 % with 32 MiB (6 runs).
 	DefaultReceiveBuffer = 4 << 20
-	// DefaultRunsBuffer is for runs (see Socket.Coalesced), which come so fast that a burst has to wait for the tables, and
-	// which cost the same to read when they waited. It holds about 3 million reports.
-	DefaultRunsBuffer = 512 << 20
+
+	// MinRunsBuffer and MaxRunsBuffer bound what is for runs (see Socket.Coalesced), which come so fast that a burst has to
+	// wait for the tables, and which cost the same to read when they waited. The larger one holds about 6 million reports.
+	MinRunsBuffer, MaxRunsBuffer = 64 << 20, maxReceiveBuffer
+	maxReceiveBuffer             = 1<<30 - 1 // the kernel gives no more
 )
+
+// runsBuffer is the receive buffer of each of the sockets that share an address: together a sixteenth of the memory, of which
+// full ones take twice as much.
+func runsBuffer(sockets int) int {
+	return max(MinRunsBuffer, min(memory()/16/max(sockets, 1), MaxRunsBuffer))
+}
 
 // A Config says where and how to listen.
 type Config struct {
@@ -24,8 +32,9 @@ type Config struct {
 	Sockets int
 
 	// ReceiveBuffer is the kernel memory per socket for datagrams that wait to be read, in bytes. 0 means
-	// DefaultReceiveBuffer, or DefaultRunsBuffer if Socket.Coalesced is true. A datagram of 200 bytes takes about 460 of them, and 110 in a run (see Socket.Coalesced). Root
-	// (CAP_NET_ADMIN) gets what it asks for, others at most net.core.rmem_max.
+	// DefaultReceiveBuffer or, if Socket.Coalesced is true, as much as the memory of the machine allows (see MaxRunsBuffer).
+	// A datagram of 200 bytes takes about 460 of them, and 110 in a run. Root (CAP_NET_ADMIN) gets what it asks for, others at
+	// most net.core.rmem_max.
 	ReceiveBuffer int
 
 	// Coalesce asks the kernel for runs of datagrams in one piece (UDP_GRO), which takes a receiver a third of the time and

@@ -73,10 +73,11 @@ func open(network, hostPort string, cfg Config, share bool) (*Socket, error) {
 				switch {
 				case s.wanted > 0:
 				case s.Coalesced():
-					s.wanted = DefaultRunsBuffer
+					s.wanted = runsBuffer(cfg.Sockets)
 				default:
 					s.wanted = DefaultReceiveBuffer
 				}
+				s.wanted = min(s.wanted, maxReceiveBuffer)
 				s.receiveBuffer, err = setOptions(int(fd), s.wanted, share)
 			})
 			return errors.Join(controlErr, err)

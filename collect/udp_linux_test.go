@@ -119,7 +119,7 @@ func TestReceiveBuffer(t *testing.T) {
 	runs := listen(t, Config{Address: "127.0.0.1:0", Coalesce: true})[0]
 	want := DefaultReceiveBuffer
 	if runs.Coalesced() {
-		want = DefaultRunsBuffer
+		want = runsBuffer(1)
 	}
 	if wanted, got := runs.ReceiveBuffer(); wanted != want || os.Getuid() == 0 && got != want || got <= 0 || got > want {
 		t.Errorf("default with runs %v: wanted %d, got %d bytes, want %d or, without root, less", runs.Coalesced(), wanted, got, want)

@@ -18,6 +18,9 @@ func setOptions(fd, receiveBuffer int, share bool) (granted int, err error) { re
 // SocketOf returns which of the n sockets of an address gets the datagrams of a source. Here there is one.
 func SocketOf(netip.Addr, int) int { return 0 }
 
+// memory is not asked for: it matters for runs only.
+func memory() int { return 0 }
+
 func (s *Socket) spreadBySource(int) error { return errors.ErrUnsupported }
 
 func (s *Socket) allowSharing() error { return errors.ErrUnsupported }

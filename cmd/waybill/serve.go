@@ -76,7 +76,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
 	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
-	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver, or auto: 512MiB, or 4MiB with --coalesce=false")
+	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver, or auto: a share of the memory, up to 1GiB, or 4MiB with --coalesce=false")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
 	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
 	f.StringVar(&flags.RawReports, "raw-reports", flags.RawReports, "`SIZE` of the latest datagrams to keep in --data as they came; without it none are kept")
