@@ -74,7 +74,7 @@ func (w *walk) tcp() Start {
 	if err != nil && h.DataOffset == 0 && len(w.rest()) < 20 {
 		return w.broken("tcp", &l, 20, err)
 	}
-	w.isUDP = false
+	w.isUDP, w.dstPort = false, h.DstPort
 	w.choose(h.SrcPort, h.DstPort)
 	w.sawPorts = true
 	number(&l, "src_port", h.SrcPort, 0, 16)

@@ -27,11 +27,11 @@ type walk struct {
 	ipHeaders  int // IP headers so far
 	ipEnd      int // where the last of them says that the packet ends; 0: it does not say
 	source     netip.Addr
-	sawPorts   bool  // of the outermost L4 header
-	dscp       uint8 // of the last IP header
-	isUDP      bool  // the last L4 header is UDP, to dstPort
-	dstPort    uint16
-	tcpOptions int // bytes of TCP options that stand behind INT
+	sawPorts   bool   // of the outermost L4 header
+	dscp       uint8  // of the last IP header
+	isUDP      bool   // the last L4 header is UDP
+	dstPort    uint16 // of the last L4 header
+	tcpOptions int    // bytes of TCP options that stand behind INT
 	ifaHeader  ifa.Header
 	behindIFA  bool // IFA metadata follow the L4 header
 	marks      marks

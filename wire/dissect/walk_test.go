@@ -70,6 +70,7 @@ func shape(layers []Layer) string {
 }
 
 const (
+	int05     = "01000500 0001100180000000 00000001 06005000"         // L4 shim, INT 0.5, one hop, tail
 	int10     = "01000500 1000020790000000 00000001 01000002"         // L4 shim, INT 1.0, one hop
 	int20     = "10050000 200002079000000000000000 00000001 01000002" // L4 shim NPT 0, INT-MD, one hop
 	int20Port = "18050006 200002079000000000000000 00000001 01000002" // the same with NPT 2, TCP
@@ -104,6 +105,7 @@ func TestWalk(t *testing.T) {
 	dscp := config(t, "int_dscp", 23)
 	before := config(t, "int_dscp", 23, "int_before_tcp_options", true)
 	port := config(t, "int_udp_port", 5000)
+	port05 := config(t, "int_udp_port", 5000, "int_format_for_version_0", "v0.5")
 	both := config(t, "int_dscp", 23, "int_udp_port", 5000)
 	marker := config(t, "probe_marker", "0x1122334455667788")
 	ioamGPE := config(t, "vxlan_gpe_ioam_next_protocol", 0x83)
@@ -185,6 +187,8 @@ func TestWalk(t *testing.T) {
 		{"cut TCP options behind INT", before, IPv4, stack(t, marked, tcp24, int10, "0101"), "ipv4 tcp int_shim_l4_v1 int_hbh_v1 tcp_options!truncated_tcp_options"},
 		{"port", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20), "ipv4 udp int_shim_l4_v2 int_md tcp"},
 		{"port, NPT 0", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20), "ipv4 udp int_shim_l4_v2!unknown_npt int_md"},
+		{"TCP port of INT 0.5", port05, IPv4, stack(t, ip4(packet.ProtoTCP), strings.Replace(tcp20, "0050", "1388", 1), int05, "aa"), "ipv4 tcp int_shim_l4_v0_5 int_hbh_v0_5 int_tail_v0_5 payload"},
+		{"TCP behind INT whose payload looks like INT 0.5", port05, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20, int05), "ipv4 udp int_shim_l4_v2 int_md tcp payload"},
 		{"port and DSCP", both, IPv4, stack(t, markedUDP, udpTo(5000), int20Port, tcp20), "ipv4 udp int_shim_l4_v2!int_mark_conflict int_md tcp"},
 		{
 			"marker", marker, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(53), "1122334455667788", int10, "aa"),
