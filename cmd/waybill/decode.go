@@ -20,7 +20,7 @@ const decodeExamples = `  # What is in this capture? A tree of every packet, as 
   waybill decode reports.pcap
 
   # From another program, one JSON object per packet and line.
-  tcpdump -i eth0 -w - udp port 32766 | waybill decode -o json -
+  tcpdump -i eth0 -U -w - udp port 32766 | waybill decode -o json -
 
   # Latency per hop as a table.
   waybill decode -T fields -e frame.number -e flow.src -e hop.node -e hop.latency -E header=y reports.pcap
@@ -207,7 +207,8 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 	defer capture.Close()
 	progress := c.progress(capture)
 	defer progress.finish()
-	live := isTerminal(c.stdout)
+	// Somebody may wait for what comes through a pipe, and the next packet may take long.
+	live := isTerminal(c.stdout) || capture.Size() == 0
 	var foreign foreignPackets
 	for c.count == 0 || foreign.read < c.count {
 		p, err := capture.Next()
@@ -269,5 +270,5 @@ func (f *foreignPackets) err(name string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %d of %d packets have a link type that is not read; the first is packet %d with LINKTYPE %d "+
-		"(read are Ethernet, raw IP and Linux cooked)", name, f.foreign, f.read, f.first, f.linkType)
+		"(read are Ethernet, raw IP, Linux cooked and loopback)", name, f.foreign, f.read, f.first, f.linkType)
 }

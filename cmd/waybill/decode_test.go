@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/wire/dissect"
 )
@@ -275,6 +279,74 @@ func TestDecodeStandardInput(t *testing.T) {
 	stdout, stderr, code := runDecode("-o", "json", "-")
 	if code != 0 || strings.Count(stdout, "\n") != 23 {
 		t.Errorf("got exit code %d, %d lines, %q", code, strings.Count(stdout, "\n"), stderr)
+	}
+}
+
+// TestDecodeLive reads a pipe that stays open: each packet is printed when it has come, also into another pipe.
+func TestDecodeLive(t *testing.T) {
+	b, err := os.ReadFile(captures + "ioam_basic_recv.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, capture, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	printed, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer printed.Close()
+	stdin := os.Stdin
+	os.Stdin = in
+	defer func() { os.Stdin = stdin }()
+	root := newRootCommand()
+	root.SetArgs([]string{"decode", "-e", "frame.number", "-"})
+	root.SetOut(out)
+	root.SetErr(io.Discard)
+	code := make(chan int)
+	go func() {
+		defer out.Close()
+		code <- execute(root)
+	}()
+	capture.Write(b)
+	printed.SetReadDeadline(time.Now().Add(10 * time.Second))
+	lines := bufio.NewScanner(printed)
+	for n := 1; n <= 23; n++ {
+		if !lines.Scan() || lines.Text() != fmt.Sprint(n) {
+			t.Fatalf("line %d: got %q, %v", n, lines.Text(), lines.Err())
+		}
+	}
+	capture.Close()
+	if got := <-code; got != 0 {
+		t.Errorf("got exit code %d", got)
+	}
+}
+
+// TestDecodeNanoseconds keeps what a capture with nanoseconds knows of the time.
+func TestDecodeNanoseconds(t *testing.T) {
+	b, err := os.ReadFile(captures + "ioam_basic_recv.pcap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b, "\x4d\x3c\xb2\xa1") // the magic of little-endian nanoseconds
+	const second = 1700000000
+	binary.LittleEndian.PutUint32(b[24:], second)
+	binary.LittleEndian.PutUint32(b[28:], 123456789)
+	name := filepath.Join(t.TempDir(), "nanoseconds.pcap")
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ form, want string }{
+		{"utc", "1  2023-11-14 22:13:20.123456789 UTC  "},
+		{"relative", "1  0.000000 s  "},
+		{"none", "1  2001:db8::1 "},
+	} {
+		stdout, _, code := runDecode("--time", c.form, "-c", "1", name)
+		if code != 0 || !strings.HasPrefix(stdout, c.want) {
+			t.Errorf("--time %s: got exit code %d, %.60q", c.form, code, stdout)
+		}
 	}
 }
 

@@ -48,13 +48,27 @@ func (w *treeWriter) timeText(t time.Time) string {
 	}
 	switch w.time {
 	case "utc":
-		return t.UTC().Format("2006-01-02 15:04:05.000000 UTC")
+		return t.UTC().Format(clockLayout(t) + " UTC")
 	case "relative":
-		return fmt.Sprintf("%.6f s", t.Sub(w.first).Seconds())
+		since := t.Sub(w.first)
+		return fmt.Sprintf("%.*f s", digits(since), since.Seconds())
 	case "none":
 		return ""
 	}
-	return t.Local().Format("2006-01-02 15:04:05.000000 MST")
+	return t.Local().Format(clockLayout(t) + " MST")
+}
+
+// clockLayout has microseconds, as most captures do, and nanoseconds where t has some.
+func clockLayout(t time.Time) string {
+	return "2006-01-02 15:04:05." + "000000000"[:digits(time.Duration(t.Nanosecond()))]
+}
+
+// digits returns how many digits behind the point are needed to show d.
+func digits(d time.Duration) int {
+	if d%time.Microsecond != 0 {
+		return 9
+	}
+	return 6
 }
 
 func (w *treeWriter) close() error { return nil }

@@ -51,9 +51,13 @@ func reportPayload(p *collect.Packet, ports []uint16) ([]byte, bool) {
 
 // Link types of captures (tcpdump.org/linktypes.html).
 const (
+	linkNull       = 0
 	linkEthernet   = 1
 	linkRaw        = 101
+	linkLoop       = 108
 	linkLinuxSLL   = 113
+	linkIPv4       = 228
+	linkIPv6       = 229
 	linkLinuxSLL2  = 276
 	linkRawOpenBSD = 12
 )
@@ -67,14 +71,17 @@ func networkLayer(p *collect.Packet) (b []byte, etherType uint16, ok bool) {
 			return nil, 0, false
 		}
 		b, etherType = b[14:], binary.BigEndian.Uint16(b[12:])
-	case linkRaw, linkRawOpenBSD:
+	case linkNull, linkLoop: // an address family of 4 bytes, then IP
+		if len(b) < 5 {
+			return nil, 0, false
+		}
+		b = b[4:]
+		etherType = ipEtherType(b)
+	case linkRaw, linkRawOpenBSD, linkIPv4, linkIPv6:
 		if len(b) == 0 {
 			return nil, 0, false
 		}
-		etherType = packet.EtherTypeIPv4
-		if b[0]>>4 == 6 {
-			etherType = packet.EtherTypeIPv6
-		}
+		etherType = ipEtherType(b)
 	case linkLinuxSLL:
 		if len(b) < 16 {
 			return nil, 0, false
@@ -143,4 +150,15 @@ func setSequence(b []byte, n uint32) {
 	case 2:
 		binary.BigEndian.PutUint32(b, binary.BigEndian.Uint32(b)&^(1<<22-1)|n&(1<<22-1))
 	}
+}
+
+// ipEtherType tells IPv4 and IPv6 by the first nibble of a packet, and returns 0 for anything else.
+func ipEtherType(b []byte) uint16 {
+	switch b[0] >> 4 {
+	case 4:
+		return packet.EtherTypeIPv4
+	case 6:
+		return packet.EtherTypeIPv6
+	}
+	return 0
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
@@ -61,6 +62,44 @@ func TestReplaySendsReports(t *testing.T) {
 	}
 	if !regexp.MustCompile(`^sent 80 reports, \d+ bytes, in [\d.]+ s: \d+ reports/s\n$`).MatchString(out) {
 		t.Errorf("summary: got %q", out)
+	}
+}
+
+// Reports are found behind the link layers that captures of one machine have.
+func TestReplayLinkTypes(t *testing.T) {
+	b, err := os.ReadFile(capture("fabric_tna_xd_drop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const fileHeader, recordHeader, ethernet = 24, 16, 14
+	first := b[fileHeader : fileHeader+recordHeader+int(binary.LittleEndian.Uint32(b[fileHeader+8:]))]
+	ip := first[recordHeader+ethernet:]
+	want, _ := test.UDP(first[recordHeader:])
+	for _, c := range []struct {
+		linkType uint32
+		header   string
+	}{
+		{0, "\x02\x00\x00\x00"},   // NULL, of a little-endian machine
+		{108, "\x00\x00\x00\x02"}, // LOOP
+		{12, ""},
+		{101, ""},
+		{228, ""}, // raw IP, IPv4
+		{113, "\x00\x04\x00\x01\x00\x06\x02\x00\x00\x00\x00\x01\x00\x00\x08\x00"},
+		{276, "\x08\x00\x00\x00\x00\x00\x00\x01\x00\x01\x04\x06\x02\x00\x00\x00\x00\x01\x00\x00"},
+	} {
+		file := bytes.Clone(b[:fileHeader+8])
+		binary.LittleEndian.PutUint32(file[20:], c.linkType)
+		file = binary.LittleEndian.AppendUint32(file, uint32(len(c.header)+len(ip)))
+		file = binary.LittleEndian.AppendUint32(file, uint32(len(c.header)+len(ip)))
+		file = append(append(file, c.header...), ip...)
+		name := filepath.Join(t.TempDir(), fmt.Sprint(c.linkType))
+		if err := os.WriteFile(name, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		arrived, _, errs, code := replayTo(t, name)
+		if code != 0 || len(arrived) != 1 || !bytes.Equal(arrived[0], want.Payload) {
+			t.Errorf("link type %d: got code %d, %d datagrams, %q", c.linkType, code, len(arrived), errs)
+		}
 	}
 }
 

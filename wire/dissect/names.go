@@ -40,6 +40,7 @@ const (
 var layerNames = map[string]struct{ title, fields string }{
 	"ethernet":  {"Ethernet II", "dst src ethertype"},
 	"linux_sll": {"Linux cooked capture", "packet_type arphrd_type address protocol"},
+	"loopback":  {"BSD loopback", "family"},
 	"linux_sll2": {"Linux cooked capture v2", `
 		protocol interface_index arphrd_type packet_type address`},
 	"vlan": {"IEEE 802.1Q tag", "pcp dei id ethertype"},

@@ -17,6 +17,7 @@ const (
 	Ethernet
 	LinuxCooked  // LINKTYPE_LINUX_SLL
 	LinuxCooked2 // LINKTYPE_LINUX_SLL2
+	Loopback     // LINKTYPE_NULL and LINKTYPE_LOOP
 	RawIP        // IPv4 or IPv6, by the first nibble
 	IPv4
 	IPv6
@@ -58,6 +59,7 @@ var startNames = [numStarts]string{
 	Ethernet:        "ethernet",
 	LinuxCooked:     "linux_sll",
 	LinuxCooked2:    "linux_sll2",
+	Loopback:        "loopback",
 	RawIP:           "ip",
 	IPv4:            "ipv4",
 	IPv6:            "ipv6",
@@ -113,9 +115,11 @@ func ParseStart(name string) (Start, error) {
 
 // Link types of capture files (pcap-linktype(7)).
 const (
+	linkNull         = 0
 	linkEthernet     = 1
 	linkRaw          = 101
 	linkRawBSD       = 12
+	linkLoop         = 108
 	linkLinuxCooked  = 113
 	linkIPv4         = 228
 	linkIPv6         = 229
@@ -134,6 +138,8 @@ func StartOfLinkType(linkType int) (Start, bool) {
 		return LinuxCooked, true
 	case linkLinuxCooked2:
 		return LinuxCooked2, true
+	case linkNull, linkLoop:
+		return Loopback, true
 	case linkIPv4:
 		return IPv4, true
 	case linkIPv6:

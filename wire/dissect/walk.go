@@ -77,6 +77,8 @@ func (w *walk) step(next Start) Start {
 		return w.ethernet()
 	case LinuxCooked:
 		return w.linuxCooked()
+	case Loopback:
+		return w.loopback()
 	case LinuxCooked2:
 		return w.linuxCooked2()
 	case RawIP:
