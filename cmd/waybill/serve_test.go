@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -80,9 +81,11 @@ func (r *running) send(to string, payloads [][]byte) {
 	}
 }
 
-// get decodes the list under key of an API answer into v.
+// get decodes the list under key of an API answer into v, of which nothing that was there before is left: JSON leaves out what is
+// false, and would leave it true.
 func (r *running) get(path, key string, v any) {
 	r.t.Helper()
+	reflect.ValueOf(v).Elem().SetZero()
 	response, err := http.Get("http://" + r.listener.Addr().String() + path)
 	if err != nil {
 		r.t.Fatal(err)
