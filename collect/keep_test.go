@@ -18,6 +18,48 @@ func (r rawRecorder) Record(_ int64, source netip.AddrPort, payload []byte, _ bo
 	r[source] = append(r[source], string(payload))
 }
 
+// readRecorder looks at the counters while a batch is read.
+type readRecorder struct {
+	t *testing.T
+	r *Receiver
+}
+
+func (r readRecorder) Record(int64, netip.AddrPort, []byte, bool) {
+	if s := r.r.Stats(); s.Received > s.Decoded+s.Damaged+s.Malformed+s.Refused {
+		r.t.Errorf("received, and without an outcome: %+v", s)
+	}
+}
+
+// Who sees a datagram among those that were received sees what became of it.
+func TestReceivedHasOutcome(t *testing.T) {
+	sockets, err := Listen(Config{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := codepoint.New()
+	points.Compile()
+	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{Direct(&recorder{reports: map[uint64]int{}})})
+	r.Keep(readRecorder{t, r})
+	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(sockets[0].Addr()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, payload := range [][]byte{named(test.Form20XD, 1, 1), {0xf0}} {
+		if _, err := conn.Write(payload); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // it takes what the kernel holds
+	if err := r.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Stats(); s.Received != 2 || s.Decoded != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // What is not refused is recorded as it came, in order, whatever can be read of it.
 func TestReceiverKeeps(t *testing.T) {
 	sockets, err := Listen(Config{Address: "127.0.0.1:0"})

@@ -82,7 +82,6 @@ func (r *Receiver) Run(ctx context.Context) error {
 
 // take decodes the n datagrams of the batch and passes them on.
 func (r *Receiver) take(n int, nowNs int64) {
-	r.received.Add(uint64(n))
 	one := len(r.owners) == 1
 	into := &r.scratch
 	if one {
@@ -116,6 +115,7 @@ func (r *Receiver) take(n int, nowNs int64) {
 	r.decoded.Add(uint64(kept) - damaged - malformed)
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
+	r.received.Add(uint64(n)) // behind their outcomes, see Stats
 	r.account.Observe(r.headers[:kept], nowNs)
 	into.DropRepeated(r.headers[:kept])
 	if one {
@@ -168,7 +168,7 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 }
 
 // Stats are the counters of a receiver. Every datagram that it received has one outcome:
-// Received = Decoded + Damaged + Malformed + Refused.
+// Received = Decoded + Damaged + Malformed + Refused. While a batch is counted its outcomes are there before Received has it.
 type Stats struct {
 	Address                     string
 	ReceiveBufferWanted         int // bytes that were asked for
@@ -183,11 +183,8 @@ type Stats struct {
 
 // Stats returns the counters as they are now. It may be called from any goroutine.
 func (r *Receiver) Stats() Stats {
-	s := Stats{
-		Address: r.socket.Addr().String(), Received: r.received.Load(),
-		Decoded: r.decoded.Load(), Damaged: r.damaged.Load(), Malformed: r.malformed.Load(),
-		Reasons: map[string]uint64{},
-	}
+	s := Stats{Address: r.socket.Addr().String(), Received: r.received.Load(), Reasons: map[string]uint64{}} // Received first
+	s.Decoded, s.Damaged, s.Malformed = r.decoded.Load(), r.damaged.Load(), r.malformed.Load()
 	s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
 	s.Refused, s.RefusedUnlisted = r.refused.counts()
 	if drops, err := r.socket.Drops(); err == nil {
