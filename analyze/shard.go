@@ -107,7 +107,7 @@ func NewShard(c Config) *Shard {
 func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pass(nowNs)
+	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
@@ -115,7 +115,8 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.sweep(nowNs)
 }
 
-// Tick finishes what waited long enough; call it some times a second when no batches come.
+// Tick finishes what waited long enough; call it some times a second when no batches come. Unlike the time of a batch, nowNs is
+// what the clock shows now: if it is earlier than before, the clock was set back.
 func (s *Shard) Tick(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,6 +69,36 @@ func TestJoinOutlastsStalls(t *testing.T) {
 	}
 }
 
+// Two receivers whose batches take turns, one of them late each time, do not make the time go by.
+func TestJoinOutlastsLateBatches(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	postcard := func(node uint32, ttl uint8, packet uint64, nowNs int64) {
+		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: ttl, Flags: telemetry.HasFlow | telemetry.Tracked}
+		r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
+	}
+	postcard(1, 63, 7, second)
+	for packet := range uint64(10) {
+		postcard(1, 63, 100+packet, second)
+		postcard(1, 63, 200+packet, second-second/10)
+	}
+	postcard(2, 62, 7, second)
+	if paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10); len(paths) != 0 {
+		t.Errorf("a packet waited for no time at all: %+v", paths)
+	}
+	endWait(s, second)
+	if got := pathsOf(&Collector{Shards: []*Shard{s}}); got["1 ?>?, 2 ?>?"] != 1 {
+		t.Errorf("got %v", got)
+	}
+	// A clock that is set back goes on from there.
+	postcard(1, 63, 8, 10*second)
+	s.Tick(5 * second)
+	endWait(s, 5*second)
+	if s.join.oldest != 0 {
+		t.Error("a packet waits for ever")
+	}
+}
+
 // route spells a path as "s1 1>2 s2 3>4".
 func route(hops []telemetry.PathHop) string {
 	port := func(p *uint32) string {

@@ -11,7 +11,7 @@ import (
 type Owner interface {
 	// Process takes the reports of a batch that arrived at nowNs. The batch is not the owner's to keep.
 	Process(b *telemetry.Batch, nowNs int64)
-	// Tick tells the time when no reports come.
+	// Tick tells the time when no reports come: it is never earlier than that of a batch before.
 	Tick(nowNs int64)
 }
 
@@ -84,8 +84,8 @@ func (q *Queue) Run(ctx context.Context) {
 		select {
 		case d := <-q.waiting:
 			q.pass(d)
-		case now := <-tick.C:
-			q.owner.Tick(now.UnixNano())
+		case <-tick.C: // maybe a while ago
+			q.owner.Tick(time.Now().UnixNano())
 		case <-ctx.Done():
 			for {
 				select {

@@ -276,8 +276,8 @@ func (s *server) tick(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		select {
-		case now := <-ticker.C:
-			s.collector.Shards[0].Tick(now.UnixNano())
+		case <-ticker.C: // maybe a while ago
+			s.collector.Shards[0].Tick(time.Now().UnixNano())
 		case <-ctx.Done():
 			return
 		}
