@@ -304,19 +304,12 @@ func askTable(table, name string) func(context.Context, *api.Client, api.Query, 
 	return func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
 		since, _ := time.Parse(time.RFC3339Nano, q.Since)
 		until, _ := time.Parse(time.RFC3339Nano, q.Until)
-		for ; since.Before(until); since = since.Add(10 * time.Second) { // an answer has 10,000 rows at most
-			to := since.Add(10 * time.Second)
-			if step > 10*time.Second {
-				to = until
-			}
+		for offset := 0; ; offset += 10000 { // an answer has 10,000 rows at most
 			a, err := c.SQL(ctx, fmt.Sprintf(
-				"SELECT epoch_ns(start) || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL",
-				name, table, suffix[step], since.UnixNano(), to.UnixNano()), 10000)
+				"SELECT epoch_ns(start) || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL ORDER BY ALL LIMIT 10000 OFFSET %d",
+				name, table, suffix[step], since.UnixNano(), until.UnixNano(), offset), 10000)
 			if err != nil {
 				return page{}, err
-			}
-			if a.More {
-				return page{}, fmt.Errorf("more than 10000 rows of %s%s", table, suffix[step])
 			}
 			for _, row := range a.Rows {
 				var ns int64
@@ -324,9 +317,10 @@ func askTable(table, name string) func(context.Context, *api.Client, api.Query, 
 				start := time.Unix(0, ns)
 				say(&start, fmt.Sprint(row[1]), row[2].(string))
 			}
-			since = to.Add(-10 * time.Second)
+			if len(a.Rows) < 10000 {
+				return page{}, nil
+			}
 		}
-		return page{}, nil
 	}
 }
 
