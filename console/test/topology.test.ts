@@ -1,34 +1,40 @@
 import { expect, test } from 'vitest';
-import type { LinkRecord, Topology } from '../src/api/types';
+import type { Link, Topology } from '../src/api/types';
 import { layout } from '../src/lib/layers';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { graphAt, graphOf } from '../src/pages/topology/model';
 
 const time = '2026-11-21T09:00:00Z';
-const link = (from: number, from_port: number, to: number, to_port: number, packets: number, delay_mean_ns?: number): LinkRecord =>
-  ({ from, from_name: `s${from}`, from_port, to, to_name: `s${to}`, to_port, packets, delay_mean_ns });
+const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
+  from, from_port, to, to_port, packets, first: time, last: time, confidence: 0.99,
+  delay: mean === undefined ? null : { ns: { count: 1, min: mean, mean, max: mean, p50: mean, p99: mean, relative_error: 0 } },
+});
+const network = (links: Link[], nodes: { id: number; packets?: number; hosts?: number }[]): Topology => ({
+  generated_at: time, total: nodes.length, links, hosts: [],
+  nodes: nodes.map(({ id, packets = 0, hosts }) => ({ id, name: `s${id}`, packets, first: time, last: time, ports: [{ port: 9, hosts, received: 0, sent: 0, first: time, last: time }] })),
+});
 
-test('the graph of a moment has all cables of the range, and says which carried nothing', () => {
-  const links = [link(1, 1, 2, 1, 100), link(2, 1, 1, 1, 50), link(2, 2, 3, 1, 7)];
-  const now = { nodes: [{ id: 1, ports: [{ port: 9, hosts: 2 }] }] } as unknown as Topology;
-  const graph = graphAt(now, links, {
-    at: 5000, ms: 10_000, links: [link(1, 1, 2, 1, 10, 300), link(2, 1, 1, 1, 5, 900)], queues: [{ node: 2, egress_port: 1, occupancy_max: 40 }, { node: 2, egress_port: 2, occupancy_max: 60 }],
-    drops: [{ node: 2, egress_port: 2, packets: 3 }, { node: 2, egress_port: 7, packets: 1 }],
+test('the graph of a moment has all cables of the range, and says which carried nothing and which were not there', () => {
+  const whole = network([link(1, 1, 2, 1, 100), link(2, 1, 1, 1, 50), link(2, 2, 3, 1, 7), link(1, 3, 3, 3, 9)], [{ id: 1, hosts: 2 }, { id: 2 }, { id: 3 }]);
+  const graph = graphAt(whole, {
+    at: 5000, ms: 10_000, topology: network([link(1, 1, 2, 1, 10, 300), link(2, 1, 1, 1, 5, 900), link(2, 2, 3, 1, 0)], [{ id: 1, packets: 5 }, { id: 2, packets: 10 }]),
+    queues: [{ node: 2, egress_port: 1, occupancy_max: 40 }, { node: 2, egress_port: 2, occupancy_max: 60 }], drops: [{ node: 2, egress_port: 2, packets: 3 }, { node: 2, egress_port: 7, packets: 1 }],
   });
-  expect(graph.cables.map(({ key, packets, delayNs, drops, lastMs }) => ({ key, packets, delayNs, drops, lastMs }))).toEqual([
-    { key: '1 2', packets: 15, delayNs: 900, drops: 0, lastMs: 5000 }, { key: '2 3', packets: 0, delayNs: null, drops: 3, lastMs: 0 },
+  expect(graph.cables.map(({ key, packets, delayNs, drops, lastMs, gone }) => ({ key, packets, delayNs, drops, lastMs, gone }))).toEqual([
+    { key: '1 2', packets: 15, delayNs: 900, drops: 0, lastMs: 5000, gone: false }, { key: '2 3', packets: 0, delayNs: null, drops: 3, lastMs: 0, gone: false },
+    { key: '1 3', packets: 0, delayNs: null, drops: 0, lastMs: 0, gone: true },
   ]);
   expect(graph.stations).toEqual([
     { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, drops: 0 }, { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, drops: 4 }, { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, drops: 0 },
   ]);
-  expect(graphAt(undefined, links, undefined).cables.every((c) => c.lastMs === 0)).toBe(true);
+  expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
 
 test('the use of a cable is that of its busier port', () => {
   const port = (n: number, last: number) => ({ port: n, received: 0, sent: 0, utilization: { last, max: 9 }, first: time, last: time });
   const topology = {
     generated_at: time, total: 2, hosts: [], nodes: [{ id: 1, packets: 1, first: time, last: time, ports: [port(1, 30)] }, { id: 2, packets: 1, first: time, last: time, ports: [port(4, 70)] }],
-    links: [{ from: 1, from_port: 1, to: 2, to_port: 4, packets: 1, first: time, last: time, delay: null }, { from: 2, from_port: 4, to: 1, to_port: 1, packets: 1, first: time, last: time, delay: null }],
+    links: [link(1, 1, 2, 4, 1), link(2, 4, 1, 1, 1)],
   };
   expect(graphOf(topology, [], []).cables.map((c) => c.use)).toEqual([70]);
 });
@@ -40,7 +46,7 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
       get: (target, name: string) => target[name] ?? (() => { if (name === 'lineTo') strokes++; }), set: () => true,
     }) as unknown as CanvasRenderingContext2D;
     const links = Array.from({ length: leaves * spines }, (_, i) => link(1 + (i % leaves), 1, leaves + 1 + Math.floor(i / leaves), 1, 1));
-    const graph = graphAt({ nodes: Array.from({ length: leaves }, (_, i) => ({ id: i + 1, ports: [{ hosts: 1 }] })) } as unknown as Topology, links, undefined);
+    const graph = graphAt(network(links, Array.from({ length: leaves + spines }, (_, i) => ({ id: i + 1, hosts: i < leaves ? 1 : undefined }))), undefined);
     const places = new Map(layout(graph.nodes, graph.cables.map((c) => ({ from: c.a, to: c.b }))).map((p) => [p.id, p]));
     const scene: Scene = { graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
     let parts = 1;

@@ -23,7 +23,7 @@ export interface Flow extends Endpoints {
 }
 export interface Link {
   from: number; from_name?: string; from_port: number | null; to: number; to_name?: string; to_port: number | null;
-  packets: number; first: string; last: string; delay: Delay | null;
+  packets: number; first: string; last: string; confidence: number; delay: Delay | null;
 }
 export interface Node {
   id: number; name?: string; packets: number; drops: number; first: string; last: string; ports: number[] | null;
@@ -35,7 +35,7 @@ export interface NodeHop {
 }
 export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; utilization?: { last: number; max: number }; first: string; last: string }
 export interface TopologyNode { id: number; name?: string; packets: number; first: string; last: string; ports: NodePort[] | null }
-export interface Topology extends Head { nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
+export interface Topology extends Head { since?: string; until?: string; nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
 export interface Drop {
   node: number | null; name?: string; ingress_port: number | null; egress_port: number | null; reason: number; reason_name: string;
   cause: string; severity: string; meaning: string; action: string; packets: number; first: string; last: string; last_flow?: Endpoints; to?: { prefix: string; packets: number }[];

@@ -183,6 +183,9 @@ await run({
     const { links, since } = await ask(`links?${span}&limit=10000`);
     const pairs = new Set(links.map((l) => [l.from, l.to].sort((a, b) => a - b).join()));
     assert.equal(await page.getAttribute('canvas', 'data-links'), String(pairs.size));
+    const { hosts, nodes } = await ask(`topology?${span}`);
+    assert.match(await page.textContent('.head'), new RegExp(`, ${hosts.length} hosts`));
+    assert.equal(await page.getAttribute('canvas', 'data-nodes'), String(nodes.length));
     // Go to the piece of most packets, and compare a node with the API.
     const pieces = (await ask(`links?${span}&interval=10s&group_by=`)).links;
     const most = pieces.toSorted((a, b) => b.packets - a.packets)[0];
@@ -209,18 +212,29 @@ await run({
     await page.waitForFunction((from) => Number(document.querySelector('.slider input').value) > from, index);
   },
 
-  async 'what goes by a link is told, and shown when it is chosen'() {
+  async 'what goes by a link is told, and shown when it is chosen, now and at a moment'() {
+    const [most] = (await ask(`links?${span}&interval=10s&group_by=`)).links.toSorted((a, b) => b.packets - a.packets);
+    for (const when of ['', `?${span}&at=${most.start}`]) {
+      const page = await open(`#/topology${when}`);
+      await page.waitForSelector('canvas[data-painted=true]');
+      const stage = await page.locator('.stage').boundingBox();
+      // Somewhere along a line across the middle there is a cable.
+      for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++) await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
+      await page.waitForSelector('.hint .mono');
+      assert.match(await page.textContent('.hint'), /(leaf|spine)\d – (leaf|spine)\d: .*packets/);
+      await page.mouse.down();
+      await page.mouse.up();
+      await page.waitForSelector('aside[aria-label=Link] .mono');
+      assert.match(await hash(page), /link=/);
+    }
+  },
+
+  async 'a replay begins with a button'() {
     const page = await open('#/topology');
-    await page.waitForSelector('canvas[data-painted=true]');
-    const stage = await page.locator('.stage').boundingBox();
-    // Somewhere along a line across the middle there is a cable.
-    for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++) await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
-    await page.waitForSelector('.hint .mono');
-    assert.match(await page.textContent('.hint'), /(leaf|spine)\d – (leaf|spine)\d: .*packets/);
-    await page.mouse.down();
-    await page.mouse.up();
-    await page.waitForSelector('aside[aria-label=Link] .mono');
-    assert.match(await hash(page), /link=/);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.waitForSelector('[aria-label=Replay] [type=range]');
+    assert.match(await hash(page), /since=15m/);
+    await settled(page);
   },
 
   async 'a long question says so, and is given up'() {

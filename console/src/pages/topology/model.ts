@@ -1,16 +1,16 @@
-import type { Drop, DropRecord, LinkRecord, NodeHop, QueueRecord, Topology } from '../../api/types';
+import type { Drop, DropRecord, Link, NodeHop, QueueRecord, Topology } from '../../api/types';
 import { nodeName } from '../../lib/format';
 import type { GraphNode } from '../../lib/layers';
 
 /** A Side is one direction of a cable, between two ports. */
-export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; use: number | null }
-/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known. */
-export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; sides: Side[] }
+export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; use: number | null; last: string }
+/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
+export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; gone: boolean; sides: Side[] }
 export interface Station { id: number; name: string; hosts: number; packets: number; queue: number | null; drops: number }
 export interface Graph { stations: Station[]; cables: Cable[]; nodes: GraphNode[] }
 
-/** A Moment is what the store has of a piece of time, which is ms long. */
-export interface Moment { at: number; ms: number; links: LinkRecord[]; queues: QueueRecord[]; drops: DropRecord[] }
+/** A Moment is what was there in a piece of time, which is ms long, and what it carried. */
+export interface Moment { at: number; ms: number; topology: Topology; queues: QueueRecord[]; drops: DropRecord[] }
 
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
@@ -30,62 +30,50 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[]): Gra
     id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
-  for (const link of topology.links ?? []) {
-    add(cables, {
-      from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
-      drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: use.get(`${link.from} ${link.from_port}`) ?? null,
-    }, Date.parse(link.last));
-  }
+  for (const link of topology.links ?? []) add(cables, sideOf(link, dropped, use.get(`${link.from} ${link.from_port}`) ?? null), Date.parse(link.last), true);
   return finish(stations, cables);
 }
 
 /**
- * graphAt is the graph of a moment. Its cables are those of the whole range, so that it stands still while time passes; hosts are
- * known from now only.
+ * graphAt is the graph of a moment. Its nodes and cables are those of the whole range, so that it stands still while time passes; what
+ * was not there at the moment is gone.
  */
-export function graphAt(now: Topology | undefined, links: LinkRecord[], moment: Moment | undefined): Graph {
-  const known = new Map((now?.nodes ?? []).map((node) => [node.id, node]));
-  const names = new Map<number, string>();
-  const packets = new Map<number, number>();
-  for (const link of links) {
-    if (link.from !== undefined) names.set(link.from, nodeName(link.from, link.from_name));
-    if (link.to !== undefined) names.set(link.to, nodeName(link.to, link.to_name));
-  }
-  const key = (l: LinkRecord): string => `${l.from} ${l.from_port} ${l.to} ${l.to_port}`;
-  const there = new Map((moment?.links ?? []).map((link) => [key(link), link]));
+export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
+  const key = (l: Link): string => `${l.from} ${l.from_port} ${l.to} ${l.to_port}`;
+  const there = new Map((moment?.topology.links ?? []).map((link) => [key(link), link]));
+  const packets = new Map((moment?.topology.nodes ?? []).map((node) => [node.id, node.packets]));
   const dropped = dropsBy(moment?.drops ?? []);
   const queue = new Map<number, number>();
   for (const q of moment?.queues ?? []) {
-    if (q.node === undefined || q.occupancy_max === undefined) continue;
-    names.set(q.node, names.get(q.node) ?? nodeName(q.node, q.name));
-    queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
+    if (q.node !== undefined && q.occupancy_max !== undefined) queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
   }
   const cables = new Map<string, Cable>();
-  for (const link of links) {
-    if (link.from === undefined || link.to === undefined) continue;
+  for (const link of whole.links ?? []) {
     const at = there.get(key(link));
-    packets.set(link.to, (packets.get(link.to) ?? 0) + (at?.packets ?? 0));
-    add(cables, {
-      from: link.from, fromPort: link.from_port ?? null, to: link.to, toPort: link.to_port ?? null, packets: at?.packets ?? 0, delayNs: at?.delay_mean_ns ?? null,
-      drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: null,
-    }, at?.packets && moment ? moment.at : 0);
+    const side = sideOf(at ?? { ...link, packets: 0, delay: null }, dropped, null);
+    add(cables, side, at?.packets && moment ? moment.at : 0, at !== undefined || moment === undefined);
   }
-  const stations = [...names].sort(([a], [b]) => a - b).map(([id, name]) => {
-    const node = known.get(id);
-    return { id, name, hosts: node ? hostsOf(node) : 0, packets: packets.get(id) ?? 0, queue: queue.get(id) ?? null, drops: dropped.get(`${id}`) ?? 0 };
-  });
+  const stations = (whole.nodes ?? []).map((node) => ({
+    id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: packets.get(node.id) ?? 0, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
+  }));
   return finish(stations, cables);
 }
 
-function add(cables: Map<string, Cable>, side: Side, lastMs: number): void {
+const sideOf = (link: Link, dropped: Map<string, number>, use: number | null): Side => ({
+  from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
+  drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use, last: link.last,
+});
+
+function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: boolean): void {
   const [a, b] = side.from < side.to ? [side.from, side.to] : [side.to, side.from];
   const key = `${a} ${b}`;
-  const cable = cables.get(key) ?? { key, a, b, packets: 0, delayNs: null, drops: 0, use: null, lastMs: 0, sides: [] };
+  const cable = cables.get(key) ?? { key, a, b, packets: 0, delayNs: null, drops: 0, use: null, lastMs: 0, gone: true, sides: [] };
   cable.packets += side.packets;
   cable.drops += side.drops;
   if (side.delayNs !== null) cable.delayNs = Math.max(cable.delayNs ?? 0, side.delayNs);
   if (side.use !== null) cable.use = Math.max(cable.use ?? 0, side.use);
   cable.lastMs = Math.max(cable.lastMs, lastMs);
+  if (there) cable.gone = false;
   cable.sides.push(side);
   cables.set(key, cable);
 }

@@ -4,7 +4,7 @@ import { ramp } from '../../lib/palette';
 import type { Cable, Graph, Station } from './model';
 
 export const [boxWidth, boxHeight] = [116, 46];
-const quietMs = 10_000; // a cable without packets for so long is dashed
+const quietMs = 10_000; // a cable without packets for so long is dashed; one that was not there at the moment is dotted
 const perPart = 500; // cables that are drawn in a frame: more than that would be felt
 
 /** A View is where the origin of the graph is, and how large. */
@@ -40,10 +40,10 @@ export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View,
     const share = v && strongest > 0 ? v / strongest : 0;
     const quiet = newest > 0 && newest - cable.lastMs > quietMs;
     const chosen = cable.key === scene.chosenCable;
-    c.strokeStyle = chosen ? tone('--accent') : quiet ? tone('--bad') : share > 0 ? colours[Math.round(share * 15)]! : tone('--cable');
+    c.strokeStyle = chosen ? tone('--accent') : cable.gone ? tone('--muted') : quiet ? tone('--bad') : share > 0 ? colours[Math.round(share * 15)]! : tone('--cable');
     c.globalAlpha = share > 0 || quiet || few || chosen ? 1 : 0.4;
     c.lineWidth = (1.5 + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
-    c.setLineDash(quiet ? [6, 5] : []);
+    c.setLineDash(cable.gone ? [2, 6] : quiet ? [6, 5] : []);
     c.beginPath();
     c.moveTo(a.x, a.y);
     if (a.tier === b.tier) c.quadraticCurveTo((a.x + b.x) / 2, a.y - 70, b.x, b.y);
