@@ -2,10 +2,10 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 
 // Addresses are relative, so that the console works under any path that ends in a slash. Nothing is inlined: the content
-// security policy allows only files of the server.
+// security policy allows only files of the server. The code of a page comes when it is opened; the style is little, and comes at once.
 export default defineConfig({
   base: './',
   plugins: [svelte({ compilerOptions: { css: 'external' } })],
-  build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: true },
+  build: { target: 'es2022', assetsInlineLimit: 0, cssCodeSplit: false, modulePreload: { polyfill: false }, reportCompressedSize: true },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

@@ -1,21 +1,6 @@
 import type { Component } from 'svelte';
-import Alerts from './Alerts.svelte';
-import Burst from './Burst.svelte';
-import Collector from './Collector.svelte';
-import Docs from './Docs.svelte';
-import Drops from './Drops.svelte';
-import Event from './Event.svelte';
-import Events from './Events.svelte';
-import Explore from './Explore.svelte';
-import Flow from './Flow.svelte';
-import Flows from './Flows.svelte';
-import Latency from './Latency.svelte';
-import Overview from './Overview.svelte';
-import Queues from './Queues.svelte';
-import Reports from './Reports.svelte';
-import Topology from './Topology.svelte';
 
-export interface Page { name: string; title: string; component: Component; /** the page of the menu that it belongs to */ under?: string; /** it can be about a time range */ ranged?: true }
+export interface Page { name: string; title: string; /** fetches the code of the page, which comes when it is opened for the first time */ load: () => Promise<{ default: Component }>; /** the page of the menu that it belongs to */ under?: string; /** it can be about a time range */ ranged?: true }
 
 /** What explains a page, as a page of the documentation and a heading of it; by default how to use the console. */
 export const explains: Record<string, [page: string, heading?: string]> = {
@@ -26,19 +11,19 @@ export const explains: Record<string, [page: string, heading?: string]> = {
 
 /** What the menu lists, in its order, and the pages below. */
 export const pages: Page[] = [
-  { name: 'overview', title: 'Overview', component: Overview, ranged: true },
-  { name: 'topology', title: 'Topology', component: Topology, ranged: true },
-  { name: 'flows', title: 'Flows', component: Flows },
-  { name: 'latency', title: 'Latency', component: Latency, ranged: true },
-  { name: 'queues', title: 'Queues and bursts', component: Queues, ranged: true },
-  { name: 'drops', title: 'Drops', component: Drops, ranged: true },
-  { name: 'events', title: 'Events', component: Events },
-  { name: 'alerts', title: 'Alerts', component: Alerts },
-  { name: 'collector', title: 'Collector', component: Collector },
-  { name: 'explore', title: 'Explore', component: Explore },
-  { name: 'docs', title: 'Docs', component: Docs },
-  { name: 'reports', title: 'Raw reports', component: Reports, under: 'collector' },
-  { name: 'flow', title: 'Flow', component: Flow, under: 'flows' },
-  { name: 'burst', title: 'Burst', component: Burst, under: 'queues' },
-  { name: 'event', title: 'Event', component: Event, under: 'events' },
+  { name: 'overview', title: 'Overview', load: () => import('./Overview.svelte'), ranged: true },
+  { name: 'topology', title: 'Topology', load: () => import('./Topology.svelte'), ranged: true },
+  { name: 'flows', title: 'Flows', load: () => import('./Flows.svelte') },
+  { name: 'latency', title: 'Latency', load: () => import('./Latency.svelte'), ranged: true },
+  { name: 'queues', title: 'Queues and bursts', load: () => import('./Queues.svelte'), ranged: true },
+  { name: 'drops', title: 'Drops', load: () => import('./Drops.svelte'), ranged: true },
+  { name: 'events', title: 'Events', load: () => import('./Events.svelte') },
+  { name: 'alerts', title: 'Alerts', load: () => import('./Alerts.svelte') },
+  { name: 'collector', title: 'Collector', load: () => import('./Collector.svelte') },
+  { name: 'explore', title: 'Explore', load: () => import('./Explore.svelte') },
+  { name: 'docs', title: 'Docs', load: () => import('./Docs.svelte') },
+  { name: 'reports', title: 'Raw reports', load: () => import('./Reports.svelte'), under: 'collector' },
+  { name: 'flow', title: 'Flow', load: () => import('./Flow.svelte'), under: 'flows' },
+  { name: 'burst', title: 'Burst', load: () => import('./Burst.svelte'), under: 'queues' },
+  { name: 'event', title: 'Event', load: () => import('./Event.svelte'), under: 'events' },
 ];
