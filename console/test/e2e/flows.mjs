@@ -57,6 +57,36 @@ await run({
     await page.waitForFunction(() => /No flow like that was recorded/.test(document.querySelector('main').textContent));
   },
 
+  async 'the latency of a flow over time, on its paths and at a hop'() {
+    const [flow] = (await ask('flows?order=packets&limit=1')).flows;
+    const page = await open(`#/flow?since=10m&${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`);
+    const canvas = page.locator('[aria-label="Latency over time"] canvas');
+    const compare = async (params) => {
+      await page.waitForFunction(() => document.querySelectorAll('.asking, .stale').length === 0);
+      const map = await ask(`heatmap?since=10m&interval=10s&${params}`);
+      assert.ok(map.times.length > 0 && map.bounds.length > 1, params);
+      assert.deepEqual([await canvas.getAttribute('data-columns'), await canvas.getAttribute('data-rows')], [String(map.times.length), String(map.bounds.length - 1)], params);
+    };
+    await canvas.waitFor();
+    const { paths } = await ask(`flows/${flow.id}/paths?since=10m`);
+    const known = [...new Set(paths.map((path) => path.id).filter((id) => id !== ''))];
+    await compare(`of=paths&filter=${encodeURIComponent(`id in (${known.map((id) => `"${id}"`).join(', ')})`)}`);
+    await canvas.focus();
+    await page.keyboard.press('End');
+    assert.match(await page.textContent('[aria-label="Latency over time"] .hint'), /of [\d,]+ packets.*p99/s);
+    const hop = flow.paths[0].hops.find((h) => h.node !== null);
+    await page.selectOption('label:has-text("Where") select', `${hop.node}-${hop.ingress_port}-${hop.egress_port}`);
+    await page.waitForFunction(() => location.hash.includes('hop='));
+    await compare(`of=hops&node=${hop.node}&filter=${encodeURIComponent(`ingress_port = ${hop.ingress_port} and egress_port = ${hop.egress_port}`)}`);
+    await accessible(page, 'latency of a flow');
+    await shoot(page, 'light-flow-over-time');
+    // One that is not in memory any more still has a past.
+    await page.route('**/api/v1/flows?src=*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, flows: [] }) }));
+    await page.reload();
+    await page.waitForFunction(() => /what was kept of it/.test(document.querySelector('main').textContent));
+    await canvas.waitFor();
+  },
+
   async '100,000 rows'() {
     const page = await open('#/flows');
     let asked = 0;
