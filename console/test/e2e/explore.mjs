@@ -64,6 +64,10 @@ await run({
     const boxes = await page.locator('section svg rect').count();
     assert.equal(boxes, new Set(drops.map((d) => d.node)).size + new Set(drops.map((d) => d.reason_name)).size);
     await shoot(page, 'explore-drops');
+    await explore(page, 'of=drops&graph=sankey&since=10m&by=node,reason_name,dst');
+    const { drops: ends } = await ask('drops?since=10m&group_by=node,reason_name,dst&limit=1000');
+    assert.ok(ends.length > 0);
+    assert.equal(await page.locator('section svg rect').count(), boxes + new Set(ends.map((d) => d.dst)).size);
   },
 
   async 'a filter, one that is wrong, and one that selects nothing'() {

@@ -21,7 +21,7 @@ export const subjects: Record<string, Subject> = {
     title: 'links', usual: ['from', 'to'], groups: ['from', 'from_port', 'to', 'to_port'],
     measures: ['packets', 'delay_p50_ns', 'delay_p99_ns', 'delay_mean_ns', 'delay_max_ns', 'delay_min_ns'],
   },
-  drops: { title: 'drops', usual: ['node', 'reason_name'], groups: ['node', 'ingress_port', 'egress_port', 'reason_name', 'reason'], measures: ['packets'] },
+  drops: { title: 'drops', usual: ['node', 'reason_name'], groups: ['node', 'ingress_port', 'egress_port', 'reason_name', 'reason', 'dst'], measures: ['packets'] },
   exporters: {
     title: 'exporters', usual: ['source', 'node'], groups: ['source', 'node', 'hw_id', 'version', 'dialect', 'loss_known'],
     measures: ['reports', 'received', 'lost', 'malformed', 'damaged', 'duplicate', 'reordered', 'restarted'],
