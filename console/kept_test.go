@@ -51,6 +51,7 @@ func TestKept(t *testing.T) {
 	waitForRecords(t, server)
 	drive(t, chromium, "explore.mjs", below(t, server))
 	drive(t, chromium, "flows.mjs", below(t, server))
+	drive(t, chromium, "lists.mjs", below(t, server))
 	drive(t, chromium, "reports.mjs", below(t, server))
 	drive(t, chromium, "alerts.mjs", below(t, server))
 	drive(t, chromium, "docs.mjs", below(t, server))

@@ -52,6 +52,7 @@ test('what is chosen becomes a filter, and nothing else does', () => {
   expect(subjectParams('links', get({ from: '3 or true' })).filter).toBe('');
   expect(subjectParams('paths', get({ path: '00000000000000ab' })).filter).toBe('id = "00000000000000ab"');
   expect(subjectParams('paths', get({ path: '" or true' })).filter).toBe('');
+  expect(subjectParams('hops', get({ in: '1', filter: ' dropped or packets > 5 ' })).filter).toBe('(dropped or packets > 5) and ingress_port = 1');
 });
 
 test('a flow has mean and extremes only', () => {
@@ -70,6 +71,7 @@ test('queues over time, the first at the top', () => {
   const queues = [queue(0, 7, 0), queue(0, 8, 0)];
   expect(rowsOf([queue(0, 7, 5), queue(0, 8, 9), queue(10, 8, 3), queue(10, 9, 100)], queues, 10_000)).toEqual([{ at: 0, ms: 10_000, values: [9, 5] }, { at: 10_000, ms: 10_000, values: [3, null] }]);
   expect(filterOf(queues)).toBe('(node = 1 and egress_port = 7 and queue = 0) or (node = 1 and egress_port = 8 and queue = 0)');
+  expect(filterOf([queues[0]!], 'samples > 1 or queue = 3')).toBe('(samples > 1 or queue = 3) and ((node = 1 and egress_port = 7 and queue = 0))');
 });
 
 test('depths of one queue', () => {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { everyMs, parseLength, parseSpan, sayLength, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
+import { everyMs, parseLength, parseSpan, sayLength, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
 
 test('an address says which time it is about', () => {
   expect(parseSpan('', '')).toEqual({ kind: 'now' });
@@ -9,6 +9,14 @@ test('an address says which time it is about', () => {
   for (const [since, until] of [['2026-11-21T10:00:00Z', '2026-11-21T09:00:00Z'], ['nonsense', ''], ['2026-11-21T10:00:00Z', ''], ['<b>', '15m'], ['0s', ''], ['15m', '5m']]) {
     expect(parseSpan(since!, until!)).toEqual({ kind: 'now' });
   }
+});
+
+test('what depends on when it is read is settled once', () => {
+  const now = Date.UTC(2026, 10, 21, 10);
+  expect(settle('15m', '5m', now)).toEqual({ kind: 'fixed', from: now - 900_000, to: now - 300_000 });
+  expect(settle('2026-11-21T09:00:00Z', '', now)).toEqual({ kind: 'fixed', from: now - 3_600_000, to: now });
+  expect(settle('2026-11-21T09:00:00Z', 'now', now)).toEqual({ kind: 'fixed', from: now - 3_600_000, to: now });
+  expect([['5m', '15m'], ['<b>', ''], ['', '15m'], ['2026-11-21T11:00:00Z', '']].map(([since, until]) => settle(since!, until!, now))).toEqual([null, null, null, null]);
 });
 
 test('and comes back as it was', () => {
@@ -35,6 +43,8 @@ test('a range is cut into at most so many pieces that the store can answer', () 
 test('only what can change is asked for again', () => {
   expect(everyMs({ kind: 'fixed', from: 0, to: 1 })).toBe(0);
   expect(everyMs({ kind: 'last', ms: 300_000 })).toBe(2000);
+  expect(everyMs({ kind: 'last', ms: 300_000 }, 15_000)).toBe(15_000);
+  expect(everyMs({ kind: 'now' }, 15_000)).toBe(2000);
   expect(everyMs({ kind: 'last', ms: 7 * 86_400_000 })).toBe(60_000);
 });
 

@@ -47,13 +47,14 @@ export class Live<T> {
 /**
  * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
  * state that it reads changes, the next question starts at once. After a failure it asks again within seconds, so that it recovers by itself.
+ * An interval of 0 is for what does not change.
  */
 export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs: number | (() => number) = 2000): Live<T> {
   const result = new Live<T>();
   $effect(() => {
     const load = ask();
     const pause = typeof intervalMs === 'number' ? intervalMs : intervalMs();
-    const every = pace.held ? Infinity : pause;
+    const every = pace.held || pause === 0 ? Infinity : pause;
     return untrack(() => poll(load, result, every));
   });
   return result;

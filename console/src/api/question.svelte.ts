@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 import { ApiError } from './client';
-import { connection } from './live.svelte';
+import { connection, pace } from './live.svelte';
 
 /** patienceMs is longer than the store's own limit, so that its word is heard. */
 export const patienceMs = 25_000;
@@ -16,6 +16,7 @@ export class Question<T> {
   /** the data are of another question than the one that is asked */
   stale = $state(false);
   #again = $state(0);
+  #key = '';
   #stop: () => void = () => undefined;
 
   cancel(): void {
@@ -28,9 +29,10 @@ export class Question<T> {
     this.#again++;
   }
 
-  /** run asks, and again every everyMs unless that is 0. It must be called in an effect, whose cleanup it returns. */
-  run(load: (signal: AbortSignal) => Promise<T>, everyMs: number): () => void {
+  /** run asks, and again every everyMs unless that is 0 or the page stands still. It must be called in an effect, whose cleanup it returns. */
+  run({ key, load, everyMs: wanted }: Asked<T>): () => void {
     void this.#again;
+    const everyMs = pace.held ? 0 : wanted;
     return untrack(() => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let current: AbortController | undefined;
@@ -69,7 +71,8 @@ export class Question<T> {
       };
       this.#stop = stop;
       this.cancelled = false;
-      this.stale = true;
+      if (key !== this.#key) this.stale = true;
+      this.#key = key;
       document.addEventListener('visibilitychange', visibility);
       visibility();
       return () => {
@@ -93,7 +96,7 @@ export function question<T>(ask: () => Asked<T> | null): Question<T> {
   $effect(() => {
     void key;
     const next = untrack(ask);
-    if (next) return q.run(next.load, next.everyMs);
+    if (next) return q.run(next);
     q.data = undefined;
     q.error = undefined;
     return undefined;

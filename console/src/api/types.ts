@@ -77,6 +77,7 @@ export interface Loss {
   kernel_drops: number | null; loss_known: string;
 }
 export interface LossList extends Head {
+  since: string | null; until: string | null; intervals_since: string;
   loss: Loss[] | null; gaps: { from: string; to: string }[] | null;
   sockets: { address: string; exporters: number; received: number; unplaced: number; kernel_drops: number | null }[] | null;
   tables: {

@@ -3,11 +3,20 @@ import { connection } from '../api/live.svelte';
 import { href, route } from './route.svelte';
 import { parseSpan, spanParams, type Span } from './time';
 
+/** Pages that are never about now: the range that they are about if the address has none. */
+const usual: Record<string, Span> = { explore: { kind: 'last', ms: 3_600_000 } };
+
 class Range {
   #steps = 0; // zooms that can be taken back
 
   get span(): Span {
-    return parseSpan(route.get('since'), route.get('until'));
+    const span = parseSpan(route.get('since'), route.get('until'));
+    return span.kind === 'now' ? (usual[route.page] ?? span) : span;
+  }
+
+  /** Whether the page can be about now. */
+  get canBeNow(): boolean {
+    return !(route.page in usual);
   }
 
   /** Whether the page is about a range, and not about what the server has in memory now. */

@@ -11,7 +11,7 @@ const day = 24 * hour;
 /** The lengths that the menu offers. */
 export const lengths: { ms: number; title: string }[] = [
   { ms: 5 * minute, title: '5 m' }, { ms: 15 * minute, title: '15 m' }, { ms: hour, title: '1 h' }, { ms: 6 * hour, title: '6 h' },
-  { ms: day, title: '24 h' }, { ms: 7 * day, title: '7 d' },
+  { ms: day, title: '24 h' }, { ms: 7 * day, title: '7 d' }, { ms: 30 * day, title: '30 d' },
 ];
 
 /** parseSpan reads since and until of an address: a length such as 15m with nothing else, or two times. What it cannot read is now. */
@@ -20,6 +20,16 @@ export function parseSpan(since: string, until: string): Span {
   if (ms !== null && (until === '' || until === 'now')) return { kind: 'last', ms };
   const [from, to] = [Date.parse(since), Date.parse(until)];
   return from < to ? { kind: 'fixed', from, to } : { kind: 'now' };
+}
+
+/** settle reads what depends on when it is read, as the API takes it: a time without an end, a length of which the end is one too. null: neither. */
+export function settle(since: string, until: string, now: number): Span | null {
+  const at = (text: string): number => {
+    const ms = parseLength(text);
+    return ms === null ? Date.parse(text) : now - ms;
+  };
+  const [from, to] = [at(since), until === '' || until === 'now' ? now : at(until)];
+  return from < to ? { kind: 'fixed', from, to } : null;
 }
 
 /** parseLength reads 90s, 15m, 1h30m or 7d; null for anything else. */
@@ -60,10 +70,10 @@ export function stepOf(ms: number, most: number, least: number): number {
   return steps.find((step) => step >= least && ms / step <= most) ?? Math.ceil(ms / most / day) * day;
 }
 
-/** everyMs is how often an answer about a range is asked for again; 0: never, it does not change. */
-export function everyMs(span: Span): number {
+/** everyMs is how often an answer about a range is asked for again, one of the store at most every leastMs; 0: never, it does not change. */
+export function everyMs(span: Span, leastMs = 2000): number {
   if (span.kind === 'fixed') return 0;
-  return span.kind === 'now' ? 2000 : Math.min(60_000, Math.max(2000, span.ms / 300));
+  return span.kind === 'now' ? 2000 : Math.min(60_000, Math.max(leastMs, span.ms / 300));
 }
 
 /** A Mark is a time that an axis names. */

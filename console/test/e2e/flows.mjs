@@ -91,7 +91,7 @@ await run({
     const page = await open('#/flows');
     let asked = 0;
     await page.route('**/api/v1/flows?*since=*', async (route) => {
-      const at = asked++ * 10_000;
+      const at = (asked++ % 10) * 10_000; // it is asked again after a while
       await route.fulfill({ contentType: 'application/json', body: JSON.stringify({
         generated_at: new Date().toISOString(), since: '2026-11-21T08:00:00Z', until: '2026-11-21T09:00:00Z', resolution_ns: 1e10, total: at + 10_000,
         ...(at < 90_000 ? { next_cursor: `c${asked}` } : {}),

@@ -138,7 +138,7 @@ await run({
     await page.mouse.click(box.x + 400, box.y + 8 + (box.height - 32) * (1.5 / queues.length));
     await page.waitForFunction((key) => document.querySelector('select[aria-label=Queue]').value === key, second);
     await settled(page);
-    const { bursts } = await ask('bursts?limit=1024');
+    const { bursts } = await ask(`bursts?${span}&limit=1000`);
     assert.equal(Number(await page.locator('[aria-label=Bursts] table').getAttribute('aria-rowcount')) - 1, bursts.length);
     await accessible(page, 'queues over time');
     await shoot(page, 'light-queues-over-time');

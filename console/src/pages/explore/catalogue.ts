@@ -39,13 +39,3 @@ export const intervals: Record<string, number> = { '10s': 10, '30s': 30, '1m': 6
 
 /** intervalFor returns the shortest interval with which a range has at most 120 pieces. */
 export const intervalFor = (seconds: number): string => Object.keys(intervals).find((name) => seconds / intervals[name]! <= 120) ?? '24h';
-
-const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86400 };
-
-/** secondsAgo returns how long before now a parameter since or until is: 90s, 1h30m, or a time; null if it is neither. */
-export function secondsAgo(text: string, nowMs: number): number | null {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)([smhd])/g)];
-  if (parts.length > 0 && parts.map(([all]) => all).join('') === text) return parts.reduce((sum, [, n, unit]) => sum + Number(n) * units[unit!]!, 0);
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : (nowMs - at) / 1000;
-}

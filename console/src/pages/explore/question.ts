@@ -1,5 +1,5 @@
 import { get, type Params } from '../../api/client';
-import { adds, graphs, intervalFor, secondsAgo, subjects, type Graph } from './catalogue';
+import { adds, graphs, intervalFor, subjects, type Graph } from './catalogue';
 
 /** A Question is what the address of the page asks. */
 export interface Question {
@@ -24,17 +24,15 @@ const most = { totals: 1000, rows: 50_000, page: 10_000 };
 /** A store may take its 20 s, and the answer has to come after them. */
 const patienceMs = 25_000;
 
-/** questionOf reads parameters; what is missing, or unknown, is as it usually is. */
-export function questionOf(param: (name: string) => string, nowMs: number): Question {
+/** questionOf reads parameters, and has the time range with its length; what is missing, or unknown, is as it usually is. */
+export function questionOf(param: (name: string) => string, range: { since?: string; until?: string }, rangeMs: number): Question {
   const of = subjects[param('of')] ? param('of') : 'flows';
   const subject = subjects[of]!;
   const measure = subject.measures.includes(param('measure')) ? param('measure') : subject.measures[0]!;
   const by = param('by') === '-' ? [] : param('by').split(',').filter((name) => subject.groups.includes(name));
-  const since = param('since') || '1h';
-  const seconds = (secondsAgo(since, nowMs) ?? 3600) - (param('until') ? (secondsAgo(param('until'), nowMs) ?? 0) : 0);
   return {
-    of, measure, by: by.length > 0 || param('by') === '-' ? by : subject.usual, filter: param('filter'), since, until: param('until'),
-    interval: param('interval') || intervalFor(seconds), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph, top: Number(param('top')) || 8,
+    of, measure, by: by.length > 0 || param('by') === '-' ? by : subject.usual, filter: param('filter'), since: range.since ?? '', until: range.until ?? '',
+    interval: param('interval') || intervalFor(rangeMs / 1000), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph, top: Number(param('top')) || 8,
   };
 }
 

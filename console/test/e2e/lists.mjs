@@ -1,0 +1,102 @@
+// One time range for all lists, and the filter of each, compared with what the API says of the same question.
+import assert from 'node:assert/strict';
+import { accessible, ask, go, open, run } from './browser.mjs';
+
+const number = (text) => Number(text.replace(/[^0-9]/g, ''));
+const hash = (page) => page.evaluate(() => location.hash);
+const pressed = (page) => page.locator('.choices button[aria-pressed=true]').allTextContents();
+const has = (page, label, rows) => page.waitForFunction(([name, n]) => {
+  const table = document.querySelector(`[aria-label="${name}"] table`);
+  return (table ? Number(table.getAttribute('aria-rowcount')) - 1 : 0) === n;
+}, [label, rows]);
+const enc = encodeURIComponent;
+
+await run({
+  async 'one picker on all pages that know a range'() {
+    const page = await open('#/flows');
+    await page.getByRole('button', { name: '15 m', exact: true }).click();
+    for (const name of ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'reports', 'explore']) {
+      await page.evaluate((to) => { location.hash = to; }, `#/${name}?since=15m`);
+      await page.waitForFunction((to) => document.querySelector('main h1') && location.hash.startsWith(to), `#/${name}`);
+      assert.equal(await page.getByRole('group', { name: 'Time range' }).count(), 1, name);
+      assert.deepEqual(await pressed(page), ['15 m'], name);
+    }
+    assert.equal(await page.getByRole('button', { name: 'Now', exact: true }).count(), 0, 'nothing can be explored now');
+    await go(page, '#/explore');
+    assert.deepEqual(await pressed(page), ['1 h']);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    assert.match(await hash(page), /since=\d{4}-.*&until=\d{4}-/);
+  },
+
+  async 'what a link says of a time stays, however it says it'() {
+    const page = await open('#/events?since=10m&until=5m');
+    await page.waitForFunction(() => /since=\d{4}-.*&until=\d{4}-/.test(location.hash));
+    const params = new URLSearchParams((await hash(page)).split('?')[1]);
+    assert.equal(Date.parse(params.get('until')) - Date.parse(params.get('since')), 300_000);
+    await go(page, '#/events?since=720h');
+    assert.deepEqual(await pressed(page), ['30 d']);
+    await page.evaluate(() => { location.hash = '#/events?since=nonsense'; });
+    await page.waitForFunction(() => location.hash === '#/events');
+  },
+
+  async 'the ledger of a range'() {
+    const { generated_at: now } = await ask('loss');
+    const [since, until] = [new Date(Date.parse(now) - 600_000).toISOString(), now];
+    const page = await open(`#/collector?since=${since}&until=${until}`);
+    const { loss } = await ask(`loss?since=${since}&until=${until}`);
+    const received = loss.reduce((sum, l) => sum + l.received, 0);
+    assert.ok(received > 0);
+    assert.equal(number(await page.locator('section').first().locator('tbody tr', { hasText: 'Received' }).locator('td').nth(1).textContent()), received);
+    await has(page, 'Loss by exporter', loss.length);
+    // Before the server began there is nothing, and the page says so rather than 0.
+    await go(page, '#/collector?since=2026-01-15T10:00:00.000Z&until=2026-01-15T11:00:00.000Z');
+    await page.waitForFunction(() => /The ledger has intervals since/.test(document.querySelector('main').textContent));
+  },
+
+  async 'bursts of a range come from the store'() {
+    const page = await open('#/queues?since=10m&incast=false');
+    const { bursts } = await ask('bursts?since=10m&incast=false&limit=1000');
+    assert.ok(bursts.length > 0);
+    await has(page, 'Bursts', bursts.length);
+    await page.evaluate(() => { location.hash = '#/queues?since=2026-01-15T10:00:00.000Z&until=2026-01-15T11:00:00.000Z'; });
+    await page.waitForFunction(() => /No queue was long/.test(document.querySelector('main').textContent));
+  },
+
+  async 'every list has a filter'() {
+    const page = await open('#/flows');
+    const filters = [
+      ['flows', 'Flows', 'drops > 0', `flows?limit=1000&filter=${enc('drops > 0')}`, 'filter'],
+      ['latency', 'Time in nodes', 'latency.max > 20us and node = leaf1', `hops?limit=10000&filter=${enc('latency.max > 20us and node = leaf1')}`, 'filter'],
+      ['latency', 'Time on links', 'from = leaf1', `links?limit=10000&filter=${enc('from = leaf1')}`, 'links'],
+      ['queues', 'Queues', 'occupancy.max > 10000', `queues?limit=10000&filter=${enc('occupancy.max > 10000')}`, 'filter'],
+      ['collector', 'Loss by exporter', 'node = leaf1', `exporters?filter=${enc('node = leaf1')}`, 'filter'],
+      ['alerts', 'Alerts', 'node = leaf1', `alerts?filter=${enc('node = leaf1')}&limit=1000`, 'filter'],
+      ['events', 'Events', 'severity = warning', `events?filter=${enc('severity = warning')}&limit=1000`, 'filter'],
+    ];
+    for (const [name, label, filter, path, param] of filters) {
+      await go(page, `#/${name}`);
+      const input = page.getByRole('combobox', { name: 'Filter' }).nth(param === 'links' ? 1 : 0);
+      await input.fill('nonsense = 1');
+      await page.waitForSelector('mark');
+      await input.fill(filter);
+      await page.waitForSelector('mark', { state: 'detached' });
+      await accessible(page, `${name} with what may stand there`);
+      await input.press('Escape');
+      await input.press('Enter');
+      await page.waitForFunction((p) => new URLSearchParams(location.hash.split('?')[1]).has(p), param);
+      const { total } = await ask(path);
+      assert.ok(total > 0, `${name}: ${filter}`);
+      await has(page, label, total);
+    }
+    for (const [to, path] of [['latency?since=10m&of=links', 'links?since=10m&limit=200'], ['latency?since=10m&of=hops', 'hops?since=10m&limit=200']]) {
+      const filter = enc(to.includes('links') ? 'from = leaf1' : 'node = leaf1 and packets > 1');
+      await page.evaluate((hash) => { location.hash = hash; }, `#/${to}&filter=${filter}`);
+      const list = await ask(`${path}&filter=${filter}`);
+      assert.ok(list.total > 0);
+      await has(page, 'Slowest', list.total);
+    }
+    const queues = await ask(`queues?since=10m&limit=40&filter=${enc('occupancy.max > 10000')}`);
+    await page.evaluate((hash) => { location.hash = hash; }, `#/queues?since=10m&filter=${enc('occupancy.max > 10000')}`);
+    await page.waitForFunction((n) => document.querySelector('canvas')?.dataset.rows === String(n), queues.total);
+  },
+});
