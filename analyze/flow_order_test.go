@@ -35,3 +35,36 @@ func TestFlowsStop(t *testing.T) {
 		t.Errorf("looked at %d flows after it was stopped", looked)
 	}
 }
+
+// The pages of a list fit together, also if the order says nothing of its flows: each flow is on one of them.
+func TestFlowsPages(t *testing.T) {
+	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
+	c := &Collector{Shards: shards}
+	const flows = 500
+	for i := range flows {
+		var b telemetry.Batch
+		port := uint16(i * 7919 % flows) // in no order
+		b.Add(&telemetry.Report{Flow: telemetry.FlowKey{Protocol: 6, SrcPort: port, DstPort: 443}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded})
+		shards[i%len(shards)].Process(&b, 1)
+	}
+	for _, limit := range []int{1, 7, 100, flows} {
+		pages := map[uint16]int{}
+		for offset := 0; offset < flows; offset += limit {
+			list, total := c.Flows(FlowFilter{Limit: limit, Offset: offset, Order: ByPackets})
+			if total != flows {
+				t.Fatalf("total %d, want %d", total, flows)
+			}
+			for _, f := range list {
+				pages[f.SrcPort]++
+			}
+		}
+		for port, n := range pages {
+			if n != 1 {
+				t.Errorf("limit %d: flow %d is on %d pages", limit, port, n)
+			}
+		}
+		if len(pages) != flows {
+			t.Errorf("limit %d: %d flows on all pages, want %d", limit, len(pages), flows)
+		}
+	}
+}

@@ -45,10 +45,20 @@ type flowRef struct {
 	key   telemetry.FlowKey
 }
 
+// compare orders flows as a list has them: the highest score first. Equal ones are in the order of their keys, so that it is
+// always the same of them that a page ends with.
+func (r *flowRef) compare(o *flowRef) int {
+	if by := cmp.Compare(o.score, r.score); by != 0 {
+		return by
+	}
+	return r.key.Compare(&o.key)
+}
+
+// A flowHeap has the last one of the list at the top.
 type flowHeap []flowRef
 
 func (h flowHeap) Len() int           { return len(h) }
-func (h flowHeap) Less(i, j int) bool { return h[i].score < h[j].score }
+func (h flowHeap) Less(i, j int) bool { return h[i].compare(&h[j]) > 0 }
 func (h flowHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *flowHeap) Push(x any)        { *h = append(*h, x.(flowRef)) }
 func (h *flowHeap) Pop() any {
@@ -91,14 +101,14 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 					}
 				}
 				total++
-				score := f.score(q.Order, q.Ascending)
-				if len(best) == most {
-					if most == 0 || score <= best[0].score {
-						continue
-					}
-					heap.Pop(&best)
+				ref := flowRef{f.score(q.Order, q.Ascending), shard, place, f.key}
+				switch {
+				case len(best) < most:
+					heap.Push(&best, ref)
+				case most > 0 && ref.compare(&best[0]) < 0:
+					best[0] = ref
+					heap.Fix(&best, 0)
 				}
-				heap.Push(&best, flowRef{score, shard, place, f.key})
 			}
 			done := end == s.flows.count
 			s.mu.Unlock()
@@ -107,9 +117,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			}
 		}
 	}
-	slices.SortFunc(best, func(a, b flowRef) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), a.key.Compare(&b.key))
-	})
+	slices.SortFunc(best, func(a, b flowRef) int { return a.compare(&b) })
 	best = best[min(q.Offset, len(best)):]
 	flows = make([]telemetry.Flow, 0, len(best))
 	for _, ref := range best {
