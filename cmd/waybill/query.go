@@ -49,6 +49,7 @@ type question[L, T any] struct {
 	note    func([]T) string                // what is said behind a table; may be nil
 	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
 	first   func(*T) time.Time              // when an item began; of lists that can be followed and do not have the latest first
+	live    *live[T]                        // how it is followed without asking again and again; nil: there is no stream of it
 	past    pastQuestion                    // for records of a time range; nil: the list has the same items then, or none
 	nowOnly bool                            // it knows nothing of a time range
 	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
@@ -181,6 +182,9 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
 		return c.one(c, ctx, c.args[0])
+	}
+	if c.follow && c.live != nil {
+		return c.followStream(ctx)
 	}
 	if c.follow {
 		return c.followOn(ctx)

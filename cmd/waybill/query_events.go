@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -37,9 +38,19 @@ seen for a while.`,
 		},
 		ask:   (*api.Client).Events,
 		open:  func(l *api.EventList) (api.Head, []telemetry.Event) { return l.Head, l.Events },
-		state: func(e *telemetry.Event) string { return e.ID + strconv.FormatBool(e.End == nil) },
-		none:  "nothing happened",
-		note:  decodeHint,
+		state: func(e *telemetry.Event) string { return e.Severity.String() + strconv.FormatBool(e.End == nil) },
+		live: &live[telemetry.Event]{
+			open: func(c *api.Client, ctx context.Context, q api.Query, s api.Stream[telemetry.Event]) error {
+				q.ID, q.Open = "", false
+				return c.StreamEvents(ctx, q, s)
+			},
+			id: func(e *telemetry.Event) string { return e.ID },
+			wants: func(q *api.Query, e *telemetry.Event) bool {
+				return (q.ID == "" || q.ID == e.ID) && (!q.Open || e.End == nil)
+			},
+		},
+		none: "nothing happened",
+		note: decodeHint,
 		columns: []tableColumn[telemetry.Event]{
 			{title: "STARTED", order: "start", cell: startCell},
 			{title: "LASTED", right: true, cell: func(v *view, e *telemetry.Event) cell { return plainCell(v.lasted(e)) }},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -38,8 +39,15 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		past: pastOf((*api.Client).FlowHistory, func(l *api.FlowHistory) (api.Head, api.Frame, []api.FlowRecord) {
 			return l.Head, l.Frame, l.Flows
 		}),
-		state: func(f *telemetry.Flow) string { return f.ID + latest(f).ID },
-		none:  "no flows yet: the reports that arrived do not say which flow they are about",
+		state: func(f *telemetry.Flow) string { return latest(f).ID },
+		live: &live[telemetry.Flow]{
+			open: func(c *api.Client, ctx context.Context, q api.Query, s api.Stream[telemetry.Flow]) error {
+				q.Limit = followAll
+				return c.StreamFlows(ctx, q, s)
+			},
+			id: func(f *telemetry.Flow) string { return f.ID },
+		},
+		none: "no flows yet: the reports that arrived do not say which flow they are about",
 		columns: []tableColumn[telemetry.Flow]{
 			{title: "ID", wide: true, cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(f.ID) }},
 			{title: "SOURCE", cell: func(_ *view, f *telemetry.Flow) cell { return plainCell(endText(f.Src, f.SrcPort)) }},

@@ -68,14 +68,9 @@ func (c *queryCommand[L, T]) followOn(ctx context.Context) error {
 func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed map[string]bool) ([]T, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	list, err := c.ask(c.client, ctx, query)
+	items, err := c.all(ctx, query)
 	if err != nil {
 		return nil, err
-	}
-	head, items := c.open(list)
-	if head.Total > len(items) && !c.cut {
-		fmt.Fprintf(c.stderr, "%d of %d %s are followed, since no server lists more; a flag that selects some of them makes it all\n", len(items), head.Total, cmp.Or(c.items, c.name))
-		c.cut = true
 	}
 	var news []T
 	now := map[string]bool{}
@@ -88,11 +83,30 @@ func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed 
 	}
 	clear(printed)
 	maps.Copy(printed, now)
-	slices.Reverse(news)
-	if c.first != nil {
-		slices.SortStableFunc(news, func(a, b T) int { return c.first(&a).Compare(c.first(&b)) })
+	return c.oldestFirst(news), nil
+}
+
+// all asks for all items, and says once if a server does not list so many.
+func (c *queryCommand[L, T]) all(ctx context.Context, query api.Query) ([]T, error) {
+	list, err := c.ask(c.client, ctx, query)
+	if err != nil {
+		return nil, err
 	}
-	return news, nil
+	head, items := c.open(list)
+	if head.Total > len(items) && !c.cut {
+		fmt.Fprintf(c.stderr, "%d of %d %s are followed, since no server lists more; a flag that selects some of them makes it all\n", len(items), head.Total, cmp.Or(c.items, c.name))
+		c.cut = true
+	}
+	return items, nil
+}
+
+// oldestFirst turns round items that are in the order of a list.
+func (c *queryCommand[L, T]) oldestFirst(items []T) []T {
+	slices.Reverse(items)
+	if c.first != nil {
+		slices.SortStableFunc(items, func(a, b T) int { return c.first(&a).Compare(c.first(&b)) })
+	}
+	return items
 }
 
 // printNews writes items below those that were written before.
