@@ -15,23 +15,23 @@ type OutputList struct {
 }
 
 func (h *handler) rules(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "rules", ruleTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	if h.cfg.Alerts == nil {
 		return answer{}, noAlerts()
 	}
-	return listOf("rules", h.cfg.Alerts.Rules(), limit), nil
+	return s.answer(h.cfg.Alerts.Rules()), nil
 }
 
 func (h *handler) outputs(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "outputs", outputTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	if h.cfg.Alerts == nil {
 		return answer{}, noAlerts()
 	}
-	return listOf("outputs", h.cfg.Alerts.Outputs(), limit), nil
+	return s.answer(h.cfg.Alerts.Outputs()), nil
 }

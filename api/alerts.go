@@ -26,12 +26,11 @@ type AlertTestResults struct {
 }
 
 func (h *handler) alerts(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "alerts", func(a *alert.Alert) filter.Row { return filter.EventRow{Event: &a.Event} })
 	is, _ := p.node() // at either end
 	state := alert.State(p.choice("state", "all", string(alert.Pending), string(alert.Firing), string(alert.Resolved)))
 	least := p.severity()
 	silenced, hasSilenced := p.boolean("silenced")
-	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -42,11 +41,11 @@ func (h *handler) alerts(p *params) (answer, *Problem) {
 	for _, a := range h.cfg.Alerts.Alerts() {
 		e := &a.Event
 		if (state == "all" || state == a.State) && a.Severity >= least && (!hasSilenced || silenced == (a.SilencedBy != "")) &&
-			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) && matcher.Match(filter.EventRow{Event: e}) {
+			(is(e.Node, e.Name) || is(e.ToNode, e.ToName)) {
 			list = append(list, a)
 		}
 	}
-	return listOf("alerts", list, limit), nil
+	return s.answer(list), nil
 }
 
 // noAlerts says that nobody may take an empty list for silence in the network.

@@ -3,9 +3,12 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -27,18 +30,29 @@ type BurstAnswer struct {
 const burstPath = "/api/v1/bursts/"
 
 func (h *handler) bursts(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selection[telemetry.Burst]{name: "bursts", limit: p.limit(), at: p.place(h.cfg.Now())}
 	is, _ := p.node()
-	order := p.burstOrder()
+	matches := filtered(h, p, "bursts", burstTable.Row)
 	incast, hasIncast := p.boolean("incast")
+	order := analyze.BurstsByLast
+	if text, _ := p.text("order"); slices.Contains(burstOrders, text) {
+		order = analyze.BurstOrder(text)
+	} else {
+		s.order = p.ordering(columnsOf(reflect.TypeFor[telemetry.Burst]()), burstOrders...)
+	}
 	p.knows("since", "until") // see burstsPast
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	bursts, total := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool {
-		return is(&b.Node, b.Name) && (!hasIncast || incast == b.Incast)
-	}, order, limit)
-	return listOfTotal("bursts", bursts, total), nil
+		return is(&b.Node, b.Name) && (!hasIncast || incast == b.Incast) && (matches == nil || matches(b))
+	}, order, s.first())
+	return s.answerOf(bursts, total), nil
+}
+
+// burstOrders are the orders that have a name of their own: a peak is the longest queue, and not when that was.
+var burstOrders = []string{
+	string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops),
 }
 
 // burst answers with one burst, whose id is the end of the path.

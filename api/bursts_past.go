@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -10,22 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// burstColumns are the columns by which the orders of bursts go.
-var burstColumns = map[analyze.BurstOrder]string{
-	analyze.BurstsByLast: "start", analyze.BurstsByPeak: "peak_bytes", analyze.BurstsByDuration: "duration", analyze.BurstsByDrops: "drops",
-}
 
 // burstsPast lists the bursts that began in a time range, with who took part.
 func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) {
 	now := h.cfg.Now()
 	r := p.span(now)
 	limit := p.limit()
-	order := burstColumns[p.burstOrder()]
+	order := p.burstColumn()
 	var terms []string
 	var args []any
 	if text, given := p.text("node"); given && text == "" {
@@ -39,6 +35,15 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	}
 	if incast, given := p.boolean("incast"); given {
 		terms = append(terms, map[bool]string{true: "incast", false: "NOT incast"}[incast])
+	}
+	p.filter("filter", h.schemas["bursts.records"], nil) // which says what is wrong with it
+	if text, _ := p.text("filter"); p.wrong == nil && strings.TrimSpace(text) != "" {
+		e, err := filter.Parse(h.schemas["bursts.records"], text)
+		if err != nil {
+			return answer{}, newProblem(http.StatusBadRequest, "filter: %v", err)
+		}
+		where, values := e.SQL(now)
+		terms, args = append(terms, "("+where+")"), append(args, values...)
 	}
 	at := p.cursor(r)
 	if problem := p.problem(); problem != nil {
@@ -61,12 +66,6 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 		a.more = append(a.more, member{"next_cursor", at.String()})
 	}
 	return a, nil
-}
-
-// burstOrder returns the parameter order.
-func (p *params) burstOrder() analyze.BurstOrder {
-	return analyze.BurstOrder(p.choice("order",
-		string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops)))
 }
 
 // nodeOf returns the node with that id or name.

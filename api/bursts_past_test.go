@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -73,6 +74,14 @@ func TestBurstsPast(t *testing.T) {
 	}
 }
 
+// allIDs are the numbers up to n.
+func allIDs(n int) (ids []int) {
+	for i := range n {
+		ids = append(ids, i)
+	}
+	return ids
+}
+
 // TestBurstsPastSelection: 30 bursts a minute apart at nodes 1 to 3 in turn, the later the shorter, with as many culprits as their place
 // modulo 3.
 func TestBurstsPastSelection(t *testing.T) {
@@ -108,16 +117,20 @@ func TestBurstsPastSelection(t *testing.T) {
 	}
 	clock := func(minute int) string { return tuesday.Add(time.Duration(minute) * time.Minute).Format(time.RFC3339) }
 	for query, want := range map[string]string{
-		tuesdays + "&limit=4":                        "[29 28 27 26]",
-		"since=" + clock(3) + "&until=" + clock(6):   "[5 4 3]",
-		tuesdays + "&order=duration&limit=3":         "[0 1 2]",
-		tuesdays + "&order=peak&limit=3":             "[17 4 21]",
-		tuesdays + "&node=s2&limit=3":                "[28 25 22]",
-		tuesdays + "&node=0x3&incast=true":           "[20 5]",
-		tuesdays + "&node=nobody":                    "[]",
-		tuesdays + "&incast=false&limit=3&node=1":    "[27 24 21]",
-		tuesdays + "&order=drops&limit=2":            "[0 1]", // all have the same: by start then
-		"since=" + clock(60) + "&until=" + clock(70): "[]",
+		tuesdays + "&limit=4":                      "[29 28 27 26]",
+		"since=" + clock(3) + "&until=" + clock(6): "[5 4 3]",
+		tuesdays + "&order=duration&limit=3":       "[0 1 2]",
+		tuesdays + "&order=peak&limit=3":           "[17 4 21]",
+		tuesdays + "&node=s2&limit=3":              "[28 25 22]",
+		tuesdays + "&node=0x3&incast=true":         "[20 5]",
+		tuesdays + "&node=nobody":                  "[]",
+		tuesdays + "&incast=false&limit=3&node=1":  "[27 24 21]",
+		tuesdays + "&order=drops&limit=2":          "[0 1]", // all have the same: by start then
+		tuesdays + "&filter=" + url.QueryEscape("drops = 5 and node = s2 and duration > 90ns"):                                                  "[7 4 1]",
+		tuesdays + "&filter=" + url.QueryEscape("incast = true or peak_bytes = 17B") + "&order=sources&limit=3":                                 "[0 5 10]",
+		tuesdays + "&filter=" + url.QueryEscape("end > start and port = 0 and queue = 0 and open = false and complete = 100%") + "&order=bytes": fmt.Sprint(allIDs(30)),
+		tuesdays + "&filter=" + url.QueryEscape("not end > start"):                                                                              "[]",
+		"since=" + clock(60) + "&until=" + clock(70):                                                                                            "[]",
 	} {
 		if got, _ := ids(query); fmt.Sprint(got) != want {
 			t.Errorf("%s: got %v, want %s", query, got, want)

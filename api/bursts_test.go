@@ -13,7 +13,10 @@ import (
 // queued returns a configuration in which packets of three flows met a queue of node 2: 40 packets of 1486 bytes, two flows in
 // turns, one each 1.1 us, while the link needs 10 us for each, then one of 86 bytes that had to wait. The packets of a
 // fourth flow tell of the congestion of a queue of node 1.
-func queued(t *testing.T) Config {
+func queued(t *testing.T) Config { return queuedAt(t, 4) }
+
+// queuedAt is queued for queues of several ports of node 2: with each further port four packets more of the two flows.
+func queuedAt(t *testing.T, ports ...uint32) Config {
 	f := newFeed()
 	bursts, log := analyze.NewBurstLog(1<<20), analyze.NewEventLog(100)
 	scanner := analyze.NewScanner(f.Collector, log)
@@ -21,24 +24,27 @@ func queued(t *testing.T) Config {
 	scanner.Scan(f.now.UnixNano())
 	var batch telemetry.Batch
 	const perPacketNs, pipelineNs = 10_000, 800
-	freeNs := uint64(0)
-	for i := range 41 {
-		bytes, port := uint32(1472), uint16(7001+i%2)
-		if i == 40 {
-			bytes, port = 72, 7003
+	for n, egress := range ports {
+		freeNs := uint64(0)
+		last := 40 + 4*n
+		for i := range last + 1 {
+			bytes, port := uint32(1472), uint16(7001+i%2)
+			if i == last {
+				bytes, port = 72, 7003
+			}
+			inNs := uint64(f.now.UnixNano()) + uint64(i)*1100
+			start := max(freeNs, inNs)
+			waits := (start - inNs) / perPacketNs // packets in front that the link has not begun with
+			freeNs = start + perPacketNs
+			batch.Add(&telemetry.Report{
+				Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Bytes: bytes, PacketID: uint64(1000*n + i),
+				Flow: telemetry.FlowKey{Src: telemetry.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(port)})), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")), SrcPort: 5000, DstPort: port, Protocol: 17},
+				Hops: []telemetry.Hop{{
+					NodeID: 2, IngressPort: 3, EgressPort: egress, QueueID: 1, QueueOccupancy: uint32(waits) * 1486, IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue | telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes | telemetry.HasLatency,
+				}},
+			})
 		}
-		inNs := uint64(f.now.UnixNano()) + uint64(i)*1100
-		start := max(freeNs, inNs)
-		waits := (start - inNs) / perPacketNs // packets in front that the link has not begun with
-		freeNs = start + perPacketNs
-		batch.Add(&telemetry.Report{
-			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Bytes: bytes, PacketID: uint64(i),
-			Flow: telemetry.FlowKey{Src: telemetry.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(port)})), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")), SrcPort: 5000, DstPort: port, Protocol: 17},
-			Hops: []telemetry.Hop{{
-				NodeID: 2, IngressPort: 3, EgressPort: 4, QueueID: 1, QueueOccupancy: uint32(waits) * 1486, IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
-				Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue | telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes | telemetry.HasLatency,
-			}},
-		})
 	}
 	for i := range uint32(3) {
 		batch.Add(&telemetry.Report{

@@ -13,7 +13,7 @@ type ClockList struct {
 }
 
 func (h *handler) clocks(p *params) (answer, *Problem) {
-	s := selectFrom[telemetry.Clock](h, p, "clocks", nil)
+	s := selectFrom(h, p, "clocks", clockTable.Row)
 	is, _ := p.node()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

@@ -16,22 +16,24 @@ import (
 // schemas returns what filters may be about by name; nodes have these names.
 func schemas(names map[uint32]string) map[string]*filter.Schema {
 	all := map[string]*filter.Schema{}
-	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{nodeTable.Schema(), hopTable.Schema(), queueTable.Schema(), linkTable.Schema()}) {
+	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{
+		nodeTable.Schema(), hopTable.Schema(), queueTable.Schema(), linkTable.Schema(), burstTable.Schema(), clockTable.Schema(), hostTable.Schema(),
+		lossTable.Schema(), portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(),
+	}) {
 		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
 	}
+	all["alerts"] = all["events"]
+	all["bursts.records"] = burstRecords.WithNodes(nodeIDs(names))
 	return all
 }
 
 // schemaNames lists what filters may be about: lists of now, and with ".records" lists of a time range.
 func schemaNames() huma.Schema {
-	var all []string
-	for _, s := range filter.Schemas() {
-		all = append(all, s.Name())
+	all := schemas(nil)
+	for name := range histories() {
+		all[name+".records"] = nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(histories())) {
-		all = append(all, name+".records")
-	}
-	return options(all...)
+	return options(slices.Sorted(maps.Keys(all))...)
 }
 
 // nodeIDs returns the ids of nodes by name; of equal names the lowest id wins.

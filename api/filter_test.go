@@ -55,16 +55,17 @@ func TestFilterComplete(t *testing.T) {
 	}
 }
 
-const schemasAllowed = "drops, drops.records, events, events.records, exporters, exporters.records, flows, flows.records, hops, hops.records, " +
-	"links, links.records, nodes, paths, paths.records, queues, queues.records, reports"
+const schemasAllowed = "alerts, bursts, bursts.records, clocks, drops, drops.records, events, events.records, exporters, exporters.records, flows, " +
+	"flows.records, hops, hops.records, hosts, links, links.records, listeners, loss, nodes, outputs, paths, paths.records, ports, queues, queues.records, " +
+	"reports, rules, silences"
 
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
 	for target, want := range map[string]Problem{
 		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
-		"validate?schema=ports&text=":             {Parameter: "schema", Detail: `schema is "ports"`, Allowed: schemasAllowed},
+		"validate?schema=switches&text=":          {Parameter: "schema", Detail: `schema is "switches"`, Allowed: schemasAllowed},
 		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
-		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: `unknown parameter "cursor"`, Allowed: "schema, text"},
+		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: "there is no cursor here: all is answered at once", Allowed: "schema, text"},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},
 		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},

@@ -118,7 +118,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/paths?path=12", 400, "path", `path is "12"`, "the id of a path, 16 hexadecimal digits"},
 		{"GET", "/api/v1/drops?reason=", 400, "reason", "reason is empty", "the number or the name of a reason"},
 		{"GET", "/api/v1/exporters?source=x/y", 400, "source", `source is "x/y"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
-		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "cursor, format, limit, order"},
+		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "cursor, filter, format, limit, order"},
 		{"GET", "/api/v1/loss?since=yesterday", 400, "since", `since is "yesterday"`, "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m"},
 		{"GET", "/api/v1/loss?since=1m&until=2m", 400, "until", "until is not after since", "a time after since"},
 		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},

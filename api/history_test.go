@@ -195,7 +195,9 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?cursor=x":                    `cursor: cursor is "x"`,
 		"flows?group_by=src":                "group_by: group_by is about a time range, which since begins",
 		"hops?interval=1m":                  "interval: interval is about a time range, which since begins",
-		"hosts?since=1h":                    `since: unknown parameter "since"`,
+		"hosts?since=1h":                    "since: there is no since here: what is answered is of now only",
+		"clocks?interval=1m":                "interval: there is no interval here: nothing is counted that could be added up for pieces of a time range",
+		"events?since=1h&group_by=kind":     "group_by: there is no group_by here: nothing is counted",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		var p Problem

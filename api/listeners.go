@@ -31,7 +31,7 @@ type ListenerList struct {
 }
 
 func (h *handler) listeners(p *params) (answer, *Problem) {
-	s := selectFrom[Listener](h, p, "listeners", nil)
+	s := selectFrom(h, p, "listeners", listenerTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

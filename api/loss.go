@@ -27,7 +27,7 @@ type LossFrame struct {
 
 func (h *handler) loss(p *params) (answer, *Problem) {
 	now := h.cfg.Now()
-	s := selectFrom[telemetry.Loss](h, p, "loss", nil)
+	s := selectFrom(h, p, "loss", lossTable.Row)
 	is, _ := p.node()
 	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
 	q.Intervals, _ = p.boolean("intervals")

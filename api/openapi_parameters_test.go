@@ -46,13 +46,19 @@ var examples = map[string]example{
 	"until":      {"1m", "tomorrow"},
 	"order":      {"first:asc", "beauty"},
 	"sql":        {"SELECT 1", "DELETE FROM flows"},
-	"schema":     {"queues", "ports"},
+	"schema":     {"queues", "switches"},
 	"text":       {"", anything},
 	"id":         {"0123456789abcdef", anything},
 
 	"streamEvents.filter": {"severity >= warning", "severity >="}, "events.filter": {"start < now", "start < north"},
 	"alerts.filter": {"count >= 0", "count ="},
-	"bursts.order":  {"peak", "beauty"}, "events.order": {"severity", "bytes"}, "loss.order": {"received", "intervals"},
+	"bursts.order":  {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"}, "silences.order": {"until", "filters"},
+	"rules.order": {"firing", "outputs"}, "outputs.order": {"delivered:asc", "sent"}, "ports.order": {"sent", "hosts:up"},
+	"bursts.filter": {"start < now and peak_bytes > 1kB", "peak_bytes > 1s"}, "clocks.filter": {"offset > 5us or trusted = true", "offset > 5B"},
+	"hosts.filter": {"node = 1 and address in 10.0.0.0/8", "places.node = 1"}, "loss.filter": {"lost > 0", "losses > 0"},
+	"listeners.filter": {"received > 0", "receive"}, "rules.filter": {"firing > 0", "outputs = 1"}, "outputs.filter": {"failures > 0", "failures"},
+	"silences.filter": {"until > now", "until > 5"}, "ports.filter": {"sent > 0 and last > now-1h", "utilization > 0"},
+	"events.order": {"severity", "bytes"}, "loss.order": {"received", "intervals"},
 	"clocks.order": {"node", "nodes"}, "hosts.order": {"address:desc", "places"}, "listeners.order": {"received", "received:up"},
 	"completeFilter.cursor": {"0", "1"},
 	"acknowledged":          {"false", "mine"},
@@ -66,7 +72,7 @@ var examples = map[string]example{
 	"filter+queues": {"samples > 0", "samples > -1"},
 	"order+":        {"packets", "last"}, "order+exporters": {"reports", "received:asc"}, "order+queues": {"samples", "queue"},
 	"group_by+": {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
-	"order+bursts": {"peak", "beauty"},
+	"order+bursts": {"peak_delay_ns", "beauty"}, "filter+bursts": {"peak_bytes > 1kB and not incast = true", "name = s1"},
 }
 
 // exampleOf returns the example of a parameter of an operation.
@@ -117,7 +123,7 @@ func TestEveryParameter(t *testing.T) {
 				Total int
 				Next  string `json:"next_cursor"`
 			}
-			json.Unmarshal(ask(h, "GET", o.path+"?"+first.Encode()).Body.Bytes(), &list)
+			json.Unmarshal(ask(h, "GET", o.path+"?"+first.Encode(), anyone).Body.Bytes(), &list)
 			if list.Next == "" && list.Total > 1 {
 				t.Errorf("%s: %d items have no cursor", o.id, list.Total)
 			} else if list.Next != "" {
@@ -161,7 +167,11 @@ func TestEveryParameter(t *testing.T) {
 			try(t, reroutes, &o, fixed, names, false)
 		case "reports", "capture":
 			try(t, keeps, &o, url.Values{}, names, false)
-		case "nodes", "ports", "topology":
+		case "nodes", "ports":
+			try(t, attaches, &o, fixed, slices.DeleteFunc(names, func(name string) bool { return name == "at" }), false)
+			try(t, attaches, &o, url.Values{"at": {fixed.Get("since")}}, slices.DeleteFunc(strings.Fields(o.params), func(name string) bool { return name == "since" || name == "until" }), false)
+			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
+		case "topology":
 			try(t, attaches, &o, fixed, []string{"since", "until"}, false)
 			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
 		case "links":
@@ -196,7 +206,7 @@ func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Va
 	if o.media == mediaStream {
 		method = "HEAD"
 	}
-	w := ask(h, method, o.path+"?"+q.Encode())
+	w := ask(h, method, o.path+"?"+q.Encode(), anyone)
 	if w.Code != 200 {
 		t.Errorf("%s?%s: got %d %s", o.path, q.Encode(), w.Code, w.Body)
 		return
@@ -221,7 +231,7 @@ func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Va
 // refuses asks, and wants a problem that names the parameter.
 func refuses(t *testing.T, h http.Handler, o *operation, q url.Values, name string) {
 	t.Helper()
-	w := ask(h, "GET", o.path+"?"+q.Encode())
+	w := ask(h, "GET", o.path+"?"+q.Encode(), anyone)
 	var p Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != name || p.Detail == "" {
 		t.Errorf("%s?%s: got %d %s, want a problem of %s", o.path, q.Encode(), w.Code, w.Body, name)

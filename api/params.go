@@ -69,6 +69,10 @@ func (p *params) reject(name, allowed, format string, args ...any) {
 // problem returns what is wrong with the query, or nil.
 func (p *params) problem() *Problem {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
+		if why := notHere[name]; !p.asked[name] && why != "" {
+			p.reject(name, names(p.asked), "there is no %s here: %s", name, why)
+			continue
+		}
 		if !p.asked[name] {
 			meant := filter.Nearest(name, slices.Sorted(maps.Keys(p.asked)))
 			if meant != "" {
@@ -160,6 +164,19 @@ func (p *params) protocol(name string) (protocol uint8, given bool) {
 	}
 	p.reject(name, "0 to 255 or a name, such as tcp or udp", "%s is %q", name, text)
 	return 0, true
+}
+
+// notHere says of parameters that lists have why one does not.
+var notHere = map[string]string{
+	"since":    "what is answered is of now only",
+	"until":    "what is answered is of now only",
+	"at":       "it is not kept what this was at moments of the past",
+	"group_by": "nothing is counted that could be added up for a time range",
+	"interval": "nothing is counted that could be added up for pieces of a time range",
+	"filter":   "there are no items with fields to select by",
+	"order":    "what is answered has its order",
+	"limit":    "all is answered",
+	"cursor":   "all is answered at once",
 }
 
 // names lists the keys of m in order.

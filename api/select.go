@@ -56,7 +56,8 @@ func (p *params) place(now time.Time) *cursor {
 
 // ordering returns what the parameter order says: the name of one of columns, with ":asc" or ":desc" behind it if numbers
 // and times should not come from the largest, or texts not from a.
-func (p *params) ordering(columns []column) *ordering {
+// Beside them it may be one of others, which the caller looks at.
+func (p *params) ordering(columns []column, others ...string) *ordering {
 	text, given := p.text("order")
 	if !given {
 		return nil
@@ -72,7 +73,7 @@ func (p *params) ordering(columns []column) *ordering {
 			return &ordering{c, direction == "asc" || !directed && c.textual()}
 		}
 	}
-	p.reject("order", strings.Join(sortable, ", ")+"; :asc or :desc may follow", "order is %q", text)
+	p.reject("order", strings.Join(slices.Concat(others, sortable), ", ")+"; :asc or :desc may follow", "order is %q", text)
 	return nil
 }
 
@@ -158,11 +159,12 @@ func sorted[T any](items []T, by *ordering) []T {
 
 // compareFields orders two values of a field.
 func compareFields(a, b reflect.Value) int {
-	switch v := a.Interface().(type) {
-	case time.Time:
-		return v.Compare(b.Interface().(time.Time))
-	case netip.Addr:
+	if v, ok := a.Interface().(netip.Addr); ok {
 		return v.Compare(b.Interface().(netip.Addr))
+	}
+	if at, ok := timeOf(a); ok {
+		other, _ := timeOf(b)
+		return at.Compare(other)
 	}
 	switch {
 	case a.CanUint():

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -21,7 +23,7 @@ type item = map[string]any
 // itemsOf asks for a list.
 func itemsOf(t *testing.T, h http.Handler, name, query string) (items []item, total int, next string) {
 	t.Helper()
-	w := ask(h, "GET", "/api/v1/"+name+"?"+query)
+	w := ask(h, "GET", "/api/v1/"+name+"?"+query, anyone)
 	var head struct {
 		Total      int
 		NextCursor string `json:"next_cursor"`
@@ -42,6 +44,12 @@ func itemsOf(t *testing.T, h http.Handler, name, query string) (items []item, to
 	return items, head.Total, head.NextCursor
 }
 
+// asked counts the requests of anyone.
+var asked atomic.Uint32
+
+// anyone lets a request come from one of many clients: one alone may not ask that often.
+func anyone(r *http.Request) { r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1234", asked.Add(1)%200) }
+
 // at returns a member of an item, whose name has dots where it is in objects.
 func at(i item, path string) any {
 	var v any = i
@@ -58,9 +66,13 @@ func selected(t *testing.T) map[string]http.Handler {
 	cfg := testConfig(newFeed().Collector)
 	cfg.Collector, cfg.Events = happened(t)
 	servers := map[string]http.Handler{"events": New(cfg)}
-	for _, name := range []string{"nodes", "links", "hops", "hosts", "flows", "paths", "drops", "queues", "exporters", "listeners", "loss"} {
+	for _, name := range []string{"nodes", "links", "hops", "hosts", "flows", "paths", "drops", "queues", "exporters", "listeners", "loss", "ports"} {
 		servers[name] = h
 	}
+	cfg = testConfig(newFeed().Collector)
+	cfg.Collector, cfg.Events = timed(t)
+	servers["clocks"] = New(cfg)
+	servers["bursts"] = New(queuedAt(t, 4, 5, 6))
 	return servers
 }
 
@@ -76,8 +88,11 @@ func TestOrderOfNow(t *testing.T) {
 		}
 		for field := range strings.SplitSeq(fields, ", ") {
 			path := field
-			if field == "latency" {
+			switch {
+			case field == "latency":
 				path = "residence_ns.mean"
+			case name == "bursts" && (field == "last" || field == "peak" || field == "duration"):
+				continue // of these the largest come first, whatever is behind a colon
 			}
 			for _, direction := range []string{"asc", "desc"} {
 				got, _, _ := itemsOf(t, h, name, "limit=10000&order="+field+":"+direction)
@@ -111,6 +126,8 @@ func order(name, field string, a, b any) int {
 		return cmp.Compare(x, b.(float64))
 	case bool:
 		return cmp.Compare(fmt.Sprint(x), fmt.Sprint(b))
+	case nil:
+		return 0
 	}
 	x, y := a.(string), b.(string)
 	if from, err := time.Parse(time.RFC3339, x); err == nil {
@@ -136,7 +153,7 @@ func order(name, field string, a, b any) int {
 func TestPagesOfNow(t *testing.T) {
 	for name, h := range selected(t) {
 		for _, question := range []string{"", "order=first:asc&", "filter=" + url.QueryEscape("first > 2000-01-01T00:00:00Z") + "&"} {
-			if strings.Contains("hosts listeners loss events", name) && question != "" {
+			if strings.Contains("hosts listeners loss events clocks bursts", name) && question != "" {
 				continue // they have no first
 			}
 			all, total, next := itemsOf(t, h, name, question+"limit=10000")
@@ -160,6 +177,24 @@ func TestPagesOfNow(t *testing.T) {
 			}
 			if cursor == "" {
 				t.Errorf("%s?%s: one page", name, question)
+			}
+		}
+	}
+}
+
+// The page of the API has the fields that only it knows of.
+func TestFieldsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fields, _ := strings.Cut(string(page), "### Filter, order and pages")
+	for _, name := range []string{"bursts", "clocks", "hosts", "loss", "ports", "listeners", "rules", "outputs", "silences"} {
+		_, row, _ := strings.Cut(fields, "\n| `"+name+"` |")
+		row, _, _ = strings.Cut(row, "\n")
+		for _, f := range schemas(nil)[name].Fields() {
+			if !strings.Contains(row, "`"+f.Name+"`") {
+				t.Errorf("%s: %s is not in the table", name, f.Name)
 			}
 		}
 	}
@@ -195,6 +230,19 @@ func TestFilterOfNow(t *testing.T) {
 		{"exporters", whole, "node=node hw_id=hw_id received=received reports=reports lost=lost reordered=reordered duplicate=duplicate restarted=restarted"},
 		{"exporters", plain, "source=source name=name version=version first=first last=last"},
 		{"events", whole, "node=node egress_port=port count=count"},
+		{"bursts", whole, "node=node port=port queue=queue packets=packets bytes=bytes drops=drops sources=sources main_sources=main_sources peak_bytes=peak_bytes"},
+		{"bursts", plain, "id=id name=name start=start peak=peak end=end incast=incast"},
+		{"bursts", duration, "duration=duration_ns peak_delay=peak_delay_ns"},
+		{"clocks", whole, "node=node reference=reference links=links"},
+		{"clocks", plain, "name=name trusted=trusted reason=reason last_jump.after=last_jump.after"},
+		{"clocks", duration, "offset=offset_ns offset_ns=offset_ns uncertainty=uncertainty_ns span=span_ns"},
+		{"hosts", plain, "address=address"},
+		{"loss", whole, "node=node hw_id=hw_id lost=lost arrived=arrived received=received decoded=decoded reports=reports"},
+		{"loss", plain, "source=source name=name version=version loss_known=loss_known"},
+		{"ports", whole, "node=node port=port to_node=to_node to_port=to_port received=received sent=sent"},
+		{"ports", plain, "name=name to_name=to_name first=first last=last"},
+		{"listeners", whole, "received=received decoded=decoded kernel_drops=kernel_drops"},
+		{"listeners", plain, "address=address"},
 		{"events", plain, "id=id kind=kind severity=severity start=start end=end reason_name=reason_name"},
 	} {
 		h := servers[c.list]
@@ -228,8 +276,24 @@ func TestFilterOfNow(t *testing.T) {
 			}
 		}
 	}
-	// What there is several of.
-	h := servers["flows"]
+	// What there is several of, and sums.
+	h := servers["hosts"]
+	for query, want := range map[string]int{
+		"hosts?filter=node+%3D+s1": countItems(t, h, "hosts", func(i item) bool {
+			return slices.ContainsFunc(i["places"].([]any), func(p any) bool { return p.(item)["node"] == 1.0 })
+		}),
+		"hosts?filter=port+%3D+1+and+places+%3D+1": countItems(t, h, "hosts", func(i item) bool {
+			places := i["places"].([]any)
+			return len(places) == 1 && places[0].(item)["port"] == 1.0
+		}),
+		"loss?filter=malformed+%3E+0": countItems(t, h, "loss", func(i item) bool { return len(i["malformed"].(item)) > 0 }),
+	} {
+		name, rest, _ := strings.Cut(query, "?")
+		if _, total, _ := itemsOf(t, h, name, rest); total != want || want == 0 {
+			t.Errorf("%s: got %d, want %d", query, total, want)
+		}
+	}
+	h = servers["flows"]
 	for query, want := range map[string]int{
 		"flows?filter=node+%3D+s2+and+hops+%3E+1": countItems(t, h, "flows", func(i item) bool { return len(hopsOf(i)) > 1 && passes(i, 2) }),
 		"flows?filter=not+node+%3D+s2":            countItems(t, h, "flows", func(i item) bool { return !passes(i, 2) }),

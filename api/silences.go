@@ -24,14 +24,14 @@ type NewSilence struct {
 }
 
 func (h *handler) silences(p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "silences", silenceTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	if h.cfg.Alerts == nil {
 		return answer{}, noAlerts()
 	}
-	return listOf("silences", h.cfg.Alerts.Silences(), limit), nil
+	return s.answer(h.cfg.Alerts.Silences()), nil
 }
 
 // addSilence answers POST /api/v1/silences.

@@ -58,7 +58,7 @@ type HostList struct {
 }
 
 func (h *handler) hosts(p *params) (answer, *Problem) {
-	s := selectFrom[telemetry.Host](h, p, "hosts", nil)
+	s := selectFrom(h, p, "hosts", hostTable.Row)
 	is, _ := p.node()
 	address := p.prefix("address")
 	if problem := p.problem(); problem != nil {

@@ -40,12 +40,12 @@ func pastOr(now, past http.HandlerFunc, parameters ...string) http.HandlerFunc {
 
 // ports lists the ports of all nodes.
 func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "ports", portTable.Row)
 	is, _ := p.node()
 	var there, counted span
 	past := asksPast(p)
 	if past {
-		there, counted = p.moment(h.cfg.Now())
+		there, counted = s.moment(p, h.cfg.Now())
 	}
 	p.knows("at", "since", "until")
 	if problem := p.problem(); problem != nil {
@@ -71,23 +71,35 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
 			ports = append(ports, Port{n.ID, n.Name, port})
 		}
 	}
-	return ofRange(listOf("ports", ports, limit), past, counted), nil
+	return ofRange(s.answer(ports), past, counted), nil
+}
+
+// moment is params.moment for a list on pages: the cursor holds the times, so that relative ones stay what they were.
+func (s *selection[T]) moment(p *params, now time.Time) (there, counted span) {
+	there, counted = p.moment(now)
+	isMoment := there != counted
+	s.at = p.cursor(counted)
+	counted = span{s.at.Since, s.at.Until}
+	if isMoment {
+		return span{counted.until, counted.until}, counted
+	}
+	return counted, counted
 }
 
 // ofRange says in which range the items of a were counted, if it is of the past.
 func ofRange(a answer, past bool, counted span) answer {
 	if past {
 		a.past = true
-		a.more = []member{{"since", counted.since.UTC()}, {"until", counted.until.UTC()}}
+		a.more = append([]member{{"since", counted.since.UTC()}, {"until", counted.until.UTC()}}, a.more...)
 	}
 	return a
 }
 
 // linksAt lists the links that were there at a moment.
 func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "links", linkTable.Row)
 	is, _ := p.node() // at either end
-	there, counted := p.moment(h.cfg.Now())
+	there, counted := s.moment(p, h.cfg.Now())
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -96,14 +108,14 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 		return answer{}, problem
 	}
 	links := slices.DeleteFunc(t.Links, func(l telemetry.Link) bool { return !is(&l.From, l.FromName) && !is(&l.To, l.ToName) })
-	return ofRange(listOf("links", links, limit), true, counted), nil
+	return ofRange(s.answer(links), true, counted), nil
 }
 
 // nodesPast lists the nodes that were there, with what packets met at them.
 func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
-	limit := p.limit()
+	s := selectFrom(h, p, "nodes", nodeTable.Row)
 	is, _ := p.node()
-	there, counted := p.moment(h.cfg.Now())
+	there, counted := s.moment(p, h.cfg.Now())
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -142,7 +154,7 @@ func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
 			return answer{}, problem
 		}
 	}
-	return ofRange(listOf("nodes", nodes, limit), true, counted), nil
+	return ofRange(s.answer(nodes), true, counted), nil
 }
 
 // A nodeCount is a row about a node: of its latencies, its drops, or its queues.
