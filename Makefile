@@ -33,10 +33,11 @@ demo: setup-demo build ## run Waybill on an emulated fabric, in which things go 
 	scripts/demo
 
 # The tests run a second time without the race detector: it changes what is allocated and what is inlined, so that only
-# without it testing.AllocsPerRun counts what users get. Benchmarks run briefly, so that none rots.
+# without it testing.AllocsPerRun counts what users get. The tests of the console in a browser, the longest, do not count any.
+# Benchmarks run briefly, so that none rots.
 test: setup-test console/dist/index.html lint ## run everything that must pass
 	go test -race -shuffle=on ./...
-	go test -shuffle=on ./...
+	go test -shuffle=on $$(go list ./... | grep -v /console$$)
 	go test -run '^$$' -bench . -benchtime 0.05s ./...
 	scripts/fuzz $(FUZZTIME)
 	@echo 'make test: passed: gofumpt, vet, staticcheck, tests with and without -race, benchmarks, fuzz targets ($(FUZZTIME) each)'
