@@ -16,9 +16,8 @@ class Connection {
   }
 
   failed(error: ApiError): void {
-    if (!unanswered(error)) return;
-    this.up = false;
-    this.problem = error.message;
+    this.up = !unanswered(error);
+    this.problem = this.up ? '' : error.message;
   }
 }
 

@@ -14,8 +14,8 @@ const browser = await chromium.launch({
 
 const opened = [];
 
-/** open returns a page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
-export async function open(path = '', options = {}) {
+/** open returns a page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. before runs in it first. */
+export async function open(path = '', options = {}, before = undefined) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', ...options });
   const page = await context.newPage();
   opened.push(page);
@@ -24,6 +24,7 @@ export async function open(path = '', options = {}) {
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error)));
   page.on('request', (request) => request.url().startsWith(base) || request.url().startsWith('data:') || page.elsewhere.push(request.url()));
+  if (before) await page.addInitScript(before);
   await page.goto(base + path);
   await ready(page);
   return page;
