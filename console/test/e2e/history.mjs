@@ -122,6 +122,13 @@ await run({
       assert.ok(Number(await page.getAttribute('canvas', 'data-columns')) > 0, of);
       await accessible(page, of);
     }
+    // The cells of flows are those of all packets on their paths.
+    const [{ src, dst }] = (await ask(`flows?${span}&group_by=src,dst&order=packets&limit=1`)).flows;
+    const filter = `src = ${src} and dst = ${dst}`;
+    await show(page, `#/latency?${span}&of=flows&filter=${encodeURIComponent(filter)}`);
+    const paths = (await ask(`flows?${span}&group_by=path&filter=${encodeURIComponent(filter)}`)).flows.flatMap((f) => (f.path ? [`"${f.path}"`] : []));
+    const cells = await ask(`heatmap?${span}&of=paths&interval=10s&filter=${encodeURIComponent(`id in (${paths.join()})`)}`);
+    assert.deepEqual([await page.getAttribute('canvas', 'data-columns'), await page.getAttribute('canvas', 'data-rows')], [String(cells.times.length), String(cells.bounds.length - 1)]);
     const { hops } = await ask(`hops?${span}&order=latency_p99_ns&limit=1`);
     await show(page, `#/latency?${span}&node=${hops[0].node}&in=${hops[0].ingress_port}&out=${hops[0].egress_port}`);
     assert.ok((await page.textContent('h2')).includes(hops[0].name));
