@@ -69,6 +69,18 @@ await run({
     page.problems = page.problems.filter((text) => !text.includes('503'));
   },
 
+  async 'the code of a page that does not come is fetched again'() {
+    const page = await open('#/overview');
+    await page.route('**/assets/Flows-*.js', (route) => route.abort());
+    await page.evaluate(() => { location.hash = '#/flows?order=drops'; });
+    await page.waitForSelector('main [role=alert]');
+    assert.match(await page.textContent('main [role=alert]'), /code of this page did not come/);
+    await page.unroute('**/assets/Flows-*.js');
+    await page.getByRole('textbox', { name: 'Source' }).waitFor();
+    assert.equal(await page.evaluate(() => location.hash), '#/flows?order=drops');
+    page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of the file, and of the session
+  },
+
   async 'one question at a time, and none while the page is hidden'() {
     const page = await open('#/flows');
     let asked = 0;
