@@ -55,6 +55,8 @@ func TestKept(t *testing.T) {
 	drive(t, chromium, "reports.mjs", below(t, server))
 	drive(t, chromium, "alerts.mjs", below(t, server))
 	drive(t, chromium, "docs.mjs", below(t, server))
+	drive(t, chromium, "sizes.mjs", below(t, server))
+	drive(t, chromium, "keys.mjs", below(t, server))
 	drive(t, chromium, "robust.mjs", below(t, server))
 }
 

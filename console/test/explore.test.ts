@@ -48,6 +48,7 @@ test('the rest is a series where it is a sum, and pieces that are cut or without
 
 test('groups are named by their fields', () => {
   expect(labelOf(ask('of=links&by=from,from_port,to'), { from: 1, from_name: 'leaf1', from_port: 5, to: 7 })).toBe('leaf1 from port 5 node 7');
+  expect(labelOf(ask('of=hops&by=node,egress_port'), { node: 1, name: 'leaf1', egress_port: 5 })).toBe('leaf1 out 5');
   expect(labelOf(ask('of=links&by=-'), {})).toBe('all links');
 });
 

@@ -1,5 +1,6 @@
 // Numbers, times and names as people read them. What is not known is null or undefined and reads "–", never 0.
 import type { Distribution, Endpoints } from '../api/types';
+import { sayLength } from './time';
 
 export const unknown = '–';
 type Maybe = number | null | undefined;
@@ -64,9 +65,10 @@ export function age(time: string, now: number | null): string {
   return `${Math.floor(seconds / 86400)} days ago`;
 }
 
-/** lasted writes how long an event lasted, to the millisecond. */
+/** lasted writes how long an event lasted, up to two minutes to the millisecond. */
 export function lasted(start: string, end: string): string {
   const ms = Date.parse(end) - Date.parse(start);
+  if (ms >= 120_000) return sayLength(ms);
   return ms > 0 ? duration(ms * 1e6) : 'a moment';
 }
 

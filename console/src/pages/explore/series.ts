@@ -20,10 +20,12 @@ export function cellText(name: string, row: Row): string {
   return String(value);
 }
 
+const bareWords: Record<string, string> = { ingress_port: 'in', egress_port: 'out' }; // as places are written elsewhere
+
 /** fieldText writes a field of a record where nothing says which it is. */
 export function fieldText(name: string, row: Row): string {
   const bare = name.endsWith('port') || ['queue', 'reason', 'dscp', 'tunnel_id', 'hw_id'].includes(name);
-  return bare ? `${words(name)} ${cellText(name, row)}` : cellText(name, row);
+  return bare ? `${bareWords[name] ?? words(name)} ${cellText(name, row)}` : cellText(name, row);
 }
 
 /** valueText writes a measure with its unit. */

@@ -1,0 +1,65 @@
+// The pages that need a server with records and alert rules, by the keyboard alone.
+import assert from 'node:assert/strict';
+import { ask, go, open, run } from './browser.mjs';
+
+const answered = (page) => page.waitForFunction(() => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent));
+const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent.trim());
+
+/** tabTo presses Tab until what has the focus is called so. */
+async function tabTo(page, name) {
+  for (let i = 0; i < 80; i++) {
+    if ((await focused(page)) === name) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`the keyboard does not reach ${name}`);
+}
+
+await run({
+  async 'a silence by the keyboard, with what may stand in it'() {
+    const page = await open('#/alerts');
+    await page.locator('main').focus();
+    await tabTo(page, 'Alerts about events with');
+    await page.keyboard.type('kind = link_l');
+    await page.waitForFunction(() => [...document.querySelectorAll('form [role=option] code')].map((offer) => offer.textContent).join() === 'link_lost');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement.value.trim() === 'kind = link_lost');
+    await page.waitForTimeout(300); // the offer for what may follow
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: 'kind = link_lost', exact: true }).first().waitFor();
+    const [{ filter }] = (await ask('silences')).silences;
+    assert.equal(filter, 'kind = link_lost');
+    await tabTo(page, 'End the silence of kind = link_lost');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /Nothing is silenced/.test(document.querySelector('main').textContent));
+  },
+
+  async 'a datagram, the documentation and a question by the keyboard'() {
+    const page = await open('#/reports?limit=50');
+    const first = await page.locator('[aria-label=Datagrams] tbody button').first().getAttribute('aria-label');
+    await page.locator('main').focus();
+    await tabTo(page, first);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=tree]');
+    await go(page, '#/docs');
+    await page.locator('main').focus();
+    await tabTo(page, 'Search the documentation');
+    await page.keyboard.type('blackhole');
+    const { hits } = await ask('docs/search?words=blackhole&limit=30');
+    await page.waitForFunction((n) => document.querySelectorAll('.hits li').length === n, hits.length);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((want) => document.querySelector('article h1')?.textContent === want, hits[0].title);
+    await go(page, '#/explore?of=hops&since=10m&graph=table');
+    await answered(page);
+    await page.locator('main').focus();
+    await tabTo(page, 'ingress port');
+    await page.keyboard.press('Space');
+    await page.waitForFunction(() => /by=node%2Cegress_port%2Cingress_port/.test(location.hash));
+    await answered(page);
+    await tabTo(page, 'Stacked');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('graph=stacked'));
+  },
+});
