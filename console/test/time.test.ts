@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { everyMs, parseLength, parseSpan, sayLength, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
+import { everyMs, parseLength, parseSpan, sayLength, sayTime, sayUTC, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
 
 test('an address says which time it is about', () => {
   expect(parseSpan('', '')).toEqual({ kind: 'now' });
@@ -46,6 +46,15 @@ test('only what can change is asked for again', () => {
   expect(everyMs({ kind: 'last', ms: 300_000 }, 15_000)).toBe(15_000);
   expect(everyMs({ kind: 'now' }, 15_000)).toBe(2000);
   expect(everyMs({ kind: 'last', ms: 7 * 86_400_000 })).toBe(60_000);
+});
+
+test('an hour past midnight is not the 24th', () => {
+  vi.useFakeTimers({ now: new Date(2026, 10, 21, 12) });
+  expect(sayTime(new Date(2026, 10, 21, 0, 5).getTime())).toBe('00:05:00');
+  expect(sayTime(new Date(2026, 10, 20, 0, 5).getTime())).toBe('Nov 20 00:05:00');
+  expect(sayUTC(Date.UTC(2026, 10, 21, 0, 5))).toBe('2026-11-21 00:05:00 UTC');
+  expect(timeMarks(new Date(2026, 10, 21).getTime(), new Date(2026, 10, 21, 0, 2).getTime(), 3)[0]!.text).toBe('00:00');
+  vi.useRealTimers();
 });
 
 test('marks of an axis are round and inside', () => {

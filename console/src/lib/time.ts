@@ -89,13 +89,23 @@ export function timeMarks(from: number, to: number, most: number): Mark[] {
   for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) {
     const date = new Date(at);
     const today = date.toDateString();
-    const clock = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: step < minute ? '2-digit' : undefined, hour12: false });
+    const clock = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: step < minute ? '2-digit' : undefined, hourCycle: 'h23' });
     const dayText = date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
     marks.push({ at, text: step >= day ? dayText : today === lastDay ? clock : `${dayText} ${clock}` });
     lastDay = today;
   }
   return marks;
 }
+
+/** sayTime is a time in the zone of the browser, with the day if that is not today. */
+export function sayTime(ms: number): string {
+  const date = new Date(ms);
+  const clock = date.toLocaleTimeString(undefined, { hourCycle: 'h23' });
+  return date.toDateString() === new Date(Date.now()).toDateString() ? clock : `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${clock}`;
+}
+
+/** sayUTC is a time in UTC, for a hint. */
+export const sayUTC = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 /** localInput is a time as a field of type datetime-local has it. */
 export function localInput(ms: number): string {

@@ -62,6 +62,25 @@ await run({
     await page.waitForFunction(() => /No queue was long/.test(document.querySelector('main').textContent));
   },
 
+  async 'an event and a flow that only the store knows'() {
+    const { events: [event] } = await ask('events?since=10m&severity=warning&limit=1');
+    const page = await open('#/overview');
+    const empty = (name) => (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, [name]: [] }) });
+    await page.route(/api\/v1\/events\?id=/, empty('events')); // as if the server had begun anew
+    await go(page, `#/event?id=${event.id}&since=10m`);
+    await page.waitForFunction((text) => document.querySelector('main .text')?.textContent === text, event.text);
+    await go(page, '#/event?id=abcdef&since=10m');
+    await page.waitForFunction(() => /not in memory any more, and none of this time is it/.test(document.querySelector('main').textContent));
+    const { flows: [flow] } = await ask('flows?since=10m&limit=1');
+    await page.route(/api\/v1\/flows\?src=/, empty('flows'));
+    await go(page, `#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol, since: '10m' })}`);
+    await page.waitForFunction((packets) => document.querySelector('.facts dd')?.textContent.replaceAll(',', '') === packets, String(flow.packets));
+    const { paths } = await ask(`flows/${flow.id}/paths?since=10m`);
+    await page.waitForFunction((n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n, paths.length);
+    await accessible(page, 'flow of the past');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  },
+
   async 'every list has a filter'() {
     const page = await open('#/flows');
     const filters = [
