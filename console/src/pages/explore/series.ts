@@ -38,6 +38,9 @@ export function valueText(measure: string, value: number | null | undefined, sho
 /** titleOf is a measure in words, without its unit, which values carry. */
 export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
 
+/** unitOf says what values of a measure that carry no unit are of; empty: they count something. */
+export const unitOf = (measure: string): string => (measure.startsWith('occupancy_') ? 'in the unit of the device: bytes, cells or packets' : '');
+
 export const measured = (q: Question, row: Row): number | null => (row[q.measure] as number | null | undefined) ?? null;
 
 /**
