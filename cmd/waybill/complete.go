@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,6 +79,20 @@ func (s *serverFlags) completeReasons() cobra.CompletionFunc {
 		}
 		return list, nil
 	})
+}
+
+// completeList completes the last of names that have commas between them, with those that are not there yet.
+func completeList(names []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := word[:strings.LastIndexByte(word, ',')+1]
+		var list []cobra.Completion
+		for _, name := range names {
+			if !slices.Contains(strings.Split(before, ","), name) {
+				list = append(list, before+name)
+			}
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // a comma may follow
+	}
 }
 
 // completeFilter completes the last word of a filter of a list. The shell is given the whole filter, since that is one word

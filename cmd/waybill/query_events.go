@@ -34,7 +34,7 @@ seen for a while.`,
 			f.StringVar(&q.Filter, "filter", "", "only events that this `EXPRESSION` selects")
 			f.BoolVar(&q.Open, "open", false, "only events that go on")
 			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
-			_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(eventKinds(), cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc("kind", completeList(eventKinds()))
 		},
 		ask:   (*api.Client).Events,
 		open:  func(l *api.EventList) (api.Head, []telemetry.Event) { return l.Head, l.Events },

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
 )
 
 // addSelection adds the flags that select and sort items, to lists that can be selected from. Lists with a flag of that name
@@ -31,7 +33,7 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	if c.past != nil {
 		f.StringVar(&c.query.GroupBy, "group-by", "", "with --since, add up by these `FIELDS`, with commas between them")
 		f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
-		_ = cmd.RegisterFlagCompletionFunc("group-by", cobra.NoFileCompletions)
+		_ = cmd.RegisterFlagCompletionFunc("group-by", completeList(api.GroupFields(c.name)))
 		_ = cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions)
 	}
 	f.StringVar(&c.sort, "sort", "", "sort by this `FIELD` of CSV: numbers and times from the largest, texts from a; FIELD:asc and FIELD:desc say how")
@@ -40,8 +42,19 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	for i, field := range c.fields {
 		names[i] = field.name
 	}
-	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("filter", c.server.completeFilter(c.name))
+	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if c.isPast() {
+			return api.OrderFields(c.name), cobra.ShellCompDirectiveNoFileComp
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	})
+	_ = cmd.RegisterFlagCompletionFunc("filter", func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		schema := c.name
+		if c.isPast() || c.name == "bursts" && c.query.Since != "" { // whose records know no names of nodes
+			schema += ".records"
+		}
+		return c.server.completeFilter(schema)(cmd, args, word)
+	})
 	_ = cmd.RegisterFlagCompletionFunc("node", c.server.completeNodes())
 	_ = cmd.RegisterFlagCompletionFunc("reason", c.server.completeReasons()) // an error where there is none
 	_ = cmd.RegisterFlagCompletionFunc("since", cobra.NoFileCompletions)

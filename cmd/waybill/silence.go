@@ -80,6 +80,7 @@ func newSilenceAddCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&filter, "filter", "", "`EXPRESSION` that selects the events that must not be told of")
+	_ = cmd.RegisterFlagCompletionFunc("filter", server.completeFilter("events"))
 	f.DurationVar(&lasts, "for", 0, "how long it holds, a `DURATION` such as 2h")
 	f.StringVar(&from, "from", "", "when it begins, a `TIME` such as 2026-12-24T18:00:00Z; without it now")
 	f.StringVar(&until, "until", "", "when it ends, a `TIME`, instead of --for")
@@ -90,12 +91,14 @@ func newSilenceAddCommand() *cobra.Command {
 
 func newSilenceListCommand() *cobra.Command {
 	cmd := newQueryCommand(question[api.SilenceList, alert.Silence]{
-		name:  "silences",
-		short: "list silences, the one that ends first first",
-		long:  `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
-		ask:   (*api.Client).Silences,
-		open:  func(l *api.SilenceList) (api.Head, []alert.Silence) { return l.Head, l.Silences },
-		none:  "no silences",
+		name:    "silences",
+		short:   "list silences, the one that ends first first",
+		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
+		filters: func(*cobra.Command, *api.Query) {},
+		nowOnly: true,
+		ask:     (*api.Client).Silences,
+		open:    func(l *api.SilenceList) (api.Head, []alert.Silence) { return l.Head, l.Silences },
+		none:    "no silences",
 		columns: []tableColumn[alert.Silence]{
 			{title: "ID", cell: func(_ *view, s *alert.Silence) cell { return plainCell(s.ID) }},
 			{title: "FROM", cell: func(_ *view, s *alert.Silence) cell { return plainCell(cmp.Or(silenceFrom(s), unknown)) }},

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybill-int/waybill/api"
+)
+
+// Names of fields and values are completed as the server knows them, and without one where it is not needed. The shell gives
+// each word as it is.
+func TestCompleteFields(t *testing.T) {
+	t.Setenv("WAYBILL_SERVER", emptyServer(t).URL)
+	for _, c := range []struct {
+		words []string
+		want  string // the candidates that begin with the last word, and the directive
+	}{
+		{[]string{"flows", "--group-by", ""}, "id src dst src_port dst_port protocol tunnel_id dscp device path :6"},
+		{[]string{"flows", "--group-by", "src,dst,p"}, "src,dst,protocol src,dst,path :6"},
+		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
+		{[]string{"queues", "--since", "1h", "--sort", ""}, "samples occupancy_mean occupancy_max :4"},
+		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
+		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.p50 latency.p99 latency.max :6"},
+		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.max latency.mean :6"},
+		{[]string{"events", "--filter", "severity >= warning and kind = dr"}, "severity >= warning and kind = drop_storm :6"},
+		{[]string{"events", "--kind", "loop,dr"}, "loop,drop_storm :6"},
+		{[]string{"bursts", "--filter", "peak_"}, "peak_bytes peak_delay :6"},
+		{[]string{"bursts", "--filter", "nam"}, "name :6"},
+		{[]string{"bursts", "--since", "1h", "--filter", "nam"}, ":6"},
+		{[]string{"clocks", "--filter", "last_jump.s"}, "last_jump.step :6"},
+		{[]string{"loss", "--filter", "kern"}, "kernel_drops :6"},
+		{[]string{"hosts", "--filter", "conf"}, "confidence :6"},
+		{[]string{"alerts", "--filter", "severity = c"}, "severity = critical :6"},
+		{[]string{"silence", "add", "--filter", "sev"}, "severity :6"},
+		{[]string{"top", "queues", "--filter", "occ"}, "occupancy.last occupancy.max :6"},
+		{[]string{"flows", "--filter", "no field at all = "}, ":6"},
+	} {
+		stdout, _, code := runQuery(t, append([]string{"__complete"}, c.words...)...)
+		var got []string
+		last := c.words[len(c.words)-1]
+		for line := range strings.Lines(stdout) {
+			text, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if strings.HasPrefix(text, last) || strings.HasPrefix(text, ":") {
+				got = append(got, text)
+			}
+		}
+		if text := strings.Join(got, " "); code != 0 || text != c.want {
+			t.Errorf("%q: code %d, got %q, want %q", c.words, code, text, c.want)
+		}
+	}
+}
+
+// What is offered for --group-by and --sort is what a server takes, for every list that has records.
+func TestCompletionsAreTaken(t *testing.T) {
+	for _, name := range queryCommands {
+		if (api.GroupFields(name) == nil) != (api.OrderFields(name) == nil) {
+			t.Errorf("%s: one without the other", name)
+		}
+	}
+	s := serve(t, func(c *serveConfig) { c.Data = t.TempDir() })
+	for _, name := range []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters"} {
+		groups, numbers := api.GroupFields(name), api.OrderFields(name)
+		if len(groups) == 0 || len(numbers) == 0 {
+			t.Fatalf("%s has no records", name)
+		}
+		for _, flags := range [][]string{{"--group-by", strings.Join(groups, ",")}, {"--sort", numbers[0]}, {"--sort", numbers[len(numbers)-1]}} {
+			args := append([]string{name, "--server", "http://" + s.listener.Addr().String(), "--since", "10s"}, flags...)
+			if _, stderr, code := runQuery(t, args...); code != 0 {
+				t.Errorf("%v: code %d, %s", args, code, stderr)
+			}
+		}
+	}
+}
+
+// bashCompletion is what the script needs of the package bash-completion: which word the cursor is in.
+const bashCompletion = `_get_comp_words_by_ref() { cur="${COMP_WORDS[COMP_CWORD]}"; prev="${COMP_WORDS[COMP_CWORD-1]}"; words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; }
+compopt() { :; }
+`
+
+// bash completes with the script that waybill prints, in the directory of the program.
+func TestCompletionInBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	program := buildProgram(t)
+	script, err := exec.Command(program, "completion", "bash").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for words, want := range map[string]string{
+		"waybill flows --group-by src,ds":       "src,dst src,dst_port src,dscp",
+		"waybill flows --since 1h --sort resi":  "residence_min_ns residence_mean_ns residence_max_ns",
+		"waybill events --filter sever":         "severity",
+		"waybill events --filter kind=drop":     "drop_storm", // to bash, a word begins behind the sign
+		"waybill events --severity ":            "info warning critical",
+		"waybill queues --filter occupancy.m":   "occupancy.max",
+		"waybill bursts --filter peak_b":        "peak_bytes",
+		"waybill queues --group-by no_such_one": "",
+	} {
+		list := strings.Split(words, " ")
+		quoted := ""
+		for _, word := range list {
+			quoted += " '" + word + "'"
+		}
+		file := filepath.Join(t.TempDir(), "ask.bash")
+		text := bashCompletion + string(script) + "\nCOMP_WORDS=(" + quoted + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nCOMP_LINE='" + words +
+			"'\nCOMP_POINT=${#COMP_LINE}\nCOMP_TYPE=9\n__start_waybill\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ask := exec.Command(bash, file)
+		ask.Env = append(os.Environ(), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "WAYBILL_SERVER="+emptyServer(t).URL)
+		out, err := ask.Output()
+		var got []string
+		for line := range strings.Lines(string(out)) {
+			candidate, _, _ := strings.Cut(strings.TrimSpace(line), " ") // its description follows
+			got = append(got, candidate)
+		}
+		if text := strings.TrimSpace(strings.Join(got, " ")); err != nil || text != want {
+			t.Errorf("%s: %v, got %q, want %q", words, err, text, want)
+		}
+	}
+}
