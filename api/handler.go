@@ -20,18 +20,19 @@ type handler struct {
 	console http.Handler
 	schemas map[string]*filter.Schema
 	// histories are the lists that a store answers when they are asked about a time range.
-	histories map[string]history
-	queries   chan struct{} // holds one value for each list that is being gathered
-	streams   chan struct{} // holds one value for each stream
-	captures  chan struct{} // holds one value for each download of raw reports
-	begun     int64         // when this process began, which tells its events from those of another
-	gzips     sync.Pool     // of *gzip.Writer
-	zstds     sync.Pool     // of *zstd.Encoder
+	histories   map[string]history
+	queries     chan struct{} // holds one value for each list that is being gathered
+	streams     chan struct{} // holds one value for each stream
+	flowStreams chan struct{} // and for each of flows
+	captures    chan struct{} // holds one value for each download of raw reports
+	begun       int64         // when this process began, which tells its events from those of another
+	gzips       sync.Pool     // of *gzip.Writer
+	zstds       sync.Pool     // of *zstd.Encoder
 }
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
-	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
+	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), flowStreams: make(chan struct{}, maxFlowStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.zstds.New = func() any { return newZstd() }
 	h.console = newConsole(h.cfg.Console)

@@ -14,8 +14,9 @@ import (
 
 const (
 	mediaStream = "text/event-stream"
-	// maxStreams is how many streams are written at a time.
-	maxStreams = 64
+	// maxStreams is how many streams are written at a time, maxFlowStreams how many of them are of flows, for each of which the
+	// tables are read once a second. Half of the requests at a time (maxRequests) are for others.
+	maxStreams, maxFlowStreams = 128, 64
 	// streamEvery is how often a stream looks for what is new, heartbeatEvery how often it says something at least.
 	streamEvery, heartbeatEvery = time.Second, 15 * time.Second
 	// streamWrite is how long a client may take for what it is sent; who is slower is cut off, and may come back with
@@ -103,6 +104,13 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q.Limit = maxLimit
+	select {
+	case h.flowStreams <- struct{}{}:
+		defer func() { <-h.flowStreams }()
+	default:
+		tooManyStreams(w, maxFlowStreams, "streams of flows")
+		return
+	}
 	h.stream(w, r, func(s *stream) func() error {
 		var last time.Time
 		return func() error {
@@ -133,6 +141,11 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
+func tooManyStreams(w http.ResponseWriter, n int, what string) {
+	retryAfter(w, time.Minute)
+	newProblem(http.StatusServiceUnavailable, "%d %s are open, which is all that are at a time", n, what).write(w)
+}
+
 // A stream is an answer of server-sent events.
 type stream struct {
 	w    http.ResponseWriter
@@ -161,8 +174,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*str
 	case h.streams <- struct{}{}:
 		defer func() { <-h.streams }()
 	default:
-		retryAfter(w, time.Minute)
-		newProblem(http.StatusServiceUnavailable, "%d streams are open, which is all that are at a time", maxStreams).write(w)
+		tooManyStreams(w, maxStreams, "streams")
 		return
 	}
 	w.Header().Set("Content-Type", mediaStream)

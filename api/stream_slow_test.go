@@ -38,14 +38,11 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// A client that reads nothing is cut off, holds up nobody, and is told how much it lost when it comes back.
-func TestSlowStreamClient(t *testing.T) {
-	const rounds, exporters = 10, 50
-	f := newFeed()
-	log := analyze.NewEventLog(200) // fewer than happen
+// losing returns what makes an event of each of so many exporters: reports of it are lost, and that is over after a while.
+func losing(t *testing.T, f *feed, log *analyze.EventLog, exporters int) func(round int) {
 	scanner := analyze.NewScanner(f.Collector, log)
 	decoder := telemetry.NewDecoder(test.Dialect(t, "spec"))
-	lose := func(round int) { // reports of each exporter are lost, and that is over after a while
+	return func(round int) {
 		for _, sequence := range []uint32{1, 2, 3, 9, 10} {
 			for x := range exporters {
 				source := netip.AddrPortFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(x)}), 1234)
@@ -57,6 +54,14 @@ func TestSlowStreamClient(t *testing.T) {
 			scanner.Scan(f.now.UnixNano())
 		}
 	}
+}
+
+// A client that reads nothing is cut off, holds up nobody, and is told how much it lost when it comes back.
+func TestSlowStreamClient(t *testing.T) {
+	const rounds, exporters = 10, 50
+	f := newFeed()
+	log := analyze.NewEventLog(200) // fewer than happen
+	lose := losing(t, f, log, exporters)
 	lose(0) // the first gives each exporter its numbers
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig(f.Collector)

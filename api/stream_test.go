@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -107,8 +108,27 @@ func TestStreamsAreBounded(t *testing.T) {
 	server := httptest.NewServer(New(cfg))
 	defer server.Close()
 	ended := make(chan struct{}, maxStreams)
-	for range maxStreams {
-		response, err := http.Get(server.URL + "/api/v1/events/stream")
+	refused := func(path, what string) {
+		t.Helper()
+		response, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, _ := io.ReadAll(response.Body)
+		if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), what) {
+			t.Errorf("%s: got %s %s", path, response.Status, text)
+		}
+	}
+	for i := range maxStreams {
+		path := "/api/v1/events/stream"
+		if i < maxFlowStreams {
+			path = "/api/v1/flows/stream"
+		}
+		if i == maxFlowStreams {
+			refused("/api/v1/flows/stream", "64 streams of flows")
+		}
+		response, err := http.Get(server.URL + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,10 +139,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			ended <- struct{}{}
 		}()
 	}
-	response, err := http.Get(server.URL + "/api/v1/events/stream")
-	if err != nil || response.StatusCode != 503 || response.Header.Get("Retry-After") == "" {
-		t.Errorf("got %v %v", response, err)
-	}
+	refused("/api/v1/events/stream", "128 streams are open")
 	close(stopping)
 	for range maxStreams {
 		select {
