@@ -73,7 +73,7 @@ func newRootCommand() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(explainFlag)
 	addCommands(root)
 	return root
 }

@@ -35,10 +35,11 @@ long enough yet, those that fire, and those that were resolved lately.`,
 			_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{"pending", "firing", "resolved"}, cobra.ShellCompDirectiveNoFileComp))
 			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
 		},
-		ask:   (*api.Client).Alerts,
-		open:  func(l *api.AlertList) (api.Head, []alert.Alert) { return l.Head, l.Alerts },
-		state: func(a *alert.Alert) string { return a.ID + string(a.State) + a.Since.String() },
-		none:  "no alerts: nothing happened that a rule selects",
+		nowOnly: true,
+		ask:     (*api.Client).Alerts,
+		open:    func(l *api.AlertList) (api.Head, []alert.Alert) { return l.Head, l.Alerts },
+		state:   func(a *alert.Alert) string { return a.ID + string(a.State) + a.Since.String() },
+		none:    "no alerts: nothing happened that a rule selects",
 		columns: []tableColumn[alert.Alert]{
 			{title: "SINCE", cell: func(v *view, a *alert.Alert) cell { return sinceCell(v, a.Since) }},
 			{title: "STATE", cell: alertStateCell},

@@ -52,7 +52,7 @@ func (c *queryCommand[L, T]) checkPast() error {
 	}
 	switch {
 	case c.nowOnly:
-		return fmt.Errorf("%s are of now only; flows, paths, hops, queues, links, drops, exporters and events know of --since", c.name)
+		return fmt.Errorf("%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since", c.name)
 	case c.follow:
 		return errors.New("--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
 	case c.past == nil || c.sort == "":

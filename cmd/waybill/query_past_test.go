@@ -78,8 +78,7 @@ func must[T any](v T, err error) T {
 // What does not go together is said in one line, with what to do, before any server is asked.
 func TestQueryPastRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"nodes --since 1h":                              "nodes are of now only; flows, paths, hops, queues, links, drops, exporters and events know of --since",
-		"hosts --until 1h":                              "hosts are of now only; flows, paths, hops, queues, links, drops, exporters and events know of --since",
+		"hosts --until 1h":                              "hosts are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since",
 		"flows --since 1h --follow":                     "--since and --follow do not go together: what is new is of now; --watch asks about a time range again",
 		"events --since 1h --follow":                    "--since and --follow do not go together: what is new is of now; --watch asks about a time range again",
 		"flows --group-by src":                          "--group-by and --interval are about a time range: add --since, for example --since 1h",
@@ -87,7 +86,7 @@ func TestQueryPastRefused(t *testing.T) {
 		"flows --since 1h --sort packets:asc":           "--sort sorts a time range from the largest only; without :asc",
 		"flows --since 1h --sort bytes --order packets": "--order and --sort do not go together for a time range, which the server sorts",
 		"flows --since 1h --limit 3 --top 3":            "--limit and --top do not go together",
-		"nodes --group-by name":                         "unknown flag: --group-by",
+		"nodes --group-by name":                         "unknown flag: --group-by: " + flagsOfOthers["group-by"],
 		"flows --sort packets --follow":                 "--sort and --follow do not go together",
 		"flows --sort packets -o json":                  "--sort does not go with -o json, which is what the server answers; -o ndjson can be sorted",
 		"flows --watch 1s --follow":                     "--watch and --follow do not go together",

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Of each list and each flag that lists have: it is taken, or one line says why not.
+func TestListFlags(t *testing.T) {
+	s := serve(t, func(c *serveConfig) { c.Data = t.TempDir() })
+	server := "http://" + s.listener.Addr().String()
+	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters"}
+	nowOnly := []string{"clocks", "hosts"}
+	for _, name := range queryCommands {
+		if name == "alerts" || name == "reports" {
+			continue // it has none here, and says so
+		}
+		whole := name == "topology"
+		for _, c := range []struct {
+			flags string
+			why   string // part of the error, if it is not taken
+		}{
+			{"-o wide", ""}, {"-o json", ""}, {"-o ndjson", ""}, {"-o csv", ""}, {"--limit 3", ""},
+			{"--filter node=1", unless(!whole, "shown as a whole")},
+			{"--top 2", unless(!whole, "shown as a whole")},
+			{"--sort node", unless(!whole && name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: |shown as a whole")},
+			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
+			{"--since 10m --until now -o ndjson", unless(!slices.Contains(nowOnly, name), "of now only")},
+			{"--since 10m --group-by ", unless(slices.Contains(records, name), "of which records add up")},
+			{"--since 10m --interval 1m", unless(slices.Contains(records, name), "of which records add up")},
+			{"--group-by x", "add --since|of which records add up"},
+			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
+			{"--sort beauty", "allowed: |shown as a whole"},
+			{"--filer node=1", "unknown flag: --filer"},
+			{"-o yaml", "allowed: table"},
+		} {
+			args := append([]string{name, "--server", server}, strings.Split(c.flags, " ")...)
+			_, stderr, code := runQuery(t, args...)
+			said := slices.ContainsFunc(strings.Split(c.why, "|"), func(why string) bool { return strings.Contains(stderr, why) })
+			if c.why == "" && code != 0 || c.why != "" && (code != exitUsage || !said || strings.Count(stderr, "\n") != 1) {
+				t.Errorf("%s %s: code %d, said %q, want %q", name, c.flags, code, stderr, c.why)
+			}
+		}
+	}
+	if _, stderr, _ := runQuery(t, "hosts", "--filer", "node=1"); !strings.Contains(stderr, "did you mean --filter?") {
+		t.Errorf("got %q", stderr)
+	}
+}
+
+// unless returns text unless is.
+func unless(is bool, text string) string {
+	if is {
+		return ""
+	}
+	return text
+}
