@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/waybill-int/waybill/store"
 )
@@ -17,6 +19,9 @@ var tableFunctions = []string{"unnest", "range", "generate_series", "summary", "
 
 // errStatement is what a statement must be.
 var errStatement = errors.New("want one SELECT statement")
+
+// errBehind is what must not follow a statement.
+var errBehind = errors.New("want one SELECT statement, and nothing behind its semicolon")
 
 // SQL implements store.Backend.
 func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
@@ -30,12 +35,15 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 	if err := checkStatement(ctx, conn, statement); err != nil {
 		return nil, err
 	}
+	if checkStatement(ctx, conn, limited(statement, limit)) != nil {
+		return nil, errBehind
+	}
 	// Nothing that can be written in a SELECT changes the store; that the transaction is read-only is the second lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
 		return nil, trouble(ctx, err)
 	}
 	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // nothing was written
-	rows, err := conn.QueryContext(ctx, statement)
+	rows, err := conn.QueryContext(ctx, limited(statement, limit))
 	if err != nil {
 		return nil, trouble(ctx, err)
 	}
@@ -44,6 +52,13 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 		return nil, trouble(ctx, err)
 	}
 	return answer, nil
+}
+
+// limited returns a statement that was checked, with a limit around it: DuckDB makes all rows of an answer, in memory that it
+// does not count, before the first can be read. One row more than wanted tells that there are more.
+func limited(statement string, limit int) string {
+	statement = strings.TrimRight(statement, "; \t\r\n")
+	return "SELECT * FROM (\n" + statement + "\n) LIMIT " + strconv.Itoa(limit+1)
 }
 
 // checkStatement lets DuckDB parse the statement and looks at what it is.
@@ -78,7 +93,7 @@ func checkStatement(ctx context.Context, conn *sql.Conn, statement string) error
 	return checkFunctions(tree)
 }
 
-// checkFunctions refuses functions in FROM that are not in tableFunctions.
+// checkFunctions refuses functions in FROM that are not in tableFunctions, and the one that writes, if only to the log of DuckDB.
 func checkFunctions(tree any) error {
 	switch node := tree.(type) {
 	case map[string]any:
@@ -87,6 +102,9 @@ func checkFunctions(tree any) error {
 			if name, _ := function["function_name"].(string); !slices.Contains(tableFunctions, name) {
 				return fmt.Errorf("the function %s is not allowed in FROM", name)
 			}
+		}
+		if name, _ := node["function_name"].(string); node["class"] == "FUNCTION" && strings.EqualFold(name, "write_log") {
+			return fmt.Errorf("the function %s is not allowed", name)
 		}
 		for _, child := range node {
 			if err := checkFunctions(child); err != nil {
