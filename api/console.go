@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -40,6 +41,7 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 		newProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/", r.URL.Path).write(w)
 		return
 	}
+	r.Header.Del("Range") // files are small, and an impossible range would be answered with plain text
 	w.Header().Set("Cache-Control", "no-cache") // another version of Waybill has other files of the same names
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if strings.HasPrefix(name, "assets/") {
@@ -58,6 +60,12 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	file, err := noListing{h.cfg.Console}.Open(cmp.Or(name, "."))
+	if err != nil {
+		newProblem(http.StatusNotFound, "the console has no file %.100q; lists are below /api/v1/", name).write(w)
+		return
+	}
+	file.Close()
 	h.console.ServeHTTP(w, r)
 }
 

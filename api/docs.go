@@ -128,6 +128,7 @@ func (h *handler) serveDocs(w http.ResponseWriter, r *http.Request) {
 		newProblem(http.StatusNotFound, "the documentation has no file %.100q", name).write(w)
 		return
 	}
+	r.Header.Del("Range") // as in serveConsole
 	w.Header().Set("Cache-Control", "no-cache")
 	if strings.HasSuffix(name, ".md") {
 		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")

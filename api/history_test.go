@@ -177,6 +177,7 @@ func TestHistoryProblems(t *testing.T) {
 	h := New(remembered(t))
 	for query, want := range map[string]string{ // parameter: detail
 		"flows?since=yesterday":             `since: since is "yesterday"`,
+		"flows?since=9999-01-01T00:00:00Z":  "until: until is not after since",
 		"flows?until=now":                   "since: since is missing, and until is given",
 		"flows?since=1h&until=2h":           "until: until is not after since",
 		"flows?since=1h&group_by=src,color": `group_by: group_by has "color"`,

@@ -66,7 +66,13 @@ func (p *params) time(name string, now time.Time) int64 {
 		return now.UnixNano()
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return max(t.UnixNano(), 1)
+		switch { // nanoseconds have no other years
+		case t.After(latestTime):
+			return latestTime.UnixNano()
+		case t.Before(time.Unix(0, 1)):
+			return 1
+		}
+		return t.UnixNano()
 	}
 	ago, err := time.ParseDuration(text)
 	if err != nil || ago < 0 {

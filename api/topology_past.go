@@ -47,6 +47,9 @@ func (p *params) moment(now time.Time) (there, counted span) {
 		p.reject("at", "a moment, or a range by since and until", "at and a range are given")
 	}
 	t := time.Unix(0, at)
+	if t.After(now.Add(lookAround)) { // clocks differ, but not by that much
+		p.reject("at", "a moment of the past", "at is in the future")
+	}
 	return span{t, t}, span{t.Add(-momentCounts), t}
 }
 

@@ -127,6 +127,7 @@ func TestTopologyProblems(t *testing.T) {
 		parameter string
 	}{
 		{"at=then", false, 400, "at"},
+		{"at=2999-01-01T00:00:00Z", false, 400, "at"},
 		{"at=1m&since=2m", false, 400, "at"},
 		{"since=1m&until=2m", false, 400, "until"},
 		{"until=2m", false, 400, "since"},
