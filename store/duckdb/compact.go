@@ -17,8 +17,8 @@ import (
 const compactAfter = 2 * time.Minute
 
 // compactOnce writes one file of seconds that is over anew, sorted. Rows that came in the order of time are put in the order of what
-// they are about: a flow then stands in one place, its columns take a third, and questions about it look at little of the
-// file. It also gives back the blocks that DuckDB has left free. Others write meanwhile; if it was into this file, the new one is
+// they are about: a flow then stands in one place, and questions about it look at little of the file, which is smaller where flows
+// last. It also gives back the blocks that DuckDB has left free. Others write meanwhile; if it was into this file, the new one is
 // thrown away.
 func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 	p := s.uncompacted(now)
