@@ -22,7 +22,7 @@ function watch() {
 
 await run(Object.fromEntries([...now, ...past].map((hash) => [hash.slice(0, 24), async () => {
   const page = await open(`#/${hash}`, {}, watch);
-  await page.waitForTimeout(1500); // some things come a little later, and now is asked for again
+  await page.waitForTimeout(1000); // some things come a little later, and now is asked for again
   page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules, and keeps no datagrams
   const { moved, first, largest } = await page.evaluate(() => ({ moved: window.moved, first: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, largest: window.largest }));
   console.log(`     first paint after ${Math.round(first)} ms, the largest after ${Math.round(largest)} ms`);

@@ -84,7 +84,7 @@ await run({
     const { paths } = await ask(`flows/${flow.id}/paths?since=1h`);
     assert.ok(paths.length > 0);
     await page.waitForFunction((n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n, paths.length);
-    assert.equal(await page.locator('.lanes svg').count(), new Set(paths.map((path) => path.id)).size);
+    assert.equal(await page.locator('.lanes svg[role=img]').count(), new Set(paths.map((path) => path.id)).size);
     await accessible(page, 'flow');
     await shoot(page, 'flow');
     await go(page, '#/collector');
