@@ -347,9 +347,11 @@ func (d *Decoder) local(m *report.Metadata, r *Report) {
 	if wide && h.Has&(HasIngressTime|HasEgressTime) != 0 {
 		h.Has |= HasWideTimes
 	}
-	if h.Has&(HasIngressTime|HasEgressTime|HasLatency) == HasIngressTime|HasEgressTime && h.EgressNs >= h.IngressNs {
-		h.Has |= HasLatency | HasDerivedLatency
-		h.LatencyNs = h.EgressNs - h.IngressNs
+	if h.Has&(HasIngressTime|HasEgressTime|HasLatency) == HasIngressTime|HasEgressTime {
+		if stay, ok := stayNs(h.EgressNs-h.IngressNs, 1); ok {
+			h.Has |= HasLatency | HasDerivedLatency
+			h.LatencyNs = stay
+		}
 	}
 	if valid&report.MDL2Interfaces != 0 {
 		h.Has |= HasL2Ports

@@ -85,11 +85,20 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 		h.EgressNs = m.EgressTS * unit
 	}
 	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS {
-		if spent := (m.EgressTS - m.IngressTS) & mask; mask>>32 == 0 || m.EgressTS >= m.IngressTS {
+		if stay, ok := stayNs((m.EgressTS-m.IngressTS)&mask, unit); ok {
 			h.Has |= HasLatency | HasDerivedLatency
-			h.LatencyNs = spent * unit
+			h.LatencyNs = stay
 		}
 	}
+}
+
+// maxStayNs is more than a packet can be in a node: 18 minutes. Two timestamps of a node that are farther apart, or in the
+// wrong order, say that its clock was set between them.
+const maxStayNs = 1 << 40
+
+// stayNs returns the nanoseconds of ticks, egress minus ingress time in units of so many ns; false if that is no latency.
+func stayNs(ticks, unit uint64) (uint64, bool) {
+	return ticks * unit, ticks < maxStayNs && ticks*unit < maxStayNs
 }
 
 // unitOf returns HasMicroTimes if times count microseconds, unit being that of the dialect in nanoseconds.
@@ -115,9 +124,9 @@ func (d *Decoder) mendSink(h *Hop) {
 	}
 	if d.dialect.Has(codepoint.QuirkSinkLatency) && h.Has&HasLatency != 0 {
 		h.Has &^= HasLatency
-		if h.Has&(HasIngressTime|HasEgressTime) == HasIngressTime|HasEgressTime && h.EgressNs >= h.IngressNs {
+		if stay, ok := stayNs(h.EgressNs-h.IngressNs, 1); ok && h.Has&(HasIngressTime|HasEgressTime) == HasIngressTime|HasEgressTime {
 			h.Has |= HasLatency | HasDerivedLatency
-			h.LatencyNs = h.EgressNs - h.IngressNs
+			h.LatencyNs = stay
 		}
 	}
 }

@@ -128,9 +128,11 @@ func (h *Hop) times20(has Fields, b []byte, bitmap uint16, timeUnit uint64) (Fie
 	}
 	has |= timesOf(ingress, egress)
 	h.IngressNs, h.EgressNs = ingress*timeUnit, egress*timeUnit
-	if has&(HasIngressTime|HasEgressTime|HasLatency) == HasIngressTime|HasEgressTime && egress >= ingress {
-		has |= HasLatency | HasDerivedLatency
-		h.LatencyNs = (egress - ingress) * timeUnit
+	if has&(HasIngressTime|HasEgressTime|HasLatency) == HasIngressTime|HasEgressTime {
+		if stay, ok := stayNs(egress-ingress, timeUnit); ok {
+			has |= HasLatency | HasDerivedLatency
+			h.LatencyNs = stay
+		}
 	}
 	return has, b
 }
