@@ -102,6 +102,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 		if !before.partOf(route) { // not only more postcards than for the packets before
 			f.pathChanges++
 			before.sinceScan.left++
+			before.sinceScan.to = place
 			s.changes.note(&f.key, before, p, nowNs)
 		}
 	}

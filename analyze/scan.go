@@ -20,6 +20,7 @@ type Scanner struct {
 	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
 	links              map[linkKey]*linkWatch
 	departures         []departure          // the latest
+	back               map[linkKey]outage   // links that were known to be down and carry packets again
 	cuts               map[dropEnd]int64    // ports whose link is down, by what they dropped: the latest scan that says so
 	drops              map[dropPlace]uint64 // at the last scan
 	storms             map[eventKey]dropStorm
@@ -127,7 +128,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 		c.Timing = NewTiming()
 	}
 	s := &Scanner{
-		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
+		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
 		exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
@@ -204,8 +205,9 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 		n := packets - s.pathsBefore[key]
 		s.paths[key] = packets
 		p.skip = skipOf(n, s.hopsBefore)
-		s.departed(p, nowNs)
+		s.departed(shard, p, nowNs)
 		if n == 0 {
+			p.sinceScan.left = 0
 			continue
 		}
 		s.hops += len(p.hops)

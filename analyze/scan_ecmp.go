@@ -40,7 +40,7 @@ type ecmpMember struct {
 	port           uint32
 	packets, flows uint64    // since the last scan
 	last           int64     // scan at which it carried some
-	failed         bool      // its link was down since then
+	failed         bool      // its link was down since then, or it had stood in for one that was
 	links          []linkKey // from there to the destination, as the latest packets went
 }
 
@@ -144,7 +144,8 @@ func (s *Scanner) scanGroups(nowNs int64) {
 	}
 }
 
-// failMembers takes ports whose link is down out of their groups, until they carry packets again.
+// failMembers takes ports whose link is down out of their groups, and those that stood in for such a port, until they carry
+// packets again.
 func (s *Scanner) failMembers() {
 	down := map[dropEnd]bool{}
 	for event, found := range s.storms {
@@ -155,9 +156,26 @@ func (s *Scanner) failMembers() {
 	for k, g := range s.faults.groups {
 		for i := range g.members {
 			m := &g.members[i]
-			m.failed = m.packets == 0 && m.failed || down[dropEnd{k.node, m.port}]
+			m.failed = m.packets == 0 && (m.failed || s.stoodIn(g, m)) || down[dropEnd{k.node, m.port}]
 		}
 	}
+}
+
+// stoodIn reports whether m carried its last packets while another port of g could not, and that one can again. A way around a
+// link that fails is silent before and after; it has no share of the packets.
+func (s *Scanner) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
+	for i := range g.members {
+		other := &g.members[i]
+		if other.packets == 0 {
+			continue
+		}
+		for _, k := range other.links {
+			if o, ok := s.back[k]; ok && m.last >= o.fromNs && m.last <= o.toNs+quietNs {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // portSets puts the groups of a node with the same ports together.

@@ -45,26 +45,37 @@ type linkWatch struct {
 // A departure is flows that left a path for another one.
 type departure struct {
 	links []linkKey
+	to    []linkKey // of the path that the latest of them took
 	flows uint32
 	atNs  int64 // scan that found it
 }
 
+// An outage is a time during which a link was down: from the scan at which it carried packets last to the one at which it did
+// again.
+type outage struct{ fromNs, toNs int64 }
+
 // departed notes which flows left p for another path since the last scan.
-func (s *Scanner) departed(p *path, nowNs int64) {
+func (s *Scanner) departed(shard *Shard, p *path, nowNs int64) {
 	left := p.sinceScan.left
-	if p.sinceScan.left = 0; left == 0 || p.uncertain {
+	if left == 0 || p.uncertain {
 		return
 	}
 	if len(s.departures) == maxDepartures {
 		s.departures = slices.Delete(s.departures, 0, maxDepartures/4)
 	}
-	d := departure{flows: left, atNs: nowNs}
+	s.departures = append(s.departures, departure{
+		links: p.links(), to: shard.paths.paths[p.sinceScan.to].links(), flows: left, atNs: nowNs,
+	})
+}
+
+// links returns the links of p, as far as both ends are known.
+func (p *path) links() (list []linkKey) {
 	for h := 1; h < len(p.hops); h++ {
 		if k, ok := linkOf(&p.hops[h-1].station, &p.hops[h].station); ok {
-			d.links = append(d.links, k)
+			list = append(list, k)
 		}
 	}
-	s.departures = append(s.departures, d)
+	return list
 }
 
 // cut notes that packets were dropped because the link behind a port is down.
@@ -97,6 +108,9 @@ func (s *Scanner) scanLinks(nowNs int64) {
 			} else {
 				l.scans, l.concurrent = 1, float64(l.flows)
 			}
+			if s.down(k, l.last) {
+				s.back[k] = outage{l.last, nowNs}
+			}
 			l.last, l.flows = nowNs, 0
 			s.log.end(k.lost(), s.lastNs)
 			continue
@@ -115,12 +129,38 @@ func (s *Scanner) scanLinks(nowNs int64) {
 			delete(s.cuts, k)
 		}
 	}
+	for k, o := range s.back {
+		if nowNs-o.toNs > departureNs {
+			delete(s.back, k)
+		}
+	}
 	lost := s.lostOf(silent, nowNs)
 	for k := range silent {
-		if back, ok := k.reverse(); lost[k] || ok && lost[back] || s.log.goesOn(k.lost()) {
+		if back, ok := k.reverse(); lost[k] || ok && lost[back] && s.together(k, back) || s.log.goesOn(k.lost()) {
 			s.noteLost(k, nowNs)
 		}
 	}
+}
+
+// down reports whether a link was known to be down since a scan at which it still carried packets.
+func (s *Scanner) down(k linkKey, sinceNs int64) bool {
+	at, cut := s.cuts[dropEnd{k.from, k.fromPort}]
+	return s.log.goesOn(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
+}
+
+// together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by then.
+func (s *Scanner) together(k, back linkKey) bool {
+	l := s.links[k]
+	before := s.links[back].last - l.last
+	return before <= quietNs || l.rate*float64(before)/1e9 < expectedPackets
+}
+
+// returned reports whether the flows went back to a link that had been down until then: what they left is well.
+func (s *Scanner) returned(d *departure) bool {
+	return slices.ContainsFunc(d.to, func(k linkKey) bool {
+		o, ok := s.back[k]
+		return ok && max(d.atNs-o.toNs, o.toNs-d.atNs) <= quietNs
+	})
 }
 
 // lostOf returns which of the links that are silent are lost.
@@ -141,7 +181,11 @@ func (s *Scanner) lostOf(silent map[linkKey]float64, nowNs int64) map[linkKey]bo
 	// be, and if only one is silent it is that one.
 	for _, most := range []int{1, maxStations} {
 		var found []linkKey
-		for _, d := range s.departures {
+		for i := range s.departures {
+			d := &s.departures[i]
+			if s.returned(d) {
+				continue
+			}
 			var suspects []linkKey
 			explained := false
 			for _, k := range d.links {

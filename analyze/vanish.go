@@ -6,6 +6,7 @@ import "github.com/waybill-int/waybill/telemetry"
 type pathWindow struct {
 	flows   uint32 // those with packets on it
 	left    uint32 // those that took another path afterwards
+	to      uint32 // place of the path that the latest of these took
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
 }
 
