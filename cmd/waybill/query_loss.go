@@ -48,6 +48,7 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 		example: `  waybill loss
   waybill loss --since 10m --node leaf1
   waybill loss --since 5m --intervals -o csv
+  waybill loss --follow
   waybill loss -o json`,
 		filters: func(cmd *cobra.Command, q *api.Query) {
 			addNodeFilter(cmd, q)
@@ -76,6 +77,8 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			line.Intervals = nil
 			return &line
 		},
+		state: (*lossRow).state,
+		first: (*lossRow).first,
 		foot:  lossFoot,
 		items: "exporters",
 		none:  "no exporters yet",
@@ -140,6 +143,28 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			{"loss_known", func(r *lossRow) string { return r.LossKnown }},
 		},
 	})
+}
+
+// state tells an account in which something else was lost, late or unreadable from what was printed of it; of intervals it tells
+// those that are over.
+func (r *lossRow) state() string {
+	who := fmt.Sprint(r.Socket, " ", r.Source, " ", numberText(r.Node, unknown), " ", numberText(r.HWID, unknown), " ", r.Version)
+	switch i := r.interval; {
+	case i == nil:
+		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", numberText(r.Late, unknown), " ", r.Restarted, " ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
+	case i.Open:
+		return who + " open"
+	default:
+		return fmt.Sprint(who, " ", i.Start.UnixNano())
+	}
+}
+
+// first returns when the interval of the row began. Accounts of all time have none.
+func (r *lossRow) first() (start time.Time) {
+	if r.interval != nil {
+		start = r.interval.Start
+	}
+	return start
 }
 
 // intervalText returns "09:00:10 10s", or what the row is about otherwise.
