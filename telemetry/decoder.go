@@ -96,6 +96,7 @@ func (d *Decoder) start(h *Header) *Report {
 	r.Version, r.HWID, r.HasNodeID, r.NodeID, r.Sequence = h.Version, h.HWID, h.HasNodeID, h.NodeID, h.Sequence
 	r.Flags, r.TTL, r.DSCP, r.Bytes, r.PacketID, r.ReportNs = 0, 0, 0, 0, 0, 0
 	r.DropReasons, r.INTBytes, r.RecordBytes = 0, 0, 0
+	r.StreamFrom, r.StreamTo = 0, 0
 	r.Hops, r.Datagram = nil, d.payload
 	r.Local.Has, r.Local.QueueID, r.Local.DropReason = 0, 0, 0
 	if h.HasNodeID {

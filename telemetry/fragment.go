@@ -22,7 +22,13 @@ type fragment struct {
 	inserted int    // bytes of it that INT added
 	depth    int
 
-	tcpOptions int // bytes that the TCP header says its options have
+	// Of the innermost IP packet so far:
+	segment int // bytes behind its headers; 0: unknown
+	outside int // bytes that INT added in front of it
+
+	tcpOptions int    // bytes that the TCP header says its options have
+	tcpFlags   uint8  // of that header
+	sequence   uint32 // the same
 }
 
 // fragment reads the packet fragment in b, a header of kind inType first, into the current report.
@@ -138,6 +144,10 @@ func (d *Decoder) ipv4(b []byte) error {
 	d.enter(h.TTL, h.DSCP, int(h.TotalLength))
 	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom4(h.Src), AddrFrom4(h.Dst)
 	f.identity = uint64(h.ID)
+	f.outside, f.segment = f.inserted, int(h.TotalLength)-n
+	if h.IsFragment() {
+		f.segment = 0 // the rest comes in another packet
+	}
 	if h.IsLaterFragment() {
 		d.report.Flags |= LaterFragment
 		return d.done(b[n:], h.Protocol, 0, 0)
@@ -164,6 +174,7 @@ func (d *Decoder) ipv6(b []byte) error {
 	d.enter(h.HopLimit, h.DSCP, n+int(h.PayloadLength))
 	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom16(h.Src), AddrFrom16(h.Dst)
 	f.identity = uint64(h.FlowLabel)
+	f.outside, f.segment = f.inserted, int(h.PayloadLength)
 	b = b[n:]
 	next := h.NextHeader
 	for range maxDepth {
@@ -186,6 +197,7 @@ func (d *Decoder) ipv6(b []byte) error {
 			n, err = o.Decode(b)
 			next = o.NextHeader
 			f.identity = uint64(o.ID)
+			f.segment = 0
 			if err == nil && o.IsLater() {
 				d.report.Flags |= LaterFragment
 				return d.done(b[n:], next, 0, 0)
@@ -197,6 +209,7 @@ func (d *Decoder) ipv6(b []byte) error {
 			return err
 		}
 		b = b[n:]
+		f.segment -= n
 	}
 	return nil
 }
@@ -285,7 +298,7 @@ func (d *Decoder) tcp(b []byte) error {
 		return err
 	}
 	d.report.Flow.SrcPort, d.report.Flow.DstPort = h.SrcPort, h.DstPort
-	f.tcpOptions = 4*int(h.DataOffset) - 20
+	f.tcpOptions, f.tcpFlags, f.sequence = 4*int(h.DataOffset)-20, h.Flags, h.Seq
 	body := b[n:]
 	if d.profile.INTBeforeTCPOptions {
 		body = b[20:]
@@ -411,6 +424,9 @@ func (d *Decoder) done(b []byte, protocol uint8, srcPort, dstPort uint16) error 
 	r.Flags |= HasFlow
 	if f.length > f.inserted {
 		r.Bytes, r.INTBytes = uint32(f.length-f.inserted), uint16(max(f.inserted, 0))
+	}
+	if protocol == packet.ProtoTCP {
+		d.stream()
 	}
 	id := f.identity
 	if len(b) >= 16 {

@@ -105,6 +105,11 @@ type Report struct {
 	INTBytes    uint16
 	RecordBytes uint8
 
+	// StreamFrom and StreamTo are where the data of a TCP packet begins in the stream of its connection and where it ends,
+	// without its end, as sequence numbers: they wrap. SYN and FIN count as a byte each (RFC 9293 §3.4). They are equal if
+	// the packet has no data, if it resets the connection, or if the report does not tell.
+	StreamFrom, StreamTo uint32
+
 	// PacketID is the same for reports of one packet by several nodes and differs between packets of a flow as far as
 	// IP id, TCP sequence number and the first bytes of the payload do.
 	PacketID uint64

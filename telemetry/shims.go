@@ -57,6 +57,7 @@ func (d *Decoder) shimL4(b []byte, protocol uint8) error {
 	n, err := shim.Decode(b)
 	if err != nil {
 		d.note(err)
+		f.segment = 0 // who knows how much of it is INT
 		return d.done(nil, protocol, d.report.Flow.SrcPort, d.report.Flow.DstPort)
 	}
 	end := shim.End()
@@ -99,6 +100,7 @@ func (d *Decoder) shim20(b []byte, byPort bool, protocol uint8) error {
 	n, err := shim.Decode(b)
 	if err != nil {
 		d.note(err)
+		f.segment = 0
 		return d.done(nil, protocol, d.report.Flow.SrcPort, port)
 	}
 	end := shim.End()
