@@ -75,6 +75,7 @@ type flow struct {
 	arrived           bool
 	vanished          bool // the latest packet was not seen by the last nodes of its path, see seenInPart
 	entered           pathEntry
+	stream            stream
 
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath

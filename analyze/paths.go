@@ -102,6 +102,7 @@ type pathHop struct {
 	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
 	queueID     uint8
 	part        partSeen
+	full        uint32 // packets lost from streams since the last scan, while this hop's queue was long
 	utilization utilization
 }
 

@@ -195,6 +195,7 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	shard.scanNs = nowNs
+	s.faults.takeHoles(&shard.holes)
 	for i := range shard.paths.paths {
 		p := &shard.paths.paths[i]
 		if !p.used {

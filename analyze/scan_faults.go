@@ -13,6 +13,8 @@ type faults struct {
 	reports   map[uint32]*reportLoss    // reports lost on their way here, by node
 
 	suspects  map[linkKey]*grayLink // links that lost packets lately
+	streams   streamPaths           // what the sinks' reports tell of TCP
+	leaks     map[linkKey]*grayLink // links that lost packets of streams lately
 	groups    map[groupKey]*ecmpGroup
 	uneven    map[eventKey]*unevenness
 	fruitless map[eventKey]int64 // places of drops that are no blackholes: when to look again
@@ -29,7 +31,7 @@ const (
 func newFaults() faults {
 	return faults{
 		crossings: map[linkKey]*crossing{}, earlier: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
-		suspects: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventKey]*unevenness{}, fruitless: map[eventKey]int64{},
+		suspects: map[linkKey]*grayLink{}, streams: newStreamPaths(), leaks: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventKey]*unevenness{}, fruitless: map[eventKey]int64{},
 	}
 }
 
@@ -39,6 +41,7 @@ func (f *faults) begin() {
 	clear(f.crossings)
 	clear(f.drops)
 	f.leftOut = 0
+	f.streams.begin()
 	for _, r := range f.reports {
 		r.before, r.lost, r.unknown = [2]uint64{r.lost, r.before[0]}, 0, false
 	}
@@ -57,6 +60,9 @@ func (f *faults) take(shard *Shard, place int, p *path, n uint64) {
 	if p.incomplete > 0 {
 		f.takeParts(p)
 	}
+	if p.sinceScan.streams.any() {
+		f.takeStreams(p)
+	}
 	p.sinceScan = pathWindow{}
 }
 
@@ -65,6 +71,7 @@ func (s *Scanner) scanFaults(nowNs int64) {
 	s.scanNewFlows()
 	s.scanBlackholes(nowNs)
 	s.scanGray(nowNs)
+	s.scanStreams(nowNs)
 	s.scanGroups(nowNs)
 	s.log.leaveOut(s.faults.leftOut)
 	s.log.endQuiet(telemetry.EventNewFlow, nowNs-quietNs)

@@ -126,6 +126,7 @@ type grayLink struct {
 	scans           int
 	firstNs, lastNs int64
 	noted           uint64 // lost packets that are in the count of the event
+	streams         bool   // known by what senders of TCP sent again
 
 	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is the
 	// better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
@@ -203,7 +204,7 @@ func (s *Scanner) scanGray(nowNs int64) {
 		switch {
 		case count.lost > 0:
 			g.lastNs = c.lastNs
-			s.noteGray(k, g, c)
+			s.noteGray(k, g, f.suspects, c.path)
 		case g.scans == 0 || nowNs-g.lastNs > graySilenceNs:
 			delete(f.suspects, k)
 		}
@@ -242,7 +243,7 @@ func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayC
 }
 
 // noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.
-func (s *Scanner) noteGray(k linkKey, g *grayLink, c *crossing) {
+func (s *Scanner) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, path uint64) {
 	all := g.total()
 	if !g.certain() {
 		return
@@ -257,10 +258,10 @@ func (s *Scanner) noteGray(k linkKey, g *grayLink, c *crossing) {
 	s.log.note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
-		e.Path = pathID(c.path)
+		e.Path = pathID(path)
 	})
 	g.noted = all.lost
-	there, back := s.grayShare(one), s.grayShare(other)
+	there, back := grayShare(links, one), grayShare(links, other)
 	s.log.amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
 		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from), s.name(one.to))
@@ -272,12 +273,15 @@ func (s *Scanner) noteGray(k linkKey, g *grayLink, c *crossing) {
 		}
 		share("share_lost", one.to, there)
 		share("share_lost_back", one.from, back)
+		if g.streams {
+			e.Text += "; seen by TCP, which sent them again"
+		}
 	})
 }
 
 // grayShare returns the share of its packets that a link loses, 0 if it does not lose enough.
-func (s *Scanner) grayShare(k linkKey) float64 {
-	g := s.faults.suspects[k]
+func grayShare(links map[linkKey]*grayLink, k linkKey) float64 {
+	g := links[k]
 	if g == nil || !g.certain() {
 		return 0
 	}

@@ -65,6 +65,7 @@ type Shard struct {
 	guard    guard
 	unkept   flow // of a report whose flow the guard did not let in
 	transits transitList
+	holes    holeTable
 	outer    map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
@@ -98,7 +99,7 @@ func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
-		policy: c.Policy, findings: newFindingTable(), checksums: newChecksumTable(),
+		policy: c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 	}
 }
@@ -164,6 +165,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if r.Is(telemetry.Dropped) {
 		f.drops++
+		f.stream.noteDrop(r)
 	}
 	switch {
 	case r.Is(telemetry.Intermediate):
@@ -174,6 +176,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.packets++
 		f.bytes += uint64(r.Bytes)
 		s.stack(f, tag, r, nowNs)
+		if r.StreamFrom != r.StreamTo && !r.Is(telemetry.Dropped) {
+			s.follow(f, tag, r, nowNs)
+		}
 	case r.Local.Has&telemetry.HasNode == 0:
 		f.packets++ // nobody says which node this was
 		f.bytes += uint64(r.Bytes)

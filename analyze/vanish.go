@@ -8,6 +8,7 @@ type pathWindow struct {
 	left    uint32 // those that took another path afterwards
 	to      uint32 // place of the path that the latest of these took
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
+	streams streamCount
 }
 
 // meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.

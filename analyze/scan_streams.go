@@ -1,0 +1,200 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+)
+
+const (
+	// streamScans is over how many scans paths are compared.
+	streamScans = 8
+	// maxStreamPaths bounds the paths of streams that are remembered.
+	maxStreamPaths = 1 << 14
+	// maxAccused bounds the links that are found in a scan, those that lose the most first.
+	maxAccused = 32
+	// lostPerFull is how many packets a link must have lost for each that came to a full queue.
+	lostPerFull = 5
+)
+
+// A streamPath is what was lost on a path in the latest scans.
+type streamPath struct {
+	hash     uint64
+	suspects []suspect
+	sink     uint32
+	scans    [streamScans]streamCount
+	full     [streamScans][]uint32 // lost packets that came to a long queue in front of the link, by suspect; nil: none
+}
+
+// total returns what came and was lost in all scans.
+func (p *streamPath) total() (c streamCount) {
+	for i := range p.scans {
+		c.add(&p.scans[i])
+	}
+	return c
+}
+
+// streamPaths are the paths of the latest scans by their hash.
+type streamPaths struct {
+	scan  int // the place of this scan in those of a path
+	paths map[uint64]*streamPath
+}
+
+func newStreamPaths() streamPaths { return streamPaths{paths: map[uint64]*streamPath{}} }
+
+// begin makes room for a scan, and forgets paths on which nothing came since.
+func (t *streamPaths) begin() {
+	t.scan = (t.scan + 1) % streamScans
+	for hash, p := range t.paths {
+		p.scans[t.scan], p.full[t.scan] = streamCount{}, nil
+		if c := p.total(); !c.any() {
+			delete(t.paths, hash)
+		}
+	}
+}
+
+// takeHoles counts the holes for which there was no room.
+func (f *faults) takeHoles(t *holeTable) {
+	f.leftOut += t.displaced
+	t.displaced = 0
+}
+
+// takeStreams gathers what was lost of the streams on p. The shard is locked.
+func (f *faults) takeStreams(p *path) {
+	t := &f.streams
+	q := t.paths[p.hash]
+	if q == nil {
+		suspects, ok := suspectsOf(p.hops)
+		if !ok || p.uncertain {
+			return
+		}
+		if len(t.paths) >= maxStreamPaths {
+			f.leftOut++
+			return
+		}
+		q = &streamPath{hash: p.hash, suspects: suspects, sink: p.hops[len(p.hops)-1].node}
+		t.paths[p.hash] = q
+	}
+	c := &p.sinceScan.streams
+	q.scans[t.scan].add(c)
+	if c.lost == 0 {
+		return
+	}
+	if q.full[t.scan] == nil {
+		q.full[t.scan] = make([]uint32, len(q.suspects))
+	}
+	for i := range p.hops {
+		q.full[t.scan][i+1] += p.hops[i].full // the link behind the queue
+		p.hops[i].full = 0
+	}
+}
+
+// scanStreams finds links that lose packets of TCP streams.
+func (s *Scanner) scanStreams(nowNs int64) {
+	f := &s.faults
+	paths := f.judgedStreams()
+	accused := map[linkKey]bool{}
+	for range maxAccused {
+		guilty, rest, ok := accuse(paths)
+		if !ok {
+			break
+		}
+		for _, k := range guilty {
+			accused[k] = true
+			s.leak(k, paths)
+		}
+		paths = rest
+	}
+	for k, g := range f.leaks {
+		if !accused[k] && g.certain() { // too little for a verdict, of what no other link explains
+			s.leak(k, paths)
+		}
+		if nowNs-g.lastNs > graySilenceNs {
+			delete(f.leaks, k)
+		}
+	}
+}
+
+// judgedStreams returns the paths of the latest scans, always in the same order. What was lost in this scan does not count where
+// as many reports of the sink were lost: data that is sent again for another reason would fill the holes that these make.
+func (f *faults) judgedStreams() []*streamPath {
+	t := &f.streams
+	lost := map[uint32]uint64{} // by sink
+	for _, p := range t.paths {
+		lost[p.sink] += uint64(p.scans[t.scan].lost)
+	}
+	paths := make([]*streamPath, 0, len(t.paths))
+	for _, p := range t.paths {
+		if reports, known := f.reportsLost(p.sink); !known || reports > 0 && reports >= lost[p.sink] {
+			p.scans[t.scan], p.full[t.scan] = streamCount{}, nil
+		}
+		paths = append(paths, p)
+	}
+	slices.SortFunc(paths, func(a, b *streamPath) int { return cmp.Compare(a.hash, b.hash) })
+	return paths
+}
+
+// A leak is what a link lost of streams in a scan.
+type leak struct {
+	grayCount
+	firstNs, lastNs int64
+	path            uint64 // on which most was lost; its hash
+	pathLost        uint32
+}
+
+// leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether a node
+// says so or not: that is nothing.
+func (f *faults) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
+	var of, all streamCount // in the scan, and in all of them
+	full := uint32(0)
+	for _, p := range paths {
+		i := slices.Index(p.suspects, suspect{linkKey: k})
+		if i < 0 {
+			continue
+		}
+		c, total := &p.scans[scan], p.total()
+		of.add(c)
+		all.add(&total)
+		for _, n := range p.full {
+			if n != nil {
+				full += n[i]
+			}
+		}
+		if c.lost > l.pathLost {
+			l.path, l.pathLost = p.hash, c.lost
+		}
+	}
+	l.sent = uint64(of.arrived) + uint64(of.lost)
+	unheard, _ := f.reportsLost(k.from) // of drops, perhaps
+	if uint64(of.lost) > unheard && full*lostPerFull < all.lost {
+		l.lost, l.firstNs, l.lastNs = uint64(of.lost), of.firstNs, of.lastNs
+	}
+	return l
+}
+
+// leak adds what a link lost of the streams on paths in this scan, and at first in those before it.
+func (s *Scanner) leak(k linkKey, paths []*streamPath) {
+	f := &s.faults
+	g, ago := f.leaks[k], 0
+	if g == nil {
+		if len(f.leaks) >= maxCrossings {
+			f.leftOut++
+			return
+		}
+		g, ago = &grayLink{streams: true}, streamScans-1
+		f.leaks[k] = g
+	}
+	for ; ago >= 0; ago-- {
+		l := f.leakOf(k, paths, (f.streams.scan+streamScans-ago)%streamScans)
+		if l.lost == 0 && g.scans == 0 {
+			continue // before it began
+		}
+		if g.scans == 0 {
+			g.firstNs = l.firstNs
+		}
+		g.add(l.grayCount)
+		g.lastNs = max(g.lastNs, l.lastNs)
+		if l.lost > 0 && ago == 0 && grayShare(f.suspects, k) == 0 { // postcards tell more
+			s.noteGray(k, g, f.leaks, l.path)
+		}
+	}
+}
