@@ -13,20 +13,21 @@ import (
 const (
 	// checksumSample leaves one of 64 reports to be looked at.
 	checksumSample = 63
-	// maxHeaderNodes bounds the nodes of which headers are counted; each counts twice.
+	// maxHeaderNodes bounds the nodes of which headers are counted; each counts up to six times.
 	maxHeaderNodes = 4096
 	// Headers of a node are right as a rule if leastHeaders were looked at, and at most one in headersPerWrong was wrong.
 	leastHeaders, headersPerWrong = 30, 100
 )
 
-// A checksumKey is a node and what its reports are about: packets with INT in them, or without.
+// A checksumKey is a node, what its reports are about, packets with INT in them or without, and which of their checksums it is.
 type checksumKey struct {
 	node uint32
 	int  bool
+	l4   uint8 // its protocol; 0: the checksum of IPv4
 }
 
 func checksumKeyOf(r *telemetry.Report) checksumKey {
-	return checksumKey{r.NodeID, r.Is(telemetry.Embedded | telemetry.Instructed)}
+	return checksumKey{node: r.NodeID, int: r.Is(telemetry.Embedded | telemetry.Instructed)}
 }
 
 // A headerCount is how many headers were looked at, and how many were wrong, since the last scan.
@@ -42,7 +43,8 @@ type headerCount struct {
 // A checksumTable counts headers by node until a Scanner takes them.
 type checksumTable struct {
 	nodes    map[checksumKey]*headerCount
-	total    uint64 // wrong ones
+	total    uint64 // wrong ones of IPv4
+	l4       uint64 // wrong ones of TCP and UDP, of those that were looked at
 	overflow uint64 // wrong ones of nodes for which there was no room
 }
 
@@ -88,6 +90,38 @@ func (t *checksumTable) wrong(r *telemetry.Report, nowNs int64) {
 		t.overflow++
 		return
 	}
+	n.note(r, nowNs)
+}
+
+// lookL4 counts the TCP or UDP checksum in a report, which has CheckedL4.
+func (t *checksumTable) lookL4(r *telemetry.Report, nowNs int64) {
+	wrong := r.Is(telemetry.WrongL4Checksum)
+	if wrong {
+		t.l4++
+	}
+	if !r.HasNodeID {
+		return
+	}
+	k := checksumKeyOf(r)
+	k.l4 = r.Flow.Protocol
+	if r.Is(telemetry.HasOuter) {
+		k.l4 = r.Outer.Protocol
+	}
+	n := t.count(k)
+	switch {
+	case n == nil && wrong:
+		t.overflow++
+	case n != nil:
+		n.looked++
+		if wrong {
+			n.lookedWrong++
+			n.note(r, nowNs)
+		}
+	}
+}
+
+// note counts a report with a wrong checksum.
+func (n *headerCount) note(r *telemetry.Report, nowNs int64) {
 	if n.wrong == 0 {
 		n.first = nowNs
 	}
@@ -134,8 +168,11 @@ func (s *Scanner) scanChecksums() {
 			s.headers[k] = h
 		}
 		key := eventKey{kind: telemetry.EventMalformed, node: k.node, reason: wrongChecksumReason}
+		if k.l4 != 0 {
+			key.reason = wrongL4ChecksumReason
+		}
 		if n.wrong > 0 && h.right() {
-			s.log.note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { s.tellHeaders(e, k.node, n) })
+			s.log.note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { s.tellHeaders(e, k, n) })
 			continue // what is an event is not the rule
 		}
 		h.looked += n.looked
@@ -146,13 +183,17 @@ func (s *Scanner) scanChecksums() {
 	}
 }
 
-// wrongChecksumReason is no number of an error of wire.
-const wrongChecksumReason = 255
+// These reasons are no numbers of errors of wire.
+const wrongChecksumReason, wrongL4ChecksumReason = 255, 254
 
-func (s *Scanner) tellHeaders(e *telemetry.Event, node uint32, n *headerCount) {
+func (s *Scanner) tellHeaders(e *telemetry.Event, k checksumKey, n *headerCount) {
 	e.Severity, e.ReasonName, e.Bytes = telemetry.Warning, "wrong_ipv4_checksum", n.datagram
-	s.at(e, &station{node: node, has: telemetry.HasNode})
-	e.Text = fmt.Sprintf("packets that %s reports have an IPv4 header whose checksum is wrong; they had right ones before", s.name(node))
+	s.at(e, &station{node: k.node, has: telemetry.HasNode})
+	what := "an IPv4 header whose checksum"
+	if k.l4 != 0 {
+		e.ReasonName, what = "wrong_l4_checksum", "a "+telemetry.ProtocolName(k.l4)+" checksum that"
+	}
+	e.Text = fmt.Sprintf("packets that %s reports have %s is wrong; they had right ones before", s.name(k.node), what)
 	if n.hasFlow {
 		flow := telemetry.EndpointsOf(&n.flow)
 		e.Flow = &flow

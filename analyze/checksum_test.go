@@ -18,6 +18,7 @@ type damager struct {
 	dscp         uint8 // of packets with INT in them, or without
 	afterNs      int64 // since the start
 	one          int   // of so many
+	l4           bool  // a TCP header instead
 	seen, broken int
 	firstNs      int64
 }
@@ -28,9 +29,13 @@ func (d *damager) Report(atNs uint64, frame []byte) error {
 	datagram, _ := test.UDP(frame)
 	header := bytes.Index(datagram.Payload, []byte{0x08, 0x00, 0x45}) + 2 // behind Ethernet
 	node := datagram.Payload[7]                                           // the last byte of the node id (TR 2.0 §3.3)
-	if header >= 2 && datagram.Payload[header+1]>>2 == d.dscp && uint32(node) == d.node && int64(atNs) >= d.start+d.afterNs {
+	if header >= 2 && datagram.Payload[header+1]>>2 == d.dscp && uint32(node) == d.node && int64(atNs) >= d.start+d.afterNs && (!d.l4 || datagram.Payload[header+9] == 6) {
 		if d.seen++; d.seen%d.one == 0 {
-			datagram.Payload[header+4] ^= 0x10 // a bit of the identification
+			at := header + 4 // the identification
+			if d.l4 {
+				at = header + 20 + 8 // the acknowledgement number
+			}
+			datagram.Payload[at] ^= 0x10
 			d.broken++
 			if d.firstNs == 0 {
 				d.firstNs = int64(atNs)
@@ -87,6 +92,48 @@ func TestWrongChecksums(t *testing.T) {
 	}
 }
 
+// The same for checksums of TCP, of those that are looked at.
+func TestWrongL4Checksums(t *testing.T) {
+	if raceDetector {
+		t.Skip("races do not depend on it")
+	}
+	for _, c := range []struct {
+		name    string
+		afterNs int64
+		one     int
+	}{
+		{"some", 1200 * millisecond, 10},
+		{"always some", 0, 10},
+		{"none, of IPv4 and IPv6", 0, 1 << 30},
+	} {
+		s, err := scenario.Load(filepath.Join(test.Root(), "scenarios/steady.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := emulation{duration: 2e9, shards: 2, nodes: everyPacket}
+		s.INT.Text = []byte(e.nodes)
+		v := e.collector(t, s)
+		d := &damager{virtualCollector: v, node: 1, dscp: 0x17, afterNs: c.afterNs, one: c.one, l4: true}
+		e.send(t, s, d, &v.truth)
+		v.advance(v.start + 8*second)
+		wrong := v.Counters().WrongL4Checksums
+		if wrong == 0 != (d.broken == 0) || wrong > uint64(d.broken)/4 {
+			t.Errorf("%s: %d packets are wrong of %d that were broken, whole or not", c.name, wrong, d.broken)
+		}
+		events := v.eventsOf(telemetry.EventMalformed)
+		if c.afterNs == 0 {
+			if len(events) > 0 {
+				t.Errorf("%s: got %+v", c.name, events[0])
+			}
+			continue
+		}
+		if len(events) != 1 || *events[0].Node != 1 || events[0].Count != wrong || events[0].Start.UnixNano() < d.firstNs ||
+			events[0].ReasonName != "wrong_l4_checksum" || len(events[0].Bytes) == 0 || events[0].Flow == nil {
+			t.Errorf("%s: got %+v, want %d from %d", c.name, events, wrong, d.firstNs)
+		}
+	}
+}
+
 // Real switches leave checksums as they were, or wrong: none of what was captured is an event.
 func TestCapturesHaveNoWrongChecksumEvents(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "testdata/captures/*_reports.pcap"))
@@ -119,7 +166,7 @@ func TestCapturesHaveNoWrongChecksumEvents(t *testing.T) {
 			scanner.Scan((i + 1) * second)
 		}
 		wrong += c.Counters().WrongChecksums
-		list, _ := log.Events(func(e *telemetry.Event) bool { return e.ReasonName == "wrong_ipv4_checksum" }, 10)
+		list, _ := log.Events(func(e *telemetry.Event) bool { return strings.HasPrefix(e.ReasonName, "wrong_") }, 10)
 		for i := range list {
 			t.Errorf("%s: %+v", filepath.Base(file), list[i])
 		}

@@ -148,6 +148,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.exceeded(r, nowNs)
 		s.checksums.wrong(r, nowNs)
 	}
+	if r.Is(telemetry.CheckedL4) {
+		s.checksums.lookL4(r, nowNs)
+	}
 	if s.reports&checksumSample == 0 {
 		s.checksums.look(r)
 	}

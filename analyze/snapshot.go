@@ -435,6 +435,7 @@ type Counters struct {
 	JudgementsLeftOut                     uint64 // reports of flows outside the full flow table that were not compared with the policy
 	SamplesOverflow                       uint64
 	WrongChecksums                        uint64 // reports of packets whose IPv4 header has a wrong checksum
+	WrongL4Checksums                      uint64 // the same of TCP and UDP, of the packets that were looked at
 	Exporters, FlowLimit                  int
 	Queues                                int
 	QueuesOverflow, FlowsRejected         uint64
@@ -463,6 +464,7 @@ func (c *Collector) Counters() Counters {
 		n.JudgementsLeftOut += s.unjudged
 		n.FindingsOverflow += s.findings.overflow + s.checksums.overflow
 		n.WrongChecksums += s.checksums.total
+		n.WrongL4Checksums += s.checksums.l4
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {

@@ -62,6 +62,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, judgementsPostponedDesc, n.JudgementsPostponed)
 	counter(ch, judgementsLeftOutDesc, n.JudgementsLeftOut)
 	counter(ch, wrongChecksumsDesc, n.WrongChecksums)
+	counter(ch, wrongL4ChecksumsDesc, n.WrongL4Checksums)
 	counter(ch, findingsUnplacedDesc, n.FindingsOverflow)
 	counter(ch, samplesUnplacedDesc, n.SamplesOverflow)
 	events := s.cfg.Events.Counters()

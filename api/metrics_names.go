@@ -30,6 +30,7 @@ var (
 	judgementsPostponedDesc = desc("judgements_postponed_total", "Times that the path of a flow was not compared with the policy yet because too many flows took new paths within a second.")
 	judgementsLeftOutDesc   = desc("judgements_left_out_total", "Reports that were not compared with the policy because the full flow table did not take their flow.")
 	wrongChecksumsDesc      = desc("wrong_checksums_total", "Reports of packets whose IPv4 header has a checksum that does not fit.")
+	wrongL4ChecksumsDesc    = desc("wrong_l4_checksums_total", "Reports of whole packets whose TCP or UDP checksum was looked at, one in eight, and does not fit.")
 	findingsUnplacedDesc    = desc("findings_unplaced_total", "Times that something wrong with a path or a report is in no event because a table was full.")
 	samplesUnplacedDesc     = desc("samples_unplaced_total", "Damaged and malformed datagrams for whose exporter and reason no sample could be kept because there are too many.")
 
@@ -79,7 +80,7 @@ var (
 	scrapeDescs = []*prometheus.Desc{
 		buildInfoDesc, datagramsDesc, refusedUnlistedDesc, kernelDropsDesc, receiveBufferDesc, receiveBufferWantedDesc, reportsDesc, reportsWithoutFlowDesc, flowsDesc,
 		flowsLimitDesc, flowsEvictedDesc, flowsRejectedDesc, pathsDesc, pathsEvictedDesc, joinsCutDesc, dropPlacesDesc, dropsUnplacedDesc, eventsOpenDesc,
-		judgementsPostponedDesc, judgementsLeftOutDesc, wrongChecksumsDesc, findingsUnplacedDesc, samplesUnplacedDesc,
+		judgementsPostponedDesc, judgementsLeftOutDesc, wrongChecksumsDesc, wrongL4ChecksumsDesc, findingsUnplacedDesc, samplesUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc, burstSamplesLostDesc,
 		burstSamplesThinDesc, eventsUnwatchedDesc, exportersDesc, exportersOverflowDesc,
 		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc, completenessDesc, lossUnknownDesc, ledgerEarlyDesc,

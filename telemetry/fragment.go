@@ -138,8 +138,12 @@ func (d *Decoder) ipv4(b []byte) error {
 	if !f.ip && !fits(b[:n]) {
 		d.report.Flags |= WrongChecksum
 	}
-	if total := int(h.TotalLength); total >= n && total < len(b) {
+	total := int(h.TotalLength)
+	if total >= n && total < len(b) {
 		b = b[:total] // Ethernet or report padding
+	}
+	if !f.ip && total == len(b) && !h.IsFragment() && d.looksAtL4(b[n:], h.Protocol) {
+		d.noteL4(packet.Sum(b[n:], packet.PseudoIPv4(h.Src, h.Dst, h.Protocol, len(b)-n)))
 	}
 	d.enter(h.TTL, h.DSCP, int(h.TotalLength))
 	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom4(h.Src), AddrFrom4(h.Dst)
@@ -170,6 +174,9 @@ func (d *Decoder) ipv6(b []byte) error {
 	}
 	if total := n + int(h.PayloadLength); total > n && total < len(b) && !d.dialect.Has(codepoint.QuirkTSReport) {
 		b = b[:total]
+	}
+	if !f.ip && n+int(h.PayloadLength) == len(b) && d.looksAtL4(b[n:], h.NextHeader) {
+		d.noteL4(packet.Sum(b[n:], packet.PseudoIPv6(h.Src, h.Dst, h.NextHeader, len(b)-n)))
 	}
 	d.enter(h.HopLimit, h.DSCP, n+int(h.PayloadLength))
 	d.report.Flow.Src, d.report.Flow.Dst = AddrFrom16(h.Src), AddrFrom16(h.Dst)

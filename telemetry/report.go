@@ -63,26 +63,28 @@ func (v Version) SequenceBits() int {
 }
 
 // Flags of a report and of the INT header in its fragment.
-type Flags uint16
+type Flags uint32
 
 // Flags.
 const (
-	Dropped       Flags = 1 << iota // D: the packet was dropped
-	Congested                       // Q: a monitored queue was congested
-	Tracked                         // F: the packet belongs to a tracked flow
-	Intermediate                    // I: a transit node reports the stack so far (TR 2.0)
-	Embedded                        // the fragment carries an INT stack or IOAM trace: Hops holds it (INT-MD)
-	Instructed                      // the fragment carries INT instructions only (INT-MX)
-	HopLimit                        // E of the INT header: the maximum hop count was reached
-	MTUExceeded                     // M of the INT header
-	Discard                         // D of an INT 2.x header or C of an older one: a copy or probe, not delivered to the host
-	StackCut                        // the report ends inside the stack: the oldest hops are missing or incomplete
-	LaterFragment                   // an IP fragment without L4 header
-	HasFlow                         // Flow is known
-	HasOuter                        // Outer is known
-	HasDevice                       // Device is known
-	DropSummary                     // a Transparent Security drop report: Drop* of the report, no packet
-	WrongChecksum                   // the checksum of the outermost IPv4 header in the fragment does not fit the header
+	Dropped         Flags = 1 << iota // D: the packet was dropped
+	Congested                         // Q: a monitored queue was congested
+	Tracked                           // F: the packet belongs to a tracked flow
+	Intermediate                      // I: a transit node reports the stack so far (TR 2.0)
+	Embedded                          // the fragment carries an INT stack or IOAM trace: Hops holds it (INT-MD)
+	Instructed                        // the fragment carries INT instructions only (INT-MX)
+	HopLimit                          // E of the INT header: the maximum hop count was reached
+	MTUExceeded                       // M of the INT header
+	Discard                           // D of an INT 2.x header or C of an older one: a copy or probe, not delivered to the host
+	StackCut                          // the report ends inside the stack: the oldest hops are missing or incomplete
+	LaterFragment                     // an IP fragment without L4 header
+	HasFlow                           // Flow is known
+	HasOuter                          // Outer is known
+	HasDevice                         // Device is known
+	DropSummary                       // a Transparent Security drop report: Drop* of the report, no packet
+	WrongChecksum                     // the checksum of the outermost IPv4 header in the fragment does not fit the header
+	CheckedL4                         // the fragment has a whole packet, and its TCP or UDP checksum was looked at
+	WrongL4Checksum                   // that one does not fit
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -179,7 +181,7 @@ func (b *Batch) Add(r *Report) {
 		to.Hops = b.takeHops(len(r.Hops))
 		copy(to.Hops, r.Hops)
 	}
-	if b.KeepDatagrams || r.Is(HopLimit|MTUExceeded|WrongChecksum) {
+	if b.KeepDatagrams || r.Is(HopLimit|MTUExceeded|WrongChecksum|WrongL4Checksum) {
 		to.Datagram = b.datagrams.keep(r.Datagram)
 	} else {
 		to.Datagram = nil
