@@ -37,7 +37,7 @@ var (
 	eventsOpenDesc      = desc("events_open", "Events that go on.")
 	eventsDesc          = desc("events_total", "Events that were found, also those that go on.")
 	eventsUnplacedDesc  = desc("events_unplaced_total", "Times that an event was found and is in no list because too many went on.")
-	eventsUnwatchedDesc = desc("events_unwatched_total", "Links, groups of ports and new flows that no event can be about because there was no room to watch them, added up over all scans.")
+	eventsUnwatchedDesc = desc("events_unwatched_total", "Links, groups of ports, new flows, and holes in TCP streams and their paths, that no event can be about because there was no room to watch them, added up over all scans.")
 
 	queuesDesc            = desc("queues", "Queues in the queue tables of all shards; a queue may be in several.")
 	queuesUnplacedDesc    = desc("queues_unplaced_total", "Times that a packet told of a queue that is in no list because a queue table was full.")
