@@ -28,6 +28,14 @@ await run({
     assert.match(await hash(page), /since=\d{4}-.*&until=\d{4}-/);
   },
 
+  async 'now stands still, a range that follows does not'() {
+    const page = await open('#/flows');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Go on' }).waitFor();
+    await go(page, '#/events?since=10m');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+  },
+
   async 'what a link says of a time stays, however it says it'() {
     const page = await open('#/events?since=10m&until=5m');
     await page.waitForFunction(() => /since=\d{4}-.*&until=\d{4}-/.test(location.hash));
