@@ -14,6 +14,7 @@ import (
 // it are counted together in Overflow.
 type Exporters struct {
 	mu       sync.Mutex // held by the receiver for a batch, by readers for a snapshot
+	socket   uint32     // its number, see NewLedger
 	max      int
 	accounts []*exporter
 	entries  map[exporterKey]*exporter // an account may have two keys, see entry
@@ -47,6 +48,7 @@ type exporterKey struct {
 
 type exporter struct {
 	sequence
+	number             uint32 // of the account, from 1 on
 	key                exporterKey
 	first, last        int64
 	received, reports  uint64
@@ -58,6 +60,8 @@ type exporter struct {
 	bad                *badCounts // nil if all could be read
 	samples            sampled
 
+	fate      fate       // of the reports
+	row       int        // of the ledger, the latest: as many were there before it
 	closed    counts     // when the interval was closed
 	closedBad *badCounts // nil: nothing
 	origin    counts     // when the state was restored
@@ -71,13 +75,14 @@ func NewExporters(limit int) *Exporters {
 	return &Exporters{max: limit, entries: map[exporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
 }
 
-// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order, and sets Repeated of
-// those that came again: their reports are for no table.
-func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
+// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account of each,
+// and Repeated of those that came again: their reports are for no table. What it returns is for Batch.Attribute.
+func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.Origin {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.turn(nowNs)
 	e.received += uint64(len(headers))
+	repeated := 0
 	for i := range headers {
 		h := &headers[i]
 		e.reports += uint64(h.Reports)
@@ -89,12 +94,14 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 		x := recent.exporter
 		if x == nil || key != recent.key {
 			if x = e.entry(key, h, nowNs); x == nil {
+				h.Account = 0
 				e.overflow++
 				e.unplaced += uint64(h.Reports)
 				continue
 			}
 			recent.key, recent.exporter = key, x
 		}
+		h.Account = x.number
 		x.last = nowNs
 		x.received++
 		x.reports += uint64(h.Reports)
@@ -106,11 +113,13 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) {
 			x.hasSequence = true
 			if x.observe(h.Sequence) && x.orderly() {
 				h.Repeated = true
+				repeated++
 				e.repeated += uint64(h.Reports)
 				x.repeated += uint64(h.Reports)
 			}
 		}
 	}
+	return telemetry.Origin{Socket: e.socket, Turn: e.ledger.turn, Accounts: uint32(len(e.accounts)), Repeated: repeated}
 }
 
 // broke counts a datagram that broke a rule.
@@ -157,6 +166,7 @@ func (e *Exporters) entry(key exporterKey, h *telemetry.Header, nowNs int64) *ex
 // place lists an account.
 func (e *Exporters) place(x *exporter) {
 	e.accounts = append(e.accounts, x)
+	x.number = uint32(len(e.accounts))
 	e.entries[x.key] = x
 	if x.nodeless {
 		key := x.key

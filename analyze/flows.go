@@ -77,6 +77,8 @@ type flow struct {
 	entered           pathEntry
 	stream            stream
 
+	reporters reporters
+
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath
 }

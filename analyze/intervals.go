@@ -34,6 +34,8 @@ type Intervals struct {
 	burstsGiven     uint64
 
 	ungivenHosts, ungivenBursts atomic.Uint64
+
+	kept keptReports
 }
 
 // A hopPlace is what hops of several paths are added up by.
@@ -62,6 +64,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		v.shards = append(v.shards, p)
 	}
 	v.noteExporters()
+	c.kept = &v.kept
 	c.Timing.giveDelays()
 	return v
 }

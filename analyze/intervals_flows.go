@@ -32,6 +32,7 @@ type shardIntervals struct {
 	paths        []*path       // copies; nil: nothing was given
 	queues       []givenQueue
 	gone         []telemetry.FlowInterval
+	goneReports  reportCounts       // of the flows in gone
 	left         map[int][]leftPath // by place: paths that flows no longer keep
 	lefts        int                // in all
 	ungivenFlows uint64
@@ -76,34 +77,42 @@ func (p *shardIntervals) flow(place int) *givenFlow {
 	return &p.flows[place>>chunkBits][place&(chunkSize-1)]
 }
 
-// forgetFlow takes what was not given yet of a flow that gives way. The caller holds the lock of the shard.
-func (s *Shard) forgetFlow(place int, f *flow) {
+// forgetFlow takes what was not given yet of a flow that gives way; false: there is no room for it. The caller holds the lock of
+// the shard.
+func (s *Shard) forgetFlow(place int, f *flow) bool {
 	p := s.intervals
-	if len(p.gone) >= maxGone {
-		p.ungivenFlows += f.packets - p.flow(place).packets
-	} else {
+	room := len(p.gone) < maxGone
+	if room {
 		p.gone = s.flowIntervals(p.gone, f, place)
+		p.goneReports.add(&f.reporters)
+	} else {
+		p.ungivenFlows += f.packets - p.flow(place).packets
 	}
 	*p.flow(place) = givenFlow{}
+	return room
 }
 
 // takeFlows gives what was counted of the flows of a shard.
 func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give func(*telemetry.Intervals)) {
 	batch := &telemetry.Intervals{}
+	var reports reportCounts // in batch
 	send := func() {
 		for i := range batch.Flows {
 			batch.Flows[i].StartNs = startNs
 		}
 		v.hostsOf(batch.Flows, false)
 		if len(batch.Flows) > 0 {
+			batch.Settled = v.kept.settles(reports)
 			give(batch)
 		}
-		batch = &telemetry.Intervals{}
+		batch, reports = &telemetry.Intervals{}, nil
 	}
 	for from := 0; ; from += flowsUnderLock {
 		s.mu.Lock()
 		if from == 0 {
 			batch.Flows, p.gone = p.gone, nil
+			reports, p.goneReports = p.goneReports, nil
+			s.fates.give(reports)
 		}
 		end := min(from+flowsUnderLock, s.flows.count)
 		for place := from; place < end; place++ {
@@ -111,6 +120,8 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 			// Packets that waited for postcards are counted without a new report.
 			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
 				batch.Flows = s.flowIntervals(batch.Flows, f, place)
+				reports.add(&f.reporters)
+				s.fates.giveFlow(f)
 			}
 		}
 		done := end == s.flows.count

@@ -22,6 +22,7 @@ type Ledger struct {
 	mu    sync.Mutex // held before the lock of Exporters
 	drops []dropReading
 	gaps  []telemetry.LossGap
+	fates []accountFate // memory that is reused
 }
 
 // A LedgerSocket is the socket of the Exporters with the same index.
@@ -42,6 +43,9 @@ const maxGaps = 100
 
 // NewLedger returns the ledger of a collector, whose Exporters are complete; sockets has one for each of them.
 func NewLedger(c *Collector, sockets []LedgerSocket) *Ledger {
+	for i, e := range c.Exporters {
+		e.socket = uint32(i)
+	}
 	return &Ledger{collector: c, sockets: sockets, drops: make([]dropReading, len(c.Exporters))}
 }
 
@@ -49,6 +53,7 @@ func NewLedger(c *Collector, sockets []LedgerSocket) *Ledger {
 func (l *Ledger) Tick(nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.settle()
 	for i, e := range l.collector.Exporters {
 		e.mu.Lock()
 		e.turn(nowNs)
@@ -105,6 +110,8 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 	defer l.mu.Unlock()
 	a := LossAnswer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
 	span := lossSpan{LossQuery: q, startNs: nowNs}
+	l.settle()
+	span.stores = l.collector.kept != nil
 	a.Tables = l.tables()
 	for i, e := range l.collector.Exporters {
 		n, known := l.readDrops(i)
@@ -144,6 +151,24 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
 	})
 	return a
+}
+
+// settle lets the accounts know what became of reports. The order is against that in which reports go: so nothing is told of
+// reports that nobody knows of yet.
+func (l *Ledger) settle() {
+	l.fates = l.collector.kept.take(l.fates[:0])
+	for _, s := range l.collector.Shards {
+		s.mu.Lock()
+		l.fates = s.fates.take(l.fates)
+		s.mu.Unlock()
+	}
+	for i := range l.fates {
+		f := &l.fates[i]
+		e := l.collector.Exporters[f.socket]
+		e.mu.Lock()
+		e.settle(f)
+		e.mu.Unlock()
+	}
 }
 
 // dropsOf returns what the kernel dropped of the one exporter of a socket; nil if there are others to which it may have

@@ -20,13 +20,14 @@ type counts struct {
 	sent, unique, late, away, duplicate, reordered, restarted uint64
 	revised                                                   revision
 	repeated                                                  uint64
+	fate                                                      fate // of the reports
 }
 
 func (x *exporter) counts() counts {
 	return counts{
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
 		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered, restarted: x.Restarted,
-		revised: x.revised, repeated: x.repeated,
+		revised: x.revised, repeated: x.repeated, fate: x.fate,
 	}
 }
 
@@ -35,7 +36,7 @@ func (c counts) minus(b counts) counts {
 		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged, malformed: c.malformed - b.malformed,
 		sent: c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
 		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered, restarted: c.restarted - b.restarted,
-		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated,
+		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated, fate: c.fate.minus(b.fate),
 	}
 }
 
@@ -44,7 +45,7 @@ func (c counts) plus(b counts) counts {
 		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged, malformed: c.malformed + b.malformed,
 		sent: c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
 		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered, restarted: c.restarted + b.restarted,
-		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated,
+		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated, fate: c.fate.plus(b.fate),
 	}
 }
 
@@ -58,10 +59,11 @@ func (c counts) corrected() counts {
 	return c
 }
 
-// A ledgerRow is what an account counted in an interval that is closed. Intervals without a datagram have none.
+// A ledgerRow is what an account counted in an interval that is closed. Intervals in which nothing happened have none.
 type ledgerRow struct {
 	x          *exporter
-	start, end int64 // nanoseconds since 1970
+	turn       uint32 // number of the interval; 0: it is of before this process
+	start, end int64  // nanoseconds since 1970
 	counts
 	known   bool // the sequence numbers count
 	reasons []reasonCount
@@ -84,10 +86,12 @@ type socketRow struct {
 
 // ledgerRows holds the intervals of a socket and its exporters, the oldest first.
 type ledgerRows struct {
-	opensNs, closesNs int64 // the interval that is open; 0: none yet
-	beganNs           int64 // the first one of this process
+	opensNs, closesNs int64  // the interval that is open; 0: none yet
+	turn              uint32 // its number, from 1 on
+	beganNs           int64  // the first one of this process
 	max               int
 	rows              []ledgerRow
+	gone              int // rows that were there before them
 	sockets           []socketRow
 	closed            uint64 // datagrams received when the interval was closed
 	early             uint64 // rows that gave way before their hour was over
@@ -109,6 +113,7 @@ func (e *Exporters) turn(nowNs int64) {
 	} else {
 		l.beganNs = nowNs
 	}
+	l.turn++
 	l.opensNs = nowNs
 	if l.closesNs == nowNs-nowNs%IntervalNs {
 		l.opensNs = l.closesNs // one follows the other
@@ -116,7 +121,7 @@ func (e *Exporters) turn(nowNs int64) {
 	l.closesNs = nowNs - nowNs%IntervalNs + IntervalNs
 }
 
-// closeInterval adds a row for each exporter of which something came.
+// closeInterval adds a row for each exporter of which something came, or something happened to what had come.
 func (e *Exporters) closeInterval(endNs int64) {
 	l := &e.ledger
 	l.trim(endNs - keptNs)
@@ -124,9 +129,9 @@ func (e *Exporters) closeInterval(endNs int64) {
 	l.closed = e.received
 	for _, x := range e.accounts {
 		now := x.counts()
-		if now.received != x.closed.received {
-			l.add(ledgerRow{
-				x: x, start: l.opensNs, end: endNs, counts: now.minus(x.closed), known: x.lossKnown() == lossIsKnown,
+		if now != x.closed {
+			x.row = l.add(ledgerRow{
+				x: x, turn: l.turn, start: l.opensNs, end: endNs, counts: now.minus(x.closed), known: x.lossKnown() == lossIsKnown,
 				reasons: x.bad.since(x.closedBad),
 			})
 			x.closed = now
@@ -141,6 +146,22 @@ func (e *Exporters) closeInterval(endNs int64) {
 	}
 }
 
+// settle takes note of what became of reports: those that arrived in an interval that is closed are told of there.
+func (e *Exporters) settle(f *accountFate) {
+	if f.account == 0 {
+		return // of exporters that found no place
+	}
+	x := e.accounts[f.account-1]
+	x.fate = x.fate.plus(f.fate)
+	if f.turn == e.ledger.turn || f.turn == whenever {
+		return
+	}
+	x.closed.fate = x.closed.fate.plus(f.fate)
+	if row := e.ledger.find(x, f.turn); f.turn != noTurn && row != nil {
+		row.fate = row.fate.plus(f.fate)
+	}
+}
+
 // sinceNs returns since when all intervals are there.
 func (l *ledgerRows) sinceNs() int64 {
 	switch {
@@ -152,17 +173,34 @@ func (l *ledgerRows) sinceNs() int64 {
 	return l.opensNs
 }
 
-// add puts a row behind the others; if there are too many the oldest gives way.
-func (l *ledgerRows) add(r ledgerRow) {
+// add puts a row behind the others and returns its number; if there are too many the oldest gives way.
+func (l *ledgerRows) add(r ledgerRow) int {
 	if len(l.rows) >= l.max {
 		l.forget(len(l.rows)/8 + 1)
 	}
 	l.rows = append(l.rows, r)
+	return l.gone + len(l.rows) - 1
+}
+
+// find returns the row of x in an interval that is closed; nil if there is none any more.
+func (l *ledgerRows) find(x *exporter, turn uint32) *ledgerRow {
+	for i := min(x.row-l.gone, len(l.rows)-1); i >= 0 && l.rows[i].turn >= turn; i-- { // nearly always the first
+		if r := &l.rows[i]; r.x == x && r.turn == turn {
+			return r
+		}
+	}
+	return nil
 }
 
 // forget drops the n oldest rows before their time.
 func (l *ledgerRows) forget(n int) {
 	l.early += uint64(n)
+	l.drop(n)
+}
+
+// drop drops the n oldest rows.
+func (l *ledgerRows) drop(n int) {
+	l.gone += n
 	l.rows = without(l.rows, n)
 }
 
@@ -173,7 +211,7 @@ func (l *ledgerRows) trim(sinceNs int64) {
 		n++
 	}
 	if n > len(l.rows)/8 || n > 1024 { // not for each row
-		l.rows = without(l.rows, n)
+		l.drop(n)
 	}
 	n = 0
 	for n < len(l.sockets) && (l.sockets[n].end <= sinceNs || len(l.sockets)-n >= 2*keptIntervals) {

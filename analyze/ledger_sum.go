@@ -10,6 +10,7 @@ import (
 type lossSpan struct {
 	LossQuery
 	startNs, endNs int64 // of the intervals that were added up
+	stores         bool  // there is a store
 }
 
 func (s *lossSpan) all() bool { return s.SinceNs == 0 && s.UntilNs == 0 }
@@ -68,12 +69,12 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 	for i := range e.ledger.rows {
 		r := &e.ledger.rows[i]
 		if s.has(r.start, r.end) {
-			of(r.x).add(&r.counts, r.known, r.reasons)
+			of(r.x).add(&r.counts, r.known, r.reasons, r.turn != noTurn)
 			if s.Intervals {
 				one := stretch{known: true}
-				one.add(&r.counts, r.known, r.reasons)
+				one.add(&r.counts, r.known, r.reasons, r.turn != noTurn)
 				of(r.x).intervals = append(of(r.x).intervals, telemetry.LossInterval{
-					Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), LossCount: one.answer(false),
+					Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), LossCount: one.answer(s, false),
 				})
 			}
 		}
@@ -81,20 +82,20 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 	open := s.has(e.ledger.opensNs, e.ledger.closesNs)
 	list := make([]telemetry.Loss, 0, len(e.accounts))
 	for _, x := range e.accounts {
-		if now := x.counts(); open && now.received != x.closed.received {
+		if now := x.counts(); open && now != x.closed {
 			more, known, reasons := now.minus(x.closed), x.lossKnown() == lossIsKnown, x.bad.since(x.closedBad)
-			of(x).add(&more, known, reasons)
+			of(x).add(&more, known, reasons, true)
 			if s.Intervals {
 				one := stretch{known: true}
-				one.add(&more, known, reasons)
+				one.add(&more, known, reasons, true)
 				of(x).intervals = append(of(x).intervals, telemetry.LossInterval{
-					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true, LossCount: one.answer(false),
+					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true, LossCount: one.answer(s, false),
 				})
 			}
 		}
 		sum := sums[x]
 		if s.all() {
-			whole := &stretch{counts: x.counts(), known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil)}
+			whole := &stretch{counts: x.counts(), here: x.counts().minus(x.origin), isHere: true, known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil)}
 			if sum != nil {
 				whole.intervals = sum.intervals
 			}
@@ -103,7 +104,7 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		if sum == nil {
 			continue
 		}
-		a := telemetry.Loss{Source: x.key.source, LossCount: sum.answer(s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
+		a := telemetry.Loss{Source: x.key.source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
 		if !sum.known && a.LossKnown == lossIsKnown {
 			a.LossKnown = "no: its sequence numbers did not count in some of these intervals"
 		}
@@ -116,20 +117,26 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 // A stretch is a sum of intervals of an exporter.
 type stretch struct {
 	counts
+	here      counts // of these, what this process counted
+	isHere    bool   // it counted in some of them
 	known     bool
 	reasons   []reasonCount
 	intervals []telemetry.LossInterval
 }
 
-func (s *stretch) add(c *counts, known bool, reasons []reasonCount) {
+// add adds an interval; here: this process counted in it.
+func (s *stretch) add(c *counts, known bool, reasons []reasonCount, here bool) {
 	s.counts = s.plus(*c)
+	if here {
+		s.here, s.isHere = s.here.plus(*c), true
+	}
 	s.known = s.known && known
 	s.reasons = append(s.reasons, reasons...)
 }
 
 // answer spells the sum out. In that of all time, what came late is corrected, since it arrived, and what was found out later.
 // Intervals stay as they were when they were closed.
-func (s *stretch) answer(corrected bool) telemetry.LossCount {
+func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 	n := s.counts
 	if corrected {
 		n = n.corrected()
@@ -137,6 +144,9 @@ func (s *stretch) answer(corrected bool) telemetry.LossCount {
 	a := telemetry.LossCount{
 		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Repeated: n.repeated, Restarted: n.restarted,
 		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
+	}
+	if s.isHere {
+		a.Fate = s.here.fateOf(span.stores, corrected)
 	}
 	for _, r := range s.reasons {
 		if r.damaged {
@@ -158,5 +168,27 @@ func (s *stretch) answer(corrected bool) telemetry.LossCount {
 	lost := n.sent - arrived
 	sent, away, late, duplicate, reordered := n.sent, n.away, n.late, n.duplicate, n.reordered
 	a.Sent, a.Arrived, a.Lost, a.Away, a.Late, a.Duplicate, a.Reordered = &sent, &arrived, &lost, &away, &late, &duplicate, &reordered
+	return a
+}
+
+// fateOf spells out what became of the reports; allTime: of all of them, so that it is known how many are where.
+func (c *counts) fateOf(stores, allTime bool) *telemetry.ReportFate {
+	f := &c.fate
+	inTables := c.repeated + f.flowless + f.keptOut + f.placed
+	a := &telemetry.ReportFate{
+		Reports: c.reports, Repeated: c.repeated, Waiting: c.reports - min(inTables, c.reports), Flowless: f.flowless, KeptOut: f.keptOut,
+		InFlows: f.placed, Unfollowed: f.crowded, Evicted: f.evicted,
+	}
+	if allTime {
+		held := f.placed - f.crowded - f.evicted - f.given
+		a.Held = &held
+	}
+	if stores {
+		queued, stored, dropped := f.given-f.stored-f.dropped, f.stored, f.dropped
+		a.Stored, a.StoreDropped = &stored, &dropped
+		if allTime {
+			a.Queued = &queued
+		}
+	}
 	return a
 }

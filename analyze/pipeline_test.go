@@ -65,7 +65,7 @@ func (p *pipeline) take(datagrams [][]byte) {
 		for i, b := range datagrams[:n] {
 			p.decoder.Decode(b, exporterOf[i&3], 6000, &p.batch, &p.headers[i])
 		}
-		p.exporters.Observe(p.headers[:n], p.now)
+		p.batch.Attribute(p.exporters.Observe(p.headers[:n], p.now), p.headers[:n])
 		p.shard.Process(&p.batch, p.now)
 		p.now += 40_000 // 64 reports at 1.6 million a second
 		datagrams = datagrams[n:]

@@ -168,12 +168,12 @@ func (v *virtualCollector) Report(atNs uint64, frame []byte) error {
 func (v *virtualCollector) take(atNs int64, d test.Datagram) {
 	v.batch.Reset()
 	v.decoder.Decode(d.Payload, d.Src, d.DstPort, &v.batch, &v.header[0])
-	v.Exporters[0].Observe(v.header[:], atNs)
-	v.batch.DropRepeated(v.header[:])
+	v.batch.Attribute(v.Exporters[0].Observe(v.header[:], atNs), v.header[:])
 	for i := range v.batch.Reports {
 		r := &v.batch.Reports[i]
 		owner := v.Shards[r.Flow.Hash()%uint64(len(v.Shards))]
 		v.one.Reset()
+		v.one.Origin = v.batch.Origin
 		v.one.Add(&v.batch.Reports[i])
 		owner.Process(&v.one, atNs) // which says whether it wants datagrams
 	}

@@ -14,7 +14,7 @@ import (
 
 // Config bounds a Shard. Use DefaultConfig and change what is needed.
 type Config struct {
-	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 600
+	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 660
 	// bytes, a path 1.4 kB and 0.7 kB for each hop.
 	MaxFlows, MaxPaths, MaxDrops int
 	// MaxQueues bounds the queues whose length is kept, 0.8 kB each.
@@ -37,7 +37,7 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath, perPlace, perDrop, perQueue = 620, 1500 + 5*720, 1260, 400, 900
+	const perFlow, perPath, perPlace, perDrop, perQueue = 660, 1500 + 5*720, 1260, 400, 900
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
@@ -81,6 +81,8 @@ type Shard struct {
 	breaches []telemetry.Breach        // memory that is reused
 	set      [maxFindingsOfPath]uint16 // the same
 
+	fates shardFates
+
 	intervals *shardIntervals // nil: nobody keeps them
 
 	lastNs int64 // time of the latest batch or tick
@@ -109,6 +111,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
+	s.fates.open(b.Origin)
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
@@ -138,6 +141,7 @@ func (s *Shard) pass(nowNs int64) {
 func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.reports++
 	if r.Is(telemetry.DropSummary) {
+		s.fates.of(r).flowless++
 		s.drops.summary(r, nowNs)
 		return
 	}
@@ -156,6 +160,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if !r.Is(telemetry.HasFlow) {
 		s.flowless++
+		s.fates.of(r).flowless++
 		return
 	}
 	f, tag := s.flow(r, nowNs)
@@ -210,13 +215,16 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
 		f := s.flows.at(place)
 		f.touched = true
+		s.fates.place(f, r)
 		return f, tag
 	}
 	if !s.admits(r) {
+		s.fates.of(r).keptOut++
 		return s.outsider(&r.Flow, tag, nowNs), tag
 	}
 	f := s.flows.insert(&r.Flow, tag, s.forget)
 	f.first = nowNs
+	s.fates.place(f, r)
 	if r.Flow.Tunnel != telemetry.TunnelNone {
 		s.outer[r.Flow] = r.Outer
 	}
@@ -225,8 +233,8 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 
 // forget frees what an evicted flow holds elsewhere.
 func (s *Shard) forget(place int, f *flow) {
-	if s.intervals != nil {
-		s.forgetFlow(place, f)
+	if s.intervals == nil || !s.forgetFlow(place, f) {
+		s.fates.evict(f)
 	}
 	s.release(f)
 }

@@ -18,6 +18,8 @@ type Collector struct {
 	Names     map[uint32]string // of nodes; may be nil, must not change
 	Timing    *Timing           // nil: nothing is known of clocks and delays
 	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
+
+	kept *keptReports // nil: there is no store
 }
 
 // A FlowFilter selects flows; zero fields select all.

@@ -101,9 +101,10 @@ func (c counts) state() countState {
 
 func (s *countState) counts() counts {
 	return counts{
-		s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10],
-		revision{int64(s[11]), int64(s[12]), int64(s[13]), int64(s[14])},
-		s[15],
+		received: s[0], reports: s[1], damaged: s[2], malformed: s[3],
+		sent: s[4], unique: s[5], late: s[6], away: s[7], duplicate: s[8], reordered: s[9], restarted: s[10],
+		revised:  revision{int64(s[11]), int64(s[12]), int64(s[13]), int64(s[14])},
+		repeated: s[15],
 	}
 }
 
@@ -165,6 +166,9 @@ func (e *Exporters) state() socketState {
 	}
 	for i := range l.rows {
 		r := &l.rows[i]
+		if r.received == 0 {
+			continue // it tells of the tables and the store, and these of this process only
+		}
 		s.Rows = append(s.Rows, rowState{numbers[r.x], r.start, r.end, r.known, r.counts.state(), reasonStates(r.reasons)})
 	}
 	return s
@@ -232,12 +236,15 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64, socketOf func(stri
 		if r.Exporter < 0 || r.Exporter >= len(accounts) || accounts[r.Exporter] == nil {
 			continue
 		}
-		home[r.Exporter].ledger.add(ledgerRow{accounts[r.Exporter], r.Start, r.End, r.Counts.counts(), r.Known, reasonCounts(r.Reasons)})
+		home[r.Exporter].ledger.add(ledgerRow{
+			x: accounts[r.Exporter], start: r.Start, end: r.End, counts: r.Counts.counts(), known: r.Known, reasons: reasonCounts(r.Reasons),
+		})
 	}
 	for i, x := range accounts {
 		if now := s.Exporters[i].Counts.counts(); x != nil && now.received != s.Exporters[i].Closed.counts().received {
 			home[i].ledger.add(ledgerRow{
-				x, s.OpensNs, savedNs, now.minus(s.Exporters[i].Closed.counts()), x.lossKnown() == lossIsKnown, reasonCounts(s.Exporters[i].Unclosed),
+				x: x, start: s.OpensNs, end: savedNs, counts: now.minus(s.Exporters[i].Closed.counts()),
+				known: x.lossKnown() == lossIsKnown, reasons: reasonCounts(s.Exporters[i].Unclosed),
 			})
 		}
 	}

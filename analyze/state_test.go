@@ -59,6 +59,10 @@ func TestStateLedger(t *testing.T) {
 		if got, want := lossText(&x.LossCount), "sent 102 arrived 10 lost 92 late 1 duplicate 1 reordered 1 received 11"; got != want || *x.Away != 92 {
 			t.Errorf("version %v: got %s, %d away, want %s", version, got, *x.Away, want)
 		}
+		if f := x.Fate; f.Reports != 3 || f.Waiting != 3 || x.Intervals[0].Fate != nil || x.Intervals[1].Fate.Reports != 3 {
+			t.Errorf("tables began anew: %+v", f)
+		}
+		before.Intervals[0].Fate = nil
 		if len(x.Intervals) != 2 || !reflect.DeepEqual(x.Intervals[0].LossCount, before.Intervals[0].LossCount) || x.Intervals[0].Open {
 			t.Errorf("intervals: %+v", x.Intervals)
 		}

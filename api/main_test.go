@@ -46,9 +46,11 @@ func (f *feed) datagram(d *telemetry.Decoder, payload []byte, src netip.AddrPort
 	var all telemetry.Batch
 	var h telemetry.Header
 	d.Decode(payload, src, port, &all, &h)
-	f.Exporters[0].Observe([]telemetry.Header{h}, f.now.UnixNano())
+	headers := []telemetry.Header{h}
+	all.Attribute(f.Exporters[0].Observe(headers, f.now.UnixNano()), headers)
 	for i := range all.Reports {
 		var one telemetry.Batch
+		one.Origin = all.Origin
 		one.Add(&all.Reports[i])
 		f.Shards[all.Reports[i].Flow.Hash()%2].Process(&one, f.now.UnixNano())
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// An Account takes note of every datagram, in the order of arrival. Reports of those that it calls Repeated reach no owner.
+// An Account takes note of every datagram, in the order of arrival. Reports of those that it calls Repeated reach no owner; the
+// others carry their Account.
 type Account interface {
-	Observe(headers []telemetry.Header, nowNs int64)
+	Observe(headers []telemetry.Header, nowNs int64) telemetry.Origin
 }
 
 // A Recorder keeps datagrams as they came.
@@ -116,8 +117,7 @@ func (r *Receiver) take(n int, nowNs int64) {
 	r.damaged.Add(damaged)
 	r.malformed.Add(malformed)
 	r.received.Add(uint64(n)) // behind their outcomes, see Stats
-	r.account.Observe(r.headers[:kept], nowNs)
-	into.DropRepeated(r.headers[:kept])
+	into.Attribute(r.account.Observe(r.headers[:kept], nowNs), r.headers[:kept])
 	if one {
 		r.owners[0].put(into, nowNs)
 	} else {
@@ -155,6 +155,7 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 		to := r.filling[owner]
 		if to == nil {
 			to = r.owners[owner].take()
+			to.Origin = b.Origin
 			r.filling[owner] = to
 		}
 		to.Add(report)

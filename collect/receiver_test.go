@@ -20,10 +20,11 @@ type recorder struct {
 	reports map[uint64]int // by flow hash
 }
 
-func (r *recorder) Observe(headers []telemetry.Header, _ int64) {
+func (r *recorder) Observe(headers []telemetry.Header, _ int64) telemetry.Origin {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.headers = append(r.headers, headers...)
+	return telemetry.Origin{}
 }
 
 func (r *recorder) Process(b *telemetry.Batch, _ int64) {

@@ -57,6 +57,7 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 	defer w.mu.Unlock()
 	if w.queued+n > w.max {
 		w.dropped.add(v)
+		v.Settle(false)
 		return
 	}
 	if len(w.queue) == 0 {
@@ -196,6 +197,9 @@ func (w *Writer) flush(ctx context.Context) {
 	}
 	for t := range counts {
 		total[t] += counts[t]
+	}
+	for _, v := range batches {
+		v.Settle(err == nil)
 	}
 	w.queued -= n
 	w.wakeWaiting()

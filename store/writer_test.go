@@ -135,8 +135,11 @@ func TestWriterFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeBackend{err: errors.New("the disk is full")}
 		w, text, stop := run(b, 100)
+		settled := map[bool]int{}
 		for range 50 {
-			w.Append(flows(10))
+			v := flows(10)
+			v.Settled = func(written bool) { settled[written]++ }
+			w.Append(v)
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
@@ -149,13 +152,21 @@ func TestWriterFullDisk(t *testing.T) {
 		time.Sleep(retryEvery + commitEvery)
 		synctest.Wait()
 		w.Stats().check(t, 100, 400, 0)
+		if settled[true] != 10 || settled[false] != 40 {
+			t.Errorf("%d batches were written and %d dropped, say their owners; want 10 and 40", settled[true], settled[false])
+		}
 		if n := strings.Count(text.String(), "\n"); n != 2 || w.Stats().Stopped != "" {
 			t.Errorf("%d lines in the log, want 2:\n%s", n, text)
 		}
 		b.set(errors.New("again"))
-		w.Append(flows(5))
+		last := flows(5)
+		last.Settled = func(written bool) { settled[written]++ }
+		w.Append(last)
 		stop()
 		w.Stats().check(t, 100, 405, 0)
+		if settled[false] != 41 {
+			t.Errorf("the last batch was dropped, and its owner was told %v", settled)
+		}
 	})
 }
 

@@ -94,7 +94,7 @@ func (d *Decoder) note(err error) {
 func (d *Decoder) start(h *Header) *Report {
 	r := d.batch.next()
 	r.Version, r.HWID, r.HasNodeID, r.NodeID, r.Sequence = h.Version, h.HWID, h.HasNodeID, h.NodeID, h.Sequence
-	r.Flags, r.TTL, r.DSCP, r.Bytes, r.PacketID, r.ReportNs = 0, 0, 0, 0, 0, 0
+	r.Flags, r.TTL, r.DSCP, r.Bytes, r.PacketID, r.ReportNs, r.Account = 0, 0, 0, 0, 0, 0, 0
 	r.DropReasons, r.INTBytes, r.RecordBytes = 0, 0, 0
 	r.StreamFrom, r.StreamTo = 0, 0
 	r.Hops, r.Datagram = nil, d.payload

@@ -30,22 +30,6 @@ type Header struct {
 	Reports     int  // usable reports in it
 	Repeated    bool // it came before, says the account of its exporter; Decode clears it
 	Dialect     string
+	Account     uint32 // number of the account of its exporter, from 1 on, says the account; 0: it has none
 	Datagram    []byte // a view of what Decoder.Decode was given; meaningless if Outcome is Decoded
-}
-
-// DropRepeated takes the reports of datagrams that came before out of the batch. headers are those of all datagrams that were
-// decoded into it, in order, and no others.
-func (b *Batch) DropRepeated(headers []Header) {
-	kept, next := 0, 0
-	for i := range headers {
-		h := &headers[i]
-		if !h.Repeated {
-			if kept != next {
-				copy(b.Reports[kept:], b.Reports[next:next+h.Reports])
-			}
-			kept += h.Reports
-		}
-		next += h.Reports
-	}
-	b.Reports = b.Reports[:kept]
 }

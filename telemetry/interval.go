@@ -29,6 +29,17 @@ type Intervals struct {
 	Bursts    []Burst // that are over; without the flows
 	// BurstFlows are the flows of Bursts.
 	BurstFlows []BurstFlow
+
+	// Settled is called once what becomes of the records is known: written says that they are on disk, else they were dropped.
+	// It may be called by any goroutine, and does not wait. Nil: nobody asks.
+	Settled func(written bool)
+}
+
+// Settle says what became of the records.
+func (v *Intervals) Settle(written bool) {
+	if v.Settled != nil {
+		v.Settled(written)
+	}
 }
 
 // Len returns the number of records.

@@ -31,6 +31,30 @@ type LossCount struct {
 	Malformed map[string]uint64 `json:"malformed"` // by error code
 	Reports   uint64            `json:"reports"`   // usable ones in these datagrams
 	Repeated  uint64            `json:"repeated"`  // of these, reports of datagrams that came again: they are in no table
+
+	// Fate is what became of the reports. Nil for intervals of before the process began.
+	Fate *ReportFate `json:"fate,omitempty"`
+}
+
+// A ReportFate says what became of the usable reports of an exporter that were received since the process began:
+// Reports = Repeated + Waiting + Flowless + KeptOut + InFlows, for each interval in which they arrived, and for all time.
+//
+// Of all time InFlows = Held + Unfollowed + Evicted + Queued + Stored + StoreDropped, where those that are nil are none. In
+// intervals, all of these but Held and Queued are what happened there, also to reports that had arrived before.
+type ReportFate struct {
+	Reports  uint64 `json:"reports"`
+	Repeated uint64 `json:"repeated"` // of datagrams that came again: in no table
+	Waiting  uint64 `json:"waiting"`  // on their way to the tables
+	Flowless uint64 `json:"flowless"` // they name no flow, or are about many packets
+	KeptOut  uint64 `json:"kept_out"` // their flow was not let into the full table of flows
+	InFlows  uint64 `json:"in_flows"` // a flow of the tables counted them
+
+	Held         *uint64 `json:"held"`          // in a flow of the tables, and nowhere else yet; nil in intervals
+	Unfollowed   uint64  `json:"unfollowed"`    // in flows of more exporters than are told apart: nobody knows what became of them
+	Evicted      uint64  `json:"evicted"`       // their flow gave way to others, and was not given to a store
+	Queued       *uint64 `json:"queued"`        // on their way to the disk; nil in intervals, and without a store
+	Stored       *uint64 `json:"stored"`        // the records of their flows are on disk; nil without a store
+	StoreDropped *uint64 `json:"store_dropped"` // the store had no room for the records of their flows; nil without a store
 }
 
 // A LossRevision says what has to be added to sums of intervals because later numbers told more: datagrams that counted as

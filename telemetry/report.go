@@ -98,6 +98,7 @@ type Report struct {
 	Flags     Flags
 	NodeID    uint32 // the node that sent the report
 	Sequence  uint32
+	Account   uint32 // of the exporter, as Batch.Attribute notes it: of the socket in Batch.Origin, from 1 on; 0: none
 
 	Flow  FlowKey // the innermost flow, with its tunnel
 	Outer FlowKey // the flow that carries it, where HasOuter is set
@@ -137,6 +138,8 @@ func (r *Report) Is(f Flags) bool { return r.Flags&f != 0 }
 // A Batch holds decoded Reports and owns the memory of their Hops. It is reused: Reset keeps its memory.
 type Batch struct {
 	Reports []Report
+	// Origin is where they came from. Reset clears it.
+	Origin Origin
 	// KeepDatagrams asks whoever adds reports to copy the datagrams of all of them; otherwise only those are copied that
 	// show something rare by themselves. Reset keeps it.
 	KeepDatagrams bool
@@ -146,7 +149,7 @@ type Batch struct {
 
 // Reset empties the batch. Reports and Hops taken from it before are overwritten by what comes next.
 func (b *Batch) Reset() {
-	b.Reports = b.Reports[:0]
+	b.Reports, b.Origin = b.Reports[:0], Origin{}
 	b.hops = b.hops[:0]
 	b.datagrams.reset()
 }

@@ -114,7 +114,7 @@ func (p *storeProof) Report(atNs uint64, frame []byte) error {
 		return fmt.Errorf("a datagram has %d reports: %v", len(p.batch.Reports), headers[0].Reason)
 	}
 	p.truth.Identify(p.batch.Reports[0].PacketID)
-	p.collector.Exporters[0].Observe(headers, int64(atNs))
+	p.batch.Attribute(p.collector.Exporters[0].Observe(headers, int64(atNs)), headers)
 	p.collector.Shards[0].Process(&p.batch, int64(atNs))
 	return nil
 }

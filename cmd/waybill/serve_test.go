@@ -315,7 +315,7 @@ func TestServeMemoryIsBounded(t *testing.T) {
 		payload[11] |= byte(0x80 * (i & 1))                                                            // half of them are drops
 		batch.Reset()
 		decoder.Decode(payload, spoofed(i), 8555, &batch, &headers[0])
-		exporters.Observe(headers, int64(i)*1000)
+		batch.Attribute(exporters.Observe(headers, int64(i)*1000), headers)
 		shard.Process(&batch, int64(i)*1000)
 	}
 	runtime.GC()

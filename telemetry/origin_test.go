@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-func TestDropRepeated(t *testing.T) {
+// Reports of datagrams that came again go, and the others know their account.
+func TestAttribute(t *testing.T) {
 	f := func(headers []Header, want ...uint32) {
 		t.Helper()
 		var b Batch
@@ -14,10 +15,17 @@ func TestDropRepeated(t *testing.T) {
 				b.Add(&Report{NodeID: uint32(i), Hops: []Hop{{NodeID: uint32(i)}}})
 			}
 		}
-		b.DropRepeated(headers)
+		repeated := 0
+		for i := range headers {
+			headers[i].Account = uint32(i) + 10
+			if headers[i].Repeated {
+				repeated++
+			}
+		}
+		b.Attribute(Origin{Socket: 3, Turn: 4, Accounts: 20, Repeated: repeated}, headers)
 		var got []uint32
 		for i := range b.Reports {
-			if r := &b.Reports[i]; r.Hops[0].NodeID == r.NodeID {
+			if r := &b.Reports[i]; r.Hops[0].NodeID == r.NodeID && r.Account == r.NodeID+10 {
 				got = append(got, r.NodeID)
 			}
 		}
