@@ -18,7 +18,7 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&scrape{cfg: cfg},
-		&exporterScrape{collector: cfg.Collector, highest: map[exporterCounter]uint64{}},
+		&exporterScrape{collector: cfg.Collector, ledger: cfg.Ledger, now: cfg.Now, highest: map[exporterCounter]uint64{}},
 		checks,
 	)
 	if cfg.Alerts != nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/waybill-int/waybill/analyze"
@@ -15,6 +16,8 @@ import (
 // count everything once more. So a counter stays at the highest value that it had.
 type exporterScrape struct {
 	collector *analyze.Collector
+	ledger    *analyze.Ledger
+	now       func() time.Time
 
 	mu      sync.Mutex
 	highest map[exporterCounter]uint64
@@ -52,6 +55,7 @@ func (s *exporterScrape) Collect(ch chan<- prometheus.Metric) {
 		}
 		addReasons(errors, e)
 	}
+	s.collectReports(ch)
 	for reason, n := range errors {
 		counter(ch, datagramErrorsDesc, n, reason)
 	}
@@ -60,6 +64,33 @@ func (s *exporterScrape) Collect(ch chan<- prometheus.Metric) {
 	for c, n := range sums {
 		s.highest[c] = max(s.highest[c], n)
 		counter(ch, c.desc, s.highest[c], c.source, c.node, c.hwID)
+	}
+}
+
+// collectReports tells what became of reports.
+func (s *exporterScrape) collectReports(ch chan<- prometheus.Metric) {
+	sums := map[exporterID]map[string]uint64{}
+	for _, x := range s.ledger.Loss(analyze.LossQuery{}, s.now().UnixNano()).Exporters {
+		id := exporterID{x.Source.String(), label(x.Node), label(x.HWID)}
+		if sums[id] == nil {
+			sums[id] = map[string]uint64{}
+		}
+		sum, f := sums[id], x.Fate
+		sum["repeated"] += f.Repeated
+		sum["without_flow"] += f.Flowless
+		sum["kept_out"] += f.KeptOut
+		sum["in_flows"] += f.InFlows
+		sum["unfollowed"] += f.Unfollowed
+		sum["evicted"] += f.Evicted
+		if f.Stored != nil {
+			sum["stored"] += *f.Stored
+			sum["store_dropped"] += *f.StoreDropped
+		}
+	}
+	for id, outcomes := range sums {
+		for outcome, n := range outcomes {
+			counter(ch, exporterReportsDesc, n, id.source, id.node, id.hwID, outcome)
+		}
 	}
 }
 

@@ -73,6 +73,8 @@ var (
 	exporterReorderedDesc = exporterDesc("reordered_total", "Datagrams that came after a later one.")
 	exporterDuplicateDesc = exporterDesc("duplicate_total", "Datagrams with a sequence number that was there before.")
 	exporterRestartedDesc = exporterDesc("restarted_total", "Times that its sequence numbers began anew.")
+	exporterReportsDesc   = exporterDesc("reports_total", "Usable reports by what became of them since the process began: repeated, without_flow, kept_out, in_flows; "+
+		"of those in flows: unfollowed, evicted, stored, store_dropped.", "outcome")
 )
 
 // scrapeDescs are the metrics of scrape, exporterDescs those of exporterScrape.
@@ -86,7 +88,7 @@ var (
 		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc, baselinesUnplacedDesc, baselinesUnusualDesc, completenessDesc, lossUnknownDesc, ledgerEarlyDesc,
 	}
 	exporterDescs = []*prometheus.Desc{
-		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc,
+		datagramErrorsDesc, exporterReceivedDesc, exporterLostDesc, exporterReorderedDesc, exporterDuplicateDesc, exporterRestartedDesc, exporterReportsDesc,
 	}
 )
 
@@ -94,6 +96,6 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("waybill_"+name, help, labels, nil)
 }
 
-func exporterDesc(name, help string) *prometheus.Desc {
-	return desc("exporter_"+name, help, "source", "node", "hw_id")
+func exporterDesc(name, help string, labels ...string) *prometheus.Desc {
+	return desc("exporter_"+name, help, append([]string{"source", "node", "hw_id"}, labels...)...)
 }

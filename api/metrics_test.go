@@ -53,19 +53,21 @@ func scrapeOf(t *testing.T, h http.Handler) map[string]string {
 func TestMetrics(t *testing.T) {
 	got := scrapeOf(t, New(testConfig(captured(t))))
 	for name, want := range map[string]string{
-		`waybill_datagrams_total{listener="[::]:8555",outcome="decoded"}`:         "200",
-		`waybill_datagrams_total{listener="[::]:8555",outcome="damaged"}`:         "1",
-		`waybill_datagrams_total{listener="[::]:8555",outcome="malformed"}`:       "3",
-		`waybill_datagrams_total{listener="127.0.0.1:6000",outcome="decoded"}`:    "0",
-		`waybill_kernel_drops_total{listener="[::]:8555"}`:                        "5",
-		`waybill_kernel_drops_total{listener="127.0.0.1:6000"}`:                   "", // not counted there
-		`waybill_receive_buffer_bytes{listener="[::]:8555"}`:                      "3.3767424e+07",
-		`waybill_receive_buffer_wanted_bytes{listener="[::]:8555"}`:               "6.7108864e+07",
-		`waybill_datagram_errors_total{reason="unknown_version"}`:                 "1",
-		`waybill_exporter_received_total{hw_id="0",node="1",source="192.0.2.66"}`: "2",
-		`waybill_exporter_lost_total{hw_id="0",node="1",source="192.0.2.66"}`:     "2",
-		`waybill_exporter_received_total{hw_id="",node="",source="192.0.2.66"}`:   "1",
-		`waybill_exporter_lost_total{hw_id="",node="",source="192.0.2.66"}`:       "",
+		`waybill_datagrams_total{listener="[::]:8555",outcome="decoded"}`:                           "200",
+		`waybill_datagrams_total{listener="[::]:8555",outcome="damaged"}`:                           "1",
+		`waybill_datagrams_total{listener="[::]:8555",outcome="malformed"}`:                         "3",
+		`waybill_datagrams_total{listener="127.0.0.1:6000",outcome="decoded"}`:                      "0",
+		`waybill_kernel_drops_total{listener="[::]:8555"}`:                                          "5",
+		`waybill_kernel_drops_total{listener="127.0.0.1:6000"}`:                                     "", // not counted there
+		`waybill_receive_buffer_bytes{listener="[::]:8555"}`:                                        "3.3767424e+07",
+		`waybill_receive_buffer_wanted_bytes{listener="[::]:8555"}`:                                 "6.7108864e+07",
+		`waybill_datagram_errors_total{reason="unknown_version"}`:                                   "1",
+		`waybill_exporter_received_total{hw_id="0",node="1",source="192.0.2.66"}`:                   "2",
+		`waybill_exporter_lost_total{hw_id="0",node="1",source="192.0.2.66"}`:                       "2",
+		`waybill_exporter_received_total{hw_id="",node="",source="192.0.2.66"}`:                     "1",
+		`waybill_exporter_lost_total{hw_id="",node="",source="192.0.2.66"}`:                         "",
+		`waybill_exporter_reports_total{hw_id="0",node="1",outcome="in_flows",source="192.0.2.66"}`: "2",
+		`waybill_exporter_reports_total{hw_id="0",node="1",outcome="stored",source="192.0.2.66"}`:   "", // there is no store
 		`waybill_reports_total`:       "242",
 		`waybill_flows`:               "10",
 		`waybill_flows_evicted_total`: "0",

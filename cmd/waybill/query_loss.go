@@ -38,13 +38,30 @@ func newLossCommand() *cobra.Command {
 	away := func(c *telemetry.LossCount) *uint64 { return c.Away }
 	duplicate := func(c *telemetry.LossCount) *uint64 { return c.Duplicate }
 	reordered := func(c *telemetry.LossCount) *uint64 { return c.Reordered }
+	fate := func(title string, of func(*telemetry.ReportFate) *uint64) tableColumn[lossRow] {
+		return tableColumn[lossRow]{title: title, wide: true, right: true, cell: func(_ *view, r *lossRow) cell { return plainCell(numberText(r.fate(of), unknown)) }}
+	}
+	fateField := func(name string, of func(*telemetry.ReportFate) *uint64) csvField[lossRow] {
+		return csvField[lossRow]{name, func(r *lossRow) string { return numberText(r.fate(of), "") }}
+	}
+	waiting := func(f *telemetry.ReportFate) *uint64 { return &f.Waiting }
+	flowless := func(f *telemetry.ReportFate) *uint64 { return &f.Flowless }
+	keptOut := func(f *telemetry.ReportFate) *uint64 { return &f.KeptOut }
+	inFlows := func(f *telemetry.ReportFate) *uint64 { return &f.InFlows }
+	held := func(f *telemetry.ReportFate) *uint64 { return f.Held }
+	unfollowed := func(f *telemetry.ReportFate) *uint64 { return &f.Unfollowed }
+	evicted := func(f *telemetry.ReportFate) *uint64 { return &f.Evicted }
+	queued := func(f *telemetry.ReportFate) *uint64 { return f.Queued }
+	stored := func(f *telemetry.ReportFate) *uint64 { return f.Stored }
+	storeDropped := func(f *telemetry.ReportFate) *uint64 { return f.StoreDropped }
 	return newQueryCommand(question[api.LossList, lossRow]{
 		name:  "loss",
-		short: "account for every report, from the exporter to the tables",
+		short: "account for every report, from the exporter to the store",
 		long: `Loss accounts for every datagram of every exporter: what was sent, as far as the sequence numbers tell, what of it was lost and
-arrived, what came twice, what could not be read, and the reports that this left. The lines below the table tell what the
-kernel dropped, which is among the lost, and what became of the reports. Without --since it is about all time; the last hour
-is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`,
+arrived, what came twice, what could not be read, and, with -o wide, what became of the reports that this left, in the tables
+and in the store. The lines below the table tell what the kernel dropped, which is among the lost, and what the tables did.
+Without --since it is about all time; the last hour is kept in intervals of 10 seconds. What is not known is unknown, and not
+zero.`,
 		example: `  waybill loss
   waybill loss --since 10m --node leaf1
   waybill loss --since 5m --intervals -o csv
@@ -102,6 +119,16 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			{title: "DECODED", right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Decoded) }},
 			{title: "REPORTS", right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Reports) }},
 			{title: "REPEATED", wide: true, right: true, cell: func(_ *view, r *lossRow) cell { return countCell(r.Repeated) }},
+			fate("WAITING", waiting),
+			fate("NO FLOW", flowless),
+			fate("KEPT OUT", keptOut),
+			fate("IN FLOWS", inFlows),
+			fate("HELD", held),
+			fate("UNFOLLOWED", unfollowed),
+			fate("EVICTED", evicted),
+			fate("QUEUED", queued),
+			fate("STORED", stored),
+			fate("STORE DROPPED", storeDropped),
 			{title: "NOTE", cell: func(_ *view, r *lossRow) cell { return plainCell(r.note()) }},
 		},
 		fields: []csvField[lossRow]{
@@ -140,6 +167,16 @@ is kept in intervals of 10 seconds. What is not known is unknown, and not zero.`
 			{"decoded", func(r *lossRow) string { return csvUint(r.Decoded) }},
 			{"reports", func(r *lossRow) string { return csvUint(r.Reports) }},
 			{"repeated", func(r *lossRow) string { return csvUint(r.Repeated) }},
+			fateField("waiting", waiting),
+			fateField("flowless", flowless),
+			fateField("kept_out", keptOut),
+			fateField("in_flows", inFlows),
+			fateField("held", held),
+			fateField("unfollowed", unfollowed),
+			fateField("evicted", evicted),
+			fateField("queued", queued),
+			fateField("stored", stored),
+			fateField("store_dropped", storeDropped),
 			{"loss_known", func(r *lossRow) string { return r.LossKnown }},
 		},
 	})
@@ -190,6 +227,14 @@ func (r *lossRow) lostCell() cell {
 	return cell{fmt.Sprintf("%d (%s)", *r.Lost, percentText(float64(*r.Lost)/float64(*r.Sent))), red}
 }
 
+// fate returns a count of what became of the reports; nil: it is not known, or there is none.
+func (r *lossRow) fate(of func(*telemetry.ReportFate) *uint64) *uint64 {
+	if r.Fate == nil {
+		return nil
+	}
+	return of(r.Fate)
+}
+
 func (r *lossRow) note() string {
 	var notes []string
 	if r.Lost == nil {
@@ -206,6 +251,24 @@ func (r *lossRow) note() string {
 	}
 	if len(r.Malformed) > 0 {
 		notes = append(notes, "malformed: "+reasonsText(r.Malformed))
+	}
+	if f := r.Fate; f != nil {
+		var dropped uint64
+		if f.StoreDropped != nil {
+			dropped = *f.StoreDropped
+		}
+		for _, gone := range []struct {
+			n    uint64
+			text string
+		}{
+			{f.KeptOut, "reports: flow kept out of the full table"},
+			{f.Evicted, "reports: flow gave way to others"},
+			{dropped, "reports not stored: disk full or too slow"},
+		} {
+			if gone.n > 0 {
+				notes = append(notes, fmt.Sprintf("%d %s", gone.n, gone.text))
+			}
+		}
 	}
 	return strings.Join(notes, "; ")
 }

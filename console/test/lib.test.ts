@@ -4,7 +4,7 @@ import { byteOffset, replaceBytes } from '../src/lib/bytes';
 import { layout, shapeOf, tiersOf } from '../src/lib/layers';
 import { Rate } from '../src/lib/rate';
 import { decades, logScale, stacked, ticks } from '../src/lib/scale';
-import { ledgerOf } from '../src/pages/collector/ledger';
+import { fateOf, ledgerOf } from '../src/pages/collector/ledger';
 import { waterfall } from '../src/pages/flow/waterfall';
 import { targetOf } from '../src/pages/overview/target';
 
@@ -92,6 +92,15 @@ test('the ledger adds up', () => {
   const loss = { socket: 0, received: 90, lost: 10, kernel_drops: 4, duplicate: 1, malformed: { a: 2, b: 1 }, damaged: {} };
   const steps = ledgerOf({ loss: [loss, { ...loss, received: 5, lost: null, kernel_drops: null, duplicate: null, malformed: null }] } as unknown as LossList);
   expect(steps.map((s) => [s.name, s.count])).toEqual([['Offered', 105], ['Lost in the network', 6], ['Dropped at the socket', 4], ['Received', 95], ['Malformed', 3], ['Usable', 92]]);
+});
+
+test('the ledger goes on to the store', () => {
+  const fate = { reports: 100, repeated: 1, waiting: 2, flowless: 3, kept_out: 4, in_flows: 90, held: 5, unfollowed: 0, evicted: 6, queued: 7, stored: 60, store_dropped: 12 };
+  const counts = (...list: object[]): unknown[] => fateOf({ loss: list } as unknown as LossList).map((s) => [s.name, s.count]);
+  const tables = [['Reports', 200], ['Repeated', 2], ['Waiting', 4], ['Without a flow', 6], ['Kept out', 8], ['In flows', 180], ['Evicted', 12]];
+  expect(counts({ fate }, { fate }, {})).toEqual([...tables, ['Dropped by the store', 24], ['Stored', 120]]);
+  const none = { ...fate, queued: null, stored: null, store_dropped: null };
+  expect(counts({ fate: none }, { fate: none })).toEqual(tables);
 });
 
 test('where to point a switch', () => {

@@ -74,7 +74,12 @@ export interface Loss {
   socket: number; source: string; node: number | null; name?: string; hw_id: number | null; version: string;
   sent: number | null; arrived: number | null; lost: number | null; away: number | null; late: number | null; duplicate: number | null;
   received: number; decoded: number; damaged: Record<string, number> | null; malformed: Record<string, number> | null; reports: number;
-  kernel_drops: number | null; loss_known: string;
+  fate?: ReportFate; kernel_drops: number | null; loss_known: string;
+}
+/** What became of reports since the process began; held and queued are not known of a range, and what a store does not without one. */
+export interface ReportFate {
+  reports: number; repeated: number; waiting: number; flowless: number; kept_out: number; in_flows: number; unfollowed: number; evicted: number;
+  held: number | null; queued: number | null; stored: number | null; store_dropped: number | null;
 }
 export interface LossList extends Head {
   since: string | null; until: string | null; intervals_since: string;

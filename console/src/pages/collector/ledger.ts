@@ -29,3 +29,27 @@ export function ledgerOf(list: LossList): LedgerStep[] {
     { name: 'Usable', count: received - malformed, from: received - malformed, gone: false, hint: `of these, ${damaged.toLocaleString('en')} damaged and ${duplicate.toLocaleString('en')} duplicate` },
   ];
 }
+
+/** fateOf goes on with the usable reports, from the tables to the store; what happened in a range may be about reports of before it. */
+export function fateOf(list: LossList): LedgerStep[] {
+  const all = (list.loss ?? []).flatMap((l) => (l.fate ? [l.fate] : []));
+  const add = (value: (f: (typeof all)[number]) => number | null): number => all.reduce((total, f) => total + (value(f) ?? 0), 0);
+  const kept = all.some((f) => f.stored !== null);
+  const steps: LedgerStep[] = [];
+  let left = add((f) => f.reports);
+  const stay = (name: string, hint: string): void => void steps.push({ name, count: left, from: left, gone: false, hint });
+  const go = (name: string, count: number, hint: string): void => {
+    steps.push({ name, count, from: left, gone: true, hint });
+    left -= count;
+  };
+  stay('Reports', 'usable ones in these datagrams, since the process began');
+  go('Repeated', add((f) => f.repeated), 'their datagrams came before');
+  go('Waiting', add((f) => f.waiting), 'on their way to the tables');
+  go('Without a flow', add((f) => f.flowless), 'they name no flow, or are about many packets');
+  go('Kept out', add((f) => f.kept_out), 'their flow was not let into the full table');
+  stay('In flows', 'a flow of the tables counted them');
+  go('Evicted', add((f) => f.evicted), 'their flow gave way to others');
+  if (kept) go('Dropped by the store', add((f) => f.store_dropped), 'the disk was full or too slow');
+  if (kept) steps.push({ name: 'Stored', count: add((f) => f.stored), from: add((f) => f.stored), gone: false, hint: 'their records are on disk' });
+  return steps;
+}
