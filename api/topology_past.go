@@ -68,7 +68,7 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		}
 		return nil, noPast("at")
 	}
-	b := topologyBuilder{names: h.cfg.Collector.Names, nodes: map[uint32]*pastNode{}, links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
+	b := pastBuilder{TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names), links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
 	for _, step := range []func() *Problem{
 		func() *Problem {
 			return h.between(ctx, store.Links, there, reflect.TypeFor[linkTime](), func(row any) { b.link(row.(*linkTime)) })
@@ -204,59 +204,16 @@ type hostName struct {
 	tunnelID int64
 }
 
-// A pastNode is a node that is being put together.
-type pastNode struct {
-	telemetry.TopologyNode
-	ports map[uint32]*telemetry.NodePort
-}
-
-// A topologyBuilder puts rows together. Links and hosts come first: they say what there is.
-type topologyBuilder struct {
-	names   map[uint32]string
+// A pastBuilder puts rows together. Links and hosts come first: they say what there is.
+type pastBuilder struct {
+	*analyze.TopologyBuilder
 	counted span
-	nodes   map[uint32]*pastNode
 	links   map[linkPlace]*telemetry.Link
 	hosts   map[hostName]*telemetry.Host
 }
 
-// node returns a node that was there from first to last.
-func (b *topologyBuilder) node(id uint32, first, last time.Time) *pastNode {
-	n := b.nodes[id]
-	if n == nil {
-		n = &pastNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.names[id], First: first, Last: last}, ports: map[uint32]*telemetry.NodePort{}}
-		b.nodes[id] = n
-	}
-	n.First, n.Last = earlier(n.First, first), later(n.Last, last)
-	return n
-}
-
-// port returns a port of n that was in use from first to last.
-func (n *pastNode) port(number uint32, first, last time.Time) *telemetry.NodePort {
-	p := n.ports[number]
-	if p == nil {
-		p = &telemetry.NodePort{Port: number, First: first, Last: last}
-		n.ports[number] = p
-	}
-	p.First, p.Last = earlier(p.First, first), later(p.Last, last)
-	return p
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 // link adds a time in which a link was there. The same link may be there several times.
-func (b *topologyBuilder) link(r *linkTime) {
+func (b *pastBuilder) link(r *linkTime) {
 	if r.From == nil || r.To == nil {
 		return
 	}
@@ -265,16 +222,16 @@ func (b *topologyBuilder) link(r *linkTime) {
 	l := b.links[key]
 	if l == nil {
 		l = &telemetry.Link{
-			From: *r.From, FromName: b.names[*r.From], FromPort: r.FromPort, To: *r.To, ToName: b.names[*r.To], ToPort: r.ToPort, First: first, Last: last,
+			From: *r.From, FromName: b.Names[*r.From], FromPort: r.FromPort, To: *r.To, ToName: b.Names[*r.To], ToPort: r.ToPort, First: first, Last: last,
 		}
 		b.links[key] = l
 	}
-	l.First, l.Last = earlier(l.First, first), later(l.Last, last)
-	b.node(*r.From, first, last)
-	b.node(*r.To, first, last)
+	analyze.Widen(&l.First, &l.Last, first, last)
+	b.Node(*r.From, first, last)
+	b.Node(*r.To, first, last)
 }
 
-func (b *topologyBuilder) countLink(r *linkCount) {
+func (b *pastBuilder) countLink(r *linkCount) {
 	l := b.links[linkPlace{numberOr(r.From), numberOr(r.FromPort), numberOr(r.To), numberOr(r.ToPort)}]
 	if l == nil {
 		return // it was gone at the moment
@@ -310,7 +267,7 @@ func hostNameOf(r *hostTime) hostName {
 }
 
 // host adds a time in which a host was at a place.
-func (b *topologyBuilder) host(r *hostTime) {
+func (b *pastBuilder) host(r *hostTime) {
 	if r.Address == nil || r.Node == nil {
 		return
 	}
@@ -325,11 +282,11 @@ func (b *topologyBuilder) host(r *hostTime) {
 		b.hosts[name] = host
 	}
 	if p := placeOf(host, r); p != nil {
-		p.First, p.Last = earlier(p.First, first), later(p.Last, last)
+		analyze.Widen(&p.First, &p.Last, first, last)
 	} else {
-		host.Places = append(host.Places, telemetry.HostPlace{Node: *r.Node, Name: b.names[*r.Node], Port: r.Port, First: first, Last: last})
+		host.Places = append(host.Places, telemetry.HostPlace{Node: *r.Node, Name: b.Names[*r.Node], Port: r.Port, First: first, Last: last})
 	}
-	b.node(*r.Node, first, last)
+	b.Node(*r.Node, first, last)
 }
 
 // placeOf returns the place of a host that a row is about.
@@ -342,7 +299,7 @@ func placeOf(host *telemetry.Host, r *hostTime) *telemetry.HostPlace {
 	return nil
 }
 
-func (b *topologyBuilder) countHost(r *hostTime) {
+func (b *pastBuilder) countHost(r *hostTime) {
 	if r.Address == nil || r.Node == nil {
 		return
 	}
@@ -354,27 +311,27 @@ func (b *topologyBuilder) countHost(r *hostTime) {
 }
 
 // countHop adds what a node carried between two of its ports. Packets that it dropped did not leave it.
-func (b *topologyBuilder) countHop(r *hopCount) {
+func (b *pastBuilder) countHop(r *hopCount) {
 	if r.Node == nil {
 		return
 	}
 	since, until := b.counted.since.UTC(), b.counted.until.UTC()
-	n := b.nodes[*r.Node]
+	n := b.Nodes[*r.Node]
 	if n == nil {
-		n = b.node(*r.Node, since, until)
+		n = b.Node(*r.Node, since, until)
 	}
 	n.Packets += *r.Packets
 	if r.Ingress != nil {
-		n.port(*r.Ingress, since, until).Received += *r.Packets
+		n.Port(*r.Ingress, since, until).Received += *r.Packets
 	}
 	if r.Egress != nil && (r.Dropped == nil || !*r.Dropped) {
-		n.port(*r.Egress, since, until).Sent += *r.Packets
+		n.Port(*r.Egress, since, until).Sent += *r.Packets
 	}
 }
 
 // topology puts all together, in the order that the topology of now has.
-func (b *topologyBuilder) topology() *telemetry.Topology {
-	t := &telemetry.Topology{Nodes: []telemetry.TopologyNode{}, Links: []telemetry.Link{}, Hosts: []telemetry.Host{}}
+func (b *pastBuilder) topology() *telemetry.Topology {
+	t := &telemetry.Topology{Links: []telemetry.Link{}, Hosts: []telemetry.Host{}}
 	for _, l := range b.links {
 		t.Links = append(t.Links, *l)
 	}
@@ -388,38 +345,16 @@ func (b *topologyBuilder) topology() *telemetry.Topology {
 	slices.SortFunc(t.Links, func(a, b telemetry.Link) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)), cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
 	})
-	// Of several links at a port the one that most packets show counts.
-	for _, l := range slices.SortedStableFunc(slices.Values(t.Links), func(a, b telemetry.Link) int { return cmp.Compare(a.Packets, b.Packets) }) {
-		if l.FromPort != nil {
-			p := b.nodes[l.From].port(*l.FromPort, l.First, l.Last)
-			p.ToNode, p.ToName, p.ToPort = &l.To, l.ToName, l.ToPort
-		}
-		if l.ToPort != nil {
-			p := b.nodes[l.To].port(*l.ToPort, l.First, l.Last)
-			p.ToNode, p.ToName, p.ToPort = &l.From, l.FromName, l.FromPort
-		}
-	}
 	for _, host := range b.hosts {
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
 			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(port(a.Port), port(b.Port)))
 		})
 		analyze.RatePlaces(host.Places)
-		if at := &host.Places[0]; at.Port != nil {
-			b.nodes[at.Node].port(*at.Port, at.First, at.Last).Hosts++
-		}
 		t.Hosts = append(t.Hosts, *host)
 	}
 	slices.SortFunc(t.Hosts, func(a, b telemetry.Host) int {
 		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel), cmp.Compare(port(a.TunnelID), port(b.TunnelID)))
 	})
-	for _, n := range b.nodes {
-		n.Ports = []telemetry.NodePort{}
-		for _, p := range n.ports {
-			n.Ports = append(n.Ports, *p)
-		}
-		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })
-		t.Nodes = append(t.Nodes, n.TopologyNode)
-	}
-	slices.SortFunc(t.Nodes, func(a, b telemetry.TopologyNode) int { return cmp.Compare(a.ID, b.ID) })
+	b.Finish(t)
 	return t
 }

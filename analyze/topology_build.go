@@ -1,0 +1,94 @@
+package analyze
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A TopologyBuilder puts nodes and their ports together, from paths or from records.
+type TopologyBuilder struct {
+	Names map[uint32]string // of nodes
+	Nodes map[uint32]*BuiltNode
+}
+
+// A BuiltNode is a node that is being put together.
+type BuiltNode struct {
+	telemetry.TopologyNode
+	ports map[uint32]*telemetry.NodePort
+}
+
+// NewTopologyBuilder returns a builder without nodes. names is only read.
+func NewTopologyBuilder(names map[uint32]string) *TopologyBuilder {
+	return &TopologyBuilder{Names: names, Nodes: map[uint32]*BuiltNode{}}
+}
+
+// Node returns a node that was there from first to last.
+func (b *TopologyBuilder) Node(id uint32, first, last time.Time) *BuiltNode {
+	n := b.Nodes[id]
+	if n == nil {
+		n = &BuiltNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.Names[id], First: first, Last: last}, ports: map[uint32]*telemetry.NodePort{}}
+		b.Nodes[id] = n
+	}
+	Widen(&n.First, &n.Last, first, last)
+	return n
+}
+
+// Port returns the port with that number, which was in use from first to last.
+func (n *BuiltNode) Port(number uint32, first, last time.Time) *telemetry.NodePort {
+	port := n.ports[number]
+	if port == nil {
+		port = &telemetry.NodePort{Port: number, First: first, Last: last}
+		n.ports[number] = port
+	}
+	Widen(&port.First, &port.Last, first, last)
+	return port
+}
+
+// Widen makes the time from first to last one that has that from a to b in it, too.
+func Widen(first, last *time.Time, a, b time.Time) {
+	if a.Before(*first) {
+		*first = a
+	}
+	if b.After(*last) {
+		*last = b
+	}
+}
+
+// Finish adds to the ports what the links and hosts of t say, and the nodes to t, in order.
+func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
+	// Of several links at a port the one that most packets show counts: a loop that went on after INT had no more room makes others.
+	byPackets := slices.SortedStableFunc(slices.Values(t.Links), func(a, b telemetry.Link) int { return cmp.Compare(a.Packets, b.Packets) })
+	for i := range byPackets {
+		l := &byPackets[i]
+		from, to := b.Nodes[l.From], b.Nodes[l.To]
+		if from == nil || to == nil {
+			continue // its paths gave way to others meanwhile
+		}
+		if l.FromPort != nil {
+			port := from.Port(*l.FromPort, l.First, l.Last)
+			port.ToNode, port.ToName, port.ToPort = &l.To, l.ToName, l.ToPort
+		}
+		if l.ToPort != nil {
+			port := to.Port(*l.ToPort, l.First, l.Last)
+			port.ToNode, port.ToName, port.ToPort = &l.From, l.FromName, l.FromPort
+		}
+	}
+	for i := range t.Hosts {
+		if at := &t.Hosts[i].Places[0]; at.Port != nil && b.Nodes[at.Node] != nil {
+			b.Nodes[at.Node].Port(*at.Port, at.First, at.Last).Hosts++
+		}
+	}
+	t.Nodes = make([]telemetry.TopologyNode, 0, len(b.Nodes))
+	for _, n := range b.Nodes {
+		n.Ports = make([]telemetry.NodePort, 0, len(n.ports))
+		for _, port := range n.ports {
+			n.Ports = append(n.Ports, *port)
+		}
+		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })
+		t.Nodes = append(t.Nodes, n.TopologyNode)
+	}
+	slices.SortFunc(t.Nodes, func(a, b telemetry.TopologyNode) int { return cmp.Compare(a.ID, b.ID) })
+}
