@@ -99,12 +99,7 @@ func (s *shardFates) of(r *telemetry.Report) *fate {
 func (s *shardFates) place(f *flow, r *telemetry.Report) {
 	of := s.of(r)
 	of.placed++
-	id := s.socket<<16 | r.Account
-	if first := &f.reporters[0]; first.id == id && r.Account != 0 && first.reports < 1<<32-1 { // most flows have one exporter
-		first.reports++
-		return
-	}
-	if r.Account != 0 && !f.reporters.note(id) {
+	if r.Account != 0 && !f.reporters.note(s.socket<<16|r.Account) {
 		of.crowded++
 	}
 }
