@@ -213,7 +213,9 @@ func TestScenariosYieldEvents(t *testing.T) {
 		{scenario: "slow-switch", want: `
 2-4 warning latency_anomaly: packets that meet no queue stay in spine1 for 501µs, 626 times as long as usual (800ns)`},
 		{scenario: "microburst"},
-		{scenario: "gray-link"}, // a sink does not see what was lost before it
+		{scenario: "gray-link", want: `
+3-6 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 1.8 % of those to spine1; 2 % of those to leaf2; seen by TCP, which sent them again
+`},
 		{scenario: "link-failure", want: `
 2-3 critical drop_storm: many packets dropped at spine1: port_down
 2-3 critical drop_storm: many packets dropped at leaf1: port_down
@@ -244,6 +246,7 @@ func TestScenariosYieldEvents(t *testing.T) {
 20-28 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
 21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
 29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
+34-42 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 2.4 % of those to spine1; 3.5 % of those to leaf2; seen by TCP, which sent them again
 48-54 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
 	} {
 		if raceDetector && test.scenario != "link-failure" {
