@@ -332,6 +332,7 @@ type asked struct {
 	lowest map[string]map[time.Duration]time.Duration // the finest resolution that was looked at
 	events map[string]string                          // nil: not asked for
 	given  map[string]string
+	told   []telemetry.Event // in full
 }
 
 // ask asks for everything from begin to end.
@@ -388,6 +389,7 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 			for i := range h.Events {
 				a.events[h.Events[i].ID] = eventFact(&h.Events[i])
 			}
+			a.told = append(a.told, h.Events...)
 			if q.Cursor = h.Next; q.Cursor == "" {
 				break
 			}

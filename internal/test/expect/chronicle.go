@@ -22,6 +22,7 @@ type Chronicle struct {
 	rest    []byte // of a line that has not come in full
 
 	epochNs, tickNs int64
+	nowNs           int64 // of the report, or of the tick, at which something is noticed
 	open            map[uint64][]*Report
 	identities      []uint64         // of the reports that follow
 	postcards       []*waitingPacket // the first waits longest
@@ -36,6 +37,8 @@ type Chronicle struct {
 	drops      map[dropTen]uint64
 	ledger     map[nodeTen]*telemetry.ExporterInterval
 	unreported uint64
+
+	occasions map[subject][]occasion
 }
 
 type (
@@ -75,6 +78,8 @@ type chronicleFlow struct {
 	route       *chronicleRoute // of its latest packet
 	first, last *chronicleRoute // of the first and the latest packet that arrived
 	firstNs     int64
+	seenNs      int64 // when the first path of one of its packets was known, and where that came in
+	seenAt      uint32
 	arrival     arrival
 	tens        map[int64]*telemetry.FlowInterval
 	on          map[routeTen]uint64 // packets by path
@@ -106,6 +111,7 @@ func NewChronicle(o Options, tick time.Duration) *Chronicle {
 		open:  map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{}, waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
 		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
 		links: map[linkTen]uint64{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
+		occasions: map[subject][]occasion{},
 	}
 }
 
@@ -195,6 +201,7 @@ func (c *Chronicle) visit(v *Visit) {
 func (c *Chronicle) report(r *Report, v *Visit) {
 	nowNs := c.epochNs + r.TimeNs
 	c.pass(nowNs)
+	c.nowNs = nowNs
 	c.account(r, nowNs)
 	if r.Lost {
 		return
@@ -208,6 +215,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 		ten.Drops++
 		s := c.options.sight(v)
 		c.drops[dropTen{startOf(nowNs, telemetry.FlowIntervalNs), dropKey{s.station, v.Drop.Code}}]++
+		c.happened(subject{kind: telemetry.EventDropStorm, node: s.node, port: s.out, reason: v.Drop.Code}, nowNs, 1)
 	}
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
 	if v.Index == 0 { // there is no stack yet
@@ -215,6 +223,10 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	} else {
 		ten.Packets++
 		ten.Bytes += bytes
+		if c.options.MaxHops > 0 && v.Index > c.options.MaxHops {
+			last := c.truth.Packets[v.Packet][c.options.MaxHops-1].Hop
+			c.happened(subject{kind: telemetry.EventHopLimit, node: last.Node, port: last.Out, toNode: r.Node}, nowNs, 1)
+		}
 		var sights []sight
 		for i, before := range c.truth.Packets[v.Packet][:v.Index] {
 			if c.options.MaxHops == 0 || i < c.options.MaxHops {
@@ -229,6 +241,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 // pass tells the time up to nowNs. What is over when an interval ends belongs to that interval.
 func (c *Chronicle) pass(nowNs int64) {
 	for ; c.tickNs <= nowNs; c.tickNs += c.ticksNs {
+		c.nowNs = c.tickNs
 		c.sweep(c.tickNs, c.tickNs-1)
 	}
 }
@@ -282,8 +295,9 @@ func (c *Chronicle) account(r *Report, nowNs int64) {
 	}
 	i.Received++
 	i.Reports++
-	if x.received > 0 {
+	if x.received > 0 && x.pending > 0 {
 		i.Lost += int64(x.pending)
+		c.happened(subject{kind: telemetry.EventReportLoss, node: r.Node}, nowNs, uint64(x.pending))
 	}
 	x.received++
 	x.pending = 0
@@ -292,9 +306,14 @@ func (c *Chronicle) account(r *Report, nowNs int64) {
 // observe notes that a packet took a path and what it met there.
 func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	r := c.route(f, sights)
+	if f.seenNs == 0 {
+		f.seenNs, f.seenAt = c.nowNs, sights[0].node
+	}
+	c.looped(&r.path, nowNs)
 	if again := f.route == r; !again && !r.stations[len(r.stations)-1].dropped() {
-		if f.arrival.turns(&r.path, &sights[0], nowNs) {
+		if before := f.arrival.by; f.arrival.turns(&r.path, &sights[0], nowNs) {
 			f.ten(nowNs).PathChanges++
+			c.turned(before, &r.path, c.nowNs)
 		}
 		if f.arrival.by == &r.path {
 			f.last = r

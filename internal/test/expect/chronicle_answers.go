@@ -55,6 +55,7 @@ func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 // another path, the path has changed.
 func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 	before := map[telemetry.FlowKey]*chronicleRoute{}
+	seen := map[telemetry.FlowKey]*chronicleFlow{} // the first with that key
 	known := make([]uint32, 0, len(c.flows))
 	for number := range c.flows {
 		if c.truth.Flows[number] != nil { // else it goes on
@@ -66,9 +67,13 @@ func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 		f := c.flows[number]
 		e, _ := endpoints(c.truth.Flows[number])
 		key := flowKey(&e)
+		if o := seen[key]; f.seenNs > 0 && (o == nil || f.seenNs < o.seenNs) {
+			seen[key] = f
+		}
 		if f.first != nil {
 			if last := before[key]; last != nil && last != f.first && !last.partOf(&f.first.path) {
 				f.ten(f.firstNs).PathChanges++
+				c.turned(&last.path, &f.first.path, f.firstNs)
 			}
 			before[key] = f.last
 		}
@@ -76,6 +81,9 @@ func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 			v.Key = key
 			list = append(list, *v)
 		}
+	}
+	for _, f := range seen {
+		c.happened(subject{kind: telemetry.EventNewFlow, node: f.seenAt}, f.seenNs, 1)
 	}
 	return list
 }

@@ -1,0 +1,172 @@
+package expect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A faultEvent is the event that a fault has to make, with INT-MD. Its beginning and end are exact to a look of the collector.
+type faultEvent struct {
+	subject
+	fromNs, toNs int64
+}
+
+// faultKinds are the kinds of events that come of faults as such, and not of what happened to single packets. A link that loses
+// some packets is not among them: the sink does not see what was lost before it.
+var faultKinds = []telemetry.EventKind{
+	telemetry.EventClockJump, telemetry.EventLatencyAnomaly, telemetry.EventLinkLost, telemetry.EventBlackhole, telemetry.EventECMPImbalance,
+}
+
+// faultEvents returns the events of all faults. One that does not end lasts to the end of the run.
+func (c *Chronicle) faultEvents() (list []faultEvent) {
+	for i, f := range c.truth.Faults {
+		if f.Phase != "start" {
+			continue
+		}
+		fromNs, endNs, healedNs := c.epochNs+f.TimeNs, c.epochNs+c.truth.End.TimeNs, c.epochNs+c.truth.End.TimeNs
+		ended := false
+		for _, later := range c.truth.Faults[i+1:] {
+			if later.Fault != f.Fault || later.Phase == "start" {
+				continue
+			}
+			if later.Phase == "end" {
+				endNs, ended = c.epochNs+later.TimeNs, true
+			} else if ended { // routes use what is whole again
+				healedNs = c.epochNs + later.TimeNs
+				break
+			}
+		}
+		add := func(s subject, fromNs, toNs int64) { list = append(list, faultEvent{s, fromNs, toNs}) }
+		switch f.Kind {
+		case "clock":
+			add(subject{kind: telemetry.EventClockJump, node: f.Nodes[0]}, fromNs, fromNs)
+		case "slow_switch":
+			add(subject{kind: telemetry.EventLatencyAnomaly, node: f.Nodes[0]}, fromNs, endNs)
+		case "link_down":
+			l := c.truth.Links[slices.IndexFunc(c.truth.Links, func(l *truth.Link) bool { return l.Name == f.Link })]
+			add(subject{kind: telemetry.EventLinkLost, node: l.NodeA, port: l.PortA, toNode: l.NodeB}, fromNs, healedNs)
+			add(subject{kind: telemetry.EventLinkLost, node: l.NodeB, port: l.PortB, toNode: l.NodeA}, fromNs, healedNs)
+		case "blackhole":
+			const routingMiss = 29
+			add(subject{kind: telemetry.EventBlackhole, node: f.Nodes[0], reason: routingMiss}, fromNs, endNs)
+		case "polarisation":
+			for _, s := range c.polarised(fromNs) {
+				add(s, fromNs, endNs)
+			}
+		}
+	}
+	return list
+}
+
+// polarised returns the ports that carry more than nine tenths of what they shared with others before a time.
+func (c *Chronicle) polarised(sinceNs int64) (list []subject) {
+	type group struct{ node, to uint32 }
+	groups := map[group]map[uint32]uint64{} // packets since then by port
+	for _, r := range c.routes {
+		after := uint64(0)
+		for startNs, n := range r.tens {
+			if startNs >= sinceNs {
+				after += n.Packets
+			}
+		}
+		end := len(r.stations) - 1
+		for _, s := range r.stations[:end] {
+			k := group{s.node, r.stations[end].node}
+			if groups[k] == nil {
+				groups[k] = map[uint32]uint64{}
+			}
+			groups[k][s.out] += after
+		}
+	}
+	ports, all := map[subject]uint64{}, map[uint32]uint64{}
+	for k, byPort := range groups {
+		for port, n := range byPort {
+			if len(byPort) > 1 {
+				ports[subject{kind: telemetry.EventECMPImbalance, node: k.node, port: port}] += n
+				all[k.node] += n
+			}
+		}
+	}
+	for s, n := range ports {
+		if 10*n > 9*all[s.node] {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// faultDifferences returns where events are not those of the faults.
+func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
+	want := c.faultEvents()
+	for i := range events {
+		e := &events[i]
+		if !slices.Contains(faultKinds, e.Kind) {
+			continue
+		}
+		at := slices.IndexFunc(want, func(w faultEvent) bool { return w.is(e) })
+		if at < 0 {
+			list = append(list, fmt.Sprintf("%v from %v to %v is of no fault: %s", e.Kind, e.Start, e.End, e.Text))
+			continue
+		}
+		want = slices.Delete(want, at, at+1)
+		if e.Kind == telemetry.EventBlackhole {
+			if n := c.droppedAt(e); n != e.Count {
+				list = append(list, fmt.Sprintf("%s: got %d packets, want %d", e.Text, e.Count, n))
+			}
+		}
+	}
+	for _, w := range want {
+		list = append(list, fmt.Sprintf("missed: %v %+v from %v to %v", w.kind, w.subject, time.Unix(0, w.fromNs).UTC(), time.Unix(0, w.toNs).UTC()))
+	}
+	return list
+}
+
+// is reports whether an event is that of a fault: about the same, at the same time to a look.
+func (w *faultEvent) is(e *telemetry.Event) bool {
+	s := subjectOf(e)
+	if e.End == nil || s != w.subject {
+		return false
+	}
+	near := func(a time.Time, ns int64) bool {
+		d := a.UnixNano() - ns
+		return max(d, -d) <= scanNs
+	}
+	return near(e.Start, w.fromNs) && near(*e.End, w.toNs)
+}
+
+// droppedAt returns how many packets a switch dropped for the reason of an event while that lasted.
+func (c *Chronicle) droppedAt(e *telemetry.Event) (n uint64) {
+	s := subjectOf(e)
+	s.kind = telemetry.EventDropStorm
+	for _, o := range c.occasions[s] {
+		if o.atNs >= e.Start.UnixNano() && o.atNs < e.End.UnixNano() {
+			n += o.n
+		}
+	}
+	return n
+}
+
+// EventDifferences returns where events of a whole run are not what the network knows of itself, as text; call it behind Intervals.
+// Those of bursts are not looked at.
+func (c *Chronicle) EventDifferences(events []telemetry.Event) []string {
+	list := append(c.occasionDifferences(events), c.faultDifferences(events)...)
+	for i := range events {
+		e := &events[i]
+		_, ruled := occasionRules[e.Kind]
+		if !ruled && !slices.Contains(faultKinds, e.Kind) && !IsBurst(e) {
+			list = append(list, fmt.Sprintf("%v from %v to %v: no network here makes such events: %s", e.Kind, e.Start, e.End, e.Text))
+		}
+	}
+	slices.SortFunc(list, cmp.Compare)
+	return list
+}
+
+// IsBurst reports whether an event tells of a burst.
+func IsBurst(e *telemetry.Event) bool {
+	return e.Kind == telemetry.EventMicroburst || e.Kind == telemetry.EventIncast
+}
