@@ -62,7 +62,8 @@ func (a *agenda) next() event {
 		if child >= len(h) {
 			break
 		}
-		for c := child + 1; c < min(child+4, len(h)); c++ {
+		end := min(child+4, len(h))
+		for c := child + 1; c < end; c++ {
 			if h[c].before(&h[child]) {
 				child = c
 			}

@@ -35,6 +35,40 @@ func TestAgenda(t *testing.T) {
 	}
 }
 
+// A node is compared with its own children only. Here those at its right get smaller and smaller, down to some that are before
+// their uncle, and must not come to be under him.
+func TestAgendaChildren(t *testing.T) {
+	var a agenda
+	for i := range 45 {
+		at := int64(99)
+		switch {
+		case i == 0:
+			at = 0
+		case i == 1:
+			at = 10
+		case i <= 4:
+			at = 20
+		case i <= 8: // under 1
+			at = 50
+		case i <= 20: // under 2, 3 and 4
+			at = 21
+		case i <= 36: // under 5 to 8
+			at = int64(110 - i)
+		case i <= 40: // under 9
+			at = int64(80 - i)
+		}
+		a.heap = append(a.heap, event{atNs: at, order: uint64(i)})
+	}
+	for len(a.heap) > 0 {
+		a.next()
+		for i := 1; i < len(a.heap); i++ {
+			if parent := (i - 1) / 4; a.heap[i].before(&a.heap[parent]) {
+				t.Fatalf("an event at %d ns is under one at %d", a.heap[i].atNs, a.heap[parent].atNs)
+			}
+		}
+	}
+}
+
 func BenchmarkAgenda(b *testing.B) {
 	for _, size := range []int{100, 1000, 10000} {
 		b.Run("events="+strconv.Itoa(size), func(b *testing.B) {
