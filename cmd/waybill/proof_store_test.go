@@ -66,11 +66,13 @@ type storeProof struct {
 	t       *testing.T
 	decoder *telemetry.Decoder
 	batch   telemetry.Batch
+	one     telemetry.Batch // of its shard
 	truth   *expect.Chronicle
 
 	collector *analyze.Collector
 	intervals *analyze.Intervals
 	scanner   *analyze.Scanner
+	bursts    *analyze.BurstLog
 	nextNs    int64 // when the tables are looked at next
 	waiting   []*telemetry.Intervals
 	given     map[string]string // events
@@ -83,21 +85,33 @@ type storeProof struct {
 	stop       func()
 }
 
+// proofShards are enough for the largest network here, of 64 hosts with 60,000 packets a second at three switches each: a shard has room
+// for what 160,000 a second meet at queues, and leaves out short queues from half of that on.
+const proofShards = 16
+
 // proofTick is how often the tables are told the time.
 const proofTick = time.Duration(analyze.TickNs)
 
-func newStoreProof(t *testing.T, begin time.Time, points *codepoint.Config) *storeProof {
+func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *codepoint.Config) *storeProof {
 	options := dialects[0].options
-	shards := analyze.ConfigFor(2<<30, 1)
-	shards.JoinPlaces = 1 << 15 // a network of 64 hosts has more packets between two ports of a switch in 500 ms than usually wait
 	p := &storeProof{
 		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick), given: map[string]string{},
-		collector: &analyze.Collector{Shards: []*analyze.Shard{analyze.NewShard(shards)}, Exporters: []*analyze.Exporters{analyze.NewExporters(1000)}, Timing: analyze.NewTiming()},
+		collector: &analyze.Collector{Exporters: []*analyze.Exporters{analyze.NewExporters(1000)}, Timing: analyze.NewTiming()},
 		config:    duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
+	}
+	shards := analyze.ConfigFor(2<<30, proofShards)
+	shards.JoinPlaces = 8192 // packets between two ports of a switch wait, too
+	for range proofShards {
+		p.collector.Shards = append(p.collector.Shards, analyze.NewShard(shards))
 	}
 	log := analyze.NewEventLog(maxEvents)
 	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
 	p.scanner = analyze.NewScanner(p.collector, log)
+	bursts := analyze.BurstConfigFor(64 << 20)
+	bursts.AboveBytes, bursts.BelowBytes = uint64(s.Truth.BurstAbove), uint64(s.Truth.BurstBelow) // as the truth has it
+	p.bursts = analyze.NewBurstLog(32 << 20)
+	p.scanner.KeepBursts(bursts, p.bursts)
+	p.intervals.TakeBursts(p.bursts)
 	p.open()
 	return p
 }
@@ -116,7 +130,13 @@ func (p *storeProof) Report(atNs uint64, frame []byte) error {
 	}
 	p.truth.Identify(p.batch.Reports[0].PacketID)
 	p.batch.Attribute(p.collector.Exporters[0].Observe(headers, int64(atNs)), headers)
-	p.collector.Shards[0].Process(&p.batch, int64(atNs))
+	r := &p.batch.Reports[0]
+	p.one.Reset()
+	p.one.Add(r)
+	p.collector.Shards[r.Flow.Hash()%proofShards].Process(&p.one, int64(atNs))
+	for _, shard := range p.collector.Shards { // what waited long enough counts now in all of them
+		shard.Tick(int64(atNs))
+	}
 	return nil
 }
 
@@ -127,7 +147,9 @@ func (p *storeProof) Flush() error { return nil }
 func (p *storeProof) pass(nowNs int64) error {
 	for ; p.nextNs <= nowNs; p.nextNs += int64(proofTick) {
 		p.now = time.Unix(0, p.nextNs)
-		p.collector.Shards[0].Tick(p.nextNs)
+		for _, shard := range p.collector.Shards {
+			shard.Tick(p.nextNs)
+		}
 		p.scanner.Scan(p.nextNs)
 		p.intervals.Look(p.nextNs, p.give)
 		if len(p.waiting) > 0 && p.nextNs%telemetry.HopIntervalNs == 0 {
@@ -203,7 +225,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	}
 	points.Compile()
 	begin := midnight.Add(-duration / 2)
-	p := newStoreProof(t, begin, points)
+	p := newStoreProof(t, s, begin, points)
 	defer func() { p.stop() }()
 	f, err := fabric.New(s, fabric.Options{Device: device, Truth: p.truth, Reports: p, EpochNs: uint64(begin.UnixNano())})
 	if err != nil {
@@ -239,6 +261,9 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	if c, u := p.collector.Counters(), p.intervals.Ungiven(); c.FlowsEvicted+c.PathsEvicted+c.JoinEarly+c.DropsOverflow+c.ExportersOverflow != 0 || u != (analyze.Ungiven{}) {
 		t.Errorf("tables were too small: %+v, %+v", c, u)
 	}
+	if n := p.bursts.Totals(); n.SamplesLost+n.SamplesThinned != 0 {
+		t.Errorf("%+v: there was no room for what packets met at queues", n)
+	}
 	early.compare(t, want, midnight)
 	p.ask(partlyRolledUp, begin, end, allSteps).compare(t, want, end)
 	p.maintain(end.Add(2 * time.Hour))
@@ -255,6 +280,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	for _, text := range p.truth.EventDifferences(last.told) {
 		t.Error(text)
 	}
+	p.compareBursts(begin, end, last.told)
 	if stats, err := p.store.Stats(); err != nil || stats.Dropped < 2 {
 		t.Errorf("%+v, %v: nothing was removed", stats, err)
 	}

@@ -39,6 +39,9 @@ type Chronicle struct {
 	unreported uint64
 
 	occasions map[subject][]occasion
+	watched   map[queueKey]*watchedQueue
+	fates     map[uint64]*fate // of packets in the network
+	bursts    []*burst
 }
 
 type (
@@ -111,7 +114,7 @@ func NewChronicle(o Options, tick time.Duration) *Chronicle {
 		open:  map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{}, waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
 		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
 		links: map[linkTen]uint64{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
-		occasions: map[subject][]occasion{},
+		occasions: map[subject][]occasion{}, watched: map[queueKey]*watchedQueue{}, fates: map[uint64]*fate{},
 	}
 }
 
@@ -156,7 +159,9 @@ func (c *Chronicle) line(line []byte) error {
 			return errors.New("a report that is about no packet")
 		}
 		c.open[r.Packet] = append(c.open[r.Packet], r)
-	case "path", "burst":
+	case "path":
+	case "burst":
+		return c.burstLine(line)
 	case "drop":
 		d := &truth.Drop{}
 		if err := json.Unmarshal(line, d); err != nil {
@@ -164,6 +169,7 @@ func (c *Chronicle) line(line []byte) error {
 		}
 		if d.Place == "host" || d.Place == "link" {
 			delete(c.truth.Packets, d.Packet)
+			delete(c.fates, d.Packet)
 			return nil
 		}
 		c.visit(&Visit{Packet: d.Packet, Flow: d.Flow, Drop: d})
@@ -185,14 +191,18 @@ func (c *Chronicle) line(line []byte) error {
 func (c *Chronicle) visit(v *Visit) {
 	v.Index = len(c.truth.Packets[v.Packet])
 	c.truth.Packets[v.Packet] = append(c.truth.Packets[v.Packet], v)
+	told := false
 	for _, r := range c.open[v.Packet] {
 		c.report(r, v)
+		told = told || !r.Lost
 	}
+	c.enqueue(v, told)
 	if over := v.Drop != nil || c.truth.IsSink(v); over {
 		if len(c.open[v.Packet]) == 0 && (v.Drop == nil || v.Drop.Seen) {
 			c.unreported++
 		}
 		delete(c.truth.Packets, v.Packet)
+		delete(c.fates, v.Packet)
 	}
 	delete(c.open, v.Packet)
 }

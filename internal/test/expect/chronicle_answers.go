@@ -13,6 +13,11 @@ import (
 // has counts and sums. Flows have no paths (see FlowPaths), paths are numbers of Routes. Reports that have to come and did not are an error.
 func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	c.pass(untilNs)
+	for _, q := range c.watched {
+		for len(q.over) > 0 {
+			c.burstOver(q)
+		}
+	}
 	if c.unreported > 0 {
 		return nil, fmt.Errorf("%d packets left the network without a report", c.unreported)
 	}
