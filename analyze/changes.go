@@ -44,6 +44,15 @@ func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, nowNs int64) 
 	c.last, c.flow, c.path = nowNs, *key, to.hash
 }
 
+// merge adds what another shard counted.
+func (c *change) merge(o *change) {
+	if o.last > c.last {
+		c.flow, c.path = o.flow, o.path
+	}
+	c.flows += o.flows
+	c.first, c.last = min(c.first, o.first), max(c.last, o.last)
+}
+
 // parting returns where two paths part; false if they do not, or if it is not known which node that is.
 func parting(from, to []pathHop) (k changeKey, ok bool) {
 	i := 0

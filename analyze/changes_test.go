@@ -28,3 +28,24 @@ func TestParting(t *testing.T) {
 		}
 	}
 }
+
+// Flows of several shards that turn in the same way are one event, from the first of them to the last.
+func TestChangesOfShards(t *testing.T) {
+	log := NewEventLog(10)
+	c := &Collector{}
+	k := changeKey{node: 1, port: 2, toNode: 3, newPort: 4}
+	for _, n := range []change{{flows: 1, first: 7 * second, last: 8 * second, path: 8}, {flows: 2, first: 5 * second, last: 6 * second, path: 6}, {flows: 1, first: 9 * second, last: 9 * second, path: 9}} {
+		shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
+		shard.changes.changes[k] = &n
+		c.Shards = append(c.Shards, shard)
+	}
+	s := NewScanner(c, log)
+	for _, shard := range c.Shards {
+		s.takeChanges(shard)
+	}
+	s.noteChanges(10 * second)
+	list, _ := log.Events(nil, 10)
+	if len(list) != 1 || list[0].Start.UnixNano() != 5*second || list[0].Count != 4 || list[0].Path != pathID(9) {
+		t.Errorf("got %+v", list)
+	}
+}

@@ -26,8 +26,8 @@ type Scanner struct {
 	storms             map[eventKey]dropStorm
 	exporters          map[*exporter]exporterCount
 
-	active  map[uint32]uint64 // node: packets since the last scan
-	changes []foundChange     // of the last scan
+	active  map[uint32]uint64     // node: packets since the last scan
+	changes map[changeKey]*change // that the last scan found, and wait for this one to see what the old link carries after it
 
 	findings map[eventKey]foundNow // of this scan
 	headers  map[checksumKey]*headerHistory
@@ -129,7 +129,7 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 	}
 	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
-		exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
+		changes: map[changeKey]*change{}, exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
@@ -171,7 +171,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	s.noteStorms(nowNs)
 	s.scanLinks(nowNs)
 	s.noteChanges(nowNs)
-	s.changes = s.changes[:0]
+	clear(s.changes)
 	for _, shard := range s.collector.Shards {
 		s.takeChanges(shard)
 	}
@@ -326,27 +326,24 @@ func (s *Scanner) noteStorms(nowNs int64) {
 	}
 }
 
-// A foundChange waits for a scan, to see what the old link carries after it.
-type foundChange struct {
-	changeKey
-	*change
-}
-
-// takeChanges takes the path changes of a shard.
+// takeChanges takes the path changes of a shard, and adds those of the same kind up.
 func (s *Scanner) takeChanges(shard *Shard) {
 	shard.mu.Lock()
 	changes := shard.changes.changes
 	shard.changes.changes = map[changeKey]*change{}
 	shard.mu.Unlock()
 	for k, c := range changes {
-		s.changes = append(s.changes, foundChange{k, c})
+		if sum := s.changes[k]; sum != nil {
+			sum.merge(c)
+		} else {
+			s.changes[k] = c
+		}
 	}
 }
 
 // noteChanges notes the path changes that were found by the scan before this one.
 func (s *Scanner) noteChanges(nowNs int64) {
-	for _, found := range s.changes {
-		k, c := found.changeKey, found.change
+	for k, c := range s.changes {
 		s.log.note(eventKey{kind: telemetry.EventPathChange, node: k.node, port: k.port, toNode: k.toNode, toPort: k.newPort},
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
 				others := uint64(0)
