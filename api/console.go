@@ -41,7 +41,7 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 		newProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/", r.URL.Path).write(w)
 		return
 	}
-	r.Header.Del("Range") // files are small, and an impossible range would be answered with plain text
+	r.Header.Del("Range")                       // files are small, and an impossible range would be answered with plain text
 	w.Header().Set("Cache-Control", "no-cache") // another version of Waybill has other files of the same names
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if strings.HasPrefix(name, "assets/") {

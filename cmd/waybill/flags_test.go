@@ -21,7 +21,11 @@ func TestListFlags(t *testing.T) {
 			flags string
 			why   string // part of the error, if it is not taken
 		}{
-			{"-o wide", ""}, {"-o json", ""}, {"-o ndjson", ""}, {"-o csv", ""}, {"--limit 3", ""},
+			{"-o wide", ""},
+			{"-o json", ""},
+			{"-o ndjson", ""},
+			{"-o csv", ""},
+			{"--limit 3", ""},
 			{"--filter node=1", unless(!whole, "shown as a whole")},
 			{"--top 2", unless(!whole, "shown as a whole")},
 			{"--sort node", unless(!whole && name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: |shown as a whole")},

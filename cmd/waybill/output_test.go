@@ -49,7 +49,7 @@ func TestClosedPipe(t *testing.T) {
 	commands := [][]string{
 		{"trace", "10.0.0.1", "10.0.0.2", "--server", s.URL},
 		{"path", "10.0.0.1", "10.0.0.2", "--server", s.URL},
-		{"flows", "--follow", "--server", s.URL},
+		{"drops", "--follow", "--server", s.URL},
 		{"export", "flows_10s", "--server", kept},
 		{"export", "flows_10s", "-o", "ndjson", "--server", kept},
 		{"query", "SELECT * FROM flows_10s", "--server", kept},

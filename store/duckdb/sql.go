@@ -35,7 +35,10 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 	if err := checkStatement(ctx, conn, statement); err != nil {
 		return nil, err
 	}
-	if checkStatement(ctx, conn, limited(statement, limit)) != nil {
+	if err := checkStatement(ctx, conn, limited(statement, limit)); err != nil {
+		if ctx.Err() != nil || s.ctx.Err() != nil {
+			return nil, err
+		}
 		return nil, errBehind
 	}
 	// Nothing that can be written in a SELECT changes the store; that the transaction is read-only is the second lock.
