@@ -16,10 +16,10 @@ type faultEvent struct {
 	fromNs, toNs int64
 }
 
-// faultKinds are the kinds of events that come of faults as such, and not of what happened to single packets. A link that loses
-// some packets is not among them: the sink does not see what was lost before it.
+// faultKinds are the kinds of events that come of faults as such, and not of what happened to single packets.
 var faultKinds = []telemetry.EventKind{
 	telemetry.EventClockJump, telemetry.EventLatencyAnomaly, telemetry.EventLinkLost, telemetry.EventBlackhole, telemetry.EventECMPImbalance,
+	telemetry.EventGrayFailure,
 }
 
 // faultEvents returns the events of all faults. One that does not end lasts to the end of the run.
@@ -47,8 +47,15 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 			add(subject{kind: telemetry.EventClockJump, node: f.Nodes[0]}, fromNs, fromNs)
 		case "slow_switch":
 			add(subject{kind: telemetry.EventLatencyAnomaly, node: f.Nodes[0]}, fromNs, endNs)
+		case "gray_link": // both ways, named by the lower of its ends
+			l := c.link(f.Link)
+			s := subject{kind: telemetry.EventGrayFailure, node: l.NodeA, port: l.PortA, toNode: l.NodeB}
+			if l.NodeB < l.NodeA {
+				s.node, s.port, s.toNode = l.NodeB, l.PortB, l.NodeA
+			}
+			add(s, fromNs, endNs)
 		case "link_down":
-			l := c.truth.Links[slices.IndexFunc(c.truth.Links, func(l *truth.Link) bool { return l.Name == f.Link })]
+			l := c.link(f.Link)
 			add(subject{kind: telemetry.EventLinkLost, node: l.NodeA, port: l.PortA, toNode: l.NodeB}, fromNs, healedNs)
 			add(subject{kind: telemetry.EventLinkLost, node: l.NodeB, port: l.PortB, toNode: l.NodeA}, fromNs, healedNs)
 		case "blackhole":
@@ -61,6 +68,10 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 		}
 	}
 	return list
+}
+
+func (c *Chronicle) link(name string) *truth.Link {
+	return c.truth.Links[slices.IndexFunc(c.truth.Links, func(l *truth.Link) bool { return l.Name == name })]
 }
 
 // polarised returns the ports that carry more than nine tenths of what they shared with others before a time.
