@@ -95,7 +95,7 @@ func (t *table) identity(group []string) (columns []string) {
 		}
 	}
 	if slices.Contains(columns, "flow") {
-		return []string{"flow"} // the identity of all others
+		return []string{"src_lo", "flow"} // flow is the identity of all others; files are sorted by the source, which says where to look
 	}
 	return columns
 }
