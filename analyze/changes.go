@@ -118,7 +118,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 	f.verdict = notJudged
 	f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
 	f.entered = pathEntry{}
-	f.stream.moved = true
+	f.moved = true
 	if first.Has&telemetry.HasIngressTime != 0 {
 		f.entered = pathEntry{first.IngressNs, nowNs}
 	}

@@ -68,6 +68,7 @@ type flow struct {
 	ttl         uint8             // in the latest of them
 	verdict     uint16            // on the path that it takes: see findingTable
 	epoch       uint8             // of the findingTable when it was judged
+	moved       bool              // it takes another path since data of its stream came
 
 	// The path of the latest packet that was not dropped, as in flowPath.
 	arrivedBy         uint32

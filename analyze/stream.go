@@ -20,15 +20,13 @@ const (
 	arrivalsPerJump = 4
 )
 
-// A stream is how much of the data of a TCP connection has come to the sink.
+// A stream is how much of the data of a TCP connection has come to the sink, in 8 bytes, as there are millions.
 type stream struct {
-	next       uint32 // sequence number behind the last byte that was seen
-	arrivals   uint16 // packets with data, without those that fill holes; it wraps
+	next       uint32 // sequence number behind the last byte that was seen; 0: not known, or by chance
+	arrivals   uint8  // packets with data, without those that fill holes; it wraps
 	contiguous uint8  // arrivals without a hole before them,
 	jumps      uint8  // and those with one; both are halved when one is full
 	dropped    uint8  // packets with data that a node says it dropped, and that have not come again since
-	begun      bool   // next is known
-	moved      bool   // the flow takes another path since then
 }
 
 // A streamCount counts what came on a path since the last scan.
@@ -69,14 +67,14 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	p := &s.paths.paths[fp.path]
 	ahead := int32(r.StreamFrom - st.next)
 	switch {
-	case !st.begun || ahead > longestHole || ahead < -longestHole:
-		st.begun, st.next = true, r.StreamTo
+	case st.next == 0 || ahead > longestHole || ahead < -longestHole:
+		st.next = r.StreamTo
 	case ahead == 0:
-		st.next, st.moved = r.StreamTo, false
+		st.next, f.moved = r.StreamTo, false
 		st.arrives(&st.contiguous)
 		p.sinceScan.streams.arrived++
-	case ahead > 0 && st.moved: // packets by the two paths overtake each other
-		st.next, st.moved = r.StreamTo, false
+	case ahead > 0 && f.moved: // packets by the two paths overtake each other
+		st.next, f.moved = r.StreamTo, false
 	case ahead > 0:
 		s.holes.open(hole{
 			tag: tag, from: st.next, to: r.StreamFrom, path: fp.path, generation: fp.generation, arrivals: st.arrivals, full: p.fullQueues(r), ns: nowNs,

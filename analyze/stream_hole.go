@@ -10,7 +10,7 @@ type hole struct {
 	path       uint32 // of the packets before and behind it
 	full       uint32 // see fullQueues
 	generation uint16
-	arrivals   uint16 // of the stream, before the packet behind it
+	arrivals   uint8 // of the stream, before the packet behind it
 }
 
 const (
