@@ -100,6 +100,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	}
 	shards := analyze.ConfigFor(2<<30, proofShards)
 	shards.JoinPlaces = 8192 // packets between two ports of a switch wait, too
+	shards.MaxPaths = 12288  // in ten minutes every pair of ports and hosts has one
 	for range proofShards {
 		p.collector.Shards = append(p.collector.Shards, analyze.NewShard(shards))
 	}
