@@ -32,14 +32,18 @@ func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 	if err := removeFiles(to); err != nil { // of an attempt that a crash ended
 		return err
 	}
+	statements := createFile(to, len(migrations)+1)
+	for _, t := range tiers[p.tier].tables() {
+		order, err := s.order(ctx, p, t)
+		if err != nil {
+			return err
+		}
+		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog, t.name(t.step), order))
+	}
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s.waybill_compacted (version INTEGER)", to.catalog))
 	if _, err := s.upkeep.ExecContext(ctx, to.attachment()); err != nil {
 		return err
 	}
-	statements := createFile(to, len(migrations)+1)
-	for _, t := range tiers[p.tier].tables() {
-		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog, t.name(t.step), t.order()))
-	}
-	statements = append(statements, fmt.Sprintf("CREATE TABLE %s.waybill_compacted (version INTEGER)", to.catalog))
 	err := inTransaction(ctx, s.upkeep, statements)
 	if err == nil {
 		_, err = s.upkeep.ExecContext(ctx, "CHECKPOINT "+to.catalog)
@@ -107,20 +111,30 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	return true, nil
 }
 
-// order is what rows of a compacted table are sorted by: what they are about, and then the time.
-func (t *table) order() string {
-	var keys []string
+// order is what the rows of t in p are sorted by: what they are about, and then the time.
+//
+// The number of a flow is the identity of all its other keys, but without meaning: in its order neighbours have nothing in common.
+// So flows are sorted by their hosts first, and by their number only if they have several records, which stand together then. Those that
+// have one stay in the order of time and path, or a record would take more than unsorted.
+func (s *Store) order(ctx context.Context, p *partition, t placed) (string, error) {
 	if t.id == store.Flows {
-		// flow is the identity of all its other keys, but a number without meaning: in its order neighbours would have nothing
-		// in common, and a record of a flow that has few of them would take more than unsorted.
-		return "src_hi, src_lo, dst_hi, dst_lo, flow, start"
+		var last bool
+		row := s.upkeep.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.name(t.step)))
+		if err := row.Scan(&last); err != nil {
+			return "", err
+		}
+		if last {
+			return "src_hi, src_lo, dst_hi, dst_lo, flow, start", nil
+		}
+		return "src_hi, src_lo, dst_hi, dst_lo, start, path_id", nil
 	}
+	var keys []string
 	for _, c := range t.columns {
 		if c.role == key && c.name != start.name {
 			keys = append(keys, c.name)
 		}
 	}
-	return strings.Join(append(keys, start.name), ", ")
+	return strings.Join(append(keys, start.name), ", "), nil
 }
 
 // removeFiles removes the files of p, if they are there.

@@ -49,6 +49,41 @@ func TestCompact(t *testing.T) {
 	}
 }
 
+// TestCompactOrder: the records of a flow stand together where flows last; where each has one, they stay in the order of time within
+// those of the same hosts.
+func TestCompactOrder(t *testing.T) {
+	for name, test := range map[string]struct {
+		perFlow int
+		order   string
+	}{
+		"lasting": {6, "src_lo, dst_lo, flow, start"},
+		"single":  {1, "src_lo, dst_lo, start"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, nil)
+			g := rand.New(rand.NewPCG(9, 9))
+			for minute := range 10 {
+				v := flowRecords(g, epoch.Add(time.Duration(minute)*time.Minute), test.perFlow, 20)
+				for i := range v.Flows {
+					v.Flows[i].Key.SrcPort += uint16(minute * 100) // new flows between the same hosts
+				}
+				write(t, s, v)
+			}
+			roll(t, s, epoch.Add(30*time.Minute))
+			p := s.findPartition(tierSeconds, epoch)
+			query := "SELECT list(rowid ORDER BY " + test.order + ") = list(rowid ORDER BY rowid), count(*) FROM " + p.catalog + ".flows_10s"
+			var sorted bool
+			var n int
+			if err := s.write.QueryRowContext(t.Context(), query).Scan(&sorted, &n); err != nil {
+				t.Fatal(err)
+			}
+			if !p.compacted || !sorted || n != 200*test.perFlow {
+				t.Errorf("compacted %v, in order %v, %d records", p.compacted, sorted, n)
+			}
+		})
+	}
+}
+
 // TestWriteWhileCompacting: records are taken while a file is compacted. Those of other files wait for nothing; if one comes late
 // into the same file, it is there, and the file is compacted another time.
 func TestWriteWhileCompacting(t *testing.T) {
