@@ -98,7 +98,7 @@ func (s *delayStat) answer() *telemetry.Delay {
 	return a
 }
 
-// giveDelays begins to put aside the delays of links for takeDelays.
+// giveDelays begins to put aside the delays of links for delaysSince.
 func (t *Timing) giveDelays() {
 	if t == nil {
 		return
@@ -108,8 +108,8 @@ func (t *Timing) giveDelays() {
 	t.given = true
 }
 
-// takeDelays returns the delays of links that became known since the last call.
-func (t *Timing) takeDelays() map[linkKey]delaySum {
+// delaysSince returns the delays of links that became known since they were given last, and notes them as given if they are.
+func (t *Timing) delaysSince(give bool) map[linkKey]delaySum {
 	if t == nil {
 		return nil
 	}
@@ -119,7 +119,9 @@ func (t *Timing) takeDelays() map[linkKey]delaySum {
 	for k, s := range t.links {
 		if s.ungiven != nil && s.ungiven.count > 0 {
 			taken[k] = *s.ungiven
-			*s.ungiven = delaySum{}
+			if give {
+				*s.ungiven = delaySum{}
+			}
 		}
 	}
 	return taken

@@ -24,7 +24,7 @@ func TestDropDestinations(t *testing.T) {
 	v := NewIntervals(c, nil, 0)
 	took := func() map[string]uint64 {
 		batch := &telemetry.Intervals{}
-		v.takeDrops(batch, 0)
+		v.dropsSince(batch, 0, true)
 		sums := map[string]uint64{}
 		for _, r := range batch.Drops {
 			name := "rest"

@@ -27,10 +27,11 @@ type Intervals struct {
 	hosts     map[hostPlace]uint64
 	inner     map[attachment]bool // ports to other nodes
 	hostless  []telemetry.FlowInterval
-	bursts    *BurstLog // nil: none are given
+	toldPaths map[uint64]bool // whose ends SoFar told in this interval
+	bursts    *BurstLog       // nil: none are given
 	newRoutes []telemetry.Route
 
-	hopsNs, flowsNs int64 // ends of the intervals that were given last
+	hopsNs, flowsNs int64 // ends of the intervals that were given last: those that are open begin there
 	burstsGiven     uint64
 
 	ungivenHosts, ungivenBursts atomic.Uint64
@@ -47,13 +48,13 @@ const routeAgainNs = 24 * 3600 * int64(1e9)
 // flowsAtOnce is how many records of flows are given in one piece.
 const flowsAtOnce = 8192
 
-// NewIntervals returns Intervals of what c counts, the first of which ends after nowNs. There may be one for a Collector, and c may not get more
+// NewIntervals returns Intervals of what c counts, the first of which begins at nowNs. There may be one for a Collector, and c may not get more
 // shards afterwards. log may be nil.
 func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
-		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, hopsNs: nowNs, flowsNs: nowNs,
+		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
 		p := &shardIntervals{left: map[int][]leftPath{}}
@@ -72,16 +73,19 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 // Look gives what is due at nowNs (since 1970); call it some times a second. give takes its records over. A clock that is
 // set makes an interval longer or shorter, and loses nothing.
 func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {
-	if end := nowNs - nowNs%telemetry.HopIntervalNs; end != v.hopsNs {
+	if begin := opened(v.hopsNs, nowNs, telemetry.HopIntervalNs); begin != v.hopsNs {
 		v.scanPaths(nowNs)
-		give(v.takeHops(v.start(v.hopsNs, end, telemetry.HopIntervalNs)))
-		v.hopsNs = end
+		give(v.takeHops(start(v.hopsNs, nowNs, telemetry.HopIntervalNs)))
+		v.hopsNs = begin
 	}
-	if end := nowNs - nowNs%telemetry.FlowIntervalNs; end != v.flowsNs {
-		v.takeTens(v.start(v.flowsNs, end, telemetry.FlowIntervalNs), give)
-		v.flowsNs = end
+	if begin := opened(v.flowsNs, nowNs, telemetry.FlowIntervalNs); begin != v.flowsNs {
+		v.takeTens(start(v.flowsNs, nowNs, telemetry.FlowIntervalNs), give)
+		v.flowsNs = begin
 	}
 }
+
+// Open is the start of the ten seconds that are open, as it is after a look.
+func (v *Intervals) Open() int64 { return v.flowsNs }
 
 // Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards have
 // stopped.
@@ -90,23 +94,34 @@ func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
 		s.Finish(nowNs)
 	}
 	v.scanPaths(nowNs)
-	give(v.takeHops(nowNs - nowNs%telemetry.HopIntervalNs))
-	v.takeTens(nowNs-nowNs%telemetry.FlowIntervalNs, give)
+	give(v.takeHops(start(v.hopsNs, nowNs, telemetry.HopIntervalNs)))
+	v.takeTens(start(v.flowsNs, nowNs, telemetry.FlowIntervalNs), give)
 }
 
-// start is the start of the interval in which most of what is given now was counted: the one before end, if the clock
-// goes on as it should.
-func (v *Intervals) start(last, end, length int64) int64 {
-	if last > end {
-		return end // the clock was set back
+// opened is when the interval began that is open at nowNs, if the last one was given until lastNs. The first one of a process begins
+// with it, so that its records are told from those of the process before.
+func opened(lastNs, nowNs, length int64) int64 {
+	begin := nowNs - nowNs%length
+	if lastNs > nowNs {
+		return begin // the clock was set back
 	}
-	return end - length
+	return max(lastNs, begin)
+}
+
+// start is the start of the interval in which most of what is not given was counted: the one that is open, or, if that is a new one,
+// the one before it.
+func start(lastNs, nowNs, length int64) int64 {
+	begin := opened(lastNs, nowNs, length)
+	if lastNs >= begin {
+		return begin
+	}
+	return max(lastNs, begin-length)
 }
 
 // takeTens gives what is looked at every ten seconds.
 func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
-	// Routes come first: whoever reads of a path can look it up.
 	give(v.takePaths(startNs))
+	clear(v.toldPaths)
 	v.hostsOf(v.hostless, true)
 	v.hostless = v.hostless[:0]
 	for i, s := range v.collector.Shards {
@@ -114,9 +129,8 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 	}
 	rest := &telemetry.Intervals{}
 	v.takeHosts(rest, startNs)
-	v.takeBursts(rest)
-	v.takeDrops(rest, startNs)
-	v.takeExporters(rest, startNs)
+	v.dropsSince(rest, startNs, true)
+	v.exportersSince(rest, startNs, true)
 	v.takeEvents(rest)
 	give(rest)
 }

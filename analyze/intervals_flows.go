@@ -9,6 +9,7 @@ import (
 // givenFlow is what of a flow was given so far; it stands for the flow in the same place of the table.
 type givenFlow struct {
 	reports, packets, bytes uint64
+	told                    uint64 // reports and packets when SoFar told of it last
 	residence, endToEnd     flowLatency
 	drops, pathChanges      uint32
 	paths                   [keptPaths]struct {
@@ -33,6 +34,7 @@ type shardIntervals struct {
 	queues       []givenQueue
 	gone         []telemetry.FlowInterval
 	goneReports  reportCounts       // of the flows in gone
+	goneTold     int                // of gone, by SoFar
 	left         map[int][]leftPath // by place: paths that flows no longer keep
 	lefts        int                // in all
 	ungivenFlows uint64
@@ -111,7 +113,7 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		s.mu.Lock()
 		if from == 0 {
 			batch.Flows, p.gone = p.gone, nil
-			reports, p.goneReports = p.goneReports, nil
+			reports, p.goneReports, p.goneTold = p.goneReports, nil, 0
 			s.fates.give(reports)
 		}
 		end := min(from+flowsUnderLock, s.flows.count)
@@ -135,8 +137,20 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 	}
 }
 
-// flowIntervals appends what was counted of f, which is in that place, since it was given last.
+// flowIntervals appends what was counted of f, which is in that place, since it was given last, and notes it as given.
 func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int) []telemetry.FlowInterval {
+	list = s.flowSince(list, f, place)
+	p := s.intervals
+	if left := p.left[place]; len(left) > 0 {
+		delete(p.left, place)
+		p.lefts -= len(left)
+	}
+	p.flow(place).take(f)
+	return list
+}
+
+// flowSince appends what was counted of f, which is in that place, since it was given last.
+func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []telemetry.FlowInterval {
 	given := s.intervals.flow(place)
 	all := telemetry.FlowInterval{
 		Key: f.key, DSCP: f.dscp, Device: f.device, HasDevice: f.hasDevice,
@@ -159,14 +173,10 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int)
 		take(&rest, &part)
 		list = append(list, part)
 	}
-	if left := s.intervals.left[place]; len(left) > 0 {
-		for _, l := range left {
-			if n := min(l.packets, rest.Packets); n > 0 {
-				on(l.path, n)
-			}
+	for _, l := range s.intervals.left[place] {
+		if n := min(l.packets, rest.Packets); n > 0 {
+			on(l.path, n)
 		}
-		delete(s.intervals.left, place)
-		s.intervals.lefts -= len(left)
 	}
 	for i := range f.paths {
 		fp := &f.paths[i]
@@ -187,7 +197,6 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int)
 	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(list) == first {
 		list = append(list, rest)
 	}
-	given.take(f)
 	return list
 }
 

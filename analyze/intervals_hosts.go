@@ -9,19 +9,37 @@ type givenRoute struct {
 	knowsFirst, knowsTo bool
 }
 
-// endsOfPath finds where hosts are: before the first node of a path, and behind the last if packets left it.
-func endsOfPath(p *path, nowNs int64) givenRoute {
-	r := givenRoute{atNs: nowNs}
-	if p.uncertain || len(p.hops) == 0 {
+// routeEnds finds where hosts are: before the first node of a route, and behind the last if packets left it.
+func routeEnds(route *telemetry.Route) givenRoute {
+	r := givenRoute{atNs: route.StartNs}
+	if route.Uncertain || len(route.Stations) == 0 {
 		return r
 	}
-	if at := &p.hops[0].station; at.has&telemetry.HasNode != 0 {
-		r.first, r.knowsFirst = attachment{at.node, at.in, at.has&telemetry.HasIngressPort != 0}, true
+	if at := &route.Stations[0]; at.Has&telemetry.HasNode != 0 {
+		r.first, r.knowsFirst = attachment{at.Node, at.IngressPort, at.Has&telemetry.HasIngressPort != 0}, true
 	}
-	if at := &p.hops[len(p.hops)-1].station; at.has&(telemetry.HasNode|telemetry.HasDrop) == telemetry.HasNode {
-		r.last, r.knowsTo = attachment{at.node, at.out, at.has&telemetry.HasEgressPort != 0}, true
+	if at := &route.Stations[len(route.Stations)-1]; at.Has&(telemetry.HasNode|telemetry.HasDrop) == telemetry.HasNode {
+		r.last, r.knowsTo = attachment{at.Node, at.EgressPort, at.Has&telemetry.HasEgressPort != 0}, true
 	}
 	return r
+}
+
+// route is a Route of path of which only its ends are known, as far as hosts are there.
+func (r *givenRoute) route(path uint64) telemetry.Route {
+	first, last := telemetry.Station{Missing: 1}, telemetry.Station{Missing: 1}
+	if r.knowsFirst {
+		first = telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: r.first.node, IngressPort: r.first.port}}
+		if r.first.hasPort {
+			first.Has |= telemetry.HasIngressPort
+		}
+	}
+	if r.knowsTo {
+		last = telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: r.last.node, EgressPort: r.last.port}}
+		if r.last.hasPort {
+			last.Has |= telemetry.HasEgressPort
+		}
+	}
+	return telemetry.Route{StartNs: r.atNs, Path: path, Stations: []telemetry.Station{first, last}}
 }
 
 // A hostPlace is a host at a place.

@@ -116,12 +116,12 @@ func (v *Intervals) note(p *path, nowNs int64) {
 	if len(v.routes) >= maxRoutes {
 		clear(v.routes) // they are given again when they are met
 	}
-	v.routes[p.hash] = endsOfPath(p, nowNs)
 	r := telemetry.Route{StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain, Stations: make([]telemetry.Station, len(p.hops))}
 	for i := range p.hops {
 		at := &p.hops[i].station
 		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.missing}
 	}
+	v.routes[p.hash] = routeEnds(&r)
 	v.newRoutes = append(v.newRoutes, r)
 }
 
@@ -132,26 +132,42 @@ func placeOf(s *station) telemetry.Place {
 	return telemetry.Place{Has: s.has, Node: s.node, IngressPort: s.in, EgressPort: s.out}
 }
 
-// takeHops returns hops and queues of the interval.
+// takeHops returns hops and queues of the interval, and routes and bursts that are new.
 func (v *Intervals) takeHops(startNs int64) *telemetry.Intervals {
-	batch := &telemetry.Intervals{Hops: make([]telemetry.HopInterval, 0, len(v.hops)), Queues: v.takeQueues(startNs)}
+	// Routes come before the records of what is on them: whoever reads of a path can look it up.
+	batch := &telemetry.Intervals{Routes: v.newRoutes}
+	v.newRoutes = nil
+	v.hopsSince(batch, startNs, true)
+	clear(v.hops)
+	v.takeBursts(batch)
+	return batch
+}
+
+// hopsSince adds hops and queues since the last look. Queues are noted as given if they are.
+func (v *Intervals) hopsSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, h := range v.hops {
 		h.StartNs = startNs
 		batch.Hops = append(batch.Hops, *h)
 	}
-	clear(v.hops)
+	batch.Queues = v.queuesSince(startNs, give)
+}
+
+// takePaths returns paths and links of the interval.
+func (v *Intervals) takePaths(startNs int64) *telemetry.Intervals {
+	batch := &telemetry.Intervals{}
+	v.pathsSince(batch, startNs, true)
+	clear(v.paths)
+	clear(v.links)
 	return batch
 }
 
-// takePaths returns paths, their routes and links of the interval.
-func (v *Intervals) takePaths(startNs int64) *telemetry.Intervals {
-	batch := &telemetry.Intervals{Routes: v.newRoutes, Paths: make([]telemetry.PathInterval, 0, len(v.paths))}
-	v.newRoutes = nil
+// pathsSince adds paths and links since the last look. The delays of links are noted as given if they are.
+func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, p := range v.paths {
 		p.StartNs = startNs
 		batch.Paths = append(batch.Paths, *p)
 	}
-	delays := v.collector.Timing.takeDelays()
+	delays := v.collector.Timing.delaysSince(give)
 	for k := range delays {
 		v.links[k] += 0 // a link that carried nothing since
 	}
@@ -164,7 +180,4 @@ func (v *Intervals) takePaths(startNs int64) *telemetry.Intervals {
 			StartNs: startNs, From: from, To: to, Packets: n, Delay: d.since(&histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
 		})
 	}
-	clear(v.paths)
-	clear(v.links)
-	return batch
 }

@@ -5,9 +5,9 @@ import "github.com/waybill-int/waybill/telemetry"
 // givenQueue is what of a queue was given so far; it stands for the queue in the same place of the table.
 type givenQueue struct{ count, sum uint64 }
 
-// takeQueues returns what packets said of queues since the last look. It looks at the table of queues: a hop of a path may lead
-// through several queues of a port.
-func (v *Intervals) takeQueues(startNs int64) []telemetry.QueueInterval {
+// queuesSince returns what packets said of queues since the last look, and notes it as given if it is. It looks at the table of
+// queues: a hop of a path may lead through several queues of a port.
+func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInterval {
 	sums := map[queueKey]*telemetry.QueueInterval{}
 	for i, s := range v.collector.Shards {
 		p := v.shards[i]
@@ -33,8 +33,10 @@ func (v *Intervals) takeQueues(startNs int64) []telemetry.QueueInterval {
 			sum.Samples += q.depth.count - given.count
 			sum.Sum += q.depth.sum - given.sum
 			sum.Max = max(sum.Max, q.high)
-			*given = givenQueue{q.depth.count, q.depth.sum}
-			q.high = 0 // it begins anew with each look
+			if give {
+				*given = givenQueue{q.depth.count, q.depth.sum}
+				q.high = 0 // it begins anew with each look
+			}
 		}
 		s.mu.Unlock()
 	}

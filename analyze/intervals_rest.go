@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// takeDrops adds what was dropped.
-func (v *Intervals) takeDrops(batch *telemetry.Intervals, startNs int64) {
+// dropsSince adds what was dropped since the last look, and notes it as given if it is.
+func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, s := range v.collector.Shards {
 		s.mu.Lock()
 		for key, d := range s.drops.drops {
@@ -16,13 +16,17 @@ func (v *Intervals) takeDrops(batch *telemetry.Intervals, startNs int64) {
 			if n == 0 {
 				continue
 			}
-			v.drops[at] = d.packets
+			if give {
+				v.drops[at] = d.packets
+			}
 			r := telemetry.DropInterval{StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason, Reasons: key.table, DropKey: key.ruleKey}
 			// A record for each destination, as far as they are told apart, and one for the rest.
 			for prefix, to := range d.to {
 				toward := dropToward{at, prefix}
 				r.Packets, r.Flow, r.HasFlow = to.packets-v.dropsTo[toward], to.flow, true
-				v.dropsTo[toward] = to.packets
+				if give {
+					v.dropsTo[toward] = to.packets
+				}
 				if r.Packets > 0 {
 					n -= r.Packets
 					batch.Drops = append(batch.Drops, r)
@@ -43,8 +47,8 @@ type dropToward struct {
 	prefix telemetry.Addr
 }
 
-// takeExporters adds what exporters sent, and what was lost of it.
-func (v *Intervals) takeExporters(batch *telemetry.Intervals, startNs int64) {
+// exportersSince adds what exporters sent since the last look, and what was lost of it, and notes it as given if it is.
+func (v *Intervals) exportersSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, e := range v.collector.Exporters {
 		e.mu.Lock()
 		for _, x := range e.accounts {
@@ -54,7 +58,9 @@ func (v *Intervals) takeExporters(batch *telemetry.Intervals, startNs int64) {
 				now.lost = x.lost()
 			}
 			n := now.minus(before.counts)
-			v.exporters[x] = now
+			if give {
+				v.exporters[x] = now
+			}
 			if n.received == 0 {
 				continue
 			}
@@ -78,7 +84,7 @@ func (v *Intervals) takeExporters(batch *telemetry.Intervals, startNs int64) {
 // noteExporters makes what the accounts have counted so far what was given: that of before a restart was given by the process
 // before this one.
 func (v *Intervals) noteExporters() {
-	v.takeExporters(&telemetry.Intervals{}, 0)
+	v.exportersSince(&telemetry.Intervals{}, 0, true)
 }
 
 // A givenExporter is what was given of an exporter.

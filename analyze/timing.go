@@ -20,7 +20,7 @@ type Timing struct {
 	waiting   []ClockStep          // of the last window: their neighbours may find them a window later
 	unplaced  uint64               // delays of links and paths for which there was no room
 	missed    uint64               // packets that the shards had no room for
-	given     bool                 // delays of links are put aside for takeDelays
+	given     bool                 // delays of links are put aside for delaysSince
 }
 
 const (

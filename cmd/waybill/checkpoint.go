@@ -25,7 +25,7 @@ const (
 	checkpointName = "checkpoint"
 	// checkpointEvery is the time between two checkpoints. A large one is written less often: writing takes at most a
 	// twentieth of the time.
-	checkpointEvery  = 2 * time.Second
+	checkpointEvery  = time.Second
 	checkpointsShare = 20
 )
 

@@ -306,8 +306,8 @@ func askTable(table, name string) func(context.Context, *api.Client, api.Query, 
 		until, _ := time.Parse(time.RFC3339Nano, q.Until)
 		for offset := 0; ; offset += 10000 { // an answer has 10,000 rows at most
 			a, err := c.SQL(ctx, fmt.Sprintf(
-				"SELECT epoch_ns(start) || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL ORDER BY ALL LIMIT 10000 OFFSET %d",
-				name, table, suffix[step], since.UnixNano(), until.UnixNano(), offset), 10000)
+				"SELECT epoch_ns(start) // %d * %[1]d || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL ORDER BY ALL LIMIT 10000 OFFSET %d",
+				step, name, table, suffix[step], since.UnixNano(), until.UnixNano(), offset), 10000)
 			if err != nil {
 				return page{}, err
 			}

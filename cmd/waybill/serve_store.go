@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
+	"github.com/waybill-int/waybill/store/journal"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -69,6 +71,7 @@ type keeper struct {
 	store     *duckdb.Store
 	writer    *store.Writer
 	intervals *analyze.Intervals
+	notes     *noter
 	stops     []func()
 }
 
@@ -85,8 +88,16 @@ func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.Ev
 	if err != nil {
 		return nil, err
 	}
+	err = recoverJournal(context.Background(), c.Data, s, log)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	j, err := journal.Open(journalDir(c.Data))
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	k := &keeper{
-		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, log),
+		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, log), notes: &noter{journal: j, log: log, last: time.Now()},
 		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
 	}
 	k.intervals.TakeBursts(bursts)
@@ -117,15 +128,27 @@ func (k *keeper) look(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
+			over := &overInterval{startNs: k.intervals.Open()}
 			k.intervals.Look(now.UnixNano(), func(batch *telemetry.Intervals) {
+				over.follow(batch)
 				// The tables wait for the disk rather than losing records, but not for longer than they can.
 				waiting, cancel := context.WithTimeout(ctx, time.Second)
 				k.writer.WaitForRoom(waiting)
 				cancel()
 				k.writer.Append(batch)
 			})
+			if k.intervals.Open() != over.startNs {
+				k.notes.over = append(k.notes.over, over)
+			}
+			k.notes.settle()
+			k.notes.note(k.intervals, now)
 		case <-ctx.Done():
-			k.intervals.Finish(time.Now().UnixNano(), k.writer.Append)
+			over := &overInterval{startNs: k.intervals.Open()}
+			k.intervals.Finish(time.Now().UnixNano(), func(batch *telemetry.Intervals) {
+				over.follow(batch)
+				k.writer.Append(batch)
+			})
+			k.notes.over = append(k.notes.over, over)
 			return
 		}
 	}
@@ -139,6 +162,7 @@ func (k *keeper) stop() {
 	for i := len(k.stops) - 1; i >= 0; i-- {
 		k.stops[i]()
 	}
+	k.notes.stop()
 	k.close()
 }
 

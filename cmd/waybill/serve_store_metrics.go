@@ -15,6 +15,8 @@ var (
 	storePartitionsDesc    = storeDesc("partitions", "Files of the store.")
 	storeDroppedDesc       = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
 	storeUngivenDesc       = storeDesc("ungiven_packets_total", "Packets that are in no record because there were too many flows, paths or hosts at once, or a flood kept their flow out.", "of")
+	storeNotedDesc         = storeDesc("journal_timestamp_seconds", "What was counted until then, in seconds since 1970, is on disk and outlives a crash.")
+	storeNotesFailedDesc   = storeDesc("journal_failures_total", "Notes of what was counted so far that could not be written.")
 	storeUngivenBurstsDesc = storeDesc("ungiven_bursts_total", "Bursts that are in no record because too many were found at once.")
 )
 
@@ -54,6 +56,8 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 		metric(storePartitionsDesc, prometheus.GaugeValue, float64(s.Partitions))
 		metric(storeDroppedDesc, prometheus.CounterValue, float64(s.Dropped))
 	}
+	metric(storeNotedDesc, prometheus.GaugeValue, float64(m.notes.notedNs.Load())/1e9)
+	metric(storeNotesFailedDesc, prometheus.CounterValue, float64(m.notes.failures.Load()))
 	n := m.intervals.Ungiven()
 	metric(storeUngivenDesc, prometheus.CounterValue, float64(n.Flows), "flows")
 	metric(storeUngivenDesc, prometheus.CounterValue, float64(n.Paths), "paths")

@@ -1,0 +1,350 @@
+package journal
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/store/duckdb"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+var epoch = time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC)
+
+// report is a random packet of one of n flows, over two or three of nodes 1 to 6. One in twenty is dropped.
+func report(g *rand.Rand, n int) *telemetry.Report {
+	r := &telemetry.Report{
+		Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Bytes: 64 + g.Uint32N(1400),
+		Flow: telemetry.FlowKey{
+			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(g.IntN(9))}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 1, byte(g.IntN(9))}),
+			SrcPort: uint16(g.IntN(n)), DstPort: 80, Protocol: 6,
+		},
+	}
+	for _, node := range []uint32{1 + g.Uint32N(2), 3 + g.Uint32N(3), 6}[:2+g.IntN(2)] {
+		r.Hops = append(r.Hops, telemetry.Hop{
+			Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue,
+			NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: uint64(g.ExpFloat64() * 20_000), QueueOccupancy: g.Uint32N(1000),
+		})
+	}
+	if g.IntN(20) == 0 {
+		r.Flags |= telemetry.Dropped
+		r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID, DropReason: uint8(g.IntN(3))}
+	}
+	return r
+}
+
+// A tested is a collector that gives intervals, whose tables are too small for its flows.
+type tested struct {
+	collector *analyze.Collector
+	intervals *analyze.Intervals
+	g         *rand.Rand
+	now       int64
+}
+
+func newTested() *tested {
+	config := analyze.DefaultConfig()
+	config.MaxFlows = 60
+	c := &analyze.Collector{Shards: []*analyze.Shard{analyze.NewShard(config), analyze.NewShard(config)}}
+	return &tested{c, analyze.NewIntervals(c, nil, epoch.UnixNano()), rand.New(rand.NewPCG(7, 7)), epoch.UnixNano()}
+}
+
+// run processes reports for so long.
+func (t *tested) run(d time.Duration) {
+	for until := t.now + d.Nanoseconds(); t.now < until; t.now += 1e6 + int64(t.g.IntN(1e6)) {
+		r := report(t.g, 6)
+		b := telemetry.Batch{}
+		b.Add(r)
+		t.collector.Shards[r.Flow.Hash()%2].Process(&b, t.now)
+	}
+}
+
+// sums is what records say, added up by what they are about.
+func sums(v *telemetry.Intervals) map[string][4]uint64 {
+	all := map[string][4]uint64{}
+	add := func(key string, n ...uint64) {
+		sum := all[key]
+		for i, n := range n {
+			sum[i] += n
+		}
+		all[key] = sum
+	}
+	for _, f := range v.Flows {
+		add(fmt.Sprint("flow ", f.StartNs, f.Key, f.Path), f.Reports, f.Packets, f.Bytes, f.Residence.Sum)
+	}
+	for _, p := range v.Paths {
+		add(fmt.Sprint("path ", p.StartNs, p.Path), p.Packets, p.Residence.Count, p.Residence.Sum)
+	}
+	for _, h := range v.Hops {
+		add(fmt.Sprint("hop ", h.StartNs, h.Place), h.Packets, h.Latency.Sum)
+	}
+	for _, q := range v.Queues {
+		add(fmt.Sprint("queue ", q.StartNs, q.Place, q.Queue), q.Samples, q.Sum, uint64(q.Max))
+	}
+	for _, l := range v.Links {
+		add(fmt.Sprint("link ", l.StartNs, l.From, l.To), l.Packets)
+	}
+	for _, d := range v.Drops {
+		add(fmt.Sprint("drop ", d.StartNs, d.Place, d.Reason, d.Flow), d.Packets)
+	}
+	for _, h := range v.Hosts {
+		add(fmt.Sprint("host ", h), h.Packets)
+	}
+	return all
+}
+
+func join(to, v *telemetry.Intervals) {
+	to.Flows, to.Paths, to.Hops = append(to.Flows, v.Flows...), append(to.Paths, v.Paths...), append(to.Hops, v.Hops...)
+	to.Queues, to.Links, to.Drops, to.Hosts = append(to.Queues, v.Queues...), append(to.Links, v.Links...), append(to.Drops, v.Drops...), append(to.Hosts, v.Hosts...)
+}
+
+// TestJournalIsWhatLookGives: what is read of a journal right before the end of an interval is what the look at its end gives, flow by
+// flow, although flows give way to others and change their paths, and looks in between give hops.
+func TestJournalIsWhatLookGives(t *testing.T) {
+	x := newTested()
+	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	seconds := &telemetry.Intervals{} // hops and queues that were given before
+	intervals := 0
+	for range 200 {
+		x.run(time.Duration(x.g.IntN(600)) * time.Millisecond)
+		so := x.intervals.SoFar(x.now)
+		if err := j.Note(so); err != nil {
+			t.Fatal(err)
+		}
+		given := &telemetry.Intervals{}
+		x.intervals.Look(x.now, func(v *telemetry.Intervals) { join(given, v) })
+		if len(given.Flows) == 0 {
+			join(seconds, given)
+			continue
+		}
+		intervals++
+		j.writing.Wait()
+		got, err := readFile(filepath.Join(j.dir, fmt.Sprint(prefix, so.StartNs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		analyze.AddHosts(&got.Intervals, got.StartNs)
+		join(given, seconds)
+		// Whether packets of the last moments count to this second or the next is told apart by the looks only.
+		got.Hops, got.Queues, given.Hops, given.Queues, seconds = nil, nil, nil, nil, &telemetry.Intervals{}
+		if got, want := sums(&got.Intervals), sums(given); !reflect.DeepEqual(got, want) {
+			for k, v := range want {
+				if got[k] != v {
+					t.Errorf("%s: %v, want %v", k, got[k], v)
+				}
+			}
+			t.Fatalf("%d records, want %d", len(got), len(want))
+		}
+		if err := j.Remove(so.StartNs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := files(j.dir); intervals < 5 || len(left) > 1 || err != nil {
+		t.Errorf("%d intervals, %d files left, %v", intervals, len(left), err)
+	}
+}
+
+// TestRecover: a store that lacks all, some or nothing of the interval that was open gets what it lacks, and nothing twice, also if
+// the recovery is cut short and repeated.
+func TestRecover(t *testing.T) {
+	for name, written := range map[string]func(v *telemetry.Intervals) *telemetry.Intervals{
+		"nothing": func(*telemetry.Intervals) *telemetry.Intervals { return &telemetry.Intervals{} },
+		"seconds": func(v *telemetry.Intervals) *telemetry.Intervals {
+			return &telemetry.Intervals{Hops: v.Hops, Queues: v.Queues}
+		},
+		"half of the flows": func(v *telemetry.Intervals) *telemetry.Intervals {
+			return &telemetry.Intervals{Hops: v.Hops, Queues: v.Queues, Paths: v.Paths, Links: v.Links, Flows: v.Flows[:len(v.Flows)/2]}
+		},
+		"all": func(v *telemetry.Intervals) *telemetry.Intervals { return v },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x, dir := newTested(), t.TempDir()
+			j, err := Open(filepath.Join(dir, "journal"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.run(6 * time.Second)
+			so := x.intervals.SoFar(x.now)
+			if err := j.Note(so); err != nil {
+				t.Fatal(err)
+			}
+			if err := j.Note(x.intervals.SoFar(x.now)); err != nil { // nothing has changed
+				t.Fatal(err)
+			}
+			j.Close()
+			given := &telemetry.Intervals{}
+			x.intervals.Finish(x.now, func(v *telemetry.Intervals) { join(given, v) })
+			s, err := duckdb.Open(duckdb.DefaultConfig(filepath.Join(dir, "store")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if err := s.Write([]*telemetry.Intervals{written(given)}); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(j.dir, fmt.Sprint(prefix, so.StartNs))
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // as if the process were killed before the file was removed
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				got, err := Recover(t.Context(), j.dir, s, func(r *telemetry.SoFar) { analyze.AddHosts(&r.Intervals, r.StartNs) })
+				if err != nil || got.Damaged != nil {
+					t.Fatal(err, got.Damaged)
+				}
+			}
+			want := map[string]uint64{}
+			for _, f := range given.Flows {
+				want["flows_10s"] += f.Packets
+			}
+			for _, p := range given.Paths {
+				want["paths_10s"] += p.Packets
+			}
+			for _, h := range given.Hops {
+				want["hops_1s"] += h.Packets
+			}
+			for _, l := range given.Links {
+				want["links_10s"] += l.Packets
+			}
+			for _, d := range given.Drops {
+				want["drops_10s"] += d.Packets
+			}
+			for _, h := range given.Hosts {
+				want["hosts_10s"] += h.Packets
+			}
+			for table, n := range want {
+				a, err := s.SQL(t.Context(), "SELECT CAST(sum(packets) AS UBIGINT) FROM "+table, 1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a.Rows[0][0] != n || n == 0 {
+					t.Errorf("%s: %v packets, want %d", table, a.Rows[0][0], n)
+				}
+			}
+			if left, err := files(j.dir); len(left) != 0 || err != nil {
+				t.Errorf("%d files are left, %v", len(left), err)
+			}
+		})
+	}
+}
+
+// TestDamaged: of a journal that a power cut has torn, or that a disk has changed, what is whole is read.
+func TestDamaged(t *testing.T) {
+	content := journalOf(t, 5)
+	whole, err := read(bytes.NewReader(content))
+	if err != nil || len(whole.Flows) == 0 {
+		t.Fatal(err)
+	}
+	last := uint64(0)
+	for cut := 0; cut <= len(content); cut += 97 {
+		r, err := read(bytes.NewReader(content[:cut]))
+		switch {
+		case cut < len(head):
+			if err == nil {
+				t.Fatalf("cut to %d bytes: no error", cut)
+			}
+		case err != nil:
+			t.Fatalf("cut to %d bytes: %v", cut, err)
+		default:
+			n := uint64(0)
+			for _, f := range r.Flows {
+				n += f.Packets
+			}
+			if n < last {
+				t.Fatalf("cut to %d bytes: %d packets, %d with less", cut, n, last)
+			}
+			last = n
+		}
+	}
+	changed := bytes.Clone(content)
+	changed[len(changed)/2]++
+	if _, err := read(bytes.NewReader(changed)); err == nil {
+		t.Error("a byte was changed, and nothing is said")
+	}
+	newer := bytes.Clone(content)
+	newer[len(head)-2]++
+	if _, err := read(bytes.NewReader(newer)); err != errNewer {
+		t.Errorf("a newer version: %v", err)
+	}
+}
+
+// journalOf is a journal with some notes.
+func journalOf(t testing.TB, notes int) []byte {
+	x := newTested()
+	j, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start int64
+	for range notes {
+		x.run(300 * time.Millisecond)
+		r := x.intervals.SoFar(x.now)
+		start = r.StartNs
+		if err := j.Note(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Close()
+	content, err := os.ReadFile(filepath.Join(j.dir, fmt.Sprint(prefix, start)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestFullDisk: what cannot be written is said, the file takes no more, and the next interval begins anew.
+func TestFullDisk(t *testing.T) {
+	x := newTested()
+	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	note := func() error {
+		err := j.Note(x.intervals.SoFar(x.now))
+		j.writing.Wait()
+		return err
+	}
+	if err := os.RemoveAll(j.dir); err != nil {
+		t.Fatal(err)
+	}
+	_ = note()
+	if err := os.MkdirAll(j.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := note(); err == nil {
+		t.Error("nothing was said")
+	}
+	x.run(8 * time.Second)
+	x.intervals.Look(x.now, func(*telemetry.Intervals) {})
+	_ = note()
+	if err := note(); err != nil {
+		t.Errorf("the next interval: %v", err)
+	}
+	if left, _ := files(j.dir); len(left) != 1 {
+		t.Errorf("%d files", len(left))
+	}
+}
+
+// FuzzRead: no journal makes the reader panic or take memory without end.
+func FuzzRead(f *testing.F) {
+	f.Add(journalOf(f, 2))
+	f.Add([]byte(head))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if r, err := read(bytes.NewReader(content)); r == nil && err == nil {
+			t.Error("nothing")
+		}
+	})
+}

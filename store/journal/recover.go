@@ -1,0 +1,139 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Recovered is what Recover gave to a store.
+type Recovered struct {
+	Records int
+	Since   time.Time // start of the first interval
+	Damaged error     // why a journal ends early; nil if none does
+}
+
+// Recover gives a store what it lacks of the intervals that the last process left open, and removes their journals. complete is
+// called with what is known of an interval, to add what follows from it. If it is cut short, it begins anew the next time.
+func Recover(ctx context.Context, dir string, to store.Backend, complete func(*telemetry.SoFar)) (Recovered, error) {
+	var all Recovered
+	starts, err := files(dir)
+	if err != nil {
+		return all, err
+	}
+	for _, start := range starts {
+		path := filepath.Join(dir, prefix+strconv.FormatInt(start, 10))
+		r, err := readFile(path)
+		if errors.Is(err, errNewer) {
+			return all, fmt.Errorf("%s: %w; run the Waybill that wrote it, or move the file away", path, err)
+		}
+		if err != nil {
+			all.Damaged = fmt.Errorf("%s: %w", path, err)
+		}
+		if r != nil {
+			complete(r)
+			if err := lacking(ctx, r, to); err != nil {
+				return all, fmt.Errorf("%s: %w", path, err)
+			}
+			if n := r.Len(); n > 0 {
+				if err := to.Write([]*telemetry.Intervals{&r.Intervals}); err != nil {
+					return all, fmt.Errorf("%s: %w", path, err)
+				}
+				if all.Records += n; all.Since.IsZero() {
+					all.Since = time.Unix(0, start).UTC()
+				}
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// readFile reads the journal of an interval.
+func readFile(path string) (*telemetry.SoFar, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f)
+}
+
+// lacking takes from r what the store has: the process may have been killed while it wrote the interval. All of a table but flows
+// is written at once.
+func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
+	from, end := r.StartNs, r.StartNs+telemetry.FlowIntervalNs
+	for i := range r.Hops {
+		from, end = min(from, r.Hops[i].StartNs), max(end, r.Hops[i].StartNs)
+	}
+	has := func(table string) (map[int64]bool, error) {
+		a, err := to.SQL(ctx, fmt.Sprintf("SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
+		if err != nil {
+			return nil, err
+		}
+		starts := map[int64]bool{}
+		for _, row := range a.Rows {
+			starts[row[0].(int64)] = true
+		}
+		return starts, nil
+	}
+	var errs [7]error
+	r.Paths, errs[0] = without(r.Paths, has, "paths_10s", func(v *telemetry.PathInterval) int64 { return v.StartNs })
+	r.Hops, errs[1] = without(r.Hops, has, "hops_1s", func(v *telemetry.HopInterval) int64 { return v.StartNs })
+	r.Queues, errs[2] = without(r.Queues, has, "queues_1s", func(v *telemetry.QueueInterval) int64 { return v.StartNs })
+	r.Links, errs[3] = without(r.Links, has, "links_10s", func(v *telemetry.LinkInterval) int64 { return v.StartNs })
+	r.Drops, errs[4] = without(r.Drops, has, "drops_10s", func(v *telemetry.DropInterval) int64 { return v.StartNs })
+	r.Exporters, errs[5] = without(r.Exporters, has, "exporters_10s", func(v *telemetry.ExporterInterval) int64 { return v.StartNs })
+	r.Hosts, errs[6] = without(r.Hosts, has, "hosts_10s", func(v *telemetry.HostInterval) int64 { return v.StartNs })
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	r.Routes = nil // the process that follows gives whole ones when it meets them
+	return lackingFlows(ctx, r, to)
+}
+
+// without leaves out records of intervals that a table has.
+func without[R any](list []R, has func(table string) (map[int64]bool, error), table string, startNs func(*R) int64) ([]R, error) {
+	starts, err := has(table)
+	return slices.DeleteFunc(list, func(r R) bool { return starts[startNs(&r)] }), err
+}
+
+// A flowOnPath is what records of flows are about; there are several of the same if a flow gave way to others and came again.
+type flowOnPath struct{ flow, path uint64 }
+
+// lackingFlows takes from r the flows that the store has: they are written in pieces.
+func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
+	a, err := to.SQL(ctx, fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)", r.StartNs), math.MaxInt32)
+	if err != nil || len(a.Rows) == 0 {
+		return err
+	}
+	written := make(map[flowOnPath][]uint64, len(a.Rows)) // packets
+	for _, row := range a.Rows {
+		k := flowOnPath{row[0].(uint64), row[1].(uint64)}
+		written[k] = append(written[k], row[2].(uint64))
+	}
+	has := func(f telemetry.FlowInterval, same func(packets uint64) bool) bool {
+		k := flowOnPath{f.Key.Hash(), f.Path}
+		i := slices.IndexFunc(written[k], same)
+		if i < 0 {
+			return false
+		}
+		written[k] = slices.Delete(written[k], i, i+1)
+		return true
+	}
+	// What was written of a flow is what was noted of it, or, if it counted more after the last note, took the place of it.
+	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n == f.Packets }) })
+	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n > f.Packets }) })
+	return nil
+}
