@@ -42,6 +42,8 @@ type Chronicle struct {
 	watched   map[queueKey]*watchedQueue
 	fates     map[uint64]*fate // of packets in the network
 	bursts    []*burst
+
+	grayLosses []grayLoss
 }
 
 type (
@@ -168,6 +170,9 @@ func (c *Chronicle) line(line []byte) error {
 			return err
 		}
 		if d.Place == "host" || d.Place == "link" {
+			if d.Reason == "gray_link" {
+				c.grayLosses = append(c.grayLosses, grayLoss{c.epochNs + d.TimeNs, d.Link, d.Flow})
+			}
 			delete(c.truth.Packets, d.Packet)
 			delete(c.fates, d.Packet)
 			return nil

@@ -31,14 +31,16 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 		fromNs, endNs, healedNs := c.epochNs+f.TimeNs, c.epochNs+c.truth.End.TimeNs, c.epochNs+c.truth.End.TimeNs
 		ended := false
 		for _, later := range c.truth.Faults[i+1:] {
-			if later.Fault != f.Fault || later.Phase == "start" {
+			if later.Fault != f.Fault {
 				continue
+			}
+			if later.Phase == "start" {
+				break // it comes again
 			}
 			if later.Phase == "end" {
 				endNs, ended = c.epochNs+later.TimeNs, true
 			} else if ended { // routes use what is whole again
 				healedNs = c.epochNs + later.TimeNs
-				break
 			}
 		}
 		add := func(s subject, fromNs, toNs int64) { list = append(list, faultEvent{s, fromNs, toNs}) }
@@ -53,7 +55,9 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 			if l.NodeB < l.NodeA {
 				s.node, s.port, s.toNode = l.NodeB, l.PortB, l.NodeA
 			}
-			add(s, fromNs, endNs)
+			if lost := c.lostBetween(f.Link, fromNs, endNs); len(lost) > 0 { // else nothing tells of it
+				add(s, lost[0].atNs, lost[len(lost)-1].atNs)
+			}
 		case "link_down":
 			l := c.link(f.Link)
 			add(subject{kind: telemetry.EventLinkLost, node: l.NodeA, port: l.PortA, toNode: l.NodeB}, fromNs, healedNs)
@@ -65,6 +69,25 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 			for _, s := range c.polarised(fromNs) {
 				add(s, fromNs, endNs)
 			}
+		}
+	}
+	return list
+}
+
+// A grayLoss is a packet that a gray link lost.
+type grayLoss struct {
+	atNs int64
+	link string
+	flow uint32
+}
+
+// lostBetween are the packets of TCP that a gray link lost, the first first; only TCP says that a packet was lost. Call it at the
+// end of a run, when the protocols of all flows are known.
+func (c *Chronicle) lostBetween(link string, fromNs, toNs int64) (list []grayLoss) {
+	const tcp = 6
+	for _, l := range c.grayLosses {
+		if l.link == link && l.atNs >= fromNs && l.atNs < toNs && c.truth.Flows[l.flow].Protocol == tcp {
+			list = append(list, l)
 		}
 	}
 	return list
