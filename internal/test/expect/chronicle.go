@@ -170,7 +170,7 @@ func (c *Chronicle) line(line []byte) error {
 			return err
 		}
 		if d.Place == "host" || d.Place == "link" {
-			if d.Reason == "gray_link" {
+			if d.Reason == "gray_link" && d.Length > lengthWithoutData {
 				c.grayLosses = append(c.grayLosses, grayLoss{c.epochNs + d.TimeNs, d.Link, d.Flow})
 			}
 			delete(c.truth.Packets, d.Packet)

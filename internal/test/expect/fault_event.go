@@ -74,15 +74,18 @@ func (c *Chronicle) faultEvents() (list []faultEvent) {
 	return list
 }
 
-// A grayLoss is a packet that a gray link lost.
+// lengthWithoutData is more bytes than a frame of TCP without data has, with all headers and a stack.
+const lengthWithoutData = 300
+
+// A grayLoss is a packet with data that a gray link lost.
 type grayLoss struct {
 	atNs int64
 	link string
 	flow uint32
 }
 
-// lostBetween are the packets of TCP that a gray link lost, the first first; only TCP says that a packet was lost. Call it at the
-// end of a run, when the protocols of all flows are known.
+// lostBetween are the packets of TCP that a gray link lost, the first first: only TCP says that a packet was lost, and only if there was
+// data in it. Call it at the end of a run, when the protocols of all flows are known.
 func (c *Chronicle) lostBetween(link string, fromNs, toNs int64) (list []grayLoss) {
 	const tcp = 6
 	for _, l := range c.grayLosses {
