@@ -11,7 +11,8 @@ import (
 // maxBelow is how many exporters with losses a Completeness names.
 const maxBelow = 8
 
-// Completeness says which share of the reports arrived that the tables rest on: those since the process began. Datagrams
+// Completeness says which share of the reports arrived that the tables rest on: those since the process began, without what went
+// by before it received. Datagrams
 // without a readable header are of no exporter.
 func (c *Collector) Completeness() telemetry.Completeness {
 	a := telemetry.Completeness{Below: []telemetry.NodeArrival{}}
@@ -29,6 +30,7 @@ func (c *Collector) Completeness() telemetry.Completeness {
 				a.Unknown++
 				continue
 			}
+			n.sent -= min(n.away, n.sent)          // they went by before this process began
 			lost := n.sent - min(n.unique, n.sent) // numbers that were lost before may still have come
 			a.Sent += n.sent
 			a.Lost += lost

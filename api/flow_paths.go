@@ -84,12 +84,10 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 
 // flowNow returns a flow of the tables.
 func (h *handler) flowNow(ctx context.Context, hash uint64) (*telemetry.Flow, bool) {
-	select {
-	case h.queries <- struct{}{}:
-		defer func() { <-h.queries }()
-	case <-ctx.Done():
+	if !h.lists.take(ctx) {
 		return nil, false
 	}
+	defer h.lists.leave()
 	return h.findFlow(hash)
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"compress/gzip"
 	"net/http"
 	"strings"
@@ -10,8 +11,29 @@ import (
 	"github.com/waybill-int/waybill/filter"
 )
 
-// maxQueries is how many lists are gathered at the same time; the shards are locked for a part of that.
-const maxQueries = 4
+// How many answers are gathered at the same time. Of what the tables have the shards are locked for a part of that. Each kind has places
+// of its own, so that slow questions about the past and statements keep nobody from seeing what is now.
+const (
+	maxLists      = 4 // of the tables
+	maxGathering  = 2 // streams of flows that look at the tables
+	maxPasts      = 4 // of the store
+	maxStatements = 2 // statements in SQL
+)
+
+// places are for those who gather an answer.
+type places chan struct{}
+
+// take waits for a place; false: ctx is done before there is one.
+func (p places) take(ctx context.Context) bool {
+	select {
+	case p <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (p places) leave() { <-p }
 
 // handler is the http.Handler of New.
 type handler struct {
@@ -21,7 +43,10 @@ type handler struct {
 	schemas map[string]*filter.Schema
 	// histories are the lists that a store answers when they are asked about a time range.
 	histories   map[string]history
-	queries     chan struct{} // holds one value for each list that is being gathered
+	lists       places
+	gathering   places
+	pasts       places
+	statements  places
 	streams     chan struct{} // holds one value for each stream
 	flowStreams chan struct{} // and for each of flows
 	captures    chan struct{} // holds one value for each download of raw reports
@@ -32,7 +57,7 @@ type handler struct {
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
-	h := &handler{cfg: cfg.withDefaults(), queries: make(chan struct{}, maxQueries), streams: make(chan struct{}, maxStreams), flowStreams: make(chan struct{}, maxFlowStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
+	h := &handler{cfg: cfg.withDefaults(), lists: make(places, maxLists), gathering: make(places, maxGathering), pasts: make(places, maxPasts), statements: make(places, maxStatements), streams: make(chan struct{}, maxStreams), flowStreams: make(chan struct{}, maxFlowStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
 	h.gzips.New = func() any { return gzip.NewWriter(nil) }
 	h.zstds.New = func() any { return newZstd() }
 	h.console = newConsole(h.cfg.Console)

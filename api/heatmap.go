@@ -68,13 +68,11 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
 	defer cancel()
-	select {
-	case h.queries <- struct{}{}:
-	case <-ctx.Done():
+	if !h.pasts.take(ctx) {
 		return
 	}
 	found, err := h.cfg.History(ctx, &q)
-	<-h.queries
+	h.pasts.leave()
 	switch {
 	case ctx.Err() != nil:
 		newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime).write(w)

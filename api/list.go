@@ -84,9 +84,11 @@ func (h *handler) list(find finder) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := newParams(r.URL.RawQuery)
 		format := p.format(r.Header)
-		select {
-		case h.queries <- struct{}{}:
-		case <-r.Context().Done():
+		places := h.lists
+		if asksPast(p) {
+			places = h.pasts
+		}
+		if !places.take(r.Context()) {
 			return
 		}
 		now := h.cfg.Now().UTC()
@@ -96,7 +98,7 @@ func (h *handler) list(find finder) http.HandlerFunc {
 		if problem == nil && !a.past {
 			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
 		}
-		<-h.queries // before writing: a client that reads slowly must not keep others from asking
+		places.leave() // before writing: a client that reads slowly must not keep others from asking
 		if problem != nil {
 			problem.write(w)
 			return

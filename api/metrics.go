@@ -27,7 +27,7 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 	return promhttp.HandlerFor(prometheus.Gatherers{registry, cfg.Metrics}, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelWarn),
 		ErrorHandling:       promhttp.ContinueOnError, // a faulty metric must not hide the others
-		MaxRequestsInFlight: maxQueries,
+		MaxRequestsInFlight: maxLists,
 		EnableOpenMetrics:   true,
 	})
 }

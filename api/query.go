@@ -39,14 +39,12 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
 	defer cancel()
-	select {
-	case h.queries <- struct{}{}:
-	case <-ctx.Done():
+	if !h.statements.take(ctx) {
 		newProblem(http.StatusServiceUnavailable, "other queries took all the time").write(w)
 		return
 	}
 	a, err := h.cfg.SQL(ctx, statement, limit)
-	<-h.queries
+	h.statements.leave()
 	if err != nil {
 		problem := storeProblem(ctx, err)
 		if problem.Status == http.StatusBadRequest {

@@ -114,13 +114,11 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 	h.stream(w, r, func(s *stream) func() error {
 		var last time.Time
 		return func() error {
-			select {
-			case h.queries <- struct{}{}:
-			case <-r.Context().Done():
+			if !h.gathering.take(r.Context()) {
 				return r.Context().Err()
 			}
 			flows, _ := h.cfg.Collector.Flows(q) // the latest first
-			<-h.queries
+			h.gathering.leave()
 			n := 0
 			for n < len(flows) && flows[n].Last.After(last) {
 				n++

@@ -29,15 +29,17 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		problem.write(w)
 		return
 	}
-	select {
-	case h.queries <- struct{}{}:
-	case <-r.Context().Done():
+	places := h.lists
+	if past {
+		places = h.pasts
+	}
+	if !places.take(r.Context()) {
 		return
 	}
 	now := h.cfg.Now().UTC()
 	if past {
 		t, problem := h.pastTopology(r.Context(), there, counted)
-		<-h.queries
+		places.leave()
 		if problem != nil {
 			problem.write(w)
 			return
@@ -47,7 +49,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t := h.cfg.Collector.Topology()
-	<-h.queries
+	places.leave()
 	writeAnswer(w, Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: t})
 }
 

@@ -93,10 +93,13 @@ func checkStatement(ctx context.Context, conn *sql.Conn, statement string) error
 	if err := json.Unmarshal(parsed.Statements[0], &tree); err != nil {
 		return err
 	}
-	return checkFunctions(tree)
+	if err := checkFunctions(tree); err != nil {
+		return err
+	}
+	return checkGrowth(tree)
 }
 
-// checkFunctions refuses functions in FROM that are not in tableFunctions, and the one that writes, if only to the log of DuckDB.
+// checkFunctions refuses functions in FROM that are not in tableFunctions.
 func checkFunctions(tree any) error {
 	switch node := tree.(type) {
 	case map[string]any:
@@ -105,9 +108,6 @@ func checkFunctions(tree any) error {
 			if name, _ := function["function_name"].(string); !slices.Contains(tableFunctions, name) {
 				return fmt.Errorf("the function %s is not allowed in FROM", name)
 			}
-		}
-		if name, _ := node["function_name"].(string); node["class"] == "FUNCTION" && strings.EqualFold(name, "write_log") {
-			return fmt.Errorf("the function %s is not allowed", name)
 		}
 		for _, child := range node {
 			if err := checkFunctions(child); err != nil {
@@ -124,6 +124,32 @@ func checkFunctions(tree any) error {
 	return nil
 }
 
+// maxAnswer bounds what the texts and lists of an answer take together, in bytes.
+const maxAnswer = 64 << 20
+
+// sizeOf is about what a value takes beyond its place in a row, in bytes.
+func sizeOf(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	case []any:
+		n := 16 * len(v)
+		for _, e := range v {
+			n += sizeOf(e)
+		}
+		return n
+	case map[string]any:
+		n := 0
+		for k, e := range v {
+			n += 32 + len(k) + sizeOf(e)
+		}
+		return n
+	}
+	return 0
+}
+
 // read takes up to limit rows.
 func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 	defer rows.Close()
@@ -132,6 +158,7 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 		return nil, err
 	}
 	answer := &store.Answer{Columns: columns, Rows: [][]any{}}
+	size := 0
 	for rows.Next() {
 		if len(answer.Rows) == limit {
 			answer.More = true
@@ -146,6 +173,10 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 		}
 		for i := range row {
 			row[i] = plain(row[i])
+			size += sizeOf(row[i])
+		}
+		if size > maxAnswer {
+			return nil, fmt.Errorf("%w: its rows have more than %d MiB", store.ErrTooLarge, maxAnswer>>20)
 		}
 		answer.Rows = append(answer.Rows, row)
 	}

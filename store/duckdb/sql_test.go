@@ -1,10 +1,13 @@
 package duckdb
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // What is asked for with SQL comes in its order and under its names, and no more than that of it is made.
@@ -43,6 +46,64 @@ func TestSQLLimit(t *testing.T) {
 		if _, err := s.SQL(t.Context(), statement, 3); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", statement, err, want)
 		}
+	}
+}
+
+// TestSQLGrowth: no short value becomes a long one, and what people ask is allowed.
+func TestSQLGrowth(t *testing.T) {
+	s, err := Open(DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	double := "SELECT 'abcdefgh' AS x"
+	for range 30 {
+		double = "SELECT x || x AS x FROM (" + double + ")"
+	}
+	ctes, lateral := "WITH c0 AS (SELECT path AS x FROM events)", "SELECT path AS a0"
+	for i := range 8 {
+		ctes += fmt.Sprintf(", c%d AS (SELECT concat(x, x, x) AS x FROM c%d)", i+1, i)
+		lateral += fmt.Sprintf(", a%d || a%d AS a%d", i, i, i+1)
+	}
+	for _, statement := range []string{
+		"SELECT repeat('a', 100000000) FROM range(100)", "SELECT length(repeat('a', 4000000000))", "SELECT lpad('a', 1000000000, 'b')", "SELECT printf('%1000000000d', 1)",
+		"SELECT Repeat('a', 10)", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)", "SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
+		double, ctes + " SELECT * FROM c8", lateral + " FROM events",
+		"WITH RECURSIVE r(x) AS (SELECT 'ab' UNION ALL SELECT x || x FROM r) SELECT x FROM r",
+		`SELECT replace("text", 'a', path) FROM events`, "SELECT replace(path, 'a', '" + strings.Repeat("b", 1000) + "') FROM events",
+		"SELECT list_transform(l, x -> l) FROM (SELECT list(start) AS l FROM flows_10s)", "SELECT [l FOR x IN l] FROM (SELECT list(start) AS l FROM flows_10s)",
+		"SELECT (SELECT x || x FROM (SELECT bin(bin(bin(path))) AS x FROM events)) AS y", "SELECT count(*) FROM events WHERE length(bin(bin(bin(path)))) > 3",
+	} {
+		if a, err := s.SQL(t.Context(), statement, 3); err == nil {
+			t.Errorf("%.80s: %d rows", statement, len(a.Rows))
+		} else if !strings.Contains(err.Error(), "not allowed") && !strings.Contains(err.Error(), "are allowed") {
+			t.Errorf("%.80s: %v", statement, err)
+		}
+	}
+	for _, statement := range []string{
+		"SELECT node || ':' || egress_port || ' > ' || ingress_port AS name, sum(packets) FROM hops_1s GROUP BY ALL",
+		"SELECT concat_ws(' ', src_lo, dst_lo, src_port, dst_port, protocol) AS a, hex(flow) AS b, a || b AS c FROM flows_10s",
+		"SELECT list_transform(node, x -> x * 2), list_filter(node, x -> x = hops), [n + 1 FOR n IN node] FROM routes",
+		"SELECT regexp_replace(stations, '[0-9]', '#', 'g'), replace(stations, ' > ', ', ') FROM routes",
+		"WITH a AS (SELECT src_lo || '-' || dst_lo AS pair, sum(packets) AS n FROM flows_10s GROUP BY 1) SELECT pair || ': ' || n AS text FROM a ORDER BY n DESC",
+		"SELECT string_agg(stations, '; ') FROM routes", "SELECT * FROM generate_series(1, 3)", "SELECT row_number() OVER (PARTITION BY node ORDER BY start) FROM hops_1s",
+		"SELECT 'repeat(1)' AS text, {'a': node, 'b': start} FROM hops_1s",
+	} {
+		if _, err := s.SQL(t.Context(), statement, 3); err != nil {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}
+
+// TestSQLLargeAnswer: an answer takes so much memory and no more.
+func TestSQLLargeAnswer(t *testing.T) {
+	s, err := Open(DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.SQL(t.Context(), "SELECT list(range) OVER () FROM range(5000)", 10_000); !errors.Is(err, store.ErrTooLarge) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -15,6 +15,9 @@ func trouble(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", store.ErrTooLong, ctx.Err())
 	}
+	if errors.Is(err, store.ErrTooLarge) {
+		return err
+	}
 	reason := store.ErrUnavailable // what is no error of DuckDB is one of the connection
 	var told *duckdb.Error
 	if errors.As(err, &told) {

@@ -1,0 +1,211 @@
+package duckdb
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DuckDB counts what it keeps against its limit of memory, but not what it computes of a vector of 2048 rows before that. So a
+// statement that makes long values of short ones could take all the memory of the machine, and nothing could stop it on the way.
+// Statements are refused that could make a value more than maxGrowth times as long as those that are stored, which have a few
+// kilobytes at most.
+const maxGrowth = 64
+
+// refusedFunctions make values of any length of a number, or do what nobody needs here.
+var refusedFunctions = []string{
+	"repeat", "lpad", "rpad", "printf", "format", "bar", "range", "generate_series", "list_resize", "array_resize", "set_bit",
+	"json_serialize_plan", "json_deserialize_sql", "sleep_ms", "write_log", "setseed", "nextval",
+}
+
+// Functions that put several values together into one, those that make a value so many times as long, and those that call a lambda.
+var (
+	joiningFunctions = []string{
+		"||", "concat", "concat_ws", "list_concat", "array_concat", "list_cat", "array_cat", "list_value", "list_pack", "array_value", "row",
+		"struct_pack", "struct_insert", "struct_concat", "struct_update", "list_zip", "array_zip", "map", "map_concat", "json_object", "json_array", "json_merge_patch",
+	}
+	lengtheningFunctions = map[string]float64{
+		"bin": 8, "to_binary": 8, "to_base": 8, "hex": 2, "to_hex": 2, "base64": 2, "to_base64": 2, "url_encode": 3, "regexp_escape": 2, "json_quote": 2, "to_json": 2,
+	}
+	lambdaFunctions = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply", "list_reduce", "array_reduce", "reduce"}
+)
+
+// A growth finds out how many times as long as what is stored the values of a statement can become.
+type growth struct {
+	inner   float64            // of the values that a subquery gives
+	aliases map[string]float64 // of the columns of this SELECT
+	refused error
+}
+
+// checkGrowth refuses a statement whose values could become too long.
+func checkGrowth(statement any) error {
+	g := &growth{inner: 1}
+	n := g.query(statement)
+	if g.refused == nil && n > maxGrowth {
+		g.refused = fmt.Errorf("values of this statement could become %.3g times as long as those that are stored, and at most %d are allowed: put fewer together", n, maxGrowth)
+	}
+	return g.refused
+}
+
+// query is the growth of the values of a statement or a subquery.
+func (g *growth) query(tree any) float64 {
+	in := &growth{inner: g.inner}
+	n := in.node(tree)
+	if g.refused == nil {
+		g.refused = in.refused
+	}
+	return n
+}
+
+// node is that of a tree. What it selects from comes first.
+func (g *growth) node(tree any) float64 {
+	switch tree := tree.(type) {
+	case []any:
+		n := 1.0
+		for _, child := range tree {
+			n = max(n, g.node(child))
+		}
+		return n
+	case map[string]any:
+		switch class, _ := tree["class"].(string); {
+		case class == "SUBQUERY":
+			return g.query(tree["subquery"])
+		case class != "":
+			return g.expression(tree)
+		}
+		n := 1.0
+		ctes, _ := tree["cte_map"].(map[string]any)
+		g.inner = max(g.inner, g.sub(ctes["map"]))
+		switch tree["type"] {
+		case "TABLE_FUNCTION":
+			function, _ := tree["function"].(map[string]any) // checkFunctions knows which may be here
+			return g.node(function["children"])
+		case "CTE_NODE":
+			g.inner = max(g.inner, g.sub(tree["query"]))
+			return g.node(tree["child"])
+		case "RECURSIVE_CTE_NODE":
+			if n = max(g.sub(tree["left"]), g.sub(tree["right"])); n > 1 {
+				return 2 * maxGrowth * n // each turn makes them longer
+			}
+			return n
+		}
+		g.inner = max(g.inner, g.sub(tree["from_table"]))
+		g.aliases = map[string]float64{}
+		selected, _ := tree["select_list"].([]any)
+		for _, item := range selected {
+			k := g.node(item)
+			if item, ok := item.(map[string]any); ok {
+				if alias, _ := item["alias"].(string); alias != "" {
+					g.aliases[strings.ToLower(alias)] = k
+				}
+			}
+			n = max(n, k)
+		}
+		for key, child := range tree {
+			if key != "cte_map" && key != "from_table" && key != "select_list" {
+				n = max(n, g.node(child))
+			}
+		}
+		return max(n, g.inner)
+	}
+	return 1
+}
+
+// sub is the growth of what a SELECT selects from: several that follow each other may each use the one before.
+func (g *growth) sub(tree any) float64 {
+	switch tree := tree.(type) {
+	case []any:
+		in := &growth{inner: g.inner}
+		for _, child := range tree {
+			in.inner = max(in.inner, in.sub(child))
+		}
+		if g.refused == nil {
+			g.refused = in.refused
+		}
+		return in.inner
+	case map[string]any:
+		return g.query(tree)
+	}
+	return g.inner
+}
+
+// expression is the growth of one.
+func (g *growth) expression(e map[string]any) float64 {
+	children, _ := e["children"].([]any)
+	name, _ := e["function_name"].(string)
+	name = strings.ToLower(name)
+	most := func() float64 {
+		n := 1.0
+		for key, child := range e {
+			if key != "value" { // of a constant, which may look like anything
+				n = max(n, g.node(child))
+			}
+		}
+		return n
+	}
+	switch {
+	case e["class"] == "COLUMN_REF":
+		names, _ := e["column_names"].([]any)
+		if len(names) == 1 {
+			last, _ := names[0].(string)
+			return max(g.inner, g.aliases[strings.ToLower(last)])
+		}
+		return g.inner
+	case e["class"] != "FUNCTION":
+		return most()
+	case slices.Contains(refusedFunctions, name):
+		if g.refused == nil {
+			g.refused = fmt.Errorf("the function %s is not allowed", name)
+		}
+		return 1
+	case slices.Contains(joiningFunctions, name):
+		sum := 0.0
+		for _, child := range children {
+			if child, ok := child.(map[string]any); ok && child["class"] != "CONSTANT" {
+				sum += g.node(child)
+			}
+		}
+		return max(1, sum)
+	case (name == "replace" || name == "regexp_replace") && len(children) > 2:
+		with, _ := children[2].(map[string]any)
+		value, _ := with["value"].(map[string]any)
+		text, constant := value["value"].(string)
+		if !constant {
+			return 2 * maxGrowth // by what somebody else has chosen
+		}
+		return g.node(children[0]) * float64(1+len(text))
+	case slices.Contains(lambdaFunctions, name):
+		for _, child := range children {
+			if lambda, ok := child.(map[string]any); ok && lambda["class"] == "LAMBDA" && usesOthers(lambda["expr"], lambda["lhs"]) {
+				return 2 * maxGrowth // each element could be as long as a list
+			}
+		}
+		return most()
+	}
+	return most() * max(1, lengtheningFunctions[name])
+}
+
+// usesOthers reports whether an expression uses columns that are not the parameters of its lambda.
+func usesOthers(expr, parameters any) bool {
+	known := columnsOf(parameters, nil)
+	return slices.ContainsFunc(columnsOf(expr, nil), func(name string) bool { return !slices.Contains(known, name) })
+}
+
+// columnsOf appends the names of the columns in a tree.
+func columnsOf(tree any, list []string) []string {
+	switch tree := tree.(type) {
+	case []any:
+		for _, child := range tree {
+			list = columnsOf(child, list)
+		}
+	case map[string]any:
+		if names, ok := tree["column_names"].([]any); ok && len(names) > 0 {
+			first, _ := names[0].(string)
+			return append(list, strings.ToLower(first))
+		}
+		for _, child := range tree {
+			list = columnsOf(child, list)
+		}
+	}
+	return list
+}
