@@ -1,8 +1,8 @@
 package api
 
 import (
-	"context"
 	"compress/gzip"
+	"context"
 	"net/http"
 	"strings"
 	"sync"
