@@ -45,6 +45,7 @@ type shardIntervals struct {
 type leftPath struct {
 	path    uint64
 	packets uint64
+	dropped bool // it ends where packets were dropped
 }
 
 // leavePath notes what was not given of a path that a flow no longer keeps. The caller holds the lock of the shard.
@@ -66,7 +67,7 @@ func (s *Shard) leavePath(f *flow, fp *flowPath) {
 		}
 	}
 	if n > 0 && p.lefts < maxGone { // else they are packets that no path is known of
-		p.left[place] = append(list, leftPath{at.hash, n})
+		p.left[place] = append(list, leftPath{at.hash, n, at.dropped()})
 		p.lefts++
 	}
 }
@@ -162,39 +163,82 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 		outer := s.outer[f.key]
 		all.OuterSrc, all.OuterDst = outer.Src, outer.Dst
 	}
-	first := len(list)
-	rest := all
-	on := func(path, n uint64) {
-		part := share(&all, n)
-		if n == rest.Packets {
-			part = rest // what is left, with all remainders of the divisions
-		}
-		part.Path = path
-		take(&rest, &part)
-		list = append(list, part)
+	var memory [2 * keptPaths]onPath
+	parts := memory[:0]
+	left := all.Packets
+	part := func(path, packets uint64, dropped bool) {
+		packets = min(packets, left)
+		left -= packets
+		parts = append(parts, onPath{path, packets, dropped})
 	}
 	for _, l := range s.intervals.left[place] {
-		if n := min(l.packets, rest.Packets); n > 0 {
-			on(l.path, n)
-		}
+		part(l.path, l.packets, l.dropped)
 	}
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {
 			continue
 		}
-		p := s.pathOf(fp)
-		if p == nil {
+		if p := s.pathOf(fp); p != nil {
+			if n := uint64(fp.packets - given.on(fp)); n > 0 || i == 0 && all.Packets == 0 {
+				part(p.hash, n, p.dropped())
+			}
+		}
+	}
+	return shareOut(list, &all, parts)
+}
+
+// An onPath is how many packets of a flow took a path, and whether it ends where they were dropped.
+type onPath struct {
+	path, packets uint64
+	dropped       bool
+}
+
+// shareOut appends the record of a flow, or one for each of its paths. Packets are counted for each path. What else is counted is shared out by
+// packets, but drops belong to paths that end with one, and latencies to those that do not. What is left has no path.
+func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts []onPath) []telemetry.FlowInterval {
+	rest := *all
+	arrived, packets := uint64(0), uint64(0) // on paths that packets went to their end, and on all
+	for _, p := range parts {
+		if packets += p.packets; !p.dropped {
+			arrived += p.packets
+		}
+	}
+	for _, p := range parts {
+		if p.packets == 0 && all.Packets > 0 {
 			continue
 		}
-		n := uint64(fp.packets - given.on(fp))
-		if n = min(n, rest.Packets); n == 0 && (i > 0 || all.Packets > 0) {
-			continue
+		r := rest
+		r.Path, r.Packets = p.path, p.packets
+		if p.packets < packets || packets < rest.Packets { // it is not the last one, with all remainders of the divisions
+			for _, n := range []struct{ part, left, whole *uint64 }{
+				{&r.Reports, &rest.Reports, &all.Reports}, {&r.Bytes, &rest.Bytes, &all.Bytes}, {&r.PathChanges, &rest.PathChanges, &all.PathChanges},
+			} {
+				*n.part = portion(*n.whole, p.packets, all.Packets)
+			}
 		}
-		on(p.hash, n)
+		packets -= p.packets
+		switch {
+		case p.dropped:
+			r.Drops = min(p.packets, rest.Drops)
+		case all.Packets > 0:
+			r.Drops = 0
+		}
+		switch {
+		case p.dropped && arrived > 0:
+			r.Residence, r.EndToEnd = telemetry.Moments{}, telemetry.Moments{}
+		case !p.dropped && p.packets < arrived:
+			shareMoments(&r.Residence, p.packets, arrived)
+			shareMoments(&r.EndToEnd, p.packets, arrived)
+		}
+		if !p.dropped {
+			arrived -= p.packets
+		}
+		take(&rest, &r)
+		list = append(list, r)
 	}
 	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
-	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(list) == first {
+	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(parts) == 0 {
 		list = append(list, rest)
 	}
 	return list
@@ -231,18 +275,19 @@ func (g *givenFlow) take(f *flow) {
 	}
 }
 
-// share is the part of v that n of its packets have.
-func share(v *telemetry.FlowInterval, n uint64) telemetry.FlowInterval {
-	part := *v
-	if n == v.Packets {
-		return part
+// portion is the share of n that so many of all packets have.
+func portion(n, packets, all uint64) uint64 {
+	hi, lo := bits.Mul64(n, packets)
+	q, _ := bits.Div64(hi, lo, all)
+	return q
+}
+
+// shareMoments makes m the share that so many of all packets have of what is left.
+func shareMoments(m *telemetry.Moments, packets, all uint64) {
+	if m.Count > 0 {
+		count := portion(m.Count, packets, all)
+		m.Sum, m.Count = portion(m.Sum, count, m.Count), count // in this order the mean stays within the extremes
 	}
-	for _, c := range counters(&part) {
-		hi, lo := bits.Mul64(*c, n)
-		*c, _ = bits.Div64(hi, lo, v.Packets)
-	}
-	part.Packets = n
-	return part
 }
 
 // take subtracts a part.

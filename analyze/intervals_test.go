@@ -183,6 +183,52 @@ func same[K, V comparable](t *testing.T, what string, want, got map[K]V) {
 	}
 }
 
+// TestIntervalsDropped: drops of a flow are with the path that ends with them, and latencies with those that do not.
+func TestIntervalsDropped(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	c := &Collector{Shards: []*Shard{s}}
+	v := NewIntervals(c, nil, 0)
+	flow := telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: 1, DstPort: 2, Protocol: 6}
+	hop := func(node uint32) telemetry.Hop {
+		return telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency, NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: 1000}
+	}
+	send := func(drop bool, nodes ...uint32) {
+		r := &telemetry.Report{Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Flow: flow, Bytes: 100}
+		for _, n := range nodes {
+			r.Hops = append(r.Hops, hop(n))
+		}
+		if drop {
+			r.Flags |= telemetry.Dropped
+			last := &r.Hops[len(r.Hops)-1]
+			r.Local, r.Hops = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: last.NodeID, IngressPort: 1, DropReason: 71}, r.Hops[:len(r.Hops)-1]
+		}
+		b := telemetry.Batch{}
+		b.Add(r)
+		s.Process(&b, 1e9)
+	}
+	for range 7 {
+		send(false, 1, 5, 2)
+	}
+	for range 4 {
+		send(true, 1, 5)
+	}
+	for range 2 {
+		send(false, 1, 6, 2)
+	}
+	type row struct{ packets, bytes, drops, residence, count uint64 }
+	got := map[row]bool{}
+	v.Finish(1e9, func(batch *telemetry.Intervals) {
+		for _, f := range batch.Flows {
+			got[row{f.Packets, f.Bytes, f.Drops, f.Residence.Sum, f.Residence.Count}] = true
+		}
+	})
+	for _, want := range []row{{7, 700, 0, 21000, 7}, {4, 400, 4, 0, 0}, {2, 200, 0, 6000, 2}} {
+		if !got[want] {
+			t.Errorf("no record %+v; got %+v", want, got)
+		}
+	}
+}
+
 // TestIntervalsUngiven: packets of flows and paths that could not be remembered are counted.
 func TestIntervalsUngiven(t *testing.T) {
 	config := DefaultConfig()

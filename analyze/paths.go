@@ -125,6 +125,9 @@ type path struct {
 	sinceScan   pathWindow
 }
 
+// dropped reports whether the path ends where packets were dropped.
+func (p *path) dropped() bool { return p.hops[len(p.hops)-1].has&telemetry.HasDrop != 0 }
+
 // is reports whether the path leads along route.
 func (p *path) is(route []station) bool {
 	if len(p.hops) != len(route) {

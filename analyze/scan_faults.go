@@ -52,7 +52,7 @@ func (f *faults) begin() {
 
 // take gathers what is to be known of a path that n packets took since the last scan, and lets it count anew. The shard is locked.
 func (f *faults) take(shard *Shard, place int, p *path, n uint64) {
-	if last := &p.hops[len(p.hops)-1]; last.has&telemetry.HasDrop != 0 {
+	if p.dropped() {
 		f.takeDrop(shard, place, p)
 	} else if !p.uncertain {
 		f.takeGroups(p, n)

@@ -1,7 +1,7 @@
 package telemetry
 
 // A FlowInterval is what was seen of a flow on one path. If a flow took several paths in an interval, it has several
-// records; Packets are counted for each, and the rest is shared out by packets.
+// records; Packets are counted for each, Drops are with paths that end with one, latencies with the others, and the rest is shared out by packets.
 type FlowInterval struct {
 	StartNs int64
 	Key     FlowKey

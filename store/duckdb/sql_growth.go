@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -14,7 +15,7 @@ const maxGrowth = 64
 
 // refusedFunctions make values of any length of a number, or do what nobody needs here.
 var refusedFunctions = []string{
-	"repeat", "lpad", "rpad", "printf", "format", "bar", "range", "generate_series", "list_resize", "array_resize", "set_bit",
+	"bar", "range", "generate_series", "list_resize", "array_resize", "set_bit",
 	"json_serialize_plan", "json_deserialize_sql", "sleep_ms", "write_log", "setseed", "nextval",
 }
 
@@ -154,9 +155,7 @@ func (g *growth) expression(e map[string]any) float64 {
 	case e["class"] != "FUNCTION":
 		return most()
 	case slices.Contains(refusedFunctions, name):
-		if g.refused == nil {
-			g.refused = fmt.Errorf("the function %s is not allowed", name)
-		}
+		g.refuse(name, "")
 		return 1
 	case slices.Contains(joiningFunctions, name):
 		sum := 0.0
@@ -166,10 +165,23 @@ func (g *growth) expression(e map[string]any) float64 {
 			}
 		}
 		return max(1, sum)
+	case name == "repeat" || name == "lpad" || name == "rpad":
+		n, ok := numberOf(children, 1)
+		if !ok || n > maxGrowth {
+			g.refuse(name, "length is no number up to %d", maxGrowth)
+		}
+		return g.node(children[0]) * max(1, n)
+	case name == "printf" || name == "format":
+		if text, ok := textOf(children, 0); !ok || longWidth.MatchString(text) {
+			g.refuse(name, "format is no text with widths up to 99")
+		}
+		sum := 0.0
+		for _, child := range children[1:] {
+			sum += g.node(child)
+		}
+		return max(1, sum)
 	case (name == "replace" || name == "regexp_replace") && len(children) > 2:
-		with, _ := children[2].(map[string]any)
-		value, _ := with["value"].(map[string]any)
-		text, constant := value["value"].(string)
+		text, constant := textOf(children, 2)
 		if !constant {
 			return 2 * maxGrowth // by what somebody else has chosen
 		}
@@ -183,6 +195,40 @@ func (g *growth) expression(e map[string]any) float64 {
 		return most()
 	}
 	return most() * max(1, lengtheningFunctions[name])
+}
+
+// longWidth is in a format that makes a value longer than 99 characters, or as long as another value says.
+var longWidth = regexp.MustCompile(`[1-9][0-9]{2}|\*|\{[^}]*\{`)
+
+// refuse refuses a function, or what it is given.
+func (g *growth) refuse(name, why string, args ...any) {
+	switch {
+	case g.refused != nil:
+	case why == "":
+		g.refused = fmt.Errorf("the function %s is not allowed", name)
+	default:
+		g.refused = fmt.Errorf("the function %s is not allowed whose "+why, append([]any{name}, args...)...)
+	}
+}
+
+// constantOf is the value of an argument that is a constant, nil if it is none.
+func constantOf(arguments []any, i int) any {
+	if i >= len(arguments) {
+		return nil
+	}
+	e, _ := arguments[i].(map[string]any)
+	value, _ := e["value"].(map[string]any)
+	return value["value"]
+}
+
+func textOf(arguments []any, i int) (string, bool) {
+	text, ok := constantOf(arguments, i).(string)
+	return text, ok
+}
+
+func numberOf(arguments []any, i int) (float64, bool) {
+	n, ok := constantOf(arguments, i).(float64)
+	return n, ok
 }
 
 // usesOthers reports whether an expression uses columns that are not the parameters of its lambda.

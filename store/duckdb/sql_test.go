@@ -67,7 +67,7 @@ func TestSQLGrowth(t *testing.T) {
 	}
 	for _, statement := range []string{
 		"SELECT repeat('a', 100000000) FROM range(100)", "SELECT length(repeat('a', 4000000000))", "SELECT lpad('a', 1000000000, 'b')", "SELECT printf('%1000000000d', 1)",
-		"SELECT Repeat('a', 10)", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)", "SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
+		"SELECT Repeat('a', 1000)", "SELECT repeat(path, CAST(version AS INTEGER)) FROM events", "SELECT format('{:{}}', 1, 1000000000)", "SELECT printf('%*d', 1000000000, 1)", "SELECT printf(path, 1) FROM events", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)", "SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
 		double, ctes + " SELECT * FROM c8", lateral + " FROM events",
 		"WITH RECURSIVE r(x) AS (SELECT 'ab' UNION ALL SELECT x || x FROM r) SELECT x FROM r",
 		`SELECT replace("text", 'a', path) FROM events`, "SELECT replace(path, 'a', '" + strings.Repeat("b", 1000) + "') FROM events",
@@ -87,6 +87,7 @@ func TestSQLGrowth(t *testing.T) {
 		"SELECT regexp_replace(stations, '[0-9]', '#', 'g'), replace(stations, ' > ', ', ') FROM routes",
 		"WITH a AS (SELECT src_lo || '-' || dst_lo AS pair, sum(packets) AS n FROM flows_10s GROUP BY 1) SELECT pair || ': ' || n AS text FROM a ORDER BY n DESC",
 		"SELECT string_agg(stations, '; ') FROM routes", "SELECT * FROM generate_series(1, 3)", "SELECT row_number() OVER (PARTITION BY node ORDER BY start) FROM hops_1s",
+		"SELECT printf('%016x', flow), lpad(hex(flow), 16, '0'), format('{:>20}', src_port), repeat('#', 10) FROM flows_10s",
 		"SELECT 'repeat(1)' AS text, {'a': node, 'b': start} FROM hops_1s",
 	} {
 		if _, err := s.SQL(t.Context(), statement, 3); err != nil {
