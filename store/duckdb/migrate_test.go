@@ -12,58 +12,87 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 var update = flag.Bool("update", false, "write a file of the current version of the schema into testdata")
 
-// fixture is a file of seconds of each version of the schema, with 30 flows.
-const fixture = "testdata/seconds-v%d.duckdb.gz"
+// fixtures are the files of each version of the schema, by tier. Version 1 has one of seconds only.
+const fixtures = "testdata/%s-v%d.duckdb.gz"
 
-// makeFixture writes the file of the current version.
-func makeFixture(t *testing.T) {
+// oldRecords are in the files: 30 records of flows, and of version 2 on as many of a link.
+func oldRecords() *telemetry.Intervals {
+	v := flowRecords(rand.New(rand.NewPCG(1, 1)), epoch, 3, 10)
+	for i := range 30 {
+		v.Links = append(v.Links, telemetry.LinkInterval{
+			StartNs: epoch.UnixNano() + int64(i)*telemetry.FlowIntervalNs, Packets: 10,
+			From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: 2},
+			To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: 3, IngressPort: 4},
+		})
+	}
+	return v
+}
+
+// fileOf is the file of a tier in which records of epoch are.
+func fileOf(c Config, tier int) string {
+	s := Store{config: c}
+	return s.newPartition(tier, epoch.Truncate(tiers[tier].length)).file
+}
+
+// makeFixtures writes the files of the current version.
+func makeFixtures(t *testing.T) {
 	s := open(t, nil)
-	write(t, s, flowRecords(rand.New(rand.NewPCG(1, 1)), epoch, 3, 10))
+	write(t, s, oldRecords())
+	roll(t, s, epoch.Add(time.Minute+3*time.Hour))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	in, err := os.ReadFile(s.partitions[0].file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := os.Create(fmt.Sprintf(fixture, len(migrations)+1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	w, _ := gzip.NewWriterLevel(out, gzip.BestCompression)
-	if _, err := w.Write(in); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	for i := range tiers {
+		in, err := os.ReadFile(fileOf(s.config, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := os.Create(fmt.Sprintf(fixtures, tiers[i].name, len(migrations)+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		w, _ := gzip.NewWriterLevel(out, gzip.BestCompression)
+		if _, err := w.Write(in); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
-// unpack puts the file of a version into the directory of a store.
+// unpack puts the files of a version into the directory of a store.
 func unpack(t *testing.T, version int) Config {
 	t.Helper()
-	in, err := os.Open(fmt.Sprintf(fixture, version))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	r, err := gzip.NewReader(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	c := DefaultConfig(t.TempDir())
-	out, err := os.Create(filepath.Join(c.Dir, "seconds-20261121T090000Z.duckdb"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	if _, err := io.Copy(out, r); err != nil {
-		t.Fatal(err)
+	for i := range tiers {
+		if version == 1 && i != tierSeconds {
+			break
+		}
+		in, err := os.Open(fmt.Sprintf(fixtures, tiers[i].name, version))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		r, err := gzip.NewReader(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := os.Create(fileOf(c, i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		if _, err := io.Copy(out, r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return c
 }
@@ -71,7 +100,7 @@ func unpack(t *testing.T, version int) Config {
 // TestOldFiles: files of every version of the schema open, with what is in them, and take new records.
 func TestOldFiles(t *testing.T) {
 	if *update {
-		makeFixture(t)
+		makeFixtures(t)
 	}
 	for version := 1; version <= len(migrations)+1; version++ {
 		s, err := Open(unpack(t, version))
@@ -82,6 +111,12 @@ func TestOldFiles(t *testing.T) {
 		write(t, s, flowRecords(rand.New(rand.NewPCG(1, 1)), epoch.Add(time.Minute), 1, 10))
 		if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), count(DISTINCT flow) FROM flows_10s")); got != "[[40 10]]" {
 			t.Errorf("version %d: got %s", version, got)
+		}
+		if version == 1 {
+			continue
+		}
+		if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), sum(packets) FROM links_1m UNION ALL SELECT count(*), sum(packets) FROM links_1h ORDER BY 1")); got != "[[1 300] [5 300]]" {
+			t.Errorf("version %d: links of minutes and hours are %s", version, got)
 		}
 	}
 }
