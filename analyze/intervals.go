@@ -17,7 +17,7 @@ type Intervals struct {
 	shards    []*shardIntervals
 
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
-	links     map[linkKey]uint64                  // since the last ten seconds
+	links     map[linkKey]carried                 // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
 	exporters map[*exporter]givenExporter
 	drops     map[dropPlace]uint64
@@ -53,7 +53,7 @@ const flowsAtOnce = 8192
 func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
-		links: map[linkKey]uint64{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
+		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
 		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {

@@ -34,6 +34,9 @@ func (v *Intervals) scanPaths(nowNs int64) {
 				hops := append(given.hops[:0], now.hops...)
 				*given = *now
 				given.hops = hops
+				for i := range now.hops {
+					now.hops[i].utilization.high = 0 // it begins anew with each look
+				}
 			}
 			done := end == len(s.paths.paths)
 			s.mu.Unlock()
@@ -71,14 +74,16 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 	p.Residence.Merge(&residence)
 	p.EndToEnd.Merge(&endToEnd)
 	var none pathHop
+	var use telemetry.UtilizationSum // of the hop before
 	for i := range now.hops {
 		h, before := &now.hops[i], &none
 		if i < len(given.hops) {
 			before = &given.hops[i]
 		}
 		if i > 0 && !now.uncertain {
-			v.carried(&now.hops[i-1], h, n)
+			v.carry(&now.hops[i-1].station, &h.station, carried{n, use})
 		}
+		use = h.utilization.since(&before.utilization)
 		if h.missing == 0 {
 			v.hopSince(h, before, n)
 		}
@@ -100,12 +105,25 @@ func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
 	}
 }
 
-// carried adds what a link carried.
-func (v *Intervals) carried(a, b *pathHop, n uint64) {
-	k, ok := linkOf(&a.station, &b.station)
-	if ok && n > 0 && (len(v.links) < maxLinks || v.links[k] > 0) {
-		v.links[k] += n
+// carried is how many packets took a link, and how much its egress port was in use.
+type carried struct {
+	packets uint64
+	use     telemetry.UtilizationSum
+}
+
+// carry adds what the link from a to b carried.
+func (v *Intervals) carry(a, b *station, more carried) {
+	k, ok := linkOf(a, b)
+	if !ok || more == (carried{}) {
+		return
 	}
+	sum, known := v.links[k]
+	if !known && len(v.links) >= maxLinks {
+		return
+	}
+	sum.packets += more.packets
+	sum.use.Merge(&more.use)
+	v.links[k] = sum
 }
 
 // note gives the route of a path that was not met for a day.
@@ -169,15 +187,18 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 	}
 	delays := v.collector.Timing.delaysSince(give)
 	for k := range delays {
-		v.links[k] += 0 // a link that carried nothing since
+		if _, known := v.links[k]; !known {
+			v.links[k] = carried{} // it carried nothing since
+		}
 	}
-	for k, n := range v.links {
+	for k, sum := range v.links {
 		v.noteInner(k)
 		from := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from, EgressPort: k.fromPort}
 		to := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to, IngressPort: k.toPort}
 		d := delays[k]
 		batch.Links = append(batch.Links, telemetry.LinkInterval{
-			StartNs: startNs, From: from, To: to, Packets: n, Delay: d.since(&histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.since(&histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+			Utilization: sum.use,
 		})
 	}
 }

@@ -483,7 +483,7 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		addTo(&f.shape, f.buckets[:], index)
 	}
 	if h.Has&telemetry.HasTxUtil != 0 {
-		p.utilization.add(h.TxUtil)
+		p.utilization.add(h.TxUtil, s.lastNs)
 	}
 	if h.Has&telemetry.HasQueue != 0 {
 		p.queue.add(h)

@@ -319,7 +319,11 @@ func (c *Collector) Nodes() []telemetry.Node {
 
 // Links returns the links that paths show: two hops next to each other, both known.
 func (c *Collector) Links() []telemetry.Link {
-	links := map[linkKey]*telemetry.Link{}
+	type gathered struct {
+		telemetry.Link
+		use utilization
+	}
+	links := map[linkKey]*gathered{}
 	for _, p := range c.mergedPaths() {
 		if p.uncertain {
 			continue // the order of its hops is not known
@@ -333,7 +337,7 @@ func (c *Collector) Links() []telemetry.Link {
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 			l := links[k]
 			if l == nil {
-				l = &telemetry.Link{From: a.node, FromName: c.Names[a.node], To: b.node, ToName: c.Names[b.node], First: first, Last: last}
+				l = &gathered{Link: telemetry.Link{From: a.node, FromName: c.Names[a.node], To: b.node, ToName: c.Names[b.node], First: first, Last: last}}
 				l.Delay = c.Timing.linkDelay(k)
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
@@ -345,11 +349,13 @@ func (c *Collector) Links() []telemetry.Link {
 			if last.After(l.Last) {
 				l.Last = last
 			}
+			l.use.merge(&a.utilization)
 		}
 	}
 	list := make([]telemetry.Link, 0, len(links))
 	for _, l := range links {
-		list = append(list, *l)
+		l.Utilization = l.use.answer()
+		list = append(list, l.Link)
 	}
 	RateLinks(list)
 	slices.SortFunc(list, func(a, b telemetry.Link) int {

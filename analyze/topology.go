@@ -35,29 +35,5 @@ func (b *TopologyBuilder) take(p *path, h *pathHop) {
 	}
 	port := n.Port(h.out, first, last)
 	port.Sent += p.packets + p.incomplete
-	if u := &h.utilization; u.known {
-		if port.Utilization == nil {
-			port.Utilization = &telemetry.Utilization{}
-		}
-		port.Utilization.Max = max(port.Utilization.Max, u.max)
-		if !last.Before(port.Last) {
-			port.Utilization.Last = u.last
-		}
-	}
-}
-
-// A utilization is what a node says of the use of an egress port.
-type utilization struct {
-	last, max uint32
-	known     bool
-}
-
-func (u *utilization) add(v uint32) {
-	u.last, u.max, u.known = v, max(u.max, v), true
-}
-
-func (u *utilization) merge(o *utilization) {
-	if o.known {
-		u.last, u.max, u.known = o.last, max(u.max, o.max), true
-	}
+	port.use.merge(&h.utilization)
 }

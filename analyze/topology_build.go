@@ -17,8 +17,17 @@ type TopologyBuilder struct {
 // A BuiltNode is a node that is being put together.
 type BuiltNode struct {
 	telemetry.TopologyNode
-	ports map[uint32]*telemetry.NodePort
+	ports map[uint32]*BuiltPort
 }
+
+// A BuiltPort is a port of it.
+type BuiltPort struct {
+	telemetry.NodePort
+	use utilization
+}
+
+// Told adds what records tell of the use of the port.
+func (p *BuiltPort) Told(u *telemetry.UtilizationSum) { p.use.Merge(u) }
 
 // NewTopologyBuilder returns a builder without nodes. names is only read.
 func NewTopologyBuilder(names map[uint32]string) *TopologyBuilder {
@@ -29,7 +38,7 @@ func NewTopologyBuilder(names map[uint32]string) *TopologyBuilder {
 func (b *TopologyBuilder) Node(id uint32, first, last time.Time) *BuiltNode {
 	n := b.Nodes[id]
 	if n == nil {
-		n = &BuiltNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.Names[id], First: first, Last: last}, ports: map[uint32]*telemetry.NodePort{}}
+		n = &BuiltNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.Names[id], First: first, Last: last}, ports: map[uint32]*BuiltPort{}}
 		b.Nodes[id] = n
 	}
 	Widen(&n.First, &n.Last, first, last)
@@ -37,10 +46,10 @@ func (b *TopologyBuilder) Node(id uint32, first, last time.Time) *BuiltNode {
 }
 
 // Port returns the port with that number, which was in use from first to last.
-func (n *BuiltNode) Port(number uint32, first, last time.Time) *telemetry.NodePort {
+func (n *BuiltNode) Port(number uint32, first, last time.Time) *BuiltPort {
 	port := n.ports[number]
 	if port == nil {
-		port = &telemetry.NodePort{Port: number, First: first, Last: last}
+		port = &BuiltPort{NodePort: telemetry.NodePort{Port: number, First: first, Last: last}}
 		n.ports[number] = port
 	}
 	Widen(&port.First, &port.Last, first, last)
@@ -85,7 +94,8 @@ func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
 	for _, n := range b.Nodes {
 		n.Ports = make([]telemetry.NodePort, 0, len(n.ports))
 		for _, port := range n.ports {
-			n.Ports = append(n.Ports, *port)
+			port.Utilization = port.use.answer()
+			n.Ports = append(n.Ports, port.NodePort)
 		}
 		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })
 		t.Nodes = append(t.Nodes, n.TopologyNode)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -108,7 +109,7 @@ var linkTable = filter.NewTable(mustSchema("links", slices.Concat(
 		{Name: "to_port", Kind: filter.Uint, Doc: "level 1 interface by which packets came in"},
 		{Name: "node", Kind: filter.Node, Any: []string{"from", "to"}, Doc: "either node"},
 		{Name: "packets", Kind: filter.Uint, Doc: "packets on the link"},
-	}, nanosecondFields("delay", "time on the link"), seenFields())...),
+	}, nanosecondFields("delay", "time on the link"), utilizationFields(), seenFields())...),
 	joinValues(map[string]filter.ValueOf[telemetry.Link]{
 		"from":      filter.Number(func(l *telemetry.Link) uint32 { return l.From }),
 		"from_port": filter.MaybeNumber(func(l *telemetry.Link) *uint32 { return l.FromPort }),
@@ -122,7 +123,7 @@ var linkTable = filter.NewTable(mustSchema("links", slices.Concat(
 			return nil
 		}
 		return l.Delay.NS
-	})))
+	}), utilizationValues(func(l *telemetry.Link) *telemetry.Utilization { return l.Utilization })))
 
 // nanosecondFields are those of a distribution of durations.
 func nanosecondFields(name, doc string) []filter.Field {
@@ -152,9 +153,9 @@ func seenFields() []filter.Field {
 	}
 }
 
-func joinValues[T any](a, b map[string]filter.ValueOf[T]) map[string]filter.ValueOf[T] {
-	for name, value := range b {
-		a[name] = value
+func joinValues[T any](a map[string]filter.ValueOf[T], others ...map[string]filter.ValueOf[T]) map[string]filter.ValueOf[T] {
+	for _, b := range others {
+		maps.Copy(a, b)
 	}
 	return a
 }

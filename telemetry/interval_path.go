@@ -52,6 +52,8 @@ type LinkInterval struct {
 	Delay              Histogram
 	DelayUncertaintyNs uint64
 	DelayClamped       uint64
+	// Utilization is what From said of the use of its egress port, with packets that took the link.
+	Utilization UtilizationSum
 }
 
 // A HostInterval is what came from a host, or went to it, at the place where it is attached.

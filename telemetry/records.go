@@ -143,10 +143,11 @@ type Link struct {
 	Packets  uint64  `json:"packets"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
 	// one more that shows another link, the share that took this one. The end with the lower share counts.
-	Confidence float64   `json:"confidence"`
-	Delay      *Delay    `json:"delay"` // from when a packet leaves the one node to when it comes to the other
-	First      time.Time `json:"first"`
-	Last       time.Time `json:"last"`
+	Confidence  float64      `json:"confidence"`
+	Delay       *Delay       `json:"delay"` // from when a packet leaves the one node to when it comes to the other
+	Utilization *Utilization `json:"utilization,omitempty"`
+	First       time.Time    `json:"first"`
+	Last        time.Time    `json:"last"`
 }
 
 // A Drop counts packets dropped at one place for one reason.

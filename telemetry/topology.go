@@ -38,12 +38,6 @@ type NodePort struct {
 	Last        time.Time    `json:"last"`
 }
 
-// A Utilization is what nodes say of the use of an egress port, in the unit of the device.
-type Utilization struct {
-	Last uint32 `json:"last"`
-	Max  uint32 `json:"max"`
-}
-
 // A Host is an address that packets came from or went to, inside a tunnel if it has one.
 type Host struct {
 	Address  netip.Addr  `json:"address"`

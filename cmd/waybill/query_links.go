@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +20,8 @@ func linksQuestion() question[api.LinkList, telemetry.Link] {
 		short: "list the links between nodes, as paths show them",
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
 DELAY is the time from when a packet leaves the one to when it comes to the other, of the last one to two minutes, without what
-their clocks differ; it is not wrong by more than WITHIN. With -o wide it says why it is not known.`,
+their clocks differ; it is not wrong by more than WITHIN. With -o wide it says why it is not known, and how much the egress port is in
+use, as nodes tell it: hundredths of a percent unless a device is set otherwise, the latest, and the highest so far.`,
 		example: `  waybill links
   waybill links --node leaf1
   waybill links -o csv > links.csv`,
@@ -45,6 +47,8 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{title: "P99", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.p99(known(l.Delay))) }},
 			{title: "WITHIN", right: true, cell: func(v *view, l *telemetry.Link) cell { return plainCell(v.delayWithin(l.Delay)) }},
 			{title: "DELAY UNKNOWN", wide: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(delayNote(l.Delay)) }},
+			{title: "USE", wide: true, right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(cmp.Or(useText(l.Utilization), unknown)) }},
+			{title: "USE MAX", wide: true, right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(cmp.Or(useMax(l.Utilization), unknown)) }},
 			{title: "SURE", wide: true, right: true, cell: func(_ *view, l *telemetry.Link) cell { return plainCell(shareText(l.Confidence)) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, l *telemetry.Link) cell { return v.age(l.First) }},
 			{title: "LAST SEEN", cell: func(v *view, l *telemetry.Link) cell { return v.age(l.Last) }},
@@ -58,7 +62,7 @@ their clocks differ; it is not wrong by more than WITHIN. With -o wide it says w
 			{"to_port", func(l *telemetry.Link) string { return numberText(l.ToPort, "") }},
 			{"packets", func(l *telemetry.Link) string { return csvUint(l.Packets) }},
 			{"confidence", func(l *telemetry.Link) string { return csvFloat(l.Confidence) }},
-		}, delayFields(func(l *telemetry.Link) *telemetry.Delay { return l.Delay }), []csvField[telemetry.Link]{
+		}, delayFields(func(l *telemetry.Link) *telemetry.Delay { return l.Delay }), useFields(func(l *telemetry.Link) *telemetry.Utilization { return l.Utilization }), []csvField[telemetry.Link]{
 			{"first", func(l *telemetry.Link) string { return csvTime(l.First) }},
 			{"last", func(l *telemetry.Link) string { return csvTime(l.Last) }},
 		}),

@@ -91,12 +91,12 @@ func (r *topologyRow) ofPort(text func(*telemetry.NodePort) string) string {
 	return text(r.port)
 }
 
-// use returns the latest utilization of the port.
+// use returns the utilization of the port: the latest, or of the past the mean.
 func (r *topologyRow) use() string {
-	if r.port == nil || r.port.Utilization == nil {
+	if r.port == nil {
 		return ""
 	}
-	return csvUint(r.port.Utilization.Last)
+	return useText(r.port.Utilization)
 }
 
 // topologyRows makes a table of a topology: nodes, and below each its ports.

@@ -1,0 +1,32 @@
+package telemetry
+
+// A Utilization sums up what nodes say of the use of an egress port, in the unit of the device: hundredths of a percent unless
+// the device is made otherwise, which reports do not tell.
+type Utilization struct {
+	Samples uint64  `json:"samples"` // packets that told of it
+	Mean    float64 `json:"mean"`    // over them
+	Max     uint32  `json:"max"`
+	Last    *uint32 `json:"last,omitempty"` // of now only
+}
+
+// A UtilizationSum adds up utilizations that packets tell.
+type UtilizationSum struct {
+	Samples uint64 // packets that told of it
+	Sum     uint64 // of what they told
+	Max     uint32
+}
+
+// Merge adds what others told.
+func (u *UtilizationSum) Merge(o *UtilizationSum) {
+	u.Samples += o.Samples
+	u.Sum += o.Sum
+	u.Max = max(u.Max, o.Max)
+}
+
+// Answer returns what u comes to, nil if nobody told anything.
+func (u *UtilizationSum) Answer() *Utilization {
+	if u.Samples == 0 {
+		return nil
+	}
+	return &Utilization{Samples: u.Samples, Mean: float64(u.Sum) / float64(u.Samples), Max: u.Max}
+}
