@@ -152,6 +152,9 @@ func appendLink(a *appender, r *telemetry.LinkInterval) {
 	a.histogram(&r.Delay)
 	a.known(r.Delay.Count > 0, int64(r.DelayUncertaintyNs))
 	a.add(r.DelayClamped)
+	u := &r.Utilization
+	a.add(u.Samples, u.Sum)
+	a.known(u.Samples > 0, u.Max)
 }
 
 func appendDrop(a *appender, r *telemetry.DropInterval) {

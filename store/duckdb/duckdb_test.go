@@ -105,8 +105,10 @@ func TestEveryTable(t *testing.T) {
 		Paths:  []telemetry.PathInterval{{StartNs: at, Path: 5, Packets: 9, Residence: h}},
 		Hops:   []telemetry.HopInterval{{StartNs: at, Place: place, Packets: 9, Latency: h}, {StartNs: at, Packets: 1}},
 		Queues: []telemetry.QueueInterval{{StartNs: at, Place: place, Queue: 2, Samples: 4, Sum: 100, Max: 60}},
-		Links:  []telemetry.LinkInterval{{StartNs: at, From: place, To: place, Packets: 9}},
-		Drops:  []telemetry.DropInterval{{StartNs: at, Place: place, Reason: 5, Packets: 2, Flow: flow, HasFlow: true, DropKey: 0xabc}, {StartNs: at, Packets: 1}},
+		Links: []telemetry.LinkInterval{
+			{StartNs: at, From: place, To: place, Packets: 9, Utilization: telemetry.UtilizationSum{Samples: 4, Sum: 100, Max: 60}}, {StartNs: at, From: place, To: place, Packets: 1},
+		},
+		Drops: []telemetry.DropInterval{{StartNs: at, Place: place, Reason: 5, Packets: 2, Flow: flow, HasFlow: true, DropKey: 0xabc}, {StartNs: at, Packets: 1}},
 		Exporters: []telemetry.ExporterInterval{
 			{StartNs: at, Source: netip.MustParseAddr("10.0.0.9"), Node: 3, HasNode: true, Version: "2.0", Received: 10, Lost: -1, LossKnown: "yes"},
 			{StartNs: at, Source: netip.MustParseAddr("10.0.0.8"), Received: 1, LossKnown: "no: why"},
@@ -130,7 +132,7 @@ func TestEveryTable(t *testing.T) {
 		"SELECT path_id, packets, residence_count, residence_sum, residence_scale, residence_buckets, residence_counts, end_to_end_count, end_to_end_scale FROM paths_10s":                  "[[5 9 3 700 1 [13 17] [2 1] 0 <nil>]]",
 		"SELECT node, ingress_port, egress_port, packets, dropped, latency_max FROM hops_1s ORDER BY packets DESC":                                                                          "[[3 6 7 9 false 400] [<nil> <nil> <nil> 1 false <nil>]]",
 		"SELECT node, egress_port, queue_id, samples, occupancy_sum, occupancy_max FROM queues_1s":                                                                                          "[[3 7 2 4 100 60]]",
-		"SELECT from_node, from_port, to_node, to_port, packets FROM links_10s":                                                                                                             "[[3 7 3 6 9]]",
+		"SELECT from_node, from_port, to_node, to_port, packets, utilization_samples, utilization_sum, utilization_max FROM links_10s":                                                      "[[3 7 3 6 9 4 100 60] [3 7 3 6 1 0 0 <nil>]]",
 		"SELECT node, reason, reason_name, drop_key, protocol, packets FROM drops_10s ORDER BY packets DESC":                                                                                "[[3 5 reason_5 0000000000000abc 17 2] [<nil> 0 reason_0 <nil> <nil> 1]]",
 		"SELECT address(source_hi, source_lo), node, hw_id, version, received, lost FROM exporters_10s ORDER BY received DESC":                                                              "[[10.0.0.9 3 <nil> 2.0 10 -1] [10.0.0.8 <nil> <nil> <nil> 1 <nil>]]",
 		`SELECT id, kind, "end", duration, "count", node, egress_port, queue_id, protocol, tunnel_id, source_lo, json_extract(json, '$.count') FROM events ORDER BY id`:                     "[[e1 12 2026-11-21 09:40:01 +0000 UTC 1000000000 4 [3] 7 2 17 77 281470849515529 4] [e2 1 <nil> <nil> 0 [] <nil> <nil> <nil> <nil> <nil> 0]]",

@@ -12,11 +12,21 @@ import (
 // the end here, 3. a file of the version before in testdata, as TestOldFiles makes it.
 var migrations = [][]string{
 	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"), // 2: also hosts, bursts and burst_flows, which are new
+	linksWithUtilization(), // 3
 }
 
 // linksWithDelays adds the delays of links.
-func linksWithDelays() (list []string) {
-	added := append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"}, column{name: "delay_clamped", kind: "UBIGINT"})
+func linksWithDelays() []string {
+	return linksWith(append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"}, column{name: "delay_clamped", kind: "UBIGINT"}))
+}
+
+// linksWithUtilization adds the use of their egress ports.
+func linksWithUtilization() []string {
+	return linksWith([]column{{name: "utilization_samples", kind: "UBIGINT"}, {name: "utilization_sum", kind: "UBIGINT"}, {name: "utilization_max", kind: "UINTEGER"}})
+}
+
+// linksWith adds columns to the tables of links.
+func linksWith(added []column) (list []string) {
 	for _, name := range []string{"links_10s", "links_1m", "links_1h"} {
 		for _, c := range added {
 			list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s %s", name, c.name, c.kind))

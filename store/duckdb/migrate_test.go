@@ -21,17 +21,22 @@ var update = flag.Bool("update", false, "write a file of the current version of 
 // fixtures are the files of each version of the schema, by tier. Version 1 has one of seconds only.
 const fixtures = "testdata/%s-v%d.duckdb.gz"
 
-// oldRecords are in the files: 30 records of flows, and of version 2 on as many of a link.
+// oldRecords are in the files: 30 records of flows, and of version 2 on as many of a link. Of version 3 on they tell how busy it was.
 func oldRecords() *telemetry.Intervals {
 	v := flowRecords(rand.New(rand.NewPCG(1, 1)), epoch, 3, 10)
 	for i := range 30 {
-		v.Links = append(v.Links, telemetry.LinkInterval{
-			StartNs: epoch.UnixNano() + int64(i)*telemetry.FlowIntervalNs, Packets: 10,
-			From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: 2},
-			To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: 3, IngressPort: 4},
-		})
+		v.Links = append(v.Links, busyLink(epoch.Add(time.Duration(i)*10*time.Second), 5))
 	}
 	return v
+}
+
+// busyLink is a record of a link with ten packets, the utilization of whose port one of them told.
+func busyLink(at time.Time, use uint32) telemetry.LinkInterval {
+	return telemetry.LinkInterval{
+		StartNs: at.UnixNano(), Packets: 10, Utilization: telemetry.UtilizationSum{Samples: 1, Sum: uint64(use), Max: use},
+		From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: 2},
+		To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: 3, IngressPort: 4},
+	}
 }
 
 // fileOf is the file of a tier in which records of epoch are.
@@ -112,11 +117,21 @@ func TestOldFiles(t *testing.T) {
 		if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), count(DISTINCT flow) FROM flows_10s")); got != "[[40 10]]" {
 			t.Errorf("version %d: got %s", version, got)
 		}
-		if version == 1 {
-			continue
+		// A link goes on in the old file of seconds, and later in those of minutes and hours.
+		write(t, s, &telemetry.Intervals{Links: []telemetry.LinkInterval{busyLink(epoch.Add(time.Minute), 7), busyLink(epoch.Add(5*time.Hour), 8)}})
+		roll(t, s, epoch.Add(7*time.Hour))
+		packets, told, rolled := 300, 30, 1 // in the old files; of the new ones, those that are not too late for minutes
+		switch version {
+		case 1: // has no links
+			packets, told, rolled = 0, 0, 2
+		case 2:
+			told = 0
 		}
-		if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), sum(packets) FROM links_1m UNION ALL SELECT count(*), sum(packets) FROM links_1h ORDER BY 1")); got != "[[1 300] [5 300]]" {
-			t.Errorf("version %d: links of minutes and hours are %s", version, got)
+		for table, added := range map[string]int{"links_10s": 2, "links_1m": rolled, "links_1h": rolled} {
+			want := fmt.Sprintf("[[%d %d 8]]", packets+10*added, told+added)
+			if got := fmt.Sprint(sqlOf(t, s, "SELECT sum(packets), sum(utilization_samples), max(utilization_max) FROM "+table)); got != want {
+				t.Errorf("version %d: %s has %s, want %s", version, table, got, want)
+			}
 		}
 	}
 }
@@ -133,7 +148,7 @@ func TestMigrations(t *testing.T) {
 		"ALTER TABLE IF EXISTS CATALOG.flows_10s ADD COLUMN ttl UTINYINT DEFAULT 64",
 		"ALTER TABLE IF EXISTS CATALOG.nothing ADD COLUMN ttl UTINYINT",
 	})
-	if err := s.migrate(p, append(slices.Clone(migrations), []string{next[1][0], "SELECT nothing"})); err == nil || strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "3") {
+	if err := s.migrate(p, append(slices.Clone(migrations), []string{next[len(migrations)][0], "SELECT nothing"})); err == nil || strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "4") {
 		t.Errorf("half of a migration: %v", err)
 	}
 	for range 2 {
@@ -141,14 +156,14 @@ func TestMigrations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 3]]" {
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 4]]" {
 		t.Errorf("got %s", got)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(c)
-	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 3, this program knows up to 2; run that waybill, or give another directory"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 4, this program knows up to 3; run that waybill, or give another directory"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -78,7 +78,7 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"move the file out of the directory"}},
 		"newer": {func(t *testing.T, file string) {
 			setVersion(t, file, 99)
-		}, []string{"was written by a newer waybill: its schema has version 99, this program knows up to 2", "run that waybill, or give another directory"}},
+		}, []string{"was written by a newer waybill: its schema has version 99, this program knows up to 3", "run that waybill, or give another directory"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, file := filled(t)

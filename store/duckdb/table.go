@@ -108,8 +108,14 @@ var tables = [store.NumTables]*table{
 			histogram("delay"),
 			column{name: "delay_uncertainty", kind: "BIGINT", role: high},
 			column{name: "delay_clamped", kind: "UBIGINT", role: sum},
+			column{name: "utilization_samples", kind: "UBIGINT", role: sum},
+			column{name: "utilization_sum", kind: "UBIGINT", role: sum},
+			column{name: "utilization_max", kind: "UINTEGER", role: high},
 		)),
-		derived: []derived{mean("delay"), quantile("delay", "50"), quantile("delay", "99")},
+		derived: []derived{
+			mean("delay"), quantile("delay", "50"), quantile("delay", "99"),
+			{name: "utilization_mean", text: "utilization_sum / nullif(utilization_samples, 0)", needs: []string{"utilization_samples", "utilization_sum"}},
+		},
 	},
 	store.Drops: {
 		id: store.Drops, finest: 10 * time.Second,
