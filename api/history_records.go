@@ -78,7 +78,7 @@ type QueueRecord struct {
 	Max        *uint32    `json:"occupancy_max,omitempty" store:"occupancy_max"`
 }
 
-// A LinkRecord is how many packets a link carried, and how long it kept them.
+// A LinkRecord is how many packets a link carried, how long it kept them, and how busy its egress port was, in the unit of the device.
 type LinkRecord struct {
 	Start    *time.Time `json:"start,omitempty" store:"start"`
 	From     *uint32    `json:"from,omitempty" store:"from_node" group:"default"`
@@ -93,6 +93,9 @@ type LinkRecord struct {
 	DelayP50 *int64     `json:"delay_p50_ns,omitempty" store:"delay_p50"`
 	DelayP99 *int64     `json:"delay_p99_ns,omitempty" store:"delay_p99"`
 	DelayMax *int64     `json:"delay_max_ns,omitempty" store:"delay_max"`
+	Told     *uint64    `json:"utilization_samples,omitempty" store:"utilization_samples"` // packets that told of it
+	Use      *float64   `json:"utilization_mean,omitempty" store:"utilization_mean"`
+	UseMax   *uint32    `json:"utilization_max,omitempty" store:"utilization_max"`
 }
 
 // A DropRecord is how many packets were dropped at a place for a reason.

@@ -27,6 +27,8 @@ var (
 		filter.Field{Name: "to_port", Kind: filter.Uint, Doc: "level 1 interface by which packets came in"},
 		filter.Field{Name: "node", Kind: filter.Node, Any: []string{"from", "to"}, Doc: "either node"},
 		filter.Field{Name: "packets", Kind: filter.Uint, Doc: "packets of an interval"},
+		filter.Field{Name: "utilization.mean", Kind: filter.Float, Unit: "of the device", Doc: "mean utilization of the egress port, of an interval"},
+		filter.Field{Name: "utilization.max", Aliases: []string{"utilization"}, Kind: filter.Uint, Unit: "of the device", Doc: "highest utilization of the egress port, of an interval"},
 	)
 )
 

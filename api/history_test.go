@@ -45,7 +45,11 @@ func remembered(t *testing.T) Config {
 		v.Paths = append(v.Paths, telemetry.PathInterval{StartNs: at, Path: 5, Packets: 15, Residence: h})
 		v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at, Place: place(1), Packets: 15, Latency: h})
 		v.Queues = append(v.Queues, telemetry.QueueInterval{StartNs: at, Place: place(1), Queue: 2, Samples: 4, Sum: 100, Max: uint32(i)})
-		v.Links = append(v.Links, telemetry.LinkInterval{StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h})
+		told := telemetry.UtilizationSum{Samples: 4, Sum: 12_000, Max: 5000 + uint32(i)}
+		if i%3 == 0 { // nobody told of it
+			told = telemetry.UtilizationSum{}
+		}
+		v.Links = append(v.Links, telemetry.LinkInterval{StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h, Utilization: told})
 		v.Drops = append(v.Drops, telemetry.DropInterval{StartNs: at, Place: place(2), Reason: 5, Packets: 2})
 		v.Exporters = append(v.Exporters, telemetry.ExporterInterval{StartNs: at, Source: netip.MustParseAddr("192.0.2.1"), Version: "2.0", LossKnown: "yes", Received: 7})
 		v.Events = append(v.Events, telemetry.Event{ID: fmt.Sprintf("%016x", i), Kind: telemetry.EventLoop, Severity: telemetry.Critical, Start: time.Unix(0, at).UTC(), Text: "a loop", Evidence: []telemetry.Evidence{}})
@@ -99,6 +103,8 @@ func TestHistoryQuestions(t *testing.T) {
 		"hops?" + tuesdays + "&node=0x2":                                     "",
 		"links?" + tuesdays + "&node=s2":                                     "450",
 		"links?" + tuesdays + "&filter=from+%3D+s1":                          "450",
+		"links?" + tuesdays + "&filter=utilization.max+>+5024":               "60",
+		"links?" + tuesdays + "&filter=utilization.mean+=+3000":              "300",
 		"drops?" + tuesdays + "&group_by=reason":                             "60",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)

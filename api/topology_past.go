@@ -78,7 +78,9 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		},
 		func() *Problem {
 			return h.rows(ctx, &store.Query{
-				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{"packets", "delay", "delay_uncertainty", "delay_clamped"},
+				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{
+					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum", "utilization_max",
+				},
 			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
 		},
 		func() *Problem {
@@ -168,6 +170,9 @@ type (
 		Delay       *telemetry.Histogram `store:"delay"`
 		Uncertainty *int64               `store:"delay_uncertainty"`
 		Clamped     *uint64              `store:"delay_clamped"`
+		UseSamples  *uint64              `store:"utilization_samples"`
+		UseSum      *uint64              `store:"utilization_sum"`
+		UseMax      *uint32              `store:"utilization_max"`
 	}
 	hostTime struct {
 		Address  *netip.Addr `store:"address_hi,address_lo"`
@@ -237,6 +242,12 @@ func (b *pastBuilder) countLink(r *linkCount) {
 		return // it was gone at the moment
 	}
 	l.Packets = *r.Packets
+	if use := r.use(); use.Samples > 0 {
+		l.Utilization = use.Answer()
+		if r.FromPort != nil {
+			b.Node(l.From, l.First, l.Last).Port(*r.FromPort, l.First, l.Last).Told(&use)
+		}
+	}
 	if r.Delay == nil {
 		return
 	}
@@ -248,6 +259,14 @@ func (b *pastBuilder) countLink(r *linkCount) {
 	if r.Clamped != nil {
 		l.Delay.Clamped = *r.Clamped
 	}
+}
+
+// use is what was told of the egress port, of which older records know nothing.
+func (r *linkCount) use() (u telemetry.UtilizationSum) {
+	if r.UseMax != nil {
+		u = telemetry.UtilizationSum{Samples: *r.UseSamples, Sum: *r.UseSum, Max: *r.UseMax}
+	}
+	return u
 }
 
 // distributionOf sums up a histogram.

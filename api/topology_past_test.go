@@ -14,7 +14,8 @@ import (
 
 // attached returns a configuration whose store has, since tuesday, an hour of a network: node 1 is linked to node 2 all the time, and to node 3
 // but for minutes 10 to 30. Host 10.0.0.1 is at port 9 of node 1, and from minute 20 on at port 9 of node 2. Each link
-// carries 6 packets in 10 s, of which the one to node 3 keeps each 1000 ns.
+// carries 6 packets in 10 s, of which the one to node 3 keeps each 1000 ns; three of
+// these tell how busy its port is: 10200 plus the minute together, the highest 4000 plus the minute.
 func attached(t *testing.T) Config {
 	t.Helper()
 	c := duckdb.DefaultConfig(t.TempDir())
@@ -26,10 +27,10 @@ func attached(t *testing.T) Config {
 	t.Cleanup(func() { s.Close() })
 	const ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 	v := &telemetry.Intervals{}
-	link := func(at int64, from, fromPort, to, toPort uint32, delay telemetry.Histogram) {
+	link := func(at int64, from, fromPort, to, toPort uint32, delay telemetry.Histogram, told telemetry.UtilizationSum) {
 		v.Links = append(v.Links, telemetry.LinkInterval{
 			StartNs: at, From: telemetry.Place{Has: ports, Node: from, EgressPort: fromPort}, To: telemetry.Place{Has: ports, Node: to, IngressPort: toPort}, Packets: 6,
-			Delay: delay, DelayUncertaintyNs: 7,
+			Delay: delay, DelayUncertaintyNs: 7, Utilization: told,
 		})
 	}
 	hop := func(at int64, node, in, out uint32, packets uint64, dropped telemetry.Fields) {
@@ -38,9 +39,9 @@ func attached(t *testing.T) Config {
 	thousand := telemetry.Histogram{Count: 6, Sum: 6000, Min: 1000, Max: 1000, Scale: 1, Start: 19, Counts: []uint64{6}}
 	for i := range 360 {
 		at, minute := tuesday.Add(time.Duration(i)*10*time.Second).UnixNano(), i/6
-		link(at, 1, 1, 2, 1, telemetry.Histogram{})
+		link(at, 1, 1, 2, 1, telemetry.Histogram{}, telemetry.UtilizationSum{})
 		if minute < 10 || minute >= 30 {
-			link(at, 1, 2, 3, 1, thousand)
+			link(at, 1, 2, 3, 1, thousand, telemetry.UtilizationSum{Samples: 3, Sum: 10_200 + uint64(minute), Max: 4000 + uint32(minute)})
 		}
 		node := uint32(1)
 		if minute >= 20 {
@@ -68,11 +69,11 @@ func TestTopologyAt(t *testing.T) {
 	}
 	golden(t, "topology_at", ask(h, "GET", "/api/v1/topology?at="+at(5)).Body.Bytes())
 	for query, want := range map[string]string{
-		"at=" + at(5):                         "links 1.1>2.1:36 1.2>3.1:36/1000 hosts 1.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0 1.9:240+0 2.1:0+0 3.1:0+0",
+		"at=" + at(5):                         "links 1.1>2.1:36 1.2>3.1:36/1000/18,3401.3,4004 hosts 1.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4004 1.9:240+0 2.1:0+0 3.1:0+0",
 		"at=" + at(15):                        "links 1.1>2.1:36 hosts 1.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0",
 		"at=" + at(25):                        "links 1.1>2.1:36 hosts 2.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0 2.9:0+0",
-		"at=" + at(30.5):                      "links 1.1>2.1:36 1.2>3.1:18/1000 hosts 2.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0 1.9:240+0 2.1:0+0 2.9:0+0 3.1:0+0",
-		"since=" + at(5) + "&until=" + at(25): "links 1.1>2.1:720 1.2>3.1:180/1000 hosts 2.9:60 1.9:180 nodes 1:4800 2:0 3:0 ports 1.1:0+3600 1.2:0+0 1.9:4800+0 2.1:0+0 2.9:0+0 3.1:0+0",
+		"at=" + at(30.5):                      "links 1.1>2.1:36 1.2>3.1:18/1000/9,3410.0,4030 hosts 2.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4030 1.9:240+0 2.1:0+0 2.9:0+0 3.1:0+0",
+		"since=" + at(5) + "&until=" + at(25): "links 1.1>2.1:720 1.2>3.1:180/1000/90,3402.3,4009 hosts 2.9:60 1.9:180 nodes 1:4800 2:0 3:0 ports 1.1:0+3600 1.2:0+0,4009 1.9:4800+0 2.1:0+0 2.9:0+0 3.1:0+0",
 		"at=" + at(-60):                       "links hosts nodes ports",
 	} {
 		var got Topology
@@ -98,6 +99,9 @@ func topologyText(t *Topology) string {
 		if l.Delay != nil && l.Delay.NS != nil {
 			text += fmt.Sprintf("/%v", l.Delay.NS.Mean)
 		}
+		if u := l.Utilization; u != nil {
+			text += fmt.Sprintf("/%d,%.1f,%d", u.Samples, u.Mean, u.Max)
+		}
 	}
 	text += " hosts"
 	for _, host := range t.Hosts {
@@ -113,6 +117,9 @@ func topologyText(t *Topology) string {
 	for _, n := range t.Nodes {
 		for _, p := range n.Ports {
 			text += fmt.Sprintf(" %d.%d:%d+%d", n.ID, p.Port, p.Received, p.Sent)
+			if p.Utilization != nil {
+				text += fmt.Sprintf(",%d", p.Utilization.Max)
+			}
 		}
 	}
 	return text
