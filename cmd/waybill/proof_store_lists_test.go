@@ -19,6 +19,7 @@ var allSteps = []time.Duration{10 * time.Second, time.Minute, time.Hour}
 type tally struct {
 	packets, bytes, drops, reports, changes, clockErrors uint64
 	residence, endToEnd                                  telemetry.Moments
+	use                                                  telemetry.UtilizationSum
 	depth                                                uint64
 	most                                                 uint32
 	lost                                                 int64
@@ -218,10 +219,17 @@ var storeLists = []list{
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
 			for i := range v.Links {
 				l := &v.Links[i]
-				add(l.StartNs, fmt.Sprint(l.From.Node, " ", l.From.EgressPort, " ", l.To.Node, " ", l.To.IngressPort)).packets += l.Packets
+				n := add(l.StartNs, fmt.Sprint(l.From.Node, " ", l.From.EgressPort, " ", l.To.Node, " ", l.To.IngressPort))
+				n.packets += l.Packets
+				n.use.Merge(&l.Utilization)
 			}
 		},
-		text: func(n *tally) string { return fmt.Sprint(n.packets) },
+		text: func(n *tally) string {
+			if u := n.use.Answer(); u != nil {
+				return fmt.Sprintf("%d %d %v %v", n.packets, u.Samples, u.Mean, u.Max)
+			}
+			return fmt.Sprint(n.packets) + " 0 - -"
+		},
 		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.LinkHistory(ctx, q)
 			if err != nil {
@@ -229,7 +237,7 @@ var storeLists = []list{
 			}
 			for i := range h.Links {
 				if r := &h.Links[i]; *r.Packets > 0 { // else its delay became known later
-					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort), fmt.Sprint(*r.Packets))
+					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort), fmt.Sprintf("%d %d %s %s", *r.Packets, *r.Told, said(r.Use), said(r.UseMax)))
 				}
 			}
 			return page{h.Next, h.ResolutionNs}, nil

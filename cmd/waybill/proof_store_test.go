@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/expect"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -88,11 +89,16 @@ type storeProof struct {
 // for what 160,000 a second meet at queues, and leaves out short queues from half of that on.
 const proofShards = 16
 
+// busyPorts asks for how busy egress ports are, beside the usual metadata.
+const busyPorts = "instructions: [node_id, l1_interfaces, hop_latency, queue, ingress_ts, egress_ts, egress_tx_util]\n"
+
 // proofTick is how often the tables are told the time.
 const proofTick = time.Duration(analyze.TickNs)
 
 func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *codepoint.Config) *storeProof {
 	options := dialects[0].options
+	options.Hop |= telemetry.HasTxUtil
+	options.Overhead = func(_ *truth.Flow, written int) int { return 4 + 12 + 36*written }
 	p := &storeProof{
 		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick), given: map[string]string{},
 		collector: &analyze.Collector{Exporters: []*analyze.Exporters{analyze.NewExporters(1000)}, Timing: analyze.NewTiming()},
@@ -211,7 +217,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	}
 	extend(s, scenario.Duration(duration))
 	s.Truth.SamplePackets = 1
-	s.INT = scenario.Raw{Text: []byte(everyPacket + dialects[0].text)}
+	s.INT = scenario.Raw{Text: []byte(everyPacket + busyPorts + dialects[0].text)}
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))
 	if err != nil {
 		t.Fatal(err)

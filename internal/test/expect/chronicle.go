@@ -33,7 +33,7 @@ type Chronicle struct {
 
 	hops       map[placeSecond]*telemetry.HopInterval
 	queues     map[placeSecond]*telemetry.QueueInterval
-	links      map[linkTen]uint64
+	links      map[linkTen]*telemetry.LinkInterval
 	drops      map[dropTen]uint64
 	ledger     map[nodeTen]*telemetry.ExporterInterval
 	unreported uint64
@@ -112,10 +112,10 @@ const joinWindowNs = 500e6
 func NewChronicle(o Options, tick time.Duration) *Chronicle {
 	return &Chronicle{
 		options: o, ticksNs: tick.Nanoseconds(),
-		truth: Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}},
+		truth: Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{}},
 		open:  map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{}, waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
 		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
-		links: map[linkTen]uint64{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
+		links: map[linkTen]*telemetry.LinkInterval{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
 		occasions: map[subject][]occasion{}, watched: map[queueKey]*watchedQueue{}, fates: map[uint64]*fate{},
 	}
 }
@@ -351,7 +351,7 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 		s := &sights[i]
 		if i > 0 {
 			if b := &sights[i-1]; b.node != s.node || !s.dropped() {
-				c.links[linkTen{ten, b.node, b.out, s.node, s.in}]++
+				c.carried(linkTen{ten, b.node, b.out, s.node, s.in}, b)
 			}
 		}
 		c.meet(s, second)
@@ -371,6 +371,26 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	} else {
 		p.EndToEnd.Count, p.EndToEnd.Sum = p.EndToEnd.Count+1, p.EndToEnd.Sum+uint64(d)
 		k.EndToEnd.Count, k.EndToEnd.Sum = k.EndToEnd.Count+1, k.EndToEnd.Sum+uint64(d)
+	}
+}
+
+// carried notes that a packet took a link, and what the switch that it came from told of it.
+func (c *Chronicle) carried(k linkTen, from *sight) {
+	l := c.links[k]
+	if l == nil {
+		l = &telemetry.LinkInterval{
+			StartNs: k.startNs,
+			From:    telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: k.from, EgressPort: k.out},
+			To:      telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: k.to, IngressPort: k.in},
+		}
+		c.links[k] = l
+	}
+	l.Packets++
+	if from.has&telemetry.HasTxUtil != 0 {
+		use := from.sentBps * 10_000 / c.truth.rates[[2]uint32{k.from, k.out}] // hundredths of a percent
+		l.Utilization.Samples++
+		l.Utilization.Sum += use
+		l.Utilization.Max = max(l.Utilization.Max, uint32(use))
 	}
 }
 

@@ -38,12 +38,8 @@ func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	for _, q := range c.queues {
 		all.Queues = append(all.Queues, *q)
 	}
-	for k, n := range c.links {
-		all.Links = append(all.Links, telemetry.LinkInterval{
-			StartNs: k.startNs, Packets: n,
-			From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: k.from, EgressPort: k.out},
-			To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: k.to, IngressPort: k.in},
-		})
+	for _, l := range c.links {
+		all.Links = append(all.Links, *l)
 	}
 	for k, n := range c.drops {
 		all.Drops = append(all.Drops, telemetry.DropInterval{StartNs: k.startNs, Place: k.place(), Reason: k.reason, Packets: n})

@@ -21,6 +21,7 @@ type sight struct {
 	latency         uint64 // ns, by the clock of the switch
 	depth           uint64 // bytes in the queue
 	queue           uint8
+	sentBps         uint64 // by the port, of late
 	ingress, egress uint64 // ns, the clock of the switch
 	ttl             int    // of the packet in the report, 0 at the first switch and less from there
 }
@@ -39,7 +40,7 @@ func (o *Options) sight(v *Visit) sight {
 		return s
 	}
 	h := v.Hop
-	s := sight{has: o.Hop, latency: h.OutClock - h.InClock, depth: h.Depth, queue: h.Queue, ingress: h.InClock, egress: h.OutClock, ttl: -v.Index - 1}
+	s := sight{has: o.Hop, latency: h.OutClock - h.InClock, depth: h.Depth, queue: h.Queue, sentBps: h.Utilization, ingress: h.InClock, egress: h.OutClock, ttl: -v.Index - 1}
 	s.station = station{node: h.Node, in: h.In, out: h.Out, known: s.has & stationFields}
 	return s
 }

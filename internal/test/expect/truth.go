@@ -21,7 +21,8 @@ type Truth struct {
 	Packets  map[uint64][]*Visit // by number, in the order of the switches
 	Reports  []*Report           // in the order of sending
 
-	hostPorts map[[2]uint32]bool // node and port behind which a host is
+	hostPorts map[[2]uint32]bool   // node and port behind which a host is
+	rates     map[[2]uint32]uint64 // bit/s, of links by node and port
 }
 
 // A Visit is what one switch did with one packet: it left, or it was dropped there.
@@ -49,7 +50,7 @@ type Report struct {
 
 // Read reads a truth file in which every packet has hop records.
 func Read(r io.Reader) (*Truth, error) {
-	t := &Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}}
+	t := &Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{}}
 	open := map[uint64][]*Report{} // reports of a packet whose visit is not known yet
 	for records := truth.NewReader(r); ; {
 		record, err := records.Next()
@@ -86,6 +87,7 @@ func (t *Truth) take(record truth.Record, open map[uint64][]*Report) {
 		t.Flows[r.Flow] = r
 	case *truth.Link:
 		t.Links = append(t.Links, r)
+		t.rates[[2]uint32{r.NodeA, r.PortA}], t.rates[[2]uint32{r.NodeB, r.PortB}] = r.RateBps, r.RateBps
 	case *truth.Path:
 		t.Paths = append(t.Paths, r)
 	case *truth.Fault:
