@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { intervalFor } from '../src/pages/explore/catalogue';
+import { adds, intervalFor, subjects } from '../src/pages/explore/catalogue';
 import type { Found, Row } from '../src/pages/explore/question';
 
 vi.stubGlobal('location', { hash: '' });
@@ -73,4 +73,10 @@ test('saved views are addresses of their page', () => {
   expect(saved('explore')).toEqual([]);
   kept.set('waybill.saved.explore', 'nonsense');
   expect(saved('explore')).toEqual([]);
+});
+
+test('a mean or a maximum of two groups is not the sum of theirs, a count is', () => {
+  for (const { measures } of Object.values(subjects)) {
+    for (const measure of measures) expect(adds(measure), measure).toBe(!/_(mean|max|min|p50|p99)(_ns)?$/.test(measure));
+  }
 });

@@ -30,13 +30,13 @@ test('the graph of a moment has all cables of the range, and says which carried 
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
 
-test('the use of a cable is that of its busier port', () => {
-  const port = (n: number, last: number) => ({ port: n, received: 0, sent: 0, utilization: { last, max: 9 }, first: time, last: time });
-  const topology = {
-    generated_at: time, total: 2, hosts: [], nodes: [{ id: 1, packets: 1, first: time, last: time, ports: [port(1, 30)] }, { id: 2, packets: 1, first: time, last: time, ports: [port(4, 70)] }],
-    links: [link(1, 1, 2, 4, 1), link(2, 4, 1, 1, 1)],
-  };
-  expect(graphOf(topology, [], []).cables.map((c) => c.use)).toEqual([70]);
+test('the use of a cable is that of its busier port: the latest now, the mean of a moment', () => {
+  const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({ ...l, utilization: { samples, mean, max, last } });
+  const now = network([told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)], [{ id: 1 }, { id: 2 }, { id: 3 }]);
+  expect(graphOf(now, [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[70, [90, 80]], [null, [undefined]]]);
+  const at = (links: Link[]): (number | null)[] => graphAt(now, { at: 5000, ms: 10_000, topology: network(links, []), queues: [], drops: [] }).cables.map((c) => c.use);
+  expect(at([told(link(1, 1, 2, 4, 1), 2, 12.5, 25), told(link(2, 5, 3, 1, 1), 1, 0, 0)])).toEqual([12.5, 0]);
+  expect(at([link(1, 1, 2, 4, 1)])).toEqual([null, null]); // what was told at other times is not told of this one
 });
 
 test('a large picture is drawn in parts, a small one at once, and what is out of view not at all', () => {

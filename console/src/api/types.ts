@@ -23,8 +23,9 @@ export interface Flow extends Endpoints {
 }
 export interface Link {
   from: number; from_name?: string; from_port: number | null; to: number; to_name?: string; to_port: number | null;
-  packets: number; first: string; last: string; confidence: number; delay: Delay | null;
+  packets: number; first: string; last: string; confidence: number; delay: Delay | null; utilization?: Utilization;
 }
+export interface Utilization { samples: number; mean: number; max: number; last?: number }
 export interface Node {
   id: number; name?: string; packets: number; drops: number; first: string; last: string; ports: number[] | null;
   latency_ns?: Distribution; queue_max?: number;
@@ -33,7 +34,7 @@ export interface NodeHop {
   node: number; name?: string; ingress_port: number | null; egress_port: number | null; packets: number; first: string; last: string;
   latency_ns?: Distribution; queue?: Queue;
 }
-export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; utilization?: { last: number; max: number }; first: string; last: string }
+export interface NodePort { port: number; to_node?: number; to_name?: string; to_port?: number; hosts?: number; received: number; sent: number; utilization?: Utilization; first: string; last: string }
 export interface TopologyNode { id: number; name?: string; packets: number; first: string; last: string; ports: NodePort[] | null }
 export interface Topology extends Head { since?: string; until?: string; nodes: TopologyNode[] | null; links: Link[] | null; hosts: unknown[] | null; hosts_left_out?: number }
 export interface Drop {
@@ -107,7 +108,7 @@ export interface HopRecord {
   start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; packets?: number;
   latency_min_ns?: number; latency_mean_ns?: number; latency_p50_ns?: number; latency_p99_ns?: number; latency_max_ns?: number;
 }
-export interface LinkRecord { start?: string; from?: number; from_name?: string; from_port?: number; to?: number; to_name?: string; to_port?: number; packets?: number; delay_mean_ns?: number; delay_p50_ns?: number; delay_p99_ns?: number; delay_max_ns?: number }
+export interface LinkRecord { start?: string; from?: number; from_name?: string; from_port?: number; to?: number; to_name?: string; to_port?: number; packets?: number; delay_mean_ns?: number; delay_p50_ns?: number; delay_p99_ns?: number; delay_max_ns?: number; utilization_samples?: number; utilization_mean?: number; utilization_max?: number }
 export interface QueueRecord { start?: string; node?: number; name?: string; egress_port?: number; queue?: number; samples?: number; occupancy_mean?: number; occupancy_max?: number }
 export interface DropRecord { start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; reason?: number; reason_name?: string; dst?: string; packets?: number }
 export interface FlowRecord {

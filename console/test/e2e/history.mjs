@@ -219,6 +219,46 @@ await run({
     await page.waitForFunction((from) => Number(document.querySelector('.slider input').value) > from, index);
   },
 
+  async 'the utilisation of links at a moment'() {
+    const [most] = (await ask(`links?${span}&interval=10s&group_by=&order=utilization_samples`)).links;
+    const until = new Date(Date.parse(most.start) + 10_000).toISOString();
+    const { links } = await ask(`links?since=${most.start}&until=${until}&limit=10000`);
+    const told = links.filter((l) => l.utilization_samples > 0).toSorted((a, b) => b.utilization_mean - a.utilization_mean);
+    assert.ok(told.length > 1 && told[0].utilization_mean > told.at(-1).utilization_mean, 'this shows little');
+    const write = (n) => n.toLocaleString('en', { maximumFractionDigits: 1 });
+    const busiest = told[0];
+    const page = await open('#/overview');
+    await show(page, `#/topology?${span}&at=${most.start}&colour=use&link=${encodeURIComponent([busiest.from, busiest.to].sort((a, b) => a - b).join(' '))}`);
+    assert.equal(await page.getAttribute('button:text-is("utilisation")', 'aria-pressed'), 'true');
+    await page.waitForFunction((want) => document.querySelector('.legend').textContent.includes(want), `0 to ${write(busiest.utilization_mean)} in the unit of the device`);
+    const sides = await page.locator('aside[aria-label=Link] dl').allTextContents();
+    const said = [`Mean use, in the unit of the device${write(busiest.utilization_mean)}`, `Highest use${write(busiest.utilization_max)}`];
+    assert.ok(sides.some((text) => said.every((part) => text.includes(part))), `${sides}: ${said}`);
+    await accessible(page, 'utilisation of a moment');
+    await shoot(page, 'light-topology-use');
+    await page.getByRole('button', { name: 'Close' }).click(); // which has a colour of its own
+    // The link that was used most has the darkest shade, as long as something was told.
+    const darkest = () => {
+      const canvas = document.querySelector('canvas');
+      const shade = getComputedStyle(canvas).getPropertyValue('--shade-4').trim();
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) if (`#${[data[i], data[i + 1], data[i + 2]].map((v) => v.toString(16).padStart(2, '0')).join('')}` === shade) n++;
+      return n;
+    };
+    await page.waitForFunction(`(${darkest})() > 100`);
+    const untold = await open('#/overview');
+    await untold.route('**/api/v1/topology*', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replace(/"utilization"/g, '"unheard_of"') });
+    });
+    await show(untold, `#/topology?${span}&at=${most.start}&colour=use`);
+    await untold.waitForFunction(() => document.querySelector('.legend').textContent.includes('0 to 0 (no node tells of it)'));
+    await untold.waitForSelector('canvas[data-painted=true]');
+    assert.equal(await untold.evaluate(darkest), 0);
+    await untold.unrouteAll({ behavior: 'ignoreErrors' });
+  },
+
   async 'what goes by a link is told, and shown when it is chosen, now and at a moment'() {
     const [most] = (await ask(`links?${span}&interval=10s&group_by=`)).links.toSorted((a, b) => b.packets - a.packets);
     for (const when of ['', `?${span}&at=${most.start}`]) {

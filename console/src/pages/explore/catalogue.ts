@@ -19,7 +19,7 @@ export const subjects: Record<string, Subject> = {
   queues: { title: 'queues', usual: ['node', 'egress_port'], groups: ['node', 'egress_port', 'queue'], measures: ['occupancy_max', 'occupancy_mean', 'samples'] },
   links: {
     title: 'links', usual: ['from', 'to'], groups: ['from', 'from_port', 'to', 'to_port'],
-    measures: ['packets', 'delay_p50_ns', 'delay_p99_ns', 'delay_mean_ns', 'delay_max_ns', 'delay_min_ns'],
+    measures: ['packets', 'delay_p50_ns', 'delay_p99_ns', 'delay_mean_ns', 'delay_max_ns', 'delay_min_ns', 'utilization_mean', 'utilization_max', 'utilization_samples'],
   },
   drops: { title: 'drops', usual: ['node', 'reason_name'], groups: ['node', 'ingress_port', 'egress_port', 'reason_name', 'reason', 'dst'], measures: ['packets'] },
   exporters: {
@@ -32,7 +32,7 @@ export const graphs = { lines: 'Lines', stacked: 'Stacked', heat: 'Heat map', sa
 export type Graph = keyof typeof graphs;
 
 /** adds says whether a measure of two groups together is the sum of theirs. */
-export const adds = (measure: string): boolean => !measure.endsWith('_ns') && !measure.startsWith('occupancy_');
+export const adds = (measure: string): boolean => !measure.endsWith('_ns') && !/^(occupancy|utilization)_(mean|max)$/.test(measure);
 
 /** intervals that can be chosen, in seconds. */
 export const intervals: Record<string, number> = { '10s': 10, '30s': 30, '1m': 60, '5m': 300, '15m': 900, '1h': 3600, '6h': 21600, '24h': 86400 };

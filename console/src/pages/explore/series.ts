@@ -39,7 +39,10 @@ export function valueText(measure: string, value: number | null | undefined, sho
 export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
 
 /** unitOf says what values of a measure that carry no unit are of; empty: they count something. */
-export const unitOf = (measure: string): string => (measure.startsWith('occupancy_') ? 'in the unit of the device: bytes, cells or packets' : '');
+export function unitOf(measure: string): string {
+  if (measure.startsWith('occupancy_')) return 'in the unit of the device: bytes, cells or packets';
+  return /^utilization_(mean|max)$/.test(measure) ? 'in the unit of the device: hundredths of a percent unless it is set otherwise' : '';
+}
 
 export const measured = (q: Question, row: Row): number | null => (row[q.measure] as number | null | undefined) ?? null;
 

@@ -1,9 +1,9 @@
-import type { Drop, DropRecord, Link, NodeHop, QueueRecord, Topology } from '../../api/types';
+import type { Drop, DropRecord, Link, NodeHop, QueueRecord, Topology, Utilization } from '../../api/types';
 import { nodeName } from '../../lib/format';
 import type { GraphNode } from '../../lib/layers';
 
 /** A Side is one direction of a cable, between two ports. */
-export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; use: number | null; last: string }
+export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; /** what links are coloured by: now the latest, else the mean */ use: number | null; told: Utilization | undefined; last: string }
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
 export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; gone: boolean; sides: Side[] }
 export interface Station { id: number; name: string; hosts: number; packets: number; queue: number | null; drops: number }
@@ -11,6 +11,9 @@ export interface Graph { stations: Station[]; cables: Cable[]; nodes: GraphNode[
 
 /** A Moment is what was there in a piece of time, which is ms long, and what it carried. */
 export interface Moment { at: number; ms: number; topology: Topology; queues: QueueRecord[]; drops: DropRecord[] }
+
+/** unitOfUse is what utilisation is in. No report names the unit of its device. */
+export const unitOfUse = 'in the unit of the device (hundredths of a percent unless it is set otherwise)';
 
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
@@ -22,15 +25,11 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[]): Gra
     if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
   }
   const dropped = dropsBy(drops);
-  const use = new Map<string, number>();
-  for (const node of topology.nodes ?? []) {
-    for (const port of node.ports ?? []) if (port.utilization) use.set(`${node.id} ${port.port}`, port.utilization.last);
-  }
   const stations = (topology.nodes ?? []).map((node) => ({
     id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
-  for (const link of topology.links ?? []) add(cables, sideOf(link, dropped, use.get(`${link.from} ${link.from_port}`) ?? null), Date.parse(link.last), true);
+  for (const link of topology.links ?? []) add(cables, sideOf(link, dropped, link.utilization?.last), Date.parse(link.last), true);
   return finish(stations, cables);
 }
 
@@ -50,7 +49,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
   const cables = new Map<string, Cable>();
   for (const link of whole.links ?? []) {
     const at = there.get(key(link));
-    const side = sideOf(at ?? { ...link, packets: 0, delay: null }, dropped, null);
+    const side = sideOf(at ?? { ...link, packets: 0, delay: null, utilization: undefined }, dropped, at?.utilization?.mean);
     add(cables, side, at?.packets && moment ? moment.at : 0, at !== undefined || moment === undefined);
   }
   const stations = (whole.nodes ?? []).map((node) => ({
@@ -59,9 +58,9 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
   return finish(stations, cables);
 }
 
-const sideOf = (link: Link, dropped: Map<string, number>, use: number | null): Side => ({
+const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefined): Side => ({
   from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
-  drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use, last: link.last,
+  drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: use ?? null, told: link.utilization, last: link.last,
 });
 
 function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: boolean): void {
