@@ -92,17 +92,18 @@ await run({
   async 'every list has a filter'() {
     const page = await open('#/flows');
     const filters = [
-      ['flows', 'Flows', 'drops > 0', `flows?limit=1000&filter=${enc('drops > 0')}`, 'filter'],
-      ['latency', 'Time in nodes', 'latency.max > 20us and node = leaf1', `hops?limit=10000&filter=${enc('latency.max > 20us and node = leaf1')}`, 'filter'],
-      ['latency', 'Time on links', 'from = leaf1', `links?limit=10000&filter=${enc('from = leaf1')}`, 'links'],
-      ['queues', 'Queues', 'occupancy.max > 10000', `queues?limit=10000&filter=${enc('occupancy.max > 10000')}`, 'filter'],
-      ['collector', 'Loss by exporter', 'node = leaf1', `exporters?filter=${enc('node = leaf1')}`, 'filter'],
-      ['alerts', 'Alerts', 'node = leaf1', `alerts?filter=${enc('node = leaf1')}&limit=1000`, 'filter'],
-      ['events', 'Events', 'severity = warning', `events?filter=${enc('severity = warning')}&limit=1000`, 'filter'],
+      ['flows', 'Flows', 'drops > 0', `flows?limit=1000&filter=${enc('drops > 0')}`, 'filter', 'Filter'],
+      ['latency', 'Time in nodes', 'latency.max > 20us and node = leaf1', `hops?limit=10000&filter=${enc('latency.max > 20us and node = leaf1')}`, 'filter', 'Filter of hops'],
+      ['latency', 'Time on links', 'from = leaf1', `links?limit=10000&filter=${enc('from = leaf1')}`, 'links', 'Filter of links'],
+      ['queues', 'Queues', 'occupancy.max > 10000', `queues?limit=10000&filter=${enc('occupancy.max > 10000')}`, 'filter', 'Filter of queues'],
+      ['queues', 'Bursts', 'drops > 0', `bursts?limit=1024&filter=${enc('drops > 0')}`, 'bursts', 'Filter of bursts'],
+      ['collector', 'Loss by exporter', 'received > 10 and node = leaf1', `loss?filter=${enc('received > 10 and node = leaf1')}`, 'filter', 'Filter'],
+      ['alerts', 'Alerts', 'node = leaf1', `alerts?filter=${enc('node = leaf1')}&limit=1000`, 'filter', 'Filter'],
+      ['events', 'Events', 'severity = warning', `events?filter=${enc('severity = warning')}&limit=1000`, 'filter', 'Filter'],
     ];
-    for (const [name, label, filter, path, param] of filters) {
+    for (const [name, label, filter, path, param, field] of filters) {
       await go(page, `#/${name}`);
-      const input = page.getByRole('combobox', { name: 'Filter' }).nth(param === 'links' ? 1 : 0);
+      const input = page.getByRole('combobox', { name: field, exact: true });
       await input.fill('nonsense = 1');
       await page.waitForSelector('mark');
       await input.fill(filter);
@@ -125,5 +126,45 @@ await run({
     const queues = await ask(`queues?since=10m&limit=40&filter=${enc('occupancy.max > 10000')}`);
     await page.evaluate((hash) => { location.hash = hash; }, `#/queues?since=10m&filter=${enc('occupancy.max > 10000')}`);
     await page.waitForFunction((n) => document.querySelector('canvas')?.dataset.rows === String(n), queues.total);
+  },
+
+  async 'the filter of Collector is about counts of the range, for the figures above too'() {
+    const { generated_at: until, loss: all } = await ask('loss');
+    const middle = all.map((l) => l.received).sort((a, b) => a - b)[Math.floor(all.length / 2)];
+    const span = `since=${new Date(Date.parse(until) - 600_000).toISOString()}&until=${until}`;
+    const page = await open(`#/collector?${span}&filter=${enc(`received < ${middle}`)}`);
+    const { loss, total } = await ask(`loss?${span}&filter=${enc(`received < ${middle}`)}`);
+    assert.ok(total > 0 && total < all.length, `${total} of ${all.length}`);
+    await has(page, 'Loss by exporter', total);
+    assert.equal(number(await page.locator('section').first().locator('tbody tr', { hasText: 'Received' }).locator('td').nth(1).textContent()), loss.reduce((sum, l) => sum + l.received, 0));
+  },
+
+  async 'bursts of a range are filtered by the store'() {
+    const { bursts: all } = await ask('bursts?since=10m&limit=1000');
+    const filter = `peak_bytes > ${Math.min(...all.map((b) => b.peak_bytes))} and egress_port > 0`;
+    const { bursts } = await ask(`bursts?since=10m&limit=1000&filter=${enc(filter)}`);
+    assert.ok(bursts.length > 0 && bursts.length < all.length, `${bursts.length} of ${all.length}`);
+    const page = await open(`#/queues?since=10m&bursts=${enc(filter)}`);
+    await has(page, 'Bursts', bursts.length);
+    assert.equal(await page.getByRole('combobox', { name: 'Filter of bursts' }).inputValue(), filter);
+    await page.getByRole('combobox', { name: 'Filter of bursts' }).fill('peak_bytes > 100GB');
+    await page.getByRole('button', { name: 'Filter' }).last().click();
+    await page.waitForFunction(() => /No burst like that/.test(document.querySelector('main').textContent));
+  },
+
+  async 'a wrong filter of an address shows where it is wrong, and can be mended'() {
+    for (const [hash, field, wrong] of [['collector', 'Filter', 'lost > 0 and dialekt = 1'], ['queues', 'Filter of bursts', 'peak > 1 and drops'], ['events', 'Filter', 'kind = storm']]) {
+      const page = await open(`#/${hash}?${field === 'Filter' ? 'filter' : 'bursts'}=${enc(wrong)}`);
+      const { error } = await ask(`filter/validate?schema=${{ collector: 'loss', queues: 'bursts', events: 'events' }[hash]}&text=${enc(wrong)}`);
+      await page.waitForSelector('mark');
+      assert.equal(await page.textContent('mark'), wrong.slice(error.column - 1), hash);
+      const input = page.getByRole('combobox', { name: field, exact: true });
+      assert.equal(await input.inputValue(), wrong);
+      await input.fill('');
+      await input.press('Escape');
+      await input.press('Enter');
+      await page.waitForFunction(() => !document.querySelector('main [role=alert]') && document.querySelector('main table'));
+      page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
+    }
   },
 });
