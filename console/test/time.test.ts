@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { everyMs, parseLength, parseSpan, sayLength, sayTime, sayUTC, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
+import { everyMs, parseLength, parseSpan, sayLength, sayTime, sayTimes, sayTimesUTC, sayUTC, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
 
 test('an address says which time it is about', () => {
   expect(parseSpan('', '')).toEqual({ kind: 'now' });
@@ -54,6 +54,19 @@ test('an hour past midnight is not the 24th', () => {
   expect(sayTime(new Date(2026, 10, 20, 0, 5).getTime())).toBe('Nov 20 00:05:00');
   expect(sayUTC(Date.UTC(2026, 10, 21, 0, 5))).toBe('2026-11-21 00:05:00 UTC');
   expect(timeMarks(new Date(2026, 10, 21).getTime(), new Date(2026, 10, 21, 0, 2).getTime(), 3)[0]!.text).toBe('00:00');
+  vi.useRealTimers();
+});
+
+test('a piece of time says its day once, here and in UTC', () => {
+  const [noon, minute, day] = [new Date(2026, 10, 21, 12).getTime(), 60_000, 86_400_000];
+  vi.useFakeTimers({ now: noon });
+  expect(sayTimes(noon - minute, noon)).toBe('11:59:00 – 12:00:00');
+  expect(sayTimes(noon - day, noon - day + minute)).toBe('Nov 20 12:00:00 – 12:01:00');
+  expect(sayTimes(noon - 2 * day, noon - day)).toBe('Nov 19 12:00:00 – Nov 20 12:00:00');
+  expect(sayTimes(noon - day, noon)).toBe('Nov 20 12:00:00 – Nov 21 12:00:00');
+  const utc = Date.UTC(2026, 10, 21, 23, 59);
+  expect(sayTimesUTC(utc, utc + 30_000)).toBe('2026-11-21 23:59:00 – 23:59:30 UTC');
+  expect(sayTimesUTC(utc, utc + minute)).toBe('2026-11-21 23:59:00 – 2026-11-22 00:00:00 UTC');
   vi.useRealTimers();
 });
 

@@ -97,15 +97,27 @@ export function timeMarks(from: number, to: number, most: number): Mark[] {
   return marks;
 }
 
+const sayClock = (ms: number): string => new Date(ms).toLocaleTimeString(undefined, { hourCycle: 'h23' });
+const dayOf = (ms: number): string => new Date(ms).toDateString();
+
+const withDay = (ms: number): string => `${new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${sayClock(ms)}`;
+
 /** sayTime is a time in the zone of the browser, with the day if that is not today. */
-export function sayTime(ms: number): string {
-  const date = new Date(ms);
-  const clock = date.toLocaleTimeString(undefined, { hourCycle: 'h23' });
-  return date.toDateString() === new Date(Date.now()).toDateString() ? clock : `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${clock}`;
-}
+export const sayTime = (ms: number): string => (dayOf(ms) === dayOf(Date.now()) ? sayClock(ms) : withDay(ms));
 
 /** sayUTC is a time in UTC, for a hint. */
-export const sayUTC = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+export const sayUTC = (ms: number): string => `${utc(ms)} UTC`;
+
+const utc = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+
+/** sayTimes is a piece of time in the zone of the browser, with the day as sayTime, or both days if they differ. */
+export const sayTimes = (from: number, to: number): string => (dayOf(from) === dayOf(to) ? `${sayTime(from)} – ${sayClock(to)}` : `${withDay(from)} – ${withDay(to)}`);
+
+/** sayTimesUTC is a piece of time in UTC, for a hint. */
+export function sayTimesUTC(from: number, to: number): string {
+  const [a, b] = [utc(from), utc(to)];
+  return `${a} – ${a.slice(0, 10) === b.slice(0, 10) ? b.slice(11) : b} UTC`;
+}
 
 /** localInput is a time as a field of type datetime-local has it. */
 export function localInput(ms: number): string {

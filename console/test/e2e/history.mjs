@@ -57,7 +57,7 @@ await run({
     await page.keyboard.press('Enter');
     // Berlin is an hour ahead of UTC in winter.
     assert.match(decodeURIComponent(await hash(page)), /since=2026-01-15T09:00:00.000Z&until=2026-01-15T10:00:00.000Z/);
-    assert.match(await page.getAttribute('.says', 'title'), /2026-01-15 09:00:00 to 2026-01-15 10:00:00 UTC/);
+    assert.match(await page.getAttribute('.says', 'title'), /2026-01-15 09:00:00 – 10:00:00 UTC/);
     await page.waitForFunction(() => /Nothing that was asked for/.test(document.querySelector('main').textContent));
   },
 

@@ -16,6 +16,51 @@ await run({
     }
   },
 
+  async 'pictures say their times in both zones too'() {
+    const timezoneId = 'Asia/Kolkata';
+    const [{ generated_at: now }, { flows: [flow] }] = [await ask('loss'), await ask('flows?since=10m&limit=1')];
+    const span = `since=${new Date(Date.parse(now) - 900_000).toISOString()}&until=${now}`;
+    const local = (ms) => new Date(ms).toLocaleTimeString('en-US', { hourCycle: 'h23', timeZone: timezoneId });
+    const utc = (ms) => new Date(ms).toISOString().slice(11, 19);
+    const { times } = await ask(`heatmap?of=hops&${span}&interval=10s`);
+    const page = await open(`#/latency?${span}`, { timezoneId });
+    for (const hash of [`latency?${span}`, `queues?${span}`, `drops?${span}`]) {
+      await go(page, `#/${hash}`);
+      await page.waitForFunction(() => Number(document.querySelector('canvas')?.dataset.columns) > 0);
+      await page.locator('canvas').first().focus();
+      await page.keyboard.press('End');
+      const at = Date.parse(await page.locator('.hint time').getAttribute('datetime'));
+      if (hash.startsWith('latency')) assert.equal(at, Date.parse(times.at(-1)));
+      const [here, there] = [await page.textContent('.hint time'), await page.textContent('.hint .muted')];
+      assert.ok(here.startsWith(local(at)), `${hash}: ${here}, want ${local(at)}`);
+      assert.ok(there.includes(` ${utc(at)} – `) && there.endsWith(' UTC'), `${hash}: ${there}, want ${utc(at)}`);
+      assert.ok(!(await page.textContent('.hint')).includes('undefined'));
+      const [hint, frame] = await page.evaluate(() => ['.hint', 'main'].map((name) => { const box = document.querySelector(name).getBoundingClientRect(); return [box.left, box.right]; }));
+      assert.ok(hint[0] >= frame[0] && hint[1] <= frame[1], `${hash}: the hint is from ${hint} in ${frame}`);
+    }
+    // Where no column is, the time is said all the same, and that nothing is known of it.
+    await go(page, `#/latency?since=${new Date(Date.parse(now) - 30 * 86_400_000).toISOString()}&until=${now}`);
+    await page.waitForFunction(() => Number(document.querySelector('canvas')?.dataset.columns) > 0);
+    await page.locator('canvas').hover({ position: { x: 300, y: 100 } });
+    await page.waitForFunction(() => /no record of this time/.test(document.querySelector('.hint')?.textContent));
+    assert.match(await page.textContent('.hint .muted'), /^2026-.* UTC$/);
+    // Pictures of shapes have it in their titles.
+    const q = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+    for (const [hash, where] of [[`flow?${q}&${span}`, '.lanes'], [`explore?of=hops&graph=heat&${span}`, 'section svg[role=img]'], [`explore?of=hops&graph=lines&${span}`, '.chart svg']]) {
+      await go(page, `#/${hash}`);
+      await page.waitForSelector(`${where} text title`, { state: 'attached' });
+      const shown = await page.locator(`${where} text:has(title)`).evaluateAll((all) => all.map((text) => [text.firstChild.textContent, text.querySelector('title').textContent]));
+      const times = shown.filter(([, title]) => title.endsWith('UTC'));
+      assert.ok(times.length > 1, `${hash}: ${shown}`);
+      for (const [text, title] of times) {
+        const want = local(Date.parse(`${title.slice(0, 19).replace(' ', 'T')}Z`));
+        assert.ok(want.startsWith(text.split(' ').at(-1)), `${hash}: ${text} is ${title}, ${want}`);
+      }
+      const pieces = await page.locator(`${where} rect title`).allTextContents();
+      assert.ok((pieces.length > 0 || where === '.chart svg') && pieces.every((title) => title.includes(' UTC')), `${hash}: ${pieces[0]}`);
+    }
+  },
+
   async 'ages are by the clock of the server, however wrong that of the browser is'() {
     const page = await open('#/overview');
     await page.clock.setFixedTime(Date.now() + 86_400_000);
