@@ -1,6 +1,6 @@
 // A picture of what is drawn, as a file.
 
-const styles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor'];
+const styles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'paint-order', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor'];
 
 /** savePNG saves an SVG of the page with the colours that it has there, twice as large. */
 export async function savePNG(svg: SVGSVGElement, name: string): Promise<void> {
