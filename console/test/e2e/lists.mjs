@@ -97,6 +97,7 @@ await run({
       ['latency', 'Time on links', 'from = leaf1', `links?limit=10000&filter=${enc('from = leaf1')}`, 'links', 'Filter of links'],
       ['queues', 'Queues', 'occupancy.max > 10000', `queues?limit=10000&filter=${enc('occupancy.max > 10000')}`, 'filter', 'Filter of queues'],
       ['queues', 'Bursts', 'drops > 0', `bursts?limit=1024&filter=${enc('drops > 0')}`, 'bursts', 'Filter of bursts'],
+      ['drops', 'Drops', 'packets > 1 and node = leaf1', `drops?limit=10000&filter=${enc('packets > 1 and node = leaf1')}`, 'filter', 'Filter'],
       ['collector', 'Loss by exporter', 'received > 10 and node = leaf1', `loss?filter=${enc('received > 10 and node = leaf1')}`, 'filter', 'Filter'],
       ['alerts', 'Alerts', 'node = leaf1', `alerts?filter=${enc('node = leaf1')}&limit=1000`, 'filter', 'Filter'],
       ['events', 'Events', 'severity = warning', `events?filter=${enc('severity = warning')}&limit=1000`, 'filter', 'Filter'],
@@ -123,6 +124,10 @@ await run({
       assert.ok(list.total > 0);
       await has(page, 'Slowest', list.total);
     }
+    const drops = await ask(`drops?since=10m&limit=10000&filter=${enc('(reason_name = "port_down") and (packets > 1 and node = leaf1)')}`);
+    assert.ok(drops.total > 0);
+    await page.evaluate((hash) => { location.hash = hash; }, `#/drops?since=10m&reason=port_down&filter=${enc('packets > 1 and node = leaf1')}`);
+    await has(page, 'Drops', drops.total);
     const queues = await ask(`queues?since=10m&limit=40&filter=${enc('occupancy.max > 10000')}`);
     await page.evaluate((hash) => { location.hash = hash; }, `#/queues?since=10m&filter=${enc('occupancy.max > 10000')}`);
     await page.waitForFunction((n) => document.querySelector('canvas')?.dataset.rows === String(n), queues.total);
