@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Distribution } from '../src/api/types';
+import { evidence } from '../src/pages/events/evidence';
 import { addressKey, age, bytes, compact, duration, endpoint, flowName, number, percent, quantile, typical, unknown } from '../src/lib/format';
 
 test.each([
@@ -44,3 +45,5 @@ test('addresses sort by number', () => {
   const sorted = ['2001:db8::1', '10.0.0.10', '::1', '10.0.0.9'].sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1));
   expect(sorted).toEqual(['10.0.0.9', '10.0.0.10', '::1', '2001:db8::1']);
 });
+
+test.each([[271, '1/s', '271 per second'], [0.25, '1/s', '0.250 per second'], [1500, 'ns', '1.5 µs'], [95_768, 'B', '95.8 kB'], [3, undefined, '3']])('evidence %s %s', (value, unit, want) => expect(evidence(value, unit)).toBe(want));

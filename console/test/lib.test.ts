@@ -98,7 +98,9 @@ test('the ledger goes on to the store', () => {
   const fate = { reports: 100, repeated: 1, waiting: 2, flowless: 3, kept_out: 4, in_flows: 90, held: 5, unfollowed: 0, evicted: 6, queued: 7, stored: 60, store_dropped: 12 };
   const counts = (...list: object[]): unknown[] => fateOf({ loss: list } as unknown as LossList).map((s) => [s.name, s.count]);
   const tables = [['Reports', 200], ['Repeated', 2], ['Waiting', 4], ['Without a flow', 6], ['Kept out', 8], ['In flows', 180], ['Evicted', 12]];
-  expect(counts({ fate }, { fate }, {})).toEqual([...tables, ['Dropped by the store', 24], ['Stored', 120]]);
+  expect(counts({ fate }, { fate }, {})).toEqual([...tables, ['Dropped by the store', 24], ['On their way', 24], ['Stored', 120]]);
+  expect(counts({ fate: { ...fate, unfollowed: 2, held: 3 } }).slice(-4)).toEqual([['Dropped by the store', 12], ['Not followed', 2], ['On their way', 10], ['Stored', 60]]);
+  expect(counts({ fate: { ...fate, held: null, queued: null } }).slice(-2)).toEqual([['Dropped by the store', 12], ['Stored', 60]]); // of a range
   const none = { ...fate, queued: null, stored: null, store_dropped: null };
   expect(counts({ fate: none }, { fate: none })).toEqual(tables);
 });

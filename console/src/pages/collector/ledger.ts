@@ -1,7 +1,7 @@
 import type { LossList } from '../../api/types';
 
 /** A LedgerStep is a count on the way of reports: what is left of the datagrams, or what went away there. */
-export interface LedgerStep { name: string; count: number; /** datagrams before it went away; for what is left, the count itself */ from: number; gone: boolean; hint: string }
+export interface LedgerStep { name: string; count: number; /** datagrams before it went away; for what is left, the count itself */ from: number; gone: boolean; /** it went away, and nothing is lost by that */ mild?: boolean; hint: string }
 
 export const sum = (counts: Record<string, number> | null | undefined): number => Object.values(counts ?? {}).reduce((a, b) => a + b, 0);
 
@@ -38,18 +38,23 @@ export function fateOf(list: LossList): LedgerStep[] {
   const steps: LedgerStep[] = [];
   let left = add((f) => f.reports);
   const stay = (name: string, hint: string): void => void steps.push({ name, count: left, from: left, gone: false, hint });
-  const go = (name: string, count: number, hint: string): void => {
-    steps.push({ name, count, from: left, gone: true, hint });
+  const go = (name: string, count: number, hint: string, mild = false): void => {
+    steps.push({ name, count, from: left, gone: true, mild, hint });
     left -= count;
   };
   stay('Reports', 'usable ones in these datagrams, since the process began');
-  go('Repeated', add((f) => f.repeated), 'their datagrams came before');
-  go('Waiting', add((f) => f.waiting), 'on their way to the tables');
-  go('Without a flow', add((f) => f.flowless), 'they name no flow, or are about many packets');
+  go('Repeated', add((f) => f.repeated), 'their datagrams came before', true);
+  go('Waiting', add((f) => f.waiting), 'on their way to the tables', true);
+  go('Without a flow', add((f) => f.flowless), 'they name no flow, or are about many packets', true);
   go('Kept out', add((f) => f.kept_out), 'their flow was not let into the full table');
   stay('In flows', 'a flow of the tables counted them');
   go('Evicted', add((f) => f.evicted), 'their flow gave way to others');
   if (kept) go('Dropped by the store', add((f) => f.store_dropped), 'the disk was full or too slow');
+  const unfollowed = add((f) => f.unfollowed);
+  if (unfollowed > 0) go('Not followed', unfollowed, 'their flow has more exporters than are told apart: it counted them, and what became of them is not told', true);
+  // Of a range it is not known what was held, and what was stored in it may have come before.
+  const whole = all.length > 0 && all.every((f) => f.held !== null);
+  if (kept && whole) go('On their way', add((f) => f.held) + add((f) => f.queued), 'in the tables, and not on the disk yet: they are within seconds', true);
   if (kept) steps.push({ name: 'Stored', count: add((f) => f.stored), from: add((f) => f.stored), gone: false, hint: 'their records are on disk' });
   return steps;
 }
