@@ -119,6 +119,13 @@ export function sayTimesUTC(from: number, to: number): string {
   return `${a} – ${a.slice(0, 10) === b.slice(0, 10) ? b.slice(11) : b} UTC`;
 }
 
+/** after is ns after a time of the API, which has up to nine digits of a second: what a Date cannot tell. */
+export function after(time: string, ns: number): string {
+  const [, second = '', fraction = ''] = /^([^.]*)(?:\.(\d+))?Z$/.exec(time) ?? [];
+  const all = BigInt(Date.parse(`${second}Z`)) * 1_000_000n + BigInt(fraction.padEnd(9, '0')) + BigInt(Math.round(ns));
+  return `${new Date(Number(all / 1_000_000_000n) * 1000).toISOString().slice(0, 19)}.${String(all % 1_000_000_000n).padStart(9, '0')}Z`;
+}
+
 /** localInput is a time as a field of type datetime-local has it. */
 export function localInput(ms: number): string {
   const date = new Date(ms - new Date(ms).getTimezoneOffset() * minute);

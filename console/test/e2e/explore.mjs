@@ -48,6 +48,34 @@ await run({
     await shoot(page, 'explore-lines');
   },
 
+  async 'a heat map is read by the arrow keys, and by the pointer'() {
+    const { generated_at: now } = await ask('loss');
+    const until = Math.floor(Date.parse(now) / 10_000) * 10_000;
+    const span = `since=${new Date(until - 300_000).toISOString()}&until=${new Date(until).toISOString()}`;
+    const page = await open(`#/explore?of=flows&by=src&graph=heat&interval=10s&${span}`);
+    await answered(page);
+    const { flows } = await ask(`flows?${span}&group_by=src&interval=10s&limit=10000`);
+    const told = page.locator('section .when');
+    await page.getByRole('group', { name: 'Graph; the arrow keys read it' }).focus();
+    await page.keyboard.press('ArrowLeft'); // the latest piece of the largest group
+    let seen = 0;
+    for (let i = 0; i < 30; i++) {
+      const text = await told.textContent();
+      const [, src, value, start] = /^(\S+), .*: ([\d,–]+), (\S+ \S+) – /.exec(text) ?? assert.fail(text);
+      const record = flows.find((flow) => flow.src === src && Date.parse(flow.start) === Date.parse(`${start.replace(' ', 'T')}Z`));
+      assert.equal(value.replaceAll(',', ''), record ? String(record.packets) : '–', `${text}, want ${record?.packets}`);
+      seen += record ? 1 : 0;
+      await page.keyboard.press('ArrowLeft');
+    }
+    assert.ok(seen > 0);
+    const before = await told.textContent();
+    await page.keyboard.press('ArrowDown');
+    assert.notEqual((await told.textContent()).split(',')[0], before.split(',')[0]);
+    const stage = await page.locator('section svg[role=img]').boundingBox();
+    await page.mouse.move(stage.x + stage.width - 5, stage.y + 10);
+    await page.waitForFunction((end) => document.querySelector('section .when').textContent.includes(end), `${new Date(until).toISOString().slice(11, 19)} UTC`);
+  },
+
   async 'every graph, in the address and back'() {
     const page = await open('#/explore');
     await explore(page, 'of=hops&measure=latency_max_ns&since=10m&interval=10s');

@@ -107,6 +107,21 @@ await run({
     const { burst: detail } = await ask(`bursts/${burst.id}`);
     assert.equal(await page.locator('circle').count(), detail.timeline.length);
     assert.equal(await page.locator('section table').first().locator('tbody tr').count(), detail.culprits.length);
+    // Its packets can be read one by one, to the microsecond.
+    await page.getByRole('group', { name: /^The queue/ }).focus();
+    const told = page.locator('.chart [role=status]');
+    const packets = detail.timeline.toSorted((a, b) => a.at_ns - b.at_ns);
+    for (const [key, packet] of [['End', packets.at(-1)], ['Home', packets[0]], ['ArrowRight', packets[1]]]) {
+      await page.keyboard.press(key);
+      const text = (await told.textContent()).replaceAll(',', '');
+      assert.ok(text.includes(`${packet.at_ns < 0 ? '−' : '+'}${Math.round(Math.abs(packet.at_ns) / 1000)} µs`), `${key}: ${text}`);
+      assert.equal(text.includes('dropped'), packet.dropped === true, text);
+      const [whole, ns] = (await told.locator('time').getAttribute('datetime')).split('.');
+      assert.equal((Date.parse(`${whole}Z`) - Date.parse(`${burst.start.slice(0, 19)}Z`)) * 1e6 + Number.parseInt(ns, 10), Number(burst.start.slice(20, -1).padEnd(9, '0')) + packet.at_ns, 'to the nanosecond');
+    }
+    const stage = await page.locator('.chart svg').boundingBox();
+    await page.mouse.move(stage.x + stage.width * 0.6, stage.y + stage.height * 0.5);
+    await page.waitForFunction(() => / µs: /.test(document.querySelector('.chart [role=status]').textContent));
   },
 
   async 'queues, latency, drops, events, collector'() {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { BurstDetail, BurstPoint } from '../src/api/types';
+import { after } from '../src/lib/time';
+import { nearest, sayPacket } from '../src/pages/burst/packets';
+
+const at = (...ns: number[]): BurstPoint[] => ns.map((at_ns) => ({ at_ns, depth: 1500, bytes: 500, flow: 0, extra_ns: 12_400 }));
+
+test('the packet that came nearest', () => {
+  const points = at(-10, 0, 100, 110);
+  expect([-99, -6, -4, 49, 51, 104, 106, 999].map((ns) => nearest(points, ns))).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
+  expect(nearest([], 5)).toBe(-1);
+});
+
+test('a packet is told to the microsecond', () => {
+  const burst = { flows: [{ src: '10.0.0.1', dst: '10.0.0.2', src_port: 1, dst_port: 2, protocol: 'udp' }] } as unknown as BurstDetail;
+  const [p] = at(1_240_153_499);
+  expect(sayPacket(burst, p!)).toBe('+1,240,153 µs: 1.5 kB in front of 500 B of 10.0.0.1:1 → 10.0.0.2:2 udp, 12.4 µs of extra wait');
+  expect(sayPacket(burst, { ...p!, at_ns: -1500, flow: -1, dropped: true })).toBe('−2 µs: 1.5 kB in front of 500 B of another flow, dropped');
+});
+
+test('a time keeps its nanoseconds', () => {
+  expect(after('2026-11-21T16:10:12.389038993Z', 5_208_514_234)).toBe('2026-11-21T16:10:17.597553227Z');
+  expect(after('2026-11-21T16:10:12.3Z', -300_000_001)).toBe('2026-11-21T16:10:11.999999999Z');
+  expect(after('2026-12-31T23:59:59Z', 1e9)).toBe('2027-01-01T00:00:00.000000000Z');
+});
