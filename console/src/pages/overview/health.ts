@@ -1,18 +1,24 @@
 import type { Exporter } from '../../api/types';
-import { age, number, percent } from '../../lib/format';
+import { age, counted, percent } from '../../lib/format';
 
 /** silentMs: an exporter that says nothing for so long may be gone. */
 const silentMs = 60_000;
 
-/** health judges an exporter in a line: level 0 is well, 1 worth a look, 2 something is lost. */
-export function health(e: Exporter, now: number | null): { level: 0 | 1 | 2; says: string } {
-  if (e.refused) return { level: 2, says: `refused: ${e.refused_because ?? 'it may not send'}` };
+/** Health is an exporter in a line: level 0 is well, 1 worth a look, 2 something is lost. silent is about now, counts are since the start. */
+export interface Health { level: 0 | 1 | 2; silent: boolean; says: string }
+
+/** health judges an exporter. That it says nothing any more is said whatever was lost of it before. */
+export function health(e: Exporter, now: number | null): Health {
+  if (e.refused) return { level: 2, silent: false, says: `refused: ${e.refused_because ?? 'it may not send'}` };
+  const silent = now !== null && now - Date.parse(e.last) > silentMs;
   const bad = total(e.malformed) + total(e.damaged);
-  if (e.lost) return { level: 2, says: `${number(e.lost)} datagrams lost, ${percent(e.lost / (e.lost + e.received))}` };
-  if (bad > 0) return { level: 2, says: `${number(bad)} datagrams could not be read fully` };
-  if (now !== null && now - Date.parse(e.last) > silentMs) return { level: 1, says: `silent, last report ${age(e.last, now)}` };
-  if (e.lost === null) return { level: 1, says: `loss unknown: ${e.loss_known.replace(/^no:? ?/, '')}` };
-  return { level: 0, says: 'complete' };
+  const says: string[] = [];
+  if (silent) says.push(`silent, last report ${age(e.last, now)}`);
+  if (e.lost) says.push(`${counted(e.lost, 'datagram')} lost since the start, ${percent(e.lost / (e.lost + e.received))}`);
+  if (bad > 0) says.push(`${counted(bad, 'datagram')} could not be read fully`);
+  if (e.lost === null) says.push(`loss unknown: ${e.loss_known.replace(/^no:? ?/, '')}`);
+  const level = e.lost || bad > 0 ? 2 : silent || e.lost === null ? 1 : 0;
+  return { level, silent, says: says.join('; ') || 'complete' };
 }
 
 const total = (counts: Record<string, number> | null): number => Object.values(counts ?? {}).reduce((a, b) => a + b, 0);
