@@ -46,7 +46,11 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	now := h.cfg.Now()
 	y := h.histories[name]
 	r := p.span(now)
-	limit := p.limit()
+	most := maxLimit
+	if p.file {
+		most = maxFileLimit
+	}
+	limit := p.limitUpTo(most)
 	if name == "links" {
 		p.knows("at") // see linksAt
 	}

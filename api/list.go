@@ -84,6 +84,7 @@ func (h *handler) list(find finder) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := newParams(r.URL.RawQuery)
 		format := p.format(r.Header)
+		p.file = format.media != mediaJSON
 		places := h.lists
 		if asksPast(p) {
 			places = h.pasts
@@ -106,6 +107,7 @@ func (h *handler) list(find finder) http.HandlerFunc {
 		w.Header().Set("Content-Type", format.media)
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Add("Vary", "Accept")
+		a.link(w.Header(), p)
 		if a.past {
 			tag, err := a.etag(format)
 			if err == nil {

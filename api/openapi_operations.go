@@ -70,7 +70,7 @@ type parameter struct {
 
 // parameters by name, or by operation and name where they differ.
 var parameters = map[string]parameter{
-	"limit":  {doc: "items at most", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxLimit), Default: defaultLimit}},
+	"limit":  {doc: "items at most; up to 10000, of a time range in a format other than json up to 100000", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxFileLimit), Default: defaultLimit}},
 	"format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet")},
 
 	"node":       {doc: "id or name of a node", schema: textSchema},

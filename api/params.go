@@ -16,6 +16,7 @@ import (
 const (
 	defaultLimit = 100
 	maxLimit     = 10000
+	maxFileLimit = 100_000 // of files of a time range, which nobody reads while they come
 )
 
 // params are the parameters of a query. A resource asks for each one that it knows and then for the problem: the first
@@ -25,6 +26,7 @@ type params struct {
 	asked  map[string]bool
 	wrong  *Problem
 	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil
+	file   bool            // the answer is a file: a format other than JSON
 }
 
 // newParams parses a query string.
@@ -85,14 +87,17 @@ func (p *params) problem() *Problem {
 }
 
 // limit returns how many items to list.
-func (p *params) limit() int {
+func (p *params) limit() int { return p.limitUpTo(maxLimit) }
+
+// limitUpTo returns how many items to list, where at most the given number may be asked for.
+func (p *params) limitUpTo(most int) int {
 	text, given := p.text("limit")
 	if !given {
 		return defaultLimit
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxLimit {
-		p.reject("limit", "1 to "+strconv.Itoa(maxLimit), "limit is %q", text)
+	if err != nil || n < 1 || n > most {
+		p.reject("limit", "1 to "+strconv.Itoa(most), "limit is %q", text)
 	}
 	return n
 }
