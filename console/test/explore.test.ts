@@ -80,3 +80,16 @@ test('a mean or a maximum of two groups is not the sum of theirs, a count is', (
     for (const measure of measures) expect(adds(measure), measure).toBe(!/_(mean|max|min|p50|p99)(_ns)?$/.test(measure));
   }
 });
+
+test('a file has all pages, and the names of its columns once', async () => {
+  const { fileName, fileOf } = await import('../src/pages/explore/file');
+  const pages: Record<string, [string, string]> = { '': ['src,packets\na,1\nb,2\n', 'one'], one: ['src,packets\nc,3\n', 'two'], two: ['src,packets\nd,4\n', ''] };
+  const ask = async ({ cursor }: Record<string, unknown>) => ({ bytes: new TextEncoder().encode(pages[String(cursor)]![0]), next: pages[String(cursor)]![1] });
+  const text = (parts: Uint8Array[]) => parts.map((part) => new TextDecoder().decode(part)).join('');
+  const sizes: number[] = [];
+  const csv = await fileOf('csv', {}, ask, (bytes) => sizes.push(bytes));
+  expect([text(csv.parts), csv.cut, sizes.length, sizes.at(-1)]).toEqual(['src,packets\na,1\nb,2\nc,3\nd,4\n', false, 3, 28]);
+  expect(fileName('x', 'csv', csv)).toBe('x.csv');
+  const parquet = await fileOf('parquet', {}, ask, () => {});
+  expect([parquet.parts.length, fileName('x', 'parquet', parquet)]).toEqual([1, 'x-first-100000.parquet']);
+});

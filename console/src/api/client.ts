@@ -53,6 +53,27 @@ async function ask<T>(path: string, params: Params, init: RequestInit, signal?: 
   throw new ApiError(answer.status, problem.detail ?? `${answer.status} ${answer.statusText}`, problem.filter);
 }
 
+/**
+ * Asks for a page of a list in a format other than JSON, and throws as get does. next is the cursor of the page that follows, empty at
+ * the end of the list. There is no deadline: who waits for a file sees how far it is and can cancel.
+ */
+export async function page(path: string, params: Params, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; next: string }> {
+  let answer: Response;
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    answer = await fetch(address(path, params), { cache: 'no-store', signal });
+    bytes = new Uint8Array(await answer.arrayBuffer());
+  } catch {
+    throw new ApiError(0, 'the server does not answer');
+  }
+  if (!answer.ok) {
+    const problem = (parsed(new TextDecoder().decode(bytes)) ?? {}) as { detail?: string };
+    throw new ApiError(answer.status, problem.detail ?? `${answer.status} ${answer.statusText}`);
+  }
+  const link = /<\?([^>]*)>; rel="next"/.exec(answer.headers.get('Link') ?? '');
+  return { bytes, next: new URLSearchParams(link?.[1]).get('cursor') ?? '' };
+}
+
 function parsed(text: string): unknown {
   try {
     return text === '' ? null : JSON.parse(text);

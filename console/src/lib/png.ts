@@ -1,4 +1,5 @@
 // A picture of what is drawn, as a file.
+import { save } from './save';
 
 const styles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'paint-order', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor'];
 
@@ -27,9 +28,5 @@ export async function savePNG(svg: SVGSVGElement, name: string): Promise<void> {
   to.drawImage(image, 0, 0, canvas.width, canvas.height);
   const blob = await new Promise<Blob | null>((done) => { canvas.toBlob(done, 'image/png'); });
   if (!blob) throw new Error('the picture is too large');
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  save(blob, name);
 }

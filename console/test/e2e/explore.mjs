@@ -124,20 +124,53 @@ await run({
       const [download] = await Promise.all([page.waitForEvent('download'), locator.click()]);
       return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
     };
-    const csv = await save(page.getByRole('link', { name: 'CSV' }));
+    const csv = await save(page.getByRole('button', { name: 'CSV', exact: true }));
     const { links } = await ask('links?since=10m&group_by=from,to&order=packets&limit=1000');
     assert.equal(csv.name, 'waybill-links-packets.csv');
     const [head, ...lines] = csv.content.toString().trim().split(/\r?\n/);
     const columns = head.split(',');
     assert.equal(lines.length, links.length);
     assert.equal(Number(lines[0].split(',')[columns.indexOf('packets')]), links[0].packets);
-    const parquet = await save(page.getByRole('link', { name: 'Parquet' }));
+    const parquet = await save(page.getByRole('button', { name: 'Parquet' }));
     assert.equal(parquet.content.subarray(0, 4).toString(), 'PAR1');
     await page.getByRole('button', { name: 'Lines' }).click();
     await answered(page);
     const png = await save(page.getByRole('button', { name: 'PNG' }));
     assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
     assert.ok(png.content.length > 5000, `${png.content.length} bytes`);
+  },
+
+  async 'a download has all pages, or says that it has not'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=flows&by=src,dst&since=10m&interval=10s');
+    // The same answers, but a page is of 7 records.
+    let pages = 0;
+    await page.route(/\/api\/v1\/flows\?.*format=/, (route) => {
+      pages++;
+      return route.continue({ url: route.request().url().replace(/limit=\d+/, 'limit=7') });
+    });
+    const save = async (name) => {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name, exact: true }).click()]);
+      return { name: download.suggestedFilename(), content: await readFile(await download.path(), 'utf8') };
+    };
+    const { since, until, flows } = await ask('flows?since=10m&group_by=src,dst&interval=10s&limit=1000');
+    assert.ok(flows.length > 70 && flows.length < 1000, `${since} to ${until}: ${flows.length} records`);
+    const first = flows.slice(0, 70).map((flow) => [flow.start, flow.src, flow.dst, flow.packets].join());
+    const records = (text) => text.trim().split('\n').map((line) => JSON.parse(line)).map((flow) => [flow.start, flow.src, flow.dst, flow.packets].join());
+    const csv = await save('CSV');
+    assert.equal(pages, 10);
+    assert.equal(csv.content.trim().split('\n').length, 71, 'a line of names, and all records');
+    assert.equal(csv.name, 'waybill-flows-packets-first-1000000.csv'); // the eleventh page was not asked for
+    assert.match(await page.textContent('.downloads [role=alert]'), /more than 1,000,000 records: the file has the first/);
+    assert.deepEqual(records((await save('NDJSON')).content), first);
+    pages = 0;
+    const parquet = await save('Parquet');
+    assert.deepEqual([parquet.name, pages], ['waybill-flows-packets-first-100000.parquet', 1]);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    const whole = await save('NDJSON');
+    assert.equal(whole.name, 'waybill-flows-packets.ndjson');
+    assert.equal(records(whole.content).length, flows.length);
+    assert.equal(await page.locator('.downloads [role=alert]').count(), 0);
   },
 
   async 'a view is saved under a name, and forgotten'() {
