@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Link, Topology } from '../src/api/types';
+import type { Flow, Link, NodeHop, Topology } from '../src/api/types';
 import { layout } from '../src/lib/layers';
 import { painting, type Scene } from '../src/pages/topology/paint';
-import { graphAt, graphOf } from '../src/pages/topology/model';
+import { flowsNow } from '../src/pages/topology/flows';
+import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
@@ -56,4 +57,31 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
   expect(paint(4, 2, 1, 500)).toEqual({ parts: 1, strokes: 8 });
   expect(paint(484, 16, 0.1, 500)).toEqual({ parts: 17, strokes: 7744 });
   expect(paint(484, 16, 0.1, -100_000)).toEqual({ parts: 1, strokes: 0 });
+});
+
+test('a queue of which no packet tells any more is not known', () => {
+  const hop = (node: number, seconds: number, queue: number): NodeHop =>
+    ({ node, ingress_port: 1, egress_port: 2, packets: 9, first: time, last: new Date(Date.parse(time) - seconds * 1000).toISOString(), queue: { id: 0, mean: 1, max: 68_500, last: queue } });
+  const hops = queuesNow([hop(1, 38, 68_500), hop(1, 2, 400), hop(2, 38, 68_500)], Date.parse(time));
+  expect(hops.map((h) => [h.queue?.last, h.queue?.max])).toEqual([[undefined, 68_500], [400, 68_500], [undefined, 68_500]]);
+  expect(graphOf(network([], [{ id: 1 }, { id: 2 }]), hops, []).stations.map((s) => s.queue)).toEqual([400, null]);
+});
+
+test('the flows of a link are those that use it now', async () => {
+  const ago = (seconds: number): string => new Date(Date.parse(time) - seconds * 1000).toISOString();
+  const flow = (id: string, ...paths: [seconds: number, ...nodes: number[]][]) =>
+    ({ id, last: ago(paths[0]![0]), paths: paths.map(([seconds, ...nodes]) => ({ id: '', packets: 1, first: time, last: ago(seconds), hops: nodes.map((node) => ({ node, ingress_port: 1, egress_port: 2 })) })) }) as unknown as Flow;
+  // The largest first, as the API answers.
+  const all = [
+    ...Array.from({ length: 300 }, (_, i) => flow(`over spine 7 now ${i}`, [1, 1, 7, 2], [60, 1, 6, 2])), flow('over', [90, 1, 6, 2]), flow('a way around', [1, 1, 5, 6, 2]), flow('forth', [1, 1, 6, 2]), flow('back', [2, 2, 6, 1], [60, 2, 7, 1]),
+  ];
+  const ask = async (params: Record<string, unknown>) => {
+    const nodes = [...String(params.filter).matchAll(/node = (\d+)/g)].map((m) => Number(m[1]));
+    expect(params.filter).toContain('last > now-30s');
+    const found = all.filter((f) => Date.parse(f.last) > Date.parse(ago(30)) && nodes.every((node) => f.paths!.some((path) => path.hops!.some((h) => h.node === node))));
+    const from = Number(params.cursor || 0);
+    return { generated_at: time, total: found.length, flows: found.slice(from, from + Number(params.limit)), next_cursor: from + Number(params.limit) < found.length ? String(from + Number(params.limit)) : undefined };
+  };
+  expect((await flowsNow([1, 6], ask)).map((f) => f.id)).toEqual(['forth', 'back']);
+  expect((await flowsNow([5], ask)).map((f) => f.id)).toEqual(['a way around']);
 });

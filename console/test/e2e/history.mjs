@@ -263,6 +263,14 @@ await run({
     const [most] = (await ask(`links?${span}&interval=10s&group_by=`)).links.toSorted((a, b) => b.packets - a.packets);
     for (const when of ['', `?${span}&at=${most.start}`]) {
       const page = await open(`#/topology${when}`);
+      // What goes by now is what went by before the last packet came: as if it were now.
+      if (!when) {
+        await page.route(/\/api\/v1\/flows\?.*last/, async (route) => {
+          const answer = await (await route.fetch({ url: route.request().url().replace('now-30s', 'now-1h') })).json();
+          const newest = answer.flows.map((flow) => flow.last).sort().at(-1);
+          await route.fulfill({ json: { ...answer, generated_at: newest } });
+        });
+      }
       await page.waitForSelector('canvas[data-painted=true]');
       const stage = await page.locator('.stage').boundingBox();
       // Somewhere along a line across the middle there is a cable.
@@ -273,7 +281,40 @@ await run({
       await page.mouse.up();
       await page.waitForSelector('aside[aria-label=Link] .mono');
       assert.match(await hash(page), /link=/);
+      if (when) continue;
+      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${flow.src}:${flow.src_port} → ${flow.dst}:${flow.dst_port} `);
+      const [a, b] = new URLSearchParams((await hash(page)).split('?')[1]).get('link').split(' ').map(Number);
+      const { flows } = await ask(`flows?order=packets&limit=10000&filter=${encodeURIComponent(`node = ${a} and node = ${b}`)}`);
+      const lines = await page.locator('aside[aria-label=Link] .mono').allTextContents();
+      for (const line of lines) {
+        const flow = flows.find((f) => line.startsWith(named(f)));
+        assert.ok(flow.paths.some(({ hops }) => hops.some((hop, i) => [hop.node, hops[i + 1]?.node].sort().join() === [a, b].sort().join())), line);
+      }
+      // Nothing goes by really.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+      await page.waitForFunction(() => /None\./.test(document.querySelector('aside[aria-label=Link]').textContent));
+      assert.match(await page.textContent('aside[aria-label=Link]'), /Flows that used it in the last 30 s/);
     }
+  },
+
+  async 'a queue of which no packet tells any more is not shown as of now'() {
+    const page = await open('#/topology?node=leaf1');
+    await page.waitForSelector('aside table');
+    const { hops } = await ask('hops?node=leaf1');
+    assert.ok(hops.some((hop) => hop.queue?.last !== undefined) && hops.every((hop) => Date.now() - Date.parse(hop.last) > 10_000));
+    const queues = await page.locator('aside table').nth(1).locator('tbody tr td:last-child').allTextContents();
+    assert.ok(queues.length > 0 && queues.every((text) => text === '–'), queues.join());
+  },
+
+  async 'a link to another moment is followed in an open tab'() {
+    const page = await open(`#/topology?${span}`);
+    await page.waitForSelector('.slider time');
+    const { links } = await ask(`links?${span}&interval=10s&group_by=`);
+    for (const { start } of [links[0], links.at(-1)]) {
+      await page.evaluate((to) => { location.hash = to; }, `#/topology?${span}&at=${start}`);
+      await page.waitForFunction((want) => Date.parse(document.querySelector('.slider time').dateTime) === want, Date.parse(start));
+    }
+    assert.ok(links.length > 1);
   },
 
   async 'a replay begins with a button'() {

@@ -15,6 +15,12 @@ export interface Moment { at: number; ms: number; topology: Topology; queues: Qu
 /** unitOfUse is what utilisation is in. No report names the unit of its device. */
 export const unitOfUse = 'in the unit of the device (hundredths of a percent unless it is set otherwise)';
 
+const queueMs = 10_000; // what a packet met is how long the queue is, until this long after it
+
+/** queuesNow leaves out the occupancies of hops that no packet told of for a while: nobody knows how long those queues are now. */
+export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
+  hops.map((hop) => (hop.queue?.last !== undefined && nowMs - Date.parse(hop.last) > queueMs ? { ...hop, queue: { ...hop.queue, last: undefined } } : hop));
+
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
  * are those of the worst. The queue of a node is the longest that the latest packets of its hops met.
