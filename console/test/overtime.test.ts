@@ -18,3 +18,9 @@ test('a flow is looked at on all of its paths together, and at each hop once', (
   expect(selects({ ...views[1]!, hop: hop(1, null, 4) }, lanes)?.filter).toBe('egress_port = 4');
   expect(selects(views[0]!, lanesOf([time('', '2026-11-21T09:00:00Z', [])]))).toBe(null); // no path is known: there is nothing to ask
 });
+
+test('a lane says that its path ends in a drop, and what tells it from another between the same nodes', () => {
+  const [start, named] = ['2026-11-21T09:00:00Z', (node: number, more: Partial<PathHop>, out = 1) => hop(node, 3, out, { name: `leaf${node}`, ...more })];
+  const lanes = lanesOf([time('a', start, [named(1, {}), named(2, {})]), time('b', start, [named(1, { dropped: true })]), time('c', start, [named(1, {}, 2), named(2, {})]), time('d', start, [named(3, {})])]);
+  expect(lanes.map((lane) => lane.label)).toEqual(['leaf1 (in 3 out 1) → leaf2 (in 3 out 1)', 'leaf1, dropped there', 'leaf1 (in 3 out 2) → leaf2 (in 3 out 1)', 'leaf3']);
+});

@@ -1,12 +1,16 @@
-import type { PathTime } from '../../api/types';
+import type { PathHop, PathTime } from '../../api/types';
 import { nodeName } from '../../lib/format';
 
 /** A Lane is a path and the times during which packets took it. */
 export interface Lane { id: string; label: string; packets: number; drops: number | null; times: PathTime[] }
 
-/** pathLabel names a path by its nodes, in the order of the packet. */
-export const pathLabel = (path: PathTime): string =>
-  path.hops?.length ? path.hops.map((hop) => (hop.missing ? `? ×${hop.missing}` : nodeName(hop.node, hop.name))).join(' → ') : 'a path that is not known';
+/** pathLabel names a path by its nodes, in the order of the packet, and their ports if they are wanted. It says if packets were dropped at its end. */
+export function pathLabel(path: PathTime, ports = false): string {
+  if (!path.hops?.length) return 'a path that is not known';
+  const between = (hop: PathHop): string => (ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '');
+  const nodes = path.hops.map((hop) => (hop.missing ? `? ×${hop.missing}` : `${nodeName(hop.node, hop.name)}${between(hop)}`));
+  return `${nodes.join(' → ')}${path.hops.at(-1)!.dropped ? ', dropped there' : ''}`;
+}
 
 /** lanesOf puts the times of the same path into one lane; lanes are in the order in which their paths were taken first. */
 export function lanesOf(times: PathTime[]): Lane[] {
@@ -18,5 +22,8 @@ export function lanesOf(times: PathTime[]): Lane[] {
     lane.times.push(time);
     lanes.set(time.id, lane);
   }
-  return [...lanes.values()];
+  // Between the same nodes there may be several cables.
+  const list = [...lanes.values()];
+  const twice = (lane: Lane): boolean => list.some((other) => other !== lane && other.label === lane.label);
+  return list.map((lane) => (twice(lane) ? { ...lane, label: pathLabel(lane.times[0]!, true) } : lane));
 }
