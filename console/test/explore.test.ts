@@ -7,7 +7,7 @@ vi.stubGlobal('addEventListener', () => {});
 const kept = new Map<string, string>();
 vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) });
 beforeEach(() => kept.clear());
-const { paramsOf, questionOf } = await import('../src/pages/explore/question');
+const { ask: askStore, paramsOf, questionOf } = await import('../src/pages/explore/question');
 const { picture, labelOf } = await import('../src/pages/explore/series');
 const { sankey } = await import('../src/lib/sankey');
 const { forget, save, saved } = await import('../src/lib/saved');
@@ -92,4 +92,16 @@ test('a file has all pages, and the names of its columns once', async () => {
   expect(fileName('x', 'csv', csv)).toBe('x.csv');
   const parquet = await fileOf('parquet', {}, ask, () => {});
   expect([parquet.parts.length, fileName('x', 'parquet', parquet)]).toEqual([1, 'x-first-100000.parquet']);
+});
+
+test('how long the records are that are drawn is said, not those of the totals', async () => {
+  const network = globalThis.fetch;
+  vi.stubGlobal('fetch', async (url: string) => {
+    const drawn = new URL(url, 'http://x/').searchParams.has('interval');
+    return new Response(JSON.stringify({ generated_at: at(6), since: at(0), until: at(5), resolution_ns: drawn ? 1e10 : 6e10, flows: drawn ? [{ start: at(1), packets: 1 }] : [{ packets: 1 }] }));
+  });
+  const drawn = await askStore(ask('interval=10s'), new AbortController().signal, () => {});
+  expect([drawn.frame.resolution_ns, drawn.totals, drawn.rows]).toEqual([1e10, [{ packets: 1 }], [{ start: at(1), packets: 1 }]]);
+  expect((await askStore(ask('graph=table'), new AbortController().signal, () => {})).frame.resolution_ns).toBe(6e10);
+  vi.stubGlobal('fetch', network);
 });

@@ -12,7 +12,7 @@ export type Row = Record<string, string | number | boolean | null>;
 export interface Frame { generated_at: string; since: string; until: string; resolution_ns: number; next_cursor?: string }
 
 export interface Found {
-  generated_at: string; frame: Frame;
+  generated_at: string; /** of what is drawn: the totals may come from coarser records */ frame: Frame;
   /** one for each group, the largest first */
   totals: Row[]; moreTotals: boolean;
   /** one for each group and interval; none if no graph needs them */
@@ -62,7 +62,7 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
     overTime(q.graph) ? pages(paramsOf(q, q.interval), most.rows, progress) : null,
   ]);
   return {
-    generated_at: totals.frame.generated_at, frame: totals.frame, totals: totals.rows, moreTotals: !!totals.frame.next_cursor,
+    generated_at: totals.frame.generated_at, frame: (series ?? totals).frame, totals: totals.rows, moreTotals: !!totals.frame.next_cursor,
     rows: series?.rows ?? [], moreRows: !!series?.frame.next_cursor,
   };
 }
