@@ -47,7 +47,7 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	y := h.histories[name]
 	r := p.span(now)
 	most := maxLimit
-	if p.file {
+	if format := p.values.Get("format"); format != "" && format != formats[0].name {
 		most = maxFileLimit
 	}
 	limit := p.limitUpTo(most)

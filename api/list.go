@@ -84,7 +84,6 @@ func (h *handler) list(find finder) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := newParams(r.URL.RawQuery)
 		format := p.format(r.Header)
-		p.file = format.media != mediaJSON
 		places := h.lists
 		if asksPast(p) {
 			places = h.pasts

@@ -26,7 +26,6 @@ type params struct {
 	asked  map[string]bool
 	wrong  *Problem
 	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil
-	file   bool            // the answer is a file: a format other than JSON
 }
 
 // newParams parses a query string.

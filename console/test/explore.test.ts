@@ -105,3 +105,26 @@ test('how long the records are that are drawn is said, not those of the totals',
   expect((await askStore(ask('graph=table'), new AbortController().signal, () => {})).frame.resolution_ns).toBe(6e10);
   vi.stubGlobal('fetch', network);
 });
+
+test('what goes into a box comes out of it', () => {
+  const { boxes, bands } = sankey([{ labels: ['a', 'x', '1'], value: 30 }, { labels: ['b', 'x', '2'], value: 10 }, { labels: ['a', 'y', '2'], value: 5 }], 200);
+  for (const box of boxes) {
+    for (const side of ['from', 'to'] as const) {
+      const through = bands.filter((band) => band[side] === box).reduce((sum, band) => sum + band.value, 0);
+      if (through > 0) expect(through).toBe(box.value);
+    }
+  }
+  expect(boxes.filter((box) => box.column === 1).map((box) => [box.label, box.value])).toEqual([['x', 40], ['y', 5]]);
+});
+
+test('saved views are addresses of their page', () => {
+  save('explore', { name: 'b', hash: '#/explore?of=hops' });
+  save('explore', { name: 'a', hash: '#/explore?of=links' });
+  save('explore', { name: 'a', hash: '#/explore?of=drops' });
+  expect(saved('explore')).toEqual([{ name: 'a', hash: '#/explore?of=drops' }, { name: 'b', hash: '#/explore?of=hops' }]);
+  expect(forget('explore', 'a')).toEqual([{ name: 'b', hash: '#/explore?of=hops' }]);
+  kept.set('waybill.saved.explore', '[{"name":"x","hash":"https://elsewhere.example"},null,7]');
+  expect(saved('explore')).toEqual([]);
+  kept.set('waybill.saved.explore', 'nonsense');
+  expect(saved('explore')).toEqual([]);
+});

@@ -3,7 +3,8 @@ import type { Flow, Link, NodeHop, Topology } from '../src/api/types';
 import { layout } from '../src/lib/layers';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
-import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
+import { queuesNow } from '../src/pages/topology/fresh';
+import { graphAt, graphOf } from '../src/pages/topology/model';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
