@@ -41,6 +41,7 @@ test('the rest is a series where it is a sum, and pieces that are cut or without
   const shown = picture(q, found([{ node: 1, name: 'leaf1', packets: 21 }, { node: 2, packets: 6 }], rows), 60_000);
   expect(shown.starts.map((ms) => new Date(ms).toISOString().slice(0, 19) + 'Z')).toEqual([at(1), at(2), at(3), at(4)]);
   expect(shown.cut).toBe(2);
+  expect(shown.known).toEqual([true, false, true, false]); // at 2 and 4 nobody recorded anything
   expect(shown.series.map((s) => [s.label, s.values])).toEqual([['leaf1', [5, null, 0, null]], ['all others', [3, null, 4, null]]]);
   const slow = picture(ask('of=hops&by=node&top=1&measure=latency_max_ns'), found([{ node: 1, latency_max_ns: 9 }], [{ start: at(1), node: 1, latency_max_ns: 9 }, { start: at(1), node: 2, latency_max_ns: 8 }]), 60_000);
   expect(slow.series.map((s) => [s.label, s.values])).toEqual([['node 1', [9, null, null, null]]]);

@@ -117,6 +117,16 @@ await run({
     assert.match(await page.textContent('main'), /Nothing was recorded that the filter selects/);
   },
 
+  async 'a heat map tells what was not recorded from what was nothing'() {
+    const page = await open('#/explore');
+    await explore(page, 'of=hops&by=node&since=10m&interval=10s&graph=heat'); // longer than there are records
+    const pieces = new Set((await ask('hops?since=10m&interval=10s&group_by=')).hops.map((hop) => hop.start)).size;
+    const rows = await page.locator('section svg text title').count();
+    const grey = await page.locator('section svg[role=img] rect[fill-opacity=".3"]').count();
+    assert.ok(grey > 0 && Math.abs(grey / rows - (59 - pieces)) <= 1, `${grey} in ${rows} rows, ${pieces} pieces have records`); // the range cuts one or two at its ends
+    assert.match(await page.textContent('main'), /no record of any group/);
+  },
+
   async 'downloads have what is shown'() {
     const page = await open('#/explore');
     await explore(page, 'of=links&by=from,to&since=10m&graph=table');

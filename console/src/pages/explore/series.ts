@@ -4,7 +4,7 @@ import { additive, type Found, type Question, type Row } from './question';
 /** A Series is a measure of one group over time; null where nothing is known. others: of all groups that are no series. */
 export interface Series { key: string; label: string; values: (number | null)[]; others?: boolean }
 
-export interface Picture { starts: number[]; stepMs: number; series: Series[]; /** pieces at the ends that the time range cuts */ cut: number }
+export interface Picture { starts: number[]; /** whether a piece has any record that was asked for, of whatever group */ known: boolean[]; stepMs: number; series: Series[]; /** pieces at the ends that the time range cuts */ cut: number }
 
 const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
 
@@ -72,5 +72,5 @@ export function picture(q: Question, found: Found, stepMs: number): Picture {
     if (to) to.values[i] = sums ? (to.values[i] ?? 0) + value : value;
   }
   if (sums && others.values.some(Boolean)) series.push(others);
-  return { starts, stepMs, series, cut: all.length - starts.length };
+  return { starts, known: starts.map((at) => recorded.has(at)), stepMs, series, cut: all.length - starts.length };
 }
