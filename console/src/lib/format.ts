@@ -48,7 +48,7 @@ export function typical(d: Distribution | undefined | null): number | null {
 export const number = (n: Maybe): string => (n == null ? unknown : n.toLocaleString('en', { maximumFractionDigits: 1 }));
 
 /** counted writes a count with its noun: 1 flow, 2 flows. */
-export const counted = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
+export const counted = (n: number, noun: string, nouns = `${noun}s`): string => `${number(n)} ${n === 1 ? noun : nouns}`;
 
 /** percent writes a share of 1. It is cut, not rounded: 100 % is said only of all. */
 export const percent = (share: Maybe): string => (share == null ? unknown : `${Math.floor(share * 1e4) / 100} %`);

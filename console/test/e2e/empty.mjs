@@ -14,6 +14,7 @@ await run({
     for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {
       await page.evaluate((to) => { location.hash = to; }, `#/${name}`);
       await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
+      assert.doesNotMatch(await page.textContent('main'), /Infinity|NaN|undefined/, name);
     }
     assert.match(await page.textContent('main'), /no page “nonsense”/);
     for (const [hash, says] of [['reports', 'keeps no datagrams'], ['alerts', 'has no alert rules']]) {

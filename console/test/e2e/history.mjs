@@ -90,6 +90,17 @@ await run({
     assert.equal(await page.getAttribute('canvas', 'data-columns'), String(one.times.length));
   },
 
+  async 'percentiles of a range are those of its records'() {
+    const page = await open('#/overview');
+    await show(page, `#/latency?${span}&of=hops`);
+    const [all] = (await ask(`hops?${span}&group_by=`)).hops;
+    const told = await page.locator('.sums tbody tr').first().locator('td').allTextContents();
+    const ns = (text) => Number.parseFloat(text) * { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }[text.split(' ')[1]];
+    for (const [i, name] of ['latency_p50_ns', 'latency_p99_ns', 'latency_max_ns'].entries()) {
+      assert.ok(Math.abs(ns(told[i + 1]) / all[name] - 1) < 0.006, `${name}: ${told[i + 1]}, the records say ${all[name]} ns`); // three digits
+    }
+  },
+
   async 'dragging zooms, a double click goes back, and so does Escape'() {
     const page = await open('#/overview');
     await show(page, `#/latency?${span}`);
@@ -191,7 +202,7 @@ await run({
     const pairs = new Set(links.map((l) => [l.from, l.to].sort((a, b) => a - b).join()));
     assert.equal(await page.getAttribute('canvas', 'data-links'), String(pairs.size));
     const { hosts, nodes } = await ask(`topology?${span}`);
-    assert.match(await page.textContent('.head'), new RegExp(`, ${hosts.length} hosts`));
+    assert.match(await page.textContent('.head'), new RegExp(`, ${hosts.length} addresses of hosts`));
     assert.equal(await page.getAttribute('canvas', 'data-nodes'), String(nodes.length));
     // Go to the piece of most packets, and compare a node with the API.
     const pieces = (await ask(`links?${span}&interval=10s&group_by=`)).links;

@@ -6,7 +6,7 @@ import type { GraphNode } from '../../lib/layers';
 export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; /** what links are coloured by: now the latest, else the mean */ use: number | null; told: Utilization | undefined; last: string }
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
 export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; gone: boolean; sides: Side[] }
-export interface Station { id: number; name: string; hosts: number; packets: number; queue: number | null; drops: number }
+export interface Station { id: number; name: string; /** addresses behind it: a host has one in each tunnel too */ hosts: number; packets: number; queue: number | null; drops: number }
 export interface Graph { stations: Station[]; cables: Cable[]; nodes: GraphNode[] }
 
 /** A Moment is what was there in a piece of time, which is ms long, and what it carried. */

@@ -1,4 +1,4 @@
-import { compact } from '../../lib/format';
+import { compact, counted } from '../../lib/format';
 import type { Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
 import type { Cable, Graph, Station } from './model';
@@ -92,7 +92,7 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
   c.font = font.replace(/^.*?px/, '11px');
   c.fillStyle = tone('--muted');
   c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
-  if (station.hosts > 0) c.fillText(`${station.hosts} host${station.hosts === 1 ? '' : 's'}`, x, y + boxHeight / 2 + 14);
+  if (station.hosts > 0) c.fillText(counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
   if (station.drops > 0) {
     c.fillStyle = tone('--bad');
     c.textAlign = 'left'; // beside the cables
