@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Distribution } from '../src/api/types';
 import { evidence } from '../src/pages/events/evidence';
-import { addressKey, age, bytes, compact, counted, duration, endpoint, flowName, number, percent, quantile, typical, unknown } from '../src/lib/format';
+import { addressKey, age, bytes, compact, duration, endpoint, flowName, number, percent, quantile, typical, unknown } from '../src/lib/format';
 
 test.each([
   [0, '0 ns'], [850, '850 ns'], [999.4, '999 ns'], [999.9, '1 µs'], [12_400, '12.4 µs'], [1_240_000, '1.24 ms'], [5.2e9, '5.2 s'], [-19_172, '−19.2 µs'], [null, unknown], [undefined, unknown],
@@ -33,8 +33,6 @@ test('age', () => {
   expect(age('2026-11-21T05:00:00Z', now)).toBe('3 h ago');
   expect(age('2026-11-21T05:00:00Z', null)).toBe(unknown);
 });
-
-test('a count with its noun', () => expect([counted(1, 'address', 'addresses'), counted(2000, 'address', 'addresses'), counted(0, 'flow')]).toEqual(['1 address', '2,000 addresses', '0 flows']));
 
 const flow = { src: '10.0.1.1', dst: '2001:db8::1', src_port: 5001, dst_port: 443, protocol: 'tcp', tunnel: 'vxlan', tunnel_id: 5001 };
 test('endpoints as in addresses of the web', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Params } from '../src/api/client';
 import type { Event, Exporter, Severity } from '../src/api/types';
+import { counted } from '../src/lib/format';
 import { worstEvents } from '../src/pages/overview/events';
 import { health } from '../src/pages/overview/health';
 
@@ -30,3 +31,5 @@ test('an exporter that says nothing any more is silent, whatever was lost of it 
   expect(health({ ...exporter, damaged: { truncated: 1 } }, at(130)).says).toMatch(/^silent.*; 1 datagram could not/);
   expect(health({ ...exporter, lost: null, loss_known: 'no: no numbers' }, at(130)).says).toBe('silent, last report 2 min ago; loss unknown: no numbers');
 });
+
+test('a count with its noun', () => expect([counted(1, 'address', 'addresses'), counted(2000, 'address', 'addresses'), counted(0, 'flow')]).toEqual(['1 address', '2,000 addresses', '0 flows']));

@@ -31,6 +31,7 @@ await run({
     const page = await open('#/explore');
     await explore(page, 'of=flows&by=src&top=4&since=10m&interval=10s');
     const { flows } = await ask('flows?since=10m&group_by=src&order=packets&limit=1000');
+    assert.match(await page.textContent('section h2'), /, in each 10 s$/); // what the axis counts
     const first = await cells(page, 0);
     assert.equal(first[0], flows[0].src);
     assert.equal(Number(first[1].replaceAll(',', '')), flows[0].packets);

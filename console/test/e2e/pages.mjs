@@ -140,6 +140,8 @@ await run({
     assert.equal(await count('Loss by exporter'), loss.total);
     const offered = loss.loss.reduce((sum, l) => sum + l.received + l.lost, 0);
     assert.equal(number(await page.locator('section').first().locator('tbody td.number').first().textContent()), offered);
+    const terms = await page.locator('section').first().locator('dt').allTextContents();
+    assert.ok(terms.includes('Counted by the tables') && terms.every((term) => !/stored/i.test(term)), 'stored is what is on the disk'); // as the ledger says it
   },
 
   async 'a filter that is wrong shows where, one that is right filters'() {
