@@ -1,3 +1,4 @@
+import { fits } from './shape';
 import type { DecodeAnswer, FilterError } from './types';
 
 /** What went wrong with a request: a problem of RFC 9457, or no answer at all (status 0). */
@@ -6,6 +7,9 @@ export class ApiError extends Error {
     super(message);
   }
 }
+
+/** asApiError is what a loop makes of what it meets: whatever it is, it is shown, and the loop goes on. */
+export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new ApiError(0, `the answer cannot be shown (${String(error)})`));
 
 /** Parameters that are undefined or empty text are left out; null is sent as an empty one. */
 export type Params = Record<string, string | number | boolean | null | undefined>;
@@ -25,7 +29,7 @@ export function address(path: string, params: Params): string {
 export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> =>
   ask<T>(path, params, { cache: 'no-store' }, signal, patienceMs);
 
-/** Changes something. It throws as get does. An answer without a body is null. */
+/** Changes something. It throws as get does. What was taken away may leave no answer, which is null. */
 export const send = <T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> =>
   ask<T>(path, {}, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }) });
 
@@ -46,11 +50,11 @@ async function ask<T>(path: string, params: Params, init: RequestInit, signal?: 
     throw new ApiError(0, deadline.aborted ? `no answer within ${patienceMs / 1000} s` : 'the server does not answer');
   }
   const value = parsed(text);
-  if (answer.ok && value !== undefined) return value as T;
+  if (answer.ok && (answer.status === 204 && init.method === 'DELETE' || fits(path, value, init.method))) return value as T;
   if (answer.ok) throw new ApiError(0, 'the answer is not that of a Waybill server');
   if (answer.status === 401) location.reload(); // the session is over: the server answers with the page to log in at
-  const problem = (value ?? {}) as { detail?: string; filter?: FilterError };
-  throw new ApiError(answer.status, problem.detail ?? `${answer.status} ${answer.statusText}`, problem.filter);
+  const problem = (value ?? {}) as { detail?: unknown; filter?: FilterError };
+  throw new ApiError(answer.status, typeof problem.detail === 'string' ? problem.detail : `${answer.status} ${answer.statusText}`, problem.filter);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { untrack } from 'svelte';
-import { ApiError } from './client';
+import { type ApiError, asApiError } from './client';
 
 /** Whether the server answers, for the whole page. */
 class Connection {
@@ -12,7 +12,8 @@ class Connection {
   ok(generatedAt: string | undefined): void {
     this.up = true;
     this.problem = '';
-    if (generatedAt) this.now = Date.parse(generatedAt);
+    const at = Date.parse(generatedAt ?? '');
+    if (!Number.isNaN(at)) this.now = at;
   }
 
   failed(error: ApiError): void {
@@ -77,9 +78,9 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       result.data = data;
       result.error = undefined;
       connection.ok((data as { generated_at?: string }).generated_at);
-    } catch (error) {
+    } catch (caught) {
       if (mine !== current) return; // stopped
-      if (!(error instanceof ApiError)) throw error;
+      const error = asApiError(caught);
       result.error = error;
       connection.failed(error);
       every = Math.min(intervalMs, unanswered(error) ? retryMs : 5000);

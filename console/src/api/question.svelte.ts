@@ -1,5 +1,5 @@
 import { untrack } from 'svelte';
-import { ApiError } from './client';
+import { type ApiError, asApiError } from './client';
 import { connection, pace } from './live.svelte';
 
 /** patienceMs is longer than the store's own limit, so that its word is heard. */
@@ -47,9 +47,9 @@ export class Question<T> {
           this.stale = false;
           this.error = undefined;
           connection.ok((data as { generated_at?: string }).generated_at);
-        } catch (error) {
+        } catch (caught) {
           if (mine !== current) return; // stopped
-          if (!(error instanceof ApiError)) throw error;
+          const error = asApiError(caught);
           this.error = error;
           connection.failed(error);
           if (error.status === 0 || error.status >= 500 || error.status === 429) next = Math.max(retryMs, everyMs);
