@@ -15,6 +15,36 @@ async function tabTo(page, name) {
 }
 
 await run({
+  async 'what may stand in a filter goes with the focus, and with Escape, however late it comes'() {
+    const page = await open('#/events');
+    const filter = page.getByRole('combobox', { name: 'Filter' });
+    const offer = page.locator('[role=option]');
+    let answered = 0;
+    await page.route('**/api/v1/filter/complete*', async (route) => {
+      await new Promise((done) => setTimeout(done, 800));
+      await route.continue().catch(() => null);
+      answered++;
+    });
+    await filter.focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    for (let i = 0; i < 100 && answered === 0; i++) await page.waitForTimeout(50);
+    await page.waitForTimeout(200); // to show it
+    assert.equal(await offer.filter({ visible: true }).count(), 0, 'after the focus went on');
+    await filter.focus();
+    await offer.first().waitFor();
+    await page.keyboard.type('n');
+    await page.keyboard.press('Escape');
+    await page.waitForTimeout(1200);
+    assert.equal(await offer.filter({ visible: true }).count(), 0, 'after Escape');
+    await page.keyboard.type('o');
+    await offer.first().waitFor();
+    await page.locator('h1').first().click();
+    await offer.first().waitFor({ state: 'hidden' });
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+  },
+
   async 'a silence by the keyboard, with what may stand in it'() {
     const page = await open('#/alerts');
     await page.locator('main').focus();
@@ -30,14 +60,14 @@ await run({
     await page.getByRole('cell', { name: 'kind = link_lost', exact: true }).first().waitFor();
     const [{ filter }] = (await ask('silences')).silences;
     assert.equal(filter, 'kind = link_lost');
-    await tabTo(page, 'End the silence of kind = link_lost');
+    await tabTo(page, 'End now the silence of kind = link_lost');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => /Nothing is silenced/.test(document.querySelector('main').textContent));
   },
 
   async 'a datagram, the documentation and a question by the keyboard'() {
     const page = await open('#/reports?limit=50');
-    const first = await page.locator('[aria-label=Datagrams] tbody button').first().getAttribute('aria-label');
+    const first = await page.locator('[aria-label=Datagrams] tbody button').first().textContent();
     await page.locator('main').focus();
     await tabTo(page, first);
     await page.keyboard.press('Enter');
