@@ -83,7 +83,7 @@ await run({
     assert.ok((await first.textContent()).includes(links[0].from_name));
     await accessible(page, 'latency over time');
     await shoot(page, 'light-latency-over-time');
-    await first.getByRole('link', { name: /Over time/ }).click();
+    await first.getByRole('link', { name: /over time/ }).click();
     await page.waitForFunction(() => location.hash.includes('from='));
     await settled(page);
     const one = await ask(`heatmap?of=links&interval=10s&${span}&filter=${encodeURIComponent(`from = ${links[0].from} and from_port = ${links[0].from_port} and to = ${links[0].to}`)}`);

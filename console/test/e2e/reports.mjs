@@ -61,13 +61,13 @@ await run({
   async 'the list stands still while one of it is open'() {
     const page = await open('#/reports?limit=50');
     const rows = page.locator('[aria-label=Datagrams] tbody button');
-    const chosen = await rows.nth(3).getAttribute('aria-label');
+    const chosen = await rows.nth(3).textContent();
     await rows.nth(3).click();
     await page.waitForSelector('[role=tree]');
     await page.route('**/api/v1/reports?*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, reports: [] }) }));
     await page.waitForResponse(/reports\?/);
     await page.waitForResponse(/reports\?/); // what came before is shown by now, if it is
-    assert.equal(await page.locator('[aria-label=Datagrams] button[aria-pressed=true]').getAttribute('aria-label'), chosen);
+    assert.equal(await page.locator('[aria-label=Datagrams] button[aria-pressed=true]').textContent(), chosen);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.waitForFunction(() => /No datagram like that/.test(document.querySelector('main').textContent));
     await page.unrouteAll({ behavior: 'ignoreErrors' });
