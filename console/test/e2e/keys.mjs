@@ -1,6 +1,6 @@
 // The pages that need a server with records and alert rules, by the keyboard alone.
 import assert from 'node:assert/strict';
-import { ask, go, open, run } from './browser.mjs';
+import { accessible, ask, go, open, run } from './browser.mjs';
 
 const answered = (page) => page.waitForFunction(() => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent));
 const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent.trim());
@@ -91,5 +91,41 @@ await run({
     await tabTo(page, 'Stacked');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => location.hash.includes('graph=stacked'));
+  },
+
+  async 'a link of the topology by the keyboard, and by its address'() {
+    const page = await open('#/topology');
+    const { links, nodes } = await ask('topology');
+    const name = (id) => nodes.find((node) => node.id === id).name;
+    const [link] = links;
+    const [a, b] = [link.from, link.to].sort((x, y) => x - y);
+    await page.locator('main').focus();
+    await tabTo(page, 'Choose a link');
+    await page.keyboard.type(`${name(a)} – ${name(b)}`);
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('complementary', { name: 'Link' });
+    await panel.waitFor();
+    assert.equal(await panel.locator('h2').textContent(), `${name(a)} – ${name(b)}`);
+    const hash = await page.evaluate(() => location.hash);
+    assert.match(hash, new RegExp(`link=${a}(\\+|%20)${b}`));
+    const other = await open(hash);
+    await other.getByRole('complementary', { name: 'Link' }).waitFor();
+    assert.equal(await other.getByRole('combobox', { name: 'Choose a link' }).inputValue(), `${a} ${b}`);
+    assert.ok((await other.locator('select[aria-label="Choose a link"] option').count()) > links.length / 2);
+  },
+
+  async 'the time line of a burst is a table too'() {
+    const { bursts: [{ id }] } = await ask('bursts?order=peak&limit=1');
+    const { burst } = await ask(`bursts/${id}`);
+    const page = await open(`#/burst?id=${id}`);
+    await page.locator('main').focus();
+    await tabTo(page, `The same as a table: ${burst.timeline.length.toLocaleString('en')} packets`);
+    await page.keyboard.press('Enter');
+    const table = page.locator('[aria-label="Packets of the burst"] table');
+    await table.waitFor();
+    assert.equal(Number(await table.getAttribute('aria-rowcount')) - 1, burst.timeline.length);
+    const first = await table.locator('tbody tr').first().locator('td').first().textContent();
+    assert.equal(Number.parseFloat(first.replaceAll(',', '')), burst.timeline[0].at_ns / 1000);
+    await accessible(page, 'burst as a table');
   },
 });
