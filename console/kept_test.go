@@ -58,6 +58,7 @@ func TestKept(t *testing.T) {
 	drive(t, chromium, "sizes.mjs", below(t, server))
 	drive(t, chromium, "keys.mjs", below(t, server))
 	drive(t, chromium, "robust.mjs", below(t, server))
+	drive(t, chromium, "recover.mjs", below(t, server))
 }
 
 // send sends a datagram to a UDP address.

@@ -14,7 +14,8 @@ export const asApiError = (error: unknown): ApiError => (error instanceof ApiErr
 /** Parameters that are undefined or empty text are left out; null is sent as an empty one. */
 export type Params = Record<string, string | number | boolean | null | undefined>;
 
-const usualPatienceMs = 8000;
+/** patienceMs is how long an answer is waited for: longer than the server's own limit of 20 s, so that its word is heard. */
+export const patienceMs = 25_000;
 
 /** The address of what get asks for, for links to it. */
 export function address(path: string, params: Params): string {
@@ -26,8 +27,8 @@ export function address(path: string, params: Params): string {
 }
 
 /** Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. Only this file reads the API. */
-export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> =>
-  ask<T>(path, params, { cache: 'no-store' }, signal, patienceMs);
+export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, patience = patienceMs): Promise<T> =>
+  ask<T>(path, params, { cache: 'no-store' }, signal, patience);
 
 /** Changes something. It throws as get does. What was taken away may leave no answer, which is null. */
 export const send = <T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> =>
@@ -37,8 +38,8 @@ export const send = <T>(method: 'POST' | 'DELETE', path: string, body?: unknown)
 export const decode = (bytes: Uint8Array<ArrayBuffer>, params: { start?: string; dialect?: string } = {}, signal?: AbortSignal): Promise<DecodeAnswer> =>
   ask<DecodeAnswer>('decode', params, { method: 'POST', body: bytes, headers: { 'Content-Type': 'application/octet-stream' } }, signal);
 
-async function ask<T>(path: string, params: Params, init: RequestInit, signal?: AbortSignal, patienceMs = usualPatienceMs): Promise<T> {
-  const deadline = AbortSignal.timeout(patienceMs);
+async function ask<T>(path: string, params: Params, init: RequestInit, signal?: AbortSignal, patience = patienceMs): Promise<T> {
+  const deadline = AbortSignal.timeout(patience);
   let answer: Response;
   let text: string;
   try {
@@ -47,7 +48,7 @@ async function ask<T>(path: string, params: Params, init: RequestInit, signal?: 
     });
     text = await answer.text(); // which may come late, or break off: that is no answer either
   } catch {
-    throw new ApiError(0, deadline.aborted ? `no answer within ${patienceMs / 1000} s` : 'the server does not answer');
+    throw new ApiError(0, deadline.aborted ? `no answer within ${patience / 1000} s` : 'the server does not answer');
   }
   const value = parsed(text);
   if (answer.ok && (answer.status === 204 && init.method === 'DELETE' || fits(path, value, init.method))) return value as T;

@@ -1,4 +1,5 @@
 import { untrack } from 'svelte';
+import { SvelteSet } from 'svelte/reactivity';
 import { type ApiError, asApiError } from './client';
 
 /** Whether the server answers, for the whole page. */
@@ -42,7 +43,60 @@ const retryMs = 5000;
 export class Live<T> {
   data = $state.raw<T | undefined>();
   error = $state.raw<ApiError | undefined>();
+  /** since when an answer is waited for, by performance.now; null: none is */
+  since = $state<number | null>(null);
+  /** it was given up, and is asked no more until again, or until something else is asked */
+  cancelled = $state(false);
+  #again = $state(0);
+  #stop: () => void = () => undefined;
+
+  /** run polls until the function that it returns is called. It must be called in an effect. */
+  run(load: (signal: AbortSignal) => Promise<T>, intervalMs: number): () => void {
+    void this.#again;
+    return untrack(() => {
+      this.cancelled = false;
+      polled.add(this);
+      const stop = poll(load, this, intervalMs);
+      this.#stop = stop;
+      return () => {
+        stop();
+        polled.delete(this);
+      };
+    });
+  }
+  cancel(): void {
+    this.#stop();
+    this.cancelled = true;
+  }
+  again(): void {
+    this.#again++;
+  }
 }
+
+/** All that the page polls: what takes long is told, and can be given up, at one place. */
+class Polled {
+  #all = new SvelteSet<Live<unknown>>();
+
+  add(live: Live<unknown>): void { this.#all.add(live); }
+  delete(live: Live<unknown>): void { this.#all.delete(live); }
+
+  /** since when the oldest question waits for its answer, by performance.now; null: none does */
+  get since(): number | null {
+    const waiting = [...this.#all].flatMap((live) => (live.since === null ? [] : [live.since]));
+    return waiting.length ? Math.min(...waiting) : null;
+  }
+  get cancelled(): boolean {
+    return [...this.#all].some((live) => live.cancelled);
+  }
+  cancel(): void {
+    for (const live of this.#all) if (live.since !== null) live.cancel();
+  }
+  again(): void {
+    for (const live of this.#all) if (live.cancelled) live.again();
+  }
+}
+
+export const polled = new Polled();
 
 /**
  * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
@@ -55,7 +109,7 @@ export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, interval
     const load = ask();
     const pause = typeof intervalMs === 'number' ? intervalMs : intervalMs();
     const every = pace.held || pause === 0 ? Infinity : pause;
-    return untrack(() => poll(load, result, every));
+    return result.run(load, every);
   });
   return result;
 }
@@ -70,7 +124,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       return;
     }
     const mine = (current = new AbortController());
-    const started = performance.now();
+    const started = (result.since = performance.now());
     let every = intervalMs;
     try {
       const data = await load(mine.signal);
@@ -85,6 +139,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       connection.failed(error);
       every = Math.min(intervalMs, unanswered(error) ? retryMs : 5000);
     }
+    result.since = null;
     if (every < Infinity) timer = setTimeout(round, Math.max(0, every - (performance.now() - started)));
   }
 
@@ -92,6 +147,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
     clearTimeout(timer);
     const old = current;
     current = undefined;
+    result.since = null;
     old?.abort();
   }
 

@@ -2,8 +2,7 @@ import { untrack } from 'svelte';
 import { type ApiError, asApiError } from './client';
 import { connection, pace } from './live.svelte';
 
-/** patienceMs is longer than the store's own limit, so that its word is heard. */
-export const patienceMs = 25_000;
+export { patienceMs } from './client';
 const retryMs = 5000;
 
 /** A Question is one that may take long. It can be cancelled, and the answer before stays while there is no new one. */

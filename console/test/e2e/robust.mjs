@@ -101,28 +101,4 @@ await run({
     assert.ok((await page.textContent('main')).includes('events, the latest first'), 'the old figures stay');
     page.problems = page.problems.filter((text) => !/50[02]/.test(text)); // what the browser says of the answers
   },
-
-  async 'no answer stops a page for good, whatever it is'() {
-    const page = await open('#/alerts');
-    for (const [hash, body] of [['overview', ''], ['flows', '{}'], ['drops', ''], ['docs', '{}'], ['explore?since=10m', '{}'], ['topology', '[1,2]'], ['latency?since=10m', 'null']]) {
-      await page.route('**/api/v1/**', (route) => route.fulfill({ contentType: 'application/json', body }));
-      await page.evaluate((to) => { location.hash = to; }, `#/${hash}`);
-      await state(page, 'disconnected');
-      assert.match(await page.textContent('header ~ .problem'), /not that of a Waybill server/, `${hash}: ${body}`);
-      await page.unrouteAll({ behavior: 'ignoreErrors' });
-      await state(page, 'live');
-      await page.waitForFunction(() => document.querySelector('main h1') && !/Loading …/.test(document.querySelector('main').textContent));
-      assert.equal(await page.locator('main [role=alert]').count(), 0, hash);
-    }
-  },
-
-  async 'an answer that is right outside and wrong inside is an error on the page, and over soon'() {
-    const page = await open('#/drops');
-    await page.route('**/api/v1/flows?*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 1, flows: [{ id: 'a' }] }) }));
-    await page.evaluate(() => { location.hash = '#/flows'; });
-    await page.waitForFunction(() => /met an answer that it cannot show/.test(document.querySelector('main [role=alert]')?.textContent));
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.getByRole('region', { name: 'Flows' }).waitFor();
-    assert.equal(await page.locator('main [role=alert]').count(), 0);
-  },
 });
