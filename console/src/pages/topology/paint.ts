@@ -1,3 +1,4 @@
+import { cut } from '../../lib/cut';
 import { compact, counted } from '../../lib/format';
 import type { Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
@@ -88,7 +89,7 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
   }
   c.fillStyle = tone('--text');
   c.font = font.replace(/^.*?px/, '600 13px');
-  c.fillText(station.name, x, y - 5, boxWidth - 10);
+  c.fillText(cut(station.name, boxWidth - 10, (text) => c.measureText(text).width), x, y - 5);
   c.font = font.replace(/^.*?px/, '11px');
   c.fillStyle = tone('--muted');
   c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
