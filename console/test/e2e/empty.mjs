@@ -1,6 +1,6 @@
 // A server that got no reports yet, and one that does not answer, or late.
 import assert from 'node:assert/strict';
-import { accessible, ask, open, run } from './browser.mjs';
+import { accessible, ask, go, open, run } from './browser.mjs';
 
 const state = (page, want) => page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
@@ -22,6 +22,19 @@ await run({
       await page.waitForFunction((text) => document.querySelector('main').textContent.includes(text), says);
     }
     page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+  },
+
+  async 'a server that keeps no datagrams is asked for them once'() {
+    const page = await open('#/collector');
+    let asked = 0;
+    page.on('request', (request) => { if (/v1\/reports/.test(request.url())) asked++; });
+    for (const hash of ['overview', 'collector', 'overview', 'collector']) {
+      await go(page, `#/${hash}`);
+      await page.waitForTimeout(300);
+    }
+    assert.equal(asked, 0, 'after the first time');
+    assert.equal(page.problems.filter((text) => text.includes('404')).length, 1);
+    page.problems = [];
   },
 
   async 'a server that keeps nothing says how to keep something'() {
