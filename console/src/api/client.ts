@@ -26,7 +26,7 @@ export function address(path: string, params: Params): string {
   return `api/v1/${path}${query.size ? `?${query}` : ''}`;
 }
 
-/** Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. Only this file reads the API. */
+/** Asks for api/v1/{path}, relative to the page. It throws an ApiError, and nothing else. Only this file and stream.ts read the API. */
 export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, patience = patienceMs): Promise<T> =>
   ask<T>(path, params, { cache: 'no-store' }, signal, patience);
 

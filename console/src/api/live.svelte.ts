@@ -48,7 +48,7 @@ export class Live<T> {
   /** it was given up, and is asked no more until again, or until something else is asked */
   cancelled = $state(false);
   #again = $state(0);
-  #stop: () => void = () => undefined;
+  #poll: Poll | undefined;
 
   /** run polls until the function that it returns is called. It must be called in an effect. */
   run(load: (signal: AbortSignal) => Promise<T>, intervalMs: number): () => void {
@@ -56,20 +56,23 @@ export class Live<T> {
     return untrack(() => {
       this.cancelled = false;
       polled.add(this);
-      const stop = poll(load, this, intervalMs);
-      this.#stop = stop;
+      const mine = (this.#poll = poll(load, this, intervalMs));
       return () => {
-        stop();
+        mine.stop();
         polled.delete(this);
       };
     });
   }
   cancel(): void {
-    this.#stop();
+    this.#poll?.pause();
     this.cancelled = true;
   }
   again(): void {
     this.#again++;
+  }
+  /** soon asks at once, or when the answer that is waited for is there, unless it was given up or the page stands still. */
+  soon(): void {
+    if (!this.cancelled) this.#poll?.soon();
   }
 }
 
@@ -114,7 +117,10 @@ export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, interval
   return result;
 }
 
-function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, intervalMs: number): () => void {
+interface Poll { stop: () => void; pause: () => void; soon: () => void }
+
+function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, intervalMs: number): Poll {
+  let wanted = false; // soon was called while an answer was waited for
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | undefined;
 
@@ -123,6 +129,7 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       timer = setTimeout(round, 100);
       return;
     }
+    wanted = false;
     const mine = (current = new AbortController());
     const started = (result.since = performance.now());
     let every = intervalMs;
@@ -140,10 +147,11 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
       every = Math.min(intervalMs, unanswered(error) ? retryMs : 5000);
     }
     result.since = null;
+    if (wanted && !result.error) return void round();
     if (every < Infinity) timer = setTimeout(round, Math.max(0, every - (performance.now() - started)));
   }
 
-  function stop(): void {
+  function pause(): void {
     clearTimeout(timer);
     const old = current;
     current = undefined;
@@ -152,14 +160,26 @@ function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, int
   }
 
   function visibility(): void {
-    stop();
-    if (!document.hidden) void round();
+    pause();
+    if (!document.hidden && !result.cancelled) void round();
   }
 
   document.addEventListener('visibilitychange', visibility);
   visibility();
-  return () => {
-    document.removeEventListener('visibilitychange', visibility);
-    stop();
+  return {
+    stop: () => {
+      document.removeEventListener('visibilitychange', visibility);
+      pause();
+    },
+    pause,
+    soon: () => {
+      if (document.hidden || intervalMs === Infinity) return;
+      if (result.since !== null) {
+        wanted = true;
+        return;
+      }
+      clearTimeout(timer);
+      void round();
+    },
   };
 }

@@ -17,6 +17,7 @@ export class Question<T> {
   #again = $state(0);
   #key = '';
   #stop: () => void = () => undefined;
+  #soon: () => void = () => undefined;
 
   cancel(): void {
     this.#stop();
@@ -28,6 +29,11 @@ export class Question<T> {
     this.#again++;
   }
 
+  /** soon asks at once, or when the answer that is waited for is there; not what was given up or refused, or does not change. */
+  soon(): void {
+    if (!this.cancelled && !this.error) this.#soon();
+  }
+
   /** run asks, and again every everyMs unless that is 0 or the page stands still. It must be called in an effect, whose cleanup it returns. */
   run({ key, load, everyMs: wanted }: Asked<T>): () => void {
     void this.#again;
@@ -35,7 +41,9 @@ export class Question<T> {
     return untrack(() => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       let current: AbortController | undefined;
+      let wanted = false; // soon was called while an answer was waited for
       const round = async (): Promise<void> => {
+        wanted = false;
         const mine = (current = new AbortController());
         this.since = performance.now();
         let next = everyMs;
@@ -55,6 +63,7 @@ export class Question<T> {
           else next = 0; // it would be refused again
         }
         this.since = null;
+        if (wanted && !this.error) return void round();
         if (next > 0) timer = setTimeout(round, next);
       };
       const stop = (): void => {
@@ -69,6 +78,15 @@ export class Question<T> {
         else if (!this.cancelled && current === undefined) void round();
       };
       this.#stop = stop;
+      this.#soon = () => {
+        if (everyMs === 0 || document.hidden) return;
+        if (this.since !== null) {
+          wanted = true;
+          return;
+        }
+        clearTimeout(timer);
+        void round();
+      };
       this.cancelled = false;
       if (key !== this.#key) this.stale = true;
       this.#key = key;

@@ -1,6 +1,6 @@
 // Alerts, silences, and who takes care of an event: changes by the console are what the API then says.
 import assert from 'node:assert/strict';
-import { accessible, ask, go, open, run, shoot } from './browser.mjs';
+import { accessible, ask, base, go, open, run, shoot } from './browser.mjs';
 
 const rowsOf = async (page, label) => Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
 
@@ -64,7 +64,7 @@ await run({
     const { silences } = await ask('silences');
     assert.equal(silences.length, 1);
     assert.ok(Math.abs(Date.parse(silences[0].until) - Date.now() - 1_800_000) < 60_000, silences[0].until);
-    await page.getByRole('button', { name: /^End the silence/ }).click();
+    await page.getByRole('button', { name: /^End now the silence/ }).click();
     await page.waitForFunction(() => /Nothing is silenced/.test(document.querySelector('main').textContent));
     assert.equal((await ask('silences')).total, 0);
     await page.getByLabel('Alerts about events with').fill('kindd = loop');
@@ -72,5 +72,26 @@ await run({
     await page.waitForSelector('main [role=alert]');
     assert.match(await page.textContent('main [role=alert]'), /kindd/);
     page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
+  },
+
+  async 'what happens shows by the stream, whenever the page would ask'() {
+    const { events: [event] } = await ask('events?open=true&severity=warning&limit=1');
+    for (const hash of ['events', 'overview']) {
+      const page = await open('#/alerts');
+      const streamed = page.waitForResponse(/events\/stream/);
+      await page.clock.install();
+      await go(page, `#/${hash}`);
+      await streamed;
+      await page.waitForTimeout(1000); // what goes on when the stream begins
+      await page.clock.pauseAt(Date.now() + 3600_000); // from here on no timer fires: the page does not ask by itself
+      await page.waitForTimeout(500); // answers that are on their way
+      const again = page.waitForResponse(/v1\/events\?/);
+      const answer = await fetch(`${base}api/v1/events/${event.id}/acknowledge`, { method: 'POST' });
+      assert.equal(answer.status, 200);
+      await again;
+      if (hash === 'events') await page.locator('[aria-label=Events] .good').first().waitFor();
+      await page.clock.resume();
+      await fetch(`${base}api/v1/events/${event.id}/acknowledge`, { method: 'DELETE' });
+    }
   },
 });
