@@ -44,7 +44,7 @@ test('the use of a cable is that of its busier port: the latest now, the mean of
 test('a large picture is drawn in parts, a small one at once, and what is out of view not at all', () => {
   const paint = (leaves: number, spines: number, zoom: number, x: number): { parts: number; strokes: number } => {
     let strokes = 0;
-    const context = new Proxy({ canvas: { width: 1000, height: 1000 }, font: '13px x' } as Record<string, unknown>, {
+    const context = new Proxy({ canvas: { width: 1000, height: 1000 }, font: '13px x', measureText: (text: string) => ({ width: 7 * text.length }) } as Record<string, unknown>, {
       get: (target, name: string) => target[name] ?? (() => { if (name === 'lineTo') strokes++; }), set: () => true,
     }) as unknown as CanvasRenderingContext2D;
     const links = Array.from({ length: leaves * spines }, (_, i) => link(1 + (i % leaves), 1, leaves + 1 + Math.floor(i / leaves), 1, 1));
