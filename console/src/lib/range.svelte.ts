@@ -7,7 +7,10 @@ import { parseSpan, spanParams, type Span } from './time';
 const usual: Record<string, Span> = { explore: { kind: 'last', ms: 3_600_000 } };
 
 class Range {
-  #steps = 0; // zooms that can be taken back
+  /** how many zooms lead here, which can be taken back: it is kept with the step in the history, and so after a reload. */
+  get #zooms(): number {
+    return (history.state as { zooms?: number } | null)?.zooms ?? 0;
+  }
 
   get span(): Span {
     const span = parseSpan(route.get('since'), route.get('until'));
@@ -46,20 +49,20 @@ class Range {
   set(span: Span): void {
     const { since = '', until = '' } = spanParams(span);
     route.change({ since, until });
-    this.#steps = 0;
+    history.replaceState(null, '');
   }
 
   /** zoom goes to a part of the range; the browser's Back, and back, return. */
   zoom(from: number, to: number): void {
     const whole = { from: Math.floor(Math.min(from, to) / 1000) * 1000, to: Math.ceil(Math.max(from, to) / 1000) * 1000 };
-    this.#steps++;
+    const zooms = this.#zooms + 1;
     location.hash = href(route.page, { ...route.params, ...spanParams({ kind: 'fixed', ...whole }) });
+    history.replaceState({ zooms }, '');
   }
 
   /** back takes the last zoom back, or else shows twice as much. */
   back(): void {
-    if (this.#steps > 0) {
-      this.#steps--;
+    if (this.#zooms > 0) {
       history.back();
       return;
     }

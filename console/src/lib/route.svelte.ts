@@ -56,7 +56,7 @@ class Route {
   /** change sets several parameters at once, without a step in the history. */
   change(values: Values): void {
     const hash = href(this.#now.page, { ...this.params, ...values });
-    history.replaceState(null, '', hash);
+    history.replaceState(history.state, '', hash);
     this.#now = parse(hash);
   }
 }

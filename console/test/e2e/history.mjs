@@ -114,6 +114,8 @@ await run({
     const ms = Date.parse(params.get('until')) - Date.parse(params.get('since'));
     assert.ok(ms > 250_000 && ms < 350_000, `${ms} ms of 10 minutes`);
     await settled(page);
+    await page.reload(); // which a double click sees through
+    await settled(page);
     await page.locator('canvas').dblclick({ position: { x: 300, y: 100 } });
     await page.waitForFunction((to) => location.hash === to, `#/latency?${span}`);
     await settled(page);
