@@ -87,6 +87,25 @@ await run({
     await canvas.waitFor();
   },
 
+  async 'a long question is cancelled, and asked again'() {
+    const page = await open('#/docs');
+    let slow = true;
+    await page.route('**/api/v1/flows?*since=*', async (route) => {
+      while (slow) await new Promise((done) => setTimeout(done, 100));
+      await route.continue().catch(() => null); // it was given up
+    });
+    await page.evaluate(() => { location.hash = '#/flows?since=10m'; });
+    await page.getByText(/Asking the store/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText(/Cancelled/).waitFor();
+    assert.equal(await page.locator('progress').count(), 0);
+    slow = false;
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.waitForSelector(table);
+    await page.getByText(/Cancelled/).waitFor({ state: 'detached' });
+    page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+  },
+
   async '100,000 rows'() {
     const page = await open('#/flows');
     let asked = 0;
@@ -105,9 +124,9 @@ await run({
     await page.locator(table).evaluate((region) => { region.scrollTop = region.scrollHeight; });
     await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor(); // number 99,999
     await page.getByRole('button', { name: 'Packets' }).click();
-    await page.getByRole('button', { name: 'Packets' }).click(); // the smallest first
+    await page.getByRole('button', { name: 'Packets' }).click(); // the smallest first, from its beginning
     await page.waitForSelector('th[aria-sort=ascending]');
-    await page.locator(table).evaluate((region) => { region.scrollTop = 0; });
+    assert.equal(await page.locator(table).evaluate((region) => region.scrollTop), 0);
     await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor();
     await page.selectOption('label:has-text("Group by") select', 'src_net');
     await page.waitForFunction(() => /in 391 groups/.test(document.querySelector('main').textContent)); // 100,000 / 256, and a part
