@@ -1,7 +1,7 @@
 // How soon each page shows something, and that nothing moves while its answers come. The times are told, not judged: a test machine has other
 // work.
 import assert from 'node:assert/strict';
-import { ask, open, run } from './browser.mjs';
+import { ask, base, open, run } from './browser.mjs';
 
 const [flow] = (await ask('flows?order=packets&limit=1')).flows;
 const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
@@ -20,7 +20,7 @@ function watch() {
   new PerformanceObserver((list) => { window.largest = list.getEntries().at(-1).startTime; }).observe({ type: 'largest-contentful-paint', buffered: true });
 }
 
-await run(Object.fromEntries([...now, ...past].map((hash) => [hash.slice(0, 24), async () => {
+await run({ ...Object.fromEntries([...now, ...past].map((hash) => [hash.slice(0, 24), async () => {
   const page = await open(`#/${hash}`, {}, watch);
   await page.waitForTimeout(1000); // some things come a little later, and now is asked for again
   page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules, and keeps no datagrams
@@ -28,4 +28,22 @@ await run(Object.fromEntries([...now, ...past].map((hash) => [hash.slice(0, 24),
   console.log(`     first paint after ${Math.round(first)} ms, the largest after ${Math.round(largest)} ms`);
   const sum = moved.reduce((all, { by }) => all + by, 0);
   assert.ok(sum < 0.002, `moved by ${sum}: ${moved.map(({ what }) => what).join('; ')}`);
-}])));
+}])),
+
+  async 'nothing of a flow moves when its pictures come late, on a screen that shows all of it'() {
+    const one = (await ask('flows?limit=1000')).flows.find((f) => f.paths.length === 1 && f.path_changes === 0);
+    const params = new URLSearchParams({ id: one.id, src: one.src, dst: one.dst, sport: one.src_port, dport: one.dst_port, protocol: one.protocol });
+    const page = await open('#/docs', { viewport: { width: 1280, height: 2000 } }, watch);
+    await page.route(/\/paths\?|heatmap\?/, async (route) => {
+      await new Promise((done) => setTimeout(done, 700)); // after the first picture of the page
+      await route.continue().catch(() => null);
+    });
+    await page.goto('about:blank');
+    await page.goto(`${base}#/flow?${params}`);
+    await page.locator('[aria-label="Latency over time"] canvas').waitFor();
+    await page.waitForTimeout(500);
+    const moved = await page.evaluate(() => window.moved);
+    assert.ok(moved.reduce((all, { by }) => all + by, 0) < 0.002, JSON.stringify(moved));
+    page.problems = page.problems.filter((text) => !text.includes('404')); // this server keeps no datagrams
+  },
+});
