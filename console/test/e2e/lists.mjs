@@ -172,4 +172,27 @@ await run({
       page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
     }
   },
+
+  async 'a time of another day says the day, however short ago it was'() {
+    const { events: [event] } = await ask('events?limit=1');
+    const east = ((20 - new Date(event.start).getUTCHours() + 36) % 24) - 12; // where it was 20 o'clock
+    const timeZone = `Etc/GMT${east > 0 ? '-' : '+'}${Math.abs(east)}`; // the sign is that of POSIX
+    const page = await open('#/alerts', { timezoneId: timeZone });
+    const shown = page.locator(`time[datetime="${event.start}"]`).first();
+    const day = new Date(event.start).toLocaleDateString('en-US', { timeZone });
+    for (const [hours, said] of [[1, false], [10, true]]) {
+      await page.clock.setFixedTime(Date.parse(event.start) + hours * 3600_000);
+      await go(page, '#/alerts');
+      await go(page, `#/event?id=${event.id}`);
+      await shown.waitFor();
+      assert.equal((await shown.textContent()).includes(day), said, `${await shown.textContent()}, ${hours} h later in ${timeZone}`);
+    }
+  },
+
+  async 'when an exporter sent its last report is told in UTC'() {
+    const { exporters } = await ask('exporters');
+    const page = await open('#/overview');
+    const titles = await page.locator('main [title^="last report"]').evaluateAll((list) => list.map((e) => e.title));
+    assert.deepEqual(titles.toSorted(), exporters.map((e) => `last report ${e.last.slice(0, 19).replace('T', ' ')} UTC`).toSorted());
+  },
 });
