@@ -185,7 +185,7 @@ func below(t *testing.T, server string) string {
 // drive runs one of the scripts that tell a browser what to do.
 func drive(t *testing.T, chromium, script, url string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", "test/e2e/"+script)
 	cmd.Env = append(os.Environ(), "CONSOLE_URL="+url, "CHROMIUM="+chromium)

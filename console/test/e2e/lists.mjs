@@ -89,6 +89,19 @@ await run({
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   },
 
+  async 'a list of now that has more says of how many it is'() {
+    const page = await open('#/overview');
+    for (const [name, of] of [['events', 'events'], ['queues', 'bursts']]) {
+      const answer = await ask(`${of}?limit=1`);
+      assert.equal(answer[of].length, 1);
+      await page.route(new RegExp(`api/v1/${of}\\?`), (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ ...answer, total: 1147, next_cursor: 'more' }) }));
+      await go(page, `#/${name}`);
+      await page.waitForFunction(() => /1 of 1,147/.test(document.querySelector('main').textContent));
+      assert.ok(!(await page.textContent('main')).includes('that began in this time'), name);
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
+    }
+  },
+
   async 'every list has a filter'() {
     const page = await open('#/flows');
     const filters = [
