@@ -167,11 +167,11 @@ await run({
     const page = await open('#/overview');
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the page');
-    for (let i = 0; i < 20 && (await page.evaluate(() => document.activeElement.textContent)) !== 'Drops'; i++) await page.keyboard.press('Tab');
+    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent)) !== 'Drops'; i++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => location.hash === '#/drops' && document.activeElement === document.querySelector('main'));
     await page.waitForSelector('th button');
-    for (let i = 0; i < 20 && (await page.evaluate(() => document.activeElement.textContent.trim())) !== 'Packets'; i++) await page.keyboard.press('Tab');
+    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent.trim())) !== 'Packets'; i++) await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForSelector('th[aria-sort=descending]');
   },
