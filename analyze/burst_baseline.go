@@ -3,17 +3,15 @@ package analyze
 // A burstBaseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
 // and what it exceeds in one second of 64. All are followed by small steps up and down, which end where the right share of the
 // time is on either side; a few bursts do not move them, and what stays for half a minute is usual.
-//
-// Where packets are dropped for want of room, half of that room is long, however usual it is.
 type burstBaseline struct {
 	second  uint64  // of the latest sample, in units of 2^secondBits ns
 	highest uint64  // the longest queue in it
 	peak    float64 // exceeded in one second of 64
 	room    uint64  // length of the queue when it last had no room for a packet; 0: it always had
 
-	slot                   uint64 // of the last step, in units of 2^slotBits ns: about a millisecond
-	median, deviation      float64
-	leastWait, leastBefore uint32 // ns, of the packets of this epoch and the one before
+	slot                   uint64  // of the last step, in units of 2^slotBits ns: about a millisecond
+	median, deviation      float64 // the second is never more: half of the time the queue is between empty and the median
+	leastWait, leastBefore uint32  // ns, of the packets of this epoch and the one before
 	epoch                  uint64
 }
 
@@ -21,6 +19,7 @@ const (
 	slotBits  = 20
 	epochBits = 33 // 8.6 s
 	steps     = 4096
+	usualNs   = 30e9 // a burst that lasts for so long is over when the median has come up to the queue
 
 	secondBits = 30 // 1.07 s
 	peakSteps  = 32
@@ -57,7 +56,9 @@ func (b *burstBaseline) level(v uint64, in, least uint64) {
 	}
 	step := (b.median + float64(least)) / steps
 	if b.slot > 0 {
-		b.median = max(0, b.median-step*float64(slot-b.slot-1))
+		empty := step * float64(slot-b.slot-1)
+		b.median = max(0, b.median-empty)
+		b.deviation = min(b.deviation+empty, b.median)
 	}
 	b.slot = slot
 	away := float64(v) - b.median
@@ -72,6 +73,7 @@ func (b *burstBaseline) level(v uint64, in, least uint64) {
 	} else {
 		b.deviation = max(0, b.deviation-step)
 	}
+	b.deviation = min(b.deviation, b.median)
 }
 
 // longest notes the length of the queue at a moment, of which the longest of each second counts.
@@ -93,19 +95,26 @@ func (b *burstBaseline) longest(v uint64, in, least uint64) {
 	b.second, b.highest = second, v
 }
 
-// thresholds returns above which length a burst starts and at which it ends. 1.4826 median absolute deviations are one
-// standard deviation of values that are normally distributed, and 6 of those are above. What is half as much again as the peak
-// of all but one second in 64 is unusual.
+// thresholds returns above which length a burst starts, and at which it ends: half way back to the median. 1.4826 median absolute
+// deviations are one standard deviation of values that are normally distributed, and 6 of those are above. What is half as much
+// again as the peak of all but one second in 64 is unusual.
+//
+// Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes. Only a queue
+// that takes more than a quarter of the room most of the time has no bursts if it swings up and down in all of it.
 func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
-		peak := uint64(1.5 * b.peak)
-		if b.room > 0 {
-			peak = min(peak, b.room/2)
+		level, peak := b.median+6*1.4826*b.deviation, 1.5*b.peak
+		if room := float64(b.room); room > 0 {
+			long := (b.median + room) / 2
+			peak = min(peak, long)
+			if b.median < room/4 {
+				level = min(level, long)
+			}
 		}
-		above = max(least, uint64(b.median+6*1.4826*b.deviation), peak)
+		above = uint64(max(b.median+float64(least), level, peak))
 	}
 	if below == 0 || below >= above {
-		below = above / 2
+		below = (uint64(b.median) + above) / 2
 	}
 	return above, below
 }

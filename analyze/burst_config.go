@@ -4,7 +4,7 @@ package analyze
 type BurstConfig struct {
 	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends. An
 	// AboveBytes of 0 takes it from the queue's own past: what is unusual there, see burstBaseline, and at least
-	// MinAboveBytes. A BelowBytes of 0 is half of the other.
+	// MinAboveBytes more than the median. A BelowBytes of 0 is half of the other, or half way from it to the median.
 	AboveBytes, BelowBytes, MinAboveBytes uint64
 	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait there
 	// beyond what they wait in the empty queue.

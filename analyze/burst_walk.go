@@ -100,6 +100,9 @@ func (b *Bursts) look(q *burstQueue, k *queued) {
 		least = above
 	}
 	if w.on {
+		if k.in-w.startNs > usualNs {
+			w.below = max(w.below, uint64(q.usual.median))
+		}
 		if endNs, over := w.overBefore(q, k.in, before); over {
 			b.close(q, endNs, k.in)
 		}

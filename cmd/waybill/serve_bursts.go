@@ -12,7 +12,7 @@ import (
 // burstSettings say which queues are long. Sizes are bytes as switches report them.
 type burstSettings struct {
 	Above    string `yaml:"above"`     // a burst begins above this; "auto": what is unusual for the queue
-	Below    string `yaml:"below"`     // and ends at or below this; "": half of above
+	Below    string `yaml:"below"`     // and ends at or below this; "": half way back to what is usual
 	MinAbove string `yaml:"min_above"` // the least that auto may choose
 }
 
