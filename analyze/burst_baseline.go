@@ -1,12 +1,13 @@
 package analyze
 
 // A burstBaseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
-// and what it exceeds in one second of 64. All are followed by small steps up and down, which end where the right share of the
+// and what it exceeds in one second of 64 and in one of 8. All are followed by small steps up and down, which end where the right share of the
 // time is on either side; a few bursts do not move them, and what stays for half a minute is usual.
 type burstBaseline struct {
 	second  uint64  // of the latest sample, in units of 2^secondBits ns
 	highest uint64  // the longest queue in it
-	peak    float64 // exceeded in one second of 64
+	peak    float64 // exceeded in one second of rare
+	busy    float64 // exceeded in one second of common
 	room    uint64  // length of the queue when it last had no room for a packet; 0: it always had
 
 	slot                   uint64  // of the last step, in units of 2^slotBits ns: about a millisecond
@@ -23,7 +24,8 @@ const (
 
 	secondBits = 30 // 1.07 s
 	peakSteps  = 32
-	rareness   = 64 // seconds, one of which the queue is longer than peak
+	rare       = 64
+	common     = 8
 )
 
 // newBurstBaseline knows nothing yet.
@@ -84,26 +86,35 @@ func (b *burstBaseline) longest(v uint64, in, least uint64) {
 		return
 	}
 	if b.second > 0 {
-		step := (b.peak + float64(least)) / peakSteps
-		if away := float64(b.highest) - b.peak; away > 0 {
-			b.peak += min(step, away)
-		} else {
-			b.peak -= min(step/rareness, -away)
-		}
-		b.peak = max(0, b.peak-step/rareness*float64(second-b.second-1)) // the queue was empty
+		empty := float64(second - b.second - 1)
+		b.peak = exceeded(b.peak, float64(b.highest), empty, float64(least), rare)
+		b.busy = exceeded(b.busy, float64(b.highest), empty, float64(least), common)
 	}
 	b.second, b.highest = second, v
 }
 
+// exceeded returns what peak, which the queue exceeds in one second of so many, is behind one in which highest was the longest queue
+// and some in which it was empty.
+func exceeded(peak, highest, empty, least, of float64) float64 {
+	step := (peak + least) / peakSteps
+	if away := highest - peak; away > 0 {
+		peak += min(step, away)
+	} else {
+		peak -= min(step/of, -away)
+	}
+	return max(0, peak-step/of*empty)
+}
+
 // thresholds returns above which length a burst starts, and at which it ends: half way back to the median. 1.4826 median absolute
 // deviations are one standard deviation of values that are normally distributed, and 6 of those are above. What is half as much
-// again as the peak of all but one second in 64 is unusual.
+// again as the peak of all but one second in 64 is unusual, and so is what is three times that of all but one in 8: what fills
+// some seconds of each minute.
 //
 // Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes. Only a queue
 // that takes more than a quarter of the room most of the time has no bursts if it swings up and down in all of it.
 func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
-		level, peak := b.median+6*1.4826*b.deviation, 1.5*b.peak
+		level, peak := b.median+6*1.4826*b.deviation, min(1.5*b.peak, 3*b.busy)
 		if room := float64(b.room); room > 0 {
 			long := (b.median + room) / 2
 			peak = min(peak, long)
@@ -125,7 +136,7 @@ func (b *burstBaseline) merge(o *burstBaseline) {
 		b.slot, b.median, b.deviation = o.slot, o.median, o.deviation
 	}
 	if o.second > b.second {
-		b.second, b.highest, b.peak, b.room = o.second, o.highest, o.peak, o.room
+		b.second, b.highest, b.peak, b.busy, b.room = o.second, o.highest, o.peak, o.busy, o.room
 	}
 	switch {
 	case o.epoch == b.epoch:

@@ -56,18 +56,17 @@ func (m *modelQueue) end() []Burst {
 
 // A queue that is idle for a minute and flooded for five seconds, for half an hour, has a burst each time.
 func TestBurstsFloods(t *testing.T) {
-	const (
-		floods  = 30
-		packets = 10_000 // 24 Mbit/s
-		everyNs = uint64(5*time.Second) / packets
-	)
+	const floods = 30
 	for _, c := range []struct {
-		name   string
-		room   uint64 // packets
-		idleNs uint64 // from one packet to the next between two floods; 0: there are none
+		name    string
+		packets uint64 // of a flood; 8333 are what the link takes
+		room    uint64 // packets
+		idleNs  uint64 // from one packet to the next between two floods; 0: there are none
 	}{
-		{"drops", 300, 0},
-		{"drops, and packets in between", 300, 50e6},
+		{"drops", 10_000, 300, 0},
+		{"drops, and packets in between", 10_000, 300, 50e6},
+		{"room for all", 8600, 300, 0},
+		{"room for all, and packets in between", 8600, 300, 50e6},
 	} {
 		m := &modelQueue{bursts: NewBursts(DefaultBurstConfig()), room: c.room, nextNs: 1e12}
 		var want []Burst
@@ -77,8 +76,8 @@ func TestBurstsFloods(t *testing.T) {
 			}
 			startNs += uint64(time.Minute)
 			before := m.drops
-			for i := range uint64(packets) {
-				m.come(startNs + i*everyNs)
+			for i := range c.packets {
+				m.come(startNs + i*uint64(5*time.Second)/c.packets)
 			}
 			want = append(want, Burst{StartNs: startNs, EndNs: m.freeNs, Drops: m.drops - before})
 			startNs += uint64(5 * time.Second) // in which the queue empties
