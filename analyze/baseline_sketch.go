@@ -18,7 +18,7 @@ func (w *baselineWindow) add(value uint64) {
 }
 
 func (w *baselineWindow) quantile(q float64) uint64 {
-	return min(max(quantile(&w.shape, w.buckets[:], q), w.min), w.max)
+	return min(max(middleQuantile(&w.shape, w.buckets[:], q), w.min), w.max)
 }
 
 func (w *baselineWindow) merge(o *baselineWindow) {
@@ -86,7 +86,7 @@ func addBuckets[T uint16 | uint32](s *shape, buckets []T, from *shape, counts []
 
 // spread returns the median and the median absolute deviation from it.
 func (s *baselineSketch) spread() (median, mad uint64) {
-	median = quantile(&s.shape, s.buckets[:], 0.5)
+	median = middleQuantile(&s.shape, s.buckets[:], 0.5)
 	type pile struct {
 		away  float64
 		count uint16

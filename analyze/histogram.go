@@ -110,13 +110,14 @@ func halve[T uint16 | uint32](s *shape, buckets []T) {
 	s.shift++
 }
 
-// relativeError is the largest error of a quantile: half a bucket.
+// relativeError is the largest error of a middle: half a bucket.
 func (s *shape) relativeError() float64 {
 	return math.Exp2(math.Exp2(float64(s.shift)-maxScale)/2) - 1
 }
 
-// quantile returns the value below which the share q of the counts lies, to within relativeError.
-func quantile[T uint16 | uint32](s *shape, buckets []T, q float64) uint64 {
+// middleQuantile returns the middle of the bucket that has the value below which the share q of the counts lies. It is for sketches,
+// which know nothing but counts.
+func middleQuantile[T uint16 | uint32](s *shape, buckets []T, q float64) uint64 {
 	var total uint64
 	for _, c := range buckets[:s.n] {
 		total += uint64(c)
@@ -160,17 +161,16 @@ func (s *summary) merge(o *summary) {
 	s.count += o.count
 }
 
+// distribution sums up what was counted, without percentiles if no buckets are kept.
 func distribution[T uint16 | uint32](e *summary, s *shape, buckets []T) *telemetry.Distribution {
-	if e.count == 0 {
-		return nil
+	var memory [len(histogram{}.buckets)]telemetry.Bucket
+	list := memory[:0]
+	for i, n := range buckets[:s.n] {
+		if n > 0 {
+			list = append(list, telemetry.ExponentialBucket(maxScale-int8(s.shift), int(s.start)+i, uint64(n)))
+		}
 	}
-	d := &telemetry.Distribution{Count: e.count, Min: e.min, Max: e.max, Mean: float64(e.sum) / float64(e.count)}
-	if s.n > 0 {
-		d.P50 = min(max(quantile(s, buckets, 0.50), e.min), e.max)
-		d.P99 = min(max(quantile(s, buckets, 0.99), e.min), e.max)
-		d.RelativeError = s.relativeError()
-	}
-	return d
+	return telemetry.DistributionOf(list, e.count, e.sum, e.min, e.max)
 }
 
 // A histogram is the distribution kept for a path or a hop of it: 160 buckets.

@@ -1,13 +1,9 @@
 package analyze
 
-import (
-	"math"
-
-	"github.com/waybill-int/waybill/telemetry"
-)
+import "github.com/waybill-int/waybill/telemetry"
 
 // histogramSince is what a histogram counted after an earlier state of it. Count and Sum are exact. So are Min and Max if the
-// histogram's own changed; else they are ends of buckets. The counts are put into memory, if it is large enough.
+// histogram's own changed, or it is one value; else they are ends of buckets. The counts are put into memory, if it is large enough.
 func histogramSince[T uint16 | uint32](e *summary, s *shape, buckets []T, before *summary, beforeShape *shape, beforeBuckets []T, memory []uint64) telemetry.Histogram {
 	h := telemetry.Histogram{Count: e.count - before.count, Sum: e.sum - before.sum, Scale: int8(maxScale - int(s.shift)), Start: s.start}
 	if h.Count == 0 {
@@ -34,10 +30,13 @@ func histogramSince[T uint16 | uint32](e *summary, s *shape, buckets []T, before
 	h.Counts = h.Counts[low : high+1]
 	h.Min, h.Max = e.min, e.max
 	if before.count > 0 && e.min == before.min {
-		h.Min = max(e.min, uint64(math.Exp2(float64(h.Start)*math.Exp2(-float64(h.Scale)))))
+		h.Min = max(e.min, telemetry.ExponentialBucket(h.Scale, int(h.Start), 0).Low)
 	}
 	if before.count > 0 && e.max == before.max {
-		h.Max = min(e.max, uint64(math.Exp2(float64(int(h.Start)+len(h.Counts))*math.Exp2(-float64(h.Scale)))))
+		h.Max = min(e.max, telemetry.ExponentialBucket(h.Scale, int(h.Start)+len(h.Counts)-1, 0).High)
+	}
+	if h.Count == 1 {
+		h.Min, h.Max = h.Sum, h.Sum
 	}
 	return h
 }

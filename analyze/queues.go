@@ -2,7 +2,6 @@ package analyze
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 	"time"
@@ -34,11 +33,7 @@ type depthHistogram struct {
 	buckets [depthBuckets]uint32
 }
 
-const (
-	depthBuckets = 240
-	// depthError is the largest relative error of a quantile: half a bucket, which is an eighth of its lower bound.
-	depthError = 1. / 16
-)
+const depthBuckets = 240
 
 // depthBucket returns the bucket of v. Values below 16 have one each.
 func depthBucket(v uint32) int {
@@ -46,10 +41,10 @@ func depthBucket(v uint32) int {
 	return e<<3 + int(v>>e)
 }
 
-// depthOf returns the middle of a bucket.
-func depthOf(bucket int) uint64 {
+// depthsOf returns the least and the largest value of a bucket.
+func depthsOf(bucket int) (low, high uint64) {
 	e := max(bucket>>3-1, 0)
-	return (uint64(bucket-e<<3)<<e + (uint64(bucket-e<<3)+1)<<e - 1) / 2
+	return uint64(bucket-e<<3) << e, (uint64(bucket-e<<3)+1)<<e - 1
 }
 
 func (h *depthHistogram) add(v uint32) {
@@ -70,29 +65,16 @@ func (h *depthHistogram) merge(o *depthHistogram) {
 	}
 }
 
-func (h *depthHistogram) quantile(q float64) uint64 {
-	total := uint64(0) // which is less than count if values have faded
-	for _, n := range h.buckets {
-		total += uint64(n)
-	}
-	rank := uint64(math.Ceil(q * float64(total)))
-	for i, n := range h.buckets {
-		if rank <= uint64(n) {
-			return min(max(depthOf(i), h.min), h.max)
-		}
-		rank -= uint64(n)
-	}
-	return h.max
-}
-
 func (h *depthHistogram) distribution() *telemetry.Distribution {
-	if h.count == 0 {
-		return nil
+	var memory [depthBuckets]telemetry.Bucket
+	list := memory[:0]
+	for i, n := range h.buckets {
+		if n > 0 {
+			low, high := depthsOf(i)
+			list = append(list, telemetry.Bucket{Low: low, High: high, Count: uint64(n)})
+		}
 	}
-	return &telemetry.Distribution{
-		Count: h.count, Min: h.min, Max: h.max, Mean: float64(h.sum) / float64(h.count),
-		P50: h.quantile(0.5), P99: h.quantile(0.99), RelativeError: depthError,
-	}
+	return telemetry.DistributionOf(list, h.count, h.sum, h.min, h.max)
 }
 
 // A congestionStat sums up a congestion status, whose unit only the device knows.

@@ -167,7 +167,7 @@ type nodeCount struct {
 
 func (r *nodeCount) into(n *telemetry.Node) {
 	if r.Latency != nil {
-		n.LatencyNs = distributionOf(r.Latency)
+		n.LatencyNs = r.Latency.Distribution()
 	}
 	if r.Drops != nil {
 		n.Drops = *r.Drops

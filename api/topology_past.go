@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"math"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -251,7 +250,7 @@ func (b *pastBuilder) countLink(r *linkCount) {
 	if r.Delay == nil {
 		return
 	}
-	l.Delay = &telemetry.Delay{NS: distributionOf(r.Delay)}
+	l.Delay = &telemetry.Delay{NS: r.Delay.Distribution()}
 	if r.Uncertainty != nil {
 		uncertainty := uint64(*r.Uncertainty)
 		l.Delay.UncertaintyNs = &uncertainty
@@ -267,14 +266,6 @@ func (r *linkCount) use() (u telemetry.UtilizationSum) {
 		u = telemetry.UtilizationSum{Samples: *r.UseSamples, Sum: *r.UseSum, Max: *r.UseMax}
 	}
 	return u
-}
-
-// distributionOf sums up a histogram.
-func distributionOf(h *telemetry.Histogram) *telemetry.Distribution {
-	return &telemetry.Distribution{
-		Count: h.Count, Min: h.Min, Mean: float64(h.Sum) / float64(h.Count), Max: h.Max, P50: h.Quantile(0.5), P99: h.Quantile(0.99),
-		RelativeError: math.Exp2(math.Exp2(-float64(h.Scale))/2) - 1, // half a bucket
-	}
 }
 
 func hostNameOf(r *hostTime) hostName {

@@ -1,7 +1,5 @@
 package telemetry
 
-import "math"
-
 // A Histogram is a base-2 exponential histogram: bucket i at scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s), and
 // Counts are those of the buckets from Start on. Count, Sum, Min and Max are exact unless the type that holds it says
 // otherwise. A histogram without values has no counts.
@@ -36,19 +34,29 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.Scale, h.Start, h.Counts = scale, int16(low), counts
 }
 
-// Quantile returns the value below which the share q of the values lies, to within half a bucket; 0 if there are none.
+// Quantile returns the value below which the share q of the values lies, as far as the histogram tells; 0 if there are none.
 func (h *Histogram) Quantile(q float64) uint64 {
-	var total uint64
-	for _, n := range h.Counts {
-		total += n
-	}
-	rank := max(uint64(math.Ceil(q*float64(total))), 1)
+	var memory [histogramBuckets]Bucket
+	s := newSpread(h.buckets(memory[:0]), h.Count, h.Sum, h.Min, h.Max)
+	value, _ := s.quantile(q)
+	return min(max(value, h.Min), h.Max)
+}
+
+// Distribution sums up h; nil if it has no values.
+func (h *Histogram) Distribution() *Distribution {
+	var memory [histogramBuckets]Bucket
+	return DistributionOf(h.buckets(memory[:0]), h.Count, h.Sum, h.Min, h.Max)
+}
+
+// histogramBuckets is how many buckets histograms usually have at most.
+const histogramBuckets = 160
+
+// buckets appends those that have values to list.
+func (h *Histogram) buckets(list []Bucket) []Bucket {
 	for i, n := range h.Counts {
-		if rank <= n {
-			middle := (float64(int(h.Start)+i) + 0.5) * math.Exp2(-float64(h.Scale))
-			return min(max(uint64(math.Round(math.Exp2(middle))), h.Min), h.Max)
+		if n > 0 {
+			list = append(list, ExponentialBucket(h.Scale, int(h.Start)+i, n))
 		}
-		rank -= n
 	}
-	return 0
+	return list
 }

@@ -1,6 +1,9 @@
 package duckdb
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // A role says what becomes of a column when rows are put together.
 type role uint8
@@ -62,12 +65,14 @@ func mean(name string) derived {
 	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}}
 }
 
-// quantile is a derived percentile of a histogram, which is within its extremes: the middle of a bucket may lie outside.
+// quantile is a derived percentile of a histogram.
 func quantile(name, percent string) derived {
-	return derived{
-		name: name + "_p" + percent, needs: []string{name + "_scale", name + "_buckets", name + "_counts", name + "_min", name + "_max"},
-		text: "greatest(least(histogram_quantile(" + name + "_scale, " + name + "_buckets, " + name + "_counts, 0." + percent + "), " + name + "_max), " + name + "_min)",
+	d := derived{name: name + "_p" + percent}
+	for _, part := range []string{"_scale", "_buckets", "_counts", "_min", "_max", "_sum", "_count"} {
+		d.needs = append(d.needs, name+part)
 	}
+	d.text = strings.ReplaceAll("histogram_quantile(X_scale, X_buckets, X_counts, 0."+percent+", low := X_min, high := X_max, mean := X_sum / X_count)", "X", name)
+	return d
 }
 
 // noName is the name of a node, which is not kept: names may change.

@@ -9,10 +9,27 @@ var macros = []string{
 		THEN printf('%d.%d.%d.%d', (lo >> 24) & 255, (lo >> 16) & 255, (lo >> 8) & 255, lo & 255)
 		ELSE printf('%x:%x:%x:%x:%x:%x:%x:%x', hi >> 48, (hi >> 32) & 65535, (hi >> 16) & 65535, hi & 65535,
 			lo >> 48, (lo >> 32) & 65535, (lo >> 16) & 65535, lo & 65535) END`,
-	// The value below which the share q of the values of a histogram lies.
-	`CREATE MACRO histogram_quantile(scale, buckets, counts, q) AS CAST(round(pow(2, (buckets[list_position(
-		list_transform(range(1, len(counts) + 1), lambda i: list_sum(counts[1:i]) >= greatest(ceil(q * list_sum(counts)), 1)), true)] + 0.5)
-		* pow(2, -scale))) AS BIGINT)`,
+	// The buckets of a histogram: the least value, the largest one less, where between them the mean is if nothing else is known, how
+	// many values, and how many up to here.
+	`CREATE MACRO histogram_ends(scale, buckets, counts, low, high) AS list_transform(list_transform(range(1, len(counts) + 1), lambda i: {
+			'lo': greatest(CASE WHEN buckets[i] > 0 THEN ceil(pow(2, buckets[i] * pow(2, -scale))) ELSE 0 END, low),
+			'hi': least(ceil(pow(2, (buckets[i] + 1) * pow(2, -scale))) - 1, high),
+			'n': CAST(counts[i] AS DOUBLE), 'upto': CAST(list_sum(counts[1:i]) AS DOUBLE)}),
+		lambda b: {'lo': b.lo, 'width': greatest(b.hi - b.lo, 0), 'mean': 1 / (1 + cbrt(greatest(b.hi, 1) / greatest(b.lo, 1))), 'n': b.n, 'upto': b.upto})`,
+	// The value below which the share q of the values of a histogram lies, as telemetry.Histogram.Quantile has it. Extremes and mean
+	// of the values make it better. Lambdas of one value give names: h has the buckets, s what their means are wrong by, b is the
+	// bucket that has the value, m where its mean is.
+	`CREATE MACRO histogram_quantile(scale, buckets, counts, q, low := NULL, high := NULL, mean := NULL) AS CAST(list_transform([{
+			'ends': histogram_ends(scale, buckets, counts, low, high),
+			'total': list_sum(counts),
+			'rank': greatest(ceil(CAST(q AS DOUBLE) * list_sum(counts)), 1)}],
+		lambda h: list_transform([{
+				'off': mean * h.total - list_sum(list_transform(h.ends, lambda b: b.n * (b.lo + b.width * b.mean))),
+				'squares': list_sum(list_transform(h.ends, lambda b: pow(b.n * b.width, 2)))}],
+			lambda s: list_transform(list_filter(h.ends, lambda b: b.upto >= h.rank)[1:1],
+				lambda b: CASE h.rank WHEN 1 THEN b.lo WHEN h.total THEN b.lo + b.width ELSE b.lo + list_transform(
+					[least(greatest(b.mean + coalesce(s.off * b.n * b.width / nullif(s.squares, 0), 0), 0), 1)],
+					lambda m: round(b.width * (m + least(m, 1 - m) * ((2 * (h.rank - b.upto + b.n) - 1) / b.n - 1))))[1] END)[1])[1])[1] AS BIGINT)`,
 }
 
 // topologyMacros are tables that say when something was there: links_between and hosts_between. They need the views.
