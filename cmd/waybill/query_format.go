@@ -61,18 +61,29 @@ func (v *view) age(t time.Time) cell {
 // error of P50 and P99 is given as 0.
 func hasQuantiles(d *telemetry.Distribution) bool { return d != nil && d.RelativeError > 0 }
 
+// mostError is how far a percentile may be off without being marked as about.
+const mostError = 0.2
+
 func (v *view) p50(d *telemetry.Distribution) string {
 	if !hasQuantiles(d) {
 		return unknown
 	}
-	return v.duration(float64(d.P50))
+	return aboutMark(d) + v.duration(float64(d.P50))
 }
 
 func (v *view) p99(d *telemetry.Distribution) string {
 	if !hasQuantiles(d) {
 		return unknown
 	}
-	return v.duration(float64(d.P99))
+	return aboutMark(d) + v.duration(float64(d.P99))
+}
+
+// aboutMark stands before percentiles of d that can be far off.
+func aboutMark(d *telemetry.Distribution) string {
+	if hasQuantiles(d) && d.RelativeError > mostError {
+		return "~"
+	}
+	return ""
 }
 
 func (v *view) mean(d *telemetry.Distribution) string {

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 func TestDuration(t *testing.T) {
@@ -97,5 +99,16 @@ func TestViewOfPipe(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	if v := newView(&bytes.Buffer{}, true); v.unicode || !v.wide {
 		t.Errorf("got %+v", v)
+	}
+}
+
+// What can be off by more than a fifth is marked; what is not kept is not shown.
+func TestPercentilesThatAreAbout(t *testing.T) {
+	v := &view{unicode: true}
+	for relativeError, want := range map[float64]string{0: "- -", 0.001: "134ms 187ms", 0.2: "134ms 187ms", 0.201: "~134ms ~187ms", 3: "~134ms ~187ms"} {
+		d := &telemetry.Distribution{Count: 2, P50: 134e6, P99: 187e6, RelativeError: relativeError}
+		if got := v.p50(d) + " " + v.p99(d); got != want {
+			t.Errorf("%v: got %s, want %s", relativeError, got, want)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func queuesQuestion() question[api.QueueList, telemetry.QueueDepth] {
 		name:  "queues",
 		short: "list queues, and how long packets found them",
 		long: `Queues lists the queues that reports tell of: how many packets came to each, and how long it was when they came, in the unit
-of the device: bytes, cells or packets. P99 is an estimate, to within 6 %. CONGESTION is the congestion status that nodes of
+of the device: bytes, cells or packets. P99 is an estimate, to within 13 %. CONGESTION is the congestion status that nodes of
 INT 0.5 report, in a unit of theirs.`,
 		example: `  waybill queues
   waybill queues --node leaf1 -o wide

@@ -137,8 +137,10 @@ func drawWaterfall(w *bufio.Writer, v *view, stages []stage) {
 func barColumn(v *view, stages []stage, columns int) *tableColumn[stage] {
 	columns = min(columns, mostBar)
 	total, slowest := 0.0, 0.0
+	about := ""
 	for i := range stages {
 		ns, _ := stages[i].usual()
+		about = max(about, aboutMark(stages[i].time))
 		total += ns
 		slowest = max(slowest, ns)
 	}
@@ -146,7 +148,7 @@ func barColumn(v *view, stages []stage, columns int) *tableColumn[stage] {
 		return nil
 	}
 	at := func(ns float64) int { return int(math.Round(ns / total * float64(columns))) }
-	scale := v.duration(total)
+	scale := about + v.duration(total)
 	return &tableColumn[stage]{
 		title: "0" + strings.Repeat(" ", columns-1-width(scale)) + scale,
 		cell: func(v *view, s *stage) cell {
