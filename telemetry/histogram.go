@@ -42,10 +42,19 @@ func (h *Histogram) Quantile(q float64) uint64 {
 	return min(max(value, h.Min), h.Max)
 }
 
-// Distribution sums up h; nil if it has no values.
+// Distribution sums up h; nil if it has no values. Its extremes may be ends of buckets, so a percentile that is one of them can be
+// off by as much.
 func (h *Histogram) Distribution() *Distribution {
 	var memory [histogramBuckets]Bucket
-	return DistributionOf(h.buckets(memory[:0]), h.Count, h.Sum, h.Min, h.Max)
+	list := h.buckets(memory[:0])
+	d := DistributionOf(list, h.Count, h.Sum, h.Min, h.Max)
+	if len(list) == 0 || d == nil {
+		return d
+	}
+	for _, b := range []Bucket{list[0], list[len(list)-1]} {
+		d.RelativeError = max(d.RelativeError, float64(b.High-b.Low)/float64(max(b.Low, 1)))
+	}
+	return d
 }
 
 // histogramBuckets is how many buckets histograms usually have at most.

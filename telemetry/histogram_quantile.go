@@ -22,9 +22,9 @@ func ExponentialBucket(scale int8, index int, count uint64) Bucket {
 const leastError = 0.001
 
 // DistributionOf sums up values of which only this is known: how many of them are in each bucket, in ascending order, and of all
-// together their count, sum, minimum and maximum. The buckets are changed. If a part of the values is not in the buckets, since
-// counts fade, the percentiles are those of the rest. It is nil if there are no values, and without percentiles if there are no
-// buckets.
+// together their exact count, sum, minimum and maximum. The buckets are cut to the extremes. If a part of the values is not in the
+// buckets, since counts fade, the percentiles are those of the rest. It is nil if there are no values, and without percentiles if
+// there are no buckets.
 func DistributionOf(buckets []Bucket, count, sum, low, high uint64) *Distribution {
 	if count == 0 {
 		return nil
@@ -47,7 +47,8 @@ func DistributionOf(buckets []Bucket, count, sum, low, high uint64) *Distributio
 // square of what each can be off. So a bucket that has all values, or nearly all that matters, has its true mean.
 type spread struct {
 	buckets      []Bucket
-	total        uint64  // in buckets
+	low, high    uint64  // the extremes
+	count, total uint64  // of all values; of those in buckets
 	off, squares float64 // how much the sum is off; the sum of the squares of what buckets can be off
 
 	// The sum is between these if all values are at an end of their buckets; exact says that it is known of just these values.
@@ -56,7 +57,7 @@ type spread struct {
 }
 
 func newSpread(buckets []Bucket, count, sum, low, high uint64) spread {
-	s := spread{buckets: buckets, sum: sum}
+	s := spread{buckets: buckets, low: low, high: high, count: count, sum: sum}
 	expected, highest := 0.0, 0.0
 	for i := range buckets {
 		b := &buckets[i]
@@ -82,9 +83,17 @@ func (b *Bucket) usualMean() float64 {
 }
 
 // quantile returns the value below which the share q of the values lies, and its largest relative error, where 0 counts as 1. The
-// first of all values and the last are at the ends of their buckets.
+// first of all values and the last are the extremes, or if counts faded, at the ends of their buckets.
 func (s *spread) quantile(q float64) (value uint64, relativeError float64) {
 	first := max(uint64(math.Ceil(q*float64(s.total))), 1)
+	if s.total == s.count {
+		switch first {
+		case 1:
+			return s.low, 0
+		case s.total:
+			return s.high, 0
+		}
+	}
 	rank := first
 	for i := range s.buckets {
 		b := &s.buckets[i]
@@ -124,5 +133,5 @@ func (s *spread) errorOf(b *Bucket, rank, value uint64) float64 {
 		least, largest := high-float64(s.largest-s.sum)/float64(rank), low+float64(s.sum-s.least)/float64(b.Count-rank+1)
 		low, high = max(low, math.Floor(least)), min(high, math.Ceil(largest))
 	}
-	return max(float64(value)/max(low, 1)-1, 1-float64(value)/max(high, 1))
+	return max((float64(value)-low)/max(low, 1), (high-float64(value))/max(high, 1))
 }
