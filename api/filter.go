@@ -23,7 +23,7 @@ func schemas(names map[uint32]string) map[string]*filter.Schema {
 		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
 	}
 	all["alerts"] = all["events"]
-	all["bursts.records"] = burstRecords.WithNodes(nodeIDs(names))
+	all["bursts.records"] = all["bursts"].WithNames(names)
 	return all
 }
 

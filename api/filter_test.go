@@ -17,6 +17,8 @@ func TestFilterValidate(t *testing.T) {
 		{"paths", "node = gateway", `{"valid":true,"filter":"node = gateway"}`},
 		{"hops", "latenzy > 5us", `{"valid":false,"filter":"","error":{"offset":0,"length":7,"column":1,` +
 			`"message":"hops have no field latenzy","suggestion":"latency"}}`},
+		{"flows.records", "packets > 3 and hop.latency > 5us", `{"valid":false,"filter":"","error":{"offset":16,"length":11,"column":17,` +
+			`"message":"flows of a time range have no field hop.latency: ask for hops of the time range, with latency.max or latency.mean"}}`},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/validate?schema="+c.schema+"&text="+url.QueryEscape(c.text))
 		if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != c.want || w.Header().Get("Content-Type") != "application/json" {
@@ -38,6 +40,8 @@ func TestFilterComplete(t *testing.T) {
 		{"schema=drops&text=node+%3D+gate", "gateway 7 11"},
 		{"schema=events&text=kind+%3D+%3D+", ""},
 		{"schema=queues.records&text=occup", "occupancy.max 0 5"},
+		{"schema=flows.records&text=hop.l", ""},
+		{"schema=paths&text=hop.l", "hop.latency 0 5"},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/complete?"+c.query)
 		var got struct{ Candidates []filter.Candidate }

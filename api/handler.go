@@ -64,7 +64,7 @@ func New(cfg Config) http.Handler {
 	h.schemas = schemas(h.cfg.Collector.Names)
 	h.histories = histories()
 	for name, y := range h.histories {
-		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names))
+		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names)).WithNames(h.cfg.Collector.Names)
 		h.histories[name] = y
 		h.schemas[name+".records"] = y.schema
 	}

@@ -30,8 +30,8 @@ type history struct {
 // histories by the name of their list.
 func histories() map[string]history {
 	return map[string]history{
-		"flows":     {store.Flows, reflect.TypeFor[FlowRecord](), filter.Flows},
-		"paths":     {store.Paths, reflect.TypeFor[PathRecord](), filter.Paths},
+		"flows":     {store.Flows, reflect.TypeFor[FlowRecord](), flowRecords},
+		"paths":     {store.Paths, reflect.TypeFor[PathRecord](), pathRecords},
 		"hops":      {store.Hops, reflect.TypeFor[HopRecord](), hopRecords},
 		"queues":    {store.Queues, reflect.TypeFor[QueueRecord](), queueRecords},
 		"links":     {store.Links, reflect.TypeFor[LinkRecord](), linkRecords},

@@ -2,10 +2,15 @@ package api
 
 import "github.com/waybill-int/waybill/filter"
 
-// Schemas of the tables of a store whose lists have no filters of their own.
+// Schemas of the tables of a store, where they have other fields than the lists of now.
 var (
+	flowRecords = filter.Flows.Without(map[string]string{"hop.latency": askHops, "hop.queue": askQueues})
+	pathRecords = filter.Paths.Without(map[string]string{
+		"hop.latency": askHops, "hop.queue": askQueues, "flows": "ask for flows of the time range, with path and its id, or grouped by path",
+	})
 	hopRecords = mustSchema("hops",
 		filter.Field{Name: "node", Kind: filter.Node, Doc: "the node"},
+		nodeName,
 		filter.Field{Name: "ingress_port", Kind: filter.Uint, Doc: "level 1 interface by which packets came in"},
 		filter.Field{Name: "egress_port", Kind: filter.Uint, Doc: "level 1 interface by which packets left"},
 		filter.Field{Name: "dropped", Kind: filter.Bool, Doc: "packets were dropped here"},
@@ -15,6 +20,7 @@ var (
 	)
 	queueRecords = mustSchema("queues",
 		filter.Field{Name: "node", Kind: filter.Node, Doc: "the node"},
+		nodeName,
 		filter.Field{Name: "egress_port", Kind: filter.Uint, Doc: "level 1 interface by which packets left"},
 		filter.Field{Name: "queue", Kind: filter.Uint, Column: "queue_id", Doc: "the queue"},
 		filter.Field{Name: "samples", Kind: filter.Uint, Doc: "packets of an interval that told of it"},
@@ -31,6 +37,15 @@ var (
 		filter.Field{Name: "utilization.max", Aliases: []string{"utilization"}, Kind: filter.Uint, Unit: "of the device", Doc: "highest utilization of the egress port, of an interval"},
 	)
 )
+
+// What is kept of hops is kept by node and time, not by flow or path.
+const (
+	askHops   = "ask for hops of the time range, with latency.max or latency.mean"
+	askQueues = "ask for queues of the time range, with occupancy.max"
+)
+
+// nodeName is the name of the node of a record.
+var nodeName = filter.Field{Name: "name", Kind: filter.Text, NameOf: "node", Doc: "its name, if it has one"}
 
 // mustSchema panics on fields that contradict each other, before anything can depend on them.
 func mustSchema(name string, fields ...filter.Field) *filter.Schema {

@@ -106,6 +106,10 @@ func TestHistoryQuestions(t *testing.T) {
 		"links?" + tuesdays + "&filter=utilization.max+>+5024":               "60",
 		"links?" + tuesdays + "&filter=utilization.mean+=+3000":              "300",
 		"drops?" + tuesdays + "&group_by=reason":                             "60",
+		"drops?" + tuesdays + "&group_by=&filter=name+%3D+s2":                "60",
+		"drops?" + tuesdays + "&group_by=&filter=name+~+%22^s%22":            "60",
+		"drops?" + tuesdays + "&filter=name+!%3D+s2":                         "",
+		"hops?" + tuesdays + "&filter=name+in+(s1,s2)":                       "450",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		name, _, _ := strings.Cut(query, "?")
@@ -198,13 +202,16 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?since=1h&filter=src+%3D":     "filter: filter: ",
 		"flows?since=1h&filter=)or(1%3D1":   "filter: filter: ",
 		"flows?since=1h&outer_port=1":       `outer_port: unknown parameter "outer_port"`,
-		"hops?since=1h&node=nobody":         "node: ",
-		"flows?cursor=x":                    `cursor: cursor is "x"`,
-		"flows?group_by=src":                "group_by: group_by is about a time range, which since begins",
-		"hops?interval=1m":                  "interval: interval is about a time range, which since begins",
-		"hosts?since=1h":                    "since: there is no since here: what is answered is of now only",
-		"clocks?interval=1m":                "interval: there is no interval here: nothing is counted that could be added up for pieces of a time range",
-		"events?since=1h&group_by=kind":     "group_by: there is no group_by here: nothing is counted",
+		"flows?since=1h&filter=node+%3D+3+and+hop.latency+%3E+50us+and+src+in+10.0.0.0/8": "filter: filter: column 14: flows of a time range have no field hop.latency: ask for hops of the time range, with latency.max",
+		"flows?since=1h&filter=exists+hop.queue":                                          "filter: filter: column 8: flows of a time range have no field hop.queue: ask for queues",
+		"paths?since=1h&filter=flows+%3E+3":                                               "filter: filter: column 1: paths of a time range have no field flows: ask for flows of the time range",
+		"hops?since=1h&node=nobody":                                                       "node: ",
+		"flows?cursor=x":                                                                  `cursor: cursor is "x"`,
+		"flows?group_by=src":                                                              "group_by: group_by is about a time range, which since begins",
+		"hops?interval=1m":                                                                "interval: interval is about a time range, which since begins",
+		"hosts?since=1h":                                                                  "since: there is no since here: what is answered is of now only",
+		"clocks?interval=1m":                                                              "interval: there is no interval here: nothing is counted that could be added up for pieces of a time range",
+		"events?since=1h&group_by=kind":                                                   "group_by: there is no group_by here: nothing is counted",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		var p Problem

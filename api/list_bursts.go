@@ -15,6 +15,7 @@ import (
 var burstFields = []filter.Field{
 	{Name: "id", Kind: filter.Text, Doc: "id of the burst and of its event"},
 	{Name: "node", Kind: filter.Node, Doc: "the node"},
+	{Name: "name", Kind: filter.Text, NameOf: "node", Doc: "name of the node, if it has one"},
 	{Name: "egress_port", Aliases: []string{"port"}, Kind: filter.Uint, Doc: "level 1 interface behind the queue"},
 	{Name: "queue_id", Aliases: []string{"queue"}, Kind: filter.Uint, Doc: "the queue"},
 	{Name: "start", Kind: filter.Time, Doc: "when it began"},
@@ -33,11 +34,8 @@ var burstFields = []filter.Field{
 	{Name: "incast", Kind: filter.Bool, Doc: "many senders came together"},
 }
 
-// burstRecords is for bursts of a time range: the store does not have the names of nodes.
-var burstRecords = mustSchema("bursts", burstFields...)
-
 var burstTable = filter.NewTable(
-	mustSchema("bursts", append(slices.Clone(burstFields), filter.Field{Name: "name", Kind: filter.Text, Doc: "name of the node, if it has one"})...),
+	mustSchema("bursts", burstFields...),
 	map[string]filter.ValueOf[telemetry.Burst]{
 		"id":           filter.MaybeText(func(b *telemetry.Burst) string { return b.ID }),
 		"node":         filter.Number(func(b *telemetry.Burst) uint32 { return b.Node }),

@@ -72,7 +72,7 @@ var examples = map[string]example{
 	"filter+queues": {"samples > 0", "samples > -1"},
 	"order+":        {"packets", "last"}, "order+exporters": {"reports", "received:asc"}, "order+queues": {"samples", "queue"},
 	"group_by+": {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
-	"order+bursts": {"peak_delay_ns", "beauty"}, "filter+bursts": {"peak_bytes > 1kB and not incast = true", "name = s1"},
+	"order+bursts": {"peak_delay_ns", "beauty"}, "filter+bursts": {"peak_bytes > 1kB and not name = s1", "colour = s1"},
 }
 
 // exampleOf returns the example of a parameter of an operation.

@@ -50,7 +50,7 @@ func (e *Expr) SQL(now time.Time) (condition string, values []any) {
 	if e.root == nil {
 		return "TRUE", nil
 	}
-	w := writer{now: now.UnixNano()}
+	w := writer{now: now.UnixNano(), names: e.schema.names}
 	e.root.sql(&w)
 	return w.text.String(), w.values
 }

@@ -20,13 +20,17 @@ type Field struct {
 	Many bool
 	// Any makes the field stand for each of these others of the same Kind. It has no column of its own.
 	Any []string
+	// NameOf makes a Text the name of the node in another field. A store has the numbers of nodes only, since names may change: in
+	// SQL the field stands for the nodes that have such names (Schema.WithNames), and has no column of its own.
+	NameOf string
 	// Choices are the values of an Enum.
 	Choices []Choice
 	// Ordered says that choices can be compared by their numbers with < and >.
 	Ordered bool
 
-	index int
-	parts []*Field // those of Any; otherwise the field itself
+	index  int
+	nameOf *Field   // that of NameOf; nil if there is none
+	parts  []*Field // those of Any; otherwise the field itself
 }
 
 // A Choice is a value of an Enum.

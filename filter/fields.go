@@ -77,7 +77,7 @@ func seen() []Field {
 func place() []Field {
 	return []Field{
 		{Name: "node", Kind: Node, Doc: "the node"},
-		{Name: "name", Kind: Text, Doc: "name of the node, if it has one"},
+		{Name: "name", Kind: Text, NameOf: "node", Doc: "name of the node, if it has one"},
 		{Name: "ingress_port", Kind: Uint, Doc: "level 1 interface by which packets came in"},
 		{Name: "egress_port", Kind: Uint, Doc: "level 1 interface by which packets left"},
 	}

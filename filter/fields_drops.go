@@ -26,7 +26,7 @@ var exporterFields = slices.Concat(
 		{Name: "reports", Kind: Uint, Doc: "usable reports in them"},
 		{Name: "lost", Kind: Uint, Doc: "datagrams that are missing, where sequence numbers tell"},
 		{
-			Name: "completeness", Kind: Ratio, Column: "(received / (received + lost))",
+			Name: "completeness", Kind: Ratio, Column: "(received / nullif(received + lost, 0))",
 			Doc: "share of the datagrams that arrived, where sequence numbers tell",
 		},
 		{Name: "loss_known", Kind: Text, Doc: `"yes", or "no:" and why`},

@@ -1,6 +1,9 @@
 package filter
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // operand reads a comparison, a negation or an expression in brackets.
 func (p *parser) operand() (term, *Error) {
@@ -51,12 +54,24 @@ func (p *parser) field() (*Field, *Error) {
 	}
 	f, ok := p.schema.Find(t.text)
 	if !ok {
+		if err := p.gone(t); err != nil {
+			return nil, err
+		}
 		err := p.fail(t, p.schema.name+" have no field "+shorten(t.text))
-		err.Suggestion = Nearest(t.text, p.schema.names())
+		err.Suggestion = Nearest(t.text, p.schema.spelled())
 		return nil, err
 	}
 	p.next()
 	return f, nil
+}
+
+// gone returns the error that t is a field that Schema.Without took away, or nil.
+func (p *parser) gone(t token) *Error {
+	ask, gone := p.schema.gone[strings.ToLower(t.text)]
+	if !gone || t.kind != tokenWord {
+		return nil
+	}
+	return p.fail(t, p.schema.name+" of a time range have no field "+t.text+": "+ask)
 }
 
 // exists reads the field behind exists, with or without brackets.

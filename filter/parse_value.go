@@ -8,6 +8,9 @@ func (p *parser) compare(f *Field, op operator, sign token) (term, *Error) {
 		p.next()
 		return p.pair(f, op, g, t)
 	}
+	if err := p.gone(t); err != nil && f.Kind != Text && f.Kind != Node {
+		return nil, err // of those two, it may be a value
+	}
 	negate := op == notEqual
 	if negate {
 		op = equal
@@ -28,6 +31,8 @@ func (p *parser) pair(f *Field, op operator, g *Field, t token) (term, *Error) {
 		if f.Kind == g.Kind {
 			err = p.fail(t, f.Name+" and the field "+g.Name+" have different choices")
 		}
+	case f.nameOf != nil || g.nameOf != nil:
+		err = p.fail(t, "the name of a node cannot be compared with a field")
 	case f.several() || g.several():
 		err = p.fail(t, "fields of several values cannot be compared with fields")
 	default:

@@ -13,6 +13,8 @@ type Schema struct {
 	fields []*Field
 	byName map[string]*Field // with aliases
 	nodes  map[string]uint32
+	names  map[uint32]string // of nodes, in SQL
+	gone   map[string]string // what to ask instead of fields that Without took away, by their names and aliases
 }
 
 // NewSchema returns the schema of one list, such as "flows". It fails if the fields contradict each other.
@@ -65,6 +67,12 @@ func (s *Schema) check(f *Field) error {
 	if f.Many && f.Kind == Address {
 		return fmt.Errorf("a list of addresses has no columns")
 	}
+	if f.NameOf != "" {
+		f.nameOf = s.byName[f.NameOf]
+		if g := f.nameOf; g == nil || g.Kind != Node || g.several() || f.Kind != Text || f.several() {
+			return fmt.Errorf("it cannot be the name of %s", f.NameOf)
+		}
+	}
 	f.parts = []*Field{f}
 	if len(f.Any) > 0 {
 		f.parts = nil
@@ -104,5 +112,34 @@ func (s *Schema) WithNodes(ids map[string]uint32) *Schema {
 	return &with
 }
 
-// names returns all names and aliases, sorted.
-func (s *Schema) names() []string { return slices.Sorted(maps.Keys(s.byName)) }
+// WithNames returns a copy of s whose SQL knows the names of nodes, for fields with NameOf. A Matcher gets them from the rows.
+func (s *Schema) WithNames(names map[uint32]string) *Schema {
+	with := *s
+	with.names = maps.Clone(names)
+	return &with
+}
+
+// Without returns a copy of s without fields, whose names are given with what to ask instead: it stands behind the error that a filter
+// with such a field gets. The others keep their numbers (Field.Index), so that rows of s serve. It panics on names that are none.
+func (s *Schema) Without(instead map[string]string) *Schema {
+	without := *s
+	without.byName, without.gone = maps.Clone(s.byName), maps.Clone(s.gone)
+	if without.gone == nil {
+		without.gone = map[string]string{}
+	}
+	for name, ask := range instead {
+		f := s.byName[name]
+		if f == nil {
+			panic("filter: " + s.name + " have no field " + name)
+		}
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			delete(without.byName, name)
+			without.gone[name] = ask
+		}
+	}
+	without.fields = slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return without.byName[f.Name] == nil })
+	return &without
+}
+
+// spelled returns all names and aliases, sorted.
+func (s *Schema) spelled() []string { return slices.Sorted(maps.Keys(s.byName)) }

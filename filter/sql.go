@@ -1,7 +1,9 @@
 package filter
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,6 +13,7 @@ type writer struct {
 	text   strings.Builder
 	values []any
 	now    int64
+	names  map[uint32]string // of nodes
 }
 
 func (w *writer) write(parts ...string) {
@@ -75,6 +78,8 @@ func (f *Field) columns() []string {
 // present writes that f, which is not of Any, has a value, or that it has none.
 func (w *writer) present(f *Field, absent bool) {
 	switch {
+	case f.nameOf != nil:
+		w.named(f, absent, func(string) bool { return true })
 	case f.Many && absent:
 		w.write("coalesce(len(", f.Column, "), 0) = 0")
 	case f.Many:
@@ -88,6 +93,10 @@ func (w *writer) present(f *Field, absent bool) {
 
 // some writes that some value of f, which is not of Any, passes a test. It is never NULL: NULL AND FALSE is FALSE.
 func (w *writer) some(f *Field, t test) {
+	if f.nameOf != nil {
+		w.named(f, false, func(name string) bool { return t.holds(FromText(name), w.now) })
+		return
+	}
 	if !f.Many {
 		w.write("(")
 		t.sql(w, f, f.Column)
@@ -105,4 +114,25 @@ func (w *writer) some(f *Field, t test) {
 	w.write("coalesce(len(list_filter(", f.Column, ", lambda v: ")
 	t.sql(w, f, "v")
 	w.write(")), 0) > 0")
+}
+
+// named writes that the node whose name f is has a name that passes, or that it has none. It is never NULL.
+func (w *writer) named(f *Field, absent bool, passes func(name string) bool) {
+	var ids []uint32
+	for _, id := range slices.Sorted(maps.Keys(w.names)) {
+		if name := w.names[id]; name != "" && passes(name) {
+			ids = append(ids, id)
+		}
+	}
+	if absent {
+		w.write("NOT ")
+	}
+	if len(ids) == 0 {
+		w.write("FALSE")
+		return
+	}
+	node := f.nameOf
+	w.write("(", node.Column, " IS NOT NULL AND ", node.Column, " IN ")
+	w.list(", ", len(ids), func(i int) { w.bind(node, FromUint(uint64(ids[i]))) })
+	w.write(")")
 }

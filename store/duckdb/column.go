@@ -75,9 +75,6 @@ func quantile(name, percent string) derived {
 	return d
 }
 
-// noName is the name of a node, which is not kept: names may change.
-var noName = derived{name: "name", text: "CAST(NULL AS VARCHAR)"}
-
 // start is the first column of each table.
 var start = column{name: "start", kind: "TIMESTAMP_NS"}
 

@@ -46,8 +46,6 @@ var tables = [store.NumTables]*table{
 			{name: "node", text: "r.node", needs: []string{"path_id"}, routes: true},
 			{name: "hops", text: "r.hops", needs: []string{"path_id"}, routes: true},
 			mean("residence"), mean("end_to_end"),
-			{name: "hop_latency", text: "CAST(NULL AS BIGINT[])"}, // kept by hop, in hops
-			{name: "hop_queue", text: "CAST(NULL AS UINTEGER[])"},
 			{name: "first", text: "start"},
 			{name: "last", text: "start"},
 		},
@@ -72,9 +70,6 @@ var tables = [store.NumTables]*table{
 			{name: "uncertain", text: "r.uncertain", routes: true},
 			mean("residence"), mean("end_to_end"),
 			quantile("residence", "50"), quantile("residence", "99"),
-			{name: "flows", text: "CAST(NULL AS UBIGINT)"}, // of the moment, which is over
-			{name: "hop_latency", text: "CAST(NULL AS BIGINT[])"},
-			{name: "hop_queue", text: "CAST(NULL AS UINTEGER[])"},
 			{name: "first", text: "start"},
 			{name: "last", text: "start"},
 		},
@@ -125,7 +120,7 @@ var tables = [store.NumTables]*table{
 			latest(endpoints),
 			[]column{{name: "packets", kind: "UBIGINT", role: sum}},
 		),
-		derived: []derived{noName, {name: "first", text: "start"}, {name: "last", text: "start"}},
+		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Exporters: {
 		id: store.Exporters, finest: 10 * time.Second,
@@ -147,7 +142,7 @@ var tables = [store.NumTables]*table{
 			{name: "malformed", kind: "UBIGINT", role: sum},
 			{name: "damaged", kind: "UBIGINT", role: sum},
 		},
-		derived: []derived{noName, {name: "first", text: "start"}, {name: "last", text: "start"}},
+		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Events: {
 		id: store.Events,
