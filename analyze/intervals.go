@@ -87,6 +87,9 @@ func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {
 // Open is the start of the ten seconds that are open, as it is after a look.
 func (v *Intervals) Open() int64 { return v.flowsNs }
 
+// OpenSecond is the start of the second of hops and queues that is open, as it is after a look.
+func (v *Intervals) OpenSecond() int64 { return v.hopsNs }
+
 // Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards have
 // stopped.
 func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {

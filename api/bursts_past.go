@@ -19,7 +19,7 @@ import (
 // burstsPast lists the bursts that began in a time range, with who took part.
 func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) {
 	now := h.cfg.Now()
-	r := p.span(now)
+	r := h.written(store.Bursts, p.span(now))
 	limit := p.limit()
 	order := p.burstColumn()
 	var terms []string

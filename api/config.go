@@ -10,6 +10,7 @@ import (
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -35,6 +36,8 @@ type Config struct {
 	History History
 	// Between says when links and hosts were there; without it, as without History.
 	Between Between
+	// Written returns until when all records of a table are on disk: lists of a time range end there. Without it, it is not known.
+	Written func(store.Table) time.Time
 	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
 	KeptFine, KeptMinute time.Duration
 

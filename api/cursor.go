@@ -16,8 +16,8 @@ type cursor struct {
 	Since    time.Time `json:"since"`
 	Until    time.Time `json:"until"`
 	Offset   int       `json:"offset"`
-	At       string    `json:"at,omitempty"` // of raw reports, instead of the offset: the last one
-	Question string    `json:"question"`     // a digest of the other parameters
+	At       string    `json:"at,omitempty"` // of raw reports and events, instead of the offset: the last one
+	Question string    `json:"question"`     // a digest of the list and the other parameters
 }
 
 // String is a cursor as clients see it, who must not look into it.
@@ -46,15 +46,16 @@ func (p *params) cursor(r span) *cursor {
 		return c
 	}
 	if at.Question != c.Question {
-		p.reject("cursor", "next_cursor of an answer to the same question", "cursor is of another question")
+		p.reject("cursor", "next_cursor of an answer of the same list to the same question", "cursor is of another question, or of another list")
 		return c
 	}
 	return &at
 }
 
-// question is a digest of what is asked, but for limit, format and cursor.
+// question is a digest of the list and of what is asked, but for limit, format and cursor.
 func (p *params) question() string {
 	digest := sha256.New()
+	digest.Write([]byte(p.list + "\x00"))
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if name != "limit" && name != "format" && name != "cursor" {
 			digest.Write([]byte(name + "\x00" + strings.Join(p.values[name], "\x00") + "\x00"))

@@ -45,7 +45,7 @@ func histories() map[string]history {
 func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Problem) {
 	now := h.cfg.Now()
 	y := h.histories[name]
-	r := p.span(now)
+	r := h.written(y.table, p.span(now))
 	most := maxLimit
 	if format := p.values.Get("format"); format != "" && format != formats[0].name {
 		most = maxFileLimit
@@ -72,6 +72,11 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 		return answer{}, problem
 	}
 	q.From, q.To, q.Offset = at.Since, at.Until, at.Offset
+	if y.record == nil && at.At != "" {
+		if problem := afterEvent(&q, at.At); problem != nil {
+			return answer{}, problem
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.History(ctx, &q)
@@ -87,6 +92,9 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	next := ""
 	if found.More {
 		at.Offset += a.count
+		if y.record == nil {
+			at.At = lastOf(found)
+		}
 		next = at.String()
 	}
 	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"resolution_ns", found.Resolution.Nanoseconds()}}

@@ -83,6 +83,7 @@ func (h *handler) timed(name string, find resource) finder {
 func (h *handler) list(find finder) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p := newParams(r.URL.RawQuery)
+		p.list = r.URL.Path
 		format := p.format(r.Header)
 		places := h.lists
 		if asksPast(p) {

@@ -23,6 +23,7 @@ const (
 // value that is wrong, or a parameter that it did not ask for.
 type params struct {
 	values url.Values
+	list   string // path of the list that is asked for; a cursor is of one
 	asked  map[string]bool
 	wrong  *Problem
 	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil

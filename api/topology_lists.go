@@ -45,7 +45,7 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
 	var there, counted span
 	past := asksPast(p)
 	if past {
-		there, counted = s.moment(p, h.cfg.Now())
+		there, counted = s.moment(h, p)
 	}
 	p.knows("at", "since", "until")
 	if problem := p.problem(); problem != nil {
@@ -75,10 +75,10 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
 }
 
 // moment is params.moment for a list on pages: the cursor holds the times, so that relative ones stay what they were.
-func (s *selection[T]) moment(p *params, now time.Time) (there, counted span) {
-	there, counted = p.moment(now)
+func (s *selection[T]) moment(h *handler, p *params) (there, counted span) {
+	there, counted = p.moment(h.cfg.Now())
 	isMoment := there != counted
-	s.at = p.cursor(counted)
+	s.at = p.cursor(h.written(store.Links, counted))
 	counted = span{s.at.Since, s.at.Until}
 	if isMoment {
 		return span{counted.until, counted.until}, counted
@@ -99,7 +99,7 @@ func ofRange(a answer, past bool, counted span) answer {
 func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "links", linkTable.Row)
 	is, _ := p.node() // at either end
-	there, counted := s.moment(p, h.cfg.Now())
+	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -115,7 +115,7 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "nodes", nodeTable.Row)
 	is, _ := p.node()
-	there, counted := s.moment(p, h.cfg.Now())
+	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -90,6 +90,8 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 	}
 	c.again = true
 	switch {
+	case len(records) == 0 && a.frame.Since.Equal(a.frame.Until) && !a.frame.Since.IsZero():
+		fmt.Fprintf(c.stderr, "nothing of that time range is written yet; hops and queues are written every second, all else every ten\n")
 	case len(records) == 0:
 		fmt.Fprintf(c.stderr, "no %s match\n", c.name)
 	case a.head.Next != "" && c.top == 0:

@@ -382,7 +382,7 @@ func (s *server) handler() http.Handler {
 	}
 	config := api.Config{
 		Metrics: metrics, Collector: s.collector, Events: s.events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts, Listeners: s.listeners, Refused: s.refused, Ready: s.ready, Console: console.Files(), Hosts: s.config.Hosts,
-		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Reports: s.raw.kept(), Points: s.config.points, Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
+		Version: version, Logger: s.log, Access: s.guard, RefusedConnections: s.connections.Refused, OpenMetrics: s.config.Metrics == "open", SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(), Reports: s.raw.kept(), Points: s.config.points, Stopping: s.stopping, KeptFine: s.config.Store.Keep10s, KeptMinute: s.config.Store.Keep1m,
 	}
 	if s.demo != nil { // a nil demo in an interface would not be nil
 		config.Demo = s.demo

@@ -72,6 +72,7 @@ type keeper struct {
 	writer    *store.Writer
 	intervals *analyze.Intervals
 	notes     *noter
+	reached   reached
 	stops     []func()
 }
 
@@ -101,6 +102,7 @@ func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.Ev
 		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
 	}
 	k.intervals.TakeBursts(bursts)
+	k.reached.gave(&overInterval{}, k.intervals)
 	return k, nil
 }
 
@@ -137,6 +139,7 @@ func (k *keeper) look(ctx context.Context) {
 				cancel()
 				k.writer.Append(batch)
 			})
+			k.reached.gave(over, k.intervals)
 			if k.intervals.Open() != over.startNs {
 				k.notes.over = append(k.notes.over, over)
 			}
