@@ -27,7 +27,7 @@ type AlertTestResults struct {
 
 func (h *handler) alerts(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "alerts", func(a *alert.Alert) filter.Row { return filter.EventRow{Event: &a.Event} })
-	is, _ := p.node() // at either end
+	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	state := alert.State(p.choice("state", "all", string(alert.Pending), string(alert.Firing), string(alert.Resolved)))
 	least := p.severity()
 	silenced, hasSilenced := p.boolean("silenced")

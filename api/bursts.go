@@ -31,7 +31,7 @@ const burstPath = "/api/v1/bursts/"
 
 func (h *handler) bursts(p *params) (answer, *Problem) {
 	s := selection[telemetry.Burst]{name: "bursts", limit: p.limit(), at: p.place(h.cfg.Now())}
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	matches := filtered(h, p, "bursts", burstTable.Row)
 	incast, hasIncast := p.boolean("incast")
 	order := analyze.BurstsByLast

@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,14 +23,8 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	order := p.burstColumn()
 	var terms []string
 	var args []any
-	if text, given := p.text("node"); given && text == "" {
-		p.reject("node", "the id or the name of a node", "node is empty")
-	} else if given {
-		id, known := h.nodeOf(text)
-		terms, args = append(terms, "node = CAST(? AS UBIGINT)"), append(args, int64(id))
-		if !known {
-			terms = append(terms, "false")
-		}
+	if ids, given := p.nodeIDs(h.cfg.Collector.Names); given {
+		terms = append(terms, nodeTerm(ids))
 	}
 	if incast, given := p.boolean("incast"); given {
 		terms = append(terms, map[bool]string{true: "incast", false: "NOT incast"}[incast])
@@ -66,15 +59,6 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 		a.more = append(a.more, member{"next_cursor", at.String()})
 	}
 	return a, nil
-}
-
-// nodeOf returns the node with that id or name.
-func (h *handler) nodeOf(text string) (id uint32, known bool) {
-	if n, err := strconv.ParseUint(text, 0, 32); err == nil {
-		return uint32(n), true
-	}
-	id, known = nodeIDs(h.cfg.Collector.Names)[text]
-	return id, known
 }
 
 // storedBurst returns one burst of the past. Its packets are not kept.

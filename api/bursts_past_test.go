@@ -123,7 +123,7 @@ func TestBurstsPastSelection(t *testing.T) {
 		tuesdays + "&order=peak&limit=3":           "[17 4 21]",
 		tuesdays + "&node=s2&limit=3":              "[28 25 22]",
 		tuesdays + "&node=0x3&incast=true":         "[20 5]",
-		tuesdays + "&node=nobody":                  "[]",
+		tuesdays + "&node=77":                      "[]",
 		tuesdays + "&incast=false&limit=3&node=1":  "[27 24 21]",
 		tuesdays + "&order=drops&limit=2":          "[0 1]", // all have the same: by start then
 		tuesdays + "&filter=" + url.QueryEscape("drops = 5 and node = s2 and duration > 90ns"):                                                  "[7 4 1]",

@@ -14,7 +14,7 @@ type ClockList struct {
 
 func (h *handler) clocks(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "clocks", clockTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"strconv"
-
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -15,16 +13,13 @@ type DropList struct {
 
 func (h *handler) drops(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "drops", filter.DropTable.Row)
-	is, _ := p.node()
-	reason, hasReason := p.text("reason") // its number or name
-	if hasReason && reason == "" {
-		p.reject("reason", "the number or the name of a reason", "reason is empty")
-	}
+	is, _ := p.node(h.cfg.Collector.Names)
+	isReason, _, _ := p.reason()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
 	drops := h.cfg.Collector.Drops(func(d *telemetry.Drop) bool {
-		return is(d.Node, d.Name) && (!hasReason || d.ReasonName == reason || strconv.Itoa(int(d.Reason)) == reason)
+		return is(d.Node, d.Name) && isReason(d)
 	})
 	return s.answer(drops), nil
 }

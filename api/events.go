@@ -14,7 +14,7 @@ type EventList struct {
 }
 
 func (h *handler) events(p *params) (answer, *Problem) {
-	is, _ := p.node() // at either end
+	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	id, hasID := p.text("id")
 	kinds := p.kinds()
 	least := p.severity()

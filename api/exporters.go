@@ -16,7 +16,7 @@ type ExporterList struct {
 func (h *handler) exporters(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "exporters", filter.ExporterTable.Row)
 	source := p.prefix("source")
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -53,7 +53,7 @@ func (h *handler) flowFilter(p *params) analyze.FlowFilter {
 		Limit: p.limit(), Order: analyze.ByLast, Match: p.flow(), Outer: p.outer(),
 		Select: filtered(h, p, "flows", filter.FlowTable.Row), Stop: p.stop,
 	}
-	if is, given := p.node(); given {
+	if is, given := p.node(h.cfg.Collector.Names); given {
 		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
 	}
 	return q

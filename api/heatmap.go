@@ -52,7 +52,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
 	q.Step = p.interval(at)
 	if p.wrong == nil { // else of may be no list
-		q.Where, q.Args = p.where(y.schema, now)
+		q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
 	} else {
 		p.asked["node"], p.asked["filter"] = true, true
 	}

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +54,7 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 		p.knows("at") // see linksAt
 	}
 	q := store.Query{Table: y.table, Limit: limit}
-	q.Where, q.Args = p.where(y.schema, now)
+	q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
 	if y.record == nil {
 		q.Group, q.Order = []string{"start", "id", "json"}, "start"
 	} else {
@@ -207,16 +206,19 @@ func (p *params) span(now time.Time) span {
 }
 
 // where returns the condition of filter and of the parameters that stand for one.
-func (p *params) where(s *filter.Schema, now time.Time) (string, []any) {
+// Nodes have names.
+func (p *params) where(s *filter.Schema, names map[uint32]string, now time.Time) (string, []any) {
 	var terms []string
 	add := func(format string, args ...any) { terms = append(terms, fmt.Sprintf(format, args...)) }
 	knows := func(field string) bool { _, ok := s.Find(field); return ok }
 	if knows("node") {
-		if node, given := p.text("node"); given {
-			if _, err := strconv.ParseUint(node, 0, 32); err != nil {
-				node = strconv.Quote(node)
-			}
-			add("node = %s", node)
+		if ids, given := p.nodeIDs(names); given {
+			add("%s", nodeTerm(ids))
+		}
+	}
+	if s.Name() == "drops" {
+		if _, reason, given := p.reason(); given {
+			add("%s", reason)
 		}
 	}
 	for _, name := range []string{"src", "dst", "source"} {
@@ -256,8 +258,8 @@ func (p *params) where(s *filter.Schema, now time.Time) (string, []any) {
 		return "", nil
 	}
 	e, err := filter.Parse(s, strings.Join(terms, " and "))
-	if err != nil { // a name of no node, for one
-		p.reject("node", "", "%v", err)
+	if err != nil {
+		p.reject("filter", "", "%v", err)
 		return "", nil
 	}
 	return e.SQL(now)

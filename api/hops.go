@@ -14,7 +14,7 @@ type HopList struct {
 
 func (h *handler) hops(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "hops", hopTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -17,8 +17,8 @@ type LinkList struct {
 
 func (h *handler) links(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "links", linkTable.Row)
-	is, _ := p.node() // at either end
-	p.knows("at")     // see linksAt
+	is, _ := p.node(h.cfg.Collector.Names) // at either end
+	p.knows("at")                          // see linksAt
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
@@ -28,7 +29,7 @@ type LossFrame struct {
 func (h *handler) loss(p *params) (answer, *Problem) {
 	now := h.cfg.Now()
 	s := selectFrom(h, p, "loss", lossTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
 	q.Intervals, _ = p.boolean("intervals")
 	q.Match = func(l *telemetry.Loss) bool { return is(l.Node, l.Name) }
@@ -39,6 +40,9 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		return answer{}, problem
 	}
 	a := h.cfg.Ledger.Loss(q, now.UnixNano())
+	if q.UntilNs != 0 && q.UntilNs <= a.IntervalsSince.UnixNano() {
+		return answer{}, h.lossGone(a.IntervalsSince)
+	}
 	list := s.answer(a.Exporters)
 	var since *time.Time
 	if !a.Since.IsZero() {
@@ -54,6 +58,17 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		{"gaps", a.Gaps},
 	}...)
 	return list, nil
+}
+
+// lossGone is the answer about a time of which the ledger has nothing: since says since when it has intervals.
+func (h *handler) lossGone(since time.Time) *Problem {
+	instead := "a server with a store (`waybill serve --data DIR`) has what exporters lost before"
+	if h.cfg.History != nil {
+		instead = "/api/v1/exporters of the same time range (`waybill exporters --since`) has what was received and lost before, from the store"
+	}
+	problem := newProblem(http.StatusBadRequest, "the ledger keeps intervals of an hour at most, and has none before %s; %s", since.Format(time.RFC3339), instead)
+	problem.Parameter, problem.Allowed = "until", "a time after "+since.Format(time.RFC3339)
+	return problem
 }
 
 // time returns the time that a parameter names, in nanoseconds since 1970: in RFC 3339, or how long ago it was. 0: none.

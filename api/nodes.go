@@ -2,7 +2,6 @@ package api
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -18,7 +17,7 @@ type NodeList struct {
 
 func (h *handler) nodes(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "nodes", nodeTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	p.knows("at", "since", "until") // see nodesPast
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -26,19 +25,4 @@ func (h *handler) nodes(p *params) (answer, *Problem) {
 	nodes := h.cfg.Collector.Nodes()
 	nodes = slices.DeleteFunc(nodes, func(n telemetry.Node) bool { return !is(&n.ID, n.Name) })
 	return s.answer(nodes), nil
-}
-
-// node returns which nodes the parameter "node" selects, by id or name; without it all of them.
-func (p *params) node() (is func(id *uint32, name string) bool, given bool) {
-	text, given := p.text("node")
-	if !given {
-		return func(*uint32, string) bool { return true }, false
-	}
-	if text == "" {
-		p.reject("node", "the id or the name of a node", "node is empty")
-	}
-	want, err := strconv.ParseUint(text, 0, 32) // 0x too: some devices print their ids so
-	return func(id *uint32, name string) bool {
-		return id != nil && err == nil && *id == uint32(want) || name == text
-	}, true
 }

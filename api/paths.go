@@ -18,7 +18,7 @@ type PathList struct {
 
 func (h *handler) paths(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "paths", filter.PathTable.Row)
-	is, hasNode := p.node() // at any hop
+	is, hasNode := p.node(h.cfg.Collector.Names) // at any hop
 	id, hasID := p.pathID()
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

@@ -14,7 +14,7 @@ type QueueList struct {
 
 func (h *handler) queues(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "queues", queueTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

@@ -30,7 +30,7 @@ const (
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
 	kinds, least := p.kinds(), p.severity()
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
 	if problem := p.problem(); problem != nil {
 		problem.write(w)

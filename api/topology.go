@@ -61,7 +61,7 @@ type HostList struct {
 
 func (h *handler) hosts(p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "hosts", hostTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	address := p.prefix("address")
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

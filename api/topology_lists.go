@@ -41,7 +41,7 @@ func pastOr(now, past http.HandlerFunc, parameters ...string) http.HandlerFunc {
 // ports lists the ports of all nodes.
 func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "ports", portTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	var there, counted span
 	past := asksPast(p)
 	if past {
@@ -98,7 +98,7 @@ func ofRange(a answer, past bool, counted span) answer {
 // linksAt lists the links that were there at a moment.
 func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "links", linkTable.Row)
-	is, _ := p.node() // at either end
+	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -114,7 +114,7 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 // nodesPast lists the nodes that were there, with what packets met at them.
 func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
 	s := selectFrom(h, p, "nodes", nodeTable.Row)
-	is, _ := p.node()
+	is, _ := p.node(h.cfg.Collector.Names)
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

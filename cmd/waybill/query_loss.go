@@ -298,6 +298,10 @@ func lossFoot(v *view, l *api.LossList) (lines []string) {
 	for _, g := range l.Gaps {
 		lines = append(lines, fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime), g.To.Local().Format(time.DateTime)))
 	}
+	if l.Since != nil && l.Since.Before(l.Until) {
+		lines = append(lines, fmt.Sprintf("counted from %s to %s; intervals are kept since %s",
+			l.Since.Local().Format(time.DateTime), l.Until.Local().Format(time.DateTime), l.IntervalsSince.Local().Format(time.DateTime)))
+	}
 	if l.IntervalsEarly > 0 {
 		lines = append(lines, fmt.Sprintf("%d intervals gave way; they are complete since %s", l.IntervalsEarly, l.IntervalsSince.Local().Format(time.DateTime)))
 	}
