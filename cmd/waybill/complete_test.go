@@ -29,7 +29,7 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"events", "--kind", "loop,dr"}, "loop,drop_storm :6"},
 		{[]string{"bursts", "--filter", "peak_"}, "peak_bytes peak_delay :6"},
 		{[]string{"bursts", "--filter", "nam"}, "name :6"},
-		{[]string{"bursts", "--since", "1h", "--filter", "nam"}, ":6"},
+		{[]string{"bursts", "--since", "1h", "--filter", "nam"}, "name :6"},
 		{[]string{"clocks", "--filter", "last_jump.s"}, "last_jump.step :6"},
 		{[]string{"loss", "--filter", "kern"}, "kernel_drops :6"},
 		{[]string{"hosts", "--filter", "conf"}, "confidence :6"},
