@@ -70,7 +70,11 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 		h.list(func(ctx context.Context, p *params) (answer, *Problem) { return h.flowPaths(ctx, p, hash) })(w, r)
 		return
 	}
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+	p := newParams(r.URL.RawQuery)
+	if p.values.Has("since") || p.values.Has("until") {
+		p.reject("since", "", "this is the flow as it is now; %s%s/paths has what it was in a time range", flowsPath, id)
+	}
+	if problem := p.problem(); problem != nil {
 		problem.write(w)
 		return
 	}

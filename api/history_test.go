@@ -209,6 +209,7 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?since=1h&filter=exists+hop.queue":                                          "filter: filter: column 8: flows of a time range have no field hop.queue: ask for queues",
 		"paths?since=1h&filter=flows+%3E+3":                                               "filter: filter: column 1: paths of a time range have no field flows: ask for flows of the time range",
 		"drops?since=1h&reason=nosuch":                                                    `reason: no drop reason has the name "nosuch"`,
+		"flows/00000000000000ab?since=1h":                                                 "since: this is the flow as it is now; /api/v1/flows/00000000000000ab/paths has what it was in a time range",
 		"bursts?since=1h&node=nobody":                                                     `node: no node has the name "nobody"`,
 		"hops?since=1h&node=nobody":                                                       `node: no node has the name "nobody"`,
 		"flows?cursor=x":                                                                  `cursor: cursor is "x"`,

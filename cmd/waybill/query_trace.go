@@ -47,14 +47,19 @@ type trace struct {
 
 func newTraceCommand() *cobra.Command {
 	var d drawing
+	var past pastTrace
 	cmd := &cobra.Command{
 		Use:   "trace FLOW | trace SRC[:PORT] DST[:PORT]",
 		Short: "draw the way of one flow, hop by hop",
 		Long: `Trace draws the way that the latest packet of a flow took: how long packets of the flow stay in each node, how long they are on
 the links between, and the queues that they meet. FLOW is the id of a flow, as waybill flows -o wide lists it. If several flows
 match, the one that was seen last is drawn. A bar begins where the one before ended; all are medians. The delay of a link is that of
-all packets on it; it is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends cannot be compared.`,
+all packets on it; it is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends cannot be compared.
+
+With --since it lists the ways that the flow took in a time range, from the store of the server: also of a flow that is no longer in
+memory. How long its packets stayed in each node is not kept by flow; waybill hops --since has it by node.`,
 		Example: `  waybill trace 10.0.1.1:5001 10.0.2.2:6001
+  waybill trace 10.0.1.1:5001 10.0.2.2:6001 --since 3h --until 2h
   waybill trace 10.0.1.1 10.0.2.2 -o wide
   waybill trace 570bcbdef6c669f0 -o json`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -78,6 +83,9 @@ all packets on it; it is not wrong by more than WITHIN, and unknown (?) if the c
 				return usageError{err}
 			}
 			return d.server.ask(cmd, func(ctx context.Context, client *api.Client) error {
+				if past.asked() {
+					return past.draw(ctx, &d, client, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				}
 				flows, err := client.Flows(ctx, q)
 				if err != nil {
 					return err
@@ -102,6 +110,8 @@ all packets on it; it is not wrong by more than WITHIN, and unknown (?) if the c
 		},
 	}
 	d.register(cmd)
+	cmd.Flags().StringVar(&past.since, "since", "", "the ways of the flow after this `TIME`, or so long ago, from the store: 2026-11-21T09:00:00Z, 10m")
+	cmd.Flags().StringVar(&past.until, "until", "", "the ways of the flow before this `TIME`, or so long ago")
 	return cmd
 }
 
@@ -148,7 +158,7 @@ func noFlow(args []string, flows *api.FlowList) error {
 	if flows.Total > len(flows.Flows) {
 		return fmt.Errorf("no %s among the %d of %d flows that were seen last", what, len(flows.Flows), flows.Total)
 	}
-	return fmt.Errorf("no %s is known; waybill flows lists those that are", what)
+	return fmt.Errorf("no %s is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one", what)
 }
 
 // printTrace prints a flow and its latest path.

@@ -126,7 +126,7 @@ func TestTraceErrors(t *testing.T) {
 		{"trace 10.0.0.1", s.URL, 2, `"10.0.0.1" is not the id of a flow, 16 hexadecimal digits; a source needs a destination`},
 		{"trace 10.0.0.1 leaf1", s.URL, 2, `"leaf1" is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443`},
 		{"trace 10.0.0.1 10.0.0.2 -o csv", s.URL, 2, `--output is "csv"; allowed: table, wide, json`},
-		{"trace 10.0.0.1:7 10.0.0.2", s.URL, 1, `no flow from 10.0.0.1:7 to 10.0.0.2 is known; waybill flows lists those that are`},
+		{"trace 10.0.0.1:7 10.0.0.2", s.URL, 1, `no flow from 10.0.0.1:7 to 10.0.0.2 is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one`},
 		{"trace 00000000000000ff", many.URL, 1, `no flow 00000000000000ff among the 2 of 12000 flows that were seen last`},
 		{"path 10.0.0.1", s.URL, 2, "want a source and a destination"},
 		{"path 10.0.0.1 leaf1", s.URL, 2, "want two addresses or prefixes, or two nodes"},
@@ -197,5 +197,37 @@ func TestTraceJSON(t *testing.T) {
 		if len(got.Links) != 2 || got.Links[0].From_port != 2 || got.Links[1].From_port != 4 || got.Flow.ID != "00000000000000a1" && len(got.Paths) == 0 {
 			t.Errorf("%s: got %+v", args, got)
 		}
+	}
+}
+
+// With --since the ways of a flow come from the store, also of one that is not in memory.
+func TestTracePast(t *testing.T) {
+	const paths = `{"generated_at":"2026-11-21T09:01:00Z","total":2,"since":"2026-11-21T06:00:00Z","until":"2026-11-21T07:00:00Z","resolution_ns":10000000000,
+"id":"00000000000000a1","flow":{"src":"10.0.0.1","dst":"10.0.0.2","src_port":5001,"dst_port":80,"protocol":"tcp","text":"x"},"paths":[
+{"id":"000000000000000a","start":"2026-11-21T06:00:00Z","end":"2026-11-21T06:10:00Z","packets":50,"drops":2,"residence_min_ns":1000,"residence_mean_ns":2000,"residence_max_ns":5000,
+ "hops":[{"node":1,"name":"s1","ingress_port":1,"egress_port":2},{"node":3,"name":"s3\u001b[2J","ingress_port":5,"egress_port":6}]},
+{"id":"","start":"2026-11-21T06:20:00Z","end":"2026-11-21T06:30:00Z","packets":1,"hops":[]}]}`
+	const history = `{"generated_at":"2026-11-21T09:01:00Z","total":2,"since":"2026-11-21T06:00:00Z","until":"2026-11-21T07:00:00Z","resolution_ns":10000000000,"flows":[
+{"id":"00000000000000b1","src":"10.0.0.1","dst":"10.0.0.2","src_port":5002,"dst_port":80,"packets":100},
+{"id":"00000000000000a1","src":"10.0.0.1","dst":"10.0.0.2","src_port":5001,"dst_port":80,"packets":51},
+{"id":"00000000000000c1","src":"10.0.0.1","dst":"10.0.0.2","src_port":5001,"dst_port":81,"packets":3}]}`
+	s := cannedServer(t, map[string]string{"flows": history, "flows/00000000000000a1/paths": paths})
+	for _, args := range []string{"00000000000000A1", "10.0.0.1:5001 10.0.0.2:80", "10.0.0.1:5001 10.0.0.2"} {
+		stdout, stderr, code := runQuery(t, append([]string{"trace", "--server", s.URL, "--since", "3h"}, strings.Fields(args)...)...)
+		if code != 0 || strings.Contains(stdout, "\x1b") || strings.HasPrefix(stderr, "1 more flows match") != (args == "10.0.0.1:5001 10.0.0.2") {
+			t.Errorf("%s: code %d, %s", args, code, stderr)
+		}
+		for _, want := range []string{"flow 00000000000000a1: 10.0.0.1:5001", "50 packets, 2 dropped; in nodes: mean 2.00µs, 1.00µs to 5.00µs\n  path 000000000000000a: s1", "1 packet\n  its path is not known\n"} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s: no %q in\n%s", args, want, stdout)
+			}
+		}
+	}
+	stdout, _, code := runQuery(t, "trace", "--server", s.URL, "--since", "3h", "-o", "json", "00000000000000a1")
+	if !json.Valid([]byte(stdout)) || code != 0 || !strings.Contains(stdout, `"start": "2026-11-21T06:20:00Z"`) {
+		t.Errorf("code %d, got %s", code, stdout)
+	}
+	if _, stderr, code := runQuery(t, "trace", "--server", s.URL, "--since", "3h", "10.0.0.1:9", "10.0.0.2"); code != 1 || !strings.Contains(stderr, "the store has no flow from 10.0.0.1:9 to 10.0.0.2") {
+		t.Errorf("code %d, said %s", code, stderr)
 	}
 }
