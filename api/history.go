@@ -173,20 +173,6 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 	}
 }
 
-// stillKept rejects a question that would be answered with a part of the range only: coarse intervals do not have all fields.
-func (h *handler) stillKept(p *params, y *history, q *store.Query, ago time.Duration) {
-	for i := range y.record.NumField() {
-		tag := y.record.Field(i).Tag
-		kept := map[string]time.Duration{"10s": h.cfg.KeptFine, "1m": h.cfg.KeptMinute}[tag.Get("kept")]
-		if kept > 0 && ago > kept && slices.Contains(q.Group, tag.Get("store")) {
-			name, _, _ := strings.Cut(tag.Get("json"), ",")
-			p.reject("since", fmt.Sprintf("at most %v ago, or a group_by without %s, such as src,dst,protocol", kept, name),
-				"records by %s are kept for %v", name, kept)
-			return
-		}
-	}
-}
-
 // A span is a time range, of which until is not a part.
 type span struct{ since, until time.Time }
 

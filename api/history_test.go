@@ -236,8 +236,19 @@ func TestHistoryProblems(t *testing.T) {
 	if w := ask(New(cfg), "GET", "/api/v1/flows?"+tuesdays); w.Code != 400 || !strings.Contains(w.Body.String(), "records by id are kept for 48h0m0s") {
 		t.Errorf("flows of tuesday: got %s", w.Body)
 	}
-	if w := ask(New(cfg), "GET", "/api/v1/flows?group_by=src,dst_port&"+tuesdays); w.Code != 200 {
-		t.Errorf("got %s", w.Body)
+	for query, want := range map[string]string{
+		"flows?group_by=src,dst_port&":                                  "",
+		"flows?group_by=src&filter=src+in+10.0.0.0/8+and+dst_port=443&": "",
+		"flows?group_by=src&filter=not+src_port=443&":                   "src_port, by which the filter selects, is kept for 48h0m0s",
+		"flows?group_by=src&port=443&":                                  "src_port, by which the filter selects, is kept for 48h0m0s",
+		"flows?group_by=src&filter=exists+id&":                          "id, by which the filter selects, is kept for 48h0m0s",
+		"drops?filter=addr+=+10.0.0.1&":                                 "dst, by which the filter selects, is kept for 48h0m0s",
+		"drops?filter=name+=+s2&":                                       "",
+	} {
+		w := ask(New(cfg), "GET", "/api/v1/"+query+tuesdays)
+		if wrong := w.Code == 400; wrong != (want != "") || wrong && !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: got %d %s, want %q", query, w.Code, w.Body, want)
+		}
 	}
 	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/flows?since=1h"); w.Code != 404 || !strings.Contains(w.Body.String(), "--data DIR") {
 		t.Errorf("without a store: got %s", w.Body)
