@@ -47,7 +47,7 @@ func TestReached(t *testing.T) {
 	look(8, false)
 	want("with all on disk", 8, 7)
 	for i := range int64(3 * maxOnTheWay) {
-		second = look(9+i, true)
+		look(9+i, true)
 	}
 	if len(k.reached.onTheWay) > maxOnTheWay {
 		t.Errorf("%d looks are remembered", len(k.reached.onTheWay))
