@@ -6,10 +6,11 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/internal/yamldoc"
 )
 
-// A Duration is a time as Go writes it: 30s, 4h, 1m30s. It is not negative.
+// A Duration is a time as filters have it: 30s, 4h, 1m30s, 7d. It is not negative.
 type Duration time.Duration
 
 // UnmarshalYAML reads a Duration.
@@ -19,8 +20,8 @@ func (d *Duration) UnmarshalYAML(n ast.Node) error {
 	if err != nil {
 		return err
 	}
-	v, err := time.ParseDuration(text)
-	if err != nil || v < 0 {
+	v, err := filter.ParseDuration(text)
+	if err != nil {
 		return at(n, "want "+want)
 	}
 	*d = Duration(v)

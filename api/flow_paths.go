@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -138,7 +139,7 @@ func (p *params) step(r span) time.Duration {
 	step := max(r.until.Sub(r.since)/maxSteps, 1)
 	step = (step + shortest - 1) / shortest * shortest
 	if text, given := p.text("interval"); given {
-		d, err := time.ParseDuration(text)
+		d, err := filter.ParseDuration(text)
 		if err != nil || d < shortest || d%shortest != 0 || r.until.Sub(r.since)/max(d, 1) > maxLimit {
 			p.reject("interval", fmt.Sprintf("multiples of 10s, such as 1m; at most %d in the time range", maxLimit), "interval is %q", text)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -98,7 +99,7 @@ func (p *params) interval(r span) time.Duration {
 	if !given {
 		return 0
 	}
-	step, err := time.ParseDuration(text)
+	step, err := filter.ParseDuration(text)
 	if err != nil || step < time.Second || step%time.Second != 0 || r.until.Sub(r.since)/max(step, 1) > maxLimit {
 		p.reject("interval", fmt.Sprintf("whole seconds, such as 10s, 1m or 1h; at most %d in the time range", maxLimit), "interval is %q", text)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -89,8 +90,8 @@ func (p *params) time(name string, now time.Time) int64 {
 		}
 		return t.UnixNano()
 	}
-	ago, err := time.ParseDuration(text)
-	if err != nil || ago < 0 {
+	ago, err := filter.ParseDuration(text)
+	if err != nil {
 		p.reject(name, "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", "%s is %q", name, text)
 	}
 	return max(now.Add(-ago).UnixNano(), 1)

@@ -26,6 +26,7 @@ var units = map[Kind][]unit{
 		{"m", 60e9, false},
 		{"h", 3600e9, false},
 		{"d", 86400e9, false},
+		{"w", 7 * 86400e9, true},
 	},
 	Size: {
 		{"B", 1, false},

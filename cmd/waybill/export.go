@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store/duckdb"
 )
 
@@ -124,7 +125,7 @@ func timeOrAge(flag, text string, now, otherwise time.Time) (time.Time, error) {
 	if text == "" {
 		return otherwise, nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+	if ago, err := filter.ParseDuration(text); err == nil {
 		return now.Add(-ago), nil
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)

@@ -59,7 +59,7 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 	f.StringVar(&c.truth, "truth", "", "`FILE` to write the truth to, as NDJSON; - for standard output")
 	f.StringVar(&c.speed, "speed", "", "realtime or max: how `FAST` virtual time goes by (default realtime with --reports, else max)")
 	f.Uint64Var(&c.seed, "seed", 0, "`N` that everything random follows from (default that of the scenario)")
-	f.DurationVar(&c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
+	durationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
 	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress, no summary")
 	return cmd
@@ -137,8 +137,6 @@ func (c *fabricCommand) check() error {
 	switch {
 	case c.format != "text" && c.format != "json":
 		return fmt.Errorf("-o: got %q, want text or json", c.format)
-	case c.duration < 0:
-		return fmt.Errorf("--duration: got %s, want a time, or 0 for that of the scenario", c.duration)
 	case c.pcap != "" && c.pcap == c.truth:
 		return fmt.Errorf("--pcap and --truth: both to %s, want two files", c.pcap)
 	}

@@ -133,7 +133,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	c.server.register(f)
 	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(q.outputs(), ", "))
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
-	f.DurationVar(&c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
+	durationVar(f, &c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
 		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new, ended or another; JSON is one item per line")
 	}

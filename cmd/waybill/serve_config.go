@@ -83,7 +83,7 @@ func (c *serveConfig) readFile(name string) error {
 	if err := yaml.Unmarshal(text, &all); err != nil {
 		return fmt.Errorf("%s: %s", name, firstLine(err))
 	}
-	if err := yaml.Unmarshal(text, c); err != nil {
+	if err := yaml.UnmarshalWithOptions(text, c, yamlDurations); err != nil {
 		return fmt.Errorf("%s: %s", name, firstLine(err))
 	}
 	maps.DeleteFunc(all, func(key string, _ any) bool { return slices.Contains(serveKeys, key) })
@@ -170,7 +170,7 @@ func (c *serveConfig) readEnvironment() error {
 		case "sampling":
 			err = yaml.Unmarshal([]byte(value), &c.Sampling)
 		case "store":
-			err = yaml.UnmarshalWithOptions([]byte(value), &c.Store, yaml.Strict())
+			err = yaml.UnmarshalWithOptions([]byte(value), &c.Store, yaml.Strict(), yamlDurations)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)

@@ -81,7 +81,7 @@ func newSilenceAddCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&filter, "filter", "", "`EXPRESSION` that selects the events that must not be told of")
 	_ = cmd.RegisterFlagCompletionFunc("filter", server.completeFilter("events"))
-	f.DurationVar(&lasts, "for", 0, "how long it holds, a `DURATION` such as 2h")
+	durationVar(f, &lasts, "for", 0, "how long it holds, a `DURATION` such as 2h")
 	f.StringVar(&from, "from", "", "when it begins, a `TIME` such as 2026-12-24T18:00:00Z; without it now")
 	f.StringVar(&until, "until", "", "when it ends, a `TIME`, instead of --for")
 	f.StringVar(&reason, "reason", "", "`TEXT` that says why, for others")

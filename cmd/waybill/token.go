@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/filter"
 )
 
 // newTokenCommand makes, lists and revokes the tokens of a file. It needs no server; one that runs notices the change.
@@ -133,18 +132,13 @@ func tokensOf(file string) ([]auth.Token, error) {
 	return auth.ReadTokens(file)
 }
 
-// expiry returns the time that is text after now; zero if text is empty. Text is a duration, or a number of days as 90d.
+// expiry returns the time that is text after now; zero if text is empty. Text is a duration such as 90d.
 func expiry(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	duration, err := time.ParseDuration(text)
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		duration = time.Duration(min(n, 36500)) * 24 * time.Hour
-	}
-	if err != nil || duration <= 0 {
+	duration, err := filter.ParseDuration(text)
+	if err != nil || duration == 0 {
 		return time.Time{}, fmt.Errorf("got %q, want a duration such as 90d or 12h", text)
 	}
 	return now.Add(duration).Truncate(time.Second), nil

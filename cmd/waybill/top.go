@@ -59,7 +59,7 @@ shows a flow hop by hop, a node with its ports and queues, an event with its evi
 	}
 	f := cmd.Flags()
 	server.register(f)
-	f.DurationVar(&every, "every", time.Second, "ask again every `DURATION`, at least 100ms")
+	durationVar(f, &every, "every", time.Second, "ask again every `DURATION`, at least 100ms")
 	f.StringVar(&filter, "filter", "", "begin with this filter `EXPRESSION`")
 	_ = cmd.RegisterFlagCompletionFunc("filter", func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		view := topViewNames()[0]
