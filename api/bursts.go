@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -34,6 +35,16 @@ func (h *handler) bursts(p *params) (answer, *Problem) {
 	is, _ := p.node(h.cfg.Collector.Names)
 	matches := filtered(h, p, "bursts", burstTable.Row)
 	incast, hasIncast := p.boolean("incast")
+	match := func(b *telemetry.Burst) bool {
+		return is(&b.Node, b.Name) && (!hasIncast || incast == b.Incast) && (matches == nil || matches(b))
+	}
+	if p.isGrouped() {
+		p.knows("since", "until")
+		return grouped(h, p, "bursts", func() []telemetry.Burst {
+			bursts, _ := h.cfg.Bursts.Bursts(match, analyze.BurstsByLast, math.MaxInt)
+			return bursts
+		}, newBurstGroup, (*BurstGroup).add)
+	}
 	order := analyze.BurstsByLast
 	if text, _ := p.text("order"); slices.Contains(burstOrders, text) {
 		order = analyze.BurstOrder(text)
@@ -44,9 +55,7 @@ func (h *handler) bursts(p *params) (answer, *Problem) {
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	bursts, total := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool {
-		return is(&b.Node, b.Name) && (!hasIncast || incast == b.Incast) && (matches == nil || matches(b))
-	}, order, s.first())
+	bursts, total := h.cfg.Bursts.Bursts(match, order, s.first())
 	return s.answerOf(bursts, total), nil
 }
 

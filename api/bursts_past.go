@@ -20,7 +20,14 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	now := h.cfg.Now()
 	r := h.written(store.Bursts, p.span(now))
 	limit := p.limit()
-	order := p.burstColumn()
+	groups := p.isGrouped()
+	q := store.Query{Table: store.Bursts, Limit: limit}
+	if groups {
+		y := history{record: groupRecords["bursts"]}
+		y.columns(p, &q, r)
+	} else {
+		q.Order, q.Ascending = p.columnOrder(burstColumns, "start")
+	}
 	var terms []string
 	var args []any
 	if ids, given := p.nodeIDs(h.cfg.Collector.Names); given {
@@ -45,9 +52,11 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	if h.cfg.History == nil {
 		return answer{}, noPast("since")
 	}
-	bursts, more, problem := h.storedBursts(ctx, &store.Query{
-		From: at.Since, To: at.Until, Where: strings.Join(terms, " AND "), Args: args, Order: order, Limit: limit, Offset: at.Offset,
-	})
+	q.From, q.To, q.Offset, q.Where, q.Args = at.Since, at.Until, at.Offset, strings.Join(terms, " AND "), args
+	if groups {
+		return h.storedGroups(ctx, "bursts", &q, at)
+	}
+	bursts, more, problem := h.storedBursts(ctx, &q)
 	if problem != nil {
 		return answer{}, problem
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"strings"
 
 	"github.com/waybill-int/waybill/filter"
@@ -20,15 +21,24 @@ func (h *handler) events(p *params) (answer, *Problem) {
 	least := p.severity()
 	open, hasOpen := p.boolean("open")
 	acknowledged, hasAcknowledged := p.boolean("acknowledged")
-	s := selectFrom(h, p, "events", func(e *telemetry.Event) filter.Row { return filter.EventRow{Event: e} })
-	if problem := p.problem(); problem != nil {
-		return answer{}, problem
-	}
-	events, total := h.cfg.Events.Events(func(e *telemetry.Event) bool {
+	row := func(e *telemetry.Event) filter.Row { return filter.EventRow{Event: e} }
+	match := func(e *telemetry.Event) bool {
 		return (!hasID || e.ID == id) && (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (!hasOpen || open == (e.End == nil)) &&
 			(!hasAcknowledged || acknowledged == (e.Acknowledged != nil)) &&
 			(is(e.Node, e.Name) || is(e.ToNode, e.ToName))
-	}, s.first())
+	}
+	if p.isGrouped() {
+		selected := filtered(h, p, "events", row)
+		return grouped(h, p, "events", func() []telemetry.Event {
+			events, _ := h.cfg.Events.Events(func(e *telemetry.Event) bool { return match(e) && (selected == nil || selected(e)) }, math.MaxInt)
+			return events
+		}, newEventGroup, (*EventGroup).add)
+	}
+	s := selectFrom(h, p, "events", row)
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	events, total := h.cfg.Events.Events(match, s.first())
 	return s.answerOf(events, total), nil
 }
 

@@ -76,7 +76,7 @@ func TestEventProblems(t *testing.T) {
 		"open=true&open=false":           {Parameter: "open", Detail: "open is given 2 times", Allowed: "once"},
 		"node=":                          {Parameter: "node", Detail: "node is empty", Allowed: "the id or the name of a node"},
 		"limit=0":                        {Parameter: "limit", Detail: `limit is "0"`, Allowed: "1 to 10000"},
-		"ordr=last":                      {Parameter: "ordr", Detail: `unknown parameter "ordr"; did you mean order?`, Allowed: "acknowledged, cursor, filter, format, id, kind, limit, node, open, order, severity, since, until"},
+		"ordr=last":                      {Parameter: "ordr", Detail: `unknown parameter "ordr"; did you mean order?`, Allowed: "acknowledged, cursor, filter, format, group_by, id, interval, kind, limit, node, open, order, severity, since, until"},
 		"filter=a&filter=b":              {Parameter: "filter", Detail: "filter is given 2 times", Allowed: "once"},
 		"open=yes&filter=kindd%3Dloop":   {Parameter: "open", Detail: `open is "yes"`, Allowed: "true, false"},
 		"filter=count%3D1+and+kindd%3D2": {Parameter: "filter", Detail: "filter: column 13: events have no field kindd: did you mean kind?"},

@@ -9,29 +9,34 @@ func GroupFields(list string) []string {
 	return groups
 }
 
-// OrderFields returns the numbers by which the records of a list of a time range can be ordered (Query.Order); nil if a list has
-// no records.
+// OrderFields returns what the records of a list of a time range can be ordered by (Query.Order): their numbers, and what they are
+// added up by unless Query.GroupBy says otherwise; nil if a list has no records.
 func OrderFields(list string) []string {
-	_, numbers := recordFields(list)
-	return numbers
+	_, orders := recordFields(list)
+	return orders
 }
 
-func recordFields(list string) (groups, numbers []string) {
+func recordFields(list string) (groups, orders []string) {
 	record := histories()[list].record
+	if record == nil {
+		record = groupRecords[list]
+	}
 	if record == nil {
 		return nil, nil
 	}
+	var usual []string
 	for i := range record.NumField() {
 		f := record.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		columns := f.Tag.Get("store")
 		switch {
-		case columns == "" || columns == "start":
+		case f.Tag.Get("node") != "" || f.Tag.Get("store") == "start":
+		case f.Tag.Get("group") == "default":
+			groups, usual = append(groups, name), append(usual, name)
 		case f.Tag.Get("group") != "":
 			groups = append(groups, name)
 		default:
-			numbers = append(numbers, name)
+			orders = append(orders, name)
 		}
 	}
-	return groups, numbers
+	return groups, append(orders, usual...)
 }

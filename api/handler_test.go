@@ -110,7 +110,7 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/flows?dst=fe80::1%25eth0", 400, "dst", `dst is "fe80::1%eth0"`, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32"},
 		{"GET", "/api/v1/flows?port=65536", 400, "port", `port is "65536"`, "0 to 65535"},
 		{"GET", "/api/v1/flows?protocol=256", 400, "protocol", `protocol is "256"`, "0 to 255 or a name, such as tcp or udp"},
-		{"GET", "/api/v1/flows?path=1", 400, "path", `unknown parameter "path"`, "cursor, dst, filter, format, limit, node, order, outer_dst, outer_port, outer_src, port, protocol, since, src, until"},
+		{"GET", "/api/v1/flows?path=1", 400, "path", `unknown parameter "path"`, "cursor, dst, filter, format, group_by, interval, limit, node, order, outer_dst, outer_port, outer_src, port, protocol, since, src, until"},
 		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "at, cursor, filter, format, limit, node, order, since, until"},
 		{"GET", "/api/v1/flows?node=nosuch", 400, "node", `no node has the name "nosuch"`, "the id of a node, or a name from names of the configuration"},
 		{"GET", "/api/v1/hops?node=gatewai", 400, "node", `no node has the name "gatewai"; did you mean gateway?`, "the id of a node, or a name from names of the configuration"},

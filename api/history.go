@@ -24,19 +24,20 @@ type history struct {
 	table  store.Table
 	record reflect.Type
 	schema *filter.Schema
+	groups reflect.Type // of a list with items instead of records: what they are grouped in
 }
 
 // histories by the name of their list.
 func histories() map[string]history {
 	return map[string]history{
-		"flows":     {store.Flows, reflect.TypeFor[FlowRecord](), flowRecords},
-		"paths":     {store.Paths, reflect.TypeFor[PathRecord](), pathRecords},
-		"hops":      {store.Hops, reflect.TypeFor[HopRecord](), hopRecords},
-		"queues":    {store.Queues, reflect.TypeFor[QueueRecord](), queueRecords},
-		"links":     {store.Links, reflect.TypeFor[LinkRecord](), linkRecords},
-		"drops":     {store.Drops, reflect.TypeFor[DropRecord](), filter.Drops},
-		"exporters": {store.Exporters, reflect.TypeFor[ExporterRecord](), filter.Exporters},
-		"events":    {store.Events, nil, filter.Events},
+		"flows":     {store.Flows, reflect.TypeFor[FlowRecord](), flowRecords, nil},
+		"paths":     {store.Paths, reflect.TypeFor[PathRecord](), pathRecords, nil},
+		"hops":      {store.Hops, reflect.TypeFor[HopRecord](), hopRecords, nil},
+		"queues":    {store.Queues, reflect.TypeFor[QueueRecord](), queueRecords, nil},
+		"links":     {store.Links, reflect.TypeFor[LinkRecord](), linkRecords, nil},
+		"drops":     {store.Drops, reflect.TypeFor[DropRecord](), filter.Drops, nil},
+		"exporters": {store.Exporters, reflect.TypeFor[ExporterRecord](), filter.Exporters, nil},
+		"events":    {store.Events, nil, filter.Events, groupRecords["events"]},
 	}
 }
 
@@ -44,6 +45,9 @@ func histories() map[string]history {
 func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Problem) {
 	now := h.cfg.Now()
 	y := h.histories[name]
+	if y.groups != nil && p.isGrouped() {
+		y.record = y.groups
+	}
 	r := h.written(y.table, p.span(now))
 	most := maxLimit
 	if format := p.values.Get("format"); format != "" && format != formats[0].name {
@@ -56,7 +60,8 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	q := store.Query{Table: y.table, Limit: limit}
 	q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
 	if y.record == nil {
-		q.Group, q.Order = []string{"start", "id", "json"}, "start"
+		q.Group = []string{"start", "id", "json"}
+		p.eventOrder(&q)
 	} else {
 		y.columns(p, &q, r)
 		h.stillKept(p, &y, &q, now.Sub(r.since))
@@ -130,7 +135,7 @@ func (h *handler) answerOf(name string, y history, found *store.Answer) (answer,
 
 // columns says what a query groups by and counts.
 func (y *history) columns(p *params, q *store.Query, r span) {
-	groups, usual, values := map[string]string{}, []string{}, []string{}
+	groups, usual := map[string]string{}, []string{}
 	for i := range y.record.NumField() {
 		f := y.record.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -143,7 +148,6 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 				usual = append(usual, name)
 			}
 		default:
-			values = append(values, name)
 			q.Values = append(q.Values, columns)
 		}
 	}
@@ -163,14 +167,7 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 		q.Group = append(q.Group, strings.Split(groups[name], ",")...)
 	}
 	q.Step = p.interval(r)
-	_, ordered := p.values["order"]
-	order := p.choice("order", values...)
-	switch {
-	case ordered && p.wrong == nil:
-		q.Order = q.Values[slices.Index(values, order)]
-	case q.Step == 0 && len(q.Group) > 0:
-		q.Order = q.Values[0]
-	}
+	y.order(p, q)
 }
 
 // A span is a time range, of which until is not a part.

@@ -217,7 +217,17 @@ func TestHistoryProblems(t *testing.T) {
 		"hops?interval=1m":                                                                "interval: interval is about a time range, which since begins",
 		"hosts?since=1h":                                                                  "since: there is no since here: what is answered is of now only",
 		"clocks?interval=1m":                                                              "interval: there is no interval here: nothing is counted that could be added up for pieces of a time range",
-		"events?since=1h&group_by=kind":                                                   "group_by: there is no group_by here: nothing is counted",
+		"flows?since=1h&order=packets:up":                                                 `order: order is "packets:up"`,
+		"flows?since=1h&group_by=&order=src":                                              `order: order is "src"`,
+		"events?since=1h&group_by=text":                                                   `group_by: group_by has "text"`,
+		"events?since=1h&order=text":                                                      `order: order is "text"`,
+		"events?interval=1m":                                                              "interval: interval is about a time range, which since begins",
+		"events?group_by=kind&interval=1m":                                                "interval: interval is about a time range, which since begins",
+		"bursts?group_by=bytes":                                                           `group_by: group_by has "bytes"`,
+		"bursts?since=1h&order=name":                                                      `order: order is "name"`,
+		"loss?group_by=lost":                                                              `group_by: group_by has "lost"`,
+		"loss?interval=1m":                                                                "interval: there is no interval here",
+		"nodes?group_by=node":                                                             "group_by: there is no group_by here",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		var p Problem

@@ -65,7 +65,11 @@ func (h *handler) timed(name string, find resource) finder {
 		if kept {
 			p.asked["since"], p.asked["until"] = true, true
 			for _, of := range []string{"group_by", "interval"} {
-				if p.values.Has(of) && y.record != nil {
+				if y.record == nil {
+					continue
+				}
+				p.knows(of)
+				if p.values.Has(of) {
 					p.reject(of, "together with since", "%s is about a time range, which since begins", of)
 				}
 			}

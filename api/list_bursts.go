@@ -1,9 +1,6 @@
 package api
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
@@ -72,19 +69,6 @@ func burstIs(get func(*telemetry.Burst) bool) filter.ValueOf[telemetry.Burst] {
 // names for, and numbers.
 var burstColumns = map[string]string{
 	string(analyze.BurstsByLast): "start", string(analyze.BurstsByPeak): "peak_bytes", string(analyze.BurstsByDuration): "duration", string(analyze.BurstsByDrops): "drops",
-	"start": "start", "peak_bytes": "peak_bytes", "duration_ns": "duration", "peak_delay_ns": "peak_delay", "packets": "packets", "bytes": "bytes",
+	"start": "start", "id": "id", "node": "node", "port": "egress_port", "queue": "queue_id", "incast": "incast", "end": `"end"`, "peak_bytes": "peak_bytes", "duration_ns": "duration", "peak_delay_ns": "peak_delay", "packets": "packets", "bytes": "bytes",
 	"complete": "complete", "sources": "sources", "main_sources": "main_sources",
-}
-
-// burstColumn returns the column that the parameter order names; the largest come first.
-func (p *params) burstColumn() string {
-	text, given := p.text("order")
-	if !given {
-		return "start"
-	}
-	name := strings.TrimSuffix(text, ":desc")
-	if burstColumns[name] == "" {
-		p.reject("order", strings.Join(slices.Sorted(maps.Keys(burstColumns)), ", ")+"; of a time range the largest come first", "order is %q", text)
-	}
-	return burstColumns[name]
 }

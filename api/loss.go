@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
@@ -29,7 +30,6 @@ type LossFrame struct {
 
 func (h *handler) loss(p *params) (answer, *Problem) {
 	now := h.cfg.Now()
-	s := selectFrom(h, p, "loss", lossTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
 	q.Intervals, _ = p.boolean("intervals")
@@ -37,14 +37,30 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 	if q.UntilNs != 0 && q.UntilNs <= q.SinceNs {
 		p.reject("until", "a time after since", "until is not after since")
 	}
-	if problem := p.problem(); problem != nil {
-		return answer{}, problem
+	var a analyze.LossAnswer
+	var list answer
+	p.knows("group_by")
+	if p.values.Has("group_by") {
+		selected := filtered(h, p, "loss", lossTable.Row)
+		groups, problem := grouped(h, p, "loss", func() []telemetry.Loss {
+			a = h.cfg.Ledger.Loss(q, now.UnixNano())
+			return slices.DeleteFunc(a.Exporters, func(l telemetry.Loss) bool { return selected != nil && !selected(&l) })
+		}, newLossGroup, (*LossGroup).add)
+		if problem != nil {
+			return answer{}, problem
+		}
+		list = groups
+	} else {
+		s := selectFrom(h, p, "loss", lossTable.Row)
+		if problem := p.problem(); problem != nil {
+			return answer{}, problem
+		}
+		a = h.cfg.Ledger.Loss(q, now.UnixNano())
+		list = s.answer(a.Exporters)
 	}
-	a := h.cfg.Ledger.Loss(q, now.UnixNano())
 	if q.UntilNs != 0 && q.UntilNs <= a.IntervalsSince.UnixNano() {
 		return answer{}, h.lossGone(a.IntervalsSince)
 	}
-	list := s.answer(a.Exporters)
 	var since *time.Time
 	if !a.Since.IsZero() {
 		since = &a.Since

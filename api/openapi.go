@@ -24,6 +24,7 @@ type operation struct {
 	// Of a list that a store answers: the parameters that go with since and until, and a value of the type of that answer.
 	past    string
 	history any
+	groups  any // of a list that can be asked for groups: a value of the type of that answer
 }
 
 // openAPI returns the description of all operations, OpenAPI 3.1, as JSON.
@@ -74,6 +75,13 @@ func (o *operation) describe(types *types) *huma.Operation {
 	}
 	if o.history != nil {
 		response.Content[mediaJSON].Schema = &huma.Schema{OneOf: []*huma.Schema{types.of(o.answer), types.of(o.history)}}
+	}
+	if o.groups != nil { // an empty list may be of either type
+		either := []*huma.Schema{types.of(o.answer), types.of(o.groups)}
+		if o.history != nil {
+			either = append(either, types.of(o.history))
+		}
+		response.Content[mediaJSON].Schema = &huma.Schema{AnyOf: either}
 	}
 	if o.media != "" {
 		response.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}}}

@@ -70,8 +70,10 @@ var examples = map[string]example{
 
 	"filter+": {"packets > 0", "packets > few"}, "filter+exporters": {"received > 0", "receive"}, "filter+events": {"start < now", "start"},
 	"filter+queues": {"samples > 0", "samples > -1"},
-	"order+":        {"packets", "last"}, "order+exporters": {"reports", "received:asc"}, "order+queues": {"samples", "queue"},
+	"order+":        {"packets:asc", "last"}, "order+exporters": {"received:asc", "received:up"}, "order+queues": {"queue", "start"},
 	"group_by+": {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
+	"group_by+bursts": {"node,port", "culprits"}, "group_by+events": {"kind", "text"}, "order+events": {"severity", "text"},
+	"events.group_by": {"kind,node", "text"}, "bursts.group_by": {"queue", "peak"}, "loss.group_by": {"node", "lost"},
 	"order+bursts": {"peak_delay_ns", "beauty"}, "filter+bursts": {"peak_bytes > 1kB and not name = s1", "colour = s1"},
 }
 
@@ -145,7 +147,15 @@ func TestEveryParameter(t *testing.T) {
 				fixed = url.Values{"words": {"queue"}}
 			}
 			names := slices.DeleteFunc(strings.Fields(o.params), func(name string) bool {
-				return name == "at" || (name == "since" || name == "until") && (o.past != "" || o.id == "nodes" || o.id == "ports")
+				switch name {
+				case "since", "until":
+					return o.past != "" || o.id == "nodes" || o.id == "ports"
+				case "group_by":
+					return o.groups == nil // they go with since
+				case "interval":
+					return o.past != ""
+				}
+				return name == "at"
 			})
 			try(t, h, &o, fixed, names, false)
 		}

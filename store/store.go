@@ -49,9 +49,11 @@ type Query struct {
 	Args  []any
 	// Group are the columns to group by; Values those that are wanted of each group.
 	Group, Values []string
-	// Order is a column of the answer, by which the largest come first; those that are equal, or all if it is "", are in the
-	// order of start and group.
+	// Order is a column of the answer, or several with commas, by which the largest come first; those that are equal, or all if
+	// it is "", are in the order of start and group.
 	Order string
+	// Ascending makes the smallest come first. What is not known is last in any case.
+	Ascending bool
 	// Limit is how many rows are wanted at most; 0 means DefaultLimit.
 	Limit int
 	// Offset is how many rows are left out before those.

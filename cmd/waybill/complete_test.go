@@ -21,7 +21,7 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"flows", "--group-by", ""}, "id src dst src_port dst_port protocol tunnel_id dscp device path :6"},
 		{[]string{"flows", "--group-by", "src,dst,p"}, "src,dst,protocol src,dst,path :6"},
 		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
-		{[]string{"queues", "--since", "1h", "--sort", ""}, "samples occupancy_mean occupancy_max :4"},
+		{[]string{"queues", "--since", "1h", "--sort", ""}, "samples occupancy_mean occupancy_max node egress_port queue :4"},
 		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
 		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.p50 latency.p99 latency.max :6"},
 		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.max latency.mean :6"},
@@ -61,12 +61,15 @@ func TestCompletionsAreTaken(t *testing.T) {
 		}
 	}
 	s := serve(t, func(c *serveConfig) { c.Data = t.TempDir() })
-	for _, name := range []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters"} {
+	for _, name := range []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts", "loss"} {
 		groups, numbers := api.GroupFields(name), api.OrderFields(name)
 		if len(groups) == 0 || len(numbers) == 0 {
 			t.Fatalf("%s has no records", name)
 		}
-		for _, flags := range [][]string{{"--group-by", strings.Join(groups, ",")}, {"--sort", numbers[0]}, {"--sort", numbers[len(numbers)-1]}} {
+		for _, flags := range [][]string{{"--group-by", strings.Join(groups, ",")}, {"--sort", numbers[0]}, {"--sort", numbers[len(numbers)-1] + ":asc"}} {
+			if flags[0] == "--sort" && (name == "events" || name == "bursts" || name == "loss") { // which have records of groups only
+				flags = append(flags, "--group-by", strings.Join(groups, ","))
+			}
 			args := append([]string{name, "--server", "http://" + s.listener.Addr().String(), "--since", "10s"}, flags...)
 			if _, stderr, code := runQuery(t, args...); code != 0 {
 				t.Errorf("%v: code %d, %s", args, code, stderr)

@@ -12,8 +12,8 @@ import (
 
 // flagsOfOthers say of flags that many lists have why one does not.
 var flagsOfOthers = map[string]string{
-	"group-by": "flows, paths, hops, queues, links, drops and exporters have it, of which records add up",
-	"interval": "flows, paths, hops, queues, links, drops and exporters have it, of which records add up",
+	"group-by": "flows, paths, hops, queues, links, drops and exporters have it, of which records add up, and events, bursts and loss, which are counted",
+	"interval": "flows, paths, hops, queues, links, drops, exporters, events and bursts have it, of which records add up",
 	"follow":   "it is of lists whose items begin, change or end; --watch 2s shows this again and again",
 	"filter":   "this is shown as a whole; lists such as nodes, links and hosts have it",
 	"sort":     "this is shown as a whole; lists such as nodes, links and hosts have it",

@@ -10,7 +10,7 @@ import (
 func TestListFlags(t *testing.T) {
 	s := serve(t, func(c *serveConfig) { c.Data = t.TempDir() })
 	server := "http://" + s.listener.Addr().String()
-	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters"}
+	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts"}
 	nowOnly := []string{"clocks", "hosts"}
 	for _, name := range queryCommands {
 		if name == "alerts" || name == "reports" {
@@ -31,9 +31,9 @@ func TestListFlags(t *testing.T) {
 			{"--sort node", unless(!whole && name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: |shown as a whole")},
 			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
 			{"--since 10m --until now -o ndjson", unless(!slices.Contains(nowOnly, name), "of now only")},
-			{"--since 10m --group-by ", unless(slices.Contains(records, name), "of which records add up")},
+			{"--since 10m --group-by ", unless(slices.Contains(records, name) || name == "loss", "of which records add up")},
 			{"--since 10m --interval 1m", unless(slices.Contains(records, name), "of which records add up")},
-			{"--group-by x", "add --since|of which records add up"},
+			{"--group-by x", "add --since|of which records add up|group_by has"},
 			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
 			{"--sort beauty", "allowed: |shown as a whole"},
 			{"--filer node=1", "unknown flag: --filer"},

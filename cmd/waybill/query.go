@@ -51,6 +51,7 @@ type question[L, T any] struct {
 	first   func(*T) time.Time              // when an item began; of lists that can be followed and do not have the latest first
 	live    *live[T]                        // how it is followed without asking again and again; nil: there is no stream of it
 	past    pastQuestion                    // for records of a time range; nil: the list has the same items then, or none
+	grouped pastQuestion                    // for groups of the items, of now too; nil: there are none
 	nowOnly bool                            // it knows nothing of a time range
 	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
 

@@ -28,6 +28,7 @@ the bytes telemetry saw. With the ID of a burst, which is that of its event, tha
 over time and who was in it, then who filled it and who waited.`,
 		example: `  waybill bursts
   waybill bursts --node leaf4 --order peak -o wide
+  waybill bursts --group-by node,port --since 1h --sort drops
   waybill bursts 3a0c64b6f1e0a7d2
   waybill bursts -o json | jq '.bursts[] | select(.drops > 0) | {start, node, port, culprits}'`,
 		filters: func(cmd *cobra.Command, q *api.Query) {
@@ -37,9 +38,12 @@ over time and who was in it, then who filled it and who waited.`,
 			f.BoolVar(&q.Incast, "incast", false, "only bursts to which many senders came together")
 			_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(burstOrders, cobra.ShellCompDirectiveNoFileComp))
 		},
-		ask:   (*api.Client).Bursts,
-		one:   printBurst,
-		open:  func(l *api.BurstList) (api.Head, []telemetry.Burst) { return l.Head, l.Bursts },
+		ask:  (*api.Client).Bursts,
+		one:  printBurst,
+		open: func(l *api.BurstList) (api.Head, []telemetry.Burst) { return l.Head, l.Bursts },
+		grouped: pastOf((*api.Client).BurstGroups, func(l *api.BurstGroups) (api.Head, api.Frame, []api.BurstGroup) {
+			return l.Head, api.Frame{}, l.Bursts
+		}),
 		state: func(b *telemetry.Burst) string { return b.ID },
 		first: func(b *telemetry.Burst) time.Time { return b.Start },
 		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",

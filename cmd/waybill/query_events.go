@@ -24,6 +24,7 @@ seen for a while.`,
 		example: `  waybill events --open
   waybill events --kind drop_storm,link_lost --severity warning
   waybill events --filter 'node = leaf1 and start > now-10m' -o json
+  waybill events --group-by kind,node --since 1d
   waybill events --follow`,
 		filters: func(cmd *cobra.Command, q *api.Query) {
 			addNodeFilter(cmd, q)
@@ -51,6 +52,9 @@ seen for a while.`,
 		},
 		none: "nothing happened",
 		note: decodeHint,
+		grouped: pastOf((*api.Client).EventGroups, func(l *api.EventGroups) (api.Head, api.Frame, []api.EventGroup) {
+			return l.Head, api.Frame{}, l.Events
+		}),
 		columns: []tableColumn[telemetry.Event]{
 			{title: "STARTED", order: "start", cell: startCell},
 			{title: "LASTED", right: true, cell: func(v *view, e *telemetry.Event) cell { return plainCell(v.lasted(e)) }},

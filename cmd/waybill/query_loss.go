@@ -94,6 +94,9 @@ zero.`,
 			line.Intervals = nil
 			return &line
 		},
+		grouped: pastOf((*api.Client).LossGroups, func(l *api.LossGroups) (api.Head, api.Frame, []api.LossGroup) {
+			return l.Head, api.Frame{}, l.Loss
+		}),
 		state: (*lossRow).state,
 		first: (*lossRow).first,
 		foot:  lossFoot,

@@ -44,6 +44,9 @@ type pastRecord struct{ reflect.Value }
 
 // checkPast says what does not go with a time range, and turns --sort into what the server takes.
 func (c *queryCommand[L, T]) checkPast() error {
+	if c.grouped != nil && c.isPast() {
+		return c.checkGrouped()
+	}
 	if c.query.Since == "" && c.query.Until == "" {
 		if c.query.GroupBy != "" || c.query.Interval != "" {
 			return errors.New("--group-by and --interval are about a time range: add --since, for example --since 1h")
@@ -59,21 +62,40 @@ func (c *queryCommand[L, T]) checkPast() error {
 		return nil
 	case c.query.Order != "":
 		return errors.New("--order and --sort do not go together for a time range, which the server sorts")
-	case strings.HasSuffix(c.sort, ":asc"):
-		return errors.New("--sort sorts a time range from the largest only; without :asc")
 	}
-	c.query.Order = strings.TrimSuffix(c.sort, ":desc")
+	c.query.Order = c.sort
 	return nil
 }
 
-// isPast reports whether records of a time range are asked for.
+// checkGrouped says what does not go with groups, and turns --sort into what the server takes.
+func (c *queryCommand[L, T]) checkGrouped() error {
+	switch {
+	case c.follow:
+		return errors.New("--group-by and --follow do not go together: groups are of all items; --watch 2s shows them again and again")
+	case c.query.Interval != "" && c.query.Since == "" && c.query.Until == "":
+		return errors.New("--interval is about a time range: add --since, for example --since 1h")
+	case len(c.args) > 0:
+		return fmt.Errorf("--group-by is about all %s, not about %s", c.name, c.args[0])
+	}
+	c.query.Order = c.sort
+	return nil
+}
+
+// isPast reports whether records are asked for: those of a time range, or groups.
 func (c *queryCommand[L, T]) isPast() bool {
+	if c.grouped != nil {
+		return c.query.GroupBy != "" || c.query.Interval != ""
+	}
 	return c.past != nil && (c.query.Since != "" || c.query.Until != "")
 }
 
 // oncePast asks for a time range and prints the answer.
 func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
-	a, err := c.past(ctx, c.client, c.query)
+	question := c.past
+	if c.grouped != nil {
+		question = c.grouped
+	}
+	a, err := question(ctx, c.client, c.query)
 	if err != nil {
 		return c.explain(err)
 	}

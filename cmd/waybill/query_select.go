@@ -30,9 +30,16 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 			f.StringVar(flag.to, flag.name, "", flag.usage)
 		}
 	}
-	if c.past != nil {
+	switch {
+	case c.grouped != nil:
+		f.StringVar(&c.query.GroupBy, "group-by", "", "count by these `FIELDS`, with commas between them")
+	case c.past != nil:
 		f.StringVar(&c.query.GroupBy, "group-by", "", "with --since, add up by these `FIELDS`, with commas between them")
-		f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
+	}
+	if c.grouped != nil || c.past != nil {
+		if c.name != "loss" {
+			f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
+		}
 		_ = cmd.RegisterFlagCompletionFunc("group-by", completeList(api.GroupFields(c.name)))
 		_ = cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions)
 	}
@@ -50,7 +57,7 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	})
 	_ = cmd.RegisterFlagCompletionFunc("filter", func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		schema := c.name
-		if c.isPast() || c.name == "bursts" && c.query.Since != "" { // whose records know no names of nodes
+		if c.past != nil && c.isPast() || c.name == "bursts" && c.query.Since != "" { // whose records know no names of nodes
 			schema += ".records"
 		}
 		return c.server.completeFilter(schema)(cmd, args, word)

@@ -38,6 +38,9 @@ type derived struct {
 	name, text string
 	needs      []string
 	routes     bool // it is of the routes that are joined in as r
+	// role, unless it is key, puts the values of rows together; kind is the type of what is added up, in SQL.
+	role role
+	kind string
 }
 
 // moments are the columns of telemetry.Moments.

@@ -24,7 +24,7 @@ func (s *Store) leaders(ctx context.Context, q *store.Query, c *compiled) (strin
 	t := tables[q.Table]
 	wanted := cmp.Or(q.Limit, store.DefaultLimit) + q.Offset + 1
 	columns := t.identity(q.Group)
-	if t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
+	if q.Ascending || t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
 		return "", nil
 	}
 	list := strings.Join(columns, ", ")

@@ -92,8 +92,10 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 			return nil, fmt.Errorf("the table %s has no column %q", t.id, name)
 		}
 	}
-	if q.Order != "" && q.Order != "start" && !slices.Contains(names[:len(q.Group)+len(q.Values)], q.Order) {
-		return nil, fmt.Errorf("order is %q, which is not in the answer", q.Order)
+	for _, name := range orders(q) {
+		if name != "start" && !slices.Contains(names[:len(q.Group)+len(q.Values)], name) {
+			return nil, fmt.Errorf("order is %q, which is not in the answer", q.Order)
+		}
 	}
 	steps := slices.DeleteFunc(t.resolutions(), func(step time.Duration) bool {
 		return q.Step > 0 && step > 0 && q.Step%step != 0 ||
@@ -190,6 +192,11 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 				columns = append(columns, k)
 			}
 		}
+		for _, d := range t.derived {
+			if d.name == name && d.role != key && !has(name) {
+				columns = append(columns, column{name: name, kind: d.kind, role: d.role})
+			}
+		}
 	}
 	routes := false
 	for _, d := range t.derived {
@@ -250,10 +257,22 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 	c.text = fmt.Sprintf("WITH rows AS NOT MATERIALIZED %s SELECT %s FROM (%s)", from, strings.Join(list, ", "), text)
 	switch {
 	case q.Order != "":
-		c.text += " ORDER BY " + strings.Join(append([]string{q.Order + " DESC NULLS LAST"}, group...), ", ")
+		by := orders(q)
+		for i := range by {
+			by[i] += map[bool]string{true: " ASC NULLS LAST", false: " DESC NULLS LAST"}[q.Ascending]
+		}
+		c.text += " ORDER BY " + strings.Join(append(by, group...), ", ")
 	case len(group) > 0:
 		c.text += " ORDER BY " + strings.Join(group, ", ")
 	}
+}
+
+// orders are the columns of q.Order.
+func orders(q *store.Query) []string {
+	if q.Order == "" {
+		return nil
+	}
+	return strings.Split(q.Order, ",")
 }
 
 // role is the role of a column of t, key if there is none of that name.

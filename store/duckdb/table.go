@@ -175,6 +175,14 @@ var tables = [store.NumTables]*table{
 				{name: "rule", kind: "VARCHAR"},
 			},
 		),
+		derived: []derived{ // of groups of events
+			{name: "at_node", text: "CASE WHEN to_node IS NULL OR len(node) > 1 THEN node[1] END"}, // the first subject
+			{name: "events", text: "1", role: sum, kind: "UBIGINT"},
+			{name: "still_open", text: `CAST("end" IS NULL AS UTINYINT)`, role: sum, kind: "UBIGINT"},
+			{name: "amount", text: `"count"`, role: sum, kind: "UBIGINT"},
+			{name: "first", text: "start", role: low},
+			{name: "last", text: "start", role: high},
+		},
 	},
 	store.Routes: {
 		id: store.Routes,
@@ -228,6 +236,17 @@ var tables = [store.NumTables]*table{
 			{name: "incast", kind: "BOOLEAN"},
 			{name: "other_flows", kind: "UINTEGER"},
 			{name: "other_bytes", kind: "UBIGINT"},
+		},
+		derived: []derived{ // of groups of bursts
+			{name: "bursts", text: "1", role: sum, kind: "UBIGINT"},
+			{name: "peak_bytes_max", text: "peak_bytes", role: high},
+			{name: "peak_delay_max", text: "peak_delay", role: high},
+			{name: "duration_max", text: "duration", role: high},
+			{name: "packets_sum", text: "packets", role: sum, kind: "UBIGINT"},
+			{name: "bytes_sum", text: "bytes", role: sum, kind: "UBIGINT"},
+			{name: "drops_sum", text: "drops", role: sum, kind: "UBIGINT"},
+			{name: "first", text: "start", role: low},
+			{name: "last", text: "start", role: high},
 		},
 	},
 	store.BurstFlows: {
