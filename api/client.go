@@ -154,9 +154,10 @@ func (c *Client) Ports(ctx context.Context, q Query) (*PortList, error) {
 	return get[PortList](ctx, c, "ports", q)
 }
 
-// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until; other fields it does not take.
+// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until, of the nodes that q.Filter
+// selects; other fields it does not take.
 func (c *Client) Topology(ctx context.Context, q Query) (*Topology, error) {
-	return get[Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until})
+	return get[Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
 }
 
 // Flows returns flows.

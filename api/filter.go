@@ -18,7 +18,7 @@ func schemas(names map[uint32]string) map[string]*filter.Schema {
 	all := map[string]*filter.Schema{}
 	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{
 		nodeTable.Schema(), hopTable.Schema(), queueTable.Schema(), linkTable.Schema(), burstTable.Schema(), clockTable.Schema(), hostTable.Schema(),
-		lossTable.Schema(), portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(),
+		lossTable.Schema(), portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(), topologyTable.Schema(),
 	}) {
 		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
 	}

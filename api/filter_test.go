@@ -61,7 +61,7 @@ func TestFilterComplete(t *testing.T) {
 
 const schemasAllowed = "alerts, bursts, bursts.records, clocks, drops, drops.records, events, events.records, exporters, exporters.records, flows, " +
 	"flows.records, hops, hops.records, hosts, links, links.records, listeners, loss, nodes, outputs, paths, paths.records, ports, queues, queues.records, " +
-	"reports, rules, silences"
+	"reports, rules, silences, topology"
 
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))

@@ -19,7 +19,7 @@ var operations = []operation{
 	{method: "GET", path: "/api/v1/hops", id: "hops", summary: "what packets met at each node between two of its ports", params: "node limit format since until filter order cursor group_by interval", answer: HopList{}, past: "node limit format since until filter cursor group_by interval order", history: HopHistory{}},
 	{method: "GET", path: "/api/v1/clocks", id: "clocks", summary: "by how much the clocks of nodes differ", params: "node limit format filter order cursor", answer: ClockList{}},
 	{method: "GET", path: "/api/v1/hosts", id: "hosts", summary: "addresses, and where they are attached", params: "node address limit format filter order cursor", answer: HostList{}},
-	{method: "GET", path: "/api/v1/topology", id: "topology", summary: "nodes, ports, links and hosts in one answer", params: "at since until", answer: Topology{}},
+	{method: "GET", path: "/api/v1/topology", id: "topology", summary: "nodes, ports, links and hosts in one answer", params: "at since until filter", answer: Topology{}},
 	{method: "GET", path: "/api/v1/flows", id: "flows", summary: "flows with their paths", params: "src dst port protocol node order outer_src outer_dst outer_port limit format since until filter cursor group_by interval", answer: FlowList{}, past: "node src dst port protocol limit format since until filter cursor group_by interval order", history: FlowHistory{}},
 	{method: "GET", path: "/api/v1/flows/stream", id: "streamFlows", summary: "flows about which reports come, once a second: server-sent events", params: "src dst port protocol node outer_src outer_dst outer_port limit filter", media: mediaStream},
 	{method: "GET", path: "/api/v1/flows/{id}", id: "flow", summary: "one flow", answer: FlowAnswer{}},

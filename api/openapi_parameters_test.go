@@ -63,6 +63,7 @@ var examples = map[string]example{
 	"completeFilter.cursor": {"0", "1"},
 	"acknowledged":          {"false", "mine"},
 	"at":                    {"10m", "then"},
+	"topology.filter": {"to = 1 and port < 5", "to = "},
 	"of":                    {"paths", "ports"}, "heatmap.filter": {"packets > 0", "packets > few"}, "interval": {"1h", "7ms"},
 	"reports.filter": {"node = 1", "node ="}, "capture.filter": {"node = 1", "node ="},
 	"exporter": {"192.0.2.0/24", "here"}, "flow": {"0123456789abcdef", "mine"},
@@ -182,8 +183,8 @@ func TestEveryParameter(t *testing.T) {
 			try(t, attaches, &o, url.Values{"at": {fixed.Get("since")}}, slices.DeleteFunc(strings.Fields(o.params), func(name string) bool { return name == "since" || name == "until" }), false)
 			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
 		case "topology":
-			try(t, attaches, &o, fixed, []string{"since", "until"}, false)
-			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
+			try(t, attaches, &o, fixed, []string{"since", "until", "filter"}, false)
+			try(t, attaches, &o, url.Values{}, []string{"at", "filter"}, false)
 		case "links":
 			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
 		}

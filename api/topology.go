@@ -25,6 +25,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		there, counted = p.moment(h.cfg.Now())
 	}
 	p.knows("at", "since", "until")
+	match := filtered(h, p, "topology", topologyTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.write(w)
 		return
@@ -44,12 +45,18 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 			problem.write(w)
 			return
 		}
+		if match != nil {
+			selectNodes(t, match)
+		}
 		since, until := counted.since.UTC(), counted.until.UTC()
 		writeAnswer(w, Topology{Head{GeneratedAt: now, Total: len(t.Nodes)}, &since, &until, *t})
 		return
 	}
 	t := h.cfg.Collector.Topology()
 	places.leave()
+	if match != nil {
+		selectNodes(&t, match)
+	}
 	writeAnswer(w, Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: t})
 }
 

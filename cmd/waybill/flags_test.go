@@ -16,7 +16,6 @@ func TestListFlags(t *testing.T) {
 		if name == "alerts" || name == "reports" {
 			continue // it has none here, and says so
 		}
-		whole := name == "topology"
 		for _, c := range []struct {
 			flags string
 			why   string // part of the error, if it is not taken
@@ -26,16 +25,16 @@ func TestListFlags(t *testing.T) {
 			{"-o ndjson", ""},
 			{"-o csv", ""},
 			{"--limit 3", ""},
-			{"--filter node=1", unless(!whole, "shown as a whole")},
-			{"--top 2", unless(!whole, "shown as a whole")},
-			{"--sort node", unless(!whole && name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: |shown as a whole")},
+			{"--filter node=1", ""},
+			{"--top 2", ""},
+			{"--sort node", unless(name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: ")},
 			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
 			{"--since 10m --until now -o ndjson", unless(!slices.Contains(nowOnly, name), "of now only")},
 			{"--since 10m --group-by ", unless(slices.Contains(records, name) || name == "loss", "of which records add up")},
 			{"--since 10m --interval 1m", unless(slices.Contains(records, name), "of which records add up")},
 			{"--group-by x", "add --since|of which records add up|group_by has"},
 			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
-			{"--sort beauty", "allowed: |shown as a whole"},
+			{"--sort beauty", "allowed: "},
 			{"--filer node=1", "unknown flag: --filer"},
 			{"-o yaml", "allowed: table"},
 		} {

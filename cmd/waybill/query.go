@@ -220,7 +220,7 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 		return c.explain(err)
 	}
 	head, items := c.open(list)
-	c.view.now = head.GeneratedAt
+	c.view.now, c.view.alone = head.GeneratedAt, c.sort != ""
 	got := len(items)
 	items = c.sorted(items)
 	if err := c.print(list, items); err != nil {

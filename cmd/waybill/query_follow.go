@@ -27,7 +27,7 @@ const (
 func (c *queryCommand[L, T]) followOn(ctx context.Context) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c.view.grows = true
+	c.view.grows, c.view.alone = true, true
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	most, query := c.query.Limit, c.query

@@ -108,9 +108,6 @@ func TestQuerySort(t *testing.T) {
 func TestQuerySelectionRefused(t *testing.T) {
 	s := emptyServer(t)
 	for _, name := range queryCommands {
-		if name == "topology" {
-			continue // it takes no parameters, and so has no flags for them
-		}
 		_, stderr, code := runQuery(t, name, "--server", s.URL, "--filter", "no filter")
 		if code != exitUsage || !strings.Contains(stderr, "filter") {
 			t.Errorf("%s: code %d, %s", name, code, stderr)

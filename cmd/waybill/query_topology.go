@@ -33,11 +33,15 @@ func newTopologyCommand() *cobra.Command {
 what packets showed: a link without packets is not in it, and neither is a switch that tells nothing of itself.`,
 		example: `  waybill topology
   waybill topology --watch 2s
+  waybill topology --follow --filter 'name like "leaf%"'
   waybill topology --at 2026-11-17T09:00:00Z
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
+		filters:  func(*cobra.Command, *api.Query) {},
 		ask:      (*api.Client).Topology,
 		attached: true,
 		open:     topologyRows,
+		state:    (*topologyRow).state,
+		first:    func(r *topologyRow) time.Time { return r.seen[0] },
 		object: func(r *topologyRow) any {
 			if r.port != nil {
 				return nil // its node has it
@@ -49,6 +53,9 @@ what packets showed: a link without packets is not in it, and neither is a switc
 			{title: "NODE", cell: func(v *view, r *topologyRow) cell {
 				if r.port == nil {
 					return cell{nodeText(&r.node.ID, r.node.Name), bold}
+				}
+				if v.alone {
+					return plainCell(fmt.Sprintf("%s port %d", nodeText(&r.node.ID, r.node.Name), r.port.Port))
 				}
 				branch := v.pick("├─ ", "|- ")
 				if r.last {
@@ -81,6 +88,20 @@ what packets showed: a link without packets is not in it, and neither is a switc
 			{"last", func(r *topologyRow) string { return csvTime(r.seen[1]) }},
 		},
 	})
+}
+
+// state says what is attached: of a port what is behind it, of a node all of that.
+func (r *topologyRow) state() string {
+	text := fmt.Sprint(r.node.ID)
+	for i := range r.node.Ports {
+		if p := &r.node.Ports[i]; r.port == nil || r.port == p {
+			text += fmt.Sprintf(" %d>%s:%s,%d", p.Port, numberText(p.ToNode, unknown), numberText(p.ToPort, unknown), p.Hosts)
+		}
+	}
+	if r.port != nil {
+		text = "port of " + text + " " + r.behind
+	}
+	return text
 }
 
 // ofPort returns a text about the port, if the row is one.

@@ -18,6 +18,7 @@ type view struct {
 	unicode  bool      // the locale can show more than ASCII
 	now      time.Time // the server's clock
 	grows    bool      // one table, to which rows are added
+	alone    bool      // rows are not below others that they belong to
 	widths   []int     // of its columns so far
 	columns  int       // of the terminal, or of what is taken for one
 }
