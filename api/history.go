@@ -64,6 +64,9 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 		p.eventOrder(&q)
 	} else {
 		y.columns(p, &q, r)
+		if name == "hops" {
+			onlyForwarded(&q)
+		}
 		h.stillKept(p, &y, &q, now.Sub(r.since))
 	}
 	at := p.cursor(r)
