@@ -27,8 +27,8 @@ var formats = []format{
 	{"parquet", "application/vnd.apache.parquet", writeParquet},
 }
 
-// format returns the format that the parameter format names, else the one that Accept (RFC 9110 §12.5.1) prefers. Who
-// accepts none of them gets JSON, which the same section allows: a browser that is led here shows it.
+// format returns the format that the parameter format names, else the one that Accept (RFC 9110 §12.5.1) prefers. That none of them is
+// accepted is a problem with status 406.
 func (p *params) format(header http.Header) format {
 	var names []string
 	for _, f := range formats {
@@ -39,25 +39,77 @@ func (p *params) format(header http.Header) format {
 		return formats[max(0, slices.Index(names, name))]
 	}
 	p.asked["format"] = true
-	best, most := formats[0], 0.0
+	return p.accepted(header, formats)
+}
+
+// onlyJSON notes a problem if a client does not take JSON, of what is not answered in another format.
+func (p *params) onlyJSON(header http.Header) { p.accepted(header, formats[:1]) }
+
+// accepted returns the one of offers that a client prefers: that with the highest weight, then what Accept has first, then what offers
+// have first. Accept without anything that can be read takes all.
+func (p *params) accepted(header http.Header, offers []format) format {
+	ranges := mediaRanges(header)
+	if len(ranges) == 0 {
+		return offers[0]
+	}
+	best, at := -1, -1
+	for i := range offers {
+		r := rangeOf(ranges, offers[i].media)
+		if r < 0 || ranges[r].weight <= 0 {
+			continue
+		}
+		if at < 0 || ranges[r].weight > ranges[at].weight || ranges[r].weight == ranges[at].weight && r < at {
+			best, at = i, r
+		}
+	}
+	if best >= 0 {
+		return offers[best]
+	}
+	if p.wrong == nil {
+		var media []string
+		for _, f := range offers {
+			media = append(media, f.media)
+		}
+		p.wrong = newProblem(http.StatusNotAcceptable, "Accept is %.200q, and there is nothing of this kind here", strings.Join(header.Values("Accept"), ", "))
+		p.wrong.Allowed = strings.Join(media, ", ")
+	}
+	return offers[0]
+}
+
+// A mediaRange is an element of Accept: text/csv, text/* or */*, with its weight.
+type mediaRange struct {
+	media  string
+	weight float64
+}
+
+// mediaRanges returns the elements of Accept that can be read.
+func mediaRanges(header http.Header) []mediaRange {
+	var ranges []mediaRange
 	for _, value := range header.Values("Accept") {
 		for element := range strings.SplitSeq(value, ",") {
 			media, parameters, err := mime.ParseMediaType(element)
-			if err != nil {
+			if err != nil || !strings.Contains(media, "/") {
 				continue
 			}
-			for _, f := range formats {
-				q := 1.0
-				if text, weighted := parameters["q"]; weighted {
-					q = weight("q=" + text)
-				}
-				if (media == f.media || f.name == "json" && (media == "*/*" || media == "application/*")) && q > most {
-					best, most = f, q
-				}
+			q := 1.0
+			if text, weighted := parameters["q"]; weighted {
+				q = weight("q=" + text)
 			}
+			ranges = append(ranges, mediaRange{media, q})
 		}
 	}
-	return best
+	return ranges
+}
+
+// rangeOf returns the index of the range that says most precisely what is with a media type; -1 if none does.
+func rangeOf(ranges []mediaRange, media string) int {
+	kind, _, _ := strings.Cut(media, "/")
+	for _, name := range []string{media, kind + "/*", "*/*"} {
+		if i := slices.IndexFunc(ranges, func(r mediaRange) bool { return r.media == name }); i >= 0 {
+			return i
+		}
+	}
+	return -1
 }
 
 // writeNDJSON writes an object for each item, each on a line of its own.

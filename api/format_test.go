@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -115,8 +117,9 @@ func TestFormatIsChosen(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for header, want := range map[string]string{
 		"": "application/json", "*/*": "application/json", "text/csv": "text/csv", "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
-		"text/html,application/xhtml+xml,*/*;q=0.8": "application/json", "text/csv;q=0": "application/json", "application/json, text/csv;q=0.9": "application/json",
-		"/;;": "application/json",
+		"text/html,application/xhtml+xml,*/*;q=0.8": "application/json", "text/csv;q=0, */*": "application/json", "application/json, text/csv;q=0.9": "application/json",
+		"/;;": "application/json", "text/*": "text/csv", "application/json;q=0, */*": "application/x-ndjson", "application/json;q=0.1, text/*;q=0.2": "text/csv",
+		"text/csv, application/json": "text/csv", "text/csv;q=0.4, */*;q=0.5": "application/json", "application/vnd.apache.arrow.stream, */*;q=0.1": "application/json",
 	} {
 		if got := ask(h, "GET", "/api/v1/nodes", accept(header)).Header().Get("Content-Type"); got != want {
 			t.Errorf("%q: got %s, want %s", header, got, want)
@@ -139,5 +142,92 @@ func TestZstd(t *testing.T) {
 	body, err := z.DecodeAll(w.Body.Bytes(), nil)
 	if err != nil || string(body) != ask(h, "GET", "/api/v1/nodes").Body.String() {
 		t.Errorf("got %v, %s", err, body)
+	}
+}
+
+// What a client does not take is not answered with something else; the problem says what there is.
+func TestNotAcceptable(t *testing.T) {
+	h := New(remembered(t))
+	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet", "application/json"
+	for target, allowed := range map[string]string{
+		"nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
+	} {
+		for _, header := range []string{"application/vnd.apache.arrow.stream", "application/json;q=0", "text/html", "image/*"} {
+			w := ask(h, "GET", "/api/v1/"+target, accept(header))
+			var p Problem
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 406 || p.Status != 406 || p.Allowed != allowed {
+				t.Errorf("%s: %s: got %d %s", target, header, w.Code, w.Body)
+			}
+		}
+		if code := ask(h, "GET", "/api/v1/"+target, accept("text/csv")).Code; (code == 200) != (allowed == lists) && target != "reports" {
+			t.Errorf("%s as CSV: got %d", target, code)
+		}
+	}
+	for _, target := range []string{"topology", "heatmap?" + tuesdays} {
+		w := ask(h, "GET", "/api/v1/"+target+map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")]+"format=csv")
+		if w.Code != 400 || !strings.Contains(w.Body.String(), "application/json only") {
+			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// A statement is answered in each format with the same values, which DuckDB has.
+func TestQueryFormats(t *testing.T) {
+	h := New(remembered(t))
+	const statement = "SELECT i AS n, 'a,' || i AS \"name\", CAST(i AS DECIMAL(9,2)) / 4 AS share, CAST(1.50 AS DECIMAL(9,2)) AS exact, i > 1 AS big, NULL AS nothing, [i, 2] AS list, " +
+		"TIMESTAMP '2026-11-21 09:00:00' AS at, sum(i) OVER () AS total, INTERVAL 1 DAY AS one, i AS n FROM range(3) t(i) ORDER BY i"
+	target := "/api/v1/query?sql=" + url.QueryEscape(statement)
+	var table struct {
+		Columns []string
+		Rows    [][]any
+	}
+	if err := json.Unmarshal(ask(h, "GET", target).Body.Bytes(), &table); err != nil || len(table.Rows) != 3 {
+		t.Fatalf("%v, %+v", err, table)
+	}
+	if row := table.Rows[2]; row[3] != 1.5 || row[9] != "1 day" || row[8] != 3.0 {
+		t.Errorf("got %v", row)
+	}
+	const csvText = "n,name,share,exact,big,nothing,list,at,total,one,n_1\n" +
+		"0,\"a,0\",0,1.5,false,,\"[0,2]\",2026-11-21T09:00:00Z,3,1 day,0\n1,\"a,1\",0.25,1.5,false,,\"[1,2]\",2026-11-21T09:00:00Z,3,1 day,1\n2,\"a,2\",0.5,1.5,true,,\"[2,2]\",2026-11-21T09:00:00Z,3,1 day,2\n"
+	for _, w := range []*httptest.ResponseRecorder{ask(h, "GET", target, accept("text/csv")), ask(h, "GET", target+"&format=csv"), ask(h, "GET", target, accept("text/*"))} {
+		if got := w.Body.String(); got != csvText || w.Header().Get("Content-Type") != "text/csv" {
+			t.Errorf("got %v\n%s", w.Header(), got)
+		}
+	}
+	decoder := json.NewDecoder(ask(h, "GET", target, accept("application/x-ndjson")).Body)
+	body := ask(h, "GET", target+"&format=parquet").Body.Bytes()
+	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil || file.NumRows() != 3 {
+		t.Fatal(err)
+	}
+	reader := parquet.NewReader(file)
+	for i, row := range table.Rows {
+		var object, record map[string]any
+		if err := decoder.Decode(&object); err != nil {
+			t.Fatal(err)
+		}
+		record = map[string]any{}
+		if err := reader.Read(&record); err != nil {
+			t.Fatal(err)
+		}
+		for j, name := range table.Columns {
+			if fmt.Sprint(object[name]) != fmt.Sprint(row[j]) {
+				t.Errorf("row %d, %s: NDJSON has %v, want %v", i, name, object[name], row[j])
+			}
+			switch name {
+			case "n", "total", "n_1", "share", "exact":
+				if asFloat(record[name]) != row[j] {
+					t.Errorf("row %d, %s: Parquet has %v, want %v", i, name, record[name], row[j])
+				}
+			case "name", "big", "one":
+				if fmt.Sprint(record[name]) != fmt.Sprint(row[j]) {
+					t.Errorf("row %d, %s: Parquet has %v, want %v", i, name, record[name], row[j])
+				}
+			case "nothing":
+				if record[name] != nil {
+					t.Errorf("row %d: Parquet has %v for NULL", i, record[name])
+				}
+			}
+		}
 	}
 }

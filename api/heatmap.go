@@ -43,6 +43,7 @@ var heatmapColumns = map[string]string{"hops": "latency", "links": "delay", "pat
 // heatmap answers from the store.
 func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
+	p.onlyJSON(r.Header)
 	now := h.cfg.Now()
 	of := p.choice("of", "hops", "links", "paths")
 	y := h.histories[of]

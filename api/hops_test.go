@@ -19,16 +19,16 @@ func TestHopsDropped(t *testing.T) {
 	}})
 	h := New(cfg)
 	for query, want := range map[string]uint64{
-		"":                                    100,
-		"&group_by=node":                      100,
-		"&node=1":                             100,
-		"&filter=packets+%3E+1":               100,
-		"&filter=dropped+%3D+true":            7,
-		"&filter=dropped+%3D+false":           100,
-		"&group_by=&filter=dropped+is+not+null":    107,
-		"&group_by=node,dropped":              107,
-		"&interval=1m":                        100,
-		"&group_by=&filter=not+packets+%3D+7": 100,
+		"":                                      100,
+		"&group_by=node":                        100,
+		"&node=1":                               100,
+		"&filter=packets+%3E+1":                 100,
+		"&filter=dropped+%3D+true":              7,
+		"&filter=dropped+%3D+false":             100,
+		"&group_by=&filter=dropped+is+not+null": 107,
+		"&group_by=node,dropped":                107,
+		"&interval=1m":                          100,
+		"&group_by=&filter=not+packets+%3D+7":   100,
 	} {
 		w := ask(h, "GET", "/api/v1/hops?"+tuesdays+query)
 		var list HopHistory

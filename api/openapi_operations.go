@@ -48,7 +48,7 @@ var operations = []operation{
 	{method: "GET", path: capturePath, id: "capture", summary: "datagrams as they came, as a capture file, the oldest first", params: "since until filter exporter flow limit", media: mediaCapture},
 	{method: "POST", path: decodePath, id: "decode", summary: "what the bytes of the body are, layer by layer", params: "start dialect", bytes: true, answer: DecodeAnswer{}},
 	{method: "GET", path: "/api/v1/heatmap", id: "heatmap", summary: "how many packets took how long, over time", params: "of node filter interval since until", answer: Heatmap{}},
-	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit", answer: Table{}},
+	{method: "GET", path: "/api/v1/query", id: "query", summary: "the rows of a SELECT statement over the store", params: "sql limit format", answer: Table{}},
 	{method: "GET", path: "/api/v1/filter/validate", id: "validateFilter", summary: "whether a filter is right", params: "schema text", answer: Validation{}},
 	{method: "GET", path: "/api/v1/filter/complete", id: "completeFilter", summary: "what may stand at a place of a filter", params: "schema text cursor", answer: Completions{}},
 	{method: "GET", path: demoPath, id: "demo", summary: "whether the emulated network runs", answer: DemoState{}},
@@ -105,11 +105,11 @@ var parameters = map[string]parameter{
 	"bursts.group_by": {doc: "answers groups of bursts: node, port, queue or incast, or several of them with commas; empty: all in one", schema: textSchema},
 	"loss.group_by":   {doc: "answers sums over exporters: source, node, hw_id or version, or several of them with commas; empty: all in one", schema: textSchema},
 
-	"interval":     {doc: "with since, cuts the time range in pieces of that length, such as 1m", schema: textSchema},
-	"order":        {doc: "a field, of a time range one of its records: numbers and times from the largest, texts from a; :asc or :desc may follow", schema: textSchema},
-	"cursor":       {doc: "next_cursor of an answer to the same question: the items that follow", schema: textSchema},
-	"since":        {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
-	"until":        {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
+	"interval": {doc: "with since, cuts the time range in pieces of that length, such as 1m", schema: textSchema},
+	"order":    {doc: "a field, of a time range one of its records: numbers and times from the largest, texts from a; :asc or :desc may follow", schema: textSchema},
+	"cursor":   {doc: "next_cursor of an answer to the same question: the items that follow", schema: textSchema},
+	"since":    {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
+	"until":    {doc: "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", schema: textSchema},
 
 	"of": {doc: "whose latency: that of nodes, of links, or of all nodes of a path together", schema: options("hops", "links", "paths")},
 

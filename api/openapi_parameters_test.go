@@ -63,7 +63,7 @@ var examples = map[string]example{
 	"completeFilter.cursor": {"0", "1"},
 	"acknowledged":          {"false", "mine"},
 	"at":                    {"10m", "then"},
-	"topology.filter": {"to = 1 and port < 5", "to = "},
+	"topology.filter":       {"to = 1 and port < 5", "to = "},
 	"of":                    {"paths", "ports"}, "heatmap.filter": {"packets > 0", "packets > few"}, "interval": {"1h", "7ms"},
 	"reports.filter": {"node = 1", "node ="}, "capture.filter": {"node = 1", "node ="},
 	"exporter": {"192.0.2.0/24", "here"}, "flow": {"0123456789abcdef", "mine"},

@@ -182,6 +182,7 @@ var notHere = map[string]string{
 	"order":    "what is answered has its order",
 	"limit":    "all is answered",
 	"cursor":   "all is answered at once",
+	"format":   "what is answered is application/json only",
 }
 
 // names lists the keys of m in order.

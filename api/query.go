@@ -25,6 +25,7 @@ type SQL func(ctx context.Context, statement string, limit int) (*store.Answer, 
 func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
 	limit := p.limit()
+	format := p.format(r.Header)
 	statement, given := p.text("sql")
 	if !given {
 		p.reject("sql", "a SELECT statement", "sql is missing")
@@ -53,5 +54,5 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		problem.write(w)
 		return
 	}
-	writeAnswer(w, Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
+	h.writeTable(w, r, format.name, &Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
 }

@@ -19,6 +19,7 @@ type Topology struct {
 // topology is no list: its parts belong together.
 func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
+	p.onlyJSON(r.Header)
 	past := asksPast(p)
 	var there, counted span
 	if past {

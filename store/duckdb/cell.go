@@ -2,10 +2,14 @@ package duckdb
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/big"
+	"strings"
 	"time"
+
+	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
 // plain turns a value of DuckDB into one that JSON has a word for: nil, bool, a number, string, time.Time or a list of these.
@@ -20,6 +24,10 @@ func plain(v any) any {
 			return nil
 		}
 		return v
+	case duckdb.Decimal:
+		return json.Number(v.String()) // exact
+	case duckdb.Interval:
+		return intervalText(v)
 	case []byte:
 		return hex.EncodeToString(v)
 	case []any:
@@ -36,4 +44,32 @@ func plain(v any) any {
 		return object
 	}
 	return fmt.Sprint(v)
+}
+
+// intervalText is an interval as DuckDB writes it: 1 year 2 months 3 days 04:05:06.000007.
+func intervalText(v duckdb.Interval) string {
+	var parts []string
+	add := func(n int32, unit string) {
+		if n == 1 || n == -1 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, unit))
+		} else if n != 0 {
+			parts = append(parts, fmt.Sprintf("%d %ss", n, unit))
+		}
+	}
+	add(v.Months/12, "year")
+	add(v.Months%12, "month")
+	add(v.Days, "day")
+	if v.Micros == 0 && len(parts) > 0 {
+		return strings.Join(parts, " ")
+	}
+	sign, micros := "", uint64(v.Micros)
+	if v.Micros < 0 {
+		sign, micros = "-", -micros
+	}
+	seconds := micros / 1e6
+	text := fmt.Sprintf("%s%02d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
+	if fraction := micros % 1e6; fraction > 0 {
+		text += strings.TrimRight(fmt.Sprintf(".%06d", fraction), "0")
+	}
+	return strings.Join(append(parts, text), " ")
 }

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"math/big"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// writeTable answers with a table in the format of that name. All but JSON have the rows only.
+func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string, t *Table) {
+	w.Header().Add("Vary", "Accept")
+	write := map[string]func(*Table, io.Writer) error{"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": (*Table).writeParquet}[name]
+	if write == nil {
+		writeAnswer(w, *t)
+		return
+	}
+	i := slices.IndexFunc(formats, func(f format) bool { return f.name == name })
+	w.Header().Set("Content-Type", formats[i].media)
+	w.Header().Set("Cache-Control", "no-store")
+	if err := write(t, w); err != nil {
+		h.cfg.Logger.Debug("answer not delivered", "path", r.URL.Path, "error", err)
+	}
+}
+
+// writeCSV writes the names and the rows. NULL is empty; lists and structures are JSON.
+func (t *Table) writeCSV(to io.Writer) error {
+	w := csv.NewWriter(to)
+	if err := w.Write(t.Columns); err != nil {
+		return err
+	}
+	line := make([]string, len(t.Columns))
+	for _, row := range t.Rows {
+		for i, v := range row {
+			c, err := tableCell(v)
+			if err != nil {
+				return err
+			}
+			line[i] = c.text()
+		}
+		if err := w.Write(line); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// writeNDJSON writes an object for each row, with its columns in their order.
+func (t *Table) writeNDJSON(to io.Writer) error {
+	w := bufio.NewWriterSize(to, 32<<10)
+	names := make([][]byte, len(t.Columns))
+	for i, name := range t.Columns {
+		text, err := json.Marshal(name)
+		if err != nil {
+			return err
+		}
+		names[i] = append(text, ':')
+	}
+	for _, row := range t.Rows {
+		w.WriteByte('{')
+		for i, v := range row {
+			text, err := json.Marshal(v)
+			if err != nil {
+				return err
+			}
+			if i > 0 {
+				w.WriteByte(',')
+			}
+			w.Write(names[i])
+			w.Write(text)
+		}
+		w.WriteString("}\n")
+	}
+	return w.Flush()
+}
+
+// writeParquet writes a file of optional columns in the order of their names. The type of a column is that of its values, or text if they
+// have several.
+func (t *Table) writeParquet(to io.Writer) error {
+	names := t.Columns               // each once: see duckdb.Store.SQL
+	order := make([]int, len(names)) // of the columns in the file
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
+	cells := make([][]cell, len(t.Rows))
+	kinds := make([]reflect.Type, len(names)) // nil: text
+	for i, row := range t.Rows {
+		cells[i] = make([]cell, len(names))
+		for j, v := range row {
+			c, err := tableCell(v)
+			if err != nil {
+				return err
+			}
+			cells[i][j] = c
+			if kind := reflect.TypeOf(c.value); kind != nil && kinds[j] == nil {
+				kinds[j] = kind
+			} else if kind != nil && kind != kinds[j] {
+				kinds[j] = reflect.TypeFor[string]()
+			}
+		}
+	}
+	group := parquet.Group{}
+	for i, name := range names {
+		c := column{kind: reflect.TypeFor[string]()}
+		if kinds[i] != nil {
+			c.kind = kinds[i]
+		}
+		group[name] = parquet.Optional(c.parquet())
+	}
+	w := parquet.NewWriter(to, parquet.NewSchema("query", group), parquet.Compression(&parquet.Snappy))
+	out := make(parquet.Row, len(names))
+	for i := range cells {
+		for at, j := range order {
+			c := cells[i][j]
+			if kinds[j] == reflect.TypeFor[string]() && c.value != nil {
+				c = cell{c.text()}
+			}
+			level := 1
+			if c.value == nil {
+				level = 0
+			}
+			out[at] = c.parquet().Level(0, level, at)
+		}
+		if _, err := w.WriteRows([]parquet.Row{out}); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// tableCell returns a value that a store answered as a cell.
+func tableCell(v any) (cell, error) {
+	switch v := v.(type) {
+	case nil:
+		return cell{}, nil
+	case time.Time:
+		return cell{v}, nil
+	case *big.Int: // sums are of 128 bits
+		switch {
+		case v.IsInt64():
+			return cell{v.Int64()}, nil
+		case v.IsUint64():
+			return cell{v.Uint64()}, nil
+		}
+		return cell{v.String()}, nil
+	}
+	return cellOf(reflect.ValueOf(v))
+}
