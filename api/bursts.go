@@ -18,7 +18,6 @@ type BurstList struct {
 	Head
 	Since  *time.Time        `json:"since,omitempty"`
 	Until  *time.Time        `json:"until,omitempty"` // not part of it
-	Next   string            `json:"next_cursor,omitempty"`
 	Bursts []telemetry.Burst `json:"bursts"`
 }
 

@@ -25,8 +25,11 @@ func (h *handler) compress(w http.ResponseWriter, r *http.Request) (body io.Writ
 	if r.Method == http.MethodHead {
 		return w, func() error { return nil }
 	}
+	zst, gz, plain := codingWeight(r.Header, "zstd"), codingWeight(r.Header, "gzip"), codingWeight(r.Header, "identity")
 	switch {
-	case accepts(r.Header, "zstd"):
+	case plain > max(zst, gz), zst == 0 && gz == 0:
+		return w, func() error { return nil }
+	case zst >= gz:
 		w.Header().Set("Content-Encoding", "zstd")
 		z := h.zstds.Get().(*zstd.Encoder)
 		z.Reset(w)
@@ -35,7 +38,7 @@ func (h *handler) compress(w http.ResponseWriter, r *http.Request) (body io.Writ
 			h.zstds.Put(z)
 			return err
 		}
-	case accepts(r.Header, "gzip"):
+	default:
 		w.Header().Set("Content-Encoding", "gzip")
 		z := h.gzips.Get().(*gzip.Writer)
 		z.Reset(w)
@@ -45,20 +48,19 @@ func (h *handler) compress(w http.ResponseWriter, r *http.Request) (body io.Writ
 			return err
 		}
 	}
-	return w, func() error { return nil }
 }
 
-// accepts reports whether the Accept-Encoding of a request (RFC 9110 §12.5.3) allows a coding by its name.
-func accepts(header http.Header, coding string) bool {
+// codingWeight returns how much the Accept-Encoding of a request (RFC 9110 §12.5.3) wants a coding by its name; 0 if it does not name it.
+func codingWeight(header http.Header, coding string) float64 {
 	for _, value := range header.Values("Accept-Encoding") {
 		for element := range strings.SplitSeq(value, ",") {
 			name, parameter, _ := strings.Cut(strings.TrimSpace(element), ";")
 			if strings.EqualFold(strings.TrimSpace(name), coding) {
-				return weight(parameter) > 0
+				return weight(parameter)
 			}
 		}
 	}
-	return false
+	return 0
 }
 
 // weight returns the weight (RFC 9110 §12.4.2) that a parameter gives, by default 1.

@@ -231,3 +231,17 @@ func TestQueryFormats(t *testing.T) {
 		}
 	}
 }
+
+// The coding is the one that is wanted most; zstd if nothing tells them apart.
+func TestCodingIsChosen(t *testing.T) {
+	h := New(testConfig(captured(t)))
+	for header, want := range map[string]string{
+		"": "", "gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "zstd;q=0.1, gzip;q=0.9": "gzip", "zstd;q=0.9, gzip;q=0.1": "zstd", "zstd;q=0, gzip": "gzip",
+		"gzip;q=0": "", "gzip;q=0.5, identity": "", "identity;q=0.5, gzip": "gzip", "br": "", "GZIP;Q=0.3, zstd;q=0.2": "gzip",
+	} {
+		w := ask(h, "GET", "/api/v1/nodes", func(r *http.Request) { r.Header.Set("Accept-Encoding", header) })
+		if got := w.Header().Get("Content-Encoding"); got != want {
+			t.Errorf("%q: got %q, want %q", header, got, want)
+		}
+	}
+}

@@ -61,7 +61,7 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return exportTables, cobra.ShellCompDirectiveNoFileComp
+			return duckdb.TableNames(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.table = args[0]
@@ -80,13 +80,6 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 	f.StringVar(&c.until, "until", "", "only rows before this `TIME`, or before so long ago; the default is now")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
-}
-
-// exportTables are those that are offered to a shell; the server knows which there are.
-var exportTables = []string{
-	"flows_10s", "flows_1m", "flows_1h", "paths_10s", "paths_1m", "paths_1h", "hops_1s", "hops_1m", "hops_1h",
-	"queues_1s", "queues_1m", "queues_1h", "links_10s", "links_1m", "links_1h", "drops_10s", "drops_1m", "drops_1h",
-	"exporters_10s", "exporters_1m", "exporters_1h", "events", "routes",
 }
 
 // check says what is wrong with the command line, at a time.
@@ -163,7 +156,7 @@ func (c *exportCommand) describe(ctx context.Context) error {
 		c.columns = append(c.columns, duckdb.ExportColumn{Name: fmt.Sprint(row[0]), Type: fmt.Sprint(row[1])})
 	}
 	if len(c.columns) == 0 || c.columns[0].Name != "start" {
-		return usageError{fmt.Errorf("there is no table %s; the tables are %s", c.table, strings.Join(exportTables, ", "))}
+		return usageError{fmt.Errorf("there is no table %s; the tables are %s", c.table, strings.Join(duckdb.TableNames(), ", "))}
 	}
 	return nil
 }

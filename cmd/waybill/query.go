@@ -239,6 +239,8 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 		fmt.Fprintf(c.stderr, "sorted %d of %d %s, since no server lists more\n", got, head.Total, cmp.Or(c.items, c.name))
 	case head.Total > len(items) && c.top == 0:
 		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, cmp.Or(c.items, c.name))
+	case head.Next != "" && c.top == 0: // of a time range, whose total nobody counts
+		fmt.Fprintf(c.stderr, "listed the first %d %s; --limit lists more\n", len(items), cmp.Or(c.items, c.name))
 	}
 	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
 		fmt.Fprintln(c.stderr, line)

@@ -3,6 +3,7 @@ package duckdb
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,5 +30,23 @@ func TestSQLTypes(t *testing.T) {
 		if _, err := json.Marshal(a.Rows); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
+	}
+}
+
+// TableNames are the tables that DuckDB says there are.
+func TestTableNames(t *testing.T) {
+	s := open(t, func(*Config) {})
+	a, err := s.SQL(t.Context(), "SELECT table_name FROM information_schema.columns WHERE table_catalog = 'memory' AND table_schema = 'main' AND column_name = 'start' ORDER BY 1", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, row := range a.Rows {
+		want = append(want, row[0].(string))
+	}
+	got := TableNames()
+	slices.Sort(got)
+	if len(got) < 20 || !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

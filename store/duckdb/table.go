@@ -280,6 +280,17 @@ func latest(columns []column) []column {
 	return columns
 }
 
+// TableNames returns the names of all tables, which statements have in FROM.
+func TableNames() []string {
+	var names []string
+	for _, t := range tables {
+		for _, step := range t.resolutions() {
+			names = append(names, t.name(step))
+		}
+	}
+	return names
+}
+
 // resolutions are the lengths of intervals that t is kept in, the shortest first.
 func (t *table) resolutions() []time.Duration {
 	if t.finest == 0 {
