@@ -197,7 +197,7 @@ func TestHistoryProblems(t *testing.T) {
 		"flows?since=1h&group_by=src,src":   `group_by: group_by has "src"`,
 		"flows?since=1h&interval=1ms":       `interval: interval is "1ms"`,
 		"flows?since=1000h&interval=1s":     `interval: interval is "1s"`,
-		"flows?since=1h&interval=7s":        ": store         `interval: interval is "7s"`,
+		"flows?since=1h&interval=7s":        `interval: interval is "7s"`,
 		"flows?since=1h&order=size":         `order: order is "size"`,
 		"flows?since=1h&order=":             `order: order is ""`,
 		"flows?since=1h&cursor=!":           `cursor: cursor is "!"`,

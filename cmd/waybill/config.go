@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -28,7 +30,7 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
 			if err != nil {
 				return usageError{err}
 			}
-			return c.show(cmd.OutOrStdout(), dump)
+			return c.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), dump)
 		},
 	}
 	f := cmd.Flags()
@@ -38,8 +40,11 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
 	return cmd
 }
 
-// show prints a configuration that is valid, or that it is.
-func (c *serveConfig) show(w io.Writer, dump bool) error {
+// show prints a configuration that is valid, or that it is and which variables it does not have.
+func (c *serveConfig) show(w, stderr io.Writer, dump bool) error {
+	if others := otherVariables(os.Environ()); len(others) > 0 && !dump {
+		fmt.Fprintf(stderr, "the configuration does not have %s\n", strings.Join(others, ", "))
+	}
 	text := "the configuration is valid\n"
 	if dump {
 		var err error

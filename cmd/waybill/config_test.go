@@ -34,6 +34,29 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: code %d\n%s%s\nserve: code %d\n%s%s", c.args, code, out, errs, serveCode, serveOut, serveErrs)
 		}
 	}
+	kinds := filepath.Join(dir, "kinds.yaml")
+	for text, want := range map[string]string{
+		"memory: 1GiB\nhttp: [1]\n": "line 2: got a list, want a text", "workers: {a: 1}\n": "line 1: got a map, want a whole number",
+		"listen: 7\n": "line 1: got a single value, want a list", "coalesce: [true]\n": "line 1: got a list, want true or false",
+	} {
+		os.WriteFile(kinds, []byte(text), 0o600)
+		if _, errs, code := runQuery(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+": "+want+"\n" {
+			t.Errorf("%q: code %d, %s", text, code, errs)
+		}
+	}
+	for name, want := range map[string]string{"WAYBILL_MEMORI": "did you mean WAYBILL_MEMORY?", "WAYBILL_LISTNE": "did you mean WAYBILL_LISTEN?", "WAYBILL_SERVER": "", "WAYBILL_PORT": "", "WAYBILL_SERVICE_PORT": ""} {
+		t.Setenv(name, "1")
+		_, errs, code := runQuery(t, "config", "--check")
+		if (want == "") != (code == 0) || !strings.Contains(errs, want) {
+			t.Errorf("%s: code %d, %s", name, code, errs)
+		}
+		os.Unsetenv(name)
+	}
+	t.Setenv("WAYBILL_NO_SUCH_THING", "1")
+	if _, errs, code := runQuery(t, "config", "--check"); code != 0 || !strings.Contains(errs, "WAYBILL_NO_SUCH_THING") {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	os.Unsetenv("WAYBILL_NO_SUCH_THING")
 	for _, args := range []string{"", "--check --dump"} {
 		if _, errs, code := runQuery(t, append([]string{"config"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, "want one of --check and --dump") {
 			t.Errorf("%q: code %d, %s", args, code, errs)
@@ -51,5 +74,21 @@ func TestConfig(t *testing.T) {
 	t.Setenv("WAYBILL_MEMORY", "")
 	if second, _, _ := runQuery(t, "config", "--dump", "--config", again); second != first {
 		t.Errorf("read again, it is\n%s", second)
+	}
+}
+
+// A shell that completion does not know is an error; the scripts of the others are printed.
+func TestUnknownShell(t *testing.T) {
+	stdout, stderr, code := runQuery(t, "completion", "nosuch")
+	if want := "waybill completion: unknown shell \"nosuch\"; allowed: bash, fish, powershell, zsh\n"; code != exitUsage || stdout != "" || stderr != want {
+		t.Errorf("code %d, %q, %q, want %q", code, stdout, stderr, want)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if stdout, stderr, code := runQuery(t, "completion", shell); code != 0 || !strings.Contains(stdout, "waybill") {
+			t.Errorf("%s: code %d, %s", shell, code, stderr)
+		}
+	}
+	if stdout, stderr, code := runQuery(t, "completion"); code != 0 || !strings.Contains(stdout, "fish") {
+		t.Errorf("code %d, %s%s", code, stdout, stderr)
 	}
 }

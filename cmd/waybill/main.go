@@ -27,6 +27,7 @@ func main() {
 func execute(root *cobra.Command) int {
 	out := &output{w: root.OutOrStdout()}
 	root.SetOut(out)
+	checkShell(root)
 	cmd, err := root.ExecuteC()
 	if err == nil {
 		err = quiet(out.err)
@@ -76,4 +77,24 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(explainFlag)
 	addCommands(root)
 	return root
+}
+
+// checkShell makes completion refuse a shell that it does not know; cobra shows its help instead, as if all were well.
+func checkShell(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil || completion == root {
+		return
+	}
+	var shells []string
+	for _, c := range completion.Commands() {
+		shells = append(shells, c.Name())
+	}
+	completion.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("unknown shell %q; allowed: %s", args[0], strings.Join(shells, ", "))}
+		}
+		return nil
+	}
+	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }

@@ -51,7 +51,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 				return usageError{err}
 			}
 			if dump || check {
-				return c.show(cmd.OutOrStdout(), dump)
+				return c.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), dump)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()

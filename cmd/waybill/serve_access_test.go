@@ -84,7 +84,7 @@ func TestServeExposure(t *testing.T) {
 func TestServeAccessConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"tls: {certificate: x}": `certificate`,
-		"tls: [x]":              "mapping is expected",
+		"tls: [x]":              "line 1: got a list, want a map",
 		"metrics: everybody":    "want read (a role is needed) or open",
 		"tls: {cert: a, key: b, client_ca: c, clients: {x: root}}": `tls: clients: x: got "root"`,
 	} {

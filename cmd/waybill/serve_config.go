@@ -66,7 +66,7 @@ func (c *serveConfig) readFile(name string) error {
 	}
 	parsed, err := yamldoc.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return fmt.Errorf("%s: %s", name, configError(err))
 	}
 	for _, document := range parsed.Docs {
 		if _, comment := document.Body.(*ast.CommentGroupNode); comment || document.Body == nil {
@@ -76,15 +76,15 @@ func (c *serveConfig) readFile(name string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if err := strictKeys(document.Body); err != nil {
-			return fmt.Errorf("%s: %s", name, firstLine(err))
+			return fmt.Errorf("%s: %s", name, configError(err))
 		}
 	}
 	var all map[string]any
 	if err := yaml.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return fmt.Errorf("%s: %s", name, configError(err))
 	}
 	if err := yaml.UnmarshalWithOptions(text, c, yamlDurations); err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return fmt.Errorf("%s: %s", name, configError(err))
 	}
 	maps.DeleteFunc(all, func(key string, _ any) bool { return slices.Contains(serveKeys, key) })
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -123,6 +123,9 @@ func strictKeys(body ast.Node) error {
 
 // readEnvironment takes WAYBILL_LISTEN, WAYBILL_HTTP and so on; lists are comma separated.
 func (c *serveConfig) readEnvironment() error {
+	if err := checkVariables(os.Environ()); err != nil {
+		return err
+	}
 	for _, key := range serveKeys {
 		name := "WAYBILL_" + strings.ToUpper(key)
 		value, ok := os.LookupEnv(name)

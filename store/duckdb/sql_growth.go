@@ -13,10 +13,10 @@ import (
 // kilobytes at most.
 const maxGrowth = 64
 
-// refusedFunctions make values of any length of a number, or do what nobody needs here.
+// refusedFunctions make values of any length of a number, tell of the machine, or do what nobody needs here.
 var refusedFunctions = []string{
 	"bar", "range", "generate_series", "list_resize", "array_resize", "set_bit",
-	"json_serialize_plan", "json_deserialize_sql", "sleep_ms", "write_log", "setseed", "nextval",
+	"json_serialize_plan", "json_deserialize_sql", "sleep_ms", "write_log", "setseed", "current_setting", "getenv", "nextval",
 }
 
 // Functions that put several values together into one, those that make a value so many times as long, and those that call a lambda.

@@ -37,11 +37,12 @@ func TestSQLLimit(t *testing.T) {
 		}
 	}
 	for statement, want := range map[string]string{
-		"SELECT 1; -- done":               "nothing behind its semicolon",
-		"SELECT 1) UNION ALL (SELECT 2":   "syntax error",
-		"SELECT write_log('x')":           "the function write_log is not allowed",
-		"SELECT 1; SELECT 2":              "want one SELECT statement",
-		"SELECT 1) LIMIT 1; DROP TABLE x": "syntax error",
+		"SELECT 1; -- done":                        "nothing behind its semicolon",
+		"SELECT 1) UNION ALL (SELECT 2":            "syntax error",
+		"SELECT Current_Setting('temp_directory')": "the function current_setting is not allowed",
+		"SELECT write_log('x')":                    "the function write_log is not allowed",
+		"SELECT 1; SELECT 2":                       "want one SELECT statement",
+		"SELECT 1) LIMIT 1; DROP TABLE x":          "syntax error",
 	} {
 		if _, err := s.SQL(t.Context(), statement, 3); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", statement, err, want)
