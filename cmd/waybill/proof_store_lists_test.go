@@ -172,20 +172,21 @@ var storeLists = []list{
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
 			for i := range v.Hops {
 				h := &v.Hops[i]
-				n := add(h.StartNs, fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort))
+				n := add(h.StartNs, fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort, " ", h.Has&telemetry.HasDrop != 0))
 				n.packets += h.Packets
 				addMoments(&n.residence, h.Latency.Count, h.Latency.Sum)
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
 		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+			q.GroupBy = "node,ingress_port,egress_port,dropped"
 			h, err := c.HopHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Hops {
 				r := &h.Hops[i]
-				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort), fmt.Sprint(*r.Packets, said(r.Latency)))
+				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Dropped), fmt.Sprint(*r.Packets, said(r.Latency)))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
