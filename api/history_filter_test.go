@@ -198,9 +198,15 @@ var recordMakers = map[string]recordMaker{
 	}},
 	"links": {store.Links, "packets", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{"packets": uints(uint64(n))}
-		v.Links = append(v.Links, telemetry.LinkInterval{
+		r := telemetry.LinkInterval{
 			StartNs: g.at().UnixNano(), From: g.place(values, "from", "", "from_port"), To: g.place(values, "to", "to_port", ""), Packets: uint64(n),
-		})
+		}
+		if g.sometimes() {
+			low, high := g.small(), 10+g.small()
+			r.Utilization = telemetry.UtilizationSum{Samples: 2, Sum: low + high, Max: uint32(high)}
+			values["utilization.mean"], values["utilization.max"] = []filter.Value{filter.FromFloat(float64(low+high) / 2)}, uints(high)
+		}
+		v.Links = append(v.Links, r)
 		return fmt.Sprint(n), values
 	}},
 	"drops": {store.Drops, "packets", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
@@ -308,7 +314,7 @@ var recordMakers = map[string]recordMaker{
 
 // keptLiterals are values of each kind, most of which some records have.
 var keptLiterals = map[filter.Kind][]string{
-	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"}, filter.Node: {"1", "2", "9", "leaf1"}, filter.Ratio: {"50%", "0%", "100%", "98%"},
+	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"}, filter.Node: {"1", "2", "9", "leaf1"}, filter.Float: {"6", "6.5", "0", "7"}, filter.Ratio: {"50%", "0%", "100%", "98%"},
 	filter.Duration: {"0", "1us", "2us", "3us"}, filter.Time: {tuesday.Format(time.RFC3339), tuesday.Add(20 * time.Second).Format(time.RFC3339), "now"},
 	filter.Address: {"10.0.0.1", "10.1.0.2", "2001:db8::1", "::"}, filter.Bool: {"true", "false"},
 	filter.Text: {"'0000000000000001'", "leaf1", "'00:00:00:00:00:02'", "'it''s'", "'2.0'", "yes", "reason_3"}, filter.Enum: {"1", "2", "6", "17"},
