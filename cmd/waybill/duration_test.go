@@ -45,6 +45,19 @@ func TestKeepForDays(t *testing.T) {
 	if again, errs, code := runQuery(t, "config", "--dump", "--config", file); code != 0 || again != out {
 		t.Errorf("got %s%s, want %s", again, errs, out)
 	}
+	tables := "store:\n  tables:\n    hops: {keep_seconds: 1d, max_size: 2GiB}\n"
+	os.WriteFile(file, []byte(tables), 0o600)
+	if out, errs, code := runQuery(t, "config", "--dump", "--config", file); code != 0 || !strings.Contains(out, "hops:") || !strings.Contains(out, "keep_seconds: 24h0m0s") {
+		t.Errorf("got %d %s%s", code, out, errs)
+	}
+	for text, want := range map[string]string{
+		strings.Replace(tables, "hops", "hop", 1): "there is no table hop", strings.Replace(tables, "2GiB", "much", 1): "hops: max_size", strings.Replace(tables, "1d", "9d", 1): "longer than",
+	} {
+		os.WriteFile(file, []byte("data: /tmp/x\n"+text), 0o600)
+		if _, errs, code := runQuery(t, "config", "--check", "--config", file); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: got %d %s, want %s", text, code, errs, want)
+		}
+	}
 	os.WriteFile(file, []byte("store:\n  keep_seconds: 7 years\n"), 0o600)
 	if _, errs, code := runQuery(t, "config", "--check", "--config", file); code != 2 || !strings.Contains(errs, "years") {
 		t.Errorf("got %d %s", code, errs)

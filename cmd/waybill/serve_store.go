@@ -27,6 +27,16 @@ type storeConfig struct {
 	MaxSize string        `yaml:"max_size"`
 	MinFree string        `yaml:"min_free"`
 	Memory  string        `yaml:"memory"`
+
+	Tables map[string]tableConfig `yaml:"tables,omitempty"`
+}
+
+// A tableConfig says how much is kept of one table; what is missing is as for all.
+type tableConfig struct {
+	Keep10s time.Duration `yaml:"keep_seconds,omitempty"`
+	Keep1m  time.Duration `yaml:"keep_minutes,omitempty"`
+	Keep1h  time.Duration `yaml:"keep_hours,omitempty"`
+	MaxSize string        `yaml:"max_size,omitempty"`
 }
 
 func defaultStoreConfig() storeConfig {
@@ -50,6 +60,24 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 			return to, fmt.Errorf("store: %s: %w", size.key, err)
 		}
 		*size.to = int64(n)
+	}
+	for name, t := range c.Tables {
+		id, ok := store.TableOf(name)
+		if !ok {
+			return to, fmt.Errorf("store: tables: there is no table %s; those of docs/reference/store.md without the length of their intervals are known", name)
+		}
+		l := duckdb.Limit{Keep: [...]time.Duration{t.Keep10s, t.Keep1m, t.Keep1h}}
+		if t.MaxSize != "" {
+			n, err := parseSize(t.MaxSize)
+			if err != nil {
+				return to, fmt.Errorf("store: tables: %s: max_size: %w", name, err)
+			}
+			l.MaxBytes = int64(n)
+		}
+		if to.Limits == nil {
+			to.Limits = map[store.Table]duckdb.Limit{}
+		}
+		to.Limits[id] = l
 	}
 	return to, to.Check()
 }

@@ -25,6 +25,11 @@ func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 	if p == nil {
 		return nil
 	}
+	return s.rewrite(ctx, p, nil)
+}
+
+// rewrite writes the file of p anew, sorted, without the tables in without.
+func (s *Store) rewrite(ctx context.Context, p *partition, without map[store.Table]bool) error {
 	s.writing.Lock()
 	writes := p.writes
 	s.writing.Unlock()
@@ -33,7 +38,14 @@ func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 		return err
 	}
 	statements := createFile(to, len(migrations)+1)
+	statements = append(statements, fmt.Sprintf("INSERT INTO %s.waybill_rolled SELECT * FROM %s.waybill_rolled", to.catalog, p.catalog))
+	to.emptied = map[store.Table]bool{}
 	for _, t := range tiers[p.tier].tables() {
+		if p.emptied[t.id] || without[t.id] {
+			to.emptied[t.id] = true
+			statements = append(statements, fmt.Sprintf("INSERT INTO %s.waybill_emptied VALUES ('%s')", to.catalog, t.id))
+			continue
+		}
 		order, err := s.order(ctx, p, t)
 		if err != nil {
 			return err
@@ -107,7 +119,7 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
 		return false, err
 	}
-	p.compacted = true
+	p.compacted, p.emptied = true, to.emptied
 	return true, nil
 }
 
@@ -117,7 +129,7 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 // So flows are sorted by their hosts first, and by their number only if they have several records, which stand together then. Those that
 // have one stay in the order of time and path, or a record would take more than unsorted.
 func (s *Store) order(ctx context.Context, p *partition, t placed) (string, error) {
-	if t.id == store.Flows {
+	if t.id == store.Flows && t.step == t.finest {
 		var last bool
 		row := s.upkeep.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.name(t.step)))
 		if err := row.Scan(&last); err != nil {
@@ -129,7 +141,7 @@ func (s *Store) order(ctx context.Context, p *partition, t placed) (string, erro
 		return "src_hi, src_lo, dst_hi, dst_lo, start, path_id", nil
 	}
 	var keys []string
-	for _, c := range t.columns {
+	for _, c := range t.at(t.step) {
 		if c.role == key && c.name != start.name {
 			keys = append(keys, c.name)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"time"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // A Config says where a Store is and how large it may grow. Use DefaultConfig and change what is needed.
@@ -14,11 +16,22 @@ type Config struct {
 	Keep [len(tiers)]time.Duration
 	// MaxBytes is how much disk the files may take; the oldest ones are dropped beyond it, the finest resolution first.
 	MaxBytes int64
+	// Limits are of single tables, beyond those of all.
+	Limits map[store.Table]Limit
 	// MinFree is how many bytes stay free on the disk: with less, nothing is written.
 	MinFree int64
 	// Memory is what DuckDB may take, in bytes; Threads how many processors a query may use.
 	Memory  int64
 	Threads int
+}
+
+// A Limit is how much is kept of one table. What is beyond it goes with whole files, but for the newest of each kind.
+type Limit struct {
+	// Keep is as that of Config; 0: as long as all.
+	Keep [len(tiers)]time.Duration
+	// MaxBytes is how much disk the records of the table may take; the oldest go beyond it, the finest resolution first. 0: as much as
+	// there is.
+	MaxBytes int64
 }
 
 // DefaultConfig returns the configuration of a store in dir.
@@ -34,6 +47,19 @@ func (c *Config) Check() error {
 	for i, keep := range c.Keep {
 		if keep < tiers[i].length {
 			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep, tiers[i].length)
+		}
+	}
+	for id, l := range c.Limits {
+		for i, keep := range l.Keep {
+			switch {
+			case keep != 0 && keep < tiers[i].length:
+				return fmt.Errorf("store: %s of %s are kept for %v, want at least %v, the length of a file", tiers[i].name, id, keep, tiers[i].length)
+			case keep > c.Keep[i]:
+				return fmt.Errorf("store: %s of %s are kept for %v, longer than %v, as all is: keep all for so long, and other tables for less", tiers[i].name, id, keep, c.Keep[i])
+			}
+		}
+		if l.MaxBytes < 0 {
+			return fmt.Errorf("store: %d bytes of %s are too little", l.MaxBytes, id)
 		}
 	}
 	if c.Memory < 64<<20 {

@@ -91,6 +91,7 @@ func createFile(p *partition, schemaVersion int) []string {
 		fmt.Sprintf("CREATE TABLE %s.waybill_schema (version INTEGER)", p.catalog),
 		fmt.Sprintf("INSERT INTO %s.waybill_schema VALUES (%d)", p.catalog, schemaVersion),
 		fmt.Sprintf("CREATE TABLE %s.waybill_rolled (name VARCHAR, until TIMESTAMP_NS)", p.catalog),
+		fmt.Sprintf("CREATE TABLE %s.waybill_emptied (name VARCHAR)", p.catalog),
 	}, createTables(p)...)
 }
 

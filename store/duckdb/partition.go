@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // A partition is one file of DuckDB with the tables of a tier and the intervals that begin from start on, until the next
@@ -17,8 +19,9 @@ type partition struct {
 	file    string
 	catalog string // its name in SQL
 
-	compacted bool // see compactOnce
-	writes    int  // under writing
+	compacted bool                 // see compactOnce
+	emptied   map[store.Table]bool // see thin
+	writes    int                  // under writing
 }
 
 const timeInName = "20060102T150405Z"
@@ -129,6 +132,9 @@ func (s *Store) adopt(p *partition) error {
 		return err
 	}
 	p.compacted = compacted > 0
+	if err := s.loadEmptied(p); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := append(slices.Clone(s.partitions), p)

@@ -126,7 +126,7 @@ func (s *Store) segments(list []*partition, t *table, steps []time.Duration, fro
 	}
 	finer := steps[:len(steps)-1]
 	low, high := from.Truncate(step), minTime(to.Truncate(step), s.rolledUntil(t.name(step)))
-	if low.Before(from) && covers(list, tierOf(t, finer[len(finer)-1]), from) {
+	if low.Before(from) && covers(list, t, tierOf(t, finer[len(finer)-1]), from) {
 		low = low.Add(step)
 	}
 	if !low.Before(high) {
@@ -135,9 +135,11 @@ func (s *Store) segments(list []*partition, t *table, steps []time.Duration, fro
 	return slices.Concat(s.segments(list, t, finer, from, low), []segment{{step, low, high}}, s.segments(list, t, finer, high, to))
 }
 
-// covers reports whether a partition of a tier may have what begins at t.
-func covers(list []*partition, tier int, t time.Time) bool {
-	return slices.ContainsFunc(list, func(p *partition) bool { return p.tier == tier && !p.start.After(t) && t.Before(p.end()) })
+// covers reports whether a partition of a tier may have what of a table begins at a time.
+func covers(list []*partition, t *table, tier int, at time.Time) bool {
+	return slices.ContainsFunc(list, func(p *partition) bool {
+		return p.tier == tier && !p.emptied[t.id] && !p.start.After(at) && at.Before(p.end())
+	})
 }
 
 // rows is a query for the rows of all segments, with the columns that tables of the resolution have.
