@@ -38,8 +38,14 @@ type Writer struct {
 	room    chan struct{} // closed and replaced when records leave
 	written Counts
 	dropped Counts
-	stopped string // why nothing is written at the moment
-	neglect string // why nothing is maintained at the moment
+	stopped trouble // why nothing is written at the moment
+	neglect trouble // why nothing is maintained at the moment
+}
+
+// A trouble is why something fails at the moment, "" if it does not, and whether the log says so.
+type trouble struct {
+	why  string
+	told bool
 }
 
 // NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's.
@@ -76,7 +82,7 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 func (w *Writer) WaitForRoom(ctx context.Context) {
 	for {
 		w.mu.Lock()
-		free, room := w.queued <= w.max/2 || w.stopped != "", w.room
+		free, room := w.queued <= w.max/2 || w.stopped.why != "", w.room
 		w.mu.Unlock()
 		if free {
 			return
@@ -101,7 +107,7 @@ type WriterStats struct {
 func (w *Writer) Stats() WriterStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return WriterStats{w.written, w.dropped, w.queued, w.stopped, w.neglect}
+	return WriterStats{w.written, w.dropped, w.queued, w.stopped.why, w.neglect.why}
 }
 
 // Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end is
@@ -221,18 +227,22 @@ func (w *Writer) noteWrite(err error) {
 	}
 }
 
-// note puts down in state why something fails, and logs when that begins and when it is over.
-func (w *Writer) note(state *string, err error, fails, works string) {
+// note puts down in state why something fails, and logs when that begins and when it is over. While nothing is written, that is told and nothing
+// else: it has one reason.
+func (w *Writer) note(state *trouble, err error, fails, works string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case err == nil && *state != "":
-		w.log.Info(works)
-		*state = ""
-	case err != nil:
-		if *state == "" {
-			w.log.Error(fails, "error", err)
+	case err == nil:
+		if state.told {
+			w.log.Info(works)
 		}
-		*state = err.Error()
+		*state = trouble{}
+	default:
+		if !state.told && (state == &w.stopped || w.stopped.why == "") {
+			w.log.Error(fails, "error", err)
+			state.told = true
+		}
+		state.why = err.Error()
 	}
 }

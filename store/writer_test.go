@@ -42,7 +42,11 @@ func (b *fakeBackend) Write(batches []*telemetry.Intervals) error {
 	return nil
 }
 
-func (b *fakeBackend) Maintain(context.Context, time.Time) error { return nil }
+func (b *fakeBackend) Maintain(context.Context, time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
 
 func (b *fakeBackend) set(err error) {
 	b.mu.Lock()
@@ -147,9 +151,12 @@ func TestWriterFullDisk(t *testing.T) {
 		if s := w.Stats().Stopped; s != "the disk is full" {
 			t.Errorf("stopped: %q", s)
 		}
+		if s := w.Stats().Neglected; s != "the disk is full" {
+			t.Errorf("neglected: %q", s)
+		}
 		w.WaitForRoom(context.Background()) // it has no use to wait
 		b.set(nil)
-		time.Sleep(retryEvery + commitEvery)
+		time.Sleep(retryEvery + commitEvery + maintainEvery)
 		synctest.Wait()
 		w.Stats().check(t, 100, 400, 0)
 		if settled[true] != 10 || settled[false] != 40 {
