@@ -22,7 +22,7 @@ func TestBursts(t *testing.T) {
 		{Burst: b, Packets: 40, ExtraNs: 500_000, MaxExtraNs: 70_000},
 	}})
 	for statement, want := range map[string]string{
-		`SELECT id, node, egress_port, queue_id, duration, peak_bytes, peak_delay, drops, complete, incast, "end" - start FROM bursts`: "[[b1 3 4 1 3000000 90000 72000 2 0.5 true {0 0 3000}]]",
+		`SELECT id, node, egress_port, queue_id, duration, peak_bytes, peak_delay, drops, complete, incast, "end" - start FROM bursts`: "[[b1 3 4 1 3000000 90000 72000 2 0.5 true 00:00:00.003]]",
 		"SELECT burst, culprit, address(src_hi, src_lo), dst_port, protocol, bytes, build_up_bytes, share, extra, extra_max FROM burst_flows ORDER BY packets DESC": "[[b1 true 10.0.0.1 80 6 90000 80000 0.75 <nil> <nil>] " +
 			"[b1 false <nil> <nil> <nil> 0 <nil> <nil> 500000 70000]]",
 	} {

@@ -122,7 +122,7 @@ await run({
     const page = await open('#/explore');
     await explore(page, 'of=hops&by=node&since=10m&interval=10s&graph=heat'); // longer than there are records
     const pieces = new Set((await ask('hops?since=10m&interval=10s&group_by=')).hops.map((hop) => hop.start)).size;
-    const rows = await page.locator('section svg text title').count();
+    const rows = await page.locator('section svg text title').count() - 2; // the ends of the axis have titles too
     const grey = await page.locator('section svg[role=img] rect[fill-opacity=".3"]').count();
     assert.ok(grey > 0 && Math.abs(grey / rows - (59 - pieces)) <= 1, `${grey} in ${rows} rows, ${pieces} pieces have records`); // the range cuts one or two at its ends
     assert.match(await page.textContent('main'), /no record of any group/);
@@ -149,6 +149,10 @@ await run({
     const png = await save(page.getByRole('button', { name: 'PNG' }));
     assert.equal(png.content.subarray(1, 4).toString(), 'PNG');
     assert.ok(png.content.length > 5000, `${png.content.length} bytes`);
+    // Title and times are above the picture, and a line for each colour is below it.
+    const drawn = await page.locator('svg[role="img"]').first().evaluate((svg) => svg.getBoundingClientRect().height);
+    const colours = await page.locator('ul.legend li').count();
+    assert.ok(colours > 0 && png.content.readUInt32BE(20) >= 2 * (drawn + 36 + 18 * colours), `${png.content.readUInt32BE(20)} pixels high, the chart ${drawn}, ${colours} colours`);
   },
 
   async 'a download has all pages, or says that it has not'() {

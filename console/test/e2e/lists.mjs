@@ -58,7 +58,8 @@ await run({
     await has(page, 'Loss by exporter', loss.length);
     // Before the server began there is nothing, and the page says so rather than 0.
     await go(page, '#/collector?since=2026-01-15T10:00:00.000Z&until=2026-01-15T11:00:00.000Z');
-    await page.waitForFunction(() => /The ledger has intervals since/.test(document.querySelector('main').textContent));
+    await page.waitForFunction(() => /has none before/.test(document.querySelector('main').textContent));
+    page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
   },
 
   async 'bursts of a range come from the store'() {
