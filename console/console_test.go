@@ -31,24 +31,7 @@ const markup = `<img src=x onerror=alert(1)>`
 // CONSOLE_SHOTS=DIR it leaves pictures of all pages there.
 func TestPages(t *testing.T) {
 	chromium := needBrowser(t)
-	waybill := build(t)
-	scenario, err := filepath.Abs("testdata/all.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--serve-config").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	config = bytes.ReplaceAll(config, []byte("spine2"), []byte("'"+markup+"'"))
-	file := filepath.Join(t.TempDir(), "serve.yaml")
-	if err := os.WriteFile(file, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	server := serve(t, waybill, "--config", file, "--data", filepath.Join(t.TempDir(), "data"), "--raw-reports", "64MiB")
-	if out, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--quiet", "--reports", listener(t, server)).CombinedOutput(); err != nil {
-		t.Fatalf("waybill fabric: %v\n%s", err, out)
-	}
+	server := fed(t, "testdata/all.yaml", names{"spine2": markup}, "--data", t.TempDir(), "--raw-reports", "64MiB")
 	drive(t, chromium, "pages.mjs", below(t, server))
 }
 

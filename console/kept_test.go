@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -23,28 +22,11 @@ outputs:
 // TestKept has a browser use the pages that need a server with records and alert rules.
 func TestKept(t *testing.T) {
 	chromium := needBrowser(t)
-	waybill := build(t)
-	scenario, err := filepath.Abs("testdata/all.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--serve-config").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "serve.yaml")
-	if err := os.WriteFile(file, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	rules := filepath.Join(dir, "alerts.yaml")
+	rules := filepath.Join(t.TempDir(), "alerts.yaml")
 	if err := os.WriteFile(rules, []byte(alertRules), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := serve(t, waybill, "--config", file, "--data", filepath.Join(dir, "data"), "--raw-reports", "64MiB", "--alerts", rules)
-	if out, err := exec.CommandContext(t.Context(), waybill, "fabric", scenario, "--quiet", "--reports", listener(t, server)).CombinedOutput(); err != nil {
-		t.Fatalf("waybill fabric: %v\n%s", err, out)
-	}
+	server := fed(t, "testdata/all.yaml", nil, "--data", t.TempDir(), "--raw-reports", "64MiB", "--alerts", rules)
 	for _, datagram := range []string{"no report", "neither is this"} {
 		send(t, listener(t, server), datagram)
 	}
