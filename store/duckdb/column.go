@@ -41,6 +41,17 @@ type derived struct {
 	// role, unless it is key, puts the values of rows together; kind is the type of what is added up, in SQL.
 	role role
 	kind string
+	// ceiling is a column that is nowhere lower than this one, which is a mean of rows put together; "" for all others.
+	ceiling string
+}
+
+// together is the text of a mean of all rows of a group.
+func (d *derived) together() string {
+	text := d.text
+	for _, need := range d.needs {
+		text = strings.ReplaceAll(text, need, "sum("+need+")")
+	}
+	return text
 }
 
 // moments are the columns of telemetry.Moments.
@@ -65,7 +76,7 @@ func histogram(name string) []column {
 
 // mean is the derived mean of moments.
 func mean(name string) derived {
-	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}}
+	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}, ceiling: name + "_max"}
 }
 
 // quantile is a derived percentile of a histogram.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,67 +18,137 @@ const (
 	maxLeaderRows = 1 << 17
 )
 
-// leaders narrows a question for the groups with the highest maximum: groups that come first have a row with a high value, and DuckDB
-// finds the highest values of fifty million rows in some milliseconds, while grouping them all takes seconds. It returns a
+// leaders narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a high value, and
+// DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all takes seconds. It returns a
 // condition that all rows of those groups meet, and seldom others; "" if the question is of another kind, or nothing is gained.
 func (s *Store) leaders(ctx context.Context, q *store.Query, c *compiled) (string, error) {
 	t := tables[q.Table]
 	wanted := cmp.Or(q.Limit, store.DefaultLimit) + q.Offset + 1
 	columns := t.identity(q.Group)
-	if q.Ascending || t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
+	mean := t.mean(q.Order)
+	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
 		return "", nil
 	}
-	list := strings.Join(columns, ", ")
-	rows, err := s.leading(ctx, q, c, list, wanted)
-	if err != nil || rows == nil {
+	l := &leading{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, high: q.Order}
+	find := l.byMaximum
+	if mean != nil {
+		l.high = mean.ceiling
+		find = func(ctx context.Context) ([][]any, error) { return l.byMean(ctx, mean) }
+	}
+	groups, err := find(ctx)
+	if err != nil || groups == nil {
 		return "", err
 	}
-	values := make([][]string, len(columns))
-	null := make([]bool, len(columns))
-	for _, row := range rows {
-		for i, v := range row {
-			if v == nil {
-				null[i] = true
-			} else if text := fmt.Sprintf("%v", v); !slices.Contains(values[i], text) {
-				values[i] = append(values[i], text)
-			}
+	return among(columns, groups), nil
+}
+
+// mean is the derived mean of that name, nil if there is none.
+func (t *table) mean(name string) *derived {
+	for i := range t.derived {
+		if d := &t.derived[i]; d.name == name && d.ceiling != "" {
+			return d
 		}
 	}
+	return nil
+}
+
+// A leading is a search for the groups that come first.
+type leading struct {
+	*Store
+	from    string // the rows
+	columns []string
+	args    []any // of from
+	wanted  int
+	high    string // the column by whose highest values it looks
+}
+
+// highest is a query for the groups of the rows with the highest values, and these.
+func (l *leading) highest(rows int) string {
+	list := strings.Join(l.columns, ", ")
+	return fmt.Sprintf("(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.high, l.from, l.high, rows, list)
+}
+
+// bound is the least value v of the wanted first of some groups; nil if there are not as many.
+func (l *leading) bound(ctx context.Context, groups string) (any, error) {
+	a, err := l.answer(ctx, fmt.Sprintf("SELECT min(v), count(*) FROM (SELECT v FROM %s WHERE v IS NOT NULL ORDER BY v DESC LIMIT %d)", groups, l.wanted), l.args, 1)
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := a.Rows[0][1].(int64); n < int64(l.wanted) {
+		return nil, nil
+	}
+	return a.Rows[0][0], nil
+}
+
+// having returns the groups that have a row that meets a condition; nil if they are too many.
+func (l *leading) having(ctx context.Context, condition string) ([][]any, error) {
+	a, err := l.answer(ctx, fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s", strings.Join(l.columns, ", "), l.from, condition), l.args, maxLeaders)
+	if err != nil || a.More {
+		return nil, err
+	}
+	return a.Rows, nil
+}
+
+// byMaximum returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to tell.
+func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
+	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
+		least, err := l.bound(ctx, l.highest(rows))
+		if err != nil {
+			return nil, err
+		}
+		if least != nil {
+			return l.having(ctx, fmt.Sprintf("%s >= %v", l.high, least))
+		}
+	}
+	return nil, nil
+}
+
+// byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a group is at
+// most the highest mean of a row of it, which is at most the maximum of the row. So the groups with the highest maxima say how high a
+// mean has to be, and only those that have a row as high can be before them.
+func (l *leading) byMean(ctx context.Context, mean *derived) ([][]any, error) {
+	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
+		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)), l.args, maxLeaders)
+		if err != nil || a.More || len(a.Rows) == 0 {
+			return nil, err
+		}
+		least, err := l.bound(ctx, fmt.Sprintf("(SELECT %s AS v FROM %s WHERE %s GROUP BY %s)", mean.together(), l.from, among(l.columns, a.Rows), strings.Join(l.columns, ", ")))
+		if err != nil {
+			return nil, err
+		}
+		if least == nil {
+			continue
+		}
+		groups, err := l.having(ctx, fmt.Sprintf("%s >= %v AND %s >= %v", l.high, least, mean.text, least))
+		if err != nil || groups != nil {
+			return groups, err
+		}
+	}
+	return nil, nil
+}
+
+// among is a condition that the rows of groups meet, by their values of columns, and seldom others.
+func among(columns []string, groups [][]any) string {
 	conditions := make([]string, len(columns))
 	for i, name := range columns {
-		terms := []string{}
-		if len(values[i]) > 0 {
-			terms = append(terms, name+" IN ("+strings.Join(values[i], ", ")+")")
+		values, null := map[string]bool{}, false
+		for _, group := range groups {
+			if group[i] == nil {
+				null = true
+			} else {
+				values[fmt.Sprint(group[i])] = true
+			}
 		}
-		if null[i] {
+		terms := []string{}
+		if len(values) > 0 {
+			terms = append(terms, name+" IN ("+strings.Join(slices.Sorted(maps.Keys(values)), ", ")+")")
+		}
+		if null {
 			terms = append(terms, name+" IS NULL")
 		}
 		conditions[i] = "(" + strings.Join(terms, " OR ") + ")"
 	}
-	return strings.Join(conditions, " AND "), nil
-}
-
-// leading returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to tell.
-func (s *Store) leading(ctx context.Context, q *store.Query, c *compiled, list string, wanted int) ([][]any, error) {
-	known := fmt.Sprintf("FROM %s WHERE %s IS NOT NULL", c.from, q.Order)
-	for rows := 8 * wanted; rows <= maxLeaderRows; rows *= 16 {
-		// The value of the last of the wanted groups, from as many rows as should have them.
-		a, err := s.answer(ctx, fmt.Sprintf(
-			"SELECT min(v), count(*) FROM (SELECT max(v) AS v FROM (SELECT %s, %s AS v %s ORDER BY v DESC LIMIT %d) GROUP BY %s ORDER BY v DESC LIMIT %d)",
-			list, q.Order, known, rows, list, wanted), q.Args, 1)
-		if err != nil {
-			return nil, err
-		}
-		if n, _ := a.Rows[0][1].(int64); n < int64(wanted) {
-			continue
-		}
-		a, err = s.answer(ctx, fmt.Sprintf("SELECT DISTINCT %s %s AND %s >= %v", list, known, q.Order, a.Rows[0][0]), q.Args, maxLeaders)
-		if err != nil || a.More {
-			return nil, err
-		}
-		return a.Rows, nil
-	}
-	return nil, nil
+	return strings.Join(conditions, " AND ")
 }
 
 // identity are columns of numbers that tell groups apart, or at least most of them; none if the groups have none.
