@@ -95,6 +95,10 @@ export function flowName(flow: Endpoints | null | undefined): string {
   return `${endpoint(flow, 'src')} → ${endpoint(flow, 'dst')} ${flow.protocol}${tunnel}`;
 }
 
+/** flowParams are the parameters of the page of a flow, which the API finds by its endpoints. */
+export const flowParams = (flow: Endpoints): Record<string, string | number> =>
+  ({ src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+
 /** addressKey makes addresses sort by number: 10.0.0.9 before 10.0.0.10, IPv4 before IPv6. */
 export function addressKey(ip: string, port = 0): string {
   const tail = String(port).padStart(5, '0');

@@ -6,7 +6,8 @@ export function parse(hash: string): { page: string; params: URLSearchParams } {
   return { page: path || 'overview', params: new URLSearchParams(query) };
 }
 
-type Values = Record<string, string | number | null | undefined>;
+/** Values are parameters of a page. */
+export type Values = Record<string, string | number | null | undefined>;
 
 /** href returns the hash of a page; parameters that are undefined, null or empty are left out. The time range goes along. */
 export function href(page: string, params: Values = {}): string {

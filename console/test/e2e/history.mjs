@@ -330,6 +330,62 @@ await run({
     assert.ok(links.length > 1);
   },
 
+  async 'an event leads to what there was at its time'() {
+    const list = async (kind, open) => (await ask(`events?limit=1000&open=${open}&filter=${encodeURIComponent(`kind = ${kind}`)}`)).events;
+    const follow = async (event, title) => {
+      const page = await open(`#/event?id=${event.id}`);
+      // The server has to say first that it keeps records.
+      await page.waitForFunction((name) => [...document.querySelectorAll('.links a')].some((a) => a.textContent === name && a.hash.includes('since=')), title);
+      await page.getByRole('link', { name: title }).click();
+      await page.waitForSelector('main h1', { state: 'attached' });
+      const params = new URLSearchParams((await hash(page)).split('?')[1]);
+      const ms = (text) => (Number.isNaN(Date.parse(text)) ? Date.now() - Number.parseInt(text, 10) * 1000 : Date.parse(text));
+      assert.ok(ms(params.get('since')) <= Date.parse(event.start) - 50_000 && (!params.get('until') || ms(params.get('until')) >= Date.parse(event.end) + 50_000), `${params} of ${event.start} to ${event.end}`);
+      return { page, params };
+    };
+    const linkOf = (e) => [e, { node: e.to_node, name: e.to_name }].toSorted((a, b) => a.node - b.node).map((end) => end.name).join(' – ');
+    const [lost] = await list('link_lost', true); // what goes on is shown as it is
+    {
+      const page = await open(`#/event?id=${lost.id}`);
+      await page.getByRole('link', { name: 'In the topology' }).click();
+      await page.waitForSelector('aside[aria-label=Link]');
+      assert.equal(await page.textContent('aside[aria-label=Link] h2'), linkOf(lost));
+      assert.doesNotMatch(await hash(page), /since/);
+    }
+    const [storm] = (await list('drop_storm', false)).filter((e) => e.port !== undefined);
+    {
+      const { page, params } = await follow(storm, 'Drops there');
+      await settled(page);
+      const span = ['since', 'until'].flatMap((name) => (params.get(name) ? [`${name}=${params.get(name)}`] : [])).join('&');
+      const { drops } = await ask(`drops?${span}&limit=1000&node=${storm.node}&filter=${encodeURIComponent(`egress_port = ${storm.port} and reason = ${storm.reason}`)}`);
+      const total = drops.reduce((sum, d) => sum + d.packets, 0);
+      assert.ok(total > 0 && (await page.textContent('section')).includes(`${total.toLocaleString('en')} packets`));
+    }
+    const [change] = (await list('path_change', false)).filter((e) => e.flow);
+    {
+      const { page, params } = await follow(change, 'In the topology');
+      await page.waitForSelector('aside[aria-label=Link]');
+      assert.equal(await page.textContent('aside[aria-label=Link] h2'), linkOf(change));
+      assert.ok(Date.parse(params.get('at')) >= Date.parse(change.start) - 1 && Date.parse(params.get('at')) <= Date.parse(change.end));
+    }
+    {
+      const { page } = await follow(change, 'Paths of one of the flows');
+      await page.waitForFunction(() => document.querySelectorAll('.lanes .label').length > 1);
+      page.problems = page.problems.filter((text) => !text.includes('404')); // datagrams are not kept
+    }
+  },
+
+  async 'a flow that is not in memory is found by its endpoints'() {
+    const { flows: [record] } = await ask(`flows?${span}&order=packets&limit=1`);
+    const page = await open('#/overview');
+    await page.route(/\/api\/v1\/flows\?(?!.*since)/, (route) => route.fulfill({ json: { generated_at: new Date().toISOString(), total: 0, flows: [] } }));
+    await page.evaluate((to) => { location.hash = to; }, `#/flow?src=${record.src}&dst=${record.dst}&sport=${record.src_port}&dport=${record.dst_port}&protocol=${record.protocol}&${span}`);
+    await page.waitForFunction((packets) => document.querySelector('dl.facts dd')?.textContent === packets, record.packets.toLocaleString('en'));
+    await page.waitForSelector('.lanes .label');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    page.problems = page.problems.filter((text) => !text.includes('404')); // datagrams are not kept
+  },
+
   async 'a replay begins with a button'() {
     const page = await open('#/topology');
     await page.getByRole('button', { name: 'Replay' }).click();
