@@ -3,6 +3,7 @@ module github.com/waybill-int/waybill
 go 1.26.0
 
 require (
+	github.com/apache/arrow-go/v18 v18.5.1
 	charm.land/bubbletea/v2 v2.0.9
 	github.com/cilium/ebpf v0.22.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
@@ -29,7 +30,6 @@ require (
 	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/andybalholm/brotli v1.2.0 // indirect
-	github.com/apache/arrow-go/v18 v18.5.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/charmbracelet/colorprofile v0.4.3 // indirect

@@ -5,13 +5,19 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 )
@@ -52,6 +58,10 @@ func TestFormats(t *testing.T) {
 		if err != nil || file.NumRows() != int64(len(items)) {
 			t.Fatalf("%s: parquet: %v", name, err)
 		}
+		streamed := arrowRows(t, ask(h, "GET", target, accept("application/vnd.apache.arrow.stream")).Body)
+		if len(streamed) != len(items) {
+			t.Fatalf("%s: arrow: %d items, want %d", name, len(streamed), len(items))
+		}
 		reader := parquet.NewReader(file)
 		for i := range items {
 			row := map[string]any{}
@@ -62,6 +72,9 @@ func TestFormats(t *testing.T) {
 				want := lookUp(items[i], column)
 				if got := lines[i+1][j]; !same(want, got) {
 					t.Errorf("%s: csv: item %d, %s: got %q, want %v", name, i, column, got, want)
+				}
+				if got := streamed[i][column]; got != lines[i+1][j] {
+					t.Errorf("%s: arrow: item %d, %s: got %q, want %q", name, i, column, got, lines[i+1][j])
 				}
 				got, there := row[column]
 				if !there {
@@ -76,6 +89,40 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
+}
+
+// arrowRows returns the rows of a stream, with their values as CSV has them.
+func arrowRows(t *testing.T, body io.Reader) (rows []map[string]string) {
+	t.Helper()
+	r, err := ipc.NewReader(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	for r.Next() {
+		batch := r.RecordBatch()
+		for i := range int(batch.NumRows()) {
+			row := map[string]string{}
+			for j, column := range batch.Columns() {
+				name := batch.ColumnName(j)
+				switch {
+				case column.IsNull(i):
+					row[name] = ""
+				case column.DataType().ID() == arrow.TIMESTAMP:
+					row[name] = time.Unix(0, int64(column.(*array.Timestamp).Value(i))).UTC().Format(time.RFC3339Nano)
+				case column.DataType().ID() == arrow.FLOAT64:
+					row[name] = strconv.FormatFloat(column.(*array.Float64).Value(i), 'g', -1, 64)
+				default:
+					row[name] = column.ValueStr(i)
+				}
+			}
+			rows = append(rows, row)
+		}
+	}
+	if err := r.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rows
 }
 
 // accept asks for a media type.
@@ -119,14 +166,14 @@ func TestFormatIsChosen(t *testing.T) {
 		"": "application/json", "*/*": "application/json", "text/csv": "text/csv", "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
 		"text/html,application/xhtml+xml,*/*;q=0.8": "application/json", "text/csv;q=0, */*": "application/json", "application/json, text/csv;q=0.9": "application/json",
 		"/;;": "application/json", "text/*": "text/csv", "application/json;q=0, */*": "application/x-ndjson", "application/json;q=0.1, text/*;q=0.2": "text/csv",
-		"text/csv, application/json": "text/csv", "text/csv;q=0.4, */*;q=0.5": "application/json", "application/vnd.apache.arrow.stream, */*;q=0.1": "application/json",
+		"text/csv, application/json": "text/csv", "text/csv;q=0.4, */*;q=0.5": "application/json", "application/x-arrow, */*;q=0.1": "application/json", "application/vnd.apache.arrow.stream, */*;q=0.1": "application/vnd.apache.arrow.stream",
 	} {
 		if got := ask(h, "GET", "/api/v1/nodes", accept(header)).Header().Get("Content-Type"); got != want {
 			t.Errorf("%q: got %s, want %s", header, got, want)
 		}
 	}
 	w := ask(h, "GET", "/api/v1/nodes?format=xml")
-	if w.Code != 400 || !strings.Contains(w.Body.String(), `"allowed":"json, ndjson, csv, parquet"`) {
+	if w.Code != 400 || !strings.Contains(w.Body.String(), `"allowed":"json, ndjson, csv, parquet, arrow"`) {
 		t.Errorf("got %s", w.Body)
 	}
 }
@@ -148,11 +195,11 @@ func TestZstd(t *testing.T) {
 // What a client does not take is not answered with something else; the problem says what there is.
 func TestNotAcceptable(t *testing.T) {
 	h := New(remembered(t))
-	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet", "application/json"
+	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet, application/vnd.apache.arrow.stream", "application/json"
 	for target, allowed := range map[string]string{
 		"nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
 	} {
-		for _, header := range []string{"application/vnd.apache.arrow.stream", "application/json;q=0", "text/html", "image/*"} {
+		for _, header := range []string{"application/vnd.apache.arrow.file", "application/json;q=0", "text/html", "image/*"} {
 			w := ask(h, "GET", "/api/v1/"+target, accept(header))
 			var p Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 406 || p.Status != 406 || p.Allowed != allowed {
@@ -201,6 +248,8 @@ func TestQueryFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := parquet.NewReader(file)
+	lines, _ := csv.NewReader(strings.NewReader(csvText)).ReadAll()
+	streamed := arrowRows(t, ask(h, "GET", target+"&format=arrow").Body)
 	for i, row := range table.Rows {
 		var object, record map[string]any
 		if err := decoder.Decode(&object); err != nil {
@@ -211,6 +260,9 @@ func TestQueryFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		for j, name := range table.Columns {
+			if got := streamed[i][name]; got != lines[i+1][j] {
+				t.Errorf("row %d, %s: Arrow has %q, want %q", i, name, got, lines[i+1][j])
+			}
 			if fmt.Sprint(object[name]) != fmt.Sprint(row[j]) {
 				t.Errorf("row %d, %s: NDJSON has %v, want %v", i, name, object[name], row[j])
 			}

@@ -71,7 +71,7 @@ type parameter struct {
 // parameters by name, or by operation and name where they differ.
 var parameters = map[string]parameter{
 	"limit":  {doc: "items at most; up to 10000, of a time range in a format other than json up to 100000", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxFileLimit), Default: defaultLimit}},
-	"format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet")},
+	"format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet", "arrow")},
 
 	"node":       {doc: "id or name of a node", schema: textSchema},
 	"path":       {doc: "id of a path, 16 hexadecimal digits", schema: huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{16}$"}},
@@ -124,7 +124,7 @@ var parameters = map[string]parameter{
 
 	"exporter":       {doc: "address or prefix that sent it", schema: textSchema},
 	"flow":           {doc: "id of a flow, 16 hexadecimal digits", schema: huma.Schema{Type: huma.TypeString, Pattern: "^[0-9a-fA-F]{16}$"}},
-	"reports.format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet", "pcap")},
+	"reports.format": {doc: "of the answer, instead of what Accept says", schema: options("json", "ndjson", "csv", "parquet", "arrow", "pcap")},
 	"capture.limit":  {doc: "the newest of them, at most; all, if it is not given", schema: huma.Schema{Type: huma.TypeInteger, Minimum: bound(1), Maximum: bound(maxLimit)}},
 
 	"start":   {doc: "what the bytes start with: by default a telemetry report, as the payload of a datagram does", schema: options(startNames()...)},

@@ -10,31 +10,29 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// writeParquet writes the items as a Parquet file of optional columns. Its groups have their fields in the order of their
-// names.
-func writeParquet(a *answer, to io.Writer, _ time.Time) error {
-	columns := columnsOf(a.kind)
-	slices.SortFunc(columns, func(a, b column) int { return strings.Compare(a.name, b.name) })
+// writeParquet writes a file of optional columns, in the order of their names as the groups of Parquet are.
+func writeParquet(g grid, to io.Writer) error {
+	order := make([]int, len(g.columns)) // of the columns in the file
 	group := parquet.Group{}
-	for i := range columns {
-		group[columns[i].name] = parquet.Optional(columns[i].parquet())
+	for i := range g.columns {
+		order[i] = i
+		group[g.columns[i].name] = parquet.Optional(g.columns[i].parquet())
 	}
-	w := parquet.NewWriter(to, parquet.NewSchema(a.name, group), parquet.Compression(&parquet.Snappy))
-	row := make(parquet.Row, len(columns))
-	for i := range a.count {
-		cells, err := cellsOf(columns, a.item(i))
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(g.columns[a].name, g.columns[b].name) })
+	w := parquet.NewWriter(to, parquet.NewSchema(g.name, group), parquet.Compression(&parquet.Snappy))
+	out := make(parquet.Row, len(order))
+	for row, err := range g.rows {
 		if err != nil {
 			return err
 		}
-		for j, c := range cells {
-			v := c.parquet()
+		for at, i := range order {
 			level := 1
-			if v.IsNull() {
+			if row[i].value == nil {
 				level = 0
 			}
-			row[j] = v.Level(0, level, j)
+			out[at] = row[i].parquet().Level(0, level, at)
 		}
-		if _, err := w.WriteRows([]parquet.Row{row}); err != nil {
+		if _, err := w.WriteRows([]parquet.Row{out}); err != nil {
 			return err
 		}
 	}

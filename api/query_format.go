@@ -9,16 +9,24 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // writeTable answers with a table in the format of that name. All but JSON have the rows only.
 func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string, t *Table) {
 	w.Header().Add("Vary", "Accept")
-	write := map[string]func(*Table, io.Writer) error{"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": (*Table).writeParquet}[name]
+	inGrid := func(write func(grid, io.Writer) error) func(*Table, io.Writer) error {
+		return func(t *Table, to io.Writer) error {
+			g, err := t.grid()
+			if err != nil {
+				return err
+			}
+			return write(g, to)
+		}
+	}
+	write := map[string]func(*Table, io.Writer) error{
+		"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": inGrid(writeParquet), "arrow": inGrid(writeArrow),
+	}[name]
 	if write == nil {
 		writeAnswer(w, *t)
 		return
@@ -81,61 +89,6 @@ func (t *Table) writeNDJSON(to io.Writer) error {
 		w.WriteString("}\n")
 	}
 	return w.Flush()
-}
-
-// writeParquet writes a file of optional columns in the order of their names. The type of a column is that of its values, or text if they
-// have several.
-func (t *Table) writeParquet(to io.Writer) error {
-	names := t.Columns               // each once: see duckdb.Store.SQL
-	order := make([]int, len(names)) // of the columns in the file
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
-	cells := make([][]cell, len(t.Rows))
-	kinds := make([]reflect.Type, len(names)) // nil: text
-	for i, row := range t.Rows {
-		cells[i] = make([]cell, len(names))
-		for j, v := range row {
-			c, err := tableCell(v)
-			if err != nil {
-				return err
-			}
-			cells[i][j] = c
-			if kind := reflect.TypeOf(c.value); kind != nil && kinds[j] == nil {
-				kinds[j] = kind
-			} else if kind != nil && kind != kinds[j] {
-				kinds[j] = reflect.TypeFor[string]()
-			}
-		}
-	}
-	group := parquet.Group{}
-	for i, name := range names {
-		c := column{kind: reflect.TypeFor[string]()}
-		if kinds[i] != nil {
-			c.kind = kinds[i]
-		}
-		group[name] = parquet.Optional(c.parquet())
-	}
-	w := parquet.NewWriter(to, parquet.NewSchema("query", group), parquet.Compression(&parquet.Snappy))
-	out := make(parquet.Row, len(names))
-	for i := range cells {
-		for at, j := range order {
-			c := cells[i][j]
-			if kinds[j] == reflect.TypeFor[string]() && c.value != nil {
-				c = cell{c.text()}
-			}
-			level := 1
-			if c.value == nil {
-				level = 0
-			}
-			out[at] = c.parquet().Level(0, level, at)
-		}
-		if _, err := w.WriteRows([]parquet.Row{out}); err != nil {
-			return err
-		}
-	}
-	return w.Close()
 }
 
 // tableCell returns a value that a store answered as a cell.

@@ -95,7 +95,7 @@ func TestReports(t *testing.T) {
 	golden(t, "reports", ask(h, "GET", "/api/v1/reports?filter=sequence+%3D+11+or+outcome+%3D+malformed").Body.Bytes())
 	list := listReports(t, h, url.Values{"limit": {"1"}, "filter": {"version = '2.0' and outcome = decoded"}})
 	golden(t, "report", ask(h, "GET", reportsPath+"/"+list.Reports[0].ID).Body.Bytes())
-	for _, format := range []string{"csv", "ndjson", "parquet"} {
+	for _, format := range []string{"csv", "ndjson", "parquet", "arrow"} {
 		if w := ask(h, "GET", "/api/v1/reports?format="+format); w.Code != 200 || w.Body.Len() < 1000 {
 			t.Errorf("%s: %d, %d bytes", format, w.Code, w.Body.Len())
 		}
