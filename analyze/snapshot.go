@@ -30,6 +30,7 @@ type FlowFilter struct {
 	Order  FlowOrder
 	Limit  int
 
+	After     int64                      // ns since 1970: flows of which a report came later; 0: every flow
 	Ascending bool                       // the smallest first
 	Offset    int                        // how many of the first are left out
 	Select    func(*telemetry.Flow) bool // nil: every flow; it costs some µs for each that the others select
@@ -89,7 +90,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			end := min(from+step, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
-				if q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
+				if f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
 					continue
 				}
 				if q.Outer != nil {

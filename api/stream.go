@@ -42,7 +42,7 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	h.stream(w, r, func(s *stream) func() error {
 		_, _, ended := h.cfg.Events.Since(1<<64 - 1) // none that is over by now
-		if last, ok := h.lastEnded(r); ok && last < ended {
+		if last, ok := h.lastID(r); ok && last < ended {
 			ended = last
 		}
 		told := map[string]string{} // what was said of events that go on
@@ -86,12 +86,20 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// lastEnded returns how many events had ended when a client lost its stream, if it says so of this process.
-func (h *handler) lastEnded(r *http.Request) (uint64, bool) {
-	begun, ended, _ := strings.Cut(r.Header.Get("Last-Event-ID"), "-")
-	n, err := strconv.ParseUint(ended, 10, 64)
-	return n, err == nil && begun == strconv.FormatInt(h.begun, 10)
+// lastID returns how far a client had come when it lost its stream, if it says so of this process: how many events had ended, or when
+// the latest report about a flow came.
+func (h *handler) lastID(r *http.Request) (uint64, bool) {
+	begun, last, _ := strings.Cut(r.Header.Get("Last-Event-ID"), "-")
+	n, err := strconv.ParseInt(last, 10, 64)
+	if err != nil || n < 0 || begun != strconv.FormatInt(h.begun, 10) {
+		return 0, false
+	}
+	return uint64(n), true
 }
+
+// flowOverlap is how much of the time before a stream of flows looks at again: reports wait for their turn, and one may be counted after
+// others that came later.
+const flowOverlap = time.Second
 
 // streamFlows answers GET /api/v1/flows/stream with server-sent events: once a second the flows about which reports came
 // since, at most limit of them; the others are counted.
@@ -103,7 +111,6 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 		problem.write(w)
 		return
 	}
-	q.Limit = maxLimit
 	select {
 	case h.flowStreams <- struct{}{}:
 		defer func() { <-h.flowStreams }()
@@ -112,27 +119,38 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.stream(w, r, func(s *stream) func() error {
-		var last time.Time
+		newest, _ := h.lastID(r)       // when the latest report about a flow came that was looked at, ns since 1970
+		told := map[string]time.Time{} // the latest report about the flows that were sent, or need not be, in the last look
 		return func() error {
 			if !h.gathering.take(r.Context()) {
 				return r.Context().Err()
 			}
-			flows, _ := h.cfg.Collector.Flows(q) // the latest first
+			q.After, q.Limit = max(0, int64(newest)-flowOverlap.Nanoseconds()), limit+len(told)
+			flows, total := h.cfg.Collector.Flows(q) // the latest first
 			h.gathering.leave()
+			now := make(map[string]time.Time, len(flows))
 			n := 0
-			for n < len(flows) && flows[n].Last.After(last) {
-				n++
-			}
-			if n > 0 {
-				last = flows[0].Last
-			}
-			for i := range flows[:min(n, limit)] {
-				if err := s.send("flow", &flows[i]); err != nil {
-					return err
+			for i := range flows {
+				f := &flows[i]
+				switch {
+				case told[f.ID].Equal(f.Last):
+				case n == limit:
+					continue
+				default:
+					if err := s.send("flow", f); err != nil {
+						return err
+					}
+					n++
 				}
+				now[f.ID] = f.Last
 			}
-			if n > limit {
-				return s.send("lost", map[string]int{"flows": n - limit})
+			told = now
+			if len(flows) > 0 { // not before: who comes back gets what was not sent
+				newest = max(newest, uint64(flows[0].Last.UnixNano()))
+				s.id = fmt.Sprintf("%d-%d", h.begun, newest)
+			}
+			if lost := total - len(now); lost > 0 {
+				return s.send("lost", map[string]int{"flows": lost})
 			}
 			return nil
 		}
