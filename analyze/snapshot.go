@@ -90,7 +90,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			end := min(from+step, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
-				if f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
+				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
 					continue
 				}
 				if q.Outer != nil {
