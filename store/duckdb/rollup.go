@@ -190,7 +190,8 @@ func together(rows string, columns []column) string {
 }
 
 // mergeHistogram is a query that adds up the histograms of rows with the same keys: at the coarsest scale of them, bucket by
-// bucket. A bucket at scale s is bucket>>1 at scale s-1.
+// bucket. A bucket at scale s is bucket>>1 at scale s-1. The buckets are sorted in their lists: for a list(b ORDER BY b), DuckDB
+// keeps room for 2048 buckets of each group.
 func mergeHistogram(rows, name string, keys []string) string {
 	r := strings.NewReplacer("KEYS,", strings.Join(append(slices.Clone(keys), ""), ", "), "NAME", name, "ROWS", rows)
 	join := "ON true"
@@ -201,12 +202,13 @@ func mergeHistogram(rows, name string, keys []string) string {
 	if len(keys) > 0 {
 		group = " GROUP BY " + strings.Join(keys, ", ")
 	}
-	return r.Replace(`SELECT KEYS, NAME_scale, list(b ORDER BY b) AS NAME_buckets, list(n ORDER BY b) AS NAME_counts FROM (
-		SELECT KEYS, NAME_scale, b, CAST(sum(n) AS UBIGINT) AS n FROM (
-			SELECT KEYS, coarsest AS NAME_scale, CAST(b >> (NAME_scale - coarsest) AS SMALLINT) AS b, n FROM (
-				SELECT r.* EXCLUDE (NAME_buckets, NAME_counts), coarsest, unnest(NAME_buckets) AS b, unnest(NAME_counts) AS n
-				FROM ROWS r JOIN (SELECT KEYS, min(NAME_scale) AS coarsest FROM ROWS` + group + `) c ` + join + ` WHERE NAME_scale IS NOT NULL))
-		GROUP BY ALL) GROUP BY ALL`)
+	return r.Replace(`SELECT KEYS, NAME_scale, list_transform(h, lambda e: e.b) AS NAME_buckets, list_transform(h, lambda e: e.n) AS NAME_counts FROM (
+		SELECT KEYS, NAME_scale, list_sort(list({'b': b, 'n': n})) AS h FROM (
+			SELECT KEYS, NAME_scale, b, CAST(sum(n) AS UBIGINT) AS n FROM (
+				SELECT KEYS, coarsest AS NAME_scale, CAST(b >> (NAME_scale - coarsest) AS SMALLINT) AS b, n FROM (
+					SELECT r.* EXCLUDE (NAME_buckets, NAME_counts), coarsest, unnest(NAME_buckets) AS b, unnest(NAME_counts) AS n
+					FROM ROWS r JOIN (SELECT KEYS, min(NAME_scale) AS coarsest FROM ROWS` + group + `) c ` + join + ` WHERE NAME_scale IS NOT NULL))
+			GROUP BY ALL) GROUP BY ALL)`)
 }
 
 // floor is the start of the interval of that length in which a time lies.
