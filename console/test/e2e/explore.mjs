@@ -49,6 +49,40 @@ await run({
     await shoot(page, 'explore-lines');
   },
 
+  async 'of many groups, what is drawn and all others are what all groups are'() {
+    const page = await open('#/explore');
+    const answers = [];
+    page.on('response', (response) => response.url().includes('interval=') && answers.push(response.json()));
+    let narrowed = 0;
+    for (const [of, by, more = ''] of [
+      ...['src', 'src_port', 'dst_port', 'protocol', 'dscp', 'tunnel_id', 'device', 'path', 'id', 'src,dst', 'src,path', 'path,id', 'protocol,tunnel_id,path'].map((by) => ['flows', by]),
+      ['flows', 'src,dst', '&filter=protocol = tcp or protocol = udp'], ['flows', 'path', '&measure=residence_max_ns&top=40'],
+      ['paths', 'id'], ['paths', 'id', '&measure=residence_p99_ns&top=5'], ['hops', 'node'], ['hops', 'node,ingress_port,egress_port'], ['hops', 'dropped,node'], ['hops', 'dropped'],
+      ['queues', 'node,egress_port,queue'], ['links', 'from,from_port,to,to_port'], ['drops', 'node,reason_name'], ['drops', 'reason,ingress_port,egress_port,dst'],
+      ['exporters', 'source,node,hw_id'], ['exporters', 'node,version,dialect,loss_known'],
+    ]) {
+      answers.length = 0;
+      await explore(page, `of=${of}&by=${by}&since=10m&interval=10s${more}&top=2`); // the first of two tops counts
+      const [drawn, others] = await Promise.all(answers);
+      const what = `${of} by ${by}${more}`;
+      const span = `since=${drawn.since}&until=${drawn.until}&limit=10000&filter=${encodeURIComponent(new URLSearchParams(more).get('filter') ?? '')}`;
+      const measure = new URLSearchParams(more).get('measure') ?? await page.getByLabel('Measure').inputValue();
+      const key = (row) => JSON.stringify(by.split(',').map((name) => row[name] ?? null));
+      const { [of]: totals } = await ask(`${of}?${span}&group_by=${by}&order=${measure}`);
+      const { [of]: all } = await ask(`${of}?${span}&group_by=${by}&interval=10s`);
+      const top = new Set(totals.slice(0, Number(new URLSearchParams(more).get('top') ?? 2)).map(key));
+      assert.ok(all.length > 0 && all.length < 10_000, `${what}: ${all.length} records`);
+      assert.deepEqual(drawn[of], all.filter((row) => top.has(key(row))), what);
+      if (totals.length === top.size) continue;
+      narrowed++;
+      assert.match(await page.textContent('section'), new RegExp(`Drawn are the ${top.size} largest of ${totals.length} groups`), what);
+      const rest = new Map();
+      for (const row of all.filter((row) => !top.has(key(row)))) rest.set(row.start, (rest.get(row.start) ?? 0) + (row.packets ?? row.samples ?? row.received));
+      assert.deepEqual(others[of].map((row) => [row.start, row.packets ?? row.samples ?? row.received]), [...rest], what);
+    }
+    assert.ok(narrowed > 15, `${narrowed} questions were narrowed: this tests little`);
+  },
+
   async 'a heat map is read by the arrow keys, and by the pointer'() {
     const { generated_at: now } = await ask('loss');
     const until = Math.floor(Date.parse(now) / 10_000) * 10_000;

@@ -1,5 +1,6 @@
 import { get, type Params } from '../../api/client';
 import { adds, graphs, intervalFor, subjects, type Graph } from './catalogue';
+import { filtersOf } from './groups';
 
 /** A Question is what the address of the page asks. */
 export interface Question {
@@ -15,11 +16,13 @@ export interface Found {
   generated_at: string; /** of what is drawn: the totals may come from coarser records */ frame: Frame;
   /** one for each group, the largest first */
   totals: Row[]; moreTotals: boolean;
-  /** one for each group and interval; none if no graph needs them */
+  /** one for each group that is drawn and interval; none if no graph needs them */
   rows: Row[]; moreRows: boolean;
+  /** one for each interval, of all groups that are not drawn together */
+  others: Row[];
 }
 
-const most = { totals: 1000, rows: 50_000, page: 10_000 };
+const most = { /** drawn: the longest filter has room for them */ groups: 40, totals: 1000, rows: 50_000, page: 10_000 };
 
 /** A store may take its 20 s, and the answer has to come after them. */
 const patienceMs = 25_000;
@@ -32,7 +35,8 @@ export function questionOf(param: (name: string) => string, range: { since?: str
   const by = param('by') === '-' ? [] : param('by').split(',').filter((name) => subject.groups.includes(name));
   return {
     of, measure, by: by.length > 0 || param('by') === '-' ? by : subject.usual, filter: param('filter'), since: range.since ?? '', until: range.until ?? '',
-    interval: param('interval') || intervalFor(rangeMs / 1000), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph, top: Number(param('top')) || 8,
+    interval: param('interval') || intervalFor(rangeMs / 1000), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph,
+    top: Number(param('top')) >= 1 ? Math.min(Number(param('top')), most.groups) : 8,
   };
 }
 
@@ -44,7 +48,13 @@ export function paramsOf(q: Question, interval = ''): Params {
 /** overTime says whether a graph needs intervals. */
 export const overTime = (graph: Graph): boolean => graph !== 'sankey' && graph !== 'table';
 
-/** ask asks page after page and tells how many records there are so far. */
+/** narrowed is a question about what both filters select. */
+const narrowed = (q: Question, filter: string): Question => ({ ...q, filter: q.filter.trim() ? `(${q.filter}) and (${filter})` : filter });
+
+/**
+ * ask asks for the groups, and then, if a graph needs it, for the intervals of those that are drawn, and of all others together: all
+ * intervals of all groups can be more than the store has memory for. It asks page after page and tells how many records there are so far.
+ */
 export async function ask(q: Question, signal: AbortSignal, progress: (rows: number) => void): Promise<Found> {
   const pages = async (params: Params, limit: number, tell: (rows: number) => void): Promise<{ frame: Frame; rows: Row[] }> => {
     const rows: Row[] = [];
@@ -57,14 +67,17 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
       if (!cursor || rows.length >= limit) return { frame: answer, rows };
     }
   };
-  const [totals, series] = await Promise.all([
-    pages(paramsOf(q), most.totals, () => null),
-    overTime(q.graph) ? pages(paramsOf(q, q.interval), most.rows, progress) : null,
-  ]);
-  return {
-    generated_at: totals.frame.generated_at, frame: (series ?? totals).frame, totals: totals.rows, moreTotals: !!totals.frame.next_cursor,
-    rows: series?.rows ?? [], moreRows: !!series?.frame.next_cursor,
+  const totals = await pages(paramsOf(q), most.totals, () => null);
+  const found: Found = {
+    generated_at: totals.frame.generated_at, frame: totals.frame, totals: totals.rows, moreTotals: !!totals.frame.next_cursor, rows: [], moreRows: false, others: [],
   };
+  if (!overTime(q.graph) || totals.rows.length === 0) return found;
+  const same = { ...q, since: totals.frame.since, until: totals.frame.until }; // or records that come meanwhile would be in a part only
+  const all = totals.rows.length <= q.top && !found.moreTotals;
+  const { these, others } = filtersOf(q, totals.rows.slice(0, q.top));
+  const series = await pages(paramsOf(all ? same : narrowed(same, these), q.interval), most.rows, progress);
+  const rest = all ? [] : (await pages(paramsOf({ ...narrowed(same, others), by: [] }, q.interval), most.rows, (n) => progress(series.rows.length + n))).rows;
+  return { ...found, frame: series.frame, rows: series.rows, moreRows: !!series.frame.next_cursor, others: rest };
 }
 
 /** additive says whether what is left out of a graph can be one more series of it. */

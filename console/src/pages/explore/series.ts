@@ -59,18 +59,18 @@ export function picture(q: Question, found: Found, stepMs: number): Picture {
   const starts = whole.length > 1 ? whole : all;
   const place = new Map(starts.map((at, i) => [at, i]));
   const sums = additive(q);
-  const recorded = new Set(found.rows.map((row) => Date.parse(String(row.start))));
+  const recorded = new Set([...found.rows, ...found.others].map((row) => Date.parse(String(row.start))));
   const empty = (): (number | null)[] => starts.map((at) => (sums && recorded.has(at) ? 0 : null));
   const series: Series[] = found.totals.slice(0, q.top).map((row) => ({ key: keyOf(q, row), label: labelOf(q, row), values: empty() }));
   const byKey = new Map(series.map((s) => [s.key, s]));
   const others: Series = { key: 'others', label: 'all others', values: empty(), others: true };
-  for (const row of found.rows) {
+  const draw = (row: Row, to: Series): void => {
     const i = place.get(Date.parse(String(row.start)));
     const value = measured(q, row);
-    if (i === undefined || value === null) continue;
-    const to = byKey.get(keyOf(q, row)) ?? (sums ? others : undefined);
-    if (to) to.values[i] = sums ? (to.values[i] ?? 0) + value : value;
-  }
+    if (i !== undefined && value !== null) to.values[i] = sums ? (to.values[i] ?? 0) + value : value;
+  };
+  for (const row of found.rows) draw(row, byKey.get(keyOf(q, row)) ?? others); // the totals may not have one of a late record
+  for (const row of found.others) draw(row, others);
   if (sums && others.values.some(Boolean)) series.push(others);
   return { starts, known: starts.map((at) => recorded.has(at)), stepMs, series, cut: all.length - starts.length };
 }
