@@ -1,8 +1,8 @@
 // The filters that select the records of some groups, and those of all others.
 import type { Question, Row } from './question';
 
-/** literal writes a value of a record as filters have it. Digits are a number or a text, as the field wants it. */
-const literal = (value: string | number | boolean): string => (typeof value !== 'string' || /^\d+$/.test(value) ? String(value) : `"${value.replaceAll('"', '""')}"`);
+/** literal writes a value of a record as filters have it. Digits, and addresses of them, are what the field wants, and shorter without quotes. */
+const literal = (value: string | number | boolean): string => (typeof value !== 'string' || /^[\d.:]+$/.test(value) ? String(value) : `"${value.replaceAll('"', '""')}"`);
 
 /** idOf is a field of long texts that tells groups apart, if they are by one. */
 const idOf = (by: string[]): string | undefined => ['id', 'path'].find((name) => by.includes(name));

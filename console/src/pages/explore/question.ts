@@ -1,4 +1,4 @@
-import { get, type Params } from '../../api/client';
+import { address, get, type Params } from '../../api/client';
 import { adds, graphs, intervalFor, subjects, type Graph } from './catalogue';
 import { filtersOf } from './groups';
 
@@ -16,13 +16,13 @@ export interface Found {
   generated_at: string; /** of what is drawn: the totals may come from coarser records */ frame: Frame;
   /** one for each group, the largest first */
   totals: Row[]; moreTotals: boolean;
-  /** one for each group that is drawn and interval; none if no graph needs them */
+  /** one for each group and interval, of those that are drawn at least; none if no graph needs them */
   rows: Row[]; moreRows: boolean;
-  /** one for each interval, of all groups that are not drawn together */
+  /** one for each interval, of all groups together of which rows has none */
   others: Row[];
 }
 
-const most = { /** drawn: the longest filter has room for them */ groups: 40, totals: 1000, rows: 50_000, page: 10_000 };
+const most = { totals: 1000, rows: 50_000, page: 10_000, /** of an address, which may have 4096 with what asks for a page */ bytes: 3600 };
 
 /** A store may take its 20 s, and the answer has to come after them. */
 const patienceMs = 25_000;
@@ -36,7 +36,7 @@ export function questionOf(param: (name: string) => string, range: { since?: str
   return {
     of, measure, by: by.length > 0 || param('by') === '-' ? by : subject.usual, filter: param('filter'), since: range.since ?? '', until: range.until ?? '',
     interval: param('interval') || intervalFor(rangeMs / 1000), graph: (param('graph') in graphs ? param('graph') : 'lines') as Graph,
-    top: Number(param('top')) >= 1 ? Math.min(Number(param('top')), most.groups) : 8,
+    top: Number(param('top')) >= 1 ? Number(param('top')) : 8,
   };
 }
 
@@ -53,7 +53,8 @@ const narrowed = (q: Question, filter: string): Question => ({ ...q, filter: q.f
 
 /**
  * ask asks for the groups, and then, if a graph needs it, for the intervals of those that are drawn, and of all others together: all
- * intervals of all groups can be more than the store has memory for. It asks page after page and tells how many records there are so far.
+ * intervals of all groups can be more than the store has memory for. They are asked for only if a filter of those that are drawn is too
+ * long. It asks page after page and tells how many records there are so far.
  */
 export async function ask(q: Question, signal: AbortSignal, progress: (rows: number) => void): Promise<Found> {
   const pages = async (params: Params, limit: number, tell: (rows: number) => void): Promise<{ frame: Frame; rows: Row[] }> => {
@@ -73,11 +74,12 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
   };
   if (!overTime(q.graph) || totals.rows.length === 0) return found;
   const same = { ...q, since: totals.frame.since, until: totals.frame.until }; // or records that come meanwhile would be in a part only
-  const all = totals.rows.length <= q.top && !found.moreTotals;
   const { these, others } = filtersOf(q, totals.rows.slice(0, q.top));
-  const series = await pages(paramsOf(all ? same : narrowed(same, these), q.interval), most.rows, progress);
-  const rest = all ? [] : (await pages(paramsOf({ ...narrowed(same, others), by: [] }, q.interval), most.rows, (n) => progress(series.rows.length + n))).rows;
-  return { ...found, frame: series.frame, rows: series.rows, moreRows: !!series.frame.next_cursor, others: rest };
+  const [drawn, rest] = [paramsOf(narrowed(same, these), q.interval), paramsOf({ ...narrowed(same, others), by: [] }, q.interval)];
+  const all = totals.rows.length <= q.top && !found.moreTotals || Math.max(address(q.of, drawn).length, address(q.of, rest).length) > most.bytes;
+  const series = await pages(all ? paramsOf(same, q.interval) : drawn, most.rows, progress);
+  const left = all ? [] : (await pages(rest, most.rows, (n) => progress(series.rows.length + n))).rows;
+  return { ...found, frame: series.frame, rows: series.rows, moreRows: !!series.frame.next_cursor, others: left };
 }
 
 /** additive says whether what is left out of a graph can be one more series of it. */

@@ -69,7 +69,7 @@ export function picture(q: Question, found: Found, stepMs: number): Picture {
     const value = measured(q, row);
     if (i !== undefined && value !== null) to.values[i] = sums ? (to.values[i] ?? 0) + value : value;
   };
-  for (const row of found.rows) draw(row, byKey.get(keyOf(q, row)) ?? others); // the totals may not have one of a late record
+  for (const row of found.rows) draw(row, byKey.get(keyOf(q, row)) ?? others);
   for (const row of found.others) draw(row, others);
   if (sums && others.values.some(Boolean)) series.push(others);
   return { starts, known: starts.map((at) => recorded.has(at)), stepMs, series, cut: all.length - starts.length };
