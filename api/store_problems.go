@@ -12,9 +12,9 @@ import (
 func storeProblem(ctx context.Context, err error) *Problem {
 	switch {
 	case ctx.Err() != nil || errors.Is(err, store.ErrTooLong):
-		return newProblem(http.StatusGatewayTimeout, "the store did not answer within %v; ask for a shorter time range, or group by less", queryTime)
+		return newProblem(http.StatusGatewayTimeout, "the store did not answer within %v; ask for a shorter time range, longer pieces of it (interval), or fewer groups (group_by, or a filter)", queryTime)
 	case errors.Is(err, store.ErrTooLarge):
-		return newProblem(http.StatusInsufficientStorage, "%v; ask for a shorter time range, or group by less, or raise memory of the section store", err)
+		return newProblem(http.StatusInsufficientStorage, "%v; ask for a shorter time range, longer pieces of it (interval), or fewer groups (group_by, or a filter), or raise memory of the section store", err)
 	case errors.Is(err, store.ErrUnavailable):
 		return newProblem(http.StatusServiceUnavailable, "%v", err)
 	}

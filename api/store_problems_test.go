@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,11 @@ func TestStoreProblems(t *testing.T) {
 			var p Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != c.status || p.Status != c.status || p.Detail == "" || w.Header().Get("Content-Type") != problemType {
 				t.Errorf("%s, %v: got %d %s", path, c.err, w.Code, w.Body)
+			}
+			for _, way := range []string{"a shorter time range", "longer pieces", "interval", "fewer groups", "filter"} { // out of a question that is too much
+				if much := c.status == http.StatusGatewayTimeout || c.status == http.StatusInsufficientStorage; much != strings.Contains(p.Detail, way) {
+					t.Errorf("%s, %v: %q in %q is not %t", path, c.err, way, p.Detail, much)
+				}
 			}
 		}
 	}
