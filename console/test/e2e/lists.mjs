@@ -172,13 +172,18 @@ await run({
   },
 
   async 'a wrong filter of an address shows where it is wrong, and can be mended'() {
-    for (const [hash, field, wrong] of [['collector', 'Filter', 'lost > 0 and dialekt = 1'], ['queues', 'Filter of bursts', 'peak > 1 and drops'], ['events', 'Filter', 'kind = storm']]) {
-      const page = await open(`#/${hash}?${field === 'Filter' ? 'filter' : 'bursts'}=${enc(wrong)}`);
-      const { error } = await ask(`filter/validate?schema=${{ collector: 'loss', queues: 'bursts', events: 'events' }[hash]}&text=${enc(wrong)}`);
+    for (const [hash, field, wrong] of [['collector', 'Filter', 'lost > 0 and dialekt = 1'], ['queues', 'Filter of bursts', 'peak > 1 and drops'], ['latency', 'Filter of links', 'from = leaf1 and delay.p98 > 1ms'], ['events', 'Filter', 'kind = storm']]) {
+      const page = await open(`#/${hash}?${{ Filter: 'filter', 'Filter of bursts': 'bursts', 'Filter of links': 'links' }[field]}=${enc(wrong)}`);
+      const { error } = await ask(`filter/validate?schema=${{ collector: 'loss', queues: 'bursts', latency: 'links', events: 'events' }[hash]}&text=${enc(wrong)}`);
       await page.waitForSelector('mark');
       assert.equal(await page.textContent('mark'), wrong.slice(error.column - 1), hash);
       const input = page.getByRole('combobox', { name: field, exact: true });
       assert.equal(await input.inputValue(), wrong);
+      if (hash === 'latency') { // the other list is there all the same, and says nothing of it
+        await has(page, 'Time in nodes', (await ask('hops?limit=10000')).hops.filter((hop) => hop.latency_ns).length);
+        assert.equal(await page.locator('section:has([aria-label="Time in nodes"]) [role=alert]').count(), 0);
+        assert.match(await page.locator('section:has-text("Time on links") [role=alert]').last().textContent(), /delay\.p98/);
+      }
       await input.fill('');
       await input.press('Escape');
       await input.press('Enter');
