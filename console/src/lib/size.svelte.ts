@@ -7,6 +7,10 @@ class Size {
   rem = $state(usual);
   /** how much larger than usual everything is drawn */
   scale = $derived(this.rem / usual);
+  /** px of the window */
+  height = $state(800);
+  /** how many lines a list has that stands beside others */
+  lines = $derived(this.height > 1400 * this.scale ? 16 : 8);
 
   constructor() {
     this.#look();
@@ -14,6 +18,7 @@ class Size {
   }
 
   #look(): void {
+    this.height = innerHeight;
     this.rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   }
 }
