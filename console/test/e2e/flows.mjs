@@ -1,6 +1,7 @@
 // The table of flows: of now and of a time range, grouped, with other columns, and with very many rows.
 import assert from 'node:assert/strict';
 import { accessible, ask, go, open, run, shoot } from './browser.mjs';
+import { measured } from './measure.mjs';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
 const table = '[aria-label=Flows]';
@@ -121,6 +122,18 @@ await run({
     await page.waitForSelector(table);
     assert.equal(await rowsOf(page), 100_000);
     assert.ok((await page.locator(`${table} tbody tr`).count()) < 100);
+    if (process.env.CONSOLE_MEASURE) {
+      const scroll = (step) => measured(page, () => page.locator(table).evaluate((region, by) => new Promise((done) => {
+        let frames = 0;
+        const next = () => {
+          region.scrollTop += by;
+          if (++frames < 300) requestAnimationFrame(next);
+          else done();
+        };
+        next();
+      }), step));
+      for (const step of [12, 90, 2000]) console.log(`     scrolled by ${step} px a frame: ${await scroll(step)}`);
+    }
     await page.locator(table).evaluate((region) => { region.scrollTop = region.scrollHeight; });
     await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor(); // number 99,999
     await page.getByRole('button', { name: 'Packets' }).click();

@@ -2,20 +2,11 @@
 // were meanwhile.
 import assert from 'node:assert/strict';
 import { ask, open, run, shoot } from './browser.mjs';
+import { measured } from './measure.mjs';
 
-/** frames moves the pointer to and fro for ms milliseconds, and returns how long each frame lasted meanwhile. */
-async function frames(page, ms) {
+/** moved drags the picture to and fro for ms milliseconds. */
+async function moved(page, ms) {
   const [x, y] = [640, 500];
-  await page.evaluate(() => {
-    window.frameTimes = [];
-    let last = performance.now();
-    const next = (now) => {
-      window.frameTimes.push(now - last);
-      last = now;
-      window.frameTimer = requestAnimationFrame(next);
-    };
-    window.frameTimer = requestAnimationFrame(next);
-  });
   await page.mouse.move(x, y);
   await page.mouse.down();
   const start = Date.now();
@@ -24,33 +15,6 @@ async function frames(page, ms) {
     await page.mouse.move(x + 300 * Math.sin(turn), y + 120 * Math.cos(turn * 0.7));
   }
   await page.mouse.up();
-  return page.evaluate(() => { cancelAnimationFrame(window.frameTimer); return window.frameTimes.slice(2); });
-}
-
-/** What a frame costs, by the names that the browser's trace gives to its parts. */
-const parts = {
-  script: ['FunctionCall', 'FireAnimationFrame'], style: ['UpdateLayoutTree'], layout: ['Layout'], paint: ['PrePaint', 'Paint', 'Layerize', 'LayerTreeHost::DoUpdateLayers'], commit: ['ProxyImpl::Commit', 'Commit'],
-  draw: ['Display::DrawAndSwap'],
-};
-
-/** measured says how smoothly a page moved, and how much of its threads a frame took. */
-async function measured(page) {
-  const session = await page.context().newCDPSession(page);
-  const trace = [];
-  session.on('Tracing.dataCollected', ({ value }) => trace.push(...value));
-  await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['devtools.timeline', 'cc', 'viz', 'disabled-by-default-devtools.timeline'] } });
-  const times = await frames(page, 10_000);
-  const complete = new Promise((done) => { session.once('Tracing.tracingComplete', done); });
-  await session.send('Tracing.end');
-  await complete;
-  const spent = Object.entries(parts).map(([part, names]) => {
-    const cpu = trace.filter((e) => e.ph === 'X' && names.includes(e.name)).reduce((sum, e) => sum + (e.tdur ?? 0), 0) / 1000;
-    return `${part} ${(cpu / times.length).toFixed(2)}`;
-  });
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share) => sorted[Math.floor(share * (sorted.length - 1))].toFixed(1);
-  const total = times.reduce((a, b) => a + b, 0);
-  return `${((times.length * 1000) / total).toFixed(1)} frames a second; a frame took ${at(0.5)} ms (median), ${at(0.9)} (90 of 100), ${at(0.99)} (99 of 100), ${at(1)} at most; ms of processor time a frame: ${spent.join(', ')}`;
 }
 
 await run({
@@ -71,14 +35,14 @@ await run({
       CanvasRenderingContext2D.prototype.stroke = function count(...args) { window.strokes++; return stroke.apply(this, args); };
     });
     const before = await canvas.getAttribute('data-x');
-    await frames(page, 1000);
+    await moved(page, 1000);
     assert.notEqual(await canvas.getAttribute('data-x'), before);
     const strokes = await page.evaluate(() => window.strokes);
     assert.ok(strokes <= 2 * (pairs.size + nodes.length), `${strokes} strokes while it was moved`);
     if (process.env.CONSOLE_MEASURE) {
-      console.log(`     ${pairs.size} cables: ${await measured(page)}`);
+      console.log(`     ${pairs.size} cables: ${await measured(page, () => moved(page, 10_000))}`);
       const other = await open('#/drops');
-      console.log(`     a page without a picture: ${await measured(other)}`);
+      console.log(`     a page without a picture: ${await measured(other, () => moved(other, 10_000))}`);
     }
     await page.bringToFront();
     await page.locator('.stage').focus();
