@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { FlowPath, Link, LossList } from '../src/api/types';
 import { byteOffset, replaceBytes } from '../src/lib/bytes';
-import { layout, shapeOf, tiersOf } from '../src/lib/layers';
+import { placed, rowsOf, shapeOf, tiersOf } from '../src/lib/layers';
 import { Rate } from '../src/lib/rate';
 import { decades, logScale, stacked, ticks } from '../src/lib/scale';
 import { fateOf, ledgerOf } from '../src/pages/collector/ledger';
@@ -59,8 +59,8 @@ test('leaves are below spines', () => {
 
 test('a layout does not depend on the order of what it gets, and nothing lies on something else', () => {
   const { nodes, links } = clos(300, 200);
-  const places = layout(nodes, links);
-  expect(layout(nodes.toReversed(), links.toReversed()).toSorted((a, b) => a.id - b.id)).toEqual(places.toSorted((a, b) => a.id - b.id));
+  const places = placed(rowsOf(nodes, links), 24);
+  expect(placed(rowsOf(nodes.toReversed(), links.toReversed()), 24).toSorted((a, b) => a.id - b.id)).toEqual(places.toSorted((a, b) => a.id - b.id));
   expect(places).toHaveLength(500);
   const near = places.filter((p) => places.some((q) => p !== q && Math.abs(p.x - q.x) < 150 && Math.abs(p.y - q.y) < 90));
   expect(near).toEqual([]);
@@ -70,7 +70,7 @@ test('a layout does not depend on the order of what it gets, and nothing lies on
 });
 
 test('a part of the network without hosts is placed too', () => {
-  const places = layout([{ id: 1, hosts: true }, { id: 2, hosts: false }, { id: 3, hosts: false }], [{ from: 2, to: 3 }]);
+  const places = placed(rowsOf([{ id: 1, hosts: true }, { id: 2, hosts: false }, { id: 3, hosts: false }], [{ from: 2, to: 3 }]), 24);
   expect(places.map((p) => [p.id, p.tier]).sort()).toEqual([[1, 0], [2, 0], [3, 1]]);
 });
 

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Flow, Link, NodeHop, Topology } from '../src/api/types';
-import { layout } from '../src/lib/layers';
+import type { Drop, Flow, Link, NodeHop, Topology } from '../src/api/types';
+import { rowsOf } from '../src/lib/layers';
+import { boxHeight, boxWidth, fit } from '../src/pages/topology/fit';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
-import { queuesNow } from '../src/pages/topology/fresh';
-import { graphAt, graphOf } from '../src/pages/topology/model';
+import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
+import { Recent } from '../src/pages/topology/recent';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
@@ -35,7 +36,7 @@ test('the graph of a moment has all cables of the range, and says which carried 
 test('the use of a cable is that of its busier port: the latest now, the mean of a moment', () => {
   const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({ ...l, utilization: { samples, mean, max, last } });
   const now = network([told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)], [{ id: 1 }, { id: 2 }, { id: 3 }]);
-  expect(graphOf(now, [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[70, [90, 80]], [null, [undefined]]]);
+  expect(graphOf(now, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[70, [90, 80]], [null, [undefined]]]);
   const at = (links: Link[]): (number | null)[] => graphAt(now, { at: 5000, ms: 10_000, topology: network(links, []), queues: [], drops: [] }).cables.map((c) => c.use);
   expect(at([told(link(1, 1, 2, 4, 1), 2, 12.5, 25), told(link(2, 5, 3, 1, 1), 1, 0, 0)])).toEqual([12.5, 0]);
   expect(at([link(1, 1, 2, 4, 1)])).toEqual([null, null]); // what was told at other times is not told of this one
@@ -49,8 +50,8 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
     }) as unknown as CanvasRenderingContext2D;
     const links = Array.from({ length: leaves * spines }, (_, i) => link(1 + (i % leaves), 1, leaves + 1 + Math.floor(i / leaves), 1, 1));
     const graph = graphAt(network(links, Array.from({ length: leaves + spines }, (_, i) => ({ id: i + 1, hosts: i < leaves ? 1 : undefined }))), undefined);
-    const places = new Map(layout(graph.nodes, graph.cables.map((c) => ({ from: c.a, to: c.b }))).map((p) => [p.id, p]));
-    const scene: Scene = { graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
+    const { places } = fit(rowsOf(graph.nodes, graph.cables.map((c) => ({ from: c.a, to: c.b }))), { width: 500, height: 500, above: 40, below: 40, scale: 1 });
+    const scene: Scene = { scale: 1, graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
     let parts = 1;
     for (const parting = painting(context, scene, { x, y: 800, zoom }, 1, () => '#000000'); !parting.next().done;) parts++;
     return { parts, strokes };
@@ -65,7 +66,7 @@ test('a queue of which no packet tells any more is not known', () => {
     ({ node, ingress_port: 1, egress_port: 2, packets: 9, first: time, last: new Date(Date.parse(time) - seconds * 1000).toISOString(), queue: { id: 0, mean: 1, max: 68_500, last: queue } });
   const hops = queuesNow([hop(1, 38, 68_500), hop(1, 2, 400), hop(2, 38, 68_500)], Date.parse(time));
   expect(hops.map((h) => [h.queue?.last, h.queue?.max])).toEqual([[undefined, 68_500], [400, 68_500], [undefined, 68_500]]);
-  expect(graphOf(network([], [{ id: 1 }, { id: 2 }]), hops, []).stations.map((s) => s.queue)).toEqual([400, null]);
+  expect(graphOf(network([], [{ id: 1 }, { id: 2 }]), hops, [], []).stations.map((s) => s.queue)).toEqual([400, null]);
 });
 
 test('the flows of a link are those that use it now', async () => {
@@ -85,4 +86,82 @@ test('the flows of a link are those that use it now', async () => {
   };
   expect((await flowsNow([1, 6], ask)).map((f) => f.id)).toEqual(['forth', 'back']);
   expect((await flowsNow([5], ask)).map((f) => f.id)).toEqual(['a way around']);
+});
+
+const clos = (leaves: number, spines: number): number[][] => [Array.from({ length: leaves }, (_, i) => i + 1), Array.from({ length: spines }, (_, i) => leaves + i + 1)];
+
+test('a graph is in its frame, its nodes apart, and a small one can be read on any screen', () => {
+  const frames = { phone: { width: 364, height: 648, above: 40, below: 70, scale: 1 }, laptop: { width: 1240, height: 676, above: 40, below: 40, scale: 1 }, large: { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 } };
+  for (const [name, frame] of Object.entries(frames)) {
+    for (const rows of [clos(4, 2), clos(8, 4), clos(3, 0), [[1]], clos(40, 8), clos(484, 16), [[1, 2, 3, 4, 5, 6, 7, 8], [9, 10, 11, 12, 13, 14, 15, 16], [17, 18, 19, 20]]]) {
+      const { places, view } = fit(rows, frame);
+      const at = [...places.values()];
+      const said = `${name}, ${rows.map((row) => row.length).join(' and ')}`;
+      for (const p of at) {
+        const [x, y] = [view.x + view.zoom * p.x, view.y + view.zoom * p.y];
+        expect(x - (view.zoom * boxWidth) / 2, said).toBeGreaterThanOrEqual(-0.5);
+        expect(x + (view.zoom * boxWidth) / 2, said).toBeLessThanOrEqual(frame.width + 0.5);
+        expect(y - (view.zoom * boxHeight) / 2, said).toBeGreaterThanOrEqual(frame.above - 0.5);
+        expect(y + (view.zoom * boxHeight) / 2, said).toBeLessThanOrEqual(frame.height - frame.below + 0.5);
+      }
+      expect(at.filter((p) => at.some((q) => p !== q && Math.abs(p.x - q.x) < boxWidth && Math.abs(p.y - q.y) < boxHeight)), said).toEqual([]);
+      if (at.length <= 6) expect((13 * view.zoom) / frame.scale, said).toBeGreaterThanOrEqual(10);
+      if (at.length <= 20) expect(view.zoom / frame.scale, said).toBeGreaterThanOrEqual(0.35); // the name is written
+    }
+  }
+  // A panel beside it does not move nodes to other lines.
+  const lines = (width: number): number => new Set([...fit(clos(4, 2), { ...frames.laptop, width }).places.values()].map((p) => p.y)).size;
+  expect([lines(1240), lines(820), lines(364)]).toEqual([2, 2, 3]);
+});
+
+test('names are written with 10 px or more, for the usual text, or not at all', () => {
+  const written = (zoom: number, scale: number): number[] => {
+    const sizes: number[] = [];
+    const context = { canvas: { width: 1000, height: 1000 }, font: '13px x', measureText: (text: string) => ({ width: 7 * text.length }), fillText(): void { sizes.push(Number.parseFloat(/[\d.]+px/.exec(this.font)![0])); } };
+    const painted = new Proxy(context as unknown as CanvasRenderingContext2D, { get: (target, name) => target[name as 'font'] ?? (() => undefined) });
+    const graph = graphAt(network([link(1, 1, 2, 1, 1)], [{ id: 1, hosts: 1 }, { id: 2 }]), undefined);
+    const { places } = fit([[1], [2]], { width: 500, height: 500, above: 40, below: 40, scale });
+    const scene: Scene = { scale, graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
+    expect(painting(painted, scene, { x: 400, y: 600, zoom }, 1, () => '#000000').next().done).toBe(true);
+    return sizes.map((size) => size * zoom);
+  };
+  for (const scale of [1, 20 / 14]) {
+    for (const zoom of [0.36, 0.5, 0.76, 0.8, 1, 2]) {
+      const sizes = written(zoom * scale, scale);
+      expect(sizes.length, `${zoom}`).toBe(zoom > 0.77 ? 5 : 2); // two names, and then packets of both and the addresses of one
+      expect(Math.min(...sizes), `${zoom}`).toBeGreaterThanOrEqual(10 * scale - 0.01);
+    }
+    expect(written(0.3 * scale, scale)).toEqual([]);
+  }
+});
+
+test('drops of the last minute, of counts since the start', () => {
+  const at = (s: number): number => Date.parse(time) + s * 1000;
+  const drop = (egress_port: number, packets: number, first: number, last: number): Drop => ({ node: 1, ingress_port: 1, egress_port, reason: 3, packets, first: new Date(at(first)).toISOString(), last: new Date(at(last)).toISOString() }) as unknown as Drop;
+  const recent = new Recent();
+  const read = (s: number, ...drops: Drop[]): unknown[] => {
+    const answer = recent.read(drops, at(s));
+    return [...answer.drops.map((d) => d.packets), answer.shortMs];
+  };
+  // Port 1 dropped yesterday, port 2 began 20 s ago: nothing has to be seen for that.
+  expect(read(0, drop(1, 5000, -90_000, -86_400), drop(2, 7, -20, -1))).toEqual([0, 7, null]);
+  // Port 3 drops for an hour: how many of them within the minute is known from now on.
+  expect(read(2, drop(1, 5000, -90_000, -86_400), drop(2, 8, -20, 1), drop(3, 900, -3600, 2))).toEqual([0, 8, 0, 2000]);
+  expect(read(4, drop(2, 8, -20, 1), drop(3, 910, -3600, 4))).toEqual([8, 10, 4000]);
+  for (let s = 6; s < 60; s += 2) read(s, drop(2, 8, -20, 1), drop(3, 910 + s, -3600, s));
+  // After a minute all is known; what was dropped before it does not count any more.
+  expect(read(60, drop(2, 8, -20, 1), drop(3, 1000, -3600, 60))).toEqual([1, 100, null]);
+  expect(read(62, drop(2, 8, -20, 1), drop(3, 1000, -3600, 60))).toEqual([0, 100, null]);
+  expect(read(64, drop(2, 8, -20, 1), drop(3, 1000, -3600, 60))).toEqual([0, 90, null]); // without the 10 of the first seconds
+  // The server began anew, and counts from 0 again.
+  expect(read(66, drop(3, 4, 65, 66))).toEqual([4, null]);
+  // The page was hidden for five minutes: what was dropped meanwhile is of no known time.
+  expect(read(366, drop(3, 5000, 65, 366))).toEqual([0, 0]);
+});
+
+test('the graph has the drops of the minute, and tells those of all time', () => {
+  const drop = (egress_port: number, packets: number): Drop => ({ node: 1, egress_port, packets }) as unknown as Drop;
+  const { stations, cables } = graphOf(network([link(1, 1, 2, 1, 5), link(2, 1, 1, 1, 5), link(1, 2, 3, 1, 5)], [{ id: 1 }, { id: 2 }, { id: 3 }]), [], [drop(1, 0), drop(2, 3)], [drop(1, 5000), drop(2, 10)]);
+  expect(stations.map((s) => s.drops)).toEqual([3, 0, 0]);
+  expect(cables.map((c) => [c.drops, c.sides.map((s) => s.dropsInAll)])).toEqual([[0, [5000, 0]], [3, [10]]]);
 });

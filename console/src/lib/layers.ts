@@ -7,7 +7,6 @@ export interface Place { id: number; tier: number; x: number; y: number }
 export const columnGap = 150;
 export const tierGap = 170;
 const lineGap = 90;
-const longestLine = 24;
 
 /** tiersOf gives each node its distance from the nearest node with hosts. */
 export function tiersOf(nodes: GraphNode[], links: GraphLink[]): Map<number, number> {
@@ -45,10 +44,10 @@ function neighbours(nodes: GraphNode[], links: GraphLink[]): Map<number, Set<num
 }
 
 /**
- * layout places nodes, tier 0 lowest, the middle of each tier at x = 0. It depends on who is connected with whom only, not on
- * counters or the order of its arguments, so that the picture stands still.
+ * rowsOf puts the nodes of each tier in order, tier 0 first. It depends on who is connected with whom only, not on counters or the
+ * order of its arguments, so that the picture stands still.
  */
-export function layout(nodes: GraphNode[], links: GraphLink[]): Place[] {
+export function rowsOf(nodes: GraphNode[], links: GraphLink[]): number[][] {
   const tiers = tiersOf(nodes, links);
   const near = neighbours(nodes, links);
   const rows: number[][] = [];
@@ -69,8 +68,15 @@ export function layout(nodes: GraphNode[], links: GraphLink[]): Place[] {
     rows.slice(1).forEach(sweep);
     rows.slice(0, -1).reverse().forEach(sweep);
   }
-  // A tier of many nodes is broken into lines, so that the picture is not a thread.
-  const lines = rows.map((row) => Math.max(1, Math.ceil(row.length / Math.max(longestLine, Math.ceil(Math.sqrt(row.length * 1.4))))));
+  return rows;
+}
+
+/**
+ * placed gives the nodes of tiers their places, tier 0 lowest, the middle of each tier at x = 0. A tier of more nodes than longest is
+ * broken into lines, every other one half a column further, so that cables pass between the nodes of the next.
+ */
+export function placed(rows: number[][], longest: number): Place[] {
+  const lines = rows.map((row) => Math.max(1, Math.ceil(row.length / longest)));
   const perLine = rows.map((row, tier) => Math.ceil(row.length / lines[tier]!));
   const widest = Math.max(0, ...perLine);
   let bottom = 0; // of the tier, upwards is below 0
@@ -79,10 +85,10 @@ export function layout(nodes: GraphNode[], links: GraphLink[]): Place[] {
     const gap = Math.min(columnGap * 2.2, Math.max(columnGap, (widest * columnGap) / Math.max(1, n)));
     const base = bottom;
     bottom -= tierGap + (lines[tier]! - 1) * (lineGap + 30); // more lines, more cables between the tiers
+    const half = lines[tier]! > 1 ? 0.25 : 0;
     return row.map((id, i) => {
-      const line = Math.floor(i / n);
-      const length = Math.min(n, row.length - line * n);
-      return { id, tier, x: ((i % n) - (length - 1) / 2) * gap, y: base - line * lineGap };
+      const line = i % lines[tier]!;
+      return { id, tier, x: (Math.floor(i / lines[tier]!) - (n - 1) / 2 + (line % 2 ? half : -half)) * gap, y: base - line * lineGap };
     });
   });
 }

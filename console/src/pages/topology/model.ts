@@ -1,9 +1,10 @@
 import type { Drop, DropRecord, Link, NodeHop, QueueRecord, Topology, Utilization } from '../../api/types';
 import { nodeName } from '../../lib/format';
+import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
 
 /** A Side is one direction of a cable, between two ports. */
-export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; /** what links are coloured by: now the latest, else the mean */ use: number | null; told: Utilization | undefined; last: string }
+export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; /** drops since the start, of now */ dropsInAll?: number; /** what links are coloured by: now the latest, else the mean */ use: number | null; told: Utilization | undefined; last: string }
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
 export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; gone: boolean; sides: Side[] }
 export interface Station { id: number; name: string; /** addresses behind it: a host has one in each tunnel too */ hosts: number; packets: number; queue: number | null; drops: number }
@@ -15,17 +16,16 @@ export interface Moment { at: number; ms: number; topology: Topology; queues: Qu
 /** unitOfUse is what utilisation is in. No report names the unit of its device. */
 export const unitOfUse = 'in the unit of the device (hundredths of a percent unless it is set otherwise)';
 
-const queueMs = 10_000; // what a packet met is how long the queue is, until this long after it
-
-/** queuesNow leaves out the occupancies of hops that no packet told of for a while: nobody knows how long those queues are now. */
+/** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
-  hops.map((hop) => (hop.queue?.last !== undefined && nowMs - Date.parse(hop.last) > queueMs ? { ...hop, queue: { ...hop.queue, last: undefined } } : hop));
+  hops.map((hop) => (hop.queue?.last !== undefined && stale(hop.last, nowMs) ? { ...hop, queue: { ...hop.queue, last: undefined } } : hop));
 
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
- * are those of the worst. The queue of a node is the longest that the latest packets of its hops met.
+ * are those of the worst. The queue of a node is the longest that the latest packets of its hops met. Drops are those of the last
+ * minute; inAll are those since the start.
  */
-export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[]): Graph {
+export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAll: Drop[]): Graph {
   const queue = new Map<number, number>();
   for (const hop of hops) {
     if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
@@ -35,7 +35,10 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[]): Gra
     id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
-  for (const link of topology.links ?? []) add(cables, sideOf(link, dropped, link.utilization?.last), Date.parse(link.last), true);
+  const ever = dropsBy(inAll);
+  for (const link of topology.links ?? []) {
+    add(cables, { ...sideOf(link, dropped, link.utilization?.last), dropsInAll: ever.get(portOf(link)) ?? 0 }, Date.parse(link.last), true);
+  }
   return finish(stations, cables);
 }
 
@@ -66,7 +69,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
 
 const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefined): Side => ({
   from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
-  drops: dropped.get(`${link.from} ${link.from_port}`) ?? 0, use: use ?? null, told: link.utilization, last: link.last,
+  drops: dropped.get(portOf(link)) ?? 0, use: use ?? null, told: link.utilization, last: link.last,
 });
 
 function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: boolean): void {
@@ -87,6 +90,8 @@ const finish = (stations: Station[], cables: Map<string, Cable>): Graph =>
   ({ stations, cables: [...cables.values()], nodes: stations.map((s) => ({ id: s.id, hosts: s.hosts > 0 })) });
 
 const hostsOf = (node: NonNullable<Topology['nodes']>[number]): number => (node.ports ?? []).reduce((sum, port) => sum + (port.hosts ?? 0), 0);
+
+const portOf = (link: Link): string => `${link.from} ${link.from_port}`;
 
 /** dropsBy sums up packets by node, and by node and egress port. */
 function dropsBy(drops: { node?: number | null; egress_port?: number | null; packets?: number }[]): Map<string, number> {

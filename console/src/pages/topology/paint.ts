@@ -2,15 +2,15 @@ import { cut } from '../../lib/cut';
 import { compact, counted } from '../../lib/format';
 import type { Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
+import { boxHeight, boxWidth, type View } from './fit';
 import type { Cable, Graph, Station } from './model';
 
-export const [boxWidth, boxHeight] = [116, 46];
+const leastText = 10; // px, as for the usual text: smaller than that is not read
 const quietMs = 10_000; // a cable without packets for so long is dashed; one that was not there at the moment is dotted
 const perPart = 500; // cables that are drawn in a frame: more than that would be felt
 
-/** A View is where the origin of the graph is, and how large. */
-export interface View { x: number; y: number; zoom: number }
 export interface Scene {
+  /** how much larger than usual text is */ scale: number;
   graph: Graph; places: Map<number, Place>; chosen: number | undefined; chosenCable: string | undefined; strongest: number; deepest: number; value: (cable: Cable) => number | null;
 }
 type Tone = (name: string) => string;
@@ -58,21 +58,21 @@ export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View,
   const base = c.font;
   for (const station of graph.stations) {
     const place = places.get(station.id);
-    if (place && place.x + boxWidth > left && place.x - boxWidth < right && place.y + boxHeight * 2 > top && place.y - boxHeight * 2 < bottom) box(c, tone, scene, station, place, view.zoom, base);
+    if (place && place.x + boxWidth > left && place.x - boxWidth < right && place.y + boxHeight * 2 > top && place.y - boxHeight * 2 < bottom) box(c, tone, scene, station, place, view.zoom / scene.scale, base);
   }
 }
 
-function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene, station: Station, { x, y }: Place, zoom: number, font: string): void {
+function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene, station: Station, { x, y }: Place, size: number, font: string): void {
   const [left, top] = [x - boxWidth / 2, y - boxHeight / 2];
   c.fillStyle = tone('--panel');
   c.strokeStyle = station.id === chosen ? tone('--accent') : tone('--edge');
-  c.lineWidth = (station.id === chosen ? 3 : 1) / Math.min(1, zoom);
+  c.lineWidth = (station.id === chosen ? 3 : 1) / Math.min(1, size);
   c.beginPath();
   c.roundRect(left, top, boxWidth, boxHeight, 8);
   c.fill();
   c.stroke();
   const share = station.queue !== null && deepest > 0 ? station.queue / deepest : 0;
-  if (zoom < 0.35) { // too small to read: the whole box is its bar
+  if (size < 0.35) { // too small to read: the whole box is its bar
     c.fillStyle = tone('--accent');
     c.fillRect(left + 4, top + 4, (boxWidth - 8) * share, boxHeight - 8);
     if (station.drops > 0) {
@@ -88,12 +88,14 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
     c.fillRect(left + 8, top + boxHeight - 9, (boxWidth - 16) * share, 4);
   }
   c.fillStyle = tone('--text');
-  c.font = font.replace(/^.*?px/, '600 13px');
-  c.fillText(cut(station.name, boxWidth - 10, (text) => c.measureText(text).width), x, y - 5);
-  c.font = font.replace(/^.*?px/, '11px');
+  const least = leastText / size;
+  const roomy = least <= 13; // there is room for more than the name
+  c.font = font.replace(/^.*?px/, `600 ${Math.max(13, least)}px`);
+  c.fillText(cut(station.name, boxWidth - 10, (text) => c.measureText(text).width), x, roomy ? y - 5 : y + 0.3 * least - (station.queue === null ? 0 : 3));
+  c.font = font.replace(/^.*?px/, `${Math.max(11, least)}px`);
   c.fillStyle = tone('--muted');
-  c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
-  if (station.hosts > 0) c.fillText(counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
+  if (roomy) c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
+  if (roomy && station.hosts > 0) c.fillText(counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
   if (station.drops > 0) {
     c.fillStyle = tone('--bad');
     c.textAlign = 'left'; // beside the cables

@@ -1,0 +1,45 @@
+// Where the nodes of a graph are, and how large, so that it fills its frame and can be read.
+import { placed, type Place } from '../../lib/layers';
+
+export const [boxWidth, boxHeight] = [116, 46];
+/** A View is where the origin of the graph is, and how large. */
+export interface View { x: number; y: number; zoom: number }
+/** A Frame is the room for a graph in px; above and below are not for it. Scale is how much larger than usual text is. */
+export interface Frame { width: number; height: number; above: number; below: number; scale: number }
+
+const largest = 1.5; // zoom, beyond which nodes stand further apart instead
+const furthest = 3; // times the usual distance
+const lines = [12, 8, 6, 5, 4, 3, 2]; // nodes that a line may have at most
+const edges = { x: boxWidth * 1.2, y: boxHeight * 2.2 }; // around the middles of the outermost nodes, with what stands above and below them
+const worth = 1.25; // times larger, for shorter lines: else the picture would change with any change of its frame
+
+/** fit breaks tiers into lines where that makes the graph clearly larger, and spreads it over a frame that has room. */
+export function fit(rows: number[][], frame: Frame): { places: Map<number, Place>; view: View } {
+  const most = Math.max(0, ...rows.map((row) => row.length));
+  const room = { width: frame.width, height: frame.height - frame.above - frame.below };
+  let places = placed(rows, Math.max(24, Math.ceil(Math.sqrt(most * 1.4))));
+  let zoom = zoomOf(places, room);
+  for (const longest of lines.filter((n) => n < most)) {
+    const others = placed(rows, longest);
+    const other = zoomOf(others, room);
+    if (zoom < largest * frame.scale && other > zoom * worth) [places, zoom] = [others, other];
+  }
+  zoom = Math.min(zoom, largest * frame.scale);
+  const { left, right, top, bottom } = extent(places);
+  const stretch = (room: number, edge: number, length: number): number => (length > 0 ? Math.min(furthest, Math.max(1, (room / zoom - edge) / length)) : 1);
+  const [wider, higher] = [stretch(room.width, edges.x, right - left), stretch(room.height, edges.y, bottom - top)];
+  return {
+    places: new Map(places.map((p) => [p.id, { ...p, x: p.x * wider, y: p.y * higher }])),
+    view: { zoom, x: (frame.width - zoom * wider * (left + right)) / 2, y: frame.above + (room.height - zoom * higher * (top + bottom)) / 2 },
+  };
+}
+
+function zoomOf(places: Place[], room: { width: number; height: number }): number {
+  const { left, right, top, bottom } = extent(places);
+  return Math.min(Math.max(1, room.width) / (right - left + edges.x), Math.max(1, room.height) / (bottom - top + edges.y));
+}
+
+function extent(places: Place[]): { left: number; right: number; top: number; bottom: number } {
+  const [x, y] = [places.map((p) => p.x), places.map((p) => p.y)];
+  return { left: Math.min(0, ...x), right: Math.max(0, ...x), top: Math.min(0, ...y), bottom: Math.max(0, ...y) };
+}
