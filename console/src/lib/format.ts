@@ -44,8 +44,10 @@ export function typical(d: Distribution | undefined | null): number | null {
   return d.relative_error > 0 && d.relative_error <= 0.2 ? d.p50 : d.mean;
 }
 
+const full = new Intl.NumberFormat('en', { maximumFractionDigits: 1 }); // to make one takes longer than all else of a row of a table
+
 /** number writes a number in full, 12,345, with one decimal if it is not whole. */
-export const number = (n: Maybe): string => (n == null ? unknown : n.toLocaleString('en', { maximumFractionDigits: 1 }));
+export const number = (n: Maybe): string => (n == null ? unknown : full.format(n));
 
 /** counted writes a count with its noun: 1 flow, 2 flows. */
 export const counted = (n: number, noun: string, nouns = `${noun}s`): string => `${number(n)} ${n === 1 ? noun : nouns}`;

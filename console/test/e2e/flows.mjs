@@ -134,6 +134,13 @@ await run({
       }), step));
       for (const step of [12, 90, 2000]) console.log(`     scrolled by ${step} px a frame: ${await scroll(step)}`);
     }
+    // What has the focus keeps it while it is in view, and the rows around it are those of the list.
+    await page.getByRole('link', { name: '10.0.0.20:1' }).focus();
+    await page.locator(table).evaluate((region) => { region.scrollTop = 500; });
+    await page.getByRole('link', { name: '10.0.0.45:1' }).waitFor();
+    assert.match(await page.evaluate(() => document.activeElement.textContent), /^10\.0\.0\.20:1 /);
+    const drawn = await page.locator(`${table} tbody tr:not(.rest)`).evaluateAll((rows) => rows.map((row) => [Number(row.getAttribute('aria-rowindex')), row.textContent.split(' ')[0]]));
+    assert.deepEqual(drawn, drawn.map((_, i) => [drawn[0][0] + i, `10.0.0.${drawn[0][0] - 2 + i}:1`]));
     await page.locator(table).evaluate((region) => { region.scrollTop = region.scrollHeight; });
     await page.getByRole('link', { name: '10.1.134.159:1' }).waitFor(); // number 99,999
     await page.getByRole('button', { name: 'Packets' }).click();
