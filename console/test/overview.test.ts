@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { linesOf } from '../src/pages/overview/lines';
 import type { Params } from '../src/api/client';
 import type { Event, Exporter, Severity } from '../src/api/types';
 import { counted } from '../src/lib/format';
@@ -33,3 +34,9 @@ test('an exporter that says nothing any more is silent, whatever was lost of it 
 });
 
 test('a count with its noun', () => expect([counted(1, 'address', 'addresses'), counted(2000, 'address', 'addresses'), counted(0, 'flow')]).toEqual(['1 address', '2,000 addresses', '0 flows']));
+
+test('lists are longer where the window has room for them', () => {
+  const lines = (width: number, height: number, rem = 14): number => linesOf({ width, height, rem });
+  expect([lines(390, 844), lines(1280, 900), lines(1920, 1080), lines(2560, 1440), lines(3840, 2160, 20)]).toEqual([8, 8, 24, 32, 32]);
+  expect(lines(1280, 2000)).toBe(24); // two above two
+});

@@ -7,10 +7,9 @@ class Size {
   rem = $state(usual);
   /** how much larger than usual everything is drawn */
   scale = $derived(this.rem / usual);
-  /** px of the window */
+  /** of the window, in px */
+  width = $state(1280);
   height = $state(800);
-  /** how many lines a list has that stands beside others */
-  lines = $derived(this.height > 1400 * this.scale ? 16 : 8);
 
   constructor() {
     this.#look();
@@ -18,7 +17,7 @@ class Size {
   }
 
   #look(): void {
-    this.height = innerHeight;
+    [this.width, this.height] = [innerWidth, innerHeight];
     this.rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   }
 }
