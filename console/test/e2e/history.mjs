@@ -295,12 +295,14 @@ await run({
       await page.waitForSelector('aside[aria-label=Link] .mono');
       assert.match(await hash(page), /link=/);
       if (when) continue;
-      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${flow.src}:${flow.src_port} → ${flow.dst}:${flow.dst_port} `);
+      const host = (ip) => (ip.includes(':') ? `[${ip}]` : ip);
+      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${host(flow.src)}:${flow.src_port} → ${host(flow.dst)}:${flow.dst_port} `);
       const [a, b] = new URLSearchParams((await hash(page)).split('?')[1]).get('link').split(' ').map(Number);
       const { flows } = await ask(`flows?order=packets&limit=10000&filter=${encodeURIComponent(`node = ${a} and node = ${b}`)}`);
       const lines = await page.locator('aside[aria-label=Link] .mono').allTextContents();
       for (const line of lines) {
         const flow = flows.find((f) => line.startsWith(named(f)));
+        assert.ok(flow, line);
         assert.ok(flow.paths.some(({ hops }) => hops.some((hop, i) => [hop.node, hops[i + 1]?.node].sort().join() === [a, b].sort().join())), line);
       }
       // Nothing goes by really.
