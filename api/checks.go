@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxURL is the length of path and query that a request may have.
-	maxURL = 4096
+	// maxURL is the length of path and query that a request may have: a filter of the largest size fits, however it is written.
+	maxURL = 64 << 10
 	// maxBody is the size of a body, in bytes. It is read before a handler is called, so that all know the same answer to
 	// one that is too large, and none waits for one that comes slowly.
 	maxBody = 64 << 10

@@ -135,7 +135,7 @@ func TestProblems(t *testing.T) {
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET and HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET and HEAD", ""},
 		{"DELETE", "/", 405, "", "DELETE is not possible, only GET and HEAD", ""},
-		{"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 4096), 414, "", "path and query are longer than 4096 bytes", ""},
+		{"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 64<<10), 414, "", "path and query are longer than 65536 bytes", ""},
 	} {
 		w := ask(h, c.method, c.target)
 		var p Problem

@@ -207,7 +207,10 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*str
 	fmt.Fprint(w, "retry: 3000\n\n")
 	for said := time.Now(); ; {
 		_ = control.SetWriteDeadline(time.Now().Add(streamWrite)) // where there is none, the server has its own
-		err := look()
+		_, err := h.cfg.Access.Identify(r, h.cfg.Now())           // who was let in may have been locked out since
+		if err == nil {
+			err = look()
+		}
 		if now := time.Now(); s.sent || now.Sub(said) >= heartbeatEvery {
 			said = now
 			if !s.sent && err == nil {

@@ -6,10 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -97,6 +99,42 @@ func TestFlowStream(t *testing.T) {
 	}
 	if got[4] != [2]string{"lost", `{"flows":6}`} { // of 10, as TestFilters says
 		t.Errorf("got %v", got[4])
+	}
+}
+
+// A stream ends when the token of who reads it is revoked.
+func TestStreamOfRevokedToken(t *testing.T) {
+	token, file := auth.NewToken(), filepath.Join(t.TempDir(), "tokens.yaml")
+	if err := auth.WriteTokens(file, []auth.Token{{Name: "reader", Role: auth.Read, SHA256: auth.DigestOf(token)}}); err != nil {
+		t.Fatal(err)
+	}
+	tokens, err := auth.OpenTokens(file, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := testConfig(newFeed().Collector)
+	cfg.Access = &auth.Guard{Tokens: tokens, Sessions: auth.NewSessions()}
+	server := httptest.NewServer(New(cfg))
+	defer server.Close()
+	request, _ := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/api/v1/events/stream", nil)
+	bearing(token)(request)
+	response, err := server.Client().Do(request)
+	if err != nil || response.StatusCode != 200 {
+		t.Fatal(err, response)
+	}
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	if !lines.Scan() || lines.Text() != "retry: 3000" {
+		t.Fatalf("got %q", lines.Text())
+	}
+	if err := auth.WriteTokens(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	tokens.Reload()
+	for lines.Scan() { // until the server ends it, or the test takes too long
+	}
+	if err := lines.Err(); err != nil {
+		t.Errorf("got %v, want the end", err)
 	}
 }
 

@@ -143,7 +143,7 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 func newHTTPServer(handler http.Handler, secure *auth.TLS, log *slog.Logger) *http.Server {
 	s := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10,
+		WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 96 << 10,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	if secure != nil {

@@ -15,7 +15,12 @@ import (
 // plain turns a value of DuckDB into one that JSON has a word for: nil, bool, a number, string, time.Time or a list of these.
 func plain(v any) any {
 	switch v := v.(type) {
-	case nil, bool, string, time.Time, int8, int16, int32, int64, uint8, uint16, uint32, uint64, *big.Int:
+	case time.Time:
+		if year := v.UTC().Year(); year < 0 || year > 9999 { // RFC 3339 has no word for it
+			return "out of range"
+		}
+		return v
+	case nil, bool, string, int8, int16, int32, int64, uint8, uint16, uint32, uint64, *big.Int:
 		return v
 	case float32:
 		return plain(float64(v))

@@ -13,11 +13,11 @@ import (
 // kilobytes at most.
 const maxGrowth = 64
 
-// refusedFunctions make values of any length of a number, tell of the machine, or do what nobody needs here.
-var refusedFunctions = []string{
-	"bar", "range", "generate_series", "list_resize", "array_resize", "set_bit",
-	"json_serialize_plan", "json_deserialize_sql", "sleep_ms", "write_log", "setseed", "current_setting", "getenv", "nextval",
-}
+// longestText is how long a text in a statement may be, in bytes; longestArray how many elements a type may have.
+const (
+	longestText  = 1024
+	longestArray = 64
+)
 
 // Functions that put several values together into one, those that make a value so many times as long, and those that call a lambda.
 var (
@@ -27,7 +27,15 @@ var (
 	}
 	lengtheningFunctions = map[string]float64{
 		"bin": 8, "to_binary": 8, "to_base": 8, "hex": 2, "to_hex": 2, "base64": 2, "to_base64": 2, "url_encode": 3, "regexp_escape": 2, "json_quote": 2, "to_json": 2,
+		// Each character becomes an element of a list, which takes 16 bytes.
+		"string_split": 16, "split": 16, "str_split": 16, "string_to_array": 16, "string_split_regex": 16, "str_split_regex": 16, "regexp_split_to_array": 16, "regexp_extract_all": 16,
 	}
+	// Aggregates that give that many rows of a group.
+	severalFunctions = map[string]int{
+		"max": 1, "min": 1, "arg_max": 2, "arg_min": 2, "argmax": 2, "argmin": 2, "max_by": 2, "min_by": 2,
+	}
+	// Functions that call the aggregate of that name with the elements of a list.
+	aggregatingFunctions = []string{"aggregate", "list_aggr", "list_aggregate", "array_aggr", "array_aggregate"}
 	lambdaFunctions = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply", "list_reduce", "array_reduce", "reduce"}
 )
 
@@ -35,6 +43,7 @@ var (
 type growth struct {
 	inner   float64            // of the values that a subquery gives
 	aliases map[string]float64 // of the columns of this SELECT
+	short   bool               // values may be of one byte each, so that texts of the statement make them much longer
 	refused error
 }
 
@@ -50,7 +59,7 @@ func checkGrowth(statement any) error {
 
 // query is the growth of the values of a statement or a subquery.
 func (g *growth) query(tree any) float64 {
-	in := &growth{inner: g.inner}
+	in := &growth{inner: g.inner, short: g.short}
 	n := in.node(tree)
 	if g.refused == nil {
 		g.refused = in.refused
@@ -152,19 +161,48 @@ func (g *growth) expression(e map[string]any) float64 {
 			return max(g.inner, g.aliases[strings.ToLower(last)])
 		}
 		return g.inner
-	case e["class"] != "FUNCTION":
+	case e["class"] == "PARAMETER":
+		g.refusef("parameters are not allowed, as there is nothing to give them: write their values")
+		return 1
+	case e["class"] == "CONSTANT":
+		if text, _ := constantOf([]any{e}, 0).(string); len(text) > longestText {
+			g.refusef("texts of more than %d bytes are not allowed", longestText)
+		}
+		return 1
+	case e["class"] == "CAST" && elements(e["cast_type"]) > longestArray:
+		g.refusef("arrays of more than %d elements are not allowed: cast to a list, such as INTEGER[]", longestArray)
+		return 1
+	case e["class"] != "FUNCTION" && e["class"] != "WINDOW":
 		return most()
-	case slices.Contains(refusedFunctions, name):
+	case !allowedFunctions[name]:
 		g.refuse(name, "")
 		return 1
+	case e["class"] == "WINDOW":
+		return most()
 	case slices.Contains(joiningFunctions, name):
 		sum := 0.0
-		for _, child := range children {
+		for i, child := range children {
 			if child, ok := child.(map[string]any); ok && child["class"] != "CONSTANT" {
 				sum += g.node(child)
+			} else if text, _ := textOf(children, i); g.short {
+				sum += float64(len(text))
 			}
 		}
 		return max(1, sum)
+	case name == "array_to_string" && len(children) > 1:
+		return g.node(children[0]) * g.separated(children, 1)
+	case slices.Contains(aggregatingFunctions, name):
+		if aggregate, ok := textOf(children, 1); !ok || !allowedFunctions[strings.ToLower(aggregate)] {
+			g.refuse(name, "aggregate is no name of one that is allowed")
+			return 1
+		}
+		return g.node(children[0]) * g.separated(children, 2)
+	case severalFunctions[name] > 0 && len(children) > severalFunctions[name]:
+		n, ok := numberOf(children, severalFunctions[name])
+		if !ok || n > maxGrowth {
+			g.refuse(name, "number of values is no number up to %d", maxGrowth)
+		}
+		return most() * max(1, n)
 	case name == "repeat" || name == "lpad" || name == "rpad":
 		n, ok := numberOf(children, 1)
 		if !ok || n > maxGrowth {
@@ -192,6 +230,8 @@ func (g *growth) expression(e map[string]any) float64 {
 				return 2 * maxGrowth // each element could be as long as a list
 			}
 		}
+		defer func(short bool) { g.short = short }(g.short)
+		g.short = true // elements are
 		return most()
 	}
 	return most() * max(1, lengtheningFunctions[name])
@@ -200,15 +240,54 @@ func (g *growth) expression(e map[string]any) float64 {
 // longWidth is in a format that makes a value longer than 99 characters, or as long as another value says.
 var longWidth = regexp.MustCompile(`[1-9][0-9]{2}|\*|\{[^}]*\{`)
 
+// separated is the growth of elements of one byte by the separator between them.
+func (g *growth) separated(children []any, i int) float64 {
+	if i >= len(children) {
+		return 2 // for a comma
+	}
+	text, constant := textOf(children, i)
+	if !constant {
+		return 2 * maxGrowth // by what somebody else has chosen
+	}
+	return 1 + float64(len(text))
+}
+
+// elements is how many elements a value of a type has at least, with those of the arrays in it.
+func elements(kind any) float64 {
+	node, _ := kind.(map[string]any)
+	info, _ := node["type_info"].(map[string]any)
+	n := 1.0
+	switch node["id"] {
+	case "ARRAY":
+		size, _ := info["size"].(float64)
+		n = max(1, size) * elements(info["child_type"])
+	case "LIST", "MAP":
+		n = elements(info["child_type"])
+	case "STRUCT", "UNION":
+		fields, _ := info["child_types"].([]any)
+		n = 0
+		for _, field := range fields {
+			field, _ := field.(map[string]any)
+			n += elements(field["second"])
+		}
+	}
+	return n
+}
+
+// refusef refuses the statement, unless something was refused already.
+func (g *growth) refusef(why string, args ...any) {
+	if g.refused == nil {
+		g.refused = fmt.Errorf(why, args...)
+	}
+}
+
 // refuse refuses a function, or what it is given.
 func (g *growth) refuse(name, why string, args ...any) {
-	switch {
-	case g.refused != nil:
-	case why == "":
-		g.refused = fmt.Errorf("the function %s is not allowed", name)
-	default:
-		g.refused = fmt.Errorf("the function %s is not allowed whose "+why, append([]any{name}, args...)...)
+	if why == "" {
+		g.refusef("the function %s is not allowed", name)
+		return
 	}
+	g.refusef("the function %s is not allowed whose "+why, append([]any{name}, args...)...)
 }
 
 // constantOf is the value of an argument that is a constant, nil if it is none.

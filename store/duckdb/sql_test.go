@@ -1,11 +1,13 @@
 package duckdb
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/store"
 )
@@ -69,6 +71,12 @@ func TestSQLGrowth(t *testing.T) {
 	for _, statement := range []string{
 		"SELECT repeat('a', 100000000) FROM range(100)", "SELECT length(repeat('a', 4000000000))", "SELECT lpad('a', 1000000000, 'b')", "SELECT printf('%1000000000d', 1)",
 		"SELECT Repeat('a', 1000)", "SELECT repeat(path, CAST(version AS INTEGER)) FROM events", "SELECT format('{:{}}', 1, 1000000000)", "SELECT printf('%*d', 1000000000, 1)", "SELECT printf(path, 1) FROM events", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)", "SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
+		"SELECT bitstring('0', 2000000000)", "SELECT bitstring_agg(packets, 0, 8000000000) FROM flows_10s", "SELECT pg_sleep(30)", "SELECT len(generate_subscripts([1], 1))",
+		"SELECT approx_top_k(flow, 900000) FROM flows_10s GROUP BY flow", "SELECT flow, approx_quantile(packets, 0.5) FROM flows_10s GROUP BY flow", "SELECT max(packets, 100000) FROM flows_10s GROUP BY flow",
+		"SELECT approx_quantile(packets, 0.5) OVER () FROM flows_10s", "SELECT list_aggregate([1], 'approx_top_k', 900000)", "SELECT list_aggregate([1], path) FROM events",
+		"SELECT CAST(NULL AS INTEGER[100000])", "SELECT TRY_CAST(NULL AS STRUCT(a INTEGER[1000][1000])[])", "SELECT ?", "SELECT $1", "SELECT packets FROM flows_10s WHERE flow = $flow",
+		"SELECT '" + strings.Repeat("a", 2000) + "'", "SELECT list_transform(string_split(path, ''), x -> x || '" + strings.Repeat("b", 500) + "') FROM events",
+		"SELECT array_to_string(string_split(path, ''), '" + strings.Repeat("b", 500) + "') FROM events", "SELECT list_aggregate(string_split(path, ''), 'string_agg', '" + strings.Repeat("b", 500) + "') FROM events",
 		double, ctes + " SELECT * FROM c8", lateral + " FROM events",
 		"WITH RECURSIVE r(x) AS (SELECT 'ab' UNION ALL SELECT x || x FROM r) SELECT x FROM r",
 		`SELECT replace("text", 'a', path) FROM events`, "SELECT replace(path, 'a', '" + strings.Repeat("b", 1000) + "') FROM events",
@@ -90,10 +98,43 @@ func TestSQLGrowth(t *testing.T) {
 		"SELECT string_agg(stations, '; ') FROM routes", "SELECT * FROM generate_series(1, 3)", "SELECT row_number() OVER (PARTITION BY node ORDER BY start) FROM hops_1s",
 		"SELECT printf('%016x', flow), lpad(hex(flow), 16, '0'), format('{:>20}', src_port), repeat('#', 10) FROM flows_10s",
 		"SELECT 'repeat(1)' AS text, {'a': node, 'b': start} FROM hops_1s",
+		"SELECT median(packets), quantile_cont(bytes, [0.5, 0.9]), max(packets, 3), arg_max(flow, packets), list_aggregate([1, 2], 'sum'), list_sort(list(DISTINCT src_port)) FROM flows_10s",
+		"SELECT date_trunc('hour', start) AS h, time_bucket(INTERVAL 5 MINUTE, start), strftime(start, '%H:%M'), extract(epoch FROM start), start AT TIME ZONE 'UTC' FROM hops_1s",
+		"SELECT array_to_string(node, ' > '), node[1], list_contains(node, 3), len(node), [1, 2]::INTEGER[2], coalesce(NULL, 1), CASE WHEN hops > 1 THEN 'a' END FROM routes",
+		"SELECT json_extract_string('{\"a\": 1}', '$.a'), '{\"a\": 1}' ->> '$.a', regexp_extract('ab', 'b'), 'ab' LIKE 'a%', 'ab' ILIKE 'A%', 'ab' SIMILAR TO 'a.', 1 << 2, 2 ** 3, -1 % 2, NOT true",
+		"SELECT lag(packets) OVER (PARTITION BY flow ORDER BY start), ntile(4) OVER (ORDER BY bytes), sum(packets) FILTER (WHERE drops > 0) OVER () FROM flows_10s",
+		"SELECT unnest([1, 2]), count(*), current_date, now() - INTERVAL 1 HOUR, nullif(1, 2), if(true, 1, 2), ifnull(NULL, 1), address(0, 1), count(*) FILTER (true), greatest(1, 2)",
 	} {
 		if _, err := s.SQL(t.Context(), statement, 3); err != nil {
 			t.Errorf("%s: %v", statement, err)
 		}
+	}
+}
+
+// TestAllowedFunctions: each is one of DuckDB, or of the store, so that what DuckDB names anew is looked at anew.
+func TestAllowedFunctions(t *testing.T) {
+	s := open(t, nil)
+	a, err := s.answer(t.Context(), "SELECT DISTINCT lower(function_name) FROM duckdb_functions()", nil, 10_000)
+	if err != nil || len(a.Rows) < 500 {
+		t.Fatalf("%d functions, %v", len(a.Rows), err)
+	}
+	known := setOf("-> unnest cume_dist dense_rank fill first_value lag last_value lead nth_value ntile percent_rank rank rank_dense row_number") // which the parser knows
+	for _, row := range a.Rows {
+		known[row[0].(string)] = true
+	}
+	for name := range allowedFunctions {
+		if !known[name] {
+			t.Errorf("%s is allowed, and is no function", name)
+		}
+	}
+}
+
+// A time that no text of RFC 3339 has does not spoil the answer.
+func TestSQLTimes(t *testing.T) {
+	s := open(t, nil)
+	rows := sqlOf(t, s, "SELECT TIMESTAMP 'infinity', DATE '10000-01-01', DATE '0044-03-15 (BC)', TIMESTAMP '9999-12-31 23:59:59', [DATE '10000-01-01']")
+	if _, err := json.Marshal(rows); err != nil || rows[0][0] != "out of range" || rows[0][3].(time.Time).Year() != 9999 {
+		t.Errorf("got %v, %v", rows, err)
 	}
 }
 
