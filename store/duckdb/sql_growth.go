@@ -36,7 +36,7 @@ var (
 	}
 	// Functions that call the aggregate of that name with the elements of a list.
 	aggregatingFunctions = []string{"aggregate", "list_aggr", "list_aggregate", "array_aggr", "array_aggregate"}
-	lambdaFunctions = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply", "list_reduce", "array_reduce", "reduce"}
+	lambdaFunctions      = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply", "list_reduce", "array_reduce", "reduce"}
 )
 
 // A growth finds out how many times as long as what is stored the values of a statement can become.
