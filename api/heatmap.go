@@ -50,7 +50,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	if !p.values.Has("since") {
 		p.values.Set("since", "1h")
 	}
-	at := p.span(now)
+	at := h.written(y.table, p.span(now))
 	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
 	q.Step = p.interval(at)
 	if p.wrong == nil { // else of may be no list

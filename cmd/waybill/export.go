@@ -33,6 +33,7 @@ type exportCommand struct {
 	sql                  sqlCommand
 	table                string
 	format, file         string
+	parquet              bool
 	since, until         string
 	page                 int // rows that are asked for at once
 	sinceTime, untilTime time.Time
@@ -47,7 +48,7 @@ func newExportCommand() *cobra.Command {
 		Short: "write a table of the store to a file: CSV, JSON or Parquet",
 		Long: `Export writes all rows of a table that a server keeps (serve --data) to a file, the oldest first: one of the tables of
 docs/reference/store.md, such as flows_1m or events. It asks for as many pages as it takes. A file appears when it is complete.`,
-		Example: `  waybill export flows_1m --since 24h --file flows.parquet
+		Example: `  waybill export flows_1m --since 24h --parquet
   waybill export events --since 2026-11-21T09:00:00Z --until 2026-11-21T10:00:00Z --file events.ndjson
   waybill export drops_10s -o csv > drops.csv
   waybill export hops_1m --data /var/lib/waybill --file hops.parquet`,
@@ -75,7 +76,8 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 	c.sql.server.register(f)
 	f.StringVar(&c.sql.data, "data", "", "`DIRECTORY` to read instead of asking a server")
 	f.StringVarP(&c.format, "output", "o", "", "`FORMAT`: "+strings.Join(exportFormats, ", ")+"; the default is that of the end of FILE, or csv")
-	f.StringVar(&c.file, "file", "", "`FILE` to write instead of standard output")
+	f.BoolVar(&c.parquet, "parquet", false, "the same as -o parquet")
+	f.StringVar(&c.file, "file", "", "`FILE` to write instead of standard output; of Parquet the default is TABLE.parquet")
 	f.StringVar(&c.since, "since", "", "only rows from this `TIME` on, or from so long ago: 2026-11-21T09:00:00Z, 24h")
 	f.StringVar(&c.until, "until", "", "only rows before this `TIME`, or before so long ago; the default is now")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
@@ -84,7 +86,12 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 
 // check says what is wrong with the command line, at a time.
 func (c *exportCommand) check(now time.Time) (err error) {
-	if c.format == "" {
+	switch {
+	case c.parquet && c.format != "" && c.format != "parquet":
+		return fmt.Errorf("--parquet and --output %s do not go together", c.format)
+	case c.parquet:
+		c.format = "parquet"
+	case c.format == "":
 		c.format = "csv"
 		if end := strings.TrimPrefix(filepath.Ext(c.file), "."); slices.Contains(exportFormats, end) {
 			c.format = end
@@ -95,11 +102,11 @@ func (c *exportCommand) check(now time.Time) (err error) {
 	if !slices.Contains(exportFormats, c.format) {
 		return fmt.Errorf("--output is %q; allowed: %s", c.format, strings.Join(exportFormats, ", "))
 	}
-	if c.format == "parquet" && c.file == "" {
-		return errors.New("parquet needs --file")
-	}
 	if strings.Trim(c.table, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || c.table == "" {
 		return fmt.Errorf("%q is not the name of a table", c.table)
+	}
+	if c.format == "parquet" && c.file == "" {
+		c.file = c.table + ".parquet"
 	}
 	if c.sinceTime, err = timeOrAge("--since", c.since, now, time.Unix(0, 0)); err != nil {
 		return err

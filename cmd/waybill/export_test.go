@@ -167,7 +167,7 @@ func TestExportErrors(t *testing.T) {
 		"waybill_schema":                  {2, "there is no table waybill_schema; "},
 		"flows_1m;":                       {2, `"flows_1m;" is not the name of a table`},
 		"flows_1m -o xml":                 {2, `--output is "xml"; allowed: csv, ndjson, parquet`},
-		"flows_1m -o parquet":             {2, "parquet needs --file"},
+		"flows_1m -o csv --parquet":       {2, "--parquet and --output csv do not go together"},
 		"flows_1m --file x.txt":           {2, `--file is "x.txt", whose end says no format; --output says one: csv, ndjson, parquet`},
 		"flows_1m --since yesterday":      {2, `--since is "yesterday"; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m`},
 		"flows_1m --since 5m --until 10m": {2, "--until is not after --since"},

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -25,11 +27,12 @@ func main() {
 
 // execute runs the command line, prints an error as one line and returns the exit code.
 func execute(root *cobra.Command) int {
+	signal.Ignore(syscall.SIGPIPE) // a write to a reader that went away fails instead, which is no error: see quiet
 	out := &output{w: root.OutOrStdout()}
 	root.SetOut(out)
 	checkShell(root)
 	cmd, err := root.ExecuteC()
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.EPIPE) && errors.Is(out.err, syscall.EPIPE) { // that, and not one of the network
 		err = quiet(out.err)
 	}
 	if err == nil {

@@ -124,7 +124,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.stdout, c.stderr, c.args = cmd.OutOrStdout(), cmd.ErrOrStderr(), args
-			if err := c.check(cmd.Flags().Changed("limit")); err != nil {
+			if err := c.check(cmd.Flags().Changed("limit"), cmd.Flags().Changed("top")); err != nil {
 				return usageError{err}
 			}
 			return c.run(cmp.Or(cmd.Context(), context.Background()))
@@ -150,7 +150,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 }
 
 // check says what is wrong with the flags.
-func (c *queryCommand[L, T]) check(limitGiven bool) error {
+func (c *queryCommand[L, T]) check(limitGiven, topGiven bool) error {
 	c.limitGiven = limitGiven
 	if allowed := c.outputs(); !slices.Contains(allowed, c.output) {
 		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(allowed, ", "))
@@ -164,7 +164,7 @@ func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	if c.watch != 0 && c.follow {
 		return errors.New("--watch and --follow do not go together")
 	}
-	if err := c.checkSelection(limitGiven); err != nil {
+	if err := c.checkSelection(limitGiven, topGiven); err != nil {
 		return err
 	}
 	return c.checkPast()

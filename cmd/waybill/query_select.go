@@ -80,8 +80,8 @@ func (c *queryCommand[L, T]) addMoment(cmd *cobra.Command) {
 }
 
 // checkSelection says what is wrong with --sort and --top, and makes the limit what has to be asked for.
-func (c *queryCommand[L, T]) checkSelection(limitGiven bool) error {
-	if c.top < 0 {
+func (c *queryCommand[L, T]) checkSelection(limitGiven, topGiven bool) error {
+	if c.top < 0 || c.top == 0 && topGiven {
 		return fmt.Errorf("--top is %d; it must be at least 1", c.top)
 	}
 	if c.top > 0 {

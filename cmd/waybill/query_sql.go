@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -33,7 +34,8 @@ func newSQLCommand() *cobra.Command {
 		Use:   "query STATEMENT",
 		Short: "ask in SQL what a server has kept",
 		Long: `Query sends a SELECT statement to a server that keeps records (serve --data), and prints the rows. With --data it reads the
-directory itself, which works while no server has it open. The tables are those of docs/reference/store.md. Nothing can be changed.`,
+directory itself, which works while no server has it open; what a server that was killed left in its journal is put into the store first.
+The tables are those of docs/reference/store.md. A statement can change nothing.`,
 		Example: `  waybill query "SELECT start, sum(packets) FROM flows_1m GROUP BY ALL ORDER BY start"
   waybill query "SELECT node, reason_name, sum(packets) FROM drops_10s GROUP BY ALL" -o csv
   waybill query --data /var/lib/waybill "SELECT id, text FROM events"`,
@@ -110,6 +112,9 @@ func (c *sqlCommand) readData(ctx context.Context, statement string) (*api.Table
 		return nil, fmt.Errorf("--data: %w; a server that runs is asked with --server", err)
 	}
 	defer s.Close()
+	if err := recoverJournal(ctx, c.data, s, slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
+		return nil, err
+	}
 	a, err := s.SQL(ctx, statement, c.limit)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("sql: %w", err)}

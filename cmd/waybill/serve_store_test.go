@@ -307,6 +307,15 @@ func TestStoreKilled(t *testing.T) {
 	}
 	p.Wait()
 	killed := time.Now()
+	left := t.TempDir() // what a query without a server finds
+	if err := os.CopyFS(left, os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := runQuery(t, "query", "--data", left, "-o", "csv", "SELECT CAST(sum(reports) AS UBIGINT) AS n FROM flows_10s")
+	var n uint64
+	if _, err := fmt.Sscanf(stdout, "n\n%d", &n); err != nil || code != 0 || n < second || n > sink.sent {
+		t.Errorf("query --data: code %d, %d reports of %d, %s", code, n, second, stderr)
+	}
 	p = begin()
 	sink.p, sink.stood = p, sink.sent
 	part(3)

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// A reader that goes away ends a command that has more to say, and is no error.
+func TestReaderGoesAway(t *testing.T) {
+	for _, args := range []string{"fabric steady --duration 20s --truth - -q", "fabric steady --duration 20s --pcap - -q"} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeProcess$")
+		cmd.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReaderSize(stdout, 16).ReadByte(); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+		stdout.Close()
+		if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+			t.Errorf("%s: %v, %s", args, err, &stderr)
+		}
+	}
+}
