@@ -95,11 +95,20 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
   c.font = font.replace(/^.*?px/, `${Math.max(11, least)}px`);
   c.fillStyle = tone('--muted');
   if (roomy) c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
-  if (roomy && station.hosts > 0) c.fillText(counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
+  if (roomy && station.hosts > 0) onCables(c, tone, counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
   if (station.drops > 0) {
     c.fillStyle = tone('--bad');
     c.textAlign = 'left'; // beside the cables
-    c.fillText(`✕ ${compact(station.drops)}`, left, top - 6);
+    onCables(c, tone, `✕ ${compact(station.drops)}`, left, top - 6);
     c.textAlign = 'center';
   }
+}
+
+/** onCables writes a text with an edge of the ground, so that it can be read where cables pass behind it. */
+function onCables(c: CanvasRenderingContext2D, tone: Tone, text: string, x: number, y: number): void {
+  c.strokeStyle = tone('--panel');
+  c.lineWidth = 4;
+  c.lineJoin = 'round';
+  c.strokeText(text, x, y);
+  c.fillText(text, x, y);
 }
