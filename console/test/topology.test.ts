@@ -37,6 +37,9 @@ test('the use of a cable is that of its busier port: the latest now, the mean of
   const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({ ...l, utilization: { samples, mean, max, last } });
   const now = network([told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)], [{ id: 1 }, { id: 2 }, { id: 3 }]);
   expect(graphOf(now, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[70, [90, 80]], [null, [undefined]]]);
+  // A link that failed is used by nobody knows how much; what was the most remains.
+  const over = { ...now, generated_at: new Date(Date.parse(time) + 11_000).toISOString() };
+  expect(graphOf(over, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[null, [90, 80]], [null, [undefined]]]);
   const at = (links: Link[]): (number | null)[] => graphAt(now, { at: 5000, ms: 10_000, topology: network(links, []), queues: [], drops: [] }).cables.map((c) => c.use);
   expect(at([told(link(1, 1, 2, 4, 1), 2, 12.5, 25), told(link(2, 5, 3, 1, 1), 1, 0, 0)])).toEqual([12.5, 0]);
   expect(at([link(1, 1, 2, 4, 1)])).toEqual([null, null]); // what was told at other times is not told of this one

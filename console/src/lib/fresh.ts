@@ -1,7 +1,7 @@
-// What a queue was when a packet met it is no news for long.
+// What a packet told of the queue that it met, or of the use of the port that it left by, is no news for long.
 
-const queueMs = 10_000;
+const freshMs = 10_000;
 
-/** stale says why a queue is not known now, of which a packet told last at the time lastTime; it returns nothing while it is known. */
+/** stale says why what a packet told last at the time lastTime is not known now; it returns nothing while it is known. */
 export const stale = (lastTime: string, nowMs: number): string | undefined =>
-  nowMs - Date.parse(lastTime) > queueMs ? `no packet told of it in the last ${queueMs / 1000} s: nobody knows how long it is now` : undefined;
+  nowMs - Date.parse(lastTime) > freshMs ? `no packet told of it in the last ${freshMs / 1000} s: nobody knows what it is now` : undefined;

@@ -37,7 +37,8 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
   const cables = new Map<string, Cable>();
   const ever = dropsBy(inAll);
   for (const link of topology.links ?? []) {
-    add(cables, { ...sideOf(link, dropped, link.utilization?.last), dropsInAll: ever.get(portOf(link)) ?? 0 }, Date.parse(link.last), true);
+    const use = stale(link.last, Date.parse(topology.generated_at)) ? undefined : link.utilization?.last;
+    add(cables, { ...sideOf(link, dropped, use), dropsInAll: ever.get(portOf(link)) ?? 0 }, Date.parse(link.last), true);
   }
   return finish(stations, cables);
 }
