@@ -321,6 +321,19 @@ await run({
     assert.ok(hops.some((hop) => hop.queue?.last !== undefined) && hops.every((hop) => Date.now() - Date.parse(hop.last) > 10_000));
     const queues = await page.locator('aside table').nth(1).locator('tbody tr td:last-child').allTextContents();
     assert.ok(queues.length > 0 && queues.every((text) => text === '–'), queues.join());
+    await go(page, '#/queues');
+    await page.locator('[aria-label=Queues] tbody tr').first().waitFor();
+    const now = await page.locator('[aria-label=Queues] tbody td:nth-child(2)').evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.title]));
+    assert.ok(now.length > 0 && now.every(([text, title]) => text === '–' && /last 10 s/.test(title)), now.join());
+  },
+
+  async 'drops of now are those of the last minute, those of a moment its own'() {
+    const page = await open('#/topology?colour=drops');
+    await page.waitForSelector('canvas[data-painted=true]');
+    assert.match(await page.textContent('.legend'), /0 to [\d,]+ drops in the last minute/);
+    const { drops: [drop] } = await ask(`drops?${span}&interval=10s&group_by=node&order=packets&limit=1`);
+    await show(page, `#/topology?${span}&at=${drop.start}&colour=drops`);
+    await page.waitForFunction(() => /0 to [\d,]+ drops at this moment.*✕ ?drops at this moment/s.test(document.querySelector('.legend').textContent));
   },
 
   async 'a link to another moment is followed in an open tab'() {
