@@ -297,8 +297,7 @@ await run({
       assert.match(await hash(page), /link=/);
       if (when) continue;
       const host = (ip) => (ip.includes(':') ? `[${ip}]` : ip);
-      const iphost = (ip) => (ip.includes(':') ? `[${ip}]` : ip);
-      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${host(iphost(flow.src)}:${flow.src_port} → ${host(iphost(flow.dst)}:${flow.dst_port} `);
+      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${host(flow.src)}:${flow.src_port} → ${host(flow.dst)}:${flow.dst_port} `);
       const [a, b] = new URLSearchParams((await hash(page)).split('?')[1]).get('link').split(' ').map(Number);
       const { flows } = await ask(`flows?order=packets&limit=10000&filter=${encodeURIComponent(`node = ${a} and node = ${b}`)}`);
       const lines = await page.locator('aside[aria-label=Link] .mono').allTextContents();
