@@ -119,7 +119,10 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.stream(w, r, func(s *stream) func() error {
-		newest, _ := h.lastID(r)       // when the latest report about a flow came that was looked at, ns since 1970
+		newest, ok := h.lastID(r) // when the latest report about a flow came that was looked at, ns since 1970
+		if !ok {
+			newest = uint64(h.cfg.Now().UnixNano())
+		}
 		told := map[string]time.Time{} // the latest report about the flows that were sent, or need not be, in the last look
 		return func() error {
 			if !h.gathering.take(r.Context()) {

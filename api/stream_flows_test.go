@@ -17,9 +17,6 @@ import (
 // later. One that is opened again goes on where it was.
 func TestFlowStreamGoesOn(t *testing.T) {
 	f := newFeed()
-	f.capture(t, "geant_v10_head_udp", "geant-int10")
-	f.now = f.now.Add(10 * time.Second)
-	f.capture(t, "onos_v10_pathchange", "onos-int10-ver0")
 	flows := func(after time.Time) (ids []string) {
 		all, _ := f.Flows(analyze.FlowFilter{Limit: 1000, After: after.UnixNano()})
 		for i := range all {
@@ -30,7 +27,9 @@ func TestFlowStreamGoesOn(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		connections := make(pipes)
-		server := http.Server{Handler: New(testConfig(f.Collector))}
+		cfg := testConfig(f.Collector)
+		cfg.Now = func() time.Time { return f.now }
+		server := http.Server{Handler: New(cfg)}
 		go server.Serve(connections)
 		defer func() {
 			close(connections)
@@ -63,6 +62,14 @@ func TestFlowStreamGoesOn(t *testing.T) {
 			told = nil
 			return now
 		}
+		f.capture(t, "tps_v21_udp", "tps")
+		f.now = f.now.Add(time.Minute)
+		if got := look(); len(got) > 0 {
+			t.Errorf("got %v, about which no report came", got)
+		}
+		f.capture(t, "geant_v10_head_udp", "geant-int10")
+		f.now = f.now.Add(10 * time.Second)
+		f.capture(t, "onos_v10_pathchange", "onos-int10-ver0")
 		first := flows(begin)
 		if got := look(); !slices.Equal(got, first) {
 			t.Errorf("got %v, want each of %v once", got, first)

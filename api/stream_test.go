@@ -87,8 +87,9 @@ func TestEventStream(t *testing.T) {
 }
 
 func TestFlowStream(t *testing.T) {
-	h := New(testConfig(captured(t)))
-	server := httptest.NewServer(h)
+	cfg := testConfig(captured(t))
+	cfg.Now = func() time.Time { return begin } // before any report came
+	server := httptest.NewServer(New(cfg))
 	defer server.Close()
 	got, _ := listen(t, server, "/api/v1/flows/stream?limit=4", "", 5)
 	for i, m := range got[:4] {

@@ -160,6 +160,7 @@ func TestLimits(t *testing.T) {
 		{strings.Repeat(" ", 16<<10) + "up", "column 1: the filter is longer than 16384 bytes"},
 		{"name ~ " + strings.Repeat("a", 1001), "column 8: the regular expression is longer than 1000 bytes"},
 		{`name ~ "(\pL{30}){30}"`, "column 8: the regular expression repeats too much"},
+		{`name ~ "\\\\p{Foo}|\p{^Letter}"`, `column 8: the class \p{Letter} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`},
 		{`name ~ "(?<a>b)"`, "column 8: a name of a group is written (?P<name>...)"},
 		{"name = a\x00", "column 9: unexpected character with the code 0"},
 		{"µ\xff\x00", "column 2: the filter is not UTF-8"},

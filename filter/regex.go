@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A regex passes texts of which some part matches a regular expression. DuckDB has RE2, whose syntax Go shares.
@@ -26,13 +27,31 @@ func newRegex(text string) (*regex, string) {
 		return nil, "the regular expression is wrong: " + string(wrong.Code) + ": " + shorten(wrong.Expr)
 	}
 	named := slices.ContainsFunc(re.SubexpNames(), func(name string) bool { return name != "" })
+	class := foreignClass(text)
 	switch {
+	case class != "":
+		return nil, `the class \p{` + shorten(class) + `} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`
 	case programSize(text) > maxProgram:
 		return nil, "the regular expression repeats too much"
 	case named && strings.Contains(text, "(?<"): // Go only
 		return nil, "a name of a group is written (?P<name>...)"
 	}
 	return &regex{re}, ""
+}
+
+// escape is a backslash with what it is for, and the name of a class of Unicode if there is one.
+var escape = regexp.MustCompile(`(?s)\\(?:[pP](?:\{\^?([^}]*)\}|(.))|.)`)
+
+// foreignClass returns the name of a class of Unicode that Go knows and RE2 does not; "" if there is none.
+func foreignClass(text string) string {
+	for _, m := range escape.FindAllStringSubmatch(text, -1) {
+		name := m[1] + m[2]
+		category := len(name) <= 2 && unicode.Categories[name] != nil && name != "Cn" && name != "LC"
+		if name != "" && !category && unicode.Scripts[name] == nil && name != "Any" {
+			return name
+		}
+	}
+	return ""
 }
 
 // programSize returns how large a correct regular expression is.

@@ -33,6 +33,9 @@ func recoverJournal(ctx context.Context, data string, to store.Backend, log *slo
 	if r.Damaged != nil {
 		log.Warn("the journal of the last process is not whole; what can be read of it was kept", "error", r.Damaged)
 	}
+	if r.Left != nil {
+		log.Error("the store does not take what the last process had counted and not given to it; the journal stays for the next start", "error", r.Left)
+	}
 	if r.Records > 0 {
 		log.Info("kept what the last process had not given to the store", "records", r.Records, "since", r.Since)
 	}

@@ -2,15 +2,20 @@ package journal
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -241,6 +246,33 @@ func TestRecover(t *testing.T) {
 }
 
 // TestDamaged: of a journal that a power cut has torn, or that a disk has changed, what is whole is read.
+// broken is a store that does not answer.
+type broken struct{ store.Backend }
+
+func (broken) SQL(context.Context, string, int) (*store.Answer, error) {
+	return nil, errors.New("the file is damaged")
+}
+
+// What a store does not take stays for the next time, and is no reason not to begin.
+func TestRecoverBroken(t *testing.T) {
+	x := newTested()
+	x.run(time.Second)
+	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Note(x.intervals.SoFar(x.now)); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	before, _ := files(j.dir)
+	got, err := Recover(t.Context(), j.dir, broken{}, func(*telemetry.SoFar) {})
+	after, _ := files(j.dir)
+	if err != nil || got.Left == nil || !strings.Contains(got.Left.Error(), "the file is damaged") || len(before) == 0 || !slices.Equal(before, after) {
+		t.Errorf("got %+v, %v, %d files before, %d after", got, err, len(before), len(after))
+	}
+}
+
 func TestDamaged(t *testing.T) {
 	content := journalOf(t, 5)
 	whole, err := read(bytes.NewReader(content))

@@ -20,6 +20,7 @@ type Recovered struct {
 	Records int
 	Since   time.Time // start of the first interval
 	Damaged error     // why a journal ends early; nil if none does
+	Left    error     // why the store did not take a journal, which stays where it is for the next time; nil if it took all
 }
 
 // Recover gives a store what it lacks of the intervals that the last process left open, and removes their journals. complete is
@@ -41,16 +42,17 @@ func Recover(ctx context.Context, dir string, to store.Backend, complete func(*t
 		}
 		if r != nil {
 			complete(r)
-			if err := lacking(ctx, r, to); err != nil {
-				return all, fmt.Errorf("%s: %w", path, err)
+			err := lacking(ctx, r, to)
+			n := r.Len()
+			if err == nil && n > 0 {
+				err = to.Write([]*telemetry.Intervals{&r.Intervals})
 			}
-			if n := r.Len(); n > 0 {
-				if err := to.Write([]*telemetry.Intervals{&r.Intervals}); err != nil {
-					return all, fmt.Errorf("%s: %w", path, err)
-				}
-				if all.Records += n; all.Since.IsZero() {
-					all.Since = time.Unix(0, start).UTC()
-				}
+			if err != nil {
+				all.Left = fmt.Errorf("%s: %w", path, err)
+				continue
+			}
+			if all.Records += n; n > 0 && all.Since.IsZero() {
+				all.Since = time.Unix(0, start).UTC()
 			}
 		}
 		if err := os.Remove(path); err != nil {
