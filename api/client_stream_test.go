@@ -55,7 +55,9 @@ func TestStreamClient(t *testing.T) {
 	}
 	flows := newFeed()
 	flows.capture(t, "onos_v10_udp", "onos-int10-ver0")
-	server = httptest.NewServer(New(testConfig(flows.Collector)))
+	cfg = testConfig(flows.Collector)
+	cfg.Now = func() time.Time { return begin } // before any report came
+	server = httptest.NewServer(New(cfg))
 	defer server.Close()
 	if c, err = NewClient(server.URL); err != nil {
 		t.Fatal(err)
