@@ -58,6 +58,42 @@ await run({
     await page.waitForFunction(() => /No flow like that was recorded/.test(document.querySelector('main').textContent));
   },
 
+  async 'the drops of a flow have place, reason and time, and its events are there, the worst first'() {
+    const [flow] = (await ask('flows?order=drops&limit=1')).flows;
+    assert.ok(flow.drops > 0);
+    const page = await open('#/flows');
+    // As if it had been quiet for long enough for its paths to be forgotten.
+    await page.route('**/api/v1/flows?src=*', async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      await route.fulfill({ response, json: { ...answer, flows: answer.flows.map((f) => ({ ...f, paths: [] })) } });
+    });
+    await go(page, `#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`);
+    const drops = page.locator('[aria-label=Drops]');
+    await drops.locator('a[href*="reason="]').first().waitFor();
+    const lost = (await drops.locator('p .bad').allTextContents()).map(number);
+    assert.equal(lost.reduce((sum, n) => sum + n, 0), flow.drops);
+    const { paths } = await ask(`flows/${flow.id}/paths`);
+    const ends = new Set(paths.filter((p) => p.drops > 0).map((p) => p.hops.at(-1).node));
+    const links = await drops.locator('a[href*="reason="]').evaluateAll((list) => list.map((a) => a.getAttribute('href')));
+    for (const link of links) {
+      const params = new URLSearchParams(link.split('?')[1]);
+      assert.ok(ends.has(Number(params.get('node'))) && params.get('since'), link);
+      const { drops: there } = await ask(`drops?since=10m&node=${params.get('node')}&reason=${params.get('reason')}`);
+      assert.ok(there[0].packets > 0, link);
+    }
+    const nodes = [...new Set(paths.flatMap((p) => p.hops.flatMap((hop) => (hop.node === null ? [] : [hop.node]))))];
+    const { events } = await ask(`events?limit=1000&filter=${encodeURIComponent(`node in (${nodes.join(', ')})`)}`);
+    const worst = ['critical', 'warning', 'info'].find((severity) => events.some((e) => e.severity === severity));
+    const first = page.locator('[aria-label=Events] p').first();
+    await first.waitFor();
+    assert.ok((await first.textContent()).includes(worst) && events.some((e) => e.kind === 'drop_storm'), await first.textContent());
+    await accessible(page, 'drops of a flow');
+    await drops.locator('a[href*="reason="]').first().click();
+    await page.waitForFunction(() => /[1-9][\d,]* packets/.test(document.querySelector('main section')?.textContent));
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  },
+
   async 'the latency of a flow over time, on its paths and at a hop'() {
     const [flow] = (await ask('flows?order=packets&limit=1')).flows;
     const page = await open(`#/flow?since=10m&${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`);

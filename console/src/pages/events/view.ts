@@ -10,7 +10,7 @@ const written = 60_000; // ms until all records of a time are there
  * whenOf is the range in which the pages show what an event was about, from a minute before it to a minute after it. What goes on is shown
  * as it is now. What has just ended is followed, since its last records are still to come.
  */
-export function whenOf(e: Event, nowMs: number): Values {
+export function whenOf(e: Pick<Event, 'start' | 'end'>, nowMs: number): Values {
   if (e.end === null) return {};
   const [from, to] = [Math.floor((Date.parse(e.start) - around) / 1000) * 1000, Math.ceil((Date.parse(e.end) + around) / 1000) * 1000];
   if (to + written > nowMs) return { ...spanParams({ kind: 'last', ms: Math.max(1000, nowMs - from) }), until: '' };
