@@ -112,7 +112,7 @@ export interface LinkRecord { start?: string; from?: number; from_name?: string;
 export interface QueueRecord { start?: string; node?: number; name?: string; egress_port?: number; queue?: number; samples?: number; occupancy_mean?: number; occupancy_max?: number }
 export interface DropRecord { start?: string; node?: number; name?: string; ingress_port?: number; egress_port?: number; reason?: number; reason_name?: string; dst?: string; packets?: number }
 export interface FlowRecord {
-  start?: string; id?: string; src?: string; dst?: string; src_port?: number; dst_port?: number; protocol?: string; path?: string; packets?: number; bytes?: number; drops?: number; reports?: number;
+  start?: string; id?: string; src?: string; dst?: string; src_port?: number; dst_port?: number; protocol?: string; path?: string; packets?: number; bytes?: number; drops?: number; reports?: number; path_changes?: number;
   residence_min_ns?: number; residence_mean_ns?: number; residence_max_ns?: number;
 }
 export interface PathRecord { start?: string; id?: string; packets?: number; residence_mean_ns?: number; residence_p50_ns?: number; residence_p99_ns?: number; residence_max_ns?: number }

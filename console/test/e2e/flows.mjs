@@ -94,6 +94,38 @@ await run({
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   },
 
+  async 'the figures of a flow are of the time that the page says'() {
+    const [flow] = (await ask('flows?order=packets&limit=1&filter=dst_port%20%3D%206001')).flows;
+    const query = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+    const page = await open(`#/flow?${query}`);
+    const packets = page.locator('[aria-label=Figures] dd').first();
+    assert.equal(number(await packets.textContent()), flow.packets);
+    assert.match(await page.textContent('[aria-label=Figures]'), /Since it was first seen/);
+    const path = page.locator('section', { hasText: 'Its waybill' });
+    assert.match(await path.textContent(), /since it took this path at \d\d:\d\d:\d\d/);
+    assert.equal(await path.locator('p.warn').count(), 0);
+    // Of the first ten seconds in which it was seen.
+    const { paths } = await ask(`flows/${flow.id}/paths`);
+    const from = Math.min(...paths.map((p) => Date.parse(p.start)));
+    const span = new URLSearchParams({ since: new Date(from).toISOString(), until: new Date(from + 10_000).toISOString() });
+    const { flows: [record] } = await ask(`flows?${span}&group_by=id&filter=${encodeURIComponent(`id = "${flow.id}"`)}`);
+    assert.ok(record.packets > 0 && record.packets < flow.packets, `${record.packets} of ${flow.packets}`);
+    await go(page, `#/flow?${query}&${span}`);
+    await page.waitForFunction((n) => document.querySelector('[aria-label=Figures] dd')?.textContent.replaceAll(',', '') === n, String(record.packets));
+    assert.match(await path.textContent(), /not of the time range/);
+    await accessible(page, 'flow of a range');
+    await go(page, `#/flow?${query}&since=${new Date(from - 7_200_000).toISOString()}&until=${new Date(from - 3_600_000).toISOString()}`);
+    await page.waitForFunction(() => /No packet of it was recorded from/.test(document.querySelector('[aria-label=Figures]').textContent));
+    assert.match(await page.textContent('[aria-label=Drops]'), /None was reported in this time/);
+    // What is not kept any more is not taken for what was shown before.
+    await go(page, `#/flow?${query}&${span}`);
+    await page.waitForSelector('.lanes .label');
+    await go(page, `#/flow?${query}&since=2026-01-15T10:00:00.000Z&until=2026-01-15T11:00:00.000Z`);
+    await page.waitForFunction(() => /kept for/.test(document.querySelector('[aria-label=Figures]').textContent) && /Not known/.test(document.querySelector('[aria-label=Drops]').textContent));
+    await page.waitForFunction(() => document.querySelector('.lanes .label') === null);
+    page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answers
+  },
+
   async 'the latency of a flow over time, on its paths and at a hop'() {
     const [flow] = (await ask('flows?order=packets&limit=1')).flows;
     const page = await open(`#/flow?since=10m&${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`);
