@@ -107,6 +107,7 @@ func TestRoles(t *testing.T) {
 		{cfg, "GET", "/%2e%2e/api/v1/flows", "401 200 200 200"},
 		{cfg, "GET", "/login", "200 200 200 200"},
 		{cfg, "GET", "/login.css", "200 200 200 200"},
+		{cfg, "GET", "/login.js", "200 200 200 200"},
 		{cfg, "DELETE", "/login", "401 403 200 200"},
 	} {
 		h := behind(c.cfg)

@@ -11,13 +11,15 @@ import (
 	"github.com/waybill-int/waybill/api/auth"
 )
 
-// The page at which a browser exchanges a token for a session. It is a form without a script, and its addresses are
-// relative, so that it works below any path.
+// The page at which a browser exchanges a token for a session. Its addresses are relative, so that it works below any path. Its
+// script leads back to what was asked for; without it the console begins at its first page.
 var (
 	//go:embed login.html
 	logInText string
 	//go:embed login.css
 	logInStyle []byte
+	//go:embed login.js
+	logInScript []byte
 
 	logInPage = template.Must(template.New("login").Parse(logInText))
 )
@@ -25,7 +27,7 @@ var (
 // maxLogIn is the size of the form, in bytes.
 const maxLogIn = 4 << 10
 
-// logIn answers what nobody needs to be logged in for: /login, its style, and /logout. Where there are no tokens these do
+// logIn answers what nobody needs to be logged in for: /login, its style and script, and /logout. Where there are no tokens these do
 // not exist.
 func (c *checks) logIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,6 +40,9 @@ func (c *checks) logIn(next http.Handler) http.Handler {
 		case r.URL.Path == "/login.css" && get:
 			w.Header().Set("Content-Type", "text/css; charset=utf-8")
 			w.Write(logInStyle)
+		case r.URL.Path == "/login.js" && get:
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			w.Write(logInScript)
 		case r.URL.Path == "/login" && get:
 			writeLogIn(w, http.StatusOK, "")
 		case r.URL.Path == "/login" && r.Method == http.MethodPost:

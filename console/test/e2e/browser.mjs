@@ -14,8 +14,8 @@ const browser = await chromium.launch({
 
 const opened = [];
 
-/** open returns a page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. before runs in it first. */
-export async function open(path = '', options = {}, before = undefined) {
+/** fresh returns an empty page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
+export async function fresh(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', ...options });
   const page = await context.newPage();
   opened.push(page);
@@ -24,6 +24,12 @@ export async function open(path = '', options = {}, before = undefined) {
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error)));
   page.on('request', (request) => request.url().startsWith(base) || request.url().startsWith('data:') || page.elsewhere.push(request.url()));
+  return page;
+}
+
+/** open returns a fresh page that shows answers. before runs in it first. */
+export async function open(path = '', options = {}, before = undefined) {
+  const page = await fresh(options);
   if (before) await page.addInitScript(before);
   await page.goto(base + path);
   await ready(page);

@@ -1,0 +1,67 @@
+// Logging in: a link of a colleague leads to what it shows, whatever comes in between.
+import assert from 'node:assert/strict';
+import { base, fresh, ready, run } from './browser.mjs';
+
+const shown = '#/events?severity=warning&filter=kind+%3D+%22link_lost%22';
+const token = process.env.CONSOLE_TOKEN;
+
+async function logIn(page, text) {
+  await page.fill('#token', text);
+  await Promise.all([page.waitForResponse((answer) => answer.request().method() === 'POST'), page.click('button')]);
+}
+
+/** there waits until the page shows what the link says. */
+async function there(page, hash) {
+  await page.waitForSelector('[data-state]');
+  await ready(page);
+  assert.equal(page.url(), base + hash);
+  assert.equal(await page.textContent('main h1'), 'Events');
+  expected(page);
+}
+
+/** expected takes away what the browser says of the page to log in at, which has no icon. */
+function expected(page) {
+  page.problems = page.problems.filter((text) => !/status of 40[14]/.test(text));
+}
+
+await run({
+  async 'a link leads to its page'() {
+    const page = await fresh();
+    await page.goto(base + shown);
+    await logIn(page, token);
+    await there(page, shown);
+  },
+
+  async 'also after a token that is wrong'() {
+    const page = await fresh();
+    await page.goto(base + shown);
+    await logIn(page, 'wb_wrong');
+    await page.waitForSelector('[role=alert]');
+    await logIn(page, token);
+    await there(page, shown);
+  },
+
+  async 'and in a tab whose session ended'() {
+    const page = await fresh();
+    await page.goto(base);
+    await logIn(page, token);
+    await page.waitForSelector('[data-state]');
+    await page.evaluate((hash) => { location.hash = hash; }, shown);
+    await there(page, shown);
+    await page.context().clearCookies(); // as after twelve hours: the next question is refused
+    await page.waitForSelector('#token');
+    await logIn(page, token);
+    await there(page, shown);
+  },
+
+  async 'no link leads to another host'() {
+    for (const hash of ['#https://example.com/', '#//example.com/', '#/../../x', '#@example.com', '#?next=https://example.com/']) {
+      const page = await fresh();
+      await page.goto(base + hash);
+      await logIn(page, token);
+      await page.waitForSelector('[data-state]');
+      assert.equal(page.url(), base + hash);
+      expected(page);
+    }
+  },
+});
