@@ -44,14 +44,8 @@ type Alert struct {
 	Summary     string             `json:"summary"`               // one line for people
 	Labels      map[string]string  `json:"labels,omitempty"`
 	Annotations map[string]string  `json:"annotations,omitempty"`
-	Told        []Told             `json:"told,omitempty"` // the outputs that have it; not in notifications
+	Told        []Told             `json:"told,omitempty"` // the outputs that are told; not in notifications
 	Event       telemetry.Event    `json:"event"`          // the latest one
-}
-
-// A Told says when an alert was last in the queue of an output.
-type Told struct {
-	Output string    `json:"output"`
-	At     time.Time `json:"at"`
 }
 
 // An instance is an alert that an Engine follows. It is kept as JSON.

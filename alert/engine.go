@@ -207,6 +207,9 @@ func (e *Engine) deliver(ctx context.Context, q *queue) {
 		}
 		e.mu.Lock()
 		wait := q.done(err, e.backoff)
+		if err == nil {
+			e.delivered(q.name, &d.Data, time.Now())
+		}
 		e.mu.Unlock()
 		e.changed()
 		if wait == 0 {
@@ -257,10 +260,9 @@ func (e *Engine) Alerts() []Alert {
 	defer e.mu.Unlock()
 	list := slices.Clone(e.resolved)
 	for _, i := range e.instances {
-		a := i.Alert
-		a.Told = slices.Clone(a.Told)
-		list = append(list, a)
+		list = append(list, i.Alert)
 	}
+	e.copyTold(list)
 	slices.SortFunc(list, func(a, b Alert) int {
 		if c := b.Since.Compare(a.Since); c != 0 {
 			return c

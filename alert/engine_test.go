@@ -379,6 +379,64 @@ func TestRetry(t *testing.T) {
 	})
 }
 
+// Only what an output took is told; what waits, or was refused, is not.
+func TestTold(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		events := &script{}
+		b := newBench(t, strings.NewReplacer("[box]", "[box, other]", "for: 5s", "for: 0s", "repeat: 1h", "repeat: 0s").Replace(oneRule), dir, events)
+		b.box.failWith(func(try int) error {
+			if try <= 3 {
+				return errors.New("connection refused") // until 8 s: 1 + 1 + 2 + 4
+			}
+			return nil
+		})
+		b.other.failWith(func(int) error { return permanent{errors.New("400")} })
+		want := func(firings ...string) {
+			t.Helper()
+			var got []string
+			for _, a := range b.Alerts() {
+				text := string(a.State)
+				for _, told := range a.Told {
+					text += " " + told.Output
+					if told.Delivered != nil {
+						text += fmt.Sprintf(" %g", told.Delivered.Sub(begin).Seconds())
+					}
+					if told.Waiting {
+						text += " waits"
+					}
+				}
+				got = append(got, text)
+			}
+			if !slices.Equal(got, firings) {
+				t.Errorf("after %v: got %q, want %q", time.Since(begin), got, firings)
+			}
+		}
+		b.begin(lost(1))
+		time.Sleep(5 * time.Second)
+		want("firing box waits other")
+		time.Sleep(5 * time.Second)
+		want("firing box 8 other")
+		b.box.failWith(func(int) error { return errors.New("connection refused") })
+		b.end(1)
+		time.Sleep(15 * time.Second)
+		want("resolved box 8 waits other") // of its end nobody knows
+		b.stop()
+		b = newBench(t, oneRule, dir, events) // what waits goes at once
+		want("resolved box 25.5 other")
+		b.stop()
+		b = newBench(t, oneRule, dir, events)
+		time.Sleep(5 * time.Second)
+		want("resolved box 25.5 other")
+		b.begin(lost(1)) // again: what was delivered was about another time
+		b.box.failWith(func(int) error { return errors.New("connection refused") })
+		time.Sleep(7 * time.Second)
+		want("firing box waits", "resolved box 25.5 other")
+		b.stop()
+	})
+}
+
 // A receiver may say when it wants to be asked again, and that it never will take a message.
 func TestAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

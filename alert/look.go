@@ -175,7 +175,7 @@ func (e *Engine) tell(r *Rule, i *instance, now time.Time) {
 		case told < 0 && silence != "":
 			continue
 		case told < 0:
-			i.Told = append(i.Told, Told{name, now})
+			i.Told = append(i.Told, Told{Output: name, At: now})
 		case q.holds(i.ID):
 			i.Told[told].At = now // what waits is news enough when it arrives
 			continue

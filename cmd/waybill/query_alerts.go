@@ -200,11 +200,13 @@ func csvMoment(at *time.Time) string {
 	return csvTime(*at)
 }
 
-// toldText names the outputs that have an alert.
+// toldText names the outputs that took a message about an alert.
 func toldText(a *alert.Alert) string {
 	var names []string
 	for _, t := range a.Told {
-		names = append(names, t.Output)
+		if t.Delivered != nil {
+			names = append(names, t.Output)
+		}
 	}
 	slices.Sort(names)
 	return strings.Join(names, " ")

@@ -125,8 +125,10 @@ export interface DecodedLayer { name: string; title?: string; offset: number; le
 export interface DecodeAnswer { length: number; layers: DecodedLayer[] | null }
 export interface Alert {
   id: string; rule: string; state: 'pending' | 'firing' | 'resolved'; severity: Severity; since: string; fired: string | null; resolved: string | null;
-  resolution?: string; silenced_by?: string; summary: string; told?: { output: string; at: string }[] | null; event: Event;
+  resolution?: string; silenced_by?: string; summary: string; told?: Told[] | null; event: Event;
 }
+/** at: when a message was last put into the queue of the output. */
+export interface Told { output: string; at: string; delivered: string | null; waiting?: boolean }
 export interface Silence { id: string; filter: string; from?: string; until: string; reason: string; in_file: boolean }
 export interface AlertRule {
   name: string; filter: string; for_ns: number; severity?: string; outputs: string[] | null; pending: number; firing: number; silenced: number; last_fired: string | null;

@@ -14,6 +14,11 @@ await run({
     await page.waitForFunction(() => /attempts? failed/.test(document.querySelector('[aria-label=Outputs]').textContent));
     assert.ok(outputs[0].failures > 0);
     assert.match(await page.textContent('main'), /connection refused/);
+    // Nobody was told: the output takes nothing.
+    const told = alerts.flatMap((a) => a.told ?? []);
+    assert.ok(told.length > 0 && told.every((t) => t.delivered === null && t.waiting), JSON.stringify(told));
+    const cells = (await page.locator('[aria-label=Alerts] tbody tr:not(.rest) td:nth-child(5)').allTextContents()).filter((text) => text.includes('pager'));
+    assert.ok(cells.length > 0 && cells.every((text) => /pager not delivered, tried again$/.test(text.trim())), JSON.stringify(cells));
     await page.locator('label:has-text("Which") select').selectOption('pending');
     const { total } = await ask('alerts?state=pending');
     await page.waitForFunction((n) => document.querySelectorAll('[aria-label=Alerts] tbody tr').length === n, total);
