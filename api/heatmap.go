@@ -52,7 +52,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	}
 	at := h.written(y.table, p.span(now))
 	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
-	q.Step = p.interval(at)
+	q.Step = p.intervalOf(y.table, at)
 	if p.wrong == nil { // else of may be no list
 		q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
 	} else {
@@ -75,12 +75,8 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	}
 	found, err := h.cfg.History(ctx, &q)
 	h.pasts.leave()
-	switch {
-	case ctx.Err() != nil:
-		newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime).write(w)
-		return
-	case err != nil:
-		newProblem(http.StatusBadRequest, "%v", err).write(w)
+	if err != nil {
+		storeProblem(ctx, err).write(w)
 		return
 	}
 	a := Heatmap{
@@ -92,6 +88,19 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	}
 	a.fill(found.Rows, at.since)
 	writeAnswer(w, a)
+}
+
+// intervalOf is interval, of a table that has records of so many seconds.
+func (p *params) intervalOf(t store.Table, r span) time.Duration {
+	step, finest := p.interval(r), time.Duration(telemetry.FlowIntervalNs)
+	if t == store.Hops || t == store.Queues || t == store.Events || t == store.Bursts {
+		finest = time.Second
+	}
+	if step%finest != 0 {
+		text, _ := p.text("interval")
+		p.reject("interval", fmt.Sprintf("multiples of %v, such as 1m; at most %d in the time range", finest, maxLimit), "interval is %q", text)
+	}
+	return step
 }
 
 // interval returns the length of the pieces that a time range is cut into; 0 if it is not.

@@ -169,15 +169,7 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 		seen[name] = true
 		q.Group = append(q.Group, strings.Split(groups[name], ",")...)
 	}
-	q.Step = p.interval(r)
-	finest := time.Duration(telemetry.FlowIntervalNs)
-	if q.Table == store.Hops || q.Table == store.Queues || q.Table == store.Events || q.Table == store.Bursts {
-		finest = time.Second
-	}
-	if q.Step%finest != 0 {
-		text, _ := p.text("interval")
-		p.reject("interval", fmt.Sprintf("multiples of %v, such as 1m; at most %d in the time range", finest, maxLimit), "interval is %q", text)
-	}
+	q.Step = p.intervalOf(q.Table, r)
 	y.order(p, q)
 }
 

@@ -26,6 +26,9 @@ func explain(client *api.Client, err error) error {
 			return usageError{p}
 		}
 		if p.Status == http.StatusUnauthorized {
+			if !strings.Contains(p.Detail, "token") {
+				return fmt.Errorf("%w; give one with --cert and --key", p)
+			}
 			return fmt.Errorf("%w; give one in $WAYBILL_TOKEN or --token-file", p)
 		}
 		return p

@@ -30,6 +30,9 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	if err := s.whole(ctx, q, c.steps); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
 	condition, err := s.leaders(ctx, q, c)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -71,7 +74,8 @@ func (s *Store) answer(ctx context.Context, text string, args []any, limit int) 
 
 // A compiled query.
 type compiled struct {
-	text, from string // from are the rows that are put together
+	text, from string          // from are the rows that are put together
+	steps      []time.Duration // the resolutions that can answer, the shortest first
 	resolution time.Duration
 	histograms []string
 }
@@ -106,13 +110,50 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 	}
 	list := s.list()
 	segments := s.segments(list, t, steps, q.From, q.To)
-	c := &compiled{}
+	c := &compiled{steps: steps}
 	for _, g := range segments {
 		c.resolution = max(c.resolution, g.step)
 	}
 	rows := s.rows(list, t, segments, max(c.resolution, t.finest))
 	s.selectFrom(c, q, t, rows, names)
 	return c, nil
+}
+
+// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have records: longer
+// intervals are kept for a longer time.
+func (s *Store) whole(ctx context.Context, q *store.Query, steps []time.Duration) error {
+	t := tables[q.Table]
+	all := t.resolutions()
+	if steps[len(steps)-1] == all[len(all)-1] {
+		return nil // what is kept for the longest time can answer
+	}
+	since := q.To // of the first file that can answer
+	var parts []string
+	list := s.list()
+	for _, p := range list {
+		if p.emptied[q.Table] || !slices.ContainsFunc(steps, func(step time.Duration) bool { return tierOf(t, step) == p.tier }) {
+			continue
+		}
+		since = minTime(since, p.start)
+	}
+	for _, step := range all {
+		for _, p := range list {
+			if !slices.Contains(steps, step) && p.tier == tierOf(t, step) && !p.emptied[q.Table] && p.start.Before(since) && q.From.Before(p.end()) {
+				parts = append(parts, fmt.Sprintf("(SELECT 1 FROM %s.%s WHERE start >= %s AND start < %s LIMIT 1)", p.catalog, t.name(step), timestamp(q.From.Truncate(step)), timestamp(since.Truncate(step))))
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	a, err := s.answer(ctx, strings.Join(parts, " UNION ALL "), nil, 1)
+	if err != nil {
+		return err
+	}
+	if len(a.Rows) > 0 {
+		return &store.GoneError{Since: since}
+	}
+	return nil
 }
 
 // segments cuts a range into parts, each with the coarsest of steps (the shortest first) that has it.

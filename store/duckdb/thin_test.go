@@ -1,6 +1,7 @@
 package duckdb
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -42,6 +43,16 @@ func TestKeepOfTable(t *testing.T) {
 		}
 		if got := fmt.Sprint(sqlOf(t, s, "SELECT min(start), count(*) FROM flows_10s")); got != fmt.Sprint([][]any{{begin, 3600}}) {
 			t.Errorf("flows: got %s", got)
+		}
+		// What only seconds can answer is answered as a whole or not at all.
+		steps := store.Query{Table: store.Hops, From: begin, To: begin.Add(6 * time.Hour), Step: 10 * time.Second, Values: []string{"packets"}}
+		var gone *store.GoneError
+		if _, err := s.Query(t.Context(), &steps); !errors.As(err, &gone) || !gone.Since.Equal(begin.Add(3*time.Hour)) {
+			t.Errorf("hops by 10 s since %v: got %v", begin, err)
+		}
+		steps.From = begin.Add(3 * time.Hour)
+		if a := ask(t, s, steps); len(a.Rows) != 3*6 {
+			t.Errorf("hops by 10 s: got %d pieces", len(a.Rows))
 		}
 		for _, from := range []time.Time{begin, begin.Add(30 * time.Second)} { // also where seconds would be needed for the end
 			a := ask(t, s, store.Query{Table: store.Hops, From: from, To: begin.Add(6 * time.Hour), Values: []string{"packets"}})
