@@ -54,7 +54,7 @@ func newDemo(s *server) *demo {
 // understands all of it.
 func demoScenario() ([]byte, error) {
 	text, err := scenarios.Files.ReadFile("demo.yaml")
-	return append(text, "int: {mode: xd}\n"...), err
+	return bytes.Replace(text, []byte("\nint: {"), []byte("\nint: {mode: xd, "), 1), err
 }
 
 // Start implements api.Demo.
