@@ -6,6 +6,7 @@ import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
 import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
 import { Recent } from '../src/pages/topology/recent';
+import { latestWhole, writtenOf } from '../src/pages/topology/slots';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
@@ -167,4 +168,15 @@ test('the graph has the drops of the minute, and tells those of all time', () =>
   const { stations, cables } = graphOf(network([link(1, 1, 2, 1, 5), link(2, 1, 1, 1, 5), link(1, 2, 3, 1, 5)], [{ id: 1 }, { id: 2 }, { id: 3 }]), [], [drop(1, 0), drop(2, 3)], [drop(1, 5000), drop(2, 10)]);
   expect(stations.map((s) => s.drops)).toEqual([3, 0, 0]);
   expect(cables.map((c) => [c.drops, c.sides.map((s) => s.dropsInAll)])).toEqual([[0, [5000, 0]], [3, [10]]]);
+});
+
+test('a replay begins with the latest piece of which all is on disk', () => {
+  // Pieces of 10 s from 100 s on; the fifth has just begun, and the fourth is not written yet.
+  expect([139_999, 130_000, 129_999, 141_000].map((written) => latestWhole(100_000, 10_000, 5, written))).toEqual([2, 2, 1, 3]);
+  expect(latestWhole(100_000, 10_000, 5, 150_000)).toBe(4); // a range that is over: to its end
+  expect([95_000, 105_000].map((written) => latestWhole(100_000, 10_000, 1, written))).toEqual([0, 0]);
+});
+
+test('all answers together go as far as the one that ends first', () => {
+  expect(writtenOf([{ until: '2026-11-21T09:00:10Z' }, { until: '2026-11-21T09:00:07.5Z' }])).toBe(Date.parse('2026-11-21T09:00:07.500Z'));
 });

@@ -35,7 +35,7 @@ export class Question<T> {
   }
 
   /** run asks, and again every everyMs unless that is 0 or the page stands still. It must be called in an effect, whose cleanup it returns. */
-  run({ key, load, everyMs: wanted }: Asked<T>): () => void {
+  run({ key, load, everyMs: wanted, done }: Asked<T>): () => void {
     void this.#again;
     const everyMs = pace.held ? 0 : wanted;
     return untrack(() => {
@@ -53,6 +53,7 @@ export class Question<T> {
           this.data = data;
           this.stale = false;
           this.error = undefined;
+          if (done?.()) next = 0;
           connection.ok((data as { generated_at?: string }).generated_at);
         } catch (caught) {
           if (mine !== current) return; // stopped
@@ -100,8 +101,8 @@ export class Question<T> {
   }
 }
 
-/** What to ask: key says whether it is the same question as before. */
-export interface Asked<T> { key: string; load: (signal: AbortSignal) => Promise<T>; everyMs: number }
+/** What to ask: key says whether it is the same question as before, done after an answer that there is nothing to ask again. */
+export interface Asked<T> { key: string; load: (signal: AbortSignal) => Promise<T>; everyMs: number; done?: () => boolean }
 
 /**
  * question asks while the component that calls it exists. When the key changes, the old question is given up and the next one
