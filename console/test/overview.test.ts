@@ -5,6 +5,7 @@ import type { Event, Exporter, Severity } from '../src/api/types';
 import { counted } from '../src/lib/format';
 import { worstEvents } from '../src/pages/overview/events';
 import { health } from '../src/pages/overview/health';
+import { covered } from '../src/pages/overview/series';
 
 const second = (s: number): string => new Date(1763715600_000 + 1000 * s).toISOString();
 
@@ -39,4 +40,14 @@ test('lists are longer where the window has room for them', () => {
   const lines = (width: number, height: number, rem = 14): number => linesOf({ width, height, rem });
   expect([lines(390, 844), lines(1280, 900), lines(1920, 1080), lines(2560, 1440), lines(3840, 2160, 20)]).toEqual([8, 8, 24, 32, 32]);
   expect(lines(1280, 2000)).toBe(24); // two above two
+});
+
+test('what records cover of a range begins and ends with a piece that has one', () => {
+  const records = [60, 120, 300].map((s) => ({ start: second(s) }));
+  const of = (from: number, to: number): (number | undefined)[] => {
+    const part = covered(records, Date.parse(second(from)), Date.parse(second(to)), 60_000);
+    return part ? [part.from, part.to].map((at) => (at - Date.parse(second(0))) / 1000) : [];
+  };
+  expect([of(0, 3600), of(90, 320), of(400, 500), of(-100, 60)]).toEqual([[60, 360], [90, 320], [], []]);
+  expect(covered([{}], 0, 1e15, 60_000)).toBe(null); // a record without a time
 });

@@ -9,3 +9,10 @@ export function series<T extends { start?: string }>(records: T[], value: (recor
   }
   return values;
 }
+
+/** covered returns the part of a range from the first to the last piece that has a record; null if none has one. */
+export function covered(records: { start?: string }[], from: number, to: number, stepMs: number): { from: number; to: number } | null {
+  const starts = records.map((record) => Date.parse(record.start ?? '')).filter((at) => at < to && at + stepMs > from);
+  if (starts.length === 0) return null;
+  return { from: Math.max(from, Math.min(...starts)), to: Math.min(to, Math.max(...starts) + stepMs) };
+}
