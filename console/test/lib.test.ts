@@ -4,7 +4,7 @@ import { byteOffset, replaceBytes } from '../src/lib/bytes';
 import { placed, rowsOf, shapeOf, tiersOf } from '../src/lib/layers';
 import { Rate } from '../src/lib/rate';
 import { decades, logScale, stacked, ticks } from '../src/lib/scale';
-import { fateOf, ledgerOf } from '../src/pages/collector/ledger';
+import { fateOf, ledgerOf, startedOf } from '../src/pages/collector/ledger';
 import { waterfall } from '../src/pages/flow/waterfall';
 import { targetOf } from '../src/pages/overview/target';
 
@@ -103,6 +103,12 @@ test('the ledger goes on to the store', () => {
   expect(counts({ fate: { ...fate, held: null, queued: null } }).slice(-2)).toEqual([['Dropped by the store', 12], ['Stored', 60]]); // of a range
   const none = { ...fate, queued: null, stored: null, store_dropped: null };
   expect(counts({ fate: none }, { fate: none })).toEqual(tables);
+});
+
+test('the reports of the ledger are of the process that began when the latest gap ended', () => {
+  const of = (gaps: { from: string; to: string }[] | null): string => startedOf({ gaps } as unknown as LossList);
+  const [a, b] = ['2026-11-20T09:00:00Z', '2026-11-21T09:00:00Z'].map((to) => ({ from: '2026-11-20T08:00:00Z', to }));
+  expect([of([a!, b!]), of([]), of(null)]).toEqual([b!.to, '', '']);
 });
 
 test('where to point a switch', () => {

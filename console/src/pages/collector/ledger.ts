@@ -30,6 +30,12 @@ export function ledgerOf(list: LossList): LedgerStep[] {
   ];
 }
 
+/**
+ * startedOf returns when this process began, if what is asked for goes back to before that: datagrams are counted on from the one before,
+ * and reports are not. Each start that finds a state of before ends a gap.
+ */
+export const startedOf = (list: LossList): string => list.gaps?.at(-1)?.to ?? '';
+
 /** fateOf goes on with the usable reports, from the tables to the store; what happened in a range may be about reports of before it. */
 export function fateOf(list: LossList): LedgerStep[] {
   const all = (list.loss ?? []).flatMap((l) => (l.fate ? [l.fate] : []));
