@@ -7,7 +7,7 @@ vi.stubGlobal('addEventListener', () => {});
 const kept = new Map<string, string>();
 vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value) });
 beforeEach(() => kept.clear());
-const { ask: askStore, paramsOf, questionOf } = await import('../src/pages/explore/question');
+const { ask: askStore, coarse, paramsOf, questionOf, upToNow } = await import('../src/pages/explore/question');
 const { filtersOf } = await import('../src/pages/explore/groups');
 const { picture, labelOf } = await import('../src/pages/explore/series');
 const { sankey } = await import('../src/lib/sankey');
@@ -47,6 +47,13 @@ test('the rest is a series where it is a sum, and pieces that are cut or without
   const slow = picture(ask('of=hops&by=node&top=1&measure=latency_max_ns'), found([{ node: 1, latency_max_ns: 9 }], [{ start: at(1), node: 1, latency_max_ns: 9 }], [{ start: at(1), latency_max_ns: 8 }, { start: at(2), latency_max_ns: 8 }]), 60_000);
   expect(slow.series.map((s) => [s.label, s.values])).toEqual([['node 1', [9, null, null, null]]]);
   expect(slow.known).toEqual([true, true, false, false]);
+});
+
+test('an answer without records says nothing of how long they are, and of late ones only up to now', () => {
+  const some = found([{ node: 1, packets: 1 }], []);
+  expect([coarse(some, 10_000), coarse(some, 60_000), coarse({ ...some, totals: [] }, 10_000)]).toEqual([6e10, 0, 0]);
+  expect(upToNow({ ...some.frame, generated_at: '2026-11-21T09:05:45Z' })).toBe(true);
+  expect(upToNow({ ...some.frame, generated_at: '2026-11-21T09:06:00Z' })).toBe(false);
 });
 
 test('groups are named by their fields', () => {

@@ -152,6 +152,7 @@ await run({
     assert.match(await page.textContent('mark'), /latenzy/);
     await explore(page, `of=hops&since=10m&filter=${encodeURIComponent('node = 4242')}`);
     assert.match(await page.textContent('main'), /Nothing was recorded that the filter selects/);
+    assert.doesNotMatch(await page.textContent('main'), /some records of then/);
   },
 
   async 'a heat map tells what was not recorded from what was nothing'() {

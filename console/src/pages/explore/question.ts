@@ -82,5 +82,11 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
   return { ...found, frame: series.frame, rows: series.rows, moreRows: !!series.frame.next_cursor, others: left };
 }
 
+/** coarse returns by how much what is drawn may be coarser than its pieces, in ns; 0: it is not, or nothing is drawn. */
+export const coarse = (found: Found, stepMs: number): number => (found.totals.length > 0 && found.frame.resolution_ns > stepMs * 1e6 ? found.frame.resolution_ns : 0);
+
+/** upToNow says whether an answer ends where the records on disk do, and so may be without the latest: those are less than half a minute away. */
+export const upToNow = (frame: Frame): boolean => Date.parse(frame.generated_at) - Date.parse(frame.until) < 30_000;
+
 /** additive says whether what is left out of a graph can be one more series of it. */
 export const additive = (q: Question): boolean => adds(q.measure);
