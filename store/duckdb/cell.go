@@ -35,6 +35,15 @@ func plain(v any) any {
 		return intervalText(v)
 	case []byte:
 		return hex.EncodeToString(v)
+	case duckdb.Union:
+		return plain(v.Value)
+	case duckdb.OrderedMap:
+		object := make(map[string]any, v.Len())
+		values := v.Values()
+		for i, key := range v.Keys() {
+			object[fmt.Sprint(plain(key))] = plain(values[i])
+		}
+		return object
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
@@ -49,6 +58,21 @@ func plain(v any) any {
 		return object
 	}
 	return fmt.Sprint(v)
+}
+
+// ofKind is a plain value of a column of a type that Go has no own for, as DuckDB writes it.
+func ofKind(kind string, v any) any {
+	switch v := v.(type) {
+	case time.Time:
+		if strings.HasPrefix(kind, "TIME") && !strings.HasPrefix(kind, "TIMESTAMP") {
+			return v.Format("15:04:05.999999")
+		}
+	case string:
+		if kind == "UUID" && len(v) == 32 {
+			return v[:8] + "-" + v[8:12] + "-" + v[12:16] + "-" + v[16:20] + "-" + v[20:]
+		}
+	}
+	return v
 }
 
 // intervalText is an interval as DuckDB writes it: 1 year 2 months 3 days 04:05:06.000007.

@@ -157,6 +157,10 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, err
+	}
 	answer := &store.Answer{Columns: columns, Rows: [][]any{}}
 	size := 0
 	for rows.Next() {
@@ -172,7 +176,7 @@ func read(rows *sql.Rows, limit int) (*store.Answer, error) {
 			return nil, err
 		}
 		for i := range row {
-			row[i] = plain(row[i])
+			row[i] = ofKind(types[i].DatabaseTypeName(), plain(row[i]))
 			size += sizeOf(row[i])
 		}
 		if size > maxAnswer {

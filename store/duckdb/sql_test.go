@@ -138,6 +138,15 @@ func TestSQLTimes(t *testing.T) {
 	}
 }
 
+// What Go has no type for is answered as DuckDB writes it.
+func TestSQLKinds(t *testing.T) {
+	rows := sqlOf(t, open(t, nil), "SELECT MAP {1: 2, 3: NULL}, CAST(1 AS UNION(k INTEGER, l VARCHAR)), TIME '12:00:00.5', CAST('550e8400-e29b-41d4-a716-446655440000' AS UUID), [MAP {'a': [1]}]")
+	text, err := json.Marshal(rows[0])
+	if want := `[{"1":2,"3":null},1,"12:00:00.5","550e8400-e29b-41d4-a716-446655440000",[{"a":[1]}]]`; err != nil || string(text) != want {
+		t.Errorf("got %s, %v, want %s", text, err, want)
+	}
+}
+
 // TestSQLLargeAnswer: an answer takes so much memory and no more.
 func TestSQLLargeAnswer(t *testing.T) {
 	s, err := Open(DefaultConfig(t.TempDir()))
