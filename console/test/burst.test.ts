@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BurstDetail, BurstPoint } from '../src/api/types';
 import { after } from '../src/lib/time';
-import { nearest, sayPacket } from '../src/pages/burst/packets';
+import { nearest, sayDrawn, sayPacket, waitOf } from '../src/pages/burst/packets';
 
 const at = (...ns: number[]): BurstPoint[] => ns.map((at_ns) => ({ at_ns, depth: 1500, bytes: 500, flow: 0, extra_ns: 12_400 }));
 
@@ -22,4 +22,11 @@ test('a time keeps its nanoseconds', () => {
   expect(after('2026-11-21T16:10:12.389038993Z', 5_208_514_234)).toBe('2026-11-21T16:10:17.597553227Z');
   expect(after('2026-11-21T16:10:12.3Z', -300_000_001)).toBe('2026-11-21T16:10:11.999999999Z');
   expect(after('2026-12-31T23:59:59Z', 1e9)).toBe('2027-01-01T00:00:00.000000000Z');
+});
+
+test('a flow whose packets were all dropped did not wait', () => expect([waitOf({ packets: 0 }, 0), waitOf({ packets: 1 }, 0), waitOf({ packets: 3 }, 70)]).toEqual([null, 0, 70]));
+
+test('a time line says how many packets it leaves out', () => {
+  expect(sayDrawn({ samples: 19_318, timeline: at(1, 2, 3) })).toBe('3 of 19,318 packets that were seen are drawn, of each moment the one that met the longest queue; ');
+  expect([sayDrawn({ samples: 3, timeline: at(1, 2, 3) }), sayDrawn({ samples: 9, timeline: null })]).toEqual(['', '']); // all; none: it comes from the store
 });

@@ -14,3 +14,12 @@ export function sayPacket(burst: BurstDetail, p: BurstPoint): string {
   const whose = p.flow < 0 ? 'another flow' : flowName(burst.flows?.[p.flow]);
   return `${at}: ${bytes(p.depth)} in front of ${bytes(p.bytes)} of ${whose}, ${p.dropped ? 'dropped' : `${duration(p.extra_ns)} of extra wait`}`;
 }
+
+/** waitOf is a wait of a flow; null if none of its packets was in the queue, since all were dropped. */
+export const waitOf = (flow: { packets: number }, ns: number): number | null => (flow.packets > 0 ? ns : null);
+
+/** sayDrawn tells how many of the packets that were seen are in the time line, if not all of them are. */
+export function sayDrawn({ samples, timeline }: Pick<BurstDetail, 'samples' | 'timeline'>): string {
+  const drawn = timeline?.length ?? 0;
+  return drawn > 0 && drawn < samples ? `${number(drawn)} of ${number(samples)} packets that were seen are drawn, of each moment the one that met the longest queue; ` : '';
+}
