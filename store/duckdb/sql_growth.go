@@ -177,13 +177,12 @@ func (g *growth) expression(e map[string]any) float64 {
 	case !allowedFunctions[name]:
 		g.refuse(name, "")
 		return 1
-	case e["class"] == "WINDOW":
-		return most()
 	case slices.Contains(joiningFunctions, name):
 		sum := 0.0
 		for i, child := range children {
+			n := g.node(child)
 			if child, ok := child.(map[string]any); ok && child["class"] != "CONSTANT" {
-				sum += g.node(child)
+				sum += n
 			} else if text, _ := textOf(children, i); g.short {
 				sum += float64(len(text))
 			}
@@ -210,14 +209,11 @@ func (g *growth) expression(e map[string]any) float64 {
 		}
 		return g.node(children[0]) * max(1, n)
 	case name == "printf" || name == "format":
-		if text, ok := textOf(children, 0); !ok || longWidth.MatchString(text) {
+		text, ok := textOf(children, 0)
+		if !ok || longWidth.MatchString(text) {
 			g.refuse(name, "format is no text with widths up to 99")
 		}
-		sum := 0.0
-		for _, child := range children[1:] {
-			sum += g.node(child)
-		}
-		return max(1, sum)
+		return most() * max(1, float64(strings.Count(text, "%")+strings.Count(text, "{"))) // each may be the same value
 	case (name == "replace" || name == "regexp_replace") && len(children) > 2:
 		text, constant := textOf(children, 2)
 		if !constant {
