@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -24,10 +23,10 @@ const (
 // written. Append never waits: what does not
 // fit into the queue is dropped and counted by table.
 type Writer struct {
-	backend Backend
-	max     int
-	log     *slog.Logger
-	now     func() time.Time
+	backend  Backend
+	max      int
+	troubles *Troubles
+	now      func() time.Time
 
 	mu      sync.Mutex
 	queue   []*telemetry.Intervals
@@ -38,19 +37,14 @@ type Writer struct {
 	room    chan struct{} // closed and replaced when records leave
 	written Counts
 	dropped Counts
-	stopped trouble // why nothing is written at the moment
-	neglect trouble // why nothing is maintained at the moment
+	stopped string // why nothing is written at the moment; "" if it is
+	neglect string // why nothing is maintained at the moment; "" if it is
 }
 
-// A trouble is why something fails at the moment, "" if it does not, and whether the log says so.
-type trouble struct {
-	why  string
-	told bool
-}
-
-// NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's.
-func NewWriter(backend Backend, maxQueued int, log *slog.Logger) *Writer {
-	return &Writer{backend: backend, max: maxQueued, log: log, now: time.Now, wake: make(chan struct{}, 1), room: make(chan struct{})}
+// NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's. troubles is told why something
+// fails.
+func NewWriter(backend Backend, maxQueued int, troubles *Troubles) *Writer {
+	return &Writer{backend: backend, max: maxQueued, troubles: troubles, now: time.Now, wake: make(chan struct{}, 1), room: make(chan struct{})}
 }
 
 // Append hands v over, which is the Writer's from then on. A batch that does not fit as a whole is dropped as a whole.
@@ -82,7 +76,7 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 func (w *Writer) WaitForRoom(ctx context.Context) {
 	for {
 		w.mu.Lock()
-		free, room := w.queued <= w.max/2 || w.stopped.why != "", w.room
+		free, room := w.queued <= w.max/2 || w.stopped != "", w.room
 		w.mu.Unlock()
 		if free {
 			return
@@ -107,7 +101,7 @@ type WriterStats struct {
 func (w *Writer) Stats() WriterStats {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return WriterStats{w.written, w.dropped, w.queued, w.stopped.why, w.neglect.why}
+	return WriterStats{w.written, w.dropped, w.queued, w.stopped, w.neglect}
 }
 
 // Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end is
@@ -227,22 +221,14 @@ func (w *Writer) noteWrite(err error) {
 	}
 }
 
-// note puts down in state why something fails, and logs when that begins and when it is over. While nothing is written, that is told and nothing
-// else: it has one reason.
-func (w *Writer) note(state *trouble, err error, fails, works string) {
+// note puts down in state why something fails, and tells. While nothing is written, that is told and nothing else: it has one reason.
+func (w *Writer) note(state *string, err error, fails, works string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case err == nil:
-		if state.told {
-			w.log.Info(works)
-		}
-		*state = trouble{}
-	default:
-		if !state.told && (state == &w.stopped || w.stopped.why == "") {
-			w.log.Error(fails, "error", err)
-			state.told = true
-		}
-		state.why = err.Error()
+	if state == &w.stopped || err == nil || w.stopped == "" {
+		w.troubles.Note(fails, err, fails, works)
+	}
+	if *state = ""; err != nil {
+		*state = err.Error()
 	}
 }

@@ -61,7 +61,7 @@ func flows(n int) *telemetry.Intervals {
 // run starts a Writer; what it logs is in the text.
 func run(b *fakeBackend, limit int) (w *Writer, text *strings.Builder, stop func()) {
 	text = &strings.Builder{}
-	w = NewWriter(b, limit, slog.New(slog.NewTextHandler(text, nil)))
+	w = NewWriter(b, limit, NewTroubles(slog.New(slog.NewTextHandler(text, nil))))
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { w.Run(ctx) })
@@ -194,7 +194,7 @@ func TestWriterMaintains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{began: make(chan time.Time, 1)}
 		b.hold = make(chan struct{})
-		w := NewWriter(b, 1000, slog.New(slog.DiscardHandler))
+		w := NewWriter(b, 1000, NewTroubles(slog.New(slog.DiscardHandler)))
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
 		running.Go(func() { w.Run(ctx) })

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/datadir"
+	"github.com/waybill-int/waybill/store"
 )
 
 const (
@@ -73,9 +74,10 @@ type checkpointer struct {
 	dir    *datadir.Dir
 	ledger *analyze.Ledger
 	events *analyze.EventLog
-	log    *slog.Logger
+	// troubles hears what the disk does not take, log of everything else.
+	troubles *store.Troubles
+	log      *slog.Logger
 
-	failing  bool
 	failures atomic.Uint64
 	savedNs  atomic.Int64
 }
@@ -149,14 +151,7 @@ func (c *checkpointer) metrics() prometheus.Gatherer {
 
 // attempt writes a checkpoint, and says it once if that fails, and once when it works again.
 func (c *checkpointer) attempt() {
-	err := c.save()
-	switch {
-	case err != nil && !c.failing:
-		c.log.Error("the checkpoint cannot be written; what is learned from now on would not outlive a restart", "error", err)
-	case err == nil && c.failing:
-		c.log.Info("the checkpoint can be written again")
-	}
-	c.failing = err != nil
+	c.troubles.Note("checkpoint", c.save(), "the checkpoint cannot be written; what is learned from now on would not outlive a restart", "the checkpoint can be written again")
 }
 
 // run writes checkpoints until ctx is done.

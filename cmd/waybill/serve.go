@@ -27,6 +27,7 @@ import (
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/console"
 	"github.com/waybill-int/waybill/internal/datadir"
+	"github.com/waybill-int/waybill/store"
 )
 
 func newServeCommand() *cobra.Command {
@@ -123,6 +124,7 @@ const maxEvents = 4096
 type server struct {
 	config      *serveConfig
 	log         *slog.Logger
+	troubles    *store.Troubles // what the disk does not take
 	collector   *analyze.Collector
 	events      *analyze.EventLog
 	bursts      *analyze.BurstLog
@@ -207,6 +209,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		s.receivers = append(s.receivers, receiver)
 	}
 	s.ledger = analyze.NewLedger(s.collector, ledgerSockets)
+	s.troubles = store.NewTroubles(s.log)
 	if c.Data != "" {
 		if err = s.openData(len(sockets) / len(c.Listen)); err != nil {
 			return nil, err
@@ -217,7 +220,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 			}
 		}()
 	}
-	if s.keeper, err = openKeeper(c, s.collector, s.events, s.bursts, s.log); err != nil {
+	if s.keeper, err = openKeeper(c, s.collector, s.events, s.bursts, s.troubles, s.log); err != nil {
 		return nil, err
 	}
 	if s.raw, err = openRawReports(c, sockets, s.receivers, s.log); err != nil {
@@ -247,7 +250,7 @@ func (s *server) openData(perAddress int) error {
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
-	s.checkpoints = &checkpointer{dir: dir, ledger: s.ledger, events: s.events, log: s.log}
+	s.checkpoints = &checkpointer{dir: dir, ledger: s.ledger, events: s.events, troubles: s.troubles, log: s.log}
 	if err := s.checkpoints.restore(s.config.Listen, perAddress); err != nil {
 		dir.Close()
 		return err

@@ -44,12 +44,11 @@ func recoverJournal(ctx context.Context, data string, to store.Backend, log *slo
 
 // A noter notes what was counted so far, until the store has it. One goroutine calls its methods.
 type noter struct {
-	journal *journal.Journal
-	log     *slog.Logger
-	last    time.Time // of the latest note, which may not be on disk yet
-	next    time.Time
-	over    []*overInterval // the oldest first
-	failing bool
+	journal  *journal.Journal
+	troubles *store.Troubles
+	last     time.Time // of the latest note, which may not be on disk yet
+	next     time.Time
+	over     []*overInterval // the oldest first
 
 	failures atomic.Uint64
 	notedNs  atomic.Int64 // of the latest note that is on disk
@@ -102,13 +101,8 @@ func (n *noter) note(v *analyze.Intervals, now time.Time) {
 
 // say says once that notes fail, and once that they work again.
 func (n *noter) say(err error) {
-	switch {
-	case err != nil && !n.failing:
-		n.log.Error("the journal cannot be written; a crash would take up to ten seconds from the store", "error", err)
-	case err == nil && n.failing:
-		n.log.Info("the journal can be written again")
-	}
-	if n.failing = err != nil; n.failing {
+	n.troubles.Note("journal", err, "the journal cannot be written; a crash would take up to ten seconds from the store", "the journal can be written again")
+	if err != nil {
 		n.failures.Add(1)
 	}
 }

@@ -105,7 +105,7 @@ type keeper struct {
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
-func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, bursts *analyze.BurstLog, log *slog.Logger) (*keeper, error) {
+func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, bursts *analyze.BurstLog, troubles *store.Troubles, log *slog.Logger) (*keeper, error) {
 	if c.Data == "" {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.Ev
 		return nil, errors.Join(err, s.Close())
 	}
 	k := &keeper{
-		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, log), notes: &noter{journal: j, log: log, last: time.Now()},
+		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, troubles), notes: &noter{journal: j, troubles: troubles, last: time.Now()},
 		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
 	}
 	k.intervals.TakeBursts(bursts)

@@ -46,7 +46,7 @@ func TestLossOfFullStore(t *testing.T) {
 			collector.Shards[0].Process(&batch, now.UnixNano())
 			sent[source.Addr().String()]++
 		}
-		writer := store.NewWriter(disk, store.DefaultMaxQueued, slog.New(slog.DiscardHandler))
+		writer := store.NewWriter(disk, store.DefaultMaxQueued, store.NewTroubles(slog.New(slog.DiscardHandler)))
 		intervals.Finish(now.UnixNano(), writer.Append)
 		check := func(queued bool) {
 			t.Helper()
