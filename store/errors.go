@@ -11,6 +11,8 @@ var (
 	ErrTooLong = errors.New("the query took too long")
 	// ErrTooLarge: the answer needs more memory, or more room on the disk beside the records, than questions may take.
 	ErrTooLarge = errors.New("the query needs more memory or disk than queries may take")
+	// ErrFull: there is no room for what is to be written.
+	ErrFull = errors.New("the disk is full")
 	// ErrUnavailable: the store is closed, or its files cannot be read.
 	ErrUnavailable = errors.New("the store cannot answer now")
 )

@@ -51,5 +51,5 @@ func (t *Troubles) Note(what string, err error, fails, works string) {
 
 // fullDisk reports whether there was no room. DuckDB says so in words only.
 func fullDisk(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || strings.Contains(strings.ToLower(err.Error()), "no space left")
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || strings.Contains(strings.ToLower(err.Error()), "no space left")
 }

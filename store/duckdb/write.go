@@ -68,8 +68,8 @@ func (s *Store) room() error {
 		return fmt.Errorf("store: %w", &os.PathError{Op: "statfs", Path: s.config.Dir, Err: err})
 	}
 	if free := int64(disk.Bavail) * disk.Bsize; free < s.config.MinFree {
-		return fmt.Errorf("store: the disk of %s is full: %d MiB are free and %d MiB stay free; make room or let the store keep less",
-			s.config.Dir, free>>20, s.config.MinFree>>20)
+		return fmt.Errorf("store: %w: %d MiB are free in %s, and %d MiB stay free; make room or let the store keep less",
+			store.ErrFull, free>>20, s.config.Dir, s.config.MinFree>>20)
 	}
 	return nil
 }
