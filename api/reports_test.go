@@ -19,6 +19,7 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -53,7 +54,7 @@ func rawDatagrams() []rawDatagram {
 // keeping returns the configuration of a server that has kept them.
 func keeping(t testing.TB, list []rawDatagram) Config {
 	t.Helper()
-	r, err := ring.Open(ring.Config{Dir: t.TempDir(), MaxBytes: ring.MinBytes}, slog.New(slog.DiscardHandler))
+	r, err := ring.Open(ring.Config{Dir: t.TempDir(), MaxBytes: ring.MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,9 @@ import (
 // later. One that is opened again goes on where it was.
 func TestFlowStreamGoesOn(t *testing.T) {
 	f := newFeed()
+	f.capture(t, "tps_v21_udp", "tps")
+	f.now = f.now.Add(time.Minute)
+	opens := f.now
 	flows := func(after time.Time) (ids []string) {
 		all, _ := f.Flows(analyze.FlowFilter{Limit: 1000, After: after.UnixNano()})
 		for i := range all {
@@ -28,7 +31,7 @@ func TestFlowStreamGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		connections := make(pipes)
 		cfg := testConfig(f.Collector)
-		cfg.Now = func() time.Time { return f.now }
+		cfg.Now = func() time.Time { return opens }
 		server := http.Server{Handler: New(cfg)}
 		go server.Serve(connections)
 		defer func() {
@@ -62,8 +65,6 @@ func TestFlowStreamGoesOn(t *testing.T) {
 			told = nil
 			return now
 		}
-		f.capture(t, "tps_v21_udp", "tps")
-		f.now = f.now.Add(time.Minute)
 		if got := look(); len(got) > 0 {
 			t.Errorf("got %v, about which no report came", got)
 		}

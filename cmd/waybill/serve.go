@@ -223,7 +223,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 	if s.keeper, err = openKeeper(c, s.collector, s.events, s.bursts, s.troubles, s.log); err != nil {
 		return nil, err
 	}
-	if s.raw, err = openRawReports(c, sockets, s.receivers, s.log); err != nil {
+	if s.raw, err = openRawReports(c, sockets, s.receivers, s.troubles); err != nil {
 		return nil, err
 	}
 	if s.listener, err = net.Listen("tcp", c.HTTP); err != nil {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 )
 
@@ -48,12 +48,12 @@ func (c *serveConfig) rawConfig() (ring.Config, bool, error) {
 }
 
 // openRawReports opens what is kept, and lets receivers add to it.
-func openRawReports(c *serveConfig, sockets []*collect.Socket, receivers []*collect.Receiver, log *slog.Logger) (*rawReports, error) {
+func openRawReports(c *serveConfig, sockets []*collect.Socket, receivers []*collect.Receiver, troubles *store.Troubles) (*rawReports, error) {
 	config, keep, err := c.rawConfig()
 	if !keep {
 		return nil, err
 	}
-	kept, err := ring.Open(config, log)
+	kept, err := ring.Open(config, troubles)
 	if err != nil {
 		return nil, fmt.Errorf("raw_reports: %w", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // crashDir says to TestMain that this process keeps datagrams until it is killed.
@@ -28,7 +30,7 @@ func recordUntilKilled(dir string) {
 	first, err := strconv.Atoi(os.Getenv(crashDir + "_FIRST"))
 	if err == nil {
 		var r *Ring
-		if r, err = Open(Config{Dir: dir, MaxBytes: MinBytes}, slog.New(slog.DiscardHandler)); err == nil {
+		if r, err = Open(Config{Dir: dir, MaxBytes: MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler))); err == nil {
 			a := r.Appender(listener)
 			go r.Run(context.Background())
 			for i := first; ; i++ {

@@ -3,7 +3,6 @@ package ring
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 // A Ring keeps datagrams. One goroutine calls Run; the methods that read may be called by any.
 type Ring struct {
 	config    Config
-	log       *slog.Logger
+	troubles  *store.Troubles
 	now       func() time.Time
 	appenders []*Appender
 	free      chan *block
@@ -50,12 +51,12 @@ type Ring struct {
 }
 
 // Open opens the ring in a directory, which is made if there is none. Nobody else may write there meanwhile. What the last
-// process could not finish is cut off; if less room than before is allowed, the oldest segments are removed.
-func Open(config Config, log *slog.Logger) (*Ring, error) {
+// process could not finish is cut off; if less room than before is allowed, the oldest segments are removed. troubles is told why nothing is written.
+func Open(config Config, troubles *store.Troubles) (*Ring, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
-	r := &Ring{config: config, log: log, now: time.Now, free: make(chan *block, numBlocks), full: make(chan *block, numBlocks), next: 1}
+	r := &Ring{config: config, troubles: troubles, now: time.Now, free: make(chan *block, numBlocks), full: make(chan *block, numBlocks), next: 1}
 	for range numBlocks {
 		r.free <- new(block) // which gets its memory when it is needed
 	}
@@ -263,23 +264,17 @@ func (r *Ring) diskHasRoom() error {
 		return &os.PathError{Op: "statfs", Path: r.config.Dir, Err: err}
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < r.config.MinFree {
-		return fmt.Errorf("the disk of %s is full: %d MiB are free and %d MiB stay free", r.config.Dir, free>>20, r.config.MinFree>>20)
+		return fmt.Errorf("%w: %d MiB are free in %s, and %d MiB stay free", store.ErrFull, free>>20, r.config.Dir, r.config.MinFree>>20)
 	}
 	return nil
 }
 
-// note takes what write said, and logs when nothing is written any more and when that is over.
+// note takes what write said.
 func (r *Ring) note(err error) {
+	r.troubles.Note("ring", err, "raw reports are not kept; they are counted as dropped", "raw reports are kept again")
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case err == nil && r.stopped != "":
-		r.log.Info("raw reports are kept again", "dropped", r.dropped.Load())
-		r.stopped = ""
-	case err != nil:
-		if r.stopped == "" {
-			r.log.Error("raw reports are not kept; they are counted as dropped", "error", err)
-		}
+	if r.stopped = ""; err != nil {
 		r.stopped = err.Error()
 	}
 }

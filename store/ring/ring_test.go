@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 var (
@@ -28,7 +30,7 @@ var (
 // open opens a ring of 16 MiB in dir.
 func open(t testing.TB, dir string) *Ring {
 	t.Helper()
-	r, err := Open(Config{Dir: dir, MaxBytes: MinBytes}, slog.New(slog.DiscardHandler))
+	r, err := Open(Config{Dir: dir, MaxBytes: MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +283,7 @@ func TestOthersFiles(t *testing.T) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "0000000001.reports")
 		os.WriteFile(file, []byte(c.content), 0o600)
-		_, err := Open(Config{Dir: dir, MaxBytes: MinBytes}, slog.New(slog.DiscardHandler))
+		_, err := Open(Config{Dir: dir, MaxBytes: MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler)))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -327,7 +329,7 @@ func TestFullDisk(t *testing.T) {
 	for _, minFree := range []int64{1 << 20, 0} {
 		t.Run(fmt.Sprint(minFree), func(t *testing.T) {
 			var log bytes.Buffer
-			r, err := Open(Config{Dir: filepath.Join(dir, fmt.Sprint(minFree)), MaxBytes: MinBytes, MinFree: minFree}, slog.New(slog.NewTextHandler(&log, nil)))
+			r, err := Open(Config{Dir: filepath.Join(dir, fmt.Sprint(minFree)), MaxBytes: MinBytes, MinFree: minFree}, store.NewTroubles(slog.New(slog.NewTextHandler(&log, nil))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -358,7 +360,7 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("%d are there", len(got))
 			}
 			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-			if len(lines) != 2 || !strings.Contains(lines[0], "not kept") || !strings.Contains(lines[1], "kept again") {
+			if len(lines) != 2 || !strings.Contains(lines[0], "the disk is full") || !strings.Contains(lines[1], "the disk has room again") {
 				t.Errorf("the log says\n%s", log.String())
 			}
 		})
