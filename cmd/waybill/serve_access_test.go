@@ -282,7 +282,7 @@ func TestServeSlowClients(t *testing.T) {
 // Headers have a limit, and a request line too.
 func TestServeHeaderSize(t *testing.T) {
 	s := serve(t, nil)
-	for size, want := range map[int]string{1000: "200", 100_000: "431"} {
+	for size, want := range map[int]string{1000: "200", 200_000: "431"} {
 		conn, err := net.Dial("tcp", s.listener.Addr().String())
 		if err != nil {
 			t.Fatal(err)
