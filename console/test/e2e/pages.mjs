@@ -92,6 +92,20 @@ await run({
     page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answer
   },
 
+  async 'the order of each table is in the address'() {
+    const page = await open('#/latency');
+    const links = page.getByRole('region', { name: 'Time on links' });
+    await links.getByRole('button', { name: 'Packets' }).click();
+    assert.match(await page.evaluate(() => location.hash), /sort\.time_on_links=-packets/);
+    const first = async () => links.locator('tbody tr:not(.rest)').first().textContent();
+    const shown = await first();
+    const { links: [most] } = await ask('links?order=packets&limit=1');
+    assert.ok(shown.includes(most.from_name), shown);
+    await page.reload();
+    await links.waitFor();
+    assert.equal(await first(), shown);
+  },
+
   async 'the waybill of a flow'() {
     const page = await open(`#/${all.flow}`);
     const [flow] = (await ask('flows?order=packets&limit=1')).flows;
