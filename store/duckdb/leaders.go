@@ -29,10 +29,10 @@ func (s *Store) leaders(ctx context.Context, q *store.Query, c *compiled) (strin
 	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
 		return "", nil
 	}
-	l := &leading{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, high: q.Order}
+	l := &leading{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order}
 	find := l.byMaximum
 	if mean != nil {
-		l.high = mean.ceiling
+		l.value, l.high = mean.text, mean.ceiling
 		find = func(ctx context.Context) ([][]any, error) { return l.byMean(ctx, mean) }
 	}
 	groups, err := find(ctx)
@@ -59,13 +59,14 @@ type leading struct {
 	columns []string
 	args    []any // of from
 	wanted  int
-	high    string // the column by whose highest values it looks
+	value   string // what it looks for the highest of, in SQL
+	high    string // a column that is nowhere lower: DuckDB knows how high it is in each part of a file
 }
 
 // highest is a query for the groups of the rows with the highest values, and these.
 func (l *leading) highest(rows int) string {
 	list := strings.Join(l.columns, ", ")
-	return fmt.Sprintf("(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.high, l.from, l.high, rows, list)
+	return fmt.Sprintf("(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.value, l.from, l.high, rows, list)
 }
 
 // bound is the least value v of the wanted first of some groups; nil if there are not as many.
@@ -104,8 +105,8 @@ func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
 }
 
 // byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a group is at
-// most the highest mean of a row of it, which is at most the maximum of the row. So the groups with the highest maxima say how high a
-// mean has to be, and only those that have a row as high can be before them.
+// most the highest mean of a row of it, which is at most the maximum of the row. So the groups of the rows with the highest means say how
+// high a mean has to be, and only those that have a row as high can be before them.
 func (l *leading) byMean(ctx context.Context, mean *derived) ([][]any, error) {
 	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
 		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)), l.args, maxLeaders)

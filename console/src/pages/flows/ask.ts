@@ -25,7 +25,7 @@ export async function flowsOfNow(params: Params, limit: number, signal: AbortSig
 /** everyMsOfNow is how often so many flows of now are asked for: an answer has 1.2 kB for each. */
 export const everyMsOfNow = (limit: number): number => (limit > page ? 30_000 : limit > 1000 ? 5000 : 2000);
 
-const orders: Record<string, string> = { packets: 'packets', drops: 'drops', latency: 'residence_mean_ns' };
+const orders: Record<string, string> = { packets: 'packets', drops: 'drops', latency: 'residence_max_ns' };
 
 /** flowsOfRange asks the records of a time range, page after page, and tells how many came. */
 export async function flowsOfRange(params: Params, limit: number, signal: AbortSignal, progress: (rows: number) => void): Promise<FlowsFound> {
