@@ -2,7 +2,6 @@ package api
 
 import (
 	"io"
-	"reflect"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -18,7 +17,7 @@ const arrowBatch = 8192
 func writeArrow(g grid, to io.Writer) (err error) {
 	fields := make([]arrow.Field, len(g.columns))
 	for i, c := range g.columns {
-		fields[i] = arrow.Field{Name: c.name, Type: c.arrow(), Nullable: true}
+		fields[i] = arrow.Field{Name: c.name, Type: arrowTypes[c.class()], Nullable: true}
 	}
 	schema := arrow.NewSchema(fields, nil)
 	w := ipc.NewWriter(to, ipc.WithSchema(schema))
@@ -51,25 +50,11 @@ func writeArrow(g grid, to io.Writer) (err error) {
 	return flush()
 }
 
-// arrow is the type of a column.
-func (c *column) arrow() arrow.DataType {
-	if c.kind == timeType {
-		return &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}
-	}
-	if c.kind.Implements(textType) {
-		return arrow.BinaryTypes.String
-	}
-	switch c.kind.Kind() {
-	case reflect.Bool:
-		return arrow.FixedWidthTypes.Boolean
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return arrow.PrimitiveTypes.Int64
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return arrow.PrimitiveTypes.Uint64
-	case reflect.Float64:
-		return arrow.PrimitiveTypes.Float64
-	}
-	return arrow.BinaryTypes.String
+// arrowTypes are the types of columns.
+var arrowTypes = [...]arrow.DataType{
+	textClass: arrow.BinaryTypes.String, boolClass: arrow.FixedWidthTypes.Boolean, signedClass: arrow.PrimitiveTypes.Int64,
+	unsignedClass: arrow.PrimitiveTypes.Uint64, floatClass: arrow.PrimitiveTypes.Float64,
+	timeClass: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"},
 }
 
 // appendTo adds a cell to a column of its type.

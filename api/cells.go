@@ -79,6 +79,39 @@ func (c *column) of(item any) reflect.Value {
 	return v
 }
 
+// A class is what the cells of a column hold.
+type class int
+
+const (
+	textClass class = iota
+	boolClass
+	signedClass
+	unsignedClass
+	floatClass
+	timeClass
+)
+
+// class is that of a column, as cellOf makes its cells.
+func (c *column) class() class {
+	if c.kind == timeType {
+		return timeClass
+	}
+	if c.kind.Implements(textType) {
+		return textClass
+	}
+	switch c.kind.Kind() {
+	case reflect.Bool:
+		return boolClass
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return signedClass
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return unsignedClass
+	case reflect.Float64:
+		return floatClass
+	}
+	return textClass
+}
+
 func cellOf(v reflect.Value) (cell, error) {
 	if v.Kind() == reflect.Pointer {
 		return cell{}, nil

@@ -21,6 +21,20 @@ import (
 // secrets are the tokens of a test, by role.
 type secrets map[auth.Role]string
 
+// openTokens writes a file of tokens and opens it.
+func openTokens(t *testing.T, tokens ...auth.Token) (file string, opened *auth.Tokens) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "tokens.yaml")
+	if err := auth.WriteTokens(file, tokens); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := auth.OpenTokens(file, func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file, opened
+}
+
 // guarded returns the configuration of a server that wants tokens, one for each role, and what it logs.
 func guarded(t *testing.T) (Config, secrets, *bytes.Buffer) {
 	t.Helper()
@@ -31,14 +45,7 @@ func guarded(t *testing.T) (Config, secrets, *bytes.Buffer) {
 		all[role] = auth.NewToken()
 		tokens = append(tokens, auth.Token{Name: "the-" + role.String(), Role: role, SHA256: auth.DigestOf(all[role])})
 	}
-	file := filepath.Join(t.TempDir(), "tokens.yaml")
-	if err := auth.WriteTokens(file, tokens); err != nil {
-		t.Fatal(err)
-	}
-	opened, err := auth.OpenTokens(file, func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, opened := openTokens(t, tokens...)
 	cfg := testConfig(newFeed().Collector)
 	cfg.Access = &auth.Guard{Tokens: opened, Sessions: auth.NewSessions()}
 	cfg.Logger = slog.New(slog.NewTextHandler(log, nil))

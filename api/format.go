@@ -24,8 +24,8 @@ var formats = []format{
 	{"json", mediaJSON, (*answer).write},
 	{"ndjson", "application/x-ndjson", writeNDJSON},
 	{"csv", "text/csv", writeCSV},
-	{"parquet", "application/vnd.apache.parquet", inGrid(writeParquet)},
-	{"arrow", "application/vnd.apache.arrow.stream", inGrid(writeArrow)},
+	{"parquet", "application/vnd.apache.parquet", listInGrid(writeParquet)},
+	{"arrow", "application/vnd.apache.arrow.stream", listInGrid(writeArrow)},
 }
 
 // format returns the format that the parameter format names, else the one that Accept (RFC 9110 §12.5.1) prefers. That none of them is

@@ -14,9 +14,20 @@ type grid struct {
 	rows    iter.Seq2[[]cell, error] // each has a cell for each column, of its type or nil; it is good until the next
 }
 
-// inGrid writes a list in a format for grids.
-func inGrid(write func(grid, io.Writer) error) func(*answer, io.Writer, time.Time) error {
+// listInGrid writes a list in a format for grids.
+func listInGrid(write func(grid, io.Writer) error) func(*answer, io.Writer, time.Time) error {
 	return func(a *answer, to io.Writer, _ time.Time) error { return write(a.grid(), to) }
+}
+
+// tableInGrid writes a table in a format for grids.
+func tableInGrid(write func(grid, io.Writer) error) func(*Table, io.Writer) error {
+	return func(t *Table, to io.Writer) error {
+		g, err := t.grid()
+		if err != nil {
+			return err
+		}
+		return write(g, to)
+	}
 }
 
 // grid returns the items in columns.

@@ -90,7 +90,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	writeAnswer(w, a)
 }
 
-// intervalOf is interval, of a table that has records of so many seconds.
+// intervalOf is interval, which has to be a multiple of the shortest intervals of a table.
 func (p *params) intervalOf(t store.Table, r span) time.Duration {
 	step, finest := p.interval(r), time.Duration(telemetry.FlowIntervalNs)
 	if t == store.Hops || t == store.Queues || t == store.Events || t == store.Bursts {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ func writeParquet(g grid, to io.Writer) error {
 	group := parquet.Group{}
 	for i := range g.columns {
 		order[i] = i
-		group[g.columns[i].name] = parquet.Optional(g.columns[i].parquet())
+		group[g.columns[i].name] = parquet.Optional(parquetTypes[g.columns[i].class()])
 	}
 	slices.SortFunc(order, func(a, b int) int { return strings.Compare(g.columns[a].name, g.columns[b].name) })
 	w := parquet.NewWriter(to, parquet.NewSchema(g.name, group), parquet.Compression(&parquet.Snappy))
@@ -39,25 +38,10 @@ func writeParquet(g grid, to io.Writer) error {
 	return w.Close()
 }
 
-// parquet is the type of a column.
-func (c *column) parquet() parquet.Node {
-	if c.kind == timeType {
-		return parquet.Timestamp(parquet.Nanosecond)
-	}
-	if c.kind.Implements(textType) {
-		return parquet.String()
-	}
-	switch c.kind.Kind() {
-	case reflect.Bool:
-		return parquet.Leaf(parquet.BooleanType)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return parquet.Int(64)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return parquet.Uint(64)
-	case reflect.Float64:
-		return parquet.Leaf(parquet.DoubleType)
-	}
-	return parquet.String()
+// parquetTypes are the types of columns.
+var parquetTypes = [...]parquet.Node{
+	textClass: parquet.String(), boolClass: parquet.Leaf(parquet.BooleanType), signedClass: parquet.Int(64), unsignedClass: parquet.Uint(64),
+	floatClass: parquet.Leaf(parquet.DoubleType), timeClass: parquet.Timestamp(parquet.Nanosecond),
 }
 
 func (c cell) parquet() parquet.Value {

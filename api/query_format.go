@@ -15,17 +15,8 @@ import (
 // writeTable answers with a table in the format of that name. All but JSON have the rows only.
 func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string, t *Table) {
 	w.Header().Add("Vary", "Accept")
-	inGrid := func(write func(grid, io.Writer) error) func(*Table, io.Writer) error {
-		return func(t *Table, to io.Writer) error {
-			g, err := t.grid()
-			if err != nil {
-				return err
-			}
-			return write(g, to)
-		}
-	}
 	write := map[string]func(*Table, io.Writer) error{
-		"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": inGrid(writeParquet), "arrow": inGrid(writeArrow),
+		"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": tableInGrid(writeParquet), "arrow": tableInGrid(writeArrow),
 	}[name]
 	if write == nil {
 		writeAnswer(w, *t)

@@ -32,12 +32,7 @@ func TestFlowStreamGoesOn(t *testing.T) {
 		connections := make(pipes)
 		cfg := testConfig(f.Collector)
 		cfg.Now = func() time.Time { return opens }
-		server := http.Server{Handler: New(cfg)}
-		go server.Serve(connections)
-		defer func() {
-			close(connections)
-			server.Close()
-		}()
+		defer connections.serve(cfg)()
 		client, err := NewClient("http://127.0.0.1:8080")
 		if err != nil {
 			t.Fatal(err)

@@ -31,14 +31,9 @@ func TestSlowStreamMemory(t *testing.T) {
 		cfg := testConfig(f.Collector)
 		cfg.Events = log
 		connections := make(pipes)
-		server := http.Server{Handler: New(cfg)}
-		go server.Serve(connections)
 		var all sync.WaitGroup
-		defer func() {
-			close(connections)
-			server.Close()
-			all.Wait()
-		}()
+		defer all.Wait()
+		defer connections.serve(cfg)()
 		client := http.Client{Transport: &http.Transport{DialContext: connections.dial}}
 		var over [readers]atomic.Int64 // events that a reader was told are over
 		var owed atomic.Int64          // bytes that one of them got

@@ -38,6 +38,16 @@ func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
+// serve starts a server behind p, and returns what ends it.
+func (p pipes) serve(cfg Config) (end func()) {
+	server := http.Server{Handler: New(cfg)}
+	go server.Serve(p)
+	return func() {
+		close(p)
+		server.Close()
+	}
+}
+
 // losing returns what makes an event of each of so many exporters: reports of it are lost, and that is over after a while.
 func losing(t *testing.T, f *feed, log *analyze.EventLog, exporters int) func(round int) {
 	scanner := analyze.NewScanner(f.Collector, log)
@@ -67,12 +77,7 @@ func TestSlowStreamClient(t *testing.T) {
 		cfg := testConfig(f.Collector)
 		cfg.Events = log
 		connections := make(pipes)
-		server := http.Server{Handler: New(cfg)}
-		go server.Serve(connections)
-		defer func() {
-			close(connections)
-			server.Close()
-		}()
+		defer connections.serve(cfg)()
 		client, err := NewClient("http://127.0.0.1:8080")
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -105,14 +104,8 @@ func TestFlowStream(t *testing.T) {
 
 // A stream ends when the token of who reads it is revoked.
 func TestStreamOfRevokedToken(t *testing.T) {
-	token, file := auth.NewToken(), filepath.Join(t.TempDir(), "tokens.yaml")
-	if err := auth.WriteTokens(file, []auth.Token{{Name: "reader", Role: auth.Read, SHA256: auth.DigestOf(token)}}); err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := auth.OpenTokens(file, func(error) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := auth.NewToken()
+	file, tokens := openTokens(t, auth.Token{Name: "reader", Role: auth.Read, SHA256: auth.DigestOf(token)})
 	cfg := testConfig(newFeed().Collector)
 	cfg.Access = &auth.Guard{Tokens: tokens, Sessions: auth.NewSessions()}
 	server := httptest.NewServer(New(cfg))

@@ -119,43 +119,6 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 	return c, nil
 }
 
-// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have records: longer
-// intervals are kept for a longer time.
-func (s *Store) whole(ctx context.Context, q *store.Query, steps []time.Duration) error {
-	t := tables[q.Table]
-	all := t.resolutions()
-	if steps[len(steps)-1] == all[len(all)-1] {
-		return nil // what is kept for the longest time can answer
-	}
-	since := q.To // of the first file that can answer
-	var parts []string
-	list := s.list()
-	for _, p := range list {
-		if p.emptied[q.Table] || !slices.ContainsFunc(steps, func(step time.Duration) bool { return tierOf(t, step) == p.tier }) {
-			continue
-		}
-		since = minTime(since, p.start)
-	}
-	for _, step := range all {
-		for _, p := range list {
-			if !slices.Contains(steps, step) && p.tier == tierOf(t, step) && !p.emptied[q.Table] && p.start.Before(since) && q.From.Before(p.end()) {
-				parts = append(parts, fmt.Sprintf("(SELECT 1 FROM %s.%s WHERE start >= %s AND start < %s LIMIT 1)", p.catalog, t.name(step), timestamp(q.From.Truncate(step)), timestamp(since.Truncate(step))))
-			}
-		}
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	a, err := s.answer(ctx, strings.Join(parts, " UNION ALL "), nil, 1)
-	if err != nil {
-		return err
-	}
-	if len(a.Rows) > 0 {
-		return &store.GoneError{Since: since}
-	}
-	return nil
-}
-
 // segments cuts a range into parts, each with the coarsest of steps (the shortest first) that has it.
 func (s *Store) segments(list []*partition, t *table, steps []time.Duration, from, to time.Time) []segment {
 	if !from.Before(to) {
