@@ -6,7 +6,7 @@ import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
 import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
 import { Recent } from '../src/pages/topology/recent';
-import { latestWhole, writtenOf } from '../src/pages/topology/slots';
+import { latestWhole, writtenOf } from '../src/pages/topology/pieces';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({

@@ -77,7 +77,11 @@ await run({
     const told = await page.textContent('.hint');
     const last = map.spread.at(-1);
     assert.ok(told.includes(`of ${last.packets.toLocaleString('en')} packets`), `${told}: ${last.packets}`);
-    assert.match(told, /100 % of the reports arrived/);
+    // Nothing may have arrived in the piece in which its packets left: reports are some time on their way.
+    const { exporters } = await ask(`exporters?${span}&group_by=&interval=10s`);
+    const arrived = exporters.find((r) => r.start === map.times.at(-1));
+    assert.ok(exporters.some((r) => r.lost === 0 && r.received > 0));
+    assert.ok(told.includes(arrived ? '100 % of the reports arrived' : 'completeness not known'), `${told}: ${JSON.stringify(exporters)}`);
     const { links } = await ask(`links?${span}&order=delay_p99_ns&limit=1`);
     const first = page.locator('[aria-label=Slowest] tbody tr').first();
     assert.ok((await first.textContent()).includes(links[0].from_name));

@@ -95,9 +95,12 @@ await run({
   async 'the order of each table is in the address'() {
     const page = await open('#/latency');
     const links = page.getByRole('region', { name: 'Time on links' });
+    const filter = page.getByLabel('Filter of links');
+    await filter.fill('packets > 1'); // and it is not applied
     await links.getByRole('button', { name: 'Packets' }).click();
     assert.match(await page.evaluate(() => location.hash), /sort\.time_on_links=-packets/);
     const first = async () => links.locator('tbody tr:not(.rest)').first().textContent();
+    assert.equal(await filter.inputValue(), 'packets > 1');
     const shown = await first();
     const { links: [most] } = await ask('links?order=packets&limit=1');
     assert.ok(shown.includes(most.from_name), shown);

@@ -22,7 +22,7 @@ export interface Found {
   others: Row[];
 }
 
-const most = { totals: 1000, rows: 50_000, page: 10_000, /** of an address, which may have 4096 with what asks for a page */ bytes: 3600 };
+const most = { totals: 1000, rows: 50_000, page: 10_000, /** of an address: proxies often take no more than 4096, and a page adds its cursor */ bytes: 3600 };
 
 /** A store may take its 20 s, and the answer has to come after them. */
 const patienceMs = 25_000;
