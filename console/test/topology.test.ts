@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Drop, Flow, Link, NodeHop, Topology } from '../src/api/types';
 import { rowsOf } from '../src/lib/layers';
-import { boxHeight, boxWidth, fit } from '../src/pages/topology/fit';
+import { boxHeight, boxWidth, fit, parseView, sayView } from '../src/pages/topology/fit';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
 import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
@@ -116,6 +116,25 @@ test('a graph is in its frame, its nodes apart, and a small one can be read on a
   // A panel beside it does not move nodes to other lines.
   const lines = (width: number): number => new Set([...fit(clos(4, 2), { ...frames.laptop, width }).places.values()].map((p) => p.y)).size;
   expect([lines(1240), lines(820), lines(364)]).toEqual([2, 2, 3]);
+});
+
+test('a part of a graph is the same part in another frame', () => {
+  const frames = [{ width: 364, height: 648, above: 40, below: 70, scale: 1 }, { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 }];
+  for (const rows of [clos(4, 2), clos(484, 16), [[1]], []]) {
+    for (const frame of frames) {
+      const best = fit(rows, frame);
+      const view = { x: best.view.x - 123.4, y: best.view.y + 56.7, zoom: Math.min(4, best.view.zoom * 1.7) };
+      const said = sayView(view, best, frame);
+      const again = parseView(said, best, frame)!;
+      for (const name of ['x', 'y'] as const) expect(Math.abs(again[name] - view[name]), said).toBeLessThan(1);
+      expect(again.zoom / view.zoom, said).toBeCloseTo(1, 3);
+    }
+    const [a, b] = frames.map((frame) => ({ frame, best: fit(rows, frame) })) as [{ frame: (typeof frames)[0]; best: ReturnType<typeof fit> }, { frame: (typeof frames)[0]; best: ReturnType<typeof fit> }];
+    const said = sayView({ ...a.best.view, zoom: a.best.view.zoom * 1.2 }, a.best, a.frame);
+    expect(sayView(parseView(said, b.best, b.frame)!, b.best, b.frame).split(',').map(Number)).toEqual(said.split(',').map((n) => expect.closeTo(Number(n), 3)));
+  }
+  const best = fit(clos(4, 2), frames[0]!);
+  for (const text of ['', '1', '1,0.5', 'x,0,0', '1,NaN,0', '1e9,0,0', '-1,0,0', '1,1e9,0', '0,0,0']) expect(parseView(text, best, frames[0]!), text).toBeUndefined();
 });
 
 test('names are written with 10 px or more, for the usual text, or not at all', () => {

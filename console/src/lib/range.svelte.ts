@@ -45,11 +45,10 @@ class Range {
     return to - from;
   }
 
-  /** set changes the range without a step in the history. */
+  /** set chooses a range: a step in the history. */
   set(span: Span): void {
     const { since = '', until = '' } = spanParams(span);
     route.change({ since, until });
-    history.replaceState(null, '');
   }
 
   /** zoom goes to a part of the range; the browser's Back, and back, return. */

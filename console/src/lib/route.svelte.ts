@@ -49,13 +49,21 @@ class Route {
     return { since: this.get('since'), until: this.get('until') };
   }
 
-  /** set changes one parameter of the page without a step in the history. */
+  /** set chooses the value of one parameter of the page: a step in the history, which Back takes back. */
   set(name: string, value: string): void {
     this.change({ [name]: value });
   }
 
-  /** change sets several parameters at once, without a step in the history. */
+  /** change chooses several values at once, in one step. */
   change(values: Values): void {
+    const hash = href(this.#now.page, { ...this.params, ...values });
+    if (hash === location.hash) return;
+    history.pushState(null, '', hash);
+    this.#now = parse(hash);
+  }
+
+  /** adjust changes a parameter that moves on by small steps, or by itself, without a step in the history. */
+  adjust(values: Values): void {
     const hash = href(this.#now.page, { ...this.params, ...values });
     history.replaceState(history.state, '', hash);
     this.#now = parse(hash);

@@ -1,7 +1,7 @@
 // Every page against a real server that heard of the emulated fabric, compared with what the API says.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { accessible, ask, go, open, run } from './browser.mjs';
+import { accessible, ask, go, open, ready, run } from './browser.mjs';
 
 const shots = process.env.CONSOLE_SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
@@ -61,6 +61,50 @@ await run({
     assert.equal(await page.textContent('aside h2'), nodes[0].name);
     assert.equal(await page.locator('aside table').first().locator('tbody tr').count(), nodes[0].ports.length);
     assert.match(page.url(), new RegExp(`node=${nodes[0].id}`));
+  },
+
+  async 'the part of the topology that is shown is in the address'() {
+    const page = await open('#/topology');
+    const at = async (of) => ({ x: Number(await of.getAttribute('canvas', 'data-x')), zoom: Number(await of.getAttribute('canvas', 'data-zoom')) });
+    const fitted = await at(page);
+    await page.locator('.stage').focus();
+    for (const key of ['+', '+', 'ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
+    await page.waitForFunction(() => location.hash.includes('view='));
+    const moved = await at(page);
+    assert.ok(moved.zoom > 1.5 * fitted.zoom && moved.x !== fitted.x, JSON.stringify([fitted, moved]));
+    const hash = await page.evaluate(() => location.hash);
+    const other = await open(hash);
+    const same = await at(other);
+    assert.ok(Math.abs(same.x - moved.x) <= 2 && Math.abs(same.zoom / moved.zoom - 1) < 0.01, JSON.stringify([moved, same]));
+    await page.getByRole('button', { name: 'Fit' }).click();
+    assert.ok(!(await page.evaluate(() => location.hash)).includes('view='));
+    assert.deepEqual(await at(page), fitted);
+    await go(page, `#/topology?view=NaN,1e99,-`);
+    assert.deepEqual(await at(page), fitted);
+  },
+
+  async 'Back takes back what was chosen'() {
+    const page = await open('#/flows');
+    const hash = () => page.evaluate(() => location.hash);
+    const filter = page.getByLabel(/^Filter/).first();
+    await filter.fill('packets > 1');
+    await filter.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('filter='));
+    await page.getByLabel('Group by').selectOption({ index: 1 });
+    await page.getByRole('button', { name: '15 m', exact: true }).click();
+    assert.match(await hash(), /since=15m/);
+    await page.goBack();
+    assert.doesNotMatch(await hash(), /since/);
+    assert.match(await hash(), /group=/);
+    await page.goBack();
+    assert.doesNotMatch(await hash(), /group/);
+    assert.equal(await filter.inputValue(), 'packets > 1');
+    await page.goBack();
+    assert.equal(await hash(), '#/flows');
+    assert.equal(await filter.inputValue(), '');
+    await page.goForward();
+    assert.equal(await filter.inputValue(), 'packets > 1');
+    await ready(page);
   },
 
   async 'a name that is markup stays a text'() {
