@@ -54,6 +54,15 @@ await run({
     await there(page, shown);
   },
 
+  async 'who may only read sees that nothing can be silenced'() {
+    const page = await fresh();
+    await page.goto(`${base}#/alerts`);
+    await logIn(page, token);
+    await page.waitForFunction(() => /operator may read only: this needs the role operate/.test(document.querySelector('main')?.textContent));
+    assert.ok(await page.getByRole('button', { name: 'Silence', exact: true }).isDisabled());
+    expected(page);
+  },
+
   async 'no link leads to another host'() {
     for (const hash of ['#https://example.com/', '#//example.com/', '#/../../x', '#@example.com', '#?next=https://example.com/']) {
       const page = await fresh();

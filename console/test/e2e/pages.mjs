@@ -83,6 +83,22 @@ await run({
     assert.deepEqual(await at(page), fitted);
   },
 
+  async 'two fingers make the topology larger'() {
+    const page = await open('#/topology', { viewport: { width: 390, height: 844 }, hasTouch: true });
+    const fingers = await page.context().newCDPSession(page);
+    const box = await page.locator('.stage').boundingBox();
+    const [x, y] = [box.x + box.width / 2, box.y + Math.min(box.height, 844 - box.y) / 2];
+    const before = Number(await page.getAttribute('canvas', 'data-zoom'));
+    const touch = (type, apart) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: apart === undefined ? [] : [{ x: x - apart, y, id: 0 }, { x: x + apart, y, id: 1 }] });
+    await touch('touchStart', 30);
+    for (const apart of [40, 50, 60]) await touch('touchMove', apart);
+    await touch('touchEnd');
+    await page.waitForFunction(() => location.hash.includes('view='));
+    const ratio = Number(await page.getAttribute('canvas', 'data-zoom')) / before;
+    assert.ok(ratio > 1.9 && ratio < 2.1, `${ratio} times larger, with fingers twice as far apart`);
+    assert.doesNotMatch(await page.evaluate(() => location.hash), /node=|link=/);
+  },
+
   async 'Back takes back what was chosen'() {
     const page = await open('#/flows');
     const hash = () => page.evaluate(() => location.hash);
@@ -105,6 +121,24 @@ await run({
     await page.goForward();
     assert.equal(await filter.inputValue(), 'packets > 1');
     await ready(page);
+  },
+
+  async 'on paper there is what the page says, in light colours'() {
+    const page = await open('#/overview', { colorScheme: 'dark' });
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('header').isVisible(), false);
+    assert.ok(await page.locator('main h1').isVisible());
+    const [ink, paper] = await page.evaluate(() => {
+      const style = getComputedStyle(document.body);
+      return [style.color, style.backgroundColor].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((sum, n) => sum + Number(n), 0));
+    });
+    assert.ok(ink < 200 && paper > 600, `${ink} on ${paper}`);
+  },
+
+  async 'what is chosen can be seen where the system chooses the colours'() {
+    const page = await open('#/topology', { forcedColors: 'active' });
+    const colour = (pressed) => page.locator(`[aria-label="Colour of links"] button[aria-pressed=${pressed}]`).first().evaluate((button) => getComputedStyle(button).backgroundColor);
+    assert.notEqual(await colour(true), await colour(false));
   },
 
   async 'a name that is markup stays a text'() {
