@@ -27,6 +27,8 @@ var errBehind = errors.New("want one SELECT statement, and nothing behind its se
 func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
+	ctx, stop := s.watchMemory(ctx)
+	defer stop()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, trouble(ctx, err)
@@ -35,7 +37,7 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 	if err := checkStatement(ctx, conn, statement); err != nil {
 		return nil, err
 	}
-	if err := checkStatement(ctx, conn, limited(statement, limit)); err != nil {
+	if _, err := parse(ctx, conn, limited(statement, limit)); err != nil {
 		if ctx.Err() != nil || s.ctx.Err() != nil {
 			return nil, err
 		}
@@ -64,12 +66,26 @@ func limited(statement string, limit int) string {
 	return "SELECT * FROM (\n" + statement + "\n) LIMIT " + strconv.Itoa(limit+1)
 }
 
-// checkStatement lets DuckDB parse the statement and looks at what it is.
+// checkStatement refuses a statement that may do harm.
 func checkStatement(ctx context.Context, conn *sql.Conn, statement string) error {
-	var text string
-	err := conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)", statement).Scan(&text)
+	tree, err := parse(ctx, conn, statement)
 	if err != nil {
-		return trouble(ctx, err)
+		return err
+	}
+	for _, check := range []func(any) error{checkFunctions, checkCollected, checkGrowth} {
+		if err := check(tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse lets DuckDB parse one SELECT statement, and returns its tree.
+func parse(ctx context.Context, conn *sql.Conn, statement string) (tree any, err error) {
+	var text string
+	err = conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)", statement).Scan(&text)
+	if err != nil {
+		return nil, trouble(ctx, err)
 	}
 	var parsed struct {
 		Error      bool              `json:"error"`
@@ -78,25 +94,19 @@ func checkStatement(ctx context.Context, conn *sql.Conn, statement string) error
 		Statements []json.RawMessage `json:"statements"`
 	}
 	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
-		return err
+		return nil, err
 	}
 	if parsed.Error {
 		if parsed.Type == "not implemented" { // any statement but SELECT
-			return errStatement
+			return nil, errStatement
 		}
-		return errors.New(oneLine(errors.New(parsed.Message)))
+		return nil, errors.New(oneLine(errors.New(parsed.Message)))
 	}
 	if len(parsed.Statements) != 1 {
-		return errStatement
+		return nil, errStatement
 	}
-	var tree any
-	if err := json.Unmarshal(parsed.Statements[0], &tree); err != nil {
-		return err
-	}
-	if err := checkFunctions(tree); err != nil {
-		return err
-	}
-	return checkGrowth(tree)
+	err = json.Unmarshal(parsed.Statements[0], &tree)
+	return tree, err
 }
 
 // checkFunctions refuses functions in FROM that are not in tableFunctions.

@@ -11,7 +11,7 @@ var allowedFunctions = setOf(`
 	array_aggr array_aggregate array_apply array_cat array_concat array_contains array_cosine_distance
 	array_cosine_similarity array_cross_product array_distance array_distinct array_dot_product array_extract array_filter
 	array_grade_up array_has array_has_all array_has_any array_indexof array_inner_product array_intersect array_length
-	array_negative_dot_product array_negative_inner_product array_position array_reduce array_reverse_sort array_select
+	array_negative_dot_product array_negative_inner_product array_position array_reduce array_reverse_sort
 	array_slice array_sort array_to_json array_transform array_unique array_value array_where array_zip ascii asin asinh
 	atan atan2 atanh base64 bin bit_count bit_length bit_position cardinality cbrt ceil ceiling century char_length
 	character_length chr concat concat_ws contains cos cosh cot current_date current_localtime current_localtimestamp
@@ -27,7 +27,7 @@ var allowedFunctions = setOf(`
 	list_concat list_contains list_cosine_distance list_cosine_similarity list_distance list_distinct list_dot_product
 	list_element list_extract list_filter list_grade_up list_has list_has_all list_has_any list_indexof list_inner_product
 	list_intersect list_negative_dot_product list_negative_inner_product list_pack list_position list_reduce
-	list_reverse_sort list_select list_slice list_sort list_transform list_unique list_value list_where list_zip ln log
+	list_reverse_sort list_slice list_sort list_transform list_unique list_value list_where list_zip ln log
 	log10 log2 lower lpad ltrim make_date make_time make_timestamp make_timestamp_ms make_timestamp_ns make_timestamptz map
 	map_concat map_contains map_entries map_extract map_extract_value map_from_entries map_keys map_values md5 md5_number
 	microsecond millennium millisecond minute mismatches mod month monthname multiply nanosecond nextafter nfc_normalize

@@ -36,7 +36,8 @@ var (
 	}
 	// Functions that call the aggregate of that name with the elements of a list.
 	aggregatingFunctions = []string{"aggregate", "list_aggr", "list_aggregate", "array_aggr", "array_aggregate"}
-	lambdaFunctions      = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply", "list_reduce", "array_reduce", "reduce"}
+	reducingFunctions    = []string{"list_reduce", "array_reduce", "reduce"}
+	lambdaFunctions      = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply"}
 )
 
 // A growth finds out how many times as long as what is stored the values of a statement can become.
@@ -172,6 +173,8 @@ func (g *growth) expression(e map[string]any) float64 {
 	case e["class"] == "CAST" && elements(e["cast_type"]) > longestArray:
 		g.refusef("arrays of more than %d elements are not allowed: cast to a list, such as INTEGER[]", longestArray)
 		return 1
+	case e["class"] == "LAMBDA":
+		return g.node(e["expr"])
 	case e["class"] != "FUNCTION" && e["class"] != "WINDOW":
 		return most()
 	case !allowedFunctions[name]:
@@ -220,7 +223,7 @@ func (g *growth) expression(e map[string]any) float64 {
 			return 2 * maxGrowth // by what somebody else has chosen
 		}
 		return g.node(children[0]) * float64(1+len(text))
-	case slices.Contains(lambdaFunctions, name):
+	case slices.Contains(lambdaFunctions, name), slices.Contains(reducingFunctions, name):
 		for _, child := range children {
 			if lambda, ok := child.(map[string]any); ok && lambda["class"] == "LAMBDA" && usesOthers(lambda["expr"], lambda["lhs"]) {
 				return 2 * maxGrowth // each element could be as long as a list
@@ -228,7 +231,11 @@ func (g *growth) expression(e map[string]any) float64 {
 		}
 		defer func(short bool) { g.short = short }(g.short)
 		g.short = true // elements are
-		return most()
+		n := most()
+		if n > g.inner && slices.Contains(reducingFunctions, name) {
+			return 2 * maxGrowth // each turn makes the value longer
+		}
+		return n
 	}
 	return most() * max(1, lengtheningFunctions[name])
 }

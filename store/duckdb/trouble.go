@@ -12,6 +12,9 @@ import (
 
 // trouble is the error of a query, in one line: one of those of package store, or else what is wrong with the query.
 func trouble(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, store.ErrTooLarge) {
+		return cause
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", store.ErrTooLong, ctx.Err())
 	}

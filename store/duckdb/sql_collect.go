@@ -1,0 +1,80 @@
+package duckdb
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// collectingFunctions are aggregates that put the values of all rows of a group into one value, which can be as long as a table.
+var collectingFunctions = []string{"array_agg", "group_concat", "json_group_array", "json_group_object", "list", "listagg", "string_agg"}
+
+// hashingFunctions look at a list by a table of its elements, in memory that DuckDB does not count.
+var hashingFunctions = []string{
+	"list_distinct", "array_distinct", "list_unique", "array_unique", "list_intersect", "array_intersect", "list_has_all", "array_has_all", "list_has_any", "array_has_any", "@>", "<@", "&&",
+	"list_mode", "list_entropy", "list_histogram",
+}
+
+// errCollected is what may not be done with the long values of collectingFunctions: each row could have one of them, and DuckDB computes 2048 rows
+// at once, in memory that it does not count.
+var errCollected = errors.New("lists and texts of many rows (list, string_agg and the like) are not allowed in joins, windows, expressions or beside unnest: " +
+	"put them together in the outermost SELECT")
+
+var errHashed = errors.New("functions such as list_distinct are not allowed in a statement that puts lists together from many rows: write list(DISTINCT x), or group by it")
+
+// checkCollected refuses a statement in which values that are put together from many rows could come to be in many rows.
+func checkCollected(statement any) error {
+	c := collected{}
+	c.look(statement, 0)
+	if c.any && c.hashed {
+		return errHashed
+	}
+	if c.copied || c.inner && c.multiplied {
+		return errCollected
+	}
+	return nil
+}
+
+// collected is what a statement has.
+type collected struct {
+	any        bool // rows are put together
+	hashed     bool // lists are looked at by their elements
+	inner      bool // a SELECT within another puts rows together
+	multiplied bool // rows or values are joined, unnested, or looked at in windows
+	copied     bool // what is put together is given to each row
+}
+
+// look goes through a tree that is in so many SELECTs.
+func (c *collected) look(tree any, depth int) {
+	switch tree := tree.(type) {
+	case []any:
+		for _, child := range tree {
+			c.look(child, depth)
+		}
+	case map[string]any:
+		name, _ := tree["function_name"].(string)
+		collects := slices.Contains(collectingFunctions, strings.ToLower(name))
+		switch {
+		case tree["class"] == "CONSTANT":
+			return
+		case tree["class"] == "WINDOW":
+			c.multiplied = true
+			c.copied = c.copied || collects
+		case tree["class"] == "FUNCTION" && strings.EqualFold(name, "unnest"), tree["type"] == "JOIN", tree["type"] == "RECURSIVE_CTE_NODE":
+			c.multiplied = true
+		case tree["type"] == "SELECT_NODE":
+			depth++
+		}
+		c.any = c.any || collects
+		c.hashed = c.hashed || slices.Contains(hashingFunctions, strings.ToLower(name))
+		c.inner = c.inner || collects && depth > 1
+		if tree["class"] == "SUBQUERY" {
+			within := collected{}
+			within.look(tree["subquery"], 1)
+			c.copied = c.copied || within.inner
+		}
+		for _, child := range tree {
+			c.look(child, depth)
+		}
+	}
+}
