@@ -42,6 +42,7 @@ type checks struct {
 
 	refused      [len(refusals)]atomic.Uint64
 	failedLogins atomic.Uint64
+	defects      atomic.Uint64  // that requests met
 	say          rate.Sometimes // log lines about strangers
 }
 
@@ -57,6 +58,7 @@ func newChecks(cfg Config) *checks {
 func (c *checks) before(h http.Handler) http.Handler {
 	steps := []func(next http.Handler) http.Handler{
 		c.headers,      // what keeps browsers safe is on every answer
+		c.panics,       // of all that follows
 		c.length,       // of path and query
 		c.host,         // pages of other sites: reading
 		c.origin,       // pages of other sites: changing
@@ -225,7 +227,7 @@ func (c *checks) audit(next http.Handler) http.Handler {
 	})
 }
 
-// A statusWriter keeps the status of an answer.
+// A statusWriter keeps the status of an answer, 0 or another that it began with until the answer begins.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -234,6 +236,13 @@ type statusWriter struct {
 func (w *statusWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
 }
 
 // Unwrap lets http.ResponseController reach what is below.

@@ -88,12 +88,9 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 }
 
 // flowNow returns a flow of the tables.
-func (h *handler) flowNow(ctx context.Context, hash uint64) (*telemetry.Flow, bool) {
-	if !h.lists.take(ctx) {
-		return nil, false
-	}
-	defer h.lists.leave()
-	return h.findFlow(hash)
+func (h *handler) flowNow(ctx context.Context, hash uint64) (flow *telemetry.Flow, found bool) {
+	h.lists.during(ctx, func() { flow, found = h.findFlow(hash) })
+	return flow, found
 }
 
 // findFlow is flowNow for who may look already.

@@ -23,17 +23,17 @@ const (
 // places are for those who gather an answer.
 type places chan struct{}
 
-// take waits for a place; false: ctx is done before there is one.
-func (p places) take(ctx context.Context) bool {
+// during calls f while it has a place; false: ctx is done before there is one.
+func (p places) during(ctx context.Context, f func()) bool {
 	select {
 	case p <- struct{}{}:
+		defer func() { <-p }()
+		f()
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
-
-func (p places) leave() { <-p }
 
 // handler is the http.Handler of New.
 type handler struct {

@@ -70,11 +70,11 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
 	defer cancel()
-	if !h.pasts.take(ctx) {
+	var found *store.Answer
+	var err error
+	if !h.pasts.during(ctx, func() { found, err = h.cfg.History(ctx, &q) }) {
 		return
 	}
-	found, err := h.cfg.History(ctx, &q)
-	h.pasts.leave()
 	if err != nil {
 		storeProblem(ctx, err).write(w)
 		return

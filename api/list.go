@@ -93,17 +93,21 @@ func (h *handler) list(find finder) http.HandlerFunc {
 		if asksPast(p) {
 			places = h.pasts
 		}
-		if !places.take(r.Context()) {
+		var a answer
+		var problem *Problem
+		var now time.Time
+		// The place is left before writing: a client that reads slowly must not keep others from asking.
+		if !places.during(r.Context(), func() {
+			now = h.cfg.Now().UTC()
+			ctx, cancel := context.WithTimeout(r.Context(), queryTime)
+			defer cancel()
+			a, problem = find(ctx, p)
+			if problem == nil && !a.past {
+				a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
+			}
+		}) {
 			return
 		}
-		now := h.cfg.Now().UTC()
-		ctx, cancel := context.WithTimeout(r.Context(), queryTime)
-		a, problem := find(ctx, p)
-		cancel()
-		if problem == nil && !a.past {
-			a.more = append([]member{{"completeness", h.cfg.Collector.Completeness()}}, a.more...)
-		}
-		places.leave() // before writing: a client that reads slowly must not keep others from asking
 		if problem != nil {
 			problem.write(w)
 			return

@@ -8,6 +8,7 @@ func (c *checks) Describe(ch chan<- *prometheus.Desc) {
 	ch <- httpFailedLoginsDesc
 	ch <- httpSessionsDesc
 	ch <- httpConnectionsRefusedDesc
+	ch <- httpDefectsDesc
 }
 
 // Collect implements prometheus.Collector.
@@ -16,6 +17,7 @@ func (c *checks) Collect(ch chan<- prometheus.Metric) {
 		counter(ch, httpRefusedDesc, c.refused[why].Load(), reason)
 	}
 	counter(ch, httpConnectionsRefusedDesc, c.cfg.RefusedConnections())
+	counter(ch, httpDefectsDesc, c.defects.Load())
 	counter(ch, httpFailedLoginsDesc, c.failedLogins.Load())
 	sessions := 0
 	if c.guard.Sessions != nil {

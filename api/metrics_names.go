@@ -64,6 +64,7 @@ var (
 
 	httpRefusedDesc = desc("http_refused_total", "HTTP requests that were refused before anything was looked up: url_too_long, wrong_host, "+
 		"cross_origin, too_often, too_many, not_logged_in, not_allowed, body_too_large.", "reason")
+	httpDefectsDesc            = desc("http_defects_total", "HTTP requests that met a defect of the server, which its log tells.")
 	httpConnectionsRefusedDesc = desc("http_connections_refused_total", "Connections that were closed because their client had too many.")
 	httpFailedLoginsDesc       = desc("http_failed_logins_total", "Tokens given that are not valid.")
 	httpSessionsDesc           = desc("http_sessions", "Browsers that are logged in.")

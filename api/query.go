@@ -40,12 +40,12 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
 	defer cancel()
-	if !h.statements.take(ctx) {
+	var a *store.Answer
+	var err error
+	if !h.statements.during(ctx, func() { a, err = h.cfg.SQL(ctx, statement, limit) }) {
 		newProblem(http.StatusServiceUnavailable, "other queries took all the time").write(w)
 		return
 	}
-	a, err := h.cfg.SQL(ctx, statement, limit)
-	h.statements.leave()
 	if err != nil {
 		problem := storeProblem(ctx, err)
 		if problem.Status == http.StatusBadRequest {

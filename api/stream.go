@@ -125,12 +125,12 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 		}
 		told := map[string]time.Time{} // the latest report about the flows that were sent, or need not be, in the last look
 		return func() error {
-			if !h.gathering.take(r.Context()) {
+			q.After, q.Limit = max(0, int64(newest)-flowOverlap.Nanoseconds()), limit+len(told)
+			var flows []telemetry.Flow // the latest first
+			var total int
+			if !h.gathering.during(r.Context(), func() { flows, total = h.cfg.Collector.Flows(q) }) {
 				return r.Context().Err()
 			}
-			q.After, q.Limit = max(0, int64(newest)-flowOverlap.Nanoseconds()), limit+len(told)
-			flows, total := h.cfg.Collector.Flows(q) // the latest first
-			h.gathering.leave()
 			now := make(map[string]time.Time, len(flows))
 			n := 0
 			for i := range flows {

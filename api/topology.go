@@ -35,30 +35,32 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 	if past {
 		places = h.pasts
 	}
-	if !places.take(r.Context()) {
-		return
-	}
-	now := h.cfg.Now().UTC()
-	if past {
-		t, problem := h.pastTopology(r.Context(), there, counted)
-		places.leave()
-		if problem != nil {
-			problem.write(w)
+	var t *telemetry.Topology
+	var problem *Problem
+	var now time.Time
+	if !places.during(r.Context(), func() {
+		now = h.cfg.Now().UTC()
+		if past {
+			t, problem = h.pastTopology(r.Context(), there, counted)
 			return
 		}
-		if match != nil {
-			selectNodes(t, match)
-		}
-		since, until := counted.since.UTC(), counted.until.UTC()
-		writeAnswer(w, Topology{Head{GeneratedAt: now, Total: len(t.Nodes)}, &since, &until, *t})
+		t = new(h.cfg.Collector.Topology())
+	}) {
 		return
 	}
-	t := h.cfg.Collector.Topology()
-	places.leave()
-	if match != nil {
-		selectNodes(&t, match)
+	if problem != nil {
+		problem.write(w)
+		return
 	}
-	writeAnswer(w, Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: t})
+	if match != nil {
+		selectNodes(t, match)
+	}
+	answer := Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: *t}
+	if past {
+		since, until := counted.since.UTC(), counted.until.UTC()
+		answer.Since, answer.Until = &since, &until
+	}
+	writeAnswer(w, answer)
 }
 
 // A HostList answers GET /api/v1/hosts.

@@ -50,11 +50,11 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // nothing was written
 	rows, err := conn.QueryContext(ctx, limited(statement, limit))
 	if err != nil {
-		return nil, trouble(ctx, err)
+		return nil, statementTrouble(ctx, err)
 	}
 	answer, err := read(rows, limit)
 	if err != nil {
-		return nil, trouble(ctx, err)
+		return nil, statementTrouble(ctx, err)
 	}
 	return answer, nil
 }

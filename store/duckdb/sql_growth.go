@@ -209,6 +209,7 @@ func (g *growth) expression(e map[string]any) float64 {
 		n, ok := numberOf(children, 1)
 		if !ok || n > maxGrowth {
 			g.refuse(name, "length is no number up to %d", maxGrowth)
+			return 1
 		}
 		return g.node(children[0]) * max(1, n)
 	case name == "printf" || name == "format":

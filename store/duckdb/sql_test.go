@@ -136,6 +136,38 @@ func TestAllowedFunctions(t *testing.T) {
 	}
 }
 
+// A statement that DuckDB or its driver cannot answer says nothing of the store.
+func TestSQLCannot(t *testing.T) {
+	s := open(t, nil)
+	for _, statement := range []string{
+		"SELECT lpad()", "SELECT rpad()", "SELECT repeat()", "SELECT printf()", "SELECT replace()", "SELECT list_aggregate()", "SELECT array_to_string()", "SELECT list_transform()", "SELECT max()",
+		"SELECT row(64)", "SELECT unnest((now() / TIMESTAMP 'infinity'), sum(1e308)) FROM events",
+	} {
+		if _, err := s.SQL(t.Context(), statement, 3); err == nil || errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}
+
+// No statement brings down what looks at it before DuckDB executes it.
+func FuzzStatement(f *testing.F) {
+	s := open(f, nil)
+	conn, err := s.db.Conn(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { conn.Close() })
+	for _, statement := range []string{
+		"SELECT lpad()", "SELECT list_transform([1], x -> x || 'a')", "WITH a AS (SELECT 1) SELECT * FROM a JOIN range(3) ON true", "SELECT list(x) OVER () FROM events", "SELECT ARRAY(SELECT 1)",
+		"SELECT max(packets, 3), format('{}', 1), replace('a', 'b', 'c') FROM flows_10s", "SELECT CAST(NULL AS STRUCT(a INTEGER[3])[])", "SELECT ?", "VALUES (1)", "FROM events SELECT *", "SELECT 1; SELECT 2",
+	} {
+		f.Add(statement)
+	}
+	f.Fuzz(func(t *testing.T, statement string) {
+		_ = checkStatement(t.Context(), conn, statement)
+	})
+}
+
 // A time that no text of RFC 3339 has does not spoil the answer.
 func TestSQLTimes(t *testing.T) {
 	s := open(t, nil)

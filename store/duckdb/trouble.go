@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
@@ -33,4 +34,14 @@ func trouble(ctx context.Context, err error) error {
 		}
 	}
 	return fmt.Errorf("%w: %s", reason, oneLine(err))
+}
+
+// statementTrouble is trouble of a statement that somebody wrote: DuckDB meets defects of its own in some, and the driver knows no Go type for all
+// that can be selected. The store is well then.
+func statementTrouble(ctx context.Context, err error) error {
+	told, ok := errors.AsType[*duckdb.Error](err)
+	if ctx.Err() == nil && (ok && told.Type == duckdb.ErrorTypeInternal || !ok && strings.Contains(err.Error(), "API error")) {
+		return errors.New("this cannot be answered: " + oneLine(err))
+	}
+	return trouble(ctx, err)
 }

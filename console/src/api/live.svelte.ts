@@ -1,6 +1,6 @@
 import { untrack } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
-import { type ApiError, asApiError } from './client';
+import { type ApiError, asApiError, get } from './client';
 
 /** Whether the server answers, for the whole page. */
 class Connection {
@@ -9,8 +9,11 @@ class Connection {
   problem = $state('');
   /** the server's clock at the latest answer, ms since 1970 */
   now = $state<number | null>(null);
+  /** when the last answer or failure was, by performance.now */
+  heardAt = -Infinity;
 
   ok(generatedAt: string | undefined): void {
+    this.heardAt = performance.now();
     this.up = true;
     this.problem = '';
     const at = Date.parse(generatedAt ?? '');
@@ -18,6 +21,7 @@ class Connection {
   }
 
   failed(error: ApiError): void {
+    this.heardAt = performance.now();
     this.up = !unanswered(error);
     this.problem = this.up ? '' : error.message;
   }
@@ -33,6 +37,18 @@ class Pace {
 }
 
 export const pace = new Pace();
+
+const quietMs = 6000; // longer than until a question that failed is asked again, which knows more
+
+/** beat asks for a little where the page asks for nothing, so that it shows soon that the server is gone, or is there again. It returns what ends it. */
+export function beat(): () => void {
+  const timer = setInterval(() => {
+    if (document.hidden || performance.now() - connection.heardAt < quietMs) return;
+    connection.heardAt = performance.now();
+    get<{ generated_at: string }>('exporters', { limit: 1 }, undefined, quietMs).then((answer) => connection.ok(pace.held ? undefined : answer.generated_at), (error: ApiError) => connection.failed(error));
+  }, 1000);
+  return () => clearInterval(timer);
+}
 
 /** A refused question is an answer too: it is shown where it was asked. */
 const unanswered = (error: ApiError): boolean => error.status === 0 || error.status >= 500 || error.status === 429;

@@ -36,6 +36,17 @@ await run({
     page.problems = page.problems.filter((text) => !text.includes('ERR_'));
   },
 
+  async 'a page that asks for nothing shows that the server is gone, and is there again'() {
+    const page = await open('#/docs');
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await page.route('**/api/v1/**', (route) => route.abort());
+    await state(page, 'disconnected');
+    assert.match(await page.textContent('header ~ .problem'), /does not answer/);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    await state(page, 'live');
+    page.problems = page.problems.filter((text) => !text.includes('ERR_FAILED'));
+  },
+
   async 'no answer stops a page for good, whatever it is'() {
     const page = await open('#/alerts');
     for (const [hash, body] of [['overview', ''], ['flows', '{}'], ['drops', ''], ['docs', '{}'], ['explore?since=10m', '{}'], ['topology', '[1,2]'], ['latency?since=10m', 'null']]) {
