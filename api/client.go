@@ -89,6 +89,7 @@ type Query struct {
 	At           string // of nodes, ports, links and the topology: a time or how long ago, instead of now
 	Since, Until string // a time or how long ago: of loss, and of lists of a time range (see Client.FlowHistory)
 	GroupBy      string // of a time range: names of fields, with commas
+	Together     bool   // of a time range: all in one record, whatever GroupBy is
 	Interval     string // of a time range: length of its pieces
 	Cursor       string // Head.Next of the answer before
 	Intervals    bool   // of loss: list them too
@@ -108,6 +109,9 @@ func (q *Query) encode() string {
 		if value != "" {
 			values.Set(name, value)
 		}
+	}
+	if q.Together {
+		values.Set("group_by", "")
 	}
 	if q.Open {
 		values.Set("open", "true")

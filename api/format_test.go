@@ -197,7 +197,7 @@ func TestNotAcceptable(t *testing.T) {
 	h := New(remembered(t))
 	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet, application/vnd.apache.arrow.stream", "application/json"
 	for target, allowed := range map[string]string{
-		"nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
+		"events/stream": mediaStream, "flows/stream": mediaStream, "nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
 	} {
 		for _, header := range []string{"application/vnd.apache.arrow.file", "application/json;q=0", "text/html", "image/*"} {
 			w := ask(h, "GET", "/api/v1/"+target, accept(header))

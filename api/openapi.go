@@ -109,6 +109,9 @@ func (o *operation) describe(types *types) *huma.Operation {
 			for _, f := range formats[1:] {
 				response.Content[f.media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 			}
+			if o.path == reportsPath {
+				response.Content[mediaCapture] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+			}
 		}
 	}
 	return d

@@ -29,6 +29,7 @@ const (
 // counted.
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
+	p.accepted(r.Header, []format{{media: mediaStream}})
 	kinds, least := p.kinds(), p.severity()
 	is, _ := p.node(h.cfg.Collector.Names)
 	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
@@ -105,6 +106,7 @@ const flowOverlap = time.Second
 // since, at most limit of them; the others are counted.
 func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
+	p.accepted(r.Header, []format{{media: mediaStream}})
 	q := h.flowFilter(p)
 	limit := q.Limit
 	if problem := p.problem(); problem != nil {

@@ -1,6 +1,10 @@
 package filter
 
-import "unicode/utf8"
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
 
 // A like passes texts that match a pattern as a whole: % is any number of characters, _ is one, and a backslash takes the
 // meaning from what follows it.
@@ -62,12 +66,45 @@ func (l *like) holds(v Value, _ int64) bool {
 	return true
 }
 
+// sql avoids LIKE where there are many %: DuckDB tries each part of the text for each of them, which can take for ever.
 func (l *like) sql(w *writer, f *Field, column string) {
+	if l.wild() > 2 {
+		w.write("regexp_full_match(", column, ", ")
+		w.bind(f, FromText(l.regex()))
+		w.write(", 's')")
+		return
+	}
 	w.write(column, " LIKE ")
 	w.bind(f, FromText(l.pattern))
 	if l.escaped { // without it DuckDB can use the beginning of the pattern to skip parts of a table
 		w.write(` ESCAPE '\'`)
 	}
+}
+
+// wild is how many % the pattern has.
+func (l *like) wild() (n int) {
+	for _, g := range l.glyphs {
+		if g.special && g.r == '%' {
+			n++
+		}
+	}
+	return n
+}
+
+// regex is a regular expression that is the same as the pattern, if it has to match all of the text and . is any character.
+func (l *like) regex() string {
+	var b strings.Builder
+	for i, g := range l.glyphs {
+		switch {
+		case !g.special:
+			b.WriteString(regexp.QuoteMeta(string(g.r)))
+		case g.r == '_':
+			b.WriteByte('.')
+		case i == 0 || l.glyphs[i-1] != g:
+			b.WriteString(".*")
+		}
+	}
+	return b.String()
 }
 
 func (l *like) print(b []byte, negate bool) []byte {

@@ -44,6 +44,14 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%q: code %d, %s", text, code, errs)
 		}
 	}
+	for _, text := range []string{"", "# nothing\n", "---\n", "{}\n"} { // which says nothing
+		os.WriteFile(kinds, []byte(text), 0o600)
+		for _, do := range []string{"--check", "--dump"} {
+			if _, errs, code := runQuery(t, "config", do, "--config", kinds); code != 0 {
+				t.Errorf("%q: code %d, %s", text, code, errs)
+			}
+		}
+	}
 	for name, want := range map[string]string{"WAYBILL_MEMORI": "did you mean WAYBILL_MEMORY?", "WAYBILL_LISTNE": "did you mean WAYBILL_LISTEN?", "WAYBILL_SERVER": "", "WAYBILL_PORT": "", "WAYBILL_SERVICE_PORT": ""} {
 		t.Setenv(name, "1")
 		_, errs, code := runQuery(t, "config", "--check")

@@ -124,6 +124,9 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.stdout, c.stderr, c.args = cmd.OutOrStdout(), cmd.ErrOrStderr(), args
+			if cmd.Flags().Changed("group-by") && c.query.GroupBy == "" {
+				c.query.Together = true
+			}
 			if err := c.check(cmd.Flags().Changed("limit"), cmd.Flags().Changed("top")); err != nil {
 				return usageError{err}
 			}

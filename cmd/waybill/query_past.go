@@ -48,7 +48,7 @@ func (c *queryCommand[L, T]) checkPast() error {
 		return c.checkGrouped()
 	}
 	if c.query.Since == "" && c.query.Until == "" {
-		if c.query.GroupBy != "" || c.query.Interval != "" {
+		if c.query.GroupBy != "" || c.query.Together || c.query.Interval != "" {
 			return errors.New("--group-by and --interval are about a time range: add --since, for example --since 1h")
 		}
 		return nil
@@ -84,7 +84,7 @@ func (c *queryCommand[L, T]) checkGrouped() error {
 // isPast reports whether records are asked for: those of a time range, or groups.
 func (c *queryCommand[L, T]) isPast() bool {
 	if c.grouped != nil {
-		return c.query.GroupBy != "" || c.query.Interval != ""
+		return c.query.GroupBy != "" || c.query.Together || c.query.Interval != ""
 	}
 	return c.past != nil && (c.query.Since != "" || c.query.Until != "")
 }

@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -73,6 +77,28 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
+}
+
+// An empty --group-by asks for all in one record, and none for what is usual.
+func TestQueryTogether(t *testing.T) {
+	var asked url.Values
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = r.URL.Query()
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"flows":[]}`)
+	}))
+	defer s.Close()
+	for _, c := range []struct {
+		flags []string
+		want  bool
+	}{{nil, false}, {[]string{"--group-by", ""}, true}, {[]string{"--group-by="}, true}} {
+		if _, stderr, code := runQuery(t, append([]string{"flows", "--server", s.URL, "--since", "1h"}, c.flags...)...); code != 0 || asked.Has("group_by") != c.want {
+			t.Errorf("%v: code %d, %s, asked %v", c.flags, code, stderr, asked)
+		}
+	}
+	if _, stderr, code := runQuery(t, "flows", "--server", s.URL, "--group-by", ""); code != 2 || !strings.Contains(stderr, "add --since") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
 }
 
 // What does not go together is said in one line, with what to do, before any server is asked.

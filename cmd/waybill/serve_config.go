@@ -83,6 +83,9 @@ func (c *serveConfig) readFile(name string) error {
 	if err := yaml.Unmarshal(text, &all); err != nil {
 		return fmt.Errorf("%s: %s", name, configError(err))
 	}
+	if len(all) == 0 {
+		return nil // nothing is said; it would make c empty
+	}
 	if err := yaml.UnmarshalWithOptions(text, c, yamlDurations); err != nil {
 		return fmt.Errorf("%s: %s", name, configError(err))
 	}

@@ -18,7 +18,7 @@ import (
 // when it can be written again.
 func TestJournalFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
-	j, err := journal.Open(dir)
+	j, err := journal.Open(dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.Ev
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	j, err := journal.Open(journalDir(c.Data))
+	j, err := journal.Open(journalDir(c.Data), config.MinFree)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -28,8 +28,8 @@ test('an exporter that says nothing any more is silent, whatever was lost of it 
   const at = (s: number): number => Date.parse(second(s));
   expect(health(exporter, at(10))).toEqual({ level: 0, silent: false, says: 'complete' });
   expect(health(exporter, at(130))).toEqual({ level: 1, silent: true, says: 'silent, last report 2 min ago' });
-  expect(health({ ...exporter, lost: 35 }, at(10))).toEqual({ level: 2, silent: false, says: '35 datagrams lost since the start, 5.61 %' });
-  expect(health({ ...exporter, lost: 35 }, at(130))).toEqual({ level: 2, silent: true, says: 'silent, last report 2 min ago; 35 datagrams lost since the start, 5.61 %' });
+  expect(health({ ...exporter, lost: 35 }, at(10))).toEqual({ level: 2, silent: false, says: '35 datagrams lost since its first report, 5.61 %' });
+  expect(health({ ...exporter, lost: 35 }, at(130))).toEqual({ level: 2, silent: true, says: 'silent, last report 2 min ago; 35 datagrams lost since its first report, 5.61 %' });
   expect(health({ ...exporter, damaged: { truncated: 1 } }, at(130)).says).toMatch(/^silent.*; 1 datagram could not/);
   expect(health({ ...exporter, lost: null, loss_known: 'no: no numbers' }, at(130)).says).toBe('silent, last report 2 min ago; loss unknown: no numbers');
 });

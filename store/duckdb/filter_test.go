@@ -118,7 +118,7 @@ func randomFilter(g *rand.Rand, depth int) string {
 		}
 		return f.Name + " " + op + " (" + list + ")"
 	case "like", "not like":
-		return f.Name + " " + op + ` '%0_'`
+		return f.Name + " " + op + []string{` '%0_'`, ` '0%'`, ` '%0%0%1%'`, ` '%0_%0_%0%'`, ` '%0%%.0%1_'`}[g.IntN(5)]
 	case "~", "!~":
 		return f.Name + " " + op + ` '^0+[1-3]$'`
 	default:

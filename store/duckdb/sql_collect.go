@@ -9,10 +9,13 @@ import (
 // collectingFunctions are aggregates that put the values of all rows of a group into one value, which can be as long as a table.
 var collectingFunctions = []string{"array_agg", "group_concat", "json_group_array", "json_group_object", "list", "listagg", "string_agg"}
 
-// hashingFunctions look at a list by a table of its elements, in memory that DuckDB does not count.
-var hashingFunctions = []string{
+// costlyFunctions look for each part of a value in another, or keep a table of its parts in memory that DuckDB does not count. A value as long as a
+// table would keep them busy for hours, and nothing could stop them.
+var costlyFunctions = []string{
 	"list_distinct", "array_distinct", "list_unique", "array_unique", "list_intersect", "array_intersect", "list_has_all", "array_has_all", "list_has_any", "array_has_any", "@>", "<@", "&&",
-	"list_mode", "list_entropy", "list_histogram",
+	"list_mode", "list_entropy", "list_histogram", "list_position", "array_position", "list_indexof", "array_indexof", "list_contains", "array_contains", "list_has", "array_has", "json_contains",
+	"contains", "instr", "position", "strpos", "replace", "translate", "trim", "ltrim", "rtrim", "~~", "!~~", "~~*", "!~~*", "~~~",
+	"string_split", "split", "str_split", "string_to_array", "string_split_regex", "str_split_regex", "regexp_split_to_array", "regexp_extract_all", "split_part",
 }
 
 // errCollected is what may not be done with the long values of collectingFunctions: each row could have one of them, and DuckDB computes 2048 rows
@@ -20,14 +23,15 @@ var hashingFunctions = []string{
 var errCollected = errors.New("lists and texts of many rows (list, string_agg and the like) are not allowed in joins, windows, expressions or beside unnest: " +
 	"put them together in the outermost SELECT")
 
-var errHashed = errors.New("functions such as list_distinct are not allowed in a statement that puts lists together from many rows: write list(DISTINCT x), or group by it")
+var errCostly = errors.New("functions such as list_distinct, contains and replace are not allowed for lists and texts of many rows (list, string_agg and the like): " +
+	"use them before rows are put together, or write list(DISTINCT x)")
 
 // checkCollected refuses a statement in which values that are put together from many rows could come to be in many rows.
 func checkCollected(statement any) error {
 	c := collected{}
 	c.look(statement, 0)
-	if c.any && c.hashed {
-		return errHashed
+	if c.searched || c.costly > 0 && c.costly < c.deepest {
+		return errCostly
 	}
 	if c.copied || c.inner && c.multiplied {
 		return errCollected
@@ -37,8 +41,9 @@ func checkCollected(statement any) error {
 
 // collected is what a statement has.
 type collected struct {
-	any        bool // rows are put together
-	hashed     bool // lists are looked at by their elements
+	searched   bool // one of costlyFunctions has such a value
+	costly     int  // in how many SELECTs the outermost of costlyFunctions is; 0: there is none
+	deepest    int  // in how many SELECTs the innermost is that puts rows together
 	inner      bool // a SELECT within another puts rows together
 	multiplied bool // rows or values are joined, unnested, or looked at in windows
 	copied     bool // what is put together is given to each row
@@ -65,8 +70,17 @@ func (c *collected) look(tree any, depth int) {
 		case tree["type"] == "SELECT_NODE":
 			depth++
 		}
-		c.any = c.any || collects
-		c.hashed = c.hashed || slices.Contains(hashingFunctions, strings.ToLower(name))
+		if collects {
+			c.deepest = max(c.deepest, depth)
+		}
+		if slices.Contains(costlyFunctions, strings.ToLower(name)) {
+			within := collected{}
+			within.look(tree["children"], depth)
+			c.searched = c.searched || within.deepest > 0
+			if c.costly == 0 || depth < c.costly {
+				c.costly = depth
+			}
+		}
 		c.inner = c.inner || collects && depth > 1
 		if tree["class"] == "SUBQUERY" {
 			within := collected{}

@@ -36,8 +36,10 @@ var (
 	}
 	// Functions that call the aggregate of that name with the elements of a list.
 	aggregatingFunctions = []string{"aggregate", "list_aggr", "list_aggregate", "array_aggr", "array_aggregate"}
-	reducingFunctions    = []string{"list_reduce", "array_reduce", "reduce"}
-	lambdaFunctions      = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply"}
+	// Functions that try each part of a text for each % of a pattern, and so take forever for some; LIKE without _ does not.
+	patternFunctions  = []string{"~~", "!~~", "~~*", "!~~*", "~~~", "like_escape", "ilike_escape", "not_like_escape", "not_ilike_escape"}
+	reducingFunctions = []string{"list_reduce", "array_reduce", "reduce"}
+	lambdaFunctions   = []string{"list_transform", "list_apply", "array_transform", "array_apply", "apply"}
 )
 
 // A growth finds out how many times as long as what is stored the values of a statement can become.
@@ -212,6 +214,12 @@ func (g *growth) expression(e map[string]any) float64 {
 			return 1
 		}
 		return g.node(children[0]) * max(1, n)
+	case slices.Contains(patternFunctions, name):
+		pattern, ok := textOf(children, 1)
+		if wild := strings.Count(pattern, "%") + strings.Count(pattern, "*"); !ok || wild > 2 && (name != "~~" && name != "!~~" || strings.Contains(pattern, "_")) {
+			g.refusef("patterns of LIKE, ILIKE and GLOB are not allowed that are no text, or have more than two %% or *: regexp_matches takes others")
+		}
+		return most()
 	case name == "printf" || name == "format":
 		text, ok := textOf(children, 0)
 		if !ok || longWidth.MatchString(text) {

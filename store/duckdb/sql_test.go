@@ -84,6 +84,8 @@ func TestSQLGrowth(t *testing.T) {
 		"SELECT len(list(start) OVER ()) FROM flows_10s", "SELECT (SELECT list(start) FROM flows_10s), path FROM events", "SELECT ARRAY(SELECT start FROM flows_10s), path FROM events",
 		"SELECT max(len(list_append(l, i))) FROM range(9) t(i), (SELECT list(r) AS l FROM range(9) x(r))", "WITH a AS (SELECT string_agg(path, '') AS s FROM events) SELECT concat(s, i) FROM a JOIN range(9) b(i) ON true",
 		"SELECT l, unnest(l) FROM (SELECT list(start) AS l FROM flows_10s)", "SELECT max(l) OVER () FROM (SELECT node, array_agg(start) AS l FROM hops_1s GROUP BY node)",
+		"SELECT levenshtein(path, path) FROM events", "SELECT contains(string_agg(path, ''), string_agg(path, 'a')) FROM events", "SELECT replace(s, 'a', 'b') FROM (SELECT string_agg(path, '') AS s FROM events)",
+		"SELECT path ILIKE '%a%a%a%' FROM events", "SELECT path LIKE '%a_%a_%a_%' FROM events", "SELECT path GLOB '*a*a*a*' FROM events", "SELECT path LIKE path FROM events", "SELECT path NOT LIKE '%a%\\_%a%' ESCAPE '\\' FROM events",
 		"SELECT list_reduce(['a', 'b', 'c'], (x, y) -> x || x)", "SELECT list_select(['a'], [1, 1])", "SELECT len(list_distinct(list(start))) FROM flows_10s", "SELECT list_mode(list(start)) FROM flows_10s",
 		"SELECT (SELECT x || x FROM (SELECT bin(bin(bin(path))) AS x FROM events)) AS y", "SELECT count(*) FROM events WHERE length(bin(bin(bin(path)))) > 3",
 	} {
@@ -109,6 +111,7 @@ func TestSQLGrowth(t *testing.T) {
 		"SELECT lag(packets) OVER (PARTITION BY flow ORDER BY start), ntile(4) OVER (ORDER BY bytes), sum(packets) FILTER (WHERE drops > 0) OVER () FROM flows_10s",
 		"SELECT list_reduce([1, 2, 3], (x, y) -> x + y), list_distinct(node), list_has_any(node, [1, 2]) FROM routes",
 		"SELECT a.node, list(b.port) FROM hops_1s a JOIN (SELECT egress_port AS port, node FROM queues_1s) b USING (node) GROUP BY a.node",
+		"SELECT node, string_agg(replace(path, '_', ' '), ', '), list_distinct([1, 1]) FROM events WHERE path LIKE '%lost%' AND path NOT ILIKE 'a_%' GROUP BY node", "SELECT path LIKE '%a%a%a%' FROM events",
 		"WITH a AS (SELECT node, list(DISTINCT egress_port) AS ports FROM hops_1s GROUP BY node) SELECT node, len(ports) FROM a ORDER BY 2",
 		"SELECT unnest([1, 2]), count(*), current_date, now() - INTERVAL 1 HOUR, nullif(1, 2), if(true, 1, 2), ifnull(NULL, 1), address(0, 1), count(*) FILTER (true), greatest(1, 2)",
 	} {

@@ -5,12 +5,10 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
-	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -63,13 +61,8 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 
 // room makes sure that there is room on the disk.
 func (s *Store) room() error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(s.config.Dir, &disk); err != nil {
-		return fmt.Errorf("store: %w", &os.PathError{Op: "statfs", Path: s.config.Dir, Err: err})
-	}
-	if free := int64(disk.Bavail) * disk.Bsize; free < s.config.MinFree {
-		return fmt.Errorf("store: %w: %d MiB are free in %s, and %d MiB stay free; make room or let the store keep less",
-			store.ErrFull, free>>20, s.config.Dir, s.config.MinFree>>20)
+	if err := store.Room(s.config.Dir, s.config.MinFree); err != nil {
+		return fmt.Errorf("store: %w", err)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func BenchmarkNote(b *testing.B) {
 			for i := range flows {
 				process(i)
 			}
-			j, err := Open(filepath.Join(b.TempDir(), "journal"))
+			j, err := Open(filepath.Join(b.TempDir(), "journal"), 0)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -34,6 +35,7 @@ var errFull = fmt.Errorf("the journal of an interval has reached %d MiB", maxFil
 // A Journal writes in a directory. Its methods are called by one goroutine, and do not wait for the disk.
 type Journal struct {
 	dir     string
+	minFree int64 // bytes that stay free on the disk
 	current *file
 	writing sync.WaitGroup
 
@@ -46,6 +48,7 @@ type Journal struct {
 type file struct {
 	startNs int64
 	path    string
+	minFree int64
 	buffer  bytes.Buffer
 	encoder *gob.Encoder
 	size    int
@@ -55,12 +58,12 @@ type file struct {
 	removed bool // guarded by the lock of the Journal
 }
 
-// Open makes the directory if there is none. Recover is called before.
-func Open(dir string) (*Journal, error) {
+// Open makes the directory if there is none. Recover is called before. With less than minFree bytes free on the disk nothing is noted.
+func Open(dir string, minFree int64) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return &Journal{dir: dir}, nil
+	return &Journal{dir: dir, minFree: minFree}, nil
 }
 
 // Busy reports whether what was noted last is still on its way to the disk: nothing can be noted meanwhile.
@@ -75,7 +78,7 @@ func (j *Journal) Note(r *telemetry.SoFar) error {
 	j.writing.Wait()
 	if j.current == nil || j.current.startNs != r.StartNs {
 		j.end()
-		j.current = &file{startNs: r.StartNs, path: filepath.Join(j.dir, prefix+strconv.FormatInt(r.StartNs, 10))}
+		j.current = &file{startNs: r.StartNs, path: filepath.Join(j.dir, prefix+strconv.FormatInt(r.StartNs, 10)), minFree: j.minFree}
 		j.current.encoder = gob.NewEncoder(&j.current.buffer)
 	}
 	f := j.current
@@ -130,6 +133,9 @@ func (f *file) write(frame []byte) error {
 }
 
 func (f *file) append(frame []byte) (err error) {
+	if err := store.Room(filepath.Dir(f.path), f.minFree); err != nil {
+		return err
+	}
 	if f.to == nil {
 		if f.to, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			return err

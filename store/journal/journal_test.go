@@ -112,7 +112,7 @@ func join(to, v *telemetry.Intervals) {
 // flow, although flows give way to others and change their paths, and looks in between give hops.
 func TestJournalIsWhatLookGives(t *testing.T) {
 	x := newTested()
-	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRecover(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, dir := newTested(), t.TempDir()
-			j, err := Open(filepath.Join(dir, "journal"))
+			j, err := Open(filepath.Join(dir, "journal"), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -257,7 +257,7 @@ func (broken) SQL(context.Context, string, int) (*store.Answer, error) {
 func TestRecoverBroken(t *testing.T) {
 	x := newTested()
 	x.run(time.Second)
-	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestDamaged(t *testing.T) {
 // journalOf is a journal with some notes.
 func journalOf(t testing.TB, notes int) []byte {
 	x := newTested()
-	j, err := Open(t.TempDir())
+	j, err := Open(t.TempDir(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func journalOf(t testing.TB, notes int) []byte {
 // TestFullDisk: what cannot be written is said, the file takes no more, and the next interval begins anew.
 func TestFullDisk(t *testing.T) {
 	x := newTested()
-	j, err := Open(filepath.Join(t.TempDir(), "journal"))
+	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,4 +379,25 @@ func FuzzRead(f *testing.F) {
 			t.Error("nothing")
 		}
 	})
+}
+
+// With less free on the disk than is to stay so, nothing is written.
+func TestMinFree(t *testing.T) {
+	dir := t.TempDir()
+	j, err := Open(dir, 1<<62)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &telemetry.SoFar{}
+	r.StartNs = 1
+	if err := j.Note(r); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Note(r); !errors.Is(err, store.ErrFull) {
+		t.Errorf("got %v", err)
+	}
+	j.Close()
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("got %v, %v", files, err)
+	}
 }

@@ -2,14 +2,11 @@ package ring
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/store"
 )
@@ -178,7 +175,7 @@ func (r *Ring) keep(b *block) {
 func (r *Ring) write(b *block) error {
 	b.seal()
 	n := int64(len(b.bytes))
-	if err := r.diskHasRoom(); err != nil {
+	if err := store.Room(r.config.Dir, r.config.MinFree); err != nil {
 		return err
 	}
 	if err := r.makeRoom(n + segmentHeader); err != nil {
@@ -253,18 +250,6 @@ func (r *Ring) makeRoom(n int64) error {
 		r.segments = slices.Delete(r.segments, 0, 1)
 		r.bytes -= s.size
 		r.removed++
-	}
-	return nil
-}
-
-// diskHasRoom says why the disk has no room.
-func (r *Ring) diskHasRoom() error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(r.config.Dir, &disk); err != nil {
-		return &os.PathError{Op: "statfs", Path: r.config.Dir, Err: err}
-	}
-	if free := int64(disk.Bavail) * int64(disk.Bsize); free < r.config.MinFree {
-		return fmt.Errorf("%w: %d MiB are free in %s, and %d MiB stay free", store.ErrFull, free>>20, r.config.Dir, r.config.MinFree>>20)
 	}
 	return nil
 }

@@ -1,15 +1,15 @@
 // The time range that all pages share. It is in the address, as since and until.
 import { connection } from '../api/live.svelte';
-import { href, route } from './route.svelte';
+import { route } from './route.svelte';
 import { parseSpan, spanParams, type Span } from './time';
 
 /** Pages that are never about now: the range that they are about if the address has none. */
 const usual: Record<string, Span> = { explore: { kind: 'last', ms: 3_600_000 } };
 
 class Range {
-  /** how many zooms lead here, which can be taken back: it is kept with the step in the history, and so after a reload. */
-  get #zooms(): number {
-    return (history.state as { zooms?: number } | null)?.zooms ?? 0;
+  /** the ranges that zooms came from, the last one last: they are kept with the step in the history, and so after a reload. */
+  get #zooms(): Span[] {
+    return (history.state as { zooms?: Span[] } | null)?.zooms ?? [];
   }
 
   get span(): Span {
@@ -46,25 +46,24 @@ class Range {
   }
 
   /** set chooses a range: a step in the history. */
-  set(span: Span): void {
+  set(span: Span, zooms: Span[] = []): void {
     const { since = '', until = '' } = spanParams(span);
-    route.change({ since, until });
+    const at = Date.parse(route.get('at')); // the moment of a replay
+    const inside = span.kind === 'fixed' ? at >= span.from && at < span.to : span.kind === 'last' && at >= (connection.now ?? Date.now()) - span.ms;
+    route.change({ since, until, at: inside ? route.get('at') : '' }, { zooms });
   }
 
-  /** zoom goes to a part of the range; the browser's Back, and back, return. */
+  /** zoom goes to a part of the range; back, and the browser's Back, return. */
   zoom(from: number, to: number): void {
     const whole = { from: Math.floor(Math.min(from, to) / 1000) * 1000, to: Math.ceil(Math.max(from, to) / 1000) * 1000 };
-    const zooms = this.#zooms + 1;
-    location.hash = href(route.page, { ...route.params, ...spanParams({ kind: 'fixed', ...whole }) });
-    history.replaceState({ zooms }, '');
+    this.set({ kind: 'fixed', ...whole }, [...this.#zooms, this.span]);
   }
 
   /** back takes the last zoom back, or else shows twice as much. */
   back(): void {
-    if (this.#zooms > 0) {
-      history.back();
-      return;
-    }
+    const zooms = this.#zooms;
+    const last = zooms.at(-1);
+    if (last) return this.set(last, zooms.slice(0, -1));
     const { from, to } = this.bounds;
     const half = (to - from) / 2;
     this.set({ kind: 'fixed', from: from - half, to: Math.min(to + half, connection.now ?? Date.now()) });

@@ -54,11 +54,11 @@ class Route {
     this.change({ [name]: value });
   }
 
-  /** change chooses several values at once, in one step. */
-  change(values: Values): void {
+  /** change chooses several values at once, in one step. What is kept with the step goes on: state, or what was kept with the one before. */
+  change(values: Values, state: unknown = history.state): void {
     const hash = href(this.#now.page, { ...this.params, ...values });
     if (hash === location.hash) return;
-    history.pushState(null, '', hash);
+    history.pushState(state, '', hash);
     this.#now = parse(hash);
   }
 

@@ -127,9 +127,11 @@ await run({
     for (const key of ['Home', 'Enter', 'End', 'Enter']) await page.keyboard.press(key);
     await page.waitForFunction(() => location.hash.includes('until='));
     await settled(page);
+    await page.getByLabel('Compare with').selectOption('before'); // a choice in between does not make it forget
+    await settled(page);
     await page.locator('canvas').focus();
     await page.keyboard.press('Escape');
-    await page.waitForFunction((to) => location.hash === to, `#/latency?${span}`);
+    await page.waitForFunction((to) => location.hash === to, `#/latency?${span}&compare=before`);
   },
 
   async 'other kinds: paths, flows, a hop'() {
@@ -402,6 +404,8 @@ await run({
     await page.evaluate((to) => { location.hash = to; }, `#/flow?src=${record.src}&dst=${record.dst}&sport=${record.src_port}&dport=${record.dst_port}&protocol=${record.protocol}&${span}`);
     await page.waitForFunction((packets) => document.querySelector('dl.facts dd')?.textContent === packets, record.packets.toLocaleString('en'));
     await page.waitForSelector('.lanes .label');
+    await page.evaluate((to) => { location.hash = to; }, `#/flow?id=${record.id}&${span}`); // and by its id alone
+    await page.waitForFunction((port) => document.querySelector('main h1').textContent.includes(port), String(record.dst_port));
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     page.problems = page.problems.filter((text) => !text.includes('404')); // datagrams are not kept
   },

@@ -69,6 +69,15 @@ await run({
     const minutes = (Date.parse(generated_at) - Date.parse(flow.last)) / 60_000;
     const said = await page.locator('[aria-label=Flows] tbody tr').first().locator('time').textContent();
     assert.match(said, minutes < 2 ? /^(now|[0-9]+ s ago)$/ : /^[0-9]+ min ago$/);
+    // A link that says a time by the time when it is opened.
+    const other = await open('#/flows?since=10m&until=5m', {}, () => {
+      const real = Date.now.bind(Date);
+      Date.now = () => real() + 10_800_000;
+    });
+    await other.waitForFunction(() => /since=20/.test(location.hash));
+    const since = Date.parse(new URLSearchParams((await other.evaluate(() => location.hash)).split('?')[1]).get('since'));
+    const now = Date.parse((await ask('flows?limit=1')).generated_at);
+    assert.ok(Math.abs(now - 600_000 - since) < 20_000, `${new Date(since).toISOString()}`);
   },
 
   async 'after ten minutes of sleep the page asks again by itself'() {

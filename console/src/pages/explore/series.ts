@@ -35,6 +35,9 @@ export function valueText(measure: string, value: number | null | undefined, sho
   return short ? compact(value) : number(value);
 }
 
+/** noteOf is what one has to know of a measure beside its unit. */
+export const noteOf = (measure: string): string => (measure.startsWith('end_to_end') ? 'of the packets of which it is known, where clocks agree: these can be fewer than those of the residence' : '');
+
 /** titleOf is a measure in words, without its unit, which values carry. */
 export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
 

@@ -50,7 +50,16 @@ export function parseView(text: string, best: Fit, frame: Frame): View | undefin
   if (!(times >= 0.01 && times <= 1000 && Math.abs(across) <= 100 && Math.abs(down) <= 100)) return undefined;
   const { left, right, top, bottom } = extent([...best.places.values()]);
   const zoom = zoomWithin(best.view.zoom * times, frame.scale);
-  return { zoom, x: frame.width / 2 - zoom * (left + across * (right - left + edges.x)), y: frame.height / 2 - zoom * (top + down * (bottom - top + edges.y)) };
+  return within({ zoom, x: frame.width / 2 - zoom * (left + across * (right - left + edges.x)), y: frame.height / 2 - zoom * (top + down * (bottom - top + edges.y)) }, best, frame);
+}
+
+const least = 60; // px of a graph that are always in its frame
+
+/** within returns a view, or the nearest in which the graph has not left its frame. */
+export function within(view: View, best: Fit, frame: Frame): View {
+  const { left, right, top, bottom } = extent([...best.places.values()]);
+  const hold = (at: number, low: number, high: number, room: number): number => Math.min(room - least - view.zoom * low, Math.max(least - view.zoom * high, at));
+  return { ...view, x: hold(view.x, left - edges.x / 2, right + edges.x / 2, frame.width), y: hold(view.y, top - edges.y / 2, bottom + edges.y / 2, frame.height) };
 }
 
 /** zoomWithin returns a zoom, or the nearest that may be chosen. */
