@@ -29,11 +29,11 @@ var errCostly = errors.New("functions such as list_distinct, contains and replac
 // checkCollected refuses a statement in which values that are put together from many rows could come to be in many rows.
 func checkCollected(statement any) error {
 	c := collected{}
-	c.look(statement, 0)
+	c.look(statement, around{})
 	if c.searched || c.costly > 0 && c.costly < c.deepest {
 		return errCostly
 	}
-	if c.copied || c.inner && c.multiplied {
+	if c.copied || c.deepest > 1 && c.multiplied {
 		return errCollected
 	}
 	return nil
@@ -43,52 +43,49 @@ func checkCollected(statement any) error {
 type collected struct {
 	searched   bool // one of costlyFunctions has such a value
 	costly     int  // in how many SELECTs the outermost of costlyFunctions is; 0: there is none
-	deepest    int  // in how many SELECTs the innermost is that puts rows together
-	inner      bool // a SELECT within another puts rows together
+	deepest    int  // in how many SELECTs the innermost is that puts rows together; 0: none does
 	multiplied bool // rows or values are joined, unnested, or looked at in windows
 	copied     bool // what is put together is given to each row
 }
 
-// look goes through a tree that is in so many SELECTs.
-func (c *collected) look(tree any, depth int) {
+// around is what a part of a statement is in: so many SELECTs, one of costlyFunctions, a subquery of an expression.
+type around struct {
+	selects        int
+	costly, nested bool
+}
+
+func (c *collected) look(tree any, in around) {
 	switch tree := tree.(type) {
 	case []any:
 		for _, child := range tree {
-			c.look(child, depth)
+			c.look(child, in)
 		}
 	case map[string]any:
 		name, _ := tree["function_name"].(string)
-		collects := slices.Contains(collectingFunctions, strings.ToLower(name))
+		name = strings.ToLower(name)
 		switch {
 		case tree["class"] == "CONSTANT":
 			return
-		case tree["class"] == "WINDOW":
-			c.multiplied = true
-			c.copied = c.copied || collects
-		case tree["class"] == "FUNCTION" && strings.EqualFold(name, "unnest"), tree["type"] == "JOIN", tree["type"] == "RECURSIVE_CTE_NODE":
-			c.multiplied = true
+		case tree["class"] == "SUBQUERY":
+			in.nested = true
 		case tree["type"] == "SELECT_NODE":
-			depth++
+			in.selects++
+		case tree["class"] == "WINDOW", name == "unnest", tree["type"] == "JOIN", tree["type"] == "RECURSIVE_CTE_NODE":
+			c.multiplied = true
 		}
-		if collects {
-			c.deepest = max(c.deepest, depth)
+		if slices.Contains(collectingFunctions, name) {
+			c.deepest = max(c.deepest, in.selects)
+			c.searched = c.searched || in.costly
+			c.copied = c.copied || in.nested || tree["class"] == "WINDOW"
 		}
-		if slices.Contains(costlyFunctions, strings.ToLower(name)) {
-			within := collected{}
-			within.look(tree["children"], depth)
-			c.searched = c.searched || within.deepest > 0
-			if c.costly == 0 || depth < c.costly {
-				c.costly = depth
+		if slices.Contains(costlyFunctions, name) {
+			in.costly = true
+			if c.costly == 0 || in.selects < c.costly {
+				c.costly = in.selects
 			}
 		}
-		c.inner = c.inner || collects && depth > 1
-		if tree["class"] == "SUBQUERY" {
-			within := collected{}
-			within.look(tree["subquery"], 1)
-			c.copied = c.copied || within.inner
-		}
 		for _, child := range tree {
-			c.look(child, depth)
+			c.look(child, in)
 		}
 	}
 }

@@ -144,6 +144,7 @@ func TestSQLCannot(t *testing.T) {
 	s := open(t, nil)
 	for _, statement := range []string{
 		"SELECT lpad()", "SELECT rpad()", "SELECT repeat()", "SELECT printf()", "SELECT replace()", "SELECT list_aggregate()", "SELECT array_to_string()", "SELECT list_transform()", "SELECT max()",
+		"SELECT " + strings.Repeat("trim(", 100) + "1" + strings.Repeat(")", 100), "SELECT " + strings.Repeat("(SELECT ", 50) + "x" + strings.Repeat(")", 50), // which take no longer with each level
 		"SELECT row(64)", "SELECT unnest((now() / TIMESTAMP 'infinity'), sum(1e308)) FROM events",
 	} {
 		if _, err := s.SQL(t.Context(), statement, 3); err == nil || errors.Is(err, store.ErrUnavailable) {
