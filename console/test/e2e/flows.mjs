@@ -152,7 +152,7 @@ await run({
     // One that is not in memory any more still has a past.
     await page.route('**/api/v1/flows?src=*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, flows: [] }) }));
     await page.reload();
-    await page.waitForFunction(() => /not in memory any more/.test(document.querySelector('main').textContent));
+    await page.waitForFunction(() => /not in memory:/.test(document.querySelector('main').textContent));
     await canvas.waitFor();
   },
 

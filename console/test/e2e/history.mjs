@@ -273,7 +273,7 @@ await run({
       await route.fulfill({ response: answer, body: (await answer.text()).replace(/"utilization"/g, '"unheard_of"') });
     });
     await show(untold, `#/topology?${span}&at=${most.start}&colour=use`);
-    await untold.waitForFunction(() => document.querySelector('.legend').textContent.includes('0 to 0 (no node tells of it)'));
+    await untold.waitForFunction(() => document.querySelector('.legend').textContent.includes('not known (no node tells of it)'));
     await untold.waitForSelector('canvas[data-painted=true]');
     assert.equal(await untold.evaluate(darkest), 0);
     await untold.unrouteAll({ behavior: 'ignoreErrors' });

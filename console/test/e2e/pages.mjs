@@ -96,7 +96,16 @@ await run({
     await page.waitForFunction(() => location.hash.includes('view='));
     const ratio = Number(await page.getAttribute('canvas', 'data-zoom')) / before;
     assert.ok(ratio > 1.9 && ratio < 2.1, `${ratio} times larger, with fingers twice as far apart`);
-    assert.doesNotMatch(await page.evaluate(() => location.hash), /node=|link=/);
+    const hash = await page.evaluate(() => location.hash);
+    assert.doesNotMatch(hash, /node=|link=/);
+    // One finger moves the page, and not the graph.
+    const one = (type, dy) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: dy === undefined ? [] : [{ x, y: y - dy, id: 0 }] });
+    await one('touchStart', 0);
+    for (let dy = 20; dy <= 200; dy += 20) await one('touchMove', dy);
+    await one('touchEnd');
+    await page.waitForFunction(() => scrollY > 100);
+    await page.waitForTimeout(500);
+    assert.equal(await page.evaluate(() => location.hash), hash);
   },
 
   async 'Back takes back what was chosen'() {
