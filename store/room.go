@@ -3,14 +3,13 @@ package store
 import (
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Room returns an error that is ErrFull if less than minFree bytes are free on the disk of a directory.
 func Room(dir string, minFree int64) error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err != nil {
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(dir, &disk); err != nil {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < minFree {

@@ -1,17 +1,12 @@
 // The time range that all pages share. It is in the address, as since and until.
 import { connection } from '../api/live.svelte';
-import { route } from './route.svelte';
+import { kept, route } from './route.svelte';
 import { parseSpan, spanParams, type Span } from './time';
 
 /** Pages that are never about now: the range that they are about if the address has none. */
 const usual: Record<string, Span> = { explore: { kind: 'last', ms: 3_600_000 } };
 
 class Range {
-  /** the ranges that zooms came from, the last one last: they are kept with the step in the history, and so after a reload. */
-  get #zooms(): Span[] {
-    return (history.state as { zooms?: Span[] } | null)?.zooms ?? [];
-  }
-
   get span(): Span {
     const span = parseSpan(route.get('since'), route.get('until'));
     return span.kind === 'now' ? (usual[route.page] ?? span) : span;
@@ -50,18 +45,18 @@ class Range {
     const { since = '', until = '' } = spanParams(span);
     const at = Date.parse(route.get('at')); // the moment of a replay
     const inside = span.kind === 'fixed' ? at >= span.from && at < span.to : span.kind === 'last' && at >= (connection.now ?? Date.now()) - span.ms;
-    route.change({ since, until, at: inside ? route.get('at') : '' }, { zooms });
+    route.change({ since, until, at: inside ? route.get('at') : '' }, zooms);
   }
 
   /** zoom goes to a part of the range; back, and the browser's Back, return. */
   zoom(from: number, to: number): void {
     const whole = { from: Math.floor(Math.min(from, to) / 1000) * 1000, to: Math.ceil(Math.max(from, to) / 1000) * 1000 };
-    this.set({ kind: 'fixed', ...whole }, [...this.#zooms, this.span]);
+    this.set({ kind: 'fixed', ...whole }, [...(kept().zooms ?? []), this.span]);
   }
 
   /** back takes the last zoom back, or else shows twice as much. */
   back(): void {
-    const zooms = this.#zooms;
+    const zooms = kept().zooms ?? [];
     const last = zooms.at(-1);
     if (last) return this.set(last, zooms.slice(0, -1));
     const { from, to } = this.bounds;

@@ -1,5 +1,7 @@
 // The state of the view is in the hash of the address, #/flows?order=drops: it works under any path and needs no help of the server.
 
+import type { Span } from './time';
+
 /** parse returns page and parameters of a hash. */
 export function parse(hash: string): { page: string; params: URLSearchParams } {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
@@ -17,6 +19,15 @@ export function href(page: string, params: Values = {}): string {
   }
   return `#/${page}${query.size ? `?${query}` : ''}`;
 }
+
+/** Kept is what is kept with a step of the history, and so after a reload: the ranges that zooms came from, and how far tables were scrolled, in px. */
+interface Kept { zooms?: Span[]; scrolled?: Record<string, number> }
+
+/** kept returns what is kept with the present step. */
+export const kept = (): Kept => (history.state as Kept | null) ?? {};
+
+/** keep keeps more with it. */
+export const keep = (more: Kept): void => history.replaceState({ ...kept(), ...more }, '');
 
 class Route {
   #now = $state.raw(parse(location.hash));
@@ -54,11 +65,11 @@ class Route {
     this.change({ [name]: value });
   }
 
-  /** change chooses several values at once, in one step. What is kept with the step goes on: state, or what was kept with the one before. */
-  change(values: Values, state: unknown = history.state): void {
+  /** change chooses several values at once, in one step. The zooms of the step before go on, unless others are given. */
+  change(values: Values, zooms = kept().zooms): void {
     const hash = href(this.#now.page, { ...this.params, ...values });
     if (hash === location.hash) return;
-    history.pushState(state, '', hash);
+    history.pushState({ zooms }, '', hash);
     this.#now = parse(hash);
   }
 

@@ -150,6 +150,21 @@ await run({
     assert.notEqual(await colour(true), await colour(false));
   },
 
+  async 'who comes back to a table finds the rows that they left'() {
+    const page = await open('#/flows?order=packets', { viewport: { width: 1280, height: 600 } });
+    const top = () => page.getByRole('region', { name: 'Flows' }).evaluate((table) => table.scrollTop);
+    await page.getByRole('region', { name: 'Flows' }).evaluate((table) => { table.scrollTop = 300; });
+    await page.waitForFunction(() => history.state?.scrolled?.sort === 300);
+    await page.getByRole('region', { name: 'Flows' }).locator('tbody a').nth(3).evaluate((link) => link.click());
+    await page.waitForFunction(() => location.hash.startsWith('#/flow?'));
+    await ready(page);
+    await page.goBack();
+    await page.getByRole('region', { name: 'Flows' }).waitFor();
+    assert.equal(await top(), 300);
+    await page.getByRole('button', { name: 'Packets' }).click(); // another order begins at its beginning
+    assert.equal(await top(), 0);
+  },
+
   async 'a name that is markup stays a text'() {
     const markup = '<img src=x onerror=alert(1)>';
     const page = await open('#/latency');
