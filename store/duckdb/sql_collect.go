@@ -26,10 +26,11 @@ var errCollected = errors.New("lists and texts of many rows (list, string_agg an
 var errCostly = errors.New("functions such as list_distinct, contains and replace are not allowed for lists and texts of many rows (list, string_agg and the like): " +
 	"use them before rows are put together, or write list(DISTINCT x)")
 
-// checkCollected refuses a statement in which values that are put together from many rows could come to be in many rows.
-func checkCollected(statement any) error {
+// checkCollected refuses a statement in which values that are put together from many rows could come to be in many rows. So many SELECTs of ours
+// are around it, which do nothing with them.
+func checkCollected(statement any, ours int) error {
 	c := collected{}
-	c.look(statement, around{})
+	c.look(statement, around{selects: -ours})
 	if c.searched || c.costly > 0 && c.costly < c.deepest {
 		return errCostly
 	}

@@ -168,7 +168,7 @@ func FuzzStatement(f *testing.F) {
 		f.Add(statement)
 	}
 	f.Fuzz(func(t *testing.T, statement string) {
-		_ = checkStatement(t.Context(), conn, statement)
+		_ = checkStatement(t.Context(), conn, statement, 0)
 	})
 }
 
