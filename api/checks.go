@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -60,8 +61,8 @@ func (c *checks) before(h http.Handler) http.Handler {
 		c.headers,      // what keeps browsers safe is on every answer
 		c.panics,       // of all that follows
 		c.length,       // of path and query
-		c.host,         // pages of other sites: reading
-		c.origin,       // pages of other sites: changing
+		c.host,         // pages of other sites: names that point here
+		c.origin,       // pages of other sites: requests
 		c.frequency,    // how often a client may ask
 		c.logIn,        // what nobody needs to be logged in for
 		c.authenticate, // who asks
@@ -126,16 +127,27 @@ func (c *checks) host(next http.Handler) http.Handler {
 	})
 }
 
-// origin stops what pages of another site let a browser send, which adds the cookie of the session, or comes from this
-// machine as its user does. Programs that are no browsers send neither Origin nor Sec-Fetch-Site.
+// origin refuses what pages of another site let a browser send, which adds the cookie of the session, or comes from this
+// machine as its user does: they could not read the answer, but make the server work for it. They may link to the console and
+// the docs. Programs that are no browsers send neither Origin nor Sec-Fetch-Site.
 func (c *checks) origin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.crossOrigin.Check(r); err != nil {
-			c.refuse(w, refusedOrigin, newProblem(http.StatusForbidden, "%s is not possible from a page of another site", r.Method))
+		checked := *r
+		if !followsLink(r) {
+			checked.Method = http.MethodPost // CrossOriginProtection lets all GET pass
+		}
+		if err := c.crossOrigin.Check(&checked); err != nil {
+			c.refuse(w, refusedOrigin, newProblem(http.StatusForbidden, "%s %s is not possible from a page of another site", r.Method, r.URL.Path))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// followsLink reports whether a browser opens a page as a document of its own, and not in a page of another site.
+func followsLink(r *http.Request) bool {
+	page := r.URL.Path != "/metrics" && r.URL.Path != "/api" && !strings.HasPrefix(r.URL.Path, "/api/")
+	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 func (c *checks) frequency(next http.Handler) http.Handler {

@@ -220,7 +220,7 @@ func TestCookieWithoutTLS(t *testing.T) {
 	}
 }
 
-// Pages of other sites change nothing, whoever the browser is logged in as.
+// Pages of other sites ask and change nothing, whoever the browser is logged in as.
 func TestCrossOrigin(t *testing.T) {
 	cfg, all, _ := guarded(t)
 	local := testConfig(newFeed().Collector)
@@ -236,7 +236,14 @@ func TestCrossOrigin(t *testing.T) {
 			{"POST", "Sec-Fetch-Site", "same-site", 403},
 			{"POST", "Sec-Fetch-Site", "cross-site", 403},
 			{"DELETE", "Sec-Fetch-Site", "cross-site", 403},
-			{"GET", "Sec-Fetch-Site", "cross-site", 200}, // who may not read the answer
+			{"GET", "", "", 200},
+			{"GET", "Sec-Fetch-Site", "same-origin", 200},
+			{"GET", "Sec-Fetch-Site", "none", 200}, // an address that a user typed
+			{"GET", "Sec-Fetch-Site", "same-site", 403},
+			{"GET", "Sec-Fetch-Site", "cross-site", 403},
+			{"HEAD", "Sec-Fetch-Site", "cross-site", 403},
+			{"OPTIONS", "Sec-Fetch-Site", "cross-site", 403},
+			{"GET", "Origin", "https://evil.example", 403}, // a browser that knows no Sec-Fetch-Site
 			{"POST", "Origin", "http://localhost", 200},
 			{"POST", "Origin", "http://localhost.evil.example", 403},
 			{"POST", "Origin", "null", 403},
@@ -249,6 +256,42 @@ func TestCrossOrigin(t *testing.T) {
 			})
 			if w.Code != c.want {
 				t.Errorf("%s: %s with %s %s: got %d, want %d", what, c.method, c.name, c.value, w.Code, c.want)
+			}
+		}
+	}
+}
+
+// Pages of other sites may link to the console and the docs, and have nothing else of the server.
+func TestLinksFromOtherSites(t *testing.T) {
+	cfg := testConfig(newFeed().Collector)
+	cfg.Access = &auth.Guard{}
+	h := behind(cfg)
+	for _, c := range []struct {
+		method, path, mode, dest string
+		want                     int
+	}{
+		{"GET", "/", "navigate", "document", 200},
+		{"GET", "/docs/reference/store", "navigate", "document", 200},
+		{"GET", "/", "navigate", "iframe", 403},
+		{"GET", "/app.js", "no-cors", "script", 403},
+		{"POST", "/", "navigate", "document", 403},
+		{"GET", "/api/v1/query", "navigate", "document", 403},
+		{"GET", "/api/v1/query", "no-cors", "image", 403},
+		{"GET", "/api/v1/flows", "cors", "empty", 403},
+		{"GET", "/api/v1/events/stream", "cors", "empty", 403},
+		{"GET", "/api/v1/heatmap", "navigate", "document", 403},
+		{"GET", "/metrics", "navigate", "document", 403},
+		{"DELETE", "/api/v1/demo", "cors", "empty", 403},
+	} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			w := ask(h, c.method, c.path, func(r *http.Request) {
+				r.RemoteAddr = "127.0.0.1:1"
+				r.Header.Set("Sec-Fetch-Site", site)
+				r.Header.Set("Sec-Fetch-Mode", c.mode)
+				r.Header.Set("Sec-Fetch-Dest", c.dest)
+			})
+			if w.Code != c.want {
+				t.Errorf("%s %s from %s as %s: got %d, want %d", c.method, c.path, site, c.dest, w.Code, c.want)
 			}
 		}
 	}

@@ -148,17 +148,25 @@ func (s *Store) shut() error {
 	return s.db.Close()
 }
 
-// Close closes the store. Queries that go on are waited for.
+// Close closes the store. Statements are ended. What DuckDB does not end within closeWait is left to the end of the process,
+// with the files: all that was written is on disk.
 func (s *Store) Close() error {
 	s.endMaintain()
 	defer s.maintaining.Unlock()
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.reading.Lock()
+	s.stop()
+	for end := time.Now().Add(closeWait); !s.reading.TryLock(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			return errors.Join(errors.New("store: a query still runs"), s.lock.Close())
+		}
+	}
 	defer s.reading.Unlock()
-	defer s.stop()
 	return errors.Join(s.shut(), s.lock.Close())
 }
+
+// closeWait is how long Close waits for queries.
+const closeWait = 2 * time.Second
 
 // endMaintain ends Maintain, if it goes on, and locks maintaining.
 func (s *Store) endMaintain() {

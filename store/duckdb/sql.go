@@ -25,10 +25,14 @@ var errBehind = errors.New("want one SELECT statement, and nothing behind its se
 
 // SQL implements store.Backend.
 func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
+	if len(statement) > maxStatement {
+		return nil, fmt.Errorf("the statement has %d bytes, limit %d", len(statement), maxStatement)
+	}
 	s.reading.RLock()
 	defer s.reading.RUnlock()
 	ctx, stop := s.watchMemory(ctx)
 	defer stop()
+	defer context.AfterFunc(s.ctx, stop)()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, trouble(ctx, err)
@@ -56,7 +60,7 @@ func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.An
 	if err != nil {
 		return nil, statementTrouble(ctx, err)
 	}
-	return answer, nil
+	return answer, checkColumns(len(answer.Columns))
 }
 
 // limited returns a statement that was checked, with a limit around it: DuckDB makes all rows of an answer, in memory that it
@@ -70,6 +74,9 @@ func limited(statement string, limit int) string {
 func checkStatement(ctx context.Context, conn *sql.Conn, statement string, ours int) error {
 	tree, err := parse(ctx, conn, statement)
 	if err != nil {
+		return err
+	}
+	if err := checkShape(tree); err != nil {
 		return err
 	}
 	if err := checkFunctions(tree); err != nil {

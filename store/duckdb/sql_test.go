@@ -139,6 +139,86 @@ func TestAllowedFunctions(t *testing.T) {
 	}
 }
 
+// joins is a statement that joins so many relations.
+func joins(n int) string {
+	var text strings.Builder
+	text.WriteString("SELECT count(*) FROM range(1) a0")
+	for i := range n {
+		fmt.Fprintf(&text, " JOIN range(1) a%d ON a%d.range=a0.range", i+1, i+1)
+	}
+	return text.String()
+}
+
+// TestSQLShape: what DuckDB would plan for ever is refused at once.
+func TestSQLShape(t *testing.T) {
+	s := open(t, nil)
+	twice := "WITH c0 AS (SELECT 1 AS i)"
+	for i := range 8 {
+		twice += fmt.Sprintf(", c%d AS NOT MATERIALIZED (SELECT x.i FROM C%d x JOIN c%d y USING (i))", i+1, i, i)
+	}
+	for statement, want := range map[string]string{
+		joins(60):                                  "more than 16 relations",
+		joins(300):                                 "bytes, limit 8192",
+		twice + " SELECT * FROM c8":                "more than 16 relations",
+		"WITH a AS (" + joins(60) + ") SELECT 1":   "more than 16 relations",
+		"SELECT (" + joins(20) + ")":               "more than 16 relations",
+		"SELECT 1" + strings.Repeat(", 1", 29_999): "bytes, limit 8192",
+		"SELECT 1" + strings.Repeat(", 1", 299):    "300 columns, limit 256",
+		"SELECT a.*, a.* FROM (SELECT 1" + strings.Repeat(", 1", 199) + ") AS a": "400 columns, limit 256",
+	} {
+		began := time.Now()
+		if _, err := s.SQL(t.Context(), statement, 3); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: got %v, want %s", statement, err, want)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("%.60s: took %v", statement, took)
+		}
+	}
+	for _, statement := range []string{joins(15), "SELECT 1" + strings.Repeat(", 1", 255)} {
+		if _, err := s.SQL(t.Context(), statement, 3); err != nil {
+			t.Errorf("%.60s: %v", statement, err)
+		}
+	}
+}
+
+// TestCloseWhileStatementRuns: the store closes.
+func TestCloseWhileStatementRuns(t *testing.T) {
+	s, err := Open(DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := s.SQL(t.Context(), "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7", 1)
+		ended <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	began := time.Now()
+	if err := s.Close(); err != nil || time.Since(began) > closeWait {
+		t.Errorf("closed after %v: %v", time.Since(began), err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the statement ended without an error")
+	}
+}
+
+// TestCloseWhileDuckDBPlans: nothing ends DuckDB then, and the store closes.
+func TestCloseWhileDuckDBPlans(t *testing.T) {
+	s, err := Open(DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.reading.RLock() // as who waits for DuckDB
+	began := time.Now()
+	if err := s.Close(); err == nil || time.Since(began) > 2*closeWait {
+		t.Errorf("closed after %v: %v", time.Since(began), err)
+	}
+	s.reading.RUnlock()
+	if err := s.shut(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A statement that DuckDB or its driver cannot answer says nothing of the store.
 func TestSQLCannot(t *testing.T) {
 	s := open(t, nil)
