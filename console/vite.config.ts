@@ -6,6 +6,12 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   base: './',
   plugins: [svelte({ compilerOptions: { css: 'external' } })],
-  build: { target: 'es2022', assetsInlineLimit: 0, cssCodeSplit: false, modulePreload: { polyfill: false }, reportCompressedSize: true },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

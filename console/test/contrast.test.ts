@@ -4,19 +4,43 @@ import { expect, test } from 'vitest';
 
 const css = readFileSync(new URL('../src/app.css', import.meta.url), 'utf8');
 const schemes = [...css.matchAll(/:root \{([^}]*--ground[^}]*)\}/g)].map(([, block]) =>
-  Object.fromEntries([...block!.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, colour]) => [name!, colour!])));
+  Object.fromEntries([...block!.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, colour]) => [name!, colour!])),
+);
 
 const texts = [
-  ['text', 'panel'], ['text', 'ground'], ['text', 'raised'], ['text', 'accent-ground'], ['muted', 'panel'], ['muted', 'ground'], ['muted', 'raised'],
-  ['accent', 'panel'], ['accent', 'ground'], ['accent', 'accent-ground'], ['good', 'panel'], ['bad', 'panel'], ['bad', 'bad-ground'], ['warn', 'panel'],
+  ['text', 'panel'],
+  ['text', 'ground'],
+  ['text', 'raised'],
+  ['text', 'accent-ground'],
+  ['muted', 'panel'],
+  ['muted', 'ground'],
+  ['muted', 'raised'],
+  ['accent', 'panel'],
+  ['accent', 'ground'],
+  ['accent', 'accent-ground'],
+  ['good', 'panel'],
+  ['bad', 'panel'],
+  ['bad', 'bad-ground'],
+  ['warn', 'panel'],
 ] as const;
-const outlines = [['edge', 'panel'], ['edge', 'ground'], ['accent', 'raised'], ['series-0', 'panel'], ['series-1', 'panel'], ['series-8', 'panel']] as const;
+const outlines = [
+  ['edge', 'panel'],
+  ['edge', 'ground'],
+  ['accent', 'raised'],
+  ['series-0', 'panel'],
+  ['series-1', 'panel'],
+  ['series-8', 'panel'],
+] as const;
 
 test('there are two schemes', () => expect(schemes).toHaveLength(2));
 test.each(['light', 'dark'])('contrast, %s', (scheme) => {
   const colours = schemes[scheme === 'light' ? 0 : 1]!;
-  for (const [pairs, least] of [[texts, 4.5], [outlines, 3]] as const) {
-    for (const [front, back] of pairs) expect(contrast(colours[front]!, colours[back]!), `${front} on ${back}`).toBeGreaterThanOrEqual(least);
+  for (const [pairs, least] of [
+    [texts, 4.5],
+    [outlines, 3],
+  ] as const) {
+    for (const [front, back] of pairs)
+      expect(contrast(colours[front]!, colours[back]!), `${front} on ${back}`).toBeGreaterThanOrEqual(least);
   }
 });
 

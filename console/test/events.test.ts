@@ -2,7 +2,18 @@ import { expect, test } from 'vitest';
 import type { Event } from '../src/api/types';
 import { viewsOf, whenOf } from '../src/pages/events/view';
 
-const event = (more: Partial<Event>): Event => ({ id: '1', kind: 'drop_storm', severity: 'warning', start: '2026-01-15T10:00:00.5Z', end: '2026-01-15T10:00:20Z', count: 1, text: '', evidence: [], ...more }) as Event;
+const event = (more: Partial<Event>): Event =>
+  ({
+    id: '1',
+    kind: 'drop_storm',
+    severity: 'warning',
+    start: '2026-01-15T10:00:00.5Z',
+    end: '2026-01-15T10:00:20Z',
+    count: 1,
+    text: '',
+    evidence: [],
+    ...more,
+  }) as Event;
 const later = Date.parse('2026-01-15T12:00:00Z');
 
 test('an event that is over is shown in its time, one that goes on as it is', () => {
@@ -13,7 +24,8 @@ test('an event that is over is shown in its time, one that goes on as it is', ()
 
 test('links of events have place, reason and time', () => {
   const when = whenOf(event({}), later);
-  const to = (e: Event, title: string): object | undefined => viewsOf(e, when).find((view) => view.title === title)?.params;
+  const to = (e: Event, title: string): object | undefined =>
+    viewsOf(e, when).find((view) => view.title === title)?.params;
   const drops = to(event({ node: 1, port: 6, reason: 0 }), 'Drops there');
   expect(drops).toEqual({ node: 1, reason: 0, filter: 'egress_port = 6', ...when });
   const lost = to(event({ kind: 'link_lost', node: 12, port: 1, to_node: 3, to_port: 2 }), 'In the topology');

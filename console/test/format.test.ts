@@ -1,14 +1,45 @@
 import { expect, test } from 'vitest';
 import type { Distribution } from '../src/api/types';
 import { evidence } from '../src/pages/events/evidence';
-import { addressKey, age, bytes, compact, duration, endpoint, flowName, number, percent, quantile, typical, unknown } from '../src/lib/format';
+import {
+  addressKey,
+  age,
+  bytes,
+  compact,
+  duration,
+  endpoint,
+  flowName,
+  number,
+  percent,
+  quantile,
+  typical,
+  unknown,
+} from '../src/lib/format';
 
 test.each([
-  [0, '0 ns'], [850, '850 ns'], [999.4, '999 ns'], [999.9, '1 µs'], [12_400, '12.4 µs'], [1_240_000, '1.24 ms'], [5.2e9, '5.2 s'], [-19_172, '−19.2 µs'], [null, unknown], [undefined, unknown],
+  [0, '0 ns'],
+  [850, '850 ns'],
+  [999.4, '999 ns'],
+  [999.9, '1 µs'],
+  [12_400, '12.4 µs'],
+  [1_240_000, '1.24 ms'],
+  [5.2e9, '5.2 s'],
+  [-19_172, '−19.2 µs'],
+  [null, unknown],
+  [undefined, unknown],
 ])('duration %s', (ns, want) => expect(duration(ns)).toBe(want));
 
-test.each([[999, '999'], [1234, '1.23k'], [45_600_000, '45.6M'], [null, unknown]])('compact %s', (n, want) => expect(compact(n)).toBe(want));
-test.each([[0, '0 B'], [501_592, '502 kB'], [4_375_000, '4.38 MB']])('bytes %s', (n, want) => expect(bytes(n)).toBe(want));
+test.each([
+  [999, '999'],
+  [1234, '1.23k'],
+  [45_600_000, '45.6M'],
+  [null, unknown],
+])('compact %s', (n, want) => expect(compact(n)).toBe(want));
+test.each([
+  [0, '0 B'],
+  [501_592, '502 kB'],
+  [4_375_000, '4.38 MB'],
+])('bytes %s', (n, want) => expect(bytes(n)).toBe(want));
 
 test('a share is cut: 100 % is said only of all', () => {
   expect(percent(1)).toBe('100 %');
@@ -16,9 +47,18 @@ test('a share is cut: 100 % is said only of all', () => {
   expect(percent(null)).toBe(unknown);
 });
 
-test('what is not known is not 0', () => expect([number(null), number(0), number(12_345.67)]).toEqual([unknown, '0', '12,345.7']));
+test('what is not known is not 0', () =>
+  expect([number(null), number(0), number(12_345.67)]).toEqual([unknown, '0', '12,345.7']));
 
-const d = (p50: number, relative_error: number): Distribution => ({ count: 9, min: 1, mean: 5, max: 9, p50, p99: 8, relative_error });
+const d = (p50: number, relative_error: number): Distribution => ({
+  count: 9,
+  min: 1,
+  mean: 5,
+  max: 9,
+  p50,
+  p99: 8,
+  relative_error,
+});
 test('a median that is not kept, or is far off, is not shown', () => {
   expect(quantile(d(0, 0), 'p50')).toBeNull();
   expect(typical(d(0, 0))).toBe(5);
@@ -34,7 +74,15 @@ test('age', () => {
   expect(age('2026-11-21T05:00:00Z', null)).toBe(unknown);
 });
 
-const flow = { src: '10.0.1.1', dst: '2001:db8::1', src_port: 5001, dst_port: 443, protocol: 'tcp', tunnel: 'vxlan', tunnel_id: 5001 };
+const flow = {
+  src: '10.0.1.1',
+  dst: '2001:db8::1',
+  src_port: 5001,
+  dst_port: 443,
+  protocol: 'tcp',
+  tunnel: 'vxlan',
+  tunnel_id: 5001,
+};
 test('endpoints as in addresses of the web', () => {
   expect(endpoint(flow, 'dst')).toBe('[2001:db8::1]:443');
   expect(flowName(flow)).toBe('10.0.1.1:5001 → [2001:db8::1]:443 tcp in vxlan 5001');
@@ -42,8 +90,16 @@ test('endpoints as in addresses of the web', () => {
 });
 
 test('addresses sort by number', () => {
-  const sorted = ['2001:db8::1', '10.0.0.10', '::1', '10.0.0.9'].sort((a, b) => (addressKey(a) < addressKey(b) ? -1 : 1));
+  const sorted = ['2001:db8::1', '10.0.0.10', '::1', '10.0.0.9'].sort((a, b) =>
+    addressKey(a) < addressKey(b) ? -1 : 1,
+  );
   expect(sorted).toEqual(['10.0.0.9', '10.0.0.10', '::1', '2001:db8::1']);
 });
 
-test.each([[271, '1/s', '271 per second'], [0.25, '1/s', '0.250 per second'], [1500, 'ns', '1.5 µs'], [95_768, 'B', '95.8 kB'], [3, undefined, '3']])('evidence %s %s', (value, unit, want) => expect(evidence(value, unit)).toBe(want));
+test.each([
+  [271, '1/s', '271 per second'],
+  [0.25, '1/s', '0.250 per second'],
+  [1500, 'ns', '1.5 µs'],
+  [95_768, 'B', '95.8 kB'],
+  [3, undefined, '3'],
+])('evidence %s %s', (value, unit, want) => expect(evidence(value, unit)).toBe(want));

@@ -11,34 +11,70 @@ const second = (s: number): string => new Date(1763715600_000 + 1000 * s).toISOS
 
 test('the worst events are found behind any number of others', async () => {
   // As the API answers: the latest first, severity is the least one, total is before the limit.
-  const severities: Severity[] = ['critical', ...Array<Severity>(20).fill('warning'), ...Array<Severity>(130).fill('info')];
+  const severities: Severity[] = [
+    'critical',
+    ...Array<Severity>(20).fill('warning'),
+    ...Array<Severity>(130).fill('info'),
+  ];
   const events = severities.map((severity, i) => ({ id: String(i), severity, start: second(i) }) as Event).reverse();
   const ask = async ({ severity = 'info', limit }: Params) => {
-    const found = events.filter((e) => ['info', 'warning', 'critical'].indexOf(e.severity) >= ['info', 'warning', 'critical'].indexOf(String(severity)));
+    const found = events.filter(
+      (e) =>
+        ['info', 'warning', 'critical'].indexOf(e.severity) >=
+        ['info', 'warning', 'critical'].indexOf(String(severity)),
+    );
     return { total: found.length, events: found.slice(0, Number(limit)) };
   };
   const { all, serious, worst } = await worstEvents({ open: true }, 8, ask);
   expect([all.total, serious.total]).toEqual([151, 21]);
-  expect(worst.slice(0, 3).map((e) => [e.severity, e.id])).toEqual([['critical', '0'], ['warning', '20'], ['warning', '19']]);
+  expect(worst.slice(0, 3).map((e) => [e.severity, e.id])).toEqual([
+    ['critical', '0'],
+    ['warning', '20'],
+    ['warning', '19'],
+  ]);
   expect(new Set(worst.map((e) => e.id)).size).toBe(worst.length);
 });
 
 test('an exporter that says nothing any more is silent, whatever was lost of it before', () => {
-  const exporter = { last: second(0), received: 588, lost: 0, loss_known: 'yes', malformed: null, damaged: null } as Exporter;
+  const exporter = {
+    last: second(0),
+    received: 588,
+    lost: 0,
+    loss_known: 'yes',
+    malformed: null,
+    damaged: null,
+  } as Exporter;
   const at = (s: number): number => Date.parse(second(s));
   expect(health(exporter, at(10))).toEqual({ level: 0, silent: false, says: 'complete' });
   expect(health(exporter, at(130))).toEqual({ level: 1, silent: true, says: 'silent, last report 2 min ago' });
-  expect(health({ ...exporter, lost: 35 }, at(10))).toEqual({ level: 2, silent: false, says: '35 datagrams lost since its first report, 5.61 %' });
-  expect(health({ ...exporter, lost: 35 }, at(130))).toEqual({ level: 2, silent: true, says: 'silent, last report 2 min ago; 35 datagrams lost since its first report, 5.61 %' });
+  expect(health({ ...exporter, lost: 35 }, at(10))).toEqual({
+    level: 2,
+    silent: false,
+    says: '35 datagrams lost since its first report, 5.61 %',
+  });
+  expect(health({ ...exporter, lost: 35 }, at(130))).toEqual({
+    level: 2,
+    silent: true,
+    says: 'silent, last report 2 min ago; 35 datagrams lost since its first report, 5.61 %',
+  });
   expect(health({ ...exporter, damaged: { truncated: 1 } }, at(130)).says).toMatch(/^silent.*; 1 datagram could not/);
-  expect(health({ ...exporter, lost: null, loss_known: 'no: no numbers' }, at(130)).says).toBe('silent, last report 2 min ago; loss unknown: no numbers');
+  expect(health({ ...exporter, lost: null, loss_known: 'no: no numbers' }, at(130)).says).toBe(
+    'silent, last report 2 min ago; loss unknown: no numbers',
+  );
 });
 
-test('a count with its noun', () => expect([counted(1, 'address', 'addresses'), counted(2000, 'address', 'addresses'), counted(0, 'flow')]).toEqual(['1 address', '2,000 addresses', '0 flows']));
+test('a count with its noun', () =>
+  expect([counted(1, 'address', 'addresses'), counted(2000, 'address', 'addresses'), counted(0, 'flow')]).toEqual([
+    '1 address',
+    '2,000 addresses',
+    '0 flows',
+  ]));
 
 test('lists are longer where the window has room for them', () => {
   const lines = (width: number, height: number, rem = 14): number => linesOf({ width, height, rem });
-  expect([lines(390, 844), lines(1280, 900), lines(1920, 1080), lines(2560, 1440), lines(3840, 2160, 20)]).toEqual([8, 8, 24, 32, 32]);
+  expect([lines(390, 844), lines(1280, 900), lines(1920, 1080), lines(2560, 1440), lines(3840, 2160, 20)]).toEqual([
+    8, 8, 24, 32, 32,
+  ]);
   expect(lines(1280, 2000)).toBe(24); // two above two
 });
 

@@ -3,7 +3,12 @@ import { slotsOf } from '../src/lib/slots';
 
 test('rows that stay in view keep their place, others take the places that became free', () => {
   const first = slotsOf(['a', 'b', 'c', 'd'], new Map());
-  expect([...first]).toEqual([['a', 0], ['b', 1], ['c', 2], ['d', 3]]);
+  expect([...first]).toEqual([
+    ['a', 0],
+    ['b', 1],
+    ['c', 2],
+    ['d', 3],
+  ]);
   const down = slotsOf(['c', 'd', 'e', 'f'], first);
   expect(Object.fromEntries(down)).toEqual({ c: 2, d: 3, e: 0, f: 1 });
   const sorted = slotsOf(['f', 'x', 'd', 'c'], down);
@@ -12,7 +17,10 @@ test('rows that stay in view keep their place, others take the places that becam
   // However far one scrolls, there are no more places than rows in view.
   let slots = new Map<string, number>();
   for (let top = 0; top < 1000; top += 7) {
-    slots = slotsOf(Array.from({ length: 40 }, (_, i) => `${top + i}`), slots);
+    slots = slotsOf(
+      Array.from({ length: 40 }, (_, i) => `${top + i}`),
+      slots,
+    );
     expect(new Set(slots.values())).toEqual(new Set(Array.from({ length: 40 }, (_, i) => i)));
   }
 });

@@ -1,12 +1,37 @@
 import { expect, test, vi } from 'vitest';
-import { everyMs, parseLength, parseSpan, sayLength, sayTime, sayTimes, sayTimesUTC, sayUTC, settle, spanParams, stepOf, timeMarks, writeLength } from '../src/lib/time';
+import {
+  everyMs,
+  parseLength,
+  parseSpan,
+  sayLength,
+  sayTime,
+  sayTimes,
+  sayTimesUTC,
+  sayUTC,
+  settle,
+  spanParams,
+  stepOf,
+  timeMarks,
+  writeLength,
+} from '../src/lib/time';
 
 test('an address says which time it is about', () => {
   expect(parseSpan('', '')).toEqual({ kind: 'now' });
   expect(parseSpan('15m', '')).toEqual({ kind: 'last', ms: 900_000 });
   expect(parseSpan('7d', 'now')).toEqual({ kind: 'last', ms: 7 * 86_400_000 });
-  expect(parseSpan('2026-11-21T09:00:00Z', '2026-11-21T10:00:00+00:00')).toEqual({ kind: 'fixed', from: Date.UTC(2026, 10, 21, 9), to: Date.UTC(2026, 10, 21, 10) });
-  for (const [since, until] of [['2026-11-21T10:00:00Z', '2026-11-21T09:00:00Z'], ['nonsense', ''], ['2026-11-21T10:00:00Z', ''], ['<b>', '15m'], ['0s', ''], ['15m', '5m']]) {
+  expect(parseSpan('2026-11-21T09:00:00Z', '2026-11-21T10:00:00+00:00')).toEqual({
+    kind: 'fixed',
+    from: Date.UTC(2026, 10, 21, 9),
+    to: Date.UTC(2026, 10, 21, 10),
+  });
+  for (const [since, until] of [
+    ['2026-11-21T10:00:00Z', '2026-11-21T09:00:00Z'],
+    ['nonsense', ''],
+    ['2026-11-21T10:00:00Z', ''],
+    ['<b>', '15m'],
+    ['0s', ''],
+    ['15m', '5m'],
+  ]) {
     expect(parseSpan(since!, until!)).toEqual({ kind: 'now' });
   }
 });
@@ -16,18 +41,41 @@ test('what depends on when it is read is settled once', () => {
   expect(settle('15m', '5m', now)).toEqual({ kind: 'fixed', from: now - 900_000, to: now - 300_000 });
   expect(settle('2026-11-21T09:00:00Z', '', now)).toEqual({ kind: 'fixed', from: now - 3_600_000, to: now });
   expect(settle('2026-11-21T09:00:00Z', 'now', now)).toEqual({ kind: 'fixed', from: now - 3_600_000, to: now });
-  expect([['5m', '15m'], ['<b>', ''], ['', '15m'], ['2026-11-21T11:00:00Z', '']].map(([since, until]) => settle(since!, until!, now))).toEqual([null, null, null, null]);
+  expect(
+    [
+      ['5m', '15m'],
+      ['<b>', ''],
+      ['', '15m'],
+      ['2026-11-21T11:00:00Z', ''],
+    ].map(([since, until]) => settle(since!, until!, now)),
+  ).toEqual([null, null, null, null]);
 });
 
 test('and comes back as it was', () => {
-  for (const span of [{ kind: 'now' }, { kind: 'last', ms: 90_000 }, { kind: 'last', ms: 86_400_000 }, { kind: 'fixed', from: 1_763_715_600_000, to: 1_763_715_601_500 }] as const) {
+  for (const span of [
+    { kind: 'now' },
+    { kind: 'last', ms: 90_000 },
+    { kind: 'last', ms: 86_400_000 },
+    { kind: 'fixed', from: 1_763_715_600_000, to: 1_763_715_601_500 },
+  ] as const) {
     const { since = '', until = '' } = spanParams(span);
     expect(parseSpan(since, until)).toEqual(span);
   }
 });
 
 test('lengths', () => {
-  expect(['90s', '15m', '1h30m', '7d', '1.5h', '', 'm', '5', '-5m', '500ms'].map(parseLength)).toEqual([90_000, 900_000, 5_400_000, 604_800_000, 5_400_000, null, null, null, null, null]);
+  expect(['90s', '15m', '1h30m', '7d', '1.5h', '', 'm', '5', '-5m', '500ms'].map(parseLength)).toEqual([
+    90_000,
+    900_000,
+    5_400_000,
+    604_800_000,
+    5_400_000,
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
   expect([90_000, 900_000, 7_200_000, 604_800_000].map(writeLength)).toEqual(['90s', '15m', '2h', '168h']);
   expect([90_000, 900_000, 7_200_000, 604_800_000].map(sayLength)).toEqual(['90 s', '15 min', '2 h', '7 days']);
 });
@@ -37,7 +85,8 @@ test('a range is cut into at most so many pieces that the store can answer', () 
   expect(stepOf(300_000, 120, 1000)).toBe(5000);
   expect(stepOf(300_000, 120, 10_000)).toBe(10_000);
   expect(stepOf(7 * 86_400_000, 120, 1000)).toBe(2 * 3_600_000);
-  for (const ms of [1000, 61_000, 3_599_000, 86_400_000, 30 * 86_400_000, 4000 * 86_400_000]) expect(ms / stepOf(ms, 100, 1000)).toBeLessThanOrEqual(100);
+  for (const ms of [1000, 61_000, 3_599_000, 86_400_000, 30 * 86_400_000, 4000 * 86_400_000])
+    expect(ms / stepOf(ms, 100, 1000)).toBeLessThanOrEqual(100);
 });
 
 test('only what can change is asked for again', () => {

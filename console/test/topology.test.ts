@@ -10,38 +10,103 @@ import { latestWhole, writtenOf } from '../src/pages/topology/pieces';
 
 const time = '2026-11-21T09:00:00Z';
 const link = (from: number, from_port: number, to: number, to_port: number, packets: number, mean?: number): Link => ({
-  from, from_port, to, to_port, packets, first: time, last: time, confidence: 0.99,
-  delay: mean === undefined ? null : { ns: { count: 1, min: mean, mean, max: mean, p50: mean, p99: mean, relative_error: 0 } },
+  from,
+  from_port,
+  to,
+  to_port,
+  packets,
+  first: time,
+  last: time,
+  confidence: 0.99,
+  delay:
+    mean === undefined
+      ? null
+      : { ns: { count: 1, min: mean, mean, max: mean, p50: mean, p99: mean, relative_error: 0 } },
 });
 const network = (links: Link[], nodes: { id: number; packets?: number; hosts?: number }[]): Topology => ({
-  generated_at: time, total: nodes.length, links, hosts: [],
-  nodes: nodes.map(({ id, packets = 0, hosts }) => ({ id, name: `s${id}`, packets, first: time, last: time, ports: [{ port: 9, hosts, received: 0, sent: 0, first: time, last: time }] })),
+  generated_at: time,
+  total: nodes.length,
+  links,
+  hosts: [],
+  nodes: nodes.map(({ id, packets = 0, hosts }) => ({
+    id,
+    name: `s${id}`,
+    packets,
+    first: time,
+    last: time,
+    ports: [{ port: 9, hosts, received: 0, sent: 0, first: time, last: time }],
+  })),
 });
 
 test('the graph of a moment has all cables of the range, and says which carried nothing and which were not there', () => {
-  const whole = network([link(1, 1, 2, 1, 100), link(2, 1, 1, 1, 50), link(2, 2, 3, 1, 7), link(1, 3, 3, 3, 9)], [{ id: 1, hosts: 2 }, { id: 2 }, { id: 3 }]);
+  const whole = network(
+    [link(1, 1, 2, 1, 100), link(2, 1, 1, 1, 50), link(2, 2, 3, 1, 7), link(1, 3, 3, 3, 9)],
+    [{ id: 1, hosts: 2 }, { id: 2 }, { id: 3 }],
+  );
   const graph = graphAt(whole, {
-    at: 5000, ms: 10_000, topology: network([link(1, 1, 2, 1, 10, 300), link(2, 1, 1, 1, 5, 900), link(2, 2, 3, 1, 0)], [{ id: 1, packets: 5 }, { id: 2, packets: 10 }]),
-    queues: [{ node: 2, egress_port: 1, occupancy_max: 40 }, { node: 2, egress_port: 2, occupancy_max: 60 }], drops: [{ node: 2, egress_port: 2, packets: 3 }, { node: 2, egress_port: 7, packets: 1 }],
+    at: 5000,
+    ms: 10_000,
+    topology: network(
+      [link(1, 1, 2, 1, 10, 300), link(2, 1, 1, 1, 5, 900), link(2, 2, 3, 1, 0)],
+      [
+        { id: 1, packets: 5 },
+        { id: 2, packets: 10 },
+      ],
+    ),
+    queues: [
+      { node: 2, egress_port: 1, occupancy_max: 40 },
+      { node: 2, egress_port: 2, occupancy_max: 60 },
+    ],
+    drops: [
+      { node: 2, egress_port: 2, packets: 3 },
+      { node: 2, egress_port: 7, packets: 1 },
+    ],
   });
-  expect(graph.cables.map(({ key, packets, delayNs, drops, lastMs, gone }) => ({ key, packets, delayNs, drops, lastMs, gone }))).toEqual([
-    { key: '1 2', packets: 15, delayNs: 900, drops: 0, lastMs: 5000, gone: false }, { key: '2 3', packets: 0, delayNs: null, drops: 3, lastMs: 0, gone: false },
+  expect(
+    graph.cables.map(({ key, packets, delayNs, drops, lastMs, gone }) => ({
+      key,
+      packets,
+      delayNs,
+      drops,
+      lastMs,
+      gone,
+    })),
+  ).toEqual([
+    { key: '1 2', packets: 15, delayNs: 900, drops: 0, lastMs: 5000, gone: false },
+    { key: '2 3', packets: 0, delayNs: null, drops: 3, lastMs: 0, gone: false },
     { key: '1 3', packets: 0, delayNs: null, drops: 0, lastMs: 0, gone: true },
   ]);
   expect(graph.stations).toEqual([
-    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, drops: 0 }, { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, drops: 4 }, { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, drops: 0 },
+    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, drops: 0 },
+    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, drops: 4 },
+    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, drops: 0 },
   ]);
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
 
 test('the use of a cable is that of its busier port: the latest now, the mean of a moment', () => {
-  const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({ ...l, utilization: { samples, mean, max, last } });
-  const now = network([told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)], [{ id: 1 }, { id: 2 }, { id: 3 }]);
-  expect(graphOf(now, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[70, [90, 80]], [null, [undefined]]]);
+  const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({
+    ...l,
+    utilization: { samples, mean, max, last },
+  });
+  const now = network(
+    [told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)],
+    [{ id: 1 }, { id: 2 }, { id: 3 }],
+  );
+  expect(graphOf(now, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([
+    [70, [90, 80]],
+    [null, [undefined]],
+  ]);
   // A link that failed is used by nobody knows how much; what was the most remains.
   const over = { ...now, generated_at: new Date(Date.parse(time) + 11_000).toISOString() };
-  expect(graphOf(over, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([[null, [90, 80]], [null, [undefined]]]);
-  const at = (links: Link[]): (number | null)[] => graphAt(now, { at: 5000, ms: 10_000, topology: network(links, []), queues: [], drops: [] }).cables.map((c) => c.use);
+  expect(graphOf(over, [], [], []).cables.map((c) => [c.use, c.sides.map((s) => s.told?.max)])).toEqual([
+    [null, [90, 80]],
+    [null, [undefined]],
+  ]);
+  const at = (links: Link[]): (number | null)[] =>
+    graphAt(now, { at: 5000, ms: 10_000, topology: network(links, []), queues: [], drops: [] }).cables.map(
+      (c) => c.use,
+    );
   expect(at([told(link(1, 1, 2, 4, 1), 2, 12.5, 25), told(link(2, 5, 3, 1, 1), 1, 0, 0)])).toEqual([12.5, 0]);
   expect(at([link(1, 1, 2, 4, 1)])).toEqual([null, null]); // what was told at other times is not told of this one
 });
@@ -49,15 +114,51 @@ test('the use of a cable is that of its busier port: the latest now, the mean of
 test('a large picture is drawn in parts, a small one at once, and what is out of view not at all', () => {
   const paint = (leaves: number, spines: number, zoom: number, x: number): { parts: number; strokes: number } => {
     let strokes = 0;
-    const context = new Proxy({ canvas: { width: 1000, height: 1000 }, font: '13px x', measureText: (text: string) => ({ width: 7 * text.length }) } as Record<string, unknown>, {
-      get: (target, name: string) => target[name] ?? (() => { if (name === 'lineTo') strokes++; }), set: () => true,
-    }) as unknown as CanvasRenderingContext2D;
-    const links = Array.from({ length: leaves * spines }, (_, i) => link(1 + (i % leaves), 1, leaves + 1 + Math.floor(i / leaves), 1, 1));
-    const graph = graphAt(network(links, Array.from({ length: leaves + spines }, (_, i) => ({ id: i + 1, hosts: i < leaves ? 1 : undefined }))), undefined);
-    const { places } = fit(rowsOf(graph.nodes, graph.cables.map((c) => ({ from: c.a, to: c.b }))), { width: 500, height: 500, above: 40, below: 40, scale: 1 });
-    const scene: Scene = { scale: 1, graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
+    const context = new Proxy(
+      {
+        canvas: { width: 1000, height: 1000 },
+        font: '13px x',
+        measureText: (text: string) => ({ width: 7 * text.length }),
+      } as Record<string, unknown>,
+      {
+        get: (target, name: string) =>
+          target[name] ??
+          (() => {
+            if (name === 'lineTo') strokes++;
+          }),
+        set: () => true,
+      },
+    ) as unknown as CanvasRenderingContext2D;
+    const links = Array.from({ length: leaves * spines }, (_, i) =>
+      link(1 + (i % leaves), 1, leaves + 1 + Math.floor(i / leaves), 1, 1),
+    );
+    const graph = graphAt(
+      network(
+        links,
+        Array.from({ length: leaves + spines }, (_, i) => ({ id: i + 1, hosts: i < leaves ? 1 : undefined })),
+      ),
+      undefined,
+    );
+    const { places } = fit(
+      rowsOf(
+        graph.nodes,
+        graph.cables.map((c) => ({ from: c.a, to: c.b })),
+      ),
+      { width: 500, height: 500, above: 40, below: 40, scale: 1 },
+    );
+    const scene: Scene = {
+      scale: 1,
+      graph,
+      places,
+      chosen: undefined,
+      chosenCable: undefined,
+      strongest: 0,
+      deepest: 0,
+      value: () => null,
+    };
     let parts = 1;
-    for (const parting = painting(context, scene, { x, y: 800, zoom }, 1, () => '#000000'); !parting.next().done;) parts++;
+    for (const parting = painting(context, scene, { x, y: 800, zoom }, 1, () => '#000000'); !parting.next().done;)
+      parts++;
     return { parts, strokes };
   };
   expect(paint(4, 2, 1, 500)).toEqual({ parts: 1, strokes: 8 });
@@ -66,38 +167,91 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
 });
 
 test('a queue of which no packet tells any more is not known', () => {
-  const hop = (node: number, seconds: number, queue: number): NodeHop =>
-    ({ node, ingress_port: 1, egress_port: 2, packets: 9, first: time, last: new Date(Date.parse(time) - seconds * 1000).toISOString(), queue: { id: 0, mean: 1, max: 68_500, last: queue } });
+  const hop = (node: number, seconds: number, queue: number): NodeHop => ({
+    node,
+    ingress_port: 1,
+    egress_port: 2,
+    packets: 9,
+    first: time,
+    last: new Date(Date.parse(time) - seconds * 1000).toISOString(),
+    queue: { id: 0, mean: 1, max: 68_500, last: queue },
+  });
   const hops = queuesNow([hop(1, 38, 68_500), hop(1, 2, 400), hop(2, 38, 68_500)], Date.parse(time));
-  expect(hops.map((h) => [h.queue?.last, h.queue?.max])).toEqual([[undefined, 68_500], [400, 68_500], [undefined, 68_500]]);
+  expect(hops.map((h) => [h.queue?.last, h.queue?.max])).toEqual([
+    [undefined, 68_500],
+    [400, 68_500],
+    [undefined, 68_500],
+  ]);
   expect(graphOf(network([], [{ id: 1 }, { id: 2 }]), hops, [], []).stations.map((s) => s.queue)).toEqual([400, null]);
 });
 
 test('the flows of a link are those that use it now', async () => {
   const ago = (seconds: number): string => new Date(Date.parse(time) - seconds * 1000).toISOString();
   const flow = (id: string, ...paths: [seconds: number, ...nodes: number[]][]) =>
-    ({ id, last: ago(paths[0]![0]), paths: paths.map(([seconds, ...nodes]) => ({ id: '', packets: 1, first: time, last: ago(seconds), hops: nodes.map((node) => ({ node, ingress_port: 1, egress_port: 2 })) })) }) as unknown as Flow;
+    ({
+      id,
+      last: ago(paths[0]![0]),
+      paths: paths.map(([seconds, ...nodes]) => ({
+        id: '',
+        packets: 1,
+        first: time,
+        last: ago(seconds),
+        hops: nodes.map((node) => ({ node, ingress_port: 1, egress_port: 2 })),
+      })),
+    }) as unknown as Flow;
   // The largest first, as the API answers.
   const all = [
-    ...Array.from({ length: 300 }, (_, i) => flow(`over spine 7 now ${i}`, [1, 1, 7, 2], [60, 1, 6, 2])), flow('over', [90, 1, 6, 2]), flow('a way around', [1, 1, 5, 6, 2]), flow('forth', [1, 1, 6, 2]), flow('back', [2, 2, 6, 1], [60, 2, 7, 1]),
+    ...Array.from({ length: 300 }, (_, i) => flow(`over spine 7 now ${i}`, [1, 1, 7, 2], [60, 1, 6, 2])),
+    flow('over', [90, 1, 6, 2]),
+    flow('a way around', [1, 1, 5, 6, 2]),
+    flow('forth', [1, 1, 6, 2]),
+    flow('back', [2, 2, 6, 1], [60, 2, 7, 1]),
   ];
   const ask = async (params: Record<string, unknown>) => {
     const nodes = [...String(params.filter).matchAll(/node = (\d+)/g)].map((m) => Number(m[1]));
     expect(params.filter).toContain('last > now-30s');
-    const found = all.filter((f) => Date.parse(f.last) > Date.parse(ago(30)) && nodes.every((node) => f.paths!.some((path) => path.hops!.some((h) => h.node === node))));
+    const found = all.filter(
+      (f) =>
+        Date.parse(f.last) > Date.parse(ago(30)) &&
+        nodes.every((node) => f.paths!.some((path) => path.hops!.some((h) => h.node === node))),
+    );
     const from = Number(params.cursor || 0);
-    return { generated_at: time, total: found.length, flows: found.slice(from, from + Number(params.limit)), next_cursor: from + Number(params.limit) < found.length ? String(from + Number(params.limit)) : undefined };
+    return {
+      generated_at: time,
+      total: found.length,
+      flows: found.slice(from, from + Number(params.limit)),
+      next_cursor: from + Number(params.limit) < found.length ? String(from + Number(params.limit)) : undefined,
+    };
   };
   expect((await flowsNow([1, 6], ask)).map((f) => f.id)).toEqual(['forth', 'back']);
   expect((await flowsNow([5], ask)).map((f) => f.id)).toEqual(['a way around']);
 });
 
-const clos = (leaves: number, spines: number): number[][] => [Array.from({ length: leaves }, (_, i) => i + 1), Array.from({ length: spines }, (_, i) => leaves + i + 1)];
+const clos = (leaves: number, spines: number): number[][] => [
+  Array.from({ length: leaves }, (_, i) => i + 1),
+  Array.from({ length: spines }, (_, i) => leaves + i + 1),
+];
 
 test('a graph is in its frame, its nodes apart, and a small one can be read on any screen', () => {
-  const frames = { phone: { width: 364, height: 648, above: 40, below: 70, scale: 1 }, laptop: { width: 1240, height: 676, above: 40, below: 40, scale: 1 }, large: { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 } };
+  const frames = {
+    phone: { width: 364, height: 648, above: 40, below: 70, scale: 1 },
+    laptop: { width: 1240, height: 676, above: 40, below: 40, scale: 1 },
+    large: { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 },
+  };
   for (const [name, frame] of Object.entries(frames)) {
-    for (const rows of [clos(4, 2), clos(8, 4), clos(3, 0), [[1]], clos(40, 8), clos(484, 16), [[1, 2, 3, 4, 5, 6, 7, 8], [9, 10, 11, 12, 13, 14, 15, 16], [17, 18, 19, 20]]]) {
+    for (const rows of [
+      clos(4, 2),
+      clos(8, 4),
+      clos(3, 0),
+      [[1]],
+      clos(40, 8),
+      clos(484, 16),
+      [
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        [9, 10, 11, 12, 13, 14, 15, 16],
+        [17, 18, 19, 20],
+      ],
+    ]) {
       const { places, view } = fit(rows, frame);
       const at = [...places.values()];
       const said = `${name}, ${rows.map((row) => row.length).join(' and ')}`;
@@ -108,18 +262,25 @@ test('a graph is in its frame, its nodes apart, and a small one can be read on a
         expect(y - (view.zoom * boxHeight) / 2, said).toBeGreaterThanOrEqual(frame.above - 0.5);
         expect(y + (view.zoom * boxHeight) / 2, said).toBeLessThanOrEqual(frame.height - frame.below + 0.5);
       }
-      expect(at.filter((p) => at.some((q) => p !== q && Math.abs(p.x - q.x) < boxWidth && Math.abs(p.y - q.y) < boxHeight)), said).toEqual([]);
+      expect(
+        at.filter((p) => at.some((q) => p !== q && Math.abs(p.x - q.x) < boxWidth && Math.abs(p.y - q.y) < boxHeight)),
+        said,
+      ).toEqual([]);
       if (at.length <= 6) expect((13 * view.zoom) / frame.scale, said).toBeGreaterThanOrEqual(10);
       if (at.length <= 20) expect(view.zoom / frame.scale, said).toBeGreaterThanOrEqual(0.35); // the name is written
     }
   }
   // A panel beside it does not move nodes to other lines.
-  const lines = (width: number): number => new Set([...fit(clos(4, 2), { ...frames.laptop, width }).places.values()].map((p) => p.y)).size;
+  const lines = (width: number): number =>
+    new Set([...fit(clos(4, 2), { ...frames.laptop, width }).places.values()].map((p) => p.y)).size;
   expect([lines(1240), lines(820), lines(364)]).toEqual([2, 2, 3]);
 });
 
 test('a part of a graph is the same part in another frame', () => {
-  const frames = [{ width: 364, height: 648, above: 40, below: 70, scale: 1 }, { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 }];
+  const frames = [
+    { width: 364, height: 648, above: 40, below: 70, scale: 1 },
+    { width: 3600, height: 1880, above: 56, below: 56, scale: 20 / 14 },
+  ];
   for (const rows of [clos(4, 2), clos(484, 16), [[1]], []]) {
     for (const frame of frames) {
       const best = fit(rows, frame);
@@ -129,22 +290,48 @@ test('a part of a graph is the same part in another frame', () => {
       for (const name of ['x', 'y'] as const) expect(Math.abs(again[name] - view[name]), said).toBeLessThan(1);
       expect(again.zoom / view.zoom, said).toBeCloseTo(1, 3);
     }
-    const [a, b] = frames.map((frame) => ({ frame, best: fit(rows, frame) })) as [{ frame: (typeof frames)[0]; best: ReturnType<typeof fit> }, { frame: (typeof frames)[0]; best: ReturnType<typeof fit> }];
+    const [a, b] = frames.map((frame) => ({ frame, best: fit(rows, frame) })) as [
+      { frame: (typeof frames)[0]; best: ReturnType<typeof fit> },
+      { frame: (typeof frames)[0]; best: ReturnType<typeof fit> },
+    ];
     const said = sayView({ ...a.best.view, zoom: a.best.view.zoom * 1.2 }, a.best, a.frame);
-    expect(sayView(parseView(said, b.best, b.frame)!, b.best, b.frame).split(',').map(Number)).toEqual(said.split(',').map((n) => expect.closeTo(Number(n), 3)));
+    expect(
+      sayView(parseView(said, b.best, b.frame)!, b.best, b.frame)
+        .split(',')
+        .map(Number),
+    ).toEqual(said.split(',').map((n) => expect.closeTo(Number(n), 3)));
   }
   const best = fit(clos(4, 2), frames[0]!);
-  for (const text of ['', '1', '1,0.5', 'x,0,0', '1,NaN,0', '1e9,0,0', '-1,0,0', '1,1e9,0', '0,0,0']) expect(parseView(text, best, frames[0]!), text).toBeUndefined();
+  for (const text of ['', '1', '1,0.5', 'x,0,0', '1,NaN,0', '1e9,0,0', '-1,0,0', '1,1e9,0', '0,0,0'])
+    expect(parseView(text, best, frames[0]!), text).toBeUndefined();
 });
 
 test('names are written with 10 px or more, for the usual text, or not at all', () => {
   const written = (zoom: number, scale: number): number[] => {
     const sizes: number[] = [];
-    const context = { canvas: { width: 1000, height: 1000 }, font: '13px x', measureText: (text: string) => ({ width: 7 * text.length }), fillText(): void { sizes.push(Number.parseFloat(/[\d.]+px/.exec(this.font)![0])); } };
-    const painted = new Proxy(context as unknown as CanvasRenderingContext2D, { get: (target, name) => target[name as 'font'] ?? (() => undefined) });
+    const context = {
+      canvas: { width: 1000, height: 1000 },
+      font: '13px x',
+      measureText: (text: string) => ({ width: 7 * text.length }),
+      fillText(): void {
+        sizes.push(Number.parseFloat(/[\d.]+px/.exec(this.font)![0]));
+      },
+    };
+    const painted = new Proxy(context as unknown as CanvasRenderingContext2D, {
+      get: (target, name) => target[name as 'font'] ?? (() => undefined),
+    });
     const graph = graphAt(network([link(1, 1, 2, 1, 1)], [{ id: 1, hosts: 1 }, { id: 2 }]), undefined);
     const { places } = fit([[1], [2]], { width: 500, height: 500, above: 40, below: 40, scale });
-    const scene: Scene = { scale, graph, places, chosen: undefined, chosenCable: undefined, strongest: 0, deepest: 0, value: () => null };
+    const scene: Scene = {
+      scale,
+      graph,
+      places,
+      chosen: undefined,
+      chosenCable: undefined,
+      strongest: 0,
+      deepest: 0,
+      value: () => null,
+    };
     expect(painting(painted, scene, { x: 400, y: 600, zoom }, 1, () => '#000000').next().done).toBe(true);
     return sizes.map((size) => size * zoom);
   };
@@ -160,7 +347,16 @@ test('names are written with 10 px or more, for the usual text, or not at all', 
 
 test('drops of the last minute, of counts since the start', () => {
   const at = (s: number): number => Date.parse(time) + s * 1000;
-  const drop = (egress_port: number, packets: number, first: number, last: number): Drop => ({ node: 1, ingress_port: 1, egress_port, reason: 3, packets, first: new Date(at(first)).toISOString(), last: new Date(at(last)).toISOString() }) as unknown as Drop;
+  const drop = (egress_port: number, packets: number, first: number, last: number): Drop =>
+    ({
+      node: 1,
+      ingress_port: 1,
+      egress_port,
+      reason: 3,
+      packets,
+      first: new Date(at(first)).toISOString(),
+      last: new Date(at(last)).toISOString(),
+    }) as unknown as Drop;
   const recent = new Recent();
   const read = (s: number, ...drops: Drop[]): unknown[] => {
     const answer = recent.read(drops, at(s));
@@ -184,18 +380,30 @@ test('drops of the last minute, of counts since the start', () => {
 
 test('the graph has the drops of the minute, and tells those of all time', () => {
   const drop = (egress_port: number, packets: number): Drop => ({ node: 1, egress_port, packets }) as unknown as Drop;
-  const { stations, cables } = graphOf(network([link(1, 1, 2, 1, 5), link(2, 1, 1, 1, 5), link(1, 2, 3, 1, 5)], [{ id: 1 }, { id: 2 }, { id: 3 }]), [], [drop(1, 0), drop(2, 3)], [drop(1, 5000), drop(2, 10)]);
+  const { stations, cables } = graphOf(
+    network([link(1, 1, 2, 1, 5), link(2, 1, 1, 1, 5), link(1, 2, 3, 1, 5)], [{ id: 1 }, { id: 2 }, { id: 3 }]),
+    [],
+    [drop(1, 0), drop(2, 3)],
+    [drop(1, 5000), drop(2, 10)],
+  );
   expect(stations.map((s) => s.drops)).toEqual([3, 0, 0]);
-  expect(cables.map((c) => [c.drops, c.sides.map((s) => s.dropsInAll)])).toEqual([[0, [5000, 0]], [3, [10]]]);
+  expect(cables.map((c) => [c.drops, c.sides.map((s) => s.dropsInAll)])).toEqual([
+    [0, [5000, 0]],
+    [3, [10]],
+  ]);
 });
 
 test('a replay begins with the latest piece of which all is on disk', () => {
   // Pieces of 10 s from 100 s on; the fifth has just begun, and the fourth is not written yet.
-  expect([139_999, 130_000, 129_999, 141_000].map((written) => latestWhole(100_000, 10_000, 5, written))).toEqual([2, 2, 1, 3]);
+  expect([139_999, 130_000, 129_999, 141_000].map((written) => latestWhole(100_000, 10_000, 5, written))).toEqual([
+    2, 2, 1, 3,
+  ]);
   expect(latestWhole(100_000, 10_000, 5, 150_000)).toBe(4); // a range that is over: to its end
   expect([95_000, 105_000].map((written) => latestWhole(100_000, 10_000, 1, written))).toEqual([0, 0]);
 });
 
 test('all answers together go as far as the one that ends first', () => {
-  expect(writtenOf([{ until: '2026-11-21T09:00:10Z' }, { until: '2026-11-21T09:00:07.5Z' }])).toBe(Date.parse('2026-11-21T09:00:07.500Z'));
+  expect(writtenOf([{ until: '2026-11-21T09:00:10Z' }, { until: '2026-11-21T09:00:07.5Z' }])).toBe(
+    Date.parse('2026-11-21T09:00:07.500Z'),
+  );
 });

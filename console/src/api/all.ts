@@ -5,8 +5,13 @@ import type { History } from './types';
 const pages = 5; // at most, of 10000 items
 
 /** all asks for a list of a time range page by page, and puts the pages together. */
-export async function all<Name extends string, T>(name: Name, params: Params, signal?: AbortSignal): Promise<History<Name, T>> {
-  const ask = (cursor?: string): Promise<History<Name, T>> => get<History<Name, T>>(name, { ...params, limit: 10000, cursor }, signal, patienceMs);
+export async function all<Name extends string, T>(
+  name: Name,
+  params: Params,
+  signal?: AbortSignal,
+): Promise<History<Name, T>> {
+  const ask = (cursor?: string): Promise<History<Name, T>> =>
+    get<History<Name, T>>(name, { ...params, limit: 10000, cursor }, signal, patienceMs);
   const first = await ask();
   let items: T[] = first[name] ?? [];
   let next = first.next_cursor;

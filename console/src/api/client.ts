@@ -3,13 +3,18 @@ import type { DecodeAnswer, FilterError } from './types';
 
 /** What went wrong with a request: a problem of RFC 9457, or no answer at all (status 0). */
 export class ApiError extends Error {
-  constructor(readonly status: number, message: string, readonly filter?: FilterError) {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly filter?: FilterError,
+  ) {
     super(message);
   }
 }
 
 /** asApiError is what a loop makes of what it meets: whatever it is, it is shown, and the loop goes on. */
-export const asApiError = (error: unknown): ApiError => (error instanceof ApiError ? error : new ApiError(0, `the answer cannot be shown (${String(error)})`));
+export const asApiError = (error: unknown): ApiError =>
+  error instanceof ApiError ? error : new ApiError(0, `the answer cannot be shown (${String(error)})`);
 
 /** Parameters that are undefined or empty text are left out; null is sent as an empty one. */
 export type Params = Record<string, string | number | boolean | null | undefined>;
@@ -32,37 +37,70 @@ export const get = <T>(path: string, params: Params = {}, signal?: AbortSignal, 
 
 /** Changes something. It throws as get does. What was taken away may leave no answer, which is null. */
 export const send = <T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> =>
-  ask<T>(path, {}, { method, ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }) });
+  ask<T>(
+    path,
+    {},
+    {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
+    },
+  );
 
 /** Asks what bytes are. start says what they begin with, by default a telemetry report; dialect who made them. */
-export const decode = (bytes: Uint8Array<ArrayBuffer>, params: { start?: string; dialect?: string } = {}, signal?: AbortSignal): Promise<DecodeAnswer> =>
-  ask<DecodeAnswer>('decode', params, { method: 'POST', body: bytes, headers: { 'Content-Type': 'application/octet-stream' } }, signal);
+export const decode = (
+  bytes: Uint8Array<ArrayBuffer>,
+  params: { start?: string; dialect?: string } = {},
+  signal?: AbortSignal,
+): Promise<DecodeAnswer> =>
+  ask<DecodeAnswer>(
+    'decode',
+    params,
+    { method: 'POST', body: bytes, headers: { 'Content-Type': 'application/octet-stream' } },
+    signal,
+  );
 
-async function ask<T>(path: string, params: Params, init: RequestInit, signal?: AbortSignal, patience = patienceMs): Promise<T> {
+async function ask<T>(
+  path: string,
+  params: Params,
+  init: RequestInit,
+  signal?: AbortSignal,
+  patience = patienceMs,
+): Promise<T> {
   const deadline = AbortSignal.timeout(patience);
   let answer: Response;
   let text: string;
   try {
     answer = await fetch(address(path, params), {
-      ...init, signal: signal ? AbortSignal.any([signal, deadline]) : deadline, headers: { Accept: 'application/json', ...init.headers },
+      ...init,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      headers: { Accept: 'application/json', ...init.headers },
     });
     text = await answer.text(); // which may come late, or break off: that is no answer either
   } catch {
     throw new ApiError(0, deadline.aborted ? `no answer within ${patience / 1000} s` : 'the server does not answer');
   }
   const value = parsed(text);
-  if (answer.ok && (answer.status === 204 && init.method === 'DELETE' || fits(path, value, init.method))) return value as T;
+  if (answer.ok && ((answer.status === 204 && init.method === 'DELETE') || fits(path, value, init.method)))
+    return value as T;
   if (answer.ok) throw new ApiError(0, 'the answer is not that of a Waybill server');
   if (answer.status === 401) location.reload(); // the session is over: the server answers with the page to log in at
   const problem = (value ?? {}) as { detail?: unknown; filter?: FilterError };
-  throw new ApiError(answer.status, typeof problem.detail === 'string' ? problem.detail : `${answer.status} ${answer.statusText}`, problem.filter);
+  throw new ApiError(
+    answer.status,
+    typeof problem.detail === 'string' ? problem.detail : `${answer.status} ${answer.statusText}`,
+    problem.filter,
+  );
 }
 
 /**
  * Asks for a page of a list in a format other than JSON, and throws as get does. next is the cursor of the page that follows, empty at
  * the end of the list. There is no deadline: who waits for a file sees how far it is and can cancel.
  */
-export async function page(path: string, params: Params, signal: AbortSignal): Promise<{ bytes: Uint8Array<ArrayBuffer>; next: string }> {
+export async function page(
+  path: string,
+  params: Params,
+  signal: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; next: string }> {
   let answer: Response;
   let bytes: Uint8Array<ArrayBuffer>;
   try {
@@ -82,7 +120,8 @@ export async function page(path: string, params: Params, signal: AbortSignal): P
 function parsed(text: string): unknown {
   try {
     return text === '' ? null : JSON.parse(text);
-  } catch { // of a proxy, perhaps
+  } catch {
+    // of a proxy, perhaps
     return undefined;
   }
 }

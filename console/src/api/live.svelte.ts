@@ -45,7 +45,10 @@ export function beat(): () => void {
   const timer = setInterval(() => {
     if (document.hidden || performance.now() - connection.heardAt < quietMs) return;
     connection.heardAt = performance.now();
-    get<{ generated_at: string }>('exporters', { limit: 1 }, undefined, quietMs).then((answer) => connection.ok(pace.held ? undefined : answer.generated_at), (error: ApiError) => connection.failed(error));
+    get<{ generated_at: string }>('exporters', { limit: 1 }, undefined, quietMs).then(
+      (answer) => connection.ok(pace.held ? undefined : answer.generated_at),
+      (error: ApiError) => connection.failed(error),
+    );
   }, 1000);
   return () => clearInterval(timer);
 }
@@ -96,8 +99,12 @@ export class Live<T> {
 class Polled {
   #all = new SvelteSet<Live<unknown>>();
 
-  add(live: Live<unknown>): void { this.#all.add(live); }
-  delete(live: Live<unknown>): void { this.#all.delete(live); }
+  add(live: Live<unknown>): void {
+    this.#all.add(live);
+  }
+  delete(live: Live<unknown>): void {
+    this.#all.delete(live);
+  }
 
   /** since when the oldest question waits for its answer, by performance.now; null: none does */
   get since(): number | null {
@@ -122,7 +129,10 @@ export const polled = new Polled();
  * state that it reads changes, the next question starts at once. After a failure it asks again within seconds, so that it recovers by itself.
  * An interval of 0 is for what does not change.
  */
-export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, intervalMs: number | (() => number) = 2000): Live<T> {
+export function live<T>(
+  ask: () => (signal: AbortSignal) => Promise<T>,
+  intervalMs: number | (() => number) = 2000,
+): Live<T> {
   const result = new Live<T>();
   $effect(() => {
     const load = ask();
@@ -133,7 +143,11 @@ export function live<T>(ask: () => (signal: AbortSignal) => Promise<T>, interval
   return result;
 }
 
-interface Poll { stop: () => void; pause: () => void; soon: () => void }
+interface Poll {
+  stop: () => void;
+  pause: () => void;
+  soon: () => void;
+}
 
 function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, intervalMs: number): Poll {
   let wanted = false; // soon was called while an answer was waited for

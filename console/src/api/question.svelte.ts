@@ -102,7 +102,12 @@ export class Question<T> {
 }
 
 /** What to ask: key says whether it is the same question as before, done after an answer that there is nothing to ask again. */
-export interface Asked<T> { key: string; load: (signal: AbortSignal) => Promise<T>; everyMs: number; done?: () => boolean }
+export interface Asked<T> {
+  key: string;
+  load: (signal: AbortSignal) => Promise<T>;
+  everyMs: number;
+  done?: () => boolean;
+}
 
 /**
  * question asks while the component that calls it exists. When the key changes, the old question is given up and the next one

@@ -8,10 +8,17 @@ class Who {
 
   /** why nothing can be changed; '' if it can, as far as is known */
   get refused(): string {
-    return this.session?.role === 'read' ? `${this.session.name || 'who asks'} may read only: this needs the role operate` : '';
+    return this.session?.role === 'read'
+      ? `${this.session.name || 'who asks'} may read only: this needs the role operate`
+      : '';
   }
 }
 
 export const who = new Who();
 
-void get<Session>('session').then((session) => { who.session = session; }, () => null);
+void get<Session>('session').then(
+  (session) => {
+    who.session = session;
+  },
+  () => null,
+);

@@ -5,12 +5,39 @@ type Kind = 'text' | 'number' | 'flag' | 'object' | 'records' | 'list';
 type Shape = Record<string, Kind>;
 
 // Lists are under their own name, at the time they were made. A path like bursts/7 is looked up as bursts/*.
-const listed = ['alerts', 'bursts', 'clocks', 'drops', 'events', 'exporters', 'flows', 'hops', 'links', 'listeners', 'nodes', 'outputs', 'paths', 'queues', 'reports', 'rules', 'silences'];
+const listed = [
+  'alerts',
+  'bursts',
+  'clocks',
+  'drops',
+  'events',
+  'exporters',
+  'flows',
+  'hops',
+  'links',
+  'listeners',
+  'nodes',
+  'outputs',
+  'paths',
+  'queues',
+  'reports',
+  'rules',
+  'silences',
+];
 const shapes: Record<string, Shape> = {
   ...Object.fromEntries(listed.map((name) => [name, { generated_at: 'text', [name]: 'records' } satisfies Shape])),
   topology: { generated_at: 'text', nodes: 'records', links: 'records' },
   loss: { generated_at: 'text', loss: 'records', tables: 'object' },
-  heatmap: { generated_at: 'text', since: 'text', until: 'text', step_ns: 'number', bounds: 'list', times: 'list', counts: 'list', spread: 'records' },
+  heatmap: {
+    generated_at: 'text',
+    since: 'text',
+    until: 'text',
+    step_ns: 'number',
+    bounds: 'list',
+    times: 'list',
+    counts: 'list',
+    spread: 'records',
+  },
   'bursts/*': { generated_at: 'text', burst: 'object' },
   'flows/*/paths': { generated_at: 'text', since: 'text', until: 'text', paths: 'records' },
   'reports/*': { id: 'text', time: 'text', bytes: 'text', layers: 'records' },
@@ -38,13 +65,20 @@ function shapeOf(path: string, method: string): Shape {
 
 function is(kind: Kind, value: unknown): boolean {
   switch (kind) {
-    case 'text': return typeof value === 'string';
-    case 'number': return typeof value === 'number';
-    case 'flag': return typeof value === 'boolean';
-    case 'object': return isObject(value);
-    case 'list': return Array.isArray(value);
-    case 'records': return value === null || (Array.isArray(value) && value.every(isObject));
+    case 'text':
+      return typeof value === 'string';
+    case 'number':
+      return typeof value === 'number';
+    case 'flag':
+      return typeof value === 'boolean';
+    case 'object':
+      return isObject(value);
+    case 'list':
+      return Array.isArray(value);
+    case 'records':
+      return value === null || (Array.isArray(value) && value.every(isObject));
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -29,7 +29,8 @@ export function changes(path: 'events/stream', params: Params, message: 'event',
   function open(): void {
     const mine = (source = new EventSource(address(path, params)));
     mine.addEventListener(message, tell);
-    mine.onerror = () => { // one that broke opens itself again, one that was refused does not
+    mine.onerror = () => {
+      // one that broke opens itself again, one that was refused does not
       if (mine.readyState === EventSource.CLOSED) later = setTimeout(open, againMs);
     };
   }

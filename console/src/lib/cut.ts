@@ -5,7 +5,8 @@
 export function cut(text: string, room: number, measure: (text: string) => number): string {
   if (measure(text) <= room) return text;
   const signs = Array.from(text); // a half of a sign is none
-  const kept = (n: number): string => `${signs.slice(0, Math.ceil(n / 2)).join('')}…${signs.slice(signs.length - Math.floor(n / 2)).join('')}`;
+  const kept = (n: number): string =>
+    `${signs.slice(0, Math.ceil(n / 2)).join('')}…${signs.slice(signs.length - Math.floor(n / 2)).join('')}`;
   let [low, high] = [0, signs.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -2,8 +2,16 @@
 import type { DecodedField, DecodedLayer } from '../api/types';
 
 export interface DecodedRow {
-  key: string; depth: number; layer: boolean; name: string; text: string; meaning?: string; error: boolean;
-  offset: number; length: number; bits?: { first: number; count: number };
+  key: string;
+  depth: number;
+  layer: boolean;
+  name: string;
+  text: string;
+  meaning?: string;
+  error: boolean;
+  offset: number;
+  length: number;
+  bits?: { first: number; count: number };
 }
 
 /** rowsOf lists layers with their fields, and packets that are inside, in the order of the wire. */
@@ -11,7 +19,16 @@ export function rowsOf(layers: DecodedLayer[], depth = 0, prefix = ''): DecodedR
   return layers.flatMap((layer, i) => {
     const key = `${prefix}${i}`;
     return [
-      { key, depth, layer: true, name: layer.title || layer.name || 'error', text: '', error: false, offset: layer.offset, length: layer.length },
+      {
+        key,
+        depth,
+        layer: true,
+        name: layer.title || layer.name || 'error',
+        text: '',
+        error: false,
+        offset: layer.offset,
+        length: layer.length,
+      },
       ...fieldsOf(layer.fields ?? [], depth + 1, `${key}.`),
     ];
   });
@@ -21,7 +38,18 @@ function fieldsOf(fields: DecodedField[], depth: number, prefix: string): Decode
   return fields.flatMap((field, i) => {
     const key = `${prefix}${i}`;
     return [
-      { key, depth, layer: false, name: field.name, text: field.text, meaning: field.meaning, error: field.error ?? false, offset: field.offset, length: field.length, bits: field.bits },
+      {
+        key,
+        depth,
+        layer: false,
+        name: field.name,
+        text: field.text,
+        meaning: field.meaning,
+        error: field.error ?? false,
+        offset: field.offset,
+        length: field.length,
+        bits: field.bits,
+      },
       ...fieldsOf(field.fields ?? [], depth + 1, `${key}.`),
       ...rowsOf(field.layers ?? [], depth + 1, `${key}/`),
     ];
@@ -35,7 +63,8 @@ export function owners(rows: DecodedRow[], length: number): (DecodedRow | null)[
     for (let at = row.offset; at < Math.min(length, row.offset + row.length); at++) {
       const before = owner[at];
       // Of two fields that share a byte, such as version and length of IPv4, the first is taken.
-      if (!before || row.length < before.length || (row.length === before.length && row.depth > before.depth)) owner[at] = row;
+      if (!before || row.length < before.length || (row.length === before.length && row.depth > before.depth))
+        owner[at] = row;
     }
   }
   return owner;
@@ -57,6 +86,7 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | null {
 }
 
 /** fromBase64 reads the bytes of a report. */
-export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
 export const hex = (byte: number, digits = 2): string => byte.toString(16).padStart(digits, '0');

@@ -5,9 +5,26 @@ import { sayLength } from './time';
 export const unknown = '–';
 type Maybe = number | null | undefined;
 
-const timeUnits: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-const byteUnits: [number, string][] = [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']];
-const countUnits: [number, string][] = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
+const timeUnits: [number, string][] = [
+  [1e9, 's'],
+  [1e6, 'ms'],
+  [1e3, 'µs'],
+  [1, 'ns'],
+];
+const byteUnits: [number, string][] = [
+  [1e12, 'TB'],
+  [1e9, 'GB'],
+  [1e6, 'MB'],
+  [1e3, 'kB'],
+  [1, 'B'],
+];
+const countUnits: [number, string][] = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+  [1, ''],
+];
 
 /** duration writes nanoseconds with three significant digits: 850 ns, 12.4 µs, 1.24 ms. */
 export const duration = (ns: Maybe): string => withUnit(ns, timeUnits, ' ');
@@ -50,7 +67,8 @@ const full = new Intl.NumberFormat('en', { maximumFractionDigits: 1 }); // to ma
 export const number = (n: Maybe): string => (n == null ? unknown : full.format(n));
 
 /** counted writes a count with its noun: 1 flow, 2 flows. */
-export const counted = (n: number, noun: string, nouns = `${noun}s`): string => `${number(n)} ${n === 1 ? noun : nouns}`;
+export const counted = (n: number, noun: string, nouns = `${noun}s`): string =>
+  `${number(n)} ${n === 1 ? noun : nouns}`;
 
 /** percent writes a share of 1. It is cut, not rounded: 100 % is said only of all. */
 export const percent = (share: Maybe): string => (share == null ? unknown : `${Math.floor(share * 1e4) / 100} %`);
@@ -98,13 +116,22 @@ export function flowName(flow: Endpoints | null | undefined): string {
 }
 
 /** flowParams are the parameters of the page of a flow, which the API finds by its endpoints. */
-export const flowParams = (flow: Endpoints): Record<string, string | number> =>
-  ({ src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+export const flowParams = (flow: Endpoints): Record<string, string | number> => ({
+  src: flow.src,
+  dst: flow.dst,
+  sport: flow.src_port,
+  dport: flow.dst_port,
+  protocol: flow.protocol,
+});
 
 /** addressKey makes addresses sort by number: 10.0.0.9 before 10.0.0.10, IPv4 before IPv6. */
 export function addressKey(ip: string, port = 0): string {
   const tail = String(port).padStart(5, '0');
-  if (!ip.includes(':')) return `4${ip.split('.').map((octet) => octet.padStart(3, '0')).join('')}${tail}`;
+  if (!ip.includes(':'))
+    return `4${ip
+      .split('.')
+      .map((octet) => octet.padStart(3, '0'))
+      .join('')}${tail}`;
   const [head = [], rest] = ip.split('::').map((half) => (half ? half.split(':') : []));
   const zeros: string[] = rest ? Array(Math.max(0, 8 - head.length - rest.length)).fill('0') : [];
   return `6${[...head, ...zeros, ...(rest ?? [])].map((group) => group.padStart(4, '0')).join('')}${tail}`;

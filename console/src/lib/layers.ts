@@ -1,8 +1,19 @@
 // The places of nodes: those with hosts are the lowest tier, what is one cable away the next, as operators draw leaves and spines.
 
-export interface GraphNode { id: number; hosts: boolean }
-export interface GraphLink { from: number; to: number }
-export interface Place { id: number; tier: number; x: number; y: number }
+export interface GraphNode {
+  id: number;
+  hosts: boolean;
+}
+export interface GraphLink {
+  from: number;
+  to: number;
+}
+export interface Place {
+  id: number;
+  tier: number;
+  x: number;
+  y: number;
+}
 
 export const columnGap = 150;
 export const tierGap = 170;
@@ -15,7 +26,8 @@ export function tiersOf(nodes: GraphNode[], links: GraphLink[]): Map<number, num
   const start = (from: GraphNode[]): void => {
     const queue = from.map((node) => node.id);
     queue.forEach((id) => tiers.set(id, 0));
-    for (const id of queue) { // grows while it is walked
+    for (const id of queue) {
+      // grows while it is walked
       for (const other of near.get(id)!) {
         if (tiers.has(other)) continue;
         tiers.set(other, tiers.get(id)! + 1);
@@ -56,11 +68,14 @@ export function rowsOf(nodes: GraphNode[], links: GraphLink[]): number[][] {
   const x = new Map<number, number>();
   const spread = (row: number[]): void => row.forEach((id, i) => x.set(id, (i - (row.length - 1) / 2) / row.length));
   rows.forEach(spread);
-  const sweep = (row: number[]): void => { // the barycentre method: what is connected stands near
-    const pull = new Map(row.map((id) => {
-      const others = [...near.get(id)!].filter((other) => tiers.get(other) !== tiers.get(id));
-      return [id, others.length ? others.reduce((sum, other) => sum + x.get(other)!, 0) / others.length : x.get(id)!];
-    }));
+  const sweep = (row: number[]): void => {
+    // the barycentre method: what is connected stands near
+    const pull = new Map(
+      row.map((id) => {
+        const others = [...near.get(id)!].filter((other) => tiers.get(other) !== tiers.get(id));
+        return [id, others.length ? others.reduce((sum, other) => sum + x.get(other)!, 0) / others.length : x.get(id)!];
+      }),
+    );
     row.sort((a, b) => Math.round((pull.get(a)! - pull.get(b)!) * 1e6) || a - b);
     spread(row);
   };
@@ -88,7 +103,12 @@ export function placed(rows: number[][], longest: number): Place[] {
     const half = lines[tier]! > 1 ? 0.25 : 0;
     return row.map((id, i) => {
       const line = i % lines[tier]!;
-      return { id, tier, x: (Math.floor(i / lines[tier]!) - (n - 1) / 2 + (line % 2 ? half : -half)) * gap, y: base - line * lineGap };
+      return {
+        id,
+        tier,
+        x: (Math.floor(i / lines[tier]!) - (n - 1) / 2 + (line % 2 ? half : -half)) * gap,
+        y: base - line * lineGap,
+      };
     });
   });
 }

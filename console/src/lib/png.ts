@@ -1,10 +1,26 @@
 // A picture of what is drawn, as a file.
 import { save } from './save';
 
-const styles = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'paint-order', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor'];
+const styles = [
+  'fill',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'paint-order',
+  'opacity',
+  'fill-opacity',
+  'font-size',
+  'font-family',
+  'font-weight',
+  'text-anchor',
+];
 
 /** What a picture is of, for who sees it without the page. A colour is a custom property of the page. */
-export interface Caption { title: string; notes: string[]; legend: { text: string; colour: string; dashed: boolean }[] }
+export interface Caption {
+  title: string;
+  notes: string[];
+  legend: { text: string; colour: string; dashed: boolean }[];
+}
 
 const lineHeight = 18;
 
@@ -17,7 +33,9 @@ function write(to: CanvasRenderingContext2D, caption: Caption, width: number, be
   to.font = `600 15px ${family}`;
   to.fillText(caption.title, 8, 6, width - 16);
   to.font = `12px ${family}`;
-  caption.notes.forEach((note, i) => { to.fillText(note, 8, 8 + lineHeight * (i + 1), width - 16); });
+  caption.notes.forEach((note, i) => {
+    to.fillText(note, 8, 8 + lineHeight * (i + 1), width - 16);
+  });
   caption.legend.forEach(({ text, colour, dashed }, i) => {
     const y = below + lineHeight * i;
     to.strokeStyle = tone(colour);
@@ -58,7 +76,9 @@ export async function savePNG(svg: SVGSVGElement, name: string, caption: Caption
   to.scale(2, 2);
   to.drawImage(image, 0, above, width, height);
   write(to, caption, width, above + height);
-  const blob = await new Promise<Blob | null>((done) => { canvas.toBlob(done, 'image/png'); });
+  const blob = await new Promise<Blob | null>((done) => {
+    canvas.toBlob(done, 'image/png');
+  });
   if (!blob) throw new Error('the picture is too large');
   save(blob, name);
 }

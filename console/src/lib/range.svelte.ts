@@ -44,13 +44,19 @@ class Range {
   set(span: Span, zooms: Span[] = []): void {
     const { since = '', until = '' } = spanParams(span);
     const at = Date.parse(route.get('at')); // the moment of a replay
-    const inside = span.kind === 'fixed' ? at >= span.from && at < span.to : span.kind === 'last' && at >= (connection.now ?? Date.now()) - span.ms;
+    const inside =
+      span.kind === 'fixed'
+        ? at >= span.from && at < span.to
+        : span.kind === 'last' && at >= (connection.now ?? Date.now()) - span.ms;
     route.change({ since, until, at: inside ? route.get('at') : '' }, zooms);
   }
 
   /** zoom goes to a part of the range; back, and the browser's Back, return. */
   zoom(from: number, to: number): void {
-    const whole = { from: Math.floor(Math.min(from, to) / 1000) * 1000, to: Math.ceil(Math.max(from, to) / 1000) * 1000 };
+    const whole = {
+      from: Math.floor(Math.min(from, to) / 1000) * 1000,
+      to: Math.ceil(Math.max(from, to) / 1000) * 1000,
+    };
     this.set({ kind: 'fixed', ...whole }, [...(kept().zooms ?? []), this.span]);
   }
 

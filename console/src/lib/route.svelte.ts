@@ -21,7 +21,10 @@ export function href(page: string, params: Values = {}): string {
 }
 
 /** Kept is what is kept with a step of the history, and so after a reload: the ranges that zooms came from, and how far tables were scrolled, in px. */
-interface Kept { zooms?: Span[]; scrolled?: Record<string, number> }
+interface Kept {
+  zooms?: Span[];
+  scrolled?: Record<string, number>;
+}
 
 /** kept returns what is kept with the present step. */
 export const kept = (): Kept => (history.state as Kept | null) ?? {};

@@ -1,13 +1,30 @@
 // Bands between columns of boxes, whose heights are in proportion to what goes through them.
 
-export interface Box { key: string; label: string; column: number; value: number; y: number; height: number }
-export interface Band { from: Box; to: Box; value: number; y0: number; y1: number; height: number }
+export interface Box {
+  key: string;
+  label: string;
+  column: number;
+  value: number;
+  y: number;
+  height: number;
+}
+export interface Band {
+  from: Box;
+  to: Box;
+  value: number;
+  y0: number;
+  y1: number;
+  height: number;
+}
 
 const gap = 10;
 const least = 16; // so that a label fits
 
 /** sankey lines up chains of labels, a column for each place in the chain. Boxes are never too low to be read. */
-export function sankey(chains: { labels: string[]; value: number }[], height: number): { boxes: Box[]; bands: Band[]; height: number } {
+export function sankey(
+  chains: { labels: string[]; value: number }[],
+  height: number,
+): { boxes: Box[]; bands: Band[]; height: number } {
   const boxes = new Map<string, Box>();
   const bands = new Map<string, Band>();
   for (const { labels, value } of chains) {
@@ -47,7 +64,11 @@ export function sankey(chains: { labels: string[]; value: number }[], height: nu
   const sorted = [...bands.values()].sort((a, b) => a.from.y - b.from.y || a.to.y - b.to.y);
   for (const band of sorted) {
     const [out, into] = [part(band.from, 'out', band.value), part(band.to, 'in', band.value)];
-    [band.y0, band.y1, band.height] = [out.y + out.height / 2, into.y + into.height / 2, Math.max(1, Math.min(out.height, into.height))];
+    [band.y0, band.y1, band.height] = [
+      out.y + out.height / 2,
+      into.y + into.height / 2,
+      Math.max(1, Math.min(out.height, into.height)),
+    ];
   }
   return { boxes: [...boxes.values()], bands: sorted, height: tallest };
 }

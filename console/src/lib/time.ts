@@ -10,8 +10,13 @@ const day = 24 * hour;
 
 /** The lengths that the menu offers. */
 export const lengths: { ms: number; title: string }[] = [
-  { ms: 5 * minute, title: '5 m' }, { ms: 15 * minute, title: '15 m' }, { ms: hour, title: '1 h' }, { ms: 6 * hour, title: '6 h' },
-  { ms: day, title: '24 h' }, { ms: 7 * day, title: '7 d' }, { ms: 30 * day, title: '30 d' },
+  { ms: 5 * minute, title: '5 m' },
+  { ms: 15 * minute, title: '15 m' },
+  { ms: hour, title: '1 h' },
+  { ms: 6 * hour, title: '6 h' },
+  { ms: day, title: '24 h' },
+  { ms: 7 * day, title: '7 d' },
+  { ms: 30 * day, title: '30 d' },
 ];
 
 /** parseSpan reads since and until of an address: a length such as 15m with nothing else, or two times. What it cannot read is now. */
@@ -63,7 +68,9 @@ export function spanParams(span: Span): { since?: string; until?: string } {
 }
 
 /** The lengths of pieces, which the intervals of the store can be put together to. */
-const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400].map((s) => s * second);
+const steps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400].map(
+  (s) => s * second,
+);
 
 /** stepOf is the length of pieces, of at least least ms, so that a range has at most most of them. */
 export function stepOf(ms: number, most: number, least: number): number {
@@ -77,19 +84,34 @@ export function everyMs(span: Span, leastMs = 2000): number {
 }
 
 /** A Mark is a time that an axis names. */
-export interface Mark { at: number; text: string }
+export interface Mark {
+  at: number;
+  text: string;
+}
 
 /** timeMarks returns up to most round times, in the zone of the browser. The first one of a day says the day. */
 export function timeMarks(from: number, to: number, most: number): Mark[] {
-  const step = [1, 2, 5, 10, 15, 30].map((s) => s * second).concat([1, 2, 5, 10, 15, 30].map((m) => m * minute), [1, 2, 3, 6, 12].map((h) => h * hour),
-    [1, 2, 7, 14, 30].map((d) => d * day)).find((s) => (to - from) / s <= Math.max(1, most)) ?? 90 * day;
+  const step =
+    [1, 2, 5, 10, 15, 30]
+      .map((s) => s * second)
+      .concat(
+        [1, 2, 5, 10, 15, 30].map((m) => m * minute),
+        [1, 2, 3, 6, 12].map((h) => h * hour),
+        [1, 2, 7, 14, 30].map((d) => d * day),
+      )
+      .find((s) => (to - from) / s <= Math.max(1, most)) ?? 90 * day;
   const zone = new Date(from).getTimezoneOffset() * minute;
   const marks: Mark[] = [];
   let lastDay = new Date(Date.now()).toDateString();
   for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) {
     const date = new Date(at);
     const today = date.toDateString();
-    const clock = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: step < minute ? '2-digit' : undefined, hourCycle: 'h23' });
+    const clock = date.toLocaleTimeString(undefined, {
+      hour: '2-digit',
+      minute: '2-digit',
+      second: step < minute ? '2-digit' : undefined,
+      hourCycle: 'h23',
+    });
     const dayText = date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
     marks.push({ at, text: step >= day ? dayText : today === lastDay ? clock : `${dayText} ${clock}` });
     lastDay = today;
@@ -100,7 +122,8 @@ export function timeMarks(from: number, to: number, most: number): Mark[] {
 const sayClock = (ms: number): string => new Date(ms).toLocaleTimeString(undefined, { hourCycle: 'h23' });
 const dayOf = (ms: number): string => new Date(ms).toDateString();
 
-const withDay = (ms: number): string => `${new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${sayClock(ms)}`;
+const withDay = (ms: number): string =>
+  `${new Date(ms).toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${sayClock(ms)}`;
 
 /** sayTime is a time in the zone of the browser, with the day if that is not today. */
 export const sayTime = (ms: number): string => (dayOf(ms) === dayOf(Date.now()) ? sayClock(ms) : withDay(ms));
@@ -111,7 +134,8 @@ export const sayUTC = (ms: number): string => `${utc(ms)} UTC`;
 const utc = (ms: number): string => new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 
 /** sayTimes is a piece of time in the zone of the browser, with the day as sayTime, or both days if they differ. */
-export const sayTimes = (from: number, to: number): string => (dayOf(from) === dayOf(to) ? `${sayTime(from)} – ${sayClock(to)}` : `${withDay(from)} – ${withDay(to)}`);
+export const sayTimes = (from: number, to: number): string =>
+  dayOf(from) === dayOf(to) ? `${sayTime(from)} – ${sayClock(to)}` : `${withDay(from)} – ${withDay(to)}`;
 
 /** sayTimesUTC is a piece of time in UTC, for a hint. */
 export function sayTimesUTC(from: number, to: number): string {

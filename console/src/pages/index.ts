@@ -1,12 +1,28 @@
 import type { Component } from 'svelte';
 
-export interface Page { name: string; title: string; /** fetches the code of the page, which comes when it is opened for the first time */ load: () => Promise<{ default: Component }>; /** the page of the menu that it belongs to */ under?: string; /** it can be about a time range */ ranged?: true }
+export interface Page {
+  name: string;
+  title: string;
+  /** fetches the code of the page, which comes when it is opened for the first time */ load: () => Promise<{
+    default: Component;
+  }>;
+  /** the page of the menu that it belongs to */ under?: string;
+  /** it can be about a time range */ ranged?: true;
+}
 
 /** What explains a page, as a page of the documentation and a heading of it; by default how to use the console. */
 export const explains: Record<string, [page: string, heading?: string]> = {
-  flows: ['how-to/use-the-console', 'flows'], flow: ['how-to/follow-one-flow'], latency: ['explanation/clocks'], drops: ['reference/drop-reasons'],
-  events: ['reference/events'], event: ['reference/events'], burst: ['reference/events', 'microburst'], alerts: ['how-to/get-alerts'],
-  collector: ['explanation/design', 'the-ledger'], reports: ['how-to/use-the-console', 'raw-reports'], explore: ['how-to/use-the-console', 'explore'],
+  flows: ['how-to/use-the-console', 'flows'],
+  flow: ['how-to/follow-one-flow'],
+  latency: ['explanation/clocks'],
+  drops: ['reference/drop-reasons'],
+  events: ['reference/events'],
+  event: ['reference/events'],
+  burst: ['reference/events', 'microburst'],
+  alerts: ['how-to/get-alerts'],
+  collector: ['explanation/design', 'the-ledger'],
+  reports: ['how-to/use-the-console', 'raw-reports'],
+  explore: ['how-to/use-the-console', 'explore'],
 };
 
 /** What the menu lists, in its order, and the pages below. */

@@ -2,23 +2,33 @@
 import assert from 'node:assert/strict';
 import { accessible, ask, base, go, open, run, shoot } from './browser.mjs';
 
-const rowsOf = async (page, label) => Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
+const rowsOf = async (page, label) =>
+  Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
 
 await run({
   async 'rules, outputs and alerts'() {
     const page = await open('#/alerts');
-    const [{ rules }, { outputs }, { alerts }] = await Promise.all(['rules', 'outputs', 'alerts'].map((list) => ask(list)));
+    const [{ rules }, { outputs }, { alerts }] = await Promise.all(
+      ['rules', 'outputs', 'alerts'].map((list) => ask(list)),
+    );
     assert.equal(await rowsOf(page, 'Rules'), rules.length);
     assert.equal(await rowsOf(page, 'Alerts'), alerts.length);
     assert.ok(alerts.length > 0);
-    await page.waitForFunction(() => /attempts? failed/.test(document.querySelector('[aria-label=Outputs]').textContent));
+    await page.waitForFunction(() =>
+      /attempts? failed/.test(document.querySelector('[aria-label=Outputs]').textContent),
+    );
     assert.ok(outputs[0].failures > 0);
     assert.match(await page.textContent('main'), /connection refused/);
     // Nobody was told: the output takes nothing.
     const told = alerts.flatMap((a) => a.told ?? []);
     assert.ok(told.length > 0 && told.every((t) => t.delivered === null && t.waiting), JSON.stringify(told));
-    const cells = (await page.locator('[aria-label=Alerts] tbody tr:not(.rest) td:nth-child(5)').allTextContents()).filter((text) => text.includes('pager'));
-    assert.ok(cells.length > 0 && cells.every((text) => /pager not delivered, tried again$/.test(text.trim())), JSON.stringify(cells));
+    const cells = (
+      await page.locator('[aria-label=Alerts] tbody tr:not(.rest) td:nth-child(5)').allTextContents()
+    ).filter((text) => text.includes('pager'));
+    assert.ok(
+      cells.length > 0 && cells.every((text) => /pager not delivered, tried again$/.test(text.trim())),
+      JSON.stringify(cells),
+    );
     await page.locator('label:has-text("Which") select').selectOption('pending');
     const { total } = await ask('alerts?state=pending');
     await page.waitForFunction((n) => document.querySelectorAll('[aria-label=Alerts] tbody tr').length === n, total);
@@ -28,7 +38,9 @@ await run({
   },
 
   async 'an event is acknowledged, and that is taken back'() {
-    const { events: [event] } = await ask('events?kind=drop_storm&limit=1');
+    const {
+      events: [event],
+    } = await ask('events?kind=drop_storm&limit=1');
     const page = await open(`#/event?id=${event.id}`);
     await page.getByRole('button', { name: 'Acknowledge' }).click();
     await page.waitForFunction(() => /Acknowledged by/.test(document.querySelector('main').textContent));
@@ -54,14 +66,19 @@ await run({
   },
 
   async 'a silence about an event, by the clock of the server'() {
-    const { events: [event] } = await ask('events?kind=drop_storm&limit=1');
+    const {
+      events: [event],
+    } = await ask('events?kind=drop_storm&limit=1');
     // The clock of this browser is an hour behind.
     const page = await open(`#/event?id=${event.id}`);
     await page.clock.setFixedTime(Date.now() - 3_600_000);
     await page.getByRole('link', { name: 'Silence alerts about it' }).click();
     await page.waitForFunction(() => location.hash.startsWith('#/alerts'));
     const filter = page.getByLabel('Alerts about events with');
-    assert.equal(await filter.inputValue(), `kind = drop_storm and node = ${event.node} and egress_port = ${event.port}`);
+    assert.equal(
+      await filter.inputValue(),
+      `kind = drop_storm and node = ${event.node} and egress_port = ${event.port}`,
+    );
     await page.getByLabel('are quiet for').selectOption('30');
     await page.getByLabel('because').fill('<i>new</i> line cards');
     await page.getByRole('button', { name: 'Silence', exact: true }).click();
@@ -80,7 +97,9 @@ await run({
   },
 
   async 'what happens shows by the stream, whenever the page would ask'() {
-    const { events: [event] } = await ask('events?open=true&severity=warning&limit=1');
+    const {
+      events: [event],
+    } = await ask('events?open=true&severity=warning&limit=1');
     for (const hash of ['events', 'overview']) {
       const page = await open('#/alerts');
       const streamed = page.waitForResponse(/events\/stream/);

@@ -9,21 +9,30 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 export const base = process.env.CONSOLE_URL;
 
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
+  executablePath: process.env.CHROMIUM,
+  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
 });
 
 const opened = [];
 
 /** fresh returns an empty page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
 export async function fresh(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'Europe/Berlin', ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
   const page = await context.newPage();
   opened.push(page);
   page.problems = [];
   page.elsewhere = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error)));
-  page.on('request', (request) => request.url().startsWith(base) || request.url().startsWith('data:') || page.elsewhere.push(request.url()));
+  page.on(
+    'request',
+    (request) =>
+      request.url().startsWith(base) || request.url().startsWith('data:') || page.elsewhere.push(request.url()),
+  );
   return page;
 }
 
@@ -39,11 +48,17 @@ export async function open(path = '', options = {}, before = undefined) {
 /** ready waits until the page shows answers. */
 export async function ready(page) {
   await page.waitForSelector('main h1', { state: 'attached' });
-  await page.waitForFunction(() => document.querySelector('[data-state]').dataset.state === 'live' && !/Loading …/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(
+    () =>
+      document.querySelector('[data-state]').dataset.state === 'live' &&
+      !/Loading …/.test(document.querySelector('main').textContent),
+  );
 }
 
 export const go = async (page, hash) => {
-  await page.evaluate((to) => { location.hash = to; }, hash);
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, hash);
   await ready(page);
 };
 
@@ -66,9 +81,18 @@ export async function accessible(page, name) {
   await page.evaluate(axeSource);
   const violations = await page.evaluate(async () => {
     const result = await window.axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], rules: { 'label-content-name-mismatch': { enabled: true } }, // which axe calls experimental
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+      rules: { 'label-content-name-mismatch': { enabled: true } }, // which axe calls experimental
     });
-    return result.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => `${n.html} ${n.any[0]?.message ?? ''}`).join(' | ')}`);
+    return result.violations
+      .filter((v) => ['serious', 'critical'].includes(v.impact))
+      .map(
+        (v) =>
+          `${v.id}: ${v.nodes
+            .slice(0, 3)
+            .map((n) => `${n.html} ${n.any[0]?.message ?? ''}`)
+            .join(' | ')}`,
+      );
   });
   assert.deepEqual(violations, [], `${name}: axe`);
 }

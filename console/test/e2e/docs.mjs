@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { accessible, ask, go, open, run, shoot } from './browser.mjs';
 
-const title = (page, text) => page.waitForFunction((want) => document.querySelector('article h1')?.textContent === want, text);
+const title = (page, text) =>
+  page.waitForFunction((want) => document.querySelector('article h1')?.textContent === want, text);
 
 await run({
   async 'every page is there, with its pictures, and none is wider than the window'() {
@@ -13,9 +14,14 @@ await run({
       await go(page, `#/docs?page=${name}`);
       await title(page, text);
       await page.waitForFunction(() => [...document.querySelectorAll('article img')].every((image) => image.complete));
-      const broken = await page.locator('article img').evaluateAll((images) => images.filter((image) => image.naturalWidth === 0).map((image) => image.src));
+      const broken = await page
+        .locator('article img')
+        .evaluateAll((images) => images.filter((image) => image.naturalWidth === 0).map((image) => image.src));
       assert.deepEqual(broken, [], name);
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0, name);
+      assert.ok(
+        (await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0,
+        name,
+      );
     }
     await accessible(page, 'docs');
     await shoot(page, 'docs');
@@ -36,12 +42,26 @@ await run({
       return top >= 0 && top < innerHeight;
     }, hits[0].anchor);
     await page.getByLabel('Search the documentation').fill('zzyzx');
-    await page.waitForFunction(() => /Nothing has all of these words/.test(document.querySelector('aside').textContent));
+    await page.waitForFunction(() =>
+      /Nothing has all of these words/.test(document.querySelector('aside').textContent),
+    );
   },
 
   async 'each page leads to what explains it'() {
     const page = await open('#/overview');
-    for (const name of ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'alerts', 'collector', 'reports', 'explore']) {
+    for (const name of [
+      'overview',
+      'topology',
+      'flows',
+      'latency',
+      'queues',
+      'drops',
+      'events',
+      'alerts',
+      'collector',
+      'reports',
+      'explore',
+    ]) {
       await go(page, `#/${name}`);
       await page.getByRole('link', { name: /^Help/ }).click();
       await page.waitForFunction(() => location.hash.startsWith('#/docs?page='));

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { accessible, ask, go, open, run } from './browser.mjs';
 
-const state = (page, want) => page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
+const state = (page, want) =>
+  page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
 await run({
   async 'says where to send reports'() {
@@ -12,13 +13,20 @@ await run({
     assert.ok(text.includes('No reports yet') && text.includes(address), text);
     await accessible(page, 'empty');
     for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {
-      await page.evaluate((to) => { location.hash = to; }, `#/${name}`);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/${name}`);
       await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
       assert.doesNotMatch(await page.textContent('main'), /Infinity|NaN|undefined/, name);
     }
     assert.match(await page.textContent('main'), /no page “nonsense”/);
-    for (const [hash, says] of [['reports', 'keeps no datagrams'], ['alerts', 'has no alert rules']]) {
-      await page.evaluate((to) => { location.hash = to; }, `#/${hash}`);
+    for (const [hash, says] of [
+      ['reports', 'keeps no datagrams'],
+      ['alerts', 'has no alert rules'],
+    ]) {
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/${hash}`);
       await page.waitForFunction((text) => document.querySelector('main').textContent.includes(text), says);
     }
     page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
@@ -28,7 +36,9 @@ await run({
     const page = await open('#/collector');
     for (let i = 0; i < 100 && !page.problems.some((text) => text.includes('404')); i++) await page.waitForTimeout(100); // the first answer
     let asked = 0;
-    page.on('request', (request) => { if (/v1\/reports/.test(request.url())) asked++; });
+    page.on('request', (request) => {
+      if (/v1\/reports/.test(request.url())) asked++;
+    });
     for (const hash of ['overview', 'collector', 'overview', 'collector']) {
       await go(page, `#/${hash}`);
       await page.waitForTimeout(300);
@@ -41,7 +51,9 @@ await run({
   async 'a server that keeps nothing says how to keep something'() {
     const page = await open();
     for (const hash of ['#/explore', '#/flows?since=1h']) {
-      await page.evaluate((to) => { location.hash = to; }, hash);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, hash);
       await page.waitForFunction(() => /This server keeps no records/.test(document.querySelector('main').textContent));
       assert.match(await page.textContent('main'), /waybill serve --data/);
       assert.equal(await page.locator('[role=alert]').count(), 0);
@@ -52,7 +64,9 @@ await run({
   async 'a server that keeps nothing says what to do'() {
     const page = await open('#/latency');
     for (const name of ['latency', 'queues', 'drops', 'overview', 'topology']) {
-      await page.evaluate((to) => { location.hash = to; }, `#/${name}?since=15m`);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/${name}?since=15m`);
       await page.waitForSelector('main [role=alert]');
       assert.match(await page.textContent('main [role=alert]'), /waybill serve --data DIR/, name);
       await accessible(page, name);
@@ -76,7 +90,13 @@ await run({
 
   async 'a server that starts slowly, or has too much to do'() {
     const page = await open('#/flows');
-    await page.route('**/api/v1/flows*', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"detail":"256 requests are being answered"}' }));
+    await page.route('**/api/v1/flows*', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: '{"detail":"256 requests are being answered"}',
+      }),
+    );
     await state(page, 'disconnected');
     assert.match(await page.textContent('.problem'), /256 requests/);
     await page.unroute('**/api/v1/flows*');
@@ -87,7 +107,9 @@ await run({
   async 'the code of a page that does not come is fetched again'() {
     const page = await open('#/overview');
     await page.route('**/assets/Flows-*.js', (route) => route.abort());
-    await page.evaluate(() => { location.hash = '#/flows?order=drops'; });
+    await page.evaluate(() => {
+      location.hash = '#/flows?order=drops';
+    });
     await page.waitForSelector('main [role=alert]');
     assert.match(await page.textContent('main [role=alert]'), /code of this page did not come/);
     await page.unroute('**/assets/Flows-*.js');
@@ -134,14 +156,21 @@ await run({
       document.head.append(script);
     });
     assert.equal(await page.evaluate(() => window.broken), undefined);
-    assert.ok(page.problems.some((text) => text.includes('Content Security Policy')), 'a violation is seen');
+    assert.ok(
+      page.problems.some((text) => text.includes('Content Security Policy')),
+      'a violation is seen',
+    );
     page.problems = [];
   },
 
   async 'the demo network is started with a button, and stopped'() {
     const page = await open('#/overview');
     await page.getByRole('button', { name: 'Start the demo network' }).click();
-    await page.waitForFunction(() => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0, null, { timeout: 20_000 });
+    await page.waitForFunction(
+      () => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0,
+      null,
+      { timeout: 20_000 },
+    );
     const state = await ask('demo');
     assert.ok(state.running && Date.parse(state.ends) - Date.now() <= 600_000, JSON.stringify(state));
     const topology = async () => (await ask('topology')).nodes.length;

@@ -9,10 +9,14 @@ const hash = (page) => page.evaluate(() => location.hash);
 /** settled waits until nothing is asked any more. */
 const settled = async (page) => {
   await page.waitForSelector('main h1', { state: 'attached' });
-  await page.waitForFunction(() => document.querySelectorAll('.asking, .stale').length === 0 && document.querySelectorAll('canvas').length > 0);
+  await page.waitForFunction(
+    () => document.querySelectorAll('.asking, .stale').length === 0 && document.querySelectorAll('canvas').length > 0,
+  );
 };
 const show = async (page, to) => {
-  await page.evaluate((hash) => { location.hash = hash; }, to);
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, to);
   await settled(page);
 };
 
@@ -20,7 +24,9 @@ const show = async (page, to) => {
 const kept = async () => (await ask(`heatmap?of=links&${span}`)).spread.reduce((sum, s) => sum + s.packets, 0);
 for (let now = await kept(), before = -1; now !== before || now === 0; now = await kept()) {
   before = now;
-  await new Promise((done) => { setTimeout(done, 11_000); });
+  await new Promise((done) => {
+    setTimeout(done, 11_000);
+  });
 }
 
 await run({
@@ -68,7 +74,10 @@ await run({
     assert.ok(map.times.length > 0);
     const packets = map.spread.reduce((sum, s) => sum + s.packets, 0);
     const said = await page.locator('.sums tbody tr').first().locator('td').nth(4).textContent();
-    assert.ok(Math.abs(Number.parseFloat(said) * (said.endsWith('k') ? 1000 : 1) - packets) <= packets / 100, `${said}: ${packets}`);
+    assert.ok(
+      Math.abs(Number.parseFloat(said) * (said.endsWith('k') ? 1000 : 1) - packets) <= packets / 100,
+      `${said}: ${packets}`,
+    );
     assert.equal(await page.getAttribute('canvas', 'data-columns'), String(map.times.length));
     assert.equal(await page.getAttribute('canvas', 'data-rows'), String(map.bounds.length - 1));
     // By the keyboard: the last piece, and what is told of it.
@@ -81,7 +90,10 @@ await run({
     const { exporters } = await ask(`exporters?${span}&group_by=&interval=10s`);
     const arrived = exporters.find((r) => r.start === map.times.at(-1));
     assert.ok(exporters.some((r) => r.lost === 0 && r.received > 0));
-    assert.ok(told.includes(arrived ? '100 % of the reports arrived' : 'completeness not known'), `${told}: ${JSON.stringify(exporters)}`);
+    assert.ok(
+      told.includes(arrived ? '100 % of the reports arrived' : 'completeness not known'),
+      `${told}: ${JSON.stringify(exporters)}`,
+    );
     const { links } = await ask(`links?${span}&order=delay_p99_ns&limit=1`);
     const first = page.locator('[aria-label=Slowest] tbody tr').first();
     assert.ok((await first.textContent()).includes(links[0].from_name));
@@ -90,7 +102,9 @@ await run({
     await first.getByRole('link', { name: /over time/ }).click();
     await page.waitForFunction(() => location.hash.includes('from='));
     await settled(page);
-    const one = await ask(`heatmap?of=links&interval=10s&${span}&filter=${encodeURIComponent(`from = ${links[0].from} and from_port = ${links[0].from_port} and to = ${links[0].to}`)}`);
+    const one = await ask(
+      `heatmap?of=links&interval=10s&${span}&filter=${encodeURIComponent(`from = ${links[0].from} and from_port = ${links[0].from_port} and to = ${links[0].to}`)}`,
+    );
     assert.equal(await page.getAttribute('canvas', 'data-columns'), String(one.times.length));
   },
 
@@ -101,7 +115,10 @@ await run({
     const told = await page.locator('.sums tbody tr').first().locator('td').allTextContents();
     const ns = (text) => Number.parseFloat(text) * { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }[text.split(' ')[1]];
     for (const [i, name] of ['latency_p50_ns', 'latency_p99_ns', 'latency_max_ns'].entries()) {
-      assert.ok(Math.abs(ns(told[i + 1]) / all[name] - 1) < 0.006, `${name}: ${told[i + 1]}, the records say ${all[name]} ns`); // three digits
+      assert.ok(
+        Math.abs(ns(told[i + 1]) / all[name] - 1) < 0.006,
+        `${name}: ${told[i + 1]}, the records say ${all[name]} ns`,
+      ); // three digits
     }
   },
 
@@ -145,9 +162,16 @@ await run({
     const [{ src, dst }] = (await ask(`flows?${span}&group_by=src,dst&order=packets&limit=1`)).flows;
     const filter = `src = ${src} and dst = ${dst}`;
     await show(page, `#/latency?${span}&of=flows&filter=${encodeURIComponent(filter)}`);
-    const paths = (await ask(`flows?${span}&group_by=path&filter=${encodeURIComponent(filter)}`)).flows.flatMap((f) => (f.path ? [`"${f.path}"`] : []));
-    const cells = await ask(`heatmap?${span}&of=paths&interval=10s&filter=${encodeURIComponent(`id in (${paths.join()})`)}`);
-    assert.deepEqual([await page.getAttribute('canvas', 'data-columns'), await page.getAttribute('canvas', 'data-rows')], [String(cells.times.length), String(cells.bounds.length - 1)]);
+    const paths = (await ask(`flows?${span}&group_by=path&filter=${encodeURIComponent(filter)}`)).flows.flatMap((f) =>
+      f.path ? [`"${f.path}"`] : [],
+    );
+    const cells = await ask(
+      `heatmap?${span}&of=paths&interval=10s&filter=${encodeURIComponent(`id in (${paths.join()})`)}`,
+    );
+    assert.deepEqual(
+      [await page.getAttribute('canvas', 'data-columns'), await page.getAttribute('canvas', 'data-rows')],
+      [String(cells.times.length), String(cells.bounds.length - 1)],
+    );
     const { hops } = await ask(`hops?${span}&order=latency_p99_ns&limit=1`);
     await show(page, `#/latency?${span}&node=${hops[0].node}&in=${hops[0].ingress_port}&out=${hops[0].egress_port}`);
     assert.ok((await page.textContent('h2')).includes(hops[0].name));
@@ -165,7 +189,10 @@ await run({
     await page.waitForFunction((key) => document.querySelector('select[aria-label=Queue]').value === key, second);
     await settled(page);
     const { bursts } = await ask(`bursts?${span}&limit=1000`);
-    assert.equal(Number(await page.locator('[aria-label=Bursts] table').getAttribute('aria-rowcount')) - 1, bursts.length);
+    assert.equal(
+      Number(await page.locator('[aria-label=Bursts] table').getAttribute('aria-rowcount')) - 1,
+      bursts.length,
+    );
     await accessible(page, 'queues over time');
     await shoot(page, 'light-queues-over-time');
   },
@@ -174,28 +201,52 @@ await run({
     const page = await open('#/overview');
     await show(page, `#/drops?${span}`);
     const { drops } = await ask(`drops?${span}&limit=10000`);
-    assert.equal(Number(await page.locator('[aria-label=Drops] table').getAttribute('aria-rowcount')) - 1, drops.length);
+    assert.equal(
+      Number(await page.locator('[aria-label=Drops] table').getAttribute('aria-rowcount')) - 1,
+      drops.length,
+    );
     const total = drops.reduce((sum, d) => sum + d.packets, 0);
     assert.ok((await page.textContent('section')).includes(`${total.toLocaleString('en')} packets`));
     // The destinations are those of the flows that lost packets.
     const { drops: ends } = await ask(`drops?${span}&group_by=dst&limit=10000`);
-    assert.equal(ends.reduce((sum, d) => sum + d.packets, 0), total);
+    assert.equal(
+      ends.reduce((sum, d) => sum + d.packets, 0),
+      total,
+    );
     const [hit] = ends.filter((d) => d.dst?.includes('.')).toSorted((a, b) => b.packets - a.packets);
-    assert.ok((await page.textContent('svg[aria-label^="Drops by"]')).includes(`${hit.dst.split('.').slice(0, 3).join('.')}.0/24`));
+    assert.ok(
+      (await page.textContent('svg[aria-label^="Drops by"]')).includes(
+        `${hit.dst.split('.').slice(0, 3).join('.')}.0/24`,
+      ),
+    );
     await accessible(page, 'drops over time');
     await shoot(page, 'light-drops-over-time');
   },
 
   async 'the overview of a range'() {
     const page = await open('#/latency');
-    await page.evaluate((to) => { location.hash = to; }, `#/overview?${span}`);
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/overview?${span}`);
     await page.waitForSelector('.figures .figure');
-    const figure = async (n) => number(await page.locator('.figures .panel').nth(n).locator('.figure').evaluate((e) => e.firstChild.textContent));
+    const figure = async (n) =>
+      number(
+        await page
+          .locator('.figures .panel')
+          .nth(n)
+          .locator('.figure')
+          .evaluate((e) => e.firstChild.textContent),
+      );
     const events = (await ask(`events?${span}&limit=1000`)).events;
     assert.equal(await figure(2), events.length);
     const [drops] = (await ask(`drops?${span}&group_by=`)).drops;
     const said = await page.locator('.figures .panel').nth(3).locator('.figure').textContent();
-    assert.ok(said.startsWith(drops.packets < 1000 ? String(drops.packets) : `${(drops.packets / 1000).toFixed(2).replace(/\.?0+$/, '')}k`), `${said}: ${drops.packets}`);
+    assert.ok(
+      said.startsWith(
+        drops.packets < 1000 ? String(drops.packets) : `${(drops.packets / 1000).toFixed(2).replace(/\.?0+$/, '')}k`,
+      ),
+      `${said}: ${drops.packets}`,
+    );
     const { hops } = await ask(`hops?${span}&order=latency_p99_ns&limit=8`);
     assert.equal(await page.locator('section', { hasText: 'Slowest hops' }).locator('tbody tr').count(), hops.length);
     await accessible(page, 'overview of a range');
@@ -223,7 +274,10 @@ await run({
     const until = new Date(at.getTime() + 10_000).toISOString();
     const there = (await ask(`links?since=${at.toISOString()}&until=${until}&node=leaf1`)).links;
     // The links of the whole range, also those that carried nothing at the moment.
-    await page.waitForFunction((n) => document.querySelectorAll('aside table tbody tr').length === n, known.filter((l) => l.from_name === 'leaf1' || l.to_name === 'leaf1').length);
+    await page.waitForFunction(
+      (n) => document.querySelectorAll('aside table tbody tr').length === n,
+      known.filter((l) => l.from_name === 'leaf1' || l.to_name === 'leaf1').length,
+    );
     const largest = Math.max(...there.map((l) => l.packets));
     // The figures of the moment before stay until those of this one are there.
     await page.waitForFunction((want) => {
@@ -243,17 +297,31 @@ await run({
     const [most] = (await ask(`links?${span}&interval=10s&group_by=&order=utilization_samples`)).links;
     const until = new Date(Date.parse(most.start) + 10_000).toISOString();
     const { links } = await ask(`links?since=${most.start}&until=${until}&limit=10000`);
-    const told = links.filter((l) => l.utilization_samples > 0).toSorted((a, b) => b.utilization_mean - a.utilization_mean);
+    const told = links
+      .filter((l) => l.utilization_samples > 0)
+      .toSorted((a, b) => b.utilization_mean - a.utilization_mean);
     assert.ok(told.length > 1 && told[0].utilization_mean > told.at(-1).utilization_mean, 'this shows little');
     const write = (n) => n.toLocaleString('en', { maximumFractionDigits: 1 });
     const busiest = told[0];
     const page = await open('#/overview');
-    await show(page, `#/topology?${span}&at=${most.start}&colour=use&link=${encodeURIComponent([busiest.from, busiest.to].sort((a, b) => a - b).join(' '))}`);
+    await show(
+      page,
+      `#/topology?${span}&at=${most.start}&colour=use&link=${encodeURIComponent([busiest.from, busiest.to].sort((a, b) => a - b).join(' '))}`,
+    );
     assert.equal(await page.getAttribute('button:text-is("utilisation")', 'aria-pressed'), 'true');
-    await page.waitForFunction((want) => document.querySelector('.legend').textContent.includes(want), `0 to ${write(busiest.utilization_mean)} in the unit of the device`);
+    await page.waitForFunction(
+      (want) => document.querySelector('.legend').textContent.includes(want),
+      `0 to ${write(busiest.utilization_mean)} in the unit of the device`,
+    );
     const sides = await page.locator('aside[aria-label=Link] dl').allTextContents();
-    const said = [`Mean use, in the unit of the device${write(busiest.utilization_mean)}`, `Highest use${write(busiest.utilization_max)}`];
-    assert.ok(sides.some((text) => said.every((part) => text.includes(part))), `${sides}: ${said}`);
+    const said = [
+      `Mean use, in the unit of the device${write(busiest.utilization_mean)}`,
+      `Highest use${write(busiest.utilization_max)}`,
+    ];
+    assert.ok(
+      sides.some((text) => said.every((part) => text.includes(part))),
+      `${sides}: ${said}`,
+    );
     await accessible(page, 'utilisation of a moment');
     await shoot(page, 'light-topology-use');
     await page.getByRole('button', { name: 'Close' }).click(); // which has a colour of its own
@@ -263,7 +331,9 @@ await run({
       const shade = getComputedStyle(canvas).getPropertyValue('--shade-4').trim();
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       let n = 0;
-      for (let i = 0; i < data.length; i += 4) if (`#${[data[i], data[i + 1], data[i + 2]].map((v) => v.toString(16).padStart(2, '0')).join('')}` === shade) n++;
+      for (let i = 0; i < data.length; i += 4)
+        if (`#${[data[i], data[i + 1], data[i + 2]].map((v) => v.toString(16).padStart(2, '0')).join('')}` === shade)
+          n++;
       return n;
     };
     await page.waitForFunction(`(${darkest})() > 100`);
@@ -273,7 +343,9 @@ await run({
       await route.fulfill({ response: answer, body: (await answer.text()).replace(/"utilization"/g, '"unheard_of"') });
     });
     await show(untold, `#/topology?${span}&at=${most.start}&colour=use`);
-    await untold.waitForFunction(() => document.querySelector('.legend').textContent.includes('not known (no node tells of it)'));
+    await untold.waitForFunction(() =>
+      document.querySelector('.legend').textContent.includes('not known (no node tells of it)'),
+    );
     await untold.waitForSelector('canvas[data-painted=true]');
     assert.equal(await untold.evaluate(darkest), 0);
     await untold.unrouteAll({ behavior: 'ignoreErrors' });
@@ -287,14 +359,18 @@ await run({
       if (!when) {
         await page.route(/\/api\/v1\/flows\?.*last/, async (route) => {
           const answer = await (await route.fetch({ url: route.request().url().replace('now-30s', 'now-1h') })).json();
-          const newest = answer.flows.map((flow) => flow.last).sort().at(-1);
+          const newest = answer.flows
+            .map((flow) => flow.last)
+            .sort()
+            .at(-1);
           await route.fulfill({ json: { ...answer, generated_at: newest } });
         });
       }
       await page.waitForSelector('canvas[data-painted=true]');
       const stage = await page.locator('.stage').boundingBox();
       // Somewhere along a line across the middle there is a cable.
-      for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++) await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
+      for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++)
+        await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
       await page.waitForSelector('.hint .mono');
       assert.match(await page.textContent('.hint'), /(leaf|spine)\d – (leaf|spine)\d: .*packets/);
       await page.mouse.down();
@@ -303,14 +379,24 @@ await run({
       assert.match(await hash(page), /link=/);
       if (when) continue;
       const host = (ip) => (ip.includes(':') ? `[${ip}]` : ip);
-      const named = (flow) => (flow.src_port + flow.dst_port === 0 ? `${flow.src} → ${flow.dst} ` : `${host(flow.src)}:${flow.src_port} → ${host(flow.dst)}:${flow.dst_port} `);
+      const named = (flow) =>
+        flow.src_port + flow.dst_port === 0
+          ? `${flow.src} → ${flow.dst} `
+          : `${host(flow.src)}:${flow.src_port} → ${host(flow.dst)}:${flow.dst_port} `;
       const [a, b] = new URLSearchParams((await hash(page)).split('?')[1]).get('link').split(' ').map(Number);
-      const { flows } = await ask(`flows?order=packets&limit=10000&filter=${encodeURIComponent(`node = ${a} and node = ${b}`)}`);
+      const { flows } = await ask(
+        `flows?order=packets&limit=10000&filter=${encodeURIComponent(`node = ${a} and node = ${b}`)}`,
+      );
       const lines = await page.locator('aside[aria-label=Link] .mono').allTextContents();
       for (const line of lines) {
         const flow = flows.find((f) => line.startsWith(named(f)));
         assert.ok(flow, line);
-        assert.ok(flow.paths.some(({ hops }) => hops.some((hop, i) => [hop.node, hops[i + 1]?.node].sort().join() === [a, b].sort().join())), line);
+        assert.ok(
+          flow.paths.some(({ hops }) =>
+            hops.some((hop, i) => [hop.node, hops[i + 1]?.node].sort().join() === [a, b].sort().join()),
+          ),
+          line,
+        );
       }
       // Nothing goes by really.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -323,12 +409,17 @@ await run({
     const page = await open('#/topology?node=leaf1');
     await page.waitForSelector('aside table');
     const { hops } = await ask('hops?node=leaf1');
-    assert.ok(hops.some((hop) => hop.queue?.last !== undefined) && hops.every((hop) => Date.now() - Date.parse(hop.last) > 10_000));
+    assert.ok(
+      hops.some((hop) => hop.queue?.last !== undefined) &&
+        hops.every((hop) => Date.now() - Date.parse(hop.last) > 10_000),
+    );
     const queues = await page.locator('aside table').nth(1).locator('tbody tr td:last-child').allTextContents();
     assert.ok(queues.length > 0 && queues.every((text) => text === '–'), queues.join());
     await go(page, '#/queues');
     await page.locator('[aria-label=Queues] tbody tr').first().waitFor();
-    const now = await page.locator('[aria-label=Queues] tbody td:nth-child(2)').evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.title]));
+    const now = await page
+      .locator('[aria-label=Queues] tbody td:nth-child(2)')
+      .evaluateAll((cells) => cells.map((cell) => [cell.textContent, cell.title]));
     assert.ok(now.length > 0 && now.every(([text, title]) => text === '–' && /last 10 s/.test(title)), now.join());
   },
 
@@ -336,9 +427,13 @@ await run({
     const page = await open('#/topology?colour=drops');
     await page.waitForSelector('canvas[data-painted=true]');
     assert.match(await page.textContent('.legend'), /0 to [\d,]+ drops in the last minute/);
-    const { drops: [drop] } = await ask(`drops?${span}&interval=10s&group_by=node&order=packets&limit=1`);
+    const {
+      drops: [drop],
+    } = await ask(`drops?${span}&interval=10s&group_by=node&order=packets&limit=1`);
     await show(page, `#/topology?${span}&at=${drop.start}&colour=drops`);
-    await page.waitForFunction(() => /0 to [\d,]+ drops at this moment.*✕ ?drops at this moment/s.test(document.querySelector('.legend').textContent));
+    await page.waitForFunction(() =>
+      /0 to [\d,]+ drops at this moment.*✕ ?drops at this moment/s.test(document.querySelector('.legend').textContent),
+    );
   },
 
   async 'a link to another moment is followed in an open tab'() {
@@ -346,26 +441,45 @@ await run({
     await page.waitForSelector('.slider time');
     const { links } = await ask(`links?${span}&interval=10s&group_by=`);
     for (const { start } of [links[0], links.at(-1)]) {
-      await page.evaluate((to) => { location.hash = to; }, `#/topology?${span}&at=${start}`);
-      await page.waitForFunction((want) => Date.parse(document.querySelector('.slider time').dateTime) === want, Date.parse(start));
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/topology?${span}&at=${start}`);
+      await page.waitForFunction(
+        (want) => Date.parse(document.querySelector('.slider time').dateTime) === want,
+        Date.parse(start),
+      );
     }
     assert.ok(links.length > 1);
   },
 
   async 'an event leads to what there was at its time'() {
-    const list = async (kind, open) => (await ask(`events?limit=1000&open=${open}&filter=${encodeURIComponent(`kind = ${kind}`)}`)).events;
+    const list = async (kind, open) =>
+      (await ask(`events?limit=1000&open=${open}&filter=${encodeURIComponent(`kind = ${kind}`)}`)).events;
     const follow = async (event, title) => {
       const page = await open(`#/event?id=${event.id}`);
       // The server has to say first that it keeps records.
-      await page.waitForFunction((name) => [...document.querySelectorAll('.links a')].some((a) => a.textContent === name && a.hash.includes('since=')), title);
+      await page.waitForFunction(
+        (name) =>
+          [...document.querySelectorAll('.links a')].some((a) => a.textContent === name && a.hash.includes('since=')),
+        title,
+      );
       await page.getByRole('link', { name: title }).click();
       await page.waitForSelector('main h1', { state: 'attached' });
       const params = new URLSearchParams((await hash(page)).split('?')[1]);
-      const ms = (text) => (Number.isNaN(Date.parse(text)) ? Date.now() - Number.parseInt(text, 10) * 1000 : Date.parse(text));
-      assert.ok(ms(params.get('since')) <= Date.parse(event.start) - 50_000 && (!params.get('until') || ms(params.get('until')) >= Date.parse(event.end) + 50_000), `${params} of ${event.start} to ${event.end}`);
+      const ms = (text) =>
+        Number.isNaN(Date.parse(text)) ? Date.now() - Number.parseInt(text, 10) * 1000 : Date.parse(text);
+      assert.ok(
+        ms(params.get('since')) <= Date.parse(event.start) - 50_000 &&
+          (!params.get('until') || ms(params.get('until')) >= Date.parse(event.end) + 50_000),
+        `${params} of ${event.start} to ${event.end}`,
+      );
       return { page, params };
     };
-    const linkOf = (e) => [e, { node: e.to_node, name: e.to_name }].toSorted((a, b) => a.node - b.node).map((end) => end.name).join(' – ');
+    const linkOf = (e) =>
+      [e, { node: e.to_node, name: e.to_name }]
+        .toSorted((a, b) => a.node - b.node)
+        .map((end) => end.name)
+        .join(' – ');
     const [lost] = await list('link_lost', true); // what goes on is shown as it is
     {
       const page = await open(`#/event?id=${lost.id}`);
@@ -378,8 +492,12 @@ await run({
     {
       const { page, params } = await follow(storm, 'Drops there');
       await settled(page);
-      const span = ['since', 'until'].flatMap((name) => (params.get(name) ? [`${name}=${params.get(name)}`] : [])).join('&');
-      const { drops } = await ask(`drops?${span}&limit=1000&node=${storm.node}&filter=${encodeURIComponent(`egress_port = ${storm.port} and reason = ${storm.reason}`)}`);
+      const span = ['since', 'until']
+        .flatMap((name) => (params.get(name) ? [`${name}=${params.get(name)}`] : []))
+        .join('&');
+      const { drops } = await ask(
+        `drops?${span}&limit=1000&node=${storm.node}&filter=${encodeURIComponent(`egress_port = ${storm.port} and reason = ${storm.reason}`)}`,
+      );
       const total = drops.reduce((sum, d) => sum + d.packets, 0);
       assert.ok(total > 0 && (await page.textContent('section')).includes(`${total.toLocaleString('en')} packets`));
     }
@@ -388,7 +506,10 @@ await run({
       const { page, params } = await follow(change, 'In the topology');
       await page.waitForSelector('aside[aria-label=Link]');
       assert.equal(await page.textContent('aside[aria-label=Link] h2'), linkOf(change));
-      assert.ok(Date.parse(params.get('at')) >= Date.parse(change.start) - 1 && Date.parse(params.get('at')) <= Date.parse(change.end));
+      assert.ok(
+        Date.parse(params.get('at')) >= Date.parse(change.start) - 1 &&
+          Date.parse(params.get('at')) <= Date.parse(change.end),
+      );
     }
     {
       const { page } = await follow(change, 'Paths of one of the flows');
@@ -398,14 +519,28 @@ await run({
   },
 
   async 'a flow that is not in memory is found by its endpoints'() {
-    const { flows: [record] } = await ask(`flows?${span}&order=packets&limit=1`);
+    const {
+      flows: [record],
+    } = await ask(`flows?${span}&order=packets&limit=1`);
     const page = await open('#/overview');
-    await page.route(/\/api\/v1\/flows\?(?!.*since)/, (route) => route.fulfill({ json: { generated_at: new Date().toISOString(), total: 0, flows: [] } }));
-    await page.evaluate((to) => { location.hash = to; }, `#/flow?src=${record.src}&dst=${record.dst}&sport=${record.src_port}&dport=${record.dst_port}&protocol=${record.protocol}&${span}`);
-    await page.waitForFunction((packets) => document.querySelector('dl.facts dd')?.textContent === packets, record.packets.toLocaleString('en'));
+    await page.route(/\/api\/v1\/flows\?(?!.*since)/, (route) =>
+      route.fulfill({ json: { generated_at: new Date().toISOString(), total: 0, flows: [] } }),
+    );
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/flow?src=${record.src}&dst=${record.dst}&sport=${record.src_port}&dport=${record.dst_port}&protocol=${record.protocol}&${span}`);
+    await page.waitForFunction(
+      (packets) => document.querySelector('dl.facts dd')?.textContent === packets,
+      record.packets.toLocaleString('en'),
+    );
     await page.waitForSelector('.lanes .label');
-    await page.evaluate((to) => { location.hash = to; }, `#/flow?id=${record.id}&${span}`); // and by its id alone
-    await page.waitForFunction((port) => document.querySelector('main h1').textContent.includes(port), String(record.dst_port));
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/flow?id=${record.id}&${span}`); // and by its id alone
+    await page.waitForFunction(
+      (port) => document.querySelector('main h1').textContent.includes(port),
+      String(record.dst_port),
+    );
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     page.problems = page.problems.filter((text) => !text.includes('404')); // datagrams are not kept
   },
@@ -427,7 +562,9 @@ await run({
       while (!answer) await new Promise((done) => setTimeout(done, 50));
       await route.continue().catch(() => null); // it was given up
     });
-    await page.evaluate((to) => { location.hash = to; }, `#/latency?${span}`);
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/latency?${span}`);
     await page.waitForSelector('progress');
     assert.match(await page.textContent('.asking'), /asking the store for \d+ s/);
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -443,8 +580,16 @@ await run({
 
   async 'the store that fails shows why, and comes back by itself'() {
     const page = await open('#/overview');
-    await page.route('**/api/v1/heatmap*', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"detail":"the store did not answer within 20s"}' }));
-    await page.evaluate((to) => { location.hash = to; }, `#/latency?${span}`);
+    await page.route('**/api/v1/heatmap*', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: '{"detail":"the store did not answer within 20s"}',
+      }),
+    );
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/latency?${span}`);
     await page.waitForSelector('main [role=alert]');
     assert.match(await page.textContent('main [role=alert]'), /the store did not answer/);
     await page.unroute('**/api/v1/heatmap*');
@@ -454,13 +599,18 @@ await run({
 
   async 'on a phone and on a large screen nothing is wider than the screen'() {
     for (const [name, options] of Object.entries({
-      phone: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, large: { viewport: { width: 3840, height: 2160 }, colorScheme: 'light' }, dark: { colorScheme: 'dark' },
+      phone: { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+      large: { viewport: { width: 3840, height: 2160 }, colorScheme: 'light' },
+      dark: { colorScheme: 'dark' },
     })) {
       const page = await open('#/overview', options);
       for (const title of ['latency', 'queues', 'topology', 'drops']) {
         await show(page, `#/${title}?${span}`);
         await shoot(page, `${name}-${title}-over-time`);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) <= 0, `${name} ${title}`);
+        assert.ok(
+          (await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0,
+          `${name} ${title}`,
+        );
         await accessible(page, `${name} ${title}`);
       }
     }

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { accessible, ask, go, open, run } from './browser.mjs';
 
-const answered = (page) => page.waitForFunction(() => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent));
-const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent.trim());
+const answered = (page) =>
+  page.waitForFunction(
+    () => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent),
+  );
+const focused = (page) =>
+  page.evaluate(() => document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent.trim());
 
 /** tabTo presses Tab until what has the focus is called so. */
 async function tabTo(page, name) {
@@ -50,7 +54,11 @@ await run({
     await page.locator('main').focus();
     await tabTo(page, 'Alerts about events with');
     await page.keyboard.type('kind = link_l');
-    await page.waitForFunction(() => [...document.querySelectorAll('form [role=option] code')].map((offer) => offer.textContent).join() === 'link_lost');
+    await page.waitForFunction(
+      () =>
+        [...document.querySelectorAll('form [role=option] code')].map((offer) => offer.textContent).join() ===
+        'link_lost',
+    );
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => document.activeElement.value.trim() === 'kind = link_lost');
@@ -115,7 +123,9 @@ await run({
   },
 
   async 'the time line of a burst is a table too'() {
-    const { bursts: [{ id }] } = await ask('bursts?order=peak&limit=1');
+    const {
+      bursts: [{ id }],
+    } = await ask('bursts?order=peak&limit=1');
     const { burst } = await ask(`bursts/${id}`);
     const page = await open(`#/burst?id=${id}`);
     await page.locator('main').focus();

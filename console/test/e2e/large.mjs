@@ -32,7 +32,10 @@ await run({
     await page.evaluate(() => {
       window.strokes = 0;
       const { stroke } = CanvasRenderingContext2D.prototype;
-      CanvasRenderingContext2D.prototype.stroke = function count(...args) { window.strokes++; return stroke.apply(this, args); };
+      CanvasRenderingContext2D.prototype.stroke = function count(...args) {
+        window.strokes++;
+        return stroke.apply(this, args);
+      };
     });
     const before = await canvas.getAttribute('data-x');
     await moved(page, 1000);

@@ -46,7 +46,9 @@ await run({
     await page.goto(base);
     await logIn(page, token);
     await page.waitForSelector('[data-state]');
-    await page.evaluate((hash) => { location.hash = hash; }, shown);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, shown);
     await there(page, shown);
     await page.context().clearCookies(); // as after twelve hours: the next question is refused
     await page.waitForSelector('#token');
@@ -58,13 +60,21 @@ await run({
     const page = await fresh();
     await page.goto(`${base}#/alerts`);
     await logIn(page, token);
-    await page.waitForFunction(() => /operator may read only: this needs the role operate/.test(document.querySelector('main')?.textContent));
+    await page.waitForFunction(() =>
+      /operator may read only: this needs the role operate/.test(document.querySelector('main')?.textContent),
+    );
     assert.ok(await page.getByRole('button', { name: 'Silence', exact: true }).isDisabled());
     expected(page);
   },
 
   async 'no link leads to another host'() {
-    for (const hash of ['#https://example.com/', '#//example.com/', '#/../../x', '#@example.com', '#?next=https://example.com/']) {
+    for (const hash of [
+      '#https://example.com/',
+      '#//example.com/',
+      '#/../../x',
+      '#@example.com',
+      '#?next=https://example.com/',
+    ]) {
       const page = await fresh();
       await page.goto(base + hash);
       await logIn(page, token);

@@ -2,8 +2,12 @@
 
 /** What a frame costs, by the names that the browser's trace gives to its parts. */
 const parts = {
-  script: ['FunctionCall', 'FireAnimationFrame', 'RunMicrotasks'], style: ['UpdateLayoutTree'], layout: ['Layout'], paint: ['PrePaint', 'Paint', 'Layerize', 'LayerTreeHost::DoUpdateLayers'],
-  commit: ['ProxyImpl::Commit', 'Commit'], draw: ['Display::DrawAndSwap'],
+  script: ['FunctionCall', 'FireAnimationFrame', 'RunMicrotasks'],
+  style: ['UpdateLayoutTree'],
+  layout: ['Layout'],
+  paint: ['PrePaint', 'Paint', 'Layerize', 'LayerTreeHost::DoUpdateLayers'],
+  commit: ['ProxyImpl::Commit', 'Commit'],
+  draw: ['Display::DrawAndSwap'],
 };
 
 /** measured does something with a page, and returns in words how long each frame lasted meanwhile, and how much of the page's threads it took. */
@@ -21,14 +25,24 @@ export async function measured(page, work) {
   const session = await page.context().newCDPSession(page);
   const trace = [];
   session.on('Tracing.dataCollected', ({ value }) => trace.push(...value));
-  await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['devtools.timeline', 'cc', 'viz', 'disabled-by-default-devtools.timeline'] } });
+  await session.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: { includedCategories: ['devtools.timeline', 'cc', 'viz', 'disabled-by-default-devtools.timeline'] },
+  });
   await work();
-  const times = await page.evaluate(() => { cancelAnimationFrame(window.frameTimer); return window.frameTimes.slice(2); });
-  const complete = new Promise((done) => { session.once('Tracing.tracingComplete', done); });
+  const times = await page.evaluate(() => {
+    cancelAnimationFrame(window.frameTimer);
+    return window.frameTimes.slice(2);
+  });
+  const complete = new Promise((done) => {
+    session.once('Tracing.tracingComplete', done);
+  });
   await session.send('Tracing.end');
   await complete;
   const spent = Object.entries(parts).map(([part, names]) => {
-    const cpu = outer(trace.filter((e) => e.ph === 'X' && names.includes(e.name))).reduce((sum, e) => sum + (e.tdur ?? 0), 0) / 1000;
+    const cpu =
+      outer(trace.filter((e) => e.ph === 'X' && names.includes(e.name))).reduce((sum, e) => sum + (e.tdur ?? 0), 0) /
+      1000;
     return `${part} ${(cpu / times.length).toFixed(2)}`;
   });
   const sorted = times.toSorted((a, b) => a - b);
@@ -40,9 +54,11 @@ export async function measured(page, work) {
 /** outer leaves out what is within another one of the same thread. */
 function outer(events) {
   const end = new Map();
-  return events.toSorted((a, b) => a.ts - b.ts || (b.dur ?? 0) - (a.dur ?? 0)).filter((e) => {
-    if (e.ts < (end.get(e.tid) ?? 0)) return false;
-    end.set(e.tid, e.ts + (e.dur ?? 0));
-    return true;
-  });
+  return events
+    .toSorted((a, b) => a.ts - b.ts || (b.dur ?? 0) - (a.dur ?? 0))
+    .filter((e) => {
+      if (e.ts < (end.get(e.tid) ?? 0)) return false;
+      end.set(e.tid, e.ts + (e.dur ?? 0));
+      return true;
+    });
 }

@@ -6,7 +6,19 @@ import { accessible, ask, go, open, ready, run } from './browser.mjs';
 const shots = process.env.CONSOLE_SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
 
-const pages = ['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'reports', 'explore', 'docs'];
+const pages = [
+  'overview',
+  'topology',
+  'flows',
+  'latency',
+  'queues',
+  'drops',
+  'events',
+  'collector',
+  'reports',
+  'explore',
+  'docs',
+];
 
 /** deeper returns the pages of one flow, burst, event and node. */
 async function deeper() {
@@ -14,8 +26,20 @@ async function deeper() {
   const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
   const [event] = (await ask('events?limit=1&severity=warning')).events;
   const [node] = (await ask('nodes?limit=1')).nodes;
-  const q = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
-  return { flow: `flow?${q}`, burst: `burst?id=${burst.id}`, event: `event?id=${event.id}`, node: `topology?node=${node.id}` };
+  const q = new URLSearchParams({
+    id: flow.id,
+    src: flow.src,
+    dst: flow.dst,
+    sport: flow.src_port,
+    dport: flow.dst_port,
+    protocol: flow.protocol,
+  });
+  return {
+    flow: `flow?${q}`,
+    burst: `burst?id=${burst.id}`,
+    event: `event?id=${event.id}`,
+    node: `topology?node=${node.id}`,
+  };
 }
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
@@ -28,7 +52,9 @@ async function eachPage(name, options) {
     await page.waitForTimeout(100); // a picture is drawn once its size is known
     if (shots) await page.screenshot({ path: `${shots}/${name}-${title}.png` });
     await accessible(page, `${name} ${title}`);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
     assert.ok(overflow <= 0, `${title}: the page is ${overflow} px wider than the window`);
   }
 }
@@ -65,7 +91,10 @@ await run({
 
   async 'the part of the topology that is shown is in the address'() {
     const page = await open('#/topology');
-    const at = async (of) => ({ x: Number(await of.getAttribute('canvas', 'data-x')), zoom: Number(await of.getAttribute('canvas', 'data-zoom')) });
+    const at = async (of) => ({
+      x: Number(await of.getAttribute('canvas', 'data-x')),
+      zoom: Number(await of.getAttribute('canvas', 'data-zoom')),
+    });
     const fitted = await at(page);
     await page.locator('.stage').focus();
     for (const key of ['+', '+', 'ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
@@ -75,7 +104,10 @@ await run({
     const hash = await page.evaluate(() => location.hash);
     const other = await open(hash);
     const same = await at(other);
-    assert.ok(Math.abs(same.x - moved.x) <= 2 && Math.abs(same.zoom / moved.zoom - 1) < 0.01, JSON.stringify([moved, same]));
+    assert.ok(
+      Math.abs(same.x - moved.x) <= 2 && Math.abs(same.zoom / moved.zoom - 1) < 0.01,
+      JSON.stringify([moved, same]),
+    );
     await page.getByRole('button', { name: 'Fit' }).click();
     assert.ok(!(await page.evaluate(() => location.hash)).includes('view='));
     assert.deepEqual(await at(page), fitted);
@@ -89,7 +121,17 @@ await run({
     const box = await page.locator('.stage').boundingBox();
     const [x, y] = [box.x + box.width / 2, box.y + Math.min(box.height, 844 - box.y) / 2];
     const before = Number(await page.getAttribute('canvas', 'data-zoom'));
-    const touch = (type, apart) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: apart === undefined ? [] : [{ x: x - apart, y, id: 0 }, { x: x + apart, y, id: 1 }] });
+    const touch = (type, apart) =>
+      fingers.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints:
+          apart === undefined
+            ? []
+            : [
+                { x: x - apart, y, id: 0 },
+                { x: x + apart, y, id: 1 },
+              ],
+      });
     await touch('touchStart', 30);
     for (const apart of [40, 50, 60]) await touch('touchMove', apart);
     await touch('touchEnd');
@@ -99,7 +141,11 @@ await run({
     const hash = await page.evaluate(() => location.hash);
     assert.doesNotMatch(hash, /node=|link=/);
     // One finger moves the page, and not the graph.
-    const one = (type, dy) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: dy === undefined ? [] : [{ x, y: y - dy, id: 0 }] });
+    const one = (type, dy) =>
+      fingers.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: dy === undefined ? [] : [{ x, y: y - dy, id: 0 }],
+      });
     await one('touchStart', 0);
     for (let dy = 20; dy <= 200; dy += 20) await one('touchMove', dy);
     await one('touchEnd');
@@ -139,23 +185,38 @@ await run({
     assert.ok(await page.locator('main h1').isVisible());
     const [ink, paper] = await page.evaluate(() => {
       const style = getComputedStyle(document.body);
-      return [style.color, style.backgroundColor].map((colour) => colour.match(/[\d.]+/g).slice(0, 3).reduce((sum, n) => sum + Number(n), 0));
+      return [style.color, style.backgroundColor].map((colour) =>
+        colour
+          .match(/[\d.]+/g)
+          .slice(0, 3)
+          .reduce((sum, n) => sum + Number(n), 0),
+      );
     });
     assert.ok(ink < 200 && paper > 600, `${ink} on ${paper}`);
   },
 
   async 'what is chosen can be seen where the system chooses the colours'() {
     const page = await open('#/topology', { forcedColors: 'active' });
-    const colour = (pressed) => page.locator(`[aria-label="Colour of links"] button[aria-pressed=${pressed}]`).first().evaluate((button) => getComputedStyle(button).backgroundColor);
+    const colour = (pressed) =>
+      page
+        .locator(`[aria-label="Colour of links"] button[aria-pressed=${pressed}]`)
+        .first()
+        .evaluate((button) => getComputedStyle(button).backgroundColor);
     assert.notEqual(await colour(true), await colour(false));
   },
 
   async 'who comes back to a table finds the rows that they left'() {
     const page = await open('#/flows?order=packets', { viewport: { width: 1280, height: 600 } });
     const top = () => page.getByRole('region', { name: 'Flows' }).evaluate((table) => table.scrollTop);
-    await page.getByRole('region', { name: 'Flows' }).evaluate((table) => { table.scrollTop = 300; });
+    await page.getByRole('region', { name: 'Flows' }).evaluate((table) => {
+      table.scrollTop = 300;
+    });
     await page.waitForFunction(() => history.state?.scrolled?.sort === 300);
-    await page.getByRole('region', { name: 'Flows' }).locator('tbody a').nth(3).evaluate((link) => link.click());
+    await page
+      .getByRole('region', { name: 'Flows' })
+      .locator('tbody a')
+      .nth(3)
+      .evaluate((link) => link.click());
     await page.waitForFunction(() => location.hash.startsWith('#/flow?'));
     await ready(page);
     await page.goBack();
@@ -204,7 +265,9 @@ await run({
     const first = async () => links.locator('tbody tr:not(.rest)').first().textContent();
     assert.equal(await filter.inputValue(), 'packets > 1');
     const shown = await first();
-    const { links: [most] } = await ask('links?order=packets&limit=1');
+    const {
+      links: [most],
+    } = await ask('links?order=packets&limit=1');
     assert.ok(shown.includes(most.from_name), shown);
     await page.reload();
     await links.waitFor();
@@ -231,13 +294,24 @@ await run({
     await page.getByRole('group', { name: /^The queue/ }).focus();
     const told = page.locator('.chart [role=status]');
     const packets = detail.timeline.toSorted((a, b) => a.at_ns - b.at_ns);
-    for (const [key, packet] of [['End', packets.at(-1)], ['Home', packets[0]], ['ArrowRight', packets[1]]]) {
+    for (const [key, packet] of [
+      ['End', packets.at(-1)],
+      ['Home', packets[0]],
+      ['ArrowRight', packets[1]],
+    ]) {
       await page.keyboard.press(key);
       const text = (await told.textContent()).replaceAll(',', '');
-      assert.ok(text.includes(`${packet.at_ns < 0 ? '−' : '+'}${Math.round(Math.abs(packet.at_ns) / 1000)} µs`), `${key}: ${text}`);
+      assert.ok(
+        text.includes(`${packet.at_ns < 0 ? '−' : '+'}${Math.round(Math.abs(packet.at_ns) / 1000)} µs`),
+        `${key}: ${text}`,
+      );
       assert.equal(text.includes('dropped'), packet.dropped === true, text);
       const [whole, ns] = (await told.locator('time').getAttribute('datetime')).split('.');
-      assert.equal((Date.parse(`${whole}Z`) - Date.parse(`${burst.start.slice(0, 19)}Z`)) * 1e6 + Number.parseInt(ns, 10), Number(burst.start.slice(20, -1).padEnd(9, '0')) + packet.at_ns, 'to the nanosecond');
+      assert.equal(
+        (Date.parse(`${whole}Z`) - Date.parse(`${burst.start.slice(0, 19)}Z`)) * 1e6 + Number.parseInt(ns, 10),
+        Number(burst.start.slice(20, -1).padEnd(9, '0')) + packet.at_ns,
+        'to the nanosecond',
+      );
     }
     const stage = await page.locator('.chart svg').boundingBox();
     await page.mouse.move(stage.x + stage.width * 0.6, stage.y + stage.height * 0.5);
@@ -246,7 +320,8 @@ await run({
 
   async 'queues, latency, drops, events, collector'() {
     const page = await open('#/queues');
-    const count = async (label) => Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
+    const count = async (label) =>
+      Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
     assert.equal(await count('Queues'), (await ask('queues?limit=10000')).total);
     await go(page, '#/latency');
     assert.equal(await count('Time in nodes'), (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
@@ -259,9 +334,15 @@ await run({
     const loss = await ask('loss');
     assert.equal(await count('Loss by exporter'), loss.total);
     const offered = loss.loss.reduce((sum, l) => sum + l.received + l.lost, 0);
-    assert.equal(number(await page.locator('section').first().locator('tbody td.number').first().textContent()), offered);
+    assert.equal(
+      number(await page.locator('section').first().locator('tbody td.number').first().textContent()),
+      offered,
+    );
     const terms = await page.locator('section').first().locator('dt').allTextContents();
-    assert.ok(terms.includes('Counted by the tables') && terms.every((term) => !/stored/i.test(term)), 'stored is what is on the disk'); // as the ledger says it
+    assert.ok(
+      terms.includes('Counted by the tables') && terms.every((term) => !/stored/i.test(term)),
+      'stored is what is on the disk',
+    ); // as the ledger says it
   },
 
   async 'a filter that is wrong shows where, one that is right filters'() {
@@ -287,18 +368,27 @@ await run({
     const page = await open('#/overview');
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the page');
-    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent)) !== 'Drops'; i++) await page.keyboard.press('Tab');
+    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent)) !== 'Drops'; i++)
+      await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.waitForFunction(() => location.hash === '#/drops' && document.activeElement === document.querySelector('main'));
+    await page.waitForFunction(
+      () => location.hash === '#/drops' && document.activeElement === document.querySelector('main'),
+    );
     await page.waitForSelector('th button');
-    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent.trim())) !== 'Packets'; i++) await page.keyboard.press('Tab');
+    for (let i = 0; i < 40 && (await page.evaluate(() => document.activeElement.textContent.trim())) !== 'Packets'; i++)
+      await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await page.waitForSelector('th[aria-sort=descending]');
   },
 
   async 'the first page needs little code'() {
     const page = await open('#/overview');
-    const sizes = await page.evaluate(() => performance.getEntriesByType('resource').filter((r) => r.name.endsWith('.js')).map((r) => r.encodedBodySize));
+    const sizes = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter((r) => r.name.endsWith('.js'))
+        .map((r) => r.encodedBodySize),
+    );
     const sum = sizes.reduce((a, b) => a + b, 0);
     console.log(`     ${sum} bytes of JavaScript in ${sizes.length} files`);
     assert.ok(sum > 0 && sum < 60_000, `${sum} bytes of JavaScript`);

@@ -6,33 +6,78 @@ import { ask, base, open, run } from './browser.mjs';
 const [flow] = (await ask('flows?order=packets&limit=1')).flows;
 const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
 const [event] = (await ask('events?limit=1')).events;
-const q = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
-const now = ['overview', 'topology', 'topology?node=1', 'flows', 'latency', 'queues', 'drops', 'events', 'alerts', 'collector', 'explore', 'docs', 'reports', `flow?${q}`, `burst?id=${burst.id}`, `event?id=${event.id}`];
+const q = new URLSearchParams({
+  id: flow.id,
+  src: flow.src,
+  dst: flow.dst,
+  sport: flow.src_port,
+  dport: flow.dst_port,
+  protocol: flow.protocol,
+});
+const now = [
+  'overview',
+  'topology',
+  'topology?node=1',
+  'flows',
+  'latency',
+  'queues',
+  'drops',
+  'events',
+  'alerts',
+  'collector',
+  'explore',
+  'docs',
+  'reports',
+  `flow?${q}`,
+  `burst?id=${burst.id}`,
+  `event?id=${event.id}`,
+];
 const past = ['overview', 'topology', 'flows', 'latency', 'queues', 'drops'].map((page) => `${page}?since=15m`);
 
 /** watch begins before anything of the page is there. */
 function watch() {
   window.moved = [];
-  const place = ({ node, previousRect: from, currentRect: to }) => `${node?.nodeName} ${(node?.textContent ?? '').trim().slice(0, 30)}: ${from.x},${from.y} to ${to.x},${to.y}`;
+  const place = ({ node, previousRect: from, currentRect: to }) =>
+    `${node?.nodeName} ${(node?.textContent ?? '').trim().slice(0, 30)}: ${from.x},${from.y} to ${to.x},${to.y}`;
   new PerformanceObserver((list) => {
-    for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.moved.push({ by: shift.value, what: shift.sources.map(place).join(' | ') });
+    for (const shift of list.getEntries())
+      if (!shift.hadRecentInput) window.moved.push({ by: shift.value, what: shift.sources.map(place).join(' | ') });
   }).observe({ type: 'layout-shift', buffered: true });
-  new PerformanceObserver((list) => { window.largest = list.getEntries().at(-1).startTime; }).observe({ type: 'largest-contentful-paint', buffered: true });
+  new PerformanceObserver((list) => {
+    window.largest = list.getEntries().at(-1).startTime;
+  }).observe({ type: 'largest-contentful-paint', buffered: true });
 }
 
-await run({ ...Object.fromEntries([...now, ...past].map((hash) => [hash.slice(0, 24), async () => {
-  const page = await open(`#/${hash}`, {}, watch);
-  await page.waitForTimeout(1000); // some things come a little later, and now is asked for again
-  page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules, and keeps no datagrams
-  const { moved, first, largest } = await page.evaluate(() => ({ moved: window.moved, first: performance.getEntriesByName('first-contentful-paint')[0]?.startTime, largest: window.largest }));
-  console.log(`     first paint after ${Math.round(first)} ms, the largest after ${Math.round(largest)} ms`);
-  const sum = moved.reduce((all, { by }) => all + by, 0);
-  assert.ok(sum < 0.002, `moved by ${sum}: ${moved.map(({ what }) => what).join('; ')}`);
-}])),
+await run({
+  ...Object.fromEntries(
+    [...now, ...past].map((hash) => [
+      hash.slice(0, 24),
+      async () => {
+        const page = await open(`#/${hash}`, {}, watch);
+        await page.waitForTimeout(1000); // some things come a little later, and now is asked for again
+        page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules, and keeps no datagrams
+        const { moved, first, largest } = await page.evaluate(() => ({
+          moved: window.moved,
+          first: performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+          largest: window.largest,
+        }));
+        console.log(`     first paint after ${Math.round(first)} ms, the largest after ${Math.round(largest)} ms`);
+        const sum = moved.reduce((all, { by }) => all + by, 0);
+        assert.ok(sum < 0.002, `moved by ${sum}: ${moved.map(({ what }) => what).join('; ')}`);
+      },
+    ]),
+  ),
 
   async 'nothing of a flow moves when its pictures come late, on a screen that shows all of it'() {
     const one = (await ask('flows?limit=1000')).flows.find((f) => f.paths.length === 1 && f.path_changes === 0);
-    const params = new URLSearchParams({ id: one.id, src: one.src, dst: one.dst, sport: one.src_port, dport: one.dst_port, protocol: one.protocol });
+    const params = new URLSearchParams({
+      id: one.id,
+      src: one.src,
+      dst: one.dst,
+      sport: one.src_port,
+      dport: one.dst_port,
+      protocol: one.protocol,
+    });
     const page = await open('#/docs', { viewport: { width: 1280, height: 2000 } }, watch);
     await page.route(/\/paths\?|heatmap\?/, async (route) => {
       await new Promise((done) => setTimeout(done, 700)); // after the first picture of the page

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { accessible, open, run } from './browser.mjs';
 
-const state = (page, want) => page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
+const state = (page, want) =>
+  page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
 await run({
   async 'answers that are slow say so, and can be cancelled'() {
@@ -13,7 +14,9 @@ await run({
       await new Promise((done) => setTimeout(done, 10_000)); // the server itself takes up to 20 s
       await route.continue().catch(() => null);
     });
-    await page.evaluate(() => { location.hash = '#/overview'; });
+    await page.evaluate(() => {
+      location.hash = '#/overview';
+    });
     const note = page.getByText(/asking the server for \d+ s/);
     await note.waitFor();
     assert.equal(await page.locator('.figures').count(), 0);
@@ -29,7 +32,9 @@ await run({
     await page.getByRole('button', { name: 'Ask again' }).click();
     await note.waitFor();
     assert.equal(asked, before + 1);
-    await page.evaluate(() => { location.hash = '#/events'; }); // another page asks its own question
+    await page.evaluate(() => {
+      location.hash = '#/events';
+    }); // another page asks its own question
     await page.getByText(/events, the latest first/).waitFor();
     await note.waitFor({ state: 'hidden' });
     await page.unrouteAll({ behavior: 'ignoreErrors' });
@@ -49,14 +54,26 @@ await run({
 
   async 'no answer stops a page for good, whatever it is'() {
     const page = await open('#/alerts');
-    for (const [hash, body] of [['overview', ''], ['flows', '{}'], ['drops', ''], ['docs', '{}'], ['explore?since=10m', '{}'], ['topology', '[1,2]'], ['latency?since=10m', 'null']]) {
+    for (const [hash, body] of [
+      ['overview', ''],
+      ['flows', '{}'],
+      ['drops', ''],
+      ['docs', '{}'],
+      ['explore?since=10m', '{}'],
+      ['topology', '[1,2]'],
+      ['latency?since=10m', 'null'],
+    ]) {
       await page.route('**/api/v1/**', (route) => route.fulfill({ contentType: 'application/json', body }));
-      await page.evaluate((to) => { location.hash = to; }, `#/${hash}`);
+      await page.evaluate((to) => {
+        location.hash = to;
+      }, `#/${hash}`);
       await state(page, 'disconnected');
       assert.match(await page.textContent('header ~ .problem'), /not that of a Waybill server/, `${hash}: ${body}`);
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       await state(page, 'live');
-      await page.waitForFunction(() => document.querySelector('main h1') && !/Loading …/.test(document.querySelector('main').textContent));
+      await page.waitForFunction(
+        () => document.querySelector('main h1') && !/Loading …/.test(document.querySelector('main').textContent),
+      );
       assert.equal(await page.locator('main [role=alert]').count(), 0, hash);
     }
     page.problems = page.problems.filter((text) => !text.includes('EventSource')); // the stream got such an answer too
@@ -64,9 +81,18 @@ await run({
 
   async 'an answer that is right outside and wrong inside is an error on the page, and over soon'() {
     const page = await open('#/drops');
-    await page.route('**/api/v1/flows?*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 1, flows: [{ id: 'a' }] }) }));
-    await page.evaluate(() => { location.hash = '#/flows'; });
-    await page.waitForFunction(() => /met an answer that it cannot show/.test(document.querySelector('main [role=alert]')?.textContent));
+    await page.route('**/api/v1/flows?*', (route) =>
+      route.fulfill({
+        contentType: 'application/json',
+        body: JSON.stringify({ generated_at: new Date().toISOString(), total: 1, flows: [{ id: 'a' }] }),
+      }),
+    );
+    await page.evaluate(() => {
+      location.hash = '#/flows';
+    });
+    await page.waitForFunction(() =>
+      /met an answer that it cannot show/.test(document.querySelector('main [role=alert]')?.textContent),
+    );
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.getByRole('region', { name: 'Flows' }).waitFor();
     assert.equal(await page.locator('main [role=alert]').count(), 0);

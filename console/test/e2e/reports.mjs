@@ -4,15 +4,19 @@ import { readFile } from 'node:fs/promises';
 import { accessible, ask, go, open, run, shoot } from './browser.mjs';
 
 const active = (page) => page.locator('[role=treeitem][aria-selected=true]');
-const marked = (page) => page.locator('.dump .hex .marked').evaluateAll((bytes) => bytes.map((byte) => byte.textContent).join(''));
+const marked = (page) =>
+  page.locator('.dump .hex .marked').evaluateAll((bytes) => bytes.map((byte) => byte.textContent).join(''));
 
 /** flat lists all fields of layers, in their order, with those inside. */
-const flat = (layers) => (layers ?? []).flatMap((layer) => [{ ...layer, name: layer.title || layer.name, text: '' }, ...fields(layer.fields)]);
+const flat = (layers) =>
+  (layers ?? []).flatMap((layer) => [{ ...layer, name: layer.title || layer.name, text: '' }, ...fields(layer.fields)]);
 const fields = (list) => (list ?? []).flatMap((field) => [field, ...fields(field.fields), ...flat(field.layers)]);
 
 await run({
   async 'a field marks its bytes, a byte its field, with the pointer and with the keys'() {
-    const { reports: [first] } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
+    const {
+      reports: [first],
+    } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
     const report = await ask(`reports/${first.id}`);
     const hex = Buffer.from(report.bytes, 'base64').toString('hex');
     const page = await open(`#/reports?id=${first.id}`);
@@ -41,7 +45,8 @@ await run({
 
   async 'the list, by what can be said of a datagram'() {
     const page = await open('#/reports');
-    const count = async () => Number(await page.locator('[aria-label=Datagrams] table').getAttribute('aria-rowcount')) - 1;
+    const count = async () =>
+      Number(await page.locator('[aria-label=Datagrams] table').getAttribute('aria-rowcount')) - 1;
     const { reports } = await ask('reports?limit=200');
     assert.equal(await count(), reports.length);
     await page.locator('label:has-text("Outcome") select').selectOption('malformed');
@@ -50,7 +55,10 @@ await run({
     await page.waitForSelector('[role=tree]');
     assert.match(await page.textContent('.text'), /no report|neither is this/);
     assert.match(page.url(), /id=/);
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Capture file' }).click()]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Capture file' }).click(),
+    ]);
     const capture = await readFile(await download.path());
     assert.equal(capture.readUInt32LE(0), 0xa1b23c4d); // pcap with nanoseconds
     assert.ok(capture.includes('no report') && capture.includes('neither is this'));
@@ -64,7 +72,12 @@ await run({
     const chosen = await rows.nth(3).textContent();
     await rows.nth(3).click();
     await page.waitForSelector('[role=tree]');
-    await page.route('**/api/v1/reports?*', (route) => route.fulfill({ contentType: 'application/json', body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, reports: [] }) }));
+    await page.route('**/api/v1/reports?*', (route) =>
+      route.fulfill({
+        contentType: 'application/json',
+        body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, reports: [] }),
+      }),
+    );
     await page.waitForResponse(/reports\?/);
     await page.waitForResponse(/reports\?/); // what came before is shown by now, if it is
     assert.equal(await page.locator('[aria-label=Datagrams] button[aria-pressed=true]').textContent(), chosen);
@@ -74,7 +87,9 @@ await run({
   },
 
   async 'bytes from elsewhere'() {
-    const { reports: [first] } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
+    const {
+      reports: [first],
+    } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
     const { bytes } = await ask(`reports/${first.id}`);
     const page = await open('#/reports');
     await page.getByText('Decode bytes from elsewhere').click();
@@ -86,10 +101,14 @@ await run({
   },
 
   async 'of a flow, and samples of what is malformed'() {
-    const { reports: [first] } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
+    const {
+      reports: [first],
+    } = await ask('reports?limit=1&filter=outcome%20%3D%20decoded');
     const { flows } = await ask('flows?limit=10000');
     const flow = flows.find((f) => f.id === first.flow.id);
-    const page = await open(`#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`);
+    const page = await open(
+      `#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}`,
+    );
     await page.locator('[aria-label=Datagrams] tbody button').first().click();
     await page.waitForSelector('[role=tree]');
     const { total } = await ask(`reports?flow=${flow.id}&limit=50`);
@@ -98,7 +117,10 @@ await run({
     assert.equal(await page.locator('[aria-label="Latency at each hop"] tbody tr').count(), hops);
     const { paths } = await ask(`flows/${flow.id}/paths?since=1h`);
     assert.ok(paths.length > 0);
-    await page.waitForFunction((n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n, paths.length);
+    await page.waitForFunction(
+      (n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n,
+      paths.length,
+    );
     assert.equal(await page.locator('.lanes svg[role=img]').count(), new Set(paths.map((path) => path.id)).size);
     await accessible(page, 'flow');
     await shoot(page, 'flow');

@@ -7,15 +7,46 @@ const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
 const { events } = await ask('events?limit=1000');
 const long = events.filter((event) => event.name?.length > 90);
 const [report] = (await ask('reports?limit=1&filter=outcome%20%3D%20decoded')).reports;
-const { nodes, links: [link] } = await ask('topology');
+const {
+  nodes,
+  links: [link],
+} = await ask('topology');
 assert.ok(long.length > 0 && nodes.some((node) => node.name.length > 90), 'the long name is there');
-const q = new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol });
+const q = new URLSearchParams({
+  id: flow.id,
+  src: flow.src,
+  dst: flow.dst,
+  sport: flow.src_port,
+  dport: flow.dst_port,
+  protocol: flow.protocol,
+});
 const span = 'since=10m';
 const shown = [
-  'overview', 'topology', `topology?node=${nodes.find((node) => node.name.length > 90).id}`, `topology?link=${[link.from, link.to].sort((a, b) => a - b).join('+')}`, 'flows', 'flows?group=src_net', 'latency', 'queues',
-  'drops', 'events', 'alerts', 'collector', 'docs', `flow?${q}`, `burst?id=${burst.id}`, ...[...new Map(long.map((event) => [event.kind, event])).values()].map((event) => `event?id=${event.id}`), `reports?id=${report.id}`,
-  ...['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'explore'].map((page) => `${page}?${span}`), `flow?${q}&${span}`,
-  ...['links', 'paths', 'flows'].map((of) => `latency?${span}&of=${of}`), `explore?of=hops&${span}&graph=table`, `explore?of=hops&measure=latency_max_ns&${span}&graph=heat`, `explore?of=drops&graph=sankey&${span}`,
+  'overview',
+  'topology',
+  `topology?node=${nodes.find((node) => node.name.length > 90).id}`,
+  `topology?link=${[link.from, link.to].sort((a, b) => a - b).join('+')}`,
+  'flows',
+  'flows?group=src_net',
+  'latency',
+  'queues',
+  'drops',
+  'events',
+  'alerts',
+  'collector',
+  'docs',
+  `flow?${q}`,
+  `burst?id=${burst.id}`,
+  ...[...new Map(long.map((event) => [event.kind, event])).values()].map((event) => `event?id=${event.id}`),
+  `reports?id=${report.id}`,
+  ...['overview', 'topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'explore'].map(
+    (page) => `${page}?${span}`,
+  ),
+  `flow?${q}&${span}`,
+  ...['links', 'paths', 'flows'].map((of) => `latency?${span}&of=${of}`),
+  `explore?of=hops&${span}&graph=table`,
+  `explore?of=hops&measure=latency_max_ns&${span}&graph=heat`,
+  `explore?of=drops&graph=sankey&${span}`,
 ];
 
 /** wider lists what reaches over the right edge, of what does not scroll in a frame of its own. */
@@ -23,22 +54,45 @@ function wider() {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];
   const framed = (element) => {
-    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement) if (getComputedStyle(up).overflowX !== 'visible') return true;
+    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement)
+      if (getComputedStyle(up).overflowX !== 'visible') return true;
     return false;
   };
-  return ['the page is wider than the window', ...[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > width + 1 && !framed(e))
-    .map((e) => `${e.tagName} ${Math.round(e.getBoundingClientRect().right)} px: ${(e.textContent ?? '').trim().slice(0, 30)}`).slice(0, 5)];
+  return [
+    'the page is wider than the window',
+    ...[...document.querySelectorAll('body *')]
+      .filter((e) => e.getBoundingClientRect().right > width + 1 && !framed(e))
+      .map(
+        (e) =>
+          `${e.tagName} ${Math.round(e.getBoundingClientRect().right)} px: ${(e.textContent ?? '').trim().slice(0, 30)}`,
+      )
+      .slice(0, 5),
+  ];
 }
 
-await run(Object.fromEntries([390, 1280].map((width) => [`${width} px`, async () => {
-  const page = await open('#/docs', { viewport: { width, height: 900 } });
-  for (const hash of shown) {
-    await page.evaluate((to) => { location.hash = to; }, `#/${hash}`);
-    await page.waitForFunction(() => document.querySelector('main h1') && document.querySelectorAll('.asking').length === 0 && !/Loading …/.test(document.querySelector('main').textContent));
-    await page.waitForTimeout(200); // a picture is drawn once its size is known
-    assert.deepEqual(await page.evaluate(wider), [], hash);
-    await shoot(page, `wide-${width}-${hash.replace(/[^a-z]+/g, '-').slice(0, 30)}`);
-  }
-  await accessible(page, `${width} px`);
-  page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules
-}])));
+await run(
+  Object.fromEntries(
+    [390, 1280].map((width) => [
+      `${width} px`,
+      async () => {
+        const page = await open('#/docs', { viewport: { width, height: 900 } });
+        for (const hash of shown) {
+          await page.evaluate((to) => {
+            location.hash = to;
+          }, `#/${hash}`);
+          await page.waitForFunction(
+            () =>
+              document.querySelector('main h1') &&
+              document.querySelectorAll('.asking').length === 0 &&
+              !/Loading …/.test(document.querySelector('main').textContent),
+          );
+          await page.waitForTimeout(200); // a picture is drawn once its size is known
+          assert.deepEqual(await page.evaluate(wider), [], hash);
+          await shoot(page, `wide-${width}-${hash.replace(/[^a-z]+/g, '-').slice(0, 30)}`);
+        }
+        await accessible(page, `${width} px`);
+        page.problems = page.problems.filter((text) => !text.includes('404')); // this server has no alert rules
+      },
+    ]),
+  ),
+);

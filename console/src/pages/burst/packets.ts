@@ -21,5 +21,7 @@ export const waitOf = (flow: { packets: number }, ns: number): number | null => 
 /** sayDrawn tells how many of the packets that were seen are in the time line, if not all of them are. */
 export function sayDrawn({ samples, timeline }: Pick<BurstDetail, 'samples' | 'timeline'>): string {
   const drawn = timeline?.length ?? 0;
-  return drawn > 0 && drawn < samples ? `${number(drawn)} of ${number(samples)} packets that were seen are drawn, of each moment the one that met the longest queue; ` : '';
+  return drawn > 0 && drawn < samples
+    ? `${number(drawn)} of ${number(samples)} packets that were seen are drawn, of each moment the one that met the longest queue; `
+    : '';
 }

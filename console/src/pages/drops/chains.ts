@@ -2,23 +2,33 @@
 import type { Drop, DropRecord } from '../../api/types';
 import { nodeName, words } from '../../lib/format';
 
-export interface Chain { labels: string[]; value: number }
+export interface Chain {
+  labels: string[];
+  value: number;
+}
 
 const [places, reasons, destinations] = [12, 10, 14]; // that are told apart
 
 /** chainsOfNow takes drops since the server began. Packets to prefixes that it does not tell apart are to others. */
 export function chainsOfNow(drops: Drop[]): Chain[] {
-  return merged(drops.flatMap((d) => {
-    const [place, reason] = [nodeName(d.node, d.name), words(d.reason_name)];
-    const told = (d.to ?? []).map((to) => ({ labels: [place, reason, to.prefix], value: to.packets }));
-    const rest = d.packets - told.reduce((sum, chain) => sum + chain.value, 0);
-    return rest > 0 ? [...told, { labels: [place, reason, elsewhere], value: rest }] : told;
-  }));
+  return merged(
+    drops.flatMap((d) => {
+      const [place, reason] = [nodeName(d.node, d.name), words(d.reason_name)];
+      const told = (d.to ?? []).map((to) => ({ labels: [place, reason, to.prefix], value: to.packets }));
+      const rest = d.packets - told.reduce((sum, chain) => sum + chain.value, 0);
+      return rest > 0 ? [...told, { labels: [place, reason, elsewhere], value: rest }] : told;
+    }),
+  );
 }
 
 /** chainsOf takes records of a range, each with the address of a packet to the prefix that it is about. */
 export function chainsOf(records: DropRecord[]): Chain[] {
-  return merged(records.map((r) => ({ labels: [nodeName(r.node, r.name), words(r.reason_name ?? 'unknown reason'), r.dst ? prefixOf(r.dst) : elsewhere], value: r.packets ?? 0 })));
+  return merged(
+    records.map((r) => ({
+      labels: [nodeName(r.node, r.name), words(r.reason_name ?? 'unknown reason'), r.dst ? prefixOf(r.dst) : elsewhere],
+      value: r.packets ?? 0,
+    })),
+  );
 }
 
 export const elsewhere = 'elsewhere, or not known';
@@ -40,7 +50,12 @@ function merged(chains: Chain[]): Chain[] {
   const keep = [places, reasons, destinations].map((n, column) => {
     const sums = new Map<string, number>();
     for (const { labels, value } of chains) sums.set(labels[column]!, (sums.get(labels[column]!) ?? 0) + value);
-    return new Set([...sums].sort((a, b) => b[1] - a[1]).slice(0, n).map(([label]) => label));
+    return new Set(
+      [...sums]
+        .sort((a, b) => b[1] - a[1])
+        .slice(0, n)
+        .map(([label]) => label),
+    );
   });
   const others = ['other nodes', 'other reasons', 'other destinations'];
   const sums = new Map<string, Chain>();
@@ -55,7 +70,12 @@ function merged(chains: Chain[]): Chain[] {
 }
 
 /** overTime puts the packets of each reason at a place in each piece into columns, the largest at the top. */
-export function overTime(records: DropRecord[], rows: string[], name: (r: DropRecord) => string, stepMs: number): { at: number; ms: number; values: (number | null)[] }[] {
+export function overTime(
+  records: DropRecord[],
+  rows: string[],
+  name: (r: DropRecord) => string,
+  stepMs: number,
+): { at: number; ms: number; values: (number | null)[] }[] {
   const row = new Map(rows.map((label, i) => [label, rows.length - 1 - i]));
   const columns = new Map<number, { at: number; ms: number; values: (number | null)[] }>();
   for (const r of records) {

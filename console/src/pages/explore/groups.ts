@@ -2,7 +2,8 @@
 import type { Question, Row } from './question';
 
 /** literal writes a value of a record as filters have it. Digits, and addresses of them, are what the field wants, and shorter without quotes. */
-const literal = (value: string | number | boolean): string => (typeof value !== 'string' || /^[\d.:]+$/.test(value) ? String(value) : `"${value.replaceAll('"', '""')}"`);
+const literal = (value: string | number | boolean): string =>
+  typeof value !== 'string' || /^[\d.:]+$/.test(value) ? String(value) : `"${value.replaceAll('"', '""')}"`;
 
 /** idOf is a field of long texts that tells groups apart, if they are by one. */
 const idOf = (by: string[]): string | undefined => ['id', 'path'].find((name) => by.includes(name));
@@ -15,7 +16,8 @@ function oneOf(name: string, groups: Row[]): string {
 }
 
 /** allOf selects what has all fields of the group. */
-const allOf = (by: string[], row: Row): string => `(${by.map((name) => (row[name] == null ? `${name} is null` : `${name} = ${literal(row[name])}`)).join(' and ')})`;
+const allOf = (by: string[], row: Row): string =>
+  `(${by.map((name) => (row[name] == null ? `${name} is null` : `${name} = ${literal(row[name])}`)).join(' and ')})`;
 
 /**
  * filtersOf selects the records of groups, and those of all others. The store makes the text of an id whenever it looks at one, which takes
@@ -23,6 +25,12 @@ const allOf = (by: string[], row: Row): string => `(${by.map((name) => (row[name
  */
 export function filtersOf(q: Question, groups: Row[]): { these: string; others: string } {
   const id = idOf(q.by);
-  const terms = [...(id ? [oneOf(id, groups)] : []), ...(id && q.by.length === 1 ? [] : [groups.map((row) => allOf(q.by, row)).join(' or ')])];
-  return { these: terms.map((term) => `(${term})`).join(' and '), others: terms.map((term) => `not (${term})`).join(' or ') };
+  const terms = [
+    ...(id ? [oneOf(id, groups)] : []),
+    ...(id && q.by.length === 1 ? [] : [groups.map((row) => allOf(q.by, row)).join(' or ')]),
+  ];
+  return {
+    these: terms.map((term) => `(${term})`).join(' and '),
+    others: terms.map((term) => `not (${term})`).join(' or '),
+  };
 }

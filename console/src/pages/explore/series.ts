@@ -2,19 +2,32 @@ import { bytes, compact, duration, nodeName, number, words } from '../../lib/for
 import { additive, type Found, type Question, type Row } from './question';
 
 /** A Series is a measure of one group over time; null where nothing is known. others: of all groups that are no series. */
-export interface Series { key: string; label: string; values: (number | null)[]; others?: boolean }
+export interface Series {
+  key: string;
+  label: string;
+  values: (number | null)[];
+  others?: boolean;
+}
 
-export interface Picture { starts: number[]; /** whether a piece has any record that was asked for, of whatever group */ known: boolean[]; stepMs: number; series: Series[]; /** pieces at the ends that the time range cuts */ cut: number }
+export interface Picture {
+  starts: number[];
+  /** whether a piece has any record that was asked for, of whatever group */ known: boolean[];
+  stepMs: number;
+  series: Series[];
+  /** pieces at the ends that the time range cuts */ cut: number;
+}
 
 const keyOf = (q: Question, row: Row): string => JSON.stringify(q.by.map((name) => row[name] ?? null));
 
 /** labelOf names a group by its fields. */
-export const labelOf = (q: Question, row: Row): string => q.by.map((name) => fieldText(name, row)).join(' ') || `all ${q.of}`;
+export const labelOf = (q: Question, row: Row): string =>
+  q.by.map((name) => fieldText(name, row)).join(' ') || `all ${q.of}`;
 
 /** cellText writes a field of a record below its title; nodes have names. */
 export function cellText(name: string, row: Row): string {
   const value = row[name];
-  if (['node', 'from', 'to'].includes(name)) return nodeName(value as number | null, row[name === 'node' ? 'name' : `${name}_name`] as string | undefined);
+  if (['node', 'from', 'to'].includes(name))
+    return nodeName(value as number | null, row[name === 'node' ? 'name' : `${name}_name`] as string | undefined);
   if (value == null) return '–';
   if (name === 'reason_name' || name === 'loss_known') return words(String(value));
   return String(value);
@@ -36,7 +49,10 @@ export function valueText(measure: string, value: number | null | undefined, sho
 }
 
 /** noteOf is what one has to know of a measure beside its unit. */
-export const noteOf = (measure: string): string => (measure.startsWith('end_to_end') ? 'of the packets of which it is known, where clocks agree: these can be fewer than those of the residence' : '');
+export const noteOf = (measure: string): string =>
+  measure.startsWith('end_to_end')
+    ? 'of the packets of which it is known, where clocks agree: these can be fewer than those of the residence'
+    : '';
 
 /** titleOf is a measure in words, without its unit, which values carry. */
 export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
@@ -44,7 +60,9 @@ export const titleOf = (measure: string): string => words(measure.replace(/_ns$/
 /** unitOf says what values of a measure that carry no unit are of; empty: they count something. */
 export function unitOf(measure: string): string {
   if (measure.startsWith('occupancy_')) return 'in the unit of the device: bytes, cells or packets';
-  return /^utilization_(mean|max)$/.test(measure) ? 'in the unit of the device: hundredths of a percent unless it is set otherwise' : '';
+  return /^utilization_(mean|max)$/.test(measure)
+    ? 'in the unit of the device: hundredths of a percent unless it is set otherwise'
+    : '';
 }
 
 export const measured = (q: Question, row: Row): number | null => (row[q.measure] as number | null | undefined) ?? null;
@@ -64,7 +82,9 @@ export function picture(q: Question, found: Found, stepMs: number): Picture {
   const sums = additive(q);
   const recorded = new Set([...found.rows, ...found.others].map((row) => Date.parse(String(row.start))));
   const empty = (): (number | null)[] => starts.map((at) => (sums && recorded.has(at) ? 0 : null));
-  const series: Series[] = found.totals.slice(0, q.top).map((row) => ({ key: keyOf(q, row), label: labelOf(q, row), values: empty() }));
+  const series: Series[] = found.totals
+    .slice(0, q.top)
+    .map((row) => ({ key: keyOf(q, row), label: labelOf(q, row), values: empty() }));
   const byKey = new Map(series.map((s) => [s.key, s]));
   const others: Series = { key: 'others', label: 'all others', values: empty(), others: true };
   const draw = (row: Row, to: Series): void => {

@@ -2,13 +2,22 @@ import type { PathHop, PathTime } from '../../api/types';
 import { nodeName } from '../../lib/format';
 
 /** A Lane is a path and the times during which packets took it. */
-export interface Lane { id: string; label: string; packets: number; drops: number | null; times: PathTime[] }
+export interface Lane {
+  id: string;
+  label: string;
+  packets: number;
+  drops: number | null;
+  times: PathTime[];
+}
 
 /** pathLabel names a path by its nodes, in the order of the packet, and their ports if they are wanted. It says if packets were dropped at its end. */
 export function pathLabel(path: PathTime, ports = false): string {
   if (!path.hops?.length) return 'a path that is not known';
-  const between = (hop: PathHop): string => (ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '');
-  const nodes = path.hops.map((hop) => (hop.missing ? `? ×${hop.missing}` : `${nodeName(hop.node, hop.name)}${between(hop)}`));
+  const between = (hop: PathHop): string =>
+    ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '';
+  const nodes = path.hops.map((hop) =>
+    hop.missing ? `? ×${hop.missing}` : `${nodeName(hop.node, hop.name)}${between(hop)}`,
+  );
   return `${nodes.join(' → ')}${path.hops.at(-1)!.dropped ? ', dropped there' : ''}`;
 }
 

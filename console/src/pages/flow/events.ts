@@ -11,6 +11,7 @@ export function filterOf(flow: Endpoints, nodes: number[]): string {
 /** worstFirst are the events whose time touches the time from from to to, in ms since 1970, each once: the worst first, and then the latest. */
 export function worstFirst(events: Event[], from: number, to: number): Event[] {
   const touches = (e: Event): boolean => Date.parse(e.start) <= to && (e.end === null || Date.parse(e.end) >= from);
-  return [...new Map(events.map((e) => [e.id, e])).values()].filter(touches)
+  return [...new Map(events.map((e) => [e.id, e])).values()]
+    .filter(touches)
     .sort((a, b) => (rank[a.severity] ?? 3) - (rank[b.severity] ?? 3) || Date.parse(b.start) - Date.parse(a.start));
 }

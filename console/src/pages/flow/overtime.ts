@@ -3,7 +3,12 @@ import type { PathHop } from '../../api/types';
 import type { Lane } from './band';
 
 /** A View is something that the latency of a flow can be looked at: all its nodes together, or one hop. */
-export interface View { key: string; title: string; node: number | null; hop?: PathHop }
+export interface View {
+  key: string;
+  title: string;
+  node: number | null;
+  hop?: PathHop;
+}
 
 const placeOf = (hop: PathHop): string => `${hop.node}-${hop.ingress_port ?? ''}-${hop.egress_port ?? ''}`;
 
@@ -13,7 +18,10 @@ export function viewsOf(lanes: Lane[], name: (hop: PathHop) => string): View[] {
   for (const hop of lanes.flatMap((lane) => lane.times[0]?.hops ?? [])) {
     if (hop.node !== null && !hop.dropped) hops.set(placeOf(hop), hop);
   }
-  return [{ key: '', title: 'all nodes together', node: null }, ...[...hops].map(([key, hop]) => ({ key, title: name(hop), node: hop.node, hop }))];
+  return [
+    { key: '', title: 'all nodes together', node: null },
+    ...[...hops].map(([key, hop]) => ({ key, title: name(hop), node: hop.node, hop })),
+  ];
 }
 
 /** selects are the parameters of the heat map of a view: of all packets on the paths of the flow, or at the hop. */
@@ -22,6 +30,9 @@ export function selects({ hop }: View, lanes: Lane[]): Params | null {
     const ids = lanes.filter((lane) => lane.id !== '').map((lane) => JSON.stringify(lane.id));
     return ids.length > 0 ? { of: 'paths', filter: `id in (${ids.join(', ')})` } : null;
   }
-  const ports = [['ingress_port', hop.ingress_port], ['egress_port', hop.egress_port]].flatMap(([field, port]) => (port === null ? [] : [`${field} = ${port}`]));
+  const ports = [
+    ['ingress_port', hop.ingress_port],
+    ['egress_port', hop.egress_port],
+  ].flatMap(([field, port]) => (port === null ? [] : [`${field} = ${port}`]));
   return { of: 'hops', node: hop.node, filter: ports.join(' and ') };
 }

@@ -25,7 +25,10 @@ export function waterfall(path: FlowPath, links: Link[]): { steps: Step[]; total
     add({ hop, ns: hop.latency_ns?.mean ?? null });
     const next = hops[i + 1];
     if (!next) return;
-    const link = links.find((l) => l.from === hop.node && l.to === next.node && l.from_port === hop.egress_port && l.to_port === next.ingress_port);
+    const link = links.find(
+      (l) =>
+        l.from === hop.node && l.to === next.node && l.from_port === hop.egress_port && l.to_port === next.ingress_port,
+    );
     add({ link: link ?? null, ns: known(link?.delay) });
   });
   return { steps, totalNs: at, gaps };

@@ -2,7 +2,13 @@ import { get, type Params } from '../../api/client';
 import type { Flow, List } from '../../api/types';
 import { ofFlow, ofRecord, type FlowRecord, type FlowRow } from './rows';
 
-export interface FlowsFound { generated_at: string; rows: FlowRow[]; /** flows that match, null: more than were asked for */ total: number | null; since?: string; until?: string }
+export interface FlowsFound {
+  generated_at: string;
+  rows: FlowRow[];
+  /** flows that match, null: more than were asked for */ total: number | null;
+  since?: string;
+  until?: string;
+}
 
 const page = 10_000;
 
@@ -10,15 +16,26 @@ const page = 10_000;
 const patienceMs = 25_000;
 
 /** flowsOfNow asks what the tables know, page after page, and tells how many came. Flows move between pages meanwhile: one that came twice counts once. */
-export async function flowsOfNow(params: Params, limit: number, signal: AbortSignal, progress: (rows: number) => void): Promise<FlowsFound> {
+export async function flowsOfNow(
+  params: Params,
+  limit: number,
+  signal: AbortSignal,
+  progress: (rows: number) => void,
+): Promise<FlowsFound> {
   const rows = new Map<string, FlowRow>();
   let cursor = '';
   for (let asked = 0; ; asked += page) {
-    const list = await get<List<'flows', Flow> & { next_cursor?: string }>('flows', { ...params, limit: Math.min(page, limit - asked), cursor }, signal, patienceMs);
+    const list = await get<List<'flows', Flow> & { next_cursor?: string }>(
+      'flows',
+      { ...params, limit: Math.min(page, limit - asked), cursor },
+      signal,
+      patienceMs,
+    );
     for (const flow of list.flows ?? []) rows.set(flow.id, ofFlow(flow));
     progress(rows.size);
     cursor = list.next_cursor ?? '';
-    if (!cursor || asked + page >= limit) return { generated_at: list.generated_at, rows: [...rows.values()], total: list.total };
+    if (!cursor || asked + page >= limit)
+      return { generated_at: list.generated_at, rows: [...rows.values()], total: list.total };
   }
 }
 
@@ -28,15 +45,37 @@ export const everyMsOfNow = (limit: number): number => (limit > page ? 30_000 : 
 const orders: Record<string, string> = { packets: 'packets', drops: 'drops', latency: 'residence_max_ns' };
 
 /** flowsOfRange asks the records of a time range, page after page, and tells how many came. */
-export async function flowsOfRange(params: Params, limit: number, signal: AbortSignal, progress: (rows: number) => void): Promise<FlowsFound> {
+export async function flowsOfRange(
+  params: Params,
+  limit: number,
+  signal: AbortSignal,
+  progress: (rows: number) => void,
+): Promise<FlowsFound> {
   const rows: FlowRow[] = [];
   let cursor = '';
   for (;;) {
-    const asked = { ...params, order: orders[String(params.order)] ?? 'packets', limit: Math.min(page, limit - rows.length), cursor };
-    const answer = await get<List<'flows', FlowRecord> & { since: string; until: string; next_cursor?: string }>('flows', asked, signal, patienceMs);
+    const asked = {
+      ...params,
+      order: orders[String(params.order)] ?? 'packets',
+      limit: Math.min(page, limit - rows.length),
+      cursor,
+    };
+    const answer = await get<List<'flows', FlowRecord> & { since: string; until: string; next_cursor?: string }>(
+      'flows',
+      asked,
+      signal,
+      patienceMs,
+    );
     rows.push(...(answer.flows ?? []).map(ofRecord));
     progress(rows.length);
     cursor = answer.next_cursor ?? '';
-    if (!cursor || rows.length >= limit) return { generated_at: answer.generated_at, rows, total: cursor ? null : rows.length, since: answer.since, until: answer.until };
+    if (!cursor || rows.length >= limit)
+      return {
+        generated_at: answer.generated_at,
+        rows,
+        total: cursor ? null : rows.length,
+        since: answer.since,
+        until: answer.until,
+      };
   }
 }

@@ -3,30 +3,84 @@ import { nodeName, typical } from '../../lib/format';
 
 /** A FlowRow is a flow of now or of a time range, or a group of flows. What is not known is null. */
 export interface FlowRow extends Endpoints {
-  id: string; /** flows in it */ flows: number; packets: number; bytes: number; drops: number; reports: number;
-  residence: number | null; residenceMax: number | null; endToEnd: number | null; path: string; changes: number | null; dscp: number | null; last: string | null;
+  id: string;
+  /** flows in it */ flows: number;
+  packets: number;
+  bytes: number;
+  drops: number;
+  reports: number;
+  residence: number | null;
+  residenceMax: number | null;
+  endToEnd: number | null;
+  path: string;
+  changes: number | null;
+  dscp: number | null;
+  last: string | null;
   /** what its flows have in common, if it is a group */
   group?: string;
 }
 
 /** A record of GET /api/v1/flows with since. */
 export interface FlowRecord extends Endpoints {
-  id: string; packets: number; bytes?: number; drops?: number; reports?: number; path_changes?: number;
-  residence_mean_ns?: number; residence_max_ns?: number; end_to_end_mean_ns?: number;
+  id: string;
+  packets: number;
+  bytes?: number;
+  drops?: number;
+  reports?: number;
+  path_changes?: number;
+  residence_mean_ns?: number;
+  residence_max_ns?: number;
+  end_to_end_mean_ns?: number;
 }
 
-const via = (flow: Flow): string => flow.paths?.[0]?.hops?.map((hop) => (hop.missing ? `? ×${hop.missing}` : nodeName(hop.node, hop.name))).join(' → ') ?? '';
+const via = (flow: Flow): string =>
+  flow.paths?.[0]?.hops?.map((hop) => (hop.missing ? `? ×${hop.missing}` : nodeName(hop.node, hop.name))).join(' → ') ??
+  '';
 
 export const ofFlow = (f: Flow): FlowRow => ({
-  id: f.id, src: f.src, dst: f.dst, src_port: f.src_port, dst_port: f.dst_port, protocol: f.protocol, tunnel: f.tunnel, tunnel_id: f.tunnel_id,
-  flows: 1, packets: f.packets, bytes: f.bytes, drops: f.drops, reports: f.reports, residence: typical(f.residence_ns), residenceMax: f.residence_ns?.max ?? null,
-  endToEnd: typical(f.end_to_end_ns), path: via(f), changes: f.path_changes, dscp: f.dscp, last: f.last,
+  id: f.id,
+  src: f.src,
+  dst: f.dst,
+  src_port: f.src_port,
+  dst_port: f.dst_port,
+  protocol: f.protocol,
+  tunnel: f.tunnel,
+  tunnel_id: f.tunnel_id,
+  flows: 1,
+  packets: f.packets,
+  bytes: f.bytes,
+  drops: f.drops,
+  reports: f.reports,
+  residence: typical(f.residence_ns),
+  residenceMax: f.residence_ns?.max ?? null,
+  endToEnd: typical(f.end_to_end_ns),
+  path: via(f),
+  changes: f.path_changes,
+  dscp: f.dscp,
+  last: f.last,
 });
 
 export const ofRecord = (r: FlowRecord): FlowRow => ({
-  id: r.id, src: r.src, dst: r.dst, src_port: r.src_port ?? 0, dst_port: r.dst_port ?? 0, protocol: r.protocol, tunnel_id: r.tunnel_id || undefined, tunnel: r.tunnel_id ? 'tunnel' : undefined,
-  flows: 1, packets: r.packets, bytes: r.bytes ?? 0, drops: r.drops ?? 0, reports: r.reports ?? 0, residence: r.residence_mean_ns ?? null,
-  residenceMax: r.residence_max_ns ?? null, endToEnd: r.end_to_end_mean_ns ?? null, path: '', changes: r.path_changes ?? null, dscp: null, last: null,
+  id: r.id,
+  src: r.src,
+  dst: r.dst,
+  src_port: r.src_port ?? 0,
+  dst_port: r.dst_port ?? 0,
+  protocol: r.protocol,
+  tunnel_id: r.tunnel_id || undefined,
+  tunnel: r.tunnel_id ? 'tunnel' : undefined,
+  flows: 1,
+  packets: r.packets,
+  bytes: r.bytes ?? 0,
+  drops: r.drops ?? 0,
+  reports: r.reports ?? 0,
+  residence: r.residence_mean_ns ?? null,
+  residenceMax: r.residence_max_ns ?? null,
+  endToEnd: r.end_to_end_mean_ns ?? null,
+  path: '',
+  changes: r.path_changes ?? null,
+  dscp: null,
+  last: null,
 });
 
 /** groups are what flows can be put together by; param is the parameter of the page that selects one of them. */
@@ -46,8 +100,14 @@ export function network(ip: string): string {
   const [head = '', tail] = ip.split('::');
   const words = head ? head.split(':') : [];
   const rest = tail ? tail.split(':') : [];
-  const all = tail === undefined ? words : [...words, ...Array<string>(Math.max(0, 8 - words.length - rest.length)).fill('0'), ...rest];
-  return `${all.slice(0, 4).join(':').replace(/(:0)+$/, '')}::/64`;
+  const all =
+    tail === undefined
+      ? words
+      : [...words, ...Array<string>(Math.max(0, 8 - words.length - rest.length)).fill('0'), ...rest];
+  return `${all
+    .slice(0, 4)
+    .join(':')
+    .replace(/(:0)+$/, '')}::/64`;
 }
 
 /** grouped adds up flows that have something in common, the group with most packets first. Means are those of all packets. */
@@ -59,7 +119,25 @@ export function grouped(rows: FlowRow[], by: string): FlowRow[] {
     const name = of(row);
     let sum = sums.get(name);
     if (!sum) {
-      sum = { ...row, id: name, group: name, flows: 0, packets: 0, bytes: 0, drops: 0, reports: 0, residence: null, residenceMax: null, endToEnd: null, changes: null, dscp: null, path: '', last: null, weight: 0, travelled: 0 };
+      sum = {
+        ...row,
+        id: name,
+        group: name,
+        flows: 0,
+        packets: 0,
+        bytes: 0,
+        drops: 0,
+        reports: 0,
+        residence: null,
+        residenceMax: null,
+        endToEnd: null,
+        changes: null,
+        dscp: null,
+        path: '',
+        last: null,
+        weight: 0,
+        travelled: 0,
+      };
       sums.set(name, sum);
     }
     sum.flows++;
@@ -81,4 +159,5 @@ function mean(a: number | null, weight: number, b: number | null, more: number):
   return [((a ?? 0) * weight + b * more) / (weight + more), weight + more];
 }
 
-const largest = (a: number | null, b: number | null): number | null => (a === null ? b : b === null ? a : Math.max(a, b));
+const largest = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.max(a, b);

@@ -2,7 +2,11 @@
 import type { ExporterRecord, Heatmap } from '../../api/types';
 import { duration } from '../../lib/format';
 
-export interface Column { at: number; ms: number; values: (number | null)[] }
+export interface Column {
+  at: number;
+  ms: number;
+  values: (number | null)[];
+}
 
 /** widths gives each piece its length: up to the next one, but not more than a piece or the interval that it comes from. */
 export function widths(times: number[], stepMs: number): { at: number; ms: number }[] {
@@ -12,7 +16,10 @@ export function widths(times: number[], stepMs: number): { at: number; ms: numbe
 /** columnsOf turns an answer into columns. Pieces may be as long as the intervals that they come from. */
 export function columnsOf(map: Heatmap): Column[] {
   const step = Math.max(map.step_ns, map.resolution_ns) / 1e6;
-  return widths(map.times.map((t) => Date.parse(t)), step).map((piece, i) => ({ ...piece, values: map.counts[i]! }));
+  return widths(
+    map.times.map((t) => Date.parse(t)),
+    step,
+  ).map((piece, i) => ({ ...piece, values: map.counts[i]! }));
 }
 
 /** rowOf is where a latency lies on the axis of buckets: its bucket, and the share of it below the latency. */
@@ -30,29 +37,44 @@ export function latencyMarks(bounds: number[]): { y: number; text: string }[] {
   const marks: { y: number; text: string }[] = [];
   for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) {
     for (const m of decades < 1.2 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : decades < 3 ? [1, 2, 5] : [1]) {
-      if (power * m >= low && power * m <= high) marks.push({ y: rowOf(bounds, power * m)!, text: duration(power * m) });
+      if (power * m >= low && power * m <= high)
+        marks.push({ y: rowOf(bounds, power * m)!, text: duration(power * m) });
     }
   }
   return marks;
 }
 
 /** lineOf joins the middles of pieces; a piece that is missing parts the line. */
-export function lineOf(columns: Column[], bounds: number[], values: number[], shiftMs = 0): { at: number; y: number | null }[] {
+export function lineOf(
+  columns: Column[],
+  bounds: number[],
+  values: number[],
+  shiftMs = 0,
+): { at: number; y: number | null }[] {
   return columns.flatMap((column, i) => {
     const point = { at: column.at + column.ms / 2 + shiftMs, y: rowOf(bounds, values[i]!) };
     const next = columns[i + 1];
-    return next && next.at - column.at > 2.5 * column.ms ? [point, { at: column.at + column.ms + shiftMs, y: null }] : [point];
+    return next && next.at - column.at > 2.5 * column.ms
+      ? [point, { at: column.at + column.ms + shiftMs, y: null }]
+      : [point];
   });
 }
 
 /** completenessOf returns the share of datagrams that arrived in the interval that holds a time; null where it is not known. */
 export function completenessOf(records: ExporterRecord[], stepMs: number): (from: number, to: number) => number | null {
-  const pieces = records.map((r) => ({ at: Date.parse(r.start ?? ''), arrived: (r.received ?? 0) - (r.duplicate ?? 0), lost: r.lost ?? null }));
+  const pieces = records.map((r) => ({
+    at: Date.parse(r.start ?? ''),
+    arrived: (r.received ?? 0) - (r.duplicate ?? 0),
+    lost: r.lost ?? null,
+  }));
   return (from, to) => {
     const inside = pieces.filter((p) => p.at < to && p.at + stepMs > from);
     if (inside.length === 0 || inside.some((p) => p.lost === null)) return null;
     const arrived = inside.reduce((sum, p) => sum + p.arrived, 0);
-    const lost = Math.max(0, inside.reduce((sum, p) => sum + p.lost!, 0)); // late ones were taken off
+    const lost = Math.max(
+      0,
+      inside.reduce((sum, p) => sum + p.lost!, 0),
+    ); // late ones were taken off
     return arrived + lost > 0 ? arrived / (arrived + lost) : null;
   };
 }

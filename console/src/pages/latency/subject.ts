@@ -2,23 +2,41 @@
 import type { Params } from '../../api/client';
 
 export type Kind = 'hops' | 'links' | 'paths' | 'flows';
-export const kinds: Record<Kind, string> = { hops: 'time in nodes', links: 'time on links', paths: 'time in all nodes of a path', flows: 'flows' };
+export const kinds: Record<Kind, string> = {
+  hops: 'time in nodes',
+  links: 'time on links',
+  paths: 'time in all nodes of a path',
+  flows: 'flows',
+};
 
 /** least is the length of the shortest intervals that there are. */
 export const least: Record<Kind, number> = { hops: 1000, links: 10_000, paths: 10_000, flows: 10_000 };
 
 /** examples are filters of the records of each kind. */
-export const examples: Record<Kind, string> = { hops: 'latency.max > 1ms and egress_port = 2', links: 'from = leaf1 or to = leaf1', paths: 'packets > 100', flows: 'which flows, such as src = 10.0.1.1 and dst = 10.0.2.2' };
+export const examples: Record<Kind, string> = {
+  hops: 'latency.max > 1ms and egress_port = 2',
+  links: 'from = leaf1 or to = leaf1',
+  paths: 'packets > 100',
+  flows: 'which flows, such as src = 10.0.1.1 and dst = 10.0.2.2',
+};
 
 /** subjectParams are the parameters that select, for lists and heat maps. get reads the address. */
 export function subjectParams(kind: Kind, get: (name: string) => string): Params {
   const equal = (field: string, name: string): string => (/^\d+$/.test(get(name)) ? `${field} = ${get(name)}` : '');
   const filter = get('filter').trim();
-  const all = (...terms: string[]): string => [filter && `(${filter})`, ...terms].filter((term) => term !== '').join(' and ');
+  const all = (...terms: string[]): string =>
+    [filter && `(${filter})`, ...terms].filter((term) => term !== '').join(' and ');
   switch (kind) {
-    case 'hops': return { node: get('node'), filter: all(equal('ingress_port', 'in'), equal('egress_port', 'out')) };
-    case 'links': return { node: get('node'), filter: all(equal('from', 'from'), equal('from_port', 'out'), equal('to', 'to'), equal('to_port', 'in')) };
-    case 'paths': return { node: get('node'), filter: all(/^[0-9a-f]{16}$/.test(get('path')) ? `id = "${get('path')}"` : '') };
-    case 'flows': return { node: get('node'), filter };
+    case 'hops':
+      return { node: get('node'), filter: all(equal('ingress_port', 'in'), equal('egress_port', 'out')) };
+    case 'links':
+      return {
+        node: get('node'),
+        filter: all(equal('from', 'from'), equal('from_port', 'out'), equal('to', 'to'), equal('to_port', 'in')),
+      };
+    case 'paths':
+      return { node: get('node'), filter: all(/^[0-9a-f]{16}$/.test(get('path')) ? `id = "${get('path')}"` : '') };
+    case 'flows':
+      return { node: get('node'), filter };
   }
 }

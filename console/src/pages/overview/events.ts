@@ -7,8 +7,16 @@ const rank = { critical: 0, warning: 1, info: 2 };
  * worstEvents asks for the latest events, for those that are at least a warning, and for those that are critical, at most limit of
  * each: among many of no importance the latest of all may have none of the others. worst are all of them, the worst first.
  */
-export async function worstEvents<T extends { events: Event[] | null }>(params: Params, limit: number, ask: (params: Params) => Promise<T>): Promise<{ all: T; serious: T; worst: Event[] }> {
-  const [all, serious, critical] = await Promise.all([ask({ ...params, limit }), ask({ ...params, severity: 'warning', limit }), ask({ ...params, severity: 'critical', limit })]);
+export async function worstEvents<T extends { events: Event[] | null }>(
+  params: Params,
+  limit: number,
+  ask: (params: Params) => Promise<T>,
+): Promise<{ all: T; serious: T; worst: Event[] }> {
+  const [all, serious, critical] = await Promise.all([
+    ask({ ...params, limit }),
+    ask({ ...params, severity: 'warning', limit }),
+    ask({ ...params, severity: 'critical', limit }),
+  ]);
   const byID = new Map([all, serious, critical].flatMap((list) => list.events ?? []).map((event) => [event.id, event]));
   const worst = [...byID.values()].sort((a, b) => rank[a.severity] - rank[b.severity] || (a.start < b.start ? 1 : -1));
   return { all, serious, worst };

@@ -5,7 +5,11 @@ import { age, counted, percent } from '../../lib/format';
 const silentMs = 60_000;
 
 /** Health is an exporter in a line: level 0 is well, 1 worth a look, 2 something is lost. silent is about now, counts are since its first report. */
-export interface Health { level: 0 | 1 | 2; silent: boolean; says: string }
+export interface Health {
+  level: 0 | 1 | 2;
+  silent: boolean;
+  says: string;
+}
 
 /** health judges an exporter. That it says nothing any more is said whatever was lost of it before. */
 export function health(e: Exporter, now: number | null): Health {
@@ -14,7 +18,8 @@ export function health(e: Exporter, now: number | null): Health {
   const bad = total(e.malformed) + total(e.damaged);
   const says: string[] = [];
   if (silent) says.push(`silent, last report ${age(e.last, now)}`);
-  if (e.lost) says.push(`${counted(e.lost, 'datagram')} lost since its first report, ${percent(e.lost / (e.lost + e.received))}`);
+  if (e.lost)
+    says.push(`${counted(e.lost, 'datagram')} lost since its first report, ${percent(e.lost / (e.lost + e.received))}`);
   if (bad > 0) says.push(`${counted(bad, 'datagram')} could not be read fully`);
   if (e.lost === null) says.push(`loss unknown: ${e.loss_known.replace(/^no:? ?/, '')}`);
   const level = e.lost || bad > 0 ? 2 : silent || e.lost === null ? 1 : 0;

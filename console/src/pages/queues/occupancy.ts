@@ -2,14 +2,24 @@
 import type { QueueRecord } from '../../api/types';
 import { nodeName } from '../../lib/format';
 
-export interface Column { at: number; ms: number; values: (number | null)[] }
+export interface Column {
+  at: number;
+  ms: number;
+  values: (number | null)[];
+}
 
 export const keyOf = (q: QueueRecord): string => `${q.node} ${q.egress_port ?? ''} ${q.queue ?? ''}`;
-export const nameOf = (q: QueueRecord): string => `${nodeName(q.node, q.name)} out ${q.egress_port ?? '–'}${q.queue ? ` q${q.queue}` : ''}`;
+export const nameOf = (q: QueueRecord): string =>
+  `${nodeName(q.node, q.name)} out ${q.egress_port ?? '–'}${q.queue ? ` q${q.queue}` : ''}`;
 
 /** filterOf selects some queues of all, and of their records those that a filter selects, if there is one. */
 export function filterOf(queues: QueueRecord[], filter = ''): string {
-  const some = queues.map((q) => `(node = ${q.node}${q.egress_port === undefined ? '' : ` and egress_port = ${q.egress_port}`}${q.queue === undefined ? '' : ` and queue = ${q.queue}`})`).join(' or ');
+  const some = queues
+    .map(
+      (q) =>
+        `(node = ${q.node}${q.egress_port === undefined ? '' : ` and egress_port = ${q.egress_port}`}${q.queue === undefined ? '' : ` and queue = ${q.queue}`})`,
+    )
+    .join(' or ');
   return filter ? `(${filter}) and (${some})` : some;
 }
 

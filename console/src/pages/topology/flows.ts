@@ -11,21 +11,38 @@ const pages = 5; // of 200 flows, at most
 export const ofNow = `the last ${nowMs / 1000} s`;
 
 /** flowsOver names the flows with most packets that go through a node or a cable, now or at a moment. */
-export async function flowsOver(over: number | Cable, moment: Moment | undefined, signal?: AbortSignal): Promise<string[]> {
+export async function flowsOver(
+  over: number | Cable,
+  moment: Moment | undefined,
+  signal?: AbortSignal,
+): Promise<string[]> {
   const nodes = typeof over === 'number' ? [over] : [over.a, over.b];
   if (moment) {
-    const list = await get<History<'flows', FlowRecord>>('flows', {
-      since: new Date(moment.at).toISOString(), until: new Date(moment.at + moment.ms).toISOString(), filter: nodes.map((node) => `node = ${node}`).join(' and '),
-      group_by: 'src,dst,protocol', order: 'packets', limit: shown,
-    }, signal);
+    const list = await get<History<'flows', FlowRecord>>(
+      'flows',
+      {
+        since: new Date(moment.at).toISOString(),
+        until: new Date(moment.at + moment.ms).toISOString(),
+        filter: nodes.map((node) => `node = ${node}`).join(' and '),
+        group_by: 'src,dst,protocol',
+        order: 'packets',
+        limit: shown,
+      },
+      signal,
+    );
     return (list.flows ?? []).map((f) => `${f.src} → ${f.dst} ${f.protocol ?? ''}, ${compact(f.packets)} packets`);
   }
-  const found = await flowsNow(nodes, (params) => get<List<'flows', Flow> & { next_cursor?: string }>('flows', params, signal));
+  const found = await flowsNow(nodes, (params) =>
+    get<List<'flows', Flow> & { next_cursor?: string }>('flows', params, signal),
+  );
   return found.map((flow) => `${flowName(flow)}, ${compact(flow.packets)} packets in all`);
 }
 
 /** flowsNow asks for flows of which packets were just seen on a path through one node, or from one to the other, those with most packets first. */
-export async function flowsNow(nodes: number[], ask: (params: Params) => Promise<List<'flows', Flow> & { next_cursor?: string }>): Promise<Flow[]> {
+export async function flowsNow(
+  nodes: number[],
+  ask: (params: Params) => Promise<List<'flows', Flow> & { next_cursor?: string }>,
+): Promise<Flow[]> {
   const filter = [`last > now-${nowMs / 1000}s`, ...nodes.map((node) => `node = ${node}`)].join(' and ');
   const found: Flow[] = [];
   let cursor = '';
@@ -33,7 +50,11 @@ export async function flowsNow(nodes: number[], ask: (params: Params) => Promise
     const list = await ask({ filter, order: 'packets', limit: 200, cursor });
     const from = Date.parse(list.generated_at) - nowMs;
     // A flow remembers the path before its latest one too, and may pass both nodes without going from one to the other.
-    found.push(...(list.flows ?? []).filter((flow) => (flow.paths ?? []).some((path) => Date.parse(path.last) > from && goesBy(path, nodes))));
+    found.push(
+      ...(list.flows ?? []).filter((flow) =>
+        (flow.paths ?? []).some((path) => Date.parse(path.last) > from && goesBy(path, nodes)),
+      ),
+    );
     cursor = list.next_cursor ?? '';
     if (!cursor || found.length >= shown) break;
   }
@@ -43,5 +64,7 @@ export async function flowsNow(nodes: number[], ask: (params: Params) => Promise
 function goesBy(path: FlowPath, nodes: number[]): boolean {
   const ids = (path.hops ?? []).map((hop) => hop.node);
   const [a, b] = nodes as [number, number?];
-  return b === undefined ? ids.includes(a) : ids.some((id, i) => (id === a && ids[i + 1] === b) || (id === b && ids[i + 1] === a));
+  return b === undefined
+    ? ids.includes(a)
+    : ids.some((id, i) => (id === a && ids[i + 1] === b) || (id === b && ids[i + 1] === a));
 }

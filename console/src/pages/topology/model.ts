@@ -4,21 +4,65 @@ import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
 
 /** A Side is one direction of a cable, between two ports. */
-export interface Side { from: number; fromPort: number | null; to: number; toPort: number | null; packets: number; delayNs: number | null; drops: number; /** drops since the start, of now */ dropsInAll?: number; /** what links are coloured by: now the latest, else the mean */ use: number | null; told: Utilization | undefined; last: string }
+export interface Side {
+  from: number;
+  fromPort: number | null;
+  to: number;
+  toPort: number | null;
+  packets: number;
+  delayNs: number | null;
+  drops: number;
+  /** drops since the start, of now */ dropsInAll?: number;
+  /** what links are coloured by: now the latest, else the mean */ use: number | null;
+  told: Utilization | undefined;
+  last: string;
+}
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
-export interface Cable { key: string; a: number; b: number; packets: number; delayNs: number | null; drops: number; use: number | null; lastMs: number; gone: boolean; sides: Side[] }
-export interface Station { id: number; name: string; /** addresses behind it: a host has one in each tunnel too */ hosts: number; packets: number; queue: number | null; drops: number }
-export interface Graph { stations: Station[]; cables: Cable[]; nodes: GraphNode[] }
+export interface Cable {
+  key: string;
+  a: number;
+  b: number;
+  packets: number;
+  delayNs: number | null;
+  drops: number;
+  use: number | null;
+  lastMs: number;
+  gone: boolean;
+  sides: Side[];
+}
+export interface Station {
+  id: number;
+  name: string;
+  /** addresses behind it: a host has one in each tunnel too */ hosts: number;
+  packets: number;
+  queue: number | null;
+  drops: number;
+}
+export interface Graph {
+  stations: Station[];
+  cables: Cable[];
+  nodes: GraphNode[];
+}
 
 /** A Moment is what was there in a piece of time, which is ms long, and what it carried. */
-export interface Moment { at: number; ms: number; topology: Topology; queues: QueueRecord[]; drops: DropRecord[] }
+export interface Moment {
+  at: number;
+  ms: number;
+  topology: Topology;
+  queues: QueueRecord[];
+  drops: DropRecord[];
+}
 
 /** unitOfUse is what utilisation is in. No report names the unit of its device. */
 export const unitOfUse = 'in the unit of the device (hundredths of a percent unless it is set otherwise)';
 
 /** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
-  hops.map((hop) => (hop.queue?.last !== undefined && stale(hop.last, nowMs) ? { ...hop, queue: { ...hop.queue, last: undefined } } : hop));
+  hops.map((hop) =>
+    hop.queue?.last !== undefined && stale(hop.last, nowMs)
+      ? { ...hop, queue: { ...hop.queue, last: undefined } }
+      : hop,
+  );
 
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
@@ -32,13 +76,23 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
   }
   const dropped = dropsBy(drops);
   const stations = (topology.nodes ?? []).map((node) => ({
-    id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: node.packets, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
+    id: node.id,
+    name: nodeName(node.id, node.name),
+    hosts: hostsOf(node),
+    packets: node.packets,
+    queue: queue.get(node.id) ?? null,
+    drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
   const ever = dropsBy(inAll);
   for (const link of topology.links ?? []) {
     const use = stale(link.last, Date.parse(topology.generated_at)) ? undefined : link.utilization?.last;
-    add(cables, { ...sideOf(link, dropped, use), dropsInAll: ever.get(portOf(link)) ?? 0 }, Date.parse(link.last), true);
+    add(
+      cables,
+      { ...sideOf(link, dropped, use), dropsInAll: ever.get(portOf(link)) ?? 0 },
+      Date.parse(link.last),
+      true,
+    );
   }
   return finish(stations, cables);
 }
@@ -54,29 +108,58 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
   const dropped = dropsBy(moment?.drops ?? []);
   const queue = new Map<number, number>();
   for (const q of moment?.queues ?? []) {
-    if (q.node !== undefined && q.occupancy_max !== undefined) queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
+    if (q.node !== undefined && q.occupancy_max !== undefined)
+      queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
   }
   const cables = new Map<string, Cable>();
   for (const link of whole.links ?? []) {
     const at = there.get(key(link));
-    const side = sideOf(at ?? { ...link, packets: 0, delay: null, utilization: undefined }, dropped, at?.utilization?.mean);
+    const side = sideOf(
+      at ?? { ...link, packets: 0, delay: null, utilization: undefined },
+      dropped,
+      at?.utilization?.mean,
+    );
     add(cables, side, at?.packets && moment ? moment.at : 0, at !== undefined || moment === undefined);
   }
   const stations = (whole.nodes ?? []).map((node) => ({
-    id: node.id, name: nodeName(node.id, node.name), hosts: hostsOf(node), packets: packets.get(node.id) ?? 0, queue: queue.get(node.id) ?? null, drops: dropped.get(`${node.id}`) ?? 0,
+    id: node.id,
+    name: nodeName(node.id, node.name),
+    hosts: hostsOf(node),
+    packets: packets.get(node.id) ?? 0,
+    queue: queue.get(node.id) ?? null,
+    drops: dropped.get(`${node.id}`) ?? 0,
   }));
   return finish(stations, cables);
 }
 
 const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefined): Side => ({
-  from: link.from, fromPort: link.from_port, to: link.to, toPort: link.to_port, packets: link.packets, delayNs: link.delay?.ns?.mean ?? null,
-  drops: dropped.get(portOf(link)) ?? 0, use: use ?? null, told: link.utilization, last: link.last,
+  from: link.from,
+  fromPort: link.from_port,
+  to: link.to,
+  toPort: link.to_port,
+  packets: link.packets,
+  delayNs: link.delay?.ns?.mean ?? null,
+  drops: dropped.get(portOf(link)) ?? 0,
+  use: use ?? null,
+  told: link.utilization,
+  last: link.last,
 });
 
 function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: boolean): void {
   const [a, b] = side.from < side.to ? [side.from, side.to] : [side.to, side.from];
   const key = `${a} ${b}`;
-  const cable = cables.get(key) ?? { key, a, b, packets: 0, delayNs: null, drops: 0, use: null, lastMs: 0, gone: true, sides: [] };
+  const cable = cables.get(key) ?? {
+    key,
+    a,
+    b,
+    packets: 0,
+    delayNs: null,
+    drops: 0,
+    use: null,
+    lastMs: 0,
+    gone: true,
+    sides: [],
+  };
   cable.packets += side.packets;
   cable.drops += side.drops;
   if (side.delayNs !== null) cable.delayNs = Math.max(cable.delayNs ?? 0, side.delayNs);
@@ -87,18 +170,25 @@ function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: bool
   cables.set(key, cable);
 }
 
-const finish = (stations: Station[], cables: Map<string, Cable>): Graph =>
-  ({ stations, cables: [...cables.values()], nodes: stations.map((s) => ({ id: s.id, hosts: s.hosts > 0 })) });
+const finish = (stations: Station[], cables: Map<string, Cable>): Graph => ({
+  stations,
+  cables: [...cables.values()],
+  nodes: stations.map((s) => ({ id: s.id, hosts: s.hosts > 0 })),
+});
 
-const hostsOf = (node: NonNullable<Topology['nodes']>[number]): number => (node.ports ?? []).reduce((sum, port) => sum + (port.hosts ?? 0), 0);
+const hostsOf = (node: NonNullable<Topology['nodes']>[number]): number =>
+  (node.ports ?? []).reduce((sum, port) => sum + (port.hosts ?? 0), 0);
 
 const portOf = (link: Link): string => `${link.from} ${link.from_port}`;
 
 /** dropsBy sums up packets by node, and by node and egress port. */
-function dropsBy(drops: { node?: number | null; egress_port?: number | null; packets?: number }[]): Map<string, number> {
+function dropsBy(
+  drops: { node?: number | null; egress_port?: number | null; packets?: number }[],
+): Map<string, number> {
   const dropped = new Map<string, number>();
   for (const drop of drops) {
-    for (const key of [`${drop.node}`, `${drop.node} ${drop.egress_port}`]) dropped.set(key, (dropped.get(key) ?? 0) + (drop.packets ?? 0));
+    for (const key of [`${drop.node}`, `${drop.node} ${drop.egress_port}`])
+      dropped.set(key, (dropped.get(key) ?? 0) + (drop.packets ?? 0));
   }
   return dropped;
 }
@@ -109,7 +199,8 @@ export function growth(now: Graph, nowMs: number, before: Graph | undefined, bef
   const old = new Map(before?.cables.map((cable) => [cable.key, cable.packets]));
   for (const cable of now.cables) {
     const was = old.get(cable.key);
-    if (was !== undefined && nowMs > beforeMs && cable.packets >= was) rates.set(cable.key, ((cable.packets - was) * 1000) / (nowMs - beforeMs));
+    if (was !== undefined && nowMs > beforeMs && cable.packets >= was)
+      rates.set(cable.key, ((cable.packets - was) * 1000) / (nowMs - beforeMs));
   }
   return rates;
 }

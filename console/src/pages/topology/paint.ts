@@ -11,12 +11,24 @@ const perPart = 500; // cables that are drawn in a frame: more than that would b
 
 export interface Scene {
   /** how much larger than usual text is */ scale: number;
-  graph: Graph; places: Map<number, Place>; chosen: number | undefined; chosenCable: string | undefined; strongest: number; deepest: number; value: (cable: Cable) => number | null;
+  graph: Graph;
+  places: Map<number, Place>;
+  chosen: number | undefined;
+  chosenCable: string | undefined;
+  strongest: number;
+  deepest: number;
+  value: (cable: Cable) => number | null;
 }
 type Tone = (name: string) => string;
 
 /** painting draws a scene part by part: each step of it is little enough for a frame. Small graphs are one part. */
-export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View, ratio: number, tone: Tone): Generator<void> {
+export function* painting(
+  c: CanvasRenderingContext2D,
+  scene: Scene,
+  view: View,
+  ratio: number,
+  tone: Tone,
+): Generator<void> {
   const { graph, places, strongest } = scene;
   const colours = ramp(tone, 16);
   // Against the latest packet of all: where no reports come at all, no single link is to blame.
@@ -36,12 +48,26 @@ export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View,
   for (const cable of graph.cables) {
     const [a, b] = [places.get(cable.a), places.get(cable.b)];
     if (!a || !b) continue;
-    if (Math.max(a.x, b.x) < left || Math.min(a.x, b.x) > right || Math.max(a.y, b.y) < top || Math.min(a.y, b.y) - 70 > bottom) continue;
+    if (
+      Math.max(a.x, b.x) < left ||
+      Math.min(a.x, b.x) > right ||
+      Math.max(a.y, b.y) < top ||
+      Math.min(a.y, b.y) - 70 > bottom
+    )
+      continue;
     const v = scene.value(cable);
     const share = v && strongest > 0 ? v / strongest : 0;
     const quiet = newest > 0 && newest - cable.lastMs > quietMs;
     const chosen = cable.key === scene.chosenCable;
-    c.strokeStyle = chosen ? tone('--accent') : cable.gone ? tone('--muted') : quiet ? tone('--bad') : share > 0 ? colours[Math.round(share * 15)]! : tone('--cable');
+    c.strokeStyle = chosen
+      ? tone('--accent')
+      : cable.gone
+        ? tone('--muted')
+        : quiet
+          ? tone('--bad')
+          : share > 0
+            ? colours[Math.round(share * 15)]!
+            : tone('--cable');
     c.globalAlpha = share > 0 || quiet || few || chosen ? 1 : 0.4;
     c.lineWidth = (1.5 + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
     c.setLineDash(cable.gone ? [2, 6] : quiet ? [6, 5] : []);
@@ -58,11 +84,26 @@ export function* painting(c: CanvasRenderingContext2D, scene: Scene, view: View,
   const base = c.font;
   for (const station of graph.stations) {
     const place = places.get(station.id);
-    if (place && place.x + boxWidth > left && place.x - boxWidth < right && place.y + boxHeight * 2 > top && place.y - boxHeight * 2 < bottom) box(c, tone, scene, station, place, view.zoom / scene.scale, base);
+    if (
+      place &&
+      place.x + boxWidth > left &&
+      place.x - boxWidth < right &&
+      place.y + boxHeight * 2 > top &&
+      place.y - boxHeight * 2 < bottom
+    )
+      box(c, tone, scene, station, place, view.zoom / scene.scale, base);
   }
 }
 
-function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene, station: Station, { x, y }: Place, size: number, font: string): void {
+function box(
+  c: CanvasRenderingContext2D,
+  tone: Tone,
+  { chosen, deepest }: Scene,
+  station: Station,
+  { x, y }: Place,
+  size: number,
+  font: string,
+): void {
   const [left, top] = [x - boxWidth / 2, y - boxHeight / 2];
   c.fillStyle = tone('--panel');
   c.strokeStyle = station.id === chosen ? tone('--accent') : tone('--edge');
@@ -72,7 +113,8 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
   c.fill();
   c.stroke();
   const share = station.queue !== null && deepest > 0 ? station.queue / deepest : 0;
-  if (size < 0.35) { // too small to read: the whole box is its bar
+  if (size < 0.35) {
+    // too small to read: the whole box is its bar
     c.fillStyle = tone('--accent');
     c.fillRect(left + 4, top + 4, (boxWidth - 8) * share, boxHeight - 8);
     if (station.drops > 0) {
@@ -81,7 +123,8 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
     }
     return;
   }
-  if (station.queue !== null) { // its queue: a bar at the lower edge
+  if (station.queue !== null) {
+    // its queue: a bar at the lower edge
     c.fillStyle = tone('--line');
     c.fillRect(left + 8, top + boxHeight - 9, boxWidth - 16, 4);
     c.fillStyle = tone('--accent');
@@ -91,11 +134,22 @@ function box(c: CanvasRenderingContext2D, tone: Tone, { chosen, deepest }: Scene
   const least = leastText / size;
   const roomy = least <= 13; // there is room for more than the name
   c.font = font.replace(/^.*?px/, `600 ${Math.max(13, least)}px`);
-  c.fillText(cut(station.name, boxWidth - 10, (text) => c.measureText(text).width), x, roomy ? y - 5 : y + 0.3 * least - (station.queue === null ? 0 : 3));
+  c.fillText(
+    cut(station.name, boxWidth - 10, (text) => c.measureText(text).width),
+    x,
+    roomy ? y - 5 : y + 0.3 * least - (station.queue === null ? 0 : 3),
+  );
   c.font = font.replace(/^.*?px/, `${Math.max(11, least)}px`);
   c.fillStyle = tone('--muted');
-  if (roomy) c.fillText(station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`, x, y + 9, boxWidth - 10);
-  if (roomy && station.hosts > 0) onCables(c, tone, counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
+  if (roomy)
+    c.fillText(
+      station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`,
+      x,
+      y + 9,
+      boxWidth - 10,
+    );
+  if (roomy && station.hosts > 0)
+    onCables(c, tone, counted(station.hosts, 'address', 'addresses'), x, y + boxHeight / 2 + 14);
   if (station.drops > 0) {
     c.fillStyle = tone('--bad');
     c.textAlign = 'left'; // beside the cables

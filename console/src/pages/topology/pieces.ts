@@ -5,4 +5,5 @@ export const latestWhole = (from: number, stepMs: number, count: number, written
   Math.min(count - 1, Math.max(0, Math.floor((writtenMs - from) / stepMs) - 1));
 
 /** writtenOf returns until when all records were on disk that answers are made of: each says with its until how far it goes. */
-export const writtenOf = (answers: { until: string }[]): number => Math.min(...answers.map(({ until }) => Date.parse(until)));
+export const writtenOf = (answers: { until: string }[]): number =>
+  Math.min(...answers.map(({ until }) => Date.parse(until)));

@@ -16,7 +16,8 @@ export class Recent {
   /** read takes an answer at a time of the server in ms, and returns it with the packets of the last minute. */
   read(drops: Drop[], ms: number): { drops: Drop[]; shortMs: number | null } {
     const begin = ms - recentMs;
-    if (this.#latest < begin || this.#latest > ms) { // also the first answer, and one after the page was hidden
+    if (this.#latest < begin || this.#latest > ms) {
+      // also the first answer, and one after the page was hidden
       this.#first = ms;
       this.#counts.clear();
       this.#steps = [];
@@ -42,7 +43,8 @@ export class Recent {
     const more = new Map<string, number>();
     for (const drop of drops) {
       const was = this.#counts.get(keyOf(drop));
-      if (was !== undefined && drop.packets !== was) more.set(keyOf(drop), drop.packets > was ? drop.packets - was : drop.packets);
+      if (was !== undefined && drop.packets !== was)
+        more.set(keyOf(drop), drop.packets > was ? drop.packets - was : drop.packets);
     }
     return more;
   }
