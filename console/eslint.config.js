@@ -12,7 +12,8 @@ export default ts.config(
     languageOptions: { globals: { ...globals.browser, ...globals.node } },
     rules: {
       'no-undef': 'off', // the compiler of TypeScript knows better
-      '@typescript-eslint/no-non-null-assertion': 'off',
+      'svelte/no-useless-mustaches': 'off', // {' '} is how a blank at the end of a line stays
+      'svelte/prefer-svelte-reactivity': 'off', // a Map that is filled and then only read need not be watched
     },
   },
   { files: ['**/*.svelte', '**/*.svelte.ts'], languageOptions: { parserOptions: { parser: ts.parser } } },
