@@ -58,32 +58,6 @@ func (s *baselineSketch) merge(o *baselineSketch, memory int) {
 	s.fade(memory)
 }
 
-// addBuckets adds the counts of some buckets to others. Sums that do not fit stay at the largest number.
-func addBuckets[T uint16 | uint32](s *shape, buckets []T, from *shape, counts []T) {
-	for s.n > 0 && s.shift < from.shift {
-		halve(s, buckets)
-	}
-	if s.n == 0 {
-		*s = *from
-		copy(buckets, counts)
-		return
-	}
-	for i, c := range counts[:from.n] {
-		if c == 0 {
-			continue
-		}
-		index := (int32(from.start) + int32(i)) << from.shift
-		at := int(index>>s.shift) - int(s.start)
-		if uint(at) >= uint(s.n) {
-			at = widen(s, buckets, index)
-		}
-		if buckets[at]+c < c {
-			c = ^buckets[at]
-		}
-		buckets[at] += c
-	}
-}
-
 // spread returns the median and the median absolute deviation from it.
 func (s *baselineSketch) spread() (median, mad uint64) {
 	median = middleQuantile(&s.shape, s.buckets[:], 0.5)
@@ -93,12 +67,11 @@ func (s *baselineSketch) spread() (median, mad uint64) {
 	}
 	var piles [baselineBuckets]pile // by distance
 	n, total := 0, 0
-	for i, count := range s.buckets[:s.n] {
+	for i, count := range s.buckets[:s.len()] {
 		if count == 0 {
 			continue
 		}
-		middle := math.Exp2((float64(int(s.start)+i) + 0.5) * math.Exp2(float64(s.shift)-maxScale))
-		p := pile{math.Abs(math.Round(middle) - float64(median)), count}
+		p := pile{math.Abs(math.Round(s.middle(i)) - float64(median)), count}
 		at := n
 		for at > 0 && piles[at-1].away > p.away {
 			piles[at] = piles[at-1]

@@ -64,7 +64,7 @@ func (f *flow) number(by FlowOrder) (n float64, known bool) {
 	case ByMax:
 		return float64(r.max), r.count > 0
 	case ByP50, ByP99:
-		if r.n == 0 {
+		if r.len() == 0 {
 			return 0, false
 		}
 		d := r.distribution()
@@ -77,6 +77,3 @@ func (f *flow) number(by FlowOrder) (n float64, known bool) {
 	}
 	return float64(f.last), true
 }
-
-// mean is 0 if nothing was counted.
-func (s *summary) mean() float64 { return float64(s.sum) / float64(max(s.count, 1)) }

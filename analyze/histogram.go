@@ -110,6 +110,40 @@ func halve[T uint16 | uint32](s *shape, buckets []T) {
 	s.shift++
 }
 
+// len is how many buckets of the array are in use, from the first on.
+func (s *shape) len() int { return int(s.n) }
+
+// middle is the value in the middle of bucket i of the array, on the scale of the logarithm.
+func (s *shape) middle(i int) float64 {
+	return math.Exp2((float64(int(s.start)+i) + 0.5) * math.Exp2(float64(s.shift)-maxScale))
+}
+
+// addBuckets adds the counts of some buckets to others. Sums that do not fit stay at the largest number.
+func addBuckets[T uint16 | uint32](s *shape, buckets []T, from *shape, counts []T) {
+	for s.n > 0 && s.shift < from.shift {
+		halve(s, buckets)
+	}
+	if s.n == 0 {
+		*s = *from
+		copy(buckets, counts)
+		return
+	}
+	for i, c := range counts[:from.n] {
+		if c == 0 {
+			continue
+		}
+		index := (int32(from.start) + int32(i)) << from.shift
+		at := int(index>>s.shift) - int(s.start)
+		if uint(at) >= uint(s.n) {
+			at = widen(s, buckets, index)
+		}
+		if buckets[at]+c < c {
+			c = ^buckets[at]
+		}
+		buckets[at] += c
+	}
+}
+
 // relativeError is the largest error of a middle: half a bucket.
 func (s *shape) relativeError() float64 {
 	return math.Exp2(math.Exp2(float64(s.shift)-maxScale)/2) - 1
@@ -125,8 +159,7 @@ func middleQuantile[T uint16 | uint32](s *shape, buckets []T, q float64) uint64 
 	rank := uint64(math.Ceil(q * float64(total)))
 	for i, c := range buckets[:s.n] {
 		if rank <= uint64(c) {
-			middle := (float64(int(s.start)+i) + 0.5) * math.Exp2(float64(s.shift)-maxScale)
-			return uint64(math.Round(math.Exp2(middle)))
+			return uint64(math.Round(s.middle(i)))
 		}
 		rank -= uint64(c)
 	}
@@ -161,6 +194,9 @@ func (s *summary) merge(o *summary) {
 	s.count += o.count
 }
 
+// mean is the arithmetic mean; 0 if nothing was counted.
+func (s *summary) mean() float64 { return float64(s.sum) / float64(max(s.count, 1)) }
+
 // distribution sums up what was counted, without percentiles if no buckets are kept.
 func distribution[T uint16 | uint32](e *summary, s *shape, buckets []T) *telemetry.Distribution {
 	var memory [len(histogram{}.buckets)]telemetry.Bucket
@@ -189,20 +225,7 @@ func (h *histogram) addIndexed(v uint64, index int32) {
 // merge adds what o counted.
 func (h *histogram) merge(o *histogram) {
 	h.summary.merge(&o.summary)
-	for h.shift < o.shift {
-		halve(&h.shape, h.buckets[:])
-	}
-	for i, c := range o.buckets[:o.n] {
-		if c == 0 {
-			continue
-		}
-		index := (int32(o.start) + int32(i)) << o.shift
-		at := int(index>>h.shift) - int(h.start)
-		if uint(at) >= uint(h.n) {
-			at = widen(&h.shape, h.buckets[:], index)
-		}
-		h.buckets[at] += c
-	}
+	addBuckets(&h.shape, h.buckets[:], &o.shape, o.buckets[:])
 }
 
 func (h *histogram) distribution() *telemetry.Distribution {

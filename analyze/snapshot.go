@@ -196,7 +196,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 		for j := range p.hops {
 			path.Hops[j] = p.hops[j].station.answer(names)
 			h := &block[j]
-			path.Hops[j].LatencyNs = distribution(&summary{uint64(h.count), h.sum, h.min, h.max}, &h.shape, h.buckets[:])
+			path.Hops[j].LatencyNs = distribution(&summary{count: uint64(h.count), sum: h.sum, min: h.min, max: h.max}, &h.shape, h.buckets[:])
 			if h.queueCount > 0 {
 				path.Hops[j].Queue = &telemetry.Queue{ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount), Max: h.queueMax}
 			}
