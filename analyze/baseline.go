@@ -198,7 +198,7 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 		if !k.used {
 			continue
 		}
-		if k.window.count > 0 {
+		if k.window.Count > 0 {
 			k.idle = 0
 			b.judge(int32(i), ended)
 			k.window, k.blurNs, k.came, k.waited = baselineWindow{}, 0, 0, 0
@@ -311,7 +311,7 @@ func (b *Baselines) normal(place int32, atNs int64) (sketch *baselineSketch, ofD
 // deviation; it is not known better than to the width of a bucket, and of few values hardly at all.
 func (b *Baselines) deviation(s *baselineSketch, median, mad, blurNs uint64) float64 {
 	m := float64(median)
-	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.relativeError()*m, math.SmallestNonzeroFloat64)
+	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.RelativeError()*m, math.SmallestNonzeroFloat64)
 	if few := float64(b.config.YoungWindows) / float64(max(s.total, 1)); few > 1 {
 		d *= math.Sqrt(few)
 	}

@@ -58,7 +58,7 @@ type Anomaly struct {
 func (b *Baselines) judge(place int32, startNs int64) {
 	k := &b.keys[place]
 	c := &b.config
-	if k.window.count < c.MinSamples || float64(k.came-k.waited) < c.MinShare*float64(k.came) {
+	if k.window.Count < c.MinSamples || float64(k.came-k.waited) < c.MinShare*float64(k.came) {
 		b.counters.Sparse++
 		return
 	}

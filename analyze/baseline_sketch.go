@@ -1,41 +1,45 @@
 package analyze
 
-import "math"
+import (
+	"math"
+
+	"github.com/waybill-int/waybill/analyze/histogram"
+)
 
 // baselineBuckets is the size of a sketch: values within a factor of 2 are told apart to 2 %.
 const baselineBuckets = 40
 
 // A baselineWindow is the values of a key in one window.
 type baselineWindow struct {
-	summary
-	shape
+	histogram.Summary
+	histogram.Shape
 	buckets [baselineBuckets]uint32
 }
 
 func (w *baselineWindow) add(value uint64) {
-	w.note(value)
-	addTo(&w.shape, w.buckets[:], bucketIndex(value))
+	w.Observe(value)
+	histogram.Add(&w.Shape, w.buckets[:], histogram.Index(value))
 }
 
 func (w *baselineWindow) quantile(q float64) uint64 {
-	return min(max(middleQuantile(&w.shape, w.buckets[:], q), w.min), w.max)
+	return min(max(histogram.Quantile(&w.Shape, w.buckets[:], q), w.Min), w.Max)
 }
 
 func (w *baselineWindow) merge(o *baselineWindow) {
-	w.summary.merge(&o.summary)
-	addBuckets(&w.shape, w.buckets[:], &o.shape, o.buckets[:])
+	w.Summary.Merge(&o.Summary)
+	histogram.Merge(&w.Shape, w.buckets[:], &o.Shape, o.buckets[:])
 }
 
 // A baselineSketch is the values of many windows.
 type baselineSketch struct {
-	shape
+	histogram.Shape
 	total   uint16
 	buckets [baselineBuckets]uint16
 }
 
 // add counts a value. With more than memory values, each counts half: old ones fade.
 func (s *baselineSketch) add(value uint64, memory int) {
-	addTo(&s.shape, s.buckets[:], bucketIndex(value))
+	histogram.Add(&s.Shape, s.buckets[:], histogram.Index(value))
 	s.total++
 	s.fade(memory)
 }
@@ -53,25 +57,25 @@ func (s *baselineSketch) fade(memory int) {
 
 // merge adds what o counted; both have at most memory values, and memory is at most 30000.
 func (s *baselineSketch) merge(o *baselineSketch, memory int) {
-	addBuckets(&s.shape, s.buckets[:], &o.shape, o.buckets[:])
+	histogram.Merge(&s.Shape, s.buckets[:], &o.Shape, o.buckets[:])
 	s.total += o.total
 	s.fade(memory)
 }
 
 // spread returns the median and the median absolute deviation from it.
 func (s *baselineSketch) spread() (median, mad uint64) {
-	median = middleQuantile(&s.shape, s.buckets[:], 0.5)
+	median = histogram.Quantile(&s.Shape, s.buckets[:], 0.5)
 	type pile struct {
 		away  float64
 		count uint16
 	}
 	var piles [baselineBuckets]pile // by distance
 	n, total := 0, 0
-	for i, count := range s.buckets[:s.len()] {
+	for i, count := range s.buckets[:s.Len()] {
 		if count == 0 {
 			continue
 		}
-		p := pile{math.Abs(math.Round(s.middle(i)) - float64(median)), count}
+		p := pile{math.Abs(math.Round(s.Middle(i)) - float64(median)), count}
 		at := n
 		for at > 0 && piles[at-1].away > p.away {
 			piles[at] = piles[at-1]

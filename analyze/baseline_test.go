@@ -325,7 +325,7 @@ func TestBaselineSketch(t *testing.T) {
 		}
 		slices.Sort(values)
 		wantMAD := values[(len(values)-1)/2]
-		bucket := 2*s.relativeError()*(wantMedian+float64(width)) + 1
+		bucket := 2*s.RelativeError()*(wantMedian+float64(width)) + 1
 		if math.Abs(float64(median)-wantMedian) > bucket || math.Abs(float64(mad)-wantMAD) > 2*bucket || int(s.total) != len(values) {
 			t.Fatalf("median %d, MAD %d of %d, want %v, %v of %d to within %v", median, mad, s.total, wantMedian, wantMAD, len(values), bucket)
 		}

@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // delayTurnNs is how long delays are gathered before older ones are forgotten: an answer is of the last one to two turns. So
 // what was found while clocks were hardly known does not stay.
@@ -8,13 +11,13 @@ const delayTurnNs = int64(60e9)
 
 // A delaySum is the delays of one turn, by two clocks, without their difference.
 type delaySum struct {
-	histogram
+	histogram.Histogram
 	uncertaintyNs uint64 // the largest
 	clamped       uint64 // delays that would have been negative, within the uncertainty
 }
 
 func (s *delaySum) add(d *OneWayDelay) {
-	s.addIndexed(d.DelayNs, bucketIndex(d.DelayNs))
+	s.Add(d.DelayNs, histogram.Index(d.DelayNs))
 	s.uncertaintyNs = max(s.uncertaintyNs, d.UncertaintyNs)
 	if d.Clamped {
 		s.clamped++
@@ -49,14 +52,14 @@ const muchWorse = 4
 // settle ends the window. why says why its delays are not to be trusted; empty if they are. Few that are hardly known must not
 // make all uncertain: delays of before are forgotten when they are known much better, and left out while they are known much worse.
 func (s *delayStat) settle(why string) {
-	if s.open.count == 0 {
+	if s.open.Count == 0 {
 		return
 	}
 	around := max(s.open.uncertaintyNs, 1)
 	s.why = why
 	switch {
 	case why != "" || s.bestNs > 0 && around > muchWorse*s.bestNs:
-		s.unknown += s.open.count
+		s.unknown += s.open.Count
 	default:
 		if muchWorse*around < s.now.uncertaintyNs {
 			s.now = delaySum{}
@@ -67,11 +70,11 @@ func (s *delayStat) settle(why string) {
 		if s.bestNs == 0 || around < s.bestNs {
 			s.bestNs = around
 		}
-		s.now.merge(&s.open.histogram)
+		s.now.Merge(&s.open.Histogram)
 		s.now.uncertaintyNs = max(s.now.uncertaintyNs, s.open.uncertaintyNs)
 		s.now.clamped += s.open.clamped
 		if u := s.ungiven; u != nil {
-			u.merge(&s.open.histogram)
+			u.Merge(&s.open.Histogram)
 			u.uncertaintyNs = max(u.uncertaintyNs, s.open.uncertaintyNs)
 			u.clamped += s.open.clamped
 		}
@@ -81,7 +84,7 @@ func (s *delayStat) settle(why string) {
 
 // turn forgets what is old. It is false if nothing is left.
 func (s *delayStat) turn() bool {
-	left := s.now.count > 0 || s.open.count > 0 || s.unknown > 0
+	left := s.now.Count > 0 || s.open.Count > 0 || s.unknown > 0
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
 	return left
 }
@@ -89,8 +92,8 @@ func (s *delayStat) turn() bool {
 // answer returns the delays of both turns.
 func (s *delayStat) answer() *telemetry.Delay {
 	sum := s.before
-	sum.merge(&s.now.histogram)
-	a := &telemetry.Delay{NS: sum.distribution(), Clamped: s.before.clamped + s.now.clamped, Unknown: s.why}
+	sum.Merge(&s.now.Histogram)
+	a := &telemetry.Delay{NS: sum.Distribution(), Clamped: s.before.clamped + s.now.clamped, Unknown: s.why}
 	if a.NS != nil {
 		around := max(s.before.uncertaintyNs, s.now.uncertaintyNs)
 		a.UncertaintyNs = &around
@@ -117,7 +120,7 @@ func (t *Timing) delaysSince(give bool) map[linkKey]delaySum {
 	defer t.mu.Unlock()
 	taken := map[linkKey]delaySum{}
 	for k, s := range t.links {
-		if s.ungiven != nil && s.ungiven.count > 0 {
+		if s.ungiven != nil && s.ungiven.Count > 0 {
 			taken[k] = *s.ungiven
 			if give {
 				*s.ungiven = delaySum{}

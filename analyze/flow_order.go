@@ -58,13 +58,13 @@ func (f *flow) number(by FlowOrder) (n float64, known bool) {
 	case ByPathChanges:
 		return float64(f.pathChanges), true
 	case ByLatency, ByMean:
-		return r.mean(), r.count > 0
+		return r.Mean(), r.Count > 0
 	case ByMin:
-		return float64(r.min), r.count > 0
+		return float64(r.Min), r.Count > 0
 	case ByMax:
-		return float64(r.max), r.count > 0
+		return float64(r.Max), r.Count > 0
 	case ByP50, ByP99:
-		if r.len() == 0 {
+		if r.Len() == 0 {
 			return 0, false
 		}
 		d := r.distribution()
@@ -73,7 +73,7 @@ func (f *flow) number(by FlowOrder) (n float64, known bool) {
 		}
 		return float64(d.P99), true
 	case ByEndToEnd:
-		return f.endToEnd.mean(), f.endToEnd.count > 0
+		return f.endToEnd.Mean(), f.endToEnd.Count > 0
 	}
 	return float64(f.last), true
 }

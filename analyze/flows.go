@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +14,7 @@ type hopStat struct {
 	queueMax      uint32
 	queueID       uint8
 	_             uint8
-	shape
+	histogram.Shape
 	buckets [6]uint16
 }
 
@@ -30,18 +31,18 @@ type flowPath struct {
 
 // A flowLatency is a distribution kept for each flow.
 type flowLatency struct {
-	summary
-	shape
+	histogram.Summary
+	histogram.Shape
 	buckets [14]uint16
 }
 
 func (l *flowLatency) addIndexed(v uint64, index int32) {
-	l.summary.note(v)
-	addTo(&l.shape, l.buckets[:], index)
+	l.Summary.Observe(v)
+	histogram.Add(&l.Shape, l.buckets[:], index)
 }
 
 func (l *flowLatency) distribution() *telemetry.Distribution {
-	return distribution(&l.summary, &l.shape, l.buckets[:])
+	return histogram.Distribution(&l.Summary, &l.Shape, l.buckets[:])
 }
 
 // keptPaths is how many paths a flow remembers: the one it takes now and the one before.

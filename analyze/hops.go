@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ import (
 func (c *Collector) Hops() []telemetry.NodeHop {
 	type gathered struct {
 		telemetry.NodeHop
-		latency histogram
+		latency histogram.Histogram
 		queue   queueStat
 	}
 	hops := map[station]*gathered{}
@@ -32,7 +33,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 				hops[at.station] = h
 			}
 			h.Packets += p.packets
-			h.latency.merge(&at.latency)
+			h.latency.Merge(&at.latency)
 			if last.Before(h.Last) { // the latest packet has the last word
 				older := at.queue
 				older.merge(&h.queue)
@@ -50,7 +51,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	}
 	list := make([]telemetry.NodeHop, 0, len(hops))
 	for _, h := range hops {
-		h.LatencyNs, h.Queue = h.latency.distribution(), h.queue.answer()
+		h.LatencyNs, h.Queue = h.latency.Distribution(), h.queue.answer()
 		list = append(list, h.NodeHop)
 	}
 	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {

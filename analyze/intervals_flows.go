@@ -3,6 +3,7 @@ package analyze
 import (
 	"math/bits"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -308,7 +309,7 @@ func counters(v *telemetry.FlowInterval) [9]*uint64 {
 // since is what l counted after an earlier state of it.
 func (l *flowLatency) since(before *flowLatency) telemetry.Moments {
 	var memory [len(l.buckets)]uint64
-	h := histogramSince(&l.summary, &l.shape, l.buckets[:], &before.summary, &before.shape, before.buckets[:], memory[:])
+	h := histogram.Since(&l.Summary, &l.Shape, l.buckets[:], &before.Summary, &before.Shape, before.buckets[:], memory[:])
 	if h.Count == 0 {
 		return telemetry.Moments{}
 	}

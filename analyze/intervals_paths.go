@@ -3,6 +3,7 @@ package analyze
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -70,7 +71,7 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 	p.Packets += n
 	p.Incomplete += now.incomplete - given.incomplete
 	p.ClockErrors += now.clockErrors - given.clockErrors
-	residence, endToEnd := now.residence.since(&given.residence), now.endToEnd.since(&given.endToEnd)
+	residence, endToEnd := now.residence.Since(&given.residence), now.endToEnd.Since(&given.endToEnd)
 	p.Residence.Merge(&residence)
 	p.EndToEnd.Merge(&endToEnd)
 	var none pathHop
@@ -92,7 +93,7 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 
 // hopSince adds what packets met at a hop of a path, n of which went all the way.
 func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
-	latency := now.latency.since(&before.latency)
+	latency := now.latency.Since(&before.latency)
 	if n > 0 || latency.Count > 0 {
 		key := hopPlace{now.station}
 		h := v.hops[key]
@@ -197,7 +198,7 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 		to := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to, IngressPort: k.toPort}
 		d := delays[k]
 		batch.Links = append(batch.Links, telemetry.LinkInterval{
-			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.since(&histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.Since(&histogram.Histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
 			Utilization: sum.use,
 		})
 	}

@@ -18,7 +18,7 @@ func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInter
 				p.queues = append(p.queues, givenQueue{})
 			}
 			given := &p.queues[place]
-			if q.depth.count == given.count {
+			if q.depth.Count == given.count {
 				continue
 			}
 			sum := sums[q.queueKey]
@@ -30,11 +30,11 @@ func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInter
 				sum = &telemetry.QueueInterval{StartNs: startNs, Place: placeOf(&at), Queue: q.queue}
 				sums[q.queueKey] = sum
 			}
-			sum.Samples += q.depth.count - given.count
-			sum.Sum += q.depth.sum - given.sum
+			sum.Samples += q.depth.Count - given.count
+			sum.Sum += q.depth.Sum - given.sum
 			sum.Max = max(sum.Max, q.high)
 			if give {
-				*given = givenQueue{q.depth.count, q.depth.sum}
+				*given = givenQueue{q.depth.Count, q.depth.Sum}
 				q.high = 0 // it begins anew with each look
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -96,7 +97,7 @@ func (q *queueStat) merge(o *queueStat) {
 
 type pathHop struct {
 	station
-	latency histogram
+	latency histogram.Histogram
 	queue   queueStat
 
 	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
@@ -114,8 +115,8 @@ type path struct {
 	touched     bool // since the eviction hand last passed
 	uncertain   bool
 	hops        []pathHop
-	residence   histogram
-	endToEnd    histogram
+	residence   histogram.Histogram
+	endToEnd    histogram.Histogram
 	clockErrors uint64
 	packets     uint64
 	skip        uint64 // of the packets, those whose number has none of these bits are looked at closely; see transitList
@@ -230,12 +231,12 @@ func (s *station) answer(names map[uint32]string) telemetry.PathHop {
 // merge adds what o, the same path in another shard, counted.
 func (p *path) merge(o *path) {
 	for i := range p.hops {
-		p.hops[i].latency.merge(&o.hops[i].latency)
+		p.hops[i].latency.Merge(&o.hops[i].latency)
 		p.hops[i].queue.merge(&o.hops[i].queue)
 		p.hops[i].utilization.merge(&o.hops[i].utilization)
 	}
-	p.residence.merge(&o.residence)
-	p.endToEnd.merge(&o.endToEnd)
+	p.residence.Merge(&o.residence)
+	p.endToEnd.Merge(&o.endToEnd)
 	p.clockErrors += o.clockErrors
 	p.packets += o.packets
 	p.incomplete += o.incomplete
@@ -248,13 +249,13 @@ func (p *path) answer(names map[uint32]string) telemetry.Path {
 	a := telemetry.Path{
 		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain, ClockErrors: p.clockErrors,
 		First: time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
-		Residence: p.residence.distribution(), EndToEnd: p.endToEnd.distribution(),
+		Residence: p.residence.Distribution(), EndToEnd: p.endToEnd.Distribution(),
 		Hops: make([]telemetry.PathHop, len(p.hops)),
 	}
 	for i := range p.hops {
 		h := &p.hops[i]
 		a.Hops[i] = h.station.answer(names)
-		a.Hops[i].LatencyNs = h.latency.distribution()
+		a.Hops[i].LatencyNs = h.latency.Distribution()
 		a.Hops[i].Queue = h.queue.answer()
 	}
 	return a

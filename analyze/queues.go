@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -29,7 +30,7 @@ type queueStats struct {
 // A depthHistogram counts lengths of queues in eight equal buckets for each power of two. It is coarser than histogram and
 // costs a report less: an index of shifts, and an array that never changes its shape.
 type depthHistogram struct {
-	summary
+	histogram.Summary
 	buckets [depthBuckets]uint32
 }
 
@@ -48,7 +49,7 @@ func depthsOf(bucket int) (low, high uint64) {
 }
 
 func (h *depthHistogram) add(v uint32) {
-	h.summary.note(uint64(v))
+	h.Summary.Observe(uint64(v))
 	n := &h.buckets[depthBucket(v)]
 	if *n == 1<<32-1 { // old values fade rather than new ones being lost
 		for i := range h.buckets {
@@ -59,7 +60,7 @@ func (h *depthHistogram) add(v uint32) {
 }
 
 func (h *depthHistogram) merge(o *depthHistogram) {
-	h.summary.merge(&o.summary)
+	h.Summary.Merge(&o.Summary)
 	for i, n := range o.buckets {
 		h.buckets[i] += min(n, 1<<32-1-h.buckets[i])
 	}
@@ -74,7 +75,7 @@ func (h *depthHistogram) distribution() *telemetry.Distribution {
 			list = append(list, telemetry.Bucket{Low: low, High: high, Count: uint64(n)})
 		}
 	}
-	return telemetry.DistributionOf(list, h.count, h.sum, h.min, h.max)
+	return telemetry.DistributionOf(list, h.Count, h.Sum, h.Min, h.Max)
 }
 
 // A congestionStat sums up a congestion status, whose unit only the device knows.
@@ -192,7 +193,7 @@ func (q *queueStats) answer(names map[uint32]string) telemetry.QueueDepth {
 		port := q.port
 		a.Port = &port
 	}
-	if q.depth.count > 0 {
+	if q.depth.Count > 0 {
 		last := q.lastDepth
 		a.LastDepth = &last
 	}

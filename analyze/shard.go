@@ -9,6 +9,7 @@ package analyze
 import (
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -380,14 +381,14 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	if !complete {
 		return
 	}
-	index := bucketIndex(residence)
-	p.residence.addIndexed(residence, index)
+	index := histogram.Index(residence)
+	p.residence.Add(residence, index)
 	f.residence.addIndexed(residence, index)
 	first, last := &hops[0], &hops[next-1]
 	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 && first.Has&last.Has&telemetry.HasWideTimes != 0 {
 		if d := last.EgressNs - first.IngressNs; d >= residence && d < 1<<40 {
-			index = bucketIndex(d)
-			p.endToEnd.addIndexed(d, index)
+			index = histogram.Index(d)
+			p.endToEnd.Add(d, index)
 			f.endToEnd.addIndexed(d, index)
 		} else {
 			p.clockErrors++
@@ -472,15 +473,15 @@ func missingBefore(hops []telemetry.Hop, i int) uint8 {
 func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 	if h.Has&telemetry.HasLatency != 0 {
 		v := h.LatencyNs
-		index := bucketIndex(v)
-		p.latency.addIndexed(v, index)
+		index := histogram.Index(v)
+		p.latency.Add(v, index)
 		if f.count == 0 || v < f.min {
 			f.min = v
 		}
 		f.max = max(f.max, v)
 		f.sum += v
 		f.count++
-		addTo(&f.shape, f.buckets[:], index)
+		histogram.Add(&f.Shape, f.buckets[:], index)
 	}
 	if h.Has&telemetry.HasTxUtil != 0 {
 		p.utilization.add(h.TxUtil, s.lastNs)

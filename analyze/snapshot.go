@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -196,7 +197,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 		for j := range p.hops {
 			path.Hops[j] = p.hops[j].station.answer(names)
 			h := &block[j]
-			path.Hops[j].LatencyNs = distribution(&summary{count: uint64(h.count), sum: h.sum, min: h.min, max: h.max}, &h.shape, h.buckets[:])
+			path.Hops[j].LatencyNs = histogram.Distribution(&histogram.Summary{Count: uint64(h.count), Sum: h.sum, Min: h.min, Max: h.max}, &h.Shape, h.buckets[:])
 			if h.queueCount > 0 {
 				path.Hops[j].Queue = &telemetry.Queue{ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount), Max: h.queueMax}
 			}
@@ -260,7 +261,7 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 func (c *Collector) Nodes() []telemetry.Node {
 	type gathered struct {
 		telemetry.Node
-		latency histogram
+		latency histogram.Histogram
 		ports   map[uint32]bool
 	}
 	nodes := map[uint32]*gathered{}
@@ -286,7 +287,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
-			n.latency.merge(&h.latency)
+			n.latency.Merge(&h.latency)
 			if h.has&telemetry.HasIngressPort != 0 {
 				n.ports[h.in] = true
 			}
@@ -306,7 +307,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 	}
 	list := make([]telemetry.Node, 0, len(nodes))
 	for _, n := range nodes {
-		n.LatencyNs = n.latency.distribution()
+		n.LatencyNs = n.latency.Distribution()
 		n.Ports = make([]uint32, 0, len(n.ports))
 		for port := range n.ports {
 			n.Ports = append(n.Ports, port)

@@ -3,6 +3,7 @@ package analyze
 import (
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -105,7 +106,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 // lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the link, so that
 // what is usual for one is not for another.
 func lengthClass(bytes uint32) uint8 {
-	return uint8(bucketIndex(uint64(bytes)) >> (maxScale - 1))
+	return uint8(histogram.Index(uint64(bytes)) >> (histogram.MaxScale - 1))
 }
 
 // path takes the delay from end to end: from when the packet came to the first node to when it left the last.

@@ -1,4 +1,4 @@
-package analyze
+package histogram
 
 import (
 	"math"
@@ -12,10 +12,10 @@ func exactQuantile(sorted []uint64, q float64) uint64 {
 	return sorted[max(int(math.Ceil(q*float64(len(sorted))))-1, 0)]
 }
 
-func checkQuantiles(t *testing.T, name string, values []uint64, h *histogram) {
+func checkQuantiles(t *testing.T, name string, values []uint64, h *Histogram) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(values))
-	d := h.distribution()
+	d := h.Distribution()
 	if d.Count != uint64(len(values)) || d.Min != sorted[0] || d.Max != sorted[len(sorted)-1] {
 		t.Fatalf("%s: got count %d min %d max %d", name, d.Count, d.Min, d.Max)
 	}
@@ -36,24 +36,24 @@ func TestHistogramQuantilesStayWithinTheStatedError(t *testing.T) {
 		"everything":  func() uint64 { return r.Uint64() >> r.UintN(64) },
 		"tiny":        func() uint64 { return r.Uint64N(4) },
 	} {
-		var h, a, b histogram
+		var h, a, b Histogram
 		var values []uint64
 		for i := range 20000 {
 			v := draw()
 			values = append(values, v)
-			h.addIndexed(v, bucketIndex(v))
+			h.Add(v, Index(v))
 			if i%3 == 0 {
-				a.addIndexed(v, bucketIndex(v))
+				a.Add(v, Index(v))
 			} else {
-				b.addIndexed(v, bucketIndex(v))
+				b.Add(v, Index(v))
 			}
 		}
 		checkQuantiles(t, name, values, &h)
-		a.merge(&b)
+		a.Merge(&b)
 		checkQuantiles(t, name+" merged", values, &a)
-		var empty histogram
-		empty.merge(&b)
-		if d, e := empty.distribution(), b.distribution(); *d != *e {
+		var empty Histogram
+		empty.Merge(&b)
+		if d, e := empty.Distribution(), b.Distribution(); *d != *e {
 			t.Errorf("%s: merge into an empty histogram: got %+v, want %+v", name, d, e)
 		}
 	}
@@ -61,33 +61,33 @@ func TestHistogramQuantilesStayWithinTheStatedError(t *testing.T) {
 
 func TestBucketIndexBounds(t *testing.T) {
 	for _, v := range []uint64{1, 2, 3, 4, 5, 7, 8, 127, 128, 129, 1000, 1 << 20, 1<<20 + 1, 1<<53 - 1, 1 << 53, 1 << 63} {
-		i := bucketIndex(v)
-		low, high := math.Exp2(float64(i)/(1<<maxScale)), math.Exp2(float64(i+1)/(1<<maxScale))
+		i := Index(v)
+		low, high := math.Exp2(float64(i)/(1<<MaxScale)), math.Exp2(float64(i+1)/(1<<MaxScale))
 		if float64(v) < low*(1-1e-12) || float64(v) >= high*(1+1e-12) {
 			t.Errorf("%d: got bucket %d, [%v, %v)", v, i, low, high)
 		}
 	}
-	if got, want := bucketIndex(math.MaxUint64), int32(64<<maxScale-1); got != want {
+	if got, want := Index(math.MaxUint64), int32(64<<MaxScale-1); got != want {
 		t.Errorf("largest value: got bucket %d, want %d", got, want)
 	}
 }
 
 func TestSmallHistogramKeepsRangeAndRecency(t *testing.T) {
-	var s shape
+	var s Shape
 	var buckets [10]uint16
 	for range 200000 { // more than a uint16 counts
-		addTo(&s, buckets[:], bucketIndex(1000))
-		addTo(&s, buckets[:], bucketIndex(4000))
+		Add(&s, buckets[:], Index(1000))
+		Add(&s, buckets[:], Index(4000))
 	}
-	addTo(&s, buckets[:], bucketIndex(math.MaxUint64))
-	addTo(&s, buckets[:], bucketIndex(0))
-	if got := middleQuantile(&s, buckets[:], 0.25); math.Abs(float64(got)-1000) > s.relativeError()*1000 {
-		t.Errorf("got %d, want 1000 within %.0f%%", got, 100*s.relativeError())
+	Add(&s, buckets[:], Index(math.MaxUint64))
+	Add(&s, buckets[:], Index(0))
+	if got := Quantile(&s, buckets[:], 0.25); math.Abs(float64(got)-1000) > s.RelativeError()*1000 {
+		t.Errorf("got %d, want 1000 within %.0f%%", got, 100*s.RelativeError())
 	}
 }
 
 func BenchmarkHistogramAdd(b *testing.B) {
-	var h histogram
+	var h Histogram
 	r := rand.New(rand.NewPCG(1, 2))
 	values := make([]uint64, 1024)
 	for i := range values {
@@ -96,7 +96,7 @@ func BenchmarkHistogramAdd(b *testing.B) {
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		h.addIndexed(values[i&1023], bucketIndex(values[i&1023]))
+		h.Add(values[i&1023], Index(values[i&1023]))
 		i++
 	}
 }
@@ -107,24 +107,24 @@ func percentileErrors(size int, draw func(r *rand.Rand) float64) (answered, midd
 	r := rand.New(rand.NewPCG(1, 2))
 	const draws = 150
 	for i := range draws {
-		var e summary
-		var s shape
+		var e Summary
+		var s Shape
 		buckets := make([]uint32, size)
 		var values []uint64
 		unit := math.Exp2(4 * r.Float64()) // so that buckets begin elsewhere
 		for range []int{30, 300, 3000}[i%3] {
 			v := uint64(unit * draw(r))
 			values = append(values, v)
-			e.note(v)
-			addTo(&s, buckets, bucketIndex(v))
+			e.Observe(v)
+			Add(&s, buckets, Index(v))
 		}
 		slices.Sort(values)
-		d := distribution(&e, &s, buckets)
+		d := Distribution(&e, &s, buckets)
 		for j, got := range [2]uint64{d.P50, d.P99} {
 			q := [2]float64{0.5, 0.99}[j]
 			want := float64(exactQuantile(values, q))
 			answered[j] += math.Abs(float64(got)-want) / want / draws
-			middles[j] += math.Abs(float64(min(max(middleQuantile(&s, buckets, q), e.min), e.max))-want) / want / draws
+			middles[j] += math.Abs(float64(min(max(Quantile(&s, buckets, q), e.Min), e.Max))-want) / want / draws
 		}
 	}
 	return answered, middles
