@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/waybill-int/waybill/internal/nearest"
 )
 
 // Limits of a filter: what a person or a program writes is far below, and no text makes Parse or a query slow.
@@ -164,3 +166,6 @@ func (p *parser) expression(power int) (term, *Error) {
 	}
 	return left, err
 }
+
+// Nearest returns the candidate that word may have been meant to be, or "".
+func Nearest(word string, candidates []string) string { return nearest.Of(word, candidates) }

@@ -1,13 +1,14 @@
-package filter
+// Package nearest finds what a misspelt word may have been meant to be.
+package nearest
 
 import (
 	"slices"
 	"strings"
 )
 
-// Nearest returns the candidate that word may have been meant to be, or "": the one whose last part it is, else the one
+// Of returns the candidate that word may have been meant to be, or "": the one whose last part it is, else the one
 // with the fewest edits, of which there may be one for three letters. Among equals the first.
-func Nearest(word string, candidates []string) string {
+func Of(word string, candidates []string) string {
 	word = strings.ToLower(word)
 	if word == "" || len(word) > 64 {
 		return ""
