@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -29,9 +30,9 @@ type Config struct {
 type Rule struct {
 	Name        string            `yaml:"name"`
 	Filter      string            `yaml:"filter"`
-	For         Duration          `yaml:"for"`         // how long it must go on before it fires
-	ClearAfter  *Duration         `yaml:"clear_after"` // how long it must be over before it is resolved
-	Repeat      *Duration         `yaml:"repeat"`      // how often a firing alert is told of again; 0: once only
+	For         unit.Duration     `yaml:"for"`         // how long it must go on before it fires
+	ClearAfter  *unit.Duration    `yaml:"clear_after"` // how long it must be over before it is resolved
+	Repeat      *unit.Duration    `yaml:"repeat"`      // how often a firing alert is told of again; 0: once only
 	Severity    string            `yaml:"severity"`    // empty: that of the event
 	Labels      map[string]string `yaml:"labels"`
 	Summary     string            `yaml:"summary"`     // a template
@@ -50,9 +51,17 @@ const (
 	defaultSummary    = "{{.Text}}"
 )
 
-func (r *Rule) clearAfter() time.Duration { return r.ClearAfter.or(defaultClearAfter) }
+func (r *Rule) clearAfter() time.Duration { return or(r.ClearAfter, defaultClearAfter) }
 
-func (r *Rule) repeat() time.Duration { return r.Repeat.or(defaultRepeat) }
+func (r *Rule) repeat() time.Duration { return or(r.Repeat, defaultRepeat) }
+
+// or returns a duration of the file, or otherwise if there is none.
+func or(d *unit.Duration, otherwise time.Duration) time.Duration {
+	if d == nil {
+		return otherwise
+	}
+	return time.Duration(*d)
+}
 
 // severity is how bad an alert about e is.
 func (r *Rule) severity(e *telemetry.Event) telemetry.Severity {
@@ -66,17 +75,17 @@ func (r *Rule) severity(e *telemetry.Event) telemetry.Severity {
 
 // A Silence keeps alerts about the events that it selects from being delivered, for a time.
 type Silence struct {
-	ID     string `json:"id" yaml:"-"`
-	Filter string `json:"filter" yaml:"filter"`
-	From   Time   `json:"from,omitzero" yaml:"from"` // zero: it always held
-	Until  Time   `json:"until" yaml:"until"`
-	Reason string `json:"reason" yaml:"reason"`
-	InFile bool   `json:"in_file" yaml:"-"` // it can be removed from the file only
+	ID     string    `json:"id" yaml:"-"`
+	Filter string    `json:"filter" yaml:"filter"`
+	From   time.Time `json:"from,omitzero" yaml:"from"` // zero: it always held
+	Until  time.Time `json:"until" yaml:"until"`
+	Reason string    `json:"reason" yaml:"reason"`
+	InFile bool      `json:"in_file" yaml:"-"` // it can be removed from the file only
 
 	matcher *filter.Matcher
 }
 
 // holds reports whether s keeps an alert about e silent at that time.
 func (s *Silence) holds(e *telemetry.Event, at time.Time) bool {
-	return !at.Before(s.From.Time) && at.Before(s.Until.Time) && s.matcher.Match(filter.EventRow{Event: e})
+	return !at.Before(s.From) && at.Before(s.Until) && s.matcher.Match(filter.EventRow{Event: e})
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
 // An Output is where notifications go: one of its fields is set.
@@ -24,7 +26,7 @@ type Output struct {
 type HTTP struct {
 	URL     string            `yaml:"url"`
 	Headers map[string]string `yaml:"headers"`
-	Timeout *Duration         `yaml:"timeout"`
+	Timeout *unit.Duration    `yaml:"timeout"`
 	CA      string            `yaml:"ca"` // file of certificates to trust instead of those of the system
 }
 
@@ -42,17 +44,17 @@ type Alertmanager struct {
 
 // A Syslog is a server that takes messages of RFC 5424.
 type Syslog struct {
-	Address  string    `yaml:"address"`  // udp://, tcp:// or tls://HOST:PORT
-	Facility string    `yaml:"facility"` // daemon, local0 and so on
-	Timeout  *Duration `yaml:"timeout"`
-	CA       string    `yaml:"ca"`
+	Address  string         `yaml:"address"`  // udp://, tcp:// or tls://HOST:PORT
+	Facility string         `yaml:"facility"` // daemon, local0 and so on
+	Timeout  *unit.Duration `yaml:"timeout"`
+	CA       string         `yaml:"ca"`
 }
 
 // A Command is a program that gets a notification as JSON on its standard input.
 type Command struct {
-	Path    string    `yaml:"path"`
-	Args    []string  `yaml:"args"`
-	Timeout *Duration `yaml:"timeout"`
+	Path    string         `yaml:"path"`
+	Args    []string       `yaml:"args"`
+	Timeout *unit.Duration `yaml:"timeout"`
 }
 
 // What an output has that does not say otherwise, and how long it may take at most.
@@ -149,7 +151,7 @@ func (c *Command) check() error {
 	return checkTimeout(c.Timeout)
 }
 
-func checkTimeout(d *Duration) error {
+func checkTimeout(d *unit.Duration) error {
 	if d != nil && (time.Duration(*d) < 100*time.Millisecond || time.Duration(*d) > maxTimeout) {
 		return fmt.Errorf("timeout: want 100ms to %v", maxTimeout)
 	}

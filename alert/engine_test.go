@@ -282,7 +282,7 @@ func TestRunResolutions(t *testing.T) {
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, oneRule, "", &script{})
-		silence, err := b.AddSilence(Silence{Filter: "node = leaf1", Until: Time{time.Now().Add(time.Minute)}, Reason: "maintenance"}, time.Now())
+		silence, err := b.AddSilence(Silence{Filter: "node = leaf1", Until: time.Now().Add(time.Minute), Reason: "maintenance"}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestSilence(t *testing.T) {
 		if len(b.Silences()) != 0 {
 			t.Error("a silence that is over is still there")
 		}
-		if _, err = b.AddSilence(Silence{Filter: "severity >= info", Until: Time{time.Now().Add(time.Hour)}}, time.Now()); err != nil {
+		if _, err = b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(3))
@@ -323,11 +323,11 @@ func TestSilenceErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]Silence{
-		"filter: want a filter of events, for example: kind = link_lost": {Until: Time{now.Add(1)}},
-		"filter: column 1: events have no field a":                       {Filter: "a = 1", Until: Time{now.Add(1)}},
+		"filter: want a filter of events, for example: kind = link_lost": {Until: now.Add(1)},
+		"filter: column 1: events have no field a":                       {Filter: "a = 1", Until: now.Add(1)},
 		"until: want the time when it ends":                              {Filter: "kind = loop"},
-		"until: want a time that is not over":                            {Filter: "kind = loop", From: Time{now.Add(-2)}, Until: Time{now.Add(-1)}},
-		"reason: want at most 1024 bytes":                                {Filter: "kind = loop", Until: Time{now.Add(1)}, Reason: strings.Repeat("x", 1025)},
+		"until: want a time that is not over":                            {Filter: "kind = loop", From: now.Add(-2), Until: now.Add(-1)},
+		"reason: want at most 1024 bytes":                                {Filter: "kind = loop", Until: now.Add(1), Reason: strings.Repeat("x", 1025)},
 	} {
 		var wrong *SilenceError
 		if _, err := e.AddSilence(s, now); !errors.As(err, &wrong) || err.Error() != want {
@@ -341,7 +341,7 @@ func TestSilenceErrors(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range maxSilences + 1 {
-		s, err := e.AddSilence(Silence{Filter: "kind = loop", Until: Time{now.Add(time.Hour)}}, now)
+		s, err := e.AddSilence(Silence{Filter: "kind = loop", Until: now.Add(time.Hour)}, now)
 		if errors.Is(err, ErrManySilences) != (i == maxSilences) {
 			t.Fatalf("silence %d: %v", i, err)
 		}
@@ -526,7 +526,7 @@ func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := &script{}
 		b := newBench(t, oneRule, dir, events)
-		if _, err := b.AddSilence(Silence{Filter: "node = 7", Until: Time{time.Now().Add(time.Hour)}}, time.Now()); err != nil {
+		if _, err := b.AddSilence(Silence{Filter: "node = 7", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(1))
@@ -639,7 +639,7 @@ func TestRefresh(t *testing.T) {
 		b := newBench(t, strings.Replace(oneRule, `webhook: {url: "http://192.0.2.1/"}`, "alertmanager: {url: 'http://192.0.2.1'}", 1), "", &script{})
 		b.begin(lost(1))
 		time.Sleep(6 * time.Second)
-		if _, err := b.AddSilence(Silence{Filter: "severity >= info", Until: Time{time.Now().Add(time.Hour)}}, time.Now()); err != nil {
+		if _, err := b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(2))

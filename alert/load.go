@@ -4,77 +4,55 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/waybill-int/waybill/filter"
-	"github.com/waybill-int/waybill/internal/yamldoc"
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Load reads a file of rules; filters may use the names of nodes. The error is one line that begins with the file and the
-// line in it.
+// kind is how files of rules are read: they hold secrets.
+var kind = conf.Kind{Limit: maxText, Secret: true}
+
+// Load reads a file of rules; filters may use the names of nodes. The error tells all that is wrong, with its line.
 func Load(name string, nodes map[uint32]string) (*Config, error) {
-	f, err := os.Open(name)
+	text, err := kind.Read(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	c, file, err := read(name, text, nodes)
 	if err != nil {
 		return nil, err
 	}
-	c, err := Parse(text, nodes)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	for output, o := range c.Outputs {
-		if _, err := newSender(o); err != nil {
-			return nil, fmt.Errorf("%s: output %s: %w", name, output, err)
+	for _, output := range slices.Sorted(maps.Keys(c.Outputs)) {
+		if _, err := newSender(c.Outputs[output]); err != nil {
+			file.Say("outputs."+output, "%s", err)
 		}
 	}
-	return c, nil
+	return c, file.Err()
 }
 
 // Parse reads rules in YAML. It opens no file: whether those of secrets, certificates and commands are there is checked by
 // Load and New.
 func Parse(text []byte, nodes map[uint32]string) (*Config, error) {
-	if len(text) > maxText {
-		return nil, fmt.Errorf("the rules are longer than %d bytes", maxText)
-	}
+	c, _, err := read("", text, nodes)
+	return c, err
+}
+
+func read(name string, text []byte, nodes map[uint32]string) (*Config, *conf.Document, error) {
 	c := &Config{schema: eventSchema(nodes)}
-	file, err := yamldoc.Parse(text)
+	file, err := kind.Parse(name, text, c)
 	if err != nil {
-		return nil, located(err)
+		return nil, nil, err
 	}
-	if len(file.Docs) > 1 {
-		return nil, &yamldoc.Problem{Line: yamldoc.Begin(file.Docs[1]), Rule: "got a second YAML document, want one"}
+	if c.check(file); file.Err() != nil {
+		return nil, nil, file.Err()
 	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		return c, nil
-	}
-	switch root := file.Docs[0].Body.(type) {
-	case *ast.CommentGroupNode, *ast.NullNode:
-		return c, nil
-	case *ast.MappingNode:
-		if err := yamldoc.Decode(root, c); err != nil {
-			return nil, located(err)
-		}
-	default:
-		return nil, at(root, "want keys and values: rules, silences, outputs")
-	}
-	if p := c.check(); p != nil {
-		return nil, &yamldoc.Problem{Line: lineOf(file, p.place), Rule: p.place + ": " + p.rule}
-	}
-	return c, nil
+	return c, file, nil
 }
 
 // eventSchema returns the schema of events in which nodes have these names.
@@ -86,51 +64,51 @@ func eventSchema(nodes map[uint32]string) *filter.Schema {
 	return filter.Events.WithNodes(ids)
 }
 
-// A problem is a rule that a Config breaks. Its place is the path of a value, in the language of YAML paths without "$.".
-type problem struct{ place, rule string }
-
-// check returns the first problem, and completes c.
-func (c *Config) check() *problem {
-	if len(c.Rules) > maxRules {
-		return &problem{"rules", fmt.Sprintf("got %d, want at most %d", len(c.Rules), maxRules)}
-	}
-	if len(c.Silences) > maxSilences {
-		return &problem{"silences", fmt.Sprintf("got %d, want at most %d", len(c.Silences), maxSilences)}
-	}
-	if len(c.Outputs) > maxOutputs {
-		return &problem{"outputs", fmt.Sprintf("got %d, want at most %d", len(c.Outputs), maxOutputs)}
+// check says what is wrong with c, and completes it.
+func (c *Config) check(file *conf.Document) {
+	for _, list := range []struct {
+		key       string
+		got, most int
+	}{
+		{"rules", len(c.Rules), maxRules},
+		{"silences", len(c.Silences), maxSilences},
+		{"outputs", len(c.Outputs), maxOutputs},
+	} {
+		if list.got > list.most {
+			file.Say(list.key, "got %d, want at most %d", list.got, list.most)
+			return
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Outputs)) {
 		o := c.Outputs[name]
 		if !validName.MatchString(name) {
-			return &problem{"outputs", "want names of letters, digits, _, . and -, at most 64"}
+			file.Say("outputs", "want names of letters, digits, _, . and -, at most 64")
 		}
 		if o == nil {
 			o = &Output{}
 		}
 		if err := o.check(); err != nil {
-			return &problem{"outputs." + name, err.Error()}
+			file.Say("outputs."+name, "%s", err)
 		}
 	}
 	names := map[string]bool{}
 	for i := range c.Rules {
 		r := &c.Rules[i]
 		if key, err := r.check(c); err != nil {
-			return &problem{fmt.Sprintf("rules[%d].%s", i, key), err.Error()}
+			file.Say(fmt.Sprintf("rules[%d].%s", i, key), "%s", err)
 		}
 		if names[r.Name] {
-			return &problem{fmt.Sprintf("rules[%d].name", i), "another rule has this name"}
+			file.Say(fmt.Sprintf("rules[%d].name", i), "another rule has this name")
 		}
 		names[r.Name] = true
 	}
 	for i := range c.Silences {
 		s := &c.Silences[i]
 		if key, err := s.check(c.schema); err != nil {
-			return &problem{fmt.Sprintf("silences[%d].%s", i, key), err.Error()}
+			file.Say(fmt.Sprintf("silences[%d].%s", i, key), "%s", err)
 		}
 		s.InFile, s.ID = true, fileSilenceID(s)
 	}
-	return nil
 }
 
 var (
@@ -202,7 +180,7 @@ func (s *Silence) check(schema *filter.Schema) (key string, err error) {
 	if s.Until.IsZero() {
 		return "until", errors.New("want the time when it ends")
 	}
-	if !s.Until.After(s.From.Time) {
+	if !s.Until.After(s.From) {
 		return "until", errors.New("want a time after from")
 	}
 	if len(s.Reason) > maxSummary {
@@ -227,30 +205,4 @@ func fileSilenceID(s *Silence) string {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%d\x00%d", s.Filter, s.From.Unix(), s.Until.Unix())
 	return fmt.Sprintf("file-%016x", h.Sum64())
-}
-
-// lineOf finds the line of a place, or of the nearest place around it that is in the file: what is missing has no line.
-func lineOf(file *ast.File, place string) int {
-	for place != "" {
-		if path, err := yaml.PathString("$." + place); err == nil {
-			if n, err := path.FilterFile(file); err == nil && n != nil {
-				return n.GetToken().Position.Line
-			}
-		}
-		place = place[:max(strings.LastIndexAny(place, ".["), 0)]
-	}
-	return 1
-}
-
-// located turns an error of the YAML library into one with a line. The library would quote the file, with secrets in it.
-func located(err error) error {
-	var own *yamldoc.Problem
-	var theirs yaml.Error
-	switch {
-	case errors.As(err, &own):
-		return own
-	case errors.As(err, &theirs) && theirs.GetToken() != nil:
-		return &yamldoc.Problem{Line: theirs.GetToken().Position.Line, Rule: theirs.GetMessage()}
-	}
-	return errors.New("the rules cannot be read as YAML")
 }

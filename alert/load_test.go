@@ -1,12 +1,16 @@
 package alert
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/internal/conf/conftest"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -84,19 +88,19 @@ func TestParseErrors(t *testing.T) {
 	rule := func(more string) string { return "rules:\n  - name: a\n    filter: kind = loop\n    " + more + "\n" }
 	out := func(more string) string { return "outputs:\n  a:\n    " + more + "\n" }
 	for _, c := range []struct{ text, want string }{
-		{"rule: []", `line 1: unknown field "rule"`},
-		{"- a", "line 1: want keys and values"},
+		{"rule: []", `line 1: unknown key "rule"; did you mean rules?`},
+		{"- a", "line 1: got a list, want keys and values; known are outputs, rules, silences"},
 		{"rules: {}", "line 1: "},
-		{"rules: []\n---\nrules: []", "line 2: got a second YAML document"},
-		{"rules: &a []\noutputs: *a", "line 1: want a map, a list"},
+		{"rules: []\n---\nrules: []", "line 3: a second YAML document, want one"},
+		{"rules: &a []\noutputs: *a", "line 1: rules: want a plain value, without tags"},
 		{"rules:\n  - name: a\n  - name: b", "line 2: rules[0].filter: want a filter"},
 		{"rules:\n  - {name: a, filter: kind = loop}\n  - {name: a, filter: kind = loop}", "line 3: rules[1].name: another rule"},
 		{"rules:\n  - name: a\n    filter: kindd = loop", "line 3: rules[0].filter: column 1: events have no field kindd: did you mean kind?"},
 		{"rules:\n  - name: a\n    filter: node = leaf9", "line 3: rules[0].filter: column 8: "},
 		{"rules:\n  - name: a b\n    filter: kind = loop", "line 2: rules[0].name: want letters"},
-		{rule("for: soon"), "line 4: want a duration"},
-		{rule("for: -1s"), "line 4: want a duration"},
-		{rule("for: [1s]"), "line 4: got a sequence, want a duration"},
+		{rule("for: soon"), "line 4: rules[0].for: want a duration"},
+		{rule("for: -1s"), "line 4: rules[0].for: want a duration"},
+		{rule("for: [1s]"), "line 4: rules[0].for: got a list, want a duration"},
 		{rule("clear_after: 25h"), "line 4: rules[0].clear_after: want at most 24h"},
 		{rule("repeat: 1s"), "line 4: rules[0].repeat: want at least 1m"},
 		{rule("severity: bad"), "line 4: rules[0].severity: want info, warning or critical"},
@@ -112,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 		{rule(`summary: '{{define "x"}}{{end}}'`), "line 4: rules[0].summary: define and block are not possible"},
 		{rule("summary: '" + strings.Repeat("x", 1025) + "'"), "line 4: rules[0].summary: the template is longer"},
 		{"silences:\n  - {filter: kind = loop}", "line 2: silences[0].until: want the time"},
-		{"silences:\n  - {filter: kind = loop, until: tomorrow}", "line 2: want a time such as"},
+		{"silences:\n  - {filter: kind = loop, until: tomorrow}", "line 2: silences[0].until: want a time such as"},
 		{"silences:\n  - {filter: '', until: 2026-12-24T18:00:00Z}", "line 2: silences[0].filter: want a filter"},
 		{"silences:\n  - filter: kind = loop\n    from: 2026-12-24T18:00:00Z\n    until: 2026-12-24T18:00:00Z", "line 4: silences[0].until: want a time after from"},
 		{"outputs: {a: }", "outputs.a: got 0 kinds"},
@@ -125,7 +129,7 @@ func TestParseErrors(t *testing.T) {
 		{out("webhook: {url: 'http://x', timeout: 31s}"), "outputs.a: timeout: want 100ms to 30s"},
 		{out("webhook: {url: 'http://x', headers: {Host: y}}"), `outputs.a: headers: "Host" cannot be set`},
 		{out(`webhook: {url: 'http://x', headers: {A: "hunter2\r\nB: c"}}`), `outputs.a: headers: the value of "A"`},
-		{out("webhook: {url: 'http://x', token: hunter2}"), `line 3: unknown field "token"`},
+		{out("webhook: {url: 'http://x', token: hunter2}"), `line 3: outputs.a.webhook: unknown key "token"`},
 		{out("webhook: [hunter2]"), "line 3: "},
 		{out("alertmanager: {url: 'http://x?a'}"), "outputs.a: url: want http://HOST:9093"},
 		{out("syslog: {address: 'log:514'}"), "outputs.a: address: want udp://"},
@@ -135,10 +139,10 @@ func TestParseErrors(t *testing.T) {
 		{out("command: {path: page}"), "outputs.a: path: want an absolute path"},
 		{out("command: {path: /page}\n    webhook: {url: 'http://x'}"), "outputs.a: got 2 kinds"},
 		{"a: [", ""},
-		{strings.Repeat(" ", maxText+1), "longer than"},
+		{strings.Repeat(" ", maxText+1), "the file is too large, want at most 1MiB"},
 	} {
 		_, err := Parse([]byte(c.text), leaves)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%.80q: got %v, want %s", c.text, err, c.want)
 		}
 	}
@@ -180,6 +184,22 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// The keys that everything does not have.
+const others = `
+outputs:
+  noc:
+    webhook: {url: "https://noc.example/hook", secret_file: /x, ca: /x}
+  am:
+    alertmanager: {url: "http://127.0.0.1:9093", headers: {A: b}, timeout: 5s, ca: /x}
+`
+
+func TestMisspeltKeys(t *testing.T) {
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{everything, others}, func(text []byte) error {
+		_, err := Parse(text, leaves)
+		return err
+	})
+}
+
 // FuzzAlerts: no file makes the parser panic or quote more than a line; one that is taken has rules that work.
 func FuzzAlerts(f *testing.F) {
 	for _, text := range []string{
@@ -192,8 +212,10 @@ func FuzzAlerts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		c, err := Parse(text, leaves)
 		if err != nil {
-			if strings.ContainsAny(err.Error(), "\n") {
-				t.Fatalf("more than a line: %q", err)
+			for _, p := range err.(conf.Problems) {
+				if p.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 || strings.Contains(p.Rule, "\n") {
+					t.Fatalf("%+v", p)
+				}
 			}
 			return
 		}

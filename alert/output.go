@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"time"
+
+	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
 // newSender returns what sends to an output. It opens files of secrets, certificates and commands, and no connection.
@@ -23,7 +25,7 @@ func newSender(o *Output) (sender, error) {
 
 // timeout returns how long a message to o may take.
 func (o *Output) timeout() time.Duration {
-	var d *Duration
+	var d *unit.Duration
 	switch {
 	case o.Webhook != nil:
 		d = o.Webhook.Timeout
@@ -34,7 +36,7 @@ func (o *Output) timeout() time.Duration {
 	case o.Command != nil:
 		d = o.Command.Timeout
 	}
-	return d.or(defaultTimeout)
+	return or(d, defaultTimeout)
 }
 
 // refresh returns how often o must hear of an alert that goes on; 0: as the rule says.

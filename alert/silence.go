@@ -33,7 +33,7 @@ func (e *Engine) AddSilence(s Silence, now time.Time) (Silence, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if s.From.IsZero() {
-		s.From.Time = now.UTC()
+		s.From = now.UTC()
 	}
 	if key, err := s.check(e.config.schema); err != nil {
 		return s, &SilenceError{key, err}
@@ -52,7 +52,7 @@ func (e *Engine) AddSilence(s Silence, now time.Time) (Silence, error) {
 	}
 	s.ID, s.InFile = rand.Text()[:12], false
 	e.silences = append(e.silences, &s)
-	e.log.Info("silence added", "silence", s.ID, "filter", s.Filter, "until", s.Until.Time, "reason", s.Reason)
+	e.log.Info("silence added", "silence", s.ID, "filter", s.Filter, "until", s.Until, "reason", s.Reason)
 	e.changed()
 	return s, nil
 }
@@ -83,7 +83,7 @@ func (e *Engine) Silences() []Silence {
 		list[i] = *s
 	}
 	slices.SortFunc(list, func(a, b Silence) int {
-		if c := a.Until.Compare(b.Until.Time); c != 0 {
+		if c := a.Until.Compare(b.Until); c != 0 {
 			return c
 		}
 		return strings.Compare(a.ID, b.ID)
@@ -104,7 +104,7 @@ func (e *Engine) silenceOf(ev *telemetry.Event, now time.Time) string {
 // dropSilences forgets those that are over.
 func (e *Engine) dropSilences(now time.Time) {
 	n := len(e.silences)
-	e.silences = slices.DeleteFunc(e.silences, func(s *Silence) bool { return !now.Before(s.Until.Time) })
+	e.silences = slices.DeleteFunc(e.silences, func(s *Silence) bool { return !now.Before(s.Until) })
 	if len(e.silences) < n {
 		e.changed()
 	}

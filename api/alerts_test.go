@@ -264,7 +264,7 @@ func TestAlertClient(t *testing.T) {
 	if alerts, err := c.Alerts(t.Context(), Query{State: "firing"}); err != nil || alerts.Total != 0 || alerts.Alerts == nil {
 		t.Errorf("got %+v, %v", alerts, err)
 	}
-	made, err := c.AddSilence(t.Context(), NewSilence{Filter: "kind = loop", Until: alert.Time{Time: begin.Add(time.Hour)}, Reason: "x"})
+	made, err := c.AddSilence(t.Context(), NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

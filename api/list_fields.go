@@ -60,7 +60,7 @@ func fieldOf(c *column) (filter.Kind, func(reflect.Value) (filter.Value, bool)) 
 	}
 	last := c.name[strings.LastIndex(c.name, ".")+1:]
 	switch c.kind {
-	case timeType, alertTimeType:
+	case timeType:
 		return filter.Time, func(v reflect.Value) (filter.Value, bool) {
 			at, _ := timeOf(v)
 			if at.After(latestTime) { // a silence may be for ever
@@ -122,18 +122,10 @@ func fieldOf(c *column) (filter.Kind, func(reflect.Value) (filter.Value, bool)) 
 // latestTime is the last that filters know.
 var latestTime = time.Unix(0, math.MaxInt64)
 
-var (
-	alertTimeType = reflect.TypeFor[alert.Time]()
-	addressType   = reflect.TypeFor[netip.Addr]()
-)
+var addressType = reflect.TypeFor[netip.Addr]()
 
 // timeOf returns the time that a field has, if it is one.
 func timeOf(v reflect.Value) (time.Time, bool) {
-	switch t := v.Interface().(type) {
-	case time.Time:
-		return t, true
-	case alert.Time:
-		return t.Time, true
-	}
-	return time.Time{}, false
+	t, ok := v.Interface().(time.Time)
+	return t, ok
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/filter"
@@ -17,10 +18,10 @@ type SilenceList struct {
 
 // A NewSilence is the body of POST /api/v1/silences.
 type NewSilence struct {
-	Filter string      `json:"filter"`          // which events must not be told of
-	From   *alert.Time `json:"from,omitempty"`  // missing: now
-	Until  alert.Time  `json:"until"`           // when it ends by itself
-	Reason string      `json:"reason,omitzero"` // for people
+	Filter string     `json:"filter"`          // which events must not be told of
+	From   *time.Time `json:"from,omitempty"`  // missing: now
+	Until  time.Time  `json:"until"`           // when it ends by itself
+	Reason string     `json:"reason,omitzero"` // for people
 }
 
 func (h *handler) silences(p *params) (answer, *Problem) {

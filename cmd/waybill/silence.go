@@ -58,15 +58,15 @@ func newSilenceAddCommand() *cobra.Command {
 				if err != nil {
 					return usageError{fmt.Errorf("--from is %q; want a time such as 2026-12-24T18:00:00Z", from)}
 				}
-				begin, s.From = at, &alert.Time{Time: at}
+				begin, s.From = at, &at
 			}
-			s.Until.Time = begin.Add(lasts)
+			s.Until = begin.Add(lasts)
 			if until != "" {
 				at, err := time.Parse(time.RFC3339, until)
 				if err != nil {
 					return usageError{fmt.Errorf("--until is %q; want a time such as 2026-12-24T18:00:00Z", until)}
 				}
-				s.Until.Time = at
+				s.Until = at
 			}
 			return server.ask(cmd, func(ctx context.Context, client *api.Client) error {
 				made, err := client.AddSilence(ctx, s)
@@ -109,7 +109,7 @@ func newSilenceListCommand() *cobra.Command {
 		fields: []csvField[alert.Silence]{
 			{"id", func(s *alert.Silence) string { return s.ID }},
 			{"from", silenceFrom},
-			{"until", func(s *alert.Silence) string { return csvTime(s.Until.Time) }},
+			{"until", func(s *alert.Silence) string { return csvTime(s.Until) }},
 			{"filter", func(s *alert.Silence) string { return s.Filter }},
 			{"reason", func(s *alert.Silence) string { return s.Reason }},
 			{"in_file", func(s *alert.Silence) string { return strconv.FormatBool(s.InFile) }},

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -138,6 +139,9 @@ func (d *Document) text1(n *yaml.Node, key string, to encoding.TextUnmarshaler) 
 			d.refused(n, key, unit.Want("a single value"))
 		}
 	} else if err := to.UnmarshalText([]byte(n.Value)); err != nil {
+		if _, ok := to.(*time.Time); ok {
+			err = unit.Want("a time such as 2026-12-24T18:00:00Z")
+		}
 		d.refused(n, key, err)
 	}
 }
