@@ -327,7 +327,7 @@ func TestAlertCommands(t *testing.T) {
 		{[]string{"silence", "remove", "nothing", "--server", url}, 1, "", "there is no silence"},
 		{[]string{"silence", "remove", id, "--server", url}, 0, "", ""},
 		{[]string{"silence", "list", "--server", url}, 0, "", "no silences"},
-		{[]string{"serve", "--alerts", rules, "--check"}, 2, "", "alerts: " + rules + ": line 1: rules[0].filter"},
+		{[]string{"serve", "--alerts", rules, "--check"}, 2, "", "alerts: " + rules + ":1: rules[0].filter"},
 		{[]string{"serve", "--alerts", rules, "--config", config, "--check"}, 0, "the configuration is valid", ""},
 		{[]string{"serve", "--alerts", rules, "--config", config, "--dump"}, 0, "alerts: " + rules + "\n", ""},
 	} {
