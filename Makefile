@@ -3,12 +3,13 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo test bench profile fuzz lint format setup-demo setup-test clean
+.PHONY: help build demo test test-long bench profile fuzz lint lint-format lint-static lint-lines format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
-# Of "test" and "fuzz": how long each fuzz target runs. Of "bench": which benchmarks run, and an older result to compare.
-FUZZTIME ?= 10s
+# Of "test", "test-long" and "fuzz": how long each fuzz target runs.
+FUZZTIME ?=
+# Of "bench": which benchmarks run, and an older result to compare.
 PKG ?= ./...
 BENCH ?= .
 OLD ?=
@@ -32,15 +33,11 @@ help: ## show this list
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
-# The tests run a second time without the race detector: it changes what is allocated and what is inlined, so that only
-# without it testing.AllocsPerRun counts what users get. The tests of the console in a browser, the longest, do not count any.
-# Benchmarks run briefly, so that none rots.
-test: setup-test console/dist/index.html lint ## run everything that must pass
-	go test -race -shuffle=on -timeout 20m ./...
-	go test -shuffle=on $$(go list ./... | grep -v /console$$)
-	go test -run '^$$' -bench . -benchtime 0.05s ./...
-	scripts/fuzz $(FUZZTIME)
-	@echo 'make test: passed: gofumpt, vet, staticcheck, tests with and without -race, benchmarks, fuzz targets ($(FUZZTIME) each)'
+test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=10s of each fuzz target)
+	FUZZTIME=$(FUZZTIME) scripts/test short
+
+test-long: setup-test console/dist/index.html ## the same with long proofs, all under -race (FUZZTIME=2m): hours
+	FUZZTIME=$(FUZZTIME) scripts/test long
 
 bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode OLD=bench/results/FILE)
 	@mkdir -p bench/results
@@ -51,14 +48,20 @@ bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode
 profile: ## measure where the time of a report goes, for the compiler (cmd/waybill/default.pgo)
 	go test -run '^$$' -bench Pipeline -benchtime 5s -cpuprofile cmd/waybill/default.pgo -o "$$(mktemp)" ./analyze
 
-fuzz: FUZZTIME = 2m
 fuzz: ## run every fuzz target for longer (FUZZTIME=1h PKG=./wire/inband)
-	scripts/fuzz $(FUZZTIME) $(PKG)
+	scripts/fuzz $(or $(FUZZTIME),2m) $(PKG)
 
-lint: ## check the format (gofumpt), go vet, staticcheck
-	@files=$$(go tool gofumpt -l .); test -z "$$files" || { echo "not formatted, run make format:" $$files; exit 1; }
+lint: lint-format lint-static ## check the format (gofumpt), go vet, staticcheck
 	go vet ./...
+
+lint-format:
+	@files=$$(go tool gofumpt -l .); test -z "$$files" || { echo "not formatted, run make format:" $$files; exit 1; }
+
+lint-static:
 	go tool staticcheck ./...
+
+lint-lines: ## list Go files with lines of more than 120 columns that can be broken
+	@files=$$(go tool golines -m 120 -t 4 --base-formatter gofmt -l .); test -z "$$files" || { printf '%s\n' "lines are too long in" $$files; exit 1; }
 
 format: ## format the Go files
 	go tool gofumpt -w .

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 var (
@@ -62,12 +64,9 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// commandTree builds the program and returns the flags of each command; those of "" are of all together.
+// commandTree returns the flags of each command; those of "" are of all together.
 func commandTree(t *testing.T) map[string][]string {
-	program := t.TempDir() + "/waybill"
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../cmd/waybill").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	program := test.Program(t)
 	all, _ := exec.Command(program, "--help").Output()
 	flags := map[string][]string{"": {"--version"}}
 	for _, m := range helpFor.FindAllStringSubmatch(string(all), -1) {
