@@ -245,6 +245,12 @@ func (d *Decoder) transport(b []byte, protocol uint8) error {
 			return d.udp(b)
 		}
 		return d.tcp(b)
+	case packet.ProtoSCTP:
+		src, dst, ok := packet.Ports(b)
+		if !ok {
+			return wire.ErrTruncatedSCTP
+		}
+		return d.done(b[4:], protocol, src, dst)
 	case packet.ProtoGRE:
 		return d.gre(b)
 	case packet.ProtoIPv4:
@@ -259,7 +265,7 @@ func (d *Decoder) transport(b []byte, protocol uint8) error {
 
 func (d *Decoder) udp(b []byte) error {
 	if len(b) < 8 {
-		return wire.ErrTruncatedUDP
+		return d.cutPorts(b, packet.ProtoUDP, wire.ErrTruncatedUDP)
 	}
 	// Two loads, not a packet.UDP: what is stored and loaded again in another width stalls.
 	srcPort, dstPort := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
@@ -301,6 +307,9 @@ func (d *Decoder) tcp(b []byte) error {
 	f := &d.frag
 	var h packet.TCP
 	n, err := h.Decode(b)
+	if err == wire.ErrTruncatedTCP {
+		return d.cutPorts(b, packet.ProtoTCP, err)
+	}
 	if err != nil && err != wire.ErrTruncatedTCPOptions {
 		return err
 	}
@@ -315,6 +324,15 @@ func (d *Decoder) tcp(b []byte) error {
 		return d.shimL4(body, packet.ProtoTCP)
 	}
 	return d.done(b[n:], packet.ProtoTCP, h.SrcPort, h.DstPort)
+}
+
+// cutPorts ends a packet that was cut off inside its L4 header: with the ports, which stand first, the flow is complete all the
+// same. It returns err, what is wrong with the header.
+func (d *Decoder) cutPorts(b []byte, protocol uint8, err error) error {
+	if src, dst, ok := packet.Ports(b); ok {
+		_ = d.done(b[4:], protocol, src, dst)
+	}
+	return err
 }
 
 func (d *Decoder) gre(b []byte) error {
@@ -353,13 +371,14 @@ func (d *Decoder) gre(b []byte) error {
 func (d *Decoder) gpe(b []byte) error {
 	var h packet.VXLANGPE
 	n, err := h.Decode(b)
-	if err != nil {
+	int2016 := d.profile.GPENextProtocol5 == codepoint.GPE5INT2016 && h.Carries2016()
+	if err != nil && !(n > 0 && int2016) {
 		return err
 	}
 	d.tunnel(packet.ProtoUDP, TunnelVXLANGPE, h.VNI)
 	b = b[n:]
 	next := h.NextProtocol
-	if !h.P() {
+	if !h.P() && !int2016 {
 		next = packet.NextEthernet // plain VXLAN
 	}
 	for range maxDepth {

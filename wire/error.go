@@ -28,6 +28,7 @@ const (
 	ErrTruncatedTCP
 	ErrTCPDataOffset
 	ErrTruncatedTCPOptions
+	ErrTruncatedSCTP
 	ErrTruncatedICMP
 	ErrTruncatedGRE
 	ErrGREVersion
@@ -111,6 +112,7 @@ var errorCodes = [NumErrors]string{
 	ErrTruncatedTCP:           "truncated_tcp",
 	ErrTCPDataOffset:          "tcp_data_offset",
 	ErrTruncatedTCPOptions:    "truncated_tcp_options",
+	ErrTruncatedSCTP:          "truncated_sctp",
 	ErrTruncatedICMP:          "truncated_icmp",
 	ErrTruncatedGRE:           "truncated_gre",
 	ErrGREVersion:             "gre_version",

@@ -30,6 +30,7 @@ var errorTexts = [wire.NumErrors]string{
 	wire.ErrTruncatedTCP:           "the packet ends inside the TCP header",
 	wire.ErrTCPDataOffset:          "the TCP data offset is too small for the header",
 	wire.ErrTruncatedTCPOptions:    "the packet ends inside the TCP options",
+	wire.ErrTruncatedSCTP:          "the packet ends inside the SCTP header",
 	wire.ErrTruncatedICMP:          "the packet ends inside the ICMP header",
 	wire.ErrTruncatedGRE:           "the packet ends inside the GRE header",
 	wire.ErrGREVersion:             "the GRE version is not 0",

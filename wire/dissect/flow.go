@@ -51,15 +51,18 @@ func FlowOf(layers []Layer) (Flow, bool) {
 			f.Protocol = uint8(l.Find("protocol").Number() + l.Find("next_header").Number())
 		case "ipv6_hop_by_hop", "ipv6_destination_options", "ipv6_routing", "ipv6_fragment", "ipv6_auth", "ifa_header":
 			f.Protocol = uint8(l.Find("next_header").Number())
-		case "udp", "tcp":
+		case "udp", "tcp", "sctp":
 			if ports || !found {
 				continue
 			}
 			ports = true
 			f.SrcPort, f.DstPort = uint16(l.Find("src_port").Number()), uint16(l.Find("dst_port").Number())
 			f.Protocol = packet.ProtoUDP
-			if l.Name == "tcp" {
+			switch l.Name {
+			case "tcp":
 				f.Protocol = packet.ProtoTCP
+			case "sctp":
+				f.Protocol = packet.ProtoSCTP
 			}
 		case "int_shim_l4_v2":
 			if port := l.Find("original_dst_port"); port != nil {

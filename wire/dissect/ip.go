@@ -133,6 +133,8 @@ func (w *walk) protocol(protocol uint8) Start {
 		return TCP
 	case packet.ProtoUDP:
 		return UDP
+	case packet.ProtoSCTP:
+		return SCTP
 	case packet.ProtoICMP:
 		return ICMP
 	case packet.ProtoICMPv6:

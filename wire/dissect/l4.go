@@ -14,7 +14,7 @@ func (w *walk) udp() Start {
 	l, from := w.begin(), w.off
 	n, err := h.Decode(w.rest())
 	if err != nil {
-		return w.broken("udp", &l, 0, err)
+		return w.cutPorts("udp", &l, err)
 	}
 	w.isUDP, w.dstPort = true, h.DstPort
 	w.choose(h.SrcPort, h.DstPort)
@@ -41,6 +41,30 @@ func (w *walk) udp() Start {
 		w.limit(from, int(h.Length))
 	}
 	return w.afterUDP(h.DstPort)
+}
+
+// cutPorts adds an L4 header that was cut off, with its ports if they are there.
+func (w *walk) cutPorts(name string, l *builder, err error) Start {
+	if src, dst, ok := packet.Ports(w.rest()); ok {
+		number(l, "src_port", src, 0, 16)
+		number(l, "dst_port", dst, 16, 16)
+	}
+	return w.broken(name, l, len(w.rest()), err)
+}
+
+func (w *walk) sctp() Start {
+	var h packet.SCTP
+	l := w.begin()
+	n, err := h.Decode(w.rest())
+	if err != nil {
+		return w.cutPorts("sctp", &l, err)
+	}
+	number(&l, "src_port", h.SrcPort, 0, 16)
+	number(&l, "dst_port", h.DstPort, 16, 16)
+	number(&l, "verification_tag", h.VerificationTag, 32, 32)
+	number(&l, "checksum", h.Checksum, 64, 32)
+	w.add("sctp", &l, n)
+	return Payload
 }
 
 // afterUDP returns what a packet to a UDP port holds (INT 2.1 §5.7.2, TR 2.0 §3.1).
@@ -71,8 +95,8 @@ func (w *walk) tcp() Start {
 	var h packet.TCP
 	l := w.begin()
 	n, err := h.Decode(w.rest())
-	if err != nil && h.DataOffset == 0 && len(w.rest()) < 20 {
-		return w.broken("tcp", &l, 20, err)
+	if err == wire.ErrTruncatedTCP {
+		return w.cutPorts("tcp", &l, err)
 	}
 	w.isUDP, w.dstPort = false, h.DstPort
 	w.choose(h.SrcPort, h.DstPort)

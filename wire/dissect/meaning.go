@@ -56,6 +56,8 @@ func protocolName(p uint8) string {
 		return "AH"
 	case packet.ProtoICMPv6:
 		return "ICMPv6"
+	case packet.ProtoSCTP:
+		return "SCTP"
 	case packet.ProtoNone:
 		return "no next header"
 	case packet.ProtoDestOptions:

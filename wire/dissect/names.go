@@ -63,6 +63,7 @@ var layerNames = map[string]struct{ title, fields string }{
 	"udp": {"User Datagram Protocol", "src_port dst_port length checksum"},
 	"tcp": {"Transmission Control Protocol", `
 		src_port dst_port seq ack data_offset flags window checksum urgent options`},
+	"sctp":          {"Stream Control Transmission Protocol", "src_port dst_port verification_tag checksum"},
 	"tcp_options":   {"TCP options behind INT", "hex"},
 	"icmp":          {"Internet Control Message Protocol", "type code checksum rest"},
 	"icmpv6":        {"Internet Control Message Protocol 6", "type code checksum rest"},

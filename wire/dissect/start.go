@@ -24,6 +24,7 @@ const (
 	MPLS
 	UDP
 	TCP
+	SCTP
 	ICMP
 	ICMPv6
 	GRE
@@ -66,6 +67,7 @@ var startNames = [numStarts]string{
 	MPLS:            "mpls",
 	UDP:             "udp",
 	TCP:             "tcp",
+	SCTP:            "sctp",
 	ICMP:            "icmp",
 	ICMPv6:          "icmpv6",
 	GRE:             "gre",

@@ -64,12 +64,11 @@ func (w *walk) vxlanGPE() Start {
 		number(&l, "next_protocol", h.NextProtocol, 24, 8).Meaning = nextProtocolName(h.NextProtocol)
 		number(&l, "vni", h.VNI, 32, 24)
 	}
-	if err != nil {
+	int2016 := w.profile.GPENextProtocol5 == codepoint.GPE5INT2016 && h.Carries2016()
+	if err != nil && !(n > 0 && int2016) {
 		return w.broken("vxlan_gpe", &l, 8, err)
 	}
 	w.add("vxlan_gpe", &l, n)
-	// The document of June 2016 draws P in the place of the I bit too.
-	int2016 := h.I() && h.NextProtocol == gpe5 && w.profile.GPENextProtocol5 == codepoint.GPE5INT2016
 	if !h.P() && !int2016 {
 		return Ethernet
 	}
@@ -78,8 +77,8 @@ func (w *walk) vxlanGPE() Start {
 
 // Next Protocol numbers that package packet leaves to the deployment.
 const (
-	gpe5    = 5 // VXLAN-GPE: see codepoint.GPE5
-	nshIOAM = 6 // RFC 9452 §3
+	gpe5    = packet.NextINT2016 // see codepoint.GPE5
+	nshIOAM = 6                  // RFC 9452 §3
 )
 
 // gpeNext returns what a Next Protocol of VXLAN-GPE, or of a shim behind it, stands for.

@@ -93,6 +93,8 @@ func (w *walk) step(next Start) Start {
 		return w.udp()
 	case TCP:
 		return w.tcp()
+	case SCTP:
+		return w.sctp()
 	case ICMP:
 		return w.icmp("icmp")
 	case ICMPv6:

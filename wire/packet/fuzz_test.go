@@ -23,7 +23,7 @@ type example struct {
 
 var headers = []header{
 	ethernetHeader, vlanHeader, mplsHeader, ipv4Header, ipv6Header, ipv6OptionsHeader, ipv6OptionHeader,
-	ipv6RoutingHeader, ipv6FragmentHeader, ipv6AuthHeader, udpHeader, tcpHeader, tcpOptionHeader, icmpHeader, greHeader,
+	ipv6RoutingHeader, ipv6FragmentHeader, ipv6AuthHeader, udpHeader, tcpHeader, tcpOptionHeader, sctpHeader, icmpHeader, greHeader,
 	vxlanHeader, vxlanGPEHeader, geneveHeader, geneveOptionHeader, nshHeader,
 }
 

@@ -30,6 +30,7 @@ const (
 	ProtoICMPv6      = 58
 	ProtoNone        = 59 // nothing follows
 	ProtoDestOptions = 60 // IPv6Options
+	ProtoSCTP        = 132
 )
 
 // UDP destination ports of tunnels (IANA).
@@ -46,6 +47,7 @@ const (
 	NextIPv6     = 2
 	NextEthernet = 3
 	NextNSH      = 4
+	NextINT2016  = 5 // INT of June 2016 and 0.5; others claim it too
 
 	NSHMPLS = 5
 )

@@ -35,13 +35,15 @@ type TCP struct {
 }
 
 // Decode reads h from the front of b and returns DataOffset*4. Errors:
-//   - ErrTruncatedTCP: fewer than 20 bytes.
+//   - ErrTruncatedTCP: fewer than 20 bytes. The ports are filled if they are there, in the first 4: a report may hold
+//     no more of the packet.
 //   - ErrTCPDataOffset: DataOffset below 5; the other fields are filled.
 //   - ErrTruncatedTCPOptions: the options are cut. It comes with 20, not 0, and the other fields are filled: some
 //     senders put INT between the fixed 20 bytes and the options, so that a caller may want to go on there.
 func (h *TCP) Decode(b []byte) (int, error) {
 	if len(b) < tcpLen {
 		*h = TCP{}
+		h.SrcPort, h.DstPort, _ = Ports(b)
 		return 0, wire.ErrTruncatedTCP
 	}
 	h.SrcPort = binary.BigEndian.Uint16(b)

@@ -51,7 +51,10 @@ func TestTCPErrors(t *testing.T) {
 	}
 	const ports, rest = `c000 0050 01020304 0a0b0c0d`, `02 1000 abcd ef01`
 	t.Run("shorter than 20", func(t *testing.T) {
-		tcpHeader.refused(t, ports, 0, wire.ErrTruncatedTCP, &TCP{})
+		tcpHeader.refused(t, ports, 0, wire.ErrTruncatedTCP, &TCP{SrcPort: 49152, DstPort: 80})
+	})
+	t.Run("shorter than the ports", func(t *testing.T) {
+		tcpHeader.refused(t, `c000 00`, 0, wire.ErrTruncatedTCP, &TCP{})
 	})
 	t.Run("data offset 4", func(t *testing.T) {
 		kept := readable

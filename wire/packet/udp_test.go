@@ -32,7 +32,8 @@ var udpHeader = header{
 func TestUDP(t *testing.T) { udpHeader.check(t) }
 
 func TestUDPTruncated(t *testing.T) {
-	udpHeader.refused(t, `c351 17c1 007a 00`, 0, wire.ErrTruncatedUDP, &UDP{})
+	udpHeader.refused(t, `c351 17c1 007a 00`, 0, wire.ErrTruncatedUDP, &UDP{SrcPort: 50001, DstPort: PortGeneve})
+	udpHeader.refused(t, `c351 17`, 0, wire.ErrTruncatedUDP, &UDP{})
 }
 
 func BenchmarkUDPDecode(b *testing.B) {

@@ -27,8 +27,14 @@ func (h *VXLANGPE) I() bool { return h.Flags&VXLANFlagI != 0 }
 // P says whether NextProtocol is present. Without it the header is plain VXLAN: an Ethernet frame follows.
 func (h *VXLANGPE) P() bool { return h.Flags&VXLANFlagP != 0 }
 
+// Carries2016 reports whether NextProtocol is 5 by any reading of INT of June 2016 (§5.3.2, §5.4, appendix 2): its text draws P as
+// bit 5, its picture nine flags, and its program tests the I bit. Its senders also set bits that later became Ver.
+func (h *VXLANGPE) Carries2016() bool {
+	return h.Flags&(VXLANFlagI|VXLANFlagP) != 0 && h.NextProtocol == NextINT2016
+}
+
 // Decode reads h from the front of b and returns 8. Errors: ErrTruncatedVXLAN; ErrVXLANGPEVersion for a Ver other than
-// 0, with the fields filled.
+// 0, with 8 and the fields filled: what was sent for INT of June 2016 may be read all the same, see Carries2016.
 func (h *VXLANGPE) Decode(b []byte) (int, error) {
 	if len(b) < vxlanLen {
 		*h = VXLANGPE{}
@@ -38,7 +44,7 @@ func (h *VXLANGPE) Decode(b []byte) (int, error) {
 	h.NextProtocol = b[3]
 	h.VNI = binary.BigEndian.Uint32(b[4:]) >> 8
 	if h.Flags&vxlanGPEVersionMask != 0 {
-		return 0, wire.ErrVXLANGPEVersion
+		return vxlanLen, wire.ErrVXLANGPEVersion
 	}
 	return vxlanLen, nil
 }
