@@ -8,16 +8,16 @@ import (
 
 // A RuleStatus is a rule, and what is of it now.
 type RuleStatus struct {
-	Name     string   `json:"name"`
-	Filter   string   `json:"filter"`
-	ForNs    int64    `json:"for_ns"`
-	Severity string   `json:"severity,omitempty"` // empty: that of the event
+	Name     string   `json:"name" doc:"name of the rule"`
+	Filter   string   `json:"filter" doc:"its filter"`
+	ForNs    int64    `json:"for_ns" doc:"how long an event must go on before it fires"`
+	Severity string   `json:"severity,omitempty" doc:"severity that it gives, if it gives one"` // empty: that of the event
 	Outputs  []string `json:"outputs"`
-	Pending  int      `json:"pending"` // alerts, now
-	Firing   int      `json:"firing"`
-	Silenced int      `json:"silenced"` // of those that fire
+	Pending  int      `json:"pending" doc:"alerts that wait to fire"`
+	Firing   int      `json:"firing" doc:"alerts that fire"`
+	Silenced int      `json:"silenced" doc:"of those that fire, the silenced"`
 
-	LastFired *time.Time `json:"last_fired"` // of the alerts that are remembered; nil: none of them fired
+	LastFired *time.Time `json:"last_fired" doc:"when one fired last"` // of the alerts that are remembered; nil: none of them fired
 }
 
 // Rules returns the rules in the order of their file.
@@ -59,16 +59,16 @@ func (e *Engine) Rules() []RuleStatus {
 
 // An OutputStatus is what became of the messages to an output. It says nothing of where that is: addresses may have secrets.
 type OutputStatus struct {
-	Name       string `json:"name"`
-	Kind       string `json:"kind"`    // webhook, syslog, alertmanager or command
-	Waiting    int    `json:"waiting"` // messages, now
-	Delivered  uint64 `json:"delivered"`
-	Retried    uint64 `json:"retried"` // attempts that failed and were made again
-	Rejected   uint64 `json:"rejected"`
-	Expired    uint64 `json:"expired"`
-	CrowdedOut uint64 `json:"crowded_out"`
-	Failures   int    `json:"failures"`             // attempts in a row that failed; 0: it works, or was not tried
-	LastError  string `json:"last_error,omitempty"` // of the attempts in a row
+	Name       string `json:"name" doc:"name of the output"`
+	Kind       string `json:"kind" doc:"webhook, syslog, alertmanager or command"`
+	Waiting    int    `json:"waiting" doc:"messages that wait"`
+	Delivered  uint64 `json:"delivered" doc:"messages that were delivered"`
+	Retried    uint64 `json:"retried" doc:"attempts that failed and were made again"`
+	Rejected   uint64 `json:"rejected" doc:"messages that the receiver will never take"`
+	Expired    uint64 `json:"expired" doc:"messages that were tried for a day"`
+	CrowdedOut uint64 `json:"crowded_out" doc:"messages that gave way to new ones"`
+	Failures   int    `json:"failures" doc:"attempts in a row that failed"`             // attempts in a row that failed; 0: it works, or was not tried
+	LastError  string `json:"last_error,omitempty" doc:"why the latest attempt failed"` // of the attempts in a row
 }
 
 // Outputs returns the outputs by name.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -32,7 +33,7 @@ const burstPath = "/api/v1/bursts/"
 func (h *handler) bursts(p *params) (answer, *Problem) {
 	s := selection[telemetry.Burst]{name: "bursts", limit: p.limit(), at: p.place(h.cfg.Now())}
 	is, _ := p.node(h.cfg.Collector.Names)
-	matches := filtered(h, p, "bursts", burstTable.Row)
+	matches := filtered(h, p, "bursts", filter.BurstTable.Row)
 	incast, hasIncast := p.boolean("incast")
 	match := func(b *telemetry.Burst) bool {
 		return is(&b.Node, b.Name) && (!hasIncast || incast == b.Incast) && (matches == nil || matches(b))

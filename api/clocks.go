@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +14,7 @@ type ClockList struct {
 }
 
 func (h *handler) clocks(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "clocks", clockTable.Row)
+	s := selectFrom(h, p, "clocks", filter.ClockTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

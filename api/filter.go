@@ -17,10 +17,9 @@ import (
 func schemas(names map[uint32]string) map[string]*filter.Schema {
 	all := map[string]*filter.Schema{}
 	for _, s := range slices.Concat(filter.Schemas(), []*filter.Schema{
-		nodeTable.Schema(), hopTable.Schema(), queueTable.Schema(), linkTable.Schema(), burstTable.Schema(), clockTable.Schema(), hostTable.Schema(),
-		lossTable.Schema(), portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(), topologyTable.Schema(),
+		portTable.Schema(), listenerTable.Schema(), ruleTable.Schema(), outputTable.Schema(), silenceTable.Schema(),
 	}) {
-		all[s.Name()] = s.WithNodes(nodeIDs(names)) // hops of a list, not those of one report
+		all[s.Name()] = s.WithNodes(nodeIDs(names))
 	}
 	all["alerts"] = all["events"]
 	all["bursts.records"] = all["bursts"].WithNames(names)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -15,7 +16,7 @@ type HopList struct {
 }
 
 func (h *handler) hops(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "hops", hopTable.Row)
+	s := selectFrom(h, p, "hops", filter.HopTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

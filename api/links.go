@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,7 +17,7 @@ type LinkList struct {
 }
 
 func (h *handler) links(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "links", linkTable.Row)
+	s := selectFrom(h, p, "links", filter.LinkTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	p.knows("at")                          // see linksAt
 	if problem := p.problem(); problem != nil {

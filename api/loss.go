@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -41,7 +42,7 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 	var list answer
 	p.knows("group_by")
 	if p.values.Has("group_by") {
-		selected := filtered(h, p, "loss", lossTable.Row)
+		selected := filtered(h, p, "loss", filter.LossTable.Row)
 		groups, problem := grouped(h, p, "loss", func() []telemetry.Loss {
 			a = h.cfg.Ledger.Loss(q, now.UnixNano())
 			return slices.DeleteFunc(a.Exporters, func(l telemetry.Loss) bool { return selected != nil && !selected(&l) })
@@ -51,7 +52,7 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		}
 		list = groups
 	} else {
-		s := selectFrom(h, p, "loss", lossTable.Row)
+		s := selectFrom(h, p, "loss", filter.LossTable.Row)
 		if problem := p.problem(); problem != nil {
 			return answer{}, problem
 		}
@@ -112,3 +113,6 @@ func (p *params) time(name string, now time.Time) int64 {
 	}
 	return max(now.Add(-ago).UnixNano(), 1)
 }
+
+// latestTime is the last that filters know.
+var latestTime = time.Unix(0, math.MaxInt64)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,7 +17,7 @@ type NodeList struct {
 }
 
 func (h *handler) nodes(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "nodes", nodeTable.Row)
+	s := selectFrom(h, p, "nodes", filter.NodeTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	p.knows("at", "since", "until") // see nodesPast
 	if problem := p.problem(); problem != nil {

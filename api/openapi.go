@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // An operation is what can be asked of one path, as the OpenAPI description says it. The names of its parameters are those
@@ -166,6 +168,7 @@ func (t *types) correct(of reflect.Type) {
 			continue
 		}
 		p := s.Properties[name]
+		p.Description = catalogue.Alone(p.Description)
 		if f.Type.Kind() == reflect.Pointer && p.Ref != "" && !strings.Contains(rest, "omit") {
 			s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{p, {Type: "null"}}}
 		}

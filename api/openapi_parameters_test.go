@@ -57,7 +57,7 @@ var examples = map[string]example{
 	"bursts.filter": {"start < now and peak_bytes > 1kB", "peak_bytes > 1s"}, "clocks.filter": {"offset > 5us or trusted = true", "offset > 5B"},
 	"hosts.filter": {"node = 1 and address in 10.0.0.0/8", "places.node = 1"}, "loss.filter": {"lost > 0", "losses > 0"},
 	"listeners.filter": {"received > 0", "receive"}, "rules.filter": {"firing > 0", "outputs = 1"}, "outputs.filter": {"failures > 0", "failures"},
-	"silences.filter": {"until > now", "until > 5"}, "ports.filter": {"sent > 0 and last > now-1h", "utilization > 0"},
+	"silences.filter": {"until > now", "until > 5"}, "ports.filter": {"sent > 0 and last > now-1h", "beauty > 0"},
 	"events.order": {"severity", "bytes"}, "loss.order": {"received", "intervals"}, "loss.until": {"now", "yesterday"},
 	"clocks.order": {"node", "nodes"}, "hosts.order": {"address:desc", "places"}, "listeners.order": {"received", "received:up"},
 	"completeFilter.cursor": {"0", "1"},

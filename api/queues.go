@@ -3,6 +3,7 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +14,7 @@ type QueueList struct {
 }
 
 func (h *handler) queues(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "queues", queueTable.Row)
+	s := selectFrom(h, p, "queues", filter.QueueTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

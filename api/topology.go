@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -26,7 +27,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		there, counted = p.moment(h.cfg.Now())
 	}
 	p.knows("at", "since", "until")
-	match := filtered(h, p, "topology", topologyTable.Row)
+	match := filtered(h, p, "topology", filter.TopologyTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.write(w)
 		return
@@ -70,7 +71,7 @@ type HostList struct {
 }
 
 func (h *handler) hosts(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "hosts", hostTable.Row)
+	s := selectFrom(h, p, "hosts", filter.HostTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	address := p.prefix("address")
 	if problem := p.problem(); problem != nil {

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Port is a level 1 interface of a node, and what is behind it.
 type Port struct {
-	Node uint32 `json:"node"`
-	Name string `json:"name,omitempty"`
+	Node uint32 `json:"node" kind:"node" doc:"the node"`
+	Name string `json:"name,omitempty" doc:"its name, if it has one"`
 	telemetry.NodePort
 }
 
@@ -97,7 +98,7 @@ func ofRange(a answer, past bool, counted span) answer {
 
 // linksAt lists the links that were there at a moment.
 func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "links", linkTable.Row)
+	s := selectFrom(h, p, "links", filter.LinkTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
@@ -113,7 +114,7 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 
 // nodesPast lists the nodes that were there, with what packets met at them.
 func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "nodes", nodeTable.Row)
+	s := selectFrom(h, p, "nodes", filter.NodeTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {

@@ -52,7 +52,7 @@ func TestEventRow(t *testing.T) {
 		"src_port": {FromUint(9)}, "dst_port": {FromUint(10)}, "protocol": {FromUint(99)}, "tunnel": {FromUint(3)},
 		"tunnel_id": {FromUint(5)},
 	}
-	always := map[string]bool{"id": true, "kind": true, "severity": true, "start": true, "count": true, "text": true}
+	always := map[string]bool{"kind": true, "severity": true, "count": true}
 	values := func(e *telemetry.Event, f *Field) (list []Value) {
 		for i := range 3 {
 			v, ok := EventRow{e}.Value(f.Index(), i)

@@ -1,10 +1,6 @@
 package filter
 
-import (
-	"slices"
-
-	"github.com/waybill-int/waybill/telemetry"
-)
+import "slices"
 
 // reportFields are those of a datagram as it came, and of a report in it: what ReportRow has.
 var reportFields = slices.Concat(
@@ -42,12 +38,3 @@ var reportFields = slices.Concat(
 		{Name: "hop.ttl", Aliases: []string{"ttl"}, Kind: Uint, Many: true, Doc: "TTL of the packet at the node, of postcards"},
 	},
 )
-
-// outcomes are the choices of an Outcome, the better first.
-func outcomes() []Choice {
-	return []Choice{
-		{Name: "decoded", Number: uint64(telemetry.Decoded), Doc: "all of it"},
-		{Name: "damaged", Number: uint64(telemetry.Damaged), Doc: "a part of it"},
-		{Name: "malformed", Number: uint64(telemetry.Malformed), Doc: "nothing"},
-	}
-}

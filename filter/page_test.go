@@ -99,7 +99,7 @@ func TestPageExamples(t *testing.T) {
 	if n < 10 {
 		t.Errorf("%d examples", n)
 	}
-	wrong := Validate(Hops, "node = 3 or hop.latenzy > 5us")
+	wrong := Validate(Flows, "node = 3 or hop.latenzy > 5us")
 	if wrong == nil || !strings.Contains(written, wrong.Error()+"\n") {
 		t.Errorf("the page does not show %v", wrong)
 	}

@@ -54,7 +54,7 @@ type reportValue func(r *ReportRow, i int) (Value, bool)
 // reportValues has the values of a field of Reports at its index. Fields that stand for others have none.
 var reportValues = reportValuesOf(map[string]reportValue{
 	"time":     func(r *ReportRow, _ int) (Value, bool) { return FromTime(time.Unix(0, r.TimeNs)), true },
-	"exporter": func(r *ReportRow, _ int) (Value, bool) { return address(r.Header.Source) },
+	"exporter": func(r *ReportRow, _ int) (Value, bool) { return addressValue(&r.Header.Source) },
 	"listener": func(r *ReportRow, _ int) (Value, bool) { return FromText(r.Listener), true },
 	"length":   func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Length)), true },
 	"outcome":  func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Header.Outcome)), true },

@@ -88,7 +88,7 @@ func TestSchemas(t *testing.T) {
 	if _, ok := Flows.Find("hop.node"); !ok {
 		t.Error("no hop.node in flows")
 	}
-	if _, err := Parse(Hops, "node = 3 and hop.latency > 50us and src in 10.0.0.0/8 and not proto = udp"); err != nil {
+	if _, err := Parse(Flows, "node = 3 and hop.latency > 50us and src in 10.0.0.0/8 and not proto = udp"); err != nil {
 		t.Error(err)
 	}
 }

@@ -5,41 +5,41 @@ import "time"
 // A Burst is a time during which a queue was long, with who made it long and who had to wait. Times are of the clock of the
 // node, unless that is off by more than a minute: then the burst ends when it was found.
 type Burst struct {
-	ID    string `json:"id"` // that of its event
-	Node  uint32 `json:"node"`
-	Name  string `json:"name,omitempty"`
-	Port  uint32 `json:"port"` // egress
-	Queue uint8  `json:"queue"`
+	ID    string `json:"id" doc:"id of the burst and of its event"` // that of its event
+	Node  uint32 `json:"node" kind:"node" doc:"the node"`
+	Name  string `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
+	Port  uint32 `json:"port" filter:"egress_port,alias=port" doc:"level 1 interface behind the queue"` // egress
+	Queue uint8  `json:"queue" filter:"queue_id,alias=queue" doc:"the queue"`
 
-	Start      time.Time `json:"start"`
-	Peak       time.Time `json:"peak"`
-	End        time.Time `json:"end"`
-	DurationNs uint64    `json:"duration_ns"`
+	Start      time.Time `json:"start" doc:"when it began"`
+	Peak       time.Time `json:"peak" doc:"when the queue was longest"`
+	End        time.Time `json:"end" doc:"when it ended"`
+	DurationNs uint64    `json:"duration_ns" doc:"end minus start"`
 	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every packet
 	// was seen.
-	StartSlackNs uint64 `json:"start_slack_ns,omitempty"`
-	EndSlackNs   uint64 `json:"end_slack_ns,omitempty"`
-	Open         bool   `json:"open,omitempty"` // it is not known when it ended
+	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-"`
+	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-"`
+	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended"` // it is not known when it ended
 
-	PeakBytes   uint64 `json:"peak_bytes"`
-	PeakDelayNs uint64 `json:"peak_delay_ns"` // the longest wait beyond what the empty queue costs
-	AboveBytes  uint64 `json:"above_bytes"`   // the thresholds
-	BelowBytes  uint64 `json:"below_bytes"`
+	PeakBytes   uint64 `json:"peak_bytes" kind:"size" doc:"bytes in the queue at the peak"`
+	PeakDelayNs uint64 `json:"peak_delay_ns" doc:"the longest wait beyond what the empty queue costs"` // the longest wait beyond what the empty queue costs
+	AboveBytes  uint64 `json:"above_bytes" filter:"-"`                                                 // the thresholds
+	BelowBytes  uint64 `json:"below_bytes" filter:"-"`
 
-	Packets uint64 `json:"packets"` // that were in the queue at some time of the burst
-	Bytes   uint64 `json:"bytes"`
-	Drops   uint64 `json:"drops"`
+	Packets uint64 `json:"packets" doc:"packets that were in the queue"` // that were in the queue at some time of the burst
+	Bytes   uint64 `json:"bytes" kind:"size" doc:"bytes that were in the queue"`
+	Drops   uint64 `json:"drops" doc:"packets that the queue dropped"`
 	// Complete is the share of its bytes that telemetry saw, 0 to 1.
-	Complete float64 `json:"complete"`
+	Complete float64 `json:"complete" kind:"ratio" doc:"share of its bytes that telemetry saw"`
 
-	Sources     int  `json:"sources"`      // senders in the build-up
-	MainSources int  `json:"main_sources"` // the fewest of them that brought 80 % of its bytes
-	Incast      bool `json:"incast"`
+	Sources     int  `json:"sources" doc:"senders in the build-up"`                                // senders in the build-up
+	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes"` // the fewest of them that brought 80 % of its bytes
+	Incast      bool `json:"incast" doc:"many senders came together"`
 
 	Culprits   []Culprit `json:"culprits"` // most bytes in the build-up first
 	Victims    []Victim  `json:"victims"`  // longest extra delay first
-	OtherFlows int       `json:"other_flows,omitempty"`
-	OtherBytes uint64    `json:"other_bytes,omitempty"`
+	OtherFlows int       `json:"other_flows,omitempty" filter:"-"`
+	OtherBytes uint64    `json:"other_bytes,omitempty" filter:"-"`
 }
 
 // A Culprit is a flow that made a burst. Flow is nil where the flow table had no room for it.

@@ -11,24 +11,26 @@ import (
 // A Distribution sums up values of one kind. P50 and P99 are estimates from an exponential histogram; RelativeError
 // bounds how far they can be off. Min, Mean and Max are exact.
 type Distribution struct {
-	Count         uint64  `json:"count"`
-	Min           uint64  `json:"min"`
-	Mean          float64 `json:"mean"`
-	Max           uint64  `json:"max"`
-	P50           uint64  `json:"p50"`
-	P99           uint64  `json:"p99"`
-	RelativeError float64 `json:"relative_error"`
+	Count         uint64  `json:"count" filter:"-"`
+	Min           uint64  `json:"min" doc:"shortest $"`
+	Mean          float64 `json:"mean" filter:",main" doc:"mean $"`
+	Max           uint64  `json:"max" doc:"longest $"`
+	P50           uint64  `json:"p50" known:"RelativeError" doc:"median of the $"`
+	P99           uint64  `json:"p99" known:"RelativeError" doc:"99th percentile of the $"`
+	RelativeError float64 `json:"relative_error" filter:"-"`
 }
 
 // Endpoints are the 5-tuple and tunnel of a flow.
 type Endpoints struct {
-	Src      netip.Addr `json:"src"`
-	Dst      netip.Addr `json:"dst"`
-	SrcPort  uint16     `json:"src_port"`
-	DstPort  uint16     `json:"dst_port"`
-	Protocol string     `json:"protocol"`
-	Tunnel   string     `json:"tunnel,omitempty"`
-	TunnelID *uint32    `json:"tunnel_id,omitempty"`
+	Src      netip.Addr `json:"src" doc:"source address$"`
+	Dst      netip.Addr `json:"dst" doc:"destination address$"`
+	_        struct{}   `filter:"addr,any=src+dst" doc:"either address$"`
+	SrcPort  uint16     `json:"src_port" doc:"source port$; 0 if the protocol has none"`
+	DstPort  uint16     `json:"dst_port" doc:"destination port$"`
+	_        struct{}   `filter:"port,any=src_port+dst_port" doc:"either port$"`
+	Protocol string     `json:"protocol" filter:",alias=proto" choice:"protocol" doc:"IP protocol$"`
+	Tunnel   string     `json:"tunnel,omitempty" choice:"tunnel" doc:"kind of tunnel$"`
+	TunnelID *uint32    `json:"tunnel_id,omitempty" filter:",alias=vni" doc:"VNI or GRE key$"`
 }
 
 // EndpointsOf spells out a FlowKey.
@@ -59,32 +61,32 @@ type PathHop struct {
 
 // A Queue sums up the queue occupancies that packets met at a hop.
 type Queue struct {
-	ID   uint8   `json:"id"` // of the latest packet
-	Mean float64 `json:"mean"`
-	Max  uint32  `json:"max"`
-	Last *uint32 `json:"last,omitempty"` // not kept for each flow
+	ID   uint8   `json:"id" filter:"-"` // of the latest packet
+	Mean float64 `json:"mean" filter:"-"`
+	Max  uint32  `json:"max" unit:"of the device" doc:"highest queue occupancy"`
+	Last *uint32 `json:"last,omitempty" filter:"-"` // not kept for each flow
 }
 
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.
 type Path struct {
-	ID      string    `json:"id"` // the same in every run for the same hops
+	ID      string    `json:"id" filter:",alias=path" doc:"id of the path"` // the same in every run for the same hops
 	Hops    []PathHop `json:"hops"`
-	Flows   int       `json:"flows"` // flows whose latest packet took it
-	Packets uint64    `json:"packets"`
+	Flows   int       `json:"flows" doc:"flows whose latest packet took it"` // flows whose latest packet took it
+	Packets uint64    `json:"packets" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
-	Incomplete uint64    `json:"incomplete,omitempty"`
-	First      time.Time `json:"first"`
-	Last       time.Time `json:"last"`
+	Incomplete uint64    `json:"incomplete,omitempty" doc:"further packets of which some postcards are missing"`
+	First      time.Time `json:"first" doc:"when the first report about it was received"`
+	Last       time.Time `json:"last" doc:"when the latest report about it was received"`
 	// Residence is the sum of the hops' latencies, each measured by one clock. EndToEnd is egress of the last hop minus
 	// ingress of the first, by two clocks: samples that contradict Residence are left out and counted in ClockErrors.
-	Residence   *Distribution `json:"residence_ns,omitempty"`
-	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
-	ClockErrors uint64        `json:"clock_errors,omitempty"`
-	Delay       *Delay        `json:"delay"` // EndToEnd without the difference of the clocks
+	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" doc:"time in all hops together"`
+	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
+	ClockErrors uint64        `json:"clock_errors,omitempty" doc:"packets whose end-to-end time contradicts their residence time"`
+	Delay       *Delay        `json:"delay" filter:"-"` // EndToEnd without the difference of the clocks
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
-	Uncertain bool `json:"uncertain,omitempty"`
+	Uncertain bool `json:"uncertain,omitempty" doc:"the order of some hops is that in which their postcards came"`
 	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
-	PacketsEstimated *uint64 `json:"packets_estimated,omitempty"`
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-"`
 }
 
 // A FlowPath is a path that packets of a flow took, with what this flow met on it.
@@ -98,78 +100,79 @@ type FlowPath struct {
 
 // A Flow is a flow and what telemetry saw of it.
 type Flow struct {
-	ID string `json:"id"`
+	ID string `json:"id" filter:",alias=flow" doc:"id of the flow"`
 	Endpoints
-	Outer       *Endpoints    `json:"outer,omitempty"`
-	DSCP        uint8         `json:"dscp"`
-	First       time.Time     `json:"first"`
-	Last        time.Time     `json:"last"`
-	Reports     uint64        `json:"reports"`
-	Packets     uint64        `json:"packets"`
-	Bytes       uint64        `json:"bytes"`
-	Drops       uint64        `json:"drops"`
-	Device      string        `json:"device,omitempty"` // Transparent Security source device
-	Residence   *Distribution `json:"residence_ns,omitempty"`
-	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty"`
-	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty"` // what EndToEnd has to be corrected by
-	Paths       []FlowPath    `json:"paths"`                       // latest first
-	PathChanges uint64        `json:"path_changes"`
+	Outer       *Endpoints    `json:"outer,omitempty" filter:",only=src+dst" doc:" of the tunnel"`
+	DSCP        uint8         `json:"dscp" doc:"DSCP of the latest packet"`
+	First       time.Time     `json:"first" doc:"when the first report about it was received"`
+	Last        time.Time     `json:"last" doc:"when the latest report about it was received"`
+	Reports     uint64        `json:"reports" doc:"reports about it"`
+	Packets     uint64        `json:"packets" doc:"packets that reports tell of"`
+	Bytes       uint64        `json:"bytes" kind:"size" doc:"IP lengths of those packets, without INT"`
+	Drops       uint64        `json:"drops" doc:"packets that were reported as dropped"`
+	Device      string        `json:"device,omitempty" doc:"Transparent Security source device"` // Transparent Security source device
+	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" doc:"time in all hops together"`
+	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
+	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
+	Paths       []FlowPath    `json:"paths"`                                  // latest first
+	PathChanges uint64        `json:"path_changes" doc:"how often it took another path than the packet before"`
 	// Of all packets, where the rate is known at which the source samples them.
-	PacketsEstimated *uint64 `json:"packets_estimated,omitempty"`
-	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty"`
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-"`
+	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" filter:"-"`
 }
 
 // A Node is a device that appeared in reports.
 type Node struct {
-	ID        uint32        `json:"id"`
-	Name      string        `json:"name,omitempty"`
-	Packets   uint64        `json:"packets"`
-	Drops     uint64        `json:"drops"`
-	First     time.Time     `json:"first"`
-	Last      time.Time     `json:"last"`
-	Ports     []uint32      `json:"ports"`
-	LatencyNs *Distribution `json:"latency_ns,omitempty"`
-	QueueMax  *uint32       `json:"queue_max,omitempty"`
+	ID        uint32        `json:"id" filter:"node,alias=id" kind:"node" doc:"the node"`
+	Name      string        `json:"name,omitempty" doc:"its name, if it has one"`
+	Packets   uint64        `json:"packets" doc:"packets that it forwarded or dropped"`
+	Drops     uint64        `json:"drops" doc:"packets that it dropped"`
+	First     time.Time     `json:"first" doc:"when the first report about it was received"`
+	Last      time.Time     `json:"last" doc:"when the latest report about it was received"`
+	Ports     []uint32      `json:"ports" filter:"port,many" doc:"each port that packets passed"`
+	LatencyNs *Distribution `json:"latency_ns,omitempty" doc:"time in the node"`
+	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" doc:"highest queue occupancy"`
 }
 
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.
 type Link struct {
-	From     uint32  `json:"from"`
-	FromName string  `json:"from_name,omitempty"`
-	FromPort *uint32 `json:"from_port"`
-	To       uint32  `json:"to"`
-	ToName   string  `json:"to_name,omitempty"`
-	ToPort   *uint32 `json:"to_port"`
-	Packets  uint64  `json:"packets"`
+	From     uint32   `json:"from" kind:"node" doc:"node that packets left"`
+	FromName string   `json:"from_name,omitempty" filter:"-"`
+	FromPort *uint32  `json:"from_port" doc:"level 1 interface by which packets left"`
+	To       uint32   `json:"to" kind:"node" doc:"node that packets came to"`
+	ToName   string   `json:"to_name,omitempty" filter:"-"`
+	ToPort   *uint32  `json:"to_port" doc:"level 1 interface by which packets came in"`
+	_        struct{} `filter:"node,any=from+to" doc:"either node"`
+	Packets  uint64   `json:"packets" doc:"packets on the link"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
 	// one more that shows another link, the share that took this one. The end with the lower share counts.
-	Confidence  float64      `json:"confidence"`
-	Delay       *Delay       `json:"delay"` // from when a packet leaves the one node to when it comes to the other
-	Utilization *Utilization `json:"utilization,omitempty"`
-	First       time.Time    `json:"first"`
-	Last        time.Time    `json:"last"`
+	Confidence  float64      `json:"confidence" filter:"-"`
+	Delay       *Delay       `json:"delay" doc:"time on the link"` // from when a packet leaves the one node to when it comes to the other
+	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max"`
+	First       time.Time    `json:"first" doc:"when the first report about it was received"`
+	Last        time.Time    `json:"last" doc:"when the latest report about it was received"`
 }
 
 // A Drop counts packets dropped at one place for one reason.
 type Drop struct {
-	Node        *uint32 `json:"node"`
-	Name        string  `json:"name,omitempty"`
-	IngressPort *uint32 `json:"ingress_port"`
-	EgressPort  *uint32 `json:"egress_port"`
-	Reason      uint8   `json:"reason"`
-	ReasonName  string  `json:"reason_name"`
+	Node        *uint32 `json:"node" kind:"node" doc:"the node"`
+	Name        string  `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
+	IngressPort *uint32 `json:"ingress_port" doc:"level 1 interface by which packets came in"`
+	EgressPort  *uint32 `json:"egress_port" doc:"level 1 interface by which packets left"`
+	Reason      uint8   `json:"reason" doc:"number of the drop reason"`
+	ReasonName  string  `json:"reason_name" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// Of the catalogue, whatever the device calls it; see docs/reference/drop-reasons.md.
-	Cause    string     `json:"cause"`
-	Severity string     `json:"severity"`
-	Meaning  string     `json:"meaning"`
-	Action   string     `json:"action"`
-	Packets  uint64     `json:"packets"`
-	First    time.Time  `json:"first"`
-	Last     time.Time  `json:"last"`
-	LastFlow *Endpoints `json:"last_flow,omitempty"`
+	Cause    string     `json:"cause" filter:"-"`
+	Severity string     `json:"severity" filter:"-"`
+	Meaning  string     `json:"meaning" filter:"-"`
+	Action   string     `json:"action" filter:"-"`
+	Packets  uint64     `json:"packets" filter:",alias=drops" doc:"packets that were dropped"`
+	First    time.Time  `json:"first" doc:"when the first report about it was received"`
+	Last     time.Time  `json:"last" doc:"when the latest report about it was received"`
+	LastFlow *Endpoints `json:"last_flow,omitempty" filter:",inline" doc:" of the latest packet"`
 	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
 	To      []DropDestination `json:"to,omitempty" nullable:"false"`
-	DropKey string            `json:"drop_key,omitempty"` // Transparent Security
+	DropKey string            `json:"drop_key,omitempty" doc:"Transparent Security: the rule that dropped"` // Transparent Security
 }
 
 // A DropDestination is a prefix to which packets were on the way: /24 of IPv4, /48 of IPv6.
@@ -180,30 +183,30 @@ type DropDestination struct {
 
 // An Exporter is one sequence of reports: a source address, the node and hardware id in its reports.
 type Exporter struct {
-	Source  netip.Addr `json:"source"`
-	Node    *uint32    `json:"node"`
-	Name    string     `json:"name,omitempty"`
-	HWID    *uint8     `json:"hw_id"`
-	Version string     `json:"version"`
-	Dialect string     `json:"dialect"`
-	First   time.Time  `json:"first"`
-	Last    time.Time  `json:"last"`
+	Source  netip.Addr `json:"source" doc:"address that sends the reports"`
+	Node    *uint32    `json:"node" kind:"node" doc:"the node"`
+	Name    string     `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
+	HWID    *uint8     `json:"hw_id" doc:"hardware id in the reports"`
+	Version string     `json:"version" doc:"version of the reports, such as 2.0"`
+	Dialect string     `json:"dialect" doc:"dialect of the reports"`
+	First   time.Time  `json:"first" doc:"when the first report about it was received"`
+	Last    time.Time  `json:"last" doc:"when the latest report about it was received"`
 	// Received counts datagrams, Reports the reports in them.
-	Received uint64 `json:"received"`
-	Reports  uint64 `json:"reports"`
+	Received uint64 `json:"received" doc:"datagrams received"`
+	Reports  uint64 `json:"reports" doc:"usable reports in them"`
 	// Lost is nil where the sequence numbers do not count; LossKnown says so in words.
-	Lost      *uint64 `json:"lost"`
-	LossKnown string  `json:"loss_known"`
-	Reordered uint64  `json:"reordered"`
-	Duplicate uint64  `json:"duplicate"`
-	Restarted uint64  `json:"restarted"`
+	Lost      *uint64 `json:"lost" doc:"datagrams that are missing, where sequence numbers tell"`
+	LossKnown string  `json:"loss_known" doc:"yes, or no: and why"`
+	Reordered uint64  `json:"reordered" doc:"datagrams that came late"`
+	Duplicate uint64  `json:"duplicate" doc:"datagrams that came again"`
+	Restarted uint64  `json:"restarted" doc:"how often the numbers began anew"`
 	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
-	Malformed map[string]uint64 `json:"malformed"`
-	Damaged   map[string]uint64 `json:"damaged"`
+	Malformed map[string]uint64 `json:"malformed" doc:"datagrams of which nothing could be read"`
+	Damaged   map[string]uint64 `json:"damaged" doc:"datagrams of which a part could be read"`
 	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says why.
 	// A source with such datagrams is an item of its own.
-	Refused        uint64 `json:"refused,omitempty"`
-	RefusedBecause string `json:"refused_because,omitempty"`
+	Refused        uint64 `json:"refused,omitempty" filter:"-"`
+	RefusedBecause string `json:"refused_because,omitempty" filter:"-"`
 	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
 	Samples map[string]Hex `json:"samples,omitempty"`
 }
@@ -211,12 +214,12 @@ type Exporter struct {
 // A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
 // minutes, of the packets that were looked at.
 type Delay struct {
-	NS *Distribution `json:"ns,omitempty"` // missing if no delay is known
+	NS *Distribution `json:"ns,omitempty" filter:",inline"` // missing if no delay is known
 	// UncertaintyNs is by how much each of them can be wrong at most; all are wrong in about the same way.
-	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty"`
+	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty" filter:"-"`
 	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
-	Clamped uint64 `json:"clamped,omitempty"`
-	Unknown string `json:"unknown,omitempty"` // why the delay of the latest packet is not known
+	Clamped uint64 `json:"clamped,omitempty" filter:"-"`
+	Unknown string `json:"unknown,omitempty" filter:"-"` // why the delay of the latest packet is not known
 }
 
 // A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is that much too
@@ -229,39 +232,39 @@ type ClockOffset struct {
 
 // A Clock is the clock of a node against that of its reference. What is nil is not known.
 type Clock struct {
-	Node          uint32   `json:"node"`
-	Name          string   `json:"name,omitempty"`
-	Reference     uint32   `json:"reference"`
-	ReferenceName string   `json:"reference_name,omitempty"`
-	Links         int      `json:"links"` // between the two, over which uncertainties add up
-	Trusted       bool     `json:"trusted"`
-	Reason        string   `json:"reason,omitempty"`      // why not, or in which special way
-	OffsetNs      *int64   `json:"offset_ns"`             // positive: ahead of the reference
-	UncertaintyNs *int64   `json:"uncertainty_ns"`        // OffsetNs is not wrong by more
-	DriftPPB      *float64 `json:"drift_ppb"`             // positive: faster than the reference, parts per 10^9
-	DriftWithin   *float64 `json:"drift_uncertainty_ppb"` // DriftPPB is not wrong by more
-	SpanNs        *int64   `json:"span_ns"`               // for which the two were compared
+	Node          uint32   `json:"node" kind:"node" doc:"the node"`
+	Name          string   `json:"name,omitempty" doc:"its name, if it has one"`
+	Reference     uint32   `json:"reference" kind:"node" doc:"the node whose clock it is compared with"`
+	ReferenceName string   `json:"reference_name,omitempty" doc:"its name, if it has one"`
+	Links         int      `json:"links" doc:"links between the two, over which uncertainties add up"` // between the two, over which uncertainties add up
+	Trusted       bool     `json:"trusted" doc:"times by it are trusted"`
+	Reason        string   `json:"reason,omitempty" doc:"why not, or in which special way"`                          // why not, or in which special way
+	OffsetNs      *int64   `json:"offset_ns" doc:"how far it is ahead of the reference"`                             // positive: ahead of the reference
+	UncertaintyNs *int64   `json:"uncertainty_ns" doc:"the offset is not wrong by more"`                             // OffsetNs is not wrong by more
+	DriftPPB      *float64 `json:"drift_ppb" unit:"parts per 10^9" doc:"how much faster than the reference it is"`   // positive: faster than the reference, parts per 10^9
+	DriftWithin   *float64 `json:"drift_uncertainty_ppb" unit:"parts per 10^9" doc:"the drift is not wrong by more"` // DriftPPB is not wrong by more
+	SpanNs        *int64   `json:"span_ns" doc:"for how long the two were compared"`                                 // for which the two were compared
 
-	LastJump *ClockJump `json:"last_jump,omitempty"`
+	LastJump *ClockJump `json:"last_jump,omitempty" doc:"when it was set last"`
 }
 
 // A ClockJump says that a clock was set, between two moments.
 type ClockJump struct {
-	After         time.Time `json:"after"`
-	Before        time.Time `json:"before"`
-	StepNs        int64     `json:"step_ns"` // positive: forward
-	UncertaintyNs int64     `json:"uncertainty_ns"`
+	After         time.Time `json:"after" doc:"it was set after this time"`
+	Before        time.Time `json:"before" doc:"it was set before this time"`
+	StepNs        int64     `json:"step_ns" doc:"by how much it was set forward"` // positive: forward
+	UncertaintyNs int64     `json:"uncertainty_ns" doc:"the step is not wrong by more"`
 }
 
 // A NodeHop is what packets met at a node on the way from one port to another, over all paths.
 type NodeHop struct {
-	Node        uint32        `json:"node"`
-	Name        string        `json:"name,omitempty"`
-	IngressPort *uint32       `json:"ingress_port"`
-	EgressPort  *uint32       `json:"egress_port"`
-	Packets     uint64        `json:"packets"`
-	First       time.Time     `json:"first"`
-	Last        time.Time     `json:"last"`
-	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
-	Queue       *Queue        `json:"queue,omitempty"`
+	Node        uint32        `json:"node" kind:"node" doc:"the node"`
+	Name        string        `json:"name,omitempty" doc:"its name, if it has one"`
+	IngressPort *uint32       `json:"ingress_port" doc:"level 1 interface by which packets came in"`
+	EgressPort  *uint32       `json:"egress_port" doc:"level 1 interface by which packets left"`
+	Packets     uint64        `json:"packets" doc:"packets that took this way"`
+	First       time.Time     `json:"first" doc:"when the first report about it was received"`
+	Last        time.Time     `json:"last" doc:"when the latest report about it was received"`
+	LatencyNs   *Distribution `json:"latency_ns,omitempty" doc:"time in the node"`
+	Queue       *Queue        `json:"queue,omitempty" filter:",is=max"`
 }

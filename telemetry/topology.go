@@ -16,33 +16,33 @@ type Topology struct {
 
 // A TopologyNode is a device with its ports.
 type TopologyNode struct {
-	ID      uint32     `json:"id"`
-	Name    string     `json:"name,omitempty"`
-	Packets uint64     `json:"packets"`
-	First   time.Time  `json:"first"`
-	Last    time.Time  `json:"last"`
+	ID      uint32     `json:"id" filter:"node,alias=id" kind:"node" doc:"the node"`
+	Name    string     `json:"name,omitempty" doc:"its name, if it has one"`
+	Packets uint64     `json:"packets" doc:"packets on paths through it"`
+	First   time.Time  `json:"first" doc:"when the first report about it was received"`
+	Last    time.Time  `json:"last" doc:"when the latest report about it was received"`
 	Ports   []NodePort `json:"ports"`
 }
 
 // A NodePort is a level 1 interface of a node. Behind it is a node, or hosts, or nobody knows.
 type NodePort struct {
-	Port        uint32       `json:"port"`
-	ToNode      *uint32      `json:"to_node,omitempty"`
-	ToName      string       `json:"to_name,omitempty"`
-	ToPort      *uint32      `json:"to_port,omitempty"`
-	Hosts       int          `json:"hosts,omitempty"`
-	Received    uint64       `json:"received"` // packets that came in by it
-	Sent        uint64       `json:"sent"`     // and that left by it
+	Port        uint32       `json:"port" doc:"the port"`
+	ToNode      *uint32      `json:"to_node,omitempty" kind:"node" doc:"the node behind it"`
+	ToName      string       `json:"to_name,omitempty" doc:"name of that node, if it has one"`
+	ToPort      *uint32      `json:"to_port,omitempty" doc:"the port of that node"`
+	Hosts       int          `json:"hosts,omitempty" doc:"hosts behind it"`
+	Received    uint64       `json:"received" doc:"packets that came in by it"` // packets that came in by it
+	Sent        uint64       `json:"sent" doc:"packets that left by it"`        // and that left by it
 	Utilization *Utilization `json:"utilization,omitempty"`
-	First       time.Time    `json:"first"`
-	Last        time.Time    `json:"last"`
+	First       time.Time    `json:"first" doc:"when the first report about it was received"`
+	Last        time.Time    `json:"last" doc:"when the latest report about it was received"`
 }
 
 // A Host is an address that packets came from or went to, inside a tunnel if it has one.
 type Host struct {
-	Address  netip.Addr  `json:"address"`
-	Tunnel   string      `json:"tunnel,omitempty"`
-	TunnelID *uint32     `json:"tunnel_id,omitempty"`
+	Address  netip.Addr  `json:"address" doc:"the address"`
+	Tunnel   string      `json:"tunnel,omitempty" doc:"kind of the tunnel that it is in"`
+	TunnelID *uint32     `json:"tunnel_id,omitempty" doc:"number of the tunnel"`
 	Places   []HostPlace `json:"places"` // where it was seen, the latest first
 }
 

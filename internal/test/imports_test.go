@@ -31,6 +31,8 @@ var badImports = []struct{ from, to, why string }{
 
 	{"telemetry/...", "... -telemetry/... -wire/...", "telemetry holds the words that all others share"},
 	{"telemetry/...", "third-party", "the words of the domain need the standard library only"},
+	{"telemetry/catalogue", "telemetry/...", "the catalogue reads the tags of any type, and knows none of them"},
+	{"telemetry/... -telemetry/catalogue", "telemetry/catalogue", "a type declares its fields, whoever reads the tags"},
 
 	{"node/...", "... -node/... -telemetry/... -wire/... -internal/...", "a node does not know who reads its reports"},
 	{"collect/...", "... -collect/... -telemetry/... -wire/... -internal/...", "who wants the datagrams calls collect"},

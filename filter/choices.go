@@ -1,37 +1,34 @@
 package filter
 
 import (
-	"slices"
+	"strconv"
 
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// eventFields are those of telemetry.Event: what happened, to whom, when. What could be taken for a port of the flow is
-// egress_port here, and node is either end.
-var eventFields = slices.Concat(
-	[]Field{
-		{Name: "id", Kind: Text, Doc: "id of the event"},
-		{Name: "kind", Kind: Enum, Choices: eventKinds, Doc: "what happened"},
-		{Name: "severity", Kind: Enum, Choices: severities, Ordered: true, Doc: "how bad it is"},
-		{Name: "start", Kind: Time, Doc: "when it began"},
-		{Name: "end", Kind: Time, Column: `"end"`, Doc: "when it ended, unless it goes on"},
-		{Name: "duration", Kind: Duration, Doc: "end minus start, unless it goes on"},
-		{Name: "count", Kind: Uint, Column: `"count"`, Doc: "packets, flows, drops or reports, whatever it is about"},
-		{Name: "text", Kind: Text, Column: `"text"`, Doc: "what happened, in words"},
-		{Name: "node", Kind: Node, Many: true, Doc: "each node that takes part"},
-		{Name: "name", Kind: Text, Many: true, Doc: "name of each node that takes part and has one"},
-		{Name: "egress_port", Kind: Uint, Doc: "level 1 interface by which packets left the node"},
-		{Name: "queue_id", Aliases: []string{"queue"}, Kind: Uint, Doc: "the queue"},
-		{Name: "to_node", Kind: Node, Doc: "the node at the other end, if it is about a link"},
-		{Name: "to_port", Kind: Uint, Doc: "level 1 interface by which packets came in there"},
-		{Name: "reason", Kind: Uint, Doc: "number of the drop reason, if it is about drops"},
-		{Name: "reason_name", Kind: Text, Doc: "name of the drop reason in the dialect's table, else reason_N"},
-		{Name: "source", Kind: Address, Doc: "address of the exporter, if it is about one"},
-		{Name: "path", Kind: Text, Doc: "id of a path that shows it"},
-		{Name: "rule", Kind: Text, Doc: "rule of the policy, if it is about one"},
-	},
-	endpoints(" of a flow that it met"),
-)
+// choices are the lists of choices by the names that the tag choice has.
+var choices = map[string][]Choice{
+	"event": eventKinds, "outcome": outcomes(), "protocol": protocols(), "severity": severities, "tunnel": tunnels(),
+}
+
+// protocols are the IP protocols that have a name.
+func protocols() []Choice {
+	var choices []Choice
+	for n := range 256 {
+		if name := telemetry.ProtocolName(uint8(n)); name != strconv.Itoa(n) {
+			choices = append(choices, Choice{Name: name, Number: uint64(n)})
+		}
+	}
+	return choices
+}
+
+func tunnels() []Choice {
+	var choices []Choice
+	for t := telemetry.TunnelVXLAN; t <= telemetry.TunnelIP; t++ {
+		choices = append(choices, Choice{Name: t.String(), Number: uint64(t)})
+	}
+	return choices
+}
 
 var eventKinds = []Choice{
 	eventKind(telemetry.EventNewFlow, "a flow was seen for the first time"),
@@ -69,4 +66,13 @@ var severities = []Choice{
 
 func severity(s telemetry.Severity, doc string) Choice {
 	return Choice{Name: s.String(), Number: uint64(s), Doc: doc}
+}
+
+// outcomes are the choices of an Outcome, the better first.
+func outcomes() []Choice {
+	return []Choice{
+		{Name: "decoded", Number: uint64(telemetry.Decoded), Doc: "all of it"},
+		{Name: "damaged", Number: uint64(telemetry.Damaged), Doc: "a part of it"},
+		{Name: "malformed", Number: uint64(telemetry.Malformed), Doc: "nothing"},
+	}
 }

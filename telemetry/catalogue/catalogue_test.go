@@ -1,0 +1,197 @@
+package catalogue
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+type part struct {
+	Count uint64  `json:"count" filter:"-"`
+	Mean  float64 `json:"mean" filter:",main" doc:"mean $"`
+	P50   uint64  `json:"p50" known:"Exact" doc:"median of the $"`
+	Exact bool    `json:"exact" filter:"-"`
+}
+
+type ends struct {
+	Src netip.Addr `json:"src" doc:"source$"`
+	Dst netip.Addr `json:"dst" doc:"destination$"`
+	_   struct{}   `filter:"addr,any=src+dst" doc:"either$"`
+}
+
+type ownTime struct{ time.Time }
+
+type item struct {
+	ID string `json:"id" filter:",alias=name" doc:"the id" table:"ID,wide"`
+	ends
+	Outer   *ends     `json:"outer,omitempty" filter:",only=src" doc:" outside"`
+	Inner   *ends     `json:"inner" filter:"in" doc:" inside"`
+	Wait    *part     `json:"wait_ns" filter:",alias=delay" doc:"wait"`
+	Depth   *part     `json:"depth" filter:"queue,is=mean" doc:"depth"`
+	LastNs  int64     `json:"last_ns" doc:"the last"`
+	Node    *uint32   `json:"node" kind:"node" table:"NODE"`
+	Bytes   uint64    `json:"bytes" kind:"size" table:"BYTES"`
+	At      ownTime   `json:"at"`
+	Ports   []uint32  `json:"ports" filter:"port,many"`
+	Names   []string  `json:"names"`
+	Protos  uint8     `json:"proto" choice:"protocol"`
+	Hidden  **uint8   `json:"hidden" filter:"-"`
+	Nothing chan bool `json:"-"`
+	own     int
+}
+
+// TestOf compares what the tags of a type say with what the package comment promises.
+func TestOf(t *testing.T) {
+	var got []string
+	for _, f := range Of(reflect.TypeFor[item]()) {
+		got = append(got, fmt.Sprintf("%s %d %s %v %v %v | %s | %+v",
+			f.Name, f.Kind, f.Filter.Name, f.Filter.Aliases, f.Filter.Many, f.Filter.Any, f.Doc, f.Table))
+	}
+	want := []string{
+		"id 10 id [name] false [] | the id | {Title:ID Wide:true Right:false}",
+		"src 8 src [] false [] | source | {Title: Wide:false Right:false}",
+		"dst 8 dst [] false [] | destination | {Title: Wide:false Right:false}",
+		" 0 addr [] false [src dst] | either | {Title: Wide:false Right:false}",
+		"outer.src 8 outer.src [] false [] | source outside | {Title: Wide:false Right:false}",
+		"outer.dst 8  [] false [] | destination outside | {Title: Wide:false Right:false}",
+		"inner.src 8 in.src [] false [] | source inside | {Title: Wide:false Right:false}",
+		"inner.dst 8 in.dst [] false [] | destination inside | {Title: Wide:false Right:false}",
+		" 0 in.addr [] false [in.src in.dst] | either inside | {Title: Wide:false Right:false}",
+		"wait_ns.count 4  [] false [] |  | {Title: Wide:false Right:false}",
+		"wait_ns.mean 4 wait.mean [wait delay] false [] | mean wait | {Title: Wide:false Right:false}",
+		"wait_ns.p50 4 wait.p50 [] false [] | median of the wait | {Title: Wide:false Right:false}",
+		"wait_ns.exact 11  [] false [] |  | {Title: Wide:false Right:false}",
+		"depth.count 1  [] false [] |  | {Title: Wide:false Right:false}",
+		"depth.mean 2 queue [] false [] | mean depth | {Title: Wide:false Right:false}",
+		"depth.p50 1  [] false [] | median of the depth | {Title: Wide:false Right:false}",
+		"depth.exact 11  [] false [] |  | {Title: Wide:false Right:false}",
+		"last_ns 4 last [last_ns] false [] | the last | {Title: Wide:false Right:false}",
+		"node 13 node [] false [] |  | {Title:NODE Wide:false Right:false}",
+		"bytes 5 bytes [] false [] |  | {Title:BYTES Wide:false Right:true}",
+		"at 7 at [] false [] |  | {Title: Wide:false Right:false}",
+		"ports 1 port [] true [] |  | {Title: Wide:false Right:false}",
+		"names 0  [] false [] |  | {Title: Wide:false Right:false}",
+		"proto 12 proto [] false [] |  | {Title: Wide:false Right:false}",
+		"hidden 1  [] false [] |  | {Title: Wide:false Right:false}",
+	}
+	if text := strings.Join(got, "\n"); text != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// at returns a field of item.
+func at(t *testing.T, name string) *Field {
+	for _, f := range Of(reflect.TypeFor[item]()) {
+		if f.Name == name {
+			return &f
+		}
+	}
+	t.Fatalf("no field %s", name)
+	return nil
+}
+
+// TestPointer follows the ways to fields: through embedded structs and pointers, to what is not known and what is.
+func TestPointer(t *testing.T) {
+	node, hidden := uint32(3), uint8(9)
+	second := &hidden
+	full := item{
+		ID: "a", ends: ends{Dst: netip.MustParseAddr("10.0.0.1")}, Inner: &ends{Dst: netip.MustParseAddr("10.0.0.2")},
+		Wait: &part{Mean: 0.5, P50: 7}, Depth: &part{P50: 8, Exact: true}, Node: &node, At: ownTime{time.Unix(5, 0)}, Protos: 17,
+		Hidden: &second, own: 1,
+	}
+	if p := Pointer[item, netip.Addr](at(t, "dst"))(&full); p != &full.Dst {
+		t.Errorf("dst: %p, want %p", p, &full.Dst)
+	}
+	if p := Pointer[item, netip.Addr](at(t, "inner.dst"))(&full); p != &full.Inner.Dst {
+		t.Errorf("inner.dst: %p, want %p", p, &full.Inner.Dst)
+	}
+	if p := Pointer[item, netip.Addr](at(t, "outer.dst"))(&full); p != nil {
+		t.Errorf("outer.dst: %p of nothing", p)
+	}
+	if p := Pointer[item, uint64](at(t, "wait_ns.p50"))(&full); p != nil {
+		t.Errorf("wait_ns.p50: %d, which is not known", *p)
+	}
+	if p := Pointer[item, uint64](at(t, "depth.p50"))(&full); p == nil || *p != 8 {
+		t.Errorf("depth.p50: %v, want 8", p)
+	}
+	if p := Pointer[item, uint32](at(t, "node"))(&full); p != &node {
+		t.Errorf("node: %p, want %p", p, &node)
+	}
+	if p := Pointer[item, time.Time](at(t, "at"))(&full); !p.Equal(time.Unix(5, 0)) {
+		t.Errorf("at: %v", p)
+	}
+	if p := Pointer[item, uint8](at(t, "hidden"))(&full); p != &hidden {
+		t.Errorf("hidden: %p, want %p", p, &hidden)
+	}
+	for _, f := range Of(reflect.TypeFor[item]()) {
+		if f.Name == "" {
+			continue
+		}
+		if v := f.Value(&full); v.IsValid() && v.Type() != f.Type {
+			t.Errorf("%s is a %v, want %v", f.Name, v.Type(), f.Type)
+		}
+		if v := f.Value(&item{}); v.IsValid() && strings.Contains(f.Name, ".") {
+			t.Errorf("%s of nothing is %v", f.Name, v)
+		}
+	}
+	for name, wrong := range map[string]func(){
+		"type of the field": func() { Pointer[item, uint32](at(t, "bytes")) },
+		"type of the item":  func() { Pointer[part, uint64](at(t, "bytes")) },
+	} {
+		if panicked(wrong) == "" {
+			t.Errorf("another %s: no panic", name)
+		}
+	}
+}
+
+func panicked(f func()) (why string) {
+	defer func() {
+		if r := recover(); r != nil {
+			why = fmt.Sprint(r)
+		}
+	}()
+	f()
+	return ""
+}
+
+// TestBadTags: what a tag cannot say is found when the program begins.
+func TestBadTags(t *testing.T) {
+	for want, of := range map[string]reflect.Type{
+		"A: no name in the tag json": reflect.TypeFor[struct{ A int }](),
+		`A: option "aliases=b" does not exist`: reflect.TypeFor[struct {
+			A int `json:"a" filter:",aliases=b"`
+		}](),
+		`A: option "alias" does not exist`: reflect.TypeFor[struct {
+			A int `json:"a" filter:",alias"`
+		}](),
+		`A: option "tall" does not exist`: reflect.TypeFor[struct {
+			A int `json:"a" table:"A,tall"`
+		}](),
+		`A: kind "speed" does not exist`: reflect.TypeFor[struct {
+			A int `json:"a" kind:"speed"`
+		}](),
+		"A: kind size of a string": reflect.TypeFor[struct {
+			A string `json:"a" kind:"size"`
+		}](),
+		"A: there is no field B": reflect.TypeFor[struct {
+			A int `json:"a" known:"B"`
+		}](),
+		"A: known cannot be a []int": reflect.TypeFor[struct {
+			A int   `json:"a" known:"B"`
+			B []int `json:"b"`
+		}](),
+		"A: many values of a int": reflect.TypeFor[struct {
+			A int `json:"a" filter:",many"`
+		}](),
+		"_: a field _ needs a name and any= in the tag filter": reflect.TypeFor[struct {
+			_ int `filter:"a"`
+		}](),
+	} {
+		if why := panicked(func() { Of(of) }); !strings.HasSuffix(why, want) {
+			t.Errorf("got %q, want %s", why, want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// A Field is what the tags of an item say of one of its fields, or of a member of an object in it.
+type Field struct {
+	Name   string       // in the API: "residence_ns.mean"; empty if it is in filters only
+	Type   reflect.Type // no pointer
+	Kind   Kind
+	Unit   string
+	Doc    string
+	Choice string // name of its list of choices
+
+	Filter Filter
+	Table  Table
+
+	of   reflect.Type // the item
+	path []step
+}
+
+// A Filter is how filters see a field. Its Name is empty if they do not.
+type Filter struct {
+	Name    string
+	Aliases []string
+	NameOf  string
+	Many    bool
+	Any     []string
+}
+
+// A Table is how tables of the command line show a field. Its Title is empty if they do not.
+type Table struct {
+	Title string
+	Wide  bool
+	Right bool // aligned: numbers are
+}
+
+// Of returns the fields of a type of items, in their order. It panics on tags that break the rules.
+func Of(item reflect.Type) []Field {
+	r := reader{item: item}
+	r.object(item, holder{})
+	return r.fields
+}
+
+// In is Of for the members of an object that stands for something else there: doc is its doc.
+func In(object reflect.Type, doc string) []Field {
+	r := reader{item: object}
+	r.object(object, holder{doc: doc})
+	return r.fields
+}
+
+// Alone returns a doc for where it is not known what holds the field.
+func Alone(doc string) string {
+	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(doc, " $", " value"), "$", ""))
+}
+
+// A reader collects the fields of an item.
+type reader struct {
+	item   reflect.Type
+	fields []Field
+}
+
+// A holder is the object whose members are read.
+type holder struct {
+	name   string // in front of those of its members, with a dot
+	filter string
+	alias  []string // of its main member
+	only   []string // nil: all
+	hidden bool     // from filters
+	is     bool     // its only member has its name
+	ns     bool
+	doc    string
+	path   []step
+}
+
+func (r *reader) object(of reflect.Type, h holder) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		if err := r.field(of, &f, h); err != nil {
+			panic(fmt.Sprintf("catalogue: %v: %v.%s: %v", r.item, of, f.Name, err))
+		}
+	}
+}
+
+func (r *reader) field(of reflect.Type, f *reflect.StructField, h holder) error {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	options, err := parse(f.Tag.Get("filter"), filterOptions)
+	if err != nil {
+		return err
+	}
+	doc := strings.ReplaceAll(f.Tag.Get("doc"), "$", h.doc)
+	if f.Name == "_" {
+		return r.anyOf(options, doc, h)
+	}
+	if !f.IsExported() && !f.Anonymous || name == "-" {
+		return nil
+	}
+	at, err := stepTo(of, f)
+	if err != nil {
+		return err
+	}
+	path := append(slices.Clip(h.path), at)
+	kind := f.Type
+	for kind.Kind() == reflect.Pointer {
+		kind = kind.Elem()
+	}
+	inner := h
+	inner.path = path
+	if doc != "" {
+		inner.doc = doc
+	}
+	switch {
+	case f.Anonymous && name == "":
+		inner.hidden = h.hidden || options.name == "-"
+		r.object(kind, inner)
+	case isObject(kind):
+		r.object(kind, h.inside(inner, name, options))
+	default:
+		return r.leaf(f, kind, name, doc, options, inner)
+	}
+	return nil
+}
+
+// inside completes what an object is for its members.
+func (h *holder) inside(inner holder, name string, o options) holder {
+	inner.name += name + "."
+	inner.ns = h.ns || isNs(name)
+	inner.hidden = h.hidden || o.name == "-" || h.only != nil && !slices.Contains(h.only, name)
+	inner.only, inner.is = o.list["only"], false
+	if is := o.list["is"]; is != nil {
+		inner.only, inner.is = is, true
+	}
+	if o.set["inline"] {
+		return inner
+	}
+	short := o.name
+	if short == "" {
+		short = strings.TrimSuffix(name, "_ns")
+	}
+	inner.alias = append([]string{h.filter + short}, o.list["alias"]...)
+	inner.filter += short + "."
+	return inner
+}
+
+// leaf adds a field that is no object.
+func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc string, o options, h holder) error {
+	field := Field{
+		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"), of: r.item, path: h.path,
+	}
+	if name == "" {
+		return fmt.Errorf("no name in the tag json")
+	}
+	ns := isNs(name)
+	var err error
+	if field.Kind, err = kindOf(kind, f.Tag, ns || h.ns); err != nil {
+		return err
+	}
+	if o.set["many"] {
+		if kind.Kind() != reflect.Slice {
+			return fmt.Errorf("many values of a %v", kind)
+		}
+		if field.Kind, err = kindOf(kind.Elem(), f.Tag, false); err != nil {
+			return err
+		}
+		field.Filter.Many = true
+	}
+	if !h.hidden && o.name != "-" && field.Kind != Other && (h.only == nil || slices.Contains(h.only, name)) {
+		short := o.name
+		if short == "" {
+			short = name
+			if ns && field.Kind == Duration {
+				short = strings.TrimSuffix(name, "_ns")
+				field.Filter.Aliases = []string{h.filter + name}
+			}
+		}
+		switch {
+		case h.is:
+			field.Filter.Name, field.Filter.Aliases = h.alias[0], h.alias[1:]
+		default:
+			field.Filter.Name = h.filter + short
+			if o.set["main"] {
+				field.Filter.Aliases = append(field.Filter.Aliases, h.alias...)
+			}
+			field.Filter.Aliases = append(field.Filter.Aliases, o.list["alias"]...)
+		}
+		if of := o.list["nameof"]; of != nil {
+			field.Filter.NameOf = of[0]
+		}
+	}
+	title, err := parse(f.Tag.Get("table"), tableOptions)
+	if err != nil {
+		return err
+	}
+	right := field.Kind >= Uint && field.Kind <= Rate
+	field.Table = Table{Title: title.name, Wide: title.set["wide"], Right: right && title.name != ""}
+	r.fields = append(r.fields, field)
+	return nil
+}
+
+// anyOf adds a field that stands for others.
+func (r *reader) anyOf(o options, doc string, h holder) error {
+	if o.name == "" || o.list["any"] == nil {
+		return fmt.Errorf("a field _ needs a name and any= in the tag filter")
+	}
+	if h.hidden || h.only != nil {
+		return nil
+	}
+	field := Field{Doc: doc, of: r.item, Filter: Filter{Name: h.filter + o.name, Aliases: o.list["alias"]}}
+	for _, name := range o.list["any"] {
+		field.Filter.Any = append(field.Filter.Any, h.filter+name)
+	}
+	r.fields = append(r.fields, field)
+	return nil
+}
+
+var marshalerType = reflect.TypeFor[json.Marshaler]()
+
+// isObject reports whether JSON has an object for a type.
+func isObject(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != timeType && !t.Implements(textType) && !reflect.PointerTo(t).Implements(marshalerType)
+}
