@@ -7,6 +7,6 @@
 // A Policy never changes, so any number of goroutines may share it, and nothing that it is asked allocates once breaches has
 // grown. Rules are compared with a flow one after the other, some ns each: a flow is judged once for each path that it takes.
 //
-// To add a key of a rule: 1. its value in Rule, 2. its setter in ruleKeys, 3. what it means in Rule.matches or Rule.judge,
-// 4. a case in the tests, 5. a row in docs/reference/policy.md.
+// To add a key of a rule: 1. its field in rule, 2. what it means in rule.matches or rule.judge, 3. a case in the tests,
+// 4. a row in docs/reference/policy.md.
 package policy

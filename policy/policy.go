@@ -3,6 +3,8 @@ package policy
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -17,18 +19,13 @@ type Policy struct {
 
 // A node is a node that is expected.
 type node struct {
-	id    uint32
-	name  string
-	ports []span[uint32] // nil: any
+	ID    *uint32                       `yaml:"id"`
+	Name  string                        `yaml:"name"`
+	Ports conf.List[unit.Range[uint32]] `yaml:"ports"` // nil: any
 }
 
-// A span is a range of numbers, both ends included.
-type span[T uint8 | uint16 | uint32] struct{ low, high T }
-
-func (s span[T]) has(v T) bool { return s.low <= v && v <= s.high }
-
-func contains[T uint8 | uint16 | uint32](list []span[T], v T) bool {
-	return slices.ContainsFunc(list, func(s span[T]) bool { return s.has(v) })
+func contains[T uint8 | uint16 | uint32](list []unit.Range[T], v T) bool {
+	return slices.ContainsFunc(list, func(r unit.Range[T]) bool { return r.Has(v) })
 }
 
 // Judge appends how the path along hops breaks the policy, for packets of flow k with that DSCP. A hop that does not tell
@@ -57,15 +54,15 @@ func (p *Policy) expect(h *telemetry.Hop, breaches []telemetry.Breach) []telemet
 	if n == nil {
 		return append(breaches, breach)
 	}
-	if n.ports == nil {
+	if n.Ports == nil {
 		return breaches
 	}
 	breach.HasPort = true
-	if h.Has&telemetry.HasIngressPort != 0 && !contains(n.ports, h.IngressPort) {
+	if h.Has&telemetry.HasIngressPort != 0 && !contains(n.Ports, h.IngressPort) {
 		breach.Port = h.IngressPort
 		breaches = append(breaches, breach)
 	}
-	if h.Has&telemetry.HasEgressPort != 0 && !contains(n.ports, h.EgressPort) {
+	if h.Has&telemetry.HasEgressPort != 0 && !contains(n.Ports, h.EgressPort) {
 		breach.Port = h.EgressPort
 		breaches = append(breaches, breach)
 	}
@@ -77,7 +74,7 @@ func (p *Policy) RuleName(index int32) string {
 	if index < 0 || int(index) >= len(p.rules) {
 		return ""
 	}
-	return p.rules[index].name
+	return p.rules[index].Name
 }
 
 // Rules returns the number of rules, Nodes that of nodes.
@@ -87,8 +84,8 @@ func (p *Policy) Rules() int { return len(p.rules) }
 func (p *Policy) Names() map[uint32]string {
 	names := map[uint32]string{}
 	for id, n := range p.nodes {
-		if n.name != "" {
-			names[id] = n.name
+		if n.Name != "" {
+			names[id] = n.Name
 		}
 	}
 	return names

@@ -6,11 +6,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/goccy/go-yaml"
-
+	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/internal/conf/conftest"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -198,37 +199,37 @@ func TestBadFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 "line 1: the file is empty, want nodes or rules",
 		"# nothing\n":                      "line 1: the file is empty, want nodes or rules",
-		"nodes: 7\n":                       "line 1: nodes: want keys and values; known keys are id, name, ports",
+		"nodes: 7\n":                       "line 1: nodes: got a single value, want keys and values; known are id, name, ports",
 		"nodes:\n  - {name: a}\n":          "line 2: nodes[0]: want one id",
 		"nodes: []\n":                      "line 1: nodes: the list is empty",
 		"nodes: [{id: 1}, {id: 1}]\n":      "line 1: nodes[1]: node 1 is there twice",
-		"nodes: [{id: 4294967296}]\n":      `line 1: nodes[0].id: got "4294967296", want a number from 0 to 4294967295`,
+		"nodes: [{id: 4294967296}]\n":      `line 1: nodes[0].id: got "4294967296", want a whole number from 0 to 4294967295`,
 		"nodes: [{id: 1, name: 1a}]\n":     `line 1: nodes[0].name: got "1a", want a letter, then letters, digits, '_', '.' and '-'`,
-		"nodes: [{id: 1, ports: [9-3]}]\n": `line 1: nodes[0].ports[0]: got "9-3", want the lower end first`,
+		"nodes: [{id: 1, ports: [9-3]}]\n": `line 1: nodes[0].ports[0]: got "9-3", want the lower end of a range first`,
 		"nodes: [{id: 1, name: a}, {id: 2, name: a}]\n": `line 1: nodes[1]: name "a" is there twice`,
-		"rulez: []\n":                                      `line 1: unknown key "rulez"; known are initial_ttls, nodes, rules, sink_ttl`,
+		"rulez: []\n":                                      `line 1: unknown key "rulez"; did you mean rules?`,
 		"rules:\n  - avoid: [spine9]\n":                    `line 2: rules[0].avoid[0]: got "spine9", which is no name under nodes and no number`,
 		"nodes: [{id: 1}]\nrules:\n  - avoid: [2]\n":       "line 3: rules[0].avoid[0]: node 2 is not under nodes",
-		"rules:\n  - {}\n  - {name: a, src: 10.0.0.1/8}\n": "line 3: rules[1].src: got 10.0.0.1/8, which has bits behind the prefix; want 10.0.0.0/8",
+		"rules:\n  - {}\n  - {name: a, src: 10.0.0.1/8}\n": `line 3: rules[1].src: got "10.0.0.1/8", want 10.0.0.0/8, without bits behind the prefix`,
 		"rules: [{dst: nowhere}]\n":                        `line 1: rules[0].dst: got "nowhere", want an address or a prefix, for example 10.0.0.0/8`,
-		"rules: [{dst: '::ffff:10.0.0.0/104'}]\n":          `line 1: rules[0].dst: got ::ffff:10.0.0.0/104, want it in IPv4 notation`,
+		"rules: [{dst: '::ffff:10.0.0.0/104'}]\n":          `line 1: rules[0].dst: got "::ffff:10.0.0.0/104", want an IPv4 prefix in IPv4 notation`,
 		"rules: [{protocol: tpc}]\n":                       `line 1: rules[0].protocol: got "tpc", want tcp, udp, another protocol or its number`,
-		"rules: [{dscp: 64}]\n":                            `line 1: rules[0].dscp: got "64", want a number from 0 to 63`,
+		"rules: [{dscp: 64}]\n":                            `line 1: rules[0].dscp: got 64, want numbers from 0 to 63`,
 		"rules: [{tunnel: mpls}]\n":                        `line 1: rules[0].tunnel: got "mpls", want none, vxlan, vxlan-gpe, geneve, gre or ip`,
 		"rules: [{paths: ['*']}]\n":                        "line 1: rules[0].paths[0]: want a list",
-		"rules: [{paths: 7}]\n":                            "line 1: rules[0].paths: want a list of paths, each a list of nodes",
+		"rules: [{paths: 7}]\n":                            "line 1: rules[0].paths: want a list",
 		"rules: [{waypoints: ['*']}]\n":                    `line 1: rules[0].waypoints[0]: got "*", which is no name under nodes and no number`,
 		"rules: [{max_hops: 0}]\n":                         "line 1: rules[0].max_hops: want 1 to 255",
 		"rules: [{any_order: maybe}]\n":                    `line 1: rules[0].any_order: got "maybe", want true or false`,
 		"rules: [{name: a}, {name: a}]\n":                  `line 1: rules[1]: name "a" is there twice`,
-		"initial_ttls: [0]\n":                              "line 1: initial_ttls[0]: got 0, want 1 to 255",
+		"initial_ttls: [0]\n":                              "line 1: initial_ttls: got 0, want 1 to 255",
 		"sink_ttl: never\n":                                `line 1: sink_ttl: got "never", want arrival or departure`,
-		"rules: [{avoid: 1}]\n---\nrules: []\n":            "line 2: got a second YAML document, want one",
-		"rules: [{avoid: &a 1}]\n":                         "line 1: want a map, a list or a single value, without tags, anchors and aliases",
-		"rules: [\n":                                       "line 1: sequence end token ']' not found",
-		"rules:\n  - {avoid: 1,\n     avoid: 2}\n":         `line 3: mapping key "avoid" already defined at [2:6]`,
-		"rules: [{avoid: }]\n":                             "line 1: rules[0].avoid: want a single value",
-		"rules: [{name: [a]}]\nsink_ttl: x\n":              "line 2: sink_ttl: got \"x\", want arrival or departure\nline 1: rules[0].name: want a single value",
+		"rules: [{avoid: 1}]\n---\nrules: []\n":            "line 3: a second YAML document, want one",
+		"rules: [{avoid: &a 1}]\n":                         "line 1: rules[0].avoid: want a plain value, without tags, anchors and aliases",
+		"rules: [\n":                                       "line 2: did not find expected node content",
+		"rules:\n  - {avoid: 1,\n     avoid: 2}\n":         "line 3: rules[0].avoid: the key is there twice, first in line 2",
+		"rules: [{avoid: }]\n":                             `line 1: rules[0].avoid[0]: got "", which is no name under nodes and no number`,
+		"rules: [{name: [a]}]\nsink_ttl: x\n":              "line 1: rules[0].name: got a list, want a text",
 	} {
 		_, err := Load([]byte(text))
 		if err == nil || err.Error() != want {
@@ -266,18 +267,45 @@ func TestPolicyPage(t *testing.T) {
 	if p := load(t, example); p.Nodes() < 3 || p.Rules() < 3 {
 		t.Errorf("got %d nodes and %d rules", p.Nodes(), p.Rules())
 	}
-	for key := range ruleKeys(&reader{}, &rule{}) {
-		if !strings.Contains(rest, "`"+key+"`") {
-			t.Errorf("no row for %s", key)
+	for _, key := range conftest.Keys(reflect.TypeFor[file]()) {
+		if name := key.Path[strings.LastIndex(key.Path, ".")+1:]; name != "rules" && !strings.Contains(rest, "`"+name+"`") {
+			t.Errorf("no row for %s", key.Path)
 		}
 	}
+}
+
+func TestMisspeltKeys(t *testing.T) {
+	conftest.Misspell(t, reflect.TypeFor[file](), []string{`
+nodes:
+  - {id: 1, name: a, ports: [1-4, 49]}
+rules:
+  - name: web
+    src: 10.0.0.0/8
+    dst: [10.1.0.0/16, 192.0.2.1]
+    src_port: 1024-65535
+    dst_port: 443
+    protocol: [tcp, 17]
+    dscp: 46
+    tunnel: vxlan
+    tunnel_id: 5000-5009
+    waypoints: [a]
+    any_order: true
+    avoid: [a]
+    paths: [[a, "*"]]
+    max_hops: 3
+initial_ttls: [64, 128]
+sink_ttl: arrival
+`}, func(text []byte) error {
+		_, err := Load(text)
+		return err
+	})
 }
 
 // JSON is YAML, and means the same.
 func TestJSON(t *testing.T) {
 	const text = "nodes: [{id: 1, name: a}, {id: 2}]\nrules: [{name: x, dst_port: 443, avoid: [a]}]\n"
-	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+	var v map[string]any
+	if _, err := (conf.Kind{}).Parse("", []byte(text), &v); err != nil {
 		t.Fatal(err)
 	}
 	b, err := json.Marshal(v)

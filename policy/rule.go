@@ -2,9 +2,10 @@ package policy
 
 import (
 	"math/bits"
-	"net/netip"
 	"slices"
 
+	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,23 +14,29 @@ const maxSteps = 62
 
 // A rule says where the packets of some flows go. What it does not set matches every flow, or allows everything.
 type rule struct {
-	name string
+	Name string `yaml:"name"`
 
-	src, dst         []netip.Prefix
-	srcPort, dstPort []span[uint16]
-	protocol, dscp   []span[uint8]
-	tunnel           *telemetry.Tunnel
-	tunnelID         []span[uint32]
+	Src      conf.List[unit.Prefix]        `yaml:"src"`
+	Dst      conf.List[unit.Prefix]        `yaml:"dst"`
+	SrcPort  conf.List[unit.Range[uint16]] `yaml:"src_port"`
+	DstPort  conf.List[unit.Range[uint16]] `yaml:"dst_port"`
+	Protocol conf.List[protocol]           `yaml:"protocol"`
+	DSCP     conf.List[unit.Range[uint8]]  `yaml:"dscp"`
+	Tunnel   *tunnel                       `yaml:"tunnel"`
+	TunnelID conf.List[unit.Range[uint32]] `yaml:"tunnel_id"`
 
-	waypoints []step
-	anyOrder  bool
-	avoid     []uint32
-	paths     [][]step
-	maxHops   int // 0: any
+	Waypoints list[step]        `yaml:"waypoints"`
+	AnyOrder  bool              `yaml:"any_order"`
+	Avoid     conf.List[string] `yaml:"avoid"`
+	Paths     list[list[step]]  `yaml:"paths"`
+	MaxHops   *uint8            `yaml:"max_hops"` // nil: any
+
+	avoid []uint32 // the nodes that Avoid names
 }
 
 // A step is a place on a path: one of some nodes, or any number of nodes.
 type step struct {
+	names []string // as the file calls nodes
 	nodes []uint32
 	many  bool
 }
@@ -40,18 +47,18 @@ func (s *step) at(h *telemetry.Hop) bool {
 }
 
 func (r *rule) matches(k *telemetry.FlowKey, dscp uint8) bool {
-	return (r.protocol == nil || contains(r.protocol, k.Protocol)) &&
-		(r.dstPort == nil || contains(r.dstPort, k.DstPort)) &&
-		(r.srcPort == nil || contains(r.srcPort, k.SrcPort)) &&
-		(r.dscp == nil || contains(r.dscp, dscp)) &&
-		(r.tunnel == nil || *r.tunnel == k.Tunnel) &&
-		(r.tunnelID == nil || k.Tunnel != telemetry.TunnelNone && contains(r.tunnelID, k.TunnelID)) &&
-		(r.dst == nil || holds(r.dst, k.Dst)) && (r.src == nil || holds(r.src, k.Src))
+	return (r.Protocol == nil || slices.Contains(r.Protocol, protocol(k.Protocol))) &&
+		(r.DstPort == nil || contains(r.DstPort, k.DstPort)) &&
+		(r.SrcPort == nil || contains(r.SrcPort, k.SrcPort)) &&
+		(r.DSCP == nil || contains(r.DSCP, dscp)) &&
+		(r.Tunnel == nil || telemetry.Tunnel(*r.Tunnel) == k.Tunnel) &&
+		(r.TunnelID == nil || k.Tunnel != telemetry.TunnelNone && contains(r.TunnelID, k.TunnelID)) &&
+		(r.Dst == nil || holds(r.Dst, k.Dst)) && (r.Src == nil || holds(r.Src, k.Src))
 }
 
-func holds(prefixes []netip.Prefix, a telemetry.Addr) bool {
+func holds(prefixes []unit.Prefix, a telemetry.Addr) bool {
 	ip := a.IP()
-	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return slices.ContainsFunc(prefixes, func(p unit.Prefix) bool { return p.Contains(ip) })
 }
 
 // judge appends how a path breaks the rule.
@@ -66,19 +73,20 @@ func (r *rule) judge(index int32, hops []telemetry.Hop, ended bool, breaches []t
 			}
 		}
 	}
-	if r.maxHops > 0 && len(hops) > r.maxHops {
-		breach.Why, breach.Node, breach.NoNode = telemetry.TooManyHops, hops[r.maxHops].NodeID, hops[r.maxHops].Has&telemetry.HasNode == 0
+	if r.MaxHops != nil && len(hops) > int(*r.MaxHops) {
+		first := &hops[*r.MaxHops]
+		breach.Why, breach.Node, breach.NoNode = telemetry.TooManyHops, first.NodeID, first.Has&telemetry.HasNode == 0
 		breaches = append(breaches, breach)
 	}
-	if len(r.paths) > 0 && len(hops) > 0 {
+	if len(r.Paths) > 0 && len(hops) > 0 {
 		if i := r.leaves(hops, ended); i >= 0 {
 			breach.Why, breach.Node, breach.NoNode = telemetry.OffPath, hops[i].NodeID, hops[i].Has&telemetry.HasNode == 0
 			breaches = append(breaches, breach)
 		}
 	}
-	if len(r.waypoints) > 0 && ended {
+	if len(r.Waypoints) > 0 && ended {
 		if missed := r.missed(hops); missed >= 0 {
-			breaches = append(breaches, telemetry.Breach{Kind: telemetry.EventWaypointMissed, Rule: index, Node: r.waypoints[missed].nodes[0]})
+			breaches = append(breaches, telemetry.Breach{Kind: telemetry.EventWaypointMissed, Rule: index, Node: r.Waypoints[missed].nodes[0]})
 		}
 	}
 	return breaches
@@ -86,18 +94,18 @@ func (r *rule) judge(index int32, hops []telemetry.Hop, ended bool, breaches []t
 
 // missed returns the first waypoint that a path does not pass, or not in its place, and -1 if there is none.
 func (r *rule) missed(hops []telemetry.Hop) int {
-	if r.anyOrder {
-		return slices.IndexFunc(r.waypoints, func(w step) bool {
+	if r.AnyOrder {
+		return slices.IndexFunc(r.Waypoints, func(w step) bool {
 			return !slices.ContainsFunc(hops, func(h telemetry.Hop) bool { return w.at(&h) })
 		})
 	}
 	next := 0
 	for i := range hops {
-		if next < len(r.waypoints) && r.waypoints[next].at(&hops[i]) {
+		if next < len(r.Waypoints) && r.Waypoints[next].at(&hops[i]) {
 			next++
 		}
 	}
-	if next == len(r.waypoints) {
+	if next == len(r.Waypoints) {
 		return -1
 	}
 	return next
@@ -106,7 +114,7 @@ func (r *rule) missed(hops []telemetry.Hop) int {
 // leaves returns the hop at which a path leaves the last of the allowed paths, and -1 if it is one of them.
 func (r *rule) leaves(hops []telemetry.Hop, ended bool) int {
 	furthest := 0
-	for _, path := range r.paths {
+	for _, path := range r.Paths {
 		i := follow(path, hops, ended)
 		if i < 0 {
 			return -1

@@ -96,6 +96,19 @@ func (k *FlowKey) String() string {
 	return text
 }
 
+// ParseProtocol reads a name that ProtocolName returns, or a number.
+func ParseProtocol(text string) (protocol uint8, ok bool) {
+	if n, err := strconv.ParseUint(text, 0, 8); err == nil {
+		return uint8(n), true
+	}
+	for n := range 256 {
+		if ProtocolName(uint8(n)) == text {
+			return uint8(n), true
+		}
+	}
+	return 0, false
+}
+
 // ProtocolName returns the usual name of an IP protocol number, or the number.
 func ProtocolName(protocol uint8) string {
 	switch protocol {

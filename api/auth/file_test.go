@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/internal/conf/conftest"
 )
 
 const sum = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -41,28 +43,28 @@ func TestParseTokensRefuses(t *testing.T) {
 		many += entry(fmt.Sprint("t", i), "read", fmt.Sprintf("%064x", i), "")
 	}
 	for text, want := range map[string]string{
-		"tokens:\n" + entry("a", "root", sum, ""):                                        `role: got "root"`,
+		"tokens:\n" + entry("a", "root", sum, ""):                                        "role: got \"root\", want read",
 		"tokens:\n" + entry("a", "nobody", sum, ""):                                      `role: got "nobody"`,
-		"tokens:\n" + entry("a", "", sum, ""):                                            `role: got ""`,
+		"tokens:\n" + entry("a", "", sum, ""):                                            "line 2: tokens[0].role: ",
 		"tokens:\n" + entry("", "read", sum, ""):                                         "name: got",
 		"tokens:\n" + entry("'a b'", "read", sum, ""):                                    "name: got",
 		"tokens:\n" + entry("a", "read", sum[:62], ""):                                   "want 64 hexadecimal digits",
 		"tokens:\n" + entry("a", "read", "wb_secret", ""):                                "want 64 hexadecimal digits",
-		"tokens:\n" + entry("a", "read", sum, ", expires: tomorrow"):                     "expires: got",
-		"tokens:\n" + entry("a", "read", sum, ", expire: '2026-11-21T09:00:00Z'"):        "expire",
+		"tokens:\n" + entry("a", "read", sum, ", expires: tomorrow"):                     "line 2: tokens[0].expires: want a time such as",
+		"tokens:\n" + entry("a", "read", sum, ", expire: '2026-11-21T09:00:00Z'"):        `line 2: tokens[0]: unknown key "expire"; did you mean expires?`,
 		"tokens:\n" + entry("a", "read", sum, "") + entry("b", "admin", sum, ""):         "twice",
 		"tokens:\n" + entry("a", "read", sum, "") + entry("a", "admin", sum[1:]+"0", ""): "twice",
-		"token: []":                          "token",
-		"tokens: {}":                         "",
-		"tokens: 7":                          "",
-		"a: [":                               "",
-		"tokens: []\n---\ntokens: []":        "more than one",
-		"- &a [*a]":                          "",
-		many:                                 "at most 1000",
-		strings.Repeat("#", maxTokensFile+1): "longer",
+		"token: []":                   "token",
+		"tokens: {}":                  "",
+		"tokens: 7":                   "",
+		"a: [":                        "",
+		"tokens: []\n---\ntokens: []": "line 3: a second YAML document",
+		"- &a [*a]":                   "",
+		many:                          "at most 1000",
+		strings.Repeat("#", 1<<20+1):  "too large",
 	} {
 		tokens, err := ParseTokens([]byte(text))
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%.200q: got %v, %v; want one line with %q", text, tokens, err, want)
 		}
 	}
@@ -113,6 +115,14 @@ func TestWriteTokens(t *testing.T) {
 	if err := WriteTokens(filepath.Join(dir, "none", "tokens.yaml"), want); err == nil {
 		t.Error("wrote into a directory that is not there")
 	}
+}
+
+func TestMisspeltKeys(t *testing.T) {
+	text := "tokens:\n- name: a\n  role: read\n  sha256: " + sum + "\n  created: 2026-11-21T09:00:00Z\n  expires: 2027-11-21T09:00:00Z\n"
+	conftest.Misspell(t, reflect.TypeFor[tokensFile](), []string{text}, func(text []byte) error {
+		_, err := ParseTokens(text)
+		return err
+	})
 }
 
 // Whatever a file says, it is read or refused; what is read can be written and read again.

@@ -37,7 +37,7 @@ func (d Digest) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString
 func (d *Digest) UnmarshalText(text []byte) error {
 	b, err := hex.DecodeString(string(text))
 	if err != nil || len(b) != len(d) {
-		return fmt.Errorf("sha256: got %d characters, want %d hexadecimal digits", len(text), 2*len(d))
+		return fmt.Errorf("got %d characters, want %d hexadecimal digits", len(text), 2*len(d))
 	}
 	copy(d[:], b)
 	return nil
@@ -45,11 +45,11 @@ func (d *Digest) UnmarshalText(text []byte) error {
 
 // A Token is what is kept of a token.
 type Token struct {
-	Name    string
-	Role    Role
-	SHA256  Digest
-	Created time.Time
-	Expires time.Time // zero: never
+	Name    string    `yaml:"name"`
+	Role    Role      `yaml:"role"`
+	SHA256  Digest    `yaml:"sha256"`
+	Created time.Time `yaml:"created,omitempty"`
+	Expires time.Time `yaml:"expires,omitempty"` // zero: never
 }
 
 // Valid reports whether the token has not expired.

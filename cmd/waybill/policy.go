@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/policy"
 )
 
@@ -62,7 +63,7 @@ func readPolicy(name string) (*policy.Policy, error) {
 	}
 	p, err := policy.Load(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, conf.InFile(name, err)
 	}
 	return p, nil
 }
