@@ -240,7 +240,7 @@ func checkBuildUp(t *testing.T, g *Burst, queue []QueueSample) {
 // Compared with what the emulated network knows: with a sample of every packet all bursts are found, and nothing of them is
 // wrong; also if half of the samples came to another instance. With one packet in ten, flows are named of which one was seen.
 func TestBurstAccuracy(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("everything runs in one goroutine: the race detector would only make this take minutes")
 	}
 	var mu sync.Mutex

@@ -13,7 +13,7 @@ import (
 // With nodes and a collector as they are without a configuration, each burst that overflowed its queue is found, with all packets that
 // were dropped, however often it came before, and none is made up. A minute of the scenario has one.
 func TestBurstsThatOverflow(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	const minutes = 3

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // burstScript turns text into the samples of one queue (node 1, port 2, queue 0) that drains at 1 Gbit/s, in the order in which the
@@ -471,7 +473,7 @@ func TestBurstsOpen(t *testing.T) {
 }
 
 func TestBurstsNoAllocs(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("the race detector changes what is allocated")
 	}
 	samples, lengthNs := quietSamples(64)

@@ -62,7 +62,7 @@ func TestWrongChecksums(t *testing.T) {
 		{"always", "", 1, 0, 1, false},
 		{"always some postcards", "mode: xd\n", 2, 0, 10, false},
 	} {
-		if raceDetector && c.name != "some" {
+		if test.RaceDetector && c.name != "some" {
 			continue // races do not depend on it
 		}
 		e := emulation{duration: 2e9, shards: 2, nodes: everyPacket + c.mode}
@@ -94,7 +94,7 @@ func TestWrongChecksums(t *testing.T) {
 
 // The same for checksums of TCP, of those that are looked at.
 func TestWrongL4Checksums(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("races do not depend on it")
 	}
 	for _, c := range []struct {

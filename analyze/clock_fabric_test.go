@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // A trueClock is by how much the clock of a switch is wrong.
@@ -187,7 +188,7 @@ func (c *clockTrial) atLeast(what string, right, all int, share float64) {
 
 // What is said of clocks is true: offsets and delays within their uncertainty, drifts within 10 % or 100 ppb.
 func TestClocksAgainstFabric(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("a fabric runs in one goroutine: the race detector would only make this take half a minute")
 	}
 	for _, trial := range []struct {

@@ -11,12 +11,11 @@ import (
 // maxBelow is how many exporters with losses a Completeness names.
 const maxBelow = 8
 
-// Completeness says which share of the reports arrived that the tables rest on: those since the process began, without what went
-// by before it received. Datagrams
-// without a readable header are of no exporter.
-func (c *Collector) Completeness() telemetry.Completeness {
+// Completeness says which share of the reports of exporters arrived: of those since the process began, without what went by
+// before it received. Datagrams without a readable header are of no exporter. names are those of nodes.
+func Completeness(exporters []*Exporters, names map[uint32]string) telemetry.Completeness {
 	a := telemetry.Completeness{Below: []telemetry.NodeArrival{}}
-	for _, e := range c.Exporters {
+	for _, e := range exporters {
 		e.mu.Lock()
 		if began := e.ledger.beganNs; began != 0 && (a.Since.IsZero() || began < a.Since.UnixNano()) {
 			a.Since = time.Unix(0, began).UTC()
@@ -24,7 +23,7 @@ func (c *Collector) Completeness() telemetry.Completeness {
 		for _, x := range e.accounts {
 			n := x.counts().minus(x.origin).corrected()
 			switch {
-			case !x.key.header || n.received == 0:
+			case !x.key.Header || n.received == 0:
 				continue
 			case x.lossKnown() != lossIsKnown:
 				a.Unknown++
@@ -36,10 +35,10 @@ func (c *Collector) Completeness() telemetry.Completeness {
 			a.Lost += lost
 			if lost > 0 {
 				a.Lossy++
-				below := telemetry.NodeArrival{Source: x.key.source, Ratio: float64(n.sent-lost) / float64(n.sent), Sent: n.sent, Lost: lost}
-				below.Node, _, _ = x.key.answer()
+				below := telemetry.NodeArrival{Source: x.key.Source, Ratio: float64(n.sent-lost) / float64(n.sent), Sent: n.sent, Lost: lost}
+				below.Node, _, _ = x.key.Describe()
 				if below.Node != nil {
-					below.Name = c.Names[*below.Node]
+					below.Name = names[*below.Node]
 				}
 				a.Below = append(a.Below, below)
 			}
@@ -51,7 +50,7 @@ func (c *Collector) Completeness() telemetry.Completeness {
 		a.Ratio = &ratio
 	}
 	slices.SortFunc(a.Below, func(x, y telemetry.NodeArrival) int {
-		return cmp.Or(cmp.Compare(x.Ratio, y.Ratio), cmp.Compare(y.Lost, x.Lost), x.Source.Compare(y.Source), cmp.Compare(portOf(x.Node), portOf(y.Node)))
+		return cmp.Or(cmp.Compare(x.Ratio, y.Ratio), cmp.Compare(y.Lost, x.Lost), x.Source.Compare(y.Source), cmp.Compare(nodeOrder(x.Node), nodeOrder(y.Node)))
 	})
 	a.Below = slices.Clip(a.Below[:min(maxBelow, len(a.Below))])
 	return a

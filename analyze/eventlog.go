@@ -24,15 +24,15 @@ type eventKey struct {
 	toPort   uint32
 	rule     int32 // of a policy, counted from 1
 	unnamed  bool  // it is not known which node
-	exporter exporterKey
+	exporter telemetry.ExporterKey
 }
 
 // id is the identity of an event with that key that starts then; it is the same in every run.
 func (k *eventKey) id(startNs int64) string {
 	h := fnv.New64a()
 	var b [32]byte
-	b[0], b[1], b[2], b[3] = byte(k.kind), k.queue, k.reason, k.exporter.hwID
-	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.node} {
+	b[0], b[1], b[2], b[3] = byte(k.kind), k.queue, k.reason, k.exporter.HWID
+	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.Node} {
 		binary.BigEndian.PutUint32(b[4+4*i:], v)
 	}
 	if k.unnamed {
@@ -40,7 +40,7 @@ func (k *eventKey) id(startNs int64) string {
 	}
 	binary.BigEndian.PutUint64(b[24:], uint64(startNs))
 	h.Write(b[:])
-	h.Write([]byte(k.exporter.source.String()))
+	h.Write([]byte(k.exporter.Source.String()))
 	if k.rule != 0 {
 		fmt.Fprint(h, k.rule)
 	}

@@ -23,7 +23,7 @@ func TestAcknowledge(t *testing.T) {
 		t.Errorf("the second got %+v", e.Acknowledged)
 	}
 	l.end(storm(1), 2*second)
-	_, l = overRestart(t, newLedgerRig(), l, 3*second, 4*second)
+	l = logOverRestart(t, l, 4*second)
 	var acknowledged []string
 	list, _ := l.Events(nil, 10)
 	for _, e := range list {

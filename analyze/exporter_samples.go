@@ -8,15 +8,6 @@ import (
 // maxSamples bounds the samples of all exporters of a receiver, 2 KiB each.
 const maxSamples = 256
 
-// errorNumbers are the numbers of error codes.
-var errorNumbers = func() map[string]uint8 {
-	numbers := map[string]uint8{}
-	for n := wire.Error(1); n < wire.NumErrors; n++ {
-		numbers[n.Error()] = uint8(n)
-	}
-	return numbers
-}()
-
 // sampled is the first datagram that broke a rule in some way.
 type sampled map[wire.Error]telemetry.Hex
 

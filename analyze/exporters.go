@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"net/netip"
 	"sync"
 	"time"
 
@@ -17,12 +16,12 @@ type Exporters struct {
 	socket   uint32     // its number, see NewLedger
 	max      int
 	accounts []*exporter
-	entries  map[exporterKey]*exporter // an account may have two keys, see entry
-	overflow uint64                    // datagrams
-	unplaced uint64                    // reports in them
-	received uint64                    // datagrams, those of overflow too
-	reports  uint64                    // in them
-	repeated uint64                    // of these, reports of datagrams that came again
+	entries  map[telemetry.ExporterKey]*exporter // an account may have two keys, see entry
+	overflow uint64                              // datagrams
+	unplaced uint64                              // reports in them
+	received uint64                              // datagrams, those of overflow too
+	reports  uint64                              // in them
+	repeated uint64                              // of these, reports of datagrams that came again
 	ledger   ledgerRows
 
 	samples   int    // of datagrams that break rules
@@ -30,26 +29,17 @@ type Exporters struct {
 
 	// Exporters that were met last, each in the place that its node id says: most datagrams need no look into the map.
 	recent [recentExporters]struct {
-		key exporterKey
+		key telemetry.ExporterKey
 		*exporter
 	}
 }
 
 const recentExporters = 64
 
-type exporterKey struct {
-	source  netip.Addr
-	node    uint32
-	hwID    uint8
-	version telemetry.Version
-	hasNode bool
-	header  bool // the datagram had a readable header; without it only the source is known
-}
-
 type exporter struct {
 	sequence
 	number             uint32 // of the account, from 1 on
-	key                exporterKey
+	key                telemetry.ExporterKey
 	first, last        int64
 	received, reports  uint64
 	damaged, malformed uint64
@@ -72,7 +62,7 @@ type badCounts struct{ damaged, malformed [wire.NumErrors]uint64 }
 
 // NewExporters returns an empty account for at most limit exporters.
 func NewExporters(limit int) *Exporters {
-	return &Exporters{max: limit, entries: map[exporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
+	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
 }
 
 // Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account of each,
@@ -86,11 +76,11 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 	for i := range headers {
 		h := &headers[i]
 		e.reports += uint64(h.Reports)
-		key := exporterKey{source: h.Source, node: h.NodeID, hwID: h.HWID, version: h.Version, hasNode: h.HasNodeID, header: h.Dialect != ""}
-		if !key.header {
-			key = exporterKey{source: h.Source}
+		key := telemetry.ExporterKey{Source: h.Source, Node: h.NodeID, HWID: h.HWID, Version: h.Version, HasNode: h.HasNodeID, Header: h.Dialect != ""}
+		if !key.Header {
+			key = telemetry.ExporterKey{Source: h.Source}
 		}
-		recent := &e.recent[key.node%recentExporters]
+		recent := &e.recent[key.Node%recentExporters]
 		x := recent.exporter
 		if x == nil || key != recent.key {
 			if x = e.entry(key, h, nowNs); x == nil {
@@ -141,14 +131,14 @@ func (x *exporter) broke(h *telemetry.Header) {
 // A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5 §3.2).
 // So those without a node belong to the first node of that source and hardware id, and the other way round. A second node
 // of the same source has an account of its own.
-func (e *Exporters) entry(key exporterKey, h *telemetry.Header, nowNs int64) *exporter {
+func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs int64) *exporter {
 	if x := e.entries[key]; x != nil {
 		return x
 	}
 	nodeless := key
-	if key.version == telemetry.Version05 && key.header {
-		nodeless.node, nodeless.hasNode = 0, false
-		if x := e.entries[nodeless]; x != nil && !x.key.hasNode {
+	if key.Version == telemetry.Version05 && key.Header {
+		nodeless.Node, nodeless.HasNode = 0, false
+		if x := e.entries[nodeless]; x != nil && !x.key.HasNode {
 			x.key = key
 			e.entries[key] = x
 			return x
@@ -158,7 +148,7 @@ func (e *Exporters) entry(key exporterKey, h *telemetry.Header, nowNs int64) *ex
 		return nil
 	}
 	x := &exporter{key: key, first: nowNs, dialect: h.Dialect, sequence: sequence{bits: uint8(h.Version.SequenceBits())}}
-	x.nodeless = key.version == telemetry.Version05 && key.header && e.entries[nodeless] == nil
+	x.nodeless = key.Version == telemetry.Version05 && key.Header && e.entries[nodeless] == nil
 	e.place(x)
 	return x
 }
@@ -170,16 +160,9 @@ func (e *Exporters) place(x *exporter) {
 	e.entries[x.key] = x
 	if x.nodeless {
 		key := x.key
-		key.node, key.hasNode = 0, false
+		key.Node, key.HasNode = 0, false
 		e.entries[key] = x
 	}
-}
-
-// Overflow returns the number of datagrams of exporters that found no place.
-func (e *Exporters) Overflow() uint64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.overflow
 }
 
 // Snapshot appends the state of all exporters to list.
@@ -189,13 +172,13 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	for _, x := range e.accounts {
 		n := x.counts().corrected()
 		a := telemetry.Exporter{
-			Source: x.key.source, Dialect: x.dialect,
+			Source: x.key.Source, Dialect: x.dialect,
 			First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
 			Received: x.received, Reports: x.reports,
 			Reordered: n.reordered, Duplicate: n.duplicate, Restarted: n.restarted,
 			Malformed: map[string]uint64{}, Damaged: map[string]uint64{}, Samples: x.samples.answer(),
 		}
-		a.Node, a.HWID, a.Version = x.key.answer()
+		a.Node, a.HWID, a.Version = x.key.Describe()
 		if x.bad != nil {
 			a.Malformed, a.Damaged = reasons(&x.bad.malformed), reasons(&x.bad.damaged)
 		}
@@ -210,17 +193,45 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	return list
 }
 
-// answer returns node, hardware id and version as far as the reports say.
-func (k *exporterKey) answer() (node *uint32, hwID *uint8, version string) {
-	if k.hasNode {
-		id := k.node
-		node = &id
+// A Total is what the account of an exporter says.
+type Total struct {
+	Key               telemetry.ExporterKey
+	Received, Reports uint64 // datagrams, and reports in them
+	Lost              uint64 // as far as LossKnown
+	Restarted         uint64
+	LossKnown         bool
+}
+
+// Totals appends the total of every account to list. The place of an account does not change.
+func (e *Exporters) Totals(list []Total) []Total {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, x := range e.accounts {
+		n := Total{
+			Key: x.key, Received: x.received, Reports: x.reports, Restarted: x.counts().corrected().restarted,
+			LossKnown: x.lossKnown() == lossIsKnown,
+		}
+		if n.LossKnown {
+			n.Lost = x.lost()
+		}
+		list = append(list, n)
 	}
-	if k.header {
-		hw := k.hwID
-		hwID, version = &hw, k.version.String()
-	}
-	return node, hwID, version
+	return list
+}
+
+// ExporterCounters are totals of Exporters.
+type ExporterCounters struct {
+	Exporters       int
+	Overflow        uint64 // datagrams of exporters that found no place
+	SamplesOverflow uint64 // datagrams that break rules, for which there was no place
+	IntervalsEarly  uint64 // intervals of one exporter each, that were dropped before their time
+}
+
+// Counters returns totals.
+func (e *Exporters) Counters() ExporterCounters {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return ExporterCounters{len(e.accounts), e.overflow, e.unsampled, e.ledger.early}
 }
 
 const lossIsKnown = "yes"

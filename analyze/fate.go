@@ -95,11 +95,11 @@ func (s *shardFates) of(r *telemetry.Report) *fate {
 	return &s.batch[0]
 }
 
-// place counts a report that is in f.
-func (s *shardFates) place(f *flow, r *telemetry.Report) {
+// place counts a report that is in a flow with these reporters.
+func (s *shardFates) place(l *reporters, r *telemetry.Report) {
 	of := s.of(r)
 	of.placed++
-	if r.Account != 0 && !f.reporters.note(s.socket<<16|r.Account) {
+	if r.Account != 0 && !l.note(s.socket<<16|r.Account) {
 		of.crowded++
 	}
 }
@@ -110,8 +110,8 @@ func (s *shardFates) happened(id uint32) *fate {
 }
 
 // evict counts the reports of a flow that gives way.
-func (s *shardFates) evict(f *flow) {
-	for _, r := range f.reporters {
+func (s *shardFates) evict(l *reporters) {
+	for _, r := range l {
 		if r.id != 0 {
 			s.happened(r.id).evicted += uint64(r.reports)
 		}
@@ -191,13 +191,13 @@ func (c *reportCounts) add(l *reporters) {
 }
 
 // giveFlow counts the reports of a flow that are handed over for the store, and begins anew.
-func (s *shardFates) giveFlow(f *flow) {
-	for _, r := range f.reporters {
+func (s *shardFates) giveFlow(l *reporters) {
+	for _, r := range l {
 		if r.id != 0 {
 			s.happened(r.id).given += uint64(r.reports)
 		}
 	}
-	f.reporters = reporters{}
+	*l = reporters{}
 }
 
 // give counts the reports of flows that gave way before they could be handed over.

@@ -38,7 +38,7 @@ func (p *pile) settle() {
 func TestFateInStore(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 4))
-		rig := newLedgerRig()
+		rig := newLedgerRig(100)
 		config := DefaultConfig()
 		config.MaxFlows = 300
 		shards := []*Shard{NewShard(config), NewShard(config)}
@@ -66,7 +66,7 @@ func TestFateInStore(t *testing.T) {
 		}
 		for step := range 20_000 {
 			node := uint32(r.IntN(8))
-			h := []telemetry.Header{header(telemetry.Version20, node, next[node])}
+			h := []telemetry.Header{headerOf(telemetry.Version20, node, next[node])}
 			next[node]++
 			sent[node]++
 			var batch telemetry.Batch
@@ -99,7 +99,7 @@ func TestFateInStore(t *testing.T) {
 
 // What a flow counted that gave way when there was no room for its record is evicted, and never given.
 func TestFateEvictedBetweenLooks(t *testing.T) {
-	rig := newLedgerRig()
+	rig := newLedgerRig(100)
 	config := DefaultConfig()
 	config.MaxFlows = 256
 	shard := NewShard(config)
@@ -110,7 +110,7 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 		for range 2 { // the guard lets it in with its second report
 			var batch telemetry.Batch
 			batch.Add(&telemetry.Report{Flags: telemetry.HasFlow, Flow: telemetry.FlowKey{SrcPort: uint16(i), DstPort: uint16(i >> 16)}})
-			h := []telemetry.Header{header(telemetry.Version20, 7, uint32(reports))}
+			h := []telemetry.Header{headerOf(telemetry.Version20, 7, uint32(reports))}
 			batch.Attribute(rig.e.Observe(h, 1001*second), h)
 			shard.Process(&batch, 1001*second)
 			reports++
@@ -131,13 +131,13 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 
 // A flow tells five exporters apart. What comes of others is in the flow, and counted as not followed.
 func TestFateOfManyExporters(t *testing.T) {
-	rig := newLedgerRig()
+	rig := newLedgerRig(100)
 	shard := NewShard(DefaultConfig())
 	rig.collector.Shards = []*Shard{shard}
 	for i := range uint32(70) {
 		var batch telemetry.Batch
 		batch.Add(&telemetry.Report{Flags: telemetry.HasFlow})
-		h := []telemetry.Header{header(telemetry.Version20, i%7, i/7)}
+		h := []telemetry.Header{headerOf(telemetry.Version20, i%7, i/7)}
 		batch.Attribute(rig.e.Observe(h, 1000*second), h)
 		shard.Process(&batch, 1000*second)
 	}
@@ -154,13 +154,13 @@ func TestFateOfManyExporters(t *testing.T) {
 
 // Reports of an interval that is closed when the tables get them are told of there.
 func TestFateOfClosedInterval(t *testing.T) {
-	rig := newLedgerRig()
+	rig := newLedgerRig(100)
 	shard := NewShard(DefaultConfig())
 	rig.collector.Shards = []*Shard{shard}
 	var late [12]telemetry.Batch
 	for i := range late { // one for each of twelve intervals, more than a shard tells apart
 		late[i].Add(&telemetry.Report{Flags: telemetry.HasFlow})
-		h := []telemetry.Header{header(telemetry.Version20, 7, uint32(i))}
+		h := []telemetry.Header{headerOf(telemetry.Version20, 7, uint32(i))}
 		late[i].Attribute(rig.e.Observe(h, int64(100+10*i)*second), h)
 	}
 	waiting := func() (list []uint64) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // A flood makes reports of stacks of three hops. Flows below some number are real, the others spoofed.
@@ -48,7 +49,7 @@ func (f *flood) flush(s *Shard, nowNs int64) {
 // offer of a flow is kept, evicted or rejected, no packet of a heavy flow is missing, and flows that begin in the flood get in.
 func TestGuardKeepsRealFlows(t *testing.T) {
 	spoofedFlows := uint64(10_000_000)
-	if raceDetector || testing.Short() {
+	if test.RaceDetector || testing.Short() {
 		spoofedFlows = 1_000_000
 	}
 	const (

@@ -19,7 +19,7 @@ type Intervals struct {
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
 	links     map[linkKey]carried                 // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
-	exporters map[*exporter]givenExporter
+	exporters []Cursor // by their place in the collector
 	drops     map[dropPlace]uint64
 	dropsTo   map[dropToward]uint64
 	events    map[string]seenEvent
@@ -53,7 +53,7 @@ const flowsAtOnce = 8192
 func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
-		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{}, exporters: map[*exporter]givenExporter{},
+		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},
 		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
@@ -64,6 +64,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		s.mu.Unlock()
 		v.shards = append(v.shards, p)
 	}
+	v.exporters = make([]Cursor, len(c.Exporters))
 	v.noteExporters()
 	c.kept = &v.kept
 	c.Timing.giveDelays()

@@ -125,7 +125,7 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
 				batch.Flows = s.flowIntervals(batch.Flows, f, place)
 				reports.add(&f.reporters)
-				s.fates.giveFlow(f)
+				s.fates.giveFlow(&f.reporters)
 			}
 		}
 		done := end == s.flows.count

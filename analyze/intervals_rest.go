@@ -49,35 +49,8 @@ type dropToward struct {
 
 // exportersSince adds what exporters sent since the last look, and what was lost of it, and notes it as given if it is.
 func (v *Intervals) exportersSince(batch *telemetry.Intervals, startNs int64, give bool) {
-	for _, e := range v.collector.Exporters {
-		e.mu.Lock()
-		for _, x := range e.accounts {
-			now, before := givenExporter{x.counts().corrected(), 0}, v.exporters[x]
-			known := x.lossKnown()
-			if known == lossIsKnown {
-				now.lost = x.lost()
-			}
-			n := now.minus(before.counts)
-			if give {
-				v.exporters[x] = now
-			}
-			if n.received == 0 {
-				continue
-			}
-			r := telemetry.ExporterInterval{
-				StartNs: startNs, Source: x.key.source, Node: x.key.node, HWID: x.key.hwID, HasNode: x.key.hasNode, HasHWID: x.key.header,
-				Dialect: x.dialect, LossKnown: known, Received: n.received, Reports: n.reports, Lost: int64(now.lost - before.lost),
-				Reordered: int64(n.reordered), Restarted: int64(n.restarted), Malformed: n.malformed, Damaged: n.damaged,
-			}
-			if known == lossIsKnown { // else nothing tells of duplicates either
-				r.Duplicate = int64(n.duplicate)
-			}
-			if x.key.header {
-				r.Version = x.key.version.String()
-			}
-			batch.Exporters = append(batch.Exporters, r)
-		}
-		e.mu.Unlock()
+	for i, e := range v.collector.Exporters {
+		batch.Exporters = e.AppendSince(batch.Exporters, &v.exporters[i], startNs, give)
 	}
 }
 
@@ -85,12 +58,6 @@ func (v *Intervals) exportersSince(batch *telemetry.Intervals, startNs int64, gi
 // before this one.
 func (v *Intervals) noteExporters() {
 	v.exportersSince(&telemetry.Intervals{}, 0, true)
-}
-
-// A givenExporter is what was given of an exporter.
-type givenExporter struct {
-	counts
-	lost uint64
 }
 
 // A seenEvent is what was given of an event.

@@ -16,8 +16,10 @@ import (
 // An interval is IntervalNs long, by the time of arrival. Once it is closed it does not change: a number of it that arrives
 // later counts as late in a later one. The last hour is kept, or less if there are more exporters than there is room for.
 type Ledger struct {
-	collector *Collector
+	exporters []*Exporters
 	sockets   []LedgerSocket
+	names     map[uint32]string
+	tables    Tables
 
 	mu    sync.Mutex // held before the lock of Exporters
 	drops []dropReading
@@ -41,12 +43,24 @@ type dropReading struct {
 // maxGaps bounds the list of times without a collector; the oldest are forgotten.
 const maxGaps = 100
 
-// NewLedger returns the ledger of a collector, whose Exporters are complete; sockets has one for each of them.
-func NewLedger(c *Collector, sockets []LedgerSocket) *Ledger {
-	for i, e := range c.Exporters {
+// Tables is what holds the reports that the exporters sent.
+type Tables interface {
+	// TakeDispositions appends what was found out about reports since the last call. What is reported later of a report comes
+	// first: so nothing is said of reports that nobody knows of yet.
+	TakeDispositions(list []accountFate) []accountFate
+	// Stored reports whether what the tables count goes to a store.
+	Stored() bool
+	// TableLoss returns what became of the reports that the tables got, without Reports, Repeated and Waiting.
+	TableLoss() telemetry.TableLoss
+}
+
+// NewLedger returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of nodes. Both
+// may be nil, and must not change.
+func NewLedger(exporters []*Exporters, sockets []LedgerSocket, names map[uint32]string, tables Tables) *Ledger {
+	for i, e := range exporters {
 		e.socket = uint32(i)
 	}
-	return &Ledger{collector: c, sockets: sockets, drops: make([]dropReading, len(c.Exporters))}
+	return &Ledger{exporters: exporters, sockets: sockets, names: names, tables: tables, drops: make([]dropReading, len(exporters))}
 }
 
 // Tick closes the intervals that are over at nowNs. Call it some times a second.
@@ -54,7 +68,7 @@ func (l *Ledger) Tick(nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.settle()
-	for i, e := range l.collector.Exporters {
+	for i, e := range l.exporters {
 		e.mu.Lock()
 		e.turn(nowNs)
 		rows := e.ledger.sockets
@@ -111,9 +125,9 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 	a := LossAnswer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
 	span := lossSpan{LossQuery: q, startNs: nowNs}
 	l.settle()
-	span.stores = l.collector.kept != nil
-	a.Tables = l.tables()
-	for i, e := range l.collector.Exporters {
+	span.stores = l.tables.Stored()
+	a.Tables = l.tableLoss()
+	for i, e := range l.exporters {
 		n, known := l.readDrops(i)
 		e.mu.Lock()
 		e.turn(nowNs)
@@ -124,7 +138,7 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 		for _, x := range span.exporters(e) {
 			x.Socket = i
 			if x.Node != nil {
-				x.Name = l.collector.Names[*x.Node]
+				x.Name = l.names[*x.Node]
 			}
 			x.KernelDrops = dropsOf(&socket)
 			if q.Match == nil || q.Match(&x) {
@@ -148,23 +162,17 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 		a.Until = time.Unix(0, max(min(span.endNs, nowNs), span.startNs)).UTC()
 	}
 	slices.SortStableFunc(a.Exporters, func(a, b telemetry.Loss) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(nodeOrder(a.Node), nodeOrder(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
 	})
 	return a
 }
 
-// settle lets the accounts know what became of reports. The order is against that in which reports go: so nothing is told of
-// reports that nobody knows of yet.
+// settle lets the accounts know what became of reports.
 func (l *Ledger) settle() {
-	l.fates = l.collector.kept.take(l.fates[:0])
-	for _, s := range l.collector.Shards {
-		s.mu.Lock()
-		l.fates = s.fates.take(l.fates)
-		s.mu.Unlock()
-	}
+	l.fates = l.tables.TakeDispositions(l.fates[:0])
 	for i := range l.fates {
 		f := &l.fates[i]
-		e := l.collector.Exporters[f.socket]
+		e := l.exporters[f.socket]
 		e.mu.Lock()
 		e.settle(f)
 		e.mu.Unlock()
@@ -181,14 +189,10 @@ func dropsOf(s *telemetry.SocketLoss) *uint64 {
 	return &n
 }
 
-// tables says what became of the reports that were received since the tables began.
-func (l *Ledger) tables() telemetry.TableLoss {
-	n := l.collector.Counters() // before the exporters: a report is counted there first
-	t := telemetry.TableLoss{
-		Stored: n.Reports, DropsUnplaced: n.DropsOverflow, Flowless: n.Flowless,
-		FlowsEvicted: n.FlowsEvicted, PathsEvicted: n.PathsEvicted, JoinsCut: n.JoinEarly,
-	}
-	for _, e := range l.collector.Exporters {
+// tableLoss says what became of the reports that were received since the tables began.
+func (l *Ledger) tableLoss() telemetry.TableLoss {
+	t := l.tables.TableLoss() // before the exporters: a report is counted there first
+	for _, e := range l.exporters {
 		e.mu.Lock()
 		t.Reports += e.reports
 		t.Repeated += e.repeated
@@ -196,4 +200,12 @@ func (l *Ledger) tables() telemetry.TableLoss {
 	}
 	t.Waiting = t.Reports - min(t.Stored+t.Repeated, t.Reports)
 	return t
+}
+
+// nodeOrder makes a number that may be unknown comparable.
+func nodeOrder(p *uint32) int64 {
+	if p == nil {
+		return -1
+	}
+	return int64(*p)
 }

@@ -104,11 +104,11 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		if sum == nil {
 			continue
 		}
-		a := telemetry.Loss{Source: x.key.source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
+		a := telemetry.Loss{Source: x.key.Source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
 		if !sum.known && a.LossKnown == lossIsKnown {
 			a.LossKnown = "no: its sequence numbers did not count in some of these intervals"
 		}
-		a.Node, a.HWID, a.Version = x.key.answer()
+		a.Node, a.HWID, a.Version = x.key.Describe()
 		list = append(list, a)
 	}
 	return list

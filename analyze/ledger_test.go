@@ -21,24 +21,30 @@ func header(version telemetry.Version, node, sequence uint32) telemetry.Header {
 	}
 }
 
-// A ledgerRig is a ledger of one socket.
-type ledgerRig struct {
+// noTables are tables that get no reports.
+type noTables struct{}
+
+func (noTables) TakeDispositions(list []accountFate) []accountFate { return list }
+func (noTables) Stored() bool                                      { return false }
+func (noTables) TableLoss() telemetry.TableLoss                    { return telemetry.TableLoss{} }
+
+// A socketRig is a ledger of one socket.
+type socketRig struct {
 	*Ledger
 	e     *Exporters
 	drops uint64
 }
 
-func newLedgerRig() *ledgerRig {
-	r := &ledgerRig{e: NewExporters(100)}
-	collector := &Collector{Exporters: []*Exporters{r.e}, Names: map[uint32]string{7: "leaf7"}}
-	r.Ledger = NewLedger(collector, []LedgerSocket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}})
+func newSocketRig() *socketRig {
+	r := &socketRig{e: NewExporters(100)}
+	r.Ledger = NewLedger([]*Exporters{r.e}, []LedgerSocket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}}, map[uint32]string{7: "leaf7"}, noTables{})
 	return r
 }
 
-func (r *ledgerRig) observe(nowNs int64, headers ...telemetry.Header) { r.e.Observe(headers, nowNs) }
+func (r *socketRig) observe(nowNs int64, headers ...telemetry.Header) { r.e.Observe(headers, nowNs) }
 
 // check holds the sums of an answer against each other, and returns them for the one exporter that it has.
-func (r *ledgerRig) check(t *testing.T, nowNs int64) telemetry.Loss {
+func (r *socketRig) check(t *testing.T, nowNs int64) telemetry.Loss {
 	t.Helper()
 	a := r.Loss(LossQuery{Intervals: true}, nowNs)
 	if len(a.Exporters) != 1 {
@@ -104,7 +110,7 @@ func TestLedgerConserves(t *testing.T) {
 		if seed%2 == 0 {
 			next = (mask - 500) & mask // it wraps
 		}
-		rig := newLedgerRig()
+		rig := newSocketRig()
 		nowNs := 1000 * second
 		var sent, lost, duplicate, restarted, reports uint64
 		var closed []telemetry.LossInterval
@@ -179,7 +185,7 @@ func TestLedgerConserves(t *testing.T) {
 
 // A number that arrives after its interval was closed corrects the sum, and not the interval.
 func TestLedgerLate(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	r.observe(100*second, header(telemetry.Version20, 7, 10), header(telemetry.Version20, 7, 13))
 	r.observe(109*second, header(telemetry.Version20, 7, 11)) // in time
 	r.observe(111*second, header(telemetry.Version20, 7, 12), header(telemetry.Version20, 7, 15), header(telemetry.Version20, 7, 12))
@@ -207,7 +213,7 @@ func TestLedgerLate(t *testing.T) {
 
 // Old datagrams that are sent once more change no interval, and make no loss.
 func TestLedgerReplay(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	for n := range uint32(5000) {
 		r.observe(100*second, header(telemetry.Version20, 7, 100000+n))
 	}
@@ -228,7 +234,7 @@ func TestLedgerReplay(t *testing.T) {
 
 // Where numbers do not count, everything that rests on them is unknown, in intervals too.
 func TestLedgerUnknown(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	for range 5 {
 		r.observe(100*second, header(telemetry.Version20, 7, 1))
 	}
@@ -246,14 +252,14 @@ func TestLedgerUnknown(t *testing.T) {
 			t.Errorf("interval of exporter %d: %s", i, got)
 		}
 	}
-	if c := r.collector.Completeness(); c.Unknown != 2 || c.Ratio != nil {
+	if c := Completeness(r.exporters, r.names); c.Unknown != 2 || c.Ratio != nil {
 		t.Errorf("completeness: %+v", c)
 	}
 }
 
 // What the kernel drops is among the lost of the exporter of the socket, if there is one only.
 func TestLedgerKernelDrops(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	r.observe(100*second, header(telemetry.Version20, 7, 1))
 	r.drops = 3
 	r.observe(105*second, header(telemetry.Version20, 7, 5))
@@ -278,7 +284,7 @@ func TestLedgerKernelDrops(t *testing.T) {
 
 // In version 0.5 some reports name their node and others do not, but all are counted together (TR 0.5 §3.2).
 func TestLedgerNodeNotInEachReport(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	for n := range uint32(100) {
 		h := header(telemetry.Version05, 7, n)
 		if n%3 != 1 {
@@ -293,14 +299,14 @@ func TestLedgerNodeNotInEachReport(t *testing.T) {
 		t.Errorf("node %v: %s", x.Node, lossText(&x.LossCount))
 	}
 	r.observe(101*second, header(telemetry.Version05, 8, 55)) // a second switch behind the same address
-	if n := r.collector.Counters().Exporters; n != 2 {
+	if n := r.e.Counters().Exporters; n != 2 {
 		t.Errorf("%d exporters, want 2", n)
 	}
 }
 
 // What does not fit gives way, the oldest first, and is counted.
 func TestLedgerIsBounded(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	r.e.ledger.max = 50
 	for i := range int64(400) {
 		r.observe((100+10*i)*second, header(telemetry.Version20, 7, uint32(i)), header(telemetry.Version20, 8, uint32(i)))
@@ -321,148 +327,9 @@ func TestLedgerIsBounded(t *testing.T) {
 	}
 }
 
-// traffic is what the exporters of a ledgerRig send: anything.
-type traffic struct {
-	*rand.Rand
-	next [8]uint32 // sequence number of each node
-	// nodes has the exporter of each report that was not repeated, by source port of the flow, in order.
-	nodes map[uint16][]uint32
-}
-
-// datagrams makes some, with their reports in the batch.
-func (g *traffic) datagrams(headers []telemetry.Header, batch *telemetry.Batch) (reports uint64) {
-	batch.Reset()
-	for i := range headers {
-		node := uint32(g.IntN(8))
-		number := g.next[node]
-		g.next[node]++
-		switch g.IntN(40) {
-		case 0:
-			g.next[node] += uint32(g.IntN(3))
-		case 1:
-			number -= uint32(g.IntN(4000)) // again
-		case 2:
-			g.next[node] = 0
-		}
-		h := header(telemetry.Version10, node, number)
-		h.Reports = 1 + g.IntN(2)
-		if g.IntN(50) == 0 {
-			h.Outcome, h.Reason, h.Reports = telemetry.Malformed, wire.ErrTruncatedFixedHeader, 0
-		}
-		for range h.Reports {
-			r := telemetry.Report{NodeID: node}
-			switch {
-			case g.IntN(10) == 0:
-				r.Flags = telemetry.DropSummary
-			case g.IntN(10) > 0:
-				r.Flags = telemetry.HasFlow
-				r.Flow.SrcPort = uint16(min(g.ExpFloat64()*60, 60_000)) // few have many reports, and of many nodes
-			}
-			batch.Add(&r)
-		}
-		reports += uint64(h.Reports)
-		headers[i] = h
-	}
-	return reports
-}
-
-// sent takes note of the reports that are not repeated.
-func (g *traffic) sent(batch *telemetry.Batch) {
-	for i := range batch.Reports {
-		if r := &batch.Reports[i]; r.Is(telemetry.HasFlow) {
-			g.nodes[r.Flow.SrcPort] = append(g.nodes[r.Flow.SrcPort], r.NodeID)
-		}
-	}
-}
-
-// held is how many reports of each node are in the flows of a collector: the latest ones of each flow, as many as it counts.
-func (g *traffic) held(c *Collector) (held [8]uint64) {
-	flows, _ := c.Flows(FlowFilter{Limit: 1 << 20})
-	for _, f := range flows {
-		nodes := g.nodes[f.SrcPort]
-		for _, node := range nodes[len(nodes)-int(f.Reports):] {
-			held[node]++
-		}
-	}
-	return held
-}
-
-// At every moment of any traffic each stage has all that the one before it left, for each exporter, each interval and the whole.
-func TestLedgerSumsAtEveryMoment(t *testing.T) {
-	g := &traffic{Rand: rand.New(rand.NewPCG(3, 14)), nodes: map[uint16][]uint32{}}
-	rig := newLedgerRig()
-	rig.e.max = 5 // some find no place
-	config := DefaultConfig()
-	config.MaxFlows = 100 // some are kept out, some give way
-	shard := NewShard(config)
-	rig.collector.Shards = []*Shard{shard}
-	var batch telemetry.Batch
-	nowNs, total := 1000*second, uint64(0)
-	var evicted, keptOut uint64
-	for step := range 20_000 {
-		var headers [3]telemetry.Header
-		total += g.datagrams(headers[:], &batch)
-		origin := rig.e.Observe(headers[:], nowNs)
-		waiting := rig.tables().Waiting
-		batch.Attribute(origin, headers[:])
-		if waiting != uint64(len(batch.Reports)) {
-			t.Fatalf("step %d: %d reports wait, want %d", step, waiting, len(batch.Reports))
-		}
-		g.sent(&batch)
-		if g.IntN(4) == 0 { // its interval may be over when the tables get it
-			rig.Tick(nowNs + g.Int64N(12*second))
-		}
-		shard.Process(&batch, nowNs)
-		nowNs += g.Int64N(second / 20)
-		if step%100 > 0 {
-			continue
-		}
-		a := rig.Loss(LossQuery{Intervals: true}, nowNs)
-		received, reports, repeated := a.Sockets[0].Unplaced, a.Sockets[0].UnplacedReports, uint64(0)
-		want := g.held(rig.collector)
-		for _, x := range a.Exporters {
-			if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate || x.Received != x.Decoded+sumOf(x.Damaged)+sumOf(x.Malformed) || x.Repeated > x.Reports {
-				t.Fatalf("step %d: %s", step, lossText(&x.LossCount))
-			}
-			f := x.Fate
-			if f.Reports != x.Reports || f.Repeated != x.Repeated || f.Waiting != 0 || f.Reports != f.Repeated+f.Flowless+f.KeptOut+f.InFlows ||
-				f.InFlows != *f.Held+f.Unfollowed+f.Evicted || f.Stored != nil || f.Queued != nil {
-				t.Fatalf("step %d: fate of %d reports: %+v, held %d", step, x.Reports, f, *f.Held)
-			}
-			if f.Unfollowed == 0 && *f.Held != want[*x.Node] {
-				t.Fatalf("step %d: %d reports of node %d are in flows, want %d", step, *f.Held, *x.Node, want[*x.Node])
-			}
-			evicted, keptOut = max(evicted, f.Evicted), max(keptOut, f.KeptOut)
-			received, reports, repeated = received+x.Received, reports+x.Reports, repeated+x.Repeated
-			var rows telemetry.ReportFate
-			for _, i := range x.Intervals {
-				if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate || i.Repeated > i.Reports {
-					t.Fatalf("step %d, interval: %s", step, lossText(&i.LossCount))
-				}
-				f := i.Fate
-				if f.Reports != i.Reports || f.Repeated != i.Repeated || f.Reports != f.Repeated+f.Waiting+f.Flowless+f.KeptOut+f.InFlows || f.Waiting != 0 {
-					t.Fatalf("step %d, interval from %v with %d reports: %+v", step, i.Start, i.Reports, f)
-				}
-				rows.Reports, rows.Repeated, rows.Flowless = rows.Reports+f.Reports, rows.Repeated+f.Repeated, rows.Flowless+f.Flowless
-				rows.KeptOut, rows.InFlows = rows.KeptOut+f.KeptOut, rows.InFlows+f.InFlows
-				rows.Unfollowed, rows.Evicted = rows.Unfollowed+f.Unfollowed, rows.Evicted+f.Evicted
-			}
-			if rows.Held = f.Held; rows != *f {
-				t.Fatalf("step %d: the intervals have %+v, all time %+v", step, rows, f)
-			}
-		}
-		if n := a.Tables; received != a.Sockets[0].Received || reports != total || n.Reports != total || n.Repeated != repeated || n.Stored+n.Repeated != total {
-			t.Fatalf("step %d: received %d, reports %d of %d, repeated %d: %+v %+v", step, received, reports, total, repeated, a.Sockets[0], n)
-		}
-	}
-	if n := rig.tables(); n.Repeated < 500 || evicted < 100 || keptOut < 50 {
-		t.Errorf("%d were repeated, %d evicted, %d kept out: this tests little", n.Repeated, evicted, keptOut)
-	}
-}
-
 // A clock that is set makes intervals longer or shorter, and loses nothing.
 func TestLedgerClockIsSet(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	for i, at := range []int64{10000, 10001, 2000, 2001, 2011, 50000, 50001} {
 		r.observe(at*second, header(telemetry.Version20, 7, uint32(2*i)))
 	}
@@ -474,8 +341,7 @@ func TestLedgerClockIsSet(t *testing.T) {
 // Each socket has a ledger of its own: a copy of the reports that goes to another one is sent, arrives and is lost once more.
 func TestLedgerTwoSockets(t *testing.T) {
 	one, two := NewExporters(10), NewExporters(10)
-	c := &Collector{Exporters: []*Exporters{one, two}}
-	l := NewLedger(c, []LedgerSocket{{Address: "[::]:8555"}, {Address: "[::]:8556"}})
+	l := NewLedger([]*Exporters{one, two}, []LedgerSocket{{Address: "[::]:8555"}, {Address: "[::]:8556"}}, nil, noTables{})
 	for n := range uint32(100) {
 		h := []telemetry.Header{header(telemetry.Version20, 7, n)}
 		if n%10 != 5 {
@@ -494,20 +360,20 @@ func TestLedgerTwoSockets(t *testing.T) {
 			t.Errorf("socket %d: %s", x.Socket, lossText(&x.LossCount))
 		}
 	}
-	if got := c.Completeness(); got.Sent != 200 || got.Lost != 14 || got.Lossy != 2 {
+	if got := Completeness(l.exporters, nil); got.Sent != 200 || got.Lost != 14 || got.Lossy != 2 {
 		t.Errorf("completeness: %+v", got)
 	}
 }
 
 func TestCompleteness(t *testing.T) {
-	r := newLedgerRig()
+	r := newSocketRig()
 	for n := range uint32(100) {
 		if n%10 != 5 {
 			r.observe(100*second, header(telemetry.Version20, 7, n))
 		}
 		r.observe(100*second, header(telemetry.Version20, 8, n))
 	}
-	c := r.collector.Completeness()
+	c := Completeness(r.exporters, r.names)
 	if c.Sent != 200 || c.Lost != 10 || *c.Ratio != 0.95 || c.Lossy != 1 || c.Unknown != 0 || c.Since.UnixNano() != 100*second {
 		t.Errorf("got %+v", c)
 	}
@@ -515,3 +381,4 @@ func TestCompleteness(t *testing.T) {
 		t.Errorf("below: %+v", c.Below)
 	}
 }
+

@@ -95,7 +95,7 @@ func firstDifference(got, want string) string {
 func TestTwoCollectorsAddUp(t *testing.T) {
 	for name, nodes := range map[string]string{"demo": everyPacket, "blackhole": postcards, "polarisation": everyPacket, "clock-skew": everyPacket} {
 		t.Run(name, func(t *testing.T) {
-			if raceDetector && name != "blackhole" {
+			if test.RaceDetector && name != "blackhole" {
 				t.Skip("races do not depend on the scenario")
 			}
 			e := emulation{shards: 1, nodes: nodes}
@@ -202,7 +202,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	}
 	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
 	v = collector()
-	ledger := NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	ledger := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
 	v.play(shuffled)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -223,7 +223,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		}
 	}
 	v = collector()
-	ledger = NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	ledger = NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
 	v.play(replayed)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -244,7 +244,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		t.Errorf("replayed: paths: %s", firstDifference(got, wantPaths))
 	}
 	// Two old ones by chance in order could be of another sender, and are let through.
-	if got := ledger.tables(); got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
+	if got := ledger.Loss(LossQuery{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
 		t.Errorf("%d came again, tables: %+v", again, got)
 	}
 	if again < 100 {
@@ -302,7 +302,7 @@ func TestRebootAndYear(t *testing.T) {
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
 	v := collector()
-	ledger := NewLedger(&v.Collector, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}})
+	ledger := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
 	downNs, upNs := v.start+3500*millisecond, v.start+4000*millisecond
 	var kept []sentReport
@@ -345,7 +345,7 @@ func TestRebootAndYear(t *testing.T) {
 	}
 	for _, x := range ledger.Loss(LossQuery{}, v.next).Exporters {
 		if *x.Lost != 0 || *x.Node == spine && *x.Arrived != sent || *x.Duplicate != 0 {
-			t.Errorf("node %d: %s, want %d arrived", *x.Node, lossText(&x.LossCount), sent)
+			t.Errorf("node %d: %s, want %d arrived", *x.Node, lossLine(&x.LossCount), sent)
 		}
 	}
 	for _, l := range v.Links() {

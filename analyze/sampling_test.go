@@ -8,12 +8,13 @@ import (
 
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody told
 // have no estimate.
 func TestEstimates(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
 	}
 	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t, "steady")

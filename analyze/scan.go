@@ -24,7 +24,7 @@ type Scanner struct {
 	cuts               map[dropEnd]int64    // ports whose link is down, by what they dropped: the latest scan that says so
 	drops              map[dropPlace]uint64 // at the last scan
 	storms             map[eventKey]dropStorm
-	exporters          map[*exporter]exporterCount
+	exporters          [][]exporterCount // by their place in the collector, and by account
 
 	active  map[uint32]uint64     // node: packets since the last scan
 	changes map[changeKey]*change // that the last scan found, and wait for this one to see what the old link carries after it
@@ -101,25 +101,9 @@ type dropPlace struct {
 
 // An exporterCount is what the account of an exporter said at the last scan.
 type exporterCount struct {
-	key               exporterKey
-	received, reports uint64
-	lost, restarted   uint64
-	told              uint64 // of lost: those that an event tells of
-	restartsTold      uint64 // of restarted, the same
-	lossKnown         bool
-}
-
-// count adds what the accounts say to counts.
-func (e *Exporters) count(counts map[*exporter]exporterCount) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, x := range e.accounts {
-		n := exporterCount{key: x.key, received: x.received, reports: x.reports, restarted: x.counts().corrected().restarted, lossKnown: x.lossKnown() == lossIsKnown}
-		if n.lossKnown {
-			n.lost = x.lost()
-		}
-		counts[x] = n
-	}
+	Total
+	told         uint64 // of Lost: those that an event tells of
+	restartsTold uint64 // of Restarted, the same
 }
 
 // NewScanner returns a Scanner that looks at c and writes to log.
@@ -129,16 +113,16 @@ func NewScanner(c *Collector, log *EventLog) *Scanner {
 	}
 	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
-		changes: map[changeKey]*change{}, exporters: map[*exporter]exporterCount{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
+		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
 		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
 	for _, e := range c.Exporters {
-		e.count(s.exporters)
-	}
-	for x, n := range s.exporters {
-		n.told, n.restartsTold = n.lost, n.restarted
-		s.exporters[x] = n
+		var counts []exporterCount
+		for _, n := range e.Totals(nil) {
+			counts = append(counts, exporterCount{n, n.Lost, n.Restarted})
+		}
+		s.exporters = append(s.exporters, counts)
 	}
 	for _, x := range c.ExporterList() {
 		for reason, n := range brokenBy(&x) {
@@ -375,16 +359,18 @@ func (s *Scanner) noteChanges(nowNs int64) {
 
 // scanExporters finds lost reports and restarts.
 func (s *Scanner) scanExporters(nowNs int64) {
-	for _, e := range s.collector.Exporters {
-		now := map[*exporter]exporterCount{}
-		e.count(now)
-		for x, n := range now {
-			before := s.exporters[x]
-			n.told = max(before.told, min(before.lost, n.lost)) // what is missing since a moment ago may only be late
-			n.restartsTold = max(before.restartsTold, min(before.restarted, n.restarted))
-			s.exporters[x] = n
-			s.exporter(n.key, before, n, nowNs)
-			s.faults.takeExporter(before, n)
+	for i, e := range s.collector.Exporters {
+		for account, total := range e.Totals(nil) {
+			if account == len(s.exporters[i]) {
+				s.exporters[i] = append(s.exporters[i], exporterCount{})
+			}
+			before := s.exporters[i][account]
+			now := exporterCount{Total: total}
+			now.told = max(before.told, min(before.Lost, total.Lost)) // what is missing since a moment ago may only be late
+			now.restartsTold = max(before.restartsTold, min(before.Restarted, total.Restarted))
+			s.exporters[i][account] = now
+			s.exporter(now.Key, before, now, nowNs)
+			s.faults.takeExporter(before, now)
 		}
 	}
 	for _, x := range s.collector.ExporterList() {
@@ -393,13 +379,13 @@ func (s *Scanner) scanExporters(nowNs int64) {
 }
 
 // exporter notes what happened to the reports of an exporter since the last scan.
-func (s *Scanner) exporter(key exporterKey, before, now exporterCount, nowNs int64) {
+func (s *Scanner) exporter(key telemetry.ExporterKey, before, now exporterCount, nowNs int64) {
 	about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
 		return func(e *telemetry.Event) {
-			e.Severity, e.Source, e.Text = severity, key.source.String(), text
-			if key.hasNode {
-				s.at(e, &station{node: key.node, has: telemetry.HasNode})
-				e.Text = s.name(key.node) + ": " + text
+			e.Severity, e.Source, e.Text = severity, key.Source.String(), text
+			if key.HasNode {
+				s.at(e, &station{node: key.Node, has: telemetry.HasNode})
+				e.Text = s.name(key.Node) + ": " + text
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire"
 )
 
 // A foundNow is what the shards found of one event since the last scan.
@@ -141,20 +142,29 @@ func (s *Scanner) nodeText(at *station) string {
 	return fmt.Sprint(at.node)
 }
 
+// errorNumbers are the numbers of error codes.
+var errorNumbers = func() map[string]uint8 {
+	numbers := map[string]uint8{}
+	for n := wire.Error(1); n < wire.NumErrors; n++ {
+		numbers[n.Error()] = uint8(n)
+	}
+	return numbers
+}()
+
 // A brokenKey is a reason why datagrams of an exporter could not be read, or not in full.
 type brokenKey struct {
-	exporter exporterKey
+	exporter telemetry.ExporterKey
 	version  string
 	reason   string
 }
 
 func brokenKeyOf(x *telemetry.Exporter, reason string) brokenKey {
-	key := exporterKey{source: x.Source}
+	key := telemetry.ExporterKey{Source: x.Source}
 	if x.Node != nil {
-		key.node, key.hasNode = *x.Node, true
+		key.Node, key.HasNode = *x.Node, true
 	}
 	if x.HWID != nil {
-		key.hwID = *x.HWID
+		key.HWID = *x.HWID
 	}
 	return brokenKey{key, x.Version, reason}
 }

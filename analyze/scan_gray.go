@@ -83,21 +83,21 @@ type reportLoss struct {
 // takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many reports
 // as others of the exporter have.
 func (f *faults) takeExporter(before, now exporterCount) {
-	if !now.key.hasNode {
+	if !now.Key.HasNode {
 		return
 	}
-	r := f.reports[now.key.node]
+	r := f.reports[now.Key.Node]
 	if r == nil {
 		r = &reportLoss{}
-		f.reports[now.key.node] = r // as bounded as the table of exporters
+		f.reports[now.Key.Node] = r // as bounded as the table of exporters
 	}
-	if !now.lossKnown {
+	if !now.LossKnown {
 		r.unknown = true
 		return
 	}
-	if now.lost > before.lost {
-		each := (now.reports + now.received - 1) / max(now.received, 1)
-		r.lost += (now.lost - before.lost) * max(each, 1)
+	if now.Lost > before.Lost {
+		each := (now.Reports + now.Received - 1) / max(now.Received, 1)
+		r.lost += (now.Lost - before.Lost) * max(each, 1)
 	}
 }
 

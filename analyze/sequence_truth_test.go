@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // An exporterTruth emulates an exporter, the network behind it and somebody who sends old reports again, and knows what the ledger
@@ -175,7 +177,7 @@ func (e *exporterTruth) run(replay func(*exporterTruth)) {
 // Whatever is lost, reordered, duplicated, restarted and sent again, the ledger is that of the truth.
 func TestSequenceTruth(t *testing.T) {
 	seeds := uint64(60)
-	if raceDetector {
+	if test.RaceDetector {
 		seeds = 4
 	}
 	for name, replay := range replays {

@@ -216,7 +216,7 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
 		f := s.flows.at(place)
 		f.touched = true
-		s.fates.place(f, r)
+		s.fates.place(&f.reporters, r)
 		return f, tag
 	}
 	if !s.admits(r) {
@@ -225,7 +225,7 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	}
 	f := s.flows.insert(&r.Flow, tag, s.forget)
 	f.first = nowNs
-	s.fates.place(f, r)
+	s.fates.place(&f.reporters, r)
 	if r.Flow.Tunnel != telemetry.TunnelNone {
 		s.outer[r.Flow] = r.Outer
 	}
@@ -235,7 +235,7 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 // forget frees what an evicted flow holds elsewhere.
 func (s *Shard) forget(place int, f *flow) {
 	if s.intervals == nil || !s.forgetFlow(place, f) {
-		s.fates.evict(f)
+		s.fates.evict(&f.reporters)
 	}
 	s.release(f)
 }

@@ -435,6 +435,9 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 	return list
 }
 
+// Completeness says which share of the reports arrived that the tables rest on.
+func (c *Collector) Completeness() telemetry.Completeness { return Completeness(c.Exporters, c.Names) }
+
 // Counters are totals for metrics.
 type Counters struct {
 	Reports, Flowless                     uint64
@@ -478,12 +481,35 @@ func (c *Collector) Counters() Counters {
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {
-		e.mu.Lock()
-		n.Exporters += len(e.accounts)
-		n.ExportersOverflow += e.overflow
-		n.SamplesOverflow += e.unsampled
-		n.IntervalsEarly += e.ledger.early
-		e.mu.Unlock()
+		x := e.Counters()
+		n.Exporters += x.Exporters
+		n.ExportersOverflow += x.Overflow
+		n.SamplesOverflow += x.SamplesOverflow
+		n.IntervalsEarly += x.IntervalsEarly
 	}
 	return n
+}
+
+// TakeDispositions appends what became of reports since the last call, for a Ledger: first what the store settled, then what the
+// tables did.
+func (c *Collector) TakeDispositions(list []accountFate) []accountFate {
+	list = c.kept.take(list)
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		list = s.fates.take(list)
+		s.mu.Unlock()
+	}
+	return list
+}
+
+// Stored reports whether what the tables count goes to a store.
+func (c *Collector) Stored() bool { return c.kept != nil }
+
+// TableLoss returns what became of the reports that the tables got.
+func (c *Collector) TableLoss() telemetry.TableLoss {
+	n := c.Counters()
+	return telemetry.TableLoss{
+		Stored: n.Reports, DropsUnplaced: n.DropsOverflow, Flowless: n.Flowless,
+		FlowsEvicted: n.FlowsEvicted, PathsEvicted: n.PathsEvicted, JoinsCut: n.JoinEarly,
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // standbyNetworks have links that carry packets only while another link is down: a ring, and a slow way around.
@@ -47,7 +48,7 @@ faults: [{at: 12s, for: 12s, link_down: {link: [b, c]}}]
 // A link that falls silent because its flows went back to where they were before is not lost, and what stands in for another
 // link does not share packets with it.
 func TestLinksThatStandIn(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
 	}
 	for name, network := range standbyNetworks {

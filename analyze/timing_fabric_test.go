@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // A trueDelay is what packets of a link or a path needed, by a clock that is right.
@@ -94,7 +95,7 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 // Delays of links and paths, and clocks, are what the network knows of them, to within what is stated, although a clock jumps by
 // 3 ms and runs fast from then on.
 func TestDelaysAgainstFabric(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	for _, shards := range []int{1, 3} {
@@ -152,7 +153,7 @@ func TestDelaysAgainstFabric(t *testing.T) {
 
 // Whatever the traffic is, only slow-switch has a latency that is no congestion, and only clock-skew a clock that jumps.
 func TestLatencyAnomaliesAnySeed(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	for _, seed := range seedsOfAnomalies {

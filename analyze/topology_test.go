@@ -21,7 +21,7 @@ func TestTopology(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		for _, mode := range []string{"md", "xd"} {
-			if raceDetector && name != "gray-link" {
+			if test.RaceDetector && name != "gray-link" {
 				continue
 			}
 			t.Run(name+"/"+mode, func(t *testing.T) {

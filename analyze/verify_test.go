@@ -250,7 +250,7 @@ func TestRerouteBreaksPolicy(t *testing.T) {
 
 // What goes wrong in the scenarios that come with Waybill is not for this to find, even with a policy that lists their nodes.
 func TestScenariosKeepPolicy(t *testing.T) {
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
 	}
 	for name, duration := range map[string]time.Duration{

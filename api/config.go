@@ -98,7 +98,7 @@ func (c Config) withDefaults() Config {
 		c.Bursts = analyze.NewBurstLog(0)
 	}
 	if c.Ledger == nil {
-		c.Ledger = analyze.NewLedger(c.Collector, nil)
+		c.Ledger = analyze.NewLedger(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }

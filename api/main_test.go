@@ -139,7 +139,7 @@ func listeners() []Listener {
 // testConfig is a server of collector at a fixed time.
 func testConfig(collector *analyze.Collector) Config {
 	return Config{
-		Ledger:    analyze.NewLedger(collector, []analyze.LedgerSocket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}),
+		Ledger:    analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}, collector.Names, collector),
 		Collector: collector, Listeners: listeners, Version: "v1.2.3", Now: func() time.Time { return begin.Add(time.Minute) },
 		Hosts:  []string{"noc.example"},
 		Logger: slog.New(slog.DiscardHandler),

@@ -105,7 +105,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		return c.save()
 	}
 	now := time.Now()
-	left := c.ledger.Restore(state, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
+	left := state.Restore(c.ledger, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
 		for i, a := range listen {
 			if a == address {
 				return i*perAddress + collect.SocketOf(source, perAddress), true
@@ -123,7 +123,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 // save writes a checkpoint.
 func (c *checkpointer) save() error {
 	now := time.Now()
-	content, err := encodeCheckpoint(c.ledger.State(c.events, now.UnixNano()))
+	content, err := encodeCheckpoint(analyze.StateOf(c.ledger, c.events, now.UnixNano()))
 	if err == nil {
 		err = c.dir.Write(checkpointName, content)
 	}

@@ -208,7 +208,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		s.receivers = append(s.receivers, receiver)
 	}
-	s.ledger = analyze.NewLedger(s.collector, ledgerSockets)
+	s.ledger = analyze.NewLedger(s.collector.Exporters, ledgerSockets, s.collector.Names, s.collector)
 	s.troubles = store.NewTroubles(s.log)
 	if c.Data != "" {
 		if err = s.openData(len(sockets) / len(c.Listen)); err != nil {

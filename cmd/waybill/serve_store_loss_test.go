@@ -31,7 +31,7 @@ func TestLossOfFullStore(t *testing.T) {
 		collector := &analyze.Collector{
 			Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}, Exporters: []*analyze.Exporters{analyze.NewExporters(10)}, Timing: analyze.NewTiming(),
 		}
-		ledger := analyze.NewLedger(collector, []analyze.LedgerSocket{{}})
+		ledger := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{}}, nil, collector)
 		intervals := analyze.NewIntervals(collector, nil, now.UnixNano())
 		points := codepoint.New()
 		points.Compile()

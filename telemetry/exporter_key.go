@@ -1,0 +1,26 @@
+package telemetry
+
+import "net/netip"
+
+// An ExporterKey tells exporters apart: by source address, and by node, subsystem and version as far as a datagram says.
+type ExporterKey struct {
+	Source  netip.Addr
+	Node    uint32
+	HWID    uint8
+	Version Version
+	HasNode bool
+	Header  bool // the datagram had a readable header; without it only the source is known
+}
+
+// Describe returns node, hardware id and version as far as the reports say.
+func (k *ExporterKey) Describe() (node *uint32, hwID *uint8, version string) {
+	if k.HasNode {
+		id := k.Node
+		node = &id
+	}
+	if k.Header {
+		hw := k.HWID
+		hwID, version = &hw, k.Version.String()
+	}
+	return node, hwID, version
+}
