@@ -382,3 +382,23 @@ func TestCompleteness(t *testing.T) {
 	}
 }
 
+// Samples are bounded, and those without a place are counted.
+func TestSamplesAreBounded(t *testing.T) {
+	e := NewExporters(maxSamples + 10)
+	for i := range maxSamples + 5 {
+		h := telemetry.Header{Source: netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), Outcome: telemetry.Malformed, Reason: wire.ErrUnknownVersion, Datagram: make([]byte, 9000)}
+		e.Observe([]telemetry.Header{h}, second)
+	}
+	samples := 0
+	for _, x := range e.Snapshot(nil) {
+		for _, b := range x.Samples {
+			samples++
+			if len(b) != telemetry.MaxDatagram {
+				t.Errorf("a sample of %d bytes", len(b))
+			}
+		}
+	}
+	if n := e.Counters().SamplesOverflow; samples != maxSamples || n != 5 {
+		t.Errorf("%d samples, %d without a place", samples, n)
+	}
+}

@@ -202,8 +202,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	}
 	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
 	v = collector()
-	ledger := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
-	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	accounts := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(shuffled)
 	if got := v.events(); sorted(got) != sorted(want) {
 		t.Errorf("reordered: got\n%s\nwant\n%s", got, want)
@@ -211,7 +211,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	if got := burstFacts(t, v, 1<<62); got != wantBursts {
 		t.Errorf("reordered: bursts: %s", firstDifference(got, wantBursts))
 	}
-	checkNothingLost(t, ledger, v.next, len(reports), 0)
+	checkNothingLost(t, accounts, v.next, len(reports), 0)
 
 	var replayed []sentReport
 	again := 0
@@ -223,8 +223,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		}
 	}
 	v = collector()
-	ledger = NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
-	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	accounts = NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(replayed)
 	if got := v.events(); sorted(got) != sorted(want) {
 		t.Errorf("replayed: got\n%s\nwant\n%s", got, want)
@@ -239,12 +239,12 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	if len(over) < 3 {
 		t.Errorf("%d bursts were over: this tests little", len(over))
 	}
-	checkNothingLost(t, ledger, v.next, len(reports), again)
+	checkNothingLost(t, accounts, v.next, len(reports), again)
 	if got := pathCounts(v); got != wantPaths {
 		t.Errorf("replayed: paths: %s", firstDifference(got, wantPaths))
 	}
 	// Two old ones by chance in order could be of another sender, and are let through.
-	if got := ledger.Loss(LossQuery{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
+	if got := accounts.Loss(LossQuery{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
 		t.Errorf("%d came again, tables: %+v", again, got)
 	}
 	if again < 100 {
@@ -253,10 +253,10 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 }
 
 // checkNothingLost fails unless the ledger says that so many datagrams came, so many of them once more, and none is missing.
-func checkNothingLost(t *testing.T, ledger *Ledger, nowNs int64, arrived, again int) {
+func checkNothingLost(t *testing.T, accounts *Ledger, nowNs int64, arrived, again int) {
 	t.Helper()
 	var got [3]uint64
-	for _, x := range ledger.Loss(LossQuery{}, nowNs).Exporters {
+	for _, x := range accounts.Loss(LossQuery{}, nowNs).Exporters {
 		got[0], got[1], got[2] = got[0]+*x.Arrived, got[1]+*x.Lost, got[2]+*x.Duplicate
 	}
 	if want := [3]uint64{uint64(arrived), 0, uint64(again)}; got != want {
@@ -302,8 +302,8 @@ func TestRebootAndYear(t *testing.T) {
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
 	v := collector()
-	ledger := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
-	v.look = func(v *virtualCollector) { ledger.Tick(v.next) }
+	accounts := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	downNs, upNs := v.start+3500*millisecond, v.start+4000*millisecond
 	var kept []sentReport
 	first, sent := uint32(0), uint64(0)
@@ -343,7 +343,7 @@ func TestRebootAndYear(t *testing.T) {
 	if got, want := v.events(), "2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, x := range ledger.Loss(LossQuery{}, v.next).Exporters {
+	for _, x := range accounts.Loss(LossQuery{}, v.next).Exporters {
 		if *x.Lost != 0 || *x.Node == spine && *x.Arrived != sent || *x.Duplicate != 0 {
 			t.Errorf("node %d: %s, want %d arrived", *x.Node, lossLine(&x.LossCount), sent)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/policy"
 	"github.com/waybill-int/waybill/telemetry"
-	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
@@ -357,28 +356,6 @@ func TestBrokenDatagramsAreEvents(t *testing.T) {
 		if n := len(x.Malformed) + len(x.Damaged); len(x.Samples) != n {
 			t.Errorf("%v: %d samples, %d reasons", x.Source, len(x.Samples), n)
 		}
-	}
-}
-
-// Samples are bounded, and those without a place are counted.
-func TestSamplesAreBounded(t *testing.T) {
-	e := NewExporters(maxSamples + 10)
-	for i := range maxSamples + 5 {
-		h := telemetry.Header{Source: netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), Outcome: telemetry.Malformed, Reason: wire.ErrUnknownVersion, Datagram: make([]byte, 9000)}
-		e.Observe([]telemetry.Header{h}, second)
-	}
-	c := &Collector{Exporters: []*Exporters{e}}
-	samples := 0
-	for _, x := range c.ExporterList() {
-		for _, b := range x.Samples {
-			samples++
-			if len(b) != telemetry.MaxDatagram {
-				t.Errorf("a sample of %d bytes", len(b))
-			}
-		}
-	}
-	if n := c.Counters().SamplesOverflow; samples != maxSamples || n != 5 {
-		t.Errorf("%d samples, %d without a place", samples, n)
 	}
 }
 

@@ -141,8 +141,8 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	running.Wait()
 	took := time.Since(start)
 	stats := receiver.Stats()
-	ledger := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{Drops: sockets[0].Drops}}, nil, &collector)
-	if t := ledger.Loss(analyze.LossQuery{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received { // the sender begins again and again
+	accounts := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{Drops: sockets[0].Drops}}, nil, &collector)
+	if t := accounts.Loss(analyze.LossQuery{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received { // the sender begins again and again
 		tb.Errorf("received %d reports, %d are in the tables and %d came again", stats.Received, t.Stored, t.Repeated)
 	}
 	return stats, took

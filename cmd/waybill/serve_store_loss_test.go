@@ -31,7 +31,7 @@ func TestLossOfFullStore(t *testing.T) {
 		collector := &analyze.Collector{
 			Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}, Exporters: []*analyze.Exporters{analyze.NewExporters(10)}, Timing: analyze.NewTiming(),
 		}
-		ledger := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{}}, nil, collector)
+		accounts := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{}}, nil, collector)
 		intervals := analyze.NewIntervals(collector, nil, now.UnixNano())
 		points := codepoint.New()
 		points.Compile()
@@ -50,7 +50,7 @@ func TestLossOfFullStore(t *testing.T) {
 		intervals.Finish(now.UnixNano(), writer.Append)
 		check := func(queued bool) {
 			t.Helper()
-			list := ledger.Loss(analyze.LossQuery{}, now.UnixNano()).Exporters
+			list := accounts.Loss(analyze.LossQuery{}, now.UnixNano()).Exporters
 			if len(list) != len(sent) {
 				t.Fatalf("%d exporters, want %d", len(list), len(sent))
 			}
