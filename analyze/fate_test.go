@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -52,7 +53,7 @@ func TestFateInStore(t *testing.T) {
 		var evicted uint64
 		check := func() {
 			t.Helper()
-			for _, x := range rig.Loss(LossQuery{}, nowNs).Exporters {
+			for _, x := range rig.Loss(ledger.Query{}, nowNs).Exporters {
 				f := x.Fate
 				if f.Reports != sent[*x.Node] || f.Reports != f.KeptOut+f.InFlows || f.Waiting != 0 ||
 					f.InFlows != *f.Held+f.Evicted+*f.Queued+*f.Stored+*f.StoreDropped || *f.Held > f.InFlows || *f.Queued > f.InFlows {
@@ -89,7 +90,7 @@ func TestFateInStore(t *testing.T) {
 			store.settle()
 		}
 		check()
-		for _, x := range rig.Loss(LossQuery{}, nowNs).Exporters {
+		for _, x := range rig.Loss(ledger.Query{}, nowNs).Exporters {
 			if f := x.Fate; *f.Held != 0 || *f.Queued != 0 || *f.Stored == 0 || *f.StoreDropped == 0 || f.KeptOut == 0 {
 				t.Errorf("at the end: %+v", f)
 			}
@@ -123,7 +124,7 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 		}
 		v.Settle(true)
 	})
-	f := rig.Loss(LossQuery{}, 1011*second).Exporters[0].Fate
+	f := rig.Loss(ledger.Query{}, 1011*second).Exporters[0].Fate
 	if f.Reports != reports || *f.Stored != given || f.Evicted == 0 || f.KeptOut != shard.rejected || f.KeptOut+f.Evicted+given != reports {
 		t.Errorf("%d reports, %d given, %d kept out: %+v", reports, given, shard.rejected, f)
 	}
@@ -141,7 +142,7 @@ func TestFateOfManyExporters(t *testing.T) {
 		batch.Attribute(rig.e.Observe(h, 1000*second), h)
 		shard.Process(&batch, 1000*second)
 	}
-	for _, x := range rig.Loss(LossQuery{}, 1001*second).Exporters {
+	for _, x := range rig.Loss(ledger.Query{}, 1001*second).Exporters {
 		held, unfollowed := uint64(10), uint64(0)
 		if *x.Node >= 5 {
 			held, unfollowed = 0, 10
@@ -164,7 +165,7 @@ func TestFateOfClosedInterval(t *testing.T) {
 		late[i].Attribute(rig.e.Observe(h, int64(100+10*i)*second), h)
 	}
 	waiting := func() (list []uint64) {
-		x := rig.Loss(LossQuery{Intervals: true}, 219*second).Exporters[0]
+		x := rig.Loss(ledger.Query{Intervals: true}, 219*second).Exporters[0]
 		list = append(list, x.Fate.Waiting)
 		for _, i := range x.Intervals {
 			if i.Fate.Reports != 1 || i.Fate.InFlows > 1 {

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -79,7 +80,7 @@ type flow struct {
 	entered           pathEntry
 	stream            stream
 
-	reporters reporters
+	reporters ledger.Reporters
 
 	residence, endToEnd flowLatency
 	paths               [keptPaths]flowPath

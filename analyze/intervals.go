@@ -3,6 +3,7 @@ package analyze
 import (
 	"sync/atomic"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -19,7 +20,7 @@ type Intervals struct {
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
 	links     map[linkKey]carried                 // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
-	exporters []Cursor // by their place in the collector
+	exporters []ledger.Cursor // by their place in the collector
 	drops     map[dropPlace]uint64
 	dropsTo   map[dropToward]uint64
 	events    map[string]seenEvent
@@ -36,7 +37,7 @@ type Intervals struct {
 
 	ungivenHosts, ungivenBursts atomic.Uint64
 
-	kept keptReports
+	kept ledger.Settlements
 }
 
 // A hopPlace is what hops of several paths are added up by.
@@ -64,7 +65,7 @@ func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
 		s.mu.Unlock()
 		v.shards = append(v.shards, p)
 	}
-	v.exporters = make([]Cursor, len(c.Exporters))
+	v.exporters = make([]ledger.Cursor, len(c.Exporters))
 	v.noteExporters()
 	c.kept = &v.kept
 	c.Timing.giveDelays()

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -34,10 +35,10 @@ type shardIntervals struct {
 	paths        []*path       // copies; nil: nothing was given
 	queues       []givenQueue
 	gone         []telemetry.FlowInterval
-	goneReports  reportCounts       // of the flows in gone
-	goneTold     int                // of gone, by SoFar
-	left         map[int][]leftPath // by place: paths that flows no longer keep
-	lefts        int                // in all
+	goneReports  ledger.ReportCounts // of the flows in gone
+	goneTold     int                 // of gone, by SoFar
+	left         map[int][]leftPath  // by place: paths that flows no longer keep
+	lefts        int                 // in all
 	ungivenFlows uint64
 	ungivenPaths uint64
 }
@@ -88,7 +89,7 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 	room := len(p.gone) < maxGone
 	if room {
 		p.gone = s.flowIntervals(p.gone, f, place)
-		p.goneReports.add(&f.reporters)
+		p.goneReports.Add(&f.reporters)
 	} else {
 		p.ungivenFlows += f.packets - p.flow(place).packets
 	}
@@ -99,14 +100,14 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 // takeFlows gives what was counted of the flows of a shard.
 func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give func(*telemetry.Intervals)) {
 	batch := &telemetry.Intervals{}
-	var reports reportCounts // in batch
+	var reports ledger.ReportCounts // in batch
 	send := func() {
 		for i := range batch.Flows {
 			batch.Flows[i].StartNs = startNs
 		}
 		v.hostsOf(batch.Flows, false)
 		if len(batch.Flows) > 0 {
-			batch.Settled = v.kept.settles(reports)
+			batch.Settled = v.kept.OnSettle(reports)
 			give(batch)
 		}
 		batch, reports = &telemetry.Intervals{}, nil
@@ -116,7 +117,7 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		if from == 0 {
 			batch.Flows, p.gone = p.gone, nil
 			reports, p.goneReports, p.goneTold = p.goneReports, nil, 0
-			s.fates.give(reports)
+			s.dispositions.FlushEvicted(reports)
 		}
 		end := min(from+flowsUnderLock, s.flows.count)
 		for place := from; place < end; place++ {
@@ -124,8 +125,8 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 			// Packets that waited for postcards are counted without a new report.
 			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
 				batch.Flows = s.flowIntervals(batch.Flows, f, place)
-				reports.add(&f.reporters)
-				s.fates.giveFlow(&f.reporters)
+				reports.Add(&f.reporters)
+				s.dispositions.Flush(&f.reporters)
 			}
 		}
 		done := end == s.flows.count

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -264,8 +265,8 @@ func TestIntervalsUngiven(t *testing.T) {
 
 // TestIntervalsExporters: what exporters sent between two looks, and what was lost of it, adds up.
 func TestIntervalsExporters(t *testing.T) {
-	x := NewExporters(10)
-	c := &Collector{Exporters: []*Exporters{x}}
+	x := ledger.NewExporters(10)
+	c := &Collector{Exporters: []*ledger.Exporters{x}}
 	v := NewIntervals(c, nil, 0)
 	var all []telemetry.ExporterInterval
 	give := func(batch *telemetry.Intervals) { all = append(all, batch.Exporters...) }
@@ -285,10 +286,10 @@ func TestIntervalsExporters(t *testing.T) {
 
 // TestIntervalsRestored: what the accounts had before is not given again.
 func TestIntervalsRestored(t *testing.T) {
-	x := NewExporters(10)
+	x := ledger.NewExporters(10)
 	header := telemetry.Header{Source: netip.MustParseAddr("10.0.0.1"), Dialect: "d", HasSequence: true, Sequence: 1}
 	x.Observe([]telemetry.Header{header}, 1e9)
-	v := NewIntervals(&Collector{Exporters: []*Exporters{x}}, nil, 2e9)
+	v := NewIntervals(&Collector{Exporters: []*ledger.Exporters{x}}, nil, 2e9)
 	header.Sequence = 4 // two went by meanwhile
 	x.Observe([]telemetry.Header{header}, 3e9)
 	var all []telemetry.ExporterInterval

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -21,21 +22,23 @@ func headerOf(version telemetry.Version, node, sequence uint32) telemetry.Header
 
 // A ledgerRig is a ledger of one socket and the tables behind it.
 type ledgerRig struct {
-	*Ledger
-	e         *Exporters
+	*ledger.Ledger
+	e         *ledger.Exporters
 	collector *Collector
 }
 
 func newLedgerRig(limit int) *ledgerRig {
-	e := NewExporters(limit)
-	c := &Collector{Exporters: []*Exporters{e}, Names: map[uint32]string{7: "leaf7"}}
-	return &ledgerRig{NewLedger(c.Exporters, nil, c.Names, c), e, c}
+	e := ledger.NewExporters(limit)
+	c := &Collector{Exporters: []*ledger.Exporters{e}, Names: map[uint32]string{7: "leaf7"}}
+	return &ledgerRig{ledger.New(c.Exporters, nil, c.Names, c), e, c}
 }
 
 func (r *ledgerRig) observe(nowNs int64, headers ...telemetry.Header) { r.e.Observe(headers, nowNs) }
 
 // tables is what the answer says of them.
-func (r *ledgerRig) tables(nowNs int64) telemetry.TableLoss { return r.Loss(LossQuery{}, nowNs).Tables }
+func (r *ledgerRig) tables(nowNs int64) telemetry.TableLoss {
+	return r.Loss(ledger.Query{}, nowNs).Tables
+}
 
 func totalOf(counts map[string]uint64) (sum uint64) {
 	for _, n := range counts {
@@ -158,7 +161,7 @@ func TestLedgerSumsAtEveryMoment(t *testing.T) {
 		if step%100 > 0 {
 			continue
 		}
-		a := rig.Loss(LossQuery{Intervals: true}, nowNs)
+		a := rig.Loss(ledger.Query{Intervals: true}, nowNs)
 		received, reports, repeated := a.Sockets[0].Unplaced, a.Sockets[0].UnplacedReports, uint64(0)
 		want := g.held(rig.collector)
 		for _, x := range a.Exporters {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -37,7 +38,7 @@ func mixedReports(t testing.TB, n, flows int) ([][]byte, *codepoint.Config) {
 // A pipeline is a receiver without its socket: decoder, exporters, one shard.
 type pipeline struct {
 	decoder   *telemetry.Decoder
-	exporters *Exporters
+	exporters *ledger.Exporters
 	shard     *Shard
 	batch     telemetry.Batch
 	headers   []telemetry.Header
@@ -47,7 +48,7 @@ type pipeline struct {
 
 func newPipeline(c *codepoint.Config, config Config) *pipeline {
 	return &pipeline{
-		decoder: telemetry.NewDecoder(c), exporters: NewExporters(1000), shard: NewShard(config),
+		decoder: telemetry.NewDecoder(c), exporters: ledger.NewExporters(1000), shard: NewShard(config),
 		headers: make([]telemetry.Header, 64), now: second,
 	}
 }

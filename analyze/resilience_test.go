@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -202,7 +203,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	}
 	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
 	v = collector()
-	accounts := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(shuffled)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -223,7 +224,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		}
 	}
 	v = collector()
-	accounts = NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts = ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(replayed)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -244,7 +245,7 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		t.Errorf("replayed: paths: %s", firstDifference(got, wantPaths))
 	}
 	// Two old ones by chance in order could be of another sender, and are let through.
-	if got := accounts.Loss(LossQuery{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
+	if got := accounts.Loss(ledger.Query{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
 		t.Errorf("%d came again, tables: %+v", again, got)
 	}
 	if again < 100 {
@@ -253,10 +254,10 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 }
 
 // checkNothingLost fails unless the ledger says that so many datagrams came, so many of them once more, and none is missing.
-func checkNothingLost(t *testing.T, accounts *Ledger, nowNs int64, arrived, again int) {
+func checkNothingLost(t *testing.T, accounts *ledger.Ledger, nowNs int64, arrived, again int) {
 	t.Helper()
 	var got [3]uint64
-	for _, x := range accounts.Loss(LossQuery{}, nowNs).Exporters {
+	for _, x := range accounts.Loss(ledger.Query{}, nowNs).Exporters {
 		got[0], got[1], got[2] = got[0]+*x.Arrived, got[1]+*x.Lost, got[2]+*x.Duplicate
 	}
 	if want := [3]uint64{uint64(arrived), 0, uint64(again)}; got != want {
@@ -302,7 +303,7 @@ func TestRebootAndYear(t *testing.T) {
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
 	v := collector()
-	accounts := NewLedger(v.Collector.Exporters, []LedgerSocket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	downNs, upNs := v.start+3500*millisecond, v.start+4000*millisecond
 	var kept []sentReport
@@ -343,7 +344,7 @@ func TestRebootAndYear(t *testing.T) {
 	if got, want := v.events(), "2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, x := range accounts.Loss(LossQuery{}, v.next).Exporters {
+	for _, x := range accounts.Loss(ledger.Query{}, v.next).Exporters {
 		if *x.Lost != 0 || *x.Node == spine && *x.Arrived != sent || *x.Duplicate != 0 {
 			t.Errorf("node %d: %s, want %d arrived", *x.Node, lossLine(&x.LossCount), sent)
 		}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -40,7 +41,7 @@ func TestR085SinkTellsOfItselfSeparately(t *testing.T) {
 
 // Each node and hw_id counts for itself (TR 2.0 §3.2). TestSequence has what a gap, a jump back and a restart are.
 func TestR086LossPerNodeAndSubsystem(t *testing.T) {
-	e := NewExporters(10)
+	e := ledger.NewExporters(10)
 	for sequence := range uint32(10) {
 		for hwID := range uint8(2) {
 			if hwID == 1 && sequence == 4 {
@@ -53,7 +54,7 @@ func TestR086LossPerNodeAndSubsystem(t *testing.T) {
 			e.Observe([]telemetry.Header{h}, second)
 		}
 	}
-	list := (&Collector{Exporters: []*Exporters{e}}).ExporterList()
+	list := (&Collector{Exporters: []*ledger.Exporters{e}}).ExporterList()
 	if len(list) != 2 {
 		t.Fatalf("got %d accounts, want 2", len(list))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -101,7 +102,7 @@ type dropPlace struct {
 
 // An exporterCount is what the account of an exporter said at the last scan.
 type exporterCount struct {
-	Total
+	ledger.Total
 	told         uint64 // of Lost: those that an event tells of
 	restartsTold uint64 // of Restarted, the same
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -105,7 +106,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
 	}
-	v.Exporters = []*Exporters{NewExporters(100)}
+	v.Exporters = []*ledger.Exporters{ledger.NewExporters(100)}
 	for range e.shards {
 		config := DefaultConfig()
 		config.Policy = e.policy

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -82,7 +83,7 @@ type Shard struct {
 	breaches []telemetry.Breach        // memory that is reused
 	set      [maxFindingsOfPath]uint16 // the same
 
-	fates shardFates
+	dispositions ledger.Dispositions
 
 	intervals *shardIntervals // nil: nobody keeps them
 
@@ -112,7 +113,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
-	s.fates.open(b.Origin)
+	s.dispositions.Begin(b.Origin)
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
@@ -142,7 +143,7 @@ func (s *Shard) pass(nowNs int64) {
 func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.reports++
 	if r.Is(telemetry.DropSummary) {
-		s.fates.of(r).flowless++
+		s.dispositions.Of(r).Flowless++
 		s.drops.summary(r, nowNs)
 		return
 	}
@@ -161,7 +162,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if !r.Is(telemetry.HasFlow) {
 		s.flowless++
-		s.fates.of(r).flowless++
+		s.dispositions.Of(r).Flowless++
 		return
 	}
 	f, tag := s.flow(r, nowNs)
@@ -216,16 +217,16 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
 		f := s.flows.at(place)
 		f.touched = true
-		s.fates.place(&f.reporters, r)
+		s.dispositions.Admit(&f.reporters, r)
 		return f, tag
 	}
 	if !s.admits(r) {
-		s.fates.of(r).keptOut++
+		s.dispositions.Of(r).Rejected++
 		return s.outsider(&r.Flow, tag, nowNs), tag
 	}
 	f := s.flows.insert(&r.Flow, tag, s.forget)
 	f.first = nowNs
-	s.fates.place(&f.reporters, r)
+	s.dispositions.Admit(&f.reporters, r)
 	if r.Flow.Tunnel != telemetry.TunnelNone {
 		s.outer[r.Flow] = r.Outer
 	}
@@ -235,7 +236,7 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 // forget frees what an evicted flow holds elsewhere.
 func (s *Shard) forget(place int, f *flow) {
 	if s.intervals == nil || !s.forgetFlow(place, f) {
-		s.fates.evict(&f.reporters)
+		s.dispositions.Evict(&f.reporters)
 	}
 	s.release(f)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -18,7 +19,7 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 	t.Helper()
 	config := DefaultConfig()
 	config.MaxFlows = 1000
-	shard, exporters := NewShard(config), NewExporters(100)
+	shard, exporters := NewShard(config), ledger.NewExporters(100)
 	decoder := telemetry.NewDecoder(c)
 	now := second
 	for _, capture := range captures {
@@ -36,7 +37,7 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 		}
 	}
 	endWait(shard, now)
-	return &Collector{Shards: []*Shard{shard}, Exporters: []*Exporters{exporters}, Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}}
+	return &Collector{Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}}
 }
 
 // endWait lets the time pass that postcards wait.

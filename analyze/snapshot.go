@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Collector answers questions about all shards together.
 type Collector struct {
 	Shards    []*Shard
-	Exporters []*Exporters
+	Exporters []*ledger.Exporters
 	Names     map[uint32]string // of nodes; may be nil, must not change
 	Timing    *Timing           // nil: nothing is known of clocks and delays
 	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
 
-	kept *keptReports // nil: there is no store
+	kept *ledger.Settlements // nil: there is no store
 }
 
 // A FlowFilter selects flows; zero fields select all.
@@ -436,7 +437,9 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 }
 
 // Completeness says which share of the reports arrived that the tables rest on.
-func (c *Collector) Completeness() telemetry.Completeness { return Completeness(c.Exporters, c.Names) }
+func (c *Collector) Completeness() telemetry.Completeness {
+	return ledger.Completeness(c.Exporters, c.Names)
+}
 
 // Counters are totals for metrics.
 type Counters struct {
@@ -492,11 +495,11 @@ func (c *Collector) Counters() Counters {
 
 // TakeDispositions appends what became of reports since the last call, for a Ledger: first what the store settled, then what the
 // tables did.
-func (c *Collector) TakeDispositions(list []accountFate) []accountFate {
-	list = c.kept.take(list)
+func (c *Collector) TakeDispositions(list []ledger.AccountDisposition) []ledger.AccountDisposition {
+	list = c.kept.Take(list)
 	for _, s := range c.Shards {
 		s.mu.Lock()
-		list = s.fates.take(list)
+		list = s.dispositions.Take(list)
 		s.mu.Unlock()
 	}
 	return list

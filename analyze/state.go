@@ -1,11 +1,15 @@
 package analyze
 
-import "net/netip"
+import (
+	"net/netip"
+
+	"github.com/waybill-int/waybill/analyze/ledger"
+)
 
 // A State is what outlives a restart: what the ledger and the log of events save of themselves. It is written as JSON;
 // StateVersion changes when a reader of before would misread it.
 type State struct {
-	LedgerState
+	ledger.State
 	Events EventState `json:"events"`
 }
 
@@ -14,14 +18,14 @@ const StateVersion = 1
 
 // StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one after the
 // other.
-func StateOf(l *Ledger, log *EventLog, nowNs int64) *State {
+func StateOf(l *ledger.Ledger, log *EventLog, nowNs int64) *State {
 	return &State{l.State(nowNs), log.State()}
 }
 
 // Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf and for
 // what it returns.
-func (s *State) Restore(l *Ledger, log *EventLog, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
-	left = l.Restore(&s.LedgerState, nowNs, socketOf)
+func (s *State) Restore(l *ledger.Ledger, log *EventLog, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
+	left = l.Restore(&s.State, nowNs, socketOf)
 	log.Restore(&s.Events, nowNs)
 	return left
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -317,8 +318,8 @@ func reportPoints(t *testing.T) *codepoint.Config {
 
 // Datagrams that break rules are told by exporter and reason, with the first that did, and what they count is what was sent.
 func TestBrokenDatagramsAreEvents(t *testing.T) {
-	exporters := NewExporters(10)
-	collector := &Collector{Exporters: []*Exporters{exporters}, Names: map[uint32]string{3: "leaf3"}}
+	exporters := ledger.NewExporters(10)
+	collector := &Collector{Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{3: "leaf3"}}
 	log := NewEventLog(100)
 	scanner := NewScanner(collector, log)
 	decoder := telemetry.NewDecoder(reportPoints(t))
@@ -404,9 +405,9 @@ func TestBadVectorsAreEvents(t *testing.T) {
 		default:
 			continue
 		}
-		exporters := NewExporters(10)
+		exporters := ledger.NewExporters(10)
 		log := NewEventLog(10)
-		scanner := NewScanner(&Collector{Exporters: []*Exporters{exporters}}, log)
+		scanner := NewScanner(&Collector{Exporters: []*ledger.Exporters{exporters}}, log)
 		var batch telemetry.Batch
 		var h telemetry.Header
 		scanner.Scan(second)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
@@ -27,7 +28,7 @@ type Config struct {
 	Bursts *analyze.BurstLog
 
 	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
-	Ledger *analyze.Ledger
+	Ledger *ledger.Ledger
 
 	// SQL answers statements over what is kept; without it nothing is.
 	SQL SQL
@@ -98,7 +99,7 @@ func (c Config) withDefaults() Config {
 		c.Bursts = analyze.NewBurstLog(0)
 	}
 	if c.Ledger == nil {
-		c.Ledger = analyze.NewLedger(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)
+		c.Ledger = ledger.New(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)
 	}
 	if c.Listeners == nil {
 		c.Listeners = func() []Listener { return nil }

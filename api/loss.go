@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -32,13 +32,13 @@ type LossFrame struct {
 func (h *handler) loss(p *params) (answer, *Problem) {
 	now := h.cfg.Now()
 	is, _ := p.node(h.cfg.Collector.Names)
-	q := analyze.LossQuery{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
+	q := ledger.Query{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
 	q.Intervals, _ = p.boolean("intervals")
 	q.Match = func(l *telemetry.Loss) bool { return is(l.Node, l.Name) }
 	if q.UntilNs != 0 && q.UntilNs <= q.SinceNs {
 		p.reject("until", "a time after since", "until is not after since")
 	}
-	var a analyze.LossAnswer
+	var a ledger.Answer
 	var list answer
 	p.knows("group_by")
 	if p.values.Has("group_by") {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -36,7 +37,7 @@ func newFeed() *feed {
 	config := analyze.DefaultConfig()
 	return &feed{now: begin, Collector: &analyze.Collector{
 		Shards:    []*analyze.Shard{analyze.NewShard(config), analyze.NewShard(config)},
-		Exporters: []*analyze.Exporters{analyze.NewExporters(100)},
+		Exporters: []*ledger.Exporters{ledger.NewExporters(100)},
 		Names:     map[uint32]string{1: "s1", 2: "s2", 3: "s3", 1001: "gateway"},
 	}}
 }
@@ -139,7 +140,7 @@ func listeners() []Listener {
 // testConfig is a server of collector at a fixed time.
 func testConfig(collector *analyze.Collector) Config {
 	return Config{
-		Ledger:    analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}, collector.Names, collector),
+		Ledger:    ledger.New(collector.Exporters, []ledger.Socket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}, collector.Names, collector),
 		Collector: collector, Listeners: listeners, Version: "v1.2.3", Now: func() time.Time { return begin.Add(time.Minute) },
 		Hosts:  []string{"noc.example"},
 		Logger: slog.New(slog.DiscardHandler),

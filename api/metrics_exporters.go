@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,7 +17,7 @@ import (
 // count everything once more. So a counter stays at the highest value that it had.
 type exporterScrape struct {
 	collector *analyze.Collector
-	ledger    *analyze.Ledger
+	ledger    *ledger.Ledger
 	now       func() time.Time
 
 	mu      sync.Mutex
@@ -70,7 +71,7 @@ func (s *exporterScrape) Collect(ch chan<- prometheus.Metric) {
 // collectReports tells what became of reports.
 func (s *exporterScrape) collectReports(ch chan<- prometheus.Metric) {
 	sums := map[exporterID]map[string]uint64{}
-	for _, x := range s.ledger.Loss(analyze.LossQuery{}, s.now().UnixNano()).Exporters {
+	for _, x := range s.ledger.Loss(ledger.Query{}, s.now().UnixNano()).Exporters {
 		id := exporterID{x.Source.String(), label(x.Node), label(x.HWID)}
 		if sums[id] == nil {
 			sums[id] = map[string]uint64{}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -123,10 +124,10 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 		tb.Fatal(err)
 	}
 	start := time.Now()
-	shard, exporters := analyze.NewShard(analyze.DefaultConfig()), analyze.NewExporters(100)
+	shard, exporters := analyze.NewShard(analyze.DefaultConfig()), ledger.NewExporters(100)
 	receiver := collect.NewReceiver(sockets[0], points, exporters, []collect.Handover{collect.Direct(shard)})
 	ctx, cancel := context.WithCancel(context.Background())
-	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*analyze.Exporters{exporters}}
+	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*ledger.Exporters{exporters}}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := receiver.Run(ctx); err != nil {
@@ -141,8 +142,8 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	running.Wait()
 	took := time.Since(start)
 	stats := receiver.Stats()
-	accounts := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{Drops: sockets[0].Drops}}, nil, &collector)
-	if t := accounts.Loss(analyze.LossQuery{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received { // the sender begins again and again
+	accounts := ledger.New(collector.Exporters, []ledger.Socket{{Drops: sockets[0].Drops}}, nil, &collector)
+	if t := accounts.Loss(ledger.Query{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received { // the sender begins again and again
 		tb.Errorf("received %d reports, %d are in the tables and %d came again", stats.Received, t.Stored, t.Repeated)
 	}
 	return stats, took

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/store"
@@ -72,7 +73,7 @@ func decodeCheckpoint(content []byte) (*analyze.State, error) {
 // A checkpointer keeps what was learned in a directory.
 type checkpointer struct {
 	dir    *datadir.Dir
-	ledger *analyze.Ledger
+	ledger *ledger.Ledger
 	events *analyze.EventLog
 	// troubles hears what the disk does not take, log of everything else.
 	troubles *store.Troubles

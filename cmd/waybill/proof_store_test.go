@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
@@ -101,7 +102,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	options.Overhead = func(_ *truth.Flow, written int) int { return 4 + 12 + 36*written }
 	p := &storeProof{
 		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick), given: map[string]string{},
-		collector: &analyze.Collector{Exporters: []*analyze.Exporters{analyze.NewExporters(1000)}, Timing: analyze.NewTiming()},
+		collector: &analyze.Collector{Exporters: []*ledger.Exporters{ledger.NewExporters(1000)}, Timing: analyze.NewTiming()},
 		config:    duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
 	}
 	shards := analyze.ConfigFor(2<<30, proofShards)

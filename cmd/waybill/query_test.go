@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -50,7 +51,7 @@ func emptyServer(t *testing.T, listeners ...api.Listener) *httptest.Server {
 	s := httptest.NewServer(api.New(api.Config{
 		Collector: &analyze.Collector{
 			Shards:    []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())},
-			Exporters: []*analyze.Exporters{analyze.NewExporters(10)},
+			Exporters: []*ledger.Exporters{ledger.NewExporters(10)},
 		},
 		Listeners: func() []api.Listener { return listeners },
 	}))

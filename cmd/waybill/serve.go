@@ -22,6 +22,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
@@ -128,7 +129,7 @@ type server struct {
 	collector   *analyze.Collector
 	events      *analyze.EventLog
 	bursts      *analyze.BurstLog
-	ledger      *analyze.Ledger
+	ledger      *ledger.Ledger
 	checkpoints *checkpointer    // nil: nothing outlives the process
 	keeper      *keeper          // nil: nothing is kept
 	raw         *rawReports      // nil: datagrams are not kept
@@ -197,10 +198,10 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		sockets = append(sockets, group...)
 	}
-	ledgerSockets := make([]analyze.LedgerSocket, len(sockets))
+	ledgerSockets := make([]ledger.Socket, len(sockets))
 	for i, socket := range sockets {
-		ledgerSockets[i] = analyze.LedgerSocket{Listen: c.Listen[i/(len(sockets)/len(c.Listen))], Address: socket.Addr().String(), Drops: socket.Drops}
-		exporters := analyze.NewExporters(exporterLimit(memory, len(sockets)))
+		ledgerSockets[i] = ledger.Socket{Listen: c.Listen[i/(len(sockets)/len(c.Listen))], Address: socket.Addr().String(), Drops: socket.Drops}
+		exporters := ledger.NewExporters(exporterLimit(memory, len(sockets)))
 		s.collector.Exporters = append(s.collector.Exporters, exporters)
 		receiver := collect.NewReceiver(socket, c.points, exporters, s.owners())
 		if permits != nil {
@@ -208,7 +209,7 @@ func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
 		}
 		s.receivers = append(s.receivers, receiver)
 	}
-	s.ledger = analyze.NewLedger(s.collector.Exporters, ledgerSockets, s.collector.Names, s.collector)
+	s.ledger = ledger.New(s.collector.Exporters, ledgerSockets, s.collector.Names, s.collector)
 	s.troubles = store.NewTroubles(s.log)
 	if c.Data != "" {
 		if err = s.openData(len(sockets) / len(c.Listen)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -29,9 +30,9 @@ func TestLossOfFullStore(t *testing.T) {
 		defer disk.Close()
 		now := time.Now()
 		collector := &analyze.Collector{
-			Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}, Exporters: []*analyze.Exporters{analyze.NewExporters(10)}, Timing: analyze.NewTiming(),
+			Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}, Exporters: []*ledger.Exporters{ledger.NewExporters(10)}, Timing: analyze.NewTiming(),
 		}
-		accounts := analyze.NewLedger(collector.Exporters, []analyze.LedgerSocket{{}}, nil, collector)
+		accounts := ledger.New(collector.Exporters, []ledger.Socket{{}}, nil, collector)
 		intervals := analyze.NewIntervals(collector, nil, now.UnixNano())
 		points := codepoint.New()
 		points.Compile()
@@ -50,7 +51,7 @@ func TestLossOfFullStore(t *testing.T) {
 		intervals.Finish(now.UnixNano(), writer.Append)
 		check := func(queued bool) {
 			t.Helper()
-			list := accounts.Loss(analyze.LossQuery{}, now.UnixNano()).Exporters
+			list := accounts.Loss(ledger.Query{}, now.UnixNano()).Exporters
 			if len(list) != len(sent) {
 				t.Fatalf("%d exporters, want %d", len(list), len(sent))
 			}

@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"sync"
@@ -13,7 +13,7 @@ import (
 // it are counted together in Overflow.
 type Exporters struct {
 	mu       sync.Mutex // held by the receiver for a batch, by readers for a snapshot
-	socket   uint32     // its number, see NewLedger
+	socket   uint32     // its number, see New
 	max      int
 	accounts []*exporter
 	entries  map[telemetry.ExporterKey]*exporter // an account may have two keys, see entry
@@ -22,7 +22,7 @@ type Exporters struct {
 	received uint64                              // datagrams, those of overflow too
 	reports  uint64                              // in them
 	repeated uint64                              // of these, reports of datagrams that came again
-	ledger   ledgerRows
+	ledger   rows
 
 	samples   int    // of datagrams that break rules
 	unsampled uint64 // such datagrams for which there was no place
@@ -50,11 +50,11 @@ type exporter struct {
 	bad                *badCounts // nil if all could be read
 	samples            sampled
 
-	fate      fate       // of the reports
-	row       int        // of the ledger, the latest: as many were there before it
-	closed    counts     // when the interval was closed
-	closedBad *badCounts // nil: nothing
-	origin    counts     // when the state was restored
+	disposition Disposition // of the reports
+	rowNumber   int         // of the ledger, the latest: as many were there before it
+	closed      counts      // when the interval was closed
+	closedBad   *badCounts  // nil: nothing
+	origin      counts      // when the state was restored
 }
 
 // badCounts counts datagrams by the rule that they broke.
@@ -62,7 +62,7 @@ type badCounts struct{ damaged, malformed [wire.NumErrors]uint64 }
 
 // NewExporters returns an empty account for at most limit exporters.
 func NewExporters(limit int) *Exporters {
-	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, ledger: ledgerRows{max: rowsFor(limit)}}
+	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, ledger: rows{max: rowsFor(limit)}}
 }
 
 // Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account of each,
@@ -219,8 +219,8 @@ func (e *Exporters) Totals(list []Total) []Total {
 	return list
 }
 
-// ExporterCounters are totals of Exporters.
-type ExporterCounters struct {
+// Counters are totals of Exporters.
+type Counters struct {
 	Exporters       int
 	Overflow        uint64 // datagrams of exporters that found no place
 	SamplesOverflow uint64 // datagrams that break rules, for which there was no place
@@ -228,10 +228,10 @@ type ExporterCounters struct {
 }
 
 // Counters returns totals.
-func (e *Exporters) Counters() ExporterCounters {
+func (e *Exporters) Counters() Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return ExporterCounters{len(e.accounts), e.overflow, e.unsampled, e.ledger.early}
+	return Counters{len(e.accounts), e.overflow, e.unsampled, e.ledger.early}
 }
 
 const lossIsKnown = "yes"

@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"encoding/json"
@@ -11,14 +11,14 @@ import (
 	"github.com/waybill-int/waybill/wire"
 )
 
-// ledgerOverRestart returns a ledger with the state of another, after it was written and read.
-func ledgerOverRestart(t *testing.T, r *socketRig, savedNs, nowNs int64) *socketRig {
+// overRestart returns a ledger with the state of another, after it was written and read.
+func overRestart(t *testing.T, r *socketRig, savedNs, nowNs int64) *socketRig {
 	t.Helper()
 	text, err := json.Marshal(r.State(savedNs))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s LedgerState
+	var s State
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestStateLedger(t *testing.T) {
 		r.observe(108*second, header(version, 7, first+6)) // a duplicate
 		r.Tick(108 * second)
 		before := r.check(t, 109*second)
-		again := ledgerOverRestart(t, r, 109*second, 200*second)
+		again := overRestart(t, r, 109*second, 200*second)
 		if got := again.check(t, 200*second); fmt.Sprint(lossText(&got.LossCount), got.Malformed) != fmt.Sprint(lossText(&before.LossCount), before.Malformed) {
 			t.Errorf("got %+v, want %+v", got, before)
 		}
@@ -66,7 +66,7 @@ func TestStateLedger(t *testing.T) {
 		if len(x.Intervals) != 2 || !reflect.DeepEqual(x.Intervals[0].LossCount, before.Intervals[0].LossCount) || x.Intervals[0].Open {
 			t.Errorf("intervals: %+v", x.Intervals)
 		}
-		a := again.Loss(LossQuery{Intervals: true}, 202*second)
+		a := again.Loss(Query{Intervals: true}, 202*second)
 		if len(a.Gaps) != 1 || a.Gaps[0].From.UnixNano() != 109*second || a.Gaps[0].To.UnixNano() != 200*second {
 			t.Errorf("gaps: %+v", a.Gaps)
 		}
@@ -85,7 +85,7 @@ func TestStateExporterRestarted(t *testing.T) {
 	for n := range uint32(5000) {
 		r.observe(100*second, header(telemetry.Version20, 7, n))
 	}
-	again := ledgerOverRestart(t, r, 101*second, 200*second)
+	again := overRestart(t, r, 101*second, 200*second)
 	for n := uint32(0); n < 10; n++ {
 		again.observe(201*second, header(telemetry.Version20, 7, n))
 	}

@@ -1,4 +1,9 @@
-package analyze
+// Package ledger says what became of every datagram: by exporter and interval, what was sent, lost, received, read and stored.
+//
+// Exporters is the account of one receiver, with the sequence numbers of each exporter. A Ledger closes the intervals of all
+// of them and adds up. Dispositions is the part of it that a shard of the tables holds: what became of each report there.
+// State and Restore are what outlives a restart.
+package ledger
 
 import (
 	"cmp"
@@ -17,18 +22,18 @@ import (
 // later counts as late in a later one. The last hour is kept, or less if there are more exporters than there is room for.
 type Ledger struct {
 	exporters []*Exporters
-	sockets   []LedgerSocket
+	sockets   []Socket
 	names     map[uint32]string
 	tables    Tables
 
-	mu    sync.Mutex // held before the lock of Exporters
-	drops []dropReading
-	gaps  []telemetry.LossGap
-	fates []accountFate // memory that is reused
+	mu           sync.Mutex // held before the lock of Exporters
+	drops        []dropReading
+	gaps         []telemetry.LossGap
+	dispositions []AccountDisposition // memory that is reused
 }
 
-// A LedgerSocket is the socket of the Exporters with the same index.
-type LedgerSocket struct {
+// A Socket is the socket of the Exporters with the same index.
+type Socket struct {
 	Listen  string                 // as configured; what is restored finds its socket by it
 	Address string                 // what it is bound to
 	Drops   func() (uint64, error) // datagrams that the kernel dropped so far; nil where the system does not count them
@@ -47,16 +52,16 @@ const maxGaps = 100
 type Tables interface {
 	// TakeDispositions appends what was found out about reports since the last call. What is reported later of a report comes
 	// first: so nothing is said of reports that nobody knows of yet.
-	TakeDispositions(list []accountFate) []accountFate
+	TakeDispositions(list []AccountDisposition) []AccountDisposition
 	// Stored reports whether what the tables count goes to a store.
 	Stored() bool
 	// TableLoss returns what became of the reports that the tables got, without Reports, Repeated and Waiting.
 	TableLoss() telemetry.TableLoss
 }
 
-// NewLedger returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of nodes. Both
+// New returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of nodes. Both
 // may be nil, and must not change.
-func NewLedger(exporters []*Exporters, sockets []LedgerSocket, names map[uint32]string, tables Tables) *Ledger {
+func New(exporters []*Exporters, sockets []Socket, names map[uint32]string, tables Tables) *Ledger {
 	for i, e := range exporters {
 		e.socket = uint32(i)
 	}
@@ -96,8 +101,8 @@ func (l *Ledger) readDrops(i int) (uint64, bool) {
 	return n, err == nil
 }
 
-// A LossQuery selects what Loss tells.
-type LossQuery struct {
+// A Query selects what Loss tells.
+type Query struct {
 	// SinceNs and UntilNs select intervals that lie in between, at least with a part; 0: from the beginning, to now. Without
 	// both, the answer is about all time, also that of which no intervals are kept.
 	SinceNs, UntilNs int64
@@ -105,8 +110,8 @@ type LossQuery struct {
 	Match            func(*telemetry.Loss) bool
 }
 
-// A LossAnswer is what a Ledger tells.
-type LossAnswer struct {
+// An Answer is what a Ledger tells.
+type Answer struct {
 	Since, Until time.Time // what it is about; Since is zero for all time
 	// IntervalsSince is since when all intervals are kept; IntervalsEarly counts those, of one exporter each, that were given
 	// up before their hour was over because there was no room.
@@ -119,11 +124,11 @@ type LossAnswer struct {
 }
 
 // Loss adds up, at nowNs. Exporters come by source, node and socket.
-func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
+func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := LossAnswer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
-	span := lossSpan{LossQuery: q, startNs: nowNs}
+	a := Answer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
+	span := lossSpan{Query: q, startNs: nowNs}
 	l.settle()
 	span.stores = l.tables.Stored()
 	a.Tables = l.tableLoss()
@@ -169,9 +174,9 @@ func (l *Ledger) Loss(q LossQuery, nowNs int64) LossAnswer {
 
 // settle lets the accounts know what became of reports.
 func (l *Ledger) settle() {
-	l.fates = l.tables.TakeDispositions(l.fates[:0])
-	for i := range l.fates {
-		f := &l.fates[i]
+	l.dispositions = l.tables.TakeDispositions(l.dispositions[:0])
+	for i := range l.dispositions {
+		f := &l.dispositions[i]
 		e := l.exporters[f.socket]
 		e.mu.Lock()
 		e.settle(f)

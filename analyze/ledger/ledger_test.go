@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
+const second = int64(1e9)
+
 // header returns the header of a good datagram with one report.
 func header(version telemetry.Version, node, sequence uint32) telemetry.Header {
 	return telemetry.Header{
@@ -24,9 +26,9 @@ func header(version telemetry.Version, node, sequence uint32) telemetry.Header {
 // noTables are tables that get no reports.
 type noTables struct{}
 
-func (noTables) TakeDispositions(list []accountFate) []accountFate { return list }
-func (noTables) Stored() bool                                      { return false }
-func (noTables) TableLoss() telemetry.TableLoss                    { return telemetry.TableLoss{} }
+func (noTables) TakeDispositions(list []AccountDisposition) []AccountDisposition { return list }
+func (noTables) Stored() bool                                                    { return false }
+func (noTables) TableLoss() telemetry.TableLoss                                  { return telemetry.TableLoss{} }
 
 // A socketRig is a ledger of one socket.
 type socketRig struct {
@@ -37,7 +39,7 @@ type socketRig struct {
 
 func newSocketRig() *socketRig {
 	r := &socketRig{e: NewExporters(100)}
-	r.Ledger = NewLedger([]*Exporters{r.e}, []LedgerSocket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}}, map[uint32]string{7: "leaf7"}, noTables{})
+	r.Ledger = New([]*Exporters{r.e}, []Socket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}}, map[uint32]string{7: "leaf7"}, noTables{})
 	return r
 }
 
@@ -46,7 +48,7 @@ func (r *socketRig) observe(nowNs int64, headers ...telemetry.Header) { r.e.Obse
 // check holds the sums of an answer against each other, and returns them for the one exporter that it has.
 func (r *socketRig) check(t *testing.T, nowNs int64) telemetry.Loss {
 	t.Helper()
-	a := r.Loss(LossQuery{Intervals: true}, nowNs)
+	a := r.Loss(Query{Intervals: true}, nowNs)
 	if len(a.Exporters) != 1 {
 		t.Fatalf("got %d exporters, want 1: %+v", len(a.Exporters), a.Exporters)
 	}
@@ -202,7 +204,7 @@ func TestLedgerLate(t *testing.T) {
 		t.Errorf("all time: got %s, want %s", got, want)
 	}
 	// The second interval alone is as it was.
-	a := r.Loss(LossQuery{SinceNs: 110 * second}, 112*second)
+	a := r.Loss(Query{SinceNs: 110 * second}, 112*second)
 	if got, want := lossText(&a.Exporters[0].LossCount), "sent 2 arrived 1 lost 1 late 1 duplicate 1 reordered 1 received 3"; got != want {
 		t.Errorf("since: got %s, want %s", got, want)
 	}
@@ -241,7 +243,7 @@ func TestLedgerUnknown(t *testing.T) {
 	none := header(telemetry.Version20, 8, 0)
 	none.HasSequence = false
 	r.observe(101*second, none)
-	a := r.Loss(LossQuery{Intervals: true}, 120*second)
+	a := r.Loss(Query{Intervals: true}, 120*second)
 	want := "sent unknown arrived unknown lost unknown late unknown duplicate unknown reordered unknown received "
 	for i, x := range a.Exporters {
 		n := fmt.Sprint([]int{5, 1}[i])
@@ -266,7 +268,7 @@ func TestLedgerKernelDrops(t *testing.T) {
 	r.Tick(110 * second)
 	r.drops = 5
 	r.observe(111*second, header(telemetry.Version20, 7, 8))
-	a := r.Loss(LossQuery{Intervals: true}, 112*second)
+	a := r.Loss(Query{Intervals: true}, 112*second)
 	if x := a.Exporters[0]; *x.Lost != 5 || x.KernelDrops == nil || *x.KernelDrops != 5 {
 		t.Errorf("got %s, kernel drops %v", lossText(&x.LossCount), x.KernelDrops)
 	}
@@ -274,7 +276,7 @@ func TestLedgerKernelDrops(t *testing.T) {
 		t.Errorf("socket: %+v", s)
 	}
 	r.observe(113*second, header(telemetry.Version20, 8, 1))
-	a = r.Loss(LossQuery{}, 114*second)
+	a = r.Loss(Query{}, 114*second)
 	for _, x := range a.Exporters {
 		if x.KernelDrops != nil {
 			t.Errorf("node %d: %d kernel drops, but nobody knows", *x.Node, *x.KernelDrops)
@@ -312,7 +314,7 @@ func TestLedgerIsBounded(t *testing.T) {
 		r.observe((100+10*i)*second, header(telemetry.Version20, 7, uint32(i)), header(telemetry.Version20, 8, uint32(i)))
 	}
 	nowNs := (100 + 10*400) * second
-	a := r.Loss(LossQuery{Intervals: true}, nowNs)
+	a := r.Loss(Query{Intervals: true}, nowNs)
 	if rows := len(a.Exporters[0].Intervals) + len(a.Exporters[1].Intervals); rows > 50 || rows < 40 {
 		t.Errorf("%d rows are kept, 50 may be", rows)
 	}
@@ -341,7 +343,7 @@ func TestLedgerClockIsSet(t *testing.T) {
 // Each socket has a ledger of its own: a copy of the reports that goes to another one is sent, arrives and is lost once more.
 func TestLedgerTwoSockets(t *testing.T) {
 	one, two := NewExporters(10), NewExporters(10)
-	l := NewLedger([]*Exporters{one, two}, []LedgerSocket{{Address: "[::]:8555"}, {Address: "[::]:8556"}}, nil, noTables{})
+	l := New([]*Exporters{one, two}, []Socket{{Address: "[::]:8555"}, {Address: "[::]:8556"}}, nil, noTables{})
 	for n := range uint32(100) {
 		h := []telemetry.Header{header(telemetry.Version20, 7, n)}
 		if n%10 != 5 {
@@ -351,7 +353,7 @@ func TestLedgerTwoSockets(t *testing.T) {
 			two.Observe(h, 100*second)
 		}
 	}
-	a := l.Loss(LossQuery{}, 101*second)
+	a := l.Loss(Query{}, 101*second)
 	if len(a.Exporters) != 2 {
 		t.Fatalf("got %d ledgers, want 2", len(a.Exporters))
 	}

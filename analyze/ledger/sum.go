@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 
 // A lossSpan adds up the intervals of a query, or all time.
 type lossSpan struct {
-	LossQuery
+	Query
 	startNs, endNs int64 // of the intervals that were added up
 	stores         bool  // there is a store
 }
@@ -66,8 +66,8 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		}
 		return sums[x]
 	}
-	for i := range e.ledger.rows {
-		r := &e.ledger.rows[i]
+	for i := range e.ledger.list {
+		r := &e.ledger.list[i]
 		if s.has(r.start, r.end) {
 			of(r.x).add(&r.counts, r.known, r.reasons, r.turn != noTurn)
 			if s.Intervals {
@@ -146,7 +146,7 @@ func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
 	}
 	if s.isHere {
-		a.Fate = s.here.fateOf(span.stores, corrected)
+		a.Fate = s.here.dispositionOf(span.stores, corrected)
 	}
 	for _, r := range s.reasons {
 		if r.damaged {
@@ -171,20 +171,20 @@ func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 	return a
 }
 
-// fateOf spells out what became of the reports; allTime: of all of them, so that it is known how many are where.
-func (c *counts) fateOf(stores, allTime bool) *telemetry.ReportFate {
-	f := &c.fate
-	inTables := c.repeated + f.flowless + f.keptOut + f.placed
+// dispositionOf spells out what became of the reports; allTime: of all of them, so that it is known how many are where.
+func (c *counts) dispositionOf(stores, allTime bool) *telemetry.ReportFate {
+	f := &c.disposition
+	inTables := c.repeated + f.Flowless + f.Rejected + f.Admitted
 	a := &telemetry.ReportFate{
-		Reports: c.reports, Repeated: c.repeated, Waiting: c.reports - min(inTables, c.reports), Flowless: f.flowless, KeptOut: f.keptOut,
-		InFlows: f.placed, Unfollowed: f.crowded, Evicted: f.evicted,
+		Reports: c.reports, Repeated: c.repeated, Waiting: c.reports - min(inTables, c.reports), Flowless: f.Flowless, KeptOut: f.Rejected,
+		InFlows: f.Admitted, Unfollowed: f.Untracked, Evicted: f.Evicted,
 	}
 	if allTime {
-		held := f.placed - f.crowded - f.evicted - f.given
+		held := f.Admitted - f.Untracked - f.Evicted - f.Flushed
 		a.Held = &held
 	}
 	if stores {
-		queued, stored, dropped := f.given-f.stored-f.dropped, f.stored, f.dropped
+		queued, stored, dropped := f.Flushed-f.Stored-f.Dropped, f.Stored, f.Dropped
 		a.Stored, a.StoreDropped = &stored, &dropped
 		if allTime {
 			a.Queued = &queued

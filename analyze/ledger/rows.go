@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"time"
@@ -20,14 +20,14 @@ type counts struct {
 	sent, unique, late, away, duplicate, reordered, restarted uint64
 	revised                                                   revision
 	repeated                                                  uint64
-	fate                                                      fate // of the reports
+	disposition                                               Disposition // of the reports
 }
 
 func (x *exporter) counts() counts {
 	return counts{
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
 		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered, restarted: x.Restarted,
-		revised: x.revised, repeated: x.repeated, fate: x.fate,
+		revised: x.revised, repeated: x.repeated, disposition: x.disposition,
 	}
 }
 
@@ -36,7 +36,7 @@ func (c counts) minus(b counts) counts {
 		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged, malformed: c.malformed - b.malformed,
 		sent: c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
 		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered, restarted: c.restarted - b.restarted,
-		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated, fate: c.fate.minus(b.fate),
+		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated, disposition: c.disposition.minus(b.disposition),
 	}
 }
 
@@ -45,7 +45,7 @@ func (c counts) plus(b counts) counts {
 		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged, malformed: c.malformed + b.malformed,
 		sent: c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
 		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered, restarted: c.restarted + b.restarted,
-		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated, fate: c.fate.plus(b.fate),
+		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated, disposition: c.disposition.plus(b.disposition),
 	}
 }
 
@@ -59,8 +59,8 @@ func (c counts) corrected() counts {
 	return c
 }
 
-// A ledgerRow is what an account counted in an interval that is closed. Intervals in which nothing happened have none.
-type ledgerRow struct {
+// A row is what an account counted in an interval that is closed. Intervals in which nothing happened have none.
+type row struct {
 	x          *exporter
 	turn       uint32 // number of the interval; 0: it is of before this process
 	start, end int64  // nanoseconds since 1970
@@ -84,13 +84,13 @@ type socketRow struct {
 	hasDrops   bool // they were read; the system counts them
 }
 
-// ledgerRows holds the intervals of a socket and its exporters, the oldest first.
-type ledgerRows struct {
+// rows holds the intervals of a socket and its exporters, the oldest first.
+type rows struct {
 	opensNs, closesNs int64  // the interval that is open; 0: none yet
 	turn              uint32 // its number, from 1 on
 	beganNs           int64  // the first one of this process
 	max               int
-	rows              []ledgerRow
+	list              []row
 	gone              int // rows that were there before them
 	sockets           []socketRow
 	closed            uint64 // datagrams received when the interval was closed
@@ -130,7 +130,7 @@ func (e *Exporters) closeInterval(endNs int64) {
 	for _, x := range e.accounts {
 		now := x.counts()
 		if now != x.closed {
-			x.row = l.add(ledgerRow{
+			x.rowNumber = l.add(row{
 				x: x, turn: l.turn, start: l.opensNs, end: endNs, counts: now.minus(x.closed), known: x.lossKnown() == lossIsKnown,
 				reasons: x.bad.since(x.closedBad),
 			})
@@ -147,26 +147,26 @@ func (e *Exporters) closeInterval(endNs int64) {
 }
 
 // settle takes note of what became of reports: those that arrived in an interval that is closed are told of there.
-func (e *Exporters) settle(f *accountFate) {
+func (e *Exporters) settle(f *AccountDisposition) {
 	if f.account == 0 {
 		return // of exporters that found no place
 	}
 	x := e.accounts[f.account-1]
-	x.fate = x.fate.plus(f.fate)
+	x.disposition = x.disposition.plus(f.Disposition)
 	if f.turn == e.ledger.turn || f.turn == whenever {
 		return
 	}
-	x.closed.fate = x.closed.fate.plus(f.fate)
+	x.closed.disposition = x.closed.disposition.plus(f.Disposition)
 	if row := e.ledger.find(x, f.turn); f.turn != noTurn && row != nil {
-		row.fate = row.fate.plus(f.fate)
+		row.disposition = row.disposition.plus(f.Disposition)
 	}
 }
 
 // sinceNs returns since when all intervals are there.
-func (l *ledgerRows) sinceNs() int64 {
+func (l *rows) sinceNs() int64 {
 	switch {
-	case l.early > 0 && len(l.rows) > 0:
-		return l.rows[0].start
+	case l.early > 0 && len(l.list) > 0:
+		return l.list[0].start
 	case len(l.sockets) > 0:
 		return l.sockets[0].start
 	}
@@ -174,18 +174,18 @@ func (l *ledgerRows) sinceNs() int64 {
 }
 
 // add puts a row behind the others and returns its number; if there are too many the oldest gives way.
-func (l *ledgerRows) add(r ledgerRow) int {
-	if len(l.rows) >= l.max {
-		l.forget(len(l.rows)/8 + 1)
+func (l *rows) add(r row) int {
+	if len(l.list) >= l.max {
+		l.forget(len(l.list)/8 + 1)
 	}
-	l.rows = append(l.rows, r)
-	return l.gone + len(l.rows) - 1
+	l.list = append(l.list, r)
+	return l.gone + len(l.list) - 1
 }
 
 // find returns the row of x in an interval that is closed; nil if there is none any more.
-func (l *ledgerRows) find(x *exporter, turn uint32) *ledgerRow {
-	for i := min(x.row-l.gone, len(l.rows)-1); i >= 0 && l.rows[i].turn >= turn; i-- { // nearly always the first
-		if r := &l.rows[i]; r.x == x && r.turn == turn {
+func (l *rows) find(x *exporter, turn uint32) *row {
+	for i := min(x.rowNumber-l.gone, len(l.list)-1); i >= 0 && l.list[i].turn >= turn; i-- { // nearly always the first
+		if r := &l.list[i]; r.x == x && r.turn == turn {
 			return r
 		}
 	}
@@ -193,24 +193,24 @@ func (l *ledgerRows) find(x *exporter, turn uint32) *ledgerRow {
 }
 
 // forget drops the n oldest rows before their time.
-func (l *ledgerRows) forget(n int) {
+func (l *rows) forget(n int) {
 	l.early += uint64(n)
 	l.drop(n)
 }
 
 // drop drops the n oldest rows.
-func (l *ledgerRows) drop(n int) {
+func (l *rows) drop(n int) {
 	l.gone += n
-	l.rows = without(l.rows, n)
+	l.list = without(l.list, n)
 }
 
 // trim drops what ended before sinceNs.
-func (l *ledgerRows) trim(sinceNs int64) {
+func (l *rows) trim(sinceNs int64) {
 	n := 0
-	for n < len(l.rows) && l.rows[n].end <= sinceNs {
+	for n < len(l.list) && l.list[n].end <= sinceNs {
 		n++
 	}
-	if n > len(l.rows)/8 || n > 1024 { // not for each row
+	if n > len(l.list)/8 || n > 1024 { // not for each row
 		l.drop(n)
 	}
 	n = 0

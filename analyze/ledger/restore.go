@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"cmp"
@@ -10,11 +10,11 @@ import (
 	"github.com/waybill-int/waybill/wire"
 )
 
-// Restore puts a LedgerState back at nowNs, before anything is received: accounts go on where they were, what they counted in the
+// Restore puts a State back at nowNs, before anything is received: accounts go on where they were, what they counted in the
 // interval that was open is closed with it, and the time in between is a gap. socketOf returns the number of the socket
 // that the kernel gives the datagrams of a source to, of those of a listen address; false if it is no longer listened on.
 // It returns how many accounts found no place.
-func (l *Ledger) Restore(s *LedgerState, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
+func (l *Ledger) Restore(s *State, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gaps = append(slices.Clone(s.Gaps), telemetry.LossGap{From: s.SavedAt, To: time.Unix(0, nowNs).UTC()})
@@ -23,7 +23,7 @@ func (l *Ledger) Restore(s *LedgerState, nowNs int64, socketOf func(listen strin
 		left += l.restoreSocket(&s.Sockets[i], s.SavedAt.UnixNano(), socketOf)
 	}
 	for _, e := range l.exporters {
-		slices.SortStableFunc(e.ledger.rows, func(a, b ledgerRow) int { return cmp.Compare(a.end, b.end) })
+		slices.SortStableFunc(e.ledger.list, func(a, b row) int { return cmp.Compare(a.end, b.end) })
 		slices.SortStableFunc(e.ledger.sockets, func(a, b socketRow) int { return cmp.Compare(a.end, b.end) })
 		e.ledger.closed = e.received
 	}
@@ -50,13 +50,13 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64, socketOf func(stri
 		if r.Exporter < 0 || r.Exporter >= len(accounts) || accounts[r.Exporter] == nil {
 			continue
 		}
-		home[r.Exporter].ledger.add(ledgerRow{
+		home[r.Exporter].ledger.add(row{
 			x: accounts[r.Exporter], start: r.Start, end: r.End, counts: r.Counts.counts(), known: r.Known, reasons: reasonCounts(r.Reasons),
 		})
 	}
 	for i, x := range accounts {
 		if now := s.Exporters[i].Counts.counts(); x != nil && now.received != s.Exporters[i].Closed.counts().received {
-			home[i].ledger.add(ledgerRow{
+			home[i].ledger.add(row{
 				x: x, start: s.OpensNs, end: savedNs, counts: now.minus(s.Exporters[i].Closed.counts()),
 				known: x.lossKnown() == lossIsKnown, reasons: reasonCounts(s.Exporters[i].Unclosed),
 			})

@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 // A sequence follows the sequence numbers of one exporter and accounts for what did not arrive (TR 2.0 §3.2). A number that
 // is skipped is lost until it arrives late, one that is seen twice is a duplicate. Numbers are compared modulo their width

@@ -1,4 +1,4 @@
-package analyze
+package ledger
 
 import (
 	"net/netip"
@@ -8,9 +8,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A LedgerState is the part of a Ledger that outlives a restart: the accounts of exporters with their sequences, the intervals
+// A State is the part of a Ledger that outlives a restart: the accounts of exporters with their sequences, the intervals
 // and the gaps.
-type LedgerState struct {
+type State struct {
 	SavedAt time.Time           `json:"saved_at"`
 	Sockets []socketState       `json:"sockets"`
 	Gaps    []telemetry.LossGap `json:"gaps"`
@@ -101,10 +101,10 @@ func reasonStates(list []reasonCount) []reasonState {
 }
 
 // State returns what is to outlive a restart, as it is at nowNs. The locks are taken one after the other.
-func (l *Ledger) State(nowNs int64) LedgerState {
+func (l *Ledger) State(nowNs int64) State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := LedgerState{SavedAt: time.Unix(0, nowNs).UTC(), Gaps: slices.Clone(l.gaps)}
+	s := State{SavedAt: time.Unix(0, nowNs).UTC(), Gaps: slices.Clone(l.gaps)}
 	for i, e := range l.exporters {
 		n, known := l.readDrops(i)
 		e.mu.Lock()
@@ -134,8 +134,8 @@ func (e *Exporters) state() socketState {
 		numbers[x] = i
 		s.Exporters = append(s.Exporters, x.state())
 	}
-	for i := range l.rows {
-		r := &l.rows[i]
+	for i := range l.list {
+		r := &l.list[i]
 		if r.received == 0 {
 			continue // it tells of the tables and the store, and these of this process only
 		}
