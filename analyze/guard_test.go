@@ -5,8 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A flood makes reports of stacks of three hops. Flows below some number are real, the others spoofed.

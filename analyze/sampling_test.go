@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody told

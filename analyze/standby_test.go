@@ -3,8 +3,8 @@ package analyze
 import (
 	"testing"
 
-	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // standbyNetworks have links that carry packets only while another link is down: a ring, and a slow way around.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/fabric/truth"
-	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A trueDelay is what packets of a link or a path needed, by a clock that is right.
