@@ -288,8 +288,8 @@ func TestNewFlows(t *testing.T) {
 func TestEventLogKeepsRareKinds(t *testing.T) {
 	l := NewEventLog(10)
 	fill := func(*telemetry.Event) {}
-	l.note(storm(1), second, second, 1, fill)
-	l.end(storm(1), second)
+	l.note(eventKey{kind: telemetry.EventDropStorm, node: 1}, second, second, 1, fill)
+	l.end(eventKey{kind: telemetry.EventDropStorm, node: 1}, second)
 	for i := range int64(100) {
 		k := eventKey{kind: telemetry.EventNewFlow, node: uint32(i)}
 		l.note(k, (2+i)*second, (2+i)*second, 1, fill)
