@@ -1,55 +1,45 @@
 package console_test
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/console"
 )
 
-// prefix is a path that the console knows nothing of.
-const prefix = "/some/prefix/"
-
-// markup is the name of a node: it has to stay a text, wherever it is shown.
-const markup = `<img src=x onerror=alert(1)>`
-
-// TestPages has a browser open every page of a server that heard of an emulated fabric, and compares with the API. With
-// CONSOLE_SHOTS=DIR it leaves pictures of all pages there.
-func TestPages(t *testing.T) {
-	chromium := needBrowser(t)
-	server := fed(t, "testdata/all.yaml", names{"spine2": markup}, "--data", t.TempDir(), "--raw-reports", "64MiB")
-	drive(t, chromium, "pages.mjs", below(t, server))
-}
-
-// TestEmpty: a server without reports says where to send them, and one that is gone or slow shows and comes back.
-func TestEmpty(t *testing.T) {
-	chromium := needBrowser(t)
-	drive(t, chromium, "empty.mjs", below(t, serve(t, build(t))))
+// TestBrowser has a browser open the pages of servers that heard of an emulated fabric, and compares with their API: the tests in
+// test/e2e, which "npm run test:e2e" runs too. With CONSOLE_SHOTS=DIR they leave pictures of all pages there, with CONSOLE_RACE=1
+// the servers run with the race detector.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	needPackages(t)
+	if !console.Built() {
+		t.Skip("the console is not built (make build)")
+	}
+	chromium := browser(t)
+	waybill := filepath.Join(t.TempDir(), "waybill")
+	build := []string{"build", "-o", waybill}
+	if os.Getenv("CONSOLE_RACE") != "" {
+		build = append(build, "-race")
+	}
+	if out, err := exec.CommandContext(t.Context(), "go", append(build, "../cmd/waybill")...).CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	npm(t, []string{"WAYBILL=" + waybill, "CHROMIUM=" + chromium}, "run", "--silent", "test:e2e")
 }
 
 // TestModules runs the tests of src/lib and of the parts of pages that compute.
 func TestModules(t *testing.T) {
+	t.Parallel()
 	needPackages(t)
-	if out, err := exec.CommandContext(t.Context(), "npm", "test", "--silent").CombinedOutput(); err != nil {
-		t.Errorf("npm test: %v\n%s", err, out)
-	}
-	if out, err := exec.CommandContext(t.Context(), "npm", "run", "--silent", "check").CombinedOutput(); err != nil {
-		t.Errorf("npm run check: %v\n%s", err, out)
-	}
+	npm(t, nil, "test", "--silent")
+	npm(t, nil, "run", "--silent", "check")
 }
 
 // TestFiles: without a build a page says how to get the console, and no file needs an inline script or style.
@@ -73,13 +63,9 @@ func needPackages(t *testing.T) {
 	}
 }
 
-// needBrowser returns where Chromium is, or skips the test.
-func needBrowser(t *testing.T) string {
+// browser returns where Chromium is, or skips the test.
+func browser(t *testing.T) string {
 	t.Helper()
-	needPackages(t)
-	if !console.Built() {
-		t.Skip("the console is not built (make build)")
-	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
 			return found
@@ -89,93 +75,16 @@ func needBrowser(t *testing.T) string {
 	return ""
 }
 
-func build(t *testing.T) string {
+// npm runs npm in an environment with more, and shows what it says if it fails.
+func npm(t *testing.T, environment []string, args ...string) {
 	t.Helper()
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", waybill, "../cmd/waybill").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	cmd := exec.CommandContext(t.Context(), "npm", args...)
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends what it started
+	cmd.WaitDelay = 20 * time.Second
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("npm %v: %v\n%s", args, err, out)
+	} else {
+		t.Logf("%s", out)
 	}
-	return waybill
-}
-
-// serve starts waybill serve and returns the address of its API, without a slash at the end.
-func serve(t *testing.T, waybill string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), waybill, append([]string{"serve", "--listen", "udp://127.0.0.1:0", "--http", "127.0.0.1:0"}, args...)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	at := make(chan string, 1)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		said := regexp.MustCompile(`url"?[=:]"?(http://[0-9.:]+)`)
-		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			if m := said.FindStringSubmatch(lines.Text()); m != nil {
-				at <- m[1]
-			}
-		}
-		cmd.Wait()
-	}()
-	t.Cleanup(func() { <-ended }) // the test's context has ended by then, and with it the server
-	select {
-	case url := <-at:
-		return url
-	case <-ended:
-		t.Fatal("waybill serve ended")
-	case <-time.After(30 * time.Second):
-		t.Fatal("waybill serve does not say where it serves")
-	}
-	return ""
-}
-
-// listener asks a server for the address that it receives reports at.
-func listener(t *testing.T, server string) string {
-	t.Helper()
-	answer, err := http.Get(server + "/api/v1/listeners")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	var list struct {
-		Listeners []struct{ Address string }
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil || len(list.Listeners) == 0 {
-		t.Fatalf("listeners: %+v, %v", list, err)
-	}
-	return list.Listeners[0].Address
-}
-
-// below puts a proxy in front of server, which serves it below prefix.
-func below(t *testing.T, server string) string {
-	t.Helper()
-	to, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
-	front := httptest.NewServer(http.StripPrefix(strings.TrimSuffix(prefix, "/"), proxy))
-	t.Cleanup(front.Close)
-	return front.URL + prefix
-}
-
-// drive runs one of the scripts that tell a browser what to do.
-func drive(t *testing.T, chromium, script, url string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "test/e2e/"+script)
-	cmd.Env = append(os.Environ(), "CONSOLE_URL="+url, "CHROMIUM="+chromium)
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("%s: %v", script, err)
-	}
-	t.Logf("%s", out)
 }

@@ -6,8 +6,9 @@
 // The console asks the API under api/v1/ next to it and holds no absolute address, so it works under any path prefix that ends
 // in a slash. Parts: src/api asks, src/lib computes and knows no page, src/components are shared by the files of src/pages.
 //
-// To add a page: 1. a component in src/pages; 2. its line in src/pages/index.ts; 3. what it needs of the API in
-// src/api/types.ts; 4. what it must show in test/e2e/pages.mjs, or history.mjs if it is about a time range (ranged in index.ts).
+// To add a page: 1. a component in src/pages; 2. its line in src/pages/index.ts; 3. names of what it needs of
+// the API in src/api/types.ts; 4. what it must show in test/e2e/pages.spec.js, or history.spec.js if it is about a time range (ranged in
+// index.ts).
 package console
 
 import (

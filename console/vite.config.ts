@@ -1,5 +1,5 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { defineConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
 
 // Addresses are relative, so that the console works under any path that ends in a slash. Nothing is inlined: the content
 // security policy allows only files of the server. The code of a page comes when it is opened; the style is little, and comes at once.
@@ -12,6 +12,14 @@ export default defineConfig({
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    rolldownOptions: {
+      checks: { circularDependency: true },
+      onLog(level, log, next) {
+        if (log.code === 'CIRCULAR_DEPENDENCY' && !log.message.includes('node_modules')) throw new Error(log.message);
+        next(level, log);
+      },
+    },
   },
+  test: { include: ['test/*.test.ts'] },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

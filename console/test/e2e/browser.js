@@ -1,19 +1,49 @@
-// What the tests in a browser share. A test is a function that throws; all run, and the process fails if one did.
+// What the tests in a browser share.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
+import { test as playwright } from '@playwright/test';
+import { nameOf } from './servers.js';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-export const base = process.env.CONSOLE_URL;
+const servers = JSON.parse(process.env.CONSOLE_SERVERS ?? '{}');
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM,
-  args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
+/** base is where the console of this file is served, and token what one logs in with there. */
+export let base;
+export let token;
+
+let browser;
+const opened = [];
+
+/** test is a test that fails also if a page had a problem, or asked another host. */
+export const test = playwright.extend({
+  watched: [
+    async ({ browser: here }, use, info) => {
+      browser = here;
+      await use();
+      const pages = opened.splice(0);
+      const seen = pages.map(({ problems, elsewhere }) => ({ problems, elsewhere }));
+      for (const page of pages) await page.context().close();
+      if (info.status !== info.expectedStatus) return;
+      for (const { problems, elsewhere } of seen) {
+        assert.deepEqual(problems, [], 'the console of the browser');
+        assert.deepEqual(elsewhere, [], 'requests to other hosts');
+      }
+    },
+    { auto: true },
+  ],
 });
 
-const opened = [];
+/** connect is what a file does before its tests: it waits until its server has heard all that it shall. */
+// eslint-disable-next-line no-empty-pattern -- Playwright wants the pattern
+export async function connect({}, { file }) {
+  const server = servers[nameOf(file)];
+  const fed = await fetch(`${server.origin}/fed`);
+  const said = await fed.text();
+  assert.equal(fed.status, 200, said);
+  [base, token] = [server.base, said];
+}
 
 /** fresh returns an empty page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
 export async function fresh(options = {}) {
@@ -62,6 +92,17 @@ export const go = async (page, hash) => {
   await ready(page);
 };
 
+/** eventually waits until a check holds: what the page shows may come a frame later, or many. */
+export async function eventually(check) {
+  for (const end = Date.now() + 30_000; ; await new Promise((done) => setTimeout(done, 50))) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
+}
+
 /** shoot leaves a picture of a page in the directory CONSOLE_SHOTS, if there is one. */
 export async function shoot(page, name) {
   if (!process.env.CONSOLE_SHOTS) return;
@@ -69,12 +110,29 @@ export async function shoot(page, name) {
   await page.screenshot({ path: `${process.env.CONSOLE_SHOTS}/${name}.png` });
 }
 
+/** painted waits until what is known is drawn: a picture is drawn once its size is known. */
+export const painted = (page) =>
+  page.evaluate(async () => {
+    for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
+  });
+
 /** ask asks the API itself. */
 export async function ask(path) {
   const answer = await fetch(`${base}api/v1/${path}`);
   assert.equal(answer.status, 200, path);
   return answer.json();
 }
+
+/** endpoints are the parameters of the page of a flow. */
+export const endpoints = (flow) =>
+  new URLSearchParams({
+    id: flow.id,
+    src: flow.src,
+    dst: flow.dst,
+    sport: flow.src_port,
+    dport: flow.dst_port,
+    protocol: flow.protocol,
+  });
 
 /** accessible checks WCAG 2.2 A and AA with axe-core. */
 export async function accessible(page, name) {
@@ -95,25 +153,4 @@ export async function accessible(page, name) {
       );
   });
   assert.deepEqual(violations, [], `${name}: axe`);
-}
-
-export async function run(tests) {
-  let failed = 0;
-  for (const [name, test] of Object.entries(tests)) {
-    const start = Date.now();
-    try {
-      await test();
-      for (const page of opened) {
-        assert.deepEqual(page.problems, [], 'the console of the browser');
-        assert.deepEqual(page.elsewhere, [], 'requests to other hosts');
-      }
-      console.log(`ok   ${name} (${Date.now() - start} ms)`);
-    } catch (error) {
-      failed++;
-      console.log(`FAIL ${name}: ${error.stack}`);
-    }
-    for (const page of opened.splice(0)) await page.context().close();
-  }
-  await browser.close();
-  process.exit(failed ? 1 : 0);
 }

@@ -1,0 +1,27 @@
+// Tests of the console in a browser. Files run side by side, each with a server of its own (test/e2e/servers.js); what their pictures
+// and traces show of a failure is in test-results.
+import { defineConfig } from '@playwright/test';
+
+/** What needs no records of the server, which are there some seconds later, runs first. */
+const soon = /(empty|login|large)\.spec\.js$/;
+
+export default defineConfig({
+  testDir: 'test/e2e',
+  outputDir: 'test-results',
+  globalSetup: './test/e2e/servers.js',
+  workers: 2,
+  timeout: 300_000, // nothing depends on how fast the machine is
+  reporter: [['list']],
+  projects: [
+    { name: 'soon', testMatch: soon },
+    { name: 'records', testMatch: /\.spec\.js$/, testIgnore: soon },
+  ],
+  use: {
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
+    },
+    screenshot: 'only-on-failure',
+    trace: 'retain-on-failure',
+  },
+});

@@ -1,0 +1,186 @@
+// A server that got no reports yet, and one that does not answer, or late.
+import assert from 'node:assert/strict';
+import { accessible, ask, connect, go, open, test } from './browser.js';
+
+const state = (page, want) =>
+  page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
+
+test.beforeAll(connect);
+
+test('says where to send reports', async () => {
+  const page = await open();
+  const [{ address }] = (await ask('listeners')).listeners;
+  const text = await page.textContent('main');
+  assert.ok(text.includes('No reports yet') && text.includes(address), text);
+  await accessible(page, 'empty');
+  for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/${name}`);
+    await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
+    assert.doesNotMatch(await page.textContent('main'), /Infinity|NaN|undefined/, name);
+  }
+  assert.match(await page.textContent('main'), /no page “nonsense”/);
+  for (const [hash, says] of [
+    ['reports', 'keeps no datagrams'],
+    ['alerts', 'has no alert rules'],
+  ]) {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/${hash}`);
+    await page.waitForFunction((text) => document.querySelector('main').textContent.includes(text), says);
+  }
+  page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+});
+
+test('a server that keeps no datagrams is asked for them once', async () => {
+  const page = await open('#/collector');
+  for (let i = 0; i < 100 && !page.problems.some((text) => text.includes('404')); i++) await page.waitForTimeout(100); // the first answer
+  let asked = 0;
+  page.on('request', (request) => {
+    if (/v1\/reports/.test(request.url())) asked++;
+  });
+  for (const hash of ['overview', 'collector', 'overview', 'collector']) {
+    await go(page, `#/${hash}`);
+    await page.waitForTimeout(300);
+  }
+  assert.equal(asked, 0, 'after the first time');
+  assert.equal(page.problems.filter((text) => text.includes('404')).length, 1);
+  page.problems = [];
+});
+
+test('a server that keeps nothing says how to keep something', async () => {
+  const page = await open();
+  for (const hash of ['#/explore', '#/flows?since=1h']) {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, hash);
+    await page.waitForFunction(() => /This server keeps no records/.test(document.querySelector('main').textContent));
+    assert.match(await page.textContent('main'), /waybill serve --data/);
+    assert.equal(await page.locator('[role=alert]').count(), 0);
+  }
+  page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
+});
+
+test('a server that keeps nothing says what to do', async () => {
+  const page = await open('#/latency');
+  for (const name of ['latency', 'queues', 'drops', 'overview', 'topology']) {
+    await page.evaluate((to) => {
+      location.hash = to;
+    }, `#/${name}?since=15m`);
+    await page.waitForSelector('main [role=alert]');
+    assert.match(await page.textContent('main [role=alert]'), /waybill serve --data DIR/, name);
+    await accessible(page, name);
+    await page.getByRole('button', { name: 'Show now' }).first().click();
+    await page.waitForFunction((to) => location.hash === to, `#/${name}`);
+  }
+  page.problems = page.problems.filter((text) => !text.includes('404'));
+});
+
+test('a server that is gone shows, and the page recovers', async () => {
+  const page = await open('#/collector');
+  await page.route('**/api/v1/**', (route) => route.abort());
+  await state(page, 'disconnected');
+  assert.match(await page.textContent('.problem'), /Disconnected, retrying.*figures below are of/s);
+  assert.ok((await page.textContent('main')).includes('Listeners'), 'the old figures stay');
+  await page.unroute('**/api/v1/**');
+  await state(page, 'live');
+  await page.waitForSelector('.problem', { state: 'detached' });
+  page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of requests cut off, and of raw reports
+});
+
+test('a server that starts slowly, or has too much to do', async () => {
+  const page = await open('#/flows');
+  await page.route('**/api/v1/flows*', (route) =>
+    route.fulfill({
+      status: 503,
+      contentType: 'application/problem+json',
+      body: '{"detail":"256 requests are being answered"}',
+    }),
+  );
+  await state(page, 'disconnected');
+  assert.match(await page.textContent('.problem'), /256 requests/);
+  await page.unroute('**/api/v1/flows*');
+  await state(page, 'live');
+  page.problems = page.problems.filter((text) => !text.includes('503'));
+});
+
+test('the code of a page that does not come is fetched again', async () => {
+  const page = await open('#/overview');
+  await page.route('**/assets/Flows-*.js', (route) => route.abort());
+  await page.evaluate(() => {
+    location.hash = '#/flows?order=drops';
+  });
+  await page.waitForSelector('main [role=alert]');
+  assert.match(await page.textContent('main [role=alert]'), /code of this page did not come/);
+  await page.unroute('**/assets/Flows-*.js');
+  await page.getByRole('textbox', { name: 'Source' }).waitFor();
+  assert.equal(await page.evaluate(() => location.hash), '#/flows?order=drops');
+  page.problems = page.problems.filter((text) => !/ERR_FAILED|404/.test(text)); // what the browser says of the file, and of the session
+});
+
+test('one question at a time, and none while the page is hidden', async () => {
+  const page = await open('#/flows');
+  let asked = 0;
+  let open_ = 0;
+  let most = 0;
+  await page.route('**/api/v1/flows*', async (route) => {
+    asked++;
+    most = Math.max(most, ++open_);
+    await new Promise((done) => setTimeout(done, 2500)); // longer than the time between questions
+    open_--;
+    await route.continue().catch(() => null);
+  });
+  while (asked < 2) await page.waitForTimeout(50);
+  assert.equal(most, 1);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  const before = asked;
+  await page.waitForTimeout(3000);
+  assert.equal(asked, before);
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: false, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  });
+  while (asked === before) await page.waitForTimeout(50);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  page.problems = page.problems.filter((text) => !text.includes('ERR_'));
+});
+
+test('the content security policy holds', async () => {
+  const page = await open();
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.textContent = 'window.broken = true';
+    document.head.append(script);
+  });
+  assert.equal(await page.evaluate(() => window.broken), undefined);
+  assert.ok(
+    page.problems.some((text) => text.includes('Content Security Policy')),
+    'a violation is seen',
+  );
+  page.problems = [];
+});
+
+test('the demo network is started with a button, and stopped', async () => {
+  const page = await open('#/overview');
+  await page.getByRole('button', { name: 'Start the demo network' }).click();
+  await page.waitForFunction(
+    () => Number(document.querySelector('#rate')?.textContent.replace(/[^0-9]/g, '')) > 0,
+    null,
+    { timeout: 20_000 },
+  );
+  const state = await ask('demo');
+  assert.ok(state.running && Date.parse(state.ends) - Date.now() <= 600_000, JSON.stringify(state));
+  const topology = async () => (await ask('topology')).nodes.length;
+  for (let i = 0; i < 100 && (await topology()) < 6; i++) await page.waitForTimeout(100);
+  assert.equal(await topology(), 6);
+  const [{ malformed, damaged }] = (await ask('listeners')).listeners;
+  assert.deepEqual([malformed, damaged], [0, 0]);
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  await page.waitForFunction(() => !/An emulated network reports/.test(document.querySelector('main').textContent));
+  const { running, failed } = await ask('demo');
+  assert.deepEqual([running, failed], [false, undefined]);
+});

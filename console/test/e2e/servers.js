@@ -1,0 +1,237 @@
+// The servers that the tests in a browser look at: one for each file, which hears what happens in a scenario and is served below a
+// prefix that the console knows nothing of. They start some files ahead, because a scenario takes as long as it says.
+import { execFile, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+const waybill = process.env.WAYBILL ?? '../bin/waybill';
+const prefix = '/some/prefix/';
+const run = promisify(execFile);
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** markup is the name of a node: it has to stay a text, wherever it is shown. */
+const markup = '<img src=x onerror=alert(1)>';
+/** longName has 93 characters; one of them is two in JavaScript. */
+const longName = `${'a-leaf-switch-in-row-17-of-hall-3-'.padEnd(92, 'x')}🦊`;
+
+/** alertRules has an output that never works: nobody listens there. */
+const alertRules = `
+rules:
+  - {name: drops, filter: kind = drop_storm, severity: critical, outputs: [pager]}
+  - {name: never, filter: kind = loop, for: 1h}
+outputs:
+  pager: {webhook: {url: 'http://127.0.0.1:9/'}}
+`;
+
+const all = { scenario: 'testdata/all.yaml' };
+const records = { ...all, data: true };
+const everything = { ...records, raw: true, alerts: true, junk: ['no report', 'neither is this'] };
+
+/**
+ * What the server of each file is: scenario is what it hears, renamed other names of its nodes, data whether it keeps records, raw
+ * whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has rules, login whether one has to log in.
+ */
+const servers = {
+  empty: {},
+  large: { scenario: leafSpine(484, 16) },
+  login: { alerts: true, login: true },
+  // from here on as Playwright orders them: those that need records come last
+  alerts: everything,
+  docs: everything,
+  explore: everything,
+  flows: everything,
+  history: records,
+  keys: everything,
+  lists: everything,
+  pages: { ...records, raw: true, renamed: { spine2: markup } },
+  paint: records,
+  recover: everything,
+  reports: everything,
+  robust: everything,
+  sizes: everything,
+  wide: { ...records, raw: true, renamed: { leaf1: longName } },
+};
+
+/**
+ * leafSpine is a scenario with a host at each leaf, larger than topology.leaf_spine may be, in which flows of one packet go by as many
+ * links as they can.
+ */
+function leafSpine(leaves, spines) {
+  const count = (n) => Array.from({ length: n }, (_, i) => i + 1);
+  return JSON.stringify({
+    name: 'large',
+    duration: '8s',
+    topology: {
+      graph: {
+        switches: [
+          ...count(leaves).map((i) => ({ name: `leaf${i}` })),
+          ...count(spines).map((i) => ({ name: `spine${i}` })),
+        ],
+        links: count(leaves).flatMap((leaf) =>
+          count(spines).map((spine) => ({ between: [`leaf${leaf}`, `spine${spine}`], rate: '10M', delay: '5us' })),
+        ),
+        hosts: count(leaves).map((i) => ({ name: `h${i}`, at: `leaf${i}`, link: { rate: '10M', delay: '2us' } })),
+      },
+    },
+    traffic: [{ poisson: { load: '1%', sizes: '1kB' }, port: 6000 }],
+  });
+}
+
+const ask = async (url, path) => (await fetch(`${url}/api/v1/${path}`)).json();
+
+/** start starts a server and returns its process, its address, and a promise that it has heard all that it shall. */
+async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login }) {
+  const args = ['serve', '--listen', 'udp://127.0.0.1:0', '--http', '127.0.0.1:0'];
+  const file = (name, text) => {
+    writeFileSync(join(dir, name), text, { mode: 0o600 });
+    return join(dir, name);
+  };
+  if (scenario?.startsWith('{')) scenario = file('scenario.yaml', scenario);
+  if (scenario) {
+    let { stdout } = await run(waybill, ['fabric', scenario, '--serve-config'], { maxBuffer: 1 << 26 });
+    for (const [node, name] of Object.entries(renamed)) stdout = stdout.replaceAll(node, `'${name}'`);
+    args.push('--config', file('serve.yaml', stdout));
+  }
+  if (data) args.push('--data', join(dir, 'data'));
+  if (raw) args.push('--raw-reports', '64MiB');
+  if (alerts) args.push('--alerts', file('alerts.yaml', alertRules));
+  let token = '';
+  if (login) {
+    const tokens = join(dir, 'tokens');
+    args.push('--tokens', tokens);
+    token = (
+      await run(waybill, ['token', 'create', '--tokens', tokens, '--name', 'operator', '--role', 'read'])
+    ).stdout.trim();
+  }
+  const server = spawn(waybill, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const url = await new Promise((found, failed) => {
+    const said = [];
+    createInterface({ input: server.stderr }).on('line', (line) => {
+      said.push(line);
+      const at = /url"?[=:]"?(http:\/\/[0-9.:]+)/.exec(line);
+      if (at) found(at[1]);
+    });
+    server.on('error', failed);
+    server.on('exit', () => failed(new Error(`waybill serve ended:\n${said.join('\n')}`)));
+  });
+  return { server, url, token, fed: feed(url, scenario, junk, data) };
+}
+
+/** feed has a server hear a scenario and datagrams that are no reports. */
+async function feed(url, scenario, junk, data) {
+  if (!scenario) return;
+  const to = (await ask(url, 'listeners')).listeners[0].address;
+  const [, host, port] = /^(?:udp:\/\/)?(.*):(\d+)$/.exec(to);
+  await run(waybill, ['fabric', scenario, '--quiet', '--reports', `${host}:${port}`]);
+  const socket = createSocket('udp4');
+  for (const datagram of junk) await new Promise((done) => socket.send(datagram, Number(port), host, done));
+  socket.close();
+  if (data) await stored(url);
+}
+
+/** stored waits until all that a server received is in its store: records come every ten seconds. */
+async function stored(url) {
+  const kept = async () => {
+    const [{ flows }, { spread = [] }] = await Promise.all([
+      ask(url, 'flows?since=10m&group_by='),
+      ask(url, 'heatmap?of=links&since=10m'),
+    ]);
+    return [flows?.[0]?.packets ?? 0, spread.reduce((sum, s) => sum + s.packets, 0)];
+  };
+  for (let before = [0, 0], since = Date.now(); ; await sleep(1000)) {
+    const now = await kept();
+    if (now.includes(0) || now.join() !== before.join()) [before, since] = [now, Date.now()];
+    if (Date.now() - since > 12_000) return;
+  }
+}
+
+/** front serves a server below the prefix. Its path /fed is answered once the server is there and has heard all; that begins with it. */
+async function front(begin) {
+  let url = '';
+  const proxy = createServer(async (req, res) => {
+    if (req.url === '/fed') {
+      try {
+        const begun = await begin();
+        await begun.fed;
+        url = begun.url;
+        res.end(begun.token);
+      } catch (error) {
+        res.writeHead(500).end(String(error));
+      }
+      return;
+    }
+    if (!req.url.startsWith(prefix)) {
+      res.writeHead(404).end();
+      return;
+    }
+    const there = request(
+      `${url}/${req.url.slice(prefix.length)}`,
+      { method: req.method, headers: { ...req.headers, host: new URL(url).host } },
+      (answer) => {
+        res.writeHead(answer.statusCode, answer.headers);
+        answer.pipe(res);
+        answer.on('error', () => res.destroy());
+      },
+    );
+    there.on('error', () => res.destroy());
+    res.on('close', () => there.destroy());
+    req.pipe(there);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return proxy;
+}
+
+/** nameOf is the name of the server of a file of tests. */
+export const nameOf = (file) => /([^/]+)\.spec\.js$/.exec(file)[1];
+
+/** ahead is how many servers hear their scenario before their files begin: that takes longer than the tests of a file. */
+const ahead = 5;
+
+/** The set-up of Playwright: it readies the servers and returns what ends them. The tests find them in CONSOLE_SERVERS. */
+export default async function setup() {
+  const dir = mkdtempSync(join(tmpdir(), 'waybill-console-'));
+  const chosen = Object.keys(servers).filter((name) => process.argv.some((arg) => arg.includes(name)));
+  const names = chosen.length ? chosen : Object.keys(servers);
+  const begun = new Map();
+  const begin = (name) => {
+    if (!begun.has(name)) {
+      const started = start(mkdtempSync(join(dir, `${name}-`)), servers[name]);
+      started.then(({ fed }) => fed).catch(() => undefined); // told to whoever waits for it
+      begun.set(name, started);
+    }
+    return begun.get(name);
+  };
+  const proxies = [];
+  const known = {};
+  for (const [i, name] of names.entries()) {
+    const proxy = await front(() => {
+      names.slice(i, i + 1 + ahead).forEach(begin);
+      return begin(name);
+    });
+    proxies.push(proxy);
+    const origin = `http://127.0.0.1:${proxy.address().port}`;
+    known[name] = { origin, base: origin + prefix };
+  }
+  process.env.CONSOLE_SERVERS = JSON.stringify(known);
+  names.slice(0, ahead).forEach(begin);
+  return async () => {
+    for (const proxy of proxies) {
+      proxy.close();
+      proxy.closeAllConnections();
+    }
+    for (const started of begun.values()) {
+      const { server } = await started.catch(() => ({}));
+      if (!server || server.exitCode !== null) continue;
+      server.kill('SIGINT');
+      await once(server, 'exit');
+    }
+    rmSync(dir, { recursive: true, force: true });
+  };
+}
