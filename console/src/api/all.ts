@@ -1,5 +1,4 @@
 import { get, type Params } from './client';
-import { patienceMs } from './question.svelte';
 import type { History } from './types';
 
 const pages = 5; // at most, of 10000 items
@@ -11,7 +10,7 @@ export async function all<Name extends string, T>(
   signal?: AbortSignal,
 ): Promise<History<Name, T>> {
   const ask = (cursor?: string): Promise<History<Name, T>> =>
-    get<History<Name, T>>(name, { ...params, limit: 10000, cursor }, signal, patienceMs);
+    get<History<Name, T>>(name, { ...params, limit: 10000, cursor }, signal);
   const first = await ask();
   let items: T[] = first[name] ?? [];
   let next = first.next_cursor;

@@ -58,52 +58,130 @@ const unanswered = (error: ApiError): boolean => error.status === 0 || error.sta
 
 const retryMs = 5000;
 
-/** An answer that is asked for again and again. The old one stays while there is no new one. */
-export class Live<T> {
+/** What to ask: key says whether it is the same question as before, done after an answer that there is nothing to ask again. */
+export interface Asked<T> {
+  key?: string;
+  load: (signal: AbortSignal) => Promise<T>;
+  /** 0: the answer does not change */
+  everyMs: number;
+  done?: () => boolean;
+  /** ask again also for what was refused */
+  persistent?: boolean;
+}
+
+/**
+ * A Poll asks again and again, one question at a time, while the page is visible. It can be cancelled, and the answer before stays while
+ * there is no new one. After a failure it asks again within seconds, so that it recovers by itself.
+ */
+export class Poll<T> {
   data = $state.raw<T | undefined>();
   error = $state.raw<ApiError | undefined>();
   /** since when an answer is waited for, by performance.now; null: none is */
   since = $state<number | null>(null);
   /** it was given up, and is asked no more until again, or until something else is asked */
   cancelled = $state(false);
+  /** the data are of another question than the one that is asked */
+  stale = $state(false);
   #again = $state(0);
-  #poll: Poll | undefined;
+  #key = '';
+  #pause: () => void = () => undefined;
+  #soon: () => void = () => undefined;
 
-  /** run polls until the function that it returns is called. It must be called in an effect. */
-  run(load: (signal: AbortSignal) => Promise<T>, intervalMs: number): () => void {
-    void this.#again;
-    return untrack(() => {
-      this.cancelled = false;
-      polled.add(this);
-      const mine = (this.#poll = poll(load, this, intervalMs));
-      return () => {
-        mine.stop();
-        polled.delete(this);
-      };
-    });
-  }
   cancel(): void {
-    this.#poll?.pause();
+    this.#pause();
     this.cancelled = true;
   }
   again(): void {
+    this.cancelled = false;
     this.#again++;
   }
   /** soon asks at once, or when the answer that is waited for is there, unless it was given up or the page stands still. */
   soon(): void {
-    if (!this.cancelled) this.#poll?.soon();
+    if (!this.cancelled) this.#soon();
+  }
+
+  /** run polls until the function that it returns is called. It must be called in an effect. */
+  run({ key = '', load, everyMs, done, persistent = false }: Asked<T>): () => void {
+    void this.#again;
+    const intervalMs = pace.held || everyMs === 0 ? Infinity : everyMs;
+    return untrack(() => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let current: AbortController | undefined;
+      let wanted = false; // soon was called while an answer was waited for
+
+      const round = async (): Promise<void> => {
+        if (pace.busy) {
+          timer = setTimeout(round, 100);
+          return;
+        }
+        wanted = false;
+        const mine = (current = new AbortController());
+        const started = (this.since = performance.now());
+        let waitMs = intervalMs;
+        try {
+          const data = await load(mine.signal);
+          if (mine !== current) return;
+          this.data = data;
+          this.stale = false;
+          this.error = undefined;
+          if (done?.()) waitMs = Infinity;
+          connection.ok((data as { generated_at?: string }).generated_at);
+          const took = performance.now() - started;
+          waitMs = Math.max(took, waitMs - took); // what takes long is not asked all the time
+        } catch (caught) {
+          if (mine !== current) return; // stopped
+          const error = (this.error = asApiError(caught));
+          connection.failed(error);
+          waitMs = unanswered(error) || persistent ? Math.min(intervalMs, retryMs) : Infinity; // it would be refused again
+        }
+        this.since = null;
+        if (wanted && !this.error) return void round();
+        if (waitMs < Infinity) timer = setTimeout(round, waitMs);
+      };
+      const pause = (): void => {
+        clearTimeout(timer);
+        const old = current;
+        current = undefined;
+        this.since = null;
+        old?.abort();
+      };
+      const visibility = (): void => {
+        pause();
+        if (!document.hidden && !this.cancelled) void round();
+      };
+
+      this.#pause = pause;
+      this.#soon = () => {
+        if (document.hidden || intervalMs === Infinity || (this.error && !persistent)) return;
+        if (this.since !== null) {
+          wanted = true;
+          return;
+        }
+        clearTimeout(timer);
+        void round();
+      };
+      this.cancelled = false;
+      if (key !== this.#key) this.stale = true;
+      this.#key = key;
+      document.addEventListener('visibilitychange', visibility);
+      visibility();
+      return () => {
+        document.removeEventListener('visibilitychange', visibility);
+        pause();
+      };
+    });
   }
 }
 
 /** All that the page polls: what takes long is told, and can be given up, at one place. */
 class Polled {
-  #all = new SvelteSet<Live<unknown>>();
+  #all = new SvelteSet<Poll<unknown>>();
 
-  add(live: Live<unknown>): void {
-    this.#all.add(live);
+  add(poll: Poll<unknown>): void {
+    this.#all.add(poll);
   }
-  delete(live: Live<unknown>): void {
-    this.#all.delete(live);
+  delete(poll: Poll<unknown>): void {
+    this.#all.delete(poll);
   }
 
   /** since when the oldest question waits for its answer, by performance.now; null: none does */
@@ -125,91 +203,39 @@ class Polled {
 export const polled = new Polled();
 
 /**
- * Polls while the component that calls it exists and the page is visible, one question at a time. ask is called in an effect: when
- * state that it reads changes, the next question starts at once. After a failure it asks again within seconds, so that it recovers by itself.
- * An interval of 0 is for what does not change.
+ * live polls while the component that calls it exists. ask is called in an effect: when state that it reads changes, the next question
+ * starts at once. Its waits are told together with those of the rest of the page. An interval of 0 is for what does not change.
  */
 export function live<T>(
   ask: () => (signal: AbortSignal) => Promise<T>,
   intervalMs: number | (() => number) = 2000,
-): Live<T> {
-  const result = new Live<T>();
+): Poll<T> {
+  const result = new Poll<T>();
   $effect(() => {
-    const load = ask();
-    const pause = typeof intervalMs === 'number' ? intervalMs : intervalMs();
-    const every = pace.held || pause === 0 ? Infinity : pause;
-    return result.run(load, every);
+    untrack(() => polled.add(result));
+    return () => polled.delete(result);
+  });
+  $effect(() => {
+    const everyMs = typeof intervalMs === 'number' ? intervalMs : intervalMs();
+    return result.run({ load: ask(), everyMs, persistent: true });
   });
   return result;
 }
 
-interface Poll {
-  stop: () => void;
-  pause: () => void;
-  soon: () => void;
-}
-
-function poll<T>(load: (signal: AbortSignal) => Promise<T>, result: Live<T>, intervalMs: number): Poll {
-  let wanted = false; // soon was called while an answer was waited for
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let current: AbortController | undefined;
-
-  async function round(): Promise<void> {
-    if (pace.busy) {
-      timer = setTimeout(round, 100);
-      return;
-    }
-    wanted = false;
-    const mine = (current = new AbortController());
-    const started = (result.since = performance.now());
-    let every = intervalMs;
-    try {
-      const data = await load(mine.signal);
-      if (mine !== current) return;
-      result.data = data;
-      result.error = undefined;
-      connection.ok((data as { generated_at?: string }).generated_at);
-    } catch (caught) {
-      if (mine !== current) return; // stopped
-      const error = asApiError(caught);
-      result.error = error;
-      connection.failed(error);
-      every = Math.min(intervalMs, unanswered(error) ? retryMs : 5000);
-    }
-    result.since = null;
-    if (wanted && !result.error) return void round();
-    if (every < Infinity) timer = setTimeout(round, Math.max(0, every - (performance.now() - started)));
-  }
-
-  function pause(): void {
-    clearTimeout(timer);
-    const old = current;
-    current = undefined;
-    result.since = null;
-    old?.abort();
-  }
-
-  function visibility(): void {
-    pause();
-    if (!document.hidden && !result.cancelled) void round();
-  }
-
-  document.addEventListener('visibilitychange', visibility);
-  visibility();
-  return {
-    stop: () => {
-      document.removeEventListener('visibilitychange', visibility);
-      pause();
-    },
-    pause,
-    soon: () => {
-      if (document.hidden || intervalMs === Infinity) return;
-      if (result.since !== null) {
-        wanted = true;
-        return;
-      }
-      clearTimeout(timer);
-      void round();
-    },
-  };
+/**
+ * question polls for what may take long, while the component that calls it exists. When the key changes, the old question is given up and
+ * the next one starts. null: there is nothing to ask.
+ */
+export function question<T>(ask: () => Asked<T> | null): Poll<T> {
+  const q = new Poll<T>();
+  const key = $derived(ask()?.key);
+  $effect(() => {
+    void key;
+    const next = untrack(ask);
+    if (next) return q.run(next);
+    q.data = undefined;
+    q.error = undefined;
+    return undefined;
+  });
+  return q;
 }

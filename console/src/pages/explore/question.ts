@@ -46,9 +46,6 @@ const most = {
   /** of an address: proxies often take no more than 4096, and a page adds its cursor */ bytes: 3600,
 };
 
-/** A store may take its 20 s, and the answer has to come after them. */
-const patienceMs = 25_000;
-
 /** questionOf reads parameters, and has the time range with its length; what is missing, or unknown, is as it usually is. */
 export function questionOf(
   param: (name: string) => string,
@@ -115,7 +112,6 @@ export async function ask(q: Question, signal: AbortSignal, progress: (rows: num
         q.of,
         { ...params, limit: Math.min(limit, most.page), cursor },
         signal,
-        patienceMs,
       );
       rows.push(...((answer[q.of] as Row[] | null) ?? []));
       tell(rows.length);

@@ -1,6 +1,5 @@
 import type { Endpoints, Event } from '../../api/types';
-
-const rank: Record<string, number> = { critical: 0, warning: 1, info: 2 };
+import { severityRank } from '../../lib/severity';
 
 /** filterOf selects events at nodes, and those of a flow. */
 export function filterOf(flow: Endpoints, nodes: number[]): string {
@@ -13,5 +12,5 @@ export function worstFirst(events: Event[], from: number, to: number): Event[] {
   const touches = (e: Event): boolean => Date.parse(e.start) <= to && (e.end === null || Date.parse(e.end) >= from);
   return [...new Map(events.map((e) => [e.id, e])).values()]
     .filter(touches)
-    .sort((a, b) => (rank[a.severity] ?? 3) - (rank[b.severity] ?? 3) || Date.parse(b.start) - Date.parse(a.start));
+    .sort((a, b) => severityRank(a.severity) - severityRank(b.severity) || Date.parse(b.start) - Date.parse(a.start));
 }

@@ -1,7 +1,6 @@
 import type { Params } from '../../api/client';
 import type { Event } from '../../api/types';
-
-const rank = { critical: 0, warning: 1, info: 2 };
+import { severityRank } from '../../lib/severity';
 
 /**
  * worstEvents asks for the latest events, for those that are at least a warning, and for those that are critical, at most limit of
@@ -18,6 +17,8 @@ export async function worstEvents<T extends { events: Event[] | null }>(
     ask({ ...params, severity: 'critical', limit }),
   ]);
   const byID = new Map([all, serious, critical].flatMap((list) => list.events ?? []).map((event) => [event.id, event]));
-  const worst = [...byID.values()].sort((a, b) => rank[a.severity] - rank[b.severity] || (a.start < b.start ? 1 : -1));
+  const worst = [...byID.values()].sort(
+    (a, b) => severityRank(a.severity) - severityRank(b.severity) || (a.start < b.start ? 1 : -1),
+  );
   return { all, serious, worst };
 }
