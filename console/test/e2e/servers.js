@@ -192,7 +192,7 @@ async function front(begin) {
 export const nameOf = (file) => /([^/]+)\.spec\.js$/.exec(file)[1];
 
 /** ahead is how many servers hear their scenario before their files begin: that takes longer than the tests of a file. */
-const ahead = 5;
+const ahead = 3;
 
 /** The set-up of Playwright: it readies the servers and returns what ends them. The tests find them in CONSOLE_SERVERS. */
 export default async function setup() {
