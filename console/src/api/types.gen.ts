@@ -8,7 +8,6 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Acknowledgement: {
-            /** Format: date-time */
             at: string;
             by: string;
         };
@@ -17,19 +16,16 @@ export interface components {
                 [key: string]: string;
             };
             event: components["schemas"]["Event"];
-            /** Format: date-time */
             fired: string | null;
             id: string;
             labels?: {
                 [key: string]: string;
             };
             resolution?: string;
-            /** Format: date-time */
             resolved: string | null;
             rule: string;
             severity: string;
             silenced_by?: string;
-            /** Format: date-time */
             since: string;
             state: string;
             summary: string;
@@ -38,10 +34,8 @@ export interface components {
         AlertList: {
             alerts: components["schemas"]["Alert"][] | null;
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         AlertTest: {
@@ -52,302 +46,194 @@ export interface components {
             results: components["schemas"]["TestResult"][] | null;
         };
         Burst: {
-            /** Format: uint64 */
             above_bytes: number;
-            /** Format: uint64 */
             below_bytes: number;
-            /** Format: uint64 */
             bytes: number;
-            /** Format: double */
             complete: number;
             culprits: components["schemas"]["Culprit"][] | null;
-            /** Format: uint64 */
             drops: number;
-            /** Format: uint64 */
             duration_ns: number;
-            /** Format: date-time */
             end: string;
-            /** Format: uint64 */
             end_slack_ns?: number;
             id: string;
             incast: boolean;
-            /** Format: int64 */
             main_sources: number;
             name?: string;
-            /** Format: int64 */
             node: number;
             open?: boolean;
-            /** Format: uint64 */
             other_bytes?: number;
-            /** Format: int64 */
             other_flows?: number;
-            /** Format: uint64 */
             packets: number;
-            /** Format: date-time */
             peak: string;
-            /** Format: uint64 */
             peak_bytes: number;
-            /** Format: uint64 */
             peak_delay_ns: number;
-            /** Format: int64 */
             port: number;
-            /** Format: int64 */
             queue: number;
-            /** Format: int64 */
             sources: number;
-            /** Format: date-time */
             start: string;
-            /** Format: uint64 */
             start_slack_ns?: number;
             victims: components["schemas"]["Victim"][] | null;
         };
         BurstAnswer: {
             burst: components["schemas"]["BurstDetail"];
-            /** Format: date-time */
             generated_at: string;
         };
         BurstDetail: {
-            /** Format: uint64 */
             above_bytes: number;
-            /** Format: uint64 */
             below_bytes: number;
-            /** Format: uint64 */
             bytes: number;
-            /** Format: double */
             complete: number;
             culprits: components["schemas"]["Culprit"][] | null;
-            /** Format: uint64 */
             drops: number;
-            /** Format: uint64 */
             duration_ns: number;
-            /** Format: date-time */
             end: string;
-            /** Format: uint64 */
             end_slack_ns?: number;
             flows: components["schemas"]["Endpoints"][] | null;
             id: string;
             incast: boolean;
-            /** Format: int64 */
             main_sources: number;
             name?: string;
-            /** Format: int64 */
             node: number;
             open?: boolean;
-            /** Format: uint64 */
             other_bytes?: number;
-            /** Format: int64 */
             other_flows?: number;
-            /** Format: uint64 */
             packets: number;
-            /** Format: date-time */
             peak: string;
-            /** Format: uint64 */
             peak_bytes: number;
-            /** Format: uint64 */
             peak_delay_ns: number;
-            /** Format: int64 */
             port: number;
-            /** Format: int64 */
             queue: number;
-            /** Format: int64 */
             samples: number;
-            /** Format: int64 */
             sources: number;
             stack: components["schemas"]["BurstStack"];
-            /** Format: date-time */
             start: string;
-            /** Format: uint64 */
             start_slack_ns?: number;
             timeline: components["schemas"]["BurstPoint"][] | null;
             victims: components["schemas"]["Victim"][] | null;
         };
         BurstGroup: {
-            /** Format: uint64 */
             bursts?: number;
-            /** Format: uint64 */
             bytes?: number;
-            /** Format: uint64 */
             drops?: number;
-            /** Format: int64 */
             duration_max_ns?: number;
-            /** Format: date-time */
             first?: string;
             incast?: boolean;
-            /** Format: date-time */
             last?: string;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             packets?: number;
-            /** Format: uint64 */
             peak_bytes?: number;
-            /** Format: int64 */
             peak_delay_ns?: number;
-            /** Format: int64 */
             port?: number;
-            /** Format: int64 */
             queue?: number;
-            /** Format: date-time */
             start?: string;
         };
         BurstGroups: {
             bursts: components["schemas"]["BurstGroup"][] | null;
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns?: number;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         BurstList: {
             bursts: components["schemas"]["Burst"][] | null;
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         BurstPoint: {
-            /** Format: int64 */
             at_ns: number;
-            /** Format: int64 */
             bytes: number;
-            /** Format: int64 */
             depth: number;
             dropped?: boolean;
-            /** Format: int64 */
             extra_ns: number;
-            /** Format: int64 */
             flow: number;
         };
         BurstStack: {
             bytes: (number[] | null)[] | null;
             flows: number[] | null;
-            /** Format: uint64 */
             step_ns: number;
         };
         Candidate: {
             class: string;
             doc?: string;
-            /** Format: int64 */
             end: number;
             kind?: string;
-            /** Format: int64 */
             start: number;
             text: string;
             unit?: string;
         };
         Clock: {
-            /** Format: double */
             drift_ppb: number | null;
-            /** Format: double */
             drift_uncertainty_ppb: number | null;
             last_jump?: components["schemas"]["ClockJump"];
-            /** Format: int64 */
             links: number;
             name?: string;
-            /** Format: int64 */
             node: number;
-            /** Format: int64 */
             offset_ns: number | null;
             reason?: string;
-            /** Format: int64 */
             reference: number;
             reference_name?: string;
-            /** Format: int64 */
             span_ns: number | null;
             trusted: boolean;
-            /** Format: int64 */
             uncertainty_ns: number | null;
         };
         ClockJump: {
-            /** Format: date-time */
             after: string;
-            /** Format: date-time */
             before: string;
-            /** Format: int64 */
             step_ns: number;
-            /** Format: int64 */
             uncertainty_ns: number;
         };
         ClockList: {
             clocks: components["schemas"]["Clock"][] | null;
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         ClockOffset: {
-            /** Format: int64 */
             offset_ns?: number;
-            /** Format: int64 */
             uncertainty_ns?: number;
             unknown?: string;
         };
         Completeness: {
             below: components["schemas"]["NodeArrival"][] | null;
-            /** Format: int64 */
             lossy: number;
-            /** Format: uint64 */
             lost: number;
-            /** Format: double */
             ratio: number | null;
-            /** Format: uint64 */
             sent: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             unknown: number;
         };
         Completions: {
             candidates: components["schemas"]["Candidate"][] | null;
         };
         Congestion: {
-            /** Format: uint64 */
             count: number;
-            /** Format: int64 */
             last: number;
-            /** Format: int64 */
             max: number;
-            /** Format: double */
             mean: number;
         };
         Culprit: {
-            /** Format: uint64 */
             build_up_bytes: number;
-            /** Format: uint64 */
             bytes: number;
-            /** Format: uint64 */
             drops: number;
             flow: components["schemas"]["Endpoints"] | null;
-            /** Format: uint64 */
             packets: number;
-            /** Format: double */
             share: number;
         };
         DecodeAnswer: {
             layers: components["schemas"]["DecodedLayer"][] | null;
-            /** Format: int64 */
             length: number;
         };
         DecodedBits: {
-            /** Format: int64 */
             count: number;
-            /** Format: int64 */
             first: number;
         };
         DecodedField: {
@@ -355,54 +241,39 @@ export interface components {
             error?: boolean;
             fields?: components["schemas"]["DecodedField"][] | null;
             layers?: components["schemas"]["DecodedLayer"][] | null;
-            /** Format: int64 */
             length: number;
             meaning?: string;
             name: string;
-            /** Format: int64 */
             offset: number;
             text: string;
             value?: unknown;
         };
         DecodedLayer: {
             fields: components["schemas"]["DecodedField"][] | null;
-            /** Format: int64 */
             length: number;
             name: string;
-            /** Format: int64 */
             offset: number;
             title?: string;
         };
         Delay: {
-            /** Format: uint64 */
             clamped?: number;
             ns?: components["schemas"]["Distribution"];
-            /** Format: uint64 */
             uncertainty_ns?: number;
             unknown?: string;
         };
         DemoState: {
-            /** Format: date-time */
             ends: string | null;
             failed?: string;
             running: boolean;
-            /** Format: date-time */
             started: string | null;
         };
         Distribution: {
-            /** Format: uint64 */
             count: number;
-            /** Format: uint64 */
             max: number;
-            /** Format: double */
             mean: number;
-            /** Format: uint64 */
             min: number;
-            /** Format: uint64 */
             p50: number;
-            /** Format: uint64 */
             p99: number;
-            /** Format: double */
             relative_error: number;
         };
         DocHits: {
@@ -429,196 +300,137 @@ export interface components {
             action: string;
             cause: string;
             drop_key?: string;
-            /** Format: int64 */
             egress_port: number | null;
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             ingress_port: number | null;
-            /** Format: date-time */
             last: string;
             last_flow?: components["schemas"]["Endpoints"];
             meaning: string;
             name?: string;
-            /** Format: int64 */
             node: number | null;
-            /** Format: uint64 */
             packets: number;
-            /** Format: int64 */
             reason: number;
             reason_name: string;
             severity: string;
             to?: components["schemas"]["DropDestination"][];
         };
         DropDestination: {
-            /** Format: uint64 */
             packets: number;
             prefix: string;
         };
         DropHistory: {
             completeness?: components["schemas"]["Completeness"];
             drops: components["schemas"]["DropRecord"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         DropList: {
             completeness?: components["schemas"]["Completeness"];
             drops: components["schemas"]["Drop"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         DropRecord: {
-            /** Format: ip */
             dst?: string;
-            /** Format: int64 */
             egress_port?: number;
-            /** Format: int64 */
             ingress_port?: number;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             packets?: number;
-            /** Format: int64 */
             reason?: number;
             reason_name?: string;
-            /** Format: date-time */
             start?: string;
         };
         Endpoints: {
-            /** Format: ip */
             dst: string;
-            /** Format: int64 */
             dst_port: number;
             protocol: string;
-            /** Format: ip */
             src: string;
-            /** Format: int64 */
             src_port: number;
             tunnel?: string;
-            /** Format: int64 */
             tunnel_id?: number;
         };
         Error: {
-            /** Format: int64 */
             column: number;
             expected?: string[] | null;
-            /** Format: int64 */
             length: number;
             message: string;
-            /** Format: int64 */
             offset: number;
             suggestion?: string;
         };
         Event: {
             acknowledged?: components["schemas"]["Acknowledgement"];
             bytes?: string;
-            /** Format: uint64 */
             count: number;
-            /** Format: date-time */
             end: string | null;
             evidence: components["schemas"]["Evidence"][] | null;
             flow?: components["schemas"]["Endpoints"];
             id: string;
             kind: string;
             name?: string;
-            /** Format: int64 */
             node?: number;
             path?: string;
             path_nodes?: string[] | null;
-            /** Format: int64 */
             port?: number;
-            /** Format: int64 */
             queue?: number;
-            /** Format: int64 */
             reason?: number;
             reason_name?: string;
             rule?: string;
             severity: string;
             source?: string;
-            /** Format: date-time */
             start: string;
             text: string;
             to_name?: string;
-            /** Format: int64 */
             to_node?: number;
-            /** Format: int64 */
             to_port?: number;
         };
         EventGroup: {
-            /** Format: uint64 */
             count?: number;
-            /** Format: uint64 */
             events?: number;
-            /** Format: date-time */
             first?: string;
             kind?: string;
-            /** Format: date-time */
             last?: string;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             open?: number;
             severity?: string;
-            /** Format: date-time */
             start?: string;
         };
         EventGroups: {
             completeness?: components["schemas"]["Completeness"];
             events: components["schemas"]["EventGroup"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns?: number;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         EventHistory: {
             completeness?: components["schemas"]["Completeness"];
             events: components["schemas"]["Event"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         EventList: {
             completeness?: components["schemas"]["Completeness"];
             events: components["schemas"]["Event"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         Evidence: {
             name: string;
             unit?: string;
-            /** Format: double */
             value: number;
         };
         Exporter: {
@@ -626,658 +438,425 @@ export interface components {
                 [key: string]: number;
             };
             dialect: string;
-            /** Format: uint64 */
             duplicate: number;
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             hw_id: number | null;
-            /** Format: date-time */
             last: string;
             loss_known: string;
-            /** Format: uint64 */
             lost: number | null;
             malformed: {
                 [key: string]: number;
             };
             name?: string;
-            /** Format: int64 */
             node: number | null;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             refused?: number;
             refused_because?: string;
-            /** Format: uint64 */
             reordered: number;
-            /** Format: uint64 */
             reports: number;
-            /** Format: uint64 */
             restarted: number;
             samples?: {
                 [key: string]: string;
             };
-            /** Format: ip */
             source: string;
             version: string;
         };
         ExporterHistory: {
             completeness?: components["schemas"]["Completeness"];
             exporters: components["schemas"]["ExporterRecord"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         ExporterList: {
             completeness?: components["schemas"]["Completeness"];
             exporters: components["schemas"]["Exporter"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         ExporterRecord: {
-            /** Format: uint64 */
             damaged?: number;
             dialect?: string;
-            /** Format: int64 */
             duplicate?: number;
-            /** Format: int64 */
             hw_id?: number;
             loss_known?: string;
-            /** Format: int64 */
             lost?: number;
-            /** Format: uint64 */
             malformed?: number;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             received?: number;
-            /** Format: int64 */
             reordered?: number;
-            /** Format: uint64 */
             reports?: number;
-            /** Format: int64 */
             restarted?: number;
-            /** Format: ip */
             source?: string;
-            /** Format: date-time */
             start?: string;
             version?: string;
         };
         Flow: {
-            /** Format: uint64 */
             bytes: number;
-            /** Format: uint64 */
             bytes_estimated?: number;
             device?: string;
-            /** Format: uint64 */
             drops: number;
-            /** Format: int64 */
             dscp: number;
-            /** Format: ip */
             dst: string;
-            /** Format: int64 */
             dst_port: number;
             end_to_end_clocks?: components["schemas"]["ClockOffset"];
             end_to_end_ns?: components["schemas"]["Distribution"];
-            /** Format: date-time */
             first: string;
             id: string;
-            /** Format: date-time */
             last: string;
             outer?: components["schemas"]["Endpoints"];
-            /** Format: uint64 */
             packets: number;
-            /** Format: uint64 */
             packets_estimated?: number;
-            /** Format: uint64 */
             path_changes: number;
             paths: components["schemas"]["FlowPath"][] | null;
             protocol: string;
-            /** Format: uint64 */
             reports: number;
             residence_ns?: components["schemas"]["Distribution"];
-            /** Format: ip */
             src: string;
-            /** Format: int64 */
             src_port: number;
             tunnel?: string;
-            /** Format: int64 */
             tunnel_id?: number;
         };
         FlowAnswer: {
             flow: components["schemas"]["Flow"];
-            /** Format: date-time */
             generated_at: string;
         };
         FlowHistory: {
             completeness?: components["schemas"]["Completeness"];
             flows: components["schemas"]["FlowRecord"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         FlowList: {
             completeness?: components["schemas"]["Completeness"];
             flows: components["schemas"]["Flow"][] | null;
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         FlowPath: {
-            /** Format: date-time */
             first: string;
             hops: components["schemas"]["PathHop"][] | null;
             id: string;
-            /** Format: date-time */
             last: string;
-            /** Format: uint64 */
             packets: number;
         };
         FlowPathList: {
             completeness?: components["schemas"]["Completeness"];
             flow: components["schemas"]["Endpoints"] | null;
-            /** Format: date-time */
             generated_at: string;
             id: string;
             next_cursor?: string;
             paths: components["schemas"]["FlowPathSpan"][] | null;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         FlowPathSpan: {
-            /** Format: uint64 */
             bytes?: number;
-            /** Format: uint64 */
             drops?: number;
-            /** Format: date-time */
             end: string;
             hops: components["schemas"]["PathHop"][] | null;
             id: string;
-            /** Format: uint64 */
             packets: number;
-            /** Format: int64 */
             residence_max_ns?: number;
-            /** Format: int64 */
             residence_mean_ns?: number;
-            /** Format: int64 */
             residence_min_ns?: number;
-            /** Format: date-time */
             start: string;
         };
         FlowRecord: {
-            /** Format: uint64 */
             bytes?: number;
             device?: string;
-            /** Format: uint64 */
             drops?: number;
-            /** Format: int64 */
             dscp?: number;
-            /** Format: ip */
             dst?: string;
-            /** Format: int64 */
             dst_port?: number;
-            /** Format: int64 */
             end_to_end_mean_ns?: number;
             id?: string;
-            /** Format: uint64 */
             packets?: number;
             path?: string;
-            /** Format: uint64 */
             path_changes?: number;
             protocol?: string;
-            /** Format: uint64 */
             reports?: number;
-            /** Format: int64 */
             residence_max_ns?: number;
-            /** Format: int64 */
             residence_mean_ns?: number;
-            /** Format: int64 */
             residence_min_ns?: number;
-            /** Format: ip */
             src?: string;
-            /** Format: int64 */
             src_port?: number;
-            /** Format: date-time */
             start?: string;
-            /** Format: int64 */
             tunnel_id?: number;
         };
         Heatmap: {
             bounds: number[];
             counts: (number[] | null)[];
-            /** Format: date-time */
             generated_at: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
             spread: components["schemas"]["HeatmapStep"][];
-            /** Format: int64 */
             step_ns: number;
             times: string[];
-            /** Format: date-time */
             until: string;
         };
         HeatmapStep: {
-            /** Format: uint64 */
             max_ns: number;
-            /** Format: uint64 */
             mean_ns: number;
-            /** Format: uint64 */
             min_ns: number;
-            /** Format: uint64 */
             p50_ns: number;
-            /** Format: uint64 */
             p99_ns: number;
-            /** Format: uint64 */
             packets: number;
         };
         HopHistory: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             hops: components["schemas"]["HopRecord"][] | null;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         HopList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             hops: components["schemas"]["NodeHop"][] | null;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         HopRecord: {
             dropped?: boolean;
-            /** Format: int64 */
             egress_port?: number;
-            /** Format: int64 */
             ingress_port?: number;
-            /** Format: int64 */
             latency_max_ns?: number;
-            /** Format: int64 */
             latency_mean_ns?: number;
-            /** Format: int64 */
             latency_min_ns?: number;
-            /** Format: int64 */
             latency_p50_ns?: number;
-            /** Format: int64 */
             latency_p99_ns?: number;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             packets?: number;
-            /** Format: date-time */
             start?: string;
         };
         Host: {
-            /** Format: ip */
             address: string;
             places: components["schemas"]["HostPlace"][] | null;
             tunnel?: string;
-            /** Format: int64 */
             tunnel_id?: number;
         };
         HostList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             hosts: components["schemas"]["Host"][] | null;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         HostPlace: {
-            /** Format: double */
             confidence: number;
-            /** Format: date-time */
             first: string;
-            /** Format: date-time */
             last: string;
             name?: string;
-            /** Format: int64 */
             node: number;
-            /** Format: uint64 */
             packets: number;
-            /** Format: int64 */
             port: number | null;
         };
         Identity: {
             by: string;
-            /** Format: date-time */
             expires?: string;
             name: string;
             role: string;
         };
         Link: {
-            /** Format: double */
             confidence: number;
             delay: components["schemas"]["Delay"] | null;
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             from: number;
             from_name?: string;
-            /** Format: int64 */
             from_port: number | null;
-            /** Format: date-time */
             last: string;
-            /** Format: uint64 */
             packets: number;
-            /** Format: int64 */
             to: number;
             to_name?: string;
-            /** Format: int64 */
             to_port: number | null;
             utilization?: components["schemas"]["Utilization"];
         };
         LinkHistory: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             links: components["schemas"]["LinkRecord"][] | null;
             next_cursor?: string;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         LinkList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             links: components["schemas"]["Link"][] | null;
             next_cursor?: string;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         LinkRecord: {
-            /** Format: int64 */
             delay_max_ns?: number;
-            /** Format: int64 */
             delay_mean_ns?: number;
-            /** Format: int64 */
             delay_min_ns?: number;
-            /** Format: int64 */
             delay_p50_ns?: number;
-            /** Format: int64 */
             delay_p99_ns?: number;
-            /** Format: int64 */
             from?: number;
             from_name?: string;
-            /** Format: int64 */
             from_port?: number;
-            /** Format: uint64 */
             packets?: number;
-            /** Format: date-time */
             start?: string;
-            /** Format: int64 */
             to?: number;
             to_name?: string;
-            /** Format: int64 */
             to_port?: number;
-            /** Format: int64 */
             utilization_max?: number;
-            /** Format: double */
             utilization_mean?: number;
-            /** Format: uint64 */
             utilization_samples?: number;
         };
         Listener: {
             address: string;
-            /** Format: uint64 */
             damaged: number;
-            /** Format: uint64 */
             decoded: number;
-            /** Format: uint64 */
             kernel_drops: number | null;
-            /** Format: uint64 */
             malformed: number;
-            /** Format: int64 */
             receive_buffer: number;
-            /** Format: int64 */
             receive_buffer_wanted: number;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             refused: number;
-            /** Format: uint64 */
             refused_unlisted: number;
         };
         ListenerList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             listeners: components["schemas"]["Listener"][] | null;
             next_cursor?: string;
-            /** Format: int64 */
             total: number;
         };
         Loss: {
-            /** Format: uint64 */
             arrived: number | null;
-            /** Format: uint64 */
             away: number | null;
             damaged: {
                 [key: string]: number;
             };
-            /** Format: uint64 */
             decoded: number;
-            /** Format: uint64 */
             duplicate: number | null;
             fate?: components["schemas"]["ReportFate"];
-            /** Format: int64 */
             hw_id: number | null;
             intervals?: components["schemas"]["LossInterval"][] | null;
-            /** Format: uint64 */
             kernel_drops: number | null;
-            /** Format: uint64 */
             late: number | null;
             loss_known: string;
-            /** Format: uint64 */
             lost: number | null;
             malformed: {
                 [key: string]: number;
             };
             name?: string;
-            /** Format: int64 */
             node: number | null;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             reordered: number | null;
-            /** Format: uint64 */
             repeated: number;
-            /** Format: uint64 */
             reports: number;
-            /** Format: uint64 */
             restarted: number;
             revised?: components["schemas"]["LossRevision"];
-            /** Format: uint64 */
             sent: number | null;
-            /** Format: int64 */
             socket: number;
-            /** Format: ip */
             source: string;
             version: string;
         };
         LossGap: {
-            /** Format: date-time */
             from: string;
-            /** Format: date-time */
             to: string;
         };
         LossGroup: {
-            /** Format: uint64 */
             arrived?: number;
-            /** Format: uint64 */
             away?: number;
-            /** Format: uint64 */
             damaged?: number;
-            /** Format: uint64 */
             decoded?: number;
-            /** Format: uint64 */
             duplicate?: number;
-            /** Format: uint64 */
             exporters?: number;
-            /** Format: int64 */
             hw_id?: number;
-            /** Format: uint64 */
             late?: number;
-            /** Format: uint64 */
             lost?: number;
-            /** Format: uint64 */
             malformed?: number;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: uint64 */
             received?: number;
-            /** Format: uint64 */
             reordered?: number;
-            /** Format: uint64 */
             reports?: number;
-            /** Format: uint64 */
             restarted?: number;
-            /** Format: uint64 */
             sent?: number;
-            /** Format: ip */
             source?: string;
             version?: string;
         };
         LossGroups: {
             completeness?: components["schemas"]["Completeness"];
             gaps: components["schemas"]["LossGap"][] | null;
-            /** Format: date-time */
             generated_at: string;
-            /** Format: uint64 */
             intervals_early: number;
-            /** Format: date-time */
             intervals_since: string;
             loss: components["schemas"]["LossGroup"][] | null;
             next_cursor?: string;
-            /** Format: date-time */
             since: string | null;
             sockets: components["schemas"]["SocketLoss"][] | null;
             tables: components["schemas"]["TableLoss"];
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         LossInterval: {
-            /** Format: uint64 */
             arrived: number | null;
-            /** Format: uint64 */
             away: number | null;
             damaged: {
                 [key: string]: number;
             };
-            /** Format: uint64 */
             decoded: number;
-            /** Format: uint64 */
             duplicate: number | null;
-            /** Format: date-time */
             end: string;
             fate?: components["schemas"]["ReportFate"];
-            /** Format: uint64 */
             late: number | null;
-            /** Format: uint64 */
             lost: number | null;
             malformed: {
                 [key: string]: number;
             };
             open?: boolean;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             reordered: number | null;
-            /** Format: uint64 */
             repeated: number;
-            /** Format: uint64 */
             reports: number;
-            /** Format: uint64 */
             restarted: number;
             revised?: components["schemas"]["LossRevision"];
-            /** Format: uint64 */
             sent: number | null;
-            /** Format: date-time */
             start: string;
         };
         LossList: {
             completeness?: components["schemas"]["Completeness"];
             gaps: components["schemas"]["LossGap"][] | null;
-            /** Format: date-time */
             generated_at: string;
-            /** Format: uint64 */
             intervals_early: number;
-            /** Format: date-time */
             intervals_since: string;
             loss: components["schemas"]["Loss"][] | null;
             next_cursor?: string;
-            /** Format: date-time */
             since: string | null;
             sockets: components["schemas"]["SocketLoss"][] | null;
             tables: components["schemas"]["TableLoss"];
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         LossRevision: {
-            /** Format: int64 */
             arrived: number;
-            /** Format: int64 */
             away: number;
-            /** Format: int64 */
             restarted: number;
-            /** Format: int64 */
             sent: number;
         };
         NewSilence: {
@@ -1287,230 +866,151 @@ export interface components {
             until: string;
         };
         Node: {
-            /** Format: uint64 */
             drops: number;
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             id: number;
-            /** Format: date-time */
             last: string;
             latency_ns?: components["schemas"]["Distribution"];
             name?: string;
-            /** Format: uint64 */
             packets: number;
             ports: number[] | null;
-            /** Format: int64 */
             queue_max?: number;
         };
         NodeArrival: {
-            /** Format: uint64 */
             lost: number;
             name?: string;
-            /** Format: int64 */
             node: number | null;
-            /** Format: double */
             ratio: number;
-            /** Format: uint64 */
             sent: number;
-            /** Format: ip */
             source: string;
         };
         NodeHop: {
-            /** Format: int64 */
             egress_port: number | null;
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             ingress_port: number | null;
-            /** Format: date-time */
             last: string;
             latency_ns?: components["schemas"]["Distribution"];
             name?: string;
-            /** Format: int64 */
             node: number;
-            /** Format: uint64 */
             packets: number;
             queue?: components["schemas"]["Queue"];
         };
         NodeList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             nodes: components["schemas"]["Node"][] | null;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         NodePort: {
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             hosts?: number;
-            /** Format: date-time */
             last: string;
-            /** Format: int32 */
             port: number;
-            /** Format: int64 */
             received: number;
-            /** Format: int64 */
             sent: number;
             to_name?: string;
-            /** Format: int32 */
             to_node?: number;
-            /** Format: int32 */
             to_port?: number;
             utilization?: components["schemas"]["Utilization"];
         };
         OutputList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             outputs: components["schemas"]["OutputStatus"][] | null;
-            /** Format: int64 */
             total: number;
         };
         OutputStatus: {
-            /** Format: uint64 */
             crowded_out: number;
-            /** Format: uint64 */
             delivered: number;
-            /** Format: uint64 */
             expired: number;
-            /** Format: int64 */
             failures: number;
             kind: string;
             last_error?: string;
             name: string;
-            /** Format: uint64 */
             rejected: number;
-            /** Format: uint64 */
             retried: number;
-            /** Format: int64 */
             waiting: number;
         };
         Path: {
-            /** Format: uint64 */
             clock_errors?: number;
             delay: components["schemas"]["Delay"] | null;
             end_to_end_ns?: components["schemas"]["Distribution"];
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             flows: number;
             hops: components["schemas"]["PathHop"][] | null;
             id: string;
-            /** Format: uint64 */
             incomplete?: number;
-            /** Format: date-time */
             last: string;
-            /** Format: uint64 */
             packets: number;
-            /** Format: uint64 */
             packets_estimated?: number;
             residence_ns?: components["schemas"]["Distribution"];
             uncertain?: boolean;
         };
         PathHistory: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             paths: components["schemas"]["PathRecord"][] | null;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         PathHop: {
             dropped?: boolean;
-            /** Format: int64 */
             egress_port: number | null;
-            /** Format: int64 */
             ingress_port: number | null;
             latency_ns?: components["schemas"]["Distribution"];
-            /** Format: int64 */
             missing?: number;
             name?: string;
-            /** Format: int64 */
             node: number | null;
             queue?: components["schemas"]["Queue"];
         };
         PathList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             paths: components["schemas"]["Path"][] | null;
-            /** Format: int64 */
             total: number;
         };
         PathRecord: {
-            /** Format: uint64 */
             clock_errors?: number;
-            /** Format: int64 */
             end_to_end_mean_ns?: number;
             id?: string;
-            /** Format: uint64 */
             incomplete?: number;
-            /** Format: uint64 */
             packets?: number;
-            /** Format: int64 */
             residence_max_ns?: number;
-            /** Format: int64 */
             residence_mean_ns?: number;
-            /** Format: int64 */
             residence_min_ns?: number;
-            /** Format: int64 */
             residence_p50_ns?: number;
-            /** Format: int64 */
             residence_p99_ns?: number;
-            /** Format: date-time */
             start?: string;
         };
         Port: {
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             hosts?: number;
-            /** Format: date-time */
             last: string;
             name?: string;
-            /** Format: int64 */
             node: number;
-            /** Format: int64 */
             port: number;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             sent: number;
             to_name?: string;
-            /** Format: int64 */
             to_node?: number;
-            /** Format: int64 */
             to_port?: number;
             utilization?: components["schemas"]["Utilization"];
         };
         PortList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             ports: components["schemas"]["Port"][] | null;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         Problem: {
@@ -1518,101 +1018,69 @@ export interface components {
             detail: string;
             filter?: components["schemas"]["Error"];
             parameter?: string;
-            /** Format: int64 */
             status: number;
             title: string;
             type: string;
         };
         Queue: {
-            /** Format: int64 */
             id: number;
-            /** Format: int64 */
             last?: number;
-            /** Format: int64 */
             max: number;
-            /** Format: double */
             mean: number;
         };
         QueueDepth: {
             congestion?: components["schemas"]["Congestion"];
             depth?: components["schemas"]["Distribution"];
-            /** Format: date-time */
             first: string;
-            /** Format: date-time */
             last: string;
-            /** Format: int64 */
             last_depth?: number;
             name?: string;
-            /** Format: int64 */
             node: number;
-            /** Format: int64 */
             port: number | null;
-            /** Format: int64 */
             queue: number;
         };
         QueueHistory: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             queues: components["schemas"]["QueueRecord"][] | null;
-            /** Format: int64 */
             resolution_ns: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         QueueList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             queues: components["schemas"]["QueueDepth"][] | null;
-            /** Format: int64 */
             total: number;
         };
         QueueRecord: {
-            /** Format: int64 */
             egress_port?: number;
             name?: string;
-            /** Format: int64 */
             node?: number;
-            /** Format: int64 */
             occupancy_max?: number;
-            /** Format: double */
             occupancy_mean?: number;
-            /** Format: int64 */
             queue?: number;
-            /** Format: uint64 */
             samples?: number;
-            /** Format: date-time */
             start?: string;
         };
         RawReport: {
             dialect?: string;
-            /** Format: ip */
             exporter: string;
-            /** Format: int64 */
             exporter_port: number;
             flow: components["schemas"]["ReportFlow"] | null;
             id: string;
-            /** Format: int64 */
             length: number;
             listener: string;
             name?: string;
-            /** Format: int64 */
             node: number | null;
             nodes: number[] | null;
             outcome: string;
             reason?: string;
-            /** Format: int64 */
             reports: number;
-            /** Format: int64 */
             sequence?: number;
-            /** Format: date-time */
             time: string;
             truncated?: boolean;
             version?: string;
@@ -1620,55 +1088,36 @@ export interface components {
         ReportAnswer: {
             bytes: string;
             dialect?: string;
-            /** Format: ip */
             exporter: string;
-            /** Format: int64 */
             exporter_port: number;
             flow: components["schemas"]["ReportFlow"] | null;
             id: string;
             layers: components["schemas"]["DecodedLayer"][] | null;
-            /** Format: int64 */
             length: number;
             listener: string;
             name?: string;
-            /** Format: int64 */
             node: number | null;
             nodes: number[] | null;
             outcome: string;
             reason?: string;
-            /** Format: int64 */
             reports: number;
-            /** Format: int64 */
             sequence?: number;
-            /** Format: date-time */
             time: string;
             truncated?: boolean;
             version?: string;
         };
         ReportFate: {
-            /** Format: uint64 */
             evicted: number;
-            /** Format: uint64 */
             flowless: number;
-            /** Format: uint64 */
             held: number | null;
-            /** Format: uint64 */
             in_flows: number;
-            /** Format: uint64 */
             kept_out: number;
-            /** Format: uint64 */
             queued: number | null;
-            /** Format: uint64 */
             repeated: number;
-            /** Format: uint64 */
             reports: number;
-            /** Format: uint64 */
             store_dropped: number | null;
-            /** Format: uint64 */
             stored: number | null;
-            /** Format: uint64 */
             unfollowed: number;
-            /** Format: uint64 */
             waiting: number;
         };
         ReportFlow: {
@@ -1677,42 +1126,30 @@ export interface components {
         };
         ReportList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             reports: components["schemas"]["RawReport"][] | null;
-            /** Format: int64 */
             scanned: number;
-            /** Format: date-time */
             since: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until: string;
         };
         RuleList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             rules: components["schemas"]["RuleStatus"][] | null;
-            /** Format: int64 */
             total: number;
         };
         RuleStatus: {
             filter: string;
-            /** Format: int64 */
             firing: number;
-            /** Format: int64 */
             for_ns: number;
-            /** Format: date-time */
             last_fired: string | null;
             name: string;
             outputs: string[] | null;
-            /** Format: int64 */
             pending: number;
             severity?: string;
-            /** Format: int64 */
             silenced: number;
         };
         Silence: {
@@ -1725,35 +1162,24 @@ export interface components {
         };
         SilenceList: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             next_cursor?: string;
             silences: components["schemas"]["Silence"][] | null;
-            /** Format: int64 */
             total: number;
         };
         SocketInterval: {
-            /** Format: date-time */
             end: string;
-            /** Format: uint64 */
             kernel_drops: number | null;
-            /** Format: uint64 */
             received: number;
-            /** Format: date-time */
             start: string;
         };
         SocketLoss: {
             address: string;
-            /** Format: int64 */
             exporters: number;
             intervals?: components["schemas"]["SocketInterval"][] | null;
-            /** Format: uint64 */
             kernel_drops: number | null;
-            /** Format: uint64 */
             received: number;
-            /** Format: uint64 */
             unplaced: number;
-            /** Format: uint64 */
             unplaced_reports: number;
         };
         Table: {
@@ -1762,76 +1188,51 @@ export interface components {
             rows: (unknown[] | null)[] | null;
         };
         TableLoss: {
-            /** Format: uint64 */
             drops_unplaced: number;
-            /** Format: uint64 */
             flowless: number;
-            /** Format: uint64 */
             flows_evicted: number;
-            /** Format: uint64 */
             joins_cut: number;
-            /** Format: uint64 */
             paths_evicted: number;
-            /** Format: uint64 */
             repeated: number;
-            /** Format: uint64 */
             reports: number;
-            /** Format: uint64 */
             stored: number;
-            /** Format: uint64 */
             waiting: number;
         };
         TestResult: {
             error?: string;
             output: string;
-            /** Format: int64 */
             took_ns: number;
         };
         Told: {
-            /** Format: date-time */
             at: string;
-            /** Format: date-time */
             delivered: string | null;
             output: string;
             waiting?: boolean;
         };
         Topology: {
             completeness?: components["schemas"]["Completeness"];
-            /** Format: date-time */
             generated_at: string;
             hosts: components["schemas"]["Host"][] | null;
-            /** Format: int64 */
             hosts_left_out?: number;
             links: components["schemas"]["Link"][] | null;
             next_cursor?: string;
             nodes: components["schemas"]["TopologyNode"][] | null;
-            /** Format: date-time */
             since?: string;
-            /** Format: int64 */
             total: number;
-            /** Format: date-time */
             until?: string;
         };
         TopologyNode: {
-            /** Format: date-time */
             first: string;
-            /** Format: int64 */
             id: number;
-            /** Format: date-time */
             last: string;
             name?: string;
-            /** Format: uint64 */
             packets: number;
             ports: components["schemas"]["NodePort"][] | null;
         };
         Utilization: {
-            /** Format: int64 */
             last?: number;
-            /** Format: int64 */
             max: number;
-            /** Format: double */
             mean: number;
-            /** Format: uint64 */
             samples: number;
         };
         Validation: {
@@ -1840,16 +1241,11 @@ export interface components {
             valid: boolean;
         };
         Victim: {
-            /** Format: uint64 */
             bytes: number;
-            /** Format: uint64 */
             drops: number;
-            /** Format: uint64 */
             extra_ns: number;
             flow: components["schemas"]["Endpoints"] | null;
-            /** Format: uint64 */
             max_extra_ns: number;
-            /** Format: uint64 */
             packets: number;
         };
     };

@@ -302,10 +302,12 @@ test('the utilisation of links at a moment', async () => {
     (want) => document.querySelector('.legend').textContent.includes(want),
     `0 to ${write(busiest.utilization_mean)} in the unit of the device`,
   );
-  const sides = await page.locator('aside[aria-label=Link] dl').allTextContents();
+  const sides = (await page.locator('aside[aria-label=Link] dl').allTextContents()).map((text) =>
+    text.replaceAll(/\s+/g, ' '),
+  );
   const said = [
-    `Mean use, in the unit of the device${write(busiest.utilization_mean)}`,
-    `Highest use${write(busiest.utilization_max)}`,
+    `Mean use, in the unit of the device ${write(busiest.utilization_mean)}`,
+    `Highest use ${write(busiest.utilization_max)}`,
   ];
   assert.ok(
     sides.some((text) => said.every((part) => text.includes(part))),
