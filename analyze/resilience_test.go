@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -299,7 +300,7 @@ func burstFacts(t *testing.T, v *virtualCollector, untilNs int64) string {
 func TestRebootAndYear(t *testing.T) {
 	const spine = uint32(5)
 	e := emulation{shards: 2, nodes: everyPacket + "mode: xd\n", change: func(s *scenario.Scenario) {
-		s.Faults[0].Clock.Offset = scenario.Duration(365 * 24 * time.Hour)
+		s.Faults[0].Clock.Offset = unit.Offset(365 * 24 * time.Hour)
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
 	v := collector()

@@ -13,7 +13,7 @@ type FatTree struct {
 func (t *FatTree) check(c *checker) {
 	const place = "topology.fat_tree"
 	if t.K < 2 || t.K > 16 || t.K%2 != 0 {
-		c.say(place+".k", "got %d, want an even number from 2 to 16", t.K)
+		c.Say(place+".k", "got %d, want an even number from 2 to 16", t.K)
 	}
 	t.HostLink.check(c, place+".host_link", hostMTU)
 	t.FabricLink.check(c, place+".fabric_link", switchMTU)

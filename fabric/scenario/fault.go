@@ -142,19 +142,16 @@ func (f *Fault) check(c *checker, i int, g *Graph, names map[string]bool) {
 	place := fmt.Sprintf("faults[%d]", i)
 	kinds := f.kinds()
 	if len(kinds) != 1 {
-		c.say(place, "got %d kinds of fault (%s), want one", len(kinds), strings.Join(kinds, ", "))
+		c.Say(place, "got %d kinds of fault (%s), want one", len(kinds), strings.Join(kinds, ", "))
 		return
 	}
-	if f.At < 0 || f.For < 0 {
-		c.say(place+".at", "at and for are not negative")
-	}
 	if f.Every != 0 && (f.For == 0 || f.Every <= f.For) {
-		c.say(place+".every", "a fault that comes again ends before: want it longer than for")
+		c.Say(place+".every", "a fault that comes again ends before: want it longer than for")
 	}
 	place += "." + kinds[0]
 	node := func(name string) {
 		if !names[name] {
-			c.say(place+".node", "got %q, want the name of a switch", name)
+			c.Say(place+".node", "got %q, want the name of a switch", name)
 		}
 	}
 	switch {
@@ -163,7 +160,7 @@ func (f *Fault) check(c *checker, i int, g *Graph, names map[string]bool) {
 	case f.GrayLink != nil:
 		f.link(c, place, g, f.GrayLink.Link)
 		if f.GrayLink.Drop == 0 {
-			c.say(place+".drop", "want the share of packets that it loses, for example 2%%")
+			c.Say(place+".drop", "want the share of packets that it loses, for example 2%%")
 		}
 	case f.Blackhole != nil:
 		node(f.Blackhole.Node)
@@ -173,7 +170,7 @@ func (f *Fault) check(c *checker, i int, g *Graph, names map[string]bool) {
 	case f.SlowSwitch != nil:
 		node(f.SlowSwitch.Node)
 		if f.SlowSwitch.Extra <= 0 || f.SlowSwitch.Extra > 1e9 {
-			c.say(place+".extra", "want more than 0s, at most 1s")
+			c.Say(place+".extra", "want more than 0s, at most 1s")
 		}
 	case f.Buffer != nil:
 		node(f.Buffer.Node)
@@ -195,20 +192,20 @@ func (f *Fault) check(c *checker, i int, g *Graph, names map[string]bool) {
 
 func (f *Fault) link(c *checker, place string, g *Graph, link [2]string) {
 	if !g.joined(link[0], link[1]) {
-		c.say(place+".link", "got [%s, %s], want two nodes that have a link", link[0], link[1])
+		c.Say(place+".link", "got [%s, %s], want two nodes that have a link", link[0], link[1])
 	}
 }
 
 func (l *Loop) check(c *checker, place string, g *Graph, names map[string]bool) {
 	prefix(c, place+".prefix", l.Prefix)
 	if len(l.Nodes) < 2 {
-		c.say(place+".nodes", "got %d, want at least 2", len(l.Nodes))
+		c.Say(place+".nodes", "got %d, want at least 2", len(l.Nodes))
 		return
 	}
 	for i, name := range l.Nodes {
 		next := l.Nodes[(i+1)%len(l.Nodes)]
 		if !names[name] || !g.joined(name, next) {
-			c.say(place+".nodes", "got %q, want the name of a switch with a link to the next one, %q", name, next)
+			c.Say(place+".nodes", "got %q, want the name of a switch with a link to the next one, %q", name, next)
 			return
 		}
 	}
@@ -223,7 +220,7 @@ func (b *BufferFault) check(c *checker, place string) {
 		all.Alpha = b.Alpha
 	}
 	if b.Buffer == 0 && b.Alpha == 0 {
-		c.say(place, "want buffer, alpha or both")
+		c.Say(place, "want buffer, alpha or both")
 	}
 	checkSwitch(c, place, all.Latency, all.Buffer, all.Alpha)
 }
@@ -231,11 +228,11 @@ func (b *BufferFault) check(c *checker, place string) {
 func (r *ReportLoss) check(c *checker, place string, names map[string]bool) {
 	for _, name := range r.Nodes {
 		if !names[name] {
-			c.say(place+".nodes", "got %q, want names of switches", name)
+			c.Say(place+".nodes", "got %q, want names of switches", name)
 		}
 	}
 	if (r.Every == 0) == (r.Drop == 0) {
-		c.say(place, "want either every, a number, or drop, a share")
+		c.Say(place, "want either every, a number, or drop, a share")
 	}
 }
 
@@ -243,7 +240,7 @@ func (d *DDoS) check(c *checker, place string, names map[string]bool) {
 	hosts(c, place+".from", d.From, names)
 	hosts(c, place+".to", []string{d.To}, names)
 	if len(d.From) == 0 || d.Rate == 0 {
-		c.say(place, "want at least one host in from, and a rate")
+		c.Say(place, "want at least one host in from, and a rate")
 	}
 	if d.Port == 0 {
 		d.Port = 53
@@ -265,13 +262,13 @@ func (m *Mitigate) check(c *checker, place string) {
 	}
 	within(c, place+".port", m.Port, 0, 1<<16-1)
 	if len(m.From)+len(m.To) == 0 && m.Protocol == "" && m.Port == 0 {
-		c.say(place, "would drop everything: want from, to, protocol or port")
+		c.Say(place, "would drop everything: want from, to, protocol or port")
 	}
 }
 
 // prefix reports a prefix that is missing.
 func prefix(c *checker, place string, p Prefix) {
 	if p.Prefix == (netip.Prefix{}) {
-		c.say(place, "want an IP prefix, for example 10.0.3.0/24")
+		c.Say(place, "want an IP prefix, for example 10.0.3.0/24")
 	}
 }

@@ -55,7 +55,7 @@ func (t *GraphSpec) check(c *checker) {
 		t.Links[i].check(c, place, switchMTU)
 		a, b := t.Links[i].Between[0], t.Links[i].Between[1]
 		if !switches[a] || !switches[b] || a == b || joined[[2]string{a, b}] {
-			c.say(place+".between", "got [%s, %s], want two switches that no other link joins", a, b)
+			c.Say(place+".between", "got [%s, %s], want two switches that no other link joins", a, b)
 		}
 		joined[[2]string{a, b}], joined[[2]string{b, a}] = true, true
 	}
@@ -98,12 +98,12 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 func (g *Graph) check(c *checker) {
 	const place = "topology.graph"
 	if len(g.Switches) == 0 || len(g.Switches) > maxSwitches || len(g.Hosts) > maxHosts {
-		c.say("topology", "got %d switches and %d hosts, want 1 to %d and at most %d", len(g.Switches), len(g.Hosts), maxSwitches, maxHosts)
+		c.Say("topology", "got %d switches and %d hosts, want 1 to %d and at most %d", len(g.Switches), len(g.Hosts), maxSwitches, maxHosts)
 	}
 	names := map[string]bool{}
 	name := func(place, name string) {
 		if names[name] || !validName.MatchString(name) {
-			c.say(place, "got %q, want a name of letters, digits, '.', '_' and '-' that no other switch or host has", name)
+			c.Say(place, "got %q, want a name of letters, digits, '.', '_' and '-' that no other switch or host has", name)
 		}
 		names[name] = true
 	}
@@ -117,19 +117,19 @@ func (g *Graph) check(c *checker) {
 		place := fmt.Sprintf("%s.hosts[%d]", place, i)
 		name(place+".name", h.Name)
 		if _, known := switches[h.At]; !known {
-			c.say(place+".at", "got %q, want the name of a switch", h.At)
+			c.Say(place+".at", "got %q, want the name of a switch", h.At)
 		}
 		if switches[h.At]++; switches[h.At] > maxHostsOfOne {
-			c.say(place+".at", "%s has more than %d hosts", h.At, maxHostsOfOne)
+			c.Say(place+".at", "%s has more than %d hosts", h.At, maxHostsOfOne)
 		}
 		if a := h.Address.Addr; a.IsValid() && (!a.Is4() || addresses[a]) {
-			c.say(place+".address", "got %s, want an IPv4 address that no other host has", a)
+			c.Say(place+".address", "got %s, want an IPv4 address that no other host has", a)
 		}
 		if a := h.Address6.Addr; a.IsValid() && (!a.Is6() || a.Is4In6() || addresses[a]) {
-			c.say(place+".address6", "got %s, want an IPv6 address that no other host has", a)
+			c.Say(place+".address6", "got %s, want an IPv6 address that no other host has", a)
 		}
 		if h.MAC[0]&1 != 0 {
-			c.say(place+".mac", "is a group address")
+			c.Say(place+".mac", "is a group address")
 		}
 		addresses[h.Address.Addr], addresses[h.Address6.Addr] = true, true
 	}

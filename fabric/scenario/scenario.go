@@ -1,14 +1,10 @@
 package scenario
 
 import (
-	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-
-	"github.com/waybill-int/waybill/internal/yamldoc"
+	"github.com/waybill-int/waybill/internal/conf"
 )
 
 // A Scenario is what a scenario file says, with defaults for what it leaves out.
@@ -78,9 +74,12 @@ func defaults() *Scenario {
 	}
 }
 
-// Load reads a scenario file. Its errors name the file, the line and the rule; there may be several, joined.
+// kind is how scenario files are read.
+var kind = conf.Kind{Want: "at least duration and topology"}
+
+// Load reads a scenario file. The error tells all that is wrong, with its line.
 func Load(file string) (*Scenario, error) {
-	text, err := os.ReadFile(file)
+	text, err := kind.Read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -89,59 +88,38 @@ func Load(file string) (*Scenario, error) {
 
 // Parse reads a scenario from text; file is its name in errors.
 func Parse(file string, text []byte) (*Scenario, error) {
-	tree, err := yamldoc.Parse(text)
-	if err != nil {
-		return nil, located(file, err)
-	}
-	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil {
-		return nil, &Problem{File: file, Line: 1, Rule: "the file is empty; a scenario has at least duration and topology"}
-	}
-	root, ok := tree.Docs[0].Body.(*ast.MappingNode)
-	if !ok {
-		return nil, &Problem{File: file, Line: 1, Rule: "got a " + strings.ToLower(tree.Docs[0].Body.Type().String()) + ", want a map with at least duration and topology"}
-	}
-	if len(tree.Docs) > 1 {
-		return nil, &Problem{File: file, Line: yamldoc.Begin(tree.Docs[1]), Rule: "a second document: a file holds one scenario"}
-	}
 	s := defaults()
-	if err := yamldoc.Decode(root, s); err != nil {
-		return nil, located(file, err)
+	document, err := kind.Parse(file, text, s)
+	if err != nil {
+		return nil, err
 	}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	}
-	s.INT = cut(text, root, "int")
-	c := &checker{name: file, file: tree}
-	s.check(c)
-	if len(c.wrong) > 0 {
-		return nil, errors.Join(c.wrong...)
-	}
-	return s, nil
+	s.check(document)
+	return s, document.Err()
 }
 
 // check fills in what depends on other values and reports rules that no value breaks alone.
 func (s *Scenario) check(c *checker) {
 	if s.Duration <= 0 {
-		c.say("duration", "want how long the scenario lasts, for example 10s")
+		c.Say("duration", "want how long the scenario lasts, for example 10s")
 	}
-	if s.Clocks.Offset < 0 || s.Clocks.Drift < 0 || s.Clocks.Drift > maxDrift {
-		c.say("clocks", "want an offset from 0 and a drift from 0 to %v parts per million: they are limits either way", maxDrift)
-	}
-	if s.Routing.Reconvergence < 0 || s.Reports.Delay < 0 {
-		c.say("routing", "reconvergence and the delay of reports are not negative")
+	if s.Clocks.Drift < 0 || s.Clocks.Drift > maxDrift {
+		c.Say("clocks", "want a drift from 0 to %v parts per million: it is a limit either way", maxDrift)
 	}
 	if s.Host.MinRTO < 1000 || s.Host.TCPWindow < 3000 || s.Host.TCPWindow > 1<<30 || s.Host.Queue < 3000 {
-		c.say("host", "want a min_rto of at least 1us, a tcp_window from 3kB to 1GiB and a queue of at least 3kB")
+		c.Say("host", "want a min_rto of at least 1us, a tcp_window from 3kB to 1GiB and a queue of at least 3kB")
 	}
 	switch t := &s.Truth; {
 	case t.BurstBelow == 0:
 		t.BurstBelow = t.BurstAbove / 2
 	case t.BurstBelow >= t.BurstAbove:
-		c.say("truth.burst_below", "got %d, want less than burst_above, %d", t.BurstBelow, t.BurstAbove)
+		c.Say("truth.burst_below", "got %d, want less than burst_above, %d", t.BurstBelow, t.BurstAbove)
 	}
 	s.Switch.check(c, "switch")
 	s.Topology.check(c)
-	if len(c.wrong) > 0 {
+	if c.Err() != nil {
 		return // without a topology no name can be looked up
 	}
 	s.Graph = s.Topology.graph()

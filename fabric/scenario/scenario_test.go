@@ -3,9 +3,14 @@ package scenario
 import (
 	"bytes"
 	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/conf/conftest"
 )
 
 const small = `duration: 10s
@@ -35,8 +40,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-func TestEverything(t *testing.T) {
-	s := parse(t, `
+const everything = `
 name: all keys
 duration: 1m30s
 seed: 0xff
@@ -99,7 +103,10 @@ int:
   mode: md  # comment
 
   watch: [1]
-`)
+`
+
+func TestEverything(t *testing.T) {
+	s := parse(t, everything)
 	if s.Start != 1748779200e9 || s.Seed != 255 || len(s.Graph.Links) != 3 || s.Graph.Links[0].Rate != 2.5e9 || s.Graph.Links[0].MTU != 9000 {
 		t.Errorf("got %+v", s)
 	}
@@ -188,5 +195,33 @@ func FuzzParse(f *testing.F) {
 		if _, err := Parse("f.yaml", text); err != nil && !strings.HasPrefix(err.Error(), "f.yaml:") {
 			t.Errorf("%q: no place in %q", text, err)
 		}
+	})
+}
+
+func TestMisspeltKeys(t *testing.T) {
+	files, err := filepath.Glob("../../scenarios/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	const link = "{rate: 1G, delay: 1us, mtu: 1500}"
+	const shape = "duration: 10s\ntopology:\n  "
+	documents := []string{
+		everything,
+		small + "faults:\n  - buffer: {node: leaf1, buffer: 2kB}\n  - ddos: {from: [h2], to: h1, rate: 1M, ip: 4}\n",
+		shape + "ring: {nodes: 3, hosts: 1, ring_link: " + link + ", host_link: " + link + "}\n",
+		shape + "leaf_spine: {leaves: 1, spines: 1, hosts: 1, fabric_link: " + link + ", host_link: " + link + "}\n",
+		shape + "fat_tree: {k: 2, fabric_link: " + link + ", host_link: " + link + "}\n",
+		shape + "graph: {switches: [{name: a}], hosts: [{name: b, at: a, link: " + link + "}]}\n",
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, string(text))
+	}
+	conftest.Misspell(t, reflect.TypeFor[Scenario](), documents, func(text []byte) error {
+		_, err := Parse("x.yaml", text)
+		return err
 	})
 }

@@ -37,11 +37,11 @@ func (l *LinkSpec) check(c *checker, place string, mtu Bytes) {
 	if l.MTU == 0 {
 		l.MTU = mtu
 	}
-	if l.Delay < 0 || l.Delay > maxDelay {
-		c.say(place+".delay", "want 1ns to 10s")
+	if l.Delay > maxDelay {
+		c.Say(place+".delay", "want 1ns to 10s")
 	}
 	if l.MTU < minMTU || l.MTU > maxMTU {
-		c.say(place+".mtu", "got %d, want %d (the least that IPv6 needs) to %d", l.MTU, minMTU, maxMTU)
+		c.Say(place+".mtu", "got %d, want %d (the least that IPv6 needs) to %d", l.MTU, minMTU, maxMTU)
 	}
 }
 
@@ -64,7 +64,7 @@ func (t *Topology) check(c *checker) {
 		t.Graph.check(c)
 	}
 	if shapes != 1 {
-		c.say("topology", "got %d shapes, want one of leaf_spine, fat_tree, ring and graph", shapes)
+		c.Say("topology", "got %d shapes, want one of leaf_spine, fat_tree, ring and graph", shapes)
 	}
 }
 
@@ -84,7 +84,7 @@ func (t *Topology) graph() Graph {
 // within reports a number that is too small or too large.
 func within(c *checker, place string, got, least, most Count) {
 	if got < least || got > most {
-		c.say(place, "got %d, want %d to %d", got, least, most)
+		c.Say(place, "got %d, want %d to %d", got, least, most)
 	}
 }
 
