@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -31,7 +32,7 @@ func TestParting(t *testing.T) {
 
 // Flows of several shards that turn in the same way are one event, from the first of them to the last.
 func TestChangesOfShards(t *testing.T) {
-	log := NewEventLog(10)
+	log := eventlog.New(10)
 	c := &Collector{}
 	k := changeKey{node: 1, port: 2, toNode: 3, newPort: 4}
 	for _, n := range []change{{flows: 1, first: 7 * second, last: 8 * second, path: 8}, {flows: 2, first: 5 * second, last: 6 * second, path: 6}, {flows: 1, first: 9 * second, last: 9 * second, path: 9}} {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -167,12 +168,12 @@ func (s *Scanner) scanChecksums() {
 			h = &headerHistory{}
 			s.headers[k] = h
 		}
-		key := eventKey{kind: telemetry.EventMalformed, node: k.node, reason: wrongChecksumReason}
+		key := eventlog.Key{Kind: telemetry.EventMalformed, Node: k.node, Reason: wrongChecksumReason}
 		if k.l4 != 0 {
-			key.reason = wrongL4ChecksumReason
+			key.Reason = wrongL4ChecksumReason
 		}
 		if n.wrong > 0 && h.right() {
-			s.log.note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { s.tellHeaders(e, k, n) })
+			s.log.Note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { s.tellHeaders(e, k, n) })
 			continue // what is an event is not the rule
 		}
 		h.looked += n.looked

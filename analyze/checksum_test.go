@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -159,7 +160,7 @@ func TestCapturesHaveNoWrongChecksumEvents(t *testing.T) {
 			}
 		}
 		c := collectorOf(t, test.Dialect(t, dialect), name)
-		log := NewEventLog(100)
+		log := eventlog.New(100)
 		scanner := NewScanner(c, log)
 		t.Log(name, c.Counters().WrongChecksums, "of", c.Counters().Reports)
 		for i := range int64(5) {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"sync/atomic"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -14,7 +15,7 @@ import (
 // It remembers what it saw last: about 200 bytes for each flow, and a copy of each path.
 type Intervals struct {
 	collector *Collector
-	log       *EventLog
+	log       *eventlog.Log
 	shards    []*shardIntervals
 
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
@@ -51,7 +52,7 @@ const flowsAtOnce = 8192
 
 // NewIntervals returns Intervals of what c counts, the first of which begins at nowNs. There may be one for a Collector, and c may not get more
 // shards afterwards. log may be nil.
-func NewIntervals(c *Collector, log *EventLog, nowNs int64) *Intervals {
+func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},

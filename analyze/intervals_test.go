@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -301,18 +302,18 @@ func TestIntervalsRestored(t *testing.T) {
 
 // TestIntervalsEvents: an event is given when it is new, when it has changed, and when it is over.
 func TestIntervalsEvents(t *testing.T) {
-	log := NewEventLog(10)
+	log := eventlog.New(10)
 	v := NewIntervals(&Collector{}, log, 0)
 	var all []telemetry.Event
 	give := func(batch *telemetry.Intervals) { all = append(all, batch.Events...) }
-	key := eventKey{kind: telemetry.EventLoop, node: 1}
-	note := func() { log.note(key, 1, 2, 5, func(*telemetry.Event) {}) }
+	key := eventlog.Key{Kind: telemetry.EventLoop, Node: 1}
+	note := func() { log.Note(key, 1, 2, 5, func(*telemetry.Event) {}) }
 	note()
 	v.Look(10e9, give)
 	v.Look(20e9, give)
 	note()
 	v.Look(30e9, give)
-	log.end(key, 31e9)
+	log.End(key, 31e9)
 	v.Look(40e9, give)
 	v.Look(50e9, give)
 	if len(all) != 3 || all[0].Count != 5 || all[1].Count != 10 || all[1].End != nil || all[2].End == nil {

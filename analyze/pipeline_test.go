@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -125,7 +126,7 @@ func BenchmarkPipelineShards(b *testing.B) {
 			if shards == 1 {
 				own[0] = append(own[0], own[1]...)
 			}
-			scanner := NewScanner(collector, NewEventLog(1000))
+			scanner := NewScanner(collector, eventlog.New(1000))
 			scanner.KeepBursts(BurstConfigFor(16<<20), NewBurstLog(8<<20))
 			for i, p := range pipelines {
 				p.take(own[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
@@ -14,7 +15,7 @@ import (
 // ten times a second.
 type Scanner struct {
 	collector *Collector
-	log       *EventLog
+	log       *eventlog.Log
 	lastNs    int64
 	beforeNs  int64 // the scan before that at lastNs
 
@@ -24,13 +25,13 @@ type Scanner struct {
 	back               map[linkKey]outage   // links that were known to be down and carry packets again
 	cuts               map[dropEnd]int64    // ports whose link is down, by what they dropped: the latest scan that says so
 	drops              map[dropPlace]uint64 // at the last scan
-	storms             map[eventKey]dropStorm
+	storms             map[eventlog.Key]dropStorm
 	exporters          [][]exporterCount // by their place in the collector, and by account
 
 	active  map[uint32]uint64     // node: packets since the last scan
 	changes map[changeKey]*change // that the last scan found, and wait for this one to see what the old link carries after it
 
-	findings map[eventKey]foundNow // of this scan
+	findings map[eventlog.Key]foundNow // of this scan
 	headers  map[checksumKey]*headerHistory
 	broken   map[brokenKey]uint64 // datagrams at the last scan
 
@@ -41,8 +42,8 @@ type Scanner struct {
 	samples   []QueueSample // memory that goes round
 	unsampled uint64        // packets at long queues for which there was no room
 
-	transits transitList             // memory that goes round
-	slow     map[eventKey]*slowPlace // by the key of their event
+	transits transitList                 // memory that goes round
+	slow     map[eventlog.Key]*slowPlace // by the key of their event
 	// Hops of all paths that carried something, at this scan and at the one before.
 	hops, hopsBefore int
 }
@@ -108,14 +109,14 @@ type exporterCount struct {
 }
 
 // NewScanner returns a Scanner that looks at c and writes to log.
-func NewScanner(c *Collector, log *EventLog) *Scanner {
+func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	if c.Timing == nil {
 		c.Timing = NewTiming()
 	}
 	s := &Scanner{
-		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventKey]dropStorm{},
+		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
 		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
-		slow: map[eventKey]*slowPlace{}, findings: map[eventKey]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		slow: map[eventlog.Key]*slowPlace{}, findings: map[eventlog.Key]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
 	for _, e := range c.Exporters {
@@ -169,9 +170,9 @@ func (s *Scanner) Scan(nowNs int64) {
 		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
 		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed,
 	} {
-		s.log.endQuiet(kind, nowNs-quietNs)
+		s.log.EndQuiet(kind, nowNs-quietNs)
 	}
-	s.log.endForgotten(nowNs)
+	s.log.EndRestored(nowNs)
 	s.beforeNs, s.lastNs = s.lastNs, nowNs
 }
 
@@ -245,7 +246,7 @@ func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
 				continue
 			}
 			first := &p.hops[j]
-			s.log.note(eventKey{kind: telemetry.EventLoop, node: first.node}, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+			s.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, s.lastNs, nowNs, n, func(e *telemetry.Event) {
 				e.Severity = telemetry.Critical
 				s.at(e, &first.station)
 				e.Path = pathID(p.hash)
@@ -280,7 +281,7 @@ func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 			s.active[key.node] += n
 		}
 		s.cut(&key, nowNs)
-		event := eventKey{kind: telemetry.EventDropStorm, node: key.node, port: key.out, reason: key.reason}
+		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: key.node, Port: key.out, Reason: key.reason}
 		total := s.storms[event]
 		s.storms[event] = dropStorm{total.drops + n, key, d.flow, d.hasFlow}
 	}
@@ -290,10 +291,10 @@ func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
 func (s *Scanner) noteStorms(nowNs int64) {
 	for event, found := range s.storms {
 		rate := float64(found.drops) * 1e9 / float64(nowNs-s.lastNs)
-		if rate < stormDrops && !s.log.goesOn(event) {
+		if rate < stormDrops && !s.log.Ongoing(event) {
 			continue
 		}
-		s.log.note(event, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
+		s.log.Note(event, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
 			key := &found.key
 			e.Severity = max(telemetry.Warning, dropreason.Of(key.table, key.reason).Severity)
 			place := key.station
@@ -329,7 +330,7 @@ func (s *Scanner) takeChanges(shard *Shard) {
 // noteChanges notes the path changes that were found by the scan before this one.
 func (s *Scanner) noteChanges(nowNs int64) {
 	for k, c := range s.changes {
-		s.log.note(eventKey{kind: telemetry.EventPathChange, node: k.node, port: k.port, toNode: k.toNode, toPort: k.newPort},
+		s.log.Note(eventlog.Key{Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode, ToPort: k.newPort},
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
 				others := uint64(0)
 				for link, l := range s.links {
@@ -391,13 +392,13 @@ func (s *Scanner) exporter(key telemetry.ExporterKey, before, now exporterCount,
 		}
 	}
 	if now.told > before.told {
-		s.log.note(eventKey{kind: telemetry.EventReportLoss, exporter: key}, s.beforeNs, s.lastNs, now.told-before.told,
+		s.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, s.beforeNs, s.lastNs, now.told-before.told,
 			about("reports were lost on the way here", telemetry.Warning))
 	}
 	if now.restartsTold > before.restartsTold {
-		restart := eventKey{kind: telemetry.EventNodeRestart, exporter: key}
-		s.log.note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold, about("the sequence numbers of its reports began anew", telemetry.Info))
-		s.log.end(restart, s.lastNs)
+		restart := eventlog.Key{Kind: telemetry.EventNodeRestart, Exporter: key}
+		s.log.Note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold, about("the sequence numbers of its reports began anew", telemetry.Info))
+		s.log.End(restart, s.lastNs)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -66,12 +67,12 @@ func (s *Scanner) scanBlackholes(nowNs int64) {
 		if found.key.has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
 			continue
 		}
-		key := eventKey{kind: telemetry.EventBlackhole, node: event.node, port: event.port, reason: event.reason}
-		if s.log.goesOn(key) {
-			s.log.note(key, s.lastNs, nowNs, found.drops, nil)
+		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}
+		if s.log.Ongoing(key) {
+			s.log.Note(key, s.lastNs, nowNs, found.drops, nil)
 			continue
 		}
-		d := s.faults.drops[dropEnd{event.node, event.port}]
+		d := s.faults.drops[dropEnd{event.Node, event.Port}]
 		if found.drops < blackholeDrops || d == nil || d.flows == 0 || d.through > 0 || nowNs < s.faults.fruitless[key] {
 			continue
 		}
@@ -80,19 +81,19 @@ func (s *Scanner) scanBlackholes(nowNs int64) {
 			s.faults.fruitless[key] = nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
-		s.log.note(key, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
+		s.log.Note(key, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
 			place := found.key.station
 			place.has &^= telemetry.HasIngressPort
 			s.at(e, &place)
-			reason := event.reason
+			reason := event.Reason
 			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
 			if found.hasFlow {
 				flow := telemetry.EndpointsOf(&found.flow)
 				e.Flow = &flow
 			}
 			e.Path = pathID(hole.path)
-			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(), s.name(event.node), e.ReasonName)
+			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(), s.name(event.Node), e.ReasonName)
 			e.Evidence = append(
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -150,7 +151,7 @@ func (s *Scanner) failMembers() {
 	down := map[dropEnd]bool{}
 	for event, found := range s.storms {
 		if dropreason.Of(found.key.table, found.key.reason).ID == "egress_link_down" {
-			down[dropEnd{event.node, event.port}] = true
+			down[dropEnd{event.Node, event.Port}] = true
 		}
 	}
 	for k, g := range s.faults.groups {
@@ -249,10 +250,10 @@ func (s *Scanner) weigh(set *portSet, nowNs int64) {
 	}
 	ports := len(set.members)
 	times := float64(most.packets) * float64(ports) / float64(max(packets, 1)) // its fair share
-	key := eventKey{kind: telemetry.EventECMPImbalance, node: set.node, port: most.port}
-	if s.log.goesOn(key) {
+	key := eventlog.Key{Kind: telemetry.EventECMPImbalance, Node: set.node, Port: most.port}
+	if s.log.Ongoing(key) {
 		if times > evenBelow && packets >= unevenPackets {
-			s.log.note(key, s.lastNs, nowNs, most.packets, nil)
+			s.log.Note(key, s.lastNs, nowNs, most.packets, nil)
 		}
 		return
 	}
@@ -268,7 +269,7 @@ func (s *Scanner) weigh(set *portSet, nowNs int64) {
 	if u.scans++; u.scans < unevenScans || unlikely(most.flows, flows, ports) < unevenFlows {
 		return
 	}
-	s.log.note(key, u.firstNs, nowNs, most.packets, func(e *telemetry.Event) {
+	s.log.Note(key, u.firstNs, nowNs, most.packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		s.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
 		e.Text = fmt.Sprintf("port %d of %s carries %.0f %% of what its %d ports to the same nodes share", most.port, s.name(set.node), 100*times/float64(ports), ports)

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,8 +17,8 @@ type faults struct {
 	streams   streamPaths           // what the sinks' reports tell of TCP
 	leaks     map[linkKey]*grayLink // links that lost packets of streams lately
 	groups    map[groupKey]*ecmpGroup
-	uneven    map[eventKey]*unevenness
-	fruitless map[eventKey]int64 // places of drops that are no blackholes: when to look again
+	uneven    map[eventlog.Key]*unevenness
+	fruitless map[eventlog.Key]int64 // places of drops that are no blackholes: when to look again
 
 	leftOut uint64 // links and groups for which there was no room in this scan
 }
@@ -31,7 +32,7 @@ const (
 func newFaults() faults {
 	return faults{
 		crossings: map[linkKey]*crossing{}, earlier: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
-		suspects: map[linkKey]*grayLink{}, streams: newStreamPaths(), leaks: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventKey]*unevenness{}, fruitless: map[eventKey]int64{},
+		suspects: map[linkKey]*grayLink{}, streams: newStreamPaths(), leaks: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventlog.Key]*unevenness{}, fruitless: map[eventlog.Key]int64{},
 	}
 }
 
@@ -73,9 +74,9 @@ func (s *Scanner) scanFaults(nowNs int64) {
 	s.scanGray(nowNs)
 	s.scanStreams(nowNs)
 	s.scanGroups(nowNs)
-	s.log.leaveOut(s.faults.leftOut)
-	s.log.endQuiet(telemetry.EventNewFlow, nowNs-quietNs)
-	s.log.endQuiet(telemetry.EventBlackhole, nowNs-quietNs-ScanNs) // a silent one is noted a scan later
-	s.log.endQuiet(telemetry.EventECMPImbalance, nowNs-quietNs)
-	s.log.endQuiet(telemetry.EventGrayFailure, nowNs-graySilenceNs)
+	s.log.AddUnwatched(s.faults.leftOut)
+	s.log.EndQuiet(telemetry.EventNewFlow, nowNs-quietNs)
+	s.log.EndQuiet(telemetry.EventBlackhole, nowNs-quietNs-ScanNs) // a silent one is noted a scan later
+	s.log.EndQuiet(telemetry.EventECMPImbalance, nowNs-quietNs)
+	s.log.EndQuiet(telemetry.EventGrayFailure, nowNs-graySilenceNs)
 }

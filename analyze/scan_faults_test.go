@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/telemetry"
@@ -286,14 +287,14 @@ func TestNewFlows(t *testing.T) {
 
 // Many events of one kind do not push out a rare one.
 func TestEventLogKeepsRareKinds(t *testing.T) {
-	l := NewEventLog(10)
+	l := eventlog.New(10)
 	fill := func(*telemetry.Event) {}
-	l.note(eventKey{kind: telemetry.EventDropStorm, node: 1}, second, second, 1, fill)
-	l.end(eventKey{kind: telemetry.EventDropStorm, node: 1}, second)
+	l.Note(eventlog.Key{Kind: telemetry.EventDropStorm, Node: 1}, second, second, 1, fill)
+	l.End(eventlog.Key{Kind: telemetry.EventDropStorm, Node: 1}, second)
 	for i := range int64(100) {
-		k := eventKey{kind: telemetry.EventNewFlow, node: uint32(i)}
-		l.note(k, (2+i)*second, (2+i)*second, 1, fill)
-		l.end(k, (2+i)*second)
+		k := eventlog.Key{Kind: telemetry.EventNewFlow, Node: uint32(i)}
+		l.Note(k, (2+i)*second, (2+i)*second, 1, fill)
+		l.End(k, (2+i)*second)
 	}
 	list, total := l.Events(nil, 20)
 	if total != 10 || list[0].Start.UnixNano() != 101*second || list[9].Kind != telemetry.EventDropStorm {

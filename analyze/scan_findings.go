@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire"
 )
@@ -23,8 +24,8 @@ func (s *Scanner) scanFindings(nowNs int64) {
 		s.takeFindings(shard, nowNs)
 	}
 	for key, found := range s.findings {
-		s.log.note(key, found.since, found.last, found.count, func(e *telemetry.Event) { s.describe(e, &found) })
-		s.log.show(key, func(e *telemetry.Event) { s.example(e, &found) })
+		s.log.Note(key, found.since, found.last, found.count, func(e *telemetry.Event) { s.describe(e, &found) })
+		s.log.FillBytes(key, func(e *telemetry.Event) { s.example(e, &found) })
 	}
 }
 
@@ -46,7 +47,7 @@ func (s *Scanner) takeFindings(shard *Shard, nowNs int64) {
 
 // takeFinding adds what a shard found of one event.
 func (s *Scanner) takeFinding(shard *Shard, f *finding) {
-	key := eventKey{kind: f.kind, node: f.node, port: f.port, toNode: f.toNode, toPort: f.toPort, reason: uint8(f.why), rule: f.rule + 1}
+	key := eventlog.Key{Kind: f.kind, Node: f.node, Port: f.port, ToNode: f.toNode, ToPort: f.toPort, Reason: uint8(f.why), Rule: f.rule + 1}
 	all, ok := s.findings[key]
 	if ok {
 		all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
@@ -187,8 +188,8 @@ func (s *Scanner) brokenOf(x *telemetry.Exporter, nowNs int64) {
 			continue
 		}
 		s.broken[place] = now
-		event := eventKey{kind: telemetry.EventMalformed, exporter: place.exporter, reason: errorNumbers[reason]}
-		s.log.note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
+		event := eventlog.Key{Kind: telemetry.EventMalformed, Exporter: place.exporter, Reason: errorNumbers[reason]}
+		s.log.Note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
 			e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
 			e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
 			if x.Node != nil {

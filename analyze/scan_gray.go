@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -254,15 +255,15 @@ func (s *Scanner) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, 
 			one, other = back, k
 		}
 	}
-	key := eventKey{kind: telemetry.EventGrayFailure, node: one.from, port: one.fromPort, toNode: one.to, toPort: one.toPort}
-	s.log.note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
+	key := eventlog.Key{Kind: telemetry.EventGrayFailure, Node: one.from, Port: one.fromPort, ToNode: one.to, ToPort: one.toPort}
+	s.log.Note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
 		e.Path = pathID(path)
 	})
 	g.noted = all.lost
 	there, back := grayShare(links, one), grayShare(links, other)
-	s.log.amend(key, func(e *telemetry.Event) {
+	s.log.Amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
 		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from), s.name(one.to))
 		share := func(name string, to uint32, share float64) {
@@ -290,8 +291,8 @@ func grayShare(links map[linkKey]*grayLink, k linkKey) float64 {
 
 // noteSilentBlackhole notes a link behind which all packets of some flows are gone, and others are not.
 func (s *Scanner) noteSilentBlackhole(k linkKey, c *crossing) {
-	key := eventKey{kind: telemetry.EventBlackhole, node: k.from, port: k.fromPort, toNode: k.to, toPort: k.toPort}
-	s.log.note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
+	key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: k.from, Port: k.fromPort, ToNode: k.to, ToPort: k.toPort}
+	s.log.Note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, k)
 		e.Path = pathID(c.path)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -112,7 +113,7 @@ func (s *Scanner) scanLinks(nowNs int64) {
 				s.back[k] = outage{l.last, nowNs}
 			}
 			l.last, l.flows = nowNs, 0
-			s.log.end(k.lost(), s.lastNs)
+			s.log.End(k.lost(), s.lastNs)
 			continue
 		}
 		silence := nowNs - l.last
@@ -136,7 +137,7 @@ func (s *Scanner) scanLinks(nowNs int64) {
 	}
 	lost := s.lostOf(silent, nowNs)
 	for k := range silent {
-		if back, ok := k.reverse(); lost[k] || ok && lost[back] && s.together(k, back) || s.log.goesOn(k.lost()) {
+		if back, ok := k.reverse(); lost[k] || ok && lost[back] && s.together(k, back) || s.log.Ongoing(k.lost()) {
 			s.noteLost(k, nowNs)
 		}
 	}
@@ -145,7 +146,7 @@ func (s *Scanner) scanLinks(nowNs int64) {
 // down reports whether a link was known to be down since a scan at which it still carried packets.
 func (s *Scanner) down(k linkKey, sinceNs int64) bool {
 	at, cut := s.cuts[dropEnd{k.from, k.fromPort}]
-	return s.log.goesOn(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
+	return s.log.Ongoing(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
 }
 
 // together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by then.
@@ -206,14 +207,14 @@ func (s *Scanner) lostOf(silent map[linkKey]float64, nowNs int64) map[linkKey]bo
 }
 
 // lost is the key of the event that a link is lost.
-func (k *linkKey) lost() eventKey {
-	return eventKey{kind: telemetry.EventLinkLost, node: k.from, port: k.fromPort, toNode: k.to, toPort: k.toPort}
+func (k *linkKey) lost() eventlog.Key {
+	return eventlog.Key{Kind: telemetry.EventLinkLost, Node: k.from, Port: k.fromPort, ToNode: k.to, ToPort: k.toPort}
 }
 
 // noteLost notes a link that is lost.
 func (s *Scanner) noteLost(k linkKey, nowNs int64) {
 	l := s.links[k]
-	s.log.note(k.lost(), l.last, nowNs, 0, func(e *telemetry.Event) {
+	s.log.Note(k.lost(), l.last, nowNs, 0, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		s.betweenEnds(e, k)
 		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from), s.name(k.to))

@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -10,13 +11,13 @@ import (
 type lineOfNodes struct {
 	shard   *Shard
 	scanner *Scanner
-	log     *EventLog
+	log     *eventlog.Log
 	nowNs   int64
 	flow    uint64 // the latest
 }
 
 func newLineOfNodes() *lineOfNodes {
-	l := &lineOfNodes{shard: NewShard(DefaultConfig()), log: NewEventLog(100), nowNs: second}
+	l := &lineOfNodes{shard: NewShard(DefaultConfig()), log: eventlog.New(100), nowNs: second}
 	l.scanner = NewScanner(&Collector{Shards: []*Shard{l.shard}}, l.log)
 	l.scanner.Scan(l.nowNs)
 	return l

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -14,7 +15,7 @@ func (s *Scanner) scanNewFlows() {
 		shard.mu.Lock()
 		nodes, overflow := shard.newFlows.take()
 		shard.mu.Unlock()
-		s.log.leaveOut(overflow)
+		s.log.AddUnwatched(overflow)
 		for k, n := range nodes {
 			if sum := all[k]; sum != nil {
 				sum.merge(n)
@@ -24,7 +25,7 @@ func (s *Scanner) scanNewFlows() {
 		}
 	}
 	for k, n := range all {
-		s.log.note(eventKey{kind: telemetry.EventNewFlow, node: k.node, unnamed: !k.known}, n.first, n.last, n.flows, func(e *telemetry.Event) {
+		s.log.Note(eventlog.Key{Kind: telemetry.EventNewFlow, Node: k.node, Unnamed: !k.known}, n.first, n.last, n.flows, func(e *telemetry.Event) {
 			flow := telemetry.EndpointsOf(&n.flow)
 			e.Severity, e.Flow, e.Text = telemetry.Info, &flow, "new flows"
 			if k.known {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -51,16 +52,16 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 	if off := nowNs - end; off > maxClockError || off < -maxClockError {
 		start, end = start+off, nowNs
 	}
-	key := eventKey{kind: telemetry.EventMicroburst, node: b.Node, port: b.Port, queue: b.Queue}
+	key := eventlog.Key{Kind: telemetry.EventMicroburst, Node: b.Node, Port: b.Port, Queue: b.Queue}
 	if b.Incast {
-		key.kind = telemetry.EventIncast
+		key.Kind = telemetry.EventIncast
 	}
 	names := s.flowNames(b)
 	if s.kept != nil {
-		names.id, names.startNs, names.name = key.id(start), start, s.collector.Names[b.Node]
+		names.id, names.startNs, names.name = key.ID(start), start, s.collector.Names[b.Node]
 		s.kept.add(names)
 	}
-	s.log.note(key, start, end, b.Packets, func(e *telemetry.Event) {
+	s.log.Note(key, start, end, b.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Info
 		if b.Drops > 0 {
 			e.Severity = telemetry.Warning
@@ -89,7 +90,7 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
 		}
 	})
-	s.log.end(key, end)
+	s.log.End(key, end)
 }
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.

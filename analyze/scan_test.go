@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
@@ -27,7 +28,7 @@ type virtualCollector struct {
 	Collector
 	decoder *telemetry.Decoder
 	scanner *Scanner
-	log     *EventLog
+	log     *eventlog.Log
 	bursts  *BurstLog
 	batch   telemetry.Batch
 	one     telemetry.Batch
@@ -101,7 +102,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		t.Fatal(err)
 	}
 	c.Compile()
-	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: NewEventLog(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start), look: e.look}
+	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start), look: e.look}
 	v.Names = map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -40,8 +41,8 @@ func (s *Scanner) scanTiming(nowNs int64) {
 
 // jump notes that a clock jumped. It is over when it is found.
 func (s *Scanner) jump(j *clockJump) {
-	key := eventKey{kind: telemetry.EventClockJump, node: j.node, toNode: j.against}
-	s.log.note(key, j.afterNs, j.beforeNs, uint64(j.pairs), func(e *telemetry.Event) {
+	key := eventlog.Key{Kind: telemetry.EventClockJump, Node: j.node, ToNode: j.against}
+	s.log.Note(key, j.afterNs, j.beforeNs, uint64(j.pairs), func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		s.at(e, &station{node: j.node, has: telemetry.HasNode})
 		way, step := "ahead", j.stepNs
@@ -62,7 +63,7 @@ func (s *Scanner) jump(j *clockJump) {
 			telemetry.Evidence{Name: "neighbours", Value: float64(j.pairs)},
 		)
 	})
-	s.log.end(key, j.beforeNs)
+	s.log.End(key, j.beforeNs)
 }
 
 // tenths rounds a number that is not exact.
@@ -78,17 +79,17 @@ func roughly(ns int64) string {
 }
 
 // placeOfKey returns the event that an anomaly is part of.
-func placeOfKey(k *BaselineKey) eventKey {
-	e := eventKey{kind: telemetry.EventLatencyAnomaly, node: k.Node}
+func placeOfKey(k *BaselineKey) eventlog.Key {
+	e := eventlog.Key{Kind: telemetry.EventLatencyAnomaly, Node: k.Node}
 	if k.Link {
-		e.port, e.toNode, e.toPort = k.Out, k.To, k.In
+		e.Port, e.ToNode, e.ToPort = k.Out, k.To, k.In
 	}
 	return e
 }
 
 // anomalies notes which places are slow since, and which no more.
 func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
-	began := map[eventKey]*slowPlace{}
+	began := map[eventlog.Key]*slowPlace{}
 	for i := range list {
 		a := &list[i]
 		key := placeOfKey(&a.Key)
@@ -117,14 +118,14 @@ func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
 		}
 	}
 	for key, p := range began {
-		s.log.note(key, p.worst.StartNs, nowNs, uint64(p.began), func(e *telemetry.Event) { s.tellSlow(e, p) })
+		s.log.Note(key, p.worst.StartNs, nowNs, uint64(p.began), func(e *telemetry.Event) { s.tellSlow(e, p) })
 		if p.ports {
-			s.log.amend(key, func(e *telemetry.Event) { e.Port = nil })
+			s.log.Amend(key, func(e *telemetry.Event) { e.Port = nil })
 		}
 	}
 	for key, p := range s.slow {
 		if p.keys == 0 {
-			s.log.end(key, p.endNs)
+			s.log.End(key, p.endNs)
 			delete(s.slow, key)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -23,7 +24,7 @@ func TestSideBySide(t *testing.T) {
 		worker := i * 7919 % flows % 2
 		own[worker] = append(own[worker], d)
 	}
-	log, bursts := NewEventLog(1000), NewBurstLog(8<<20)
+	log, bursts := eventlog.New(1000), NewBurstLog(8<<20)
 	scanner := NewScanner(collector, log)
 	scanner.KeepBursts(BurstConfigFor(16<<20), bursts)
 	start := workers[0].now

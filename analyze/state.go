@@ -3,6 +3,7 @@ package analyze
 import (
 	"net/netip"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 )
 
@@ -10,7 +11,7 @@ import (
 // StateVersion changes when a reader of before would misread it.
 type State struct {
 	ledger.State
-	Events EventState `json:"events"`
+	Events eventlog.State `json:"events"`
 }
 
 // StateVersion is the version of State.
@@ -18,13 +19,13 @@ const StateVersion = 1
 
 // StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one after the
 // other.
-func StateOf(l *ledger.Ledger, log *EventLog, nowNs int64) *State {
+func StateOf(l *ledger.Ledger, log *eventlog.Log, nowNs int64) *State {
 	return &State{l.State(nowNs), log.State()}
 }
 
 // Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf and for
 // what it returns.
-func (s *State) Restore(l *ledger.Ledger, log *EventLog, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
+func (s *State) Restore(l *ledger.Ledger, log *eventlog.Log, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
 	left = l.Restore(&s.State, nowNs, socketOf)
 	log.Restore(&s.Events, nowNs)
 	return left

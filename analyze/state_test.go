@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestStateLossIsNoNews(t *testing.T) {
 	r := newLedgerRig(100)
 	r.observe(100*second, headerOf(telemetry.Version20, 7, 1), headerOf(telemetry.Version20, 7, 9))
-	text, err := json.Marshal(StateOf(r.Ledger, NewEventLog(10), 101*second))
+	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), 101*second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +21,7 @@ func TestStateLossIsNoNews(t *testing.T) {
 	if err := json.Unmarshal(text, &state); err != nil {
 		t.Fatal(err)
 	}
-	again, events := newLedgerRig(100), NewEventLog(10)
+	again, events := newLedgerRig(100), eventlog.New(10)
 	if left := state.Restore(again.Ledger, events, 200*second, func(string, netip.Addr) (int, bool) { return 0, true }); left != 0 {
 		t.Errorf("%d accounts were left out", left)
 	}

@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -11,7 +12,7 @@ import (
 func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collector {
 	t.Helper()
 	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
-	scanner := NewScanner(c, NewEventLog(10))
+	scanner := NewScanner(c, eventlog.New(10))
 	now := int64(1_700_000_000e9)
 	scanner.Scan(now)
 	stamp := func(ns int64) uint64 { return (uint64(ns) / unitNs & mask) * unitNs }

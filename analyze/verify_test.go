@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -281,7 +282,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	config.Policy = policyOf(t, "nodes: [{id: 99}]\n")
 	s := NewShard(config)
 	collector := &Collector{Shards: []*Shard{s}}
-	log := NewEventLog(100)
+	log := eventlog.New(100)
 	scanner := NewScanner(collector, log)
 	decoder := telemetry.NewDecoder(reportPoints(t))
 	var batch telemetry.Batch
@@ -320,7 +321,7 @@ func reportPoints(t *testing.T) *codepoint.Config {
 func TestBrokenDatagramsAreEvents(t *testing.T) {
 	exporters := ledger.NewExporters(10)
 	collector := &Collector{Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{3: "leaf3"}}
-	log := NewEventLog(100)
+	log := eventlog.New(100)
 	scanner := NewScanner(collector, log)
 	decoder := telemetry.NewDecoder(reportPoints(t))
 	send := func(payload []byte, from string, nowNs int64) {
@@ -366,7 +367,7 @@ func TestForgedReportsDoNotHideFindings(t *testing.T) {
 	config.Policy = policyOf(t, "nodes: [{id: 1}, {id: 2}]\n")
 	s := NewShard(config)
 	collector := &Collector{Shards: []*Shard{s}}
-	log := NewEventLog(8192)
+	log := eventlog.New(8192)
 	scanner := NewScanner(collector, log)
 	report := func(flow, node uint32, nowNs int64) {
 		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, Dst: telemetry.Addr{Lo: uint64(flow)}}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded}
@@ -406,7 +407,7 @@ func TestBadVectorsAreEvents(t *testing.T) {
 			continue
 		}
 		exporters := ledger.NewExporters(10)
-		log := NewEventLog(10)
+		log := eventlog.New(10)
 		scanner := NewScanner(&Collector{Exporters: []*ledger.Exporters{exporters}}, log)
 		var batch telemetry.Batch
 		var h telemetry.Header

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/store"
@@ -22,7 +23,7 @@ type Config struct {
 	Collector *analyze.Collector
 
 	// Events holds what happened; without it there are none.
-	Events *analyze.EventLog
+	Events *eventlog.Log
 
 	// Bursts holds what queues met; without it there are none.
 	Bursts *analyze.BurstLog
@@ -93,7 +94,7 @@ type Config struct {
 // withDefaults returns c without nil functions.
 func (c Config) withDefaults() Config {
 	if c.Events == nil {
-		c.Events = analyze.NewEventLog(0)
+		c.Events = eventlog.New(0)
 	}
 	if c.Bursts == nil {
 		c.Bursts = analyze.NewBurstLog(0)

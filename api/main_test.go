@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -97,9 +98,9 @@ func captured(t testing.TB) *analyze.Collector {
 
 // happened returns a collector, and the events that a scanner found: four storms of drops that are over, and reports of
 // an exporter that were lost a moment ago.
-func happened(t testing.TB) (*analyze.Collector, *analyze.EventLog) {
+func happened(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 	f := newFeed()
-	log := analyze.NewEventLog(100)
+	log := eventlog.New(100)
 	scanner := analyze.NewScanner(f.Collector, log)
 	seconds := func(n int) {
 		for range n {

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 )
 
 // While a client reads nothing, a hundred others get everything, and the server holds nothing back for the one: the heap does not
@@ -20,7 +20,7 @@ import (
 func TestSlowStreamMemory(t *testing.T) {
 	const readers, exporters, kept, rounds = 100, 50, 2000, 80
 	f := newFeed()
-	log := analyze.NewEventLog(kept)
+	log := eventlog.New(kept)
 	lose := losing(t, f, log, exporters)
 	round := 0
 	for range 2 * kept / exporters { // until the log forgets: it does not grow any more

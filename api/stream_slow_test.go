@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -49,7 +50,7 @@ func (p pipes) serve(cfg Config) (end func()) {
 }
 
 // losing returns what makes an event of each of so many exporters: reports of it are lost, and that is over after a while.
-func losing(t *testing.T, f *feed, log *analyze.EventLog, exporters int) func(round int) {
+func losing(t *testing.T, f *feed, log *eventlog.Log, exporters int) func(round int) {
 	scanner := analyze.NewScanner(f.Collector, log)
 	decoder := telemetry.NewDecoder(test.Dialect(t, "spec"))
 	return func(round int) {
@@ -70,7 +71,7 @@ func losing(t *testing.T, f *feed, log *analyze.EventLog, exporters int) func(ro
 func TestSlowStreamClient(t *testing.T) {
 	const rounds, exporters = 10, 50
 	f := newFeed()
-	log := analyze.NewEventLog(200) // fewer than happen
+	log := eventlog.New(200) // fewer than happen
 	lose := losing(t, f, log, exporters)
 	lose(0) // the first gives each exporter its numbers
 	synctest.Test(t, func(t *testing.T) {

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // timed returns a collector of four nodes in a row, whose links take 10 us. The clock of s2 is 3 ms ahead, and is set back by that
 // after four seconds; that of s3 is half a second behind. From s3 to the gateway packets go one way only.
-func timed(t testing.TB) (*analyze.Collector, *analyze.EventLog) {
+func timed(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 	f := newFeed()
-	log := analyze.NewEventLog(100)
+	log := eventlog.New(100)
 	scanner := analyze.NewScanner(f.Collector, log)
 	scanner.Scan(f.now.UnixNano())
 	const linkNs, nodeNs = 10_000, 2_000

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
@@ -134,7 +135,7 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 			tb.Error(err)
 		}
 	})
-	running.Go(func() { scan(ctx, analyze.NewScanner(&collector, analyze.NewEventLog(1000))) })
+	running.Go(func() { scan(ctx, analyze.NewScanner(&collector, eventlog.New(1000))) })
 	if err := startSender(tb, sockets[0].Addr().String(), count, rate).Wait(); err != nil {
 		tb.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/datadir"
@@ -74,7 +75,7 @@ func decodeCheckpoint(content []byte) (*analyze.State, error) {
 type checkpointer struct {
 	dir    *datadir.Dir
 	ledger *ledger.Ledger
-	events *analyze.EventLog
+	events *eventlog.Log
 	// troubles hears what the disk does not take, log of everything else.
 	troubles *store.Troubles
 	log      *slog.Logger

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/fabric"
@@ -111,7 +112,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	for range proofShards {
 		p.collector.Shards = append(p.collector.Shards, analyze.NewShard(shards))
 	}
-	log := analyze.NewEventLog(maxEvents)
+	log := eventlog.New(maxEvents)
 	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
 	p.scanner = analyze.NewScanner(p.collector, log)
 	bursts := analyze.BurstConfigFor(64 << 20)

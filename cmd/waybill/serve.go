@@ -22,6 +22,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
@@ -127,7 +128,7 @@ type server struct {
 	log         *slog.Logger
 	troubles    *store.Troubles // what the disk does not take
 	collector   *analyze.Collector
-	events      *analyze.EventLog
+	events      *eventlog.Log
 	bursts      *analyze.BurstLog
 	ledger      *ledger.Ledger
 	checkpoints *checkpointer    // nil: nothing outlives the process
@@ -148,7 +149,7 @@ type server struct {
 
 // newServer opens all sockets, so that what cannot be opened is known before anything runs.
 func newServer(c *serveConfig, logTo io.Writer) (_ *server, err error) {
-	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.nodeNames(), Timing: analyze.NewTiming()}, events: analyze.NewEventLog(maxEvents)}
+	s := &server{config: c, log: newLogger(logTo), collector: &analyze.Collector{Names: c.nodeNames(), Timing: analyze.NewTiming()}, events: eventlog.New(maxEvents)}
 	if s.guard, s.secure, err = openAccess(c, toldBy(s.log)); err != nil {
 		return nil, err
 	}

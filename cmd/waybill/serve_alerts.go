@@ -9,7 +9,7 @@ import (
 	"syscall"
 
 	"github.com/waybill-int/waybill/alert"
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 )
 
 // loadAlerts reads the file of alert rules, if there is one.
@@ -24,7 +24,7 @@ func (c *serveConfig) loadAlerts() (err error) {
 }
 
 // newAlerts returns what makes alerts of events, or nil if there are no rules.
-func newAlerts(c *serveConfig, events *analyze.EventLog, log *slog.Logger) (*alert.Engine, error) {
+func newAlerts(c *serveConfig, events *eventlog.Log, log *slog.Logger) (*alert.Engine, error) {
 	if c.rules == nil {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -105,7 +106,7 @@ type keeper struct {
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
-func openKeeper(c *serveConfig, collector *analyze.Collector, events *analyze.EventLog, bursts *analyze.BurstLog, troubles *store.Troubles, log *slog.Logger) (*keeper, error) {
+func openKeeper(c *serveConfig, collector *analyze.Collector, events *eventlog.Log, bursts *analyze.BurstLog, troubles *store.Troubles, log *slog.Logger) (*keeper, error) {
 	if c.Data == "" {
 		return nil, nil
 	}

@@ -1,10 +1,10 @@
-package analyze
+package eventlog
 
 import "github.com/waybill-int/waybill/telemetry"
 
 // Acknowledge notes that somebody takes care of an event, which stays with it when it ends and over a restart. Who was first
 // stays. It returns the event, or false if the log does not have it.
-func (l *EventLog) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Event, bool) {
+func (l *Log) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Event, bool) {
 	return l.changeAcknowledged(id, func(e *telemetry.Event) {
 		if e.Acknowledged == nil {
 			e.Acknowledged = &by
@@ -13,11 +13,11 @@ func (l *EventLog) Acknowledge(id string, by telemetry.Acknowledgement) (telemet
 }
 
 // TakeBack forgets that somebody takes care of an event.
-func (l *EventLog) TakeBack(id string) (telemetry.Event, bool) {
+func (l *Log) TakeBack(id string) (telemetry.Event, bool) {
 	return l.changeAcknowledged(id, func(e *telemetry.Event) { e.Acknowledged = nil })
 }
 
-func (l *EventLog) changeAcknowledged(id string, change func(*telemetry.Event)) (telemetry.Event, bool) {
+func (l *Log) changeAcknowledged(id string, change func(*telemetry.Event)) (telemetry.Event, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.open {

@@ -1,4 +1,4 @@
-package analyze
+package eventlog
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An EventState is the part of an EventLog that outlives a restart.
-type EventState struct {
+// A State is the part of an Log that outlives a restart.
+type State struct {
 	Open     []openState       `json:"open"`
 	Over     []telemetry.Event `json:"over"` // the oldest first
 	Ended    uint64            `json:"ended"`
@@ -19,11 +19,11 @@ type EventState struct {
 type openState struct {
 	Event telemetry.Event `json:"event"`
 	Last  int64           `json:"last"`
-	Key   eventKeyState   `json:"key"`
+	Key   keyState        `json:"key"`
 }
 
-// An eventKeyState is an eventKey; the test fails if a field is missing.
-type eventKeyState struct {
+// A keyState is an Key; the test fails if a field is missing.
+type keyState struct {
 	Kind    telemetry.EventKind `json:"kind"`
 	Node    uint32              `json:"node"`
 	Port    uint32              `json:"port"`
@@ -41,26 +41,26 @@ type eventKeyState struct {
 	Header  bool                `json:"header"`
 }
 
-func (k *eventKey) state() eventKeyState {
-	x := &k.exporter
-	return eventKeyState{
-		k.kind, k.node, k.port, k.queue, k.reason, k.toNode, k.toPort, k.rule, k.unnamed,
+func (k *Key) state() keyState {
+	x := &k.Exporter
+	return keyState{
+		k.Kind, k.Node, k.Port, k.Queue, k.Reason, k.ToNode, k.ToPort, k.Rule, k.Unnamed,
 		x.Source, x.Node, x.HWID, x.Version, x.HasNode, x.Header,
 	}
 }
 
-func (s *eventKeyState) key() eventKey {
-	return eventKey{
-		kind: s.Kind, node: s.Node, port: s.Port, queue: s.Queue, reason: s.Reason, toNode: s.ToNode, toPort: s.ToPort, rule: s.Rule, unnamed: s.Unnamed,
-		exporter: telemetry.ExporterKey{Source: s.Source, Node: s.XNode, HWID: s.HWID, Version: s.Version, HasNode: s.HasNode, Header: s.Header},
+func (s *keyState) key() Key {
+	return Key{
+		Kind: s.Kind, Node: s.Node, Port: s.Port, Queue: s.Queue, Reason: s.Reason, ToNode: s.ToNode, ToPort: s.ToPort, Rule: s.Rule, Unnamed: s.Unnamed,
+		Exporter: telemetry.ExporterKey{Source: s.Source, Node: s.XNode, HWID: s.HWID, Version: s.Version, HasNode: s.HasNode, Header: s.Header},
 	}
 }
 
 // State returns what is to outlive a restart. It holds copies only.
-func (l *EventLog) State() EventState {
+func (l *Log) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := EventState{Ended: l.ended, Overflow: l.overflow, Over: l.endedSince(0)}
+	s := State{Ended: l.ended, Overflow: l.overflow, Over: l.endedSince(0)}
 	for key, e := range l.open {
 		s.Open = append(s.Open, openState{e.Event, e.last, key.state()})
 	}
@@ -68,7 +68,7 @@ func (l *EventLog) State() EventState {
 }
 
 // Restore puts events back. What goes on has graceNs to be noted again, else it was over when it was noted last.
-func (l *EventLog) Restore(s *EventState, nowNs int64) {
+func (l *Log) Restore(s *State, nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.overflow = s.Overflow
@@ -78,7 +78,7 @@ func (l *EventLog) Restore(s *EventState, nowNs int64) {
 			l.keep(s.Over[i])
 		}
 	}
-	l.restored = map[eventKey]bool{}
+	l.restored = map[Key]bool{}
 	l.graceNs = nowNs + graceNs
 	for i := range s.Open {
 		if len(l.open) >= l.max {
@@ -87,11 +87,11 @@ func (l *EventLog) Restore(s *EventState, nowNs int64) {
 		}
 		o := &s.Open[i]
 		key := o.Key.key()
-		if key.kind >= telemetry.NumEventKinds {
+		if key.Kind >= telemetry.NumEventKinds {
 			continue
 		}
 		l.open[key] = &openEvent{o.Event, o.Last}
-		l.kinds[key.kind]++
+		l.kinds[key.Kind]++
 		l.restored[key] = true
 	}
 }
@@ -99,16 +99,16 @@ func (l *EventLog) Restore(s *EventState, nowNs int64) {
 // graceNs is how long an event that was restored may take to be noted again: the tables begin anew.
 const graceNs = 10 * int64(time.Second)
 
-// endForgotten ends the restored events that nobody noted within graceNs. A lost link is not noted any more, as nobody knows
+// EndRestored ends the restored events that nobody noted within graceNs. A lost link is not noted any more, as nobody knows
 // that there was one; its event ends when the link is seen again.
-func (l *EventLog) endForgotten(nowNs int64) {
+func (l *Log) EndRestored(nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.restored) == 0 || nowNs < l.graceNs {
 		return
 	}
 	for key := range maps.Keys(l.restored) {
-		if e := l.open[key]; e != nil && key.kind != telemetry.EventLinkLost {
+		if e := l.open[key]; e != nil && key.Kind != telemetry.EventLinkLost {
 			l.close(key, e, e.last)
 		}
 	}

@@ -1,4 +1,4 @@
-package analyze
+package eventlog
 
 import (
 	"slices"
@@ -7,42 +7,44 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func storm(node uint32) eventKey { return eventKey{kind: telemetry.EventDropStorm, node: node} }
+const second = int64(1e9)
+
+func storm(node uint32) Key { return Key{Kind: telemetry.EventDropStorm, Node: node} }
 
 func TestEventLog(t *testing.T) {
-	l := NewEventLog(2)
+	l := New(2)
 	fill := func(e *telemetry.Event) { e.Text = "text" }
-	l.note(storm(1), second, second, 5, fill)
-	l.note(storm(1), 2*second, 2*second, 7, fill) // the same one
-	l.note(storm(2), 2*second, 2*second, 1, fill)
-	l.note(storm(3), 2*second, 2*second, 1, fill) // no place
+	l.Note(storm(1), second, second, 5, fill)
+	l.Note(storm(1), 2*second, 2*second, 7, fill) // the same one
+	l.Note(storm(2), 2*second, 2*second, 1, fill)
+	l.Note(storm(3), 2*second, 2*second, 1, fill) // no place
 	list, total := l.Events(nil, 10)
 	if total != 2 || list[1].Count != 12 || list[1].End != nil || list[1].Text != "text" || list[1].Start.UnixNano() != second {
 		t.Errorf("got %+v", list)
 	}
-	if n := l.Counters(); n != (EventCounters{Open: 2, Overflow: 1}) {
+	if n := l.Counters(); n != (Counters{Open: 2, Overflow: 1}) {
 		t.Errorf("counters: %+v", n)
 	}
 	first := list[1].ID
-	l.endQuiet(telemetry.EventLoop, 9*second) // another kind
-	l.endQuiet(telemetry.EventDropStorm, 2*second)
+	l.EndQuiet(telemetry.EventLoop, 9*second) // another kind
+	l.EndQuiet(telemetry.EventDropStorm, 2*second)
 	if l.Counters().Open != 2 {
 		t.Error("an event ended that was noted at that time")
 	}
-	l.endQuiet(telemetry.EventDropStorm, 2*second+1)
+	l.EndQuiet(telemetry.EventDropStorm, 2*second+1)
 	list, _ = l.Events(nil, 10)
 	if len(list) != 2 || list[1].End == nil || list[1].End.UnixNano() != 2*second || list[1].ID != first {
 		t.Errorf("got %+v", list)
 	}
 	for i := range int64(5) { // the latest two that are over are kept
-		l.note(storm(1), (10+i)*second, (10+i)*second, 1, fill)
-		l.end(storm(1), (10+i)*second+1)
+		l.Note(storm(1), (10+i)*second, (10+i)*second, 1, fill)
+		l.End(storm(1), (10+i)*second+1)
 	}
 	list, total = l.Events(nil, 1)
 	if total != 2 || len(list) != 1 || list[0].Start.UnixNano() != 14*second {
 		t.Errorf("got %d: %+v", total, list)
 	}
-	if again := storm(1); again.id(second) != first || again.id(second+1) == first {
+	if again := storm(1); again.ID(second) != first || again.ID(second+1) == first {
 		t.Error("ids are not stable or not distinct")
 	}
 	if n := l.Counters(); n.Open != 0 || n.Ended != 7 {
@@ -52,11 +54,11 @@ func TestEventLog(t *testing.T) {
 
 // Who follows a log sees each event end once, in order, or can tell that some are forgotten.
 func TestEventLogSince(t *testing.T) {
-	l := NewEventLog(3)
+	l := New(3)
 	fill := func(*telemetry.Event) {}
 	ends := func(node uint32, at int64) {
-		l.note(storm(node), at, at, 1, fill)
-		l.end(storm(node), at)
+		l.Note(storm(node), at, at, 1, fill)
+		l.End(storm(node), at)
 	}
 	check := func(cursor uint64, wantOpen int, wantOver []int64, wantNow uint64) {
 		t.Helper()
@@ -71,7 +73,7 @@ func TestEventLogSince(t *testing.T) {
 	}
 	check(0, 0, []int64{}, 0)
 	check(7, 0, []int64{}, 0) // a cursor of another log
-	l.note(storm(9), second, second, 1, fill)
+	l.Note(storm(9), second, second, 1, fill)
 	ends(1, 2*second)
 	ends(2, 3*second)
 	check(0, 1, []int64{2, 3}, 2)
@@ -83,6 +85,6 @@ func TestEventLogSince(t *testing.T) {
 	check(5, 1, []int64{7}, 6)
 	check(3, 1, []int64{5, 6, 7}, 6)
 	check(0, 1, []int64{5, 6, 7}, 6) // three are forgotten
-	l.end(storm(9), 8*second)
+	l.End(storm(9), 8*second)
 	check(6, 0, []int64{8}, 7)
 }

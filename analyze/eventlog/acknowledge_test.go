@@ -1,4 +1,4 @@
-package analyze
+package eventlog
 
 import (
 	"testing"
@@ -9,12 +9,12 @@ import (
 
 // An acknowledgement stays with its event: when it is asked again, when the event ends, and over a restart.
 func TestAcknowledge(t *testing.T) {
-	l := NewEventLog(4)
+	l := New(4)
 	fill := func(*telemetry.Event) {}
-	l.note(storm(1), second, second, 5, fill)
-	l.note(storm(2), second, second, 5, fill)
+	l.Note(storm(1), second, second, 5, fill)
+	l.Note(storm(2), second, second, 5, fill)
 	one := storm(1)
-	id := one.id(second)
+	id := one.ID(second)
 	who := telemetry.Acknowledgement{By: "ana", At: time.Unix(7, 0).UTC()}
 	if e, ok := l.Acknowledge(id, who); !ok || e.ID != id || *e.Acknowledged != who {
 		t.Fatalf("got %+v, %v", e, ok)
@@ -22,7 +22,7 @@ func TestAcknowledge(t *testing.T) {
 	if e, ok := l.Acknowledge(id, telemetry.Acknowledgement{By: "bob"}); !ok || *e.Acknowledged != who {
 		t.Errorf("the second got %+v", e.Acknowledged)
 	}
-	l.end(storm(1), 2*second)
+	l.End(storm(1), 2*second)
 	l = logOverRestart(t, l, 4*second)
 	var acknowledged []string
 	list, _ := l.Events(nil, 10)

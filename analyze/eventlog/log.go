@@ -1,4 +1,6 @@
-package analyze
+// Package eventlog keeps events: those that go on and the latest of those that are over, both bounded. Who finds events notes
+// them by a Key; who reads gets copies. A Log locks itself.
+package eventlog
 
 import (
 	"cmp"
@@ -12,37 +14,37 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An eventKey is what makes an event the same as one that goes on: its kind and its subject. Fields that a kind does not
+// A Key is what makes an event the same as one that goes on: its kind and its subject. Fields that a kind does not
 // have are 0.
-type eventKey struct {
-	kind     telemetry.EventKind
-	node     uint32
-	port     uint32
-	queue    uint8
-	reason   uint8
-	toNode   uint32
-	toPort   uint32
-	rule     int32 // of a policy, counted from 1
-	unnamed  bool  // it is not known which node
-	exporter telemetry.ExporterKey
+type Key struct {
+	Kind     telemetry.EventKind
+	Node     uint32
+	Port     uint32
+	Queue    uint8
+	Reason   uint8
+	ToNode   uint32
+	ToPort   uint32
+	Rule     int32 // of a policy, counted from 1
+	Unnamed  bool  // it is not known which node
+	Exporter telemetry.ExporterKey
 }
 
-// id is the identity of an event with that key that starts then; it is the same in every run.
-func (k *eventKey) id(startNs int64) string {
+// ID is the identity of an event with that key that starts then; it is the same in every run.
+func (k *Key) ID(startNs int64) string {
 	h := fnv.New64a()
 	var b [32]byte
-	b[0], b[1], b[2], b[3] = byte(k.kind), k.queue, k.reason, k.exporter.HWID
-	for i, v := range []uint32{k.node, k.port, k.toNode, k.toPort, k.exporter.Node} {
+	b[0], b[1], b[2], b[3] = byte(k.Kind), k.Queue, k.Reason, k.Exporter.HWID
+	for i, v := range []uint32{k.Node, k.Port, k.ToNode, k.ToPort, k.Exporter.Node} {
 		binary.BigEndian.PutUint32(b[4+4*i:], v)
 	}
-	if k.unnamed {
+	if k.Unnamed {
 		b[3] = 1
 	}
 	binary.BigEndian.PutUint64(b[24:], uint64(startNs))
 	h.Write(b[:])
-	h.Write([]byte(k.exporter.Source.String()))
-	if k.rule != 0 {
-		fmt.Fprint(h, k.rule)
+	h.Write([]byte(k.Exporter.Source.String()))
+	if k.Rule != 0 {
+		fmt.Fprint(h, k.Rule)
 	}
 	return fmt.Sprintf("%016x", h.Sum64())
 }
@@ -59,55 +61,55 @@ type endedEvent struct {
 	number uint64 // how many had ended before
 }
 
-// An EventLog keeps events: those that go on, and the latest of those that are over. Both are bounded. What happens to the
+// A Log keeps events: those that go on, and the latest of those that are over. Both are bounded. What happens to the
 // same subject before the event is over is the same event. When there is no room for one more that is over, the oldest of the
 // kind with the most gives way, so that many small things do not push out a rare one.
-type EventLog struct {
+type Log struct {
 	mu      sync.Mutex
 	max     int
 	perKind int // that go on
-	open    map[eventKey]*openEvent
+	open    map[Key]*openEvent
 	kinds   [telemetry.NumEventKinds]int          // events that go on, by kind
 	over    [telemetry.NumEventKinds][]endedEvent // the first that ended first
 	kept    int                                   // events in over
 	ended   uint64                                // all that are over
 
 	overflow  uint64 // notes of events for which there was no place
-	unwatched uint64 // see leaveOut
+	unwatched uint64 // see AddUnwatched
 
-	restored map[eventKey]bool // of open: not noted since they were restored
-	graceNs  int64             // until when they need not be
+	restored map[Key]bool // of open: not noted since they were restored
+	graceNs  int64        // until when they need not be
 }
 
-// NewEventLog returns a log of at most limit events that go on and as many that are over. One kind takes at most a quarter of
+// New returns a log of at most limit events that go on and as many that are over. One kind takes at most a quarter of
 // the places for those that go on, or 64, so that who forges reports cannot hide other kinds.
-func NewEventLog(limit int) *EventLog {
-	return &EventLog{max: limit, perKind: max(limit/4, min(limit, 64)), open: map[eventKey]*openEvent{}}
+func New(limit int) *Log {
+	return &Log{max: limit, perKind: max(limit/4, min(limit, 64)), open: map[Key]*openEvent{}}
 }
 
-// note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new event;
+// Note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new event;
 // what it finds in it is kind, start and count.
-func (l *EventLog) note(key eventKey, startNs, atNs int64, count uint64, fill func(*telemetry.Event)) {
+func (l *Log) Note(key Key, startNs, atNs int64, count uint64, fill func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.open[key]
 	if e == nil {
-		if len(l.open) >= l.max || l.kinds[key.kind] >= l.perKind {
+		if len(l.open) >= l.max || l.kinds[key.Kind] >= l.perKind {
 			l.overflow++
 			return
 		}
-		e = &openEvent{Event: telemetry.Event{ID: key.id(startNs), Kind: key.kind, Start: time.Unix(0, startNs).UTC(), Evidence: []telemetry.Evidence{}}}
+		e = &openEvent{Event: telemetry.Event{ID: key.ID(startNs), Kind: key.Kind, Start: time.Unix(0, startNs).UTC(), Evidence: []telemetry.Evidence{}}}
 		fill(&e.Event)
 		l.open[key] = e
-		l.kinds[key.kind]++
+		l.kinds[key.Kind]++
 	}
 	delete(l.restored, key)
 	e.Count += count
 	e.last = max(e.last, atNs)
 }
 
-// amend changes what an event says, if it goes on. The list of its evidence must be replaced, not written to.
-func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
+// Amend changes what an event says, if it goes on. The list of its evidence must be replaced, not written to.
+func (l *Log) Amend(key Key, change func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil {
@@ -115,8 +117,8 @@ func (l *EventLog) amend(key eventKey, change func(*telemetry.Event)) {
 	}
 }
 
-// show calls fill with an event that goes on and has no bytes that show it.
-func (l *EventLog) show(key eventKey, fill func(*telemetry.Event)) {
+// FillBytes calls fill with an event that goes on and has no bytes that show it.
+func (l *Log) FillBytes(key Key, fill func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil && e.Bytes == nil {
@@ -124,22 +126,22 @@ func (l *EventLog) show(key eventKey, fill func(*telemetry.Event)) {
 	}
 }
 
-// leaveOut counts things that no event can be about because there was no room to watch them.
-func (l *EventLog) leaveOut(n uint64) {
+// AddUnwatched counts things that no event can be about because there was no room to watch them.
+func (l *Log) AddUnwatched(n uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unwatched += n
 }
 
-// goesOn reports whether an event with that key is open.
-func (l *EventLog) goesOn(key eventKey) bool {
+// Ongoing reports whether an event with that key is open.
+func (l *Log) Ongoing(key Key) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open[key] != nil
 }
 
-// end ends an event at atNs, if it goes on.
-func (l *EventLog) end(key eventKey, atNs int64) {
+// End ends an event at atNs, if it goes on.
+func (l *Log) End(key Key, atNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil {
@@ -147,20 +149,20 @@ func (l *EventLog) end(key eventKey, atNs int64) {
 	}
 }
 
-// endQuiet ends the events of a kind that were not noted since sinceNs: they were over when they were noted last.
-func (l *EventLog) endQuiet(kind telemetry.EventKind, sinceNs int64) {
+// EndQuiet ends the events of a kind that were not noted since sinceNs: they were over when they were noted last.
+func (l *Log) EndQuiet(kind telemetry.EventKind, sinceNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for key, e := range l.open {
-		if key.kind == kind && e.last < sinceNs && !l.restored[key] {
+		if key.Kind == kind && e.last < sinceNs && !l.restored[key] {
 			l.close(key, e, e.last)
 		}
 	}
 }
 
-func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
+func (l *Log) close(key Key, e *openEvent, atNs int64) {
 	delete(l.open, key)
-	l.kinds[key.kind]--
+	l.kinds[key.Kind]--
 	delete(l.restored, key)
 	at := time.Unix(0, atNs).UTC()
 	e.End = &at
@@ -168,7 +170,7 @@ func (l *EventLog) close(key eventKey, e *openEvent, atNs int64) {
 }
 
 // keep adds an event that is over.
-func (l *EventLog) keep(e telemetry.Event) {
+func (l *Log) keep(e telemetry.Event) {
 	l.over[e.Kind] = append(l.over[e.Kind], endedEvent{e, l.ended})
 	l.ended++
 	if l.kept++; l.kept <= l.max {
@@ -186,7 +188,7 @@ func (l *EventLog) keep(e telemetry.Event) {
 }
 
 // endedSince returns the events that ended after the first ended ones and are kept, in the order in which they ended.
-func (l *EventLog) endedSince(ended uint64) []telemetry.Event {
+func (l *Log) endedSince(ended uint64) []telemetry.Event {
 	var over []endedEvent
 	for _, kind := range l.over {
 		first, _ := slices.BinarySearchFunc(kind, ended, func(e endedEvent, n uint64) int { return cmp.Compare(e.number, n) })
@@ -201,7 +203,7 @@ func (l *EventLog) endedSince(ended uint64) []telemetry.Event {
 }
 
 // Events returns the limit latest events that match, the latest start first, and how many match. Nil matches all.
-func (l *EventLog) Events(match func(*telemetry.Event) bool, limit int) (list []telemetry.Event, total int) {
+func (l *Log) Events(match func(*telemetry.Event) bool, limit int) (list []telemetry.Event, total int) {
 	l.mu.Lock()
 	for _, e := range l.open {
 		if match == nil || match(&e.Event) {
@@ -223,8 +225,8 @@ func (l *EventLog) Events(match func(*telemetry.Event) bool, limit int) (list []
 	return list[:min(limit, total)], total
 }
 
-// EventCounters are totals of an EventLog.
-type EventCounters struct {
+// Counters are totals of an Log.
+type Counters struct {
 	Open      int
 	Ended     uint64
 	Overflow  uint64
@@ -232,8 +234,8 @@ type EventCounters struct {
 }
 
 // Counters returns totals.
-func (l *EventLog) Counters() EventCounters {
+func (l *Log) Counters() Counters {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return EventCounters{Open: len(l.open), Ended: l.ended, Overflow: l.overflow, Unwatched: l.unwatched}
+	return Counters{Open: len(l.open), Ended: l.ended, Overflow: l.overflow, Unwatched: l.unwatched}
 }
