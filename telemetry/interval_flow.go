@@ -3,16 +3,22 @@ package telemetry
 // A FlowInterval is what was seen of a flow on one path. If a flow took several paths in an interval, it has several
 // records; Packets are counted for each, Drops are with paths that end with one, latencies with the others, and the rest is shared out by packets.
 type FlowInterval struct {
-	StartNs int64
-	Key     FlowKey
-	Path    uint64 // identity of the path; 0 if it is not known
-	Device  uint64 // Transparent Security source device, where HasDevice is set
-	DSCP    uint8
+	StartNs  int64
+	Key      FlowKey `store:"flow"`
+	OuterSrc Addr    `store:"outer_src" known:"Key.Tunnel"` // of the tunnel, where Key has one
+	OuterDst Addr    `store:"outer_dst" known:"Key.Tunnel"`
+	DSCP     uint8   `store:"dscp"`
 	// HasDevice says that Device is known.
-	HasDevice                                   bool
-	Reports, Packets, Bytes, Drops, PathChanges uint64
-	Residence, EndToEnd                         Moments
-	OuterSrc, OuterDst                          Addr // of the tunnel, where Key has one
+	HasDevice   bool
+	Device      uint64  `store:"device,minute,text" known:"HasDevice"` // Transparent Security source device
+	Path        uint64  `store:"path_id,minute" known:"Path"`          // identity of the path; 0 if it is not known
+	Reports     uint64  `store:"reports,sum"`
+	Packets     uint64  `store:"packets,sum"`
+	Bytes       uint64  `store:"bytes,sum"`
+	Drops       uint64  `store:"drops,sum"`
+	PathChanges uint64  `store:"path_changes,sum"`
+	Residence   Moments `store:"residence,quantiles"`
+	EndToEnd    Moments `store:"end_to_end"`
 }
 
 // Moments sum up latencies of an interval. Count and Sum are exact. Min and Max are those of the buckets that the interval

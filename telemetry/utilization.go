@@ -11,9 +11,9 @@ type Utilization struct {
 
 // A UtilizationSum adds up utilizations that packets tell.
 type UtilizationSum struct {
-	Samples uint64 // packets that told of it
-	Sum     uint64 // of what they told
-	Max     uint32
+	Samples uint64 `store:"samples,sum"` // packets that told of it
+	Sum     uint64 `store:"sum,sum"`     // of what they told
+	Max     uint32 `store:"max,high" known:"Samples"`
 }
 
 // Merge adds what others told.

@@ -38,31 +38,36 @@ func (a *appender) known(known bool, v driver.Value) {
 
 func (a *appender) time(ns int64) { a.add(time.Unix(0, ns).UTC()) }
 
-func (a *appender) address(known bool, v telemetry.Addr) {
-	a.known(known, v.Hi)
-	a.known(known, v.Lo)
+// address adds an address; nil is not known.
+func (a *appender) address(v *telemetry.Addr) {
+	if v == nil {
+		a.add(nil, nil)
+		return
+	}
+	a.add(v.Hi, v.Lo)
 }
 
-func (a *appender) flowKey(known bool, k *telemetry.FlowKey) {
-	a.address(known, k.Src)
-	a.address(known, k.Dst)
-	a.known(known, k.SrcPort)
-	a.known(known, k.DstPort)
-	a.known(known, k.Protocol)
-	tunnel := known && k.Tunnel != telemetry.TunnelNone
+// flowKey adds the columns of endpoints; nil is not known.
+func (a *appender) flowKey(k *telemetry.FlowKey) {
+	if k == nil {
+		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		return
+	}
+	a.add(k.Src.Hi, k.Src.Lo, k.Dst.Hi, k.Dst.Lo, k.SrcPort, k.DstPort, k.Protocol)
+	tunnel := k.Tunnel != telemetry.TunnelNone
 	a.known(tunnel, uint8(k.Tunnel))
 	a.known(tunnel, k.TunnelID)
 }
 
-func (a *appender) moments(count, sum, low, high uint64) {
-	a.add(count, sum)
-	a.known(count > 0, int64(low))
-	a.known(count > 0, int64(high))
+func (a *appender) moments(m *telemetry.Moments) {
+	a.add(m.Count, m.Sum)
+	a.known(m.Count > 0, int64(m.Min))
+	a.known(m.Count > 0, int64(m.Max))
 }
 
 // histogram adds the buckets that have counts.
 func (a *appender) histogram(h *telemetry.Histogram) {
-	a.moments(h.Count, h.Sum, h.Min, h.Max)
+	a.moments(&telemetry.Moments{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max})
 	if h.Count == 0 {
 		a.add(nil, nil, nil)
 		return
@@ -77,27 +82,6 @@ func (a *appender) histogram(h *telemetry.Histogram) {
 	a.add(h.Scale, buckets, counts)
 }
 
-func appendFlow(a *appender, r *telemetry.FlowInterval) {
-	a.time(r.StartNs)
-	a.add(r.Key.Hash())
-	a.flowKey(true, &r.Key)
-	tunnel := r.Key.Tunnel != telemetry.TunnelNone
-	a.address(tunnel, r.OuterSrc)
-	a.address(tunnel, r.OuterDst)
-	a.add(r.DSCP)
-	if r.HasDevice {
-		a.add(device(r.Device))
-	} else {
-		a.add(nil)
-	}
-	a.known(r.Path != 0, r.Path)
-	a.add(r.Reports, r.Packets, r.Bytes, r.Drops, r.PathChanges)
-	a.moments(r.Residence.Count, r.Residence.Sum, r.Residence.Min, r.Residence.Max)
-	a.known(r.Residence.Count > 0, int64(r.Residence.P50))
-	a.known(r.Residence.Count > 0, int64(r.Residence.P99))
-	a.moments(r.EndToEnd.Count, r.EndToEnd.Sum, r.EndToEnd.Min, r.EndToEnd.Max)
-}
-
 // device is a Transparent Security source device: normally a MAC address and two zero bytes.
 func device(v uint64) string {
 	mac := make(net.HardwareAddr, 8)
@@ -110,78 +94,7 @@ func device(v uint64) string {
 	return mac.String()
 }
 
-func appendPath(a *appender, r *telemetry.PathInterval) {
-	a.time(r.StartNs)
-	a.add(r.Path, r.Packets, r.Incomplete, r.ClockErrors)
-	a.histogram(&r.Residence)
-	a.histogram(&r.EndToEnd)
-}
-
-func (a *appender) node(p *telemetry.Place) { a.known(p.Has&telemetry.HasNode != 0, p.Node) }
-func (a *appender) ingress(p *telemetry.Place) {
-	a.known(p.Has&telemetry.HasIngressPort != 0, p.IngressPort)
-}
-
-func (a *appender) egress(p *telemetry.Place) {
-	a.known(p.Has&telemetry.HasEgressPort != 0, p.EgressPort)
-}
-
-func appendHop(a *appender, r *telemetry.HopInterval) {
-	a.time(r.StartNs)
-	a.node(&r.Place)
-	a.ingress(&r.Place)
-	a.egress(&r.Place)
-	a.add(r.Has&telemetry.HasDrop != 0, r.Packets)
-	a.histogram(&r.Latency)
-}
-
-func appendQueue(a *appender, r *telemetry.QueueInterval) {
-	a.time(r.StartNs)
-	a.node(&r.Place)
-	a.egress(&r.Place)
-	a.add(r.Queue, r.Samples, r.Sum, r.Max)
-}
-
-func appendLink(a *appender, r *telemetry.LinkInterval) {
-	a.time(r.StartNs)
-	a.node(&r.From)
-	a.egress(&r.From)
-	a.node(&r.To)
-	a.ingress(&r.To)
-	a.add(r.Packets)
-	a.histogram(&r.Delay)
-	a.known(r.Delay.Count > 0, int64(r.DelayUncertaintyNs))
-	a.add(r.DelayClamped)
-	u := &r.Utilization
-	a.add(u.Samples, u.Sum)
-	a.known(u.Samples > 0, u.Max)
-}
-
-func appendDrop(a *appender, r *telemetry.DropInterval) {
-	a.time(r.StartNs)
-	a.node(&r.Place)
-	a.ingress(&r.Place)
-	a.egress(&r.Place)
-	a.add(r.Reason, r.Reasons.Name(r.Reason))
-	a.known(r.DropKey != 0, fmt.Sprintf("%016x", r.DropKey))
-	a.flowKey(r.HasFlow, &r.Flow)
-	a.add(r.Packets)
-}
-
-func appendExporter(a *appender, r *telemetry.ExporterInterval) {
-	a.time(r.StartNs)
-	a.address(true, telemetry.AddrFrom(r.Source))
-	a.known(r.HasNode, r.Node)
-	a.known(r.HasHWID, r.HWID)
-	a.known(r.Version != "", r.Version)
-	a.known(r.Dialect != "", r.Dialect)
-	a.add(r.LossKnown, r.Received, r.Reports)
-	a.known(r.LossKnown == "yes", r.Lost)
-	a.add(r.Reordered, r.Duplicate, r.Restarted, r.Malformed, r.Damaged)
-}
-
 func appendRoute(a *appender, r *telemetry.Route) {
-	a.time(r.StartNs)
 	dropped := false
 	hops := 0
 	nodes := []uint32{}
@@ -207,7 +120,7 @@ func appendRoute(a *appender, r *telemetry.Route) {
 }
 
 func appendEvent(a *appender, e *telemetry.Event) {
-	a.add(e.Start.UTC(), e.ID)
+	a.add(e.ID)
 	version := e.Count << 1
 	if e.End != nil {
 		version |= 1
@@ -237,7 +150,11 @@ func appendEvent(a *appender, e *telemetry.Event) {
 	number(a, e.Reason)
 	a.known(e.ReasonName != "", e.ReasonName)
 	source, err := netip.ParseAddr(e.Source)
-	a.address(err == nil, addressOf(source))
+	if addr := addressOf(source); err == nil {
+		a.address(&addr)
+	} else {
+		a.address(nil)
+	}
 	a.known(e.Path != "", e.Path)
 	a.endpoints(e.Flow)
 	text, err := json.Marshal(e)
@@ -251,8 +168,9 @@ func (a *appender) endpoints(e *telemetry.Endpoints) {
 		a.add(nil, nil, nil, nil, nil, nil, nil, nil, nil)
 		return
 	}
-	a.address(true, telemetry.AddrFrom(e.Src))
-	a.address(true, telemetry.AddrFrom(e.Dst))
+	src, dst := telemetry.AddrFrom(e.Src), telemetry.AddrFrom(e.Dst)
+	a.address(&src)
+	a.address(&dst)
 	protocol, known := protocolNumber(e.Protocol)
 	a.add(e.SrcPort, e.DstPort)
 	a.known(known, protocol)

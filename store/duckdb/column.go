@@ -104,6 +104,3 @@ var endpoints = []column{
 	{name: "tunnel", kind: "UTINYINT"},
 	{name: "tunnel_id", kind: "UINTEGER"},
 }
-
-// place are the columns of a telemetry.Place.
-var place = []column{{name: "node", kind: "UINTEGER"}, {name: "ingress_port", kind: "UINTEGER"}, {name: "egress_port", kind: "UINTEGER"}}

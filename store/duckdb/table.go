@@ -19,27 +19,7 @@ type table struct {
 var tables = [store.NumTables]*table{
 	store.Flows: {
 		id: store.Flows, finest: 10 * time.Second,
-		columns: slices.Concat(
-			[]column{start, {name: "flow", kind: "UBIGINT", finest: true}},
-			endpoints,
-			[]column{
-				{name: "outer_src_hi", kind: "UBIGINT"},
-				{name: "outer_src_lo", kind: "UBIGINT"},
-				{name: "outer_dst_hi", kind: "UBIGINT"},
-				{name: "outer_dst_lo", kind: "UBIGINT"},
-				{name: "dscp", kind: "UTINYINT"},
-				{name: "device", kind: "VARCHAR", minute: true},
-				{name: "path_id", kind: "UBIGINT", minute: true},
-				{name: "reports", kind: "UBIGINT", role: sum},
-				{name: "packets", kind: "UBIGINT", role: sum},
-				{name: "bytes", kind: "UBIGINT", role: sum},
-				{name: "drops", kind: "UBIGINT", role: sum},
-				{name: "path_changes", kind: "UBIGINT", role: sum},
-			},
-			moments("residence"),
-			[]column{{name: "residence_p50", kind: "BIGINT", role: high}, {name: "residence_p99", kind: "BIGINT", role: high}},
-			moments("end_to_end"),
-		),
+		columns: flowRows.columns,
 		derived: []derived{
 			{name: "id", text: "printf('%016x', flow)", needs: []string{"flow"}},
 			{name: "path", text: "CASE WHEN path_id IS NULL THEN [] ELSE [printf('%016x', path_id)] END", needs: []string{"path_id"}},
@@ -52,16 +32,7 @@ var tables = [store.NumTables]*table{
 	},
 	store.Paths: {
 		id: store.Paths, finest: 10 * time.Second,
-		columns: slices.Concat(
-			[]column{
-				start,
-				{name: "path_id", kind: "UBIGINT"},
-				{name: "packets", kind: "UBIGINT", role: sum},
-				{name: "incomplete", kind: "UBIGINT", role: sum},
-				{name: "clock_errors", kind: "UBIGINT", role: sum},
-			},
-			histogram("residence"), histogram("end_to_end"),
-		),
+		columns: pathRows.columns,
 		derived: []derived{
 			{name: "id", text: "printf('%016x', path_id)", needs: []string{"path_id"}},
 			{name: "node", text: "r.node", routes: true},
@@ -76,37 +47,17 @@ var tables = [store.NumTables]*table{
 	},
 	store.Hops: {
 		id: store.Hops, finest: time.Second,
-		columns: slices.Concat([]column{start}, place, []column{{name: "dropped", kind: "BOOLEAN"}, {name: "packets", kind: "UBIGINT", role: sum}}, histogram("latency")),
+		columns: hopRows.columns,
 		derived: []derived{mean("latency"), quantile("latency", "50"), quantile("latency", "99")},
 	},
 	store.Queues: {
 		id: store.Queues, finest: time.Second,
-		columns: []column{
-			start, place[0], place[2],
-			{name: "queue_id", kind: "UTINYINT"},
-			{name: "samples", kind: "UBIGINT", role: sum},
-			{name: "occupancy_sum", kind: "UBIGINT", role: sum},
-			{name: "occupancy_max", kind: "UINTEGER", role: high},
-		},
+		columns: queueRows.columns,
 		derived: []derived{{name: "occupancy_mean", text: "occupancy_sum / samples", needs: []string{"samples", "occupancy_sum"}}},
 	},
 	store.Links: {
 		id: store.Links, finest: 10 * time.Second,
-		columns: slices.Concat([]column{
-			start,
-			{name: "from_node", kind: "UINTEGER"},
-			{name: "from_port", kind: "UINTEGER"},
-			{name: "to_node", kind: "UINTEGER"},
-			{name: "to_port", kind: "UINTEGER"},
-			{name: "packets", kind: "UBIGINT", role: sum},
-		}, append(
-			histogram("delay"),
-			column{name: "delay_uncertainty", kind: "BIGINT", role: high},
-			column{name: "delay_clamped", kind: "UBIGINT", role: sum},
-			column{name: "utilization_samples", kind: "UBIGINT", role: sum},
-			column{name: "utilization_sum", kind: "UBIGINT", role: sum},
-			column{name: "utilization_max", kind: "UINTEGER", role: high},
-		)),
+		columns: linkRows.columns,
 		derived: []derived{
 			mean("delay"), quantile("delay", "50"), quantile("delay", "99"),
 			{name: "utilization_mean", text: "utilization_sum / nullif(utilization_samples, 0)", needs: []string{"utilization_samples", "utilization_sum"}},
@@ -114,34 +65,12 @@ var tables = [store.NumTables]*table{
 	},
 	store.Drops: {
 		id: store.Drops, finest: 10 * time.Second,
-		columns: slices.Concat(
-			[]column{start}, place,
-			[]column{{name: "reason", kind: "UTINYINT"}, {name: "reason_name", kind: "VARCHAR"}, {name: "drop_key", kind: "VARCHAR", minute: true}},
-			latest(endpoints),
-			[]column{{name: "packets", kind: "UBIGINT", role: sum}},
-		),
+		columns: dropRows.columns,
 		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Exporters: {
 		id: store.Exporters, finest: 10 * time.Second,
-		columns: []column{
-			start,
-			{name: "source_hi", kind: "UBIGINT"},
-			{name: "source_lo", kind: "UBIGINT"},
-			{name: "node", kind: "UINTEGER"},
-			{name: "hw_id", kind: "UTINYINT"},
-			{name: "version", kind: "VARCHAR"},
-			{name: "dialect", kind: "VARCHAR"},
-			{name: "loss_known", kind: "VARCHAR"},
-			{name: "received", kind: "UBIGINT", role: sum},
-			{name: "reports", kind: "UBIGINT", role: sum},
-			{name: "lost", kind: "BIGINT", role: sum},
-			{name: "reordered", kind: "BIGINT", role: sum},
-			{name: "duplicate", kind: "BIGINT", role: sum},
-			{name: "restarted", kind: "BIGINT", role: sum},
-			{name: "malformed", kind: "UBIGINT", role: sum},
-			{name: "damaged", kind: "UBIGINT", role: sum},
-		},
+		columns: exporterRows.columns,
 		derived: []derived{{name: "first", text: "start"}, {name: "last", text: "start"}},
 	},
 	store.Events: {
@@ -198,45 +127,11 @@ var tables = [store.NumTables]*table{
 	},
 	store.Hosts: {
 		id: store.Hosts, finest: 10 * time.Second,
-		columns: []column{
-			start,
-			{name: "address_hi", kind: "UBIGINT"},
-			{name: "address_lo", kind: "UBIGINT"},
-			{name: "tunnel", kind: "UTINYINT"},
-			{name: "tunnel_id", kind: "UINTEGER"},
-			{name: "node", kind: "UINTEGER"},
-			{name: "port", kind: "UINTEGER"},
-			{name: "packets", kind: "UBIGINT", role: sum},
-		},
+		columns: hostRows.columns,
 	},
 	store.Bursts: {
-		id: store.Bursts,
-		columns: []column{
-			start,
-			{name: "id", kind: "VARCHAR"}, // of its event
-			{name: "node", kind: "UINTEGER"},
-			{name: "egress_port", kind: "UINTEGER"},
-			{name: "queue_id", kind: "UTINYINT"},
-			{name: "peak", kind: "TIMESTAMP_NS"},
-			{name: `"end"`, kind: "TIMESTAMP_NS"},
-			{name: "duration", kind: "BIGINT"},
-			{name: "start_slack", kind: "BIGINT"},
-			{name: "end_slack", kind: "BIGINT"},
-			{name: "open", kind: "BOOLEAN"},
-			{name: "peak_bytes", kind: "UBIGINT"},
-			{name: "peak_delay", kind: "BIGINT"},
-			{name: "above_bytes", kind: "UBIGINT"},
-			{name: "below_bytes", kind: "UBIGINT"},
-			{name: "packets", kind: "UBIGINT"},
-			{name: "bytes", kind: "UBIGINT"},
-			{name: "drops", kind: "UBIGINT"},
-			{name: "complete", kind: "DOUBLE"},
-			{name: "sources", kind: "UINTEGER"},
-			{name: "main_sources", kind: "UINTEGER"},
-			{name: "incast", kind: "BOOLEAN"},
-			{name: "other_flows", kind: "UINTEGER"},
-			{name: "other_bytes", kind: "UBIGINT"},
-		},
+		id:      store.Bursts,
+		columns: burstRows.columns,
 		derived: []derived{ // of groups of bursts
 			{name: "bursts", text: "1", role: sum, kind: "UBIGINT"},
 			{name: "peak_bytes_max", text: "peak_bytes", role: high},
@@ -250,34 +145,9 @@ var tables = [store.NumTables]*table{
 		},
 	},
 	store.BurstFlows: {
-		id: store.BurstFlows,
-		columns: slices.Concat(
-			[]column{
-				start, // of the burst
-				{name: "burst", kind: "VARCHAR"},
-				{name: "culprit", kind: "BOOLEAN"}, // else a victim
-			},
-			endpoints,
-			[]column{
-				{name: "packets", kind: "UBIGINT"},
-				{name: "bytes", kind: "UBIGINT"},
-				{name: "drops", kind: "UBIGINT"},
-				{name: "build_up_bytes", kind: "UBIGINT"},
-				{name: "share", kind: "DOUBLE"},
-				{name: "extra", kind: "BIGINT"},
-				{name: "extra_max", kind: "BIGINT"},
-			},
-		),
+		id:      store.BurstFlows,
+		columns: burstFlowRows.columns,
 	},
-}
-
-// latest are the columns of a flow that is an example, which tables of a coarser resolution do not have.
-func latest(columns []column) []column {
-	columns = slices.Clone(columns)
-	for i := range columns {
-		columns[i].finest = true
-	}
-	return columns
 }
 
 // TableNames returns the names of all tables, which statements have in FROM.

@@ -82,17 +82,17 @@ func (s *Store) mend() error {
 // place finds the partition of each record of v, but for flows.
 func (s *Store) place(loads map[*partition]*load, v *telemetry.Intervals) error {
 	return cmp.Or(
-		place1(s, loads, store.Paths, v.Paths, func(r *telemetry.PathInterval) int64 { return r.StartNs }, appendPath),
-		place1(s, loads, store.Hops, v.Hops, func(r *telemetry.HopInterval) int64 { return r.StartNs }, appendHop),
-		place1(s, loads, store.Queues, v.Queues, func(r *telemetry.QueueInterval) int64 { return r.StartNs }, appendQueue),
-		place1(s, loads, store.Links, v.Links, func(r *telemetry.LinkInterval) int64 { return r.StartNs }, appendLink),
-		place1(s, loads, store.Drops, v.Drops, func(r *telemetry.DropInterval) int64 { return r.StartNs }, appendDrop),
-		place1(s, loads, store.Exporters, v.Exporters, func(r *telemetry.ExporterInterval) int64 { return r.StartNs }, appendExporter),
-		place1(s, loads, store.Events, v.Events, func(r *telemetry.Event) int64 { return r.Start.UnixNano() }, appendEvent),
-		place1(s, loads, store.Routes, v.Routes, func(r *telemetry.Route) int64 { return r.StartNs }, appendRoute),
-		place1(s, loads, store.Hosts, v.Hosts, func(r *telemetry.HostInterval) int64 { return r.StartNs }, appendHost),
-		place1(s, loads, store.Bursts, v.Bursts, func(r *telemetry.Burst) int64 { return r.Start.UnixNano() }, appendBurst),
-		place1(s, loads, store.BurstFlows, v.BurstFlows, func(r *telemetry.BurstFlow) int64 { return r.Burst.Start.UnixNano() }, appendBurstFlow),
+		place1(s, loads, store.Paths, v.Paths, pathRows),
+		place1(s, loads, store.Hops, v.Hops, hopRows),
+		place1(s, loads, store.Queues, v.Queues, queueRows),
+		place1(s, loads, store.Links, v.Links, linkRows),
+		place1(s, loads, store.Drops, v.Drops, dropRows),
+		place1(s, loads, store.Exporters, v.Exporters, exporterRows),
+		place1(s, loads, store.Events, v.Events, eventRows),
+		place1(s, loads, store.Routes, v.Routes, routeRows),
+		place1(s, loads, store.Hosts, v.Hosts, hostRows),
+		place1(s, loads, store.Bursts, v.Bursts, burstRows),
+		place1(s, loads, store.BurstFlows, v.BurstFlows, burstFlowRows),
 	)
 }
 
@@ -120,20 +120,23 @@ func (s *Store) placeFlows(loads map[*partition]*load, batches []*telemetry.Inte
 	slices.SortFunc(list, func(a, b placedFlow) int {
 		return cmp.Or(cmp.Compare(a.startNs, b.startNs), cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst), cmp.Compare(a.Path, b.Path))
 	})
-	return place1(s, loads, store.Flows, list, func(f *placedFlow) int64 { return f.startNs }, func(a *appender, f *placedFlow) { appendFlow(a, f.FlowInterval) })
+	return place1(s, loads, store.Flows, list, &rowsOf[placedFlow]{
+		startNs: func(f *placedFlow) int64 { return f.startNs },
+		parts:   []func(*appender, *placedFlow){func(a *appender, f *placedFlow) { flowRows.addRest(a, f.FlowInterval) }},
+	})
 }
 
 // place1 cuts the records of one table where the partition changes.
-func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []R, startNs func(*R) int64, add func(*appender, *R)) error {
+func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []R, of *rowsOf[R]) error {
 	t := tables[id]
 	for len(rows) > 0 {
-		first := startNs(&rows[0])
+		first := of.startNs(&rows[0])
 		p, err := s.partitionFor(tierOf(t, t.finest), time.Unix(0, first))
 		if err != nil {
 			return err
 		}
 		n := 1
-		for n < len(rows) && (startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, startNs(&rows[n]))) == p) {
+		for n < len(rows) && (of.startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, of.startNs(&rows[n]))) == p) {
 			n++
 		}
 		part := rows[:n:n]
@@ -143,7 +146,7 @@ func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []
 		}
 		loads[p][id] = append(loads[p][id], func(a *appender) error {
 			for i := range part {
-				add(a, &part[i])
+				of.add(a, &part[i])
 				if err := a.end(); err != nil {
 					return err
 				}

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -24,15 +25,22 @@ func stepTo(of reflect.Type, f *reflect.StructField) (step, error) {
 	if name == "" {
 		return s, nil
 	}
-	known, ok := of.FieldByName(name)
-	if !ok || len(known.Index) > 1 {
-		return s, fmt.Errorf("there is no field %s", name)
+	known := reflect.StructField{Type: of}
+	for part := range strings.SplitSeq(name, ".") {
+		in, ok := known.Type, false
+		if in.Kind() == reflect.Struct {
+			known, ok = in.FieldByName(part)
+		}
+		if !ok || len(known.Index) > 1 {
+			return s, fmt.Errorf("there is no field %s", name)
+		}
+		s.knownAt += known.Offset
 	}
-	switch s.knownAt = known.Offset; known.Type.Kind() {
+	switch known.Type.Kind() {
 	case reflect.Bool, reflect.Uint8, reflect.Uint32, reflect.Uint64, reflect.Int64, reflect.Float64:
 		s.knownSize = known.Type.Size()
 	case reflect.String:
-		s.knownAt, s.knownSize = known.Offset+unsafe.Offsetof(textHeader{}.length), unsafe.Sizeof(0)
+		s.knownAt, s.knownSize = s.knownAt+unsafe.Offsetof(textHeader{}.length), unsafe.Sizeof(0)
 	default:
 		return s, fmt.Errorf("known cannot be a %v", known.Type)
 	}

@@ -22,7 +22,7 @@
 //	        A number whose name, or that of an object that holds it, ends in _ns is a duration.
 //	choice  the field is a choice, of the list that filter knows under this name.
 //	unit    of a number, for people: "of the device".
-//	known   the field beside it without which (0, false, "") the value is not known. A nil pointer, an empty text and the
+//	known   the field beside it, or a member of one (Key.Tunnel), without which (0, false, "") the value is not known. A nil pointer, an empty text and the
 //	        zero time and address are not known in any case.
 //	filter  its name in filters, by default that in the API, of durations without _ns; - if it is in no filter.
 //	        alias=a+b    other names
@@ -34,8 +34,13 @@
 //	        only=a+b     of an object: the members that are in filters
 //	        is=a         of an object: this member is in filters, by the name of the object
 //	table   its title in tables of the command line, then wide (only with -o wide).
-//	store   its column in the store; see store/duckdb for types and order. Then its role when rows are put together: sum, low
-//	        or high; without one, rows are grouped by it. finest and minute say in which resolutions it is kept.
+//	store   of an interval: its column in the store, whose type follows from that of the field (see store/duckdb, rows.go);
+//	        with _ at its end it stands before the columns of the fields of a struct. a+b=c are columns of a telemetry.Place.
+//	        sum, low, high  what becomes of it when rows are put together; without one, they are grouped by it
+//	        finest, minute  it is kept in intervals of the finest resolution only, or in those of a minute too
+//	        text            the store has a text for it
+//	        quantiles       of telemetry.Moments: with these
+//	        Of a record: the column that it is read from.
 //	group   of a record: it can be grouped by; "default" if it is unless something else is asked for.
 //	kept    of a record: how long the intervals are at most that have it.
 //	node    of a record: the field with the node whose name it is.
