@@ -189,8 +189,9 @@ func TestCaptureCutOff(t *testing.T) {
 		if ends < 3 || ends > 5 {
 			t.Errorf("%d lengths are whole files", ends)
 		}
-		for n := 2; n < len(zip(file)); n++ {
-			c, err := newCapture(bytes.NewReader(zip(file)[:n]), "cut.pcap.gz", int64(n))
+		zipped := zip(file)
+		for n := 2; n < len(zipped); n++ {
+			c, err := newCapture(bytes.NewReader(zipped[:n]), "cut.pcap.gz", int64(n))
 			if err == nil {
 				_, err = readAll(c)
 			}
