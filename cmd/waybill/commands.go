@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+	"github.com/waybill-int/waybill/cli"
+	"github.com/waybill-int/waybill/serve"
+)
 
 // A commandGroup is a heading of waybill --help, with the commands below it.
 type commandGroup struct {
@@ -12,12 +16,8 @@ type commandGroup struct {
 func addCommands(root *cobra.Command) {
 	for _, g := range []commandGroup{
 		{"receive", "Receive telemetry:", []*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()}},
-		{"ask", "Ask a server, what the network does:", []*cobra.Command{
-			newTopCommand(), newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(), newClocksCommand(), newHostsCommand(),
-			newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(), newDropsCommand(), newBurstsCommand(),
-			newEventsCommand(), newAlertsCommand(), newSilenceCommand(), newSQLCommand(), newExportCommand(),
-		}},
-		{"account", "Ask a server, what became of the reports:", []*cobra.Command{newExportersCommand(), newLossCommand(), newReportsCommand()}},
+		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
+		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
 		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand()}},
 	} {
@@ -25,6 +25,9 @@ func addCommands(root *cobra.Command) {
 		for _, c := range g.commands {
 			c.GroupID = g.id
 			root.AddCommand(c)
+			if c.Name() == "alerts" { // beside what asks a server
+				c.AddCommand(newAlertsCheckCommand())
+			}
 		}
 	}
 }

@@ -1,17 +1,19 @@
 package main
 
 import (
+	"github.com/waybill-int/waybill/internal/command"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // Waybill alone prints its help: every command in a group, with an example, and no line longer than those of others.
 func TestHelp(t *testing.T) {
-	stdout, stderr, code := runQuery(t)
+	stdout, stderr, code := runWaybill(t)
 	if code != 0 || stderr != "" {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
-	if help, _, _ := runQuery(t, "--help"); help != stdout {
+	if help, _, _ := runWaybill(t, "--help"); help != stdout {
 		t.Errorf("--help prints\n%s", help)
 	}
 	root := newRootCommand()
@@ -24,8 +26,8 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s is not in the help", c.Name())
 		}
 		for line := range strings.Lines(c.Long + "\n" + c.Example) {
-			if width(line) > 140 {
-				t.Errorf("%s: %d columns: %s", c.Name(), width(line), line)
+			if utf8.RuneCountInString(line) > 140 {
+				t.Errorf("%s: %d columns: %s", c.Name(), utf8.RuneCountInString(line), line)
 			}
 		}
 	}
@@ -50,7 +52,7 @@ func TestHelpExamples(t *testing.T) {
 			if len(args) == 0 || args[0] != "waybill" || strings.ContainsAny(line, "\"'") || strings.Contains(line, ".yaml") || strings.Contains(line, "--data") {
 				continue
 			}
-			if _, stderr, code := runQuery(t, args[1:]...); code != exitFailed || !strings.Contains(stderr, "is `waybill serve` running?") {
+			if _, stderr, code := runWaybill(t, args[1:]...); code != command.ExitFailed || !strings.Contains(stderr, "is `waybill serve` running?") {
 				t.Errorf("%s: code %d, %s", line, code, stderr)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/serve"
 )
 
 func newConfigCommand() *cobra.Command {
@@ -21,16 +23,16 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
 		Example: `  waybill config --check --config /etc/waybill/waybill.yaml
   waybill config --dump > waybill.yaml
   WAYBILL_MEMORY=2GiB waybill config --dump --config waybill.yaml`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if check == dump {
-				return usageError{errors.New("want one of --check and --dump")}
+				return command.Usage(errors.New("want one of --check and --dump"))
 			}
-			c, err := loadServeConfig(cmd, file, new(serveConfig), new(pointFlags))
+			c, err := loadServeConfig(cmd, file, new(serve.Config), new(pointFlags))
 			if err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
-			return c.show(cmd.OutOrStdout(), cmd.ErrOrStderr(), dump)
+			return show(c, cmd.OutOrStdout(), cmd.ErrOrStderr(), dump)
 		},
 	}
 	f := cmd.Flags()
@@ -41,17 +43,17 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
 }
 
 // show prints a configuration that is valid, or that it is and which variables it does not have.
-func (c *serveConfig) show(w, stderr io.Writer, dump bool) error {
-	if others := otherVariables(os.Environ()); len(others) > 0 && !dump {
+func show(c *serve.Config, w, stderr io.Writer, dump bool) error {
+	if others := serve.OtherVariables(os.Environ()); len(others) > 0 && !dump {
 		fmt.Fprintf(stderr, "the configuration does not have %s\n", strings.Join(others, ", "))
 	}
 	text := "the configuration is valid\n"
 	if dump {
 		var err error
-		if text, err = c.dump(); err != nil {
+		if text, err = c.Dump(); err != nil {
 			return err
 		}
 	}
 	_, err := fmt.Fprint(w, text)
-	return quiet(err)
+	return command.Quiet(err)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/waybill-int/waybill/internal/command"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,8 +29,8 @@ func TestConfig(t *testing.T) {
 		{"--dump --config " + bad, 2},
 		{"--check --config /nonexistent", 2},
 	} {
-		out, errs, code := runQuery(t, append([]string{"config"}, strings.Fields(c.args)...)...)
-		serveOut, serveErrs, serveCode := runQuery(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
+		out, errs, code := runWaybill(t, append([]string{"config"}, strings.Fields(c.args)...)...)
+		serveOut, serveErrs, serveCode := runWaybill(t, append([]string{"serve"}, strings.Fields(c.args)...)...)
 		if code != c.code || code != serveCode || out != serveOut || errs != strings.Replace(serveErrs, "waybill serve:", "waybill config:", 1) {
 			t.Errorf("%s: code %d\n%s%s\nserve: code %d\n%s%s", c.args, code, out, errs, serveCode, serveOut, serveErrs)
 		}
@@ -40,38 +41,38 @@ func TestConfig(t *testing.T) {
 		"listen: 7\n": "line 1: got a single value, want a list", "coalesce: [true]\n": "line 1: got a list, want true or false",
 	} {
 		os.WriteFile(kinds, []byte(text), 0o600)
-		if _, errs, code := runQuery(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+": "+want+"\n" {
+		if _, errs, code := runWaybill(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+": "+want+"\n" {
 			t.Errorf("%q: code %d, %s", text, code, errs)
 		}
 	}
 	for _, text := range []string{"", "# nothing\n", "---\n", "{}\n"} { // which says nothing
 		os.WriteFile(kinds, []byte(text), 0o600)
 		for _, do := range []string{"--check", "--dump"} {
-			if _, errs, code := runQuery(t, "config", do, "--config", kinds); code != 0 {
+			if _, errs, code := runWaybill(t, "config", do, "--config", kinds); code != 0 {
 				t.Errorf("%q: code %d, %s", text, code, errs)
 			}
 		}
 	}
 	for name, want := range map[string]string{"WAYBILL_MEMORI": "did you mean WAYBILL_MEMORY?", "WAYBILL_LISTNE": "did you mean WAYBILL_LISTEN?", "WAYBILL_SERVER": "", "WAYBILL_PORT": "", "WAYBILL_SERVICE_PORT": ""} {
 		t.Setenv(name, "1")
-		_, errs, code := runQuery(t, "config", "--check")
+		_, errs, code := runWaybill(t, "config", "--check")
 		if (want == "") != (code == 0) || !strings.Contains(errs, want) {
 			t.Errorf("%s: code %d, %s", name, code, errs)
 		}
 		os.Unsetenv(name)
 	}
 	t.Setenv("WAYBILL_NO_SUCH_THING", "1")
-	if _, errs, code := runQuery(t, "config", "--check"); code != 0 || !strings.Contains(errs, "WAYBILL_NO_SUCH_THING") {
+	if _, errs, code := runWaybill(t, "config", "--check"); code != 0 || !strings.Contains(errs, "WAYBILL_NO_SUCH_THING") {
 		t.Errorf("code %d, %s", code, errs)
 	}
 	os.Unsetenv("WAYBILL_NO_SUCH_THING")
 	for _, args := range []string{"", "--check --dump"} {
-		if _, errs, code := runQuery(t, append([]string{"config"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, "want one of --check and --dump") {
+		if _, errs, code := runWaybill(t, append([]string{"config"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(errs, "want one of --check and --dump") {
 			t.Errorf("%q: code %d, %s", args, code, errs)
 		}
 	}
 	t.Setenv("WAYBILL_MEMORY", "2GiB")
-	first, _, _ := runQuery(t, "config", "--dump", "--config", good)
+	first, _, _ := runWaybill(t, "config", "--dump", "--config", good)
 	if !strings.Contains(first, "memory: 2GiB") || !strings.Contains(first, "leaf7") {
 		t.Errorf("got\n%s", first)
 	}
@@ -80,23 +81,58 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("WAYBILL_MEMORY", "")
-	if second, _, _ := runQuery(t, "config", "--dump", "--config", again); second != first {
+	if second, _, _ := runWaybill(t, "config", "--dump", "--config", again); second != first {
 		t.Errorf("read again, it is\n%s", second)
 	}
 }
 
 // A shell that completion does not know is an error; the scripts of the others are printed.
 func TestUnknownShell(t *testing.T) {
-	stdout, stderr, code := runQuery(t, "completion", "nosuch")
-	if want := "waybill completion: unknown shell \"nosuch\"; allowed: bash, fish, powershell, zsh\n"; code != exitUsage || stdout != "" || stderr != want {
+	stdout, stderr, code := runWaybill(t, "completion", "nosuch")
+	if want := "waybill completion: unknown shell \"nosuch\"; allowed: bash, fish, powershell, zsh\n"; code != command.ExitUsage || stdout != "" || stderr != want {
 		t.Errorf("code %d, %q, %q, want %q", code, stdout, stderr, want)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if stdout, stderr, code := runQuery(t, "completion", shell); code != 0 || !strings.Contains(stdout, "waybill") {
+		if stdout, stderr, code := runWaybill(t, "completion", shell); code != 0 || !strings.Contains(stdout, "waybill") {
 			t.Errorf("%s: code %d, %s", shell, code, stderr)
 		}
 	}
-	if stdout, stderr, code := runQuery(t, "completion"); code != 0 || !strings.Contains(stdout, "fish") {
+	if stdout, stderr, code := runWaybill(t, "completion"); code != 0 || !strings.Contains(stdout, "fish") {
 		t.Errorf("code %d, %s%s", code, stdout, stderr)
+	}
+}
+
+func TestKeepForDays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "waybill.yaml")
+	os.WriteFile(file, []byte("store:\n  keep_seconds: 7d\n  keep_minutes: 1w2d12h\n  keep_hours: 9600h\n"), 0o600)
+	t.Setenv("WAYBILL_STORE", "{keep_hours: 500d}")
+	out, errs, code := runWaybill(t, "config", "--dump", "--config", file)
+	for _, want := range []string{"keep_seconds: 168h0m0s", "keep_minutes: 228h0m0s", "keep_hours: 12000h0m0s"} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("got %s%s, want %s", out, errs, want)
+		}
+	}
+	// What is dumped can be read.
+	t.Setenv("WAYBILL_STORE", "")
+	os.WriteFile(file, []byte(out), 0o600)
+	if again, errs, code := runWaybill(t, "config", "--dump", "--config", file); code != 0 || again != out {
+		t.Errorf("got %s%s, want %s", again, errs, out)
+	}
+	tables := "store:\n  tables:\n    hops: {keep_seconds: 1d, max_size: 2GiB}\n"
+	os.WriteFile(file, []byte(tables), 0o600)
+	if out, errs, code := runWaybill(t, "config", "--dump", "--config", file); code != 0 || !strings.Contains(out, "hops:") || !strings.Contains(out, "keep_seconds: 24h0m0s") {
+		t.Errorf("got %d %s%s", code, out, errs)
+	}
+	for text, want := range map[string]string{
+		strings.Replace(tables, "hops", "hop", 1): "there is no table hop", strings.Replace(tables, "2GiB", "much", 1): "hops: max_size", strings.Replace(tables, "1d", "9d", 1): "longer than",
+	} {
+		os.WriteFile(file, []byte("data: /tmp/x\n"+text), 0o600)
+		if _, errs, code := runWaybill(t, "config", "--check", "--config", file); code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: got %d %s, want %s", text, code, errs, want)
+		}
+	}
+	os.WriteFile(file, []byte("store:\n  keep_seconds: 7 years\n"), 0o600)
+	if _, errs, code := runWaybill(t, "config", "--check", "--config", file); code != 2 || !strings.Contains(errs, "years") {
+		t.Errorf("got %d %s", code, errs)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
@@ -94,26 +95,26 @@ DSCP value that marks INT, is set by flags, by --set, or in a file.`,
 
 func (c *decodeCommand) run(args []string) error {
 	if printed, err := c.list.run(c.stdout); printed {
-		return quiet(err)
+		return command.Quiet(err)
 	}
 	if err := c.check(args); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	cfg, err := c.points.config()
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	out := bufio.NewWriterSize(c.stdout, 1<<16)
 	w, err := c.writer(out, cfg)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if c.hex != "" {
 		err = c.decodeHex(w, cfg)
 	} else {
 		err = c.decodeFiles(args, w, out, cfg)
 	}
-	return quiet(errors.Join(err, w.close(), out.Flush()))
+	return command.Quiet(errors.Join(err, w.close(), out.Flush()))
 }
 
 // check refuses command lines that do not make sense.
@@ -180,7 +181,7 @@ func (c *decodeCommand) writer(out *bufio.Writer, cfg *codepoint.Config) (packet
 
 // style returns colours if they are asked for, or if the output is a terminal that may have them (no-color.org).
 func (c *decodeCommand) style() *dissect.Style {
-	if c.color == "always" || c.color == "auto" && isTerminal(c.stdout) && os.Getenv("NO_COLOR") == "" {
+	if c.color == "always" || c.color == "auto" && command.IsTerminal(c.stdout) && os.Getenv("NO_COLOR") == "" {
 		return &dissect.Style{
 			Layer: "\x1b[1;36m", Name: "\x1b[32m", Meaning: "\x1b[2m", Mark: "\x1b[33m", Error: "\x1b[1;31m", Reset: "\x1b[0m",
 		}
@@ -208,7 +209,7 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 	progress := c.progress(capture)
 	defer progress.finish()
 	// Somebody may wait for what comes through a pipe, and the next packet may take long.
-	live := isTerminal(c.stdout) || capture.Size() == 0
+	live := command.IsTerminal(c.stdout) || capture.Size() == 0
 	var foreign foreignPackets
 	for c.count == 0 || foreign.read < c.count {
 		p, err := capture.Next()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
@@ -14,11 +15,11 @@ import (
 func (c *decodeCommand) decodeHex(w packetWriter, cfg *codepoint.Config) error {
 	b, err := parseHex(c.hex)
 	if err != nil {
-		return usageError{fmt.Errorf("--hex: %w", err)}
+		return command.Usage(fmt.Errorf("--hex: %w", err))
 	}
 	start, err := dissect.ParseStart(c.start)
 	if err != nil {
-		return usageError{fmt.Errorf("--start: %w", err)}
+		return command.Usage(fmt.Errorf("--start: %w", err))
 	}
 	p := decodedPacket{Length: len(b), Captured: len(b), Layers: dissect.Packet(b, start, cfg)}
 	if c.errorsOnly && !hasError(p.Layers) {

@@ -8,6 +8,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -148,7 +149,7 @@ func pointValue(text string) (any, error) {
 	}
 	var v any
 	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("%s: %s", text, firstLine(err))
+		return nil, fmt.Errorf("%s: %s", text, command.FirstLine(err))
 	}
 	return v, nil
 }
@@ -161,16 +162,10 @@ func applyFile(c *codepoint.Config, name string) error {
 	}
 	var points map[string]any
 	if err := yaml.Unmarshal(text, &points); err != nil {
-		return fmt.Errorf("%s: %s", name, firstLine(err))
+		return fmt.Errorf("%s: %s", name, command.FirstLine(err))
 	}
 	if err := c.Apply(points); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
-}
-
-// firstLine leaves out the picture of the place that errors of the YAML decoder have.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // largeFile is the size in bytes from which reading a file is worth a progress bar.
@@ -20,7 +21,7 @@ type progress struct {
 
 // progress returns a bar for large files, if it can be seen and does not run into the output.
 func (c *decodeCommand) progress(capture *collect.Capture) *progress {
-	if capture.Size() < largeFile || !isTerminal(c.stderr) || isTerminal(c.stdout) {
+	if capture.Size() < largeFile || !command.IsTerminal(c.stderr) || command.IsTerminal(c.stdout) {
 		return &progress{}
 	}
 	return &progress{capture: capture, bar: progressbar.NewOptions64(capture.Size(),

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
 
@@ -32,7 +33,7 @@ func runDecode(args ...string) (stdout, stderr string, code int) {
 	root.SetArgs(append([]string{"decode"}, args...))
 	root.SetOut(&out)
 	root.SetErr(&errs)
-	code = execute(root)
+	code = command.Execute(root)
 	return out.String(), errs.String(), code
 }
 
@@ -308,7 +309,7 @@ func TestDecodeLive(t *testing.T) {
 	code := make(chan int)
 	go func() {
 		defer out.Close()
-		code <- execute(root)
+		code <- command.Execute(root)
 	}()
 	capture.Write(b)
 	printed.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -363,10 +364,10 @@ func TestDecodeReaderGone(t *testing.T) {
 	root.SetArgs([]string{"decode", captures + "onos_v10_udp_reports.pcap"})
 	root.SetOut(w)
 	root.SetErr(&errs)
-	if code := execute(root); code != 0 || errs.Len() > 0 {
+	if code := command.Execute(root); code != 0 || errs.Len() > 0 {
 		t.Errorf("got exit code %d, %q", code, errs.String())
 	}
-	if err := quiet(syscall.ENOSPC); err == nil {
+	if err := command.Quiet(syscall.ENOSPC); err == nil {
 		t.Error("a full disk is no error")
 	}
 }

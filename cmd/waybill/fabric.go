@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 func newFabricCommand() *cobra.Command {
@@ -34,11 +36,11 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 1:
-				return usageError{fmt.Errorf("unexpected argument %q: want one scenario", args[1])}
+				return command.Usage(fmt.Errorf("unexpected argument %q: want one scenario", args[1]))
 			case len(args) == 0 && !c.list:
-				return usageError{errors.New("no scenario; for example: waybill fabric steady. --list prints those that there are")}
+				return command.Usage(errors.New("no scenario; for example: waybill fabric steady. --list prints those that there are"))
 			case len(args) == 1 && c.list:
-				return usageError{errors.New("--list takes no scenario")}
+				return command.Usage(errors.New("--list takes no scenario"))
 			}
 			return nil
 		},
@@ -59,7 +61,7 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 	f.StringVar(&c.truth, "truth", "", "`FILE` to write the truth to, as NDJSON; - for standard output")
 	f.StringVar(&c.speed, "speed", "", "realtime or max: how `FAST` virtual time goes by (default realtime with --reports, else max)")
 	f.Uint64Var(&c.seed, "seed", 0, "`N` that everything random follows from (default that of the scenario)")
-	durationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
+	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
 	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress, no summary")
 	return cmd
@@ -80,11 +82,11 @@ type fabricCommand struct {
 
 func (c *fabricCommand) run(ctx context.Context, name string) error {
 	if err := c.check(); err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	s, file, err := c.scenario(name)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if c.serveConfig {
 		if err := writeServeConfig(c.out, s); err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/waybill-int/waybill/fabric"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
@@ -34,14 +35,14 @@ func (c *collectors) add(name string) error {
 		return err
 	}
 	if udp.IP == nil || udp.Port == 0 {
-		return usageError{errors.New("want HOST:PORT of a collector, for example 127.0.0.1:8555")}
+		return command.Usage(errors.New("want HOST:PORT of a collector, for example 127.0.0.1:8555"))
 	}
 	address := netip.AddrPortFrom(udp.AddrPort().Addr().Unmap(), uint16(udp.Port))
 	switch {
 	case c.to[address] != nil:
-		return usageError{errors.New("is there twice")}
+		return command.Usage(errors.New("is there twice"))
 	case len(c.list) > 0 && (address.Port() != c.list[0].Port() || address.Addr().Is4() != c.list[0].Addr().Is4()):
-		return usageError{errors.New("collectors that share the reports have the same port (Telemetry Report 2.0 §3.1.1) and IP version")}
+		return command.Usage(errors.New("collectors that share the reports have the same port (Telemetry Report 2.0 §3.1.1) and IP version"))
 	}
 	sink, err := fabric.NewUDPSink(address.String())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/waybill-int/waybill/fabric"
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // refresh is how often a progress bar moves.
@@ -26,7 +27,7 @@ type fabricProgress struct {
 // newProgress returns a fabricProgress with a bar, unless standard error is no terminal.
 func (c *fabricCommand) newProgress(f *fabric.Fabric, until time.Duration) *fabricProgress {
 	p := &fabricProgress{fabric: f, until: until}
-	if c.quiet || !isTerminal(c.log) {
+	if c.quiet || !command.IsTerminal(c.log) {
 		return p
 	}
 	p.bar = progressbar.NewOptions64(int64(until),
@@ -63,6 +64,6 @@ func (p *fabricProgress) run(ctx context.Context) error {
 func (p *fabricProgress) show(wall time.Duration) {
 	now, n := p.fabric.Now(), p.fabric.Stats()
 	p.bar.Describe(fmt.Sprintf("%s of %s, %.3g x real time, %s packets, %s reports", now.Round(refresh), p.until,
-		now.Seconds()/wall.Seconds(), scaled(float64(n.Sent), thousands), scaled(float64(n.Reports), thousands)))
+		now.Seconds()/wall.Seconds(), command.Scaled(float64(n.Sent), thousands), command.Scaled(float64(n.Reports), thousands)))
 	_ = p.bar.Set64(int64(now))
 }

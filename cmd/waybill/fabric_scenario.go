@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/scenarios"
 )
 
@@ -26,7 +27,7 @@ func (c *fabricCommand) scenario(name string) (s *scenario.Scenario, file string
 		s.Seed = scenario.Count(c.seed)
 	}
 	if c.duration > 0 {
-		extend(s, scenario.Duration(c.duration))
+		s.Extend(scenario.Duration(c.duration))
 	}
 	return s, file, nil
 }
@@ -51,23 +52,13 @@ func (c *fabricCommand) scenarioText(name string) (file string, text []byte, err
 	return name, text, err
 }
 
-// extend changes how long a scenario lasts. Traffic that lasts to the end goes on to the new one.
-func extend(s *scenario.Scenario, duration scenario.Duration) {
-	for i := range s.Traffic {
-		if t := &s.Traffic[i]; t.Stop == s.Duration {
-			t.Stop = max(t.Stop, duration)
-		}
-	}
-	s.Duration = duration
-}
-
 // inFile puts the name of the file in front of an error about its section int.
 func inFile(file string, err error) error {
 	text := strings.TrimPrefix(firstOf(err).Error(), "int: ")
 	if line, rule, ok := strings.Cut(strings.TrimPrefix(text, "line "), ": "); ok && strings.HasPrefix(text, "line ") {
-		return usageError{fmt.Errorf("%s:%s: int: %s", file, line, rule)}
+		return command.Usage(fmt.Errorf("%s:%s: int: %s", file, line, rule))
 	}
-	return usageError{fmt.Errorf("%s: int: %s", file, text)}
+	return command.Usage(fmt.Errorf("%s: int: %s", file, text))
 }
 
 // firstOf returns the first of joined errors, and says how many more there are: an error is one line.

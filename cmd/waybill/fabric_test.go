@@ -22,7 +22,9 @@ import (
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/scenarios"
+	"github.com/waybill-int/waybill/serve"
 )
 
 // runFabric runs waybill fabric with a text on standard input.
@@ -34,7 +36,7 @@ func runFabric(ctx context.Context, stdin string, args ...string) (out, errs str
 	root.SetOut(&outBuffer)
 	root.SetErr(&errBuffer)
 	root.SetContext(ctx)
-	code = execute(root)
+	code = command.Execute(root)
 	return outBuffer.String(), errBuffer.String(), code
 }
 
@@ -367,8 +369,8 @@ func TestFabricServeConfig(t *testing.T) {
 		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c := defaultServeConfig()
-		if err := c.readFile(file); err != nil {
+		c := serve.DefaultConfig()
+		if err := c.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(c.Names) != fmt.Sprint(want) {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"bytes"
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/serve"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/waybill-int/waybill/internal/test"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A policy is checked by itself and with the configuration; each mistake has its line.
@@ -39,7 +38,7 @@ func TestPolicyCheck(t *testing.T) {
 		root.SetArgs(strings.Fields(c.args))
 		root.SetOut(&out)
 		root.SetErr(&out)
-		if code := execute(root); code != c.code || !strings.Contains(out.String(), c.want) {
+		if code := command.Execute(root); code != c.code || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: got code %d and %q; want code %d and %q", c.args, code, out.String(), c.code, c.want)
 		}
 	}
@@ -47,37 +46,16 @@ func TestPolicyCheck(t *testing.T) {
 
 // Names of nodes in the policy serve where the configuration has none.
 func TestPolicyNames(t *testing.T) {
-	c := defaultServeConfig()
+	c := serve.DefaultConfig()
 	c.Names[2] = "core"
 	c.Policy = filepath.Join(t.TempDir(), "policy.yaml")
 	if err := os.WriteFile(c.Policy, []byte("nodes: [{id: 1, name: fw}, {id: 2, name: other}, {id: 3}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.nodeNames(); len(got) != 2 || got[1] != "fw" || got[2] != "core" {
+	if got := c.NodeNames(); len(got) != 2 || got[1] != "fw" || got[2] != "core" {
 		t.Errorf("got %v", got)
-	}
-}
-
-// The command that is printed with an event decodes its bytes.
-func TestDecodeHint(t *testing.T) {
-	report := test.Report(test.Form20MD, 1, 7, 3)
-	hint := decodeHint([]telemetry.Event{{Bytes: report}})
-	_, command, ok := strings.Cut(hint, "\nwaybill ")
-	if !ok {
-		t.Fatalf("got %q", hint)
-	}
-	root := newRootCommand()
-	var out bytes.Buffer
-	root.SetArgs(strings.Fields(command))
-	root.SetOut(&out)
-	root.SetErr(&out)
-	if code := execute(root); code != 0 || !strings.Contains(out.String(), "telemetry report v2.0 of node 3") {
-		t.Errorf("%s: code %d\n%s", command, code, out.String())
-	}
-	if decodeHint(nil) != "" || decodeHint([]telemetry.Event{{}}) != "" {
-		t.Error("there is nothing to decode")
 	}
 }

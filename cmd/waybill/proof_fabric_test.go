@@ -96,7 +96,7 @@ func newPacedSink(t *testing.T, r *running) *pacedSink {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { udp.Close() })
-	return &pacedSink{UDPSink: udp, t: t, r: r, decoder: telemetry.NewDecoder(r.config.points)}
+	return &pacedSink{UDPSink: udp, t: t, r: r, decoder: telemetry.NewDecoder(r.Config.Points)}
 }
 
 // Report implements fabric.Sink.
@@ -123,14 +123,14 @@ func (s *pacedSink) Report(atNs uint64, frame []byte) error {
 // wait waits until all but rest reports are in the tables. It sleeps and does not spin: on few processors, who spins is in
 // the way of what it waits for.
 func (s *pacedSink) wait(rest uint64) {
-	counted := func() bool { return s.r.collector.Counters().Reports+rest >= s.reports }
+	counted := func() bool { return s.r.Collector.Counters().Reports+rest >= s.reports }
 	for range 100 {
 		if counted() {
 			return
 		}
 		time.Sleep(20 * time.Microsecond)
 	}
-	eventually(s.t, "receiving what was sent", counted)
+	test.Eventually(s.t, "receiving what was sent", counted)
 }
 
 // drain waits until everything is in the tables.
@@ -152,7 +152,7 @@ func loopbackSource(address string) string {
 // join lets the time go by for which packets wait for further postcards.
 func (r *running) join() {
 	now := time.Now().UnixNano()
-	for _, shard := range r.collector.Shards {
+	for _, shard := range r.Collector.Shards {
 		for step := range int64(10) { // a step is not taken for longer than 150 ms
 			shard.Tick(now + step*200e6)
 		}

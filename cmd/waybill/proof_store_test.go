@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/expect"
+	"github.com/waybill-int/waybill/serve"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -51,9 +52,9 @@ func TestStoreAnswers(t *testing.T) {
 		duration := asked
 		switch {
 		case asked > 0:
-		case raceDetector && i%5 != 0: // ten times as slow, and what runs side by side is the same
+		case test.RaceDetector && i%5 != 0: // ten times as slow, and what runs side by side is the same
 			continue
-		case name == "ddos" && !raceDetector: // the one with the fewest packets
+		case name == "ddos" && !test.RaceDetector: // the one with the fewest packets
 			duration = longProof
 		case name == "all-reduce" || name == "steady": // the ones with the most
 			duration = shortProof / 2
@@ -112,7 +113,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	for range proofShards {
 		p.collector.Shards = append(p.collector.Shards, analyze.NewShard(shards))
 	}
-	log := eventlog.New(maxEvents)
+	log := eventlog.New(serve.MaxEvents)
 	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
 	p.scanner = analyze.NewScanner(p.collector, log)
 	bursts := analyze.BurstConfigFor(64 << 20)
@@ -217,7 +218,7 @@ func proveStore(t *testing.T, file string, duration time.Duration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	extend(s, scenario.Duration(duration))
+	s.Extend(scenario.Duration(duration))
 	s.Truth.SamplePackets = 1
 	s.INT = scenario.Raw{Text: []byte(everyPacket + busyPorts + dialects[0].text)}
 	device, err := fabric.INTDevices(s, netip.MustParseAddrPort("192.0.2.1:8555"))

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/internal/test/expect"
+	"github.com/waybill-int/waybill/serve"
 )
 
 // What serve says of an emulated network is what the network knows of itself: for every scenario and every kind of telemetry,
@@ -30,7 +31,7 @@ func TestProof(t *testing.T) {
 		for j := range dialects {
 			// The race detector takes ten times as long, and looks for races, which do not depend on the scenario: each
 			// dialect is run, and each scenario.
-			if raceDetector && (i+j)%len(dialects) != 0 {
+			if test.RaceDetector && (i+j)%len(dialects) != 0 {
 				continue
 			}
 			d := &dialects[j]
@@ -53,13 +54,13 @@ func prove(t *testing.T, file string, d *dialectOfProof) {
 	for i, spec := range s.Graph.Switches {
 		names[uint32(i+1)] = spec.Name
 	}
-	r := serve(t, func(c *serveConfig) {
+	r := startServer(t, func(c *serve.Config) {
 		// With one worker reports count in the order in which they were sent.
 		c.Names, c.Workers = names, 1
 		if d.options.Unordered {
 			c.Workers = 2
 		}
-		if err := c.points.Apply(d.points); err != nil {
+		if err := c.Points.Apply(d.points); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -137,7 +138,7 @@ func checkRun(t *testing.T, s *scenario.Scenario, h *hurry, d *dialectOfProof, t
 			t.Errorf("nothing was dropped by %s: %v", reason, dropped)
 		}
 	}
-	c := r.collector.Counters()
+	c := r.Collector.Counters()
 	if c.FlowsEvicted+c.PathsEvicted+c.DropsOverflow+c.ExportersOverflow != 0 {
 		t.Errorf("serve had not enough room: %+v", c)
 	}

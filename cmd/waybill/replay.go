@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -30,7 +31,7 @@ telemetry report port, and sends them to a collector at a steady rate. Other pac
   waybill replay reports.pcap --report-port 9000 --to 127.0.0.1:8555`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("no capture file; for example: waybill replay reports.pcap --to 127.0.0.1:8555")}
+				return command.Usage(errors.New("no capture file; for example: waybill replay reports.pcap --to 127.0.0.1:8555"))
 			}
 			return nil
 		},
@@ -65,22 +66,22 @@ type replayCommand struct {
 
 func (r *replayCommand) run(ctx context.Context) error {
 	if r.to == "" {
-		return usageError{errors.New("--to HOST:PORT is missing: where to send the reports")}
+		return command.Usage(errors.New("--to HOST:PORT is missing: where to send the reports"))
 	}
 	if r.loop < 0 {
-		return usageError{fmt.Errorf("--loop: got %d, want a number of times, or 0 for until interrupted", r.loop)}
+		return command.Usage(fmt.Errorf("--loop: got %d, want a number of times, or 0 for until interrupted", r.loop))
 	}
 	rate := 0.0
 	if r.rate != "max" {
 		var err error
 		if rate, err = strconv.ParseFloat(r.rate, 64); err != nil || !(rate > 0) {
-			return usageError{fmt.Errorf("--rate: got %q, want reports per second or max", r.rate)}
+			return command.Usage(fmt.Errorf("--rate: got %q, want reports per second or max", r.rate))
 		}
 	}
 	points := codepoint.New()
 	if r.ports != "" {
 		if err := points.Set("report_port", r.ports); err != nil {
-			return usageError{fmt.Errorf("--report-port: %w", err)}
+			return command.Usage(fmt.Errorf("--report-port: %w", err))
 		}
 	}
 	if err := r.collected.read(r.files, points.ReportPorts); err != nil {
@@ -100,7 +101,7 @@ func (r *replayCommand) run(ctx context.Context) error {
 	if r.renumber {
 		replay.Rewrite = r.collected.renumber
 	}
-	if isTerminal(r.log) && !r.quiet {
+	if command.IsTerminal(r.log) && !r.quiet {
 		replay.Progress = r.progress()
 	}
 	summary, err := replay.Run(ctx)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/wire/report"
 )
@@ -29,7 +30,7 @@ func replayTo(t *testing.T, args ...string) (arrived [][]byte, out, errs string,
 	root.SetArgs(append([]string{"replay", "--to", conn.LocalAddr().String()}, args...))
 	root.SetOut(&outBuffer)
 	root.SetErr(&errBuffer)
-	code = execute(root)
+	code = command.Execute(root)
 	conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	for b := make([]byte, 65536); ; {
 		n, _, err := conn.ReadFrom(b)

@@ -19,30 +19,32 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/serve"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // running is a server under test.
 type running struct {
-	*server
+	*serve.Server
 	t    *testing.T
 	stop func()
 }
 
-// serve starts a server on free ports, with changes to the configuration; it is stopped at the end of the test.
-func serve(t *testing.T, change func(*serveConfig)) *running {
+// startServer starts a server on free ports, with changes to the configuration; it is stopped at the end of the test.
+func startServer(t *testing.T, change func(*serve.Config)) *running {
 	t.Helper()
-	c := defaultServeConfig()
+	c := serve.DefaultConfig()
 	c.Listen, c.HTTP = []string{"udp://127.0.0.1:0"}, "127.0.0.1:0"
 	if change != nil {
 		change(&c)
 	}
-	c.points.Compile()
-	if err := c.check(); err != nil {
+	c.Points.Compile()
+	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(&c, io.Discard)
+	s, err := serve.New(&c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +52,12 @@ func serve(t *testing.T, change func(*serveConfig)) *running {
 }
 
 // run runs s until the end of the test.
-func run(t *testing.T, s *server) *running {
+func run(t *testing.T, s *serve.Server) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.run(ctx) }()
+	go func() { done <- s.Run(ctx) }()
 	stopped := false
-	r := &running{server: s, t: t}
+	r := &running{Server: s, t: t}
 	r.stop = func() {
 		if stopped {
 			return
@@ -70,7 +72,7 @@ func run(t *testing.T, s *server) *running {
 	return r
 }
 
-func (r *running) udp(i int) string { return r.receivers[i].Stats().Address }
+func (r *running) udp(i int) string { return r.Receivers[i].Stats().Address }
 
 // send sends payloads to the server, slowly enough that nothing is dropped.
 func (r *running) send(to string, payloads [][]byte) {
@@ -86,7 +88,7 @@ func (r *running) send(to string, payloads [][]byte) {
 func (r *running) get(path, key string, v any) {
 	r.t.Helper()
 	reflect.ValueOf(v).Elem().SetZero()
-	response, err := http.Get("http://" + r.listener.Addr().String() + path)
+	response, err := http.Get(r.URL() + path)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -104,21 +106,9 @@ func (r *running) get(path, key string, v any) {
 	}
 }
 
-// eventually waits until f is true: reports are on their way through sockets and goroutines.
-func eventually(t *testing.T, what string, f func() bool) {
-	t.Helper()
-	for range 6000 { // a minute: how long it takes on a busy machine is not what is tested
-		if f() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("%s did not happen", what)
-}
-
 // total adds up the counters of all receivers.
 func (r *running) total() (n collect.Stats) {
-	for _, receiver := range r.receivers {
+	for _, receiver := range r.Receivers {
 		s := receiver.Stats()
 		n.Received += s.Received
 		n.KernelDrops += s.KernelDrops
@@ -129,23 +119,11 @@ func (r *running) total() (n collect.Stats) {
 	return n
 }
 
-func captured(t *testing.T, names ...string) (payloads [][]byte) {
-	t.Helper()
-	for _, name := range names {
-		var reports reportsIn
-		if err := reports.read([]string{filepath.Join(test.Root(), "testdata/captures", name+"_reports.pcap")}, []uint16{556, 6000, 32766}); err != nil {
-			t.Fatal(err)
-		}
-		payloads = append(payloads, reports.payloads...)
-	}
-	return payloads
-}
-
 // The reports of real switches, over a real socket: the API tells their paths, drops and accounts.
 func TestServeCaptures(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		t.Run(fmt.Sprint("workers=", workers), func(t *testing.T) {
-			s := serve(t, func(c *serveConfig) {
+			s := startServer(t, func(c *serve.Config) {
 				c.Workers = workers
 				c.Listen = append(c.Listen, "udp://127.0.0.1:0")
 				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
@@ -153,21 +131,21 @@ func TestServeCaptures(t *testing.T) {
 			first, second := s.udp(0), s.udp(workers)
 			// Which port the kernel chose is known only now; the profiles of the running decoders are fixed by source port.
 			s.stop()
-			s = serve(t, func(c *serveConfig) {
+			s = startServer(t, func(c *serve.Config) {
 				c.Workers = workers
 				c.Listen = []string{"udp://" + first, "udp://" + second}
 				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
 				_, onos, _ := net.SplitHostPort(first)
 				_, tna, _ := net.SplitHostPort(second)
-				if err := c.points.Set("dialects", map[string]any{":" + onos: "onos-int10-ver0", ":" + tna: "fabric-tna-bmv2"}); err != nil {
+				if err := c.Points.Set("dialects", map[string]any{":" + onos: "onos-int10-ver0", ":" + tna: "fabric-tna-bmv2"}); err != nil {
 					t.Fatal(err)
 				}
 			})
-			pathchange, drop := captured(t, "onos_v10_pathchange"), captured(t, "fabric_tna_xd_drop", "fabric_tna_xd_tcp")
+			pathchange, drop := test.Captured(t, "onos_v10_pathchange"), test.Captured(t, "fabric_tna_xd_drop", "fabric_tna_xd_tcp")
 			s.send(first, pathchange)
 			s.send(second, drop)
 			sent := uint64(len(pathchange) + len(drop))
-			eventually(t, "receiving everything", func() bool { return s.total().Received == sent })
+			test.Eventually(t, "receiving everything", func() bool { return s.total().Received == sent })
 			if n := s.total(); n.Decoded != sent || n.KernelDrops != 0 {
 				t.Errorf("sent %d: %+v", sent, n)
 			}
@@ -178,7 +156,7 @@ func TestServeCaptures(t *testing.T) {
 					t.Logf("packets by path: %v", packets)
 				}
 			}()
-			eventually(t, "joining postcards", func() bool {
+			test.Eventually(t, "joining postcards", func() bool {
 				s.get("/api/v1/paths?limit=100", "paths", &paths)
 				clear(packets)
 				for _, p := range paths {
@@ -228,7 +206,7 @@ func TestServeCaptures(t *testing.T) {
 
 // Whatever arrives, the server stays up and every datagram has exactly one outcome.
 func TestServeBadInput(t *testing.T) {
-	s := serve(t, func(c *serveConfig) { c.Memory = "64MiB" })
+	s := startServer(t, func(c *serve.Config) { c.Memory = "64MiB" })
 	r := rand.New(rand.NewPCG(5, 6))
 	var payloads [][]byte
 	for _, v := range append(test.Vectors(t, "*tr*"), test.Vectors(t, "ts_*")...) {
@@ -265,7 +243,7 @@ func TestServeBadInput(t *testing.T) {
 		payloads = append(payloads, report)
 	}
 	s.send(s.udp(0), payloads)
-	eventually(t, "receiving everything", func() bool {
+	test.Eventually(t, "receiving everything", func() bool {
 		n := s.total()
 		return n.Received+n.KernelDrops == uint64(len(payloads))
 	})
@@ -285,12 +263,12 @@ func TestServeBadInput(t *testing.T) {
 			bad += count
 		}
 	}
-	received += s.collector.Counters().ExportersOverflow
-	if received != n.Received || s.collector.Counters().ExportersOverflow == 0 && bad != n.Damaged+n.Malformed {
+	received += s.Collector.Counters().ExportersOverflow
+	if received != n.Received || s.Collector.Counters().ExportersOverflow == 0 && bad != n.Damaged+n.Malformed {
 		t.Errorf("exporters account for %d datagrams, %d of them bad; %+v", received, bad, n)
 	}
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/v1/flows", "/api/v1/drops", "/"} {
-		response, err := http.Get("http://" + s.listener.Addr().String() + path)
+		response, err := http.Get(s.URL() + path)
 		if err != nil || response.StatusCode != http.StatusOK {
 			t.Errorf("%s: %v %v", path, response, err)
 			continue
@@ -301,12 +279,12 @@ func TestServeBadInput(t *testing.T) {
 
 // Millions of spoofed flows, nodes and exporters do not take more memory than was allowed, and evictions are counted.
 func TestServeMemoryIsBounded(t *testing.T) {
-	s := serve(t, func(c *serveConfig) { c.Memory = "48MiB" })
+	s := startServer(t, func(c *serve.Config) { c.Memory = "48MiB" })
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	shard, exporters := s.collector.Shards[0], s.collector.Exporters[0]
-	decoder := telemetry.NewDecoder(s.config.points)
+	shard, exporters := s.Collector.Shards[0], s.Collector.Exporters[0]
+	decoder := telemetry.NewDecoder(s.Config.Points)
 	var batch telemetry.Batch
 	headers := make([]telemetry.Header, 1)
 	for i := range uint32(400_000) {
@@ -323,7 +301,7 @@ func TestServeMemoryIsBounded(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 48<<20 {
 		t.Errorf("the tables grew by %d MiB, 48 MiB were allowed", grown>>20)
 	}
-	n := s.collector.Counters()
+	n := s.Collector.Counters()
 	if n.FlowsRejected == 0 || n.PathsEvicted == 0 || n.DropsOverflow == 0 || n.ExportersOverflow == 0 {
 		t.Errorf("nothing was evicted: %+v", n)
 	}
@@ -386,7 +364,7 @@ func TestServeRefuses(t *testing.T) {
 		root.SetErr(&errs)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		root.SetContext(ctx)
-		code := execute(root)
+		code := command.Execute(root)
 		cancel()
 		if code != c.code || !strings.Contains(errs.String(), c.want) || strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("serve %s: got code %d and %q; want code %d, one line with %q", c.args, code, errs.String(), c.code, c.want)
@@ -401,7 +379,7 @@ func TestServeConfigRoundTrip(t *testing.T) {
 		root.SetArgs(append([]string{"serve"}, args...))
 		root.SetOut(&out)
 		root.SetErr(&errs)
-		if code := execute(root); code != 0 {
+		if code := command.Execute(root); code != 0 {
 			t.Fatalf("serve %v: code %d\n%s", args, code, errs.String())
 		}
 		return out.String()
@@ -427,13 +405,13 @@ func TestServeConfigRoundTrip(t *testing.T) {
 
 // A storm of drops is found while the server runs.
 func TestServeEvents(t *testing.T) {
-	s := serve(t, func(c *serveConfig) { c.Names = map[uint32]string{2: "s2"} })
-	drops := captured(t, "fabric_tna_xd_drop")
+	s := startServer(t, func(c *serve.Config) { c.Names = map[uint32]string{2: "s2"} })
+	drops := test.Captured(t, "fabric_tna_xd_drop")
 	for range 5 {
 		s.send(s.udp(0), drops)
 	}
 	var events []telemetry.Event
-	eventually(t, "the storm", func() bool {
+	test.Eventually(t, "the storm", func() bool {
 		s.get("/api/v1/events?kind=drop_storm&node=s2", "events", &events)
 		return len(events) > 0
 	})

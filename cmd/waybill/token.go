@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // newTokenCommand makes, lists and revokes the tokens of a file. It needs no server; one that runs notices the change.
@@ -26,7 +27,7 @@ made. A server that runs notices a change within a second.`,
 		Example: `  waybill token create --tokens tokens.yaml --name alice --role operate --expires 90d
   waybill token list --tokens tokens.yaml
   waybill token revoke --tokens tokens.yaml --name alice`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&file, "tokens", os.Getenv("WAYBILL_TOKENS"), "`FILE` with the hashes of tokens; the default is $WAYBILL_TOKENS if set")
@@ -37,18 +38,18 @@ made. A server that runs notices a change within a second.`,
 func newTokenCreateCommand(file *string) *cobra.Command {
 	var name, role, expires string
 	cmd := &cobra.Command{
-		Use: "create", Short: "make a token and print it", Args: noArgs,
+		Use: "create", Short: "make a token and print it", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			t := auth.Token{Name: name, Created: time.Now()}
 			var err error
 			if err = auth.CheckName(name); err != nil {
-				return usageError{fmt.Errorf("--name: %w", err)}
+				return command.Usage(fmt.Errorf("--name: %w", err))
 			}
 			if t.Role, err = auth.ParseRole(role); err != nil {
-				return usageError{fmt.Errorf("--role: %w", err)}
+				return command.Usage(fmt.Errorf("--role: %w", err))
 			}
 			if t.Expires, err = expiry(expires, t.Created); err != nil {
-				return usageError{fmt.Errorf("--expires: %w", err)}
+				return command.Usage(fmt.Errorf("--expires: %w", err))
 			}
 			tokens, err := tokensOf(*file)
 			if errors.Is(err, os.ErrNotExist) {
@@ -79,7 +80,7 @@ func newTokenCreateCommand(file *string) *cobra.Command {
 
 func newTokenListCommand(file *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "list the tokens", Args: noArgs,
+		Use: "list", Short: "list the tokens", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tokens, err := tokensOf(*file)
 			if err != nil {
@@ -87,19 +88,15 @@ func newTokenListCommand(file *string) *cobra.Command {
 			}
 			slices.SortFunc(tokens, func(a, b auth.Token) int { return cmp.Compare(a.Name, b.Name) })
 			now := time.Now()
-			v, w := newView(cmd.OutOrStdout(), false), bufio.NewWriter(cmd.OutOrStdout())
-			writeTable(w, &v, []tableColumn[auth.Token]{
-				{title: "NAME", cell: func(_ *view, t *auth.Token) cell { return plainCell(t.Name) }},
-				{title: "ROLE", cell: func(_ *view, t *auth.Token) cell { return plainCell(t.Role.String()) }},
-				{title: "CREATED", cell: func(_ *view, t *auth.Token) cell { return plainCell(dayText(t.Created, unknown)) }},
-				{title: "EXPIRES", cell: func(_ *view, t *auth.Token) cell {
-					if !t.Valid(now) {
-						return cell{dayText(t.Expires, "") + " (expired)", red}
-					}
-					return plainCell(dayText(t.Expires, "never"))
-				}},
-			}, tokens)
-			return w.Flush()
+			rows := make([][]cli.Cell, len(tokens))
+			for i, t := range tokens {
+				expires := cli.PlainCell(dayText(t.Expires, "never"))
+				if !t.Valid(now) {
+					expires = cli.AlarmCell(dayText(t.Expires, "") + " (expired)")
+				}
+				rows[i] = []cli.Cell{cli.PlainCell(t.Name), cli.PlainCell(t.Role.String()), cli.PlainCell(dayText(t.Created, "-")), expires}
+			}
+			return cli.PrintTable(cmd.OutOrStdout(), []string{"NAME", "ROLE", "CREATED", "EXPIRES"}, rows)
 		},
 	}
 }
@@ -107,7 +104,7 @@ func newTokenListCommand(file *string) *cobra.Command {
 func newTokenRevokeCommand(file *string) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use: "revoke", Short: "make a token invalid, and end the sessions begun with it", Args: noArgs,
+		Use: "revoke", Short: "make a token invalid, and end the sessions begun with it", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tokens, err := tokensOf(*file)
 			if err != nil {
@@ -127,7 +124,7 @@ func newTokenRevokeCommand(file *string) *cobra.Command {
 // tokensOf reads the tokens file that the command line names.
 func tokensOf(file string) ([]auth.Token, error) {
 	if file == "" {
-		return nil, usageError{errors.New("--tokens FILE is needed: where the hashes of tokens are")}
+		return nil, command.Usage(errors.New("--tokens FILE is needed: where the hashes of tokens are"))
 	}
 	return auth.ReadTokens(file)
 }

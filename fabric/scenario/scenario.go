@@ -32,6 +32,16 @@ type Scenario struct {
 	Graph Graph `yaml:"-"`
 }
 
+// Extend changes how long a scenario lasts. Traffic that lasts to the end goes on to the new one.
+func (s *Scenario) Extend(duration Duration) {
+	for i := range s.Traffic {
+		if t := &s.Traffic[i]; t.Stop == s.Duration {
+			t.Stop = max(t.Stop, duration)
+		}
+	}
+	s.Duration = duration
+}
+
 // A HostConfig is what all hosts are like.
 type HostConfig struct {
 	Queue     Bytes    `yaml:"queue"`      // room for packets that wait for the link; default 4MB

@@ -16,7 +16,7 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order of
 // the tree is
 //
-//	wire <- telemetry <- {node, collect, analyze, policy, filter, alert, store, bus} <- {fabric, api} <- cmd
+//	wire <- telemetry <- {node, collect, analyze, policy, filter, alert, store, bus} <- {fabric, api} <- {cli, serve} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import it.
 var badImports = []struct{ from, to, why string }{
@@ -52,6 +52,9 @@ var badImports = []struct{ from, to, why string }{
 	{"fabric/...", "api/...", "an emulated network ends at the wire, as a real one does"},
 	{"api/...", "fabric/...", "the API shows what was received, and knows no other truth"},
 
+	{"cli/...", "store/... serve/... collect/... fabric/... node/... policy/...", "a command that asks a server knows what the server answers, and nothing of how"},
+	{"serve/...", "cli/... fabric/... node/...", "a server does not ask itself, and emulates nothing"},
+	{"... -cmd/... -cli/... -serve/...", "cli/... serve/...", "what others need of the commands and the server belongs into a package below them"},
 	{"... -cmd/...", "cmd/...", "cmd wires the packages together; what others need of it belongs into one of them"},
 	{"... -internal/test/...", "internal/test/...", "internal/test is for tests"},
 	{"internal/... -internal/test/...", "... -internal/...", "internal holds helpers without domain words"},
@@ -205,6 +208,13 @@ func TestImportRules(t *testing.T) {
 		{"api", "cmd/waybill", true},
 		{"bench", "cmd/waybill", true},
 		{"cmd/waybill", "api", false},
+		{"cmd/waybill", "serve", false},
+		{"cli", "api", false},
+		{"cli", "store/duckdb", true},
+		{"cli", "serve", true},
+		{"serve", "cli", true},
+		{"serve", "store/duckdb", false},
+		{"bench", "serve", true},
 		{"cmd/waybill", "internal/test", true},
 		{"internal/ring", "telemetry", true},
 		{"internal/ring", "internal/bits", false},

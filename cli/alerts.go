@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newAlertsCommand() *cobra.Command {
+	cmd := newQueryCommand(question[api.AlertList, alert.Alert]{
+		name:  "alerts",
+		short: "list alerts, check their rules, send a test",
+		long: `Alerts lists the alerts that rules made of events, the latest first: those that are pending, since their events do not go on for
+long enough yet, those that fire, and those that were resolved lately.`,
+		example: `  waybill alerts --state firing
+  waybill alerts --severity critical -o json
+  waybill alerts check alerts.yaml
+  waybill alerts test link-lost`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			f := cmd.Flags()
+			f.StringVar(&q.State, "state", "", "only alerts in this `STATE`: pending, firing, resolved")
+			f.StringVar(&q.Severity, "severity", "", "only alerts of at least this `SEVERITY`: info, warning, critical")
+			f.StringVar(&q.Filter, "filter", "", "only alerts about events that this `EXPRESSION` selects")
+			_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{"pending", "firing", "resolved"}, cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
+		},
+		nowOnly: true,
+		ask:     (*api.Client).Alerts,
+		open:    func(l *api.AlertList) (api.Head, []alert.Alert) { return l.Head, l.Alerts },
+		state:   func(a *alert.Alert) string { return a.ID + string(a.State) + a.Since.String() },
+		none:    "no alerts: nothing happened that a rule selects",
+		columns: []tableColumn[alert.Alert]{
+			{title: "SINCE", cell: func(v *view, a *alert.Alert) Cell { return sinceCell(v, a.Since) }},
+			{title: "STATE", cell: alertStateCell},
+			{title: "SEVERITY", cell: func(v *view, a *alert.Alert) Cell { return severityCell(v, &telemetry.Event{Severity: a.Severity}) }},
+			{title: "RULE", cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.Rule) }},
+			{title: "WHAT", cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.Summary) }},
+			{title: "FIRED", wide: true, cell: func(v *view, a *alert.Alert) Cell { return momentCell(v, a.Fired) }},
+			{title: "RESOLVED", wide: true, cell: func(v *view, a *alert.Alert) Cell { return momentCell(v, a.Resolved) }},
+			{title: "TOLD", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(cmp.Or(toldText(a), unknown)) }},
+			{title: "SILENCE", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(cmp.Or(a.SilencedBy, unknown)) }},
+			{title: "ID", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.ID) }},
+		},
+		fields: []csvField[alert.Alert]{
+			{"id", func(a *alert.Alert) string { return a.ID }},
+			{"rule", func(a *alert.Alert) string { return a.Rule }},
+			{"state", func(a *alert.Alert) string { return string(a.State) }},
+			{"severity", func(a *alert.Alert) string { return a.Severity.String() }},
+			{"since", func(a *alert.Alert) string { return csvTime(a.Since) }},
+			{"fired", func(a *alert.Alert) string { return csvMoment(a.Fired) }},
+			{"resolved", func(a *alert.Alert) string { return csvMoment(a.Resolved) }},
+			{"resolution", func(a *alert.Alert) string { return string(a.Resolution) }},
+			{"silenced_by", func(a *alert.Alert) string { return a.SilencedBy }},
+			{"told", toldText},
+			{"summary", func(a *alert.Alert) string { return a.Summary }},
+			{"event", func(a *alert.Alert) string { return a.Event.ID }},
+			{"kind", func(a *alert.Alert) string { return a.Event.Kind.String() }},
+		},
+	})
+	cmd.AddCommand(newAlertsTestCommand())
+	return cmd
+}
+
+func newAlertsTestCommand() *cobra.Command {
+	var server serverFlags
+	var output string
+	cmd := &cobra.Command{
+		Use:   "test RULE | test --output NAME",
+		Short: "send a test to the outputs of a rule, or to one output",
+		Long: `Test lets a server send a message that says that it is a test, at once and whatever is silenced, and says what became of it. Its exit
+code is 1 if it was not delivered everywhere.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 1) == (output != "") {
+				return command.Usage(errors.New("want a rule, or an output with --output"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			test := api.AlertTest{Output: output}
+			if len(args) == 1 {
+				test.Rule = args[0]
+			}
+			return server.ask(cmd, func(ctx context.Context, client *api.Client) error {
+				tested, err := client.TestAlert(ctx, test)
+				if err != nil {
+					return err
+				}
+				failed := 0
+				for _, r := range tested.Results {
+					what := "delivered in " + r.Took.Round(time.Millisecond).String()
+					if r.Error != "" {
+						what = "failed: " + r.Error
+						failed++
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", printable(r.Output), printable(what))
+				}
+				if failed > 0 {
+					return fmt.Errorf("%d of %d outputs did not take the test", failed, len(tested.Results))
+				}
+				if len(tested.Results) == 0 {
+					fmt.Fprintln(cmd.ErrOrStderr(), "this rule has no outputs")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&output, "output", "", "`NAME` of the output")
+	server.register(cmd.Flags())
+	return cmd
+}
+
+// ask calls do with a client of the server, and explains what goes wrong.
+func (s *serverFlags) ask(cmd *cobra.Command, do func(context.Context, *api.Client) error) error {
+	client, err := s.client()
+	if err != nil {
+		return command.Usage(err)
+	}
+	ctx, cancel := context.WithTimeout(cmp.Or(cmd.Context(), context.Background()), 2*queryTimeout)
+	defer cancel()
+	if err := do(ctx, client); err != nil {
+		return explain(client, err)
+	}
+	return nil
+}
+
+func alertStateCell(_ *view, a *alert.Alert) Cell {
+	c := PlainCell(string(a.State))
+	switch {
+	case a.SilencedBy != "":
+		c.text += ", silenced"
+	case a.State == alert.Firing:
+		c.color = red
+	case a.State == alert.Resolved && a.Resolution != alert.Ended:
+		c.text += " (" + string(a.Resolution) + ")"
+	}
+	return c
+}
+
+// sinceCell tells an age, or the time of day in a table that grows.
+func sinceCell(v *view, at time.Time) Cell { return startCell(v, &telemetry.Event{Start: at}) }
+
+func momentCell(v *view, at *time.Time) Cell {
+	if at == nil {
+		return PlainCell(unknown)
+	}
+	return sinceCell(v, *at)
+}
+
+func csvMoment(at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return csvTime(*at)
+}
+
+// toldText names the outputs that took a message about an alert.
+func toldText(a *alert.Alert) string {
+	var names []string
+	for _, t := range a.Told {
+		if t.Delivered != nil {
+			names = append(names, t.Output)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}

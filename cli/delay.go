@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Delays between two nodes, of links and paths.
+
+func (v *view) least(d *telemetry.Distribution) string {
+	if d == nil {
+		return unknown
+	}
+	return v.duration(float64(d.Min))
+}
+
+// known returns the delays that are known.
+func known(d *telemetry.Delay) *telemetry.Distribution {
+	if d == nil {
+		return nil
+	}
+	return d.NS
+}
+
+// delayWithin returns by how much delays can be wrong.
+func (v *view) delayWithin(d *telemetry.Delay) string {
+	if d == nil || d.UncertaintyNs == nil {
+		return unknown
+	}
+	around := int64(*d.UncertaintyNs)
+	return v.within(&around)
+}
+
+// delayNote says why delays are not known.
+func delayNote(d *telemetry.Delay) string {
+	if d == nil || d.Unknown == "" {
+		return unknown
+	}
+	return d.Unknown
+}
+
+// delayFields are those of CSV.
+func delayFields[T any](of func(*T) *telemetry.Delay) []csvField[T] {
+	return slices.Concat(
+		distributionFields("delay", func(item *T) *telemetry.Distribution { return known(of(item)) }),
+		[]csvField[T]{
+			{"delay_uncertainty_ns", func(item *T) string {
+				if d := of(item); d != nil {
+					return numberText(d.UncertaintyNs, "")
+				}
+				return ""
+			}},
+			{"delay_unknown", func(item *T) string {
+				if d := of(item); d != nil {
+					return d.Unknown
+				}
+				return ""
+			}},
+		},
+	)
+}
+
+// clocksOf returns by how much the end-to-end times of a flow are wrong.
+func clocksOf(f *telemetry.Flow) telemetry.ClockOffset {
+	if f.EndToEndBy == nil {
+		return telemetry.ClockOffset{}
+	}
+	return *f.EndToEndBy
+}
+
+// endToEnd returns the mean end-to-end time of a flow without what the clocks of its ends differ, if that is known.
+func (v *view) endToEnd(f *telemetry.Flow) string {
+	offset := clocksOf(f).OffsetNs
+	if f.EndToEnd == nil || offset == nil {
+		return unknown
+	}
+	return v.duration(max(f.EndToEnd.Mean-float64(*offset), 0))
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newExportersCommand() *cobra.Command { return newQueryCommand(exportersQuestion()) }
+
+func exportersQuestion() question[api.ExporterList, telemetry.Exporter] {
+	return question[api.ExporterList, telemetry.Exporter]{
+		name:  "exporters",
+		short: "list who sends reports, and what was lost of them or could not be read",
+		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
+sequence numbers tell, and those of which a part (DAMAGED) or nothing (MALFORMED) could be read, with the reasons. The loss
+of an exporter whose sequence numbers do not count is unknown; it is not zero. Sources that may not send what they send are
+listed last, with how many of their datagrams were refused.`,
+		example: `  waybill exporters
+  waybill exporters --source 10.0.0.0/24
+  waybill exporters --node leaf1 -o json
+  waybill exporters --watch 2s`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			cmd.Flags().StringVar(&q.Source, "source", "", "only exporters that send from this `ADDRESS` or prefix")
+		},
+		ask:  (*api.Client).Exporters,
+		open: func(l *api.ExporterList) (api.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		past: pastOf((*api.Client).ExporterHistory, func(l *api.ExporterHistory) (api.Head, api.Frame, []api.ExporterRecord) {
+			return l.Head, l.Frame, l.Exporters
+		}),
+		state: func(x *telemetry.Exporter) string {
+			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ", x.Version, " ", x.RefusedBecause)
+		},
+		first: func(x *telemetry.Exporter) time.Time { return x.First },
+		none:  "no exporters yet",
+		columns: []tableColumn[telemetry.Exporter]{
+			{title: "SOURCE", order: "source", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(e.Source.String()) }},
+			{title: "NODE", order: "node", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(nodeText(e.Node, e.Name)) }},
+			{title: "HW ID", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(numberText(e.HWID, unknown)) }},
+			{title: "VERSION", order: "version", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(cmp.Or(e.Version, unknown)) }},
+			{title: "DIALECT", order: "dialect", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(cmp.Or(e.Dialect, unknown)) }},
+			{title: "RECEIVED", order: "received", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Received) }},
+			{title: "REPORTS", order: "reports", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Reports) }},
+			{title: "LOST", order: "lost", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return lossCell(e) }},
+			{title: "REORDERED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Reordered) }},
+			{title: "DUPLICATE", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Duplicate) }},
+			{title: "RESTARTED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Restarted) }},
+			{title: "DAMAGED", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return badCell(sumOf(e.Damaged)) }},
+			{title: "MALFORMED", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return badCell(sumOf(e.Malformed)) }},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, e *telemetry.Exporter) Cell { return v.age(e.First) }},
+			{title: "LAST SEEN", order: "last", cell: func(v *view, e *telemetry.Exporter) Cell { return v.age(e.Last) }},
+			{title: "NOTE", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(noteText(e)) }},
+		},
+		fields: []csvField[telemetry.Exporter]{
+			{"source", func(e *telemetry.Exporter) string { return e.Source.String() }},
+			{"node", func(e *telemetry.Exporter) string { return numberText(e.Node, "") }},
+			{"name", func(e *telemetry.Exporter) string { return e.Name }},
+			{"hw_id", func(e *telemetry.Exporter) string { return numberText(e.HWID, "") }},
+			{"version", func(e *telemetry.Exporter) string { return e.Version }},
+			{"dialect", func(e *telemetry.Exporter) string { return e.Dialect }},
+			{"received", func(e *telemetry.Exporter) string { return csvUint(e.Received) }},
+			{"reports", func(e *telemetry.Exporter) string { return csvUint(e.Reports) }},
+			{"lost", func(e *telemetry.Exporter) string { return numberText(e.Lost, "") }},
+			{"loss_known", func(e *telemetry.Exporter) string { return e.LossKnown }},
+			{"reordered", func(e *telemetry.Exporter) string { return csvUint(e.Reordered) }},
+			{"duplicate", func(e *telemetry.Exporter) string { return csvUint(e.Duplicate) }},
+			{"restarted", func(e *telemetry.Exporter) string { return csvUint(e.Restarted) }},
+			{"damaged", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Damaged)) }},
+			{"damaged_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Damaged) }},
+			{"malformed", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Malformed)) }},
+			{"malformed_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Malformed) }},
+			{"refused", func(e *telemetry.Exporter) string { return csvUint(e.Refused) }},
+			{"refused_because", func(e *telemetry.Exporter) string { return e.RefusedBecause }},
+			{"first", func(e *telemetry.Exporter) string { return csvTime(e.First) }},
+			{"last", func(e *telemetry.Exporter) string { return csvTime(e.Last) }},
+		},
+	}
+}
+
+// lossCell returns how many datagrams were lost, with their share of what was sent.
+func lossCell(e *telemetry.Exporter) Cell {
+	if e.Refused > 0 {
+		return PlainCell(unknown)
+	}
+	if e.Lost == nil {
+		return Cell{"unknown", yellow}
+	}
+	lost := *e.Lost
+	if lost == 0 {
+		return PlainCell("0")
+	}
+	sent := float64(lost) + float64(e.Received-min(e.Duplicate, e.Received))
+	return Cell{fmt.Sprintf("%d (%s)", lost, percentText(float64(lost)/sent)), red}
+}
+
+// percentText returns a share as 12%, 1.25% or <0.01%.
+func percentText(share float64) string {
+	switch percent := 100 * share; {
+	case percent >= 10:
+		return fmt.Sprintf("%.0f%%", percent)
+	case percent >= 0.01:
+		return fmt.Sprintf("%.2f%%", percent)
+	}
+	return "<0.01%"
+}
+
+// noteText says why the loss is not known and what was wrong with datagrams.
+func noteText(e *telemetry.Exporter) string {
+	var notes []string
+	if e.Refused > 0 {
+		return fmt.Sprintf("refused %d: %s", e.Refused, e.RefusedBecause)
+	}
+	if e.Lost == nil {
+		notes = append(notes, "loss unknown: "+strings.TrimPrefix(e.LossKnown, "no: "))
+	}
+	if len(e.Damaged) > 0 {
+		notes = append(notes, "damaged: "+reasonsText(e.Damaged))
+	}
+	if len(e.Malformed) > 0 {
+		notes = append(notes, "malformed: "+reasonsText(e.Malformed))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// reasonsText lists reasons with their counts, by name.
+func reasonsText(counts map[string]uint64) string {
+	var texts []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		texts = append(texts, fmt.Sprintf("%s %d", reason, counts[reason]))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func sumOf(counts map[string]uint64) (sum uint64) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}

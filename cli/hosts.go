@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+func newHostsCommand() *cobra.Command {
+	return newQueryCommand(question[api.HostList, telemetry.Host]{
+		name:  "hosts",
+		short: "list addresses, and where they are attached",
+		long: `Hosts lists the addresses that packets came from or went to, with the port of the node where they came in or left, and where
+that was before. The addresses inside tunnels are listed with their tunnel, those of its ends without.`,
+		example: `  waybill hosts
+  waybill hosts --node leaf1
+  waybill hosts --address 10.0.1.0/24 -o json`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			cmd.Flags().StringVar(&q.Address, "address", "", "only this `ADDRESS` or prefix")
+		},
+		ask:     (*api.Client).Hosts,
+		open:    func(l *api.HostList) (api.Head, []telemetry.Host) { return l.Head, l.Hosts },
+		nowOnly: true,
+		state: func(h *telemetry.Host) string {
+			return fmt.Sprint(h.Address, " ", tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
+		},
+		first: func(h *telemetry.Host) time.Time { return h.Places[0].First },
+		none:  "no hosts yet: a host shows when reports tell of all of the way of a packet",
+		columns: []tableColumn[telemetry.Host]{
+			{title: "ADDRESS", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(h.Address.String()) }},
+			{title: "TUNNEL", cell: func(_ *view, h *telemetry.Host) Cell {
+				return PlainCell(tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}))
+			}},
+			{title: "NODE", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(nodeText(&h.Places[0].Node, h.Places[0].Name)) }},
+			{title: "PORT", right: true, cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(numberText(h.Places[0].Port, unknown)) }},
+			{title: "PACKETS", right: true, cell: func(_ *view, h *telemetry.Host) Cell { return countCell(h.Places[0].Packets) }},
+			{title: "SURE", wide: true, right: true, cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(shareText(h.Places[0].Confidence)) }},
+			{title: "FIRST SEEN", wide: true, cell: func(v *view, h *telemetry.Host) Cell { return v.age(h.Places[0].First) }},
+			{title: "LAST SEEN", cell: func(v *view, h *telemetry.Host) Cell { return v.age(h.Places[0].Last) }},
+			{title: "BEFORE", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(earlierPlace(h)) }},
+		},
+		fields: []csvField[telemetry.Host]{
+			{"address", func(h *telemetry.Host) string { return h.Address.String() }},
+			{"tunnel", func(h *telemetry.Host) string { return h.Tunnel }},
+			{"tunnel_id", func(h *telemetry.Host) string { return numberText(h.TunnelID, "") }},
+			{"node", func(h *telemetry.Host) string { return csvUint(h.Places[0].Node) }},
+			{"name", func(h *telemetry.Host) string { return h.Places[0].Name }},
+			{"port", func(h *telemetry.Host) string { return numberText(h.Places[0].Port, "") }},
+			{"packets", func(h *telemetry.Host) string { return csvUint(h.Places[0].Packets) }},
+			{"confidence", func(h *telemetry.Host) string { return csvFloat(h.Places[0].Confidence) }},
+			{"first", func(h *telemetry.Host) string { return csvTime(h.Places[0].First) }},
+			{"last", func(h *telemetry.Host) string { return csvTime(h.Places[0].Last) }},
+			{"before", earlierPlace},
+		},
+	})
+}
+
+// earlierPlace returns where a host was seen besides its latest place.
+func earlierPlace(h *telemetry.Host) string {
+	if len(h.Places) < 2 {
+		return ""
+	}
+	at := &h.Places[1]
+	return nodeText(&at.Node, at.Name) + " port " + numberText(at.Port, unknown)
+}

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A lossRow is the ledger of an exporter, or of one of its intervals.
+type lossRow struct {
+	telemetry.Loss
+	interval *telemetry.LossInterval
+}
+
+// A lossLine is a lossRow in JSON.
+type lossLine struct {
+	telemetry.Loss
+	Interval *telemetry.LossInterval `json:"interval,omitempty"`
+}
+
+func newLossCommand() *cobra.Command {
+	count := func(title string, wide bool, of func(*telemetry.LossCount) *uint64) tableColumn[lossRow] {
+		return tableColumn[lossRow]{title: title, wide: wide, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(of(&r.LossCount), "unknown")) }}
+	}
+	field := func(name string, of func(*telemetry.LossCount) *uint64) csvField[lossRow] {
+		return csvField[lossRow]{name, func(r *lossRow) string { return numberText(of(&r.LossCount), "") }}
+	}
+	sent := func(c *telemetry.LossCount) *uint64 { return c.Sent }
+	arrived := func(c *telemetry.LossCount) *uint64 { return c.Arrived }
+	late := func(c *telemetry.LossCount) *uint64 { return c.Late }
+	away := func(c *telemetry.LossCount) *uint64 { return c.Away }
+	duplicate := func(c *telemetry.LossCount) *uint64 { return c.Duplicate }
+	reordered := func(c *telemetry.LossCount) *uint64 { return c.Reordered }
+	fate := func(title string, of func(*telemetry.ReportFate) *uint64) tableColumn[lossRow] {
+		return tableColumn[lossRow]{title: title, wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.fate(of), unknown)) }}
+	}
+	fateField := func(name string, of func(*telemetry.ReportFate) *uint64) csvField[lossRow] {
+		return csvField[lossRow]{name, func(r *lossRow) string { return numberText(r.fate(of), "") }}
+	}
+	waiting := func(f *telemetry.ReportFate) *uint64 { return &f.Waiting }
+	flowless := func(f *telemetry.ReportFate) *uint64 { return &f.Flowless }
+	keptOut := func(f *telemetry.ReportFate) *uint64 { return &f.KeptOut }
+	inFlows := func(f *telemetry.ReportFate) *uint64 { return &f.InFlows }
+	held := func(f *telemetry.ReportFate) *uint64 { return f.Held }
+	unfollowed := func(f *telemetry.ReportFate) *uint64 { return &f.Unfollowed }
+	evicted := func(f *telemetry.ReportFate) *uint64 { return &f.Evicted }
+	queued := func(f *telemetry.ReportFate) *uint64 { return f.Queued }
+	stored := func(f *telemetry.ReportFate) *uint64 { return f.Stored }
+	storeDropped := func(f *telemetry.ReportFate) *uint64 { return f.StoreDropped }
+	return newQueryCommand(question[api.LossList, lossRow]{
+		name:  "loss",
+		short: "account for every report, from the exporter to the store",
+		long: `Loss accounts for every datagram of every exporter: what was sent, as far as the sequence numbers tell, what of it was lost and
+arrived, what came twice, what could not be read, and, with -o wide, what became of the reports that this left, in the tables
+and in the store. The lines below the table tell what the kernel dropped, which is among the lost, and what the tables did.
+Without --since it is about all time; the last hour is kept in intervals of 10 seconds. What is not known is unknown, and not
+zero.`,
+		example: `  waybill loss
+  waybill loss --since 10m --node leaf1
+  waybill loss --since 5m --intervals -o csv
+  waybill loss --follow
+  waybill loss -o json`,
+		filters: func(cmd *cobra.Command, q *api.Query) {
+			addNodeFilter(cmd, q)
+			f := cmd.Flags()
+			f.StringVar(&q.Since, "since", "", "only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
+			f.StringVar(&q.Until, "until", "", "only intervals before this `TIME`, or so long ago")
+			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
+		},
+		ask: (*api.Client).Loss,
+		open: func(l *api.LossList) (api.Head, []lossRow) {
+			var rows []lossRow
+			for _, x := range l.Loss {
+				if len(x.Intervals) == 0 {
+					rows = append(rows, lossRow{Loss: x})
+				}
+				for i := range x.Intervals {
+					row := lossRow{x, &x.Intervals[i]}
+					row.LossCount, row.KernelDrops = x.Intervals[i].LossCount, nil
+					rows = append(rows, row)
+				}
+			}
+			return l.Head, rows
+		},
+		object: func(r *lossRow) any {
+			line := lossLine{r.Loss, r.interval}
+			line.Intervals = nil
+			return &line
+		},
+		grouped: pastOf((*api.Client).LossGroups, func(l *api.LossGroups) (api.Head, api.Frame, []api.LossGroup) {
+			return l.Head, api.Frame{}, l.Loss
+		}),
+		state: (*lossRow).state,
+		first: (*lossRow).first,
+		foot:  lossFoot,
+		items: "exporters",
+		none:  "no exporters yet",
+		columns: []tableColumn[lossRow]{
+			{title: "SOURCE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.Source.String()) }},
+			{title: "NODE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(nodeText(r.Node, r.Name)) }},
+			{title: "HW ID", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.HWID, unknown)) }},
+			{title: "VERSION", wide: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(cmp.Or(r.Version, unknown)) }},
+			{title: "INTERVAL", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.intervalText()) }},
+			count("SENT", false, sent),
+			{title: "LOST", right: true, cell: func(_ *view, r *lossRow) Cell { return r.lostCell() }},
+			{title: "BY KERNEL", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.KernelDrops, "unknown")) }},
+			count("AWAY", true, away),
+			count("ARRIVED", false, arrived),
+			count("LATE", false, late),
+			count("DUPLICATE", false, duplicate),
+			count("REORDERED", true, reordered),
+			{title: "RECEIVED", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Received) }},
+			{title: "MALFORMED", right: true, cell: func(_ *view, r *lossRow) Cell { return badCell(sumOf(r.Malformed)) }},
+			{title: "DAMAGED", right: true, cell: func(_ *view, r *lossRow) Cell { return badCell(sumOf(r.Damaged)) }},
+			{title: "DECODED", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Decoded) }},
+			{title: "REPORTS", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Reports) }},
+			{title: "REPEATED", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Repeated) }},
+			fate("WAITING", waiting),
+			fate("NO FLOW", flowless),
+			fate("KEPT OUT", keptOut),
+			fate("IN FLOWS", inFlows),
+			fate("HELD", held),
+			fate("UNFOLLOWED", unfollowed),
+			fate("EVICTED", evicted),
+			fate("QUEUED", queued),
+			fate("STORED", stored),
+			fate("STORE DROPPED", storeDropped),
+			{title: "NOTE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.note()) }},
+		},
+		fields: []csvField[lossRow]{
+			{"socket", func(r *lossRow) string { return strconv.Itoa(r.Socket) }},
+			{"source", func(r *lossRow) string { return r.Source.String() }},
+			{"node", func(r *lossRow) string { return numberText(r.Node, "") }},
+			{"name", func(r *lossRow) string { return r.Name }},
+			{"hw_id", func(r *lossRow) string { return numberText(r.HWID, "") }},
+			{"version", func(r *lossRow) string { return r.Version }},
+			{"start", func(r *lossRow) string {
+				if r.interval == nil {
+					return ""
+				}
+				return csvTime(r.interval.Start)
+			}},
+			{"end", func(r *lossRow) string {
+				if r.interval == nil {
+					return ""
+				}
+				return csvTime(r.interval.End)
+			}},
+			field("sent", sent),
+			field("lost", func(c *telemetry.LossCount) *uint64 { return c.Lost }),
+			{"kernel_drops", func(r *lossRow) string { return numberText(r.KernelDrops, "") }},
+			field("away", away),
+			field("arrived", arrived),
+			field("late", late),
+			field("duplicate", duplicate),
+			field("reordered", reordered),
+			{"restarted", func(r *lossRow) string { return csvUint(r.Restarted) }},
+			{"received", func(r *lossRow) string { return csvUint(r.Received) }},
+			{"malformed", func(r *lossRow) string { return csvUint(sumOf(r.Malformed)) }},
+			{"malformed_reasons", func(r *lossRow) string { return reasonsText(r.Malformed) }},
+			{"damaged", func(r *lossRow) string { return csvUint(sumOf(r.Damaged)) }},
+			{"damaged_reasons", func(r *lossRow) string { return reasonsText(r.Damaged) }},
+			{"decoded", func(r *lossRow) string { return csvUint(r.Decoded) }},
+			{"reports", func(r *lossRow) string { return csvUint(r.Reports) }},
+			{"repeated", func(r *lossRow) string { return csvUint(r.Repeated) }},
+			fateField("waiting", waiting),
+			fateField("flowless", flowless),
+			fateField("kept_out", keptOut),
+			fateField("in_flows", inFlows),
+			fateField("held", held),
+			fateField("unfollowed", unfollowed),
+			fateField("evicted", evicted),
+			fateField("queued", queued),
+			fateField("stored", stored),
+			fateField("store_dropped", storeDropped),
+			{"loss_known", func(r *lossRow) string { return r.LossKnown }},
+		},
+	})
+}
+
+// state tells an account in which something else was lost, late or unreadable from what was printed of it; of intervals it tells
+// those that are over.
+func (r *lossRow) state() string {
+	who := fmt.Sprint(r.Socket, " ", r.Source, " ", numberText(r.Node, unknown), " ", numberText(r.HWID, unknown), " ", r.Version)
+	switch i := r.interval; {
+	case i == nil:
+		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", numberText(r.Late, unknown), " ", r.Restarted, " ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
+	case i.Open:
+		return who + " open"
+	default:
+		return fmt.Sprint(who, " ", i.Start.UnixNano())
+	}
+}
+
+// first returns when the interval of the row began. Accounts of all time have none.
+func (r *lossRow) first() (start time.Time) {
+	if r.interval != nil {
+		start = r.interval.Start
+	}
+	return start
+}
+
+// intervalText returns "09:00:10 10s", or what the row is about otherwise.
+func (r *lossRow) intervalText() string {
+	switch i := r.interval; {
+	case i == nil:
+		return "all"
+	case i.Open:
+		return i.Start.Local().Format(time.TimeOnly) + " open"
+	default:
+		return i.Start.Local().Format(time.TimeOnly) + " " + i.End.Sub(i.Start).Round(time.Second).String()
+	}
+}
+
+// lostCell returns how many were lost, with their share of what was sent.
+func (r *lossRow) lostCell() Cell {
+	switch {
+	case r.Lost == nil:
+		return Cell{"unknown", yellow}
+	case *r.Lost == 0:
+		return PlainCell("0")
+	}
+	return Cell{fmt.Sprintf("%d (%s)", *r.Lost, percentText(float64(*r.Lost)/float64(*r.Sent))), red}
+}
+
+// fate returns a count of what became of the reports; nil: it is not known, or there is none.
+func (r *lossRow) fate(of func(*telemetry.ReportFate) *uint64) *uint64 {
+	if r.Fate == nil {
+		return nil
+	}
+	return of(r.Fate)
+}
+
+func (r *lossRow) note() string {
+	var notes []string
+	if r.Lost == nil {
+		notes = append(notes, "loss unknown: "+strings.TrimPrefix(r.LossKnown, "no: "))
+	}
+	if r.Restarted > 0 {
+		notes = append(notes, fmt.Sprintf("restarted %d times", r.Restarted))
+	}
+	if v := r.Revised; v != nil {
+		notes = append(notes, fmt.Sprintf("revised: sent %+d, arrived %+d, restarted %+d", v.Sent, v.Arrived, v.Restarted))
+	}
+	if len(r.Damaged) > 0 {
+		notes = append(notes, "damaged: "+reasonsText(r.Damaged))
+	}
+	if len(r.Malformed) > 0 {
+		notes = append(notes, "malformed: "+reasonsText(r.Malformed))
+	}
+	if f := r.Fate; f != nil {
+		var dropped uint64
+		if f.StoreDropped != nil {
+			dropped = *f.StoreDropped
+		}
+		for _, gone := range []struct {
+			n    uint64
+			text string
+		}{
+			{f.KeptOut, "reports: flow kept out of the full table"},
+			{f.Evicted, "reports: flow gave way to others"},
+			{dropped, "reports not stored: disk full or too slow"},
+		} {
+			if gone.n > 0 {
+				notes = append(notes, fmt.Sprintf("%d %s", gone.n, gone.text))
+			}
+		}
+	}
+	return strings.Join(notes, "; ")
+}
+
+// lossFoot says what is not of one exporter.
+func lossFoot(v *view, l *api.LossList) (lines []string) {
+	for i, s := range l.Sockets {
+		line := fmt.Sprintf("socket %d, %s: %d received", i, s.Address, s.Received)
+		switch {
+		case s.KernelDrops == nil:
+			line += ", kernel drops unknown"
+		case *s.KernelDrops == 0:
+			line += ", 0 dropped by the kernel"
+		case s.Exporters == 1 && s.Unplaced == 0:
+			line += fmt.Sprintf(", %d dropped by the kernel, of the lost of its exporter", *s.KernelDrops)
+		default:
+			line += fmt.Sprintf(", %d dropped by the kernel, of the lost of one of its %d exporters or several", *s.KernelDrops, s.Exporters)
+		}
+		if s.Unplaced > 0 {
+			line += fmt.Sprintf(", %d of exporters without an account", s.Unplaced)
+		}
+		lines = append(lines, line)
+	}
+	t := &l.Tables
+	lines = append(lines, fmt.Sprintf("tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
+		t.Reports, t.Stored, t.Repeated, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted, t.JoinsCut))
+	for _, g := range l.Gaps {
+		lines = append(lines, fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime), g.To.Local().Format(time.DateTime)))
+	}
+	if l.Since != nil && l.Since.Before(l.Until) {
+		lines = append(lines, fmt.Sprintf("counted from %s to %s; intervals are kept since %s",
+			l.Since.Local().Format(time.DateTime), l.Until.Local().Format(time.DateTime), l.IntervalsSince.Local().Format(time.DateTime)))
+	}
+	if l.IntervalsEarly > 0 {
+		lines = append(lines, fmt.Sprintf("%d intervals gave way; they are complete since %s", l.IntervalsEarly, l.IntervalsSince.Local().Format(time.DateTime)))
+	}
+	return lines
+}

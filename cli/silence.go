@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/internal/command"
+)
+
+func newSilenceCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "silence",
+		Short: "keep alerts from being delivered, for a time",
+		Long: `Silence keeps alerts about the events that a filter selects from being delivered, for example while a switch is being replaced. The
+alerts are still listed. Those that fire when the silence ends are delivered then.`,
+		Example: `  waybill silence add --filter 'node = leaf1' --for 2h --reason 'new line card'
+  waybill silence list
+  waybill silence remove 3KQ7ZJ2M5PXA`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return command.Usage(fmt.Errorf("unknown command %q; want add, list or remove", args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newSilenceAddCommand(), newSilenceListCommand(), newSilenceRemoveCommand())
+	return cmd
+}
+
+func newSilenceAddCommand() *cobra.Command {
+	var server serverFlags
+	var filter, from, until, reason string
+	var lasts time.Duration
+	cmd := &cobra.Command{
+		Use:     "add",
+		Short:   "begin a silence, and print its id",
+		Example: `  waybill silence add --filter 'node = leaf1' --for 2h --reason 'new line card'`,
+		Args:    command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := api.NewSilence{Filter: filter, Reason: reason}
+			begin := time.Now().UTC()
+			if filter == "" {
+				return command.Usage(errors.New("--filter is missing: which events must not be told of, for example 'node = leaf1'"))
+			}
+			if (lasts > 0) == (until != "") {
+				return command.Usage(errors.New("want --for or --until"))
+			}
+			if from != "" {
+				at, err := time.Parse(time.RFC3339, from)
+				if err != nil {
+					return command.Usage(fmt.Errorf("--from is %q; want a time such as 2026-12-24T18:00:00Z", from))
+				}
+				begin, s.From = at, &at
+			}
+			s.Until = begin.Add(lasts)
+			if until != "" {
+				at, err := time.Parse(time.RFC3339, until)
+				if err != nil {
+					return command.Usage(fmt.Errorf("--until is %q; want a time such as 2026-12-24T18:00:00Z", until))
+				}
+				s.Until = at
+			}
+			return server.ask(cmd, func(ctx context.Context, client *api.Client) error {
+				made, err := client.AddSilence(ctx, s)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), made.ID)
+				return err
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&filter, "filter", "", "`EXPRESSION` that selects the events that must not be told of")
+	_ = cmd.RegisterFlagCompletionFunc("filter", server.completeFilter("events"))
+	DurationVar(f, &lasts, "for", 0, "how long it holds, a `DURATION` such as 2h")
+	f.StringVar(&from, "from", "", "when it begins, a `TIME` such as 2026-12-24T18:00:00Z; without it now")
+	f.StringVar(&until, "until", "", "when it ends, a `TIME`, instead of --for")
+	f.StringVar(&reason, "reason", "", "`TEXT` that says why, for others")
+	server.register(cmd.Flags())
+	return cmd
+}
+
+func newSilenceListCommand() *cobra.Command {
+	cmd := newQueryCommand(question[api.SilenceList, alert.Silence]{
+		name:    "silences",
+		short:   "list silences, the one that ends first first",
+		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
+		filters: func(*cobra.Command, *api.Query) {},
+		nowOnly: true,
+		ask:     (*api.Client).Silences,
+		open:    func(l *api.SilenceList) (api.Head, []alert.Silence) { return l.Head, l.Silences },
+		none:    "no silences",
+		columns: []tableColumn[alert.Silence]{
+			{title: "ID", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.ID) }},
+			{title: "FROM", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(cmp.Or(silenceFrom(s), unknown)) }},
+			{title: "UNTIL", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Until.UTC().Format(time.RFC3339)) }},
+			{title: "FILTER", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Filter) }},
+			{title: "REASON", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Reason) }},
+		},
+		fields: []csvField[alert.Silence]{
+			{"id", func(s *alert.Silence) string { return s.ID }},
+			{"from", silenceFrom},
+			{"until", func(s *alert.Silence) string { return csvTime(s.Until) }},
+			{"filter", func(s *alert.Silence) string { return s.Filter }},
+			{"reason", func(s *alert.Silence) string { return s.Reason }},
+			{"in_file", func(s *alert.Silence) string { return strconv.FormatBool(s.InFile) }},
+		},
+	})
+	cmd.Use = "list"
+	return cmd
+}
+
+// silenceFrom returns when a silence begins, nothing if it always held.
+func silenceFrom(s *alert.Silence) string {
+	if s.From.IsZero() {
+		return ""
+	}
+	return s.From.UTC().Format(time.RFC3339)
+}
+
+func newSilenceRemoveCommand() *cobra.Command {
+	var server serverFlags
+	cmd := &cobra.Command{
+		Use:   "remove ID",
+		Short: "end a silence",
+		Args:  command.OneArg("the id of a silence; waybill silence list tells it"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return server.ask(cmd, func(ctx context.Context, client *api.Client) error { return client.RemoveSilence(ctx, args[0]) })
+		},
+	}
+	server.register(cmd.Flags())
+	return cmd
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A topPage tells more of an item of a list. It is drawn anew each time, and longer than the screen.
+type topPage struct {
+	key   string // tells items apart
+	title string
+	draw  func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error
+}
+
+// flowPage is the way of a flow, hop by hop.
+func flowPage(f *telemetry.Flow) *topPage {
+	id, src, dst := f.ID, f.Src.String(), f.Dst.String()
+	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+		flows, err := c.Flows(ctx, api.Query{Src: src, Dst: dst, Filter: "id = " + strconv.Quote(id)})
+		if err != nil {
+			return err
+		}
+		if len(flows.Flows) == 0 {
+			w.WriteString("The server does not know this flow any more.\n")
+			return nil
+		}
+		links, err := c.Links(ctx, api.Query{Limit: followAll})
+		if err != nil {
+			return err
+		}
+		v.now = flows.GeneratedAt
+		drawTrace(w, v, &flows.Flows[0], links.Links)
+		return nil
+	}}
+}
+
+// nodePage is a node with its ports, what packets met between them, its queues, drops and events.
+func nodePage(id uint32, name string) *topPage {
+	text := nodeText(&id, name)
+	return &topPage{key: "node " + text, title: "node " + text, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+		q := api.Query{Node: strconv.FormatUint(uint64(id), 10), Limit: maxSection}
+		for _, draw := range []func() error{
+			func() error { return drawSection(ctx, c, v, w, nodesQuestion(), q) },
+			func() error { return drawSection(ctx, c, v, w, linksQuestion(), q) },
+			func() error { return drawSection(ctx, c, v, w, hopsQuestion(), q) },
+			func() error { return drawSection(ctx, c, v, w, queuesQuestion(), q) },
+			func() error { return drawSection(ctx, c, v, w, dropsQuestion(), q) },
+			func() error { return drawSection(ctx, c, v, w, eventsQuestion(), q) },
+		} {
+			if err := draw(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// maxSection is how many items of a list are on the page of a node.
+const maxSection = 100
+
+// drawSection draws a list under its name.
+func drawSection[L, T any](ctx context.Context, c *api.Client, v *view, w *bufio.Writer, q question[L, T], query api.Query) error {
+	list, err := q.ask(c, ctx, query)
+	if err != nil {
+		return err
+	}
+	head, items := q.open(list)
+	v.now = head.GeneratedAt
+	title := fmt.Sprintf("%s: %d", q.name, head.Total)
+	if head.Total > len(items) {
+		title = fmt.Sprintf("%s: %d of %d", q.name, len(items), head.Total)
+	}
+	fmt.Fprintln(w, Cell{title, bold}.colored(v))
+	if len(items) > 0 {
+		writeTable(w, v, q.columns, items)
+	}
+	w.WriteByte('\n')
+	return nil
+}
+
+// eventPage is an event with all that it rests on.
+func eventPage(e *telemetry.Event) *topPage {
+	id := e.ID
+	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+		events, err := c.Events(ctx, api.Query{ID: id})
+		if err != nil {
+			return err
+		}
+		if len(events.Events) == 0 {
+			w.WriteString("The server does not remember this event any more.\n")
+			return nil
+		}
+		v.now = events.GeneratedAt
+		e := &events.Events[0]
+		fmt.Fprintf(w, "%s\n\n", Cell{printable(e.Text), severityCell(v, e).color}.colored(v))
+		writeFields(w, v, eventsQuestion().fields, e, "id", "text", "evidence", "bytes")
+		fmt.Fprintf(w, "\n%s\n", Cell{"evidence", bold}.colored(v))
+		for _, x := range e.Evidence {
+			fmt.Fprintf(w, "  %-28s %s %s\n", printable(x.Name), strconv.FormatFloat(x.Value, 'g', 6, 64), printable(strings.TrimPrefix(x.Unit, "1")))
+		}
+		if hint := decodeHint(events.Events); hint != "" {
+			fmt.Fprintf(w, "\n%s\n", hint)
+		}
+		return nil
+	}}
+}
+
+// dropPage is what a reason of drops means, and what to do.
+func dropPage(d *telemetry.Drop) *topPage {
+	place := dropsQuestion().state(d)
+	q := api.Query{Reason: strconv.Itoa(int(d.Reason)), Limit: followAll}
+	if d.Node != nil {
+		q.Node = strconv.FormatUint(uint64(*d.Node), 10)
+	}
+	return &topPage{
+		key: place, title: "drops at " + nodeText(d.Node, d.Name) + ": " + d.ReasonName,
+		draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+			return drawItem(ctx, c, v, w, dropsQuestion(), q, place, func(d *telemetry.Drop) {
+				fmt.Fprintf(w, "\n%s\n", printable(d.Meaning))
+				if d.Action != "" {
+					fmt.Fprintf(w, "%s %s\n", Cell{"what to do:", bold}.colored(v), printable(d.Action))
+				}
+			})
+		},
+	}
+}
+
+// exporterPage is the account of an exporter.
+func exporterPage(e *telemetry.Exporter) *topPage {
+	who := exportersQuestion().state(e)
+	q := api.Query{Source: e.Source.String(), Limit: followAll}
+	return &topPage{
+		key: who, title: "exporter " + e.Source.String() + " " + nodeText(e.Node, e.Name),
+		draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+			return drawItem(ctx, c, v, w, exportersQuestion(), q, who, func(e *telemetry.Exporter) {
+				if note := noteText(e); note != "" {
+					fmt.Fprintf(w, "\n%s\n", printable(note))
+				}
+			})
+		},
+	}
+}
+
+// drawItem draws the fields of the item in that state, and what more says of it.
+func drawItem[L, T any](ctx context.Context, c *api.Client, v *view, w *bufio.Writer, q question[L, T], query api.Query, state string, more func(*T)) error {
+	list, err := q.ask(c, ctx, query)
+	if err != nil {
+		return err
+	}
+	head, items := q.open(list)
+	v.now = head.GeneratedAt
+	for i := range items {
+		if q.state(&items[i]) == state {
+			writeFields(w, v, q.fields, &items[i])
+			more(&items[i])
+			return nil
+		}
+	}
+	w.WriteString("The server does not know this any more.\n")
+	return nil
+}
+
+// writeFields writes the fields of an item that are known, but for some, a line each.
+func writeFields[T any](w *bufio.Writer, v *view, fields []csvField[T], item *T, but ...string) {
+	for _, f := range fields {
+		text := f.text(item)
+		if text == "" || slices.Contains(but, f.name) {
+			continue
+		}
+		fmt.Fprintf(w, "%s %s\n", Cell{fmt.Sprintf("%-22s", f.name), bold}.colored(v), printable(text))
+	}
+}

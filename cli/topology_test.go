@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// aNode is a node of a topology, with one port to another node for each number.
+func aNode(id int, behind ...int) string {
+	var ports []string
+	for i, to := range behind {
+		ports = append(ports, fmt.Sprintf(`{"port":%d,"to_node":%d,"to_port":9,"received":1,"sent":1,"first":"2026-11-21T09:00:0%dZ","last":"2026-11-21T09:00:00Z"}`, i+1, to, i+1))
+	}
+	return fmt.Sprintf(`{"id":%d,"packets":5,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z","ports":[%s]}`, id, strings.Join(ports, ","))
+}
+
+// Following a topology prints what is attached, and then only what is new or attached elsewhere.
+func TestTopologyFollow(t *testing.T) {
+	answers := []string{aNode(1, 2), aNode(1, 2), aNode(1, 2, 3), aNode(1, 2, 4)}
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("filter") != "node = 1" {
+			t.Errorf("asked for %s", r.URL)
+		}
+		n := int(asked.Add(1)) - 1
+		if n >= len(answers) {
+			cancel()
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"generated_at":"2026-11-21T09:01:00Z","total":1,"nodes":[%s],"links":[],"hosts":[]}`, answers[n])
+	}))
+	t.Cleanup(s.Close)
+	stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "topology", "--server", s.URL, "--follow", "--filter", "node = 1")
+	var got []string
+	for line := range strings.Lines(stdout) {
+		fields := strings.Fields(line)
+		got = append(got, strings.Join(fields[:min(6, len(fields)-1)], " "))
+	}
+	want := "NODE BEHIND PACKETS LAST|1 5 just|1 port 1 2 port 9|1 5 just|1 port 2 3 port 9|1 5 just|1 port 2 4 port 9"
+	if text := strings.Join(got, "|"); code != 0 || text != want {
+		t.Errorf("code %d, said %q, got\n%s, want\n%s", code, stderr, text, want)
+	}
+}

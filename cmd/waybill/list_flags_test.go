@@ -1,0 +1,63 @@
+package main
+
+import (
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/serve"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Of each list and each flag that lists have: it is taken, or one line says why not.
+var lists = []string{
+	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "loss",
+}
+
+func TestListFlags(t *testing.T) {
+	s := startServer(t, func(c *serve.Config) { c.Data = t.TempDir() })
+	server := s.URL()
+	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts"}
+	nowOnly := []string{"clocks", "hosts"}
+	for _, name := range lists {
+		for _, c := range []struct {
+			flags string
+			why   string // part of the error, if it is not taken
+		}{
+			{"-o wide", ""},
+			{"-o json", ""},
+			{"-o ndjson", ""},
+			{"-o csv", ""},
+			{"--limit 3", ""},
+			{"--filter node=1", ""},
+			{"--top 2", ""},
+			{"--sort node", unless(name != "flows" && name != "paths" && name != "links" && name != "nodes", "allowed: ")},
+			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
+			{"--since 10m --until now -o ndjson", unless(!slices.Contains(nowOnly, name), "of now only")},
+			{"--since 10m --group-by ", unless(slices.Contains(records, name) || name == "loss", "of which records add up")},
+			{"--since 10m --interval 1m", unless(slices.Contains(records, name), "of which records add up")},
+			{"--group-by x", "add --since|of which records add up|group_by has"},
+			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
+			{"--sort beauty", "allowed: "},
+			{"--filer node=1", "unknown flag: --filer"},
+			{"-o yaml", "allowed: table"},
+		} {
+			args := append([]string{name, "--server", server}, strings.Split(c.flags, " ")...)
+			_, stderr, code := runWaybill(t, args...)
+			said := slices.ContainsFunc(strings.Split(c.why, "|"), func(why string) bool { return strings.Contains(stderr, why) })
+			if c.why == "" && code != 0 || c.why != "" && (code != command.ExitUsage || !said || strings.Count(stderr, "\n") != 1) {
+				t.Errorf("%s %s: code %d, said %q, want %q", name, c.flags, code, stderr, c.why)
+			}
+		}
+	}
+	if _, stderr, _ := runWaybill(t, "hosts", "--filer", "node=1"); !strings.Contains(stderr, "did you mean --filter?") {
+		t.Errorf("got %q", stderr)
+	}
+}
+
+// unless returns text unless is.
+func unless(is bool, text string) string {
+	if is {
+		return ""
+	}
+	return text
+}

@@ -1,0 +1,79 @@
+package test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Eventually waits until f is true: reports are on their way through sockets and goroutines.
+func Eventually(t testing.TB, what string, f func() bool) {
+	t.Helper()
+	for range 6000 { // a minute: how long it takes on a busy machine is not what is tested
+		if f() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("%s did not happen", what)
+}
+
+// FreePort returns an address that nobody uses.
+func FreePort(t testing.TB, network string) string {
+	t.Helper()
+	if network == "udp" {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		return c.LocalAddr().String()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Captured returns the telemetry reports of captures of real switches.
+func Captured(t testing.TB, names ...string) (payloads [][]byte) {
+	t.Helper()
+	for _, name := range names {
+		for _, frame := range Packets(t, name+"_reports.pcap") {
+			if d, ok := UDP(frame); ok && slices.Contains([]uint16{556, 6000, 32766}, d.DstPort) {
+				payloads = append(payloads, d.Payload)
+			}
+		}
+	}
+	return payloads
+}
+
+// CannedServer answers each list of the API with the text of its name, or else with the golden file of the API: what a
+// server says about captures of real switches.
+func CannedServer(t testing.TB, texts map[string]string) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/api/v1/")
+		text, ok := texts[name]
+		if !ok {
+			content, err := os.ReadFile(filepath.Join(Root(), "api/testdata", name+".json"))
+			if err != nil {
+				http.NotFound(w, r)
+				return
+			}
+			text = string(content)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write([]byte(text))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}

@@ -1,0 +1,65 @@
+package serve
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/waybill-int/waybill/analyze"
+)
+
+// burstSettings say which queues are long. Sizes are bytes as switches report them.
+type burstSettings struct {
+	Above    string `yaml:"above"`     // a burst begins above this; "auto": what is unusual for the queue
+	Below    string `yaml:"below"`     // and ends at or below this; "": half way back to what is usual
+	MinAbove string `yaml:"min_above"` // the least that auto may choose
+}
+
+const autoAbove = "auto"
+
+func defaultBurstSettings() burstSettings {
+	return burstSettings{Above: autoAbove, MinAbove: "30kB"}
+}
+
+// UnmarshalYAML refuses keys that it does not know.
+func (b *burstSettings) UnmarshalYAML(text []byte) error {
+	type settings burstSettings // without this method
+	return yaml.UnmarshalWithOptions(text, (*settings)(b), yaml.Strict())
+}
+
+func (b *burstSettings) check() error {
+	for _, size := range []struct{ key, value string }{{"above", b.above()}, {"below", cmp.Or(b.Below, "0")}, {"min_above", b.MinAbove}} {
+		if _, err := parseSize(size.value); err != nil {
+			return fmt.Errorf("bursts: %s: %w", size.key, err)
+		}
+	}
+	above, _ := parseSize(b.above())
+	below, _ := parseSize(cmp.Or(b.Below, "0"))
+	least, _ := parseSize(b.MinAbove)
+	switch {
+	case b.Above != autoAbove && above == 0 || b.Above == autoAbove && least == 0:
+		return fmt.Errorf("bursts: a burst needs a queue that is longer than 0 bytes")
+	case below >= cmp.Or(above, least):
+		return fmt.Errorf("bursts: below is %s, want less than the %d bytes at which a burst begins", b.Below, cmp.Or(above, least))
+	}
+	return nil
+}
+
+// above returns the size of Above, which is 0 for auto.
+func (b *burstSettings) above() string {
+	if b.Above == autoAbove {
+		return "0"
+	}
+	return b.Above
+}
+
+// burstConfig returns what finds bursts, in a 32nd of the memory.
+func (c *Config) burstConfig() analyze.BurstConfig {
+	memory, _ := parseSize(c.Memory)
+	b := analyze.BurstConfigFor(memory / 32)
+	b.AboveBytes, _ = parseSize(c.Bursts.above())
+	b.BelowBytes, _ = parseSize(cmp.Or(c.Bursts.Below, "0"))
+	b.MinAboveBytes, _ = parseSize(c.Bursts.MinAbove)
+	return b
+}

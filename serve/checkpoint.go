@@ -1,0 +1,179 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"log/slog"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/datadir"
+	"github.com/waybill-int/waybill/store"
+)
+
+const (
+	checkpointName = "checkpoint"
+	// checkpointEvery is the time between two checkpoints. A large one is written less often: writing takes at most a
+	// twentieth of the time.
+	checkpointEvery  = time.Second
+	checkpointsShare = 20
+)
+
+// A checkpoint file is a line with version, checksum and length, and the State as JSON.
+const checkpointHead = "waybill checkpoint %d crc32c=%08x bytes=%d\n"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errNewer says that a later version wrote a checkpoint.
+var errNewer = errors.New("written by a newer version of Waybill")
+
+func encodeCheckpoint(s *analyze.State) ([]byte, error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf(checkpointHead, analyze.StateVersion, crc32.Checksum(body, castagnoli), len(body))
+	return append([]byte(head), body...), nil
+}
+
+func decodeCheckpoint(content []byte) (*analyze.State, error) {
+	head, body, _ := bytes.Cut(content, []byte("\n"))
+	var number, length int
+	var sum uint32
+	n, err := fmt.Sscanf(string(head)+"\n", checkpointHead, &number, &sum, &length)
+	switch {
+	case n >= 1 && number > analyze.StateVersion:
+		return nil, errNewer
+	case err != nil || number != analyze.StateVersion:
+		return nil, errors.New("damaged: its first line is not that of a checkpoint")
+	case length != len(body):
+		return nil, fmt.Errorf("damaged: got %d bytes, want %d", len(body), length)
+	case sum != crc32.Checksum(body, castagnoli):
+		return nil, errors.New("damaged: the checksum is wrong")
+	}
+	var s analyze.State
+	if err := json.Unmarshal(body, &s); err != nil {
+		return nil, fmt.Errorf("damaged: %w", err)
+	}
+	return &s, nil
+}
+
+// A checkpointer keeps what was learned in a directory.
+type checkpointer struct {
+	dir    *datadir.Dir
+	ledger *ledger.Ledger
+	events *eventlog.Log
+	// troubles hears what the disk does not take, log of everything else.
+	troubles *store.Troubles
+	log      *slog.Logger
+
+	failures atomic.Uint64
+	savedNs  atomic.Int64
+}
+
+// restore takes what the last process left, if there is anything, and writes the first checkpoint, so that what cannot be
+// written is known at the start. A damaged file is moved aside; one of a newer version is left for that.
+func (c *checkpointer) restore(listen []string, perAddress int) error {
+	content, err := os.ReadFile(c.dir.Path(checkpointName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.save()
+	case err != nil:
+		return fmt.Errorf("data: %w", err)
+	}
+	state, err := decodeCheckpoint(content)
+	switch {
+	case errors.Is(err, errNewer):
+		return fmt.Errorf("data: %s is %w; run that version, or move the file away to begin anew", c.dir.Path(checkpointName), err)
+	case err != nil:
+		aside := c.dir.Path(checkpointName + ".damaged-" + time.Now().UTC().Format("20060102T150405.000"))
+		if moveErr := os.Rename(c.dir.Path(checkpointName), aside); moveErr != nil {
+			return fmt.Errorf("data: %w", moveErr)
+		}
+		c.log.Error("the checkpoint cannot be read and was moved aside; exporters, ledger and events begin anew", "error", err, "file", aside)
+		return c.save()
+	}
+	now := time.Now()
+	left := state.Restore(c.ledger, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
+		for i, a := range listen {
+			if a == address {
+				return i*perAddress + collect.SocketOf(source, perAddress), true
+			}
+		}
+		return 0, false
+	})
+	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running", now.Sub(state.SavedAt).Round(time.Millisecond).String())
+	if left > 0 {
+		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room", "accounts", left)
+	}
+	return c.save()
+}
+
+// save writes a checkpoint.
+func (c *checkpointer) save() error {
+	now := time.Now()
+	content, err := encodeCheckpoint(analyze.StateOf(c.ledger, c.events, now.UnixNano()))
+	if err == nil {
+		err = c.dir.Write(checkpointName, content)
+	}
+	if err != nil {
+		c.failures.Add(1)
+		return fmt.Errorf("data: %w", err)
+	}
+	c.savedNs.Store(now.UnixNano())
+	return nil
+}
+
+// metrics are those of checkpoints.
+func (c *checkpointer) metrics() prometheus.Gatherer {
+	r := prometheus.NewRegistry()
+	r.MustRegister(
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "waybill_checkpoint_failures_total", Help: "Checkpoints that could not be written.",
+		}, func() float64 { return float64(c.failures.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "waybill_checkpoint_timestamp_seconds", Help: "When the latest checkpoint was written, in seconds since 1970.",
+		}, func() float64 { return float64(c.savedNs.Load()) / 1e9 }),
+	)
+	return r
+}
+
+// attempt writes a checkpoint, and says it once if that fails, and once when it works again.
+func (c *checkpointer) attempt() {
+	c.troubles.Note("checkpoint", c.save(), "the checkpoint cannot be written; what is learned from now on would not outlive a restart", "the checkpoint can be written again")
+}
+
+// run writes checkpoints until ctx is done.
+func (c *checkpointer) run(ctx context.Context) {
+	timer := time.NewTimer(checkpointEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		start := time.Now()
+		c.attempt()
+		timer.Reset(max(checkpointEvery, checkpointsShare*time.Since(start)))
+	}
+}
+
+// finish writes the last checkpoint and gives the directory back.
+func (c *checkpointer) finish() {
+	c.attempt()
+	c.dir.Close()
+}

@@ -1,0 +1,2 @@
+// Package serve is the server: it receives telemetry reports, keeps what they say, and answers over HTTP.
+package serve

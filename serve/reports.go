@@ -1,0 +1,131 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/ring"
+)
+
+// rawReports keeps datagrams as they came. A nil one keeps nothing.
+type rawReports struct {
+	ring   *ring.Ring
+	cancel context.CancelFunc
+	writes sync.WaitGroup
+}
+
+// rawConfig returns where raw reports are kept; false: they are not.
+func (c *Config) rawConfig() (ring.Config, bool, error) {
+	if c.RawReports == "" {
+		return ring.Config{}, false, nil
+	}
+	size, err := parseSize(c.RawReports)
+	if err != nil {
+		return ring.Config{}, false, fmt.Errorf("raw_reports: %w", err)
+	}
+	if size == 0 {
+		return ring.Config{}, false, nil
+	}
+	if c.Data == "" {
+		return ring.Config{}, false, errors.New("raw_reports: there is no directory to keep them in; data names one")
+	}
+	kept, err := c.Store.compile(c.Data)
+	if err != nil {
+		return ring.Config{}, false, err
+	}
+	config := ring.Config{Dir: filepath.Join(c.Data, "reports"), MaxBytes: int64(size), MinFree: kept.MinFree}
+	if err := config.Check(); err != nil {
+		return ring.Config{}, false, fmt.Errorf("raw_reports: %w", err)
+	}
+	return config, true, nil
+}
+
+// openRawReports opens what is kept, and lets receivers add to it.
+func openRawReports(c *Config, sockets []*collect.Socket, receivers []*collect.Receiver, troubles *store.Troubles) (*rawReports, error) {
+	config, keep, err := c.rawConfig()
+	if !keep {
+		return nil, err
+	}
+	kept, err := ring.Open(config, troubles)
+	if err != nil {
+		return nil, fmt.Errorf("raw_reports: %w", err)
+	}
+	for i, r := range receivers {
+		r.Keep(kept.Appender(sockets[i].Addr()))
+	}
+	return &rawReports{ring: kept}, nil
+}
+
+// start begins to write.
+func (r *rawReports) start() {
+	if r == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	r.writes.Go(func() { r.ring.Run(ctx) })
+}
+
+// stop writes what is left. All receivers have stopped.
+func (r *rawReports) stop() {
+	if r == nil {
+		return
+	}
+	r.cancel()
+	r.writes.Wait()
+}
+
+// kept returns what is kept, for the API.
+func (r *rawReports) kept() *ring.Ring {
+	if r == nil {
+		return nil
+	}
+	return r.ring
+}
+
+var (
+	rawReportsDesc = rawDesc("total", "Datagrams by what became of them: kept (they are on disk), dropped (the disk was full or too slow).", "outcome")
+	rawStoppedDesc = rawDesc("stopped", "1 while no raw reports can be written; the log says why.")
+	rawBytesDesc   = rawDesc("bytes", "Size of the files with raw reports, in bytes.")
+	rawRemovedDesc = rawDesc("files_removed_total", "Files with raw reports that gave way to newer ones.")
+)
+
+func rawDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("waybill_raw_reports_"+name, help, labels, nil)
+}
+
+// metrics returns those of raw reports.
+func (r *rawReports) metrics() prometheus.Gatherer {
+	registry := prometheus.NewRegistry()
+	if r != nil {
+		registry.MustRegister(r)
+	}
+	return registry
+}
+
+// Describe implements prometheus.Collector.
+func (r *rawReports) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(r, ch) }
+
+// Collect implements prometheus.Collector.
+func (r *rawReports) Collect(ch chan<- prometheus.Metric) {
+	metric := func(d *prometheus.Desc, kind prometheus.ValueType, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, kind, v, labels...)
+	}
+	s := r.ring.Stats()
+	metric(rawReportsDesc, prometheus.CounterValue, float64(s.Kept), "kept")
+	metric(rawReportsDesc, prometheus.CounterValue, float64(s.Dropped), "dropped")
+	stopped := 0.0
+	if s.Stopped != "" {
+		stopped = 1
+	}
+	metric(rawStoppedDesc, prometheus.GaugeValue, stopped)
+	metric(rawBytesDesc, prometheus.GaugeValue, float64(s.Bytes))
+	metric(rawRemovedDesc, prometheus.CounterValue, float64(s.Removed))
+}

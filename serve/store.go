@@ -1,0 +1,239 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/duckdb"
+	"github.com/waybill-int/waybill/store/journal"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A storeConfig says how much is kept in the directory of data.
+type storeConfig struct {
+	Keep10s time.Duration `yaml:"keep_seconds"`
+	Keep1m  time.Duration `yaml:"keep_minutes"`
+	Keep1h  time.Duration `yaml:"keep_hours"`
+	MaxSize string        `yaml:"max_size"`
+	MinFree string        `yaml:"min_free"`
+	Memory  string        `yaml:"memory"`
+
+	Tables map[string]tableConfig `yaml:"tables,omitempty"`
+}
+
+// A tableConfig says how much is kept of one table; what is missing is as for all.
+type tableConfig struct {
+	Keep10s time.Duration `yaml:"keep_seconds,omitempty"`
+	Keep1m  time.Duration `yaml:"keep_minutes,omitempty"`
+	Keep1h  time.Duration `yaml:"keep_hours,omitempty"`
+	MaxSize string        `yaml:"max_size,omitempty"`
+}
+
+func defaultStoreConfig() storeConfig {
+	c := duckdb.DefaultConfig("")
+	return storeConfig{Keep10s: c.Keep[0], Keep1m: c.Keep[1], Keep1h: c.Keep[2], MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB"}
+}
+
+// storeDir is where in the directory of data the store is.
+func storeDir(data string) string { return filepath.Join(data, "store") }
+
+// compile returns the configuration as the store has it.
+func (c *storeConfig) compile(data string) (duckdb.Config, error) {
+	to := duckdb.DefaultConfig(storeDir(data))
+	to.Keep = [...]time.Duration{c.Keep10s, c.Keep1m, c.Keep1h}
+	for _, size := range []struct {
+		key, text string
+		to        *int64
+	}{{"max_size", c.MaxSize, &to.MaxBytes}, {"min_free", c.MinFree, &to.MinFree}, {"memory", c.Memory, &to.Memory}} {
+		n, err := parseSize(size.text)
+		if err != nil {
+			return to, fmt.Errorf("store: %s: %w", size.key, err)
+		}
+		*size.to = int64(n)
+	}
+	for name, t := range c.Tables {
+		id, ok := store.TableOf(name)
+		if !ok {
+			return to, fmt.Errorf("store: tables: there is no table %s; those of docs/reference/store.md without the length of their intervals are known", name)
+		}
+		l := duckdb.Limit{Keep: [...]time.Duration{t.Keep10s, t.Keep1m, t.Keep1h}}
+		if t.MaxSize != "" {
+			n, err := parseSize(t.MaxSize)
+			if err != nil {
+				return to, fmt.Errorf("store: tables: %s: max_size: %w", name, err)
+			}
+			l.MaxBytes = int64(n)
+		}
+		if to.Limits == nil {
+			to.Limits = map[store.Table]duckdb.Limit{}
+		}
+		to.Limits[id] = l
+	}
+	return to, to.Check()
+}
+
+// tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage
+// collector, and for what the differences of the tables need.
+func tableMemory(c *Config, memory uint64) uint64 {
+	if c.Data != "" {
+		return memory / 2
+	}
+	return memory * 3 / 4
+}
+
+// lookEvery is how often the tables are asked for what is due.
+const lookEvery = 200 * time.Millisecond
+
+// A keeper keeps what the tables count. A nil keeper keeps nothing.
+type keeper struct {
+	store     *duckdb.Store
+	writer    *store.Writer
+	intervals *analyze.Intervals
+	notes     *noter
+	reached   reached
+	stops     []func()
+}
+
+// openKeeper opens the store, if the configuration has a directory for it.
+func openKeeper(c *Config, collector *analyze.Collector, events *eventlog.Log, bursts *analyze.BurstLog, troubles *store.Troubles, log *slog.Logger) (*keeper, error) {
+	if c.Data == "" {
+		return nil, nil
+	}
+	config, err := c.Store.compile(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := duckdb.Open(config)
+	if err != nil {
+		return nil, err
+	}
+	err = recoverJournal(context.Background(), c.Data, s, log)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	j, err := journal.Open(journalDir(c.Data), config.MinFree)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	k := &keeper{
+		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, troubles), notes: &noter{journal: j, troubles: troubles, last: time.Now()},
+		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
+	}
+	k.intervals.TakeBursts(bursts)
+	k.reached.gave(&overInterval{}, k.intervals)
+	return k, nil
+}
+
+// start begins to look at the tables and to write.
+func (k *keeper) start() {
+	if k == nil {
+		return
+	}
+	k.run(func(ctx context.Context) { k.writer.Run(ctx) })
+	k.run(k.look)
+}
+
+// run starts a goroutine, which stop ends and waits for: the one that was started last first.
+func (k *keeper) run(f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	k.stops = append(k.stops, func() { cancel(); running.Wait() })
+}
+
+// look hands over what is due until ctx is done, and then the rest.
+func (k *keeper) look(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case now := <-ticker.C:
+			over := &overInterval{startNs: k.intervals.Open()}
+			k.intervals.Look(now.UnixNano(), func(batch *telemetry.Intervals) {
+				over.follow(batch)
+				// The tables wait for the disk rather than losing records, but not for longer than they can.
+				waiting, cancel := context.WithTimeout(ctx, time.Second)
+				k.writer.WaitForRoom(waiting)
+				cancel()
+				k.writer.Append(batch)
+			})
+			k.reached.gave(over, k.intervals)
+			if k.intervals.Open() != over.startNs {
+				k.notes.over = append(k.notes.over, over)
+			}
+			k.notes.settle()
+			k.notes.note(k.intervals, now)
+		case <-ctx.Done():
+			over := &overInterval{startNs: k.intervals.Open()}
+			k.intervals.Finish(time.Now().UnixNano(), func(batch *telemetry.Intervals) {
+				over.follow(batch)
+				k.writer.Append(batch)
+			})
+			k.notes.over = append(k.notes.over, over)
+			return
+		}
+	}
+}
+
+// stop writes what is left and closes the store. All shards have stopped.
+func (k *keeper) stop() {
+	if k == nil {
+		return
+	}
+	for i := len(k.stops) - 1; i >= 0; i-- {
+		k.stops[i]()
+	}
+	k.notes.stop()
+	k.close()
+}
+
+func (k *keeper) close() {
+	if k != nil {
+		_ = k.store.Close() // what was written is on disk already
+	}
+}
+
+// sql returns what answers statements.
+func (k *keeper) sql() api.SQL {
+	if k == nil {
+		return nil
+	}
+	return k.store.SQL
+}
+
+// history returns what answers questions about a time range.
+func (k *keeper) history() api.History {
+	if k == nil {
+		return nil
+	}
+	return k.store.Query
+}
+
+// between returns what says when links and hosts were there.
+func (k *keeper) between() api.Between {
+	if k == nil {
+		return nil
+	}
+	return k.store.Between
+}
+
+// metrics returns those of the store.
+func (k *keeper) metrics() prometheus.Gatherer {
+	if k == nil {
+		return nil
+	}
+	r := prometheus.NewRegistry()
+	r.MustRegister(&storeMetrics{k})
+	return r
+}
