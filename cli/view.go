@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
-	"github.com/waybill-int/waybill/internal/command"
 	"io"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // A view is how tables look.

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"github.com/waybill-int/waybill/internal/command"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // Waybill alone prints its help: every command in a group, with an example, and no line longer than those of others.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/waybill-int/waybill/internal/command"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/command"
 )
 
 // Config says what serve says, and what it prints means the same when it is read again.

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/serve"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/serve"
 )
 
 // Of each list and each flag that lists have: it is taken, or one line says why not.

@@ -2,12 +2,13 @@ package main
 
 import (
 	"bytes"
-	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/serve"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/serve"
 )
 
 // A policy is checked by itself and with the configuration; each mistake has its line.
