@@ -1,79 +1,90 @@
 package analyze
 
-import "math"
+import (
+	"math"
+	"reflect"
 
-// FlowOrder is what flows are listed by, the largest first. All are names of fields of the API; latency is another one for
-// residence_ns.mean.
-type FlowOrder string
-
-// Orders of flows.
-const (
-	ByLast        FlowOrder = "last"
-	ByPackets     FlowOrder = "packets"
-	ByLatency     FlowOrder = "latency" // mean residence time
-	ByDrops       FlowOrder = "drops"
-	ByFirst       FlowOrder = "first"
-	ByBytes       FlowOrder = "bytes"
-	ByReports     FlowOrder = "reports"
-	ByPathChanges FlowOrder = "path_changes"
-	ByMean        FlowOrder = "residence_ns.mean"
-	ByMin         FlowOrder = "residence_ns.min"
-	ByP50         FlowOrder = "residence_ns.p50"
-	ByP99         FlowOrder = "residence_ns.p99"
-	ByMax         FlowOrder = "residence_ns.max"
-	ByEndToEnd    FlowOrder = "end_to_end_ns.mean"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
+// FlowOrder is what flows are listed by, the largest first: the name of a field of the API, or latency, which is another one
+// for the mean residence time.
+type FlowOrder string
+
+// Orders of flows that others name.
+var (
+	ByLast    = orderBy("Last")
+	ByPackets = orderBy("Packets")
+)
+
+// orderBy returns the order by a field of telemetry.Flow.
+func orderBy(field string) FlowOrder {
+	return FlowOrder(catalogue.NameOf(reflect.TypeFor[telemetry.Flow](), field))
+}
+
+// flowNumbers are what flows are listed by: the number, and whether it is known.
+var flowNumbers = []struct {
+	by     FlowOrder
+	number func(f *flow) (n float64, known bool)
+}{
+	{ByLast, func(f *flow) (float64, bool) { return float64(f.last), true }},
+	{ByPackets, func(f *flow) (float64, bool) { return float64(f.packets), true }},
+	{"latency", meanResidence},
+	{orderBy("Drops"), func(f *flow) (float64, bool) { return float64(f.drops), true }},
+	{orderBy("First"), func(f *flow) (float64, bool) { return float64(f.first), true }},
+	{orderBy("Bytes"), func(f *flow) (float64, bool) { return float64(f.bytes), true }},
+	{orderBy("Reports"), func(f *flow) (float64, bool) { return float64(f.reports), true }},
+	{orderBy("PathChanges"), func(f *flow) (float64, bool) { return float64(f.pathChanges), true }},
+	{orderBy("Residence.Mean"), meanResidence},
+	{orderBy("Residence.Min"), func(f *flow) (float64, bool) { return float64(f.residence.min), f.residence.count > 0 }},
+	{orderBy("Residence.P50"), func(f *flow) (float64, bool) {
+		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P50 })
+	}},
+	{orderBy("Residence.P99"), func(f *flow) (float64, bool) {
+		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P99 })
+	}},
+	{orderBy("Residence.Max"), func(f *flow) (float64, bool) { return float64(f.residence.max), f.residence.count > 0 }},
+	{orderBy("EndToEnd.Mean"), func(f *flow) (float64, bool) { return f.endToEnd.mean(), f.endToEnd.count > 0 }},
+}
+
 // FlowOrders are all of them.
-var FlowOrders = []FlowOrder{
-	ByLast, ByPackets, ByLatency, ByDrops, ByFirst, ByBytes, ByReports, ByPathChanges, ByMean, ByMin, ByP50, ByP99, ByMax, ByEndToEnd,
+var FlowOrders = func() (orders []FlowOrder) {
+	for _, n := range flowNumbers {
+		orders = append(orders, n.by)
+	}
+	return orders
+}()
+
+// score returns what flows are listed by, the highest first. What is not known comes last.
+func (by FlowOrder) score(ascending bool) func(f *flow) float64 {
+	number := flowNumbers[0].number
+	for i := range flowNumbers {
+		if flowNumbers[i].by == by {
+			number = flowNumbers[i].number
+		}
+	}
+	return func(f *flow) float64 {
+		score, known := number(f)
+		switch {
+		case !known:
+			return math.Inf(-1)
+		case ascending:
+			return -score
+		}
+		return score
+	}
 }
 
-// score is what a flow is listed by, the highest first. What is not known comes last.
-func (f *flow) score(by FlowOrder, ascending bool) float64 {
-	score, known := f.number(by)
-	switch {
-	case !known:
-		return math.Inf(-1)
-	case ascending:
-		return -score
+func meanResidence(f *flow) (float64, bool) { return f.residence.mean(), f.residence.count > 0 }
+
+func (f *flow) quantile(of func(*telemetry.Distribution) uint64) (float64, bool) {
+	if f.residence.n == 0 {
+		return 0, false
 	}
-	return score
+	d := f.residence.distribution()
+	return float64(of(d)), true
 }
 
-// number returns the number of an order, and whether it is known.
-func (f *flow) number(by FlowOrder) (n float64, known bool) {
-	r := &f.residence
-	switch by {
-	case ByPackets:
-		return float64(f.packets), true
-	case ByDrops:
-		return float64(f.drops), true
-	case ByFirst:
-		return float64(f.first), true
-	case ByBytes:
-		return float64(f.bytes), true
-	case ByReports:
-		return float64(f.reports), true
-	case ByPathChanges:
-		return float64(f.pathChanges), true
-	case ByLatency, ByMean:
-		return r.Mean(), r.Count > 0
-	case ByMin:
-		return float64(r.Min), r.Count > 0
-	case ByMax:
-		return float64(r.Max), r.Count > 0
-	case ByP50, ByP99:
-		if r.Len() == 0 {
-			return 0, false
-		}
-		d := r.distribution()
-		if by == ByP50 {
-			return float64(d.P50), true
-		}
-		return float64(d.P99), true
-	case ByEndToEnd:
-		return f.endToEnd.Mean(), f.endToEnd.Count > 0
-	}
-	return float64(f.last), true
-}
+// mean is 0 if nothing was counted.
+func (s *summary) mean() float64 { return float64(s.sum) / float64(max(s.count, 1)) }

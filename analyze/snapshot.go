@@ -81,6 +81,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 	if q.Select != nil {
 		step = selectSize
 	}
+	score := q.Order.score(q.Ascending)
 	for shard, s := range c.Shards {
 		for from := 0; ; from += step {
 			select {
@@ -106,7 +107,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 					}
 				}
 				total++
-				ref := flowRef{f.score(q.Order, q.Ascending), shard, place, f.key}
+				ref := flowRef{score(f), shard, place, f.key}
 				switch {
 				case len(best) < most:
 					heap.Push(&best, ref)

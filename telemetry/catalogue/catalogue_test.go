@@ -147,6 +147,19 @@ func TestPointer(t *testing.T) {
 	}
 }
 
+// TestNameOf looks names up by those in Go.
+func TestNameOf(t *testing.T) {
+	of := reflect.TypeFor[item]()
+	for field, want := range map[string]string{"ID": "id", "Dst": "dst", "Outer.Src": "outer.src", "Wait.P50": "wait_ns.p50"} {
+		if got := NameOf(of, field); got != want {
+			t.Errorf("%s is %s, want %s", field, got, want)
+		}
+	}
+	if panicked(func() { NameOf(of, "wait_ns.p50") }) == "" {
+		t.Error("a field that is none has a name")
+	}
+}
+
 func panicked(f func()) (why string) {
 	defer func() {
 		if r := recover(); r != nil {

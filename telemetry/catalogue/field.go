@@ -22,6 +22,7 @@ type Field struct {
 
 	of   reflect.Type // the item
 	path []step
+	goes string // in Go: "Residence.Mean"
 }
 
 // A Filter is how filters see a field. Its Name is empty if they do not.
@@ -54,6 +55,16 @@ func In(object reflect.Type, doc string) []Field {
 	return r.fields
 }
 
+// NameOf returns the name in the API of a field by that in Go: "Residence.Mean". It panics if there is none.
+func NameOf(item reflect.Type, field string) string {
+	for _, f := range Of(item) {
+		if f.goes == field {
+			return f.Name
+		}
+	}
+	panic(fmt.Sprintf("catalogue: %v has no %s", item, field))
+}
+
 // Alone returns a doc for where it is not known what holds the field.
 func Alone(doc string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(doc, " $", " value"), "$", ""))
@@ -76,6 +87,7 @@ type holder struct {
 	ns     bool
 	doc    string
 	path   []step
+	goes   string
 }
 
 func (r *reader) object(of reflect.Type, h holder) {
@@ -119,6 +131,7 @@ func (r *reader) field(of reflect.Type, f *reflect.StructField, h holder) error 
 		inner.hidden = h.hidden || options.name == "-"
 		r.object(kind, inner)
 	case isObject(kind):
+		inner.goes += f.Name + "."
 		r.object(kind, h.inside(inner, name, options))
 	default:
 		return r.leaf(f, kind, name, doc, options, inner)
@@ -150,7 +163,7 @@ func (h *holder) inside(inner holder, name string, o options) holder {
 // leaf adds a field that is no object.
 func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc string, o options, h holder) error {
 	field := Field{
-		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"), of: r.item, path: h.path,
+		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"), of: r.item, path: h.path, goes: h.goes + f.Name,
 	}
 	if name == "" {
 		return fmt.Errorf("no name in the tag json")
