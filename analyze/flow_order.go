@@ -37,15 +37,15 @@ var flowNumbers = []struct {
 	{orderBy("Reports"), func(f *flow) (float64, bool) { return float64(f.reports), true }},
 	{orderBy("PathChanges"), func(f *flow) (float64, bool) { return float64(f.pathChanges), true }},
 	{orderBy("Residence.Mean"), meanResidence},
-	{orderBy("Residence.Min"), func(f *flow) (float64, bool) { return float64(f.residence.min), f.residence.count > 0 }},
+	{orderBy("Residence.Min"), func(f *flow) (float64, bool) { return float64(f.residence.Min), f.residence.Count > 0 }},
 	{orderBy("Residence.P50"), func(f *flow) (float64, bool) {
 		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P50 })
 	}},
 	{orderBy("Residence.P99"), func(f *flow) (float64, bool) {
 		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P99 })
 	}},
-	{orderBy("Residence.Max"), func(f *flow) (float64, bool) { return float64(f.residence.max), f.residence.count > 0 }},
-	{orderBy("EndToEnd.Mean"), func(f *flow) (float64, bool) { return f.endToEnd.mean(), f.endToEnd.count > 0 }},
+	{orderBy("Residence.Max"), func(f *flow) (float64, bool) { return float64(f.residence.Max), f.residence.Count > 0 }},
+	{orderBy("EndToEnd.Mean"), func(f *flow) (float64, bool) { return f.endToEnd.Mean(), f.endToEnd.Count > 0 }},
 }
 
 // FlowOrders are all of them.
@@ -76,15 +76,12 @@ func (by FlowOrder) score(ascending bool) func(f *flow) float64 {
 	}
 }
 
-func meanResidence(f *flow) (float64, bool) { return f.residence.mean(), f.residence.count > 0 }
+func meanResidence(f *flow) (float64, bool) { return f.residence.Mean(), f.residence.Count > 0 }
 
 func (f *flow) quantile(of func(*telemetry.Distribution) uint64) (float64, bool) {
-	if f.residence.n == 0 {
+	if f.residence.Len() == 0 {
 		return 0, false
 	}
 	d := f.residence.distribution()
 	return float64(of(d)), true
 }
-
-// mean is 0 if nothing was counted.
-func (s *summary) mean() float64 { return float64(s.sum) / float64(max(s.count, 1)) }
