@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -36,9 +37,9 @@ const (
 )
 
 var (
-	sinkForms = map[Word]sinkForm{"in_report": inReport, "in_stack": inStack, "separate": separate}
-	edgeWords = map[Word]bool{"drop": false, "accept": true}
-	mtuWords  = map[Word]bool{"mark": false, "report": true}
+	sinkForms = map[string]sinkForm{"in_report": inReport, "in_stack": inStack, "separate": separate}
+	edgeWords = map[string]bool{"drop": false, "accept": true}
+	mtuWords  = map[string]bool{"mark": false, "report": true}
 )
 
 // check works out what c comes to, and returns the rules that it breaks, whatever the switch.
@@ -99,7 +100,7 @@ func (c *Config) roles(wrong *problems, place string) roles {
 }
 
 // set reads a list of instructions.
-func (*Config) set(wrong *problems, place string, list []Word) (all watch.Instructions) {
+func (*Config) set(wrong *problems, place string, list []string) (all watch.Instructions) {
 	for i, w := range list {
 		one, err := watch.ParseInstruction(string(w))
 		if err != nil {
@@ -118,6 +119,10 @@ func (c *Config) checkEvents(wrong *problems) {
 		c.DropEvents.check(wrong, "drop_events")
 	}
 	for i := range c.Queues {
+		if q := &c.Queues[i]; max(q.Trigger, q.Reset) > math.MaxUint32 {
+			wrong.say(indexed("queues", i), "got %s, want less than 4 GiB", max(q.Trigger, q.Reset))
+			continue
+		}
 		if _, err := event.NewCongestion(0, []event.Threshold{c.Queues[i].threshold()}); err != nil {
 			wrong.say(indexed("queues", i), "%s", strings.TrimPrefix(err.Error(), "queue 0: "))
 		}

@@ -1,17 +1,20 @@
 package node
 
-import "github.com/waybill-int/waybill/node/watch"
+import (
+	"github.com/waybill-int/waybill/internal/conf/unit"
+	"github.com/waybill-int/waybill/node/watch"
+)
 
 // A Config says what a node does: what all nodes of its INT domain agree on, its roles, what it watches, and how it
 // reports. It is what a file says; New checks it. Begin with DefaultConfig or Load.
 // docs/reference/node.md describes every key.
 type Config struct {
 	// The domain (INT 2.1 §2).
-	Mode           Word           `yaml:"mode"`    // md, mx or xd (INT 2.1 §3.1); default md
-	Version        Word           `yaml:"version"` // 2016, 0.5, 1.0, 2.0 or 2.1; default 2.1
-	Carrier        Word           `yaml:"carrier"` // see carriers; default dscp, in 2016 geneve
+	Mode           string         `yaml:"mode"`    // md, mx or xd (INT 2.1 §3.1); default md
+	Version        string         `yaml:"version"` // 2016, 0.5, 1.0, 2.0 or 2.1; default 2.1
+	Carrier        string         `yaml:"carrier"` // see carriers; default dscp, in 2016 geneve
 	Points         map[string]any `yaml:"points"`  // code points, as codepoint.Config.Apply takes them
-	Dialect        Word           `yaml:"dialect"` // of the other nodes
+	Dialect        string         `yaml:"dialect"` // of the other nodes
 	MaxHops        uint8          `yaml:"max_hops"`
 	Domain         uint16         `yaml:"domain"` // Domain Specific ID
 	DSInstruction  uint16         `yaml:"ds_instruction"`
@@ -19,17 +22,17 @@ type Config struct {
 	Complement     bool           `yaml:"checksum_complement"`
 	ChecksumUpdate bool           `yaml:"checksum_update"` // default true
 	NewIP          bool           `yaml:"new_ip"`
-	Replicas       Word           `yaml:"replicas"`     // Rep of what the source inserts: none, ports, next_hops or both
-	Instructions   []Word         `yaml:"instructions"` // what an entry asks for that does not say; none: usualInstructions
+	Replicas       string         `yaml:"replicas"`     // Rep of what the source inserts: none, ports, next_hops or both
+	Instructions   []string       `yaml:"instructions"` // what an entry asks for that does not say; none: usualInstructions
 
 	// The roles.
-	EdgeINT    Word   `yaml:"edge_int"`    // INT from outside: drop or accept; default drop
-	Sink       Word   `yaml:"sink"`        // own metadata of the sink: in_report, in_stack or separate
-	MTU        Word   `yaml:"mtu"`         // what a transit node does if its record does not fit: mark or report
-	SlowPath   bool   `yaml:"slow_path"`   // 2016 and 0.5: records travel in follow-up packets
-	Replicate  bool   `yaml:"replicate"`   // up to 1.0: copy packets that allow it
-	Omit       []Word `yaml:"omit"`        // metadata that the node cannot find out
-	InitialTTL uint8  `yaml:"initial_ttl"` // that hosts send; 0: unknown, and hops without INT are not looked for
+	EdgeINT    string   `yaml:"edge_int"`    // INT from outside: drop or accept; default drop
+	Sink       string   `yaml:"sink"`        // own metadata of the sink: in_report, in_stack or separate
+	MTU        string   `yaml:"mtu"`         // what a transit node does if its record does not fit: mark or report
+	SlowPath   bool     `yaml:"slow_path"`   // 2016 and 0.5: records travel in follow-up packets
+	Replicate  bool     `yaml:"replicate"`   // up to 1.0: copy packets that allow it
+	Omit       []string `yaml:"omit"`        // metadata that the node cannot find out
+	InitialTTL uint8    `yaml:"initial_ttl"` // that hosts send; 0: unknown, and hops without INT are not looked for
 
 	// What is watched.
 	Watch      []watch.Entry `yaml:"watch"`       // flow watchlist; default: everything
@@ -46,22 +49,22 @@ type Config struct {
 
 // An Override says what is different at one node. What it leaves out is as for all.
 type Override struct {
-	EdgeINT   Word   `yaml:"edge_int"`
-	Sink      Word   `yaml:"sink"`
-	MTU       Word   `yaml:"mtu"`
-	SlowPath  *bool  `yaml:"slow_path"`
-	Replicate *bool  `yaml:"replicate"`
-	Omit      []Word `yaml:"omit"`
-	HWID      *uint8 `yaml:"hw_id"`
+	EdgeINT   string   `yaml:"edge_int"`
+	Sink      string   `yaml:"sink"`
+	MTU       string   `yaml:"mtu"`
+	SlowPath  *bool    `yaml:"slow_path"`
+	Replicate *bool    `yaml:"replicate"`
+	Omit      []string `yaml:"omit"`
+	HWID      *uint8   `yaml:"hw_id"`
 }
 
 // Events says which packets of a flow are worth a report, as event.Config does.
 type Events struct {
-	Flows          uint32   `yaml:"flows"`           // that the table has room for
-	LatencyQuantum Duration `yaml:"latency_quantum"` // a power of two of ns; 0: latencies are not compared
-	Period         Duration `yaml:"period"`          // 0: never
-	Idle           Duration `yaml:"idle"`            // 0: flows do not end by themselves
-	Reset          Duration `yaml:"reset"`           // 0: never
+	Flows          uint32        `yaml:"flows"`           // that the table has room for
+	LatencyQuantum unit.Duration `yaml:"latency_quantum"` // a power of two of ns; 0: latencies are not compared
+	Period         unit.Duration `yaml:"period"`          // 0: never
+	Idle           unit.Duration `yaml:"idle"`            // 0: flows do not end by themselves
+	Reset          unit.Duration `yaml:"reset"`           // 0: never
 }
 
 // A Queue says when queues are congested, as event.Threshold does, and which queues.
@@ -69,28 +72,28 @@ type Queue struct {
 	Port  uint32 `yaml:"port"`  // 0: all
 	Queue *uint8 `yaml:"queue"` // of the port, from 0; nil: all
 
-	Trigger        Bytes    `yaml:"trigger"`
-	Reset          Bytes    `yaml:"reset"`
-	TriggerLatency Duration `yaml:"trigger_latency"`
-	ResetLatency   Duration `yaml:"reset_latency"`
-	Quota          uint32   `yaml:"quota"`     // reports in a congestion; 0: all
-	TailDrop       bool     `yaml:"tail_drop"` // report packets that a full queue has no room for
+	Trigger        unit.Bytes    `yaml:"trigger"`
+	Reset          unit.Bytes    `yaml:"reset"`
+	TriggerLatency unit.Duration `yaml:"trigger_latency"`
+	ResetLatency   unit.Duration `yaml:"reset_latency"`
+	Quota          uint32        `yaml:"quota"`     // reports in a congestion; 0: all
+	TailDrop       bool          `yaml:"tail_drop"` // report packets that a full queue has no room for
 }
 
 // Reports says how the node reports, as export.Config does.
 type Reports struct {
-	Format     Word     `yaml:"format"`      // 0.5, 1.0, 2.0 or transparent-security; default 2.0
-	To         []Word   `yaml:"to"`          // collectors, ADDRESS:PORT; Spec.Collectors comes first
-	HWID       uint8    `yaml:"hw_id"`       // 6 bits
-	SourcePort Word     `yaml:"source_port"` // a number or entropy; default 0
-	DF         bool     `yaml:"df"`          // default true
-	MTU        uint16   `yaml:"mtu"`         // default 1500; of the Transparent Security profile 200
-	Truncate   uint16   `yaml:"truncate"`    // bytes behind the INT stack and the first L4 header; 0: as many as fit; default 128
-	Coalesce   Duration `yaml:"coalesce"`
-	Fragment   Word     `yaml:"fragment"` // what packets in reports begin with: ethernet or ip
-	DSCP       uint8    `yaml:"dscp"`
-	TTL        uint8    `yaml:"ttl"`      // default 64
-	Checksum   bool     `yaml:"checksum"` // of UDP over IPv4; default true
+	Format     string        `yaml:"format"`      // 0.5, 1.0, 2.0 or transparent-security; default 2.0
+	To         []string      `yaml:"to"`          // collectors, ADDRESS:PORT; Spec.Collectors comes first
+	HWID       uint8         `yaml:"hw_id"`       // 6 bits
+	SourcePort string        `yaml:"source_port"` // a number or entropy; default 0
+	DF         bool          `yaml:"df"`          // default true
+	MTU        uint16        `yaml:"mtu"`         // default 1500; of the Transparent Security profile 200
+	Truncate   uint16        `yaml:"truncate"`    // bytes behind the INT stack and the first L4 header; 0: as many as fit; default 128
+	Coalesce   unit.Duration `yaml:"coalesce"`
+	Fragment   string        `yaml:"fragment"` // what packets in reports begin with: ethernet or ip
+	DSCP       uint8         `yaml:"dscp"`
+	TTL        uint8         `yaml:"ttl"`      // default 64
+	Checksum   bool          `yaml:"checksum"` // of UDP over IPv4; default true
 }
 
 // DefaultConfig returns INT-MD 2.1 behind TCP and UDP, marked by the DSCP of the specification's examples: it fits packets
@@ -122,7 +125,7 @@ func (c Config) at(name string) Config {
 	if !ok {
 		return c
 	}
-	for _, w := range []struct{ to, from *Word }{{&c.EdgeINT, &o.EdgeINT}, {&c.Sink, &o.Sink}, {&c.MTU, &o.MTU}} {
+	for _, w := range []struct{ to, from *string }{{&c.EdgeINT, &o.EdgeINT}, {&c.Sink, &o.Sink}, {&c.MTU, &o.MTU}} {
 		if *w.from != "" {
 			*w.to = *w.from
 		}

@@ -13,17 +13,17 @@ import (
 
 // Words of the file and what they mean.
 var (
-	versions = map[Word]inband.Version{
+	versions = map[string]inband.Version{
 		"2016": inband.Version2016, "0.5": inband.Version05, "1.0": inband.Version10, "2.0": inband.Version20, "2.1": inband.Version20,
 	}
-	carriers = map[Word]embed.Carrier{
+	carriers = map[string]embed.Carrier{
 		"dst-port": embed.DstPort, "new-udp": embed.NewUDP, "dscp": embed.DSCP, "marker": embed.Marker,
 		"vxlan-gpe": embed.VXLANGPE, "geneve": embed.Geneve, "gre": embed.GRE,
 	}
-	replicaPolicies = map[Word]embed.ReplicaPolicy{
+	replicaPolicies = map[string]embed.ReplicaPolicy{
 		"none": embed.NoReplicas, "ports": embed.ReplicatePorts, "next_hops": embed.ReplicateNextHops, "both": embed.ReplicateBoth,
 	}
-	modes = map[Word]watch.Mode{"md": watch.ModeMD, "mx": watch.ModeMX, "xd": watch.ModeXD}
+	modes = map[string]watch.Mode{"md": watch.ModeMD, "mx": watch.ModeMX, "xd": watch.ModeXD}
 )
 
 // domains are the INT domain of a node, as it reads and writes packets in different cases.
@@ -75,7 +75,7 @@ func (c *Config) domains(wrong *problems) (d domains) {
 }
 
 // carrier returns the name of the carrier. June 2016 has INT in tunnels only.
-func (c *Config) carrier() Word {
+func (c *Config) carrier() string {
 	switch {
 	case c.Carrier != "":
 		return c.Carrier
@@ -135,7 +135,7 @@ func (c *Config) points(wrong *problems, d *embed.Domain) codepoint.Points {
 }
 
 // choose returns what a word of the file means.
-func choose[T any](wrong *problems, place string, word Word, meanings map[Word]T) T {
+func choose[T any](wrong *problems, place string, word string, meanings map[string]T) T {
 	meaning, ok := meanings[word]
 	if !ok {
 		wrong.say(place, "got %q, want one of %s", word, strings.Join(words(meanings), ", "))
@@ -143,7 +143,7 @@ func choose[T any](wrong *problems, place string, word Word, meanings map[Word]T
 	return meaning
 }
 
-func words[T any](m map[Word]T) []string {
+func words[T any](m map[string]T) []string {
 	var list []string
 	for w := range m {
 		list = append(list, string(w))

@@ -3,9 +3,12 @@ package node
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/conf/conftest"
 )
 
 // Bad files: what is said of them begins with the line and names the key and the rule.
@@ -18,12 +21,12 @@ func TestLoadErrors(t *testing.T) {
 		{"version: 1.0\ncarrier: gre", "line 1: mode: carrier: this version does not have it"},
 		{"version: 2016\ncarrier: dscp", "carrier: this version does not have it"},
 		{"carrier: marker", "line 1: mode: carrier: its code point is not configured"},
-		{"\ncolour: red", `line 2: unknown field "colour"`},
-		{"mode: [md]", "line 1: got a sequence, want a word or a number"},
-		{"- mode", `line 1: want keys and values, for example "mode: md"`},
+		{"\ncolour: red", `line 2: unknown key "colour"`},
+		{"mode: [md]", "line 1: mode: got a list, want a text"},
+		{"- mode", "line 1: got a list, want keys and values; known are carrier,"},
 		{"a: b: c", "line 1: "},
-		{"---\nmode: md\n---\nmode: mx\n", "line 3: got a second YAML document, want one"},
-		{"max_hops: 256", "line 1: cannot unmarshal 256"},
+		{"---\nmode: md\n---\nmode: mx\n", "line 4: a second YAML document, want one"},
+		{"max_hops: 256", `line 1: max_hops: got "256", want a whole number from 0 to 255`},
 		{"max_hops: 0", "the maximum number of hops is 0"},
 		{"points:\n  int_dscp: 64", "line 2: points.int_dscp: got 64, want at most 63"},
 		{"points:\n  int_colour: 64", `line 2: points.int_colour: unknown code point "int_colour"`},
@@ -42,7 +45,7 @@ func TestLoadErrors(t *testing.T) {
 		{"slow_path: true", "line 1: slow_path: got true in version 2.1"},
 		{"replicate: true", "line 1: replicate: got true in version 2.1"},
 		{"omit: [everything]", "line 1: omit[0]: "},
-		{"watch:\n  - {dst: 10.0.0.0/8}\n  - {dst: nowhere}", "line 3: dst: "},
+		{"watch:\n  - {dst: 10.0.0.0/8}\n  - {dst: nowhere}", `line 3: watch[1].dst: got "nowhere", want`},
 		{"watch:\n  - {dst: 10.0.0.1/8}", "line 2: "},
 		{"watch:\n  - {}\n  - {instructions: [queue_congestion]}", "line 3: watch[1]: instructions: this version does not have queue_congestion"},
 		{"mode: xd\nwatch:\n  - {mode: md}", "line 3: watch[0]: mode: got md in a domain of mode xd"},
@@ -50,12 +53,12 @@ func TestLoadErrors(t *testing.T) {
 		{"drops: everything", "line 1: "},
 		{"events: {flows: 3}", "line 1: events.flows: got 3, want 16 to 16777216"},
 		{"events:\n  latency_quantum: 1000ns", "events: latency quantum: got 1000 ns, want a power of two, or 0"},
-		{"events:\n  period: fast", `line 2: got "fast", want a duration with its unit`},
-		{"events:\n  period: -1s", `line 2: got "-1s", want a duration with its unit`},
+		{"events:\n  period: fast", `line 2: events.period: got "fast", want a duration with its unit`},
+		{"events:\n  period: -1s", `line 2: events.period: got "-1s", want a duration with its unit`},
 		{"drop_events: {flows: 4}", "line 1: drop_events.flows: got 4"},
 		{"queues:\n  - {trigger: 1kB}\n  - {trigger: 1kB, reset: 2kB}", "line 3: queues[1]: bytes: got reset 2000, want less than trigger 1000"},
-		{"queues: [{trigger: many}]", `line 1: got "many", want a number of bytes`},
-		{"queues: [{trigger: 9GB}]", `line 1: got "9GB", want a number of bytes`},
+		{"queues: [{trigger: many}]", `line 1: queues[0].trigger: got "many", want a number of bytes`},
+		{"queues: [{trigger: 9GB}]", "line 1: queues[0]: got 9GB, want less than 4 GiB"},
 		{"reports: {format: 3}", `line 1: reports.format: report format: got "3"`},
 		{"reports:\n  to: [nowhere]", `line 2: reports.to: got "nowhere", want ADDRESS:PORT`},
 		{"reports:\n  to: [\"192.0.2.1:1\", \"192.0.2.2:2\"]", "reports: destinations: got ports"},
@@ -69,7 +72,7 @@ func TestLoadErrors(t *testing.T) {
 		{"mode: mx\nreports: {format: transparent-security}", "line 2: reports.format: got transparent-security in mode mx, want md"},
 		{"carrier: dst-port\nreports: {to: [\"192.0.2.1:17768\"]}", "reports: destinations: got port 17768, which announces INT"},
 		{"nodes:\n  leaf1: {sink: there}", `line 2: nodes.leaf1.sink: got "there"`},
-		{"nodes:\n  leaf1: {mode: mx}", `line 2: unknown field "mode"`},
+		{"nodes:\n  leaf1: {mode: mx}", `line 2: nodes.leaf1: unknown key "mode"; known are edge_int,`},
 		{"nodes:\n  leaf1: {hw_id: 99}", "line 2: nodes.leaf1.hw_id: got 99"},
 	} {
 		_, err := Load([]byte(test.text))
@@ -151,6 +154,72 @@ func TestReferenceNamesEveryKey(t *testing.T) {
 		}
 	}
 }
+
+func TestMisspeltKeys(t *testing.T) {
+	page, err := os.ReadFile("../docs/reference/node.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, _ := strings.Cut(string(page), "```yaml\n")
+	example, _, _ = strings.Cut(example, "```")
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{example, everything, entry}, func(text []byte) error {
+		_, err := Load(text)
+		return err
+	})
+}
+
+// everything has the keys of a node but those of watchlists.
+const everything = `
+mode: md
+version: 2.1
+carrier: dscp
+points: {int_dscp: 23}
+dialect: spec
+max_hops: 8
+domain: 0
+ds_instruction: 0
+ds_flags: 0
+checksum_complement: false
+checksum_update: true
+new_ip: false
+replicas: none
+instructions: [node_id]
+edge_int: drop
+sink: in_report
+mtu: mark
+slow_path: false
+replicate: false
+omit: [buffer]
+initial_ttl: 64
+events: {flows: 1000, latency_quantum: 1024ns, period: 1s, idle: 30s, reset: 1s}
+drop_events: {flows: 1000, latency_quantum: 0, period: 1s, idle: 30s, reset: 1s}
+queues: [{port: 1, queue: 0, trigger: 64kB, reset: 32kB, trigger_latency: 20us, reset_latency: 10us, quota: 9, tail_drop: true}]
+reports:
+  format: 2.0
+  to: ["192.0.2.1:8555"]
+  hw_id: 1
+  source_port: entropy
+  df: true
+  mtu: 1500
+  truncate: 128
+  coalesce: 1ms
+  fragment: ethernet
+  checksum: true
+  dscp: 0
+  ttl: 64
+nodes:
+  leaf1: {edge_int: accept, sink: in_stack, mtu: mark, slow_path: false, replicate: false, omit: [queue], hw_id: 3}
+`
+
+// entry is a watchlist with all keys.
+const entry = `
+watch:
+  - {name: web, priority: 1, src: 10.0.0.0/8, dst: 192.0.2.7, src_port: 1-2, dst_port: 443, protocol: tcp, dscp: 1, vlan: 1, vni: 1,
+     ingress_port: 1, ignore: false, instructions: [node_id], mode: md, sample: 2, sampling: hash, report_all: true}
+drops:
+  - {name: web, priority: 1, src: 10.0.0.0/8, dst: 192.0.2.7, src_port: 1-2, dst_port: 443, protocol: tcp, dscp: 1, vlan: 1, vni: 1,
+     ingress_port: 1, ignore: false, instructions: [node_id], mode: md, sample: 2, sampling: hash, report_all: true}
+`
 
 // Whatever a file says, Load and New name what is wrong with it.
 func FuzzLoad(f *testing.F) {

@@ -8,7 +8,7 @@ import (
 	"github.com/waybill-int/waybill/node/export"
 )
 
-var fragmentWords = map[Word]bool{"ethernet": false, "ip": true}
+var fragmentWords = map[string]bool{"ethernet": false, "ip": true}
 
 // checkReports checks how c reports. Addresses that a switch would have are made up.
 func (c *Config) checkReports(wrong *problems, p *plan) {

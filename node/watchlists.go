@@ -1,8 +1,6 @@
 package node
 
 import (
-	"strings"
-
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -30,8 +28,9 @@ type demand struct {
 func (p *plan) compile(wrong *problems, place string, entries []watch.Entry) watchlist {
 	list, err := watch.Compile(entries)
 	if err != nil {
-		for _, line := range strings.Split(err.Error(), "\n") {
-			wrong.say(place, "%s", line)
+		for _, one := range err.(interface{ Unwrap() []error }).Unwrap() {
+			e := one.(*watch.EntryError)
+			wrong.say(indexed(place, e.Index), "%s", e.Err)
 		}
 		return watchlist{}
 	}

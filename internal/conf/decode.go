@@ -103,11 +103,15 @@ func (d *Document) value(n *yaml.Node, key string, to reflect.Value) {
 		d.text1(n, key, v)
 		return
 	}
-	if isNull(n) {
+	if isNull(n) && !(to.Kind() == reflect.Pointer && single(to.Type().Elem())) {
 		return // as if the key were not there
 	}
 	switch to.Kind() {
 	case reflect.Pointer:
+		if isNull(n) {
+			d.refused(n, key, unit.Want("a value, or no key"))
+			return
+		}
 		if to.IsNil() {
 			to.Set(reflect.New(to.Type().Elem()))
 		}
@@ -127,6 +131,13 @@ func (d *Document) value(n *yaml.Node, key string, to reflect.Value) {
 			d.refused(n, key, err)
 		}
 	}
+}
+
+// single reports whether values of a type are neither lists nor maps. Those that a pointer holds are missed, or not: an
+// empty one must not be either.
+func single(of reflect.Type) bool {
+	text := reflect.PointerTo(of).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	return text || of.Kind() != reflect.Struct && of.Kind() != reflect.Map && of.Kind() != reflect.Slice
 }
 
 // text1 reads a value that is a text.
@@ -291,7 +302,12 @@ func (d *Document) items(n *yaml.Node, at string, to reflect.Value) {
 		return
 	}
 	for i, item := range n.Content {
-		d.value(item, fmt.Sprintf("%s[%d]", at, i), to.Index(i))
+		key := fmt.Sprintf("%s[%d]", at, i)
+		if isNull(item) {
+			d.add(item.Line, key, "the item is empty")
+			continue
+		}
+		d.value(item, key, to.Index(i))
 	}
 }
 

@@ -2,8 +2,7 @@
 // watchlist which packets get INT (INT 2.1 §2), every node that reports asks its flow watchlist and its drop watchlist
 // which packets it reports (TR 2.0 §2). Both are lists of the same entries.
 //
-//	entries, err := watch.Load(text)     // or a field of type []watch.Entry in a larger configuration
-//	list, err := watch.Compile(entries)
+//	list, err := watch.Compile(entries)  // a field of type []watch.Entry in a file that conf reads
 //	...
 //	action, watched := list.Match(&key)  // per packet
 //
@@ -32,7 +31,7 @@
 //
 // To add a field to match on:
 //
-//  1. The field in Entry, its rule in Entry.check, and its key in keys.
+//  1. The field in Entry, its rule in Entry.check.
 //  2. Its value in Key, and its bits in Key.pack.
 //  3. The same bits in newRule.
 //  4. The field in the matcher of the tests, which compares without any tables.

@@ -1,6 +1,17 @@
 package watch
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/waybill-int/waybill/internal/conf/unit"
+)
+
+// The values of entries that all files have. The zero Prefix is every address, of either family; 0.0.0.0/0 is every IPv4
+// address and ::/0 every IPv6 address. Packets without ports have port 0.
+type (
+	Prefix    = unit.Prefix
+	PortRange = unit.Range[uint16]
+)
 
 // An Entry is one line of a watchlist: the packets that match all of its fields, and what to do with them. A field that
 // is not set matches every packet.
@@ -31,8 +42,6 @@ type Entry struct {
 	Sample       uint32       `yaml:"sample,omitempty"` // take 1 in this many of the packets; 0 and 1: all
 	Sampling     Sampling     `yaml:"sampling,omitempty"`
 	ReportAll    bool         `yaml:"report_all,omitempty"` // report every packet, not only events
-
-	line int // of the file that the entry was loaded from; 0: none
 }
 
 // check returns the first rule that e breaks.
@@ -72,14 +81,16 @@ const (
 	maxVLAN = 4094
 )
 
-// place says where e, the entry with that index, stands, for error messages.
-func (e *Entry) place(index int) string {
-	text := fmt.Sprintf("entry %d", index+1)
+// An EntryError is a rule that an entry breaks.
+type EntryError struct {
+	Index int // of the entry
+	Name  string
+	Err   error
+}
+
+func (e *EntryError) Error() string {
 	if e.Name != "" {
-		text += fmt.Sprintf(" (%s)", e.Name)
+		return fmt.Sprintf("entry %d (%s): %s", e.Index+1, e.Name, e.Err)
 	}
-	if e.line > 0 {
-		text = fmt.Sprintf("line %d: %s", e.line, text)
-	}
-	return text
+	return fmt.Sprintf("entry %d: %s", e.Index+1, e.Err)
 }

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/goccy/go-yaml"
+	"github.com/waybill-int/waybill/internal/conf"
 )
 
 // FuzzLoad holds that no text stops Load, that what it takes compiles or is refused with a reason, and that the list then
@@ -12,7 +12,7 @@ import (
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(example), uint64(1))
 	for mix := range mixes {
-		text, err := yaml.Marshal(generate(mix, 5, 1))
+		text, err := conf.Format(generate(mix, 5, 1))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -20,7 +20,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add([]byte("- {src: 10.0.0.1/8, ignore: true}\n- &a [*a]"), uint64(0))
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
-		entries, err := Load(text)
+		entries, err := load(text)
 		if err != nil {
 			return
 		}

@@ -32,7 +32,7 @@ func tupleEntry(r *rand.Rand) Entry {
 	ip6 := r.IntN(4) == 0
 	return Entry{
 		Src: prefix(r, ip6, 128), Dst: prefix(r, ip6, 128), Protocol: new(Protocol(6)),
-		SrcPort: &PortRange{p(r), 0}, DstPort: &PortRange{443, 443},
+		SrcPort: &PortRange{Low: p(r), High: 0}, DstPort: &PortRange{Low: 443, High: 443},
 	}.fix()
 }
 
@@ -40,7 +40,7 @@ func subnetEntry(r *rand.Rand) Entry {
 	ip6 := r.IntN(4) == 0
 	e := Entry{Src: prefix(r, ip6, 16+r.IntN(13)), Dst: prefix(r, ip6, 16+r.IntN(13))}
 	if r.IntN(2) == 0 {
-		e.Protocol, e.DstPort = new(Protocol(17)), &PortRange{4791, 4791}
+		e.Protocol, e.DstPort = new(Protocol(17)), &PortRange{Low: 4791, High: 4791}
 	}
 	return e
 }
@@ -58,14 +58,14 @@ func aclEntry(r *rand.Rand) Entry {
 		e.Protocol = new(Protocol([]uint8{6, 6, 6, 17, 17, 1}[r.IntN(6)]))
 		switch r.IntN(6) {
 		case 0:
-			e.DstPort = &PortRange{1024, 65535}
+			e.DstPort = &PortRange{Low: 1024, High: 65535}
 		case 1:
-			e.DstPort = &PortRange{6000, 6063}
+			e.DstPort = &PortRange{Low: 6000, High: 6063}
 		case 2, 3:
-			e.DstPort = &PortRange{[]uint16{22, 53, 80, 443, 1521, 8080}[r.IntN(6)], 0}
+			e.DstPort = &PortRange{Low: []uint16{22, 53, 80, 443, 1521, 8080}[r.IntN(6)], High: 0}
 		}
 		if r.IntN(10) == 0 {
-			e.SrcPort = &PortRange{1024, 65535}
+			e.SrcPort = &PortRange{Low: 1024, High: 65535}
 		}
 	}
 	return e.fix()
@@ -75,7 +75,7 @@ func tenantEntry(r *rand.Rand) Entry {
 	e := Entry{}
 	switch r.IntN(4) {
 	case 0:
-		e.VNI, e.DstPort = new(r.Uint32N(1<<14)), &PortRange{p(r), 0}
+		e.VNI, e.DstPort = new(r.Uint32N(1<<14)), &PortRange{Low: p(r), High: 0}
 	case 1:
 		e.VNI = new(r.Uint32N(1 << 14))
 		e.Dst = prefix(r, false, 24)
@@ -88,7 +88,7 @@ func tenantEntry(r *rand.Rand) Entry {
 }
 
 func rangeEntry(r *rand.Rand) Entry {
-	e := Entry{Protocol: new(Protocol(6 + 11*uint8(r.IntN(2)))), DstPort: &PortRange{p(r), p(r)}}
+	e := Entry{Protocol: new(Protocol(6 + 11*uint8(r.IntN(2)))), DstPort: &PortRange{Low: p(r), High: p(r)}}
 	if r.IntN(4) == 0 {
 		e.Dst = prefix(r, false, 8)
 	}
@@ -105,10 +105,10 @@ func randomEntry(r *rand.Rand) Entry {
 		e.Protocol = new(Protocol(r.IntN(256)))
 	}
 	if r.IntN(2) == 0 {
-		e.SrcPort = &PortRange{p(r), p(r)}
+		e.SrcPort = &PortRange{Low: p(r), High: p(r)}
 	}
 	if r.IntN(2) == 0 {
-		e.DstPort = &PortRange{p(r), p(r)}
+		e.DstPort = &PortRange{Low: p(r), High: p(r)}
 	}
 	if r.IntN(2) == 0 {
 		e.DSCP = new(uint8(r.IntN(64)))
@@ -147,10 +147,10 @@ func prefix(r *rand.Rand, ip6 bool, length int) Prefix {
 		b = [16]byte{0x20, 0x01, 0x0d, 0xb8, 0, byte(r.IntN(4))}
 		binary.BigEndian.PutUint16(b[14:], uint16(r.IntN(4096)))
 		binary.BigEndian.PutUint16(b[6:], uint16(r.IntN(256)))
-		return Prefix{netip.PrefixFrom(netip.AddrFrom16(b), min(32+2*length, 128)).Masked()}
+		return Prefix{Prefix: netip.PrefixFrom(netip.AddrFrom16(b), min(32+2*length, 128)).Masked()}
 	}
 	binary.BigEndian.PutUint32(b[:], 10<<24|r.Uint32N(1<<21))
-	return Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte(b[:4])), min(length, 32)).Masked()}
+	return Prefix{Prefix: netip.PrefixFrom(netip.AddrFrom4([4]byte(b[:4])), min(length, 32)).Masked()}
 }
 
 // generate returns n entries of a mix.

@@ -3,6 +3,7 @@ package watch
 import (
 	"strings"
 
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/wire/inband"
 )
 
@@ -77,6 +78,25 @@ func ParseInstruction(text string) (Instructions, error) {
 		return 0, err
 	}
 	return 1 << n, nil
+}
+
+// UnmarshalConf reads a list of names.
+func (i *Instructions) UnmarshalConf(v conf.Value) {
+	items, ok := v.List()
+	if !ok {
+		v.Say("want a list of names, for example [node_id, hop_latency]")
+	}
+	for _, item := range items {
+		text, _ := item.Text()
+		one, err := ParseInstruction(text)
+		switch {
+		case err != nil:
+			item.Say("got %q, %s", text, err)
+		case *i&one != 0:
+			item.Say("got %s twice", one)
+		}
+		*i |= one
+	}
 }
 
 // instructionNames returns the names of i, in the order of the constants.

@@ -79,16 +79,16 @@ func TestMatchOfOverlappingRanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	kinds := map[string]func(i int) Entry{
 		"random": func(int) Entry {
-			return Entry{SrcPort: &PortRange{p(r), p(r)}, DstPort: &PortRange{p(r), p(r)}}.fix()
+			return Entry{SrcPort: &PortRange{Low: p(r), High: p(r)}, DstPort: &PortRange{Low: p(r), High: p(r)}}.fix()
 		},
 		"nested, narrow first": func(i int) Entry {
-			return Entry{Priority: i, DstPort: &PortRange{uint16(20 * i), uint16(65535 - 20*i)}}
+			return Entry{Priority: i, DstPort: &PortRange{Low: uint16(20 * i), High: uint16(65535 - 20*i)}}
 		},
 		"nested, wide first": func(i int) Entry {
-			return Entry{SrcPort: &PortRange{uint16(20 * i), uint16(65535 - 20*i)}}
+			return Entry{SrcPort: &PortRange{Low: uint16(20 * i), High: uint16(65535 - 20*i)}}
 		},
 		"neighbours": func(i int) Entry {
-			return Entry{DstPort: &PortRange{uint16(37 * i), uint16(37*i + 36)}, Protocol: new(Protocol(6))}
+			return Entry{DstPort: &PortRange{Low: uint16(37 * i), High: uint16(37*i + 36)}, Protocol: new(Protocol(6))}
 		},
 	}
 	for name, entry := range kinds {
@@ -120,7 +120,7 @@ func TestMatchTakesTheFirstOfEquals(t *testing.T) {
 
 func TestMatchKeepsFamiliesApart(t *testing.T) {
 	entries := []Entry{
-		{Src: Prefix{netip.MustParsePrefix("0.0.0.0/0")}}, {Src: Prefix{netip.MustParsePrefix("::/0")}}, {VLAN: new(uint16(9)), Priority: 1},
+		{Src: Prefix{Prefix: netip.MustParsePrefix("0.0.0.0/0")}}, {Src: Prefix{Prefix: netip.MustParsePrefix("::/0")}}, {VLAN: new(uint16(9)), Priority: 1},
 	}
 	l := compile(t, entries...)
 	for _, tc := range []struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
 // A Mode is a mode of INT operation (INT 2.1 §3.1).
@@ -19,13 +21,14 @@ const (
 
 var modeNames = []string{ModeDefault: "default", ModeMD: "md", ModeMX: "mx", ModeXD: "xd"}
 
-// ParseMode reads "default", "md", "mx" or "xd".
-func ParseMode(text string) (Mode, error) {
-	i, err := find(modeNames, text)
-	return Mode(i), err
+// UnmarshalText reads "default", "md", "mx" or "xd".
+func (m *Mode) UnmarshalText(text []byte) error {
+	i, err := find(modeNames, string(text))
+	*m = Mode(i)
+	return err
 }
 
-// String returns what ParseMode reads.
+// String returns what UnmarshalText reads.
 func (m Mode) String() string { return nameOf(modeNames, int(m)) }
 
 // MarshalText returns what String does.
@@ -35,7 +38,7 @@ func (m Mode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 func find(names []string, text string) (int, error) {
 	i := slices.Index(names, text)
 	if i < 0 {
-		return 0, fmt.Errorf("want one of %s", strings.Join(names, ", "))
+		return 0, unit.Want("one of " + strings.Join(names, ", "))
 	}
 	return i, nil
 }

@@ -1,28 +1,20 @@
 package watch
 
 import (
-	"errors"
-	"strconv"
-
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Protocol is an IP protocol number.
 type Protocol uint8
 
-var errProtocol = errors.New("want the name or number of an IP protocol, for example tcp or 6")
-
-// ParseProtocol reads a number or a name that telemetry.ProtocolName gives.
-func ParseProtocol(text string) (Protocol, error) {
-	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
-		return Protocol(n), nil
+// UnmarshalText reads a number or a name that telemetry.ProtocolName gives.
+func (p *Protocol) UnmarshalText(text []byte) error {
+	n, ok := telemetry.ParseProtocol(string(text))
+	if *p = Protocol(n); !ok {
+		return unit.Want("the name or number of an IP protocol, for example tcp or 6")
 	}
-	for n := range 256 {
-		if telemetry.ProtocolName(uint8(n)) == text {
-			return Protocol(n), nil
-		}
-	}
-	return 0, errProtocol
+	return nil
 }
 
 // String returns the usual name of p, or its number.

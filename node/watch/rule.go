@@ -20,7 +20,7 @@ type rule struct {
 const noRank = ^uint32(0)
 
 // anyPort is the range of an entry that names no port.
-var anyPort = PortRange{0, 65535}
+var anyPort = PortRange{Low: 0, High: 65535}
 
 // newRule returns the rule of e, and for which families it is: an entry without prefixes is for both.
 func newRule(e *Entry, rank uint32) (r rule, ipv4, ipv6 bool) {
@@ -85,37 +85,37 @@ func prefixMask(length int) uint64 {
 func (r *rule) maskPorts() {
 	r.mask[0] &^= 0xffff<<srcPortShift | 0xffff<<dstPortShift
 	r.value[0] &= r.mask[0]
-	src, dst := r.srcPort.commonBits(), r.dstPort.commonBits()
+	src, dst := commonBits(r.srcPort), commonBits(r.dstPort)
 	r.set(0, uint64(src)<<srcPortShift|uint64(dst)<<dstPortShift,
 		uint64(r.srcPort.Low&src)<<srcPortShift|uint64(r.dstPort.Low&dst)<<dstPortShift)
 }
 
 // commonBits returns a mask of the leading bits that are the same in all ports of r.
-func (r PortRange) commonBits() uint16 {
+func commonBits(r PortRange) uint16 {
 	return ^uint16(0) << bits.Len16(r.Low^r.High)
 }
 
 // isBlock says whether r is all ports with its common bits.
-func (r PortRange) isBlock() bool {
-	differ := ^r.commonBits()
+func isBlock(r PortRange) bool {
+	differ := ^commonBits(r)
 	return r.Low&differ == 0 && r.High&differ == differ
 }
 
-// split cuts a range that is no block in two, where the first bit that its ports do not have in common changes. Each half
+// splitRange cuts a range that is no block in two, where the first bit that its ports do not have in common changes. Each half
 // has at least one bit more in common.
-func (r PortRange) split() (lower, upper PortRange) {
-	middle := r.High & (r.commonBits()>>1 | 1<<15)
-	return PortRange{r.Low, middle - 1}, PortRange{middle, r.High}
+func splitRange(r PortRange) (lower, upper PortRange) {
+	middle := r.High & (commonBits(r)>>1 | 1<<15)
+	return PortRange{Low: r.Low, High: middle - 1}, PortRange{Low: middle, High: r.High}
 }
 
 // split cuts one range of ports of r in two; false if both are blocks.
 func (r *rule) split() (a, b rule, ok bool) {
 	a, b = *r, *r
 	switch {
-	case !r.dstPort.isBlock():
-		a.dstPort, b.dstPort = r.dstPort.split()
-	case !r.srcPort.isBlock():
-		a.srcPort, b.srcPort = r.srcPort.split()
+	case !isBlock(r.dstPort):
+		a.dstPort, b.dstPort = splitRange(r.dstPort)
+	case !isBlock(r.srcPort):
+		a.srcPort, b.srcPort = splitRange(r.srcPort)
 	default:
 		return a, b, false
 	}

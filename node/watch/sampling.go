@@ -13,13 +13,14 @@ const (
 
 var samplingNames = []string{SampleByHash: "hash", SampleAtRandom: "random"}
 
-// ParseSampling reads "hash" or "random".
-func ParseSampling(text string) (Sampling, error) {
-	i, err := find(samplingNames, text)
-	return Sampling(i), err
+// UnmarshalText reads "hash" or "random".
+func (s *Sampling) UnmarshalText(text []byte) error {
+	i, err := find(samplingNames, string(text))
+	*s = Sampling(i)
+	return err
 }
 
-// String returns what ParseSampling reads.
+// String returns what UnmarshalText reads.
 func (s Sampling) String() string { return nameOf(samplingNames, int(s)) }
 
 // MarshalText returns what String does.
