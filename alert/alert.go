@@ -9,48 +9,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A State is how far an alert has come.
-type State string
-
-// States.
-const (
-	Pending  State = "pending"  // it goes on, but not yet for long enough
-	Firing   State = "firing"   // it went on for long enough, and people are told
-	Resolved State = "resolved" // it was over for long enough
-)
-
-// A Resolution is why a firing alert is not any more.
-type Resolution string
-
-// Resolutions. Only the first says that it is over.
-const (
-	Ended       Resolution = "ended"        // the event ended
-	Unmatched   Resolution = "unmatched"    // the event goes on, but the filter does not select it any more
-	Forgotten   Resolution = "forgotten"    // nothing is known of the event: Waybill was restarted
-	RuleRemoved Resolution = "rule_removed" // nobody asks for it any more
-)
-
-// An Alert is a rule and what it is about: the subject of events.
-type Alert struct {
-	ID          string             `json:"id"` // the same for the same rule and subject, also after a restart
-	Rule        string             `json:"rule"`
-	State       State              `json:"state"`
-	Severity    telemetry.Severity `json:"severity"`
-	Since       time.Time          `json:"since"`    // when an event of it was seen first
-	Fired       *time.Time         `json:"fired"`    // null while it is pending
-	Resolved    *time.Time         `json:"resolved"` // null until it is
-	Resolution  Resolution         `json:"resolution,omitempty"`
-	SilencedBy  string             `json:"silenced_by,omitempty"` // id of a silence that keeps it from being delivered now
-	Summary     string             `json:"summary"`               // one line for people
-	Labels      map[string]string  `json:"labels,omitempty"`
-	Annotations map[string]string  `json:"annotations,omitempty"`
-	Told        []Told             `json:"told,omitempty"` // the outputs that are told; not in notifications
-	Event       telemetry.Event    `json:"event"`          // the latest one
-}
-
 // An instance is an alert that an Engine follows. It is kept as JSON.
 type instance struct {
-	Alert
+	telemetry.Alert
 	Messages uint64 `json:"messages"` // that were made of it, for their ids
 
 	quiet    *time.Time // since when nothing of it goes on; nil while it does
@@ -102,7 +63,7 @@ func (k alertKey) id() string {
 var eventLabels = []string{"alertname", "severity", "kind", "node", "port", "queue", "to_node", "to_port", "reason", "source"}
 
 // labelsOf returns what tells an alert from others, as Alertmanager and syslog have it.
-func labelsOf(a *Alert) map[string]string {
+func labelsOf(a *telemetry.Alert) map[string]string {
 	f := fieldsOf(a.Rule, a.Severity, &a.Event)
 	labels := map[string]string{}
 	for i, value := range []string{f.Rule, f.Severity, f.Kind, f.Node, f.Port, f.Queue, f.ToNode, f.ToPort, f.Reason, f.Source} {

@@ -75,12 +75,12 @@ func (r *Rule) severity(e *telemetry.Event) telemetry.Severity {
 
 // A Silence keeps alerts about the events that it selects from being delivered, for a time.
 type Silence struct {
-	ID     string    `json:"id" yaml:"-" doc:"id of the silence"`
-	Filter string    `json:"filter" yaml:"filter" doc:"its filter"`
-	From   time.Time `json:"from,omitzero" yaml:"from" doc:"when it begins, if it did not always hold"`
-	Until  time.Time `json:"until" yaml:"until" doc:"when it ends"`
-	Reason string    `json:"reason" yaml:"reason" doc:"why it is there"`
-	InFile bool      `json:"in_file" yaml:"-" doc:"it can be removed from the file only"`
+	ID     string    `json:"id" yaml:"-"`
+	Filter string    `json:"filter" yaml:"filter"`
+	From   time.Time `json:"from,omitzero" yaml:"from"`
+	Until  time.Time `json:"until" yaml:"until"`
+	Reason string    `json:"reason" yaml:"reason"`
+	InFile bool      `json:"in_file" yaml:"-"`
 
 	matcher *filter.Matcher
 }

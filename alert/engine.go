@@ -54,7 +54,7 @@ type Engine struct {
 	queues    map[string]*queue
 	ended     uint64 // cursor into events
 	instances map[alertKey]*instance
-	resolved  []Alert // the latest, the oldest first
+	resolved  []telemetry.Alert // the latest, the oldest first
 	silences  []*Silence
 	unplaced  uint64
 	missed    uint64
@@ -255,7 +255,7 @@ func (e *Engine) changed() {
 }
 
 // Alerts returns the alerts that are followed and those that were resolved lately, the latest first.
-func (e *Engine) Alerts() []Alert {
+func (e *Engine) Alerts() []telemetry.Alert {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := slices.Clone(e.resolved)
@@ -263,7 +263,7 @@ func (e *Engine) Alerts() []Alert {
 		list = append(list, i.Alert)
 	}
 	e.copyTold(list)
-	slices.SortFunc(list, func(a, b Alert) int {
+	slices.SortFunc(list, func(a, b telemetry.Alert) int {
 		if c := b.Since.Compare(a.Since); c != 0 {
 			return c
 		}
@@ -294,7 +294,7 @@ func (e *Engine) Counters() Counters {
 	defer e.mu.Unlock()
 	c := Counters{Unplaced: e.unplaced, Missed: e.missed, SaveErrors: e.unsaved}
 	for _, i := range e.instances {
-		if i.State == Pending {
+		if i.State == telemetry.AlertPending {
 			c.Pending++
 			continue
 		}

@@ -188,7 +188,7 @@ func TestRunAlert(t *testing.T) {
 		b.begin(lost(1)) // seen at 1 s
 		time.Sleep(5 * time.Second)
 		b.box.want(t)
-		if a := b.Alerts(); len(a) != 1 || a[0].State != Pending || a[0].Fired != nil {
+		if a := b.Alerts(); len(a) != 1 || a[0].State != telemetry.AlertPending || a[0].Fired != nil {
 			t.Errorf("got %+v", a)
 		}
 		time.Sleep(time.Second)
@@ -204,12 +204,12 @@ func TestRunAlert(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		b.box.want(t, "6 firing 1", "3606 firing 1", "3642 resolved 1")
 		a := b.Alerts()
-		if len(a) != 1 || a[0].State != Resolved || a[0].Resolution != Ended || a[0].ID != id || a[0].Event.End == nil {
+		if len(a) != 1 || a[0].State != telemetry.AlertResolved || a[0].Resolution != telemetry.AlertEnded || a[0].ID != id || a[0].Event.End == nil {
 			t.Errorf("got %+v", a)
 		}
 		b.begin(lost(1)) // and once more
 		time.Sleep(10 * time.Second)
-		if a := b.Alerts(); len(a) != 2 || a[0].ID != id || a[0].State != Firing {
+		if a := b.Alerts(); len(a) != 2 || a[0].ID != id || a[0].State != telemetry.AlertFiring {
 			t.Errorf("got %+v", a)
 		}
 	})
@@ -554,11 +554,11 @@ func TestRestart(t *testing.T) {
 		if want := []string{"0 firing 4", "0 resolved 1", "1 firing 5", "11 resolved 2", "11 resolved 3"}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
-		why := map[uint32]Resolution{}
+		why := map[uint32]telemetry.AlertResolution{}
 		for _, a := range b.Alerts() {
 			why[*a.Event.Node] = a.Resolution
 		}
-		if want := map[uint32]Resolution{1: Ended, 2: Ended, 3: Forgotten, 4: "", 5: ""}; !reflect.DeepEqual(why, want) {
+		if want := map[uint32]telemetry.AlertResolution{1: telemetry.AlertEnded, 2: telemetry.AlertEnded, 3: telemetry.AlertForgotten, 4: "", 5: ""}; !reflect.DeepEqual(why, want) {
 			t.Errorf("got %v, want %v", why, want)
 		}
 		if len(b.Silences()) != 1 {
@@ -586,7 +586,7 @@ func TestReload(t *testing.T) {
 		b.box.want(t, "6 firing 1", "8 resolved 1")
 		b.other.want(t, "13 firing 1")
 		for _, a := range b.Alerts() {
-			if a.Rule == "lost" && a.Resolution != RuleRemoved {
+			if a.Rule == "lost" && a.Resolution != telemetry.AlertRuleRemoved {
 				t.Errorf("got %+v", a)
 			}
 		}

@@ -223,7 +223,7 @@ func FuzzAlerts(f *testing.F) {
 		for i := range c.Rules {
 			r := &c.Rules[i]
 			r.selects(&e)
-			a := instance{Alert: Alert{Rule: r.Name, Event: e}}
+			a := instance{Alert: telemetry.Alert{Rule: r.Name, Event: e}}
 			if a.describe(r); len(a.Summary) > maxSummary+3 {
 				t.Fatalf("a summary of %d bytes", len(a.Summary))
 			}

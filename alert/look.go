@@ -57,7 +57,7 @@ func (e *Engine) sawOpen(r *Rule, ev *telemetry.Event, now time.Time) {
 		}
 	}
 	i.Event, i.seen, i.restored, i.quiet = *ev, true, false, nil
-	if i.State == Pending && now.Sub(i.Since) >= time.Duration(r.For) {
+	if i.State == telemetry.AlertPending && now.Sub(i.Since) >= time.Duration(r.For) {
 		e.fire(r, i, now)
 	}
 }
@@ -69,7 +69,7 @@ func (e *Engine) sawEnd(r *Rule, ev *telemetry.Event, now time.Time) {
 	if i != nil && i.Event.ID == ev.ID {
 		i.Event = *ev
 	}
-	if i != nil && i.State == Firing || ev.End.Sub(ev.Start) < time.Duration(r.For) || !r.selects(ev) {
+	if i != nil && i.State == telemetry.AlertFiring || ev.End.Sub(ev.Start) < time.Duration(r.For) || !r.selects(ev) {
 		return
 	}
 	if i == nil {
@@ -86,7 +86,7 @@ func (e *Engine) follow(key alertKey, r *Rule, ev *telemetry.Event, now time.Tim
 		e.unplaced++
 		return nil
 	}
-	i := &instance{Alert: Alert{ID: key.id(), Rule: r.Name, State: Pending, Severity: r.severity(ev), Since: now, Event: *ev}}
+	i := &instance{Alert: telemetry.Alert{ID: key.id(), Rule: r.Name, State: telemetry.AlertPending, Severity: r.severity(ev), Since: now, Event: *ev}}
 	i.describe(r)
 	e.instances[key] = i
 	e.changed()
@@ -107,7 +107,7 @@ func (i *instance) describe(r *Rule) {
 }
 
 func (e *Engine) fire(r *Rule, i *instance, now time.Time) {
-	i.State, i.Fired, i.Severity = Firing, &now, r.severity(&i.Event)
+	i.State, i.Fired, i.Severity = telemetry.AlertFiring, &now, r.severity(&i.Event)
 	i.describe(r)
 	e.changed()
 }
@@ -115,14 +115,14 @@ func (e *Engine) fire(r *Rule, i *instance, now time.Time) {
 // advance tells of an alert that fires, and ends one that is over for long enough. r is nil if its rule is gone.
 func (e *Engine) advance(key alertKey, i *instance, r *Rule, goesOn map[string]bool, now time.Time) {
 	switch {
-	case i.State == Pending && (r == nil || !i.seen):
+	case i.State == telemetry.AlertPending && (r == nil || !i.seen):
 		delete(e.instances, key)
 		e.changed()
 		return
-	case i.State == Pending:
+	case i.State == telemetry.AlertPending:
 		return
 	case r == nil:
-		e.resolve(key, i, RuleRemoved, now)
+		e.resolve(key, i, telemetry.AlertRuleRemoved, now)
 		return
 	}
 	if !i.seen && i.quiet == nil {
@@ -145,14 +145,14 @@ func (e *Engine) advance(key alertKey, i *instance, r *Rule, goesOn map[string]b
 }
 
 // resolution says why nothing of i goes on.
-func (i *instance) resolution(goesOn map[string]bool) Resolution {
+func (i *instance) resolution(goesOn map[string]bool) telemetry.AlertResolution {
 	switch {
 	case i.Event.End != nil:
-		return Ended
+		return telemetry.AlertEnded
 	case goesOn[i.Event.ID]:
-		return Unmatched
+		return telemetry.AlertUnmatched
 	}
-	return Forgotten
+	return telemetry.AlertForgotten
 }
 
 // tell puts messages about a firing alert into the queues of those that do not have it yet, or must hear of it again. While
@@ -170,12 +170,12 @@ func (e *Engine) tell(r *Rule, i *instance, now time.Time) {
 		if q.refresh != 0 {
 			again = q.refresh
 		}
-		told := slices.IndexFunc(i.Told, func(t Told) bool { return t.Output == name })
+		told := slices.IndexFunc(i.Told, func(t telemetry.Told) bool { return t.Output == name })
 		switch {
 		case told < 0 && silence != "":
 			continue
 		case told < 0:
-			i.Told = append(i.Told, Told{Output: name, At: now})
+			i.Told = append(i.Told, telemetry.Told{Output: name, At: now})
 		case q.holds(i.ID):
 			i.Told[told].At = now // what waits is news enough when it arrives
 			continue
@@ -196,8 +196,8 @@ func (e *Engine) tell(r *Rule, i *instance, now time.Time) {
 }
 
 // resolve ends a firing alert and tells those that have it.
-func (e *Engine) resolve(key alertKey, i *instance, why Resolution, now time.Time) {
-	i.State, i.Resolved, i.Resolution, i.SilencedBy = Resolved, &now, why, ""
+func (e *Engine) resolve(key alertKey, i *instance, why telemetry.AlertResolution, now time.Time) {
+	i.State, i.Resolved, i.Resolution, i.SilencedBy = telemetry.AlertResolved, &now, why, ""
 	m := i.notify(typeResolved, now)
 	m.Data.Told = nil
 	for _, t := range i.Told {

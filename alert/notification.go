@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A Notification is one message about an alert. Webhooks and commands get it as JSON.
 type Notification struct {
-	ID   string    `json:"id"`        // the same each time that the message is sent, so that receivers can tell doubles
-	Type string    `json:"type"`      // alert.firing, alert.resolved or alert.test
-	Time time.Time `json:"timestamp"` // when it was made
-	Data Alert     `json:"data"`
+	ID   string          `json:"id"`        // the same each time that the message is sent, so that receivers can tell doubles
+	Type string          `json:"type"`      // alert.firing, alert.resolved or alert.test
+	Time time.Time       `json:"timestamp"` // when it was made
+	Data telemetry.Alert `json:"data"`
 }
 
 // Types of notifications.
@@ -42,7 +44,7 @@ func (n *Notification) json() []byte {
 // line returns n in one line for people.
 func (n *Notification) line() string {
 	state := strings.TrimPrefix(n.Type, "alert.")
-	if n.Type == typeResolved && n.Data.Resolution != Ended {
+	if n.Type == typeResolved && n.Data.Resolution != telemetry.AlertEnded {
 		state += " (" + string(n.Data.Resolution) + ")"
 	}
 	return state + ": " + n.Data.Rule + ": " + n.Data.Summary

@@ -35,8 +35,8 @@ func message(t *testing.T) *Notification {
 	t.Helper()
 	node, port, to, queue := uint32(1), uint32(3), uint32(17), uint8(2)
 	fired := time.Now().UTC().Truncate(time.Second).Add(-time.Minute)
-	return &Notification{ID: "0123456789abcdef-1-1", Type: typeFiring, Time: fired, Data: Alert{
-		ID: "0123456789abcdef", Rule: "link-lost", State: Firing, Severity: telemetry.Critical, Since: fired.Add(-time.Minute), Fired: &fired,
+	return &Notification{ID: "0123456789abcdef-1-1", Type: typeFiring, Time: fired, Data: telemetry.Alert{
+		ID: "0123456789abcdef", Rule: "link-lost", State: telemetry.AlertFiring, Severity: telemetry.Critical, Since: fired.Add(-time.Minute), Fired: &fired,
 		Summary: "a \"link\" is [lost]\n\x1b[31mµ", Labels: map[string]string{"team": `fab"ric\]`}, Annotations: map[string]string{"runbook": "https://r"},
 		Event: telemetry.Event{
 			ID: "1", Kind: telemetry.EventLinkLost, Node: &node, Name: "leaf1", Port: &port, ToNode: &to, Queue: &queue, ReasonName: "bad\xff\nreason",
@@ -201,7 +201,7 @@ func TestAlertmanager(t *testing.T) {
 	a := senderOf(t, &Output{Alertmanager: &Alertmanager{HTTP{URL: server.URL + "/prefix/"}}})
 	firing, resolved, early := message(t), message(t), message(t)
 	end, before := firing.Data.Fired.Add(time.Hour), firing.Data.Fired.Add(-time.Hour)
-	resolved.Type, resolved.Data.Resolved, resolved.Data.Resolution = typeResolved, &end, Ended
+	resolved.Type, resolved.Data.Resolved, resolved.Data.Resolution = typeResolved, &end, telemetry.AlertEnded
 	early.Data.Resolved = &before
 	var starts []time.Time
 	var ends []time.Time
@@ -265,7 +265,7 @@ func TestSyslogMessage(t *testing.T) {
 		long.Data.Labels[fmt.Sprint("label_with_a_name_that_is_longer_than_it_should_be_", i)] = strings.Repeat(`"é`, 300)
 	}
 	resolved := message(t)
-	resolved.Type, resolved.Data.Resolution = typeResolved, Forgotten
+	resolved.Type, resolved.Data.Resolution = typeResolved, telemetry.AlertForgotten
 	mild := message(t)
 	mild.Data.Severity = telemetry.Info
 	s := senderOf(t, &Output{Syslog: &Syslog{Address: "udp://127.0.0.1:9", Facility: "local3"}}).(*syslog)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 const (
@@ -30,7 +32,7 @@ type sealed struct {
 // A state is what goes on after a restart.
 type state struct {
 	Alerts   []*instance            `json:"alerts"`
-	Resolved []Alert                `json:"resolved"`
+	Resolved []telemetry.Alert      `json:"resolved"`
 	Silences []*Silence             `json:"silences"` // those that are not in the file of the rules
 	Queues   map[string][]*delivery `json:"queues"`   // by output
 }
@@ -94,7 +96,7 @@ func parseState(text []byte) (*state, error) {
 // take puts what a state holds into e, as far as there is room.
 func (e *Engine) take(s *state) {
 	for _, i := range s.Alerts {
-		if i != nil && len(e.instances) < maxAlerts && (i.State == Pending || i.State == Firing && i.Fired != nil) {
+		if i != nil && len(e.instances) < maxAlerts && (i.State == telemetry.AlertPending || i.State == telemetry.AlertFiring && i.Fired != nil) {
 			i.restored = true
 			e.instances[alertKey{i.Rule, subjectOf(&i.Event)}] = i
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // An output tells why it does not work for as long as it does not.
@@ -16,7 +18,7 @@ func TestOutputsTellWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := func() OutputStatus {
+	status := func() telemetry.OutputStatus {
 		list := e.Outputs()
 		if len(list) != 1 || list[0].Name != "hook" || list[0].Kind != "webhook" {
 			t.Fatalf("got %+v", list)

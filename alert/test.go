@@ -18,16 +18,9 @@ var (
 	ErrBusy    = errors.New("another test is under way")
 )
 
-// A TestResult is what became of a message to an output.
-type TestResult struct {
-	Output string        `json:"output"`
-	Error  string        `json:"error,omitempty"` // empty: it was delivered
-	Took   time.Duration `json:"took_ns"`
-}
-
 // Test sends a message that says that it is a test, past the queues and silences: to all outputs of a rule, or if rule is
 // empty to that output. It takes as long as the slowest output. An error is ErrUnknown or ErrBusy.
-func (e *Engine) Test(ctx context.Context, rule, output string) ([]TestResult, error) {
+func (e *Engine) Test(ctx context.Context, rule, output string) ([]telemetry.TestResult, error) {
 	if !e.testing.TryLock() {
 		return nil, ErrBusy
 	}
@@ -38,13 +31,13 @@ func (e *Engine) Test(ctx context.Context, rule, output string) ([]TestResult, e
 		return nil, ErrUnknown
 	}
 	message := testNotification(r, now)
-	results := make([]TestResult, len(queues))
+	results := make([]telemetry.TestResult, len(queues))
 	var sends sync.WaitGroup
 	for i, q := range queues {
 		sends.Go(func() {
 			begin := time.Now()
 			err := q.attempt(ctx, &message)
-			results[i] = TestResult{Output: q.name, Took: time.Since(begin)}
+			results[i] = telemetry.TestResult{Output: q.name, Took: time.Since(begin)}
 			if err != nil {
 				results[i].Error = err.Error()
 			}
@@ -81,8 +74,8 @@ func (e *Engine) tested(rule, output string) ([]*queue, *Rule) {
 func testNotification(r *Rule, now time.Time) Notification {
 	id := fmt.Sprintf("test-%x", now.UnixNano())
 	event := telemetry.Event{ID: id, Start: now, End: &now, Text: "a test: nothing happened", Evidence: []telemetry.Evidence{}}
-	return Notification{ID: id, Type: typeTest, Time: now, Data: Alert{
-		ID: id, Rule: r.Name, State: Resolved, Severity: telemetry.Info, Since: now, Fired: &now, Resolved: &now, Resolution: Ended,
+	return Notification{ID: id, Type: typeTest, Time: now, Data: telemetry.Alert{
+		ID: id, Rule: r.Name, State: telemetry.AlertResolved, Severity: telemetry.Info, Since: now, Fired: &now, Resolved: &now, Resolution: telemetry.AlertEnded,
 		Summary: event.Text, Labels: r.Labels, Event: event,
 	}}
 }

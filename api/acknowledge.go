@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -37,7 +38,7 @@ func (h *handler) takeBack(w http.ResponseWriter, r *http.Request) {
 
 func writeAcknowledged(w http.ResponseWriter, id string, e *telemetry.Event, ok bool) {
 	if !ok {
-		newProblem(http.StatusNotFound, "there is no event %.40q in memory", id).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no event %.40q in memory", id).Write(w)
 		return
 	}
 	writeStatus(w, http.StatusOK, e)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -14,7 +15,7 @@ func TestAcknowledge(t *testing.T) {
 	cfg, tokens, _ := guarded(t)
 	_, cfg.Events = happened(t)
 	h := New(cfg)
-	events := func(query string) (list EventList) {
+	events := func(query string) (list types.EventList) {
 		json.Unmarshal(ask(h, "GET", "/api/v1/events"+query, bearing(tokens[auth.Read])).Body.Bytes(), &list)
 		return list
 	}

@@ -1,20 +1,10 @@
 package api
 
-import "github.com/waybill-int/waybill/alert"
+import (
+	"github.com/waybill-int/waybill/api/types"
+)
 
-// A RuleList answers GET /api/v1/rules.
-type RuleList struct {
-	Head
-	Rules []alert.RuleStatus `json:"rules"`
-}
-
-// An OutputList answers GET /api/v1/outputs.
-type OutputList struct {
-	Head
-	Outputs []alert.OutputStatus `json:"outputs"`
-}
-
-func (h *handler) rules(p *params) (answer, *Problem) {
+func (h *handler) rules(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "rules", ruleTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -25,7 +15,7 @@ func (h *handler) rules(p *params) (answer, *Problem) {
 	return s.answer(h.cfg.Alerts.Rules()), nil
 }
 
-func (h *handler) outputs(p *params) (answer, *Problem) {
+func (h *handler) outputs(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "outputs", outputTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem

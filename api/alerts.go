@@ -5,30 +5,15 @@ import (
 	"net/http"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An AlertList answers GET /api/v1/alerts.
-type AlertList struct {
-	Head
-	Alerts []alert.Alert `json:"alerts"`
-}
-
-// An AlertTest is the body of POST /api/v1/alerts/test: one of them is given.
-type AlertTest struct {
-	Rule   string `json:"rule,omitempty"`
-	Output string `json:"output,omitempty"`
-}
-
-// AlertTestResults answer POST /api/v1/alerts/test.
-type AlertTestResults struct {
-	Results []alert.TestResult `json:"results"`
-}
-
-func (h *handler) alerts(p *params) (answer, *Problem) {
-	s := selectFrom(h, p, "alerts", func(a *alert.Alert) filter.Row { return filter.EventRow{Event: &a.Event} })
+func (h *handler) alerts(p *params) (answer, *types.Problem) {
+	s := selectFrom(h, p, "alerts", func(a *telemetry.Alert) filter.Row { return filter.EventRow{Event: &a.Event} })
 	is, _ := p.node(h.cfg.Collector.Names) // at either end
-	state := alert.State(p.choice("state", "all", string(alert.Pending), string(alert.Firing), string(alert.Resolved)))
+	state := telemetry.AlertState(p.choice("state", "all", string(telemetry.AlertPending), string(telemetry.AlertFiring), string(telemetry.AlertResolved)))
 	least := p.severity()
 	silenced, hasSilenced := p.boolean("silenced")
 	if problem := p.problem(); problem != nil {
@@ -37,7 +22,7 @@ func (h *handler) alerts(p *params) (answer, *Problem) {
 	if h.cfg.Alerts == nil {
 		return answer{}, noAlerts()
 	}
-	list := []alert.Alert{}
+	list := []telemetry.Alert{}
 	for _, a := range h.cfg.Alerts.Alerts() {
 		e := &a.Event
 		if (state == "all" || state == a.State) && a.Severity >= least && (!hasSilenced || silenced == (a.SilencedBy != "")) &&
@@ -49,28 +34,28 @@ func (h *handler) alerts(p *params) (answer, *Problem) {
 }
 
 // noAlerts says that nobody may take an empty list for silence in the network.
-func noAlerts() *Problem {
-	return newProblem(http.StatusNotFound, "this server has no alert rules; `waybill serve --alerts FILE` gives it some")
+func noAlerts() *types.Problem {
+	return types.NewProblem(http.StatusNotFound, "this server has no alert rules; `waybill serve --alerts FILE` gives it some")
 }
 
 // testAlert answers POST /api/v1/alerts/test.
 func (h *handler) testAlert(w http.ResponseWriter, r *http.Request) {
-	var test AlertTest
+	var test types.AlertTest
 	if problem := readBody(r, &test); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if (test.Rule == "") == (test.Output == "") {
-		newProblem(http.StatusBadRequest, "want a rule or an output, and not both").write(w)
+		types.NewProblem(http.StatusBadRequest, "want a rule or an output, and not both").Write(w)
 		return
 	}
 	results, err := h.cfg.Alerts.Test(r.Context(), test.Rule, test.Output)
 	switch {
 	case errors.Is(err, alert.ErrBusy):
-		newProblem(http.StatusConflict, "%v", err).write(w)
+		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
 	case err != nil:
-		newProblem(http.StatusNotFound, "%v: %.70q", err, test.Rule+test.Output).write(w)
+		types.NewProblem(http.StatusNotFound, "%v: %.70q", err, test.Rule+test.Output).Write(w)
 	default:
-		writeAnswer(w, AlertTestResults{results})
+		writeAnswer(w, types.AlertTestResults{Results: results})
 	}
 }

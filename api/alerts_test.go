@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 const alertRules = `
@@ -88,7 +90,7 @@ func testAlerts(t *testing.T, h http.Handler) {
 		"node=s1": 3, "node=s2": 0, "filter=source=192.0.2.66": 3, "filter=kind=loop": 0,
 	} {
 		w := ask(h, "GET", "/api/v1/alerts?"+target)
-		var list AlertList
+		var list types.AlertList
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || list.Total != want || len(list.Alerts) != want {
 			t.Errorf("%s: got %s, want %d", target, w.Body, want)
 		}
@@ -122,7 +124,7 @@ func testAlerts(t *testing.T, h http.Handler) {
 	}
 	for target, want := range map[string]string{"state=bad": "state", "silenced=1": "silenced", "kind=loop": "kind", "filter=kindd": "filter"} {
 		w := ask(h, "GET", "/api/v1/alerts?"+target)
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != want {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}
@@ -178,11 +180,11 @@ func TestSilences(t *testing.T) { withAlerts(t, testSilences) }
 func testSilences(t *testing.T, h http.Handler) {
 	const good = `{"filter":"node = s2","until":"2261-01-01T00:00:00Z","reason":"maintenance"}`
 	w := ask(h, "POST", "/api/v1/silences", body(good))
-	var made alert.Silence
+	var made types.Silence
 	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != 201 || made.ID == "" || made.InFile || !made.From.Equal(begin.Add(time.Minute)) {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
-	var list SilenceList
+	var list types.SilenceList
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/silences").Body.Bytes(), &list); err != nil || list.Total != 2 || list.Silences[0].ID != made.ID {
 		t.Errorf("got %+v, %v", list, err)
 	}
@@ -214,7 +216,7 @@ func testSilences(t *testing.T, h http.Handler) {
 	} {
 		w := ask(h, c.method, "/api/v1/"+c.target, body(c.body))
 		detail := w.Body.String()
-		var p Problem
+		var p types.Problem
 		if json.Unmarshal(w.Body.Bytes(), &p) == nil && p.Detail != "" {
 			detail = p.Detail
 		}
@@ -257,18 +259,18 @@ func TestAlertClient(t *testing.T) {
 	}
 	s := httptest.NewServer(New(cfg))
 	defer s.Close()
-	c, err := NewClient(s.URL)
+	c, err := client.New(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alerts, err := c.Alerts(t.Context(), Query{State: "firing"}); err != nil || alerts.Total != 0 || alerts.Alerts == nil {
+	if alerts, err := c.Alerts(t.Context(), client.Query{State: "firing"}); err != nil || alerts.Total != 0 || alerts.Alerts == nil {
 		t.Errorf("got %+v, %v", alerts, err)
 	}
-	made, err := c.AddSilence(t.Context(), NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
+	made, err := c.AddSilence(t.Context(), types.NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := c.Silences(t.Context(), Query{})
+	list, err := c.Silences(t.Context(), client.Query{})
 	if err != nil || len(list.Silences) != 2 || list.Silences[0].ID != made.ID || list.Silences[0].Reason != "x" {
 		t.Errorf("got %+v, %v", list, err)
 	}
@@ -276,12 +278,12 @@ func TestAlertClient(t *testing.T) {
 		t.Error(err)
 	}
 	for _, id := range []string{made.ID, "../flows", "a b?"} {
-		var p *Problem
+		var p *types.Problem
 		if err := c.RemoveSilence(t.Context(), id); !errors.As(err, &p) || p.Status != 404 || !strings.HasPrefix(p.Detail, "there is no silence") {
 			t.Errorf("got %v", err)
 		}
 	}
-	tested, err := c.TestAlert(t.Context(), AlertTest{Output: "pager"})
+	tested, err := c.TestAlert(t.Context(), types.AlertTest{Output: "pager"})
 	if err != nil || len(tested.Results) != 1 || tested.Results[0].Error != "" {
 		t.Errorf("got %+v, %v", tested, err)
 	}

@@ -7,30 +7,16 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A BurstList answers GET /api/v1/bursts. That of a time range says which, and has a cursor if there are more.
-type BurstList struct {
-	Head
-	Since  *time.Time        `json:"since,omitempty"`
-	Until  *time.Time        `json:"until,omitempty"` // not part of it
-	Bursts []telemetry.Burst `json:"bursts"`
-}
-
-// A BurstAnswer answers GET /api/v1/bursts/ID.
-type BurstAnswer struct {
-	GeneratedAt time.Time             `json:"generated_at"`
-	Burst       telemetry.BurstDetail `json:"burst"`
-}
-
 const burstPath = "/api/v1/bursts/"
 
-func (h *handler) bursts(p *params) (answer, *Problem) {
+func (h *handler) bursts(p *params) (answer, *types.Problem) {
 	s := selection[telemetry.Burst]{name: "bursts", limit: p.limit(), at: p.place(h.cfg.Now())}
 	is, _ := p.node(h.cfg.Collector.Names)
 	matches := filtered(h, p, "bursts", filter.BurstTable.Row)
@@ -43,7 +29,7 @@ func (h *handler) bursts(p *params) (answer, *Problem) {
 		return grouped(h, p, "bursts", func() []telemetry.Burst {
 			bursts, _ := h.cfg.Bursts.Bursts(match, analyze.BurstsByLast, math.MaxInt)
 			return bursts
-		}, newBurstGroup, (*BurstGroup).add)
+		}, newBurstGroup, addBurst)
 	}
 	order := analyze.BurstsByLast
 	if text, _ := p.text("order"); slices.Contains(burstOrders, text) {
@@ -69,25 +55,25 @@ func (h *handler) burst(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, burstPath)
 	p := newParams(r.URL.RawQuery)
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	b, found := h.cfg.Bursts.Burst(id)
 	if !found {
-		var problem *Problem
+		var problem *types.Problem
 		if b, found, problem = h.storedBurst(r.Context(), id); problem != nil {
-			problem.write(w)
+			problem.Write(w)
 			return
 		}
 	}
 	if !found {
-		newProblem(http.StatusNotFound, "there is no burst %q, or it is no longer kept; %s lists those that are", id, strings.TrimSuffix(burstPath, "/")).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no burst %q, or it is no longer kept; %s lists those that are", id, strings.TrimSuffix(burstPath, "/")).Write(w)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	body, end := h.compress(w, r)
-	err := json.NewEncoder(body).Encode(BurstAnswer{GeneratedAt: h.cfg.Now().UTC(), Burst: b})
+	err := json.NewEncoder(body).Encode(types.BurstAnswer{GeneratedAt: h.cfg.Now().UTC(), Burst: b})
 	if err == nil {
 		err = end()
 	}

@@ -10,20 +10,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // burstsPast lists the bursts that began in a time range, with who took part.
-func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) {
+func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
 	r := h.written(store.Bursts, p.span(now))
 	limit := p.limit()
 	groups := p.isGrouped()
 	q := store.Query{Table: store.Bursts, Limit: limit}
 	if groups {
-		y := history{record: groupRecords["bursts"]}
+		y := history{record: types.Records["bursts"]}
 		y.columns(p, &q, r)
 	} else {
 		q.Order, q.Ascending = p.columnOrder(burstColumns, "start")
@@ -40,7 +41,7 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 	if text, _ := p.text("filter"); p.wrong == nil && strings.TrimSpace(text) != "" {
 		e, err := filter.Parse(h.schemas["bursts.records"], text)
 		if err != nil {
-			return answer{}, newProblem(http.StatusBadRequest, "filter: %v", err)
+			return answer{}, types.NewProblem(http.StatusBadRequest, "filter: %v", err)
 		}
 		where, values := e.SQL(now)
 		terms, args = append(terms, "("+where+")"), append(args, values...)
@@ -71,7 +72,7 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *Problem) 
 }
 
 // storedBurst returns one burst of the past. Its packets are not kept.
-func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDetail, bool, *Problem) {
+func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDetail, bool, *types.Problem) {
 	if h.cfg.History == nil {
 		return telemetry.BurstDetail{}, false, nil
 	}
@@ -85,7 +86,7 @@ func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDe
 }
 
 // storedBursts returns the bursts that q selects, with who took part in them, and whether there are more.
-func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry.Burst, bool, *Problem) {
+func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry.Burst, bool, *types.Problem) {
 	q.Table = store.Bursts
 	q.Group = []string{
 		"start", "id", "node", "egress_port", "queue_id", "peak", `"end"`, "duration", "start_slack", "end_slack", "open", "peak_bytes", "peak_delay",
@@ -183,22 +184,22 @@ func (r *burstRow) burst(names map[uint32]string) telemetry.Burst {
 
 // A burstFlowRow is who took part in a burst. What is not known, and what culprits or victims do not have, is nil.
 type burstFlowRow struct {
-	Burst    *string     `store:"burst"`
-	Culprit  *bool       `store:"culprit"`
-	Src      *netip.Addr `store:"src_hi,src_lo"`
-	Dst      *netip.Addr `store:"dst_hi,dst_lo"`
-	SrcPort  *uint16     `store:"src_port"`
-	DstPort  *uint16     `store:"dst_port"`
-	Protocol *protocol   `store:"protocol"`
-	Tunnel   *uint8      `store:"tunnel"`
-	TunnelID *uint32     `store:"tunnel_id"`
-	Packets  *uint64     `store:"packets"`
-	Bytes    *uint64     `store:"bytes"`
-	Drops    *uint64     `store:"drops"`
-	BuildUp  *uint64     `store:"build_up_bytes"`
-	Share    *float64    `store:"share"`
-	Extra    *int64      `store:"extra"`
-	ExtraMax *int64      `store:"extra_max"`
+	Burst    *string         `store:"burst"`
+	Culprit  *bool           `store:"culprit"`
+	Src      *netip.Addr     `store:"src_hi,src_lo"`
+	Dst      *netip.Addr     `store:"dst_hi,dst_lo"`
+	SrcPort  *uint16         `store:"src_port"`
+	DstPort  *uint16         `store:"dst_port"`
+	Protocol *types.Protocol `store:"protocol"`
+	Tunnel   *uint8          `store:"tunnel"`
+	TunnelID *uint32         `store:"tunnel_id"`
+	Packets  *uint64         `store:"packets"`
+	Bytes    *uint64         `store:"bytes"`
+	Drops    *uint64         `store:"drops"`
+	BuildUp  *uint64         `store:"build_up_bytes"`
+	Share    *float64        `store:"share"`
+	Extra    *int64          `store:"extra"`
+	ExtraMax *int64          `store:"extra_max"`
 }
 
 func (r *burstFlowRow) into(b *telemetry.Burst) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -50,7 +51,7 @@ func TestBurstsPast(t *testing.T) {
 	detail, _ := cfg.Bursts.Burst(now[0].ID)
 	cfg.Bursts = nil // another process
 	h := New(cfg)
-	var past BurstList
+	var past types.BurstList
 	w := ask(h, "GET", "/api/v1/bursts?since=2000h&until=0s")
 	if err := json.Unmarshal(w.Body.Bytes(), &past); err != nil || w.Code != 200 {
 		t.Fatalf("%d, %s", w.Code, w.Body)
@@ -60,7 +61,7 @@ func TestBurstsPast(t *testing.T) {
 	if string(a) != string(b) {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
-	var one BurstAnswer
+	var one types.BurstAnswer
 	if err := json.Unmarshal(ask(h, "GET", burstPath+now[0].ID).Body.Bytes(), &one); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestBurstsPastSelection(t *testing.T) {
 	h := New(keepBursts(t, testConfig(newFeed().Collector), bursts))
 	ids := func(query string) (list []int, next string) {
 		t.Helper()
-		var got BurstList
+		var got types.BurstList
 		w := ask(h, "GET", "/api/v1/bursts?"+query)
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
 			t.Fatalf("%s: %d, %s", query, w.Code, w.Body)

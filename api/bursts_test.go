@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -73,7 +74,7 @@ func TestBurstsAndQueues(t *testing.T) {
 	list := ask(h, "GET", "/api/v1/bursts")
 	golden(t, "bursts", list.Body.Bytes())
 	golden(t, "queues", ask(h, "GET", "/api/v1/queues").Body.Bytes())
-	var bursts BurstList
+	var bursts types.BurstList
 	if err := json.Unmarshal(list.Body.Bytes(), &bursts); err != nil || len(bursts.Bursts) != 1 {
 		t.Fatalf("%v in %s", err, list.Body)
 	}
@@ -89,12 +90,12 @@ func TestBurstsAndQueues(t *testing.T) {
 	}
 	one := ask(h, "GET", "/api/v1/bursts/"+b.ID)
 	golden(t, "burst", one.Body.Bytes())
-	var detail BurstAnswer
+	var detail types.BurstAnswer
 	if err := json.Unmarshal(one.Body.Bytes(), &detail); err != nil || len(detail.Burst.Timeline) != 38 {
 		t.Errorf("%v in %s", err, one.Body)
 	}
 	for target, want := range map[string]int{"bursts?incast=true": 0, "bursts?incast=false": 1, "bursts?node=s2&order=peak": 1, "bursts?node=s1": 0, "queues?node=s1": 1} {
-		var head Head
+		var head types.Head
 		if err := json.Unmarshal(ask(h, "GET", "/api/v1/"+target).Body.Bytes(), &head); err != nil || head.Total != want {
 			t.Errorf("%s: got %d, %v, want %d", target, head.Total, err, want)
 		}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // silencePath is what the id of a silence stands behind.
@@ -60,9 +62,9 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request) bool {
 			methods = append([]string{http.MethodGet, http.MethodHead}, methods...)
 		}
 		w.Header().Set("Allow", strings.Join(methods, ", "))
-		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(methods, ", ")).write(w)
+		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(methods, ", ")).Write(w)
 	case h.cfg.Alerts == nil && needsAlerts(r.URL.Path):
-		noAlerts().write(w)
+		noAlerts().Write(w)
 	default:
 		do(w, r)
 	}
@@ -70,9 +72,9 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // readBody reads a body of JSON into v: one value, without keys that are not known.
-func readBody(r *http.Request, v any) *Problem {
+func readBody(r *http.Request, v any) *types.Problem {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		return newProblem(http.StatusUnsupportedMediaType, "want a body of application/json")
+		return types.NewProblem(http.StatusUnsupportedMediaType, "want a body of application/json")
 	}
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -83,7 +85,7 @@ func readBody(r *http.Request, v any) *Problem {
 		}
 	}
 	if err != nil {
-		return newProblem(http.StatusBadRequest, "the body cannot be read: %v", err)
+		return types.NewProblem(http.StatusBadRequest, "the body cannot be read: %v", err)
 	}
 	return nil
 }

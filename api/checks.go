@@ -14,6 +14,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 const (
@@ -93,9 +94,9 @@ const (
 
 var refusals = [...]string{"url_too_long", "wrong_host", "cross_origin", "too_often", "too_many", "not_logged_in", "not_allowed", "body_too_large"}
 
-func (c *checks) refuse(w http.ResponseWriter, why refusal, p *Problem) {
+func (c *checks) refuse(w http.ResponseWriter, why refusal, p *types.Problem) {
 	c.refused[why].Add(1)
-	p.write(w)
+	p.Write(w)
 }
 
 func (c *checks) headers(next http.Handler) http.Handler {
@@ -108,7 +109,7 @@ func (c *checks) headers(next http.Handler) http.Handler {
 func (c *checks) length(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
-			c.refuse(w, refusedLength, newProblem(http.StatusRequestURITooLong, "path and query are longer than %d bytes", maxURL))
+			c.refuse(w, refusedLength, types.NewProblem(http.StatusRequestURITooLong, "path and query are longer than %d bytes", maxURL))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -120,7 +121,7 @@ func (c *checks) length(next http.Handler) http.Handler {
 func (c *checks) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if onLoopback(r) && !c.cfg.knowsHost(r.Host) {
-			c.refuse(w, refusedHost, newProblem(http.StatusMisdirectedRequest, "this server is not %q; if a proxy asks by that name, configure it", r.Host))
+			c.refuse(w, refusedHost, types.NewProblem(http.StatusMisdirectedRequest, "this server is not %q; if a proxy asks by that name, configure it", r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -137,7 +138,7 @@ func (c *checks) origin(next http.Handler) http.Handler {
 			checked.Method = http.MethodPost // CrossOriginProtection lets all GET pass
 		}
 		if err := c.crossOrigin.Check(&checked); err != nil {
-			c.refuse(w, refusedOrigin, newProblem(http.StatusForbidden, "%s %s is not possible from a page of another site", r.Method, r.URL.Path))
+			c.refuse(w, refusedOrigin, types.NewProblem(http.StatusForbidden, "%s %s is not possible from a page of another site", r.Method, r.URL.Path))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -154,7 +155,7 @@ func (c *checks) frequency(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if wait, ok := c.requests.Take(auth.ClientOf(r), time.Now()); !ok {
 			retryAfter(w, wait)
-			c.refuse(w, refusedFrequency, newProblem(http.StatusTooManyRequests, "more than %d requests a second", requestsPerSecond))
+			c.refuse(w, refusedFrequency, types.NewProblem(http.StatusTooManyRequests, "more than %d requests a second", requestsPerSecond))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -169,7 +170,7 @@ func (c *checks) concurrency(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 		default:
 			retryAfter(w, time.Second)
-			c.refuse(w, refusedConcurrency, newProblem(http.StatusServiceUnavailable, "%d requests are being answered, which is all that are at a time", maxRequests))
+			c.refuse(w, refusedConcurrency, types.NewProblem(http.StatusServiceUnavailable, "%d requests are being answered, which is all that are at a time", maxRequests))
 		}
 	})
 }
@@ -185,7 +186,7 @@ func (c *checks) authenticate(next http.Handler) http.Handler {
 		case err == nil:
 			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), id)))
 		case errors.Is(err, auth.ErrCertificate):
-			c.refuse(w, refusedRole, newProblem(http.StatusForbidden, "%v", err))
+			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%v", err))
 		case !errors.Is(err, auth.ErrMissing):
 			p := c.failed(w, r, err)
 			c.refuse(w, refusedUnknown, p)
@@ -194,29 +195,29 @@ func (c *checks) authenticate(next http.Handler) http.Handler {
 			writeLogIn(w, http.StatusUnauthorized, "")
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="waybill"`)
-			c.refuse(w, refusedUnknown, newProblem(http.StatusUnauthorized, "%v", err))
+			c.refuse(w, refusedUnknown, types.NewProblem(http.StatusUnauthorized, "%v", err))
 		}
 	})
 }
 
 // failed takes note of a token that is not valid, and returns what to answer. Only those that are not valid are limited:
 // nobody guesses 256 bits, and who tries must not lock out others behind the same address.
-func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *Problem {
+func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *types.Problem {
 	n, from := c.failedLogins.Add(1), auth.ClientOf(r)
 	c.say.Do(func() { c.cfg.Logger.Warn("log-in failed", "from", from, "why", why, "failed_so_far", n) })
 	if wait, ok := c.failures.Take(from, time.Now()); !ok {
 		retryAfter(w, wait)
-		return newProblem(http.StatusTooManyRequests, "too many log-ins from this address failed; the last one because %v", why)
+		return types.NewProblem(http.StatusTooManyRequests, "too many log-ins from this address failed; the last one because %v", why)
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="waybill", error="invalid_token"`)
-	return newProblem(http.StatusUnauthorized, "%v", why)
+	return types.NewProblem(http.StatusUnauthorized, "%v", why)
 }
 
 func (c *checks) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		need, id := auth.Needed(r.Method, r.URL.Path, c.cfg.OpenMetrics), auth.From(r.Context())
 		if id.Role < need {
-			c.refuse(w, refusedRole, newProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need, id.Name, id.Role))
+			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need, id.Name, id.Role))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -268,10 +269,10 @@ func (c *checks) body(next http.Handler) http.Handler {
 		}
 		content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			c.refuse(w, refusedBody, newProblem(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody))
+			c.refuse(w, refusedBody, types.NewProblem(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody))
 			return
 		} else if err != nil {
-			newProblem(http.StatusBadRequest, "the body did not come: %v", err).write(w)
+			types.NewProblem(http.StatusBadRequest, "the body did not come: %v", err).Write(w)
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(content)), int64(len(content))

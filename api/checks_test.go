@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // secrets are the tokens of a test, by role.
@@ -123,7 +124,7 @@ func TestRoles(t *testing.T) {
 			w := ask(h, c.method, c.path, bearing(all[role]))
 			got = append(got, fmt.Sprint(w.Code))
 			if w.Code == 401 && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") &&
-				(w.Header().Get("WWW-Authenticate") == "" || w.Header().Get("Content-Type") != problemType) {
+				(w.Header().Get("WWW-Authenticate") == "" || w.Header().Get("Content-Type") != types.MediaProblem) {
 				t.Errorf("%s %s: %v", c.method, c.path, w.Header())
 			}
 		}
@@ -325,7 +326,7 @@ func TestFrequency(t *testing.T) {
 				switch {
 				case w.Code == 200:
 					answered++
-				case w.Code != 429 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Content-Type") != problemType:
+				case w.Code != 429 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Content-Type") != types.MediaProblem:
 					t.Fatalf("got %d, %v", w.Code, w.Header())
 				}
 			}
@@ -429,7 +430,7 @@ func TestBodySize(t *testing.T) {
 	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody))); w.Code != 200 || w.Body.Len() != maxBody {
 		t.Errorf("the largest body: got %d, %d bytes", w.Code, w.Body.Len())
 	}
-	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody+1))); w.Code != 413 || w.Header().Get("Content-Type") != problemType {
+	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody+1))); w.Code != 413 || w.Header().Get("Content-Type") != types.MediaProblem {
 		t.Errorf("a byte more: got %d", w.Code)
 	}
 	without := &endless{}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // What the client returns is what the server sent.
@@ -14,11 +17,11 @@ func TestClientReports(t *testing.T) {
 	h := New(keeping(t, sent))
 	server := httptest.NewServer(h)
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Query{Exporter: "192.0.2.0/24", Filter: "outcome = decoded", Since: "2h", Limit: 5}
+	q := client.Query{Exporter: "192.0.2.0/24", Filter: "outcome = decoded", Since: "2h", Limit: 5}
 	list, err := c.Reports(t.Context(), q)
 	if err != nil || len(list.Reports) != 5 {
 		t.Fatalf("%+v, %v", list, err)
@@ -48,14 +51,14 @@ func TestClientReports(t *testing.T) {
 		t.Errorf("decoded again: %s\nbefore: %s", a, b)
 	}
 	var file bytes.Buffer
-	if err := c.Capture(t.Context(), Query{Limit: 3}, &file); err != nil {
+	if err := c.Capture(t.Context(), client.Query{Limit: 3}, &file); err != nil {
 		t.Fatal(err)
 	}
 	if want := ask(h, "GET", capturePath+"?limit=3").Body.Bytes(); !bytes.Equal(file.Bytes(), want) {
 		t.Errorf("a capture of %d bytes, want %d", file.Len(), len(want))
 	}
-	var p *Problem
-	if err := c.Capture(t.Context(), Query{Flow: "x"}, &file); !errors.As(err, &p) || p.Parameter != "flow" {
+	var p *types.Problem
+	if err := c.Capture(t.Context(), client.Query{Flow: "x"}, &file); !errors.As(err, &p) || p.Parameter != "flow" {
 		t.Errorf("a capture of no flow: %v", err)
 	}
 	if _, err := c.Report(t.Context(), "x/y"); !errors.As(err, &p) || p.Status != 400 {

@@ -9,9 +9,10 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -21,17 +22,17 @@ func TestStreamClient(t *testing.T) {
 	_, cfg.Events = happened(t)
 	server := httptest.NewServer(New(cfg))
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := c.Events(t.Context(), Query{Filter: "end is null"})
+	open, err := c.Events(t.Context(), client.Query{Filter: "end is null"})
 	if err != nil || len(open.Events) == 0 {
 		t.Fatal(open, err)
 	}
 	enough := errors.New("enough")
 	opened, got := 0, []string{}
-	err = c.StreamEvents(t.Context(), Query{Filter: "end is null"}, Stream[telemetry.Event]{
+	err = c.StreamEvents(t.Context(), client.Query{Filter: "end is null"}, client.Stream[telemetry.Event]{
 		Open: func() { opened++ },
 		Item: func(e *telemetry.Event) error {
 			if got = append(got, e.ID); len(got) == len(open.Events) {
@@ -48,8 +49,8 @@ func TestStreamClient(t *testing.T) {
 			t.Errorf("no event %s", e.ID)
 		}
 	}
-	var p *Problem
-	err = c.StreamEvents(t.Context(), Query{Filter: "kindd = loop"}, Stream[telemetry.Event]{Item: func(*telemetry.Event) error { return nil }})
+	var p *types.Problem
+	err = c.StreamEvents(t.Context(), client.Query{Filter: "kindd = loop"}, client.Stream[telemetry.Event]{Item: func(*telemetry.Event) error { return nil }})
 	if !errors.As(err, &p) || p.Filter == nil || p.Filter.Suggestion != "kind" {
 		t.Errorf("a wrong filter: got %v", err)
 	}
@@ -59,19 +60,19 @@ func TestStreamClient(t *testing.T) {
 	cfg.Now = func() time.Time { return begin } // before any report came
 	server = httptest.NewServer(New(cfg))
 	defer server.Close()
-	if c, err = NewClient(server.URL); err != nil {
+	if c, err = client.New(server.URL); err != nil {
 		t.Fatal(err)
 	}
 	total, lost := 0, uint64(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	err = c.StreamFlows(ctx, Query{Limit: 2}, Stream[telemetry.Flow]{
+	err = c.StreamFlows(ctx, client.Query{Limit: 2}, client.Stream[telemetry.Flow]{
 		Item: func(*telemetry.Flow) error { total++; return nil },
 		Lost: func(n uint64) { lost += n; cancel() },
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if all, _ := c.Flows(t.Context(), Query{}); total != 2 || int(lost) != all.Total-2 {
+	if all, _ := c.Flows(t.Context(), client.Query{}); total != 2 || int(lost) != all.Total-2 {
 		t.Errorf("got %d flows and lost %d of %d", total, lost, all.Total)
 	}
 }
@@ -96,14 +97,14 @@ func TestStreamClientReconnects(t *testing.T) {
 		fmt.Fprint(w, "id: 7-10\nevent: event\ndata: {\"id\":\"cut") // the connection breaks in the middle of a message
 	}))
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var got []string
 	lost, away := uint64(0), 0
-	err = c.StreamEvents(ctx, Query{}, Stream[telemetry.Event]{
+	err = c.StreamEvents(ctx, client.Query{}, client.Stream[telemetry.Event]{
 		Item: func(e *telemetry.Event) error {
 			if got = append(got, e.ID); len(got) == 3 {
 				cancel()
@@ -124,32 +125,4 @@ func TestStreamClientReconnects(t *testing.T) {
 	if fmt.Sprintf("%q", sent) != `["" "7-1" "7-1" "7-9"]` {
 		t.Errorf("asked for what followed %q", sent)
 	}
-}
-
-// A server that says nothing for three heartbeats is gone.
-func TestStreamClientSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, err := NewClient("http://127.0.0.1:1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.http.Transport = silent{}
-		ctx, cancel := context.WithCancel(t.Context())
-		began, away := time.Now(), time.Duration(0)
-		err = c.StreamEvents(ctx, Query{}, Stream[telemetry.Event]{
-			Item: func(*telemetry.Event) error { return nil },
-			Away: func(error) { away = time.Since(began); cancel() },
-		})
-		if !errors.Is(err, context.Canceled) || away != streamSilence {
-			t.Errorf("%v: away after %v", err, away)
-		}
-	})
-}
-
-// silent answers nothing until nobody waits any more.
-type silent struct{}
-
-func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
 }

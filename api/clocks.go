@@ -3,17 +3,12 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A ClockList answers GET /api/v1/clocks.
-type ClockList struct {
-	Head
-	Clocks []telemetry.Clock `json:"clocks"`
-}
-
-func (h *handler) clocks(p *params) (answer, *Problem) {
+func (h *handler) clocks(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "clocks", filter.ClockTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {

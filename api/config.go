@@ -12,6 +12,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/telemetry"
@@ -56,7 +57,7 @@ type Config struct {
 	Demo Demo
 
 	// Listeners returns the state of every UDP socket that receives reports.
-	Listeners func() []Listener
+	Listeners func() []types.Listener
 
 	// Refused returns the sources whose datagrams are refused, by source; they are listed behind the exporters.
 	Refused func() []telemetry.Exporter
@@ -103,7 +104,7 @@ func (c Config) withDefaults() Config {
 		c.Ledger = ledger.New(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)
 	}
 	if c.Listeners == nil {
-		c.Listeners = func() []Listener { return nil }
+		c.Listeners = func() []types.Listener { return nil }
 	}
 	if c.Refused == nil {
 		c.Refused = func() []telemetry.Exporter { return nil }

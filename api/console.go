@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // newConsole returns the handler of the console's files, or nil if there are none.
@@ -38,7 +40,7 @@ func (n noListing) Open(name string) (fs.File, error) {
 
 func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 	if h.console == nil {
-		newProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/", r.URL.Path).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/", r.URL.Path).Write(w)
 		return
 	}
 	r.Header.Del("Range")                       // files are small, and an impossible range would be answered with plain text
@@ -62,7 +64,7 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 	}
 	file, err := noListing{h.cfg.Console}.Open(cmp.Or(name, "."))
 	if err != nil {
-		newProblem(http.StatusNotFound, "the console has no file %.100q; lists are below /api/v1/", name).write(w)
+		types.NewProblem(http.StatusNotFound, "the console has no file %.100q; lists are below /api/v1/", name).Write(w)
 		return
 	}
 	file.Close()

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
@@ -12,30 +13,24 @@ import (
 // decodePath takes bytes and tells what they are. It changes nothing.
 const decodePath = "/api/v1/decode"
 
-// A DecodeAnswer answers POST /api/v1/decode.
-type DecodeAnswer struct {
-	Length int            `json:"length"` // bytes
-	Layers []DecodedLayer `json:"layers"`
-}
-
 // decode answers with what the bytes of the body are. The checks have read it, and bounded it.
 func (h *handler) decode(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
 	start, points := p.start(), p.dialect(h.cfg.Points)
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	packet, err := io.ReadAll(r.Body)
 	switch {
 	case err != nil:
-		newProblem(http.StatusBadRequest, "the body did not come: %v", err).write(w)
+		types.NewProblem(http.StatusBadRequest, "the body did not come: %v", err).Write(w)
 		return
 	case len(packet) == 0:
-		newProblem(http.StatusBadRequest, "the body is empty; it is the bytes to decode").write(w)
+		types.NewProblem(http.StatusBadRequest, "the body is empty; it is the bytes to decode").Write(w)
 		return
 	}
-	writeAnswer(w, DecodeAnswer{Length: len(packet), Layers: decodedLayers(dissect.Packet(packet, start, points))})
+	writeAnswer(w, types.DecodeAnswer{Length: len(packet), Layers: decodedLayers(dissect.Packet(packet, start, points))})
 }
 
 // startReport is another name for what the payload of a report datagram starts with.

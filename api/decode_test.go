@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/internal/test"
 )
 
@@ -29,7 +30,7 @@ func TestDecodePositions(t *testing.T) {
 		cfg := testConfig(newFeed().Collector)
 		cfg.Points = v.Points(t)
 		w := post(New(cfg), "/api/v1/decode?start="+v.StartsAt, v.Bytes)
-		var got DecodeAnswer
+		var got types.DecodeAnswer
 		decoder := json.NewDecoder(w.Body)
 		decoder.UseNumber()
 		if err := decoder.Decode(&got); err != nil || w.Code != 200 || got.Length != len(v.Bytes) {
@@ -42,7 +43,7 @@ func TestDecodePositions(t *testing.T) {
 	}
 }
 
-func checkPositions(t *testing.T, name string, packet []byte, layers []DecodedLayer) int {
+func checkPositions(t *testing.T, name string, packet []byte, layers []types.DecodedLayer) int {
 	t.Helper()
 	n := 0
 	for _, l := range layers {
@@ -54,7 +55,7 @@ func checkPositions(t *testing.T, name string, packet []byte, layers []DecodedLa
 	return n
 }
 
-func checkFields(t *testing.T, name string, packet []byte, fields []DecodedField) int {
+func checkFields(t *testing.T, name string, packet []byte, fields []types.DecodedField) int {
 	t.Helper()
 	n := 0
 	for _, f := range fields {
@@ -130,7 +131,7 @@ func TestDecodeProblems(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(c.method, c.target, bytes.NewReader(c.body)))
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status || p.Parameter != c.parameter {
 			t.Errorf("%s %s: %d %+v", c.method, c.target, w.Code, p)
 		}

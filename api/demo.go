@@ -2,19 +2,12 @@ package api
 
 import (
 	"net/http"
-	"time"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // demoPath is where the demo is asked about, started and stopped.
 const demoPath = "/api/v1/demo"
-
-// A DemoState answers /api/v1/demo.
-type DemoState struct {
-	Running bool       `json:"running"`
-	Started *time.Time `json:"started"`          // null: it was not
-	Ends    *time.Time `json:"ends"`             // by itself; null while it does not run
-	Failed  string     `json:"failed,omitempty"` // why it ended before its time
-}
 
 // A Demo sends this server the reports of an emulated network, for a time that it bounds itself.
 type Demo interface {
@@ -22,22 +15,22 @@ type Demo interface {
 	Start() error
 	// Stop ends it, and returns when it has ended.
 	Stop()
-	State() DemoState
+	State() types.DemoState
 }
 
 // noDemo says why there is none.
-func noDemo() *Problem {
-	return newProblem(http.StatusNotFound, "this server runs no demo: only one that nobody but its own machine can reach does, with a listener and without a list of exporters")
+func noDemo() *types.Problem {
+	return types.NewProblem(http.StatusNotFound, "this server runs no demo: only one that nobody but its own machine can reach does, with a listener and without a list of exporters")
 }
 
 // demo answers GET /api/v1/demo.
 func (h *handler) demo(w http.ResponseWriter, r *http.Request) {
 	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if h.cfg.Demo == nil {
-		noDemo().write(w)
+		noDemo().Write(w)
 		return
 	}
 	writeAnswer(w, h.cfg.Demo.State())
@@ -46,11 +39,11 @@ func (h *handler) demo(w http.ResponseWriter, r *http.Request) {
 // startDemo answers POST /api/v1/demo. To start what runs changes nothing.
 func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
 	if h.cfg.Demo == nil {
-		noDemo().write(w)
+		noDemo().Write(w)
 		return
 	}
 	if err := h.cfg.Demo.Start(); err != nil {
-		newProblem(http.StatusInternalServerError, "the demo cannot be started: %v", err).write(w)
+		types.NewProblem(http.StatusInternalServerError, "the demo cannot be started: %v", err).Write(w)
 		return
 	}
 	writeAnswer(w, h.cfg.Demo.State())
@@ -59,7 +52,7 @@ func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
 // stopDemo answers DELETE /api/v1/demo.
 func (h *handler) stopDemo(w http.ResponseWriter, _ *http.Request) {
 	if h.cfg.Demo == nil {
-		noDemo().write(w)
+		noDemo().Write(w)
 		return
 	}
 	h.cfg.Demo.Stop()

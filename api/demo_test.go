@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // fakeDemo notes what it is told.
@@ -18,8 +19,8 @@ func (d *fakeDemo) Start() error {
 	d.running = d.wrong == nil
 	return d.wrong
 }
-func (d *fakeDemo) Stop()            { d.running = false }
-func (d *fakeDemo) State() DemoState { return DemoState{Running: d.running} }
+func (d *fakeDemo) Stop()                  { d.running = false }
+func (d *fakeDemo) State() types.DemoState { return types.DemoState{Running: d.running} }
 
 func TestDemo(t *testing.T) {
 	cfg, tokens, _ := guarded(t)
@@ -42,7 +43,7 @@ func TestDemo(t *testing.T) {
 		{auth.Operate, "PUT", 405, false},
 	} {
 		w := ask(h, c.method, demoPath, bearing(tokens[c.role]))
-		var state DemoState
+		var state types.DemoState
 		json.Unmarshal(w.Body.Bytes(), &state)
 		if w.Code != c.status || demo.running != c.running || w.Code == 200 && state.Running != c.running {
 			t.Errorf("%+v: got %d, running %v, %s", c, w.Code, demo.running, w.Body)

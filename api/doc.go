@@ -1,5 +1,5 @@
 // Package api answers questions about what analyze knows, over HTTP: JSON under /api/v1/, Prometheus metrics, health, and
-// the files of the console. It also holds the Client that asks them.
+// the files of the console. Package types has the shapes of its answers, and package client asks for them.
 //
 //	GET /api/v1/nodes      node
 //	GET /api/v1/links      node

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 func TestDocs(t *testing.T) {
@@ -36,7 +38,7 @@ func TestDocs(t *testing.T) {
 	if w.Code != http.StatusFound || w.Header().Get("Location") != "../#/docs" {
 		t.Errorf("got %d to %q", w.Code, w.Header().Get("Location"))
 	}
-	var page DocPage
+	var page types.DocPage
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/docs/page?page=formats/telemetry-report-2.0").Body.Bytes(), &page); err != nil || !strings.Contains(page.HTML, "<table>") {
 		t.Errorf("%v: %.200s", err, page.HTML)
 	}

@@ -1,17 +1,12 @@
 package api
 
 import (
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A DropList answers GET /api/v1/drops.
-type DropList struct {
-	Head
-	Drops []telemetry.Drop `json:"drops"`
-}
-
-func (h *handler) drops(p *params) (answer, *Problem) {
+func (h *handler) drops(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "drops", filter.DropTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	isReason, _, _ := p.reason()

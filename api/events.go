@@ -4,17 +4,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An EventList answers GET /api/v1/events.
-type EventList struct {
-	Head
-	Events []telemetry.Event `json:"events"`
-}
-
-func (h *handler) events(p *params) (answer, *Problem) {
+func (h *handler) events(p *params) (answer, *types.Problem) {
 	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	id, hasID := p.text("id")
 	kinds := p.kinds()
@@ -32,7 +27,7 @@ func (h *handler) events(p *params) (answer, *Problem) {
 		return grouped(h, p, "events", func() []telemetry.Event {
 			events, _ := h.cfg.Events.Events(func(e *telemetry.Event) bool { return match(e) && (selected == nil || selected(e)) }, math.MaxInt)
 			return events
-		}, newEventGroup, (*EventGroup).add)
+		}, newEventGroup, addEvent)
 	}
 	s := selectFrom(h, p, "events", row)
 	if problem := p.problem(); problem != nil {

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 func eventServer(t *testing.T) http.Handler {
@@ -56,7 +58,7 @@ func TestEventFilters(t *testing.T) {
 		"filter=count=30&node=s2&kind=loop": {0, 0},
 	} {
 		w := ask(h, "GET", "/api/v1/events?"+strings.NewReplacer(">", "%3E", "<", "%3C").Replace(target))
-		var list EventList
+		var list types.EventList
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || list.Total != want.total || len(list.Events) != want.listed {
 			t.Errorf("%s: got %s, want %d of %d", target, w.Body, want.listed, want.total)
 		}
@@ -67,7 +69,7 @@ func TestEventProblems(t *testing.T) {
 	h := eventServer(t)
 	kinds := "new_flow, path_change, ecmp_imbalance, path_not_allowed, link_lost, latency_anomaly, microburst, incast, drop_storm, blackhole, " +
 		"gray_failure, loop, hop_limit, mtu_exceeded, hop_without_int, malformed, unexpected_node, waypoint_missed, report_loss, node_restart, clock_jump"
-	for query, want := range map[string]Problem{
+	for query, want := range map[string]types.Problem{
 		"kind=storm":                     {Parameter: "kind", Detail: `kind is "storm"`, Allowed: kinds},
 		"kind=":                          {Parameter: "kind", Detail: `kind is ""`, Allowed: kinds},
 		"kind=loop,":                     {Parameter: "kind", Detail: `kind is ""`, Allowed: kinds},
@@ -83,8 +85,8 @@ func TestEventProblems(t *testing.T) {
 		"filter=kind%3D":                 {Parameter: "filter", Detail: "filter: column 6: expected one of a list of names such as new_flow, found the end"},
 	} {
 		w := ask(h, "GET", "/api/v1/events?"+query)
-		var p Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || w.Header().Get("Content-Type") != problemType {
+		var p types.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || w.Header().Get("Content-Type") != types.MediaProblem {
 			t.Errorf("%s: got %d %s", query, w.Code, w.Body)
 		}
 		if p.Parameter != want.Parameter || p.Detail != want.Detail || p.Allowed != want.Allowed || (p.Filter != nil) != strings.HasPrefix(want.Detail, "filter: ") {

@@ -3,17 +3,12 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An ExporterList answers GET /api/v1/exporters.
-type ExporterList struct {
-	Head
-	Exporters []telemetry.Exporter `json:"exporters"`
-}
-
-func (h *handler) exporters(p *params) (answer, *Problem) {
+func (h *handler) exporters(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "exporters", filter.ExporterTable.Row)
 	source := p.prefix("source")
 	is, _ := p.node(h.cfg.Collector.Names)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
@@ -58,31 +59,19 @@ func (p *params) filter(name string, s *filter.Schema, now func() time.Time) *fi
 	return e.Matcher(now)
 }
 
-// A Validation answers GET /api/v1/filter/validate.
-type Validation struct {
-	Valid  bool          `json:"valid"`
-	Filter string        `json:"filter"`          // in its canonical form, if it is valid
-	Error  *filter.Error `json:"error,omitempty"` // what is wrong, if it is not
-}
-
-// Completions answer GET /api/v1/filter/complete.
-type Completions struct {
-	Candidates []filter.Candidate `json:"candidates"`
-}
-
 func (h *handler) validate(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
 	schema, text := p.schema(h.schemas), p.given("text")
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	e, err := filter.Parse(schema, text)
 	if err != nil {
-		writeAnswer(w, Validation{Error: filter.Validate(schema, text)})
+		writeAnswer(w, types.Validation{Error: filter.Validate(schema, text)})
 		return
 	}
-	writeAnswer(w, Validation{Valid: true, Filter: e.String()})
+	writeAnswer(w, types.Validation{Valid: true, Filter: e.String()})
 }
 
 func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
@@ -93,14 +82,14 @@ func (h *handler) complete(w http.ResponseWriter, r *http.Request) {
 		cursor = uint64(len(text))
 	}
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	candidates := filter.Complete(schema, text, int(cursor))
 	if candidates == nil {
 		candidates = []filter.Candidate{} // null would not be a list
 	}
-	writeAnswer(w, Completions{candidates})
+	writeAnswer(w, types.Completions{Candidates: candidates})
 }
 
 // schema returns the schema that the parameter "schema" names.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
@@ -65,7 +66,7 @@ const schemasAllowed = "alerts, bursts, bursts.records, clocks, drops, drops.rec
 
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
-	for target, want := range map[string]Problem{
+	for target, want := range map[string]types.Problem{
 		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
 		"validate?schema=switches&text=":          {Parameter: "schema", Detail: `schema is "switches"`, Allowed: schemasAllowed},
 		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
@@ -75,7 +76,7 @@ func TestFilterProblems(t *testing.T) {
 		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/"+target)
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != want.Parameter || p.Detail != want.Detail || p.Allowed != want.Allowed {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}

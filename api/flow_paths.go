@@ -13,41 +13,11 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// A FlowAnswer answers GET /api/v1/flows/ID.
-type FlowAnswer struct {
-	GeneratedAt time.Time      `json:"generated_at"`
-	Flow        telemetry.Flow `json:"flow"`
-}
-
-// A FlowPathList answers GET /api/v1/flows/ID/paths.
-type FlowPathList struct {
-	Head
-	Since        time.Time            `json:"since"`
-	Until        time.Time            `json:"until"`         // not part of it
-	ResolutionNs int64                `json:"resolution_ns"` // by how much start and end may be off; 0: of the tables of now
-	ID           string               `json:"id"`
-	Flow         *telemetry.Endpoints `json:"flow"` // null if nothing is known of it
-	Paths        []FlowPathSpan       `json:"paths"`
-}
-
-// A FlowPathSpan is a time during which packets of a flow took a path.
-type FlowPathSpan struct {
-	ID           string              `json:"id"` // of the path; empty if it is not known
-	Start        time.Time           `json:"start"`
-	End          time.Time           `json:"end"`
-	Packets      uint64              `json:"packets"`
-	Bytes        *uint64             `json:"bytes,omitempty"` // of a time range
-	Drops        *uint64             `json:"drops,omitempty"`
-	ResidenceMin *int64              `json:"residence_min_ns,omitempty"`
-	Residence    *int64              `json:"residence_mean_ns,omitempty"`
-	ResidenceMax *int64              `json:"residence_max_ns,omitempty"`
-	Hops         []telemetry.PathHop `json:"hops"` // empty if they are not known
-}
 
 const (
 	flowsPath = "/api/v1/flows/"
@@ -62,13 +32,13 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 	id, paths := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, flowsPath), "/paths")
 	hash, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || len(id) != 16 {
-		problem := newProblem(http.StatusBadRequest, "%.40q is not the id of a flow", id)
+		problem := types.NewProblem(http.StatusBadRequest, "%.40q is not the id of a flow", id)
 		problem.Parameter, problem.Allowed = "id", "16 hexadecimal digits"
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if paths {
-		h.list(func(ctx context.Context, p *params) (answer, *Problem) { return h.flowPaths(ctx, p, hash) })(w, r)
+		h.list(func(ctx context.Context, p *params) (answer, *types.Problem) { return h.flowPaths(ctx, p, hash) })(w, r)
 		return
 	}
 	p := newParams(r.URL.RawQuery)
@@ -76,15 +46,15 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 		p.reject("since", "", "this is the flow as it is now; %s%s/paths has what it was in a time range", flowsPath, id)
 	}
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	flow, found := h.flowNow(r.Context(), hash)
 	if !found {
-		newProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s%s/paths has its past, if it was kept", id, flowsPath, id).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s%s/paths has its past, if it was kept", id, flowsPath, id).Write(w)
 		return
 	}
-	writeAnswer(w, FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
+	writeAnswer(w, types.FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
 }
 
 // flowNow returns a flow of the tables.
@@ -103,7 +73,7 @@ func (h *handler) findFlow(hash uint64) (*telemetry.Flow, bool) {
 }
 
 // flowPaths lists the paths that a flow took, the first first.
-func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer, *Problem) {
+func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer, *types.Problem) {
 	now := h.cfg.Now()
 	r := span{now.Add(-usualRange), now}
 	if p.values.Has("since") || p.values.Has("until") {
@@ -118,7 +88,7 @@ func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	list := FlowPathList{ID: fmt.Sprintf("%016x", hash), Since: r.since.UTC(), Until: r.until.UTC()}
+	list := types.FlowPathList{ID: fmt.Sprintf("%016x", hash), Since: r.since.UTC(), Until: r.until.UTC()}
 	if h.cfg.History == nil {
 		h.pathsOfTables(&list, hash)
 	} else if problem := h.pathsOfStore(ctx, &list, hash, step, p.values.Has("interval")); problem != nil {
@@ -146,8 +116,8 @@ func (p *params) step(r span) time.Duration {
 }
 
 // pathsOfTables are those that the tables of now remember.
-func (h *handler) pathsOfTables(list *FlowPathList, hash uint64) {
-	list.Paths = []FlowPathSpan{}
+func (h *handler) pathsOfTables(list *types.FlowPathList, hash uint64) {
+	list.Paths = []types.FlowPathSpan{}
 	flow, found := h.findFlow(hash)
 	if !found {
 		return
@@ -155,34 +125,34 @@ func (h *handler) pathsOfTables(list *FlowPathList, hash uint64) {
 	list.Flow = &flow.Endpoints
 	for _, path := range slices.Backward(flow.Paths) { // the latest first
 		if path.First.Before(list.Until) && path.Last.After(list.Since) {
-			list.Paths = append(list.Paths, FlowPathSpan{ID: path.ID, Start: path.First, End: path.Last, Packets: path.Packets, Hops: path.Hops})
+			list.Paths = append(list.Paths, types.FlowPathSpan{ID: path.ID, Start: path.First, End: path.Last, Packets: path.Packets, Hops: path.Hops})
 		}
 	}
 }
 
 // A flowPathRow is what a store has of a flow on a path in a piece of the range.
 type flowPathRow struct {
-	Start    *time.Time  `store:"start"`
-	Path     *pathID     `store:"path_id"`
-	Src      *netip.Addr `store:"src_hi,src_lo"`
-	Dst      *netip.Addr `store:"dst_hi,dst_lo"`
-	SrcPort  *uint16     `store:"src_port"`
-	DstPort  *uint16     `store:"dst_port"`
-	Protocol *protocol   `store:"protocol"`
-	Tunnel   *uint8      `store:"tunnel"`
-	TunnelID *uint32     `store:"tunnel_id"`
-	Packets  *uint64     `store:"packets"`
-	Bytes    *uint64     `store:"bytes"`
-	Drops    *uint64     `store:"drops"`
-	Count    *uint64     `store:"residence_count"`
-	Sum      *uint64     `store:"residence_sum"`
-	Min      *int64      `store:"residence_min"`
-	Max      *int64      `store:"residence_max"`
+	Start    *time.Time      `store:"start"`
+	Path     *types.PathID   `store:"path_id"`
+	Src      *netip.Addr     `store:"src_hi,src_lo"`
+	Dst      *netip.Addr     `store:"dst_hi,dst_lo"`
+	SrcPort  *uint16         `store:"src_port"`
+	DstPort  *uint16         `store:"dst_port"`
+	Protocol *types.Protocol `store:"protocol"`
+	Tunnel   *uint8          `store:"tunnel"`
+	TunnelID *uint32         `store:"tunnel_id"`
+	Packets  *uint64         `store:"packets"`
+	Bytes    *uint64         `store:"bytes"`
+	Drops    *uint64         `store:"drops"`
+	Count    *uint64         `store:"residence_count"`
+	Sum      *uint64         `store:"residence_sum"`
+	Min      *int64          `store:"residence_min"`
+	Max      *int64          `store:"residence_max"`
 }
 
 // pathsOfStore are those that a store has, in runs: a path that is taken again after another is there twice. In pieces, each of
 // them stands for itself.
-func (h *handler) pathsOfStore(ctx context.Context, list *FlowPathList, hash uint64, step time.Duration, pieces bool) *Problem {
+func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, hash uint64, step time.Duration, pieces bool) *types.Problem {
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Flows, From: list.Since, To: list.Until, Step: step, Limit: 2 * maxLimit,
 		Where: "flow = CAST(? AS UBIGINT)", Args: []any{strconv.FormatUint(hash, 10)},
@@ -193,7 +163,7 @@ func (h *handler) pathsOfStore(ctx context.Context, list *FlowPathList, hash uin
 		return problem
 	}
 	if found.More {
-		problem := newProblem(http.StatusBadRequest, "the flow took more paths than can be listed; ask for a shorter time range, or longer intervals")
+		problem := types.NewProblem(http.StatusBadRequest, "the flow took more paths than can be listed; ask for a shorter time range, or longer intervals")
 		problem.Parameter = "since"
 		return problem
 	}
@@ -201,7 +171,7 @@ func (h *handler) pathsOfStore(ctx context.Context, list *FlowPathList, hash uin
 	for _, row := range found.Rows {
 		var r flowPathRow
 		if err := fillRecord(reflect.ValueOf(&r).Elem(), found.Columns, row, nil); err != nil {
-			return newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+			return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 		}
 		if list.Flow == nil {
 			list.Flow = r.endpoints()
@@ -236,7 +206,7 @@ type pathRuns struct {
 
 // A pathRun is a span that may go on.
 type pathRun struct {
-	FlowPathSpan
+	types.FlowPathSpan
 	count, sum uint64
 	latest     time.Time // start of its last piece
 }
@@ -251,7 +221,7 @@ func (p *pathRuns) add(r *flowPathRow) {
 	}
 	i, running := p.running[path]
 	if p.pieces || !running || p.list[i].latest.Before(p.before) {
-		run := pathRun{FlowPathSpan: FlowPathSpan{Start: r.Start.UTC(), Bytes: new(uint64), Drops: new(uint64), Hops: []telemetry.PathHop{}}}
+		run := pathRun{FlowPathSpan: types.FlowPathSpan{Start: r.Start.UTC(), Bytes: new(uint64), Drops: new(uint64), Hops: []telemetry.PathHop{}}}
 		if path != 0 {
 			run.ID = fmt.Sprintf("%016x", path)
 		}
@@ -274,8 +244,8 @@ func (p *pathRuns) add(r *flowPathRow) {
 	run.ResidenceMin, run.ResidenceMax = &lowest, &highest
 }
 
-func (p *pathRuns) spans() []FlowPathSpan {
-	spans := make([]FlowPathSpan, len(p.list))
+func (p *pathRuns) spans() []types.FlowPathSpan {
+	spans := make([]types.FlowPathSpan, len(p.list))
 	for i := range p.list {
 		run := &p.list[i]
 		if run.count > 0 {
@@ -288,15 +258,15 @@ func (p *pathRuns) spans() []FlowPathSpan {
 }
 
 // ask asks the store, within the time that an answer may take.
-func (h *handler) ask(ctx context.Context, q *store.Query) (*store.Answer, *Problem) {
+func (h *handler) ask(ctx context.Context, q *store.Query) (*store.Answer, *types.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.History(ctx, q)
 	switch {
 	case ctx.Err() != nil:
-		return nil, newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
+		return nil, types.NewProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
 	case err != nil:
-		return nil, newProblem(http.StatusBadRequest, "%v", err)
+		return nil, types.NewProblem(http.StatusBadRequest, "%v", err)
 	}
 	return found, nil
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -63,9 +65,9 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 }
 
 // flowPathList asks for the paths of a flow.
-func flowPathList(t *testing.T, h http.Handler, id, query string) FlowPathList {
+func flowPathList(t *testing.T, h http.Handler, id, query string) types.FlowPathList {
 	t.Helper()
-	var list FlowPathList
+	var list types.FlowPathList
 	w := ask(h, "GET", flowsPath+id+"/paths?"+query)
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
 		t.Fatalf("%s: %d, %s", query, w.Code, w.Body)
@@ -74,7 +76,7 @@ func flowPathList(t *testing.T, h http.Handler, id, query string) FlowPathList {
 }
 
 // spansText is "a 0-110 packets 55 mean 100" for each span, times in seconds since tuesday.
-func spansText(list FlowPathList) string {
+func spansText(list types.FlowPathList) string {
 	var texts []string
 	for _, s := range list.Paths {
 		text := fmt.Sprintf("%s %v-%v packets %d", strings.TrimLeft(s.ID, "0"), s.Start.Sub(tuesday).Seconds(), s.End.Sub(tuesday).Seconds(), s.Packets)
@@ -126,12 +128,12 @@ func TestFlowPaths(t *testing.T) {
 // TestFlowPathsNow: without a store, the tables say what they remember, also of the flow itself.
 func TestFlowPathsNow(t *testing.T) {
 	h := New(testConfig(captured(t)))
-	var flows FlowList
+	var flows types.FlowList
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/flows").Body.Bytes(), &flows); err != nil || len(flows.Flows) < 5 {
 		t.Fatal(len(flows.Flows), err)
 	}
 	for _, want := range flows.Flows {
-		var got FlowAnswer
+		var got types.FlowAnswer
 		if err := json.Unmarshal(ask(h, "GET", flowsPath+want.ID).Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +188,7 @@ func TestFlowProblems(t *testing.T) {
 			h = New(kept)
 		}
 		w := ask(h, "GET", flowsPath+target)
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != want.status || p.Parameter != want.parameter {
 			t.Errorf("%s: %d, %s", target, w.Code, w.Body)
 		}
@@ -210,11 +212,11 @@ func TestClientFlowPaths(t *testing.T) {
 	cfg, key := rerouted(t)
 	server := httptest.NewServer(New(cfg))
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339)}
+	q := client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339)}
 	list, err := c.FlowPaths(t.Context(), flowID(&key), q)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +225,7 @@ func TestClientFlowPaths(t *testing.T) {
 	if a, b := normal(t, text), normal(t, ask(New(cfg), "GET", flowsPath+flowID(&key)+"/paths?"+tuesdays).Body.Bytes()); a != b {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
-	var p *Problem
+	var p *types.Problem
 	if _, err := c.Flow(t.Context(), flowID(&key)); !errors.As(err, &p) || p.Status != 404 {
 		t.Errorf("a flow of the past: %v", err)
 	}

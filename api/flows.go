@@ -7,17 +7,12 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A FlowList answers GET /api/v1/flows.
-type FlowList struct {
-	Head
-	Flows []telemetry.Flow `json:"flows"`
-}
-
-func (h *handler) flows(p *params) (answer, *Problem) {
+func (h *handler) flows(p *params) (answer, *types.Problem) {
 	q := h.flowFilter(p)
 	q.Order, q.Ascending = p.flowOrder()
 	s := selection[telemetry.Flow]{name: "flows", limit: q.Limit, at: p.place(h.cfg.Now())}

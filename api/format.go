@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-)
 
-const mediaJSON = "application/json"
+	"github.com/waybill-int/waybill/api/types"
+)
 
 // A format is a way to write a list. All but JSON have the items only.
 type format struct {
@@ -21,7 +21,7 @@ type format struct {
 }
 
 var formats = []format{
-	{"json", mediaJSON, (*answer).write},
+	{"json", types.MediaJSON, (*answer).write},
 	{"ndjson", "application/x-ndjson", writeNDJSON},
 	{"csv", "text/csv", writeCSV},
 	{"parquet", "application/vnd.apache.parquet", listInGrid(writeParquet)},
@@ -71,7 +71,7 @@ func (p *params) accepted(header http.Header, offers []format) format {
 		for _, f := range offers {
 			media = append(media, f.media)
 		}
-		p.wrong = newProblem(http.StatusNotAcceptable, "Accept is %.200q, and there is nothing of this kind here", strings.Join(header.Values("Accept"), ", "))
+		p.wrong = types.NewProblem(http.StatusNotAcceptable, "Accept is %.200q, and there is nothing of this kind here", strings.Join(header.Values("Accept"), ", "))
 		p.wrong.Allowed = strings.Join(media, ", ")
 	}
 	return offers[0]

@@ -20,6 +20,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // Each format has the items of the JSON answer, which the golden files vouch for.
@@ -197,11 +199,11 @@ func TestNotAcceptable(t *testing.T) {
 	h := New(remembered(t))
 	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet, application/vnd.apache.arrow.stream", "application/json"
 	for target, allowed := range map[string]string{
-		"events/stream": mediaStream, "flows/stream": mediaStream, "nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
+		"events/stream": types.MediaStream, "flows/stream": types.MediaStream, "nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
 	} {
 		for _, header := range []string{"application/vnd.apache.arrow.file", "application/json;q=0", "text/html", "image/*"} {
 			w := ask(h, "GET", "/api/v1/"+target, accept(header))
-			var p Problem
+			var p types.Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 406 || p.Status != 406 || p.Allowed != allowed {
 				t.Errorf("%s: %s: got %d %s", target, header, w.Code, w.Body)
 			}

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"reflect"
 	"time"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // A grid is what a list or a statement answers, for the formats that have a type for each column.
@@ -20,9 +22,9 @@ func listInGrid(write func(grid, io.Writer) error) func(*answer, io.Writer, time
 }
 
 // tableInGrid writes a table in a format for grids.
-func tableInGrid(write func(grid, io.Writer) error) func(*Table, io.Writer) error {
-	return func(t *Table, to io.Writer) error {
-		g, err := t.grid()
+func tableInGrid(write func(grid, io.Writer) error) func(*types.Table, io.Writer) error {
+	return func(t *types.Table, to io.Writer) error {
+		g, err := tableGrid(t)
 		if err != nil {
 			return err
 		}
@@ -42,8 +44,8 @@ func (a *answer) grid() grid {
 	}}
 }
 
-// grid returns the rows of a table. The type of a column is that of its values, or text if they have several.
-func (t *Table) grid() (grid, error) {
+// tableGrid returns the rows of a table. The type of a column is that of its values, or text if they have several.
+func tableGrid(t *types.Table) (grid, error) {
 	text := reflect.TypeFor[string]()
 	rows := make([][]cell, len(t.Rows))
 	kinds := make([]reflect.Type, len(t.Columns)) // nil: there was no value yet

@@ -5,100 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // Groups are what is counted of events, bursts and the ledger of exporters that have something in common: what the parameter
 // group_by names. What was not asked for is nil. The tags are those of records; they are also for lists of now.
-
-// An EventGroup is what is counted of events.
-type EventGroup struct {
-	Start    *time.Time           `json:"start,omitempty" store:"start"` // of the piece of the time range, with interval
-	Node     *uint32              `json:"node,omitempty" store:"at_node" group:"more"`
-	Name     string               `json:"name,omitempty" node:"Node"`
-	Kind     *telemetry.EventKind `json:"kind,omitempty" store:"kind" group:"default"`
-	Severity *telemetry.Severity  `json:"severity,omitempty" store:"severity" group:"more"`
-	Events   *uint64              `json:"events,omitempty" store:"events"`
-	Open     *uint64              `json:"open,omitempty" store:"still_open"` // those that go on
-	Count    *uint64              `json:"count,omitempty" store:"amount"`    // what the events counted
-	First    *time.Time           `json:"first,omitempty" store:"first"`     // when the first of them began
-	Last     *time.Time           `json:"last,omitempty" store:"last"`       // when the latest of them began
-}
-
-// A BurstGroup is what is counted of bursts.
-type BurstGroup struct {
-	Start     *time.Time `json:"start,omitempty" store:"start"` // of the piece of the time range, with interval
-	Node      *uint32    `json:"node,omitempty" store:"node" group:"default"`
-	Name      string     `json:"name,omitempty" node:"Node"`
-	Port      *uint32    `json:"port,omitempty" store:"egress_port" group:"default"`
-	Queue     *uint8     `json:"queue,omitempty" store:"queue_id" group:"default"`
-	Incast    *bool      `json:"incast,omitempty" store:"incast" group:"more"`
-	Bursts    *uint64    `json:"bursts,omitempty" store:"bursts"`
-	PeakBytes *uint64    `json:"peak_bytes,omitempty" store:"peak_bytes_max"`    // the highest
-	PeakDelay *int64     `json:"peak_delay_ns,omitempty" store:"peak_delay_max"` // the longest
-	Duration  *int64     `json:"duration_max_ns,omitempty" store:"duration_max"` // the longest
-	Packets   *uint64    `json:"packets,omitempty" store:"packets_sum"`
-	Bytes     *uint64    `json:"bytes,omitempty" store:"bytes_sum"`
-	Drops     *uint64    `json:"drops,omitempty" store:"drops_sum"`
-	First     *time.Time `json:"first,omitempty" store:"first"` // when the first of them began
-	Last      *time.Time `json:"last,omitempty" store:"last"`   // when the latest of them began
-}
-
-// A LossGroup is what became of the datagrams of several exporters. What is not known of one of them is nil.
-type LossGroup struct {
-	Source    *netip.Addr `json:"source,omitempty" group:"more"`
-	Node      *uint32     `json:"node,omitempty" group:"default"`
-	Name      string      `json:"name,omitempty" node:"Node"`
-	HWID      *uint8      `json:"hw_id,omitempty" group:"more"`
-	Version   *string     `json:"version,omitempty" group:"more"`
-	Exporters *uint64     `json:"exporters,omitempty"`
-	Received  *uint64     `json:"received,omitempty"`
-	Sent      *uint64     `json:"sent,omitempty"`
-	Arrived   *uint64     `json:"arrived,omitempty"`
-	Lost      *uint64     `json:"lost,omitempty"`
-	Away      *uint64     `json:"away,omitempty"`
-	Late      *uint64     `json:"late,omitempty"`
-	Duplicate *uint64     `json:"duplicate,omitempty"`
-	Reordered *uint64     `json:"reordered,omitempty"`
-	Restarted *uint64     `json:"restarted,omitempty"`
-	Decoded   *uint64     `json:"decoded,omitempty"`
-	Damaged   *uint64     `json:"damaged,omitempty"`
-	Malformed *uint64     `json:"malformed,omitempty"`
-	Reports   *uint64     `json:"reports,omitempty"`
-}
-
-// A GroupFrame is what an answer with groups says of its time range, if it is about one.
-type GroupFrame struct {
-	Since        *time.Time `json:"since,omitempty"`
-	Until        *time.Time `json:"until,omitempty"`         // not part of it
-	ResolutionNs *int64     `json:"resolution_ns,omitempty"` // 0: each event counts where it began
-}
-
-// Lists that are asked with group_by.
-type (
-	EventGroups struct {
-		Head
-		GroupFrame
-		Events []EventGroup `json:"events"`
-	}
-	BurstGroups struct {
-		Head
-		GroupFrame
-		Bursts []BurstGroup `json:"bursts"`
-	}
-	LossGroups struct {
-		Head
-		LossFrame
-		Loss []LossGroup `json:"loss"`
-	}
-)
 
 // isGrouped reports whether p asks for groups rather than for items.
 func (p *params) isGrouped() bool {
@@ -153,7 +71,7 @@ func (p *params) groupBy(keys []groupKey) []groupKey {
 
 // grouped lists the groups of items of now, those with the most items first. begin makes the group of an item with all its keys, and
 // add counts the item; items are asked for when the query has no problem.
-func grouped[T, G any](h *handler, p *params, name string, items func() []T, begin func(*T) G, add func(*G, *T)) (answer, *Problem) {
+func grouped[T, G any](h *handler, p *params, name string, items func() []T, begin func(*T) G, add func(*G, *T)) (answer, *types.Problem) {
 	of := reflect.TypeFor[G]()
 	s := &selection[G]{name: name, limit: p.limit(), order: p.ordering(columnsOf(of)), at: p.place(h.cfg.Now())}
 	by := p.groupBy(groupKeys(of))
@@ -175,7 +93,7 @@ func grouped[T, G any](h *handler, p *params, name string, items func() []T, beg
 		onlyKeys(reflect.ValueOf(&g).Elem(), by)
 		text, err := json.Marshal(g)
 		if err != nil {
-			return answer{}, newProblem(http.StatusInternalServerError, "what items have in common cannot be read: %v", err)
+			return answer{}, types.NewProblem(http.StatusInternalServerError, "what items have in common cannot be read: %v", err)
 		}
 		key := string(text)
 		if found[key] == nil {
@@ -237,22 +155,22 @@ func between(first, last **time.Time, at time.Time) {
 	}
 }
 
-func newEventGroup(e *telemetry.Event) EventGroup {
-	return EventGroup{Node: e.Node, Name: e.Name, Kind: &e.Kind, Severity: &e.Severity}
+func newEventGroup(e *telemetry.Event) types.EventGroup {
+	return types.EventGroup{Node: e.Node, Name: e.Name, Kind: &e.Kind, Severity: &e.Severity}
 }
 
-func (g *EventGroup) add(e *telemetry.Event) {
+func addEvent(g *types.EventGroup, e *telemetry.Event) {
 	more(&g.Events, 1)
 	more(&g.Count, e.Count)
 	more(&g.Open, map[bool]uint64{true: 1}[e.End == nil])
 	between(&g.First, &g.Last, e.Start)
 }
 
-func newBurstGroup(b *telemetry.Burst) BurstGroup {
-	return BurstGroup{Node: &b.Node, Name: b.Name, Port: &b.Port, Queue: &b.Queue, Incast: &b.Incast}
+func newBurstGroup(b *telemetry.Burst) types.BurstGroup {
+	return types.BurstGroup{Node: &b.Node, Name: b.Name, Port: &b.Port, Queue: &b.Queue, Incast: &b.Incast}
 }
 
-func (g *BurstGroup) add(b *telemetry.Burst) {
+func addBurst(g *types.BurstGroup, b *telemetry.Burst) {
 	more(&g.Bursts, 1)
 	more(&g.Packets, b.Packets)
 	more(&g.Bytes, b.Bytes)
@@ -263,11 +181,11 @@ func (g *BurstGroup) add(b *telemetry.Burst) {
 	between(&g.First, &g.Last, b.Start)
 }
 
-func newLossGroup(l *telemetry.Loss) LossGroup {
-	return LossGroup{Source: &l.Source, Node: l.Node, Name: l.Name, HWID: l.HWID, Version: &l.Version}
+func newLossGroup(l *telemetry.Loss) types.LossGroup {
+	return types.LossGroup{Source: &l.Source, Node: l.Node, Name: l.Name, HWID: l.HWID, Version: &l.Version}
 }
 
-func (g *LossGroup) add(l *telemetry.Loss) {
+func addLoss(g *types.LossGroup, l *telemetry.Loss) {
 	first := g.Exporters == nil
 	more(&g.Exporters, 1)
 	for _, c := range []struct {
@@ -298,20 +216,15 @@ func sumOf(counts map[string]uint64) (sum uint64) {
 	return sum
 }
 
-// groupRecords are the types of groups by the name of their list.
-var groupRecords = map[string]reflect.Type{
-	"events": reflect.TypeFor[EventGroup](), "bursts": reflect.TypeFor[BurstGroup](), "loss": reflect.TypeFor[LossGroup](),
-}
-
 // storedGroups lists groups of items of a time range.
-func (h *handler) storedGroups(ctx context.Context, name string, q *store.Query, at *cursor) (answer, *Problem) {
+func (h *handler) storedGroups(ctx context.Context, name string, q *store.Query, at *cursor) (answer, *types.Problem) {
 	found, problem := h.ask(ctx, q)
 	if problem != nil {
 		return answer{}, problem
 	}
-	a, err := h.answerOf(name, history{record: groupRecords[name]}, found)
+	a, err := h.answerOf(name, history{record: types.Records[name]}, found)
 	if err != nil {
-		return answer{}, newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return answer{}, types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 	}
 	a.total, a.past = at.Offset+a.count, true
 	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"resolution_ns", found.Resolution.Nanoseconds()}}

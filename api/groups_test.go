@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -59,12 +60,12 @@ func TestEventGroups(t *testing.T) {
 		{"?group_by=", events, func(*telemetry.Event) string { return "" }},
 		{"?group_by=&since=20000h&until=2100-01-01T00:00:00Z", stored, func(*telemetry.Event) string { return "" }},
 	} {
-		want := map[string]EventGroup{}
+		want := map[string]types.EventGroup{}
 		for i := range c.of {
 			e := &c.of[i]
 			g := want[c.key(e)]
 			if g.Events == nil {
-				g = EventGroup{Events: new(uint64), Count: new(uint64), Open: new(uint64)}
+				g = types.EventGroup{Events: new(uint64), Count: new(uint64), Open: new(uint64)}
 			}
 			*g.Events++
 			*g.Count += e.Count
@@ -74,7 +75,7 @@ func TestEventGroups(t *testing.T) {
 			want[c.key(e)] = g
 		}
 		w := ask(h, "GET", "/api/v1/events"+c.query)
-		var got EventGroups
+		var got types.EventGroups
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Events) != len(want) || got.Total != len(want) {
 			t.Errorf("%s: got %d %s, want %d groups", c.query, w.Code, w.Body, len(want))
 			continue
@@ -98,13 +99,13 @@ func TestEventGroups(t *testing.T) {
 		}
 	}
 	// Orders, and pieces of a time range.
-	var got EventGroups
+	var got types.EventGroups
 	json.Unmarshal(ask(h, "GET", "/api/v1/events?group_by=kind&order=events:asc").Body.Bytes(), &got)
-	if !slices.IsSortedFunc(got.Events, func(a, b EventGroup) int { return int(*a.Events) - int(*b.Events) }) {
+	if !slices.IsSortedFunc(got.Events, func(a, b types.EventGroup) int { return int(*a.Events) - int(*b.Events) }) {
 		t.Errorf("not in order: %s", must(json.Marshal(got)))
 	}
 	at := later.Truncate(time.Minute)
-	got = EventGroups{}
+	got = types.EventGroups{}
 	json.Unmarshal(ask(h, "GET", fmt.Sprintf("/api/v1/events?interval=1m&order=start&since=%s&until=%s", at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339))).Body.Bytes(), &got)
 	if len(got.Events) != 2 || !got.Events[0].Start.Equal(at.Add(time.Minute)) || !got.Events[1].Start.Equal(at) || *got.Events[1].Count != 5 || !got.Events[1].First.Equal(later) {
 		t.Errorf("pieces: got %s", must(json.Marshal(got)))
@@ -144,7 +145,7 @@ func TestBurstGroups(t *testing.T) {
 		}
 		for _, span := range []string{"", "&since=20000h&until=0s"} {
 			w := ask(h, "GET", "/api/v1/bursts?group_by="+by+span)
-			var got BurstGroups
+			var got types.BurstGroups
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Bursts) != len(want) {
 				t.Errorf("%s%s: got %d %s, want %v", by, span, w.Code, w.Body, want)
 				continue
@@ -182,11 +183,11 @@ func TestLossGroup(t *testing.T) {
 	unknown := telemetry.Loss{Source: netip.MustParseAddr("192.0.2.2")}
 	unknown.Received = 5
 	for _, order := range [][]*telemetry.Loss{{&a, &a}, {&a, &unknown, &a}, {&unknown, &a}} {
-		var g LossGroup
+		var g types.LossGroup
 		var received uint64
 		known := true
 		for _, l := range order {
-			g.add(l)
+			addLoss(&g, l)
 			received += l.Received
 			known = known && l.Lost != nil
 		}
@@ -198,10 +199,10 @@ func TestLossGroup(t *testing.T) {
 	cfg := testConfig(collector)
 	cfg.Events = log
 	h := New(cfg)
-	var list LossList
+	var list types.LossList
 	json.Unmarshal(ask(h, "GET", "/api/v1/loss").Body.Bytes(), &list)
 	for _, query := range []string{"?group_by=", "?group_by=source,node", "?group_by=version&since=1h"} {
-		var got LossGroups
+		var got types.LossGroups
 		w := ask(h, "GET", "/api/v1/loss"+query)
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
 			t.Fatalf("%s: %v, %s", query, err, w.Body)

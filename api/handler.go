@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
@@ -175,14 +176,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case known:
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
-		newProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).Write(w)
 		return
 	default:
 		serve = h.serveConsole
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		newProblem(http.StatusMethodNotAllowed, "%s is not possible, only GET and HEAD", r.Method).write(w)
+		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only GET and HEAD", r.Method).Write(w)
 		return
 	}
 	serve(w, r)

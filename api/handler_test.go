@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // Each list has the shape and, for the captures, the values of its golden file.
@@ -138,12 +140,12 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 64<<10), 414, "", "path and query are longer than 65536 bytes", ""},
 	} {
 		w := ask(h, c.method, c.target)
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 			t.Errorf("%s: %v", c.target, err)
 			continue
 		}
-		want := Problem{
+		want := types.Problem{
 			Type: "about:blank", Title: http.StatusText(c.status), Status: c.status, Detail: c.detail, Parameter: c.parameter, Allowed: c.allowed,
 		}
 		if w.Code != c.status || p != want {

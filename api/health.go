@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // status is the answer of /healthz and /readyz.
@@ -15,7 +17,7 @@ func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.writeStatus
 
 func (h *handler) ready(w http.ResponseWriter, _ *http.Request) {
 	if err := h.cfg.Ready(); err != nil {
-		newProblem(http.StatusServiceUnavailable, "not ready: %v", err).write(w)
+		types.NewProblem(http.StatusServiceUnavailable, "not ready: %v", err).Write(w)
 		return
 	}
 	h.writeStatus(w, "ready")

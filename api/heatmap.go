@@ -7,32 +7,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// A Heatmap answers GET /api/v1/heatmap: how many packets took how long, in each piece of a time range. Counts[i][j] are those
-// of the piece that begins at Times[i], from Bounds[j] up to Bounds[j+1] ns. Pieces without packets are left out.
-type Heatmap struct {
-	GeneratedAt time.Time `json:"generated_at"`
-	Frame
-	StepNs int64         `json:"step_ns"`                 // length of a piece
-	Bounds []float64     `json:"bounds" nullable:"false"` // one more than there are buckets; empty if there are no packets
-	Times  []time.Time   `json:"times" nullable:"false"`
-	Counts [][]uint64    `json:"counts" nullable:"false"`
-	Spread []HeatmapStep `json:"spread" nullable:"false"` // of each piece
-}
-
-// A HeatmapStep is the distribution of a piece, from its histogram before buckets were put together.
-type HeatmapStep struct {
-	Packets uint64 `json:"packets"` // that told how long they took
-	Min     uint64 `json:"min_ns"`
-	Mean    uint64 `json:"mean_ns"`
-	P50     uint64 `json:"p50_ns"`
-	P99     uint64 `json:"p99_ns"`
-	Max     uint64 `json:"max_ns"`
-}
 
 // heatmapScale is that of the buckets: four for each power of two, so that a bucket is 19 % wide.
 const heatmapScale = 2
@@ -59,13 +38,13 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 		p.asked["node"], p.asked["filter"] = true, true
 	}
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if h.cfg.History == nil {
-		problem := newProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
+		problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
 		problem.Parameter = "since"
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
@@ -76,17 +55,17 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		storeProblem(ctx, err).write(w)
+		storeProblem(ctx, err).Write(w)
 		return
 	}
-	a := Heatmap{
+	a := types.Heatmap{
 		GeneratedAt: now.UTC(), StepNs: q.Step.Nanoseconds(),
-		Frame: Frame{Since: at.since.UTC(), Until: at.until.UTC(), ResolutionNs: found.Resolution.Nanoseconds()},
+		Frame: types.Frame{Since: at.since.UTC(), Until: at.until.UTC(), ResolutionNs: found.Resolution.Nanoseconds()},
 	}
 	if q.Step == 0 {
 		a.StepNs = at.until.Sub(at.since).Nanoseconds()
 	}
-	a.fill(found.Rows, at.since)
+	fillHeatmap(&a, found.Rows, at.since)
 	writeAnswer(w, a)
 }
 
@@ -116,9 +95,9 @@ func (p *params) interval(r span) time.Duration {
 	return step
 }
 
-// fill takes rows of a histogram, with the time before it unless they are about the whole range, which begins at since.
-func (a *Heatmap) fill(rows [][]any, since time.Time) {
-	a.Bounds, a.Times, a.Counts, a.Spread = []float64{}, []time.Time{}, [][]uint64{}, []HeatmapStep{}
+// fillHeatmap takes rows of a histogram, with the time before it unless they are about the whole range, which begins at since.
+func fillHeatmap(a *types.Heatmap, rows [][]any, since time.Time) {
+	a.Bounds, a.Times, a.Counts, a.Spread = []float64{}, []time.Time{}, [][]uint64{}, []types.HeatmapStep{}
 	var histograms []*telemetry.Histogram
 	scale, low, high := int8(heatmapScale), math.MaxInt, math.MinInt
 	for _, row := range rows {
@@ -133,7 +112,7 @@ func (a *Heatmap) fill(rows [][]any, since time.Time) {
 		histograms = append(histograms, h)
 		scale = min(scale, h.Scale)
 		a.Times = append(a.Times, start.UTC())
-		a.Spread = append(a.Spread, HeatmapStep{
+		a.Spread = append(a.Spread, types.HeatmapStep{
 			Packets: h.Count, Min: h.Min, Mean: h.Sum / h.Count, P50: h.Quantile(0.5), P99: h.Quantile(0.99), Max: h.Max,
 		})
 	}

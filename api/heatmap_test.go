@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // The counts of each piece are those of the histograms that were put into the store: 2 packets in the bucket from 2^6.5 ns, and
@@ -16,7 +19,7 @@ func TestHeatmap(t *testing.T) {
 	for _, of := range []string{"hops", "links", "paths"} {
 		w := ask(h, "GET", "/api/v1/heatmap?of="+of+"&interval=1m&"+tuesdays)
 		golden(t, "heatmap_"+of, w.Body.Bytes())
-		var a Heatmap
+		var a types.Heatmap
 		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +51,7 @@ func TestHeatmap(t *testing.T) {
 		"of=hops&" + tuesdays + "&filter=ingress_port+%3D+7": "0 0",
 		"": "0 0",
 	} {
-		var a Heatmap
+		var a types.Heatmap
 		w := ask(h, "GET", "/api/v1/heatmap?"+query)
 		if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != 200 {
 			t.Errorf("%s: got %s", query, w.Body)
@@ -67,12 +70,12 @@ func TestHeatmap(t *testing.T) {
 	for query, want := range map[string]string{
 		"of=flows": "of", "interval=10ms": "interval", "since=tomorrow": "since", "filter=nonsense": "filter", "until=2h": "until", "limit=3": "limit",
 	} {
-		var p Problem
+		var p types.Problem
 		if w := ask(h, "GET", "/api/v1/heatmap?"+query); json.Unmarshal(w.Body.Bytes(), &p) != nil || w.Code != 400 || p.Parameter != want {
 			t.Errorf("%s: got %s", query, w.Body)
 		}
 	}
-	var p Problem
+	var p types.Problem
 	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/heatmap"); json.Unmarshal(w.Body.Bytes(), &p) != nil || w.Code != 404 || !strings.Contains(p.Detail, "--data") {
 		t.Errorf("without a store: got %s", w.Body)
 	}
@@ -82,11 +85,11 @@ func TestHeatmap(t *testing.T) {
 func TestClientHeatmap(t *testing.T) {
 	server := httptest.NewServer(New(remembered(t)))
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.Heatmap(t.Context(), "paths", Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Interval: "1m"})
+	a, err := c.Heatmap(t.Context(), "paths", client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Interval: "1m"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -30,19 +31,19 @@ type history struct {
 // histories by the name of their list.
 func histories() map[string]history {
 	return map[string]history{
-		"flows":     {store.Flows, reflect.TypeFor[FlowRecord](), flowRecords, nil},
-		"paths":     {store.Paths, reflect.TypeFor[PathRecord](), pathRecords, nil},
-		"hops":      {store.Hops, reflect.TypeFor[HopRecord](), hopRecords, nil},
-		"queues":    {store.Queues, reflect.TypeFor[QueueRecord](), queueRecords, nil},
-		"links":     {store.Links, reflect.TypeFor[LinkRecord](), linkRecords, nil},
-		"drops":     {store.Drops, reflect.TypeFor[DropRecord](), filter.Drops, nil},
-		"exporters": {store.Exporters, reflect.TypeFor[ExporterRecord](), filter.Exporters, nil},
-		"events":    {store.Events, nil, filter.Events, groupRecords["events"]},
+		"flows":     {store.Flows, types.Records["flows"], flowRecords, nil},
+		"paths":     {store.Paths, types.Records["paths"], pathRecords, nil},
+		"hops":      {store.Hops, types.Records["hops"], hopRecords, nil},
+		"queues":    {store.Queues, types.Records["queues"], queueRecords, nil},
+		"links":     {store.Links, types.Records["links"], linkRecords, nil},
+		"drops":     {store.Drops, types.Records["drops"], filter.Drops, nil},
+		"exporters": {store.Exporters, types.Records["exporters"], filter.Exporters, nil},
+		"events":    {store.Events, nil, filter.Events, types.Records["events"]},
 	}
 }
 
 // past answers a list about a time range.
-func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Problem) {
+func (h *handler) past(ctx context.Context, name string, p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
 	y := h.histories[name]
 	if y.groups != nil && p.isGrouped() {
@@ -74,7 +75,7 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 		return answer{}, problem
 	}
 	if h.cfg.History == nil {
-		problem := newProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
+		problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
 		problem.Parameter = "since"
 		return answer{}, problem
 	}
@@ -92,7 +93,7 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *Pr
 	}
 	a, err := h.answerOf(name, y, found)
 	if err != nil {
-		return answer{}, newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return answer{}, types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 	}
 	a.total = at.Offset + a.count
 	a.past = true

@@ -11,35 +11,6 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A protocol is an IP protocol, which JSON has by its name.
-type protocol uint8
-
-// MarshalText returns the name.
-func (p protocol) MarshalText() ([]byte, error) { return []byte(telemetry.ProtocolName(uint8(p))), nil }
-
-// UnmarshalText reads the name.
-func (p *protocol) UnmarshalText(text []byte) error {
-	for n := range 256 {
-		if telemetry.ProtocolName(uint8(n)) == string(text) {
-			*p = protocol(n)
-			return nil
-		}
-	}
-	return fmt.Errorf("no protocol is named %q", text)
-}
-
-// A pathID is the id of a path, which JSON has as 16 hexadecimal digits.
-type pathID uint64
-
-// MarshalText returns the digits.
-func (id pathID) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(id)), nil }
-
-// UnmarshalText reads the digits.
-func (id *pathID) UnmarshalText(text []byte) error {
-	_, err := fmt.Sscanf(string(text), "%x", (*uint64)(id))
-	return err
-}
-
 // fillRecord puts a row into a record.
 func fillRecord(record reflect.Value, columns []string, row []any, names map[uint32]string) error {
 	for i := range record.NumField() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -45,7 +46,7 @@ func (y *history) order(p *params, q *store.Query) {
 // isText reports whether one reads the values of a field of a record from the smallest.
 func isText(of reflect.Type) bool {
 	switch of = of.Elem(); of {
-	case reflect.TypeFor[netip.Addr](), reflect.TypeFor[protocol](), reflect.TypeFor[pathID]():
+	case reflect.TypeFor[netip.Addr](), reflect.TypeFor[types.Protocol](), reflect.TypeFor[types.PathID]():
 		return true
 	}
 	return of.Kind() == reflect.String

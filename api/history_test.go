@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -130,7 +132,7 @@ func TestHistoryQuestions(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]int{"": 30, "&kind=loop": 30, "&kind=blackhole": 0, "&severity=critical": 30, "&open=true": 30, "&open=false": 0, "&filter=id+like+%22%251f%22": 0, "&node=s1": 0} {
-		var list EventHistory
+		var list types.EventHistory
 		json.Unmarshal(ask(h, "GET", "/api/v1/events?"+tuesdays+query).Body.Bytes(), &list)
 		if len(list.Events) != want {
 			t.Errorf("events %s: got %d, want %d", query, len(list.Events), want)
@@ -230,13 +232,13 @@ func TestHistoryProblems(t *testing.T) {
 		"nodes?group_by=node":                                                             "group_by: there is no group_by here",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
-		var p Problem
+		var p types.Problem
 		json.Unmarshal(w.Body.Bytes(), &p)
 		if got := p.Parameter + ": " + p.Detail; w.Code != 400 || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %d %s, want %s", query, w.Code, got, want)
 		}
 	}
-	var list FlowHistory
+	var list types.FlowHistory
 	json.Unmarshal(ask(h, "GET", "/api/v1/flows?limit=1&"+tuesdays).Body.Bytes(), &list)
 	if w := ask(h, "GET", "/api/v1/flows?since=1h&cursor="+list.Next); w.Code != 400 || !strings.Contains(w.Body.String(), "another question") {
 		t.Errorf("a cursor of another question: got %s", w.Body)
@@ -269,11 +271,11 @@ func TestHistoryProblems(t *testing.T) {
 func TestHistoryClient(t *testing.T) {
 	server := httptest.NewServer(New(remembered(t)))
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Limit: 2, GroupBy: "src,protocol,path", Interval: "1m", Order: "packets"}
+	q := client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Limit: 2, GroupBy: "src,protocol,path", Interval: "1m", Order: "packets"}
 	for page := range 2 {
 		list, err := c.FlowHistory(t.Context(), q)
 		if err != nil {

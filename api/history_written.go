@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -37,11 +38,11 @@ func lastOf(found *store.Answer) string {
 
 // afterEvent narrows a question for events, which come in the order of their start, the latest first, and then of their ids, to those behind
 // one.
-func afterEvent(q *store.Query, last string) *Problem {
+func afterEvent(q *store.Query, last string) *types.Problem {
 	start, id, _ := strings.Cut(last, " ")
 	ns, err := strconv.ParseInt(start, 10, 64)
 	if err != nil {
-		problem := newProblem(http.StatusBadRequest, "cursor is of no list of events")
+		problem := types.NewProblem(http.StatusBadRequest, "cursor is of no list of events")
 		problem.Parameter, problem.Allowed = "cursor", "next_cursor of an answer"
 		return problem
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
@@ -113,7 +114,7 @@ func TestHistoryPagesWhileWriting(t *testing.T) {
 func TestHistoryNotWritten(t *testing.T) {
 	cfg := remembered(t)
 	cfg.Written = func(store.Table) time.Time { return tuesday.Add(-time.Minute) }
-	var list FlowHistory
+	var list types.FlowHistory
 	w := ask(New(cfg), "GET", "/api/v1/flows?"+tuesdays)
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 || len(list.Flows) != 0 || !list.Since.Equal(tuesday) || !list.Until.Equal(tuesday) {
 		t.Errorf("got %d %s", w.Code, w.Body)
@@ -123,7 +124,7 @@ func TestHistoryNotWritten(t *testing.T) {
 // A cursor is of one list.
 func TestCursorOfAnotherList(t *testing.T) {
 	h := New(remembered(t))
-	var list FlowHistory
+	var list types.FlowHistory
 	json.Unmarshal(ask(h, "GET", "/api/v1/flows?limit=1&"+tuesdays).Body.Bytes(), &list)
 	if list.Next == "" {
 		t.Fatal("one flow of many, and no cursor")

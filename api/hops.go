@@ -4,18 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A HopList answers GET /api/v1/hops.
-type HopList struct {
-	Head
-	Hops []telemetry.NodeHop `json:"hops"`
-}
-
-func (h *handler) hops(p *params) (answer, *Problem) {
+func (h *handler) hops(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "hops", filter.HopTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {

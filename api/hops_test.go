@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -31,7 +32,7 @@ func TestHopsDropped(t *testing.T) {
 		"&group_by=&filter=not+packets+%3D+7":   100,
 	} {
 		w := ask(h, "GET", "/api/v1/hops?"+tuesdays+query)
-		var list HopHistory
+		var list types.HopHistory
 		json.Unmarshal(w.Body.Bytes(), &list)
 		var got uint64
 		for _, r := range list.Hops {

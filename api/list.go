@@ -10,17 +10,8 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/api/types"
 )
-
-// A Head is what every list begins with.
-type Head struct {
-	GeneratedAt time.Time `json:"generated_at"`
-	Total       int       `json:"total"`                 // items that match, before the limit
-	Next        string    `json:"next_cursor,omitempty"` // asks for the items that follow; missing at the end
-	// Completeness is that of the reports that the answer rests on; servers of before leave it out.
-	Completeness *telemetry.Completeness `json:"completeness,omitempty"`
-}
 
 // answer is a list to be written.
 type answer struct {
@@ -50,15 +41,15 @@ func listOfTotal[T any](name string, items []T, total int) answer {
 }
 
 // A resource finds what a query asks for. It must not look for anything before it knows that the query has no problem.
-type resource func(p *params) (answer, *Problem)
+type resource func(p *params) (answer, *types.Problem)
 
 // A finder is a resource that may take long, which it does not when ctx is done.
-type finder func(ctx context.Context, p *params) (answer, *Problem)
+type finder func(ctx context.Context, p *params) (answer, *types.Problem)
 
 // timed returns what finds a resource: in the store, if a time range is given and it has such records.
 func (h *handler) timed(name string, find resource) finder {
 	y, kept := h.histories[name]
-	return func(ctx context.Context, p *params) (answer, *Problem) {
+	return func(ctx context.Context, p *params) (answer, *types.Problem) {
 		if kept && (p.values.Has("since") || p.values.Has("until")) {
 			return h.past(ctx, name, p)
 		}
@@ -77,7 +68,7 @@ func (h *handler) timed(name string, find resource) finder {
 		p.stop = ctx.Done()
 		a, problem := find(p)
 		if problem == nil && ctx.Err() != nil {
-			return a, newProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it", queryTime)
+			return a, types.NewProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it", queryTime)
 		}
 		return a, problem
 	}
@@ -94,7 +85,7 @@ func (h *handler) list(find finder) http.HandlerFunc {
 			places = h.pasts
 		}
 		var a answer
-		var problem *Problem
+		var problem *types.Problem
 		var now time.Time
 		// The place is left before writing: a client that reads slowly must not keep others from asking.
 		if !places.during(r.Context(), func() {
@@ -109,7 +100,7 @@ func (h *handler) list(find finder) http.HandlerFunc {
 			return
 		}
 		if problem != nil {
-			problem.write(w)
+			problem.Write(w)
 			return
 		}
 		w.Header().Set("Content-Type", format.media)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // The page at which a browser exchanges a token for a session. Its addresses are relative, so that it works below any path. Its
@@ -60,10 +61,10 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogIn)
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			c.refuse(w, refusedBody, newProblem(http.StatusRequestEntityTooLarge, "the form is longer than %d bytes", maxLogIn))
+			c.refuse(w, refusedBody, types.NewProblem(http.StatusRequestEntityTooLarge, "the form is longer than %d bytes", maxLogIn))
 			return
 		}
-		newProblem(http.StatusBadRequest, "the form cannot be read").write(w)
+		types.NewProblem(http.StatusBadRequest, "the form cannot be read").Write(w)
 		return
 	}
 	// PostForm: a token in the query would be in the logs of every proxy.

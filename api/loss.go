@@ -7,29 +7,12 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A LossList answers GET /api/v1/loss. Sockets, tables and gaps are about all exporters, whatever is listed.
-type LossList struct {
-	Head
-	LossFrame
-	Loss []telemetry.Loss `json:"loss"`
-}
-
-// A LossFrame is what a LossList says beside the exporters.
-type LossFrame struct {
-	Since          *time.Time             `json:"since"` // of the first interval that was added up; nil: all time
-	Until          time.Time              `json:"until"`
-	IntervalsSince time.Time              `json:"intervals_since"` // since when all intervals are kept
-	IntervalsEarly uint64                 `json:"intervals_early"` // intervals of an exporter that gave way before their hour was over
-	Sockets        []telemetry.SocketLoss `json:"sockets"`
-	Tables         telemetry.TableLoss    `json:"tables"` // since the process began
-	Gaps           []telemetry.LossGap    `json:"gaps"`
-}
-
-func (h *handler) loss(p *params) (answer, *Problem) {
+func (h *handler) loss(p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
 	is, _ := p.node(h.cfg.Collector.Names)
 	q := ledger.Query{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
@@ -46,7 +29,7 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 		groups, problem := grouped(h, p, "loss", func() []telemetry.Loss {
 			a = h.cfg.Ledger.Loss(q, now.UnixNano())
 			return slices.DeleteFunc(a.Exporters, func(l telemetry.Loss) bool { return selected != nil && !selected(&l) })
-		}, newLossGroup, (*LossGroup).add)
+		}, newLossGroup, addLoss)
 		if problem != nil {
 			return answer{}, problem
 		}
@@ -79,12 +62,12 @@ func (h *handler) loss(p *params) (answer, *Problem) {
 }
 
 // lossGone is the answer about a time of which the ledger has nothing: since says since when it has intervals.
-func (h *handler) lossGone(since time.Time) *Problem {
+func (h *handler) lossGone(since time.Time) *types.Problem {
 	instead := "a server with a store (`waybill serve --data DIR`) has what exporters lost before"
 	if h.cfg.History != nil {
 		instead = "/api/v1/exporters of the same time range (`waybill exporters --since`) has what was received and lost before, from the store"
 	}
-	problem := newProblem(http.StatusBadRequest, "the ledger keeps intervals of an hour at most, and has none before %s; %s", since.Format(time.RFC3339), instead)
+	problem := types.NewProblem(http.StatusBadRequest, "the ledger keeps intervals of an hour at most, and has none before %s; %s", since.Format(time.RFC3339), instead)
 	problem.Parameter, problem.Allowed = "until", "a time after "+since.Format(time.RFC3339)
 	return problem
 }

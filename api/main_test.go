@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -129,9 +130,9 @@ func happened(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 }
 
 // listeners are the sockets of a server whose first address two of them share.
-func listeners() []Listener {
+func listeners() []types.Listener {
 	drops, none := uint64(5), uint64(0)
-	return []Listener{
+	return []types.Listener{
 		{Address: "[::]:8555", Received: 184, Decoded: 180, Damaged: 1, Malformed: 3, KernelDrops: &drops, ReceiveBufferWanted: 33554432, ReceiveBuffer: 212992},
 		{Address: "[::]:8555", Received: 20, Decoded: 20, KernelDrops: &none, ReceiveBufferWanted: 33554432, ReceiveBuffer: 33554432},
 		{Address: "127.0.0.1:6000"},

@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // newMetrics returns the handler of /metrics.
@@ -91,7 +93,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 
 // collectListeners adds up the sockets that share an address.
 func (s *scrape) collectListeners(ch chan<- prometheus.Metric) {
-	sums := map[string]*Listener{}
+	sums := map[string]*types.Listener{}
 	for _, l := range s.cfg.Listeners() {
 		sum := sums[l.Address]
 		if sum == nil {

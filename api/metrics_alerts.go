@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 var (
@@ -32,8 +33,8 @@ func (s *alertScrape) Describe(ch chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (s *alertScrape) Collect(ch chan<- prometheus.Metric) {
 	n := s.engine.Counters()
-	gauge(ch, alertsDesc, float64(n.Pending), string(alert.Pending))
-	gauge(ch, alertsDesc, float64(n.Firing), string(alert.Firing))
+	gauge(ch, alertsDesc, float64(n.Pending), string(telemetry.AlertPending))
+	gauge(ch, alertsDesc, float64(n.Firing), string(telemetry.AlertFiring))
 	gauge(ch, alertsSilencedDesc, float64(n.Silenced))
 	counter(ch, alertsUnplacedDesc, n.Unplaced)
 	counter(ch, alertEventsMissedDesc, n.Missed)

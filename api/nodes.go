@@ -2,21 +2,13 @@ package api
 
 import (
 	"slices"
-	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A NodeList answers GET /api/v1/nodes.
-type NodeList struct {
-	Head
-	Since *time.Time       `json:"since,omitempty"`
-	Until *time.Time       `json:"until,omitempty"` // not part of it
-	Nodes []telemetry.Node `json:"nodes"`
-}
-
-func (h *handler) nodes(p *params) (answer, *Problem) {
+func (h *handler) nodes(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "nodes", filter.NodeTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	p.knows("at", "since", "until") // see nodesPast

@@ -10,6 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
@@ -39,22 +41,22 @@ var openAPI = sync.OnceValues(func() ([]byte, error) {
 		},
 		Servers: []*huma.Server{{URL: "../..", Description: "the server that this description comes from, also below a path"}},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
+			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				"token": {Type: "http", Scheme: "bearer", Description: "if the server asks who one is: docs/reference/api.md"},
 			},
 		},
 		Security: []map[string][]string{{}, {"token": {}}},
 	}
-	types := newTypes(d.Components.Schemas)
+	schemas := newTypes(d.Components.Schemas)
 	for _, o := range operations {
-		d.AddOperation(o.describe(types))
+		d.AddOperation(o.describe(schemas))
 	}
 	return json.Marshal(d)
 })
 
 // describe returns o as OpenAPI has it.
-func (o *operation) describe(types *types) *huma.Operation {
+func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 	status := "200"
 	switch o.status {
 	case http.StatusCreated:
@@ -68,28 +70,28 @@ func (o *operation) describe(types *types) *huma.Operation {
 		Responses: map[string]*huma.Response{
 			status: response,
 			"default": {Description: "what is wrong with the request", Content: map[string]*huma.MediaType{
-				problemType: {Schema: types.of(Problem{})},
+				types.MediaProblem: {Schema: schemas.of(types.Problem{})},
 			}},
 		},
 	}
 	if o.answer != nil {
-		response.Content = map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.answer)}}
+		response.Content = map[string]*huma.MediaType{types.MediaJSON: {Schema: schemas.of(o.answer)}}
 	}
 	if o.history != nil {
-		response.Content[mediaJSON].Schema = &huma.Schema{OneOf: []*huma.Schema{types.of(o.answer), types.of(o.history)}}
+		response.Content[types.MediaJSON].Schema = &huma.Schema{OneOf: []*huma.Schema{schemas.of(o.answer), schemas.of(o.history)}}
 	}
 	if o.groups != nil { // an empty list may be of either type
-		either := []*huma.Schema{types.of(o.answer), types.of(o.groups)}
+		either := []*huma.Schema{schemas.of(o.answer), schemas.of(o.groups)}
 		if o.history != nil {
-			either = append(either, types.of(o.history))
+			either = append(either, schemas.of(o.history))
 		}
-		response.Content[mediaJSON].Schema = &huma.Schema{AnyOf: either}
+		response.Content[types.MediaJSON].Schema = &huma.Schema{AnyOf: either}
 	}
 	if o.media != "" {
 		response.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	if o.body != nil {
-		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaJSON: {Schema: types.of(o.body)}}}
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{types.MediaJSON: {Schema: schemas.of(o.body)}}}
 	}
 	if o.bytes {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -112,7 +114,7 @@ func (o *operation) describe(types *types) *huma.Operation {
 				response.Content[f.media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 			}
 			if o.path == reportsPath {
-				response.Content[mediaCapture] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+				response.Content[types.MediaCapture] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 			}
 		}
 	}
@@ -130,18 +132,30 @@ func (o *operation) allParams() []string {
 	return names
 }
 
-// types makes schemas of the types of answers.
-type types struct {
+// schemaName is the name of a type in the description, by which others generate code.
+func schemaName(of reflect.Type, hint string) string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	name := huma.DefaultSchemaNamer(of, hint)
+	if of.PkgPath() == reflect.TypeFor[telemetry.FilterError]().PkgPath() {
+		name = strings.TrimPrefix(name, "Filter")
+	}
+	return name
+}
+
+// typeSchemas makes schemas of the types of answers.
+type typeSchemas struct {
 	registry  huma.Registry
 	corrected map[reflect.Type]bool
 }
 
-func newTypes(registry huma.Registry) *types {
-	return &types{registry: registry, corrected: map[reflect.Type]bool{}}
+func newTypes(registry huma.Registry) *typeSchemas {
+	return &typeSchemas{registry: registry, corrected: map[reflect.Type]bool{}}
 }
 
 // of returns the schema of the type of v.
-func (t *types) of(v any) *huma.Schema {
+func (t *typeSchemas) of(v any) *huma.Schema {
 	s := t.registry.Schema(reflect.TypeOf(v), true, "")
 	t.correct(reflect.TypeOf(v))
 	return s
@@ -149,7 +163,7 @@ func (t *types) of(v any) *huma.Schema {
 
 // correct repairs what huma takes differently from encoding/json: pointers to structs may be null, and unsigned numbers
 // need a format that holds them.
-func (t *types) correct(of reflect.Type) {
+func (t *typeSchemas) correct(of reflect.Type) {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map || of.Kind() == reflect.Array {
 		of = of.Elem()
 	}
@@ -157,7 +171,7 @@ func (t *types) correct(of reflect.Type) {
 		return
 	}
 	t.corrected[of] = true
-	s := t.registry.SchemaFromRef("#/components/schemas/" + huma.DefaultSchemaNamer(of, ""))
+	s := t.registry.SchemaFromRef("#/components/schemas/" + schemaName(of, ""))
 	for _, f := range reflect.VisibleFields(of) {
 		if !f.IsExported() {
 			continue
@@ -190,15 +204,15 @@ func formatOf(s *huma.Schema) string {
 // serveOpenAPI answers GET /api/v1/openapi.json.
 func (h *handler) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
 	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	text, err := openAPI()
 	if err != nil {
-		newProblem(http.StatusInternalServerError, "the description cannot be written: %v", err).write(w)
+		types.NewProblem(http.StatusInternalServerError, "the description cannot be written: %v", err).Write(w)
 		return
 	}
-	w.Header().Set("Content-Type", mediaJSON)
+	w.Header().Set("Content-Type", types.MediaJSON)
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(text) // an error means that who asked is gone
 }

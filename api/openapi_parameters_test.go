@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // An example is a value that a parameter can have and one that it cannot have.
@@ -214,7 +216,7 @@ func withValue(fixed url.Values, name, value string) url.Values {
 func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Values) {
 	t.Helper()
 	method := "GET"
-	if o.media == mediaStream {
+	if o.media == types.MediaStream {
 		method = "HEAD"
 	}
 	w := ask(h, method, o.path+"?"+q.Encode(), anyone)
@@ -222,7 +224,7 @@ func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Va
 		t.Errorf("%s?%s: got %d %s", o.path, q.Encode(), w.Code, w.Body)
 		return
 	}
-	if method == "HEAD" || o.media == mediaCapture {
+	if method == "HEAD" || o.media == types.MediaCapture {
 		return
 	}
 	var schema *openapi3.SchemaRef
@@ -243,7 +245,7 @@ func answers(t *testing.T, h http.Handler, d *openapi3.T, o *operation, q url.Va
 func refuses(t *testing.T, h http.Handler, o *operation, q url.Values, name string) {
 	t.Helper()
 	w := ask(h, "GET", o.path+"?"+q.Encode(), anyone)
-	var p Problem
+	var p types.Problem
 	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != name || p.Detail == "" {
 		t.Errorf("%s?%s: got %d %s, want a problem of %s", o.path, q.Encode(), w.Code, w.Body, name)
 	}

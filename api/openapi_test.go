@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // description returns the description that a server gives, as an implementation that did not write it reads it.
@@ -90,7 +92,7 @@ func TestOpenAPIParameters(t *testing.T) {
 				}
 			}
 			w := ask(h, "GET", strings.ReplaceAll(o.path, "{id}", "0000000000000001")+query)
-			var p Problem
+			var p types.Problem
 			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
 				t.Fatalf("%s: %v", o.path, err)
 			}

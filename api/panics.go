@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"runtime/debug"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // panics answers 500 where a handler met a defect of its own, and writes it down: nothing else of the server is touched by it.
@@ -22,7 +24,7 @@ func (c *checks) panics(next http.Handler) http.Handler {
 			if answer.status != 0 {
 				panic(http.ErrAbortHandler) // the answer has begun: that it is not whole shows by its end
 			}
-			newProblem(http.StatusInternalServerError, "the server met a defect of its own, which is in its log").write(w)
+			types.NewProblem(http.StatusInternalServerError, "the server met a defect of its own, which is in its log").Write(w)
 		}()
 		next.ServeHTTP(&answer, r)
 	})

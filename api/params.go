@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 const (
-	defaultLimit = 100
 	maxLimit     = 10000
 	maxFileLimit = 100_000 // of files of a time range, which nobody reads while they come
 )
@@ -25,7 +25,7 @@ type params struct {
 	values url.Values
 	list   string // path of the list that is asked for; a cursor is of one
 	asked  map[string]bool
-	wrong  *Problem
+	wrong  *types.Problem
 	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil
 }
 
@@ -34,7 +34,7 @@ func newParams(query string) *params {
 	p := &params{asked: map[string]bool{}}
 	var err error
 	if p.values, err = url.ParseQuery(query); err != nil {
-		p.wrong = newProblem(http.StatusBadRequest, "the query cannot be read: %v", err)
+		p.wrong = types.NewProblem(http.StatusBadRequest, "the query cannot be read: %v", err)
 	}
 	return p
 }
@@ -63,13 +63,13 @@ func (p *params) knows(names ...string) {
 // reject notes that a parameter is wrong.
 func (p *params) reject(name, allowed, format string, args ...any) {
 	if p.wrong == nil {
-		p.wrong = newProblem(http.StatusBadRequest, format, args...)
+		p.wrong = types.NewProblem(http.StatusBadRequest, format, args...)
 		p.wrong.Parameter, p.wrong.Allowed = name, allowed
 	}
 }
 
 // problem returns what is wrong with the query, or nil.
-func (p *params) problem() *Problem {
+func (p *params) problem() *types.Problem {
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if why := notHere[name]; !p.asked[name] && why != "" {
 			p.reject(name, names(p.asked), "there is no %s here: %s", name, why)
@@ -93,7 +93,7 @@ func (p *params) limit() int { return p.limitUpTo(maxLimit) }
 func (p *params) limitUpTo(most int) int {
 	text, given := p.text("limit")
 	if !given {
-		return defaultLimit
+		return types.DefaultLimit
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {

@@ -6,17 +6,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A PathList answers GET /api/v1/paths.
-type PathList struct {
-	Head
-	Paths []telemetry.Path `json:"paths"`
-}
-
-func (h *handler) paths(p *params) (answer, *Problem) {
+func (h *handler) paths(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "paths", filter.PathTable.Row)
 	is, hasNode := p.node(h.cfg.Collector.Names) // at any hop
 	id, hasID := p.pathID()

@@ -5,18 +5,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 )
 
 // queryTime is how long a statement may take; it keeps one of the few places for lists occupied.
 const queryTime = 20 * time.Second
-
-// A Table answers GET /api/v1/query. More says that there are more rows than the limit.
-type Table struct {
-	Columns []string `json:"columns"`
-	Rows    [][]any  `json:"rows"`
-	More    bool     `json:"more"`
-}
 
 // A SQL function answers a SELECT statement with at most limit rows; see store.Backend.
 type SQL func(ctx context.Context, statement string, limit int) (*store.Answer, error)
@@ -31,11 +25,11 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		p.reject("sql", "a SELECT statement", "sql is missing")
 	}
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if h.cfg.SQL == nil {
-		newProblem(http.StatusNotFound, "this server keeps no records: start it with data").write(w)
+		types.NewProblem(http.StatusNotFound, "this server keeps no records: start it with data").Write(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
@@ -43,7 +37,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 	var a *store.Answer
 	var err error
 	if !h.statements.during(ctx, func() { a, err = h.cfg.SQL(ctx, statement, limit) }) {
-		newProblem(http.StatusServiceUnavailable, "other queries took all the time").write(w)
+		types.NewProblem(http.StatusServiceUnavailable, "other queries took all the time").Write(w)
 		return
 	}
 	if err != nil {
@@ -51,8 +45,8 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		if problem.Status == http.StatusBadRequest {
 			problem.Detail, problem.Parameter = "sql: "+problem.Detail, "sql"
 		}
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
-	h.writeTable(w, r, format.name, &Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
+	h.writeTable(w, r, format.name, &types.Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
 }

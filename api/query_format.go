@@ -10,13 +10,15 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // writeTable answers with a table in the format of that name. All but JSON have the rows only.
-func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string, t *Table) {
+func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string, t *types.Table) {
 	w.Header().Add("Vary", "Accept")
-	write := map[string]func(*Table, io.Writer) error{
-		"csv": (*Table).writeCSV, "ndjson": (*Table).writeNDJSON, "parquet": tableInGrid(writeParquet), "arrow": tableInGrid(writeArrow),
+	write := map[string]func(*types.Table, io.Writer) error{
+		"csv": writeTableCSV, "ndjson": writeTableNDJSON, "parquet": tableInGrid(writeParquet), "arrow": tableInGrid(writeArrow),
 	}[name]
 	if write == nil {
 		writeAnswer(w, *t)
@@ -30,8 +32,8 @@ func (h *handler) writeTable(w http.ResponseWriter, r *http.Request, name string
 	}
 }
 
-// writeCSV writes the names and the rows. NULL is empty; lists and structures are JSON.
-func (t *Table) writeCSV(to io.Writer) error {
+// writeTableCSV writes the names and the rows. NULL is empty; lists and structures are JSON.
+func writeTableCSV(t *types.Table, to io.Writer) error {
 	w := csv.NewWriter(to)
 	if err := w.Write(t.Columns); err != nil {
 		return err
@@ -53,8 +55,8 @@ func (t *Table) writeCSV(to io.Writer) error {
 	return w.Error()
 }
 
-// writeNDJSON writes an object for each row, with its columns in their order.
-func (t *Table) writeNDJSON(to io.Writer) error {
+// writeTableNDJSON writes an object for each row, with its columns in their order.
+func writeTableNDJSON(t *types.Table, to io.Writer) error {
 	w := bufio.NewWriterSize(to, 32<<10)
 	names := make([][]byte, len(t.Columns))
 	for i, name := range t.Columns {

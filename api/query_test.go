@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -23,11 +25,11 @@ func TestQuery(t *testing.T) {
 	}
 	server := httptest.NewServer(New(Config{Collector: &analyze.Collector{}, SQL: ask}))
 	defer server.Close()
-	client, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := client.SQL(t.Context(), "SELECT 1", 1)
+	table, err := c.SQL(t.Context(), "SELECT 1", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +43,7 @@ func TestQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
-		var p Problem
+		var p types.Problem
 		if err := json.NewDecoder(response.Body).Decode(&p); err != nil || p.Status != status || p.Detail != detail {
 			t.Errorf("%s: got %+v, %v", url, p, err)
 		}

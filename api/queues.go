@@ -3,17 +3,12 @@ package api
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A QueueList answers GET /api/v1/queues.
-type QueueList struct {
-	Head
-	Queues []telemetry.QueueDepth `json:"queues"`
-}
-
-func (h *handler) queues(p *params) (answer, *Problem) {
+func (h *handler) queues(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "queues", filter.QueueTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	if problem := p.problem(); problem != nil {

@@ -11,55 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/dissect"
 )
-
-// A RawReport is a datagram as it came, and what the report in it says; of several reports, the first that was asked for.
-type RawReport struct {
-	ID           string      `json:"id"`
-	Time         time.Time   `json:"time"` // of arrival
-	Exporter     netip.Addr  `json:"exporter"`
-	ExporterPort uint16      `json:"exporter_port"`
-	Listener     string      `json:"listener"` // address and port of the socket
-	Version      string      `json:"version,omitempty"`
-	Dialect      string      `json:"dialect,omitempty"`
-	Outcome      string      `json:"outcome"`          // decoded, damaged or malformed
-	Reason       string      `json:"reason,omitempty"` // code of the first rule that it broke
-	Node         *uint32     `json:"node"`             // that sent it
-	Name         string      `json:"name,omitempty"`
-	Sequence     *uint32     `json:"sequence,omitempty"`
-	Reports      int         `json:"reports"` // that are in it
-	Nodes        []uint32    `json:"nodes"`   // that the report tells of, source first
-	Flow         *ReportFlow `json:"flow"`
-	Length       int         `json:"length"`              // of the UDP payload, bytes
-	Truncated    bool        `json:"truncated,omitempty"` // the datagram was longer
-}
-
-// A ReportFlow is the flow that a report is about.
-type ReportFlow struct {
-	ID   string `json:"id"`
-	Text string `json:"text"` // 5-tuple and tunnel
-}
-
-// A ReportList answers GET /api/v1/reports. Total is how many items the answer has.
-type ReportList struct {
-	Head
-	Since   time.Time   `json:"since"`
-	Until   time.Time   `json:"until"`                 // not part of it
-	Scanned int         `json:"scanned"`               // datagrams that were looked at
-	Next    string      `json:"next_cursor,omitempty"` // asks for those that follow; missing at the end
-	Reports []RawReport `json:"reports"`
-}
-
-// A ReportAnswer answers GET /api/v1/reports/ID.
-type ReportAnswer struct {
-	RawReport
-	Bytes  []byte         `json:"bytes"` // the UDP payload
-	Layers []DecodedLayer `json:"layers"`
-}
 
 const (
 	reportsPath = "/api/v1/reports"
@@ -68,12 +25,12 @@ const (
 )
 
 // noReports is the answer of a server that keeps no raw reports.
-func noReports() *Problem {
-	return newProblem(http.StatusNotFound, "this server keeps no raw reports; `waybill serve --data DIR --raw-reports 1GiB` keeps the latest")
+func noReports() *types.Problem {
+	return types.NewProblem(http.StatusNotFound, "this server keeps no raw reports; `waybill serve --data DIR --raw-reports 1GiB` keeps the latest")
 }
 
 // reports lists raw reports, the newest first.
-func (h *handler) reports(ctx context.Context, p *params) (answer, *Problem) {
+func (h *handler) reports(ctx context.Context, p *params) (answer, *types.Problem) {
 	limit := p.limit()
 	sought := h.soughtReports(p)
 	at := p.cursor(sought.span)
@@ -90,7 +47,7 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *Problem) {
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
 	reader := h.newReportReader(sought)
-	items, scanned, last, more := []RawReport{}, 0, ring.ID{}, false
+	items, scanned, last, more := []types.RawReport{}, 0, ring.ID{}, false
 	err = h.cfg.Reports.Newest(ctx, ring.Range{Since: at.Since.UnixNano(), Until: at.Until.UnixNano(), At: from}, func(d *ring.Record) bool {
 		if len(items) == limit {
 			more = true
@@ -106,9 +63,9 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *Problem) {
 	case errors.Is(err, context.DeadlineExceeded):
 		more = last != ring.ID{} // it goes on from there
 	case err != nil:
-		return answer{}, newProblem(http.StatusInternalServerError, "the raw reports cannot be read: %v", err)
+		return answer{}, types.NewProblem(http.StatusInternalServerError, "the raw reports cannot be read: %v", err)
 	}
-	a := answer{name: "reports", total: len(items), count: len(items), kind: reflect.TypeFor[RawReport](), item: func(i int) any { return &items[i] }, past: true}
+	a := answer{name: "reports", total: len(items), count: len(items), kind: reflect.TypeFor[types.RawReport](), item: func(i int) any { return &items[i] }, past: true}
 	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"scanned", scanned}}
 	if more {
 		at.At = last.String()
@@ -120,32 +77,32 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *Problem) {
 // report answers with one raw report, whose id is the end of the path.
 func (h *handler) report(w http.ResponseWriter, r *http.Request) {
 	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if h.cfg.Reports == nil {
-		noReports().write(w)
+		noReports().Write(w)
 		return
 	}
 	id, err := ring.ParseID(strings.TrimPrefix(r.URL.Path, reportsPath+"/"))
 	if err != nil {
-		problem := newProblem(http.StatusBadRequest, "%v", err)
+		problem := types.NewProblem(http.StatusBadRequest, "%v", err)
 		problem.Parameter, problem.Allowed = "id", "an id that "+reportsPath+" lists"
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	d, err := h.cfg.Reports.Get(id)
 	switch {
 	case errors.Is(err, ring.ErrGone):
-		newProblem(http.StatusNotFound, "%v", err).write(w)
+		types.NewProblem(http.StatusNotFound, "%v", err).Write(w)
 		return
 	case err != nil:
-		newProblem(http.StatusInternalServerError, "the raw report cannot be read: %v", err).write(w)
+		types.NewProblem(http.StatusInternalServerError, "the raw report cannot be read: %v", err).Write(w)
 		return
 	}
 	reader := h.newReportReader(&soughtReports{})
 	reader.read(&d)
-	writeAnswer(w, ReportAnswer{
+	writeAnswer(w, types.ReportAnswer{
 		RawReport: reader.item(&d), Bytes: d.Payload,
 		Layers: decodedLayers(dissect.Datagram(d.Payload, d.Source, d.Listener.Port(), h.cfg.Points)),
 	})
@@ -232,9 +189,9 @@ func (r *reportReader) wanted() bool {
 var outcomeNames = [...]string{telemetry.Decoded: "decoded", telemetry.Damaged: "damaged", telemetry.Malformed: "malformed"}
 
 // item returns what was read last, as the API lists it.
-func (r *reportReader) item(d *ring.Record) RawReport {
+func (r *reportReader) item(d *ring.Record) types.RawReport {
 	h := &r.header
-	item := RawReport{
+	item := types.RawReport{
 		ID: d.ID.String(), Time: time.Unix(0, d.TimeNs).UTC(), Exporter: d.Source.Addr(), ExporterPort: d.Source.Port(), Listener: d.Listener.String(),
 		Dialect: h.Dialect, Outcome: outcomeNames[h.Outcome], Reports: h.Reports, Nodes: []uint32{}, Length: len(d.Payload), Truncated: d.Truncated,
 	}
@@ -258,7 +215,7 @@ func (r *reportReader) item(d *ring.Record) RawReport {
 		}
 	}
 	if report := r.row.Report; report != nil && report.Is(telemetry.HasFlow) {
-		item.Flow = &ReportFlow{ID: flowID(&report.Flow), Text: report.Flow.String()}
+		item.Flow = &types.ReportFlow{ID: flowID(&report.Flow), Text: report.Flow.String()}
 	}
 	return item
 }

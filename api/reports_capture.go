@@ -13,14 +13,14 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/ring"
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
 const (
-	mediaCapture = "application/vnd.tcpdump.pcap"
-	formatPcap   = "pcap"
-	capturePath  = reportsPath + ".pcap"
+	formatPcap  = "pcap"
+	capturePath = reportsPath + ".pcap"
 	// maxCaptures is how many captures are written at a time; each may read all that there is.
 	maxCaptures = 2
 	// captureWrite is how long a client may take for a part of a capture.
@@ -47,7 +47,7 @@ func acceptsCapture(header http.Header) bool {
 		for element := range strings.SplitSeq(value, ",") {
 			media, parameters, err := mime.ParseMediaType(element)
 			q, weighted := parameters["q"]
-			if err == nil && media == mediaCapture && (!weighted || weight("q="+q) > 0) {
+			if err == nil && media == types.MediaCapture && (!weighted || weight("q="+q) > 0) {
 				return true
 			}
 		}
@@ -69,11 +69,11 @@ func (h *handler) capture(w http.ResponseWriter, r *http.Request) {
 		p.asked["format"] = true // which is how one came here
 	}
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if h.cfg.Reports == nil {
-		noReports().write(w)
+		noReports().Write(w)
 		return
 	}
 	select {
@@ -81,7 +81,7 @@ func (h *handler) capture(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-h.captures }()
 	default:
 		retryAfter(w, 10*time.Second)
-		newProblem(http.StatusServiceUnavailable, "%d captures are being written, which is all that are at a time", maxCaptures).write(w)
+		types.NewProblem(http.StatusServiceUnavailable, "%d captures are being written, which is all that are at a time", maxCaptures).Write(w)
 		return
 	}
 	reader := h.newReportReader(sought)
@@ -92,7 +92,7 @@ func (h *handler) capture(w http.ResponseWriter, r *http.Request) {
 			return // who asked is gone
 		}
 	}
-	w.Header().Set("Content-Type", mediaCapture)
+	w.Header().Set("Content-Type", types.MediaCapture)
 	w.Header().Set("Content-Disposition", `attachment; filename="reports.pcap"`)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Add("Vary", "Accept")

@@ -18,6 +18,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
@@ -81,9 +82,9 @@ func keeping(t testing.TB, list []rawDatagram) Config {
 }
 
 // listReports asks for raw reports.
-func listReports(t testing.TB, h http.Handler, query url.Values) ReportList {
+func listReports(t testing.TB, h http.Handler, query url.Values) types.ReportList {
 	t.Helper()
-	var list ReportList
+	var list types.ReportList
 	w := ask(h, "GET", reportsPath+"?"+query.Encode())
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
 		t.Fatalf("%v: %d, %s", query, w.Code, w.Body)
@@ -118,7 +119,7 @@ func TestReportsSelection(t *testing.T) {
 		if netip.AddrPortFrom(got.Exporter, got.ExporterPort).String() != want.source || got.Listener != want.listener || got.Length != len(want.payload) || !got.Time.Equal(at) {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
-		var one ReportAnswer
+		var one types.ReportAnswer
 		decoder := json.NewDecoder(ask(h, "GET", reportsPath+"/"+got.ID).Body)
 		decoder.UseNumber()
 		if err := decoder.Decode(&one); err != nil || !bytes.Equal(one.Bytes, want.payload) || one.ID != got.ID {
@@ -210,7 +211,7 @@ func TestCapture(t *testing.T) {
 		{capturePath + "?exporter=2001:db8::3", "", 8, 12},
 	} {
 		w := ask(h, "GET", strings.ReplaceAll(c.target, "'", "%27"), func(r *http.Request) { r.Header.Set("Accept", c.accept) })
-		if w.Code != 200 || w.Header().Get("Content-Type") != mediaCapture {
+		if w.Code != 200 || w.Header().Get("Content-Type") != types.MediaCapture {
 			t.Fatalf("%s: %d, %v", c.target, w.Code, w.Header())
 		}
 		file, err := pcapgo.NewReader(w.Body)
@@ -298,8 +299,8 @@ func TestReportsProblems(t *testing.T) {
 		{none, reportsPath + "?limit=0", 400, "limit"},
 	} {
 		w := ask(c.h, "GET", c.target)
-		var p Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status || p.Parameter != c.parameter || w.Header().Get("Content-Type") != problemType {
+		var p types.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status || p.Parameter != c.parameter || w.Header().Get("Content-Type") != types.MediaProblem {
 			t.Errorf("%s: %d, %s", c.target, w.Code, w.Body)
 		}
 	}

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // addHops gives spans the hops of their paths, as far as the store knows them.
-func (h *handler) addHops(ctx context.Context, spans []FlowPathSpan) *Problem {
+func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *types.Problem {
 	wanted := map[string][]telemetry.PathHop{}
 	var ids []string
 	for i := range spans {
@@ -38,7 +39,7 @@ func (h *handler) addHops(ctx context.Context, spans []FlowPathSpan) *Problem {
 		text, _ := row[1].(string)
 		hops, err := parseStations(text, h.cfg.Collector.Names)
 		if err != nil {
-			return newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+			return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 		}
 		wanted[fmt.Sprintf("%016x", hash)] = hops
 	}

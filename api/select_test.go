@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // An item is one of a list as a client of no type sees it.
@@ -80,7 +82,7 @@ func selected(t *testing.T) map[string]http.Handler {
 func TestOrderOfNow(t *testing.T) {
 	for name, h := range selected(t) {
 		all, _, _ := itemsOf(t, h, name, "limit=10000")
-		var p Problem
+		var p types.Problem
 		json.Unmarshal(ask(h, "GET", "/api/v1/"+name+"?order=nothing").Body.Bytes(), &p)
 		fields, _, _ := strings.Cut(p.Allowed, "; ")
 		if p.Parameter != "order" || len(all) < 2 {

@@ -4,27 +4,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
-// A SilenceList answers GET /api/v1/silences.
-type SilenceList struct {
-	Head
-	Silences []alert.Silence `json:"silences"`
-}
-
-// A NewSilence is the body of POST /api/v1/silences.
-type NewSilence struct {
-	Filter string     `json:"filter"`          // which events must not be told of
-	From   *time.Time `json:"from,omitempty"`  // missing: now
-	Until  time.Time  `json:"until"`           // when it ends by itself
-	Reason string     `json:"reason,omitzero"` // for people
-}
-
-func (h *handler) silences(p *params) (answer, *Problem) {
+func (h *handler) silences(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "silences", silenceTable.Row)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -32,14 +18,22 @@ func (h *handler) silences(p *params) (answer, *Problem) {
 	if h.cfg.Alerts == nil {
 		return answer{}, noAlerts()
 	}
-	return s.answer(h.cfg.Alerts.Silences()), nil
+	silences := []types.Silence{}
+	for _, s := range h.cfg.Alerts.Silences() {
+		silences = append(silences, silenceOf(&s))
+	}
+	return s.answer(silences), nil
+}
+
+func silenceOf(s *alert.Silence) types.Silence {
+	return types.Silence{ID: s.ID, Filter: s.Filter, From: s.From, Until: s.Until, Reason: s.Reason, InFile: s.InFile}
 }
 
 // addSilence answers POST /api/v1/silences.
 func (h *handler) addSilence(w http.ResponseWriter, r *http.Request) {
-	var wanted NewSilence
+	var wanted types.NewSilence
 	if problem := readBody(r, &wanted); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	s := alert.Silence{Filter: wanted.Filter, Until: wanted.Until, Reason: wanted.Reason}
@@ -51,17 +45,17 @@ func (h *handler) addSilence(w http.ResponseWriter, r *http.Request) {
 	var inFilter *filter.Error
 	switch {
 	case errors.As(err, &wrong):
-		problem := newProblem(http.StatusBadRequest, "%v", wrong)
+		problem := types.NewProblem(http.StatusBadRequest, "%v", wrong)
 		problem.Parameter = wrong.Key
 		if errors.As(err, &inFilter) {
 			problem.Filter = inFilter
 		}
-		problem.write(w)
+		problem.Write(w)
 	case err != nil:
-		newProblem(http.StatusConflict, "%v", err).write(w)
+		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
 	default:
 		w.Header().Set("Location", "silences/"+s.ID)
-		writeStatus(w, http.StatusCreated, s)
+		writeStatus(w, http.StatusCreated, silenceOf(&s))
 	}
 }
 
@@ -70,9 +64,9 @@ func (h *handler) removeSilence(w http.ResponseWriter, r *http.Request) {
 	id := strings.TrimPrefix(r.URL.Path, silencePath)
 	switch err := h.cfg.Alerts.RemoveSilence(id); {
 	case errors.Is(err, alert.ErrNoSilence):
-		newProblem(http.StatusNotFound, "there is no silence %.40q", id).write(w)
+		types.NewProblem(http.StatusNotFound, "there is no silence %.40q", id).Write(w)
 	case err != nil:
-		newProblem(http.StatusConflict, "%v", err).write(w)
+		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
 )
@@ -35,8 +36,8 @@ func TestStoreProblems(t *testing.T) {
 		})
 		for _, path := range []string{"/api/v1/query?sql=SELECT+1", "/api/v1/flows?since=1h", "/api/v1/events?since=1h"} {
 			w := ask(h, "GET", path)
-			var p Problem
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != c.status || p.Status != c.status || p.Detail == "" || w.Header().Get("Content-Type") != problemType {
+			var p types.Problem
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != c.status || p.Status != c.status || p.Detail == "" || w.Header().Get("Content-Type") != types.MediaProblem {
 				t.Errorf("%s, %v: got %d %s", path, c.err, w.Code, w.Body)
 			}
 			for _, way := range []string{"a shorter time range", "longer pieces", "interval", "fewer groups", "filter"} { // out of a question that is too much

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // Whatever a stranger asks is answered, with a problem where it is wrong, and nothing but the files of the console and of the
@@ -60,8 +62,8 @@ func TestStrangers(t *testing.T) {
 		if w.Code != c.status {
 			t.Errorf("%s %.80s: got %d %.200s, want %d", c.method, c.target, w.Code, w.Body, c.status)
 		}
-		var p Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); w.Code >= 400 && (err != nil || p.Status != w.Code || p.Detail == "" || w.Header().Get("Content-Type") != problemType) {
+		var p types.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); w.Code >= 400 && (err != nil || p.Status != w.Code || p.Detail == "" || w.Header().Get("Content-Type") != types.MediaProblem) {
 			t.Errorf("%s %.80s: %.200s is no problem", c.method, c.target, w.Body)
 		}
 	}

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 const (
-	mediaStream = "text/event-stream"
 	// maxStreams is how many streams are written at a time, maxFlowStreams how many of them are of flows, for each of which the
 	// tables are read once a second. Half of the requests at a time (maxRequests) are for others.
 	maxStreams, maxFlowStreams = 128, 64
-	// streamEvery is how often a stream looks for what is new, heartbeatEvery how often it says something at least.
-	streamEvery, heartbeatEvery = time.Second, 15 * time.Second
+	// streamEvery is how often a stream looks for what is new.
+	streamEvery = time.Second
 	// streamWrite is how long a client may take for what it is sent; who is slower is cut off, and may come back with
 	// Last-Event-ID.
 	streamWrite = 10 * time.Second
@@ -29,12 +29,12 @@ const (
 // counted.
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
-	p.accepted(r.Header, []format{{media: mediaStream}})
+	p.accepted(r.Header, []format{{media: types.MediaStream}})
 	kinds, least := p.kinds(), p.severity()
 	is, _ := p.node(h.cfg.Collector.Names)
 	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	wanted := func(e *telemetry.Event) bool {
@@ -106,11 +106,11 @@ const flowOverlap = time.Second
 // since, at most limit of them; the others are counted.
 func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 	p := newParams(r.URL.RawQuery)
-	p.accepted(r.Header, []format{{media: mediaStream}})
+	p.accepted(r.Header, []format{{media: types.MediaStream}})
 	q := h.flowFilter(p)
 	limit := q.Limit
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	select {
@@ -164,7 +164,7 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 
 func tooManyStreams(w http.ResponseWriter, n int, what string) {
 	retryAfter(w, time.Minute)
-	newProblem(http.StatusServiceUnavailable, "%d %s are open, which is all that are at a time", n, what).write(w)
+	types.NewProblem(http.StatusServiceUnavailable, "%d %s are open, which is all that are at a time", n, what).Write(w)
 }
 
 // A stream is an answer of server-sent events.
@@ -198,7 +198,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*str
 		tooManyStreams(w, maxStreams, "streams")
 		return
 	}
-	w.Header().Set("Content-Type", mediaStream)
+	w.Header().Set("Content-Type", types.MediaStream)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more
 	if r.Method == http.MethodHead {
@@ -216,7 +216,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*str
 		if err == nil {
 			err = look()
 		}
-		if now := time.Now(); s.sent || now.Sub(said) >= heartbeatEvery {
+		if now := time.Now(); s.sent || now.Sub(said) >= types.HeartbeatEvery {
 			said = now
 			if !s.sent && err == nil {
 				_, err = fmt.Fprint(w, ": nothing new\n\n")

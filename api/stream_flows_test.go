@@ -11,6 +11,8 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/telemetry"
+
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // A stream of flows tells of each flow once as long as no report comes about it, also of one whose report was counted after reports that came
@@ -33,21 +35,21 @@ func TestFlowStreamGoesOn(t *testing.T) {
 		cfg := testConfig(f.Collector)
 		cfg.Now = func() time.Time { return opens }
 		defer connections.serve(cfg)()
-		client, err := NewClient("http://127.0.0.1:8080")
+		c, err := client.New("http://127.0.0.1:8080")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var wire net.Conn
-		client.http.Transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+		c.UseTransport(&http.Transport{DialContext: func(ctx context.Context, network, address string) (_ net.Conn, err error) {
 			wire, err = connections.dial(ctx, network, address)
 			return wire, err
-		}}
+		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var told []string
 		opened := 0
 		done := make(chan error, 1)
 		go func() {
-			done <- client.StreamFlows(ctx, Query{}, Stream[telemetry.Flow]{
+			done <- c.StreamFlows(ctx, client.Query{}, client.Stream[telemetry.Flow]{
 				Item: func(f *telemetry.Flow) error { told = append(told, f.ID); return nil },
 				Open: func() { opened++ },
 			})

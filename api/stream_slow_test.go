@@ -17,6 +17,8 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
+
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // pipes is a listener whose connections hold nothing: what one end writes waits until the other reads.
@@ -79,11 +81,12 @@ func TestSlowStreamClient(t *testing.T) {
 		cfg.Events = log
 		connections := make(pipes)
 		defer connections.serve(cfg)()
-		client, err := NewClient("http://127.0.0.1:8080")
+		c, err := client.New("http://127.0.0.1:8080")
 		if err != nil {
 			t.Fatal(err)
 		}
-		client.http.Transport = &http.Transport{DialContext: connections.dial}
+		transport := &http.Transport{DialContext: connections.dial}
+		c.UseTransport(transport)
 
 		slow, _ := connections.dial(t.Context(), "", "")
 		fmt.Fprint(slow, "GET /api/v1/events/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -91,7 +94,7 @@ func TestSlowStreamClient(t *testing.T) {
 		over, lost := map[string]bool{}, uint64(0)
 		done := make(chan error)
 		go func() {
-			done <- client.StreamEvents(ctx, Query{}, Stream[telemetry.Event]{
+			done <- c.StreamEvents(ctx, client.Query{}, client.Stream[telemetry.Event]{
 				Item: func(e *telemetry.Event) error {
 					if e.End != nil {
 						over[e.ID] = true
@@ -149,7 +152,7 @@ func TestSlowStreamClient(t *testing.T) {
 		request, _ := http.NewRequest("GET", "http://127.0.0.1:8080/api/v1/events/stream", nil)
 		begun, _, _ := strings.Cut(id, "-")
 		request.Header.Set("Last-Event-ID", fmt.Sprintf("%s-%d", begun, before))
-		response, err := client.http.Do(request)
+		response, err := transport.RoundTrip(request)
 		if err != nil {
 			t.Fatal(err)
 		}

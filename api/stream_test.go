@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -53,7 +54,7 @@ func TestEventStream(t *testing.T) {
 	_, cfg.Events = happened(t)
 	server := httptest.NewServer(New(cfg))
 	defer server.Close()
-	var list EventList
+	var list types.EventList
 	json.Unmarshal(ask(server.Config.Handler, "GET", "/api/v1/events").Body.Bytes(), &list)
 	open := map[string]bool{}
 	for _, e := range list.Events {

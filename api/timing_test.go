@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -57,7 +58,7 @@ func TestTiming(t *testing.T) {
 	} {
 		golden(t, name, ask(h, "GET", "/api/v1/"+target).Body.Bytes())
 	}
-	var clocks ClockList
+	var clocks types.ClockList
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/clocks?node=s3").Body.Bytes(), &clocks); err != nil || clocks.Total != 1 {
 		t.Fatal(clocks, err)
 	}
@@ -65,7 +66,7 @@ func TestTiming(t *testing.T) {
 	if !c.Trusted || c.Reference != 1 || *c.OffsetNs < -500_000_000-*c.UncertaintyNs || *c.OffsetNs > -500_000_000+*c.UncertaintyNs || *c.UncertaintyNs > 25_000 {
 		t.Errorf("s3: %+v", c)
 	}
-	var links LinkList
+	var links types.LinkList
 	if err := json.Unmarshal(ask(h, "GET", "/api/v1/links").Body.Bytes(), &links); err != nil || links.Total != 5 {
 		t.Fatal(links, err)
 	}

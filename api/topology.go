@@ -5,17 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// A Topology answers GET /api/v1/topology; Total counts its nodes. Of the past it says in which range packets were counted.
-type Topology struct {
-	Head
-	Since *time.Time `json:"since,omitempty"`
-	Until *time.Time `json:"until,omitempty"` // not part of it
-	telemetry.Topology
-}
 
 // topology is no list: its parts belong together.
 func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +22,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 	p.knows("at", "since", "until")
 	match := filtered(h, p, "topology", filter.TopologyTable.Row)
 	if problem := p.problem(); problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	places := h.lists
@@ -37,7 +30,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		places = h.pasts
 	}
 	var t *telemetry.Topology
-	var problem *Problem
+	var problem *types.Problem
 	var now time.Time
 	if !places.during(r.Context(), func() {
 		now = h.cfg.Now().UTC()
@@ -50,13 +43,13 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if problem != nil {
-		problem.write(w)
+		problem.Write(w)
 		return
 	}
 	if match != nil {
 		selectNodes(t, match)
 	}
-	answer := Topology{Head: Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: *t}
+	answer := types.Topology{Head: types.Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: *t}
 	if past {
 		since, until := counted.since.UTC(), counted.until.UTC()
 		answer.Since, answer.Until = &since, &until
@@ -64,13 +57,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 	writeAnswer(w, answer)
 }
 
-// A HostList answers GET /api/v1/hosts.
-type HostList struct {
-	Head
-	Hosts []telemetry.Host `json:"hosts"`
-}
-
-func (h *handler) hosts(p *params) (answer, *Problem) {
+func (h *handler) hosts(p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "hosts", filter.HostTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	address := p.prefix("address")

@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"net/url"
 	"testing"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // A filter of a topology keeps the nodes that it selects, with the links and hosts at them: compared with the whole topology.
 func TestTopologyFilter(t *testing.T) {
 	for span, cfg := range map[string]Config{"": testConfig(captured(t)), "&since=2000h": attached(t)} {
 		h := New(cfg)
-		var whole, got Topology
+		var whole, got types.Topology
 		json.Unmarshal(ask(h, "GET", "/api/v1/topology?"+span).Body.Bytes(), &whole)
 		if len(whole.Nodes) < 2 || len(whole.Links) < 2 || len(whole.Hosts) < 1 {
 			t.Fatalf("%s: too small to select from: %+v", span, whole)
@@ -38,7 +40,7 @@ func TestTopologyFilter(t *testing.T) {
 			t.Errorf("%s: %d links and %d hosts, want %d and %d", span, len(got.Links), len(got.Hosts), links, hosts)
 		}
 		// Its neighbours.
-		var beside Topology
+		var beside types.Topology
 		json.Unmarshal(ask(h, "GET", "/api/v1/topology?filter="+url.QueryEscape("to = "+deref(&id))+span).Body.Bytes(), &beside)
 		for _, n := range whole.Nodes {
 			want, is := false, false

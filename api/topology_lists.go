@@ -5,27 +5,12 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
-	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// A Port is a level 1 interface of a node, and what is behind it.
-type Port struct {
-	Node uint32 `json:"node" kind:"node" doc:"the node"`
-	Name string `json:"name,omitempty" doc:"its name, if it has one"`
-	telemetry.NodePort
-}
-
-// A PortList answers GET /api/v1/ports. Of the past it says in which range packets were counted, as NodeList and LinkList do then.
-type PortList struct {
-	Head
-	Since *time.Time `json:"since,omitempty"`
-	Until *time.Time `json:"until,omitempty"` // not part of it
-	Ports []Port     `json:"ports"`
-}
 
 // pastOr answers with past if a query has one of the parameters, else with now.
 func pastOr(now, past http.HandlerFunc, parameters ...string) http.HandlerFunc {
@@ -40,7 +25,7 @@ func pastOr(now, past http.HandlerFunc, parameters ...string) http.HandlerFunc {
 }
 
 // ports lists the ports of all nodes.
-func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
+func (h *handler) ports(ctx context.Context, p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "ports", portTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	var there, counted span
@@ -62,14 +47,14 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *Problem) {
 	} else {
 		t = h.cfg.Collector.Topology()
 	}
-	ports := []Port{}
+	ports := []types.Port{}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
 		if !is(&n.ID, n.Name) {
 			continue
 		}
 		for _, port := range n.Ports {
-			ports = append(ports, Port{n.ID, n.Name, port})
+			ports = append(ports, types.Port{Node: n.ID, Name: n.Name, NodePort: port})
 		}
 	}
 	return ofRange(s.answer(ports), past, counted), nil
@@ -97,7 +82,7 @@ func ofRange(a answer, past bool, counted span) answer {
 }
 
 // linksAt lists the links that were there at a moment.
-func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
+func (h *handler) linksAt(ctx context.Context, p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "links", filter.LinkTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names) // at either end
 	there, counted := s.moment(h, p)
@@ -113,7 +98,7 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *Problem) {
 }
 
 // nodesPast lists the nodes that were there, with what packets met at them.
-func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *Problem) {
+func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *types.Problem) {
 	s := selectFrom(h, p, "nodes", filter.NodeTable.Row)
 	is, _ := p.node(h.cfg.Collector.Names)
 	there, counted := s.moment(h, p)

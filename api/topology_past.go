@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -53,14 +54,14 @@ func (p *params) moment(now time.Time) (there, counted span) {
 }
 
 // noPast is the answer of a server without a store.
-func noPast(parameter string) *Problem {
-	problem := newProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
+func noPast(parameter string) *types.Problem {
+	problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
 	problem.Parameter = parameter
 	return problem
 }
 
 // pastTopology returns what was attached to what, with the packets that were counted.
-func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telemetry.Topology, *Problem) {
+func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telemetry.Topology, *types.Problem) {
 	if h.cfg.History == nil || h.cfg.Between == nil {
 		if there == counted {
 			return nil, noPast("since")
@@ -68,26 +69,26 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		return nil, noPast("at")
 	}
 	b := pastBuilder{TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names), links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
-	for _, step := range []func() *Problem{
-		func() *Problem {
+	for _, step := range []func() *types.Problem{
+		func() *types.Problem {
 			return h.between(ctx, store.Links, there, reflect.TypeFor[linkTime](), func(row any) { b.link(row.(*linkTime)) })
 		},
-		func() *Problem {
+		func() *types.Problem {
 			return h.between(ctx, store.Hosts, there, reflect.TypeFor[hostTime](), func(row any) { b.host(row.(*hostTime)) })
 		},
-		func() *Problem {
+		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
 				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{
 					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum", "utilization_max",
 				},
 			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
 		},
-		func() *Problem {
+		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
 				Table: store.Hosts, Group: []string{"address_hi", "address_lo", "tunnel", "tunnel_id", "node", "port"}, Values: []string{"packets"},
 			}, counted, reflect.TypeFor[hostTime](), func(row any) { b.countHost(row.(*hostTime)) })
 		},
-		func() *Problem {
+		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
 				Table: store.Hops, Group: []string{"node", "ingress_port", "egress_port", "dropped"}, Values: []string{"packets"},
 			}, counted, reflect.TypeFor[hopCount](), func(row any) { b.countHop(row.(*hopCount)) })
@@ -101,15 +102,15 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 }
 
 // between calls yield for each time of links or hosts that touches a range; kind is the type of the rows.
-func (h *handler) between(ctx context.Context, t store.Table, r span, kind reflect.Type, yield func(row any)) *Problem {
+func (h *handler) between(ctx context.Context, t store.Table, r span, kind reflect.Type, yield func(row any)) *types.Problem {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.Between(ctx, t, r.since.Add(-lookAround), r.until.Add(lookAround), maxAttached)
 	switch {
 	case ctx.Err() != nil:
-		return newProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
+		return types.NewProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
 	case err != nil:
-		return newProblem(http.StatusInternalServerError, "%v", err)
+		return types.NewProblem(http.StatusInternalServerError, "%v", err)
 	}
 	first, last := slices.Index(found.Columns, "first"), slices.Index(found.Columns, "last")
 	for _, row := range found.Rows {
@@ -126,7 +127,7 @@ func (h *handler) between(ctx context.Context, t store.Table, r span, kind refle
 }
 
 // rows calls yield for each row of a question about a range.
-func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect.Type, yield func(row any)) *Problem {
+func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect.Type, yield func(row any)) *types.Problem {
 	q.From, q.To, q.Limit = r.since, r.until, maxAttached
 	found, problem := h.ask(ctx, q)
 	if problem != nil {
@@ -141,10 +142,10 @@ func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect
 }
 
 // yield calls yield for a row, as a pointer to a value of kind.
-func (h *handler) yield(found *store.Answer, row []any, kind reflect.Type, yield func(row any)) *Problem {
+func (h *handler) yield(found *store.Answer, row []any, kind reflect.Type, yield func(row any)) *types.Problem {
 	record := reflect.New(kind)
 	if err := fillRecord(record.Elem(), found.Columns, row, h.cfg.Collector.Names); err != nil {
-		return newProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 	}
 	yield(record.Interface())
 	return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -76,7 +78,7 @@ func TestTopologyAt(t *testing.T) {
 		"since=" + at(5) + "&until=" + at(25): "links 1.1>2.1:720 1.2>3.1:180/1000/90,3402.3,4009 hosts 2.9:60 1.9:180 nodes 1:4800 2:0 3:0 ports 1.1:0+3600 1.2:0+0,4009 1.9:4800+0 2.1:0+0 2.9:0+0 3.1:0+0",
 		"at=" + at(-60):                       "links hosts nodes ports",
 	} {
-		var got Topology
+		var got types.Topology
 		w := ask(h, "GET", "/api/v1/topology?"+query)
 		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
 			t.Fatalf("%s: %d, %s", query, w.Code, w.Body)
@@ -85,14 +87,14 @@ func TestTopologyAt(t *testing.T) {
 			t.Errorf("%s:\ngot  %s\nwant %s", query, text, want)
 		}
 	}
-	var got Topology
+	var got types.Topology
 	json.Unmarshal(ask(h, "GET", "/api/v1/topology?at="+at(5)).Body.Bytes(), &got)
 	if l := got.Links[1]; !l.First.Equal(tuesday) || !l.Last.Equal(tuesday.Add(10*time.Minute)) || l.Delay.NS.Count != 36 || *l.Delay.UncertaintyNs != 7 {
 		t.Errorf("the link that failed: %+v", l)
 	}
 }
 
-func topologyText(t *Topology) string {
+func topologyText(t *types.Topology) string {
 	text := "links"
 	for _, l := range t.Links {
 		text += fmt.Sprintf(" %d.%d>%d.%d:%d", l.From, *l.FromPort, l.To, *l.ToPort, l.Packets)
@@ -147,7 +149,7 @@ func TestTopologyProblems(t *testing.T) {
 			h = none
 		}
 		w := ask(h, "GET", "/api/v1/topology?"+c.query)
-		var p Problem
+		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status || p.Parameter != c.parameter {
 			t.Errorf("%s: %d, %s", c.query, w.Code, w.Body)
 		}
@@ -158,13 +160,13 @@ func TestTopologyProblems(t *testing.T) {
 func TestNodesAt(t *testing.T) {
 	h := New(attached(t))
 	at := "at=" + tuesday.Add(5*time.Minute).Format(time.RFC3339)
-	var topology Topology
+	var topology types.Topology
 	json.Unmarshal(ask(h, "GET", "/api/v1/topology?"+at).Body.Bytes(), &topology)
-	var nodes NodeList
+	var nodes types.NodeList
 	json.Unmarshal(ask(h, "GET", "/api/v1/nodes?"+at).Body.Bytes(), &nodes)
-	var ports PortList
+	var ports types.PortList
 	json.Unmarshal(ask(h, "GET", "/api/v1/ports?"+at).Body.Bytes(), &ports)
-	var links LinkList
+	var links types.LinkList
 	json.Unmarshal(ask(h, "GET", "/api/v1/links?node=s3&"+at).Body.Bytes(), &links)
 	if len(nodes.Nodes) != 3 || len(ports.Ports) != 5 || len(links.Links) != 1 || links.Links[0].Packets != 36 {
 		t.Fatalf("nodes %+v\nports %+v\nlinks %+v", nodes, ports, links)
@@ -179,7 +181,7 @@ func TestNodesAt(t *testing.T) {
 		t.Errorf("nodes from %v to %v", nodes.Since, nodes.Until)
 	}
 	h = New(remembered(t))
-	var all NodeList
+	var all types.NodeList
 	// Without Between there is no past.
 	if w := ask(h, "GET", "/api/v1/nodes?"+tuesdays); w.Code != 404 {
 		t.Errorf("got %d", w.Code)
@@ -203,11 +205,11 @@ func TestClientTopologyAt(t *testing.T) {
 	h := New(attached(t))
 	server := httptest.NewServer(h)
 	defer server.Close()
-	c, err := NewClient(server.URL)
+	c, err := client.New(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := Query{At: tuesday.Add(5 * time.Minute).Format(time.RFC3339)}
+	q := client.Query{At: tuesday.Add(5 * time.Minute).Format(time.RFC3339)}
 	for name, get := range map[string]func() (any, error){
 		"topology": func() (any, error) { return c.Topology(t.Context(), q) },
 		"ports":    func() (any, error) { return c.Ports(t.Context(), q) },

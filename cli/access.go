@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // clientAccess is how a client says who it is, and knows whom it asks. A token is never on the command line, where every
@@ -32,7 +32,7 @@ func (s *serverFlags) register(f *pflag.FlagSet) {
 	s.access.register(f)
 }
 
-func (s *serverFlags) client() (*api.Client, error) { return s.access.client(s.url) }
+func (s *serverFlags) client() (*client.Client, error) { return s.access.client(s.url) }
 
 func (a *clientAccess) register(f *pflag.FlagSet) {
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for the server; else it is $WAYBILL_TOKEN")
@@ -42,8 +42,8 @@ func (a *clientAccess) register(f *pflag.FlagSet) {
 }
 
 // client returns a client of the server at url.
-func (a *clientAccess) client(url string) (*api.Client, error) {
-	client, err := api.NewClient(url)
+func (a *clientAccess) client(url string) (*client.Client, error) {
+	c, err := client.New(url)
 	if err != nil {
 		return nil, fmt.Errorf("--server: %w", err)
 	}
@@ -57,7 +57,7 @@ func (a *clientAccess) client(url string) (*api.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--ca, --cert, --key: %w", err)
 	}
-	return client, client.Use(strings.TrimSpace(token), config)
+	return c, c.Use(strings.TrimSpace(token), config)
 }
 
 // readToken reads a file that holds a token and nothing else.

@@ -11,14 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/alert"
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newAlertsCommand() *cobra.Command {
-	cmd := newQueryCommand(question[api.AlertList, alert.Alert]{
+	cmd := newQueryCommand(question[client.AlertList, client.Alert]{
 		name:  "alerts",
 		short: "list alerts, check their rules, send a test",
 		long: `Alerts lists the alerts that rules made of events, the latest first: those that are pending, since their events do not go on for
@@ -27,7 +26,7 @@ long enough yet, those that fire, and those that were resolved lately.`,
   waybill alerts --severity critical -o json
   waybill alerts check alerts.yaml
   waybill alerts test link-lost`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.State, "state", "", "only alerts in this `STATE`: pending, firing, resolved")
@@ -37,36 +36,36 @@ long enough yet, those that fire, and those that were resolved lately.`,
 			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
 		},
 		nowOnly: true,
-		ask:     (*api.Client).Alerts,
-		open:    func(l *api.AlertList) (api.Head, []alert.Alert) { return l.Head, l.Alerts },
-		state:   func(a *alert.Alert) string { return a.ID + string(a.State) + a.Since.String() },
+		ask:     (*client.Client).Alerts,
+		open:    func(l *client.AlertList) (client.Head, []client.Alert) { return l.Head, l.Alerts },
+		state:   func(a *client.Alert) string { return a.ID + string(a.State) + a.Since.String() },
 		none:    "no alerts: nothing happened that a rule selects",
-		columns: []tableColumn[alert.Alert]{
-			{title: "SINCE", cell: func(v *view, a *alert.Alert) Cell { return sinceCell(v, a.Since) }},
+		columns: []tableColumn[client.Alert]{
+			{title: "SINCE", cell: func(v *view, a *client.Alert) Cell { return sinceCell(v, a.Since) }},
 			{title: "STATE", cell: alertStateCell},
-			{title: "SEVERITY", cell: func(v *view, a *alert.Alert) Cell { return severityCell(v, &telemetry.Event{Severity: a.Severity}) }},
-			{title: "RULE", cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.Rule) }},
-			{title: "WHAT", cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.Summary) }},
-			{title: "FIRED", wide: true, cell: func(v *view, a *alert.Alert) Cell { return momentCell(v, a.Fired) }},
-			{title: "RESOLVED", wide: true, cell: func(v *view, a *alert.Alert) Cell { return momentCell(v, a.Resolved) }},
-			{title: "TOLD", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(cmp.Or(toldText(a), unknown)) }},
-			{title: "SILENCE", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(cmp.Or(a.SilencedBy, unknown)) }},
-			{title: "ID", wide: true, cell: func(_ *view, a *alert.Alert) Cell { return PlainCell(a.ID) }},
+			{title: "SEVERITY", cell: func(v *view, a *client.Alert) Cell { return severityCell(v, &telemetry.Event{Severity: a.Severity}) }},
+			{title: "RULE", cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.Rule) }},
+			{title: "WHAT", cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.Summary) }},
+			{title: "FIRED", wide: true, cell: func(v *view, a *client.Alert) Cell { return momentCell(v, a.Fired) }},
+			{title: "RESOLVED", wide: true, cell: func(v *view, a *client.Alert) Cell { return momentCell(v, a.Resolved) }},
+			{title: "TOLD", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(cmp.Or(toldText(a), unknown)) }},
+			{title: "SILENCE", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(cmp.Or(a.SilencedBy, unknown)) }},
+			{title: "ID", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.ID) }},
 		},
-		fields: []csvField[alert.Alert]{
-			{"id", func(a *alert.Alert) string { return a.ID }},
-			{"rule", func(a *alert.Alert) string { return a.Rule }},
-			{"state", func(a *alert.Alert) string { return string(a.State) }},
-			{"severity", func(a *alert.Alert) string { return a.Severity.String() }},
-			{"since", func(a *alert.Alert) string { return csvTime(a.Since) }},
-			{"fired", func(a *alert.Alert) string { return csvMoment(a.Fired) }},
-			{"resolved", func(a *alert.Alert) string { return csvMoment(a.Resolved) }},
-			{"resolution", func(a *alert.Alert) string { return string(a.Resolution) }},
-			{"silenced_by", func(a *alert.Alert) string { return a.SilencedBy }},
+		fields: []csvField[client.Alert]{
+			{"id", func(a *client.Alert) string { return a.ID }},
+			{"rule", func(a *client.Alert) string { return a.Rule }},
+			{"state", func(a *client.Alert) string { return string(a.State) }},
+			{"severity", func(a *client.Alert) string { return a.Severity.String() }},
+			{"since", func(a *client.Alert) string { return csvTime(a.Since) }},
+			{"fired", func(a *client.Alert) string { return csvMoment(a.Fired) }},
+			{"resolved", func(a *client.Alert) string { return csvMoment(a.Resolved) }},
+			{"resolution", func(a *client.Alert) string { return string(a.Resolution) }},
+			{"silenced_by", func(a *client.Alert) string { return a.SilencedBy }},
 			{"told", toldText},
-			{"summary", func(a *alert.Alert) string { return a.Summary }},
-			{"event", func(a *alert.Alert) string { return a.Event.ID }},
-			{"kind", func(a *alert.Alert) string { return a.Event.Kind.String() }},
+			{"summary", func(a *client.Alert) string { return a.Summary }},
+			{"event", func(a *client.Alert) string { return a.Event.ID }},
+			{"kind", func(a *client.Alert) string { return a.Event.Kind.String() }},
 		},
 	})
 	cmd.AddCommand(newAlertsTestCommand())
@@ -88,12 +87,12 @@ code is 1 if it was not delivered everywhere.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			test := api.AlertTest{Output: output}
+			test := client.AlertTest{Output: output}
 			if len(args) == 1 {
 				test.Rule = args[0]
 			}
-			return server.ask(cmd, func(ctx context.Context, client *api.Client) error {
-				tested, err := client.TestAlert(ctx, test)
+			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
+				tested, err := c.TestAlert(ctx, test)
 				if err != nil {
 					return err
 				}
@@ -122,27 +121,27 @@ code is 1 if it was not delivered everywhere.`,
 }
 
 // ask calls do with a client of the server, and explains what goes wrong.
-func (s *serverFlags) ask(cmd *cobra.Command, do func(context.Context, *api.Client) error) error {
-	client, err := s.client()
+func (s *serverFlags) ask(cmd *cobra.Command, do func(context.Context, *client.Client) error) error {
+	c, err := s.client()
 	if err != nil {
 		return command.Usage(err)
 	}
 	ctx, cancel := context.WithTimeout(cmp.Or(cmd.Context(), context.Background()), 2*queryTimeout)
 	defer cancel()
-	if err := do(ctx, client); err != nil {
-		return explain(client, err)
+	if err := do(ctx, c); err != nil {
+		return explain(c, err)
 	}
 	return nil
 }
 
-func alertStateCell(_ *view, a *alert.Alert) Cell {
+func alertStateCell(_ *view, a *client.Alert) Cell {
 	c := PlainCell(string(a.State))
 	switch {
 	case a.SilencedBy != "":
 		c.text += ", silenced"
-	case a.State == alert.Firing:
+	case a.State == client.AlertFiring:
 		c.color = red
-	case a.State == alert.Resolved && a.Resolution != alert.Ended:
+	case a.State == client.AlertResolved && a.Resolution != client.AlertEnded:
 		c.text += " (" + string(a.Resolution) + ")"
 	}
 	return c
@@ -166,7 +165,7 @@ func csvMoment(at *time.Time) string {
 }
 
 // toldText names the outputs that took a message about an alert.
-func toldText(a *alert.Alert) string {
+func toldText(a *client.Alert) string {
 	var names []string
 	for _, t := range a.Told {
 		if t.Delivered != nil {

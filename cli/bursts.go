@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/analyze"
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -19,7 +19,7 @@ var burstOrders = []string{
 }
 
 func newBurstsCommand() *cobra.Command {
-	return newQueryCommand(question[api.BurstList, telemetry.Burst]{
+	return newQueryCommand(question[client.BurstList, telemetry.Burst]{
 		name:  "bursts",
 		takes: " [ID]",
 		short: "list times during which a queue was long, who made it so and who waited",
@@ -32,18 +32,18 @@ over time and who was in it, then who filled it and who waited.`,
   waybill bursts --group-by node,port --since 1h --sort drops
   waybill bursts 3a0c64b6f1e0a7d2
   waybill bursts -o json | jq '.bursts[] | select(.drops > 0) | {start, node, port, culprits}'`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.Order, "order", burstOrders[0], "list by `ORDER`, the largest first: last, peak, duration or drops")
 			f.BoolVar(&q.Incast, "incast", false, "only bursts to which many senders came together")
 			_ = cmd.RegisterFlagCompletionFunc("order", cobra.FixedCompletions(burstOrders, cobra.ShellCompDirectiveNoFileComp))
 		},
-		ask:  (*api.Client).Bursts,
+		ask:  (*client.Client).Bursts,
 		one:  printBurst,
-		open: func(l *api.BurstList) (api.Head, []telemetry.Burst) { return l.Head, l.Bursts },
-		grouped: pastOf((*api.Client).BurstGroups, func(l *api.BurstGroups) (api.Head, api.Frame, []api.BurstGroup) {
-			return l.Head, api.Frame{}, l.Bursts
+		open: func(l *client.BurstList) (client.Head, []telemetry.Burst) { return l.Head, l.Bursts },
+		grouped: pastOf((*client.Client).BurstGroups, func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
+			return l.Head, client.Frame{}, l.Bursts
 		}),
 		state: func(b *telemetry.Burst) string { return b.ID },
 		first: func(b *telemetry.Burst) time.Time { return b.Start },
@@ -114,7 +114,7 @@ func yes(is bool) string {
 }
 
 // printBurst prints one burst.
-func printBurst(c *queryCommand[api.BurstList, telemetry.Burst], ctx context.Context, id string) error {
+func printBurst(c *queryCommand[client.BurstList, telemetry.Burst], ctx context.Context, id string) error {
 	answer, err := c.client.Burst(ctx, id)
 	if err != nil {
 		return c.explain(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
@@ -29,14 +30,14 @@ import (
 const apiAnswers = "../api/testdata/"
 
 // emptyServer is a real handler to which nothing was reported.
-func emptyServer(t *testing.T, listeners ...api.Listener) *httptest.Server {
+func emptyServer(t *testing.T, listeners ...client.Listener) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(api.New(api.Config{
 		Collector: &analyze.Collector{
 			Shards:    []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())},
 			Exporters: []*ledger.Exporters{ledger.NewExporters(10)},
 		},
-		Listeners: func() []api.Listener { return listeners },
+		Listeners: func() []client.Listener { return listeners },
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -282,19 +283,19 @@ func TestQueryErrors(t *testing.T) {
 func TestQueryEmpty(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		listeners []api.Listener
+		listeners []client.Listener
 		want      string
 	}{
 		{
 			"flows",
-			[]api.Listener{{Address: "[::]:8555"}, {Address: "[::]:8555"}, {Address: "0.0.0.0:6000"}},
+			[]client.Listener{{Address: "[::]:8555"}, {Address: "[::]:8555"}, {Address: "0.0.0.0:6000"}},
 			"no flows yet: point telemetry reports at udp port 8555 or 6000 of 127.0.0.1, or run `waybill replay FILE --to 127.0.0.1:8555`",
 		},
 		{"exporters", nil, "no exporters yet, and the server listens on no port"},
-		{"paths", []api.Listener{{Address: "[::]:8555", Received: 3, Malformed: 3}}, "no paths yet: 3 datagrams arrived, but none could be read; `waybill exporters` says why"},
-		{"nodes", []api.Listener{{Address: "[::]:8555", Received: 3}}, "no nodes yet: the reports that arrived name no node"},
-		{"events", []api.Listener{{Address: "[::]:8555", Received: 3}}, "nothing happened"},
-		{"drops", []api.Listener{{Address: "[::]:8555", Received: 3}}, "no drops were reported: nothing was dropped, or no device is set up to report drops"},
+		{"paths", []client.Listener{{Address: "[::]:8555", Received: 3, Malformed: 3}}, "no paths yet: 3 datagrams arrived, but none could be read; `waybill exporters` says why"},
+		{"nodes", []client.Listener{{Address: "[::]:8555", Received: 3}}, "no nodes yet: the reports that arrived name no node"},
+		{"events", []client.Listener{{Address: "[::]:8555", Received: 3}}, "nothing happened"},
+		{"drops", []client.Listener{{Address: "[::]:8555", Received: 3}}, "no drops were reported: nothing was dropped, or no device is set up to report drops"},
 	} {
 		s := emptyServer(t, c.listeners...)
 		for _, output := range []string{"table", "json", "csv"} {

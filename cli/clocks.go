@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newClocksCommand() *cobra.Command {
-	return newQueryCommand(question[api.ClockList, telemetry.Clock]{
+	return newQueryCommand(question[client.ClockList, telemetry.Clock]{
 		name:  "clocks",
 		short: "list by how much the clocks of nodes differ",
 		long: `Clocks lists the clock of each node against that of its reference, the node with the smallest id that packets join it to in
@@ -21,8 +21,8 @@ faster, in parts per 10^9.`,
   waybill clocks --node spine1 -o json
   waybill clocks --watch 2s`,
 		filters: addNodeFilter,
-		ask:     (*api.Client).Clocks,
-		open:    func(l *api.ClockList) (api.Head, []telemetry.Clock) { return l.Head, l.Clocks },
+		ask:     (*client.Client).Clocks,
+		open:    func(l *client.ClockList) (client.Head, []telemetry.Clock) { return l.Head, l.Clocks },
 		nowOnly: true,
 		state: func(c *telemetry.Clock) string {
 			jumped := ""

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // A Local reads the directory of data of a server that does not run, and writes files in the format of its store.
@@ -13,7 +13,7 @@ type Local interface {
 	// Tables returns the names of the tables.
 	Tables() []string
 	// SQL answers a statement with up to limit rows.
-	SQL(ctx context.Context, dir, statement string, limit int) (*api.Table, error)
+	SQL(ctx context.Context, dir, statement string, limit int) (*client.Table, error)
 	// WriteParquet writes a file of rows, which are JSON objects one a line, as another in Parquet, with columns of these types.
 	WriteParquet(ctx context.Context, rows, file string, names, types []string) error
 }

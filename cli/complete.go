@@ -9,22 +9,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // completeTime is how long a server may take to complete a command line: somebody waits with a finger on the key.
 const completeTime = time.Second
 
 // complete returns a completion that asks the server. Without a server, or log-in, there are no candidates.
-func (s *serverFlags) complete(candidates func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error)) cobra.CompletionFunc {
+func (s *serverFlags) complete(candidates func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		client, err := s.client()
+		c, err := s.client()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		ctx, cancel := context.WithTimeout(cmp.Or(cmd.Context(), context.Background()), completeTime)
 		defer cancel()
-		list, err := candidates(ctx, client, word)
+		list, err := candidates(ctx, c, word)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -46,8 +46,8 @@ func printableCompletion(c cobra.Completion) cobra.Completion {
 
 // completeNodes completes the name of a node, or its id if it has none.
 func (s *serverFlags) completeNodes() cobra.CompletionFunc {
-	return s.complete(func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error) {
-		nodes, err := client.Nodes(ctx, api.Query{Limit: followAll})
+	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
+		nodes, err := c.Nodes(ctx, client.Query{Limit: followAll})
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func (s *serverFlags) completeNodes() cobra.CompletionFunc {
 
 // completeReasons completes the reason of a drop.
 func (s *serverFlags) completeReasons() cobra.CompletionFunc {
-	return s.complete(func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error) {
-		drops, err := client.Drops(ctx, api.Query{Limit: followAll})
+	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
+		drops, err := c.Drops(ctx, client.Query{Limit: followAll})
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +98,8 @@ func completeList(names []string) cobra.CompletionFunc {
 // completeFilter completes the last word of a filter of a list. The shell is given the whole filter, since that is one word
 // to it.
 func (s *serverFlags) completeFilter(schema string) cobra.CompletionFunc {
-	ask := s.complete(func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error) {
-		candidates, err := client.CompleteFilter(ctx, schema, word)
+	ask := s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
+		candidates, err := c.CompleteFilter(ctx, schema, word)
 		if err != nil {
 			return nil, err
 		}
@@ -120,8 +120,8 @@ func (s *serverFlags) completeFilter(schema string) cobra.CompletionFunc {
 
 // completeFlows completes the id of a flow.
 func (s *serverFlags) completeFlows() cobra.CompletionFunc {
-	return s.complete(func(ctx context.Context, client *api.Client, word string) ([]cobra.Completion, error) {
-		flows, err := client.Flows(ctx, api.Query{})
+	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
+		flows, err := c.Flows(ctx, client.Query{})
 		if err != nil {
 			return nil, err
 		}

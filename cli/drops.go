@@ -6,27 +6,27 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newDropsCommand() *cobra.Command { return newQueryCommand(dropsQuestion()) }
 
-func dropsQuestion() question[api.DropList, telemetry.Drop] {
-	return question[api.DropList, telemetry.Drop]{
+func dropsQuestion() question[client.DropList, telemetry.Drop] {
+	return question[client.DropList, telemetry.Drop]{
 		name:  "drops",
 		short: "list where packets were dropped, and why",
 		long:  `Drops lists the places where packets were dropped, with the reason that the device gave, the most frequent first.`,
 		example: `  waybill drops
   waybill drops --node leaf1
   waybill drops --reason acl_deny -o json`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Reason, "reason", "", "only drops for this `REASON`, name or number")
 		},
-		ask:  (*api.Client).Drops,
-		open: func(l *api.DropList) (api.Head, []telemetry.Drop) { return l.Head, l.Drops },
-		past: pastOf((*api.Client).DropHistory, func(l *api.DropHistory) (api.Head, api.Frame, []api.DropRecord) {
+		ask:  (*client.Client).Drops,
+		open: func(l *client.DropList) (client.Head, []telemetry.Drop) { return l.Head, l.Drops },
+		past: pastOf((*client.Client).DropHistory, func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
 			return l.Head, l.Frame, l.Drops
 		}),
 		state: func(d *telemetry.Drop) string {

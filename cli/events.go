@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newEventsCommand() *cobra.Command { return newQueryCommand(eventsQuestion()) }
 
-func eventsQuestion() question[api.EventList, telemetry.Event] {
-	return question[api.EventList, telemetry.Event]{
+func eventsQuestion() question[client.EventList, telemetry.Event] {
+	return question[client.EventList, telemetry.Event]{
 		name:  "events",
 		short: "list what happened in the network, and to the reports about it",
 		long: `Events lists what happened in the network, and to the reports about it, the latest first: links that carry nothing any more,
@@ -26,7 +26,7 @@ seen for a while.`,
   waybill events --filter 'node = leaf1 and start > now-10m' -o json
   waybill events --group-by kind,node --since 1d
   waybill events --follow`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.ID, "id", "", "only the event with this `ID`; tells how to decode a report that shows it")
@@ -37,23 +37,23 @@ seen for a while.`,
 			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
 			_ = cmd.RegisterFlagCompletionFunc("kind", completeList(eventKinds()))
 		},
-		ask:   (*api.Client).Events,
-		open:  func(l *api.EventList) (api.Head, []telemetry.Event) { return l.Head, l.Events },
+		ask:   (*client.Client).Events,
+		open:  func(l *client.EventList) (client.Head, []telemetry.Event) { return l.Head, l.Events },
 		state: func(e *telemetry.Event) string { return e.Severity.String() + strconv.FormatBool(e.End == nil) },
 		live: &live[telemetry.Event]{
-			open: func(c *api.Client, ctx context.Context, q api.Query, s api.Stream[telemetry.Event]) error {
+			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[telemetry.Event]) error {
 				q.ID, q.Open = "", false
 				return c.StreamEvents(ctx, q, s)
 			},
 			id: func(e *telemetry.Event) string { return e.ID },
-			wants: func(q *api.Query, e *telemetry.Event) bool {
+			wants: func(q *client.Query, e *telemetry.Event) bool {
 				return (q.ID == "" || q.ID == e.ID) && (!q.Open || e.End == nil)
 			},
 		},
 		none: "nothing happened",
 		note: decodeHint,
-		grouped: pastOf((*api.Client).EventGroups, func(l *api.EventGroups) (api.Head, api.Frame, []api.EventGroup) {
-			return l.Head, api.Frame{}, l.Events
+		grouped: pastOf((*client.Client).EventGroups, func(l *client.EventGroups) (client.Head, client.Frame, []client.EventGroup) {
+			return l.Head, client.Frame{}, l.Events
 		}),
 		columns: []tableColumn[telemetry.Event]{
 			{title: "STARTED", order: "start", cell: startCell},

@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newExportersCommand() *cobra.Command { return newQueryCommand(exportersQuestion()) }
 
-func exportersQuestion() question[api.ExporterList, telemetry.Exporter] {
-	return question[api.ExporterList, telemetry.Exporter]{
+func exportersQuestion() question[client.ExporterList, telemetry.Exporter] {
+	return question[client.ExporterList, telemetry.Exporter]{
 		name:  "exporters",
 		short: "list who sends reports, and what was lost of them or could not be read",
 		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
@@ -28,13 +28,13 @@ listed last, with how many of their datagrams were refused.`,
   waybill exporters --source 10.0.0.0/24
   waybill exporters --node leaf1 -o json
   waybill exporters --watch 2s`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Source, "source", "", "only exporters that send from this `ADDRESS` or prefix")
 		},
-		ask:  (*api.Client).Exporters,
-		open: func(l *api.ExporterList) (api.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
-		past: pastOf((*api.Client).ExporterHistory, func(l *api.ExporterHistory) (api.Head, api.Frame, []api.ExporterRecord) {
+		ask:  (*client.Client).Exporters,
+		open: func(l *client.ExporterList) (client.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		past: pastOf((*client.Client).ExporterHistory, func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
 			return l.Head, l.Frame, l.Exporters
 		}),
 		state: func(x *telemetry.Exporter) string {

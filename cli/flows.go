@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/analyze"
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -21,8 +21,8 @@ var flowOrders = func() (names []string) {
 
 func newFlowsCommand() *cobra.Command { return newQueryCommand(flowsQuestion()) }
 
-func flowsQuestion() question[api.FlowList, telemetry.Flow] {
-	return question[api.FlowList, telemetry.Flow]{
+func flowsQuestion() question[client.FlowList, telemetry.Flow] {
+	return question[client.FlowList, telemetry.Flow]{
 		name:  "flows",
 		short: "list flows and the path that each takes",
 		long: `Flows lists flows: what telemetry saw of their packets, and the path that the latest of them took. RESIDENCE is the sum of
@@ -34,14 +34,14 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
   waybill flows --order drops --watch 2s
   waybill flows -o json | jq '.flows[] | select(.path_changes > 0)'`,
 		filters: addFlowFilters,
-		ask:     (*api.Client).Flows,
-		open:    func(l *api.FlowList) (api.Head, []telemetry.Flow) { return l.Head, l.Flows },
-		past: pastOf((*api.Client).FlowHistory, func(l *api.FlowHistory) (api.Head, api.Frame, []api.FlowRecord) {
+		ask:     (*client.Client).Flows,
+		open:    func(l *client.FlowList) (client.Head, []telemetry.Flow) { return l.Head, l.Flows },
+		past: pastOf((*client.Client).FlowHistory, func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
 			return l.Head, l.Frame, l.Flows
 		}),
 		state: func(f *telemetry.Flow) string { return latest(f).ID },
 		live: &live[telemetry.Flow]{
-			open: func(c *api.Client, ctx context.Context, q api.Query, s api.Stream[telemetry.Flow]) error {
+			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[telemetry.Flow]) error {
 				q.Limit = followAll
 				return c.StreamFlows(ctx, q, s)
 			},
@@ -118,7 +118,7 @@ func latest(f *telemetry.Flow) telemetry.FlowPath {
 	return f.Paths[0]
 }
 
-func addFlowFilters(cmd *cobra.Command, q *api.Query) {
+func addFlowFilters(cmd *cobra.Command, q *client.Query) {
 	addNodeFilter(cmd, q)
 	f := cmd.Flags()
 	f.StringVar(&q.Order, "order", "", "list by `ORDER`, the largest first: last (unless it is given), packets, latency (mean residence), drops, residence_ns.p99 or another number; ORDER:asc is the smallest first. With --since, by a number of the records")

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -66,7 +66,7 @@ func (c *queryCommand[L, T]) followOn(ctx context.Context) error {
 
 // news asks for all items and returns those in a state that was not printed before, the oldest first. It makes printed the
 // states of now.
-func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed map[string]bool) ([]T, error) {
+func (c *queryCommand[L, T]) news(ctx context.Context, query client.Query, printed map[string]bool) ([]T, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	items, err := c.all(ctx, query)
@@ -88,7 +88,7 @@ func (c *queryCommand[L, T]) news(ctx context.Context, query api.Query, printed 
 }
 
 // all asks for all items, and says once if a server does not list so many.
-func (c *queryCommand[L, T]) all(ctx context.Context, query api.Query) ([]T, error) {
+func (c *queryCommand[L, T]) all(ctx context.Context, query client.Query) ([]T, error) {
 	list, err := c.ask(c.client, ctx, query)
 	if err != nil {
 		return nil, err

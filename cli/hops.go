@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newHopsCommand() *cobra.Command { return newQueryCommand(hopsQuestion()) }
 
-func hopsQuestion() question[api.HopList, telemetry.NodeHop] {
-	return question[api.HopList, telemetry.NodeHop]{
+func hopsQuestion() question[client.HopList, telemetry.NodeHop] {
+	return question[client.HopList, telemetry.NodeHop]{
 		name:  "hops",
 		short: "list what packets met at each node between two of its ports",
 		long: `Hops lists how long packets stayed in each node on their way from one of its ports to another, and the queues that they
@@ -24,9 +24,9 @@ met, over all paths.`,
   waybill hops --node spine1 -o wide
   waybill hops -o csv > hops.csv`,
 		filters: addNodeFilter,
-		ask:     (*api.Client).Hops,
-		open:    func(l *api.HopList) (api.Head, []telemetry.NodeHop) { return l.Head, l.Hops },
-		past: pastOf((*api.Client).HopHistory, func(l *api.HopHistory) (api.Head, api.Frame, []api.HopRecord) {
+		ask:     (*client.Client).Hops,
+		open:    func(l *client.HopList) (client.Head, []telemetry.NodeHop) { return l.Head, l.Hops },
+		past: pastOf((*client.Client).HopHistory, func(l *client.HopHistory) (client.Head, client.Frame, []client.HopRecord) {
 			return l.Head, l.Frame, l.Hops
 		}),
 		state: func(h *telemetry.NodeHop) string {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newHostsCommand() *cobra.Command {
-	return newQueryCommand(question[api.HostList, telemetry.Host]{
+	return newQueryCommand(question[client.HostList, telemetry.Host]{
 		name:  "hosts",
 		short: "list addresses, and where they are attached",
 		long: `Hosts lists the addresses that packets came from or went to, with the port of the node where they came in or left, and where
@@ -19,12 +19,12 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 		example: `  waybill hosts
   waybill hosts --node leaf1
   waybill hosts --address 10.0.1.0/24 -o json`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Address, "address", "", "only this `ADDRESS` or prefix")
 		},
-		ask:     (*api.Client).Hosts,
-		open:    func(l *api.HostList) (api.Head, []telemetry.Host) { return l.Head, l.Hosts },
+		ask:     (*client.Client).Hosts,
+		open:    func(l *client.HostList) (client.Head, []telemetry.Host) { return l.Head, l.Hosts },
 		nowOnly: true,
 		state: func(h *telemetry.Host) string {
 			return fmt.Sprint(h.Address, " ", tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))

@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newLinksCommand() *cobra.Command { return newQueryCommand(linksQuestion()) }
 
-func linksQuestion() question[api.LinkList, telemetry.Link] {
-	return question[api.LinkList, telemetry.Link]{
+func linksQuestion() question[client.LinkList, telemetry.Link] {
+	return question[client.LinkList, telemetry.Link]{
 		name:  "links",
 		short: "list the links between nodes, as paths show them",
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
@@ -27,9 +27,9 @@ use, as nodes tell it: hundredths of a percent unless a device is set otherwise,
   waybill links -o csv > links.csv`,
 		filters:  addNodeFilter,
 		attached: true,
-		ask:      (*api.Client).Links,
-		open:     func(l *api.LinkList) (api.Head, []telemetry.Link) { return l.Head, l.Links },
-		past: pastOf((*api.Client).LinkHistory, func(l *api.LinkHistory) (api.Head, api.Frame, []api.LinkRecord) {
+		ask:      (*client.Client).Links,
+		open:     func(l *client.LinkList) (client.Head, []telemetry.Link) { return l.Head, l.Links },
+		past: pastOf((*client.Client).LinkHistory, func(l *client.LinkHistory) (client.Head, client.Frame, []client.LinkRecord) {
 			return l.Head, l.Frame, l.Links
 		}),
 		state: linkState,

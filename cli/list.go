@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -39,9 +39,9 @@ type question[L, T any] struct {
 	short   string
 	long    string
 	example string
-	filters func(cmd *cobra.Command, q *api.Query) // adds the flags of its own
-	ask     func(*api.Client, context.Context, api.Query) (*L, error)
-	open    func(*L) (api.Head, []T)
+	filters func(cmd *cobra.Command, q *client.Query) // adds the flags of its own
+	ask     func(*client.Client, context.Context, client.Query) (*L, error)
+	open    func(*L) (client.Head, []T)
 	columns []tableColumn[T]                // of tables
 	fields  []csvField[T]                   // of CSV
 	foot    func(v *view, list *L) []string // lines below a table; may be nil
@@ -103,9 +103,9 @@ type queryCommand[L, T any] struct {
 	show       int // items; query.Limit are asked for
 	limitGiven bool
 	args       []string
-	query      api.Query
+	query      client.Query
 
-	client *api.Client
+	client *client.Client
 	stderr io.Writer
 	cut    bool // it was said that not all can be followed
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -54,7 +54,7 @@ func newLossCommand() *cobra.Command {
 	queued := func(f *telemetry.ReportFate) *uint64 { return f.Queued }
 	stored := func(f *telemetry.ReportFate) *uint64 { return f.Stored }
 	storeDropped := func(f *telemetry.ReportFate) *uint64 { return f.StoreDropped }
-	return newQueryCommand(question[api.LossList, lossRow]{
+	return newQueryCommand(question[client.LossList, lossRow]{
 		name:  "loss",
 		short: "account for every report, from the exporter to the store",
 		long: `Loss accounts for every datagram of every exporter: what was sent, as far as the sequence numbers tell, what of it was lost and
@@ -67,15 +67,15 @@ zero.`,
   waybill loss --since 5m --intervals -o csv
   waybill loss --follow
   waybill loss -o json`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.Since, "since", "", "only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
 			f.StringVar(&q.Until, "until", "", "only intervals before this `TIME`, or so long ago")
 			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
 		},
-		ask: (*api.Client).Loss,
-		open: func(l *api.LossList) (api.Head, []lossRow) {
+		ask: (*client.Client).Loss,
+		open: func(l *client.LossList) (client.Head, []lossRow) {
 			var rows []lossRow
 			for _, x := range l.Loss {
 				if len(x.Intervals) == 0 {
@@ -94,8 +94,8 @@ zero.`,
 			line.Intervals = nil
 			return &line
 		},
-		grouped: pastOf((*api.Client).LossGroups, func(l *api.LossGroups) (api.Head, api.Frame, []api.LossGroup) {
-			return l.Head, api.Frame{}, l.Loss
+		grouped: pastOf((*client.Client).LossGroups, func(l *client.LossGroups) (client.Head, client.Frame, []client.LossGroup) {
+			return l.Head, client.Frame{}, l.Loss
 		}),
 		state: (*lossRow).state,
 		first: (*lossRow).first,
@@ -277,7 +277,7 @@ func (r *lossRow) note() string {
 }
 
 // lossFoot says what is not of one exporter.
-func lossFoot(v *view, l *api.LossList) (lines []string) {
+func lossFoot(v *view, l *client.LossList) (lines []string) {
 	for i, s := range l.Sockets {
 		line := fmt.Sprintf("socket %d, %s: %d received", i, s.Address, s.Received)
 		switch {

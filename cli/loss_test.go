@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -33,7 +33,7 @@ func TestFollowLoss(t *testing.T) {
 			cancel()
 			return
 		}
-		list := api.LossList{Loss: answers[0]}
+		list := client.LossList{Loss: answers[0]}
 		answers = answers[1:]
 		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(&list)

@@ -8,14 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newNodesCommand() *cobra.Command { return newQueryCommand(nodesQuestion()) }
 
-func nodesQuestion() question[api.NodeList, telemetry.Node] {
-	return question[api.NodeList, telemetry.Node]{
+func nodesQuestion() question[client.NodeList, telemetry.Node] {
+	return question[client.NodeList, telemetry.Node]{
 		name:  "nodes",
 		short: "list the devices that appeared in reports",
 		long: `Nodes lists the devices that appeared in reports, with the packets that they forwarded and dropped and how long packets
@@ -25,8 +25,8 @@ stayed in them.`,
   waybill nodes --server http://collector:8080 --watch 2s`,
 		filters:  addNodeFilter,
 		attached: true,
-		ask:      (*api.Client).Nodes,
-		open:     func(l *api.NodeList) (api.Head, []telemetry.Node) { return l.Head, l.Nodes },
+		ask:      (*client.Client).Nodes,
+		open:     func(l *client.NodeList) (client.Head, []telemetry.Node) { return l.Head, l.Nodes },
 		state:    func(n *telemetry.Node) string { return csvUint(n.ID) },
 		first:    func(n *telemetry.Node) time.Time { return n.First },
 		none:     "no nodes yet: the reports that arrived name no node",
@@ -62,7 +62,7 @@ stayed in them.`,
 }
 
 // addNodeFilter adds --node.
-func addNodeFilter(cmd *cobra.Command, q *api.Query) {
+func addNodeFilter(cmd *cobra.Command, q *client.Query) {
 	cmd.Flags().StringVar(&q.Node, "node", "", "only what concerns the node with this `ID` or name")
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/test"
 	"golang.org/x/sys/unix"
 )
@@ -25,12 +25,14 @@ func TestTopPanics(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TERM", "xterm")
-	client, err := api.NewClient(address)
+	c, err := client.New(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := newTop(client, time.Second, 0, "")
-	shown.views[1].ask = func(context.Context, *api.Client, view, api.Query) (*topList, error) { panic("a defect, for the test") }
+	shown := newTop(c, time.Second, 0, "")
+	shown.views[1].ask = func(context.Context, *client.Client, view, client.Query) (*topList, error) {
+		panic("a defect, for the test")
+	}
 	cmd := newTopCommand()
 	cmd.SetIn(terminal)
 	cmd.SetOut(terminal)

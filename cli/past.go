@@ -10,24 +10,24 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
 // A pastQuestion asks for a list of a time range: records of what was counted, which are others than the items of now.
-type pastQuestion func(ctx context.Context, c *api.Client, q api.Query) (*pastAnswer, error)
+type pastQuestion func(ctx context.Context, c *client.Client, q client.Query) (*pastAnswer, error)
 
 // A pastAnswer is the answer.
 type pastAnswer struct {
 	list    any // as the API has it
-	head    api.Head
-	frame   api.Frame
+	head    client.Head
+	frame   client.Frame
 	records reflect.Value // a slice of structs whose fields are nil where they are not known
 }
 
 // pastOf returns the question for a list of the API.
-func pastOf[L, R any](ask func(*api.Client, context.Context, api.Query) (*L, error), open func(*L) (api.Head, api.Frame, []R)) pastQuestion {
-	return func(ctx context.Context, c *api.Client, q api.Query) (*pastAnswer, error) {
+func pastOf[L, R any](ask func(*client.Client, context.Context, client.Query) (*L, error), open func(*L) (client.Head, client.Frame, []R)) pastQuestion {
+	return func(ctx context.Context, c *client.Client, q client.Query) (*pastAnswer, error) {
 		list, err := ask(c, ctx, q)
 		if err != nil {
 			return nil, err

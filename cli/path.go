@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -62,15 +62,15 @@ link is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends
 			} else if hosts[0] {
 				find = pathsOfHosts
 			}
-			return d.server.ask(cmd, func(ctx context.Context, client *api.Client) error {
-				head, paths, err := find(ctx, client, args[0], args[1])
+			return d.server.ask(cmd, func(ctx context.Context, c *client.Client) error {
+				head, paths, err := find(ctx, c, args[0], args[1])
 				if err != nil {
 					return err
 				}
 				if len(paths) == 0 {
 					return fmt.Errorf("no path from %s to %s is known; waybill paths lists those that are", args[0], args[1])
 				}
-				links, err := client.Links(ctx, api.Query{Limit: followAll})
+				links, err := c.Links(ctx, client.Query{Limit: followAll})
 				if err != nil {
 					return err
 				}
@@ -104,10 +104,10 @@ type pathTaken struct {
 }
 
 // pathsOfHosts returns the paths that flows from src to dst take, those of most flows first.
-func pathsOfHosts(ctx context.Context, client *api.Client, src, dst string) (api.Head, []pathTaken, error) {
-	list, err := client.Flows(ctx, api.Query{Src: src, Dst: dst, Limit: followAll})
+func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
+	list, err := c.Flows(ctx, client.Query{Src: src, Dst: dst, Limit: followAll})
 	if err != nil {
-		return api.Head{}, nil, err
+		return client.Head{}, nil, err
 	}
 	flows := map[string]int{}
 	var taken []pathTaken
@@ -126,9 +126,9 @@ func pathsOfHosts(ctx context.Context, client *api.Client, src, dst string) (api
 	}
 	slices.SortStableFunc(taken, func(a, b pathTaken) int { return cmp.Compare(b.flows, a.flows) })
 	for i := range taken[:min(len(taken), maxDrawn)] {
-		all, err := client.Paths(ctx, api.Query{Path: taken[i].ID})
+		all, err := c.Paths(ctx, client.Query{Path: taken[i].ID})
 		if err != nil {
-			return api.Head{}, nil, err
+			return client.Head{}, nil, err
 		}
 		if len(all.Paths) == 1 { // else it gave way to others, and what the flow knows of it has to do
 			taken[i].Path = all.Paths[0]
@@ -138,10 +138,10 @@ func pathsOfHosts(ctx context.Context, client *api.Client, src, dst string) (api
 }
 
 // pathsOfNodes returns the paths that begin at one node and end at another, the most used first.
-func pathsOfNodes(ctx context.Context, client *api.Client, src, dst string) (api.Head, []pathTaken, error) {
-	list, err := client.Paths(ctx, api.Query{Node: src, Limit: followAll})
+func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
+	list, err := c.Paths(ctx, client.Query{Node: src, Limit: followAll})
 	if err != nil {
-		return api.Head{}, nil, err
+		return client.Head{}, nil, err
 	}
 	is := func(h *telemetry.PathHop, node string) bool {
 		return h.Node != nil && (h.Name == node || csvUint(*h.Node) == node)
@@ -156,7 +156,7 @@ func pathsOfNodes(ctx context.Context, client *api.Client, src, dst string) (api
 }
 
 // printPaths prints paths, one below the other.
-func (d *drawing) printPaths(to io.Writer, head api.Head, paths []pathTaken, links []telemetry.Link) error {
+func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, links []telemetry.Link) error {
 	if d.output == "json" {
 		all := pathsDrawn{Links: []telemetry.Link{}}
 		for i := range paths {
@@ -214,7 +214,7 @@ func counted(n uint64, what string) string {
 }
 
 // tellIncomplete says on how many reports an answer rests, as lists do.
-func tellIncomplete(w io.Writer, output string, head api.Head) {
+func tellIncomplete(w io.Writer, output string, head client.Head) {
 	if line := incomplete(head.Completeness); line != "" && !strings.HasSuffix(output, "json") {
 		fmt.Fprintln(w, line)
 	}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newPathsCommand() *cobra.Command {
-	return newQueryCommand(question[api.PathList, telemetry.Path]{
+	return newQueryCommand(question[client.PathList, telemetry.Path]{
 		name:  "paths",
 		short: "list the paths that packets took, with the latency of each hop",
 		long: `Paths lists the paths that packets took, the most used first. Behind each node stand the median and the 99th percentile
@@ -22,13 +22,13 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 		example: `  waybill paths
   waybill paths --node leaf1 -o wide
   waybill paths --path 5a90a9c2a8d95cb7 -o json`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			addNodeFilter(cmd, q)
 			cmd.Flags().StringVar(&q.Path, "path", "", "only the path with this `ID`")
 		},
-		ask:  (*api.Client).Paths,
-		open: func(l *api.PathList) (api.Head, []telemetry.Path) { return l.Head, l.Paths },
-		past: pastOf((*api.Client).PathHistory, func(l *api.PathHistory) (api.Head, api.Frame, []api.PathRecord) {
+		ask:  (*client.Client).Paths,
+		open: func(l *client.PathList) (client.Head, []telemetry.Path) { return l.Head, l.Paths },
+		past: pastOf((*client.Client).PathHistory, func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
 			return l.Head, l.Frame, l.Paths
 		}),
 		state: func(p *telemetry.Path) string { return p.ID },

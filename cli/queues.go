@@ -9,13 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newQueuesCommand() *cobra.Command { return newQueryCommand(queuesQuestion()) }
 
-func queuesQuestion() question[api.QueueList, telemetry.QueueDepth] {
+func queuesQuestion() question[client.QueueList, telemetry.QueueDepth] {
 	depth := func(of func(*telemetry.Distribution) float64) func(*view, *telemetry.QueueDepth) Cell {
 		return func(_ *view, q *telemetry.QueueDepth) Cell {
 			if q.Depth == nil {
@@ -30,7 +30,7 @@ func queuesQuestion() question[api.QueueList, telemetry.QueueDepth] {
 		}
 		return csvUint(of(q.Congestion))
 	}
-	return question[api.QueueList, telemetry.QueueDepth]{
+	return question[client.QueueList, telemetry.QueueDepth]{
 		name:  "queues",
 		short: "list queues, and how long packets found them",
 		long: `Queues lists the queues that reports tell of: how many packets came to each, and how long it was when they came, in the unit
@@ -40,9 +40,9 @@ INT 0.5 report, in a unit of theirs.`,
   waybill queues --node leaf1 -o wide
   waybill queues -o json | jq '.queues[] | select(.depth.p99 > 10000)'`,
 		filters: addNodeFilter,
-		ask:     (*api.Client).Queues,
-		open:    func(l *api.QueueList) (api.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
-		past: pastOf((*api.Client).QueueHistory, func(l *api.QueueHistory) (api.Head, api.Frame, []api.QueueRecord) {
+		ask:     (*client.Client).Queues,
+		open:    func(l *client.QueueList) (client.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
+		past: pastOf((*client.Client).QueueHistory, func(l *client.QueueHistory) (client.Head, client.Frame, []client.QueueRecord) {
 			return l.Head, l.Frame, l.Queues
 		}),
 		state: func(q *telemetry.QueueDepth) string {

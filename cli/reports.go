@@ -11,16 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
 // A reportsCommand is one call of waybill reports.
-type reportsCommand = queryCommand[api.ReportList, api.RawReport]
+type reportsCommand = queryCommand[client.ReportList, client.RawReport]
 
 func newReportsCommand() *cobra.Command {
 	more := false // than were listed
-	return newQueryCommand(question[api.ReportList, api.RawReport]{
+	return newQueryCommand(question[client.ReportList, client.RawReport]{
 		name:  "reports",
 		takes: " [ID]",
 		short: "list datagrams as they came, or save them as a capture",
@@ -31,17 +31,17 @@ file, the oldest first; with --limit the newest of them.`,
   waybill reports --flow 6f1c0a55d3b2e897 -o wide
   waybill reports 1a-4f310-7
   waybill reports --exporter 10.0.0.1 --filter 'outcome != decoded' -o pcap > bad.pcap`,
-		filters: func(cmd *cobra.Command, q *api.Query) {
+		filters: func(cmd *cobra.Command, q *client.Query) {
 			f := cmd.Flags()
 			f.StringVar(&q.Exporter, "exporter", "", "only reports from this `ADDRESS` or prefix")
 			f.StringVar(&q.Flow, "flow", "", "only reports about the flow with this `ID`")
 		},
-		ask: func(c *api.Client, ctx context.Context, q api.Query) (*api.ReportList, error) {
+		ask: func(c *client.Client, ctx context.Context, q client.Query) (*client.ReportList, error) {
 			list, err := c.Reports(ctx, q)
 			more = err == nil && list.Next != ""
 			return list, err
 		},
-		note: func([]api.RawReport) string {
+		note: func([]client.RawReport) string {
 			if more {
 				return "there are more; --limit lists more"
 			}
@@ -49,46 +49,46 @@ file, the oldest first; with --limit the newest of them.`,
 		},
 		one:     printReport,
 		capture: saveReports,
-		open:    func(l *api.ReportList) (api.Head, []api.RawReport) { return l.Head, l.Reports },
+		open:    func(l *client.ReportList) (client.Head, []client.RawReport) { return l.Head, l.Reports },
 		none:    "no raw reports that are asked for",
-		columns: []tableColumn[api.RawReport]{
-			{title: "ID", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(r.ID) }},
-			{title: "TIME", cell: func(_ *view, r *api.RawReport) Cell {
+		columns: []tableColumn[client.RawReport]{
+			{title: "ID", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.ID) }},
+			{title: "TIME", cell: func(_ *view, r *client.RawReport) Cell {
 				return PlainCell(r.Time.Local().Format("2006-01-02 15:04:05.000"))
 			}},
-			{title: "EXPORTER", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(r.Exporter.String()) }},
-			{title: "PORT", wide: true, right: true, cell: func(_ *view, r *api.RawReport) Cell { return countCell(uint64(r.ExporterPort)) }},
-			{title: "LISTENER", wide: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(r.Listener) }},
-			{title: "NODE", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(nodeText(r.Node, r.Name)) }},
-			{title: "VERSION", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(textOr(r.Version, unknown)) }},
-			{title: "DIALECT", wide: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(textOr(r.Dialect, unknown)) }},
-			{title: "SEQUENCE", wide: true, right: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(numberText(r.Sequence, unknown)) }},
+			{title: "EXPORTER", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.Exporter.String()) }},
+			{title: "PORT", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return countCell(uint64(r.ExporterPort)) }},
+			{title: "LISTENER", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.Listener) }},
+			{title: "NODE", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(nodeText(r.Node, r.Name)) }},
+			{title: "VERSION", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(r.Version, unknown)) }},
+			{title: "DIALECT", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(r.Dialect, unknown)) }},
+			{title: "SEQUENCE", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(numberText(r.Sequence, unknown)) }},
 			{title: "OUTCOME", cell: outcomeCell},
-			{title: "REPORTS", wide: true, right: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(strconv.Itoa(r.Reports)) }},
-			{title: "FLOW", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(rawFlowText(r, unknown)) }},
-			{title: "NODES", cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(textOr(nodesText(r), unknown)) }},
-			{title: "BYTES", right: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(strconv.Itoa(r.Length)) }},
-			{title: "FLOW ID", wide: true, cell: func(_ *view, r *api.RawReport) Cell { return PlainCell(flowIDText(r, unknown)) }},
+			{title: "REPORTS", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(strconv.Itoa(r.Reports)) }},
+			{title: "FLOW", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(rawFlowText(r, unknown)) }},
+			{title: "NODES", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(nodesText(r), unknown)) }},
+			{title: "BYTES", right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(strconv.Itoa(r.Length)) }},
+			{title: "FLOW ID", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(flowIDText(r, unknown)) }},
 		},
-		fields: []csvField[api.RawReport]{
-			{"id", func(r *api.RawReport) string { return r.ID }},
-			{"time", func(r *api.RawReport) string { return csvTime(r.Time) }},
-			{"exporter", func(r *api.RawReport) string { return r.Exporter.String() }},
-			{"exporter_port", func(r *api.RawReport) string { return csvUint(r.ExporterPort) }},
-			{"listener", func(r *api.RawReport) string { return r.Listener }},
-			{"version", func(r *api.RawReport) string { return r.Version }},
-			{"dialect", func(r *api.RawReport) string { return r.Dialect }},
-			{"outcome", func(r *api.RawReport) string { return r.Outcome }},
-			{"reason", func(r *api.RawReport) string { return r.Reason }},
-			{"node", func(r *api.RawReport) string { return numberText(r.Node, "") }},
-			{"name", func(r *api.RawReport) string { return r.Name }},
-			{"sequence", func(r *api.RawReport) string { return numberText(r.Sequence, "") }},
-			{"reports", func(r *api.RawReport) string { return strconv.Itoa(r.Reports) }},
+		fields: []csvField[client.RawReport]{
+			{"id", func(r *client.RawReport) string { return r.ID }},
+			{"time", func(r *client.RawReport) string { return csvTime(r.Time) }},
+			{"exporter", func(r *client.RawReport) string { return r.Exporter.String() }},
+			{"exporter_port", func(r *client.RawReport) string { return csvUint(r.ExporterPort) }},
+			{"listener", func(r *client.RawReport) string { return r.Listener }},
+			{"version", func(r *client.RawReport) string { return r.Version }},
+			{"dialect", func(r *client.RawReport) string { return r.Dialect }},
+			{"outcome", func(r *client.RawReport) string { return r.Outcome }},
+			{"reason", func(r *client.RawReport) string { return r.Reason }},
+			{"node", func(r *client.RawReport) string { return numberText(r.Node, "") }},
+			{"name", func(r *client.RawReport) string { return r.Name }},
+			{"sequence", func(r *client.RawReport) string { return numberText(r.Sequence, "") }},
+			{"reports", func(r *client.RawReport) string { return strconv.Itoa(r.Reports) }},
 			{"nodes", nodesText},
-			{"flow", func(r *api.RawReport) string { return rawFlowText(r, "") }},
-			{"flow_id", func(r *api.RawReport) string { return flowIDText(r, "") }},
-			{"length", func(r *api.RawReport) string { return strconv.Itoa(r.Length) }},
-			{"truncated", func(r *api.RawReport) string { return strconv.FormatBool(r.Truncated) }},
+			{"flow", func(r *client.RawReport) string { return rawFlowText(r, "") }},
+			{"flow_id", func(r *client.RawReport) string { return flowIDText(r, "") }},
+			{"length", func(r *client.RawReport) string { return strconv.Itoa(r.Length) }},
+			{"truncated", func(r *client.RawReport) string { return strconv.FormatBool(r.Truncated) }},
 		},
 	})
 }
@@ -100,7 +100,7 @@ func textOr(text, otherwise string) string {
 	return text
 }
 
-func outcomeCell(_ *view, r *api.RawReport) Cell {
+func outcomeCell(_ *view, r *client.RawReport) Cell {
 	c := PlainCell(r.Outcome)
 	if r.Reason != "" {
 		c.text += ": " + r.Reason
@@ -109,14 +109,14 @@ func outcomeCell(_ *view, r *api.RawReport) Cell {
 	return c
 }
 
-func rawFlowText(r *api.RawReport, otherwise string) string {
+func rawFlowText(r *client.RawReport, otherwise string) string {
 	if r.Flow == nil {
 		return otherwise
 	}
 	return r.Flow.Text
 }
 
-func flowIDText(r *api.RawReport, otherwise string) string {
+func flowIDText(r *client.RawReport, otherwise string) string {
 	if r.Flow == nil {
 		return otherwise
 	}
@@ -124,7 +124,7 @@ func flowIDText(r *api.RawReport, otherwise string) string {
 }
 
 // nodesText returns the ids of the nodes that a report tells of, source first.
-func nodesText(r *api.RawReport) string {
+func nodesText(r *client.RawReport) string {
 	list := make([]string, len(r.Nodes))
 	for i, n := range r.Nodes {
 		list[i] = csvUint(n)
@@ -159,11 +159,11 @@ func printReport(c *reportsCommand, ctx context.Context, id string) error {
 	case "json":
 		err = writeJSON(w, r)
 	case "ndjson":
-		err = writeLines(w, nil, []api.ReportAnswer{*r})
+		err = writeLines(w, nil, []client.ReportAnswer{*r})
 	case "csv":
-		err = writeCSV(w, c.fields, []api.RawReport{r.RawReport}, true)
+		err = writeCSV(w, c.fields, []client.RawReport{r.RawReport}, true)
 	default:
-		writeTable(w, &c.view, c.columns, []api.RawReport{r.RawReport})
+		writeTable(w, &c.view, c.columns, []client.RawReport{r.RawReport})
 		t := layerTree{w: w, view: &c.view}
 		t.layers(r.Layers, 0)
 	}
@@ -186,7 +186,7 @@ func (t *layerTree) line(depth int, text string, painted color) {
 	fmt.Fprintf(t.w, "%s%s\n", strings.Repeat("  ", depth), Cell{text, painted}.colored(t.view))
 }
 
-func (t *layerTree) layers(layers []api.DecodedLayer, depth int) {
+func (t *layerTree) layers(layers []client.DecodedLayer, depth int) {
 	for i := range layers {
 		l := &layers[i]
 		if l.Name != "" {
@@ -196,7 +196,7 @@ func (t *layerTree) layers(layers []api.DecodedLayer, depth int) {
 	}
 }
 
-func (t *layerTree) fields(fields []api.DecodedField, depth int) {
+func (t *layerTree) fields(fields []client.DecodedField, depth int) {
 	for i := range fields {
 		f := &fields[i]
 		text := f.Name + ":"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // addSelection adds the flags that select and sort items, to lists that can be selected from. Lists with a flag of that name
@@ -40,7 +40,7 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 		if c.name != "loss" {
 			f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
 		}
-		_ = cmd.RegisterFlagCompletionFunc("group-by", completeList(api.GroupFields(c.name)))
+		_ = cmd.RegisterFlagCompletionFunc("group-by", completeList(client.GroupFields(c.name)))
 		_ = cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions)
 	}
 	f.StringVar(&c.sort, "sort", "", "sort by this `FIELD` of CSV: numbers and times from the largest, texts from a; FIELD:asc and FIELD:desc say how")
@@ -51,7 +51,7 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	}
 	_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if c.isPast() {
-			return api.OrderFields(c.name), cobra.ShellCompDirectiveNoFileComp
+			return client.OrderFields(c.name), cobra.ShellCompDirectiveNoFileComp
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	})

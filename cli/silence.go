@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/alert"
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -46,7 +45,7 @@ func newSilenceAddCommand() *cobra.Command {
 		Example: `  waybill silence add --filter 'node = leaf1' --for 2h --reason 'new line card'`,
 		Args:    command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s := api.NewSilence{Filter: filter, Reason: reason}
+			s := client.NewSilence{Filter: filter, Reason: reason}
 			begin := time.Now().UTC()
 			if filter == "" {
 				return command.Usage(errors.New("--filter is missing: which events must not be told of, for example 'node = leaf1'"))
@@ -69,8 +68,8 @@ func newSilenceAddCommand() *cobra.Command {
 				}
 				s.Until = at
 			}
-			return server.ask(cmd, func(ctx context.Context, client *api.Client) error {
-				made, err := client.AddSilence(ctx, s)
+			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
+				made, err := c.AddSilence(ctx, s)
 				if err != nil {
 					return err
 				}
@@ -91,29 +90,29 @@ func newSilenceAddCommand() *cobra.Command {
 }
 
 func newSilenceListCommand() *cobra.Command {
-	cmd := newQueryCommand(question[api.SilenceList, alert.Silence]{
+	cmd := newQueryCommand(question[client.SilenceList, client.Silence]{
 		name:    "silences",
 		short:   "list silences, the one that ends first first",
 		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
-		filters: func(*cobra.Command, *api.Query) {},
+		filters: func(*cobra.Command, *client.Query) {},
 		nowOnly: true,
-		ask:     (*api.Client).Silences,
-		open:    func(l *api.SilenceList) (api.Head, []alert.Silence) { return l.Head, l.Silences },
+		ask:     (*client.Client).Silences,
+		open:    func(l *client.SilenceList) (client.Head, []client.Silence) { return l.Head, l.Silences },
 		none:    "no silences",
-		columns: []tableColumn[alert.Silence]{
-			{title: "ID", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.ID) }},
-			{title: "FROM", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(cmp.Or(silenceFrom(s), unknown)) }},
-			{title: "UNTIL", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Until.UTC().Format(time.RFC3339)) }},
-			{title: "FILTER", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Filter) }},
-			{title: "REASON", cell: func(_ *view, s *alert.Silence) Cell { return PlainCell(s.Reason) }},
+		columns: []tableColumn[client.Silence]{
+			{title: "ID", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.ID) }},
+			{title: "FROM", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(cmp.Or(silenceFrom(s), unknown)) }},
+			{title: "UNTIL", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Until.UTC().Format(time.RFC3339)) }},
+			{title: "FILTER", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Filter) }},
+			{title: "REASON", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Reason) }},
 		},
-		fields: []csvField[alert.Silence]{
-			{"id", func(s *alert.Silence) string { return s.ID }},
+		fields: []csvField[client.Silence]{
+			{"id", func(s *client.Silence) string { return s.ID }},
 			{"from", silenceFrom},
-			{"until", func(s *alert.Silence) string { return csvTime(s.Until) }},
-			{"filter", func(s *alert.Silence) string { return s.Filter }},
-			{"reason", func(s *alert.Silence) string { return s.Reason }},
-			{"in_file", func(s *alert.Silence) string { return strconv.FormatBool(s.InFile) }},
+			{"until", func(s *client.Silence) string { return csvTime(s.Until) }},
+			{"filter", func(s *client.Silence) string { return s.Filter }},
+			{"reason", func(s *client.Silence) string { return s.Reason }},
+			{"in_file", func(s *client.Silence) string { return strconv.FormatBool(s.InFile) }},
 		},
 	})
 	cmd.Use = "list"
@@ -121,7 +120,7 @@ func newSilenceListCommand() *cobra.Command {
 }
 
 // silenceFrom returns when a silence begins, nothing if it always held.
-func silenceFrom(s *alert.Silence) string {
+func silenceFrom(s *client.Silence) string {
 	if s.From.IsZero() {
 		return ""
 	}
@@ -135,7 +134,7 @@ func newSilenceRemoveCommand() *cobra.Command {
 		Short: "end a silence",
 		Args:  command.OneArg("the id of a silence; waybill silence list tells it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return server.ask(cmd, func(ctx context.Context, client *api.Client) error { return client.RemoveSilence(ctx, args[0]) })
+			return server.ask(cmd, func(ctx context.Context, c *client.Client) error { return c.RemoveSilence(ctx, args[0]) })
 		},
 	}
 	server.register(cmd.Flags())

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -79,7 +79,7 @@ func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr i
 }
 
 // ask asks the server, or the directory.
-func (c *sqlCommand) ask(ctx context.Context, statement string) (*api.Table, error) {
+func (c *sqlCommand) ask(ctx context.Context, statement string) (*client.Table, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	if c.data != "" {
@@ -88,19 +88,19 @@ func (c *sqlCommand) ask(ctx context.Context, statement string) (*api.Table, err
 	return c.askServer(ctx, statement)
 }
 
-func (c *sqlCommand) askServer(ctx context.Context, statement string) (*api.Table, error) {
-	client, err := c.server.client()
+func (c *sqlCommand) askServer(ctx context.Context, statement string) (*client.Table, error) {
+	asked, err := c.server.client()
 	if err != nil {
 		return nil, command.Usage(err)
 	}
-	table, err := client.SQL(ctx, statement, c.limit)
+	table, err := asked.SQL(ctx, statement, c.limit)
 	if err != nil {
-		return nil, explain(client, err)
+		return nil, explain(asked, err)
 	}
 	return table, nil
 }
 
-func (c *sqlCommand) print(to io.Writer, table *api.Table) error {
+func (c *sqlCommand) print(to io.Writer, table *client.Table) error {
 	w := bufio.NewWriter(to)
 	switch c.output {
 	case "json":

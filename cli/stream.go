@@ -10,15 +10,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
 // A live list is one of which a server tells by itself what changes.
 type live[T any] struct {
-	open  func(*api.Client, context.Context, api.Query, api.Stream[T]) error
+	open  func(*client.Client, context.Context, client.Query, client.Stream[T]) error
 	id    func(*T) string
-	wants func(*api.Query, *T) bool // what the stream cannot select by itself; nil: it can
+	wants func(*client.Query, *T) bool // what the stream cannot select by itself; nil: it can
 }
 
 // missedEvery is how often --follow says at most that items are missing.
@@ -49,7 +49,7 @@ func (c *queryCommand[L, T]) followStream(ctx context.Context) error {
 	f := follower[L, T]{queryCommand: c, ctx: ctx, stop: stop, told: map[string]string{}}
 	query := c.query
 	query.Limit, query.Order = 0, ""
-	err := c.live.open(c.client, ctx, query, api.Stream[T]{Item: f.item, Lost: f.lost, Open: f.open, Away: f.away})
+	err := c.live.open(c.client, ctx, query, client.Stream[T]{Item: f.item, Lost: f.lost, Open: f.open, Away: f.away})
 	f.sayMissed()
 	switch {
 	case f.err != nil:

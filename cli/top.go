@@ -16,7 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -51,11 +51,11 @@ shows a flow hop by hop, a node with its ports and queues, an event with its evi
 					return command.Usage(fmt.Errorf("there is no view %q; allowed: %s", args[0], strings.Join(topViewNames(), ", ")))
 				}
 			}
-			client, err := server.client()
+			c, err := server.client()
 			if err != nil {
 				return command.Usage(err)
 			}
-			return runTop(cmd, newTop(client, every, first, filter))
+			return runTop(cmd, newTop(c, every, first, filter))
 		},
 	}
 	f := cmd.Flags()
@@ -93,7 +93,7 @@ func runTop(cmd *cobra.Command, t *top) error {
 	}
 	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out), tea.WithFilter(quitOnInterrupt))
 	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
-		_ = t.client.StreamEvents(ctx, api.Query{}, api.Stream[telemetry.Event]{
+		_ = t.client.StreamEvents(ctx, client.Query{}, client.Stream[telemetry.Event]{
 			Item: func(e *telemetry.Event) error { program.Send(topEvent{e}); return nil },
 			Lost: func(n uint64) { program.Send(topLost(n)) },
 		})

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/filter"
 )
 
@@ -74,10 +74,10 @@ type topCandidates struct {
 }
 
 // completed asks what may stand at the end of a text. Without an answer nothing is completed.
-func completed(ctx context.Context, client *api.Client, list, text string) tea.Msg {
+func completed(ctx context.Context, c *client.Client, list, text string) tea.Msg {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
-	candidates, err := client.CompleteFilter(ctx, list, text)
+	candidates, err := c.CompleteFilter(ctx, list, text)
 	if err != nil {
 		return topCandidates{text: text}
 	}

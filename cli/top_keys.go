@@ -122,8 +122,8 @@ func (t *top) typed(key tea.KeyPressMsg) tea.Cmd {
 		t.edit, t.wrong = nil, nil
 		return t.again()
 	case "tab":
-		text, client, ctx, name := string(e.text[:e.at]), t.client, t.ctx, t.views[t.at].name
-		return func() tea.Msg { return completed(ctx, client, name, text) }
+		text, c, ctx, name := string(e.text[:e.at]), t.client, t.ctx, t.views[t.at].name
+		return func() tea.Msg { return completed(ctx, c, name, text) }
 	}
 	t.wrong = nil
 	e.key(key)

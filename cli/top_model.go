@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -20,7 +20,7 @@ const topLimit = 500
 
 // A top is what waybill top shows. Its methods run on one goroutine, but for what ask returns, which reads nothing of it.
 type top struct {
-	client *api.Client
+	client *client.Client
 	ctx    context.Context
 	every  time.Duration
 	view   view
@@ -58,8 +58,8 @@ type topState struct {
 	first  int    // the place of the first row on the screen
 }
 
-func newTop(client *api.Client, every time.Duration, at int, filter string) *top {
-	t := &top{client: client, ctx: context.Background(), every: every, views: topViews(), at: at}
+func newTop(c *client.Client, every time.Duration, at int, filter string) *top {
+	t := &top{client: c, ctx: context.Background(), every: every, views: topViews(), at: at}
 	for _, v := range t.views {
 		t.states = append(t.states, topState{order: v.order})
 	}
@@ -115,7 +115,7 @@ func (t *top) ask() topAnswer { return t.asking()() }
 func (t *top) asking() func() topAnswer {
 	answer, c, v := topAnswer{question: t.question}, t.client, t.view
 	shown, s := t.views[t.at], *t.state()
-	q := api.Query{Limit: topLimit, Filter: s.filter, Order: s.orderOf(&shown)}
+	q := client.Query{Limit: topLimit, Filter: s.filter, Order: s.orderOf(&shown)}
 	var page *topPage
 	if len(t.pages) > 0 {
 		page = t.pages[len(t.pages)-1]
@@ -189,7 +189,7 @@ func (t *top) take(a topAnswer) tea.Cmd {
 	}
 	t.waiting = false
 	if t.failed = a.err; a.err != nil {
-		if p, ok := errors.AsType[*api.Problem](a.err); ok && p.Filter != nil && len(t.pages) == 0 {
+		if p, ok := errors.AsType[*client.Problem](a.err); ok && p.Filter != nil && len(t.pages) == 0 {
 			t.wrong = p.Filter
 			if t.edit == nil {
 				t.edit = newTopEdit(t.state().filter)

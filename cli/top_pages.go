@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -16,14 +16,14 @@ import (
 type topPage struct {
 	key   string // tells items apart
 	title string
-	draw  func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error
+	draw  func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error
 }
 
 // flowPage is the way of a flow, hop by hop.
 func flowPage(f *telemetry.Flow) *topPage {
 	id, src, dst := f.ID, f.Src.String(), f.Dst.String()
-	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
-		flows, err := c.Flows(ctx, api.Query{Src: src, Dst: dst, Filter: "id = " + strconv.Quote(id)})
+	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+		flows, err := c.Flows(ctx, client.Query{Src: src, Dst: dst, Filter: "id = " + strconv.Quote(id)})
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func flowPage(f *telemetry.Flow) *topPage {
 			w.WriteString("The server does not know this flow any more.\n")
 			return nil
 		}
-		links, err := c.Links(ctx, api.Query{Limit: followAll})
+		links, err := c.Links(ctx, client.Query{Limit: followAll})
 		if err != nil {
 			return err
 		}
@@ -44,8 +44,8 @@ func flowPage(f *telemetry.Flow) *topPage {
 // nodePage is a node with its ports, what packets met between them, its queues, drops and events.
 func nodePage(id uint32, name string) *topPage {
 	text := nodeText(&id, name)
-	return &topPage{key: "node " + text, title: "node " + text, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
-		q := api.Query{Node: strconv.FormatUint(uint64(id), 10), Limit: maxSection}
+	return &topPage{key: "node " + text, title: "node " + text, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+		q := client.Query{Node: strconv.FormatUint(uint64(id), 10), Limit: maxSection}
 		for _, draw := range []func() error{
 			func() error { return drawSection(ctx, c, v, w, nodesQuestion(), q) },
 			func() error { return drawSection(ctx, c, v, w, linksQuestion(), q) },
@@ -66,7 +66,7 @@ func nodePage(id uint32, name string) *topPage {
 const maxSection = 100
 
 // drawSection draws a list under its name.
-func drawSection[L, T any](ctx context.Context, c *api.Client, v *view, w *bufio.Writer, q question[L, T], query api.Query) error {
+func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T], query client.Query) error {
 	list, err := q.ask(c, ctx, query)
 	if err != nil {
 		return err
@@ -88,8 +88,8 @@ func drawSection[L, T any](ctx context.Context, c *api.Client, v *view, w *bufio
 // eventPage is an event with all that it rests on.
 func eventPage(e *telemetry.Event) *topPage {
 	id := e.ID
-	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
-		events, err := c.Events(ctx, api.Query{ID: id})
+	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+		events, err := c.Events(ctx, client.Query{ID: id})
 		if err != nil {
 			return err
 		}
@@ -115,13 +115,13 @@ func eventPage(e *telemetry.Event) *topPage {
 // dropPage is what a reason of drops means, and what to do.
 func dropPage(d *telemetry.Drop) *topPage {
 	place := dropsQuestion().state(d)
-	q := api.Query{Reason: strconv.Itoa(int(d.Reason)), Limit: followAll}
+	q := client.Query{Reason: strconv.Itoa(int(d.Reason)), Limit: followAll}
 	if d.Node != nil {
 		q.Node = strconv.FormatUint(uint64(*d.Node), 10)
 	}
 	return &topPage{
 		key: place, title: "drops at " + nodeText(d.Node, d.Name) + ": " + d.ReasonName,
-		draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
 			return drawItem(ctx, c, v, w, dropsQuestion(), q, place, func(d *telemetry.Drop) {
 				fmt.Fprintf(w, "\n%s\n", printable(d.Meaning))
 				if d.Action != "" {
@@ -135,10 +135,10 @@ func dropPage(d *telemetry.Drop) *topPage {
 // exporterPage is the account of an exporter.
 func exporterPage(e *telemetry.Exporter) *topPage {
 	who := exportersQuestion().state(e)
-	q := api.Query{Source: e.Source.String(), Limit: followAll}
+	q := client.Query{Source: e.Source.String(), Limit: followAll}
 	return &topPage{
 		key: who, title: "exporter " + e.Source.String() + " " + nodeText(e.Node, e.Name),
-		draw: func(ctx context.Context, c *api.Client, v *view, w *bufio.Writer) error {
+		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
 			return drawItem(ctx, c, v, w, exportersQuestion(), q, who, func(e *telemetry.Exporter) {
 				if note := noteText(e); note != "" {
 					fmt.Fprintf(w, "\n%s\n", printable(note))
@@ -149,7 +149,7 @@ func exporterPage(e *telemetry.Exporter) *topPage {
 }
 
 // drawItem draws the fields of the item in that state, and what more says of it.
-func drawItem[L, T any](ctx context.Context, c *api.Client, v *view, w *bufio.Writer, q question[L, T], query api.Query, state string, more func(*T)) error {
+func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T], query client.Query, state string, more func(*T)) error {
 	list, err := q.ask(c, ctx, query)
 	if err != nil {
 		return err

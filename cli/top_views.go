@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -14,7 +14,7 @@ type topView struct {
 	name    string
 	columns []topColumn
 	order   int // the column that it is sorted by at first
-	ask     func(ctx context.Context, c *api.Client, v view, q api.Query) (*topList, error)
+	ask     func(ctx context.Context, c *client.Client, v view, q client.Query) (*topList, error)
 }
 
 // A topColumn is a column of it. One without an order cannot be sorted by.
@@ -25,7 +25,7 @@ type topColumn struct {
 
 // A topList is the answer to a question: what is on the screen.
 type topList struct {
-	head api.Head
+	head client.Head
 	rows []topRow
 }
 
@@ -61,7 +61,7 @@ func newTopView[L, T any](q question[L, T], order string, page func(*T) *topPage
 			t.order = i
 		}
 	}
-	t.ask = func(ctx context.Context, c *api.Client, v view, query api.Query) (*topList, error) {
+	t.ask = func(ctx context.Context, c *client.Client, v view, query client.Query) (*topList, error) {
 		list, err := q.ask(c, ctx, query)
 		if err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -26,7 +26,7 @@ type topologyRow struct {
 const shownHosts = 4
 
 func newTopologyCommand() *cobra.Command {
-	return newQueryCommand(question[api.Topology, topologyRow]{
+	return newQueryCommand(question[client.Topology, topologyRow]{
 		name:  "topology",
 		short: "show the nodes, their ports, and what is behind each",
 		long: `Topology shows the nodes with their ports, and behind each port the node or the hosts that packets came from or went to. It is
@@ -36,8 +36,8 @@ what packets showed: a link without packets is not in it, and neither is a switc
   waybill topology --follow --filter 'name like "leaf%"'
   waybill topology --at 2026-11-17T09:00:00Z
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
-		filters:  func(*cobra.Command, *api.Query) {},
-		ask:      (*api.Client).Topology,
+		filters:  func(*cobra.Command, *client.Query) {},
+		ask:      (*client.Client).Topology,
 		attached: true,
 		open:     topologyRows,
 		state:    (*topologyRow).state,
@@ -121,7 +121,7 @@ func (r *topologyRow) use() string {
 }
 
 // topologyRows makes a table of a topology: nodes, and below each its ports.
-func topologyRows(t *api.Topology) (api.Head, []topologyRow) {
+func topologyRows(t *client.Topology) (client.Head, []topologyRow) {
 	type place struct{ node, port uint32 }
 	hosts := map[place][]string{}
 	for i := range t.Hosts {

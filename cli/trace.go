@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -83,11 +83,11 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 			if err != nil {
 				return command.Usage(err)
 			}
-			return d.server.ask(cmd, func(ctx context.Context, client *api.Client) error {
+			return d.server.ask(cmd, func(ctx context.Context, c *client.Client) error {
 				if past.asked() {
-					return past.draw(ctx, &d, client, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
+					return past.draw(ctx, &d, c, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 				}
-				flows, err := client.Flows(ctx, q)
+				flows, err := c.Flows(ctx, q)
 				if err != nil {
 					return err
 				}
@@ -95,7 +95,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 				if len(matches) == 0 {
 					return noFlow(args, flows)
 				}
-				links, err := client.Links(ctx, api.Query{Limit: followAll})
+				links, err := c.Links(ctx, client.Query{Limit: followAll})
 				if err != nil {
 					return err
 				}
@@ -117,7 +117,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 }
 
 // flowOf returns what to ask for, and whether a flow of the answer is the one that the arguments name.
-func flowOf(args []string) (q api.Query, is func(*telemetry.Flow) bool, err error) {
+func flowOf(args []string) (q client.Query, is func(*telemetry.Flow) bool, err error) {
 	q.Limit = followAll
 	if len(args) == 1 {
 		if len(args[0]) != 16 || strings.Trim(strings.ToLower(args[0]), "0123456789abcdef") != "" {
@@ -151,7 +151,7 @@ func parseEnd(text string) (netip.AddrPort, error) {
 	return netip.AddrPortFrom(end.Addr().Unmap(), end.Port()), nil
 }
 
-func noFlow(args []string, flows *api.FlowList) error {
+func noFlow(args []string, flows *client.FlowList) error {
 	what := "flow " + args[0]
 	if len(args) == 2 {
 		what = "flow from " + args[0] + " to " + args[1]
@@ -163,7 +163,7 @@ func noFlow(args []string, flows *api.FlowList) error {
 }
 
 // printTrace prints a flow and its latest path.
-func (d *drawing) printTrace(to io.Writer, head api.Head, f *telemetry.Flow, links []telemetry.Link) error {
+func (d *drawing) printTrace(to io.Writer, head client.Head, f *telemetry.Flow, links []telemetry.Link) error {
 	if d.output == "json" {
 		return writeJSON(to, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
 	}

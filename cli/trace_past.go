@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -19,13 +19,13 @@ type pastTrace struct{ since, until string }
 // asked reports whether a time range is given.
 func (t *pastTrace) asked() bool { return t.since != "" || t.until != "" }
 
-// draw prints the paths of the flow that the arguments name, as client.FlowPaths has them.
-func (t *pastTrace) draw(ctx context.Context, d *drawing, client *api.Client, args []string, to, notes io.Writer) error {
-	id, others, err := t.flow(ctx, client, args)
+// draw prints the paths of the flow that the arguments name, as c.FlowPaths has them.
+func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args []string, to, notes io.Writer) error {
+	id, others, err := t.flow(ctx, c, args)
 	if err != nil {
 		return err
 	}
-	list, err := client.FlowPaths(ctx, id, api.Query{Since: t.since, Until: t.until, Limit: followAll})
+	list, err := c.FlowPaths(ctx, id, client.Query{Since: t.since, Until: t.until, Limit: followAll})
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, client *api.Client, ar
 }
 
 // flow returns the id of the flow that the arguments name, and how many others they name.
-func (t *pastTrace) flow(ctx context.Context, client *api.Client, args []string) (id string, others int, err error) {
+func (t *pastTrace) flow(ctx context.Context, c *client.Client, args []string) (id string, others int, err error) {
 	q, _, err := flowOf(args)
 	if err != nil || len(args) == 1 {
 		return strings.ToLower(args[0]), 0, err
@@ -57,11 +57,11 @@ func (t *pastTrace) flow(ctx context.Context, client *api.Client, args []string)
 	src, _ := parseEnd(args[0]) // flowOf has read both
 	dst, _ := parseEnd(args[1])
 	q.Since, q.Until = t.since, t.until
-	flows, err := client.FlowHistory(ctx, q)
+	flows, err := c.FlowHistory(ctx, q)
 	if err != nil {
 		return "", 0, err
 	}
-	matches := slices.DeleteFunc(flows.Flows, func(f api.FlowRecord) bool {
+	matches := slices.DeleteFunc(flows.Flows, func(f client.FlowRecord) bool {
 		return f.ID == nil || src.Port() != 0 && (f.SrcPort == nil || *f.SrcPort != src.Port()) || dst.Port() != 0 && (f.DstPort == nil || *f.DstPort != dst.Port())
 	})
 	if len(matches) == 0 {
@@ -77,7 +77,7 @@ func ends(text string) string {
 }
 
 // drawPast draws the ways that a flow took, the first first. Latencies of each hop are not kept by flow.
-func drawPast(w *bufio.Writer, v *view, list *api.FlowPathList) {
+func drawPast(w *bufio.Writer, v *view, list *client.FlowPathList) {
 	fmt.Fprintf(w, "flow %s", list.ID)
 	if list.Flow != nil {
 		fmt.Fprintf(w, ": %s", endpointsText(list.Flow))

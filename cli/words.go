@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -21,8 +21,8 @@ import (
 func (c *queryCommand[L, T]) explain(err error) error { return explain(c.client, err) }
 
 // explain is that for any question to a server.
-func explain(client *api.Client, err error) error {
-	if p, ok := errors.AsType[*api.Problem](err); ok {
+func explain(c *client.Client, err error) error {
+	if p, ok := errors.AsType[*client.Problem](err); ok {
 		if p.Status == http.StatusBadRequest {
 			return command.Usage(p)
 		}
@@ -44,17 +44,17 @@ func explain(client *api.Client, err error) error {
 	} else if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		reason = dns.Err
 	} else if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", client.URL(), failed.Err)
+		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", c.URL(), failed.Err)
 	} else if cause.Timeout() {
 		reason = fmt.Sprintf("no answer within %v", queryTimeout)
 	}
-	return fmt.Errorf("cannot reach %s: %s; is `waybill serve` running?", client.URL(), reason)
+	return fmt.Errorf("cannot reach %s: %s; is `waybill serve` running?", c.URL(), reason)
 }
 
 // empty says what to do when there is nothing to list.
 func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	items := cmp.Or(c.items, c.name)
-	if q := c.query; q != (api.Query{Limit: q.Limit, Order: q.Order}) {
+	if q := c.query; q != (client.Query{Limit: q.Limit, Order: q.Order}) {
 		return fmt.Sprintf("no %s match", items)
 	}
 	var received, malformed uint64
@@ -63,7 +63,7 @@ func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	if u, err := url.Parse(c.client.URL()); err == nil {
 		host = u.Hostname()
 	}
-	listeners, err := c.client.Listeners(ctx, api.Query{})
+	listeners, err := c.client.Listeners(ctx, client.Query{})
 	if err != nil {
 		return fmt.Sprintf("no %s yet", items)
 	}

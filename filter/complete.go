@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A want is something that could stand at the end of the text.
@@ -37,16 +39,8 @@ func (p *parser) want(kind wantKind, f *Field) {
 	}
 }
 
-// A Candidate is something that may stand at the cursor. It replaces text[Start:End].
-type Candidate struct {
-	Text  string `json:"text"`
-	Class string `json:"class"` // "field", "operator", "keyword" or "value"
-	Kind  string `json:"kind,omitempty"`
-	Unit  string `json:"unit,omitempty"`
-	Doc   string `json:"doc,omitempty"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-}
+// A Candidate is something that may stand at the cursor.
+type Candidate = telemetry.FilterCandidate
 
 // Complete returns what may stand at the cursor, a byte offset into text: those that begin with the word before the
 // cursor, then fields that have it elsewhere in their name or begin an alias with it. What is behind the cursor plays no part. There are no

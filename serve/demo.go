@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/scenarios"
 )
 
@@ -27,7 +27,7 @@ type demo struct {
 	log *slog.Logger
 
 	mu     sync.Mutex
-	state  api.DemoState
+	state  types.DemoState
 	cancel context.CancelFunc
 	ended  chan struct{} // closed when the process has ended; nil: none was started
 }
@@ -85,7 +85,7 @@ func (d *demo) Start() error {
 	}
 	now := time.Now().UTC()
 	ends := now.Add(demoTime)
-	d.state = api.DemoState{Running: true, Started: &now, Ends: &ends}
+	d.state = types.DemoState{Running: true, Started: &now, Ends: &ends}
 	d.cancel, d.ended = cancel, make(chan struct{})
 	d.log.Info("the demo runs", "to", d.to, "until", ends)
 	go func() {
@@ -118,7 +118,7 @@ func (d *demo) Stop() {
 }
 
 // State implements api.Demo.
-func (d *demo) State() api.DemoState {
+func (d *demo) State() types.DemoState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.state

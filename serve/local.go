@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/store/duckdb"
 )
@@ -28,7 +28,7 @@ func (LocalStore) WriteParquet(ctx context.Context, rows, file string, names, ty
 }
 
 // SQL implements cli.Local.
-func (LocalStore) SQL(ctx context.Context, dir, statement string, limit int) (*api.Table, error) {
+func (LocalStore) SQL(ctx context.Context, dir, statement string, limit int) (*types.Table, error) {
 	if _, err := os.Stat(storeDir(dir)); err != nil {
 		return nil, fmt.Errorf("--data: there is no store in %s: %w", dir, errors.Unwrap(err))
 	}
@@ -44,5 +44,5 @@ func (LocalStore) SQL(ctx context.Context, dir, statement string, limit int) (*a
 	if err != nil {
 		return nil, command.Usage(fmt.Errorf("sql: %w", err))
 	}
-	return &api.Table{Columns: a.Columns, Rows: a.Rows, More: a.More}, nil
+	return &types.Table{Columns: a.Columns, Rows: a.Rows, More: a.More}, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/console"
 	"github.com/waybill-int/waybill/internal/command"
@@ -315,11 +316,11 @@ func (s *Server) ready() error {
 }
 
 // listeners returns the state of the sockets as the API shows it.
-func (s *Server) listeners() []api.Listener {
-	list := make([]api.Listener, len(s.Receivers))
+func (s *Server) listeners() []types.Listener {
+	list := make([]types.Listener, len(s.Receivers))
 	for i, r := range s.Receivers {
 		n := r.Stats()
-		list[i] = api.Listener{
+		list[i] = types.Listener{
 			Address: n.Address, Received: n.Received, Decoded: n.Decoded, Damaged: n.Damaged, Malformed: n.Malformed,
 			Refused: n.Refused, RefusedUnlisted: n.RefusedUnlisted,
 			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: n.ReceiveBufferWanted, ReceiveBuffer: n.ReceiveBuffer,

@@ -20,6 +20,7 @@ import (
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // buildProgram builds the program under test.
@@ -227,7 +228,7 @@ func (n *network) resolves() {
 	ids := map[string]bool{}
 	for _, message := range n.receiver.got {
 		ids[message.ID] = true
-		if why := message.Data.Resolution; why != "" && why != alert.Ended && why != alert.Forgotten {
+		if why := message.Data.Resolution; why != "" && why != telemetry.AlertEnded && why != telemetry.AlertForgotten {
 			n.t.Errorf("resolved because %s", why)
 		}
 	}
@@ -354,7 +355,7 @@ func TestServeAlertSilenced(t *testing.T) {
 	for range 5 {
 		s.send(s.udp(0), drops)
 	}
-	var alerts []alert.Alert
+	var alerts []telemetry.Alert
 	storms := map[string]int{} // by name
 	test.Eventually(t, "the end of the storms", func() bool {
 		s.get("/api/v1/alerts?state=resolved", "alerts", &alerts)
@@ -362,7 +363,7 @@ func TestServeAlertSilenced(t *testing.T) {
 		for _, a := range alerts {
 			storms[a.Event.Name]++
 		}
-		var firing []alert.Alert
+		var firing []telemetry.Alert
 		s.get("/api/v1/alerts?state=firing", "alerts", &firing)
 		return storms["s1"] > 0 && storms["s2"] > 0 && len(firing) == 0
 	})

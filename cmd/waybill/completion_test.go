@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/serve"
 )
 
 // What is offered for --group-by and --sort is what a server takes, for every list that has records.
 func TestCompletionsAreTaken(t *testing.T) {
 	for _, name := range lists {
-		if (api.GroupFields(name) == nil) != (api.OrderFields(name) == nil) {
+		if (client.GroupFields(name) == nil) != (client.OrderFields(name) == nil) {
 			t.Errorf("%s: one without the other", name)
 		}
 	}
 	s := startServer(t, func(c *serve.Config) { c.Data = t.TempDir() })
 	for _, name := range []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts", "loss"} {
-		groups, numbers := api.GroupFields(name), api.OrderFields(name)
+		groups, numbers := client.GroupFields(name), client.OrderFields(name)
 		if len(groups) == 0 || len(numbers) == 0 {
 			t.Fatalf("%s has no records", name)
 		}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
@@ -65,7 +65,7 @@ func TestServeExporters(t *testing.T) {
 `; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	var listeners []api.Listener
+	var listeners []client.Listener
 	s.get("/api/v1/listeners", "listeners", &listeners)
 	if l := listeners[0]; l.Received != 25 || l.Decoded != 15 || l.Refused != 10 || l.RefusedUnlisted != 0 {
 		t.Errorf("got %+v", l)

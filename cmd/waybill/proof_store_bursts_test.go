@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/test/expect"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,7 +13,7 @@ import (
 // askBursts asks for all bursts that a store has.
 func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 	p.t.Helper()
-	q := api.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 1000}
+	q := client.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 1000}
 	for {
 		answer, err := p.client.Bursts(p.t.Context(), q)
 		if err != nil {

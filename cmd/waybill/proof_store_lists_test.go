@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -36,7 +36,7 @@ type list struct {
 	// text is what is compared of a tally.
 	text func(n *tally) string
 	// got asks, and calls say for each record, with its name and text.
-	got func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(start *time.Time, name, text string)) (page, error)
+	got func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(start *time.Time, name, text string)) (page, error)
 }
 
 // said is a value, or "-".
@@ -126,7 +126,7 @@ var storeLists = []list{
 		text: func(n *tally) string {
 			return fmt.Sprint(n.packets, n.bytes, n.drops, n.reports, n.changes, meanOf(&n.residence), meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.FlowHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -155,7 +155,7 @@ var storeLists = []list{
 		text: func(n *tally) string {
 			return fmt.Sprint(n.packets, 0, n.clockErrors, meanOf(&n.residence), meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.PathHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -178,7 +178,7 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			q.GroupBy = "node,ingress_port,egress_port,dropped"
 			h, err := c.HopHistory(ctx, q)
 			if err != nil {
@@ -203,7 +203,7 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, float64(n.depth)/float64(n.packets), n.most) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.QueueHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -231,7 +231,7 @@ var storeLists = []list{
 			}
 			return fmt.Sprint(n.packets) + " 0 - -"
 		},
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.LinkHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -253,7 +253,7 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.DropHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -277,7 +277,7 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, n.reports, n.lost, 0, 0, 0, 0, 0) },
-		got: func(ctx context.Context, c *api.Client, q api.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
 			h, err := c.ExporterHistory(ctx, q)
 			if err != nil {
 				return page{}, err
@@ -308,9 +308,9 @@ func routeNames(v *telemetry.Intervals) map[uint64]string {
 }
 
 // askTable asks for the packets of a table by a name.
-func askTable(table, name string) func(context.Context, *api.Client, api.Query, time.Duration, func(*time.Time, string, string)) (page, error) {
+func askTable(table, name string) func(context.Context, *client.Client, client.Query, time.Duration, func(*time.Time, string, string)) (page, error) {
 	suffix := map[time.Duration]string{10 * time.Second: "_10s", time.Minute: "_1m", time.Hour: "_1h"}
-	return func(ctx context.Context, c *api.Client, q api.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
+	return func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
 		since, _ := time.Parse(time.RFC3339Nano, q.Since)
 		until, _ := time.Parse(time.RFC3339Nano, q.Until)
 		for offset := 0; ; offset += 10000 { // an answer has 10,000 rows at most
@@ -368,7 +368,7 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 				if until.After(end) && when == beforeRollup {
 					until = end
 				}
-				resolution := p.askList(l, api.Query{
+				resolution := p.askList(l, client.Query{
 					Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano), Interval: step.String(), GroupBy: l.groups[step], Limit: 10000,
 				}, step, func(start *time.Time, name, text string) {
 					if l.name == "paths" {
@@ -389,7 +389,7 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 	}
 	if when != beforeRollup {
 		a.events, a.given = map[string]string{}, p.given
-		q := api.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 10000}
+		q := client.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 10000}
 		for {
 			h, err := p.client.EventHistory(p.t.Context(), q)
 			if err != nil {
@@ -420,7 +420,7 @@ type page struct {
 }
 
 // askList asks for all pages of a list.
-func (p *storeProof) askList(l *list, q api.Query, step time.Duration, say func(*time.Time, string, string)) time.Duration {
+func (p *storeProof) askList(l *list, q client.Query, step time.Duration, say func(*time.Time, string, string)) time.Duration {
 	p.t.Helper()
 	for {
 		answer, err := l.got(p.t.Context(), p.client, q, step, say)

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -84,7 +85,7 @@ type storeProof struct {
 	store      *duckdb.Store
 	now        time.Time
 	maintained bool // once a minute
-	client     *api.Client
+	client     *client.Client
 	stop       func()
 }
 
@@ -191,7 +192,7 @@ func (p *storeProof) open() {
 		p.t.Fatal(err)
 	}
 	server := httptest.NewServer(api.New(api.Config{Collector: p.collector, History: p.store.Query, SQL: p.store.SQL, Now: func() time.Time { return p.now }}))
-	if p.client, err = api.NewClient(server.URL); err != nil {
+	if p.client, err = client.New(server.URL); err != nil {
 		p.t.Fatal(err)
 	}
 	p.stop = func() {

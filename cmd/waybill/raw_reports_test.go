@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
@@ -36,10 +36,10 @@ func TestServeRawReports(t *testing.T) {
 	r.send(r.udp(2), payloads[:100])
 	want := len(payloads) + 100
 	url := func() string { return r.URL() }
-	list := func(args ...string) (items []api.RawReport) {
+	list := func(args ...string) (items []client.RawReport) {
 		t.Helper()
 		stdout, stderr, code := runWaybill(t, append([]string{"reports", "--server", url(), "--limit", "10000", "-o", "json"}, args...)...)
-		var answer api.ReportList
+		var answer client.ReportList
 		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != 0 {
 			t.Fatalf("code %d, %s", code, stderr)
 		}

@@ -51,6 +51,10 @@ var badImports = []struct{ from, to, why string }{
 
 	{"fabric/...", "api/...", "an emulated network ends at the wire, as a real one does"},
 	{"api/...", "fabric/...", "the API shows what was received, and knows no other truth"},
+	{"api/types", "... -telemetry", "the shapes of answers are shared by all who ask, whatever the server is made of"},
+	{"api/types", "third-party", "the shapes of answers are plain JSON"},
+	{"api/client", "... -api/types -telemetry", "a program that asks a server is not the server"},
+	{"api/client", "third-party", "programs of others ask with it too"},
 
 	{"cli/...", "store/... serve/... collect/... fabric/... node/... policy/...", "a command that asks a server knows what the server answers, and nothing of how"},
 	{"serve/...", "cli/... fabric/... node/...", "a server does not ask itself, and emulates nothing"},
@@ -204,6 +208,10 @@ func TestImportRules(t *testing.T) {
 		{"fabric", "node", false},
 		{"fabric", "api", true},
 		{"api", "fabric", true},
+		{"api/types", "telemetry", false},
+		{"api/types", "filter", true},
+		{"api/client", "api/types", false},
+		{"api/client", "api", true},
 		{"api", "store/duckdb", false},
 		{"api", "cmd/waybill", true},
 		{"bench", "cmd/waybill", true},

@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // maxAnswer is the size of an answer that a Client reads, in bytes.
@@ -26,9 +28,9 @@ type Client struct {
 	token string
 }
 
-// NewClient returns a client of the server at baseURL, for example "http://127.0.0.1:8080", "https://noc.example/waybill"
+// New returns a client of the server at baseURL, for example "http://127.0.0.1:8080", "https://noc.example/waybill"
 // or "127.0.0.1:8080".
-func NewClient(baseURL string) (*Client, error) {
+func New(baseURL string) (*Client, error) {
 	if !strings.Contains(baseURL, "://") {
 		baseURL = "http://" + baseURL
 	}
@@ -53,6 +55,9 @@ func (c *Client) Use(token string, config *tls.Config) error {
 	}
 	return nil
 }
+
+// UseTransport makes the client send its requests through t. It must be called before the first request.
+func (c *Client) UseTransport(t http.RoundTripper) { c.http.Transport = t }
 
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
@@ -129,94 +134,94 @@ func (q *Query) encode() string {
 }
 
 // Nodes returns devices that appeared in reports.
-func (c *Client) Nodes(ctx context.Context, q Query) (*NodeList, error) {
-	return get[NodeList](ctx, c, "nodes", q)
+func (c *Client) Nodes(ctx context.Context, q Query) (*types.NodeList, error) {
+	return get[types.NodeList](ctx, c, "nodes", q)
 }
 
 // Links returns links between nodes.
-func (c *Client) Links(ctx context.Context, q Query) (*LinkList, error) {
-	return get[LinkList](ctx, c, "links", q)
+func (c *Client) Links(ctx context.Context, q Query) (*types.LinkList, error) {
+	return get[types.LinkList](ctx, c, "links", q)
 }
 
 // Hops returns what packets met at nodes between two ports.
-func (c *Client) Hops(ctx context.Context, q Query) (*HopList, error) {
-	return get[HopList](ctx, c, "hops", q)
+func (c *Client) Hops(ctx context.Context, q Query) (*types.HopList, error) {
+	return get[types.HopList](ctx, c, "hops", q)
 }
 
 // Clocks returns by how much the clocks of nodes differ.
-func (c *Client) Clocks(ctx context.Context, q Query) (*ClockList, error) {
-	return get[ClockList](ctx, c, "clocks", q)
+func (c *Client) Clocks(ctx context.Context, q Query) (*types.ClockList, error) {
+	return get[types.ClockList](ctx, c, "clocks", q)
 }
 
 // Hosts returns where hosts are attached.
-func (c *Client) Hosts(ctx context.Context, q Query) (*HostList, error) {
-	return get[HostList](ctx, c, "hosts", q)
+func (c *Client) Hosts(ctx context.Context, q Query) (*types.HostList, error) {
+	return get[types.HostList](ctx, c, "hosts", q)
 }
 
 // Ports returns the ports of nodes.
-func (c *Client) Ports(ctx context.Context, q Query) (*PortList, error) {
-	return get[PortList](ctx, c, "ports", q)
+func (c *Client) Ports(ctx context.Context, q Query) (*types.PortList, error) {
+	return get[types.PortList](ctx, c, "ports", q)
 }
 
 // Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until, of the nodes that q.Filter
 // selects; other fields it does not take.
-func (c *Client) Topology(ctx context.Context, q Query) (*Topology, error) {
-	return get[Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
+func (c *Client) Topology(ctx context.Context, q Query) (*types.Topology, error) {
+	return get[types.Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
 }
 
 // Flows returns flows.
-func (c *Client) Flows(ctx context.Context, q Query) (*FlowList, error) {
-	return get[FlowList](ctx, c, "flows", q)
+func (c *Client) Flows(ctx context.Context, q Query) (*types.FlowList, error) {
+	return get[types.FlowList](ctx, c, "flows", q)
 }
 
 // Paths returns paths that packets took, the most used first.
-func (c *Client) Paths(ctx context.Context, q Query) (*PathList, error) {
-	return get[PathList](ctx, c, "paths", q)
+func (c *Client) Paths(ctx context.Context, q Query) (*types.PathList, error) {
+	return get[types.PathList](ctx, c, "paths", q)
 }
 
 // Drops returns dropped packets by place and reason, the most frequent first.
-func (c *Client) Drops(ctx context.Context, q Query) (*DropList, error) {
-	return get[DropList](ctx, c, "drops", q)
+func (c *Client) Drops(ctx context.Context, q Query) (*types.DropList, error) {
+	return get[types.DropList](ctx, c, "drops", q)
 }
 
 // Events returns what happened, the latest first.
-func (c *Client) Events(ctx context.Context, q Query) (*EventList, error) {
-	return get[EventList](ctx, c, "events", q)
+func (c *Client) Events(ctx context.Context, q Query) (*types.EventList, error) {
+	return get[types.EventList](ctx, c, "events", q)
 }
 
 // Bursts returns times during which a queue was long, the latest first.
-func (c *Client) Bursts(ctx context.Context, q Query) (*BurstList, error) {
-	return get[BurstList](ctx, c, "bursts", q)
+func (c *Client) Bursts(ctx context.Context, q Query) (*types.BurstList, error) {
+	return get[types.BurstList](ctx, c, "bursts", q)
 }
 
 // Burst returns one burst, packet by packet.
-func (c *Client) Burst(ctx context.Context, id string) (*BurstAnswer, error) {
-	return get[BurstAnswer](ctx, c, "bursts/"+url.PathEscape(id), Query{})
+func (c *Client) Burst(ctx context.Context, id string) (*types.BurstAnswer, error) {
+	return get[types.BurstAnswer](ctx, c, "bursts/"+url.PathEscape(id), Query{})
 }
 
 // Queues returns how long queues were.
-func (c *Client) Queues(ctx context.Context, q Query) (*QueueList, error) {
-	return get[QueueList](ctx, c, "queues", q)
+func (c *Client) Queues(ctx context.Context, q Query) (*types.QueueList, error) {
+	return get[types.QueueList](ctx, c, "queues", q)
 }
 
 // Exporters returns what became of the reports of every exporter.
-func (c *Client) Exporters(ctx context.Context, q Query) (*ExporterList, error) {
-	return get[ExporterList](ctx, c, "exporters", q)
+func (c *Client) Exporters(ctx context.Context, q Query) (*types.ExporterList, error) {
+	return get[types.ExporterList](ctx, c, "exporters", q)
 }
 
 // Listeners returns the sockets that receive reports.
-func (c *Client) Listeners(ctx context.Context, q Query) (*ListenerList, error) {
-	return get[ListenerList](ctx, c, "listeners", q)
+func (c *Client) Listeners(ctx context.Context, q Query) (*types.ListenerList, error) {
+	return get[types.ListenerList](ctx, c, "listeners", q)
 }
 
 // Loss returns what became of every datagram, by exporter.
-func (c *Client) Loss(ctx context.Context, q Query) (*LossList, error) {
-	return get[LossList](ctx, c, "loss", q)
+func (c *Client) Loss(ctx context.Context, q Query) (*types.LossList, error) {
+	return get[types.LossList](ctx, c, "loss", q)
 }
 
 // SQL returns the rows of a SELECT statement over what the server keeps, at most limit of them. Numbers are json.Number.
-func (c *Client) SQL(ctx context.Context, statement string, limit int) (*Table, error) {
-	return fetch[Table](ctx, c, "query", url.Values{"sql": {statement}, "limit": {strconv.Itoa(limit)}}.Encode())
+func (c *Client) SQL(ctx context.Context, statement string, limit int) (*types.Table, error) {
+	return fetch[types.Table](ctx, c, "query", url.Values{"sql": {statement}, "limit": {strconv.Itoa(limit)}}.Encode())
 }
 
 // get asks for a list.
@@ -266,10 +271,10 @@ func fetch[T any](ctx context.Context, c *Client, resource, query string) (*T, e
 }
 
 // problemOf returns the Problem in a response, or one that says what came instead.
-func problemOf(response *http.Response, kind string, body io.Reader) *Problem {
-	var p Problem
-	if kind == problemType && json.NewDecoder(body).Decode(&p) == nil && p.Status == response.StatusCode {
+func problemOf(response *http.Response, kind string, body io.Reader) *types.Problem {
+	var p types.Problem
+	if kind == types.MediaProblem && json.NewDecoder(body).Decode(&p) == nil && p.Status == response.StatusCode {
 		return &p
 	}
-	return newProblem(response.StatusCode, "%s answered %q", response.Request.URL.Redacted(), response.Status)
+	return types.NewProblem(response.StatusCode, "%s answered %q", response.Request.URL.Redacted(), response.Status)
 }

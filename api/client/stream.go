@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -21,7 +22,7 @@ const (
 	// long it waits after many failures.
 	retryFirst, retryMost = 3 * time.Second, 30 * time.Second
 	// streamSilence is how long a server may say nothing: three heartbeats.
-	streamSilence = 3 * heartbeatEvery
+	streamSilence = 3 * types.HeartbeatEvery
 	// maxMessage is the size of a message that a client takes, in bytes.
 	maxMessage = 1 << 20
 )
@@ -100,7 +101,7 @@ func (r *reader[T]) open(ctx context.Context, c *Client, resource string, q Quer
 	if err != nil {
 		return errRefused{err}
 	}
-	request.Header.Set("Accept", mediaStream)
+	request.Header.Set("Accept", types.MediaStream)
 	if r.last != "" {
 		request.Header.Set("Last-Event-ID", r.last)
 	}
@@ -117,7 +118,7 @@ func (r *reader[T]) open(ctx context.Context, c *Client, resource string, q Quer
 			return errRefused{p}
 		}
 		return p
-	case media != mediaStream:
+	case media != types.MediaStream:
 		return errRefused{fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a stream", c.URL(), media)}
 	}
 	if r.stream.Open != nil {

@@ -1,4 +1,4 @@
-package api
+package types
 
 import (
 	"net/netip"
@@ -6,10 +6,6 @@ import (
 
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// Records are what a store has counted of something in a time range. What was not asked for, and what is not known, is nil.
-// The tag store names the columns of a field, group says that it can be grouped by ("default": it is unless something else
-// is asked for), and node that it is the name of the node in another field.
 
 // A FlowRecord is what was counted of a flow on a path.
 type FlowRecord struct {
@@ -19,11 +15,11 @@ type FlowRecord struct {
 	Dst          *netip.Addr `json:"dst,omitempty" store:"dst_hi,dst_lo" group:"default"`
 	SrcPort      *uint16     `json:"src_port,omitempty" store:"src_port" group:"default" kept:"10s"`
 	DstPort      *uint16     `json:"dst_port,omitempty" store:"dst_port" group:"default" kept:"1m"`
-	Protocol     *protocol   `json:"protocol,omitempty" store:"protocol" group:"default"`
+	Protocol     *Protocol   `json:"protocol,omitempty" store:"protocol" group:"default"`
 	TunnelID     *uint32     `json:"tunnel_id,omitempty" store:"tunnel_id" group:"default"`
 	DSCP         *uint8      `json:"dscp,omitempty" store:"dscp" group:"more"`
 	Device       *string     `json:"device,omitempty" store:"device" group:"more" kept:"1m"`
-	Path         *pathID     `json:"path,omitempty" store:"path_id" group:"more" kept:"1m"`
+	Path         *PathID     `json:"path,omitempty" store:"path_id" group:"more" kept:"1m"`
 	Packets      *uint64     `json:"packets,omitempty" store:"packets"`
 	Bytes        *uint64     `json:"bytes,omitempty" store:"bytes"`
 	Drops        *uint64     `json:"drops,omitempty" store:"drops"`
@@ -38,7 +34,7 @@ type FlowRecord struct {
 // A PathRecord is what was counted of a path.
 type PathRecord struct {
 	Start        *time.Time `json:"start,omitempty" store:"start"`
-	ID           *pathID    `json:"id,omitempty" store:"path_id" group:"default"`
+	ID           *PathID    `json:"id,omitempty" store:"path_id" group:"default"`
 	Packets      *uint64    `json:"packets,omitempty" store:"packets"`
 	Incomplete   *uint64    `json:"incomplete,omitempty" store:"incomplete"`
 	ClockErrors  *uint64    `json:"clock_errors,omitempty" store:"clock_errors"`

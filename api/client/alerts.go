@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"bytes"
@@ -10,22 +10,22 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // Alerts returns alerts, the latest first.
-func (c *Client) Alerts(ctx context.Context, q Query) (*AlertList, error) {
-	return get[AlertList](ctx, c, "alerts", q)
+func (c *Client) Alerts(ctx context.Context, q Query) (*types.AlertList, error) {
+	return get[types.AlertList](ctx, c, "alerts", q)
 }
 
 // Silences returns silences, the one that ends first first.
-func (c *Client) Silences(ctx context.Context, q Query) (*SilenceList, error) {
-	return get[SilenceList](ctx, c, "silences", q)
+func (c *Client) Silences(ctx context.Context, q Query) (*types.SilenceList, error) {
+	return get[types.SilenceList](ctx, c, "silences", q)
 }
 
 // AddSilence begins a silence and returns it with its id.
-func (c *Client) AddSilence(ctx context.Context, s NewSilence) (*alert.Silence, error) {
-	var made alert.Silence
+func (c *Client) AddSilence(ctx context.Context, s types.NewSilence) (*types.Silence, error) {
+	var made types.Silence
 	return &made, c.change(ctx, http.MethodPost, "silences", s, &made)
 }
 
@@ -35,8 +35,8 @@ func (c *Client) RemoveSilence(ctx context.Context, id string) error {
 }
 
 // TestAlert sends a test, and returns what became of it.
-func (c *Client) TestAlert(ctx context.Context, test AlertTest) (*AlertTestResults, error) {
-	var results AlertTestResults
+func (c *Client) TestAlert(ctx context.Context, test types.AlertTest) (*types.AlertTestResults, error) {
+	var results types.AlertTestResults
 	return &results, c.change(ctx, http.MethodPost, "alerts/test", test, &results)
 }
 

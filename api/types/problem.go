@@ -1,14 +1,15 @@
-package api
+package types
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/http"
 
-	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
-const problemType = "application/problem+json"
+// MediaProblem is the media type of a Problem.
+const MediaProblem = "application/problem+json"
 
 // A Problem says what is wrong with a request, as RFC 9457 defines it. Its type is always "about:blank": the status and
 // the members below say all. It is the error that a Client returns whenever a server answered.
@@ -21,11 +22,11 @@ type Problem struct {
 	Parameter string `json:"parameter,omitempty"`
 	Allowed   string `json:"allowed,omitempty"`
 	// Filter says where a filter is wrong, and what may have been meant.
-	Filter *filter.Error `json:"filter,omitempty"`
+	Filter *telemetry.FilterError `json:"filter,omitempty"`
 }
 
-// newProblem returns a Problem whose detail is the formatted text.
-func newProblem(status int, format string, args ...any) *Problem {
+// NewProblem returns a Problem whose detail is the formatted text.
+func NewProblem(status int, format string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -41,8 +42,8 @@ func (p *Problem) Error() string {
 	return text
 }
 
-func (p *Problem) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", problemType)
+func (p *Problem) Write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", MediaProblem)
 	w.Header().Set("Cache-Control", "no-store")
 	if p.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")

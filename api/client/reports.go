@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"bytes"
@@ -10,22 +10,24 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+
+	"github.com/waybill-int/waybill/api/types"
 )
 
 // Reports returns datagrams as they came, the newest first. The server may look for a few seconds only: as long as there are fewer
 // than q.Limit, it is asked to go on. Scanned is of all that was looked at.
-func (c *Client) Reports(ctx context.Context, q Query) (*ReportList, error) {
+func (c *Client) Reports(ctx context.Context, q Query) (*types.ReportList, error) {
 	limit := q.Limit
 	if limit == 0 {
-		limit = defaultLimit
+		limit = types.DefaultLimit
 	}
-	whole, err := get[ReportList](ctx, c, "reports", q)
+	whole, err := get[types.ReportList](ctx, c, "reports", q)
 	if err != nil {
 		return nil, err
 	}
 	for len(whole.Reports) < limit && whole.Next != "" {
 		q.Limit, q.Cursor = limit-len(whole.Reports), whole.Next
-		more, err := get[ReportList](ctx, c, "reports", q)
+		more, err := get[types.ReportList](ctx, c, "reports", q)
 		if err != nil {
 			return nil, err
 		}
@@ -37,8 +39,8 @@ func (c *Client) Reports(ctx context.Context, q Query) (*ReportList, error) {
 }
 
 // Report returns one datagram, byte by byte.
-func (c *Client) Report(ctx context.Context, id string) (*ReportAnswer, error) {
-	return get[ReportAnswer](ctx, c, "reports/"+url.PathEscape(id), Query{})
+func (c *Client) Report(ctx context.Context, id string) (*types.ReportAnswer, error) {
+	return get[types.ReportAnswer](ctx, c, "reports/"+url.PathEscape(id), Query{})
 }
 
 // Capture writes datagrams to w as a capture file, the oldest first: all that q selects, or the newest q.Limit of them.
@@ -58,7 +60,7 @@ func (c *Client) Capture(ctx context.Context, q Query, w io.Writer) error {
 	switch {
 	case response.StatusCode != http.StatusOK:
 		return problemOf(response, kind, io.LimitReader(response.Body, maxAnswer))
-	case kind != mediaCapture:
+	case kind != types.MediaCapture:
 		return fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a capture", c.URL(), kind)
 	}
 	_, err = io.Copy(w, response.Body)
@@ -70,8 +72,8 @@ func (c *Client) Capture(ctx context.Context, q Query, w io.Writer) error {
 
 // Decode returns what b is, which starts with what start names: "report", "ethernet", or another name that the server lists if
 // it does not know it. An empty dialect is that of the specifications.
-func (c *Client) Decode(ctx context.Context, b []byte, start, dialect string) (*DecodeAnswer, error) {
-	target := c.base.JoinPath(decodePath)
+func (c *Client) Decode(ctx context.Context, b []byte, start, dialect string) (*types.DecodeAnswer, error) {
+	target := c.base.JoinPath("api/v1/decode")
 	query := url.Values{"start": {start}}
 	if dialect != "" {
 		query.Set("dialect", dialect)
@@ -92,7 +94,7 @@ func (c *Client) Decode(ctx context.Context, b []byte, start, dialect string) (*
 	if response.StatusCode != http.StatusOK {
 		return nil, problemOf(response, kind, body)
 	}
-	var answer DecodeAnswer
+	var answer types.DecodeAnswer
 	if err := json.NewDecoder(body).Decode(&answer); err != nil {
 		return nil, fmt.Errorf("the answer of %s cannot be read: %w", c.URL(), err)
 	}

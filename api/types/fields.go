@@ -1,6 +1,17 @@
-package api
+package types
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
+
+// Records are the types of the records of a time range, or else of groups, by the name of their list.
+var Records = map[string]reflect.Type{
+	"flows": reflect.TypeFor[FlowRecord](), "paths": reflect.TypeFor[PathRecord](), "hops": reflect.TypeFor[HopRecord](),
+	"queues": reflect.TypeFor[QueueRecord](), "links": reflect.TypeFor[LinkRecord](), "drops": reflect.TypeFor[DropRecord](),
+	"exporters": reflect.TypeFor[ExporterRecord](), "events": reflect.TypeFor[EventGroup](), "bursts": reflect.TypeFor[BurstGroup](),
+	"loss": reflect.TypeFor[LossGroup](),
+}
 
 // GroupFields returns what the records of a list of a time range can be added up by (Query.GroupBy), in their order; nil if a list
 // has no records.
@@ -17,10 +28,7 @@ func OrderFields(list string) []string {
 }
 
 func recordFields(list string) (groups, orders []string) {
-	record := histories()[list].record
-	if record == nil {
-		record = groupRecords[list]
-	}
+	record := Records[list]
 	if record == nil {
 		return nil, nil
 	}

@@ -1,0 +1,87 @@
+package telemetry
+
+import (
+	"time"
+)
+
+// An AlertState is how far an alert has come.
+type AlertState string
+
+// States of alerts.
+const (
+	AlertPending  AlertState = "pending"  // it goes on, but not yet for long enough
+	AlertFiring   AlertState = "firing"   // it went on for long enough, and people are told
+	AlertResolved AlertState = "resolved" // it was over for long enough
+)
+
+// An AlertResolution is why a firing alert is not any more.
+type AlertResolution string
+
+// Resolutions of alerts. Only the first says that it is over.
+const (
+	AlertEnded       AlertResolution = "ended"        // the event ended
+	AlertUnmatched   AlertResolution = "unmatched"    // the event goes on, but the filter does not select it any more
+	AlertForgotten   AlertResolution = "forgotten"    // nothing is known of the event: Waybill was restarted
+	AlertRuleRemoved AlertResolution = "rule_removed" // nobody asks for it any more
+)
+
+// An Alert is a rule and what it is about: the subject of events.
+type Alert struct {
+	ID          string            `json:"id"` // the same for the same rule and subject, also after a restart
+	Rule        string            `json:"rule"`
+	State       AlertState        `json:"state"`
+	Severity    Severity          `json:"severity"`
+	Since       time.Time         `json:"since"`    // when an event of it was seen first
+	Fired       *time.Time        `json:"fired"`    // null while it is pending
+	Resolved    *time.Time        `json:"resolved"` // null until it is
+	Resolution  AlertResolution   `json:"resolution,omitempty"`
+	SilencedBy  string            `json:"silenced_by,omitempty"` // id of a silence that keeps it from being delivered now
+	Summary     string            `json:"summary"`               // one line for people
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Told        []Told            `json:"told,omitempty"` // the outputs that are told; not in notifications
+	Event       Event             `json:"event"`          // the latest one
+}
+
+// A RuleStatus is a rule, and what is of it now.
+type RuleStatus struct {
+	Name     string   `json:"name" doc:"name of the rule"`
+	Filter   string   `json:"filter" doc:"its filter"`
+	ForNs    int64    `json:"for_ns" doc:"how long an event must go on before it fires"`
+	Severity string   `json:"severity,omitempty" doc:"severity that it gives, if it gives one"` // empty: that of the event
+	Outputs  []string `json:"outputs"`
+	Pending  int      `json:"pending" doc:"alerts that wait to fire"`
+	Firing   int      `json:"firing" doc:"alerts that fire"`
+	Silenced int      `json:"silenced" doc:"of those that fire, the silenced"`
+
+	LastFired *time.Time `json:"last_fired" doc:"when one fired last"` // of the alerts that are remembered; nil: none of them fired
+}
+
+// An OutputStatus is what became of the messages to an output. It says nothing of where that is: addresses may have secrets.
+type OutputStatus struct {
+	Name       string `json:"name" doc:"name of the output"`
+	Kind       string `json:"kind" doc:"webhook, syslog, alertmanager or command"`
+	Waiting    int    `json:"waiting" doc:"messages that wait"`
+	Delivered  uint64 `json:"delivered" doc:"messages that were delivered"`
+	Retried    uint64 `json:"retried" doc:"attempts that failed and were made again"`
+	Rejected   uint64 `json:"rejected" doc:"messages that the receiver will never take"`
+	Expired    uint64 `json:"expired" doc:"messages that were tried for a day"`
+	CrowdedOut uint64 `json:"crowded_out" doc:"messages that gave way to new ones"`
+	Failures   int    `json:"failures" doc:"attempts in a row that failed"`             // attempts in a row that failed; 0: it works, or was not tried
+	LastError  string `json:"last_error,omitempty" doc:"why the latest attempt failed"` // of the attempts in a row
+}
+
+// A TestResult is what became of a message to an output.
+type TestResult struct {
+	Output string        `json:"output"`
+	Error  string        `json:"error,omitempty"` // empty: it was delivered
+	Took   time.Duration `json:"took_ns"`
+}
+
+// A Told is an output that is told of an alert, and how far that is. A message that is in its queue has reached nobody yet.
+type Told struct {
+	Output    string     `json:"output"`
+	At        time.Time  `json:"at"`                // when a message about it was last in the queue
+	Delivered *time.Time `json:"delivered"`         // when the output took the latest message that it took; nil: of none is known that it did
+	Waiting   bool       `json:"waiting,omitempty"` // a message about it is in the queue now; only in answers
+}
