@@ -40,7 +40,7 @@ func (LocalStore) SQL(ctx context.Context, dir, statement string, limit int) (*t
 	if err := recoverJournal(ctx, dir, s, slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
 		return nil, err
 	}
-	a, err := s.SQL(ctx, statement, limit)
+	a, err := s.Select(ctx, statement, limit)
 	if err != nil {
 		return nil, command.Usage(fmt.Errorf("sql: %w", err))
 	}

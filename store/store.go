@@ -21,8 +21,12 @@ type Backend interface {
 	// from to to, both included, with the columns first and last, between which it was never silent for more than five minutes,
 	// and packets. What is more than five minutes outside of the range is not looked at. limit is how many rows are wanted at most.
 	Between(ctx context.Context, t Table, from, to time.Time, limit int) (*Answer, error)
-	// SQL answers a SELECT statement over the tables of docs/reference/store.md, with at most limit rows. It changes nothing.
+	// SQL answers a SELECT statement that somebody wrote, over the tables of docs/reference/store.md, with at most limit rows. It
+	// changes nothing, and what it takes is bounded. What was written in the last seconds may be missing.
 	SQL(ctx context.Context, statement string, limit int) (*Answer, error)
+	// Select is SQL for statements of this program itself, and of who has the files anyway: it sees what was written up to now,
+	// and takes what it takes.
+	Select(ctx context.Context, statement string, limit int) (*Answer, error)
 	// Stats tells what is on disk.
 	Stats() (Stats, error)
 	Close() error

@@ -436,7 +436,7 @@ func (p *storeProof) askList(l *list, q client.Query, step time.Duration, say fu
 // routes are the stations of paths by their ids.
 func (p *storeProof) routes() map[string]string {
 	p.t.Helper()
-	a, err := p.store.SQL(p.t.Context(), "SELECT printf('%016x', path_id), stations FROM routes", 1_000_000)
+	a, err := p.store.Select(p.t.Context(), "SELECT printf('%016x', path_id), stations FROM routes", 1_000_000)
 	if err != nil {
 		p.t.Fatal(err)
 	}

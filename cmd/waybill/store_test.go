@@ -60,7 +60,7 @@ func openStore(t *testing.T, data string) *duckdb.Store {
 // sums asks for sums by keys, as text.
 func sums(t *testing.T, s *duckdb.Store, statement string) map[string]string {
 	t.Helper()
-	a, err := s.SQL(t.Context(), statement, 100_000)
+	a, err := s.Select(t.Context(), statement, 100_000)
 	if err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
@@ -333,7 +333,7 @@ func TestStoreKilled(t *testing.T) {
 	if len(ledger.Gaps) != 1 || !ledger.Gaps[0].From.Before(killed) || !ledger.Gaps[0].To.After(killed) {
 		t.Errorf("killed at %v, gaps: %+v", killed, ledger.Gaps)
 	}
-	a, err := openStore(t, data).SQL(t.Context(), "SELECT CAST(sum(reports) AS UBIGINT) FROM flows_10s UNION ALL SELECT CAST(sum(reports) AS UBIGINT) FROM exporters_10s", 2)
+	a, err := openStore(t, data).Select(t.Context(), "SELECT CAST(sum(reports) AS UBIGINT) FROM flows_10s UNION ALL SELECT CAST(sum(reports) AS UBIGINT) FROM exporters_10s", 2)
 	if err != nil {
 		t.Fatal(err)
 	}

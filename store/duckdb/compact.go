@@ -107,8 +107,10 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 		return false, nil
 	}
 	defer s.reading.Unlock()
-	if _, err := s.write.ExecContext(s.ctx, "CHECKPOINT "+p.catalog); err != nil { // so that no log is left that a crash could apply to the new file
-		return false, err
+	if !p.sealed { // so that no log is left that a crash could apply to the new file
+		if _, err := s.write.ExecContext(s.ctx, "CHECKPOINT "+p.catalog); err != nil {
+			return false, err
+		}
 	}
 	if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
 		return false, err
@@ -116,6 +118,8 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	if err := os.Rename(to.file, p.file); err != nil {
 		return false, err
 	}
+	p.sealed = false
+	s.tail.forget(p)
 	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
 		return false, err
 	}

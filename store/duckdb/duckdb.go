@@ -40,8 +40,11 @@ type Store struct {
 
 	done        map[string]bool      // catalogs that have what Write was asked to write, if it failed later on
 	rolled      map[string]time.Time // how far tables are rolled up; under mu
-	broken      atomic.Bool          // DuckDB refused a write: the files are opened anew before the next
-	beforeWrite func() error         // for tests, as is beforeSwap
+	tail        tail
+	statements  *statements
+	sealedOnce  atomic.Bool
+	broken      atomic.Bool  // DuckDB refused a write: the files are opened anew before the next
+	beforeWrite func() error // for tests, as is beforeSwap
 	beforeSwap  func()
 }
 
@@ -63,7 +66,8 @@ func Open(config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, lock: lock, done: map[string]bool{}, interrupt: func() {}}
+	s := &Store{config: config, lock: lock, done: map[string]bool{}, interrupt: func() {}, statements: newStatements(&config)}
+	s.tail.dir = filepath.Join(dir, "sql")
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		s.stop()
@@ -109,6 +113,9 @@ func (s *Store) open() error {
 
 // load attaches the files in the directory.
 func (s *Store) load() error {
+	if err := s.tail.clear(); err != nil {
+		return err
+	}
 	for _, text := range append(s.settings(), macros...) {
 		if _, err := s.write.ExecContext(s.ctx, text); err != nil {
 			return fmt.Errorf("%s: %w", text, err)
@@ -156,13 +163,14 @@ func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.stop()
+	s.statements.close()
 	for end := time.Now().Add(closeWait); !s.reading.TryLock(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			return errors.Join(errors.New("store: a query still runs"), s.lock.Close())
 		}
 	}
 	defer s.reading.Unlock()
-	return errors.Join(s.shut(), s.lock.Close())
+	return errors.Join(s.shut(), os.RemoveAll(s.tail.dir), s.lock.Close())
 }
 
 // closeWait is how long Close waits for queries.
@@ -176,11 +184,29 @@ func (s *Store) endMaintain() {
 	s.maintaining.Lock()
 }
 
-// reopen closes and opens the files: after a failed write DuckDB may refuse all that follow. maintaining is held.
+// lockReading locks reading. Statements that run begin anew when it is unlocked.
+func (s *Store) lockReading() {
+	locked := make(chan struct{})
+	go func() {
+		for {
+			s.statements.interrupt()
+			select {
+			case <-locked:
+				return
+			case <-time.After(10 * time.Millisecond): // those that had not begun
+			}
+		}
+	}()
+	s.reading.Lock()
+	close(locked)
+}
+
+// reopen closes and opens the files, for writing: after a failed write DuckDB may refuse all that follow, and records may
+// come that belong in a file that is sealed. maintaining is held.
 func (s *Store) reopen() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.reading.Lock()
+	s.lockReading()
 	defer s.reading.Unlock()
 	_ = s.shut()
 	return s.open()

@@ -36,6 +36,9 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 }
 
 func (s *Store) maintain(ctx context.Context, now time.Time) error {
+	if err := s.seal(now); err != nil {
+		return err
+	}
 	// The current file grows while intervals are rolled up, which may take long.
 	if err := s.rotate(now); err != nil {
 		return err

@@ -19,6 +19,7 @@ type partition struct {
 	file    string
 	catalog string // its name in SQL
 
+	sealed    bool                 // attached READ_ONLY; under writing and reading
 	compacted bool                 // see compactOnce
 	emptied   map[store.Table]bool // see thin
 	writes    int                  // under writing
@@ -91,9 +92,12 @@ func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	return p, s.makeViews()
 }
 
-// attachment is the statement that opens the file of p, and makes it if need be: in the format of DuckDB 1.2, which packs what is
+// attachment is the statement that opens the file of p, and makes it if need be, unless p is sealed: in the format of DuckDB 1.2, which packs what is
 // unknown.
 func (p *partition) attachment() string {
+	if p.sealed {
+		return fmt.Sprintf("ATTACH '%s' AS %s (READ_ONLY)", quoted(p.file), p.catalog)
+	}
 	return fmt.Sprintf("ATTACH '%s' AS %s (STORAGE_VERSION 'v1.2.0')", quoted(p.file), p.catalog)
 }
 

@@ -54,6 +54,9 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	s.writing.Lock()
 	p, err := s.partitionFor(tierOf(to.table, to.step), begin)
 	s.writing.Unlock()
+	if err == nil && p.sealed {
+		return true, s.reopen()
+	}
 	if err != nil {
 		return false, err
 	}

@@ -6,16 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
+	duckdb "github.com/duckdb/duckdb-go/v2"
+
 	"github.com/waybill-int/waybill/store"
 )
-
-// tableFunctions are the functions that statements may have in FROM. Others read files, change settings or write the files
-// of the store to disk.
-var tableFunctions = []string{"unnest", "range", "generate_series", "summary", "links_between", "hosts_between"}
 
 // errStatement is what a statement must be.
 var errStatement = errors.New("want one SELECT statement")
@@ -23,69 +20,55 @@ var errStatement = errors.New("want one SELECT statement")
 // errBehind is what must not follow a statement.
 var errBehind = errors.New("want one SELECT statement, and nothing behind its semicolon")
 
-// SQL implements store.Backend.
-func (s *Store) SQL(ctx context.Context, statement string, limit int) (*store.Answer, error) {
-	if len(statement) > maxStatement {
-		return nil, fmt.Errorf("the statement has %d bytes, limit %d", len(statement), maxStatement)
-	}
+// Select implements store.Backend.
+func (s *Store) Select(ctx context.Context, statement string, limit int) (*store.Answer, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
-	ctx, stop := s.watchMemory(ctx)
-	defer stop()
-	defer context.AfterFunc(s.ctx, stop)()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, trouble(ctx, err)
 	}
 	defer conn.Close()
-	if err := checkStatement(ctx, conn, statement, 0); err != nil {
+	if _, err := parse(ctx, conn, statement); err != nil {
 		return nil, err
 	}
-	if err := checkStatement(ctx, conn, limited(statement, limit), 1); err != nil {
-		if ctx.Err() != nil || s.ctx.Err() != nil {
-			return nil, err
-		}
-		return nil, errBehind
+	answer := &store.Answer{}
+	answer.More, err = execute(ctx, conn, statement, limit, func(rows *sql.Rows) (bool, error) {
+		answer, err = read(rows, limit)
+		return err == nil && answer.More, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	return answer, nil
+}
+
+// execute gives the rows of a statement that was parsed to take.
+func execute(ctx context.Context, conn *sql.Conn, statement string, limit int, take func(*sql.Rows) (bool, error)) (bool, error) {
 	// Nothing that can be written in a SELECT changes the store; that the transaction is read-only is the second lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
-		return nil, trouble(ctx, err)
+		return false, trouble(ctx, err)
 	}
 	defer conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") //nolint:errcheck // nothing was written
 	rows, err := conn.QueryContext(ctx, limited(statement, limit))
 	if err != nil {
-		return nil, statementTrouble(ctx, err)
+		if told, ok := errors.AsType[*duckdb.Error](err); ok && told.Type == duckdb.ErrorTypeParser {
+			return false, errBehind // alone it could be parsed
+		}
+		return false, statementTrouble(ctx, err)
 	}
-	answer, err := read(rows, limit)
+	more, err := take(rows)
 	if err != nil {
-		return nil, statementTrouble(ctx, err)
+		return false, statementTrouble(ctx, err)
 	}
-	return answer, checkColumns(len(answer.Columns))
+	return more, nil
 }
 
-// limited returns a statement that was checked, with a limit around it: DuckDB makes all rows of an answer, in memory that it
-// does not count, before the first can be read. One row more than wanted tells that there are more.
+// limited returns a statement with a limit around it: DuckDB makes all rows of an answer, in memory that it does not count,
+// before the first can be read. One row more than wanted tells that there are more.
 func limited(statement string, limit int) string {
 	statement = strings.TrimRight(statement, "; \t\r\n")
 	return "SELECT * FROM (\n" + statement + "\n) LIMIT " + strconv.Itoa(limit+1)
-}
-
-// checkStatement refuses a statement that may do harm. So many SELECTs of ours are around it.
-func checkStatement(ctx context.Context, conn *sql.Conn, statement string, ours int) error {
-	tree, err := parse(ctx, conn, statement)
-	if err != nil {
-		return err
-	}
-	if err := checkShape(tree); err != nil {
-		return err
-	}
-	if err := checkFunctions(tree); err != nil {
-		return err
-	}
-	if err := checkCollected(tree, ours); err != nil {
-		return err
-	}
-	return checkGrowth(tree)
 }
 
 // parse lets DuckDB parse one SELECT statement, and returns its tree.
@@ -117,40 +100,65 @@ func parse(ctx context.Context, conn *sql.Conn, statement string) (tree any, err
 	return tree, err
 }
 
-// checkFunctions refuses functions in FROM that are not in tableFunctions.
-func checkFunctions(tree any) error {
-	switch node := tree.(type) {
-	case map[string]any:
-		if node["type"] == "TABLE_FUNCTION" {
-			function, _ := node["function"].(map[string]any)
-			if name, _ := function["function_name"].(string); !slices.Contains(tableFunctions, name) {
-				return fmt.Errorf("the function %s is not allowed in FROM", name)
-			}
-		}
-		for _, child := range node {
-			if err := checkFunctions(child); err != nil {
-				return err
-			}
-		}
-	case []any:
-		for _, child := range node {
-			if err := checkFunctions(child); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // maxAnswer bounds what the texts and lists of an answer take together, in bytes.
 const maxAnswer = 64 << 20
+
+// read takes up to limit rows.
+func read(rows *sql.Rows, limit int) (*store.Answer, error) {
+	answer := &store.Answer{Rows: [][]any{}}
+	var err error
+	answer.More, err = eachRow(rows, limit, func(columns []string) error {
+		answer.Columns = columns
+		return nil
+	}, func(row []any) { answer.Rows = append(answer.Rows, row) })
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// eachRow calls columns with their names, and row with each of up to limit rows. It tells whether there are more.
+func eachRow(rows *sql.Rows, limit int, columns func([]string) error, row func([]any)) (more bool, err error) {
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return false, err
+	}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return false, err
+	}
+	if err := columns(names); err != nil {
+		return false, err
+	}
+	size := 0
+	for n := 0; rows.Next(); n++ {
+		if n == limit {
+			return true, nil
+		}
+		cells, to := make([]any, len(names)), make([]any, len(names))
+		for i := range cells {
+			to[i] = &cells[i]
+		}
+		if err := rows.Scan(to...); err != nil {
+			return false, err
+		}
+		for i := range cells {
+			cells[i] = ofKind(types[i].DatabaseTypeName(), plain(cells[i]))
+			size += sizeOf(cells[i])
+		}
+		if size > maxAnswer {
+			return false, fmt.Errorf("%w: its rows have more than %d MiB", store.ErrTooLarge, maxAnswer>>20)
+		}
+		row(cells)
+	}
+	return false, rows.Err()
+}
 
 // sizeOf is about what a value takes beyond its place in a row, in bytes.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case string:
-		return len(v)
-	case []byte:
 		return len(v)
 	case []any:
 		n := 16 * len(v)
@@ -166,44 +174,4 @@ func sizeOf(v any) int {
 		return n
 	}
 	return 0
-}
-
-// read takes up to limit rows.
-func read(rows *sql.Rows, limit int) (*store.Answer, error) {
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return nil, err
-	}
-	answer := &store.Answer{Columns: columns, Rows: [][]any{}}
-	size := 0
-	for rows.Next() {
-		if len(answer.Rows) == limit {
-			answer.More = true
-			break
-		}
-		row, to := make([]any, len(columns)), make([]any, len(columns))
-		for i := range row {
-			to[i] = &row[i]
-		}
-		if err := rows.Scan(to...); err != nil {
-			return nil, err
-		}
-		for i := range row {
-			row[i] = ofKind(types[i].DatabaseTypeName(), plain(row[i]))
-			size += sizeOf(row[i])
-		}
-		if size > maxAnswer {
-			return nil, fmt.Errorf("%w: its rows have more than %d MiB", store.ErrTooLarge, maxAnswer>>20)
-		}
-		answer.Rows = append(answer.Rows, row)
-	}
-	if answer.More {
-		return answer, nil
-	}
-	return answer, rows.Err()
 }

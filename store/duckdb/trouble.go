@@ -40,7 +40,11 @@ func trouble(ctx context.Context, err error) error {
 // that can be selected. The store is well then.
 func statementTrouble(ctx context.Context, err error) error {
 	told, ok := errors.AsType[*duckdb.Error](err)
-	if ctx.Err() == nil && (ok && told.Type == duckdb.ErrorTypeInternal || !ok && strings.Contains(err.Error(), "API error")) {
+	switch {
+	case ctx.Err() != nil:
+	case ok && told.Type == duckdb.ErrorTypeTransaction, !ok && strings.Contains(err.Error(), "argument count"): // of ?, to which nothing is given
+		return errors.New(oneLine(err))
+	case ok && told.Type == duckdb.ErrorTypeInternal, !ok && strings.Contains(err.Error(), "API error"):
 		return errors.New("this cannot be answered: " + oneLine(err))
 	}
 	return trouble(ctx, err)

@@ -3,6 +3,8 @@ package duckdb
 import (
 	"fmt"
 	"strings"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // makeViews makes a view over all partitions for each table, under the name that it has in docs/reference/store.md.
@@ -10,32 +12,32 @@ func (s *Store) makeViews() error {
 	var statements []string
 	for i := range tiers {
 		for _, t := range tiers[i].tables() {
-			statements = append(statements, fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.name(t.step), s.viewOf(i, t)))
+			var parts []string
+			for _, p := range s.partitions {
+				if p.tier == i {
+					parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.name(t.step))
+				}
+			}
+			statements = append(statements, t.view(parts))
 		}
 	}
 	return inTransaction(s.ctx, s.write, append(statements, topologyMacros()...))
 }
 
-// viewOf is the query of the view over a table.
-func (s *Store) viewOf(tier int, t placed) string {
-	var parts, none []string
-	for _, p := range s.partitions {
-		if p.tier == tier {
-			parts = append(parts, "SELECT * FROM "+p.catalog+"."+t.name(t.step))
-		}
-	}
+// view is the statement that makes the view over a table of these queries for its rows.
+func (t *placed) view(parts []string) string {
 	from := strings.Join(parts, " UNION ALL ")
-	if len(parts) == 0 {
+	var none []string
+	switch {
+	case len(parts) == 0:
 		for _, c := range t.at(t.step) {
 			none = append(none, fmt.Sprintf("CAST(NULL AS %s) AS %s", c.kind, c.name))
 		}
-		return "SELECT " + strings.Join(none, ", ") + " WHERE false"
+		from = "SELECT " + strings.Join(none, ", ") + " WHERE false"
+	case t.id == store.Events: // the last version of each
+		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY id ORDER BY version DESC) = 1"
+	case t.id == store.Routes:
+		from = "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY path_id ORDER BY start DESC) = 1"
 	}
-	switch t.id.String() {
-	case "events": // the last version of each
-		return "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY id ORDER BY version DESC) = 1"
-	case "routes":
-		return "SELECT * FROM (" + from + ") QUALIFY row_number() OVER (PARTITION BY path_id ORDER BY start DESC) = 1"
-	}
-	return from
+	return fmt.Sprintf("CREATE OR REPLACE VIEW memory.main.%s AS %s", t.name(t.step), from)
 }

@@ -35,10 +35,16 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	loads := map[*partition]*load{}
-	err := s.placeFlows(loads, batches)
-	for i := 0; i < len(batches) && err == nil; i++ {
-		err = s.place(loads, batches[i])
+	loads, err := s.placeAll(batches)
+	for err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(loads)), func(p *partition) bool { return p.sealed }) {
+		s.writing.Unlock()
+		s.endMaintain()
+		err = s.reopen()
+		s.maintaining.Unlock()
+		s.writing.Lock()
+		if err == nil {
+			loads, err = s.placeAll(batches)
+		}
 	}
 	if err != nil {
 		s.broken.Store(true)
@@ -57,6 +63,16 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 	}
 	clear(s.done)
 	return nil
+}
+
+// placeAll finds the partition of each record. writing is held.
+func (s *Store) placeAll(batches []*telemetry.Intervals) (map[*partition]*load, error) {
+	loads := map[*partition]*load{}
+	err := s.placeFlows(loads, batches)
+	for i := 0; i < len(batches) && err == nil; i++ {
+		err = s.place(loads, batches[i])
+	}
+	return loads, err
 }
 
 // room makes sure that there is room on the disk.

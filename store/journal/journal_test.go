@@ -230,7 +230,7 @@ func TestRecover(t *testing.T) {
 				want["hosts_10s"] += h.Packets
 			}
 			for table, n := range want {
-				a, err := s.SQL(t.Context(), "SELECT CAST(sum(packets) AS UBIGINT) FROM "+table, 1)
+				a, err := s.Select(t.Context(), "SELECT CAST(sum(packets) AS UBIGINT) FROM "+table, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -249,7 +249,7 @@ func TestRecover(t *testing.T) {
 // broken is a store that does not answer.
 type broken struct{ store.Backend }
 
-func (broken) SQL(context.Context, string, int) (*store.Answer, error) {
+func (broken) Select(context.Context, string, int) (*store.Answer, error) {
 	return nil, errors.New("the file is damaged")
 }
 

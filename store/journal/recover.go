@@ -80,7 +80,7 @@ func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 		from, end = min(from, r.Hops[i].StartNs), max(end, r.Hops[i].StartNs)
 	}
 	has := func(table string) (map[int64]bool, error) {
-		a, err := to.SQL(ctx, fmt.Sprintf("SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
+		a, err := to.Select(ctx, fmt.Sprintf("SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +116,7 @@ type flowOnPath struct{ flow, path uint64 }
 
 // lackingFlows takes from r the flows that the store has: they are written in pieces.
 func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
-	a, err := to.SQL(ctx, fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)", r.StartNs), math.MaxInt32)
+	a, err := to.Select(ctx, fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)", r.StartNs), math.MaxInt32)
 	if err != nil || len(a.Rows) == 0 {
 		return err
 	}
