@@ -262,11 +262,8 @@ func (h *handler) ask(ctx context.Context, q *store.Query) (*store.Answer, *type
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.History(ctx, q)
-	switch {
-	case ctx.Err() != nil:
-		return nil, types.NewProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
-	case err != nil:
-		return nil, types.NewProblem(http.StatusBadRequest, "%v", err)
+	if err != nil {
+		return nil, storeProblem(ctx, err)
 	}
 	return found, nil
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -47,15 +46,13 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
-	defer cancel()
 	var found *store.Answer
-	var err error
-	if !h.pasts.during(ctx, func() { found, err = h.cfg.History(ctx, &q) }) {
+	var problem *types.Problem
+	if !h.pasts.during(r.Context(), func() { found, problem = h.ask(r.Context(), &q) }) {
 		return
 	}
-	if err != nil {
-		storeProblem(ctx, err).Write(w)
+	if problem != nil {
+		problem.Write(w)
 		return
 	}
 	a := types.Heatmap{

@@ -85,11 +85,9 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *ty
 			return answer{}, problem
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, queryTime)
-	defer cancel()
-	found, err := h.cfg.History(ctx, &q)
-	if err != nil {
-		return answer{}, storeProblem(ctx, err)
+	found, problem := h.ask(ctx, &q)
+	if problem != nil {
+		return answer{}, problem
 	}
 	a, err := h.answerOf(name, y, found)
 	if err != nil {

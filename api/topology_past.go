@@ -106,11 +106,8 @@ func (h *handler) between(ctx context.Context, t store.Table, r span, kind refle
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.Between(ctx, t, r.since.Add(-lookAround), r.until.Add(lookAround), maxAttached)
-	switch {
-	case ctx.Err() != nil:
-		return types.NewProblem(http.StatusServiceUnavailable, "the store did not answer within %v; ask for a shorter time range", queryTime)
-	case err != nil:
-		return types.NewProblem(http.StatusInternalServerError, "%v", err)
+	if err != nil {
+		return storeProblem(ctx, err)
 	}
 	first, last := slices.Index(found.Columns, "first"), slices.Index(found.Columns, "last")
 	for _, row := range found.Rows {
