@@ -6,23 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"slices"
 	"syscall"
-	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/waybill-int/waybill/api/auth"
-)
-
-const (
-	// maxConnections is how many TCP connections are open at a time; further ones wait.
-	maxConnections = 1024
-	// maxClientConnections is how many of them one address may have; a browser has six.
-	maxClientConnections = 128
 )
 
 // tlsFiles are the files that HTTPS needs, and the roles of clients with certificates.
@@ -126,6 +115,12 @@ func openAccess(c *Config, told func(what string) func(error)) (*auth.Guard, *au
 	return guard, secure, nil
 }
 
+// openAccess reads the files that say who may ask.
+func (s *Server) openAccess() (err error) {
+	s.guard, s.secure, err = openAccess(s.Config, toldBy(s.log))
+	return err
+}
+
 // toldBy returns a function for openAccess that writes to log.
 func toldBy(log *slog.Logger) func(what string) func(error) {
 	return func(what string) func(error) {
@@ -137,43 +132,6 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 			log.Info("read " + what + " again")
 		}
 	}
-}
-
-// newHTTPServer returns a server for handler that gives nobody long to say what they want.
-func newHTTPServer(handler http.Handler, secure *auth.TLS, log *slog.Logger) *http.Server {
-	s := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second,
-		WriteTimeout: 60 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 96 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	if secure != nil {
-		s.TLSConfig = secure.Config()
-	}
-	return s
-}
-
-// serveHTTP answers until the server is shut down.
-func (s *Server) serveHTTP() error {
-	listener := netutil.LimitListener(s.connections, maxConnections)
-	var err error
-	if s.secure != nil {
-		err = s.http.ServeTLS(listener, "", "")
-	} else {
-		err = s.http.Serve(listener)
-	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
-	}
-	return err
-}
-
-// URL is where the console is.
-func (s *Server) URL() string {
-	scheme := "http"
-	if s.secure != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + s.listener.Addr().String()
 }
 
 // reloadOnHangup reads tokens and certificates again on SIGHUP, until ctx is done. Changes of the files are noticed

@@ -3,13 +3,11 @@ package serve
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/waybill-int/waybill/alert"
-	"github.com/waybill-int/waybill/analyze/eventlog"
 )
 
 // loadAlerts reads the file of alert rules, if there is one.
@@ -23,39 +21,46 @@ func (c *Config) loadAlerts() (err error) {
 	return nil
 }
 
-// newAlerts returns what makes alerts of events, or nil if there are no rules.
-func newAlerts(c *Config, events *eventlog.Log, log *slog.Logger) (*alert.Engine, error) {
-	if c.rules == nil {
-		return nil, nil
+// openAlerts makes what makes alerts of events, if there are rules.
+func (s *Server) openAlerts() (err error) {
+	if s.Config.rules != nil {
+		s.alerts, err = alert.New(s.Config.rules, alert.Deps{Events: s.Events, Dir: s.Config.Data, Logger: s.log})
 	}
-	return alert.New(c.rules, alert.Deps{Events: events, Dir: c.Data, Logger: log})
+	return err
 }
 
-// hangups returns where SIGHUP arrives until stop is called. Without alert rules it ends the process, as it always does.
-func (s *Server) hangups() (arrived <-chan os.Signal, stop func()) {
-	signals := make(chan os.Signal, 1)
-	if s.alerts != nil {
-		signal.Notify(signals, syscall.SIGHUP)
-	}
-	return signals, func() { signal.Stop(signals) }
+// alerting is the component that makes and delivers alerts. On SIGHUP, which without rules ends the process as it always does,
+// it reads the rules anew; those that are wrong change nothing.
+type alerting struct {
+	*tasks
+	server  *Server
+	hangups chan os.Signal
 }
 
-// runAlerts makes and delivers alerts until ctx is done. On SIGHUP the rules are read anew; those that are wrong change nothing.
-func (s *Server) runAlerts(ctx context.Context, hangups <-chan os.Signal) error {
-	if s.alerts == nil {
-		return nil
-	}
-	go func() {
-		for {
-			select {
-			case <-hangups:
-				s.reloadAlerts(ctx)
-			case <-ctx.Done():
-				return
-			}
+// Start implements component.
+func (a *alerting) Start() {
+	a.hangups = make(chan os.Signal, 1)
+	signal.Notify(a.hangups, syscall.SIGHUP)
+	a.tasks = background(func(ctx context.Context) { a.server.alerts.Run(ctx) }, a.reload)
+	a.tasks.Start()
+}
+
+// Stop implements component.
+func (a *alerting) Stop() error {
+	defer signal.Stop(a.hangups)
+	return a.tasks.Stop()
+}
+
+// reload reads the rules when it is told to, until ctx is done.
+func (a *alerting) reload(ctx context.Context) {
+	for {
+		select {
+		case <-a.hangups:
+			a.server.reloadAlerts(ctx)
+		case <-ctx.Done():
+			return
 		}
-	}()
-	return s.alerts.Run(ctx)
+	}
 }
 
 func (s *Server) reloadAlerts(ctx context.Context) {

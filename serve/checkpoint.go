@@ -73,6 +73,7 @@ func decodeCheckpoint(content []byte) (*analyze.State, error) {
 
 // A checkpointer keeps what was learned in a directory.
 type checkpointer struct {
+	*tasks
 	dir    *datadir.Dir
 	ledger *ledger.Ledger
 	events *eventlog.Log
@@ -172,8 +173,10 @@ func (c *checkpointer) run(ctx context.Context) {
 	}
 }
 
-// finish writes the last checkpoint and gives the directory back.
-func (c *checkpointer) finish() {
+// Stop implements component: it writes the last checkpoint and gives the directory back.
+func (c *checkpointer) Stop() error {
+	err := c.tasks.Stop()
 	c.attempt()
 	c.dir.Close()
+	return err
 }

@@ -18,7 +18,7 @@ func TestDataDirectory(t *testing.T) {
 		s, err := New(&c, io.Discard)
 		if err == nil {
 			s.listener.Close()
-			s.checkpoints.finish()
+			s.checkpoints.Stop()
 			s.keeper.close()
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

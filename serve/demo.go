@@ -103,11 +103,8 @@ func (d *demo) Start() error {
 	return nil
 }
 
-// Stop implements api.Demo. A nil demo does not run.
+// Stop implements api.Demo.
 func (d *demo) Stop() {
-	if d == nil {
-		return
-	}
 	d.mu.Lock()
 	cancel, ended := d.cancel, d.ended
 	d.mu.Unlock()

@@ -1,25 +1,17 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/waybill-int/waybill/collect"
-	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/ring"
 )
 
 // rawReports keeps datagrams as they came. A nil one keeps nothing.
-type rawReports struct {
-	ring   *ring.Ring
-	cancel context.CancelFunc
-	writes sync.WaitGroup
-}
+type rawReports struct{ ring *ring.Ring }
 
 // rawConfig returns where raw reports are kept; false: they are not.
 func (c *Config) rawConfig() (ring.Config, bool, error) {
@@ -48,38 +40,20 @@ func (c *Config) rawConfig() (ring.Config, bool, error) {
 }
 
 // openRawReports opens what is kept, and lets receivers add to it.
-func openRawReports(c *Config, sockets []*collect.Socket, receivers []*collect.Receiver, troubles *store.Troubles) (*rawReports, error) {
-	config, keep, err := c.rawConfig()
+func (s *Server) openRawReports() error {
+	config, keep, err := s.Config.rawConfig()
 	if !keep {
-		return nil, err
+		return err
 	}
-	kept, err := ring.Open(config, troubles)
+	kept, err := ring.Open(config, s.troubles)
 	if err != nil {
-		return nil, fmt.Errorf("raw_reports: %w", err)
+		return fmt.Errorf("raw_reports: %w", err)
 	}
-	for i, r := range receivers {
-		r.Keep(kept.Appender(sockets[i].Addr()))
+	for i, r := range s.Receivers {
+		r.Keep(kept.Appender(s.sockets[i].Addr()))
 	}
-	return &rawReports{ring: kept}, nil
-}
-
-// start begins to write.
-func (r *rawReports) start() {
-	if r == nil {
-		return
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel = cancel
-	r.writes.Go(func() { r.ring.Run(ctx) })
-}
-
-// stop writes what is left. All receivers have stopped.
-func (r *rawReports) stop() {
-	if r == nil {
-		return
-	}
-	r.cancel()
-	r.writes.Wait()
+	s.raw = &rawReports{ring: kept}
+	return nil
 }
 
 // kept returns what is kept, for the API.

@@ -2,17 +2,13 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/analyze"
-	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -97,59 +93,46 @@ const lookEvery = 200 * time.Millisecond
 
 // A keeper keeps what the tables count. A nil keeper keeps nothing.
 type keeper struct {
+	*tasks
 	store     *duckdb.Store
 	writer    *store.Writer
 	intervals *analyze.Intervals
 	notes     *noter
 	reached   reached
-	stops     []func()
 }
 
 // openKeeper opens the store, if the configuration has a directory for it.
-func openKeeper(c *Config, collector *analyze.Collector, events *eventlog.Log, bursts *analyze.BurstLog, troubles *store.Troubles, log *slog.Logger) (*keeper, error) {
+func (s *Server) openKeeper() error {
+	c := s.Config
 	if c.Data == "" {
-		return nil, nil
+		return nil
 	}
 	config, err := c.Store.compile(c.Data)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s, err := duckdb.Open(config)
+	disk, err := duckdb.Open(config)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = recoverJournal(context.Background(), c.Data, s, log)
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
+	s.opened = append(s.opened, func() { disk.Close() })
+	if err := recoverJournal(context.Background(), c.Data, disk, s.log); err != nil {
+		return err
 	}
 	j, err := journal.Open(journalDir(c.Data), config.MinFree)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return err
 	}
 	k := &keeper{
-		store: s, writer: store.NewWriter(s, store.DefaultMaxQueued, troubles), notes: &noter{journal: j, troubles: troubles, last: time.Now()},
-		intervals: analyze.NewIntervals(collector, events, time.Now().UnixNano()),
+		store: disk, writer: store.NewWriter(disk, store.DefaultMaxQueued, s.troubles),
+		notes:     &noter{journal: j, troubles: s.troubles, last: time.Now()},
+		intervals: analyze.NewIntervals(s.Collector, s.Events, time.Now().UnixNano()),
 	}
-	k.intervals.TakeBursts(bursts)
+	k.tasks = background(k.writer.Run, k.look)
+	k.intervals.TakeBursts(s.bursts)
 	k.reached.gave(&overInterval{}, k.intervals)
-	return k, nil
-}
-
-// start begins to look at the tables and to write.
-func (k *keeper) start() {
-	if k == nil {
-		return
-	}
-	k.run(func(ctx context.Context) { k.writer.Run(ctx) })
-	k.run(k.look)
-}
-
-// run starts a goroutine, which stop ends and waits for: the one that was started last first.
-func (k *keeper) run(f func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { f(ctx) })
-	k.stops = append(k.stops, func() { cancel(); running.Wait() })
+	s.keeper = k
+	return nil
 }
 
 // look hands over what is due until ctx is done, and then the rest.
@@ -186,22 +169,16 @@ func (k *keeper) look(ctx context.Context) {
 	}
 }
 
-// stop writes what is left and closes the store. All shards have stopped.
-func (k *keeper) stop() {
-	if k == nil {
-		return
-	}
-	for i := len(k.stops) - 1; i >= 0; i-- {
-		k.stops[i]()
-	}
+// Stop implements component: it gives the store what the tables hold, and waits until that is written.
+func (k *keeper) Stop() error {
+	err := k.tasks.Stop()
 	k.notes.stop()
 	k.close()
+	return err
 }
 
 func (k *keeper) close() {
-	if k != nil {
-		_ = k.store.Close() // what was written is on disk already
-	}
+	_ = k.store.Close() // what was written is on disk already
 }
 
 // sql returns what answers statements.

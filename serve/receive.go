@@ -1,0 +1,145 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/collect"
+)
+
+// owners returns what a receiver hands its reports to.
+func (s *Server) owners() []collect.Handover {
+	if len(s.queues) == 0 {
+		return []collect.Handover{collect.Direct(s.Collector.Shards[0])}
+	}
+	owners := make([]collect.Handover, len(s.queues))
+	for i, q := range s.queues {
+		owners[i] = q
+	}
+	return owners
+}
+
+// exporterLimit returns how many exporters each of the receivers may keep an account of: a sixteenth of the memory.
+func exporterLimit(memory uint64, receivers int) int {
+	const perExporter = 5000 // bytes, with intervals
+	return int(min(max(memory/16/uint64(receivers)/perExporter, 64), 4096))
+}
+
+// sayGoodbye tells in one line what came and what was lost.
+func (s *Server) sayGoodbye() {
+	var received, drops, damaged, malformed, refused uint64
+	for _, r := range s.Receivers {
+		n := r.Stats()
+		received += n.Received
+		drops += n.KernelDrops
+		damaged += n.Damaged
+		malformed += n.Malformed
+		refused += n.Refused
+	}
+	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed, "refused", refused)
+}
+
+// listeners returns the state of the sockets as the API shows it.
+func (s *Server) listeners() []types.Listener {
+	list := make([]types.Listener, len(s.Receivers))
+	for i, r := range s.Receivers {
+		n := r.Stats()
+		list[i] = types.Listener{
+			Address: n.Address, Received: n.Received, Decoded: n.Decoded, Damaged: n.Damaged, Malformed: n.Malformed,
+			Refused: n.Refused, RefusedUnlisted: n.RefusedUnlisted,
+			KernelDrops: &n.KernelDrops, ReceiveBufferWanted: n.ReceiveBufferWanted, ReceiveBuffer: n.ReceiveBuffer,
+		}
+	}
+	return list
+}
+
+// openSockets opens the sockets for reports.
+func (s *Server) openSockets() error {
+	c := s.Config
+	for _, address := range c.Listen {
+		group, err := collect.Listen(collect.Config{
+			Address: address, Sockets: c.Workers, ReceiveBuffer: c.receiveBuffer(), Coalesce: c.Coalesce,
+		})
+		if err != nil {
+			return err
+		}
+		for _, socket := range group {
+			s.opened = append(s.opened, func() { socket.Close() })
+		}
+		if wanted, got := group[0].ReceiveBuffer(); got < wanted {
+			s.log.Warn("the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
+				"address", address, "asked", wanted, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", wanted))
+		}
+		if c.Coalesce && !group[0].Coalesced() {
+			s.log.Info("the kernel hands over datagrams one by one, which takes three times as long; runs need Linux 5.7 and root or CAP_BPF",
+				"address", address, "help", "setcap cap_bpf,cap_net_admin+ep, or coalesce: false")
+		}
+		s.sockets = append(s.sockets, group...)
+	}
+	return nil
+}
+
+// newReceivers makes a receiver for each socket, and the ledger of all.
+func (s *Server) newReceivers() error {
+	c := s.Config
+	permits, err := c.permits()
+	if err != nil {
+		return err
+	}
+	memory, _ := parseSize(c.Memory)
+	sockets := make([]ledger.Socket, len(s.sockets))
+	for i, socket := range s.sockets {
+		sockets[i] = ledger.Socket{
+			Listen: c.Listen[i/(len(sockets)/len(c.Listen))], Address: socket.Addr().String(), Drops: socket.Drops,
+		}
+		exporters := ledger.NewExporters(exporterLimit(memory, len(sockets)))
+		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
+		receiver := collect.NewReceiver(socket, c.Points, exporters, s.owners())
+		if permits != nil {
+			receiver.Only(permits)
+		}
+		s.Receivers = append(s.Receivers, receiver)
+	}
+	s.ledger = ledger.New(s.Collector.Exporters, sockets, s.Collector.Names, s.Collector)
+	return nil
+}
+
+// receiving is the component that receives reports. Stop takes what is still in the sockets.
+type receiving struct {
+	server *Server
+	cancel context.CancelFunc
+	all    sync.WaitGroup
+}
+
+// Start implements component.
+func (r *receiving) Start() {
+	var ctx context.Context
+	ctx, r.cancel = context.WithCancel(context.Background())
+	for _, receiver := range r.server.Receivers {
+		r.all.Go(func() {
+			if err := receiver.Run(ctx); err != nil {
+				r.server.failed <- err
+			}
+		})
+	}
+	r.server.receiving.Store(true)
+}
+
+// Stop implements component.
+func (r *receiving) Stop() error {
+	r.cancel()
+	r.all.Wait()
+	return nil
+}
+
+// sayHello tells where reports are received and questions answered.
+func (s *Server) sayHello() {
+	for _, r := range s.Receivers {
+		s.log.Info("receiving telemetry reports", "address", "udp://"+r.Stats().Address)
+	}
+	s.log.Info("serving console and API", "url", s.URL())
+	s.sayWhoMayAsk()
+}
