@@ -177,7 +177,7 @@ func (c *checks) concurrency(next http.Handler) http.Handler {
 
 func (c *checks) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if auth.Needed(r.Method, r.URL.Path, c.cfg.OpenMetrics) == auth.Nobody {
+		if auth.Needed(r.Method, r.URL.Path, c.cfg.Roles) == auth.Nobody {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -215,7 +215,7 @@ func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *type
 
 func (c *checks) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		need, id := auth.Needed(r.Method, r.URL.Path, c.cfg.OpenMetrics), auth.From(r.Context())
+		need, id := auth.Needed(r.Method, r.URL.Path, c.cfg.Roles), auth.From(r.Context())
 		if id.Role < need {
 			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need, id.Name, id.Role))
 			return
@@ -227,7 +227,7 @@ func (c *checks) authorize(next http.Handler) http.Handler {
 // audit writes down who did what, once it is done.
 func (c *checks) audit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if auth.Needed(r.Method, r.URL.Path, c.cfg.OpenMetrics) <= auth.Read {
+		if auth.Needed(r.Method, r.URL.Path, c.cfg.Roles) <= auth.Read {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -85,7 +85,7 @@ func form(body string) func(*http.Request) {
 func TestRoles(t *testing.T) {
 	cfg, all, _ := guarded(t)
 	open := cfg
-	open.OpenMetrics = true
+	open.Roles = auth.Rules{OpenMetrics: true, Query: auth.Read}
 	for _, c := range []struct {
 		cfg     Config
 		method  string
@@ -103,6 +103,8 @@ func TestRoles(t *testing.T) {
 		{cfg, "GET", "/api/v1/flows", "401 200 200 200"},
 		{cfg, "HEAD", "/api/v1/flows", "401 200 200 200"},
 		{cfg, "OPTIONS", "/api/v1/flows", "401 200 200 200"},
+		{cfg, "GET", "/api/v1/query", "401 403 200 200"},
+		{open, "GET", "/api/v1/query", "401 200 200 200"},
 		{cfg, "POST", "/api/v1/silences", "401 403 200 200"},
 		{cfg, "PUT", "/api/v1/silences/1", "401 403 200 200"},
 		{cfg, "DELETE", "/api/v1/silences/1", "401 403 200 200"},

@@ -84,8 +84,8 @@ type Config struct {
 	// Stopping is closed when the server stops, which ends streams; nil: they end with their connections.
 	Stopping <-chan struct{}
 
-	// OpenMetrics lets everybody read /metrics.
-	OpenMetrics bool
+	// Roles are those that requests need.
+	Roles auth.Rules
 
 	Version string
 	Logger  *slog.Logger     // nil: slog.Default()

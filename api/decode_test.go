@@ -139,7 +139,7 @@ func TestDecodeProblems(t *testing.T) {
 	if w := post(h, "/api/v1/decode", make([]byte, maxBody)); w.Code != 200 {
 		t.Errorf("the largest body: %d", w.Code)
 	}
-	if role := auth.Needed("POST", "/api/v1/decode", false); role != auth.Read {
+	if role := auth.Needed("POST", "/api/v1/decode", auth.Rules{}); role != auth.Read {
 		t.Errorf("decoding needs the role %v", role)
 	}
 }

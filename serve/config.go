@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/internal/conf"
@@ -32,6 +33,7 @@ type Config struct {
 	Tokens        string            `yaml:"tokens"`
 	TLS           tlsFiles          `yaml:"tls"`
 	Metrics       string            `yaml:"metrics"`
+	Query         querySettings     `yaml:"query"`
 	Memory        string            `yaml:"memory"`
 	Workers       int               `yaml:"workers"`
 	ReceiveBuffer string            `yaml:"receive_buffer"`
@@ -52,15 +54,20 @@ type Config struct {
 	rules   *alert.Config     // of the file Alerts; nil without one
 }
 
+// querySettings say who may send statements in SQL.
+type querySettings struct {
+	Role auth.Role `yaml:"role"`
+}
+
 func DefaultConfig() Config {
 	return Config{
-		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Memory: "512MiB",
+		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Query: querySettings{auth.Operate}, Memory: "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{}, Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), Points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "memory", "workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
+var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "query", "memory", "workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
 
 // ReadFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *Config) ReadFile(name string) error {
@@ -116,6 +123,8 @@ func strictKeys(body ast.Node) error {
 		switch value.Key.String() {
 		case "tls":
 			into = new(tlsFiles)
+		case "query":
+			into = new(querySettings)
 		case "exporters":
 			into = new([]ExporterRule)
 		default:
@@ -153,6 +162,8 @@ func (c *Config) ReadEnvironment() error {
 			err = yaml.UnmarshalWithOptions([]byte(value), &c.TLS, yaml.Strict())
 		case "metrics":
 			c.Metrics = value
+		case "query":
+			err = yaml.UnmarshalWithOptions([]byte(value), &c.Query, yaml.Strict())
 		case "memory":
 			c.Memory = value
 		case "receive_buffer":

@@ -25,7 +25,8 @@ func (s *Server) handler() http.Handler {
 		metrics = prometheus.Gatherers{s.checkpoints.metrics(), s.keeper.metrics(), s.raw.metrics()}
 	}
 	config := api.Config{
-		Version: s.Config.Version, Logger: s.log, Metrics: metrics, OpenMetrics: s.Config.Metrics == "open",
+		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
+		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},
 		Console: console.Files(), Hosts: s.Config.Hosts, Access: s.guard,
 		RefusedConnections: s.connections.Refused, Ready: s.ready, Stopping: s.stopping,
 		Collector: s.Collector, Events: s.Events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts,

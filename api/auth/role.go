@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -12,7 +13,7 @@ type Role uint8
 const (
 	Nobody  Role = iota // only what is open to all: health and logging in
 	Read                // ask
-	Operate             // change what is going on: acknowledge, silence
+	Operate             // change what is going on: acknowledge, silence; ask in SQL
 	Admin               // what is below /api/v1/admin/
 )
 
@@ -39,15 +40,23 @@ func (r *Role) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
+// Rules are what a configuration says of the roles that requests need.
+type Rules struct {
+	OpenMetrics bool // everybody may read /metrics
+	Query       Role // who may send statements in SQL; Operate if it is not said
+}
+
 // Needed returns the role that a request with this method for this path needs. Only these exact paths are open, so that
 // nothing behind them can be reached by "..".
-func Needed(method, path string, metricsOpen bool) Role {
+func Needed(method, path string, rules Rules) Role {
 	safe := method == "GET" || method == "HEAD" || method == "OPTIONS"
 	switch {
-	case safe && (path == "/healthz" || path == "/readyz"), safe && path == "/metrics" && metricsOpen:
+	case safe && (path == "/healthz" || path == "/readyz"), safe && path == "/metrics" && rules.OpenMetrics:
 		return Nobody
 	case path == "/api/v1/admin" || strings.HasPrefix(path, "/api/v1/admin/"):
 		return Admin
+	case safe && path == "/api/v1/query": // which takes a process and some of the machine
+		return cmp.Or(rules.Query, Operate)
 	case safe, method == "POST" && path == "/api/v1/decode": // which changes nothing
 		return Read
 	}

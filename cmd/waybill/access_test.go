@@ -84,6 +84,8 @@ func TestServeAccessConfig(t *testing.T) {
 		"tls: {certificate: x}": `certificate`,
 		"tls: [x]":              "line 1: got a list, want a map",
 		"metrics: everybody":    "want read (a role is needed) or open",
+		"query: {roles: read}":  `unknown field "roles"`,
+		"query: {role: nobody}": "want read, operate or admin",
 		"tls: {cert: a, key: b, client_ca: c, clients: {x: root}}": `tls: clients: x: got "root"`,
 	} {
 		file := filepath.Join(t.TempDir(), "waybill.yaml")
