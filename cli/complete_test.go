@@ -18,7 +18,7 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
 		{[]string{"queues", "--since", "1h", "--sort", ""}, "samples occupancy_mean occupancy_max node egress_port queue :4"},
 		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
-		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.p50 latency.p99 latency.max :6"},
+		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.max latency.p50 latency.p99 :6"},
 		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.max latency.mean :6"},
 		{[]string{"events", "--filter", "severity >= warning and kind = dr"}, "severity >= warning and kind = drop_storm :6"},
 		{[]string{"events", "--kind", "loop,dr"}, "loop,drop_storm :6"},

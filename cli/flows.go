@@ -32,7 +32,7 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
   waybill flows --order latency --limit 10
   waybill flows --src 10.0.1.0/24 --port 443 --protocol tcp -o wide
   waybill flows --order drops --watch 2s
-  waybill flows -o json | jq '.flows[] | select(.path_changes > 0)'`,
+  waybill flows -o json | jq '.flows[] | select(.drops > 0)'`,
 		filters: addFlowFilters,
 		ask:     (*client.Client).Flows,
 		open:    func(l *client.FlowList) (client.Head, []telemetry.Flow) { return l.Head, l.Flows },
@@ -64,7 +64,6 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			{title: "RESIDENCE P50", order: "residence_ns.p50", right: true, cell: func(v *view, f *telemetry.Flow) Cell { return PlainCell(v.p50(f.Residence)) }},
 			{title: "P99", order: "residence_ns.p99", right: true, cell: func(v *view, f *telemetry.Flow) Cell { return PlainCell(v.p99(f.Residence)) }},
 			{title: "END TO END MEAN", wide: true, right: true, cell: func(v *view, f *telemetry.Flow) Cell { return PlainCell(v.endToEnd(f)) }},
-			{title: "PATH CHANGES", wide: true, right: true, cell: func(_ *view, f *telemetry.Flow) Cell { return countCell(f.PathChanges) }},
 			{title: "LAST SEEN", order: "last", cell: func(v *view, f *telemetry.Flow) Cell { return v.age(f.Last) }},
 			{title: "PATH", cell: func(v *view, f *telemetry.Flow) Cell {
 				if len(f.Paths) == 0 {
@@ -98,7 +97,6 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 				{"clocks_unknown", func(f *telemetry.Flow) string { return clocksOf(f).Unknown }},
 			},
 			[]csvField[telemetry.Flow]{
-				{"path_changes", func(f *telemetry.Flow) string { return csvUint(f.PathChanges) }},
 				{"first", func(f *telemetry.Flow) string { return csvTime(f.First) }},
 				{"last", func(f *telemetry.Flow) string { return csvTime(f.Last) }},
 				{"path_id", func(f *telemetry.Flow) string { return latest(f).ID }},

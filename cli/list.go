@@ -111,6 +111,7 @@ type queryCommand[L, T any] struct {
 }
 
 func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
+	q.addTagged()
 	c := queryCommand[L, T]{question: q, printing: printing{title: q.name}}
 	cmd := &cobra.Command{
 		Use:     q.name + q.takes,

@@ -115,7 +115,7 @@ type Flow struct {
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
 	Paths       []FlowPath    `json:"paths"`                                  // latest first
-	PathChanges uint64        `json:"path_changes" doc:"how often it took another path than the packet before"`
+	PathChanges uint64        `json:"path_changes" table:"PATH CHANGES,wide" doc:"how often it took another path than the packet before"`
 	// Of all packets, where the rate is known at which the source samples them.
 	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-"`
 	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" filter:"-"`
