@@ -5,17 +5,17 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/waybill-int/waybill/console"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // TestBrowser has a browser open the pages of servers that heard of an emulated fabric, and compares with their API: the tests in
-// test/e2e, which "npm run test:e2e" runs too. With CONSOLE_SHOTS=DIR they leave pictures of all pages there, with CONSOLE_RACE=1
-// the servers run with the race detector.
+// test/e2e, which "npm run test:e2e" runs too. With CONSOLE_SHOTS=DIR they leave pictures of all pages there; "make test-long" runs the
+// servers with the race detector.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	needPackages(t)
@@ -23,15 +23,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("the console is not built (make build)")
 	}
 	chromium := browser(t)
-	waybill := filepath.Join(t.TempDir(), "waybill")
-	build := []string{"build", "-o", waybill}
-	if os.Getenv("CONSOLE_RACE") != "" {
-		build = append(build, "-race")
-	}
-	if out, err := exec.CommandContext(t.Context(), "go", append(build, "../cmd/waybill")...).CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	npm(t, []string{"WAYBILL=" + waybill, "CHROMIUM=" + chromium}, "run", "--silent", "test:e2e")
+	npm(t, []string{"WAYBILL=" + test.Program(t), "CHROMIUM=" + chromium}, "run", "--silent", "test:e2e")
 }
 
 // TestModules runs the tests of src/lib and of the parts of pages that compute.
