@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // A view is a truth, sorted for questions.
@@ -334,7 +335,7 @@ func TestScenarios(t *testing.T) {
 	if err != nil || len(files) != len(claims) {
 		t.Fatalf("%d scenarios, claims of %d, %v", len(files), len(claims), err)
 	}
-	if raceDetector {
+	if test.RaceDetector {
 		t.Skip("a fabric runs in one goroutine: the race detector would only make this take a minute")
 	}
 	for _, file := range files {

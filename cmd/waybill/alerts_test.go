@@ -23,16 +23,6 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// buildProgram builds the program under test.
-func buildProgram(t *testing.T) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "waybill")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", file, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return file
-}
-
 // A serveProcess is a server in a process of its own.
 type serveProcess struct {
 	cmd       *exec.Cmd
@@ -129,7 +119,7 @@ func (r *receiver) messages() (list []string) {
 // A link fails and is repaired: scenarios/link-failure.yaml takes the link between leaf1 and spine1 away, in both directions.
 // Whatever is restarted in between, each direction is told of twice, as firing and then as resolved.
 func TestServeAlerts(t *testing.T) {
-	program := buildProgram(t)
+	program := test.Program(t)
 	t.Run("receiver", func(t *testing.T) {
 		t.Parallel()
 		n := startNetwork(t, program)
@@ -260,7 +250,7 @@ func TestServeAlertsReload(t *testing.T) {
 		}
 	}
 	write("outputs: {first: {command: {path: /bin/true}}}")
-	p := startProgram(t, buildProgram(t), "--listen", "udp://127.0.0.1:0", "--http", "127.0.0.1:0", "--memory", "64MiB", "--alerts", rules)
+	p := startProgram(t, test.Program(t), "--listen", "udp://127.0.0.1:0", "--http", "127.0.0.1:0", "--memory", "64MiB", "--alerts", rules)
 	deliver := func(output string) int {
 		_, _, code := runWaybill(t, "alerts", "test", "--server", p.http, "--output", output)
 		return code

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
 )
 
@@ -47,7 +48,7 @@ func TestCompletionInBash(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no bash here")
 	}
-	program, s := buildProgram(t), startServer(t, nil)
+	program, s := test.Program(t), startServer(t, nil)
 	script, err := exec.Command(program, "completion", "bash").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,0 @@
-//go:build !race
-
-package fabric
-
-// raceDetector says that the race detector slows the tests down.
-const raceDetector = false
