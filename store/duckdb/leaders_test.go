@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -14,6 +15,9 @@ import (
 // TestLeaders: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also where many are equal,
 // or have no value, and however few are asked for.
 func TestLeaders(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(3, 4))
 	v := flowRecords(g, epoch, 12, 200)

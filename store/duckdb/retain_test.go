@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -90,6 +91,9 @@ func TestRetentionWhileQueriesRun(t *testing.T) {
 
 // TestRetentionByBytes: the files stay below the size, by giving up the oldest.
 func TestRetentionByBytes(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, func(c *Config) { c.MaxBytes = 64 << 20 })
 	g := rand.New(rand.NewPCG(1, 2))
 	now := epoch
