@@ -31,5 +31,5 @@
 //     expressions and rows,
 //  5. its row in docs/reference/filter.md.
 //
-// To add a field: its row in one of the fields_*.go, and the page again: go test ./filter -run Page -update.
+// To add a field: see package catalogue. The fields of reports are in fields_reports.go and report_row.go.
 package filter
