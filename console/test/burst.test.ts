@@ -18,7 +18,7 @@ test('a packet is told to the microsecond', () => {
   } as unknown as BurstDetail;
   const [p] = at(1_240_153_499);
   expect(sayPacket(burst, p!)).toBe(
-    '+1,240,153 µs: 1.5 kB in front of 500 B of 10.0.0.1:1 → 10.0.0.2:2 udp, 12.4 µs of extra wait',
+    '+1,240,153 µs: 1.5 kB in front of 500 B of 10.0.0.1:1 → 10.0.0.2:2 udp, 12.4 µs of queueing delay',
   );
   expect(sayPacket(burst, { ...p!, at_ns: -1500, flow: -1, dropped: true })).toBe(
     '−2 µs: 1.5 kB in front of 500 B of another flow, dropped',

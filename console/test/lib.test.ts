@@ -163,7 +163,7 @@ test('the ledger adds up', () => {
     loss: [loss, { ...loss, received: 5, lost: null, kernel_drops: null, duplicate: null, malformed: null }],
   } as unknown as LossList);
   expect(steps.map((s) => [s.name, s.count])).toEqual([
-    ['Offered', 105],
+    ['Sent', 105],
     ['Lost in the network', 6],
     ['Dropped at the socket', 4],
     ['Received', 95],
@@ -193,21 +193,21 @@ test('the ledger goes on to the store', () => {
     ['Reports', 200],
     ['Repeated', 2],
     ['Waiting', 4],
-    ['Without a flow', 6],
-    ['Kept out', 8],
+    ['No flow key', 6],
+    ['Table full', 8],
     ['In flows', 180],
     ['Evicted', 12],
   ];
   expect(counts({ fate }, { fate }, {})).toEqual([
     ...tables,
     ['Dropped by the store', 24],
-    ['On their way', 24],
+    ['In flight', 24],
     ['Stored', 120],
   ]);
   expect(counts({ fate: { ...fate, unfollowed: 2, held: 3 } }).slice(-4)).toEqual([
     ['Dropped by the store', 12],
     ['Not followed', 2],
-    ['On their way', 10],
+    ['In flight', 10],
     ['Stored', 60],
   ]);
   expect(counts({ fate: { ...fate, held: null, queued: null } }).slice(-2)).toEqual([

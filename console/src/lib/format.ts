@@ -110,7 +110,7 @@ export function endpoint(flow: Endpoints, side: 'src' | 'dst'): string {
 
 /** flowName writes a flow as one line. */
 export function flowName(flow: Endpoints | null | undefined): string {
-  if (!flow) return 'a flow that is not known';
+  if (!flow) return 'flow unknown';
   const tunnel = flow.tunnel ? ` in ${flow.tunnel} ${flow.tunnel_id ?? ''}`.trimEnd() : '';
   return `${endpoint(flow, 'src')} → ${endpoint(flow, 'dst')} ${flow.protocol}${tunnel}`;
 }

@@ -28,7 +28,7 @@ test('rules, outputs and alerts', async () => {
     cells.length > 0 && cells.every((text) => /pager not delivered, tried again$/.test(text.trim())),
     JSON.stringify(cells),
   );
-  await page.locator('label:has-text("Which") select').selectOption('pending');
+  await page.locator('label:has-text("Status") select').selectOption('pending');
   const { total } = await ask('alerts?state=pending');
   await page.waitForFunction((n) => document.querySelectorAll('[aria-label=Alerts] tbody tr').length === n, total);
   await accessible(page, 'alerts');
@@ -51,7 +51,7 @@ test('an event is acknowledged, and that is taken back', async () => {
   await go(page, '#/events?acknowledged=true');
   assert.equal(await rowsOf(page, 'Events'), (await ask('events?acknowledged=true')).total);
   await go(page, `#/event?id=${event.id}`);
-  await page.getByRole('button', { name: 'Take it back' }).click();
+  await page.getByRole('button', { name: 'Unacknowledge' }).click();
   await page.getByRole('button', { name: 'Acknowledge' }).waitFor();
   assert.equal((await ask('events?acknowledged=true')).total, 0);
 });

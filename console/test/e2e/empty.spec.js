@@ -55,7 +55,7 @@ test('a server that keeps nothing says how to keep something', async () => {
     await page.evaluate((to) => {
       location.hash = to;
     }, hash);
-    await page.waitForFunction(() => /This server keeps no records/.test(document.querySelector('main').textContent));
+    await page.waitForFunction(() => /No store configured/.test(document.querySelector('main').textContent));
     assert.match(await page.textContent('main'), /waybill serve --data/);
     assert.equal(await page.locator('[role=alert]').count(), 0);
   }
@@ -112,7 +112,7 @@ test('the code of a page that does not come is fetched again', async () => {
     location.hash = '#/flows?order=drops';
   });
   await page.waitForSelector('main [role=alert]');
-  assert.match(await page.textContent('main [role=alert]'), /code of this page did not come/);
+  assert.match(await page.textContent('main [role=alert]'), /Could not load this page/);
   await page.unroute('**/assets/Flows-*.js');
   await page.getByRole('textbox', { name: 'Source' }).waitFor();
   assert.equal(await page.evaluate(() => location.hash), '#/flows?order=drops');

@@ -5,9 +5,7 @@ import { accessible, ask, connect, go, open, ready, shoot, test } from './browse
 
 const answered = (page) =>
   page.waitForFunction(
-    () =>
-      document.querySelector('main h1') &&
-      !/Asking the store|Loading …/.test(document.querySelector('main').textContent),
+    () => document.querySelector('main h1') && !/Querying|Loading …/.test(document.querySelector('main').textContent),
   );
 const explore = async (page, query) => {
   await go(page, `#/explore?${query}`);
@@ -61,7 +59,7 @@ test('lines, totals and the shares of groups', async () => {
   const page = await open('#/explore');
   await explore(page, 'of=flows&by=src&top=4&since=10m&interval=10s');
   const { flows } = await ask('flows?since=10m&group_by=src&order=packets&limit=1000');
-  assert.match(await page.textContent('section h2'), /, in each 10 s$/); // what the axis counts
+  assert.match(await page.textContent('section h2'), /, interval: 10 s$/); // what the axis counts
   const first = await cells(page, 0);
   assert.equal(first[0], flows[0].src);
   assert.equal(Number(first[1].replaceAll(',', '')), flows[0].packets);
@@ -144,7 +142,7 @@ test('of many groups, what is drawn and all others are what all groups are', asy
     if (totals.length > top.size)
       assert.match(
         await page.textContent('section'),
-        new RegExp(`Drawn are the ${top.size} largest of (more than )?[\\d,]+ groups`),
+        new RegExp(`Top ${top.size} of (more than )?[\\d,]+ groups`),
         what,
       );
     if (!others) continue;

@@ -63,7 +63,9 @@ test('a time range, with a filter', async () => {
   assert.equal(number(await cell(page, 0, 1)), flows[0].packets);
   await shoot(page, 'flows-range');
   await go(page, `#/flows?since=10m&filter=${encodeURIComponent('packets > 4000000000')}`);
-  await page.waitForFunction(() => /No flow like that was recorded/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(() =>
+    /No matching flows in this time range/.test(document.querySelector('main').textContent),
+  );
 });
 
 test('the drops of a flow have place, reason and time, and its events are there, the worst first', async () => {
@@ -117,7 +119,7 @@ test('the figures of a flow are of the time that the page says', async () => {
   const packets = page.locator('[aria-label=Figures] dd').first();
   assert.equal(number(await packets.textContent()), flow.packets);
   assert.match(await page.textContent('[aria-label=Figures]'), /Since it was first seen/);
-  const path = page.locator('section', { hasText: 'Its waybill' });
+  const path = page.locator('section', { hasText: 'Current path' });
   assert.match(await path.textContent(), /since it took this path at \d\d:\d\d:\d\d/);
   assert.equal(await path.locator('p.warn').count(), 0);
   // Of the first ten seconds in which it was seen.
@@ -212,7 +214,7 @@ test('a long question is cancelled, and asked again', async () => {
   await page.evaluate(() => {
     location.hash = '#/flows?since=10m';
   });
-  await page.getByText(/Asking the store/).waitFor();
+  await page.getByText(/Querying/).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText(/Cancelled/).waitFor();
   assert.equal(await page.locator('progress').count(), 0);

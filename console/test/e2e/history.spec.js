@@ -83,7 +83,7 @@ test('the heat map of latency has what the API says', async () => {
   const arrived = exporters.find((r) => r.start === map.times.at(-1));
   assert.ok(exporters.some((r) => r.lost === 0 && r.received > 0));
   assert.ok(
-    told.includes(arrived ? '100 % of the reports arrived' : 'completeness not known'),
+    told.includes(arrived ? 'telemetry: 100 % received' : 'telemetry completeness unknown'),
     `${told}: ${JSON.stringify(exporters)}`,
   );
   const { links } = await ask(`links?${span}&order=delay_p99_ns&limit=1`);
@@ -297,17 +297,17 @@ test('the utilisation of links at a moment', async () => {
     page,
     `#/topology?${span}&at=${most.start}&colour=use&link=${encodeURIComponent([busiest.from, busiest.to].sort((a, b) => a - b).join(' '))}`,
   );
-  assert.equal(await page.getAttribute('button:text-is("utilisation")', 'aria-pressed'), 'true');
+  assert.equal(await page.getAttribute('button:text-is("utilization")', 'aria-pressed'), 'true');
   await page.waitForFunction(
     (want) => document.querySelector('.legend').textContent.includes(want),
-    `0 to ${write(busiest.utilization_mean)} in the unit of the device`,
+    `0 to ${write(busiest.utilization_mean)} as the node reports it`,
   );
   const sides = (await page.locator('aside[aria-label=Link] dl').allTextContents()).map((text) =>
     text.replaceAll(/\s+/g, ' '),
   );
   const said = [
-    `Mean use, in the unit of the device ${write(busiest.utilization_mean)}`,
-    `Highest use ${write(busiest.utilization_max)}`,
+    `Utilization (mean) ${write(busiest.utilization_mean)}`,
+    `Utilization (max) ${write(busiest.utilization_max)}`,
   ];
   assert.ok(
     sides.some((text) => said.every((part) => text.includes(part))),
@@ -334,7 +334,7 @@ test('the utilisation of links at a moment', async () => {
   });
   await show(untold, `#/topology?${span}&at=${most.start}&colour=use`);
   await untold.waitForFunction(() =>
-    document.querySelector('.legend').textContent.includes('not known (no node tells of it)'),
+    document.querySelector('.legend').textContent.includes('unknown (no node tells of it)'),
   );
   await untold.waitForSelector('canvas[data-painted=true]');
   assert.equal(await untold.evaluate(darkest), 0);
@@ -556,7 +556,7 @@ test('a long question says so, and is given up', async () => {
     location.hash = to;
   }, `#/latency?${span}`);
   await page.waitForSelector('progress');
-  assert.match(await page.textContent('.asking'), /asking the store for \d+ s/);
+  assert.match(await page.textContent('.asking'), /Querying, \d+ s/);
   await page.getByRole('button', { name: 'Cancel' }).click();
   assert.match(await page.textContent('.asking'), /Cancelled/);
   const before = asked;

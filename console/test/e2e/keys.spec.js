@@ -4,7 +4,7 @@ import { accessible, ask, connect, go, open, test } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
-    () => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent),
+    () => document.querySelector('main h1') && !/Querying|Loading …/.test(document.querySelector('main').textContent),
   );
 const focused = (page) =>
   page.evaluate(() => document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent.trim());
@@ -130,7 +130,7 @@ test('the time line of a burst is a table too', async () => {
   const { burst } = await ask(`bursts/${id}`);
   const page = await open(`#/burst?id=${id}`);
   await page.locator('main').focus();
-  await tabTo(page, `The same as a table: ${burst.timeline.length.toLocaleString('en')} packets`);
+  await tabTo(page, `Show as table: ${burst.timeline.length.toLocaleString('en')} packets`);
   await page.keyboard.press('Enter');
   const table = page.locator('[aria-label="Packets of the burst"] table');
   await table.waitFor();

@@ -169,7 +169,7 @@ test('every list has a filter', async () => {
     ['flows', 'Flows', 'drops > 0', `flows?limit=1000&filter=${enc('drops > 0')}`, 'filter', 'Filter'],
     [
       'latency',
-      'Time in nodes',
+      'Node latency',
       'latency.max > 20us and node = leaf1',
       `hops?limit=10000&filter=${enc('latency.max > 20us and node = leaf1')}`,
       'filter',
@@ -177,7 +177,7 @@ test('every list has a filter', async () => {
     ],
     [
       'latency',
-      'Time on links',
+      'Link latency',
       'from = leaf1',
       `links?limit=10000&filter=${enc('from = leaf1')}`,
       'links',
@@ -298,7 +298,7 @@ test('bursts of a range are filtered by the store', async () => {
   assert.equal(await page.getByRole('combobox', { name: 'Filter of bursts' }).inputValue(), filter);
   await page.getByRole('combobox', { name: 'Filter of bursts' }).fill('peak_bytes > 100GB');
   await page.getByRole('button', { name: 'Filter' }).last().click();
-  await page.waitForFunction(() => /No burst like that/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(() => /No matching bursts/.test(document.querySelector('main').textContent));
 });
 
 test('a wrong filter of an address shows where it is wrong, and can be mended', async () => {
@@ -320,10 +320,10 @@ test('a wrong filter of an address shows where it is wrong, and can be mended', 
     assert.equal(await input.inputValue(), wrong);
     if (hash === 'latency') {
       // the other list is there all the same, and says nothing of it
-      await has(page, 'Time in nodes', (await ask('hops?limit=10000')).hops.filter((hop) => hop.latency_ns).length);
-      assert.equal(await page.locator('section:has([aria-label="Time in nodes"]) [role=alert]').count(), 0);
+      await has(page, 'Node latency', (await ask('hops?limit=10000')).hops.filter((hop) => hop.latency_ns).length);
+      assert.equal(await page.locator('section:has([aria-label="Node latency"]) [role=alert]').count(), 0);
       assert.match(
-        await page.locator('section:has-text("Time on links") [role=alert]').last().textContent(),
+        await page.locator('section:has-text("Link latency") [role=alert]').last().textContent(),
         /delay\.p98/,
       );
     }

@@ -198,7 +198,7 @@ test('what is chosen can be seen where the system chooses the colours', async ()
   const page = await open('#/topology', { forcedColors: 'active' });
   const colour = (pressed) =>
     page
-      .locator(`[aria-label="Colour of links"] button[aria-pressed=${pressed}]`)
+      .locator(`[aria-label="Color links by"] button[aria-pressed=${pressed}]`)
       .first()
       .evaluate((button) => getComputedStyle(button).backgroundColor);
   assert.notEqual(await colour(true), await colour(false));
@@ -256,7 +256,7 @@ test('flows', async () => {
 
 test('the order of each table is in the address', async () => {
   const page = await open('#/latency');
-  const links = page.getByRole('region', { name: 'Time on links' });
+  const links = page.getByRole('region', { name: 'Link latency' });
   const filter = page.getByLabel('Filter of links');
   await filter.fill('packets > 1'); // and it is not applied
   await links.getByRole('button', { name: 'Packets' }).click();
@@ -277,7 +277,7 @@ test('the waybill of a flow', async () => {
   const [flow] = (await ask('flows?order=packets&limit=1')).flows;
   const page = await open(`#/flow?${endpoints(flow)}`);
   const path = flow.paths[0];
-  const waybill = page.locator('section', { hasText: 'Its waybill' });
+  const waybill = page.locator('section', { hasText: 'Current path' });
   const rows = await waybill.locator('tbody tr').count();
   assert.equal(rows, 2 * path.hops.length - 1); // hops, and links between them
   for (const hop of path.hops) assert.ok((await waybill.textContent()).includes(hop.name));
@@ -323,8 +323,8 @@ test('queues, latency, drops, events, collector', async () => {
     Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
   assert.equal(await count('Queues'), (await ask('queues?limit=10000')).total);
   await go(page, '#/latency');
-  assert.equal(await count('Time in nodes'), (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
-  assert.equal(await count('Time on links'), (await ask('links?limit=10000')).total);
+  assert.equal(await count('Node latency'), (await ask('hops?limit=10000')).hops.filter((h) => h.latency_ns).length);
+  assert.equal(await count('Link latency'), (await ask('links?limit=10000')).total);
   await go(page, '#/drops');
   assert.equal(await count('Drops'), (await ask('drops')).total);
   await go(page, '#/events?severity=warning');

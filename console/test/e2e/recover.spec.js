@@ -18,7 +18,7 @@ test('answers that are slow say so, and can be cancelled', async () => {
   await page.evaluate(() => {
     location.hash = '#/overview';
   });
-  const note = page.getByText(/asking the server for \d+ s/);
+  const note = page.getByText(/Querying, \d+ s/);
   await note.waitFor();
   assert.equal(await page.locator('.figures').count(), 0);
   await page.locator('.figures').waitFor(); // the answer, when it comes

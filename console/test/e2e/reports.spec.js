@@ -64,7 +64,7 @@ test('the list, by what can be said of a datagram', async () => {
   assert.equal(capture.readUInt32LE(0), 0xa1b23c4d); // pcap with nanoseconds
   assert.ok(capture.includes('no report') && capture.includes('neither is this'));
   await go(page, '#/reports?filter=length%20%3E%2060000');
-  await page.waitForFunction(() => /No datagram like that/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(() => /No matching datagrams/.test(document.querySelector('main').textContent));
 });
 
 test('the list stands still while one of it is open', async () => {
@@ -83,7 +83,7 @@ test('the list stands still while one of it is open', async () => {
   await page.waitForResponse(/reports\?/); // what came before is shown by now, if it is
   assert.equal(await page.locator('[aria-label=Datagrams] button[aria-pressed=true]').textContent(), chosen);
   await page.getByRole('button', { name: 'Close' }).click();
-  await page.waitForFunction(() => /No datagram like that/.test(document.querySelector('main').textContent));
+  await page.waitForFunction(() => /No matching datagrams/.test(document.querySelector('main').textContent));
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 });
 

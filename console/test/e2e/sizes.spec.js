@@ -4,7 +4,7 @@ import { accessible, ask, connect, endpoints, go, open, painted, shoot, test } f
 
 const answered = (page) =>
   page.waitForFunction(
-    () => document.querySelector('main h1') && !/Asking the|Loading …/.test(document.querySelector('main').textContent),
+    () => document.querySelector('main h1') && !/Querying|Loading …/.test(document.querySelector('main').textContent),
   );
 
 let views;
@@ -143,7 +143,8 @@ test('every page that is about a time says which share of the reports arrived', 
   for (const hash of ['flows', 'events', 'queues?since=10m', 'explore?since=10m']) {
     await go(page, `#/${hash}`);
     await page.waitForFunction(
-      (share) => document.querySelector('.ranged').textContent.includes(`${share} of the reports arrived`),
+      (share) =>
+        document.querySelector('.ranged').textContent.replaceAll(/\s+/g, ' ').includes(`Telemetry: ${share} received`),
       want,
     );
   }

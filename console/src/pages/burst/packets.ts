@@ -12,7 +12,7 @@ export function nearest(points: BurstPoint[], ns: number): number {
 export function sayPacket(burst: BurstDetail, p: BurstPoint): string {
   const at = `${p.at_ns < 0 ? '−' : '+'}${number(Math.round(Math.abs(p.at_ns) / 1000))} µs`;
   const whose = p.flow < 0 ? 'another flow' : flowName(burst.flows?.[p.flow]);
-  return `${at}: ${bytes(p.depth)} in front of ${bytes(p.bytes)} of ${whose}, ${p.dropped ? 'dropped' : `${duration(p.extra_ns)} of extra wait`}`;
+  return `${at}: ${bytes(p.depth)} in front of ${bytes(p.bytes)} of ${whose}, ${p.dropped ? 'dropped' : `${duration(p.extra_ns)} of queueing delay`}`;
 }
 
 /** waitOf is a wait of a flow; null if none of its packets was in the queue, since all were dropped. */

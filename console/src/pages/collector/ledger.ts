@@ -30,7 +30,7 @@ export function ledgerOf(list: LossList): LedgerStep[] {
   const offered = received + lost;
   return [
     {
-      name: 'Offered',
+      name: 'Sent',
       count: offered,
       from: offered,
       gone: false,
@@ -41,7 +41,7 @@ export function ledgerOf(list: LossList): LedgerStep[] {
       count: lost - kernel,
       from: offered,
       gone: true,
-      hint: 'missing, and not known to be dropped at the socket',
+      hint: 'missing, without those dropped at the socket',
     },
     {
       name: 'Dropped at the socket',
@@ -92,25 +92,25 @@ export function fateOf(list: LossList): LedgerStep[] {
   go(
     'Waiting',
     add((f) => f.waiting),
-    'on their way to the tables',
+    'in flight to the tables',
     true,
   );
   go(
-    'Without a flow',
+    'No flow key',
     add((f) => f.flowless),
     'they name no flow, or are about many packets',
     true,
   );
   go(
-    'Kept out',
+    'Table full',
     add((f) => f.kept_out),
-    'their flow was not let into the full table',
+    'there was no room for their flow',
   );
   stay('In flows', 'a flow of the tables counted them');
   go(
     'Evicted',
     add((f) => f.evicted),
-    'their flow gave way to others',
+    'their flow was evicted',
   );
   if (kept)
     go(
@@ -130,7 +130,7 @@ export function fateOf(list: LossList): LedgerStep[] {
   const whole = all.length > 0 && all.every((f) => f.held !== null);
   if (kept && whole)
     go(
-      'On their way',
+      'In flight',
       add((f) => f.held) + add((f) => f.queued),
       'in the tables, and not on the disk yet: they are within seconds',
       true,

@@ -31,7 +31,7 @@ export function chainsOf(records: DropRecord[]): Chain[] {
   );
 }
 
-export const elsewhere = 'elsewhere, or not known';
+export const elsewhere = 'elsewhere, or unknown';
 
 /** prefixOf is the /24 or /48 of an address. */
 export function prefixOf(address: string): string {

@@ -59,9 +59,9 @@ export const titleOf = (measure: string): string => words(measure.replace(/_ns$/
 
 /** unitOf says what values of a measure that carry no unit are of; empty: they count something. */
 export function unitOf(measure: string): string {
-  if (measure.startsWith('occupancy_')) return 'in the unit of the device: bytes, cells or packets';
+  if (measure.startsWith('occupancy_')) return 'in bytes, cells or packets, as the node reports it';
   return /^utilization_(mean|max)$/.test(measure)
-    ? 'in the unit of the device: hundredths of a percent unless it is set otherwise'
+    ? 'as the node reports it: hundredths of a percent unless it is set otherwise'
     : '';
 }
 

@@ -12,7 +12,7 @@ export interface Lane {
 
 /** pathLabel names a path by its nodes, in the order of the packet, and their ports if they are wanted. It says if packets were dropped at its end. */
 export function pathLabel(path: PathTime, ports = false): string {
-  if (!path.hops?.length) return 'a path that is not known';
+  if (!path.hops?.length) return 'path unknown';
   const between = (hop: PathHop): string =>
     ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '';
   const nodes = path.hops.map((hop) =>

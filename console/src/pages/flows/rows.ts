@@ -91,7 +91,7 @@ export const groups: Record<string, { title: string; of: (f: FlowRow) => string;
   dst_net: { title: 'destination network', of: (f) => network(f.dst), param: 'dst' },
   dst_port: { title: 'destination port', of: (f) => String(f.dst_port), param: 'port' },
   protocol: { title: 'protocol', of: (f) => f.protocol, param: 'protocol' },
-  path: { title: 'path', of: (f) => f.path || 'not known' },
+  path: { title: 'path', of: (f) => f.path || 'unknown' },
 };
 
 /** network is the /24 of an IPv4 address, and the /64 of one of IPv6. */

@@ -53,8 +53,8 @@ export interface Moment {
   drops: DropRecord[];
 }
 
-/** unitOfUse is what utilisation is in. No report names the unit of its device. */
-export const unitOfUse = 'in the unit of the device (hundredths of a percent unless it is set otherwise)';
+/** unitOfUse is what utilization is in. No report names the unit of its device. */
+export const unitOfUse = 'as the node reports it (hundredths of a percent unless it is set otherwise)';
 
 /** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
