@@ -16,5 +16,14 @@ export default ts.config(
       'svelte/prefer-svelte-reactivity': 'off', // a Map that is filled and then only read need not be watched
     },
   },
+  // Imports go one way: pages use components, and all use lib and api. The build fails on a circle between modules (vite.config.ts).
+  {
+    files: ['src/components/**', 'src/lib/**', 'src/api/**'],
+    rules: { 'no-restricted-imports': ['error', { patterns: ['**/pages/**'] }] },
+  },
+  {
+    files: ['src/lib/**', 'src/api/**'],
+    rules: { 'no-restricted-imports': ['error', { patterns: ['**/pages/**', '**/components/**'] }] },
+  },
   { files: ['**/*.svelte', '**/*.svelte.ts'], languageOptions: { parserOptions: { parser: ts.parser } } },
 );

@@ -35,7 +35,8 @@ test('bytes as people write them', () => {
 });
 
 test('a silence is about the kind and the place of an event', async () => {
-  const { filterOf, untilOf } = await import('../src/pages/events/silence');
+  const { filterOf } = await import('../src/pages/events/silence');
+  const { untilOf } = await import('../src/lib/time');
   const event = { kind: 'link_lost', node: 1, port: 5, to_node: 7 } as Event;
   expect(filterOf(event)).toBe('kind = link_lost and node = 1 and egress_port = 5 and to_node = 7');
   expect(filterOf({ kind: 'report_loss', source: '10.0.0.1' } as Event)).toBe(

@@ -143,6 +143,9 @@ export function sayTimesUTC(from: number, to: number): string {
   return `${a} – ${a.slice(0, 10) === b.slice(0, 10) ? b.slice(11) : b} UTC`;
 }
 
+/** untilOf returns the time so many minutes after the server's time. */
+export const untilOf = (nowMs: number, minutes: number): string => new Date(nowMs + minutes * minute).toISOString();
+
 /** after is ns after a time of the API, which has up to nine digits of a second: what a Date cannot tell. */
 export function after(time: string, ns: number): string {
   const [, second = '', fraction = ''] = /^([^.]*)(?:\.(\d+))?Z$/.exec(time) ?? [];

@@ -213,7 +213,7 @@ test('every graph, in the address and back', async () => {
     await accessible(page, graph);
     await shoot(page, `explore-${graph}`);
   }
-  assert.match(await page.textContent('main'), /needs two fields in “by”, and a measure that adds up/);
+  assert.match(await page.innerText('main'), /needs two fields in “by”, and a measure that adds up/);
   await explore(page, 'of=drops&graph=sankey&since=10m');
   const { drops } = await ask('drops?since=10m&group_by=node,reason_name&limit=1000');
   const boxes = await page.locator('section svg rect').count();

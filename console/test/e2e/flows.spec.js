@@ -119,7 +119,7 @@ test('the figures of a flow are of the time that the page says', async () => {
   const packets = page.locator('[aria-label=Figures] dd').first();
   assert.equal(number(await packets.textContent()), flow.packets);
   assert.match(await page.textContent('[aria-label=Figures]'), /Since it was first seen/);
-  const path = page.locator('section', { hasText: 'Current path' });
+  const path = page.locator('section', { has: page.getByRole('heading', { name: 'Current path' }) });
   assert.match(await path.textContent(), /since it took this path at \d\d:\d\d:\d\d/);
   assert.equal(await path.locator('p.warn').count(), 0);
   // Of the first ten seconds in which it was seen.

@@ -277,7 +277,7 @@ test('the waybill of a flow', async () => {
   const [flow] = (await ask('flows?order=packets&limit=1')).flows;
   const page = await open(`#/flow?${endpoints(flow)}`);
   const path = flow.paths[0];
-  const waybill = page.locator('section', { hasText: 'Current path' });
+  const waybill = page.locator('section', { has: page.getByRole('heading', { name: 'Current path' }) });
   const rows = await waybill.locator('tbody tr').count();
   assert.equal(rows, 2 * path.hops.length - 1); // hops, and links between them
   for (const hop of path.hops) assert.ok((await waybill.textContent()).includes(hop.name));

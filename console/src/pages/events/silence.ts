@@ -9,6 +9,3 @@ export function filterOf(e: Event): string {
   if (e.source !== undefined) terms.push(`source = ${e.source}`);
   return terms.join(' and ');
 }
-
-/** untilOf returns the time so many minutes after the server's time. */
-export const untilOf = (nowMs: number, minutes: number): string => new Date(nowMs + minutes * 60_000).toISOString();
