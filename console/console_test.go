@@ -26,12 +26,13 @@ func TestBrowser(t *testing.T) {
 	npm(t, []string{"WAYBILL=" + test.Program(t), "CHROMIUM=" + chromium}, "run", "--silent", "test:e2e")
 }
 
-// TestModules runs the tests of src/lib and of the parts of pages that compute.
+// TestModules runs the tests of src/lib and of the parts of pages that compute, and the linters.
 func TestModules(t *testing.T) {
 	t.Parallel()
 	needPackages(t)
 	npm(t, nil, "test", "--silent")
 	npm(t, nil, "run", "--silent", "check")
+	npm(t, nil, "run", "--silent", "lint")
 }
 
 // TestFiles: without a build a page says how to get the console, and no file needs an inline script or style.

@@ -3,8 +3,8 @@ import type { Params } from '../../api/client';
 
 export type Kind = 'hops' | 'links' | 'paths' | 'flows';
 export const kinds: Record<Kind, string> = {
-  hops: 'time in nodes',
-  links: 'time on links',
+  hops: 'node latency',
+  links: 'link latency',
   paths: 'time in all nodes of a path',
   flows: 'flows',
 };
