@@ -260,7 +260,7 @@ test('the order of each table is in the address', async () => {
   const filter = page.getByLabel('Filter of links');
   await filter.fill('packets > 1'); // and it is not applied
   await links.getByRole('button', { name: 'Packets' }).click();
-  assert.match(await page.evaluate(() => location.hash), /sort\.time_on_links=-packets/);
+  assert.match(await page.evaluate(() => location.hash), /sort\.link_latency=-packets/);
   const first = async () => links.locator('tbody tr:not(.rest)').first().textContent();
   assert.equal(await filter.inputValue(), 'packets > 1');
   const shown = await first();
