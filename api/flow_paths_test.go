@@ -195,18 +195,6 @@ func TestFlowProblems(t *testing.T) {
 	}
 }
 
-// Nobody but the store writes stations; what it cannot have written is an error, and no panic.
-func TestParseStations(t *testing.T) {
-	for _, text := range []string{"1", "1[", "1[2]", "1[2,3] >", "x[1,2]", "1[2,3] > 1[2,4294967296]", "?()"} {
-		if hops, err := parseStations(text, nil); err == nil {
-			t.Errorf("%q is %+v", text, hops)
-		}
-	}
-	if hops, err := parseStations("?[?,7]", nil); err != nil || hops[0].Node != nil || *hops[0].EgressPort != 7 {
-		t.Errorf("got %+v, %v", hops, err)
-	}
-}
-
 // What the client returns is what the server sent.
 func TestClientFlowPaths(t *testing.T) {
 	cfg, key := rerouted(t)

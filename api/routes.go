@@ -37,11 +37,11 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	for _, row := range found.Rows {
 		hash, _ := row[0].(uint64)
 		text, _ := row[1].(string)
-		hops, err := parseStations(text, h.cfg.Collector.Names)
+		stations, err := telemetry.ParseStations(text)
 		if err != nil {
 			return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 		}
-		wanted[fmt.Sprintf("%016x", hash)] = hops
+		wanted[fmt.Sprintf("%016x", hash)] = pathHops(stations, h.cfg.Collector.Names)
 	}
 	for i := range spans {
 		if hops := wanted[spans[i].ID]; hops != nil {
@@ -51,48 +51,21 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	return nil
 }
 
-// parseStations reads the stations of a route as the store has them: "1[3,2] > ?(1) > 2[2,3]!".
-func parseStations(text string, names map[uint32]string) ([]telemetry.PathHop, error) {
-	hops := []telemetry.PathHop{}
-	if text == "" {
-		return hops, nil
+// pathHops returns stations as answers have them.
+func pathHops(stations []telemetry.Station, names map[uint32]string) []telemetry.PathHop {
+	hops := make([]telemetry.PathHop, len(stations))
+	for i := range stations {
+		s, hop := &stations[i], &hops[i]
+		hop.Missing, hop.Dropped = int(s.Missing), s.Has&telemetry.HasDrop != 0
+		if s.Has&telemetry.HasNode != 0 {
+			hop.Node, hop.Name = &s.Node, names[s.Node]
+		}
+		if s.Has&telemetry.HasIngressPort != 0 {
+			hop.IngressPort = &s.IngressPort
+		}
+		if s.Has&telemetry.HasEgressPort != 0 {
+			hop.EgressPort = &s.EgressPort
+		}
 	}
-	for part := range strings.SplitSeq(text, " > ") {
-		var hop telemetry.PathHop
-		if _, err := fmt.Sscanf(part, "?(%d)", &hop.Missing); err == nil {
-			hops = append(hops, hop)
-			continue
-		}
-		rest, dropped := strings.CutSuffix(part, "!")
-		node, ports, ok := strings.Cut(strings.TrimSuffix(rest, "]"), "[")
-		in, out, both := strings.Cut(ports, ",")
-		var err error
-		for _, field := range []struct {
-			text string
-			to   **uint32
-		}{{node, &hop.Node}, {in, &hop.IngressPort}, {out, &hop.EgressPort}} {
-			if *field.to, err = known(field.text); err != nil {
-				break
-			}
-		}
-		if !ok || !both || err != nil {
-			return nil, fmt.Errorf("%.40q is no station of a route", part)
-		}
-		if hop.Node != nil {
-			hop.Name = names[*hop.Node]
-		}
-		hop.Dropped = dropped
-		hops = append(hops, hop)
-	}
-	return hops, nil
-}
-
-// known returns a number, or nil for "?".
-func known(text string) (*uint32, error) {
-	if text == "?" {
-		return nil, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	v := uint32(n)
-	return &v, err
+	return hops
 }

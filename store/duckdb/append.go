@@ -3,7 +3,6 @@ package duckdb
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/netip"
 	"time"
@@ -98,15 +97,10 @@ func appendRoute(a *appender, r *telemetry.Route) {
 	dropped := false
 	hops := 0
 	nodes := []uint32{}
-	text := ""
 	for i := range r.Stations {
 		at := &r.Stations[i]
-		if i > 0 {
-			text += " > "
-		}
 		if at.Missing > 0 {
 			hops += int(at.Missing)
-			text += fmt.Sprintf("?(%d)", at.Missing)
 			continue
 		}
 		hops++
@@ -114,9 +108,8 @@ func appendRoute(a *appender, r *telemetry.Route) {
 		if at.Has&telemetry.HasNode != 0 {
 			nodes = append(nodes, at.Node)
 		}
-		text += at.Place.String()
 	}
-	a.add(r.Path, r.Uncertain, dropped, uint32(hops), nodes, text)
+	a.add(r.Path, r.Uncertain, dropped, uint32(hops), nodes, telemetry.FormatStations(r.Stations))
 }
 
 func appendEvent(a *appender, e *telemetry.Event) {
