@@ -62,9 +62,13 @@ func TestVXLANGPECarries2016(t *testing.T) {
 		flags, next uint8
 		want        bool
 	}{
-		{0x0c, 5, true}, {0x08, 5, true}, {0x04, 5, true},
+		{0x0c, 5, true},
+		{0x08, 5, true},
+		{0x04, 5, true},
 		{0x18, 5, true}, // p4lang/switch's tests
-		{0x00, 5, false}, {0xf3, 5, false}, {0x0c, 3, false},
+		{0x00, 5, false},
+		{0xf3, 5, false},
+		{0x0c, 3, false},
 	} {
 		h := VXLANGPE{Flags: test.flags, NextProtocol: test.next}
 		if got := h.Carries2016(); got != test.want {
