@@ -213,7 +213,7 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 // openAt opens the window of a moment.
 func (b *Baselines) openAt(nowNs int64) {
 	b.open = true
-	b.startNs = nowNs - floorMod(nowNs, b.config.WindowNs)
+	b.startNs = nowNs - sinceMultiple(nowNs, b.config.WindowNs)
 }
 
 // Counters returns what was counted so far.
@@ -258,7 +258,7 @@ func (b *Baselines) sketchesOf(place int32) []baselineSketch {
 
 // slotOf returns the sketch of the time of day.
 func (b *Baselines) slotOf(place int32, atNs int64) *baselineSketch {
-	slot := floorMod(atNs, dayNs) / (dayNs / int64(b.config.DaySlots))
+	slot := sinceMultiple(atNs, dayNs) / (dayNs / int64(b.config.DaySlots))
 	return &b.sketchesOf(place)[1+min(int(slot), b.config.DaySlots-1)]
 }
 
@@ -321,3 +321,11 @@ func (b *Baselines) deviation(s *baselineSketch, median, mad, blurNs uint64) flo
 // blurShare is how much of its uncertainty makes a deviation of a value. Both values that are compared are wrong in the same
 // direction for the most part, so that six deviations are more than enough.
 const blurShare = 1.0 / 3
+
+// sinceMultiple returns how much d is after a multiple of m, at least 0.
+func sinceMultiple(d, m int64) int64 {
+	if d %= m; d < 0 {
+		d += m
+	}
+	return d
+}

@@ -54,6 +54,9 @@ type Anomaly struct {
 	Deviations float64
 }
 
+// muchBlurrier is how many times as uncertain values are that are not compared with others.
+const muchBlurrier = 4
+
 // judge compares the window of a key, which began at startNs, with what is usual, and learns from it.
 func (b *Baselines) judge(place int32, startNs int64) {
 	k := &b.keys[place]
@@ -64,7 +67,7 @@ func (b *Baselines) judge(place int32, startNs int64) {
 	}
 	value := k.window.quantile(c.Quantile)
 	k.last, k.lastNs = value, startNs
-	if !k.on && muchWorse*k.blurNs < k.blurredNs { // what was learned was hardly known
+	if !k.on && muchBlurrier*k.blurNs < k.blurredNs { // what was learned was hardly known
 		b.unlearn(place)
 	}
 	sketch, ofDay := b.normal(place, startNs)
@@ -140,7 +143,7 @@ func (b *Baselines) unlearn(place int32) {
 // learn adds the value of a window to what is usual, unless values were known much better before.
 func (b *Baselines) learn(place int32, value uint64, startNs int64) {
 	k := &b.keys[place]
-	if k.blurredNs > 0 && k.blurNs > muchWorse*k.sharpNs {
+	if k.blurredNs > 0 && k.blurNs > muchBlurrier*k.sharpNs {
 		return
 	}
 	if k.blurredNs == 0 || k.blurNs < k.sharpNs {

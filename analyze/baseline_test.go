@@ -111,7 +111,7 @@ func (w *baselineWorld) do(line string) {
 			w.Fatal(err)
 		}
 		day := at.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC))
-		w.advance(floorMod(int64(day)-w.nowNs, dayNs))
+		w.advance(sinceMultiple(int64(day)-w.nowNs, dayNs))
 	case "late":
 		fmt.Sscan(line, &verb, &key.Node, &latency)
 		w.all[0].Observe(&key, &BaselineValue{Value: uint64(duration(latency)), AtNs: w.nowNs - 60e9})

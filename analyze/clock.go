@@ -170,6 +170,9 @@ func (c *Clocks) slotOf(atNs int64) int64 {
 	return c.startNs/c.config.WindowNs*clockSlots + in
 }
 
+// windowStartNs is when the open window began, nanoseconds since 1970.
+func (c *Clocks) windowStartNs() int64 { return c.startNs }
+
 // Counters returns what was counted so far.
 func (c *Clocks) Counters() ClockCounters {
 	n := c.counters

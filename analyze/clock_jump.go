@@ -17,33 +17,6 @@ type clockJump struct {
 	uncertaintyNs int64
 }
 
-// jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are over
-// it is known which of two neighbours differs from all others.
-func (t *Timing) jumped(nowNs int64) []clockJump {
-	windows := t.clocks.startNs
-	steps := t.clocks.Advance(nowNs)
-	if t.clocks.startNs == windows {
-		return nil
-	}
-	settleAll(t.links, t.clocks)
-	settleAll(t.paths, t.clocks)
-	if len(steps) == 0 && len(t.waiting) == 0 {
-		return nil
-	}
-	if len(t.waiting) == 0 {
-		t.waiting = slices.Clone(steps)
-		return nil
-	}
-	jumps := jumpsOf(append(t.waiting, steps...))
-	t.waiting = t.waiting[:0]
-	for _, j := range jumps {
-		if _, ok := t.jumps[j.node]; j.known && (ok || len(t.jumps) < maxJumps) {
-			t.jumps[j.node] = j
-		}
-	}
-	return jumps
-}
-
 // jumpsOf puts the steps of each clock together, by node. A clock is the one with more steps than its neighbour. A step that is
 // smaller than its uncertainty may be none.
 func jumpsOf(steps []ClockStep) []clockJump {

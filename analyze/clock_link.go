@@ -111,3 +111,18 @@ func (c *Clocks) whyNot(a, b uint32) string {
 	}
 	return clockWaits
 }
+
+// whyAlone says why the clock of a node is known against that of no other.
+func (c *Clocks) whyAlone(node uint32) string {
+	why := clockUnseen
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		if !p.used || p.a != node && p.b != node {
+			continue
+		}
+		if why = c.whyNot(p.a, p.b); p.state == clockTorn {
+			break // a fault says more than traffic that is not there
+		}
+	}
+	return why
+}

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
@@ -173,6 +174,33 @@ func (t *Timing) advance(nowNs int64) ([]clockJump, []Anomaly) {
 	}
 	jumps := t.jumped(nowNs)
 	return jumps, t.baselines.Advance(nowNs)
+}
+
+// jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are over
+// it is known which of two neighbours differs from all others.
+func (t *Timing) jumped(nowNs int64) []clockJump {
+	window := t.clocks.windowStartNs()
+	steps := t.clocks.Advance(nowNs)
+	if t.clocks.windowStartNs() == window {
+		return nil
+	}
+	settleAll(t.links, t.clocks)
+	settleAll(t.paths, t.clocks)
+	if len(steps) == 0 && len(t.waiting) == 0 {
+		return nil
+	}
+	if len(t.waiting) == 0 {
+		t.waiting = slices.Clone(steps)
+		return nil
+	}
+	jumps := jumpsOf(append(t.waiting, steps...))
+	t.waiting = t.waiting[:0]
+	for _, j := range jumps {
+		if _, ok := t.jumps[j.node]; j.known && (ok || len(t.jumps) < maxJumps) {
+			t.jumps[j.node] = j
+		}
+	}
+	return jumps
 }
 
 // settleAll ends the window of delays, when that of the clocks is over.

@@ -84,9 +84,9 @@ func (t *Timing) offsetOf(f *telemetry.Flow) (offsetNs, uncertaintyNs int64, why
 		return 0, 0, k.Why
 	}
 	// It is known for the last window, and the flow began before that.
-	age := float64(max(t.clocks.startNs-f.First.UnixNano(), 0))
+	age := float64(max(t.clocks.windowStartNs()-f.First.UnixNano(), 0))
 	drift := (math.Abs(k.DriftPPB) + k.DriftUncertaintyPPB) / 1e9
-	return k.OffsetNs, k.UncertaintyNs + ceilNs(drift*age), ""
+	return k.OffsetNs, k.UncertaintyNs + int64(math.Ceil(drift*age)), ""
 }
 
 // endsOf returns the first and the last node of a flow, if all of its paths have the same.
@@ -146,21 +146,6 @@ func (c *Collector) Clocks() []telemetry.Clock {
 func thousandths(v float64) *float64 {
 	v = math.Round(v*1000)/1000 + 0 // no -0
 	return &v
-}
-
-// whyAlone says why the clock of a node is known against that of no other.
-func (c *Clocks) whyAlone(node uint32) string {
-	why := clockUnseen
-	for i := range c.pairs {
-		p := &c.pairs[i]
-		if !p.used || p.a != node && p.b != node {
-			continue
-		}
-		if why = c.whyNot(p.a, p.b); p.state == clockTorn {
-			break // a fault says more than traffic that is not there
-		}
-	}
-	return why
 }
 
 // TimingCounters are totals of a Timing.

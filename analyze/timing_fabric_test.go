@@ -27,7 +27,7 @@ func (d *trueDelay) add(ns float64) {
 // A delayTrial knows the clocks of a fabric, and takes the errors out of what its reports say.
 type delayTrial struct {
 	*testing.T
-	clocks map[uint32]*trueClock
+	clocks map[uint32]*skewedClock
 	links  map[linkKey]*trueDelay
 	paths  map[string]*trueDelay
 }
@@ -41,12 +41,12 @@ func (d *delayTrial) right(node uint32, stamp uint64, start int64) float64 {
 // look takes what a shard has set aside for the next scan.
 func (d *delayTrial) look(v *virtualCollector) {
 	if d.clocks == nil {
-		d.clocks = map[uint32]*trueClock{}
+		d.clocks = map[uint32]*skewedClock{}
 		records := truth.NewReader(&v.truth)
 		for r, err := records.Next(); err == nil; r, err = records.Next() {
 			switch r := r.(type) {
 			case *truth.Switch:
-				d.clocks[r.Node] = &trueClock{offsetNs: float64(r.OffsetNs), driftPPB: float64(r.DriftPPB)}
+				d.clocks[r.Node] = &skewedClock{offsetNs: float64(r.OffsetNs), driftPPB: float64(r.DriftPPB)}
 				if v.Names[r.Node] == "spine1" { // scenarios/clock-skew.yaml
 					d.clocks[r.Node].fromNs, d.clocks[r.Node].stepNs, d.clocks[r.Node].moreDriftPPB = 2e9, 3e6, 200e3
 				}
@@ -191,3 +191,25 @@ func TestLatencyAnomaliesAnySeed(t *testing.T) {
 
 // seedsOfAnomalies are of runs whose traffic is not that of the scenario. In 23 few packets meet no queue at a port that is full.
 var seedsOfAnomalies = []uint64{21, 23}
+
+// A skewedClock is by how much the clock of a switch is wrong.
+type skewedClock struct {
+	offsetNs, driftPPB           float64
+	fromNs, stepNs, moreDriftPPB float64 // a fault
+}
+
+func (c *skewedClock) errorNs(atNs int64) float64 {
+	at := float64(atNs)
+	ns := c.offsetNs + c.driftPPB*at/1e9
+	if c.fromNs > 0 && at >= c.fromNs {
+		ns += c.stepNs + c.moreDriftPPB*(at-c.fromNs)/1e9
+	}
+	return ns
+}
+
+func (c *skewedClock) drift(atNs int64) float64 {
+	if c.fromNs > 0 && float64(atNs) >= c.fromNs {
+		return c.driftPPB + c.moreDriftPPB
+	}
+	return c.driftPPB
+}
