@@ -54,6 +54,9 @@ type Anomaly struct {
 	Deviations float64
 }
 
+// factor is how many times as long as usual the worst window was.
+func (a *Anomaly) factor() float64 { return float64(a.PeakNs) / float64(max(a.MedianNs, 1)) }
+
 // muchBlurrier is how many times as uncertain values are that are not compared with others.
 const muchBlurrier = 4
 

@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/clock"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A changeKey is a way out of a node that packets took before, and the one that they take now.
 type changeKey struct {
@@ -91,7 +94,7 @@ const overtakenNs = int64(1e9)
 // after reports whether a packet whose first hop is first came into the network before that of e, which has overtaken it then.
 // A clock that was set back says the same: only what comes soon is believed.
 func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
-	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs && wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
+	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs && clock.Wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
 }
 
 // arrives notes that a packet of f has arrived by the path at place, along route. first is its first hop.

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -16,7 +17,7 @@ type delaySum struct {
 	clamped       uint64 // delays that would have been negative, within the uncertainty
 }
 
-func (s *delaySum) add(d *OneWayDelay) {
+func (s *delaySum) add(d *clock.Delay) {
 	s.Add(d.DelayNs, histogram.Index(d.DelayNs))
 	s.uncertaintyNs = max(s.uncertaintyNs, d.UncertaintyNs)
 	if d.Clamped {
@@ -37,7 +38,7 @@ type delayStat struct {
 	ungiven *delaySum // what Intervals did not take yet; nil if nobody does
 }
 
-func (s *delayStat) add(d *OneWayDelay) {
+func (s *delayStat) add(d *clock.Delay) {
 	if !d.OK {
 		s.unknown++
 		s.why = d.Why

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -63,14 +64,14 @@ func TestIntervalsDelays(t *testing.T) {
 	var got []telemetry.LinkInterval
 	give := func(batch *telemetry.Intervals) { got = append(got, batch.Links...) }
 	for i, delay := range []uint64{1000, 5000, 3000} {
-		stat.add(&OneWayDelay{OK: true, DelayNs: delay, UncertaintyNs: 10, Clamped: i == 0})
+		stat.add(&clock.Delay{OK: true, DelayNs: delay, UncertaintyNs: 10, Clamped: i == 0})
 	}
 	v.Look(10e9, give) // they are not to be trusted yet
 	if len(got) != 0 {
 		t.Errorf("got %+v before they are settled", got)
 	}
 	stat.settle("")
-	stat.add(&OneWayDelay{OK: true, DelayNs: 7000})
+	stat.add(&clock.Delay{OK: true, DelayNs: 7000})
 	stat.settle("a clock jumped") // these are not
 	v.Look(20e9, give)
 	v.Look(30e9, give)

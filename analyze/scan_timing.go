@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -40,30 +41,30 @@ func (s *Scanner) scanTiming(nowNs int64) {
 }
 
 // jump notes that a clock jumped. It is over when it is found.
-func (s *Scanner) jump(j *clockJump) {
-	key := eventlog.Key{Kind: telemetry.EventClockJump, Node: j.node, ToNode: j.against}
-	s.log.Note(key, j.afterNs, j.beforeNs, uint64(j.pairs), func(e *telemetry.Event) {
+func (s *Scanner) jump(j *clock.Jump) {
+	key := eventlog.Key{Kind: telemetry.EventClockJump, Node: j.Node, ToNode: j.Against}
+	s.log.Note(key, j.AfterNs, j.BeforeNs, uint64(j.Pairs), func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		s.at(e, &station{node: j.node, has: telemetry.HasNode})
-		way, step := "ahead", j.stepNs
+		s.at(e, &station{node: j.Node, has: telemetry.HasNode})
+		way, step := "ahead", j.StepNs
 		if step < 0 {
 			way, step = "back", -step
 		}
-		by := roughly(step) + " ± " + roughly(j.uncertaintyNs)
-		if j.known {
-			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s", s.name(j.node), way, by)
+		by := roughly(step) + " ± " + roughly(j.UncertaintyNs)
+		if j.Known {
+			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s", s.name(j.Node), way, by)
 		} else {
-			s.to(e, &station{node: j.against, has: telemetry.HasNode})
-			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped", s.name(j.node), way, by, s.name(j.against))
+			s.to(e, &station{node: j.Against, has: telemetry.HasNode})
+			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped", s.name(j.Node), way, by, s.name(j.Against))
 		}
 		e.Evidence = append(
 			e.Evidence,
-			telemetry.Evidence{Name: "step", Value: float64(j.stepNs), Unit: "ns"},
-			telemetry.Evidence{Name: "uncertainty", Value: float64(j.uncertaintyNs), Unit: "ns"},
-			telemetry.Evidence{Name: "neighbours", Value: float64(j.pairs)},
+			telemetry.Evidence{Name: "step", Value: float64(j.StepNs), Unit: "ns"},
+			telemetry.Evidence{Name: "uncertainty", Value: float64(j.UncertaintyNs), Unit: "ns"},
+			telemetry.Evidence{Name: "neighbours", Value: float64(j.Pairs)},
 		)
 	})
-	s.log.End(key, j.beforeNs)
+	s.log.End(key, j.BeforeNs)
 }
 
 // tenths rounds a number that is not exact.
@@ -141,9 +142,6 @@ func worse(a, b *Anomaly) bool {
 	}
 	return cmp.Or(cmp.Compare(a.Key.Out, b.Key.Out), cmp.Compare(a.Key.In, b.Key.In), cmp.Compare(a.Key.Queue, b.Key.Queue)) < 0
 }
-
-// factor is how many times as long as usual the worst window was.
-func (a *Anomaly) factor() float64 { return float64(a.PeakNs) / float64(max(a.MedianNs, 1)) }
 
 // tellSlow completes the event of a place that is slow.
 func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {

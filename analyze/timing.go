@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,16 +14,16 @@ import (
 // whiles.
 type Timing struct {
 	mu        sync.Mutex
-	clocks    *Clocks
+	clocks    *clock.Estimator
 	baselines *Baselines
 	links     map[linkKey]*delayStat
 	paths     map[uint64]*delayStat // by hash
 	turnedNs  int64
-	jumps     map[uint32]clockJump // the last of each node
-	waiting   []ClockStep          // of the last window: their neighbours may find them a window later
-	unplaced  uint64               // delays of links and paths for which there was no room
-	missed    uint64               // packets that the shards had no room for
-	given     bool                 // delays of links are put aside for delaysSince
+	jumps     map[uint32]clock.Jump // the last of each node
+	waiting   []clock.Step          // of the last window: their neighbours may find them a window later
+	unplaced  uint64                // delays of links and paths for which there was no room
+	missed    uint64                // packets that the shards had no room for
+	given     bool                  // delays of links are put aside for delaysSince
 }
 
 const (
@@ -34,10 +35,10 @@ const (
 
 // NewTiming returns a Timing that knows nothing yet.
 func NewTiming() *Timing {
-	clocks, _ := NewClocks(DefaultClockConfig()) // defaults are right
+	clocks, _ := clock.New(clock.DefaultConfig()) // defaults are right
 	baselines, _ := NewBaselines(DefaultBaselineConfig())
 	return &Timing{
-		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{}, jumps: map[uint32]clockJump{},
+		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{}, jumps: map[uint32]clock.Jump{},
 	}
 }
 
@@ -126,7 +127,7 @@ func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 }
 
 // delaysOf returns the delays of a link or path, nil if there are too many.
-func delaysOf[K comparable](stats map[K]*delayStat, k K, s *ClockSample) *delayStat {
+func delaysOf[K comparable](stats map[K]*delayStat, k K, s *clock.Sample) *delayStat {
 	stat := stats[k]
 	if stat == nil && len(stats) < maxDelays {
 		stat = &delayStat{from: s.From, to: s.To}
@@ -136,12 +137,12 @@ func delaysOf[K comparable](stats map[K]*delayStat, k K, s *ClockSample) *delayS
 }
 
 // sampleOf returns what two nodes say of a packet that was at a at one moment and at b at another.
-func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64, arrivalNs int64) (s ClockSample, ok bool) {
+func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64, arrivalNs int64) (s clock.Sample, ok bool) {
 	if a.Has&b.Has&telemetry.HasNode == 0 || !hasA || !hasB {
 		return s, false
 	}
-	s = ClockSample{From: a.NodeID, To: b.NodeID, EgressNs: atA, IngressNs: atB, ArrivalNs: arrivalNs}
-	s.WrapNs = lesserWrap(wrapOf(a.Has), wrapOf(b.Has))
+	s = clock.Sample{From: a.NodeID, To: b.NodeID, EgressNs: atA, IngressNs: atB, ArrivalNs: arrivalNs}
+	s.WrapNs = clock.LesserWrap(wrapOf(a.Has), wrapOf(b.Has))
 	if (a.Has|b.Has)&telemetry.HasMicroTimes != 0 {
 		s.ResolutionNs = 1000
 	}
@@ -164,7 +165,7 @@ func wrapOf(has telemetry.Fields) uint64 {
 }
 
 // advance tells the time, nanoseconds since 1970. It returns the jumps and the anomalies that were found.
-func (t *Timing) advance(nowNs int64) ([]clockJump, []Anomaly) {
+func (t *Timing) advance(nowNs int64) ([]clock.Jump, []Anomaly) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if away := nowNs - t.turnedNs; away >= delayTurnNs || away < 0 {
@@ -178,10 +179,10 @@ func (t *Timing) advance(nowNs int64) ([]clockJump, []Anomaly) {
 
 // jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are over
 // it is known which of two neighbours differs from all others.
-func (t *Timing) jumped(nowNs int64) []clockJump {
-	window := t.clocks.windowStartNs()
+func (t *Timing) jumped(nowNs int64) []clock.Jump {
+	window := t.clocks.WindowStartNs()
 	steps := t.clocks.Advance(nowNs)
-	if t.clocks.windowStartNs() == window {
+	if t.clocks.WindowStartNs() == window {
 		return nil
 	}
 	settleAll(t.links, t.clocks)
@@ -193,20 +194,20 @@ func (t *Timing) jumped(nowNs int64) []clockJump {
 		t.waiting = slices.Clone(steps)
 		return nil
 	}
-	jumps := jumpsOf(append(t.waiting, steps...))
+	jumps := clock.JumpsOf(append(t.waiting, steps...))
 	t.waiting = t.waiting[:0]
 	for _, j := range jumps {
-		if _, ok := t.jumps[j.node]; j.known && (ok || len(t.jumps) < maxJumps) {
-			t.jumps[j.node] = j
+		if _, ok := t.jumps[j.Node]; j.Known && (ok || len(t.jumps) < maxJumps) {
+			t.jumps[j.Node] = j
 		}
 	}
 	return jumps
 }
 
 // settleAll ends the window of delays, when that of the clocks is over.
-func settleAll[K comparable](stats map[K]*delayStat, clocks *Clocks) {
+func settleAll[K comparable](stats map[K]*delayStat, clocks *clock.Estimator) {
 	for _, s := range stats {
-		s.settle(clocks.shaken(s.from, s.to))
+		s.settle(clocks.Shaken(s.from, s.to))
 	}
 }
 

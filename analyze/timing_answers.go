@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -75,7 +76,7 @@ func (t *Timing) offsetOf(f *telemetry.Flow) (offsetNs, uncertaintyNs int64, why
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, node := range [2]uint32{first, last} {
-		if j, ok := t.jumps[node]; ok && j.beforeNs >= f.First.UnixNano() {
+		if j, ok := t.jumps[node]; ok && j.BeforeNs >= f.First.UnixNano() {
 			return 0, 0, delayJumped
 		}
 	}
@@ -84,7 +85,7 @@ func (t *Timing) offsetOf(f *telemetry.Flow) (offsetNs, uncertaintyNs int64, why
 		return 0, 0, k.Why
 	}
 	// It is known for the last window, and the flow began before that.
-	age := float64(max(t.clocks.windowStartNs()-f.First.UnixNano(), 0))
+	age := float64(max(t.clocks.WindowStartNs()-f.First.UnixNano(), 0))
 	drift := (math.Abs(k.DriftPPB) + k.DriftUncertaintyPPB) / 1e9
 	return k.OffsetNs, k.UncertaintyNs + int64(math.Ceil(drift*age)), ""
 }
@@ -126,7 +127,7 @@ func (c *Collector) Clocks() []telemetry.Clock {
 			Trusted: n.Trusted, Reason: n.Why,
 		}
 		if others[n.Reference] == 1 { // nothing but itself
-			a.Trusted, a.Reason = false, t.clocks.whyAlone(n.Node)
+			a.Trusted, a.Reason = false, t.clocks.WhyAlone(n.Node)
 		}
 		if a.Trusted {
 			a.OffsetNs, a.UncertaintyNs, a.SpanNs = &n.OffsetNs, &n.UncertaintyNs, &n.SpanNs
@@ -134,7 +135,7 @@ func (c *Collector) Clocks() []telemetry.Clock {
 		}
 		if j, ok := t.jumps[n.Node]; ok {
 			a.LastJump = &telemetry.ClockJump{
-				After: time.Unix(0, j.afterNs).UTC(), Before: time.Unix(0, j.beforeNs).UTC(), StepNs: j.stepNs, UncertaintyNs: j.uncertaintyNs,
+				After: time.Unix(0, j.AfterNs).UTC(), Before: time.Unix(0, j.BeforeNs).UTC(), StepNs: j.StepNs, UncertaintyNs: j.UncertaintyNs,
 			}
 		}
 		list = append(list, a)
@@ -150,7 +151,7 @@ func thousandths(v float64) *float64 {
 
 // TimingCounters are totals of a Timing.
 type TimingCounters struct {
-	Clocks    ClockCounters
+	Clocks    clock.Counters
 	Baselines BaselineCounters
 	Links     int    // whose delays are kept
 	Paths     int    // the same

@@ -3,6 +3,7 @@ package analyze
 import (
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -108,15 +109,15 @@ func TestTransitsBounded(t *testing.T) {
 
 // A clock that jumped is the one that has more steps than its neighbours.
 func TestJumpsOf(t *testing.T) {
-	steps := []ClockStep{
+	steps := []clock.Step{
 		{A: 1, B: 5, AfterNs: 10, BeforeNs: 20, StepNs: 3000, UncertaintyNs: 7},
 		{A: 5, B: 9, AfterNs: 5, BeforeNs: 19, StepNs: -3001, UncertaintyNs: 4},
 		{A: 20, B: 21, AfterNs: 1, BeforeNs: 2, StepNs: 50, UncertaintyNs: 1},
 	}
-	got := jumpsOf(steps)
-	want := []clockJump{
-		{node: 5, known: true, pairs: 2, afterNs: 10, beforeNs: 19, stepNs: 3001, uncertaintyNs: 4},
-		{node: 21, against: 20, pairs: 1, afterNs: 1, beforeNs: 2, stepNs: 50, uncertaintyNs: 1},
+	got := clock.JumpsOf(steps)
+	want := []clock.Jump{
+		{Node: 5, Known: true, Pairs: 2, AfterNs: 10, BeforeNs: 19, StepNs: 3001, UncertaintyNs: 4},
+		{Node: 21, Against: 20, Pairs: 1, AfterNs: 1, BeforeNs: 2, StepNs: 50, UncertaintyNs: 1},
 	}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -127,7 +128,7 @@ func TestJumpsOf(t *testing.T) {
 func TestDelayStatSettles(t *testing.T) {
 	var s delayStat
 	window := func(delay, around uint64, why string) {
-		s.add(&OneWayDelay{DelayNs: delay, UncertaintyNs: around, OK: true})
+		s.add(&clock.Delay{DelayNs: delay, UncertaintyNs: around, OK: true})
 		s.settle(why)
 	}
 	window(10_000, 900, "")

@@ -1,25 +1,25 @@
-package analyze
+package clock
 
 import "math"
 
 // Reasons why a clock is not trusted, or trusted in a special way.
 const (
-	clockReference = "the reference of its neighbours"
-	clockSame      = "one clock"
-	clockUnseen    = "no packets were seen between them"
-	clockApart     = "no chain of links with packets in both directions joins them"
-	clockWaits     = "learning: the first window is not over"
-	clockSingle    = "packets were seen in one direction only: any offset is possible"
-	clockSet       = "the bounds contradict each other: a clock was set, or stamps are wrong"
-	clockDoubted   = "packets contradict the estimate: a clock was set, or stamps are wrong"
-	clockNoStamps  = "the stamps wrap too soon to be compared"
-	clockStray     = "the report is much later or earlier than others, or a clock was set"
-	clockTooFar    = "too many nodes between them"
-	clockFuture    = "the delay would be negative by more than the uncertainty"
+	whyReference = "the reference of its neighbours"
+	whySame      = "one clock"
+	whyUnseen    = "no packets were seen between them"
+	whyApart     = "no chain of links with packets in both directions joins them"
+	whyWaits     = "learning: the first window is not over"
+	whyOneWay    = "packets were seen in one direction only: any offset is possible"
+	whySet       = "the bounds contradict each other: a clock was set, or stamps are wrong"
+	whyDoubted   = "packets contradict the estimate: a clock was set, or stamps are wrong"
+	whyNoStamps  = "the stamps wrap too soon to be compared"
+	whyStray     = "the report is much later or earlier than others, or a clock was set"
+	whyTooFar    = "too many nodes between them"
+	whyFuture    = "the delay would be negative by more than the uncertainty"
 )
 
-// A LinkClock is the clock of one node against that of another, when the last window ended.
-type LinkClock struct {
+// A Link is the clock of one node against that of another, when the last window ended.
+type Link struct {
 	// OffsetNs is by how much the second clock is ahead. It supposes that the quickest packets of both directions took
 	// equally long. Of clocks that wrap it is the value nearest to 0.
 	OffsetNs int64
@@ -41,14 +41,14 @@ type LinkClock struct {
 }
 
 // Link returns the clock of b against that of a. If the two are no neighbours, it adds up what is known along a chain.
-func (c *Clocks) Link(a, b uint32) LinkClock {
+func (c *Estimator) Link(a, b uint32) Link {
 	if a == b {
-		return LinkClock{Trusted: true, Why: clockSame}
+		return Link{Trusted: true, Why: whySame}
 	}
-	var legs [maxClockChain]clockLeg
+	var legs [maxChain]leg
 	way, why := c.way(a, b, &legs)
 	if way == nil {
-		k := LinkClock{Why: why}
+		k := Link{Why: why}
 		if p := c.pairOf(a, b); p != nil {
 			sign := 1.0
 			if a != p.a {
@@ -60,7 +60,7 @@ func (c *Clocks) Link(a, b uint32) LinkClock {
 		}
 		return k
 	}
-	k := LinkClock{Trusted: true, SpanNs: math.MaxInt64}
+	k := Link{Trusted: true, SpanNs: math.MaxInt64}
 	wrap, uncertainty := uint64(0), 0.0
 	for _, leg := range way {
 		p, sign := leg.pair, int64(1)
@@ -74,23 +74,23 @@ func (c *Clocks) Link(a, b uint32) LinkClock {
 		k.SpanNs = min(k.SpanNs, p.fit.spanNs)
 		k.Steps += p.steps
 		k.StepNs += sign * p.stepNs
-		wrap = lesserWrap(wrap, p.wrapNs)
+		wrap = LesserWrap(wrap, p.wrapNs)
 		if c.doubted(p) {
-			k.Trusted, k.Why = false, clockDoubted
+			k.Trusted, k.Why = false, whyDoubted
 		}
 	}
-	k.OffsetNs = wrapped(k.OffsetNs, wrap)
+	k.OffsetNs = Wrapped(k.OffsetNs, wrap)
 	k.UncertaintyNs = ceilNs(uncertainty)
 	return k
 }
 
 // driftUncertainty returns by how much the drift can be wrong.
-func (p *clockPair) driftUncertainty() float64 {
+func (p *pair) driftUncertainty() float64 {
 	return max(p.fit.fastest-p.fit.drift, p.fit.drift-p.fit.slowest)
 }
 
-// lesserWrap returns the smaller turn of two clocks; 0 is that of 64 bits.
-func lesserWrap(a, b uint64) uint64 {
+// LesserWrap returns the smaller turn of two clocks; 0 is that of 64 bits.
+func LesserWrap(a, b uint64) uint64 {
 	if a == 0 || b != 0 && b < a {
 		return b
 	}
@@ -98,29 +98,29 @@ func lesserWrap(a, b uint64) uint64 {
 }
 
 // whyNot says why nothing is known of two clocks.
-func (c *Clocks) whyNot(a, b uint32) string {
+func (c *Estimator) whyNot(a, b uint32) string {
 	p := c.pairOf(a, b)
 	if p == nil {
-		return clockUnseen
+		return whyUnseen
 	}
 	switch p.state {
-	case clockOneWay:
-		return clockSingle
-	case clockTorn:
-		return clockSet
+	case oneWay:
+		return whyOneWay
+	case torn:
+		return whySet
 	}
-	return clockWaits
+	return whyWaits
 }
 
-// whyAlone says why the clock of a node is known against that of no other.
-func (c *Clocks) whyAlone(node uint32) string {
-	why := clockUnseen
+// WhyAlone says why the clock of a node is known against that of no other.
+func (c *Estimator) WhyAlone(node uint32) string {
+	why := whyUnseen
 	for i := range c.pairs {
 		p := &c.pairs[i]
 		if !p.used || p.a != node && p.b != node {
 			continue
 		}
-		if why = c.whyNot(p.a, p.b); p.state == clockTorn {
+		if why = c.whyNot(p.a, p.b); p.state == torn {
 			break // a fault says more than traffic that is not there
 		}
 	}

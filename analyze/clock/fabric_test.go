@@ -1,4 +1,4 @@
-package analyze
+package clock
 
 import (
 	"context"
@@ -38,17 +38,17 @@ func (c *trueClock) drift(atNs int64) float64 {
 	return c.driftPPB
 }
 
-// A clockTrial compares Clocks with what a fabric knows.
+// A clockTrial compares an Estimator with what a fabric knows.
 type clockTrial struct {
 	*testing.T
-	clocks  *Clocks
+	clocks  *Estimator
 	epochNs int64
 	wrapNs  uint64
 	random  *rand.Rand
 	nodes   map[uint32]*trueClock
 	last    map[uint64]truth.Hop // of each packet
 	pairs   map[[2]uint32]bool
-	steps   []ClockStep
+	steps   []Step
 	nextNs  int64 // end of the window
 
 	windows, offsetsRight                    int
@@ -115,8 +115,8 @@ func (c *clockTrial) hop(h *truth.Hop) {
 	}
 }
 
-func (c *clockTrial) sample(a, b *truth.Hop, now int64) ClockSample {
-	s := ClockSample{From: a.Node, To: b.Node, EgressNs: a.OutClock, IngressNs: b.InClock, WrapNs: c.wrapNs, ArrivalNs: now}
+func (c *clockTrial) sample(a, b *truth.Hop, now int64) Sample {
+	s := Sample{From: a.Node, To: b.Node, EgressNs: a.OutClock, IngressNs: b.InClock, WrapNs: c.wrapNs, ArrivalNs: now}
 	if c.wrapNs != 0 {
 		s.EgressNs %= c.wrapNs
 		s.IngressNs %= c.wrapNs
@@ -125,7 +125,7 @@ func (c *clockTrial) sample(a, b *truth.Hop, now int64) ClockSample {
 }
 
 // correct compares a delay with the true one.
-func (c *clockTrial) correct(s *ClockSample, trueNs, nowNs int64, all, right *int) {
+func (c *clockTrial) correct(s *Sample, trueNs, nowNs int64, all, right *int) {
 	d := c.clocks.Correct(s)
 	if !d.OK {
 		c.untrusted++
@@ -159,7 +159,7 @@ func (c *clockTrial) judge(atNs int64) {
 		// The line is told for the newest bound, a little before the end of the window.
 		p := c.clocks.pairOf(pair[0], pair[1])
 		ended := c.epochNs + atNs + int64(a.errorNs(atNs)) // by clock a
-		at := atNs - wrapped(ended-p.fit.at, c.wrapNs)
+		at := atNs - Wrapped(ended-p.fit.at, c.wrapNs)
 		off := math.Abs(float64(k.OffsetNs) - (b.errorNs(at) - a.errorNs(at)))
 		c.windows++
 		c.widestNs = max(c.widestNs, float64(k.UncertaintyNs))
@@ -203,12 +203,12 @@ func TestClocksAgainstFabric(t *testing.T) {
 		{"steady", 8 * time.Second, 2, 0, 0},
 	} {
 		t.Run(fmt.Sprint(trial.scenario, " wrap ", trial.wrapNs), func(t *testing.T) {
-			s, err := scenario.Load("../scenarios/" + trial.scenario + ".yaml")
+			s, err := scenario.Load("../../scenarios/" + trial.scenario + ".yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
 			s.Truth.SamplePackets = scenario.Count(trial.every)
-			clocks, err := NewClocks(DefaultClockConfig())
+			clocks, err := New(DefaultConfig())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package analyze
+package clock
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // A clockWorld is a few nodes with clocks, and packets between them.
 type clockWorld struct {
 	testing.TB
-	clocks []*Clocks // one takes the packets of each direction in turn
+	clocks []*Estimator // one takes the packets of each direction in turn
 	wrapNs uint64
 	nowNs  int64
 	right  int64 // how wrong the clock here is
@@ -20,7 +20,7 @@ type clockWorld struct {
 	delays map[[2]uint32]int64
 	order  [][2]uint32
 	random *rand.Rand
-	old    []ClockSample
+	old    []Sample
 	out    strings.Builder
 }
 
@@ -35,7 +35,7 @@ func newClockWorld(t testing.TB, collectors int) *clockWorld {
 		TB: t, nowNs: 1_700_000_000e9, nodes: map[uint32]*testClock{}, delays: map[[2]uint32]int64{}, random: rand.New(rand.NewPCG(5, 8)),
 	}
 	for range collectors {
-		c, err := NewClocks(DefaultClockConfig())
+		c, err := New(DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,8 +48,8 @@ func newClockWorld(t testing.TB, collectors int) *clockWorld {
 }
 
 // packet returns the sample of a packet that is on its way for some time from now on.
-func (w *clockWorld) packet(from, to uint32, delayNs int64) ClockSample {
-	s := ClockSample{
+func (w *clockWorld) packet(from, to uint32, delayNs int64) Sample {
+	s := Sample{
 		From: from, To: to, WrapNs: w.wrapNs, ArrivalNs: w.nowNs + w.right + delayNs + w.random.Int64N(2e6),
 		EgressNs: w.nodes[from].read(w.nowNs), IngressNs: w.nodes[to].read(w.nowNs + delayNs),
 	}
@@ -84,14 +84,14 @@ func (w *clockWorld) run(d time.Duration) {
 
 func us(ns int64) time.Duration { return time.Duration(ns).Round(time.Microsecond) }
 
-func (k *LinkClock) text() string {
+func (k *Link) text() string {
 	if !k.Trusted {
 		return fmt.Sprintf("%.0f ppb, unknown: %s", k.DriftPPB, k.Why)
 	}
 	return fmt.Sprintf("%v +-%v, %.0f ppb", us(k.OffsetNs), us(k.UncertaintyNs), k.DriftPPB)
 }
 
-func (d *OneWayDelay) text() string {
+func (d *Delay) text() string {
 	switch {
 	case !d.OK:
 		return "unknown: " + d.Why

@@ -1,9 +1,9 @@
-package analyze
+package clock
 
 import "math"
 
-// A clockPoint is a bound on the difference of two clocks.
-type clockPoint struct {
+// A point is a bound on the difference of two clocks.
+type point struct {
 	slot int64 // of its arrival
 	at   int64 // by the clock of a
 	diff int64 // clock of b minus clock of a, at most or at least
@@ -15,16 +15,16 @@ const (
 	atLeast = 1 // packets from b to a: their points lie below it
 )
 
-// clockHistory is the bounds of one direction, the tightest of each slot, by slot. The last ones may be of the open window.
-type clockHistory struct {
-	points [clockSlots * (clockWindows + 1)]clockPoint
+// history is the bounds of one direction, the tightest of each slot, by slot. The last ones may be of the open window.
+type history struct {
+	points [slots * (windows + 1)]point
 	n      int
 }
 
-func (h *clockHistory) all() []clockPoint { return h.points[:h.n] }
+func (h *history) all() []point { return h.points[:h.n] }
 
 // from returns the points from a slot on.
-func (h *clockHistory) from(slot int64) []clockPoint {
+func (h *history) from(slot int64) []point {
 	i := h.n
 	for i > 0 && h.points[i-1].slot >= slot {
 		i--
@@ -33,7 +33,7 @@ func (h *clockHistory) from(slot int64) []clockPoint {
 }
 
 // keep forgets what is not between two slots, both included.
-func (h *clockHistory) keep(first, last int64) {
+func (h *history) keep(first, last int64) {
 	n := 0
 	for _, p := range h.all() {
 		if p.slot >= first && p.slot <= last {
@@ -47,7 +47,7 @@ func (h *clockHistory) keep(first, last int64) {
 // add keeps p if it is the tightest of its slot. drift is how much the difference grows in a nanosecond, as far as known: a
 // bound of later in the slot is not looser for that. Points come by slot, except that Merge brings those of the past; of
 // these, the oldest go when there is no room.
-func (h *clockHistory) add(p clockPoint, direction int, drift float64) {
+func (h *history) add(p point, direction int, drift float64) {
 	i := h.n
 	for i > 0 && h.points[i-1].slot > p.slot {
 		i--
@@ -76,8 +76,8 @@ func (h *clockHistory) add(p clockPoint, direction int, drift float64) {
 	h.n++
 }
 
-// A clockPair is what is known of the clocks of two neighbours, a < b.
-type clockPair struct {
+// A pair is what is known of the clocks of two neighbours, a < b.
+type pair struct {
 	used         bool
 	a, b         uint32
 	planted      bool // the next two are valid
@@ -92,12 +92,12 @@ type clockPair struct {
 	// Differences of clocks that wrap are those nearest to baseNs.
 	baseNs int64
 
-	history [2]clockHistory
-	fit     clockFit // of the last window; what b is ahead of a
-	state   clockState
+	history [2]history
+	fit     fit // of the last window; what b is ahead of a
+	state   state
 
-	before     clockFit // the last that was valid, to measure a step by
-	beforeEnds int64    // the end of its window, by the clock here
+	before     fit   // the last that was valid, to measure a step by
+	beforeEnds int64 // the end of its window, by the clock here
 
 	steps  uint64
 	stepNs int64 // the last one
@@ -112,20 +112,20 @@ type clockPair struct {
 	shaken bool // a sample of the last window contradicted the fit, or a clock jumped in it
 }
 
-// clockState says what fit is worth.
-type clockState uint8
+// state says what fit is worth.
+type state uint8
 
 const (
-	clockLearning clockState = iota // no window is over yet
-	clockOneWay                     // packets were seen one way only
-	clockTorn                       // no line fits between the bounds of the last window
-	clockGood
+	learning state = iota // no window is over yet
+	oneWay                // packets were seen one way only
+	torn                  // no line fits between the bounds of the last window
+	good
 )
 
 // take notes a sample. It is false for one that is too late, or too early, for its moment to be sure.
-func (p *clockPair) take(s *ClockSample, slot, lateNs int64) bool {
+func (p *pair) take(s *Sample, slot, lateNs int64) bool {
 	if p.placed && p.wrapNs != s.WrapNs { // other stamps than before: a node was configured anew
-		*p = clockPair{used: true, a: p.a, b: p.b}
+		*p = pair{used: true, a: p.a, b: p.b}
 	}
 	direction, reading, diff := atMost, s.EgressNs, int64(s.IngressNs-s.EgressNs)
 	if s.From > s.To {
@@ -145,26 +145,26 @@ func (p *clockPair) take(s *ClockSample, slot, lateNs int64) bool {
 	}
 	p.inside++
 	p.resolutionNs = max(p.resolutionNs, s.resolution())
-	point := clockPoint{slot: slot, at: at, diff: p.near(diff)}
+	point := point{slot: slot, at: at, diff: p.near(diff)}
 	p.history[direction].add(point, direction, p.fit.drift)
-	if p.state == clockGood && p.fit.contradicts(&point, direction) {
+	if p.state == good && p.fit.contradicts(&point, direction) {
 		p.doubt = true
 	}
 	return true
 }
 
 // strays reports whether a lag is too far from that of the quickest report for its moment to be sure.
-func (p *clockPair) strays(lagNs, lateNs int64) bool {
+func (p *pair) strays(lagNs, lateNs int64) bool {
 	off := lagNs - p.lagNs
 	return off > lateNs || off < -lateNs
 }
 
 // anchor takes the lag of a sample for that of the pair.
-func (p *clockPair) anchor(reading uint64, diff int64, s *ClockSample) {
+func (p *pair) anchor(reading uint64, diff int64, s *Sample) {
 	if !p.placed {
 		p.placed, p.wrapNs = true, s.WrapNs
 		p.lagNs = s.ArrivalNs - int64(reading)
-		p.baseNs = wrapped(diff, s.WrapNs)
+		p.baseNs = Wrapped(diff, s.WrapNs)
 	}
 	p.anchored = true
 	p.lagNs = s.ArrivalNs - p.position(reading, s.ArrivalNs)
@@ -172,20 +172,20 @@ func (p *clockPair) anchor(reading uint64, diff int64, s *ClockSample) {
 
 // position returns the moment at which clock a showed reading, on a scale that does not wrap. atNs is the time here, within
 // half a turn of the clock.
-func (p *clockPair) position(reading uint64, atNs int64) int64 {
+func (p *pair) position(reading uint64, atNs int64) int64 {
 	if p.wrapNs == 0 {
 		return int64(reading)
 	}
 	expected := atNs - p.lagNs
-	return expected + wrapped(int64(reading)-expected, p.wrapNs)
+	return expected + Wrapped(int64(reading)-expected, p.wrapNs)
 }
 
 // near returns what is congruent to diff and nearest to baseNs.
-func (p *clockPair) near(diff int64) int64 { return p.baseNs + wrapped(diff-p.baseNs, p.wrapNs) }
+func (p *pair) near(diff int64) int64 { return p.baseNs + Wrapped(diff-p.baseNs, p.wrapNs) }
 
 // close ends the window whose last slot is last, which ended at endNs by the clock here. It is true if a clock jumped by
 // config.StepNs or more since the window before.
-func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clockScratch) (step ClockStep, ok bool) {
+func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step Step, ok bool) {
 	switch {
 	case p.outside > p.inside:
 		p.anchored = false // time itself jumped, here or at a
@@ -196,20 +196,20 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 	p.shaken = p.doubt
 	p.inside, p.outside, p.doubt = 0, 0, false
 	for d := range p.history {
-		p.history[d].keep(last-clockSlots*clockWindows+1, last)
+		p.history[d].keep(last-slots*windows+1, last)
 	}
 	p.idle++
 	if !fresh { // the line is good for as long as there are bounds
-		if p.state == clockGood && (p.history[atMost].n == 0 || p.history[atLeast].n == 0) {
-			p.state = clockOneWay
+		if p.state == good && (p.history[atMost].n == 0 || p.history[atLeast].n == 0) {
+			p.state = oneWay
 			p.fit.valid = false
 		}
 		return step, false
 	}
 	p.idle = 0
-	first := last - clockSlots + 1 // slot of this window
+	first := last - slots + 1 // slot of this window
 	p.refit(first, scratch)
-	if p.state != clockGood {
+	if p.state != good {
 		return step, false
 	}
 	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid && math.Abs(float64(jump)) > margin+float64(config.StepNs) {
@@ -218,7 +218,7 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 		p.stepNs = jump
 		// When it was is not known, and since then the clock has run at its new rate.
 		margin += math.Abs(p.fit.drift-p.before.drift) * float64(endNs-p.beforeEnds)
-		step = ClockStep{A: p.a, B: p.b, AfterNs: p.beforeEnds, BeforeNs: endNs, StepNs: jump, UncertaintyNs: ceilNs(margin)}
+		step = Step{A: p.a, B: p.b, AfterNs: p.beforeEnds, BeforeNs: endNs, StepNs: jump, UncertaintyNs: ceilNs(margin)}
 		ok = true
 	}
 	p.before, p.beforeEnds = p.fit, endNs
@@ -228,16 +228,16 @@ func (p *clockPair) close(last, endNs int64, config *ClockConfig, scratch *clock
 
 // jump returns how far the line of this window, which ended at endNs by the clock here, is from where the one before leads to,
 // and how far the two can be apart while both are right.
-func (p *clockPair) jump(endNs, windowNs int64) (ns int64, margin float64) {
+func (p *pair) jump(endNs, windowNs int64) (ns int64, margin float64) {
 	// Clock a itself may have jumped: it cannot have gone on by much more than the clock here.
 	elapsed := min(max(p.fit.at-p.before.at, 0), max(endNs-p.beforeEnds, 0)+windowNs)
 	at := p.before.at + elapsed
-	return wrapped(p.fit.offset-p.before.offsetAt(at), p.wrapNs), p.fit.uncertainty + p.before.uncertaintyAt(at)
+	return Wrapped(p.fit.offset-p.before.offsetAt(at), p.wrapNs), p.fit.uncertainty + p.before.uncertaintyAt(at)
 }
 
 // refit fits a line to as much of the history as is straight. first is the first slot of the newest window; if no line fits
 // between the bounds of that window alone, nothing of the history is true any more.
-func (p *clockPair) refit(first int64, scratch *clockScratch) {
+func (p *pair) refit(first int64, scratch *scratch) {
 	oldest := first
 	for d := range p.history {
 		if h := &p.history[d]; h.n > 0 {
@@ -246,7 +246,7 @@ func (p *clockPair) refit(first int64, scratch *clockScratch) {
 	}
 	for {
 		state := p.fit.between(p.history[atMost].from(oldest), p.history[atLeast].from(oldest), first, p.resolutionNs, scratch)
-		if p.state = state; state != clockTorn {
+		if p.state = state; state != torn {
 			break
 		}
 		if oldest == first {

@@ -1,10 +1,10 @@
-package analyze
+package clock
 
 import "math"
 
-// A OneWayDelay is how long a packet took from one node to another, without the difference of their clocks. It was at most
+// A Delay is how long a packet took from one node to another, without the difference of their clocks. It was at most
 // DelayNs + UncertaintyNs, and at least the larger of DelayNs - UncertaintyNs and 0.
-type OneWayDelay struct {
+type Delay struct {
 	DelayNs       uint64
 	UncertaintyNs uint64
 	// Clamped says that the best estimate was negative, within the uncertainty. DelayNs is 0 then.
@@ -15,27 +15,27 @@ type OneWayDelay struct {
 
 // Correct returns the delay of a sample. Its nodes need not be neighbours: end to end, the delay has all that is between. It
 // keeps nothing of s and does not allocate. A delay longer than LateNs is taken for a clock that was set.
-func (c *Clocks) Correct(s *ClockSample) OneWayDelay {
+func (c *Estimator) Correct(s *Sample) Delay {
 	if s.From == s.To {
 		return c.delay(s, 0, 0, 0, s.WrapNs)
 	}
 	if !s.usable(c.config.LateNs) {
-		return OneWayDelay{Why: clockNoStamps}
+		return Delay{Why: whyNoStamps}
 	}
-	var legs [maxClockChain]clockLeg
+	var legs [maxChain]leg
 	way, why := c.way(s.From, s.To, &legs)
 	if way == nil {
-		return OneWayDelay{Why: why}
+		return Delay{Why: why}
 	}
 	reading, offset, drift, uncertainty, wrap := s.EgressNs, int64(0), 0.0, 0.0, s.WrapNs
 	for _, leg := range way {
 		p := leg.pair
 		if c.doubted(p) {
-			return OneWayDelay{Why: clockDoubted}
+			return Delay{Why: whyDoubted}
 		}
 		at := p.momentOf(reading, leg.from, s.ArrivalNs)
 		if p.strays(s.ArrivalNs-at, c.config.LateNs) {
-			return OneWayDelay{Why: clockStray}
+			return Delay{Why: whyStray}
 		}
 		ahead := p.fit.offsetAt(at)
 		if leg.from != p.a {
@@ -45,29 +45,29 @@ func (c *Clocks) Correct(s *ClockSample) OneWayDelay {
 		reading += uint64(ahead) // what the next clock shows at that moment
 		drift += math.Abs(p.fit.drift)
 		uncertainty += p.fit.uncertaintyAt(at)
-		wrap = lesserWrap(wrap, p.wrapNs)
+		wrap = LesserWrap(wrap, p.wrapNs)
 	}
 	return c.delay(s, offset, drift, uncertainty, wrap)
 }
 
 // delay takes the difference of the clocks away.
-func (c *Clocks) delay(s *ClockSample, offset int64, drift, uncertainty float64, wrap uint64) OneWayDelay {
-	delay := wrapped(int64(s.IngressNs-s.EgressNs)-offset, wrap)
+func (c *Estimator) delay(s *Sample, offset int64, drift, uncertainty float64, wrap uint64) Delay {
+	delay := Wrapped(int64(s.IngressNs-s.EgressNs)-offset, wrap)
 	// The clocks drift apart while the packet is on its way.
 	around := ceilNs(uncertainty+drift*math.Abs(float64(delay))) + s.resolution()
 	switch {
 	case delay > c.config.LateNs:
-		return OneWayDelay{Why: clockStray} // no packet is on its way for so long
+		return Delay{Why: whyStray} // no packet is on its way for so long
 	case delay >= 0:
-		return OneWayDelay{DelayNs: uint64(delay), UncertaintyNs: uint64(around), OK: true}
+		return Delay{DelayNs: uint64(delay), UncertaintyNs: uint64(around), OK: true}
 	case delay+around >= 0:
-		return OneWayDelay{UncertaintyNs: uint64(delay + around), Clamped: true, OK: true}
+		return Delay{UncertaintyNs: uint64(delay + around), Clamped: true, OK: true}
 	}
-	return OneWayDelay{Why: clockFuture}
+	return Delay{Why: whyFuture}
 }
 
 // momentOf returns the time of clock a at which a node of the pair read its clock.
-func (p *clockPair) momentOf(reading uint64, node uint32, atNs int64) int64 {
+func (p *pair) momentOf(reading uint64, node uint32, atNs int64) int64 {
 	if node == p.a {
 		return p.position(reading, atNs)
 	}

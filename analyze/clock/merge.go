@@ -1,4 +1,4 @@
-package analyze
+package clock
 
 import "math"
 
@@ -6,7 +6,7 @@ import "math"
 // one that saw those from b to a know the offset only together. The bounds of
 // open windows count at once. o does not change. Pairs for which there is no room, or whose
 // stamps are of another width here, are counted as Overflow.
-func (c *Clocks) Merge(o *Clocks) {
+func (c *Estimator) Merge(o *Estimator) {
 	c.counters.Samples += o.counters.Samples
 	c.counters.Unusable += o.counters.Unusable
 	c.counters.Late += o.counters.Late
@@ -19,7 +19,7 @@ func (c *Clocks) Merge(o *Clocks) {
 		if !from.used {
 			continue
 		}
-		p := c.pairFor(&ClockSample{From: from.a, To: from.b})
+		p := c.pairFor(&Sample{From: from.a, To: from.b})
 		switch {
 		case p == nil || p.placed && from.placed && p.wrapNs != from.wrapNs:
 			c.counters.Overflow++
@@ -34,11 +34,11 @@ func (c *Clocks) Merge(o *Clocks) {
 }
 
 // merge adds the bounds of o and fits the line anew.
-func (p *clockPair) merge(o *clockPair, scratch *clockScratch) {
+func (p *pair) merge(o *pair, scratch *scratch) {
 	turns := int64(0) // o may count the turns of a clock that wraps from elsewhere
 	if p.wrapNs != 0 {
 		away := p.lagNs - o.lagNs
-		turns = away - wrapped(away, p.wrapNs)
+		turns = away - Wrapped(away, p.wrapNs)
 	}
 	last := int64(math.MinInt64)
 	for d := range p.history {
@@ -61,8 +61,8 @@ func (p *clockPair) merge(o *clockPair, scratch *clockScratch) {
 	if p.stepNs == 0 {
 		p.stepNs = o.stepNs
 	}
-	if p.state != clockLearning || o.state != clockLearning {
-		p.refit(last-clockSlots+1, scratch)
+	if p.state != learning || o.state != learning {
+		p.refit(last-slots+1, scratch)
 	}
 	if p.fit.valid {
 		p.before, p.beforeEnds = p.fit, max(p.beforeEnds, o.beforeEnds)

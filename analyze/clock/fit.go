@@ -1,10 +1,10 @@
-package analyze
+package clock
 
 import "math"
 
-// A clockFit is a straight line for the difference of two clocks, clock b minus clock a, over the time of clock a, and the
+// A fit is a straight line for the difference of two clocks, clock b minus clock a, over the time of clock a, and the
 // room that the bounds leave around it.
-type clockFit struct {
+type fit struct {
 	valid       bool
 	at          int64   // by clock a
 	offset      int64   // ns, then
@@ -16,18 +16,18 @@ type clockFit struct {
 }
 
 // offsetAt returns the difference at a moment of clock a.
-func (f *clockFit) offsetAt(at int64) int64 {
+func (f *fit) offsetAt(at int64) int64 {
 	return f.offset + int64(math.Round(f.drift*float64(at-f.at)))
 }
 
 // uncertaintyAt returns by how much offsetAt may be wrong, if clocks go on as straight as they did: the further away, the more
 // it counts that the drift is not known exactly.
-func (f *clockFit) uncertaintyAt(at int64) float64 {
+func (f *fit) uncertaintyAt(at int64) float64 {
 	return f.uncertainty + math.Abs(float64(at-f.at))*max(f.fastest-f.drift, f.drift-f.slowest)
 }
 
 // contradicts reports whether a point would be a negative delay, whatever the difference is within its uncertainty.
-func (f *clockFit) contradicts(p *clockPoint, direction int) bool {
+func (f *fit) contradicts(p *point, direction int) bool {
 	above := float64(p.diff - f.offsetAt(p.at))
 	if direction == atLeast {
 		above = -above
@@ -38,18 +38,18 @@ func (f *clockFit) contradicts(p *clockPoint, direction int) bool {
 // ceilNs rounds up to whole nanoseconds.
 func ceilNs(ns float64) int64 { return int64(min(math.Ceil(ns), 1<<62)) }
 
-// A clockVertex is a bound relative to some point that is near, in numbers that float64 holds exactly. Those of direction
+// A vertex is a bound relative to some point that is near, in numbers that float64 holds exactly. Those of direction
 // atLeast are turned upside down, so that all bounds of either direction are from above.
-type clockVertex struct{ t, v float64 }
+type vertex struct{ t, v float64 }
 
-// clockScratch is memory for between.
-type clockScratch [2][clockSlots * (clockWindows + 1)]clockVertex
+// scratch is memory for between.
+type scratch [2][slots * (windows + 1)]vertex
 
-// clockBounds is the bounds of one direction.
-type clockBounds []clockVertex
+// bounds is the bounds of one direction.
+type bounds []vertex
 
 // lowest returns at which height a line of this slope touches the bounds from below, at t = 0, and where it does.
-func (b clockBounds) lowest(slope float64) (height, t float64) {
+func (b bounds) lowest(slope float64) (height, t float64) {
 	height = math.Inf(1)
 	for i := range b {
 		if h := b[i].v - slope*b[i].t; h < height {
@@ -60,7 +60,7 @@ func (b clockBounds) lowest(slope float64) (height, t float64) {
 }
 
 // mean returns the mean moment of the bounds.
-func (b clockBounds) mean() float64 {
+func (b bounds) mean() float64 {
 	sum := 0.0
 	for i := range b {
 		sum += b[i].t
@@ -85,11 +85,11 @@ func bisect(low, high float64, right func(float64) bool) float64 {
 //
 // All is done on slopes: for each slope the bounds say how high and how low a line may lie, and the room between, as a
 // function of the slope, has a single peak.
-func (f *clockFit) between(above, below []clockPoint, newest, resolutionNs int64, scratch *clockScratch) clockState {
-	*f = clockFit{}
+func (f *fit) between(above, below []point, newest, resolutionNs int64, scratch *scratch) state {
+	*f = fit{}
 	if len(above) == 0 || len(below) == 0 {
 		f.oneWay(above, below, scratch)
-		return clockOneWay
+		return oneWay
 	}
 	f.valid, f.at = true, max(above[len(above)-1].at, below[len(below)-1].at)
 	base := above[len(above)-1].diff
@@ -103,16 +103,16 @@ func (f *clockFit) between(above, below []clockPoint, newest, resolutionNs int64
 		low, _ := lower.lowest(-slope)
 		return high + low + 2*slack
 	}
-	peak := bisect(-maxClockDrift, maxClockDrift, func(slope float64) bool {
+	peak := bisect(-maxDrift, maxDrift, func(slope float64) bool {
 		_, tu := upper.lowest(slope)
 		_, tl := lower.lowest(-slope)
 		return tl > tu // the room still grows
 	})
 	if room(peak) < 0 {
 		f.valid = false
-		return clockTorn
+		return torn
 	}
-	f.slowest, f.fastest = -maxClockDrift, maxClockDrift
+	f.slowest, f.fastest = -maxDrift, maxDrift
 	if room(f.slowest) < 0 {
 		f.slowest = bisect(peak, f.slowest, func(slope float64) bool { return room(slope) >= 0 })
 	}
@@ -147,39 +147,39 @@ func (f *clockFit) between(above, below []clockPoint, newest, resolutionNs int64
 		low, _ = lower[len(lower)-n:].lowest(-f.drift)
 		f.uncertainty = max(f.uncertainty, middle+low+slack)
 	}
-	return clockGood
+	return good
 }
 
 // oneWay finds what the bounds of one direction tell: how fast the difference grows, if there are enough.
-func (f *clockFit) oneWay(above, below []clockPoint, scratch *clockScratch) {
+func (f *fit) oneWay(above, below []point, scratch *scratch) {
 	points, sign := above, 1.0
 	if len(above) == 0 {
 		points, sign = below, -1
 	}
-	if len(points) <= clockSlots {
+	if len(points) <= slots {
 		return
 	}
 	last := points[len(points)-1]
 	f.at, f.spanNs = last.at, last.at-points[0].at
 	bounds := vertices(scratch[atMost][:0], points, last.at, last.diff, sign)
 	mean := bounds.mean()
-	f.drift = sign * bisect(-maxClockDrift, maxClockDrift, func(slope float64) bool {
+	f.drift = sign * bisect(-maxDrift, maxDrift, func(slope float64) bool {
 		_, t := bounds.lowest(slope)
 		return t < mean
 	})
-	f.slowest, f.fastest = -maxClockDrift, maxClockDrift
+	f.slowest, f.fastest = -maxDrift, maxDrift
 }
 
 // vertices appends the points, relative to a moment and a difference.
-func vertices(to clockBounds, points []clockPoint, at, base int64, sign float64) clockBounds {
+func vertices(to bounds, points []point, at, base int64, sign float64) bounds {
 	for i := range points {
-		to = append(to, clockVertex{float64(points[i].at - at), sign * float64(points[i].diff-base)})
+		to = append(to, vertex{float64(points[i].at - at), sign * float64(points[i].diff-base)})
 	}
 	return to
 }
 
 // newer returns how many points there are from a slot on.
-func newer(points []clockPoint, slot int64) int {
+func newer(points []point, slot int64) int {
 	n := 0
 	for n < len(points) && points[len(points)-1-n].slot >= slot {
 		n++

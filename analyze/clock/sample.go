@@ -1,8 +1,8 @@
-package analyze
+package clock
 
-// A ClockSample is what two neighbouring nodes say of one packet on the link from one to the other. Parallel links need not be
+// A Sample is what two neighbouring nodes say of one packet on the link from one to the other. Parallel links need not be
 // told apart: they join the same two clocks.
-type ClockSample struct {
+type Sample struct {
 	From, To  uint32 // nodes
 	EgressNs  uint64 // when it left From, by the clock of From
 	IngressNs uint64 // when it came to To, by the clock of To
@@ -17,17 +17,17 @@ type ClockSample struct {
 }
 
 // usable reports whether the stamps say anything. Reports may be late by lateNs.
-func (s *ClockSample) usable(lateNs int64) bool {
+func (s *Sample) usable(lateNs int64) bool {
 	const longest = 1 << 62 // differences must fit into an int64
 	return s.From != s.To && (s.WrapNs == 0 || s.WrapNs > 2*uint64(lateNs) && s.WrapNs <= longest)
 }
 
 // resolution is how wrong the difference of two stamps can be by their steps alone.
-func (s *ClockSample) resolution() int64 { return int64(max(s.ResolutionNs, 1)) }
+func (s *Sample) resolution() int64 { return int64(max(s.ResolutionNs, 1)) }
 
-// wrapped returns what is congruent to d modulo wrap and nearest to 0: at least -wrap/2, less than wrap/2. A wrap of 0 stands
+// Wrapped returns what is congruent to d modulo wrap and nearest to 0: at least -wrap/2, less than wrap/2. A wrap of 0 stands
 // for 2^64, at which an int64 wraps by itself.
-func wrapped(d int64, wrap uint64) int64 {
+func Wrapped(d int64, wrap uint64) int64 {
 	if wrap == 0 {
 		return d
 	}

@@ -1,7 +1,7 @@
-package analyze
+package clock
 
-// A ClockStep says that a clock jumped against that of a neighbour.
-type ClockStep struct {
+// A Step says that a clock jumped against that of a neighbour.
+type Step struct {
 	A, B uint32 // neighbours, A < B
 	// Node is the one whose clock jumped, where Known: the one that has steps against several neighbours.
 	Node  uint32
@@ -14,7 +14,7 @@ type ClockStep struct {
 
 // suspect notes that a sample contradicts the estimate of a pair. A node of which two pairs say so is likely to have set its
 // clock, and no pair of it is trusted any more in this window: the others may not have had a packet that shows it.
-func (c *Clocks) suspect(p *clockPair) {
+func (c *Estimator) suspect(p *pair) {
 	if p.planted {
 		c.nodes[p.nodeA].doubts++
 		c.nodes[p.nodeB].doubts++
@@ -22,12 +22,12 @@ func (c *Clocks) suspect(p *clockPair) {
 }
 
 // doubted reports whether the estimate of a pair cannot be trusted in this window.
-func (c *Clocks) doubted(p *clockPair) bool {
+func (c *Estimator) doubted(p *pair) bool {
 	return p.doubt || p.planted && (c.nodes[p.nodeA].doubts > 1 || c.nodes[p.nodeB].doubts > 1)
 }
 
 // blame finds out whose clock each step of this window was.
-func (c *Clocks) blame() {
+func (c *Estimator) blame() {
 	for i := range c.nodes {
 		c.nodes[i].steps = 0
 	}
@@ -46,32 +46,32 @@ func (c *Clocks) blame() {
 	}
 }
 
-func (c *Clocks) addStep(id uint32) {
+func (c *Estimator) addStep(id uint32) {
 	if i, ok := c.nodeAt(id); ok {
 		c.nodes[i].steps++
 	}
 }
 
-func (c *Clocks) stepsOf(id uint32) int {
+func (c *Estimator) stepsOf(id uint32) int {
 	if i, ok := c.nodeAt(id); ok {
 		return c.nodes[i].steps
 	}
 	return 0
 }
 
-// shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty if they are.
-func (c *Clocks) shaken(from, to uint32) string {
+// Shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty if they are.
+func (c *Estimator) Shaken(from, to uint32) string {
 	if from == to {
 		return ""
 	}
-	var legs [maxClockChain]clockLeg
+	var legs [maxChain]leg
 	way, why := c.way(from, to, &legs)
 	if way == nil {
 		return why
 	}
 	for _, leg := range way {
 		if leg.pair.shaken {
-			return clockDoubted
+			return whyDoubted
 		}
 	}
 	return ""

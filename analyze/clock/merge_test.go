@@ -1,4 +1,4 @@
-package analyze
+package clock
 
 import (
 	"math"
@@ -21,7 +21,7 @@ func TestClocksMerge(t *testing.T) {
 		}
 		c := two.clocks[0]
 		for i, half := range two.clocks {
-			if k := half.Link(1, 2); k.Trusted || k.Why != clockSingle || math.Abs(k.DriftPPB-50000) > 500 {
+			if k := half.Link(1, 2); k.Trusted || k.Why != whyOneWay || math.Abs(k.DriftPPB-50000) > 500 {
 				t.Errorf("collector %d alone: %+v", i, k)
 			}
 		}
@@ -36,7 +36,7 @@ func TestClocksMerge(t *testing.T) {
 		}
 
 		// Merged into nothing, a state is the same; merged twice, it says nothing else.
-		empty, err := NewClocks(DefaultClockConfig())
+		empty, err := New(DefaultConfig())
 		if err != nil {
 			t.Fatal(err)
 		}

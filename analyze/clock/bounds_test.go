@@ -1,4 +1,4 @@
-package analyze
+package clock
 
 import (
 	"math"
@@ -29,22 +29,22 @@ func TestWrapped(t *testing.T) {
 		{2, 5, 2},
 		{3, 5, -2},
 	} {
-		if got := wrapped(test.d, test.wrap); got != test.want {
+		if got := Wrapped(test.d, test.wrap); got != test.want {
 			t.Errorf("%d modulo %d: got %d, want %d", test.d, test.wrap, got, test.want)
 		}
 	}
 }
 
 func TestClockConfig(t *testing.T) {
-	for _, bad := range []func(*ClockConfig){
-		func(c *ClockConfig) { c.MaxPairs = 0 },
-		func(c *ClockConfig) { c.WindowNs = 0 },
-		func(c *ClockConfig) { c.LateNs = -1 },
-		func(c *ClockConfig) { c.StepNs = math.MaxInt64 },
+	for _, bad := range []func(*Config){
+		func(c *Config) { c.MaxPairs = 0 },
+		func(c *Config) { c.WindowNs = 0 },
+		func(c *Config) { c.LateNs = -1 },
+		func(c *Config) { c.StepNs = math.MaxInt64 },
 	} {
-		c := DefaultClockConfig()
+		c := DefaultConfig()
 		bad(&c)
-		if _, err := NewClocks(c); err == nil {
+		if _, err := New(c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -52,16 +52,16 @@ func TestClockConfig(t *testing.T) {
 
 // Pairs are bounded; those that are seen no more make room.
 func TestClocksBounded(t *testing.T) {
-	config := DefaultClockConfig()
+	config := DefaultConfig()
 	config.MaxPairs = 10
-	c, err := NewClocks(config)
+	c, err := New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := int64(1e18)
 	for second := range 100 {
 		for i := range uint32(20) {
-			s := ClockSample{From: uint32(second/50) * 1000, To: 100 + i, ArrivalNs: now, EgressNs: uint64(now), IngressNs: uint64(now + 10)}
+			s := Sample{From: uint32(second/50) * 1000, To: 100 + i, ArrivalNs: now, EgressNs: uint64(now), IngressNs: uint64(now + 10)}
 			if second < 50 || i < 10 {
 				c.Observe(&s)
 			}
@@ -73,10 +73,10 @@ func TestClocksBounded(t *testing.T) {
 	if got.Pairs != 10 || got.Overflow != 50*10+17*10 || len(c.Nodes()) != 11 {
 		t.Errorf("%+v, %d nodes", got, len(c.Nodes()))
 	}
-	if k := c.Link(1000, 100); k.Why != clockSingle {
+	if k := c.Link(1000, 100); k.Why != whyOneWay {
 		t.Errorf("%+v", k)
 	}
-	if k := c.Link(0, 100); k.Why != clockUnseen {
+	if k := c.Link(0, 100); k.Why != whyUnseen {
 		t.Errorf("%+v", k)
 	}
 }
@@ -97,7 +97,7 @@ func TestClocksSurviveNonsense(t *testing.T) {
 	for range 40 {
 		w.run(250 * time.Millisecond)
 		for range 500 {
-			s := ClockSample{
+			s := Sample{
 				From: 3 + uint32(random.IntN(8)), To: 3 + uint32(random.IntN(8)), EgressNs: value(), IngressNs: value(),
 				ResolutionNs: uint32(value()), ArrivalNs: w.nowNs,
 			}
@@ -127,32 +127,32 @@ func TestClocksSurviveNonsense(t *testing.T) {
 
 // The longest chain is told, a longer one is said to be too long.
 func TestClockChainBounded(t *testing.T) {
-	c, err := NewClocks(DefaultClockConfig())
+	c, err := New(DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := int64(1e18)
 	for range 30 {
 		for from := range uint32(40) {
-			c.Observe(&ClockSample{From: from, To: from + 1, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
-			c.Observe(&ClockSample{From: from + 1, To: from, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
+			c.Observe(&Sample{From: from, To: from + 1, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
+			c.Observe(&Sample{From: from + 1, To: from, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
 		}
 		now += 1e8
 		c.Advance(now)
 	}
-	if k := c.Link(3, 3+maxClockChain); !k.Trusted || k.OffsetNs != 0 {
+	if k := c.Link(3, 3+maxChain); !k.Trusted || k.OffsetNs != 0 {
 		t.Errorf("%+v", k)
 	}
-	if k := c.Link(3, 4+maxClockChain); k.Why != clockTooFar {
+	if k := c.Link(3, 4+maxChain); k.Why != whyTooFar {
 		t.Errorf("%+v", k)
 	}
 }
 
-func clockSamples() (*Clocks, []ClockSample) {
-	config := DefaultClockConfig()
-	c, _ := NewClocks(config)
+func clockSamples() (*Estimator, []Sample) {
+	config := DefaultConfig()
+	c, _ := New(config)
 	random := rand.New(rand.NewPCG(1, 1))
-	samples := make([]ClockSample, 1024)
+	samples := make([]Sample, 1024)
 	for second := range int64(4) {
 		for i := range samples {
 			now := 1e18 + second*1e9 + int64(i)*9e5
@@ -160,7 +160,7 @@ func clockSamples() (*Clocks, []ClockSample) {
 			if i/512 == 0 {
 				a, b = b, a
 			}
-			samples[i] = ClockSample{From: a, To: b, EgressNs: uint64(now), IngressNs: uint64(now + 1e4 + random.Int64N(1e5)), ArrivalNs: now}
+			samples[i] = Sample{From: a, To: b, EgressNs: uint64(now), IngressNs: uint64(now + 1e4 + random.Int64N(1e5)), ArrivalNs: now}
 			c.Observe(&samples[i])
 		}
 		c.Advance(1e18 + (second+1)*1e9)
