@@ -33,6 +33,16 @@ func DefaultBurstConfig() BurstConfig {
 	}
 }
 
+// BurstConfigFor returns a BurstConfig with thresholds from the past of each queue, whose samples stay below bytes.
+func BurstConfigFor(bytes uint64) BurstConfig {
+	const perSample, perQueue = 48, 1024 + leastRoom*48
+	c := DefaultBurstConfig()
+	c.MaxQueues = int(max(min(bytes/4/perQueue, 4096), 64))
+	c.MaxSamples = int(max((bytes-bytes/4)/perSample, 4096))
+	c.MaxFlows, c.MaxPoints = 32, 256
+	return c
+}
+
 // leastBelow returns a length of queues, in bytes, at or below which every burst ends.
 func (c *BurstConfig) leastBelow() uint32 {
 	_, below := (&burstBaseline{}).thresholds(c.AboveBytes, c.BelowBytes, c.MinAboveBytes)

@@ -30,11 +30,18 @@ type BurstLog struct {
 type keptBurst struct {
 	Burst
 	id      string
-	startNs int64 // since 1970
-	name    string
+	startNs int64     // since 1970
+	name    string    // of the node
 	flows   []FlowRef // sorted
 	keys    []telemetry.FlowKey
-	known   []bool
+	known   []bool // whether there is a key, by flow
+}
+
+// newKeptBurst returns b with places for the names of its flows, which the caller fills in.
+func newKeptBurst(b *Burst) *keptBurst {
+	k := &keptBurst{Burst: *b, flows: flowsOfBurst(b)}
+	k.keys, k.known = make([]telemetry.FlowKey, len(k.flows)), make([]bool, len(k.flows))
+	return k
 }
 
 // NewBurstLog returns a log that takes at most maxBytes of memory.

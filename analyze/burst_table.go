@@ -31,6 +31,9 @@ type nodeClock struct {
 }
 
 const (
+	// maxStepNs is how much of the time between two calls of Advance counts.
+	maxStepNs = 150e6
+
 	recentBits = 12
 	// leastRoom is the number of samples for which every queue has room.
 	leastRoom = 64
@@ -45,6 +48,9 @@ func NewBursts(c BurstConfig) *Bursts {
 		random: rand.New(rand.NewPCG(1, 2)), scratch: newBurstScratch(),
 	}
 }
+
+// LeastBelow returns a length of queues, in bytes, at or below which every burst ends.
+func (b *Bursts) LeastBelow() uint32 { return b.config.leastBelow() }
 
 // Observe takes a sample. s stays the caller's.
 func (b *Bursts) Observe(s *QueueSample) {
@@ -209,7 +215,7 @@ func (b *Bursts) bound(q *burstQueue, nowNs uint64) uint64 {
 // stands still for a while must not settle what is in a socket all the time, so that long steps count in part only.
 func (b *Bursts) Advance(nowNs int64) {
 	if b.lastNs != 0 {
-		b.passedNs += min(max(nowNs-b.lastNs, 0), longestStepNs)
+		b.passedNs += min(max(nowNs-b.lastNs, 0), maxStepNs)
 	}
 	b.lastNs = nowNs
 	for _, clock := range b.clocks {

@@ -8,16 +8,6 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// BurstConfigFor returns a BurstConfig with thresholds from the past of each queue, whose samples stay below bytes.
-func BurstConfigFor(bytes uint64) BurstConfig {
-	const perSample, perQueue = 48, 1024 + leastRoom*48
-	c := DefaultBurstConfig()
-	c.MaxQueues = int(max(min(bytes/4/perQueue, 4096), 64))
-	c.MaxSamples = int(max((bytes-bytes/4)/perSample, 4096))
-	c.MaxFlows, c.MaxPoints = 32, 256
-	return c
-}
-
 // KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before Scan.
 func (s *Scanner) KeepBursts(c BurstConfig, log *BurstLog) {
 	s.bursts, s.kept = NewBursts(c), log
@@ -26,7 +16,7 @@ func (s *Scanner) KeepBursts(c BurstConfig, log *BurstLog) {
 // scanQueues puts the samples of all shards together and notes the bursts that are over.
 func (s *Scanner) scanQueues(nowNs int64) {
 	for _, shard := range s.collector.Shards {
-		list, overflow := shard.takeSamples(s.samples, s.bursts.config.leastBelow())
+		list, overflow := shard.takeSamples(s.samples, s.bursts.LeastBelow())
 		s.unsampled += overflow
 		for i := range list {
 			s.bursts.Observe(&list[i])
@@ -95,8 +85,7 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.
 func (s *Scanner) flowNames(b *Burst) *keptBurst {
-	k := &keptBurst{Burst: *b, flows: flowsOfBurst(b)}
-	k.keys, k.known = make([]telemetry.FlowKey, len(k.flows)), make([]bool, len(k.flows))
+	k := newKeptBurst(b)
 	for _, shard := range s.collector.Shards {
 		shard.mu.Lock()
 		for i, ref := range k.flows {

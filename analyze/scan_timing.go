@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
@@ -19,8 +20,8 @@ type slowPlace struct {
 
 	began int // of them just now
 	port  uint32
-	ports bool    // more than one
-	worst Anomaly // of those that began first
+	ports bool             // more than one
+	worst baseline.Anomaly // of those that began first
 }
 
 // scanTiming takes what packets met and notes jumps of clocks, and nodes and links that are slower than usual.
@@ -80,7 +81,7 @@ func roughly(ns int64) string {
 }
 
 // placeOfKey returns the event that an anomaly is part of.
-func placeOfKey(k *BaselineKey) eventlog.Key {
+func placeOfKey(k *baseline.Key) eventlog.Key {
 	e := eventlog.Key{Kind: telemetry.EventLatencyAnomaly, Node: k.Node}
 	if k.Link {
 		e.Port, e.ToNode, e.ToPort = k.Out, k.To, k.In
@@ -89,7 +90,7 @@ func placeOfKey(k *BaselineKey) eventlog.Key {
 }
 
 // anomalies notes which places are slow since, and which no more.
-func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
+func (s *Scanner) anomalies(list []baseline.Anomaly, nowNs int64) {
 	began := map[eventlog.Key]*slowPlace{}
 	for i := range list {
 		a := &list[i]
@@ -133,11 +134,11 @@ func (s *Scanner) anomalies(list []Anomaly, nowNs int64) {
 }
 
 // worse reports whether a is to stand for a place rather than b: the earlier, or else the one that is further off.
-func worse(a, b *Anomaly) bool {
+func worse(a, b *baseline.Anomaly) bool {
 	if a.StartNs != b.StartNs {
 		return a.StartNs < b.StartNs
 	}
-	if fa, fb := a.factor(), b.factor(); fa != fb {
+	if fa, fb := a.Factor(), b.Factor(); fa != fb {
 		return fa > fb
 	}
 	return cmp.Or(cmp.Compare(a.Key.Out, b.Key.Out), cmp.Compare(a.Key.In, b.Key.In), cmp.Compare(a.Key.Queue, b.Key.Queue)) < 0
@@ -154,7 +155,7 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 	}
 	s.at(e, &at)
 	now := roughly(int64(a.PeakNs))
-	times := fmt.Sprintf("%.3g times as long as usual (%s)", a.factor(), roughly(int64(a.MedianNs)))
+	times := fmt.Sprintf("%.3g times as long as usual (%s)", a.Factor(), roughly(int64(a.MedianNs)))
 	switch {
 	case k.Link:
 		s.to(e, &station{node: k.To, in: k.In, has: telemetry.HasNode | telemetry.HasIngressPort})
@@ -168,7 +169,7 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 		e.Evidence,
 		telemetry.Evidence{Name: "usual", Value: float64(a.MedianNs), Unit: "ns"},
 		telemetry.Evidence{Name: "now", Value: float64(a.PeakNs), Unit: "ns"},
-		telemetry.Evidence{Name: "factor", Value: tenths(a.factor())},
+		telemetry.Evidence{Name: "factor", Value: tenths(a.Factor())},
 		telemetry.Evidence{Name: "deviations", Value: tenths(a.Deviations)},
 		telemetry.Evidence{Name: "windows", Value: float64(a.Windows)},
 		telemetry.Evidence{Name: "learned", Value: float64(a.Learned)},

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/telemetry"
@@ -15,7 +16,7 @@ import (
 type Timing struct {
 	mu        sync.Mutex
 	clocks    *clock.Estimator
-	baselines *Baselines
+	baselines *baseline.Tracker
 	links     map[linkKey]*delayStat
 	paths     map[uint64]*delayStat // by hash
 	turnedNs  int64
@@ -36,7 +37,7 @@ const (
 // NewTiming returns a Timing that knows nothing yet.
 func NewTiming() *Timing {
 	clocks, _ := clock.New(clock.DefaultConfig()) // defaults are right
-	baselines, _ := NewBaselines(DefaultBaselineConfig())
+	baselines, _ := baseline.New(baseline.DefaultConfig())
 	return &Timing{
 		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{}, jumps: map[uint32]clock.Jump{},
 	}
@@ -71,8 +72,8 @@ func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 		return
 	}
 	at := stationOf(h)
-	key := BaselineKey{Node: at.node, Out: at.out}
-	v := BaselineValue{Value: h.LatencyNs, AtNs: packet.atNs, Others: packet.others}
+	key := baseline.Key{Node: at.node, Out: at.out}
+	v := baseline.Value{Value: h.LatencyNs, AtNs: packet.atNs, Others: packet.others}
 	if h.Has&telemetry.HasQueue != 0 {
 		v.Queue, v.HasQueue = h.QueueOccupancy, true
 	}
@@ -101,8 +102,8 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	if !d.OK {
 		return
 	}
-	key := BaselineKey{Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort, Length: lengthClass(packet.bytes)}
-	t.baselines.Observe(&key, &BaselineValue{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})
+	key := baseline.Key{Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort, Length: lengthClass(packet.bytes)}
+	t.baselines.Observe(&key, &baseline.Value{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})
 }
 
 // lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the link, so that
@@ -165,7 +166,7 @@ func wrapOf(has telemetry.Fields) uint64 {
 }
 
 // advance tells the time, nanoseconds since 1970. It returns the jumps and the anomalies that were found.
-func (t *Timing) advance(nowNs int64) ([]clock.Jump, []Anomaly) {
+func (t *Timing) advance(nowNs int64) ([]clock.Jump, []baseline.Anomaly) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if away := nowNs - t.turnedNs; away >= delayTurnNs || away < 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -152,7 +153,7 @@ func thousandths(v float64) *float64 {
 // TimingCounters are totals of a Timing.
 type TimingCounters struct {
 	Clocks    clock.Counters
-	Baselines BaselineCounters
+	Baselines baseline.Counters
 	Links     int    // whose delays are kept
 	Paths     int    // the same
 	Unplaced  uint64 // packets whose delay on a link or path found no place

@@ -1,17 +1,19 @@
-package analyze
+// Package baseline knows what is usual, and tells when it is not. It knows keys and values, and no tables. A Tracker is not for
+// concurrent use.
+//
+// What is normal differs from hop to hop and from hour to hour, so each key has its own idea of it: the values of a window
+// become one value, their quantile; the values of past windows have a median and a median absolute deviation (MAD), which a
+// few odd windows do not move. A window is out if it is more than k deviations away. Several of them in a row are an anomaly,
+// and several that are clearly not end it.
+package baseline
 
 import (
 	"fmt"
 	"math"
 )
 
-// What is normal differs from hop to hop and from hour to hour, so each key has its own idea of it: the values of a window
-// become one value, their quantile; the values of past windows have a median and a median absolute deviation (MAD), which a
-// few odd windows do not move. A window is out if it is more than k deviations away. Several of them in a row are an anomaly,
-// and several that are clearly not end it.
-
-// BaselineConfig bounds Baselines. Use DefaultBaselineConfig and change what is needed.
-type BaselineConfig struct {
+// Config bounds a Tracker. Use DefaultConfig and change what is needed.
+type Config struct {
 	// MaxKeys is how many keys are kept; each takes 2.7 kB with 24 slots of the day.
 	MaxKeys int
 	// WindowNs is the length of a window, in nanoseconds.
@@ -47,10 +49,10 @@ type BaselineConfig struct {
 	FloorShare float64
 }
 
-// DefaultBaselineConfig returns bounds that need about 11 MB. A window of half a second is short enough to tell soon, and to tell
+// DefaultConfig returns bounds that need about 11 MB. A window of half a second is short enough to tell soon, and to tell
 // when; a second and a half of values are enough to see that a latency is many times as long, a minute for one and a half times.
-func DefaultBaselineConfig() BaselineConfig {
-	return BaselineConfig{
+func DefaultConfig() Config {
+	return Config{
 		MaxKeys: 4096, WindowNs: 500e6, DaySlots: 24, Quantile: 0.02, MinSamples: 3, MinShare: 0.25, LearnWindows: 3, YoungWindows: 120, DayWindows: 1200,
 		MemoryWindows: 28800, Begin: 6, End: 3, BeginWindows: 3, EndWindows: 2, HighOnly: true, GoneWindows: 6, AdoptWindows: 7200,
 		FloorNs: 500, FloorShare: 0.1,
@@ -58,7 +60,7 @@ func DefaultBaselineConfig() BaselineConfig {
 }
 
 // check returns the first thing that is wrong.
-func (c *BaselineConfig) check() error {
+func (c *Config) check() error {
 	switch {
 	case c.MaxKeys < 1:
 		return fmt.Errorf("baseline keys: got %d, want at least 1", c.MaxKeys)
@@ -89,9 +91,9 @@ func (c *BaselineConfig) check() error {
 
 const dayNs = 24 * 3600e9
 
-// A BaselineKey says what the values are of: a port of a node (Node, Out), or a hop (In and Queue as well), a link (Link, from Node, Out to To, In, and Length), or a flow by
+// A Key says what the values are of: a port of a node (Node, Out), or a hop (In and Queue as well), a link (Link, from Node, Out to To, In, and Length), or a flow by
 // the hash of its key.
-type BaselineKey struct {
+type Key struct {
 	Flow    uint64 // 0 of a hop
 	Node    uint32
 	In, Out uint32 // ports
@@ -101,8 +103,8 @@ type BaselineKey struct {
 	Link    bool
 }
 
-// A BaselineValue is what one packet met.
-type BaselineValue struct {
+// A Value is what one packet met.
+type Value struct {
 	Value  uint64 // nanoseconds
 	BlurNs uint64 // the value can be wrong by so much
 	AtNs   int64  // nanoseconds since 1970
@@ -113,21 +115,21 @@ type BaselineValue struct {
 	Others   uint32 // values that this one stands for, besides itself; they count for MinShare
 }
 
-// Baselines knows for each key what is normal, and tells when it is not. It is not for concurrent use.
-type Baselines struct {
-	config   BaselineConfig
+// Tracker knows for each key what is normal, and tells when it is not. It is not for concurrent use.
+type Tracker struct {
+	config   Config
 	open     bool  // a window is
 	startNs  int64 // of the open window
-	places   map[BaselineKey]int32
+	places   map[Key]int32
 	free     []int32
-	keys     []baseline
-	sketches []baselineSketch // of each key one over all, then one for each slot of the day
-	events   []Anomaly        // of the last window
-	counters BaselineCounters
+	keys     []series
+	sketches []sketch  // of each key one over all, then one for each slot of the day
+	events   []Anomaly // of the last window
+	counters Counters
 }
 
-// BaselineCounters say what became of values.
-type BaselineCounters struct {
+// Counters say what became of values.
+type Counters struct {
 	Values    uint64 // that came
 	Late      uint64 // of a window that was closed
 	Overflow  uint64 // of a key that there was no room for
@@ -137,20 +139,20 @@ type BaselineCounters struct {
 	Anomalies int // at the moment
 }
 
-// NewBaselines returns Baselines that know nothing yet. All memory for values is set aside here.
-func NewBaselines(c BaselineConfig) (*Baselines, error) {
+// New returns a Tracker that knows nothing yet. All memory for values is set aside here.
+func New(c Config) (*Tracker, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	return &Baselines{
-		config: c, places: make(map[BaselineKey]int32, c.MaxKeys), free: make([]int32, 0, c.MaxKeys),
-		keys: make([]baseline, 0, c.MaxKeys), sketches: make([]baselineSketch, c.MaxKeys*(c.DaySlots+1)),
+	return &Tracker{
+		config: c, places: make(map[Key]int32, c.MaxKeys), free: make([]int32, 0, c.MaxKeys),
+		keys: make([]series, 0, c.MaxKeys), sketches: make([]sketch, c.MaxKeys*(c.DaySlots+1)),
 	}, nil
 }
 
 // Observe takes a value. It is left out if its window is closed. It counts in the open window even if it is of later: call
 // Advance first.
-func (b *Baselines) Observe(key *BaselineKey, v *BaselineValue) {
+func (b *Tracker) Observe(key *Key, v *Value) {
 	b.counters.Values++
 	if !b.open {
 		b.openAt(v.AtNs)
@@ -180,7 +182,7 @@ func (b *Baselines) Observe(key *BaselineKey, v *BaselineValue) {
 }
 
 // Advance tells the time. When a window is over it returns the anomalies that began or ended, valid up to the next call.
-func (b *Baselines) Advance(nowNs int64) []Anomaly {
+func (b *Tracker) Advance(nowNs int64) []Anomaly {
 	if !b.open {
 		b.openAt(nowNs)
 		return nil
@@ -201,7 +203,7 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 		if k.window.Count > 0 {
 			k.idle = 0
 			b.judge(int32(i), ended)
-			k.window, k.blurNs, k.came, k.waited = baselineWindow{}, 0, 0, 0
+			k.window, k.blurNs, k.came, k.waited = window{}, 0, 0, 0
 		}
 		if k.idle += passed; k.idle > 1 {
 			b.rest(int32(i), ended+b.config.WindowNs)
@@ -211,13 +213,13 @@ func (b *Baselines) Advance(nowNs int64) []Anomaly {
 }
 
 // openAt opens the window of a moment.
-func (b *Baselines) openAt(nowNs int64) {
+func (b *Tracker) openAt(nowNs int64) {
 	b.open = true
 	b.startNs = nowNs - sinceMultiple(nowNs, b.config.WindowNs)
 }
 
 // Counters returns what was counted so far.
-func (b *Baselines) Counters() BaselineCounters {
+func (b *Tracker) Counters() Counters {
 	n := b.counters
 	n.Keys = len(b.places)
 	for i := range b.keys {
@@ -229,7 +231,7 @@ func (b *Baselines) Counters() BaselineCounters {
 }
 
 // keyFor returns what is kept of a key, which it adds if there is room; else nil.
-func (b *Baselines) keyFor(key *BaselineKey) *baseline {
+func (b *Tracker) keyFor(key *Key) *series {
 	if place, ok := b.places[*key]; ok {
 		return &b.keys[place]
 	}
@@ -244,26 +246,26 @@ func (b *Baselines) keyFor(key *BaselineKey) *baseline {
 	default:
 		return nil
 	}
-	b.keys[place] = baseline{key: *key, used: true}
+	b.keys[place] = series{key: *key, used: true}
 	clear(b.sketchesOf(place))
 	b.places[*key] = place
 	return &b.keys[place]
 }
 
 // sketchesOf returns the baselines of a key: over all, then for each slot of the day.
-func (b *Baselines) sketchesOf(place int32) []baselineSketch {
+func (b *Tracker) sketchesOf(place int32) []sketch {
 	n := b.config.DaySlots + 1
 	return b.sketches[int(place)*n : int(place)*n+n]
 }
 
 // slotOf returns the sketch of the time of day.
-func (b *Baselines) slotOf(place int32, atNs int64) *baselineSketch {
+func (b *Tracker) slotOf(place int32, atNs int64) *sketch {
 	slot := sinceMultiple(atNs, dayNs) / (dayNs / int64(b.config.DaySlots))
 	return &b.sketchesOf(place)[1+min(int(slot), b.config.DaySlots-1)]
 }
 
-// A BaselineState is what is known of a key.
-type BaselineState struct {
+// A State is what is known of a key.
+type State struct {
 	Known      bool // the key is
 	Learning   bool // there is no baseline yet
 	TimeOfDay  bool // it is that of the time of day, not of all day
@@ -279,13 +281,13 @@ type BaselineState struct {
 }
 
 // State returns what is normal for a key at a moment.
-func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
+func (b *Tracker) State(key *Key, atNs int64) State {
 	place, ok := b.places[*key]
 	if !ok {
-		return BaselineState{Learning: true}
+		return State{Learning: true}
 	}
 	k := &b.keys[place]
-	s := BaselineState{Known: true, Anomaly: k.on, LastNs: k.last, LastNsTime: k.lastNs}
+	s := State{Known: true, Anomaly: k.on, LastNs: k.last, LastNsTime: k.lastNs}
 	sketch, ofDay := b.normal(place, atNs)
 	s.Windows = int(sketch.total)
 	if s.Learning = s.Windows < b.config.LearnWindows; s.Learning {
@@ -300,7 +302,7 @@ func (b *Baselines) State(key *BaselineKey, atNs int64) BaselineState {
 }
 
 // normal returns the baseline for a moment: that of the time of day if it has learned enough, else that of all day.
-func (b *Baselines) normal(place int32, atNs int64) (sketch *baselineSketch, ofDay bool) {
+func (b *Tracker) normal(place int32, atNs int64) (sketch *sketch, ofDay bool) {
 	if s := b.slotOf(place, atNs); b.config.DaySlots > 1 && int(s.total) >= b.config.DayWindows {
 		return s, true
 	}
@@ -309,7 +311,7 @@ func (b *Baselines) normal(place int32, atNs int64) (sketch *baselineSketch, ofD
 
 // deviation returns what counts as one deviation. The MAD of values that are normally distributed is 1/1.4826 of their standard
 // deviation; it is not known better than to the width of a bucket, and of few values hardly at all.
-func (b *Baselines) deviation(s *baselineSketch, median, mad, blurNs uint64) float64 {
+func (b *Tracker) deviation(s *sketch, median, mad, blurNs uint64) float64 {
 	m := float64(median)
 	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.RelativeError()*m, math.SmallestNonzeroFloat64)
 	if few := float64(b.config.YoungWindows) / float64(max(s.total, 1)); few > 1 {

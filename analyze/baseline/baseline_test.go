@@ -1,4 +1,4 @@
-package analyze
+package baseline
 
 import (
 	"fmt"
@@ -13,24 +13,24 @@ import (
 // A baselineWorld is the latency of hops over some days.
 type baselineWorld struct {
 	testing.TB
-	all    []*Baselines // each gets a part of the values
+	all    []*Tracker // each gets a part of the values
 	nowNs  int64
 	random *rand.Rand
 	out    strings.Builder
 }
 
 // slowBaselineConfig tells of what is lower than usual too, and has windows that a text can list.
-func slowBaselineConfig() BaselineConfig {
-	return BaselineConfig{
+func slowBaselineConfig() Config {
+	return Config{
 		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, DayWindows: 30, MemoryWindows: 1080,
 		Begin: 6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100, FloorShare: 0.05,
 	}
 }
 
-func newBaselineWorld(t testing.TB, collectors int, config BaselineConfig) *baselineWorld {
+func newBaselineWorld(t testing.TB, collectors int, config Config) *baselineWorld {
 	w := &baselineWorld{TB: t, nowNs: 20_000 * dayNs, random: rand.New(rand.NewPCG(3, 9))}
 	for range collectors {
-		b, err := NewBaselines(config)
+		b, err := New(config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func about(ns uint64) time.Duration {
 //	show NODE
 func (w *baselineWorld) do(line string) {
 	var verb, latency, spread, t string
-	key := BaselineKey{In: 1, Out: 2}
+	key := Key{In: 1, Out: 2}
 	duration := func(s string) int64 {
 		d, err := time.ParseDuration(s)
 		if err != nil {
@@ -98,7 +98,7 @@ func (w *baselineWorld) do(line string) {
 		ns, around := duration(latency), duration(spread)
 		for end := w.nowNs + duration(t); w.nowNs < end; w.advance(1e9) {
 			for i := range 5 {
-				w.all[i%len(w.all)].Observe(&key, &BaselineValue{Value: uint64(ns + w.random.Int64N(2*around+1) - around), AtNs: w.nowNs})
+				w.all[i%len(w.all)].Observe(&key, &Value{Value: uint64(ns + w.random.Int64N(2*around+1) - around), AtNs: w.nowNs})
 			}
 		}
 	case "wait":
@@ -114,7 +114,7 @@ func (w *baselineWorld) do(line string) {
 		w.advance(sinceMultiple(int64(day)-w.nowNs, dayNs))
 	case "late":
 		fmt.Sscan(line, &verb, &key.Node, &latency)
-		w.all[0].Observe(&key, &BaselineValue{Value: uint64(duration(latency)), AtNs: w.nowNs - 60e9})
+		w.all[0].Observe(&key, &Value{Value: uint64(duration(latency)), AtNs: w.nowNs - 60e9})
 	case "show":
 		fmt.Sscan(line, &verb, &key.Node)
 		switch s := w.all[0].State(&key, w.nowNs); {
@@ -263,13 +263,13 @@ func TestBaselinesMerge(t *testing.T) {
 				latency = 90_000
 			}
 			for j := range 100 {
-				w.all[j%len(w.all)].Observe(&BaselineKey{Node: 7}, &BaselineValue{Value: latency + w.random.Uint64N(3000), AtNs: w.nowNs})
+				w.all[j%len(w.all)].Observe(&Key{Node: 7}, &Value{Value: latency + w.random.Uint64N(3000), AtNs: w.nowNs})
 			}
 			if len(w.all) == 2 { // the second hands over what it has, and begins anew
 				if err := total.Merge(w.all[1]); err != nil {
 					t.Fatal(err)
 				}
-				b, err := NewBaselines(slowBaselineConfig())
+				b, err := New(slowBaselineConfig())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -280,7 +280,7 @@ func TestBaselinesMerge(t *testing.T) {
 				text[i] += fmt.Sprintln(a)
 			}
 		}
-		text[i] += fmt.Sprintln(total.State(&BaselineKey{Node: 7}, w.nowNs), total.Counters())
+		text[i] += fmt.Sprintln(total.State(&Key{Node: 7}, w.nowNs), total.Counters())
 	}
 	if text[0] != text[1] || strings.Count(text[0], "\n") != 3 {
 		t.Errorf("one collector:\n%stwo:\n%s", text[0], text[1])
@@ -295,7 +295,7 @@ func TestBaselinesMerge(t *testing.T) {
 	if err := b.Merge(one.all[0]); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := b.State(&BaselineKey{Node: 7}, one.nowNs), one.all[0].State(&BaselineKey{Node: 7}, one.nowNs); got != want {
+	if got, want := b.State(&Key{Node: 7}, one.nowNs), one.all[0].State(&Key{Node: 7}, one.nowNs); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
@@ -304,7 +304,7 @@ func TestBaselinesMerge(t *testing.T) {
 func TestBaselineSketch(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 4))
 	for range 300 {
-		var s, half baselineSketch
+		var s, half sketch
 		var values []float64
 		middle, width := 1+random.Uint64N(1e7), 1+random.Uint64N(1e6)
 		for i := range 3 + random.IntN(500) {
@@ -330,7 +330,7 @@ func TestBaselineSketch(t *testing.T) {
 			t.Fatalf("median %d, MAD %d of %d, want %v, %v of %d to within %v", median, mad, s.total, wantMedian, wantMAD, len(values), bucket)
 		}
 	}
-	var s baselineSketch
+	var s sketch
 	for range 5000 {
 		s.add(5, 1000)
 	}
@@ -343,21 +343,21 @@ func TestBaselineSketch(t *testing.T) {
 }
 
 func TestBaselineConfig(t *testing.T) {
-	for _, bad := range []func(*BaselineConfig){
-		func(c *BaselineConfig) { c.MaxKeys = 0 },
-		func(c *BaselineConfig) { c.WindowNs = 0 },
-		func(c *BaselineConfig) { c.DaySlots = 0 },
-		func(c *BaselineConfig) { c.Quantile = math.NaN() },
-		func(c *BaselineConfig) { c.MemoryWindows = 40 },
-		func(c *BaselineConfig) { c.YoungWindows = -1 },
-		func(c *BaselineConfig) { c.DayWindows = 29 },
-		func(c *BaselineConfig) { c.End = 7 },
-		func(c *BaselineConfig) { c.GoneWindows = 0 },
-		func(c *BaselineConfig) { c.FloorNs = 0 },
+	for _, bad := range []func(*Config){
+		func(c *Config) { c.MaxKeys = 0 },
+		func(c *Config) { c.WindowNs = 0 },
+		func(c *Config) { c.DaySlots = 0 },
+		func(c *Config) { c.Quantile = math.NaN() },
+		func(c *Config) { c.MemoryWindows = 40 },
+		func(c *Config) { c.YoungWindows = -1 },
+		func(c *Config) { c.DayWindows = 29 },
+		func(c *Config) { c.End = 7 },
+		func(c *Config) { c.GoneWindows = 0 },
+		func(c *Config) { c.FloorNs = 0 },
 	} {
 		c := slowBaselineConfig()
 		bad(&c)
-		if _, err := NewBaselines(c); err == nil {
+		if _, err := New(c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -371,7 +371,7 @@ func TestBaselinesBounded(t *testing.T) {
 	b := w.all[0]
 	w.do("hop 1 10us 1us 10m")
 	for flow := range uint64(10_000) {
-		b.Observe(&BaselineKey{Flow: 1 + flow}, &BaselineValue{Value: flow, AtNs: w.nowNs})
+		b.Observe(&Key{Flow: 1 + flow}, &Value{Value: flow, AtNs: w.nowNs})
 	}
 	if n := b.Counters(); n.Keys != 100 || n.Overflow != 10_000-99 {
 		t.Errorf("%+v", n)
@@ -382,7 +382,7 @@ func TestBaselinesBounded(t *testing.T) {
 	}
 	// Times from beyond all reason.
 	for _, at := range []int64{math.MaxInt64, math.MinInt64, 0} {
-		b.Observe(&BaselineKey{Flow: 1}, &BaselineValue{Value: math.MaxUint64, AtNs: at})
+		b.Observe(&Key{Flow: 1}, &Value{Value: math.MaxUint64, AtNs: at})
 		b.Advance(at)
 	}
 }
@@ -392,8 +392,8 @@ func TestBaselinesNoAllocs(t *testing.T) {
 	now := int64(0)
 	i := uint64(0)
 	if n := testing.AllocsPerRun(1000, func() {
-		b.Observe(&BaselineKey{Node: uint32(i % 50)}, &BaselineValue{Value: i, AtNs: now})
-		b.Observe(&BaselineKey{Flow: i}, &BaselineValue{Value: i, AtNs: now})
+		b.Observe(&Key{Node: uint32(i % 50)}, &Value{Value: i, AtNs: now})
+		b.Observe(&Key{Flow: i}, &Value{Value: i, AtNs: now})
 		i++
 		now += 1e8
 		b.Advance(now)
@@ -406,7 +406,7 @@ func BenchmarkBaselinesObserve(b *testing.B) {
 	all := newBaselineWorld(b, 1, slowBaselineConfig()).all[0]
 	b.ReportAllocs()
 	for i := uint64(0); b.Loop(); i++ {
-		all.Observe(&BaselineKey{Node: uint32(i % 1000)}, &BaselineValue{Value: 10_000 + i*7919%5000, AtNs: 1e9})
+		all.Observe(&Key{Node: uint32(i % 1000)}, &Value{Value: 10_000 + i*7919%5000, AtNs: 1e9})
 	}
 }
 
@@ -415,7 +415,7 @@ func BenchmarkBaselinesWindow(b *testing.B) {
 	b.ReportAllocs()
 	for i := uint64(0); b.Loop(); i++ {
 		for j := range uint64(5000) {
-			all.Observe(&BaselineKey{Node: uint32(j % 1000)}, &BaselineValue{Value: 10_000 + (i+j)*7919%5000, AtNs: int64(i) * 10e9})
+			all.Observe(&Key{Node: uint32(j % 1000)}, &Value{Value: 10_000 + (i+j)*7919%5000, AtNs: int64(i) * 10e9})
 		}
 		all.Advance(int64(i+1) * 10e9)
 	}

@@ -1,16 +1,16 @@
-package analyze
+package baseline
 
 import "errors"
 
-// ErrBaselineConfig is returned by Merge for states that do not fit together.
-var ErrBaselineConfig = errors.New("baselines of other windows or slots of the day cannot be added")
+// ErrConfig is returned by Merge for states that do not fit together.
+var ErrConfig = errors.New("baselines of other windows or slots of the day cannot be added")
 
 // Merge adds what another collector has gathered, with the same windows and slots. Open windows of the same time become one, so
 // that it is judged as if one collector had seen all. o does not change. Keys for which there is no room are counted as
 // Overflow.
-func (b *Baselines) Merge(o *Baselines) error {
+func (b *Tracker) Merge(o *Tracker) error {
 	if b.config.WindowNs != o.config.WindowNs || b.config.DaySlots != o.config.DaySlots {
-		return ErrBaselineConfig
+		return ErrConfig
 	}
 	b.counters.Values += o.counters.Values
 	b.counters.Late += o.counters.Late

@@ -1,4 +1,4 @@
-package analyze
+package baseline
 
 import (
 	"testing"
@@ -9,11 +9,11 @@ import (
 // not learned from, and what is usual does not follow.
 func TestBaselinesRegime(t *testing.T) {
 	const minutes = 120
-	b, err := NewBaselines(DefaultBaselineConfig())
+	b, err := New(DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := BaselineKey{Node: 1, Out: 1}
+	key := Key{Node: 1, Out: 1}
 	startNs := int64(20_000 * dayNs)
 	var began, ended int
 	for ns := startNs; ns < startNs+int64(minutes*time.Minute); ns += 20e6 {
@@ -35,7 +35,7 @@ func TestBaselinesRegime(t *testing.T) {
 		if second := (ns - startNs) % 60e9; second >= 48e9 && second < 53e9 {
 			latency = 500_000
 		}
-		b.Observe(&key, &BaselineValue{Value: latency, AtNs: ns})
+		b.Observe(&key, &Value{Value: latency, AtNs: ns})
 	}
 	if began != minutes || ended != minutes {
 		t.Errorf("%d anomalies began and %d ended, want %d", began, ended, minutes)

@@ -1,4 +1,4 @@
-package analyze
+package baseline
 
 import (
 	"math"
@@ -6,46 +6,46 @@ import (
 	"github.com/waybill-int/waybill/analyze/histogram"
 )
 
-// baselineBuckets is the size of a sketch: values within a factor of 2 are told apart to 2 %.
-const baselineBuckets = 40
+// bucketCount is the size of a sketch: values within a factor of 2 are told apart to 2 %.
+const bucketCount = 40
 
-// A baselineWindow is the values of a key in one window.
-type baselineWindow struct {
+// A window is the values of a key in one window.
+type window struct {
 	histogram.Summary
 	histogram.Shape
-	buckets [baselineBuckets]uint32
+	buckets [bucketCount]uint32
 }
 
-func (w *baselineWindow) add(value uint64) {
+func (w *window) add(value uint64) {
 	w.Observe(value)
 	histogram.Add(&w.Shape, w.buckets[:], histogram.Index(value))
 }
 
-func (w *baselineWindow) quantile(q float64) uint64 {
+func (w *window) quantile(q float64) uint64 {
 	return min(max(histogram.Quantile(&w.Shape, w.buckets[:], q), w.Min), w.Max)
 }
 
-func (w *baselineWindow) merge(o *baselineWindow) {
+func (w *window) merge(o *window) {
 	w.Summary.Merge(&o.Summary)
 	histogram.Merge(&w.Shape, w.buckets[:], &o.Shape, o.buckets[:])
 }
 
-// A baselineSketch is the values of many windows.
-type baselineSketch struct {
+// A sketch is the values of many windows.
+type sketch struct {
 	histogram.Shape
 	total   uint16
-	buckets [baselineBuckets]uint16
+	buckets [bucketCount]uint16
 }
 
 // add counts a value. With more than memory values, each counts half: old ones fade.
-func (s *baselineSketch) add(value uint64, memory int) {
+func (s *sketch) add(value uint64, memory int) {
 	histogram.Add(&s.Shape, s.buckets[:], histogram.Index(value))
 	s.total++
 	s.fade(memory)
 }
 
 // fade halves all counts until there are no more than memory.
-func (s *baselineSketch) fade(memory int) {
+func (s *sketch) fade(memory int) {
 	for int(s.total) > memory {
 		s.total = 0
 		for i := range s.buckets {
@@ -56,20 +56,20 @@ func (s *baselineSketch) fade(memory int) {
 }
 
 // merge adds what o counted; both have at most memory values, and memory is at most 30000.
-func (s *baselineSketch) merge(o *baselineSketch, memory int) {
+func (s *sketch) merge(o *sketch, memory int) {
 	histogram.Merge(&s.Shape, s.buckets[:], &o.Shape, o.buckets[:])
 	s.total += o.total
 	s.fade(memory)
 }
 
 // spread returns the median and the median absolute deviation from it.
-func (s *baselineSketch) spread() (median, mad uint64) {
+func (s *sketch) spread() (median, mad uint64) {
 	median = histogram.Quantile(&s.Shape, s.buckets[:], 0.5)
 	type pile struct {
 		away  float64
 		count uint16
 	}
-	var piles [baselineBuckets]pile // by distance
+	var piles [bucketCount]pile // by distance
 	n, total := 0, 0
 	for i, count := range s.buckets[:s.Len()] {
 		if count == 0 {

@@ -1,18 +1,18 @@
-package analyze
+package baseline
 
 import "math"
 
-// A baseline is what is kept of a key, besides its sketches.
-type baseline struct {
-	key    BaselineKey
+// A series is what is kept of a key, besides its sketches.
+type series struct {
+	key    Key
 	used   bool
-	window baselineWindow // the open one
-	blurNs uint64         // the largest of its values
-	came   uint64         // values, with those that were not looked at
-	waited uint64         // of these, found a queue
-	queued bool           // values tell of a queue
-	queue  uint32         // the least that they told of
-	idle   int64          // windows since the last with values, that one included
+	window window // the open one
+	blurNs uint64 // the largest of its values
+	came   uint64 // values, with those that were not looked at
+	waited uint64 // of these, found a queue
+	queued bool   // values tell of a queue
+	queue  uint32 // the least that they told of
+	idle   int64  // windows since the last with values, that one included
 	// The least and the largest uncertainty of windows that were learned from.
 	sharpNs, blurredNs uint64
 	last               uint64 // value of the last window
@@ -35,7 +35,7 @@ const (
 
 // An Anomaly is a time in which values were not as usual.
 type Anomaly struct {
-	Key     BaselineKey
+	Key     Key
 	High    bool   // above what is usual; else below
 	Ended   string // "" while it lasts
 	StartNs int64  // of the first window that was out, nanoseconds since 1970
@@ -54,14 +54,14 @@ type Anomaly struct {
 	Deviations float64
 }
 
-// factor is how many times as long as usual the worst window was.
-func (a *Anomaly) factor() float64 { return float64(a.PeakNs) / float64(max(a.MedianNs, 1)) }
+// Factor is how many times as long as usual the worst window was.
+func (a *Anomaly) Factor() float64 { return float64(a.PeakNs) / float64(max(a.MedianNs, 1)) }
 
 // muchBlurrier is how many times as uncertain values are that are not compared with others.
 const muchBlurrier = 4
 
 // judge compares the window of a key, which began at startNs, with what is usual, and learns from it.
-func (b *Baselines) judge(place int32, startNs int64) {
+func (b *Tracker) judge(place int32, startNs int64) {
 	k := &b.keys[place]
 	c := &b.config
 	if k.window.Count < c.MinSamples || float64(k.came-k.waited) < c.MinShare*float64(k.came) {
@@ -121,7 +121,7 @@ func (b *Baselines) judge(place int32, startNs int64) {
 }
 
 // note adds a window to the anomaly.
-func (k *baseline) note(value uint64, off float64) {
+func (k *series) note(value uint64, off float64) {
 	e := &k.event
 	e.Windows++
 	if math.Abs(off) > math.Abs(e.Deviations) {
@@ -130,21 +130,21 @@ func (k *baseline) note(value uint64, off float64) {
 }
 
 // end ends the anomaly.
-func (b *Baselines) end(k *baseline, why string, atNs int64) {
+func (b *Tracker) end(k *series, why string, atNs int64) {
 	k.event.Ended, k.event.EndNs = why, atNs
 	b.events = append(b.events, k.event)
 	k.on, k.run, k.calm = false, 0, 0
 }
 
 // unlearn forgets what is usual.
-func (b *Baselines) unlearn(place int32) {
+func (b *Tracker) unlearn(place int32) {
 	clear(b.sketchesOf(place))
 	k := &b.keys[place]
 	k.sharpNs, k.blurredNs, k.run = 0, 0, 0
 }
 
 // learn adds the value of a window to what is usual, unless values were known much better before.
-func (b *Baselines) learn(place int32, value uint64, startNs int64) {
+func (b *Tracker) learn(place int32, value uint64, startNs int64) {
 	k := &b.keys[place]
 	if k.blurredNs > 0 && k.blurNs > muchBlurrier*k.sharpNs {
 		return
@@ -161,7 +161,7 @@ func (b *Baselines) learn(place int32, value uint64, startNs int64) {
 
 // rest handles a key that had no values in the window that ended at endNs. An anomaly ends after a while; the key is forgotten
 // after two days, or, if it has no baseline yet, as soon as it could have had one: a flood of keys does not stay.
-func (b *Baselines) rest(place int32, endNs int64) {
+func (b *Tracker) rest(place int32, endNs int64) {
 	k := &b.keys[place]
 	c := &b.config
 	if k.on && k.idle > int64(c.GoneWindows) {
