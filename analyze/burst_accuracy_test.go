@@ -275,7 +275,7 @@ func TestBurstAccuracy(t *testing.T) {
 				full, half, tenth, untold, waits = NewBursts(config), NewBursts(config), NewBursts(config), NewBursts(config), NewBursts(config)
 			}, func(packet uint64, s *QueueSample) {
 				samples = append(samples, *s)
-				if mix(packet, 0x9e3779b97f4a7c15)&1 == 0 {
+				if (packet*0x9e3779b97f4a7c15)>>63 == 0 {
 					half.Observe(s)
 				} else {
 					full.Observe(s)
