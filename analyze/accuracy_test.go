@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -474,7 +475,7 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 		i := incident{kind: telemetry.EventMicroburst, subjects: []string{fmt.Sprint(b.Node, b.Port, b.Queue)}, fromNs: clocks[b.Node](b.StartNs), toNs: clocks[b.Node](b.EndNs), culprits: map[string]uint64{}, named: map[string]bool{}}
 		i.unsure = b.Open // what the end of the run cuts off may not come to light
 		for _, f := range b.Flows {
-			if isCulprit(f.Bytes, b.Flows[0].Bytes, b.Bytes) {
+			if burst.IsCulprit(f.Bytes, b.Flows[0].Bytes, b.Bytes) {
 				i.culprits[flows[f.Flow]] += f.Bytes
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -22,7 +23,7 @@ func TestBurstsThatOverflow(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := emulation{duration: minutes * time.Minute, shards: 2, autoBursts: true}.runScenario(t, s)
-	got, _ := v.bursts.Bursts(nil, BurstsByLast, MaxBursts)
+	got, _ := v.bursts.Bursts(nil, burst.ByLast, burst.MaxKept)
 	overflowed, right := 0, map[string]bool{}
 	records := truth.NewReader(&v.truth)
 	for r, err := records.Next(); err == nil; r, err = records.Next() {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"sync/atomic"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
@@ -30,7 +31,7 @@ type Intervals struct {
 	inner     map[attachment]bool // ports to other nodes
 	hostless  []telemetry.FlowInterval
 	toldPaths map[uint64]bool // whose ends SoFar told in this interval
-	bursts    *BurstLog       // nil: none are given
+	bursts    *burst.Log      // nil: none are given
 	newRoutes []telemetry.Route
 
 	hopsNs, flowsNs int64 // ends of the intervals that were given last: those that are open begin there

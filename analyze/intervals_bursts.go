@@ -1,16 +1,19 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // TakeBursts lets v give the bursts of a log too. Call it before the first look.
-func (v *Intervals) TakeBursts(l *BurstLog) { v.bursts = l }
+func (v *Intervals) TakeBursts(l *burst.Log) { v.bursts = l }
 
 // takeBursts adds the bursts that were found since the last look, and their flows.
 func (v *Intervals) takeBursts(batch *telemetry.Intervals) {
 	if v.bursts == nil {
 		return
 	}
-	list, added, missing := v.bursts.after(v.burstsGiven)
+	list, added, missing := v.bursts.After(v.burstsGiven)
 	v.burstsGiven = added
 	v.ungivenBursts.Add(missing)
 	for i := range list {

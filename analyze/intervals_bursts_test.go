@@ -5,13 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // TestIntervalsBursts: each burst is given once, with who made it and who waited; those that gave way before are counted.
 func TestIntervalsBursts(t *testing.T) {
-	l := NewBurstLog(1 << 30)
+	l := burst.NewLog(1 << 30)
 	v := NewIntervals(&Collector{}, nil, 0)
 	v.TakeBursts(l)
 	var got []string
@@ -30,9 +31,9 @@ func TestIntervalsBursts(t *testing.T) {
 	}
 	add := func(n int) {
 		for range n {
-			k := &keptBurst{id: "b", flows: []FlowRef{5}, keys: make([]telemetry.FlowKey, 1), known: []bool{true}}
-			k.Culprits, k.Victims = []Share{{Flow: 5, Packets: 2}}, []Victim{{Flow: 6, Packets: 3}}
-			l.add(k)
+			k := &burst.Record{ID: "b", Flows: []burst.FlowRef{5}, Keys: make([]telemetry.FlowKey, 1), Known: []bool{true}}
+			k.Culprits, k.Victims = []burst.Share{{Flow: 5, Packets: 2}}, []burst.Victim{{Flow: 6, Packets: 3}}
+			l.Add(k)
 		}
 	}
 	rest := &telemetry.Intervals{}
@@ -45,11 +46,11 @@ func TestIntervalsBursts(t *testing.T) {
 	if want := []string{"b culprit 2 known", "b victim 3 unknown", "1 bursts", "0 bursts"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	add(MaxBursts + 3)
+	add(burst.MaxKept + 3)
 	rest = &telemetry.Intervals{}
 	v.takeBursts(rest)
-	if n := v.Ungiven().Bursts; len(rest.Bursts) != MaxBursts || n != 3 {
-		t.Errorf("%d given and %d not, want %d and 3", len(rest.Bursts), n, MaxBursts)
+	if n := v.Ungiven().Bursts; len(rest.Bursts) != burst.MaxKept || n != 3 {
+		t.Errorf("%d given and %d not, want %d and 3", len(rest.Bursts), n, burst.MaxKept)
 	}
 }
 

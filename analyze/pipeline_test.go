@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/internal/test"
@@ -127,7 +128,7 @@ func BenchmarkPipelineShards(b *testing.B) {
 				own[0] = append(own[0], own[1]...)
 			}
 			scanner := NewScanner(collector, eventlog.New(1000))
-			scanner.KeepBursts(BurstConfigFor(16<<20), NewBurstLog(8<<20))
+			scanner.KeepBursts(burst.ConfigFor(16<<20), burst.NewLog(8<<20))
 			for i, p := range pipelines {
 				p.take(own[i])
 			}

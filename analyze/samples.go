@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ const maxWaitingSamples = 1 << 14
 
 // sampleList holds what packets met at queues since the last look.
 type sampleList struct {
-	list []QueueSample
+	list []burst.Sample
 	// floor is the occupancy from which on a packet is sampled. It is 0 unless there are more packets than samples can be
 	// looked at: then packets that met short queues are left out first. The end of a burst is found some packets too early or
 	// too late then, as those in front of the queue are not known.
@@ -29,7 +30,7 @@ func (l *sampleList) wants(h *telemetry.Hop) bool {
 
 // sample sets aside what r tells of queues. The flow is looked up once, and only if there is something to set aside.
 func (s *Shard) sample(r *telemetry.Report, tag uint32) {
-	var flow FlowRef
+	var flow burst.FlowRef
 	found := false
 	take := func(h *telemetry.Hop, at int) {
 		if !found {
@@ -50,7 +51,7 @@ func (s *Shard) sample(r *telemetry.Report, tag uint32) {
 
 // setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet, in
 // those behind it the records of the nodes in front.
-func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow FlowRef) {
+func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow burst.FlowRef) {
 	if len(s.samples.list) >= maxWaitingSamples {
 		s.samples.overflow++
 		return
@@ -60,33 +61,33 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow Flo
 	if at > 0 {
 		length += max(int(r.INTBytes)-(len(r.Hops)-at)*int(r.RecordBytes), 0)
 	}
-	sample := QueueSample{
-		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: SampleDepth, Depth: h.QueueOccupancy,
+	sample := burst.Sample{
+		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: burst.SampleDepth, Depth: h.QueueOccupancy,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
 		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)), Packet: r.PacketID,
 	}
 	if h.Has&telemetry.HasIngressTime != 0 {
-		sample.Has |= SampleIn
+		sample.Has |= burst.SampleIn
 	}
 	if h.Has&telemetry.HasEgressTime != 0 {
-		sample.Has |= SampleOut
+		sample.Has |= burst.SampleOut
 	}
 	if h.Has&telemetry.HasLatency != 0 {
-		sample.Has |= SampleLatency
+		sample.Has |= burst.SampleLatency
 	}
 	if h.Has&telemetry.HasDrop != 0 {
-		sample.Has |= SampleDropped
+		sample.Has |= burst.SampleDropped
 	}
 	s.samples.list = append(s.samples.list, sample)
 }
 
 // A FlowRef of a shard is the place of the flow and its tag, which tells whether another flow has its place now.
-func flowRefOf(place int, tag uint32) FlowRef {
-	return FlowRef(uint64(tag)<<32 | uint64(uint32(place)))
+func flowRefOf(place int, tag uint32) burst.FlowRef {
+	return burst.FlowRef(uint64(tag)<<32 | uint64(uint32(place)))
 }
 
 // flowOf returns the key of a flow, unless it gave way to another.
-func (s *Shard) flowOf(ref FlowRef) (key telemetry.FlowKey, ok bool) {
+func (s *Shard) flowOf(ref burst.FlowRef) (key telemetry.FlowKey, ok bool) {
 	place := int(uint32(ref))
 	if place >= s.flows.count {
 		return key, false
@@ -97,7 +98,7 @@ func (s *Shard) flowOf(ref FlowRef) (key telemetry.FlowKey, ok bool) {
 
 // takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of mostFloor bytes, so
 // that packets that met shorter ones may be left out.
-func (s *Shard) takeSamples(empty []QueueSample, mostFloor uint32) (list []QueueSample, overflow uint64) {
+func (s *Shard) takeSamples(empty []burst.Sample, mostFloor uint32) (list []burst.Sample, overflow uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.samples

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
@@ -37,10 +38,10 @@ type Scanner struct {
 
 	faults faults // what the last scan found on paths, see take
 
-	bursts    *Bursts
-	kept      *BurstLog     // may be nil
-	samples   []QueueSample // memory that goes round
-	unsampled uint64        // packets at long queues for which there was no room
+	bursts    *burst.Search
+	kept      *burst.Log     // may be nil
+	samples   []burst.Sample // memory that goes round
+	unsampled uint64         // packets at long queues for which there was no room
 
 	transits transitList                 // memory that goes round
 	slow     map[eventlog.Key]*slowPlace // by the key of their event
@@ -115,7 +116,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	}
 	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
-		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: NewBursts(BurstConfigFor(16 << 20)),
+		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
 		slow: map[eventlog.Key]*slowPlace{}, findings: map[eventlog.Key]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before Scan.
-func (s *Scanner) KeepBursts(c BurstConfig, log *BurstLog) {
-	s.bursts, s.kept = NewBursts(c), log
+func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
+	s.bursts, s.kept = burst.NewSearch(c), log
 }
 
 // scanQueues puts the samples of all shards together and notes the bursts that are over.
@@ -28,7 +29,7 @@ func (s *Scanner) scanQueues(nowNs int64) {
 		s.burst(&b, nowNs)
 	}
 	if s.kept != nil {
-		s.kept.note(s.bursts.Counters(), s.unsampled)
+		s.kept.SetCounters(s.bursts.Counters(), s.unsampled)
 	}
 }
 
@@ -37,7 +38,7 @@ const maxClockError = int64(time.Minute)
 
 // burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its start, or
 // whose clock is far off, only its length is, and it ends now.
-func (s *Scanner) burst(b *Burst, nowNs int64) {
+func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 	start, end := int64(b.StartNs), int64(b.EndNs)
 	if off := nowNs - end; off > maxClockError || off < -maxClockError {
 		start, end = start+off, nowNs
@@ -48,8 +49,8 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 	}
 	names := s.flowNames(b)
 	if s.kept != nil {
-		names.id, names.startNs, names.name = key.ID(start), start, s.collector.Names[b.Node]
-		s.kept.add(names)
+		names.ID, names.StartUnixNs, names.Name = key.ID(start), start, s.collector.Names[b.Node]
+		s.kept.Add(names)
 	}
 	s.log.Note(key, start, end, b.Packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Info
@@ -64,7 +65,7 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 			e.Text += fmt.Sprintf(", as %d senders came together", b.Sources)
 		}
 		if len(b.Culprits) > 0 {
-			e.Flow = names.endpoints(b.Culprits[0].Flow)
+			e.Flow = names.Endpoints(b.Culprits[0].Flow)
 		}
 		e.Evidence = append(
 			e.Evidence,
@@ -84,13 +85,13 @@ func (s *Scanner) burst(b *Burst, nowNs int64) {
 }
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.
-func (s *Scanner) flowNames(b *Burst) *keptBurst {
-	k := newKeptBurst(b)
+func (s *Scanner) flowNames(b *burst.Burst) *burst.Record {
+	k := burst.NewRecord(b)
 	for _, shard := range s.collector.Shards {
 		shard.mu.Lock()
-		for i, ref := range k.flows {
-			if !k.known[i] {
-				k.keys[i], k.known[i] = shard.flowOf(ref)
+		for i, ref := range k.Flows {
+			if !k.Known[i] {
+				k.Keys[i], k.Known[i] = shard.flowOf(ref)
 			}
 		}
 		shard.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric"
@@ -29,7 +30,7 @@ type virtualCollector struct {
 	decoder *telemetry.Decoder
 	scanner *Scanner
 	log     *eventlog.Log
-	bursts  *BurstLog
+	bursts  *burst.Log
 	batch   telemetry.Batch
 	one     telemetry.Batch
 	header  [1]telemetry.Header
@@ -102,7 +103,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		t.Fatal(err)
 	}
 	c.Compile()
-	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: NewBurstLog(16 << 20), start: int64(s.Start), look: e.look}
+	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: burst.NewLog(16 << 20), start: int64(s.Start), look: e.look}
 	v.Names = map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
@@ -115,11 +116,11 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 	}
 	v.scanner = NewScanner(&v.Collector, v.log)
 	if !e.autoBursts {
-		config := BurstConfigFor(16 << 20)
+		config := burst.ConfigFor(16 << 20)
 		config.AboveBytes, config.BelowBytes, config.MaxFlows = burstAbove, burstBelow, 1<<20
 		v.scanner.KeepBursts(config, v.bursts)
 	} else {
-		v.scanner.KeepBursts(BurstConfigFor(16<<20), v.bursts)
+		v.scanner.KeepBursts(burst.ConfigFor(16<<20), v.bursts)
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -24,9 +25,9 @@ func TestSideBySide(t *testing.T) {
 		worker := i * 7919 % flows % 2
 		own[worker] = append(own[worker], d)
 	}
-	log, bursts := eventlog.New(1000), NewBurstLog(8<<20)
+	log, bursts := eventlog.New(1000), burst.NewLog(8<<20)
 	scanner := NewScanner(collector, log)
-	scanner.KeepBursts(BurstConfigFor(16<<20), bursts)
+	scanner.KeepBursts(burst.ConfigFor(16<<20), bursts)
 	start := workers[0].now
 	intervals := NewIntervals(collector, log, start)
 	intervals.TakeBursts(bursts)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
@@ -27,13 +27,13 @@ func (h *handler) bursts(p *params) (answer, *types.Problem) {
 	if p.isGrouped() {
 		p.knows("since", "until")
 		return grouped(h, p, "bursts", func() []telemetry.Burst {
-			bursts, _ := h.cfg.Bursts.Bursts(match, analyze.BurstsByLast, math.MaxInt)
+			bursts, _ := h.cfg.Bursts.Bursts(match, burst.ByLast, math.MaxInt)
 			return bursts
 		}, newBurstGroup, addBurst)
 	}
-	order := analyze.BurstsByLast
+	order := burst.ByLast
 	if text, _ := p.text("order"); slices.Contains(burstOrders, text) {
-		order = analyze.BurstOrder(text)
+		order = burst.Order(text)
 	} else {
 		s.order = p.ordering(columnsOf(reflect.TypeFor[telemetry.Burst]()), burstOrders...)
 	}
@@ -47,7 +47,7 @@ func (h *handler) bursts(p *params) (answer, *types.Problem) {
 
 // burstOrders are the orders that have a name of their own: a peak is the longest queue, and not when that was.
 var burstOrders = []string{
-	string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops),
+	string(burst.ByLast), string(burst.ByPeak), string(burst.ByDuration), string(burst.ByDrops),
 }
 
 // burst answers with one burst, whose id is the end of the path.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
@@ -43,7 +43,7 @@ func keepBursts(t *testing.T, cfg Config, bursts []telemetry.Burst) Config {
 // TestBurstsPast: what a store has of a burst is what the log says of it, but for its packets.
 func TestBurstsPast(t *testing.T) {
 	cfg := queued(t)
-	now, _ := cfg.Bursts.Bursts(func(*telemetry.Burst) bool { return true }, analyze.BurstsByLast, 100)
+	now, _ := cfg.Bursts.Bursts(func(*telemetry.Burst) bool { return true }, burst.ByLast, 100)
 	if len(now) == 0 || len(now[0].Culprits) == 0 || len(now[0].Victims) == 0 {
 		t.Fatalf("no burst to keep: %+v", now)
 	}

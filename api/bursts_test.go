@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
@@ -20,9 +21,9 @@ func queued(t *testing.T) Config { return queuedAt(t, 4) }
 // queuedAt is queued for queues of several ports of node 2: with each further port four packets more of the two flows.
 func queuedAt(t *testing.T, ports ...uint32) Config {
 	f := newFeed()
-	bursts, log := analyze.NewBurstLog(1<<20), eventlog.New(100)
+	bursts, log := burst.NewLog(1<<20), eventlog.New(100)
 	scanner := analyze.NewScanner(f.Collector, log)
-	scanner.KeepBursts(analyze.BurstConfigFor(1<<20), bursts)
+	scanner.KeepBursts(burst.ConfigFor(1<<20), bursts)
 	scanner.Scan(f.now.UnixNano())
 	var batch telemetry.Batch
 	const perPacketNs, pipelineNs = 10_000, 800

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
@@ -27,7 +28,7 @@ type Config struct {
 	Events *eventlog.Log
 
 	// Bursts holds what queues met; without it there are none.
-	Bursts *analyze.BurstLog
+	Bursts *burst.Log
 
 	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
 	Ledger *ledger.Ledger
@@ -98,7 +99,7 @@ func (c Config) withDefaults() Config {
 		c.Events = eventlog.New(0)
 	}
 	if c.Bursts == nil {
-		c.Bursts = analyze.NewBurstLog(0)
+		c.Bursts = burst.NewLog(0)
 	}
 	if c.Ledger == nil {
 		c.Ledger = ledger.New(c.Collector.Exporters, nil, c.Collector.Names, c.Collector)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
@@ -129,7 +129,7 @@ func must[T any](v T, err error) T {
 // Groups of bursts add up those of the list, and the past says what now says.
 func TestBurstGroups(t *testing.T) {
 	cfg := queuedAt(t, 4, 5)
-	bursts, _ := cfg.Bursts.Bursts(nil, analyze.BurstsByLast, 100)
+	bursts, _ := cfg.Bursts.Bursts(nil, burst.ByLast, 100)
 	cfg = keepBursts(t, cfg, bursts)
 	h := New(cfg)
 	for _, by := range []string{"", "node", "port", "node,port,queue", "incast,queue"} {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
@@ -15,7 +15,7 @@ import (
 
 // burstOrders are the values of --order.
 var burstOrders = []string{
-	string(analyze.BurstsByLast), string(analyze.BurstsByPeak), string(analyze.BurstsByDuration), string(analyze.BurstsByDrops),
+	string(burst.ByLast), string(burst.ByPeak), string(burst.ByDuration), string(burst.ByDrops),
 }
 
 func newBurstsCommand() *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 )
 
 // burstSettings say which queues are long. Sizes are bytes as switches report them.
@@ -55,9 +55,9 @@ func (b *burstSettings) above() string {
 }
 
 // burstConfig returns what finds bursts, in a 32nd of the memory.
-func (c *Config) burstConfig() analyze.BurstConfig {
+func (c *Config) burstConfig() burst.Config {
 	memory, _ := parseSize(c.Memory)
-	b := analyze.BurstConfigFor(memory / 32)
+	b := burst.ConfigFor(memory / 32)
 	b.AboveBytes, _ = parseSize(c.Bursts.above())
 	b.BelowBytes, _ = parseSize(cmp.Or(c.Bursts.Below, "0"))
 	b.MinAboveBytes, _ = parseSize(c.Bursts.MinAbove)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api/auth"
@@ -33,7 +34,7 @@ type Server struct {
 	troubles    *store.Troubles // what the disk does not take
 	Collector   *analyze.Collector
 	Events      *eventlog.Log
-	bursts      *analyze.BurstLog
+	bursts      *burst.Log
 	ledger      *ledger.Ledger
 	checkpoints *checkpointer // nil: nothing outlives the process
 	keeper      *keeper       // nil: nothing is kept
@@ -84,7 +85,7 @@ func (s *Server) newTables() (err error) {
 	memory, _ := parseSize(c.Memory)
 	config := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
 	config.HashSeed = rand.Uint64()
-	s.bursts = analyze.NewBurstLog(memory / 64)
+	s.bursts = burst.NewLog(memory / 64)
 	if c.policy != nil {
 		config.Policy = c.policy
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/api"
@@ -121,9 +122,9 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	log := eventlog.New(serve.MaxEvents)
 	p.intervals = analyze.NewIntervals(p.collector, log, begin.UnixNano())
 	p.scanner = analyze.NewScanner(p.collector, log)
-	bursts := analyze.BurstConfigFor(64 << 20)
+	bursts := burst.ConfigFor(64 << 20)
 	bursts.AboveBytes, bursts.BelowBytes = uint64(s.Truth.BurstAbove), uint64(s.Truth.BurstBelow) // as the truth has it
-	kept := analyze.NewBurstLog(32 << 20)
+	kept := burst.NewLog(32 << 20)
 	p.scanner.KeepBursts(bursts, kept)
 	p.intervals.TakeBursts(kept)
 	p.open()

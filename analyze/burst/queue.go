@@ -1,41 +1,41 @@
-package analyze
+package burst
 
 import (
 	"math/rand/v2"
 	"slices"
 )
 
-// A burstKey names a queue.
-type burstKey struct {
+// A queueKey names a queue.
+type queueKey struct {
 	node, port uint32
 	queue      uint8
 }
 
-// A burstQueue holds the samples of one queue that are not settled yet, those of packets that may still be in the queue,
+// A queue holds the samples of one queue that are not settled yet, those of packets that may still be in the queue,
 // and those of a burst that is not over.
-type burstQueue struct {
-	burstKey
-	clock    *burstClock
+type queue struct {
+	queueKey
+	clock    *clock
 	samples  []queued // of which the walk has seen some; the others may be unsorted
 	gone     int      // of those that it has seen, packets that had left the queue
 	unsorted bool
 	settled  uint64 // nothing that came up to this moment counts any more, ns
 	seenTo   uint64 // up to this moment, what was to come has come, ns
-	waits    burstWaits
+	waits    waits
 	byDepth  bool // a sample told a depth; until then the queue is measured in ns
 	touched  bool // a sample came since the eviction hand last passed
-	usual    burstBaseline
-	walk     burstWalk
+	usual    baseline
+	walk     walk
 }
 
-// burstWaits is how long packets waited of late: a report is sent when a packet leaves, so that it may come so much later than
+// waits is how long packets waited of late: a report is sent when a packet leaves, so that it may come so much later than
 // one about a packet that came to the queue at the same time, or was dropped there.
-type burstWaits struct {
+type waits struct {
 	longest, before uint32 // in this period and the one before, ns
 	since           uint64 // when this period began
 }
 
-func (w *burstWaits) note(inNs uint64, wait uint32, periodNs uint64) {
+func (w *waits) note(inNs uint64, wait uint32, periodNs uint64) {
 	if inNs > w.since && inNs-w.since > periodNs {
 		w.longest, w.before, w.since = 0, w.longest, inNs
 	}
@@ -46,28 +46,28 @@ func (w *burstWaits) note(inNs uint64, wait uint32, periodNs uint64) {
 const nearEnough = 32
 
 // place returns the place for one more sample, to be filled before added is called. There must be room.
-func (q *burstQueue) place() *queued {
+func (q *queue) place() *queued {
 	n := len(q.samples)
 	q.samples = q.samples[:n+1]
 	return &q.samples[n]
 }
 
 // added carries the sample in the last place to where it belongs.
-func (q *burstQueue) added() {
+func (q *queue) added() {
 	if i := len(q.samples) - 1; i > q.walk.next && q.samples[i].in <= q.samples[i-1].in {
 		q.carry(i)
 	}
 }
 
 // measureDepth is for the first sample that tells a depth.
-func (q *burstQueue) measureDepth() {
+func (q *queue) measureDepth() {
 	q.byDepth = true
-	q.usual = burstBaseline{leastWait: q.usual.leastWait, leastBefore: q.usual.leastBefore, epoch: q.usual.epoch}
-	q.walk = burstWalk{next: q.walk.next}
+	q.usual = baseline{leastWait: q.usual.leastWait, leastBefore: q.usual.leastBefore, epoch: q.usual.epoch}
+	q.walk = walk{next: q.walk.next}
 }
 
 // carry moves the last sample, i, to where it belongs.
-func (q *burstQueue) carry(i int) {
+func (q *queue) carry(i int) {
 	k, to, last := q.samples[i], i, max(q.walk.next, i-nearEnough)
 	for to > last && compareQueued(&k, &q.samples[to-1]) < 0 {
 		to--
@@ -78,7 +78,7 @@ func (q *burstQueue) carry(i int) {
 }
 
 // latest returns when the newest sample's packet came, and 0 if there is none.
-func (q *burstQueue) latest() uint64 {
+func (q *queue) latest() uint64 {
 	q.sort()
 	if len(q.samples) == 0 {
 		return 0
@@ -87,12 +87,12 @@ func (q *burstQueue) latest() uint64 {
 }
 
 // empty forgets all samples.
-func (q *burstQueue) empty() {
-	q.samples, q.gone, q.unsorted, q.seenTo, q.waits, q.walk = q.samples[:0], 0, false, 0, burstWaits{}, burstWalk{}
+func (q *queue) empty() {
+	q.samples, q.gone, q.unsorted, q.seenTo, q.waits, q.walk = q.samples[:0], 0, false, 0, waits{}, walk{}
 }
 
 // sort sorts what the walk has not seen.
-func (q *burstQueue) sort() {
+func (q *queue) sort() {
 	if q.unsorted {
 		slices.SortFunc(q.samples[q.walk.next:], func(x, y queued) int { return compareQueued(&x, &y) })
 		q.unsorted = false
@@ -101,7 +101,7 @@ func (q *burstQueue) sort() {
 
 // forget removes the samples that nobody needs any more. It takes the effort if that makes half of the room free, or if asked
 // to.
-func (q *burstQueue) forget(always bool) {
+func (q *queue) forget(always bool) {
 	w := &q.walk
 	n := w.first
 	if !w.on {
@@ -123,7 +123,7 @@ func (q *burstQueue) forget(always bool) {
 // thin removes samples of a burst for which there is not room enough, so that each that is left stands for the same number of
 // packets: twice as many as before, or as many as older ones do already. What says when the burst began and how long the queue
 // was stays. The choice is random: packets of flows often come in turns.
-func (q *burstQueue) thin(random *rand.Rand) (removed int) {
+func (q *queue) thin(random *rand.Rand) (removed int) {
 	w := &q.walk
 	least := uint32(1 << 30)
 	for i := range w.next {

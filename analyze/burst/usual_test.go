@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import "testing"
 
@@ -7,11 +7,11 @@ import "testing"
 func TestBurstsUsual(t *testing.T) {
 	// second adds a burst of so many packets of 1500 bytes to a queue that drains at 1 Gbit/s.
 	const drainNs = 12_000
-	burst := func(b *Bursts, atSecond, packets uint64, dropped bool) {
+	burst := func(b *Search, atSecond, packets uint64, dropped bool) {
 		start := 1e12 + atSecond*1e9
 		for i := range packets {
 			in := start + i*1000
-			s := QueueSample{
+			s := Sample{
 				Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: start + (i+1)*drainNs, Flow: 1, Packet: atSecond<<20 | i,
 				Depth: uint32((i - i*1000/drainNs) * 1500), Bytes: 1500, Every: 1,
 			}
@@ -32,7 +32,7 @@ func TestBurstsUsual(t *testing.T) {
 		{"usual", false, 10, 0, 1},
 		{"drops", true, 10, 10, 1},
 	} {
-		b := NewBursts(DefaultBurstConfig())
+		b := NewSearch(DefaultConfig())
 		for second := range uint64(100) {
 			burst(b, second, 40, c.dropped)
 			switch second {

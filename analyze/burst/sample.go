@@ -1,11 +1,11 @@
-package analyze
+package burst
 
 import "cmp"
 
 // A FlowRef names a flow by a number that only its giver understands; equal flows have equal numbers.
 type FlowRef uint64
 
-// SampleFields are a set of what is known of a QueueSample.
+// SampleFields are a set of what is known of a Sample.
 type SampleFields uint8
 
 const (
@@ -17,9 +17,9 @@ const (
 	sampleTwice                            // the sample before is the same
 )
 
-// A QueueSample is what one packet met at one queue, as the metadata of its hop tell. A field that Has does not name means
+// A Sample is what one packet met at one queue, as the metadata of its hop tell. A field that Has does not name means
 // nothing. The moment at which the packet came must be known, or follow from OutNs and LatencyNs.
-type QueueSample struct {
+type Sample struct {
 	Node, Port uint32 // Port is where the queue leads
 	Queue      uint8
 	Has        SampleFields
@@ -35,7 +35,7 @@ type QueueSample struct {
 	Every  uint32 // the sample stands for so many packets: 1 in Every is sampled; at most 2^20, and 0 counts as 1
 }
 
-// A queued is a QueueSample in its queue.
+// A queued is a Sample in its queue.
 type queued struct {
 	in     uint64 // ns
 	flow   FlowRef
@@ -50,7 +50,7 @@ type queued struct {
 
 // times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is not
 // enough.
-func (s *QueueSample) times(c *BurstCounters) (inNs, wait uint64, has SampleFields, ok bool) {
+func (s *Sample) times(c *Counters) (inNs, wait uint64, has SampleFields, ok bool) {
 	inNs, wait, has = s.InNs, s.LatencyNs, s.Has&(SampleDepth|SampleDropped)
 	switch s.Has & (SampleIn | SampleOut | SampleLatency) {
 	case SampleIn:

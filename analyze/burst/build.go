@@ -1,13 +1,13 @@
-package analyze
+package burst
 
 import (
 	"cmp"
 	"slices"
 )
 
-// burstScratch is used again for each burst.
-type burstScratch struct {
-	flows   []burstFlow
+// scratch is used again for each burst.
+type scratch struct {
+	flows   []flowPart
 	places  map[FlowRef]int // in flows
 	senders map[uint32]uint64
 	weights []uint64
@@ -15,12 +15,12 @@ type burstScratch struct {
 	area    []float64 // bytes times ns, by row and step of a stack
 }
 
-func newBurstScratch() burstScratch {
-	return burstScratch{places: map[FlowRef]int{}, senders: map[uint32]uint64{}}
+func newScratch() scratch {
+	return scratch{places: map[FlowRef]int{}, senders: map[uint32]uint64{}}
 }
 
-// A burstFlow is what one flow had in a burst. Weights are bytes, or packets where lengths are unknown.
-type burstFlow struct {
+// A flowPart is what one flow had in a burst. Weights are bytes, or packets where lengths are unknown.
+type flowPart struct {
 	Share
 	weight, buildUp uint64
 	extra, longest  uint64 // ns
@@ -28,7 +28,7 @@ type burstFlow struct {
 }
 
 // build adds up the samples of the burst that q has. Nothing is known of q from endNs to limitNs.
-func (b *Bursts) build(q *burstQueue, endNs, limitNs uint64, open bool) Burst {
+func (b *Search) build(q *queue, endNs, limitNs uint64, open bool) Burst {
 	w := &q.walk
 	r := Burst{
 		Node: q.node, Port: q.port, Queue: q.queue, StartNs: w.startNs, PeakNs: q.samples[w.peak].in, EndNs: endNs,
@@ -51,7 +51,7 @@ func (b *Bursts) build(q *burstQueue, endNs, limitNs uint64, open bool) Burst {
 }
 
 // sum adds up packets, by flow and by sender.
-func (b *Bursts) sum(q *burstQueue, r *Burst) {
+func (b *Search) sum(q *queue, r *Burst) {
 	w, s := &q.walk, &b.scratch
 	s.flows = s.flows[:0]
 	clear(s.places)
@@ -67,7 +67,7 @@ func (b *Bursts) sum(q *burstQueue, r *Burst) {
 		if !ok {
 			place = len(s.flows)
 			s.places[k.flow] = place
-			s.flows = append(s.flows, burstFlow{Share: Share{Flow: k.flow, Source: k.source}, row: stackFlows})
+			s.flows = append(s.flows, flowPart{Share: Share{Flow: k.flow, Source: k.source}, row: stackFlows})
 		}
 		f := &s.flows[place]
 		n := uint64(k.every)
@@ -107,14 +107,14 @@ func (b *Bursts) sum(q *burstQueue, r *Burst) {
 	}
 }
 
-// isCulprit reports whether a flow has so much that it made the burst: a tenth of all, or a quarter of what the largest flow
+// IsCulprit reports whether a flow has so much that it made the burst: a tenth of all, or a quarter of what the largest flow
 // has. So twenty equal flows are culprits all, and ten small ones beside a large one are not.
-func isCulprit(part, largest, all uint64) bool {
+func IsCulprit(part, largest, all uint64) bool {
 	return part > 0 && (10*part >= all || 4*part >= largest)
 }
 
 // lists tells culprits, by their part in the build-up or in the whole burst, from victims.
-func (b *Bursts) lists(r *Burst) {
+func (b *Search) lists(r *Burst) {
 	var largest, all, largestUp, allUp uint64
 	for i := range b.scratch.flows {
 		f := &b.scratch.flows[i]
@@ -126,7 +126,7 @@ func (b *Bursts) lists(r *Burst) {
 		if allUp > 0 {
 			f.Share.Share = float64(f.buildUp) / float64(allUp)
 		}
-		if isCulprit(f.buildUp, largestUp, allUp) || isCulprit(f.weight, largest, all) {
+		if IsCulprit(f.buildUp, largestUp, allUp) || IsCulprit(f.weight, largest, all) {
 			r.Culprits = append(r.Culprits, f.Share)
 			continue
 		}
@@ -153,7 +153,7 @@ func (b *Bursts) lists(r *Burst) {
 }
 
 // incast counts the senders of the build-up.
-func (b *Bursts) incast(r *Burst) {
+func (b *Search) incast(r *Burst) {
 	s := &b.scratch
 	s.weights = s.weights[:0]
 	all := uint64(0)
@@ -171,7 +171,7 @@ func (b *Bursts) incast(r *Burst) {
 
 // timeline lists the packets. Of more than there is room for, it takes as many groups of neighbours, and of each the one that
 // found the longest queue.
-func (b *Bursts) timeline(q *burstQueue, r *Burst) {
+func (b *Search) timeline(q *queue, r *Burst) {
 	w := &q.walk
 	groups := min(b.config.MaxPoints, r.Samples)
 	if groups == 0 {

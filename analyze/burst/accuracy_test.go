@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ func (t *burstTruth) clock(node uint32, ns int64) uint64 {
 }
 
 // runBursts runs a scenario for some time, hands each packet at each switch to take, and returns what was true.
-func runBursts(t testing.TB, name string, until time.Duration, start func(*truth.Run), take func(packet uint64, s *QueueSample)) *burstTruth {
+func runBursts(t testing.TB, name string, until time.Duration, start func(*truth.Run), take func(packet uint64, s *Sample)) *burstTruth {
 	t.Helper()
 	s, err := scenario.Load(test.Root() + "/scenarios/" + name + ".yaml")
 	if err != nil {
@@ -70,13 +70,13 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			if r.Hop == 0 {
 				v.sources[r.Flow] = r.Node<<16 | r.In // a host is where its packets come in
 			}
-			take(r.Packet, &QueueSample{
+			take(r.Packet, &Sample{
 				Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleOut | SampleDepth, InNs: r.InClock, OutNs: r.OutClock,
 				Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow], Packet: r.Packet, Every: 1,
 			})
 		case *truth.Drop:
 			if r.Place == "queue" && v.switches[r.Node] != nil {
-				take(r.Packet, &QueueSample{
+				take(r.Packet, &Sample{
 					Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleDepth | SampleDropped, InNs: v.clock(r.Node, r.TimeNs),
 					Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow], Packet: r.Packet, Every: 1,
 				})
@@ -116,7 +116,7 @@ func overlap(a, b *Burst) bool {
 
 // scoreBursts compares what was found with what was true. sampled has the samples. A flow is a true culprit by its bytes in the
 // whole burst.
-func scoreBursts(found, want []Burst, sampled []QueueSample) burstScore {
+func scoreBursts(found, want []Burst, sampled []Sample) burstScore {
 	s := burstScore{bursts: len(want)}
 	distance := func(a, b uint64) float64 { return float64(max(a, b)-min(a, b)) / 1e3 }
 	var hits, true_, named, nameable, claimed, right float64
@@ -146,7 +146,7 @@ func scoreBursts(found, want []Burst, sampled []QueueSample) burstScore {
 			hits++
 		}
 		for _, f := range w.Culprits {
-			if !isCulprit(f.Bytes, w.Culprits[0].Bytes, w.Bytes) {
+			if !IsCulprit(f.Bytes, w.Culprits[0].Bytes, w.Bytes) {
 				continue
 			}
 			true_ += float64(f.Bytes)
@@ -211,7 +211,7 @@ func checkExact(t *testing.T, g, w *Burst) {
 
 // checkBuildUp counts the build-up of g, and the waits of all its flows, once more in another way. queue has the samples of
 // its queue in the order in which packets came.
-func checkBuildUp(t *testing.T, g *Burst, queue []QueueSample) {
+func checkBuildUp(t *testing.T, g *Burst, queue []Sample) {
 	t.Helper()
 	const pipelineNs = 800
 	up, waits := map[FlowRef]uint64{}, map[FlowRef]uint64{}
@@ -265,15 +265,15 @@ func TestBurstAccuracy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var full, half, tenth, untold, waits *Bursts
-			var samples, sampled []QueueSample
+			var full, half, tenth, untold, waits *Search
+			var samples, sampled []Sample
 			var lastNs int64
 			v := runBursts(t, c.name, c.until, func(r *truth.Run) {
-				config := DefaultBurstConfig()
+				config := DefaultConfig()
 				config.AboveBytes, config.BelowBytes, config.MaxFlows = r.BurstAbove, r.BurstBelow, 1<<20
 				config.AboveNs, config.BelowNs = r.BurstAbove*80, r.BurstBelow*80 // at 100 Mbit/s
-				full, half, tenth, untold, waits = NewBursts(config), NewBursts(config), NewBursts(config), NewBursts(config), NewBursts(config)
-			}, func(packet uint64, s *QueueSample) {
+				full, half, tenth, untold, waits = NewSearch(config), NewSearch(config), NewSearch(config), NewSearch(config), NewSearch(config)
+			}, func(packet uint64, s *Sample) {
 				samples = append(samples, *s)
 				if (packet*0x9e3779b97f4a7c15)>>63 == 0 {
 					half.Observe(s)
@@ -293,13 +293,13 @@ func TestBurstAccuracy(t *testing.T) {
 				if now := int64(max(s.OutNs, s.InNs)); now > lastNs+20e6 {
 					lastNs = now
 					full.Merge(half)
-					for _, b := range []*Bursts{full, tenth, untold, waits} {
+					for _, b := range []*Search{full, tenth, untold, waits} {
 						b.Advance(now)
 					}
 				}
 			})
 			full.Merge(half)
-			for _, b := range []*Bursts{full, tenth, untold, waits} {
+			for _, b := range []*Search{full, tenth, untold, waits} {
 				b.Finish()
 				if c := b.Counters(); c.Untimed+c.Impossible+c.Late+c.Stray+c.Overflow+c.Early+c.LeftBursts > 0 {
 					t.Errorf("%+v", c)
@@ -325,7 +325,7 @@ func TestBurstAccuracy(t *testing.T) {
 			}
 			for i := range found {
 				g := &found[i]
-				var queue []QueueSample
+				var queue []Sample
 				for _, s := range samples {
 					if overlap(g, &Burst{Node: s.Node, Port: s.Port, Queue: s.Queue, StartNs: s.InNs, EndNs: max(s.InNs, s.OutNs)}) {
 						queue = append(queue, s)

@@ -1,8 +1,8 @@
-package analyze
+package burst
 
-// A burstClock follows the clock of a node by its samples. It is never compared with another clock: many nodes count from
+// A clock follows the clock of a node by its samples. It is never compared with another clock: many nodes count from
 // when they started.
-type burstClock struct {
+type clock struct {
 	newest  uint64 // latest moment in a sample, ns
 	before  uint64 // the same before the clock was set for the last time
 	known   uint64 // newest at the last Advance
@@ -18,9 +18,9 @@ type burstClock struct {
 const straysToJump = 3
 
 // take notes a moment in a sample. It says that this is no moment for now (stray), or that the clock was set to it (jumped).
-func (c *burstClock) take(t uint64, passedNs int64, jump uint64) (stray, jumped bool) {
+func (c *clock) take(t uint64, passedNs int64, jump uint64) (stray, jumped bool) {
 	if !c.started {
-		*c = burstClock{newest: t, at: passedNs, fresh: true, started: true}
+		*c = clock{newest: t, at: passedNs, fresh: true, started: true}
 		return false, false
 	}
 	if t >= c.newest {
@@ -39,12 +39,12 @@ func (c *burstClock) take(t uint64, passedNs int64, jump uint64) (stray, jumped 
 	if c.strays++; c.strays < straysToJump {
 		return true, false
 	}
-	*c = burstClock{newest: t, before: c.newest, at: passedNs, fresh: true, started: true}
+	*c = clock{newest: t, before: c.newest, at: passedNs, fresh: true, started: true}
 	return false, true
 }
 
 // advance notes that time passes. What came since it was last called came now at the latest.
-func (c *burstClock) advance(passedNs int64) {
+func (c *clock) advance(passedNs int64) {
 	c.known = c.newest
 	if c.fresh {
 		c.at, c.fresh = passedNs, false
@@ -52,4 +52,4 @@ func (c *burstClock) advance(passedNs int64) {
 }
 
 // now returns what the clock shows if it went on since the newest sample.
-func (c *burstClock) now(passedNs int64) uint64 { return c.newest + uint64(passedNs-c.at) }
+func (c *clock) now(passedNs int64) uint64 { return c.newest + uint64(passedNs-c.at) }

@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"cmp"
@@ -9,43 +9,43 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// MaxBursts is how many bursts a BurstLog keeps.
-const MaxBursts = 1024
+// MaxKept is how many bursts a Log keeps.
+const MaxKept = 1024
 
 // maxBurstFlows is how many flows of the time line of a burst are told apart.
 const maxBurstFlows = 128
 
-// A BurstLog keeps the details of the latest bursts, as many as there is memory for.
-type BurstLog struct {
+// A Log keeps the details of the latest bursts, as many as there is memory for.
+type Log struct {
 	mu        sync.Mutex
 	maxBytes  uint64
 	bytes     uint64
-	list      []*keptBurst // the oldest first
+	list      []*Record // the oldest first
 	forgotten uint64
-	counters  BurstCounters // of what finds them, at the last look
+	counters  Counters // of what finds them, at the last look
 	unsampled uint64
 }
 
-// A keptBurst is a burst and the names of its flows, which may be gone from the flow table by now.
-type keptBurst struct {
+// A Record is a burst and the names of its flows, which may be gone from the flow table by now.
+type Record struct {
 	Burst
-	id      string
-	startNs int64     // since 1970
-	name    string    // of the node
-	flows   []FlowRef // sorted
-	keys    []telemetry.FlowKey
-	known   []bool // whether there is a key, by flow
+	ID          string
+	StartUnixNs int64     // since 1970
+	Name        string    // of the node
+	Flows       []FlowRef // sorted
+	Keys        []telemetry.FlowKey
+	Known       []bool // whether there is a key, by flow
 }
 
-// newKeptBurst returns b with places for the names of its flows, which the caller fills in.
-func newKeptBurst(b *Burst) *keptBurst {
-	k := &keptBurst{Burst: *b, flows: flowsOfBurst(b)}
-	k.keys, k.known = make([]telemetry.FlowKey, len(k.flows)), make([]bool, len(k.flows))
+// NewRecord returns b with places for the names of its flows, which the caller fills in.
+func NewRecord(b *Burst) *Record {
+	k := &Record{Burst: *b, Flows: listFlows(b)}
+	k.Keys, k.Known = make([]telemetry.FlowKey, len(k.Flows)), make([]bool, len(k.Flows))
 	return k
 }
 
-// NewBurstLog returns a log that takes at most maxBytes of memory.
-func NewBurstLog(maxBytes uint64) *BurstLog { return &BurstLog{maxBytes: maxBytes} }
+// NewLog returns a log that takes at most maxBytes of memory.
+func NewLog(maxBytes uint64) *Log { return &Log{maxBytes: maxBytes} }
 
 // What a burst takes of memory, in bytes.
 const (
@@ -55,16 +55,16 @@ const (
 )
 
 // size is how many bytes of memory k takes.
-func (k *keptBurst) size() uint64 {
-	n := perBurst + perBurstFlow*(cap(k.Culprits)+cap(k.Victims)+len(k.flows)) + perPoint*cap(k.Timeline)
+func (k *Record) size() uint64 {
+	n := perBurst + perBurstFlow*(cap(k.Culprits)+cap(k.Victims)+len(k.Flows)) + perPoint*cap(k.Timeline)
 	for _, row := range k.Stack.Bytes {
 		n += 8*len(row) + 24
 	}
 	return uint64(n)
 }
 
-// flowsOfBurst lists the flows of a burst, each once: those of its lists, and as many of its time line as there is room for.
-func flowsOfBurst(b *Burst) []FlowRef {
+// listFlows lists the flows of a burst, each once: those of its lists, and as many of its time line as there is room for.
+func listFlows(b *Burst) []FlowRef {
 	var list []FlowRef
 	for i := range b.Culprits {
 		list = append(list, b.Culprits[i].Flow)
@@ -83,13 +83,13 @@ func flowsOfBurst(b *Burst) []FlowRef {
 	return slices.Clip(list)
 }
 
-// add keeps a burst; the oldest give way.
-func (l *BurstLog) add(k *keptBurst) {
+// Add keeps a burst; the oldest give way.
+func (l *Log) Add(k *Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, k)
 	l.bytes += k.size()
-	for len(l.list) > MaxBursts || l.bytes > l.maxBytes && len(l.list) > 0 {
+	for len(l.list) > MaxKept || l.bytes > l.maxBytes && len(l.list) > 0 {
 		l.bytes -= l.list[0].size()
 		l.list[0] = nil
 		l.list = l.list[1:]
@@ -97,47 +97,47 @@ func (l *BurstLog) add(k *keptBurst) {
 	}
 }
 
-// note takes what the search for bursts counted.
-func (l *BurstLog) note(c BurstCounters, unsampled uint64) {
+// SetCounters takes what the search for bursts counted.
+func (l *Log) SetCounters(c Counters, unsampled uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.counters, l.unsampled = c, unsampled
 }
 
-// A BurstOrder is what bursts are listed by.
-type BurstOrder string
+// An Order is what bursts are listed by.
+type Order string
 
 // Orders of bursts.
 const (
-	BurstsByLast     BurstOrder = "last"     // the latest first
-	BurstsByPeak     BurstOrder = "peak"     // the longest queue first
-	BurstsByDuration BurstOrder = "duration" // the longest time first
-	BurstsByDrops    BurstOrder = "drops"    // the most drops first
+	ByLast     Order = "last"     // the latest first
+	ByPeak     Order = "peak"     // the longest queue first
+	ByDuration Order = "duration" // the longest time first
+	ByDrops    Order = "drops"    // the most drops first
 )
 
 // Bursts returns the first limit bursts of an order that match, and how many match. Nil matches all. What match gets has no
 // flows.
-func (l *BurstLog) Bursts(match func(*telemetry.Burst) bool, order BurstOrder, limit int) (list []telemetry.Burst, total int) {
+func (l *Log) Bursts(match func(*telemetry.Burst) bool, order Order, limit int) (list []telemetry.Burst, total int) {
 	l.mu.Lock()
 	kept := slices.Clone(l.list)
 	l.mu.Unlock()
 	slices.Reverse(kept)
 	if match != nil {
-		kept = slices.DeleteFunc(kept, func(k *keptBurst) bool {
+		kept = slices.DeleteFunc(kept, func(k *Record) bool {
 			b := k.answer()
 			return !match(&b)
 		})
 	}
-	slices.SortStableFunc(kept, func(x, y *keptBurst) int {
+	slices.SortStableFunc(kept, func(x, y *Record) int {
 		switch order {
-		case BurstsByPeak:
+		case ByPeak:
 			return cmp.Compare(y.PeakBytes, x.PeakBytes)
-		case BurstsByDuration:
+		case ByDuration:
 			return cmp.Compare(y.EndNs-y.StartNs, x.EndNs-x.StartNs)
-		case BurstsByDrops:
+		case ByDrops:
 			return cmp.Compare(y.Drops, x.Drops)
 		}
-		return cmp.Compare(y.startNs, x.startNs)
+		return cmp.Compare(y.StartUnixNs, x.StartUnixNs)
 	})
 	list = make([]telemetry.Burst, 0, min(limit, len(kept)))
 	for _, k := range kept[:min(limit, len(kept))] {
@@ -148,9 +148,9 @@ func (l *BurstLog) Bursts(match func(*telemetry.Burst) bool, order BurstOrder, l
 	return list, len(kept)
 }
 
-// after returns the bursts that were added behind the first n, the oldest first, how many were added in all, and how many of
+// After returns the bursts that were added behind the first n, the oldest first, how many were added in all, and how many of
 // them are missing because they gave way.
-func (l *BurstLog) after(n uint64) (list []telemetry.Burst, added, missing uint64) {
+func (l *Log) After(n uint64) (list []telemetry.Burst, added, missing uint64) {
 	l.mu.Lock()
 	kept := slices.Clone(l.list)
 	added = l.forgotten + uint64(len(kept))
@@ -170,10 +170,10 @@ func (l *BurstLog) after(n uint64) (list []telemetry.Burst, added, missing uint6
 }
 
 // Burst returns one burst with all that is kept of it; false if there is none.
-func (l *BurstLog) Burst(id string) (telemetry.BurstDetail, bool) {
+func (l *Log) Burst(id string) (telemetry.BurstDetail, bool) {
 	l.mu.Lock()
-	at := slices.IndexFunc(l.list, func(k *keptBurst) bool { return k.id == id })
-	var k *keptBurst
+	at := slices.IndexFunc(l.list, func(k *Record) bool { return k.ID == id })
+	var k *Record
 	if at >= 0 {
 		k = l.list[at]
 	}
@@ -184,11 +184,11 @@ func (l *BurstLog) Burst(id string) (telemetry.BurstDetail, bool) {
 	return k.detail(), true
 }
 
-// answer returns all but the flows. A keptBurst does not change, so that this needs no lock.
-func (k *keptBurst) answer() telemetry.Burst {
-	at := func(ns uint64) time.Time { return time.Unix(0, k.startNs+int64(ns-k.StartNs)).UTC() }
+// answer returns all but the flows. A Record does not change, so that this needs no lock.
+func (k *Record) answer() telemetry.Burst {
+	at := func(ns uint64) time.Time { return time.Unix(0, k.StartUnixNs+int64(ns-k.StartNs)).UTC() }
 	return telemetry.Burst{
-		ID: k.id, Node: k.Node, Name: k.name, Port: k.Port, Queue: k.Queue,
+		ID: k.ID, Node: k.Node, Name: k.Name, Port: k.Port, Queue: k.Queue,
 		Start: at(k.StartNs), Peak: at(k.PeakNs), End: at(k.EndNs), DurationNs: k.EndNs - k.StartNs,
 		StartSlackNs: k.StartSlackNs, EndSlackNs: k.EndSlackNs, Open: k.Open,
 		PeakBytes: k.PeakBytes, PeakDelayNs: k.PeakDelayNs, AboveBytes: k.AboveBytes, BelowBytes: k.BelowBytes,
@@ -197,46 +197,46 @@ func (k *keptBurst) answer() telemetry.Burst {
 	}
 }
 
-// endpoints returns the ends of a flow, nil if it is not known.
-func (k *keptBurst) endpoints(flow FlowRef) *telemetry.Endpoints {
-	at, found := slices.BinarySearch(k.flows, flow)
-	if !found || !k.known[at] {
+// Endpoints returns the ends of a flow, nil if it is not known.
+func (k *Record) Endpoints(flow FlowRef) *telemetry.Endpoints {
+	at, found := slices.BinarySearch(k.Flows, flow)
+	if !found || !k.Known[at] {
 		return nil
 	}
-	e := telemetry.EndpointsOf(&k.keys[at])
+	e := telemetry.EndpointsOf(&k.Keys[at])
 	return &e
 }
 
-func (k *keptBurst) lists(b *telemetry.Burst) {
+func (k *Record) lists(b *telemetry.Burst) {
 	b.Culprits, b.Victims = make([]telemetry.Culprit, len(k.Culprits)), make([]telemetry.Victim, len(k.Victims))
 	for i := range k.Culprits {
 		c := &k.Culprits[i]
 		b.Culprits[i] = telemetry.Culprit{
-			Flow: k.endpoints(c.Flow), Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes, Share: c.Share,
+			Flow: k.Endpoints(c.Flow), Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes, Share: c.Share,
 		}
 	}
 	for i := range k.Victims {
 		v := &k.Victims[i]
 		b.Victims[i] = telemetry.Victim{
-			Flow: k.endpoints(v.Flow), Packets: v.Packets, Bytes: v.Bytes, Drops: v.Drops, ExtraNs: v.ExtraNs, MaxExtraNs: v.MaxExtraNs,
+			Flow: k.Endpoints(v.Flow), Packets: v.Packets, Bytes: v.Bytes, Drops: v.Drops, ExtraNs: v.ExtraNs, MaxExtraNs: v.MaxExtraNs,
 		}
 	}
 }
 
-func (k *keptBurst) detail() telemetry.BurstDetail {
+func (k *Record) detail() telemetry.BurstDetail {
 	d := telemetry.BurstDetail{
-		Burst: k.answer(), Samples: k.Samples, Flows: make([]*telemetry.Endpoints, len(k.flows)), Timeline: make([]telemetry.BurstPoint, len(k.Timeline)),
+		Burst: k.answer(), Samples: k.Samples, Flows: make([]*telemetry.Endpoints, len(k.Flows)), Timeline: make([]telemetry.BurstPoint, len(k.Timeline)),
 		Stack: telemetry.BurstStack{StepNs: k.Stack.StepNs, Flows: make([]int, len(k.Stack.Flows)), Bytes: k.Stack.Bytes},
 	}
 	k.lists(&d.Burst)
 	place := func(flow FlowRef) int {
-		if at, found := slices.BinarySearch(k.flows, flow); found {
+		if at, found := slices.BinarySearch(k.Flows, flow); found {
 			return at
 		}
 		return -1
 	}
-	for i, flow := range k.flows {
-		d.Flows[i] = k.endpoints(flow)
+	for i, flow := range k.Flows {
+		d.Flows[i] = k.Endpoints(flow)
 	}
 	for i := range k.Timeline {
 		p := &k.Timeline[i]
@@ -253,8 +253,8 @@ func (k *keptBurst) detail() telemetry.BurstDetail {
 	return d
 }
 
-// BurstTotals are totals of a BurstLog.
-type BurstTotals struct {
+// Totals are totals of a Log.
+type Totals struct {
 	Kept             int
 	Found, Forgotten uint64 // bursts that are over, and those that gave way to newer ones
 	SamplesLost      uint64 // what packets met at queues and did not count, for want of room or of a possible time
@@ -262,11 +262,11 @@ type BurstTotals struct {
 }
 
 // Totals returns totals.
-func (l *BurstLog) Totals() BurstTotals {
+func (l *Log) Totals() Totals {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &l.counters
-	return BurstTotals{
+	return Totals{
 		Kept: len(l.list), Found: c.Bursts, Forgotten: l.forgotten + c.LeftBursts,
 		SamplesLost: l.unsampled + c.Untimed + c.Impossible + c.Late + c.Stray + c.Overflow, SamplesThinned: c.Thinned,
 	}

@@ -1,9 +1,9 @@
-package analyze
+package burst
 
-// A burstBaseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
+// A baseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
 // and what it exceeds in one second of 64 and in one of 8. All are followed by small steps up and down, which end where the right share of the
 // time is on either side; a few bursts do not move them, and what stays for half a minute is usual.
-type burstBaseline struct {
+type baseline struct {
 	second  uint64  // of the latest sample, in units of 2^secondBits ns
 	highest uint64  // the longest queue in it
 	peak    float64 // exceeded in one second of rare
@@ -28,13 +28,13 @@ const (
 	common     = 8
 )
 
-// newBurstBaseline knows nothing yet.
-func newBurstBaseline() burstBaseline {
-	return burstBaseline{leastWait: 1<<32 - 1, leastBefore: 1<<32 - 1}
+// newBaseline knows nothing yet.
+func newBaseline() baseline {
+	return baseline{leastWait: 1<<32 - 1, leastBefore: 1<<32 - 1}
 }
 
 // wait notes what a packet waited: the least is the base latency of the queue, what it costs when it is empty.
-func (b *burstBaseline) wait(k *queued) {
+func (b *baseline) wait(k *queued) {
 	if epoch := k.in >> epochBits; epoch != b.epoch {
 		b.leastBefore, b.leastWait = b.leastWait, 1<<32-1
 		b.epoch = epoch
@@ -43,7 +43,7 @@ func (b *burstBaseline) wait(k *queued) {
 }
 
 // base returns the base latency of the queue, ns. Before the first packet that waited it is 0.
-func (b *burstBaseline) base() uint32 {
+func (b *baseline) base() uint32 {
 	if least := min(b.leastWait, b.leastBefore); least != 1<<32-1 {
 		return least
 	}
@@ -51,7 +51,7 @@ func (b *burstBaseline) base() uint32 {
 }
 
 // level notes the length of the queue at a moment, once a slot. A slot without samples counts as one with an empty queue.
-func (b *burstBaseline) level(v uint64, in, least uint64) {
+func (b *baseline) level(v uint64, in, least uint64) {
 	slot := in >> slotBits
 	if slot <= b.slot {
 		return
@@ -79,7 +79,7 @@ func (b *burstBaseline) level(v uint64, in, least uint64) {
 }
 
 // longest notes the length of the queue at a moment, of which the longest of each second counts.
-func (b *burstBaseline) longest(v uint64, in, least uint64) {
+func (b *baseline) longest(v uint64, in, least uint64) {
 	second := in >> secondBits
 	if second <= b.second {
 		b.highest = max(b.highest, v)
@@ -112,7 +112,7 @@ func exceeded(peak, highest, empty, least, of float64) float64 {
 //
 // Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes. Only a queue
 // that takes more than a quarter of the room most of the time has no bursts if it swings up and down in all of it.
-func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) {
+func (b *baseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
 		level, peak := b.median+6*1.4826*b.deviation, min(1.5*b.peak, 3*b.busy)
 		if room := float64(b.room); room > 0 {
@@ -131,7 +131,7 @@ func (b *burstBaseline) thresholds(above, below, least uint64) (uint64, uint64) 
 }
 
 // merge takes what another instance knows of the same queue.
-func (b *burstBaseline) merge(o *burstBaseline) {
+func (b *baseline) merge(o *baseline) {
 	if o.slot > b.slot {
 		b.slot, b.median, b.deviation = o.slot, o.median, o.deviation
 	}

@@ -1,14 +1,16 @@
-package analyze
-
-// A microburst is over before a counter of bytes shows it. What packets met at a queue tells it: Bursts takes one
-// QueueSample for each packet and queue, and gives a Burst for each time that a queue was long, with those who made it
+// Package burst finds the times in which queues were long, and keeps the latest of them. It knows samples of queues, and no
+// tables: a flow is a number that only its giver understands. A Search is not for concurrent use; a Log locks itself.
+//
+// A microburst is over before a counter of bytes shows it. What packets met at a queue tells it: a Search takes one
+// Sample for each packet and queue, and gives a Burst for each time that a queue was long, with those who made it
 // long (culprits) and those who had to wait for them (victims).
 //
-// The life of a sample: Observe puts it into its queue, in the order of the packets' arrival there (burst_table.go,
-// burst_queue.go). When no older one is to be expected, by the clock of the node (burst_clock.go), a walk over the queue
-// looks at it (burst_walk.go), with thresholds from the queue's own past (burst_baseline.go). The samples of a burst stay
-// until it is over; then they are added up once (burst_build.go). So nothing is decided before its time, and what two
+// The life of a sample: Observe puts it into its queue, in the order of the packets' arrival there (search.go,
+// queue.go). When no older one is to be expected, by the clock of the node (clock.go), a walk over the queue
+// looks at it (walk.go), with thresholds from the queue's own past (baseline.go). The samples of a burst stay
+// until it is over; then they are added up once (build.go). So nothing is decided before its time, and what two
 // instances know is put together by putting their samples together.
+package burst
 
 // A Burst is a time during which a queue was long: from the packet that brought it above AboveBytes to the one whose
 // leaving brought it to BelowBytes or less. The queue is (Node, Port, Queue), and times are those of the node's clock, in
@@ -35,7 +37,7 @@ type Burst struct {
 	Samples               int
 
 	// Culprits brought the bytes of the build-up, most first; Victims waited in the queue that others made, longest first. A
-	// flow is in one list only, see isCulprit. OtherFlows were cut off the ends of both lists, with OtherBytes.
+	// flow is in one list only, see IsCulprit. OtherFlows were cut off the ends of both lists, with OtherBytes.
 	Culprits   []Share
 	Victims    []Victim
 	OtherFlows int
@@ -47,7 +49,7 @@ type Burst struct {
 	Incast               bool
 
 	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
-	Stack    BurstStack
+	Stack    Stack
 
 	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps in
 	// the depth of the queue tell of packets that were never reported.

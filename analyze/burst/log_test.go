@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func TestBurstStack(t *testing.T) {
 	samples := burstScript(t, 1<<20, "0 a 1500 x20 +4\n3 b 500 x30 +3\n50 c 100 x3 +20\n")
 	config := testBurstConfig()
 	config.AboveBytes, config.BelowBytes = 10_000, 5000
-	list := play(NewBursts(config), samples)
+	list := play(NewSearch(config), samples)
 	if len(list) != 1 {
 		t.Fatalf("got %d bursts", len(list))
 	}
@@ -47,34 +47,34 @@ func TestBurstStack(t *testing.T) {
 
 // A log keeps what it has memory for, and counts the rest; what it takes is what it says.
 func TestBurstLogIsBounded(t *testing.T) {
-	one := &keptBurst{Burst: Burst{Timeline: make([]Point, 100)}}
+	one := &Record{Burst: Burst{Timeline: make([]Point, 100)}}
 	if least := unsafe.Sizeof(*one) + 100*unsafe.Sizeof(Point{}); one.size() < uint64(least) {
 		t.Errorf("a burst takes %d bytes and says %d", least, one.size())
 	}
 	if unsafe.Sizeof(Share{}) > perBurstFlow || unsafe.Sizeof(Victim{}) > perBurstFlow || unsafe.Sizeof(telemetry.FlowKey{})+9 > perBurstFlow {
 		t.Error("a flow of a burst takes more than it says")
 	}
-	l := NewBurstLog(10 * one.size())
+	l := NewLog(10 * one.size())
 	for i := range 100 {
 		k := *one
-		k.id, k.startNs = fmt.Sprint(i), int64(i)
-		l.add(&k)
+		k.ID, k.StartUnixNs = fmt.Sprint(i), int64(i)
+		l.Add(&k)
 	}
 	if n := l.Totals(); n.Kept != 10 || n.Forgotten != 90 {
 		t.Errorf("got %+v", n)
 	}
-	list, total := l.Bursts(nil, BurstsByLast, 3)
+	list, total := l.Bursts(nil, ByLast, 3)
 	if total != 10 || len(list) != 3 || list[0].ID != "99" {
 		t.Errorf("got %d, %+v", total, list)
 	}
 	if _, found := l.Burst("89"); found {
 		t.Error("a burst that was forgotten is still there")
 	}
-	l = NewBurstLog(1 << 40)
-	for range MaxBursts + 7 {
-		l.add(&keptBurst{})
+	l = NewLog(1 << 40)
+	for range MaxKept + 7 {
+		l.Add(&Record{})
 	}
-	if n := l.Totals(); n.Kept != MaxBursts || n.Forgotten != 7 {
+	if n := l.Totals(); n.Kept != MaxKept || n.Forgotten != 7 {
 		t.Errorf("got %+v", n)
 	}
 }

@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"fmt"
@@ -19,11 +19,11 @@ import (
 //
 // and, behind that, what becomes of the samples: lost, twice, late (comes last), bare (says no depth), 1/4 (each fourth packet is
 // sampled; across lines). Packets for which there are not capacity bytes are dropped. Lines must be in the order of time.
-func burstScript(t *testing.T, capacity uint64, text string) (samples []QueueSample) {
+func burstScript(t *testing.T, capacity uint64, text string) (samples []Sample) {
 	t.Helper()
 	type waiting struct{ startNs, bytes uint64 }
 	var queue []waiting
-	var late []QueueSample
+	var late []Sample
 	freeNs, number := uint64(0), uint64(0)
 	type arrival struct {
 		ns    uint64
@@ -58,7 +58,7 @@ func burstScript(t *testing.T, capacity uint64, text string) (samples []QueueSam
 		for _, w := range queue {
 			depth += w.bytes
 		}
-		s := QueueSample{
+		s := Sample{
 			Node: 1, Port: 2, Has: SampleIn | SampleDepth, InNs: 1e9 + a.ns, Depth: uint32(depth), Bytes: a.bytes,
 			Flow: FlowRef(a.flow[0]), Source: uint32(a.flow[0]), Packet: number, Every: 1,
 		}
@@ -94,7 +94,7 @@ func burstScript(t *testing.T, capacity uint64, text string) (samples []QueueSam
 			samples = append(samples, s)
 		}
 	}
-	slices.SortStableFunc(samples, func(a, b QueueSample) int { return int(max(a.OutNs, a.InNs)) - int(max(b.OutNs, b.InNs)) })
+	slices.SortStableFunc(samples, func(a, b Sample) int { return int(max(a.OutNs, a.InNs)) - int(max(b.OutNs, b.InNs)) })
 	return append(samples, late...)
 }
 
@@ -140,14 +140,14 @@ func burstText(bursts []Burst) string {
 }
 
 // testBurstConfig has small thresholds and no automatic ones.
-func testBurstConfig() BurstConfig {
-	c := DefaultBurstConfig()
+func testBurstConfig() Config {
+	c := DefaultConfig()
 	c.AboveBytes, c.BelowBytes, c.AboveNs, c.BelowNs, c.LatenessNs = 10_000, 5_000, 80_000, 40_000, 1e6
 	return c
 }
 
 // play lets a fake clock run with the samples, which come at once when packets have left, and returns the bursts.
-func play(b *Bursts, samples []QueueSample) []Burst {
+func play(b *Search, samples []Sample) []Burst {
 	now := uint64(0)
 	for i := range samples {
 		now = max(now, samples[i].InNs, samples[i].OutNs)
@@ -230,7 +230,7 @@ func TestBursts(t *testing.T) {
 	victim b 1 packets +120 us, max 120 us
 `},
 	} {
-		got := burstText(play(NewBursts(testBurstConfig()), burstScript(t, 25_000, c.in)))
+		got := burstText(play(NewSearch(testBurstConfig()), burstScript(t, 25_000, c.in)))
 		if got != c.want {
 			t.Errorf("%s: got\n%swant\n%s", c.name, got, c.want)
 		}
@@ -238,12 +238,12 @@ func TestBursts(t *testing.T) {
 }
 
 // playScript plays what a script says.
-func playScript(t *testing.T, b *Bursts, in string) string {
+func playScript(t *testing.T, b *Search, in string) string {
 	return burstText(play(b, burstScript(t, 25_000, in)))
 }
 
 // wave is a burst of three flows about every 20 ms, which now and then drops packets, and quiet in between.
-func wave(t *testing.T) []QueueSample {
+func wave(t *testing.T) []Sample {
 	var text strings.Builder
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 40 {
@@ -260,14 +260,14 @@ func wave(t *testing.T) []QueueSample {
 // The order in which reports come, within what is allowed, and reports that come twice change nothing.
 func TestBurstsReordered(t *testing.T) {
 	samples := wave(t)
-	want := play(NewBursts(testBurstConfig()), samples)
+	want := play(NewSearch(testBurstConfig()), samples)
 	if len(want) < 30 {
 		t.Fatalf("%d bursts only", len(want))
 	}
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		type report struct {
-			QueueSample
+			Sample
 			atNs uint64
 		}
 		var reports []report
@@ -280,9 +280,9 @@ func TestBurstsReordered(t *testing.T) {
 			}
 		}
 		slices.SortFunc(reports, func(a, b report) int { return int(a.atNs) - int(b.atNs) })
-		b := NewBursts(testBurstConfig())
+		b := NewSearch(testBurstConfig())
 		for i := range reports {
-			b.Observe(&reports[i].QueueSample)
+			b.Observe(&reports[i].Sample)
 			b.Advance(int64(reports[i].atNs))
 		}
 		b.Finish()
@@ -298,9 +298,9 @@ func TestBurstsReordered(t *testing.T) {
 // Samples of one queue that came to several instances add up to what one would have had.
 func TestBurstsMerge(t *testing.T) {
 	samples := wave(t)
-	want := play(NewBursts(testBurstConfig()), samples)
-	one := NewBursts(testBurstConfig())
-	parts := []*Bursts{NewBursts(testBurstConfig()), NewBursts(testBurstConfig()), NewBursts(testBurstConfig())}
+	want := play(NewSearch(testBurstConfig()), samples)
+	one := NewSearch(testBurstConfig())
+	parts := []*Search{NewSearch(testBurstConfig()), NewSearch(testBurstConfig()), NewSearch(testBurstConfig())}
 	r := rand.New(rand.NewPCG(1, 1))
 	var got []Burst
 	for i := range samples {
@@ -329,8 +329,8 @@ func TestBurstsMerge(t *testing.T) {
 // A sample that comes too late changes nothing of what is over.
 func TestBurstsLate(t *testing.T) {
 	const before, behind = "0 z 100 x20 +20\n1000 a 1000 x15\n", "5000 z 100 x20 +20\n"
-	want := playScript(t, NewBursts(testBurstConfig()), before+behind)
-	b := NewBursts(testBurstConfig())
+	want := playScript(t, NewSearch(testBurstConfig()), before+behind)
+	b := NewSearch(testBurstConfig())
 	got := playScript(t, b, before+"1001 b 1000 x3 late\n1030 b 1400 late\n"+behind)
 	// The late ones held the link for as long as they needed.
 	if c := b.Counters(); c.Late != 4 || c.Bursts != 1 || !strings.HasPrefix(got, "1/2/0 1000.0-1") || strings.Contains(got, " b ") {
@@ -342,7 +342,7 @@ func TestBurstsLate(t *testing.T) {
 func TestBurstsThinned(t *testing.T) {
 	config := testBurstConfig()
 	config.MaxSamples = 1024
-	b := NewBursts(config)
+	b := NewSearch(config)
 	got := play(b, burstScript(t, 25_000, "0 z 100 x20 +20\n1000 a 1000 x20\n1010 a 1000 x10000 +16\n1014 b 500 x20000 +8\n180000 z 100 x9 +9"))
 	c := b.Counters()
 	if len(got) != 1 || c.Thinned == 0 || c.SamplesHeld != 0 || c.Early == 0 {
@@ -360,7 +360,7 @@ func TestBurstsClock(t *testing.T) {
 	const year = 365 * 86400 * 1e9
 	samples := wave(t)
 	half := len(samples) / 2
-	want := play(NewBursts(testBurstConfig()), samples)
+	want := play(NewSearch(testBurstConfig()), samples)
 	for _, c := range []struct {
 		name          string
 		by            uint64 // how much the clock is wrong
@@ -374,7 +374,7 @@ func TestBurstsClock(t *testing.T) {
 	} {
 		config := testBurstConfig()
 		config.JumpNs = 100e6
-		b := NewBursts(config)
+		b := NewSearch(config)
 		now := uint64(0)
 		for i, s := range samples {
 			now = max(now, s.InNs, s.OutNs)
@@ -397,8 +397,8 @@ func TestBurstsClock(t *testing.T) {
 func TestBurstsBaseline(t *testing.T) {
 	config := testBurstConfig()
 	config.AboveBytes, config.BelowBytes, config.MinAboveBytes = 0, 0, 10_000
-	b := NewBursts(config)
-	var samples []QueueSample
+	b := NewSearch(config)
+	var samples []Sample
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range uint64(60_000) { // a minute, a sample each ms
 		depth := uint32(4000 + r.IntN(2000))
@@ -409,7 +409,7 @@ func TestBurstsBaseline(t *testing.T) {
 			depth = 60_000
 		}
 		in := 1e9 + i*1e6
-		samples = append(samples, QueueSample{Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Bytes: 500, Flow: 'a', Packet: i})
+		samples = append(samples, Sample{Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Bytes: 500, Flow: 'a', Packet: i})
 	}
 	got := play(b, samples)
 	if len(got) != 10 || got[0].StartNs != 1e9+40_000e6 || got[9].StartNs != 1e9+40_009e6 || got[0].AboveBytes < 15_000 || got[0].AboveBytes > 30_000 {
@@ -421,27 +421,27 @@ func TestBurstsBaseline(t *testing.T) {
 func TestBurstsBounds(t *testing.T) {
 	config := testBurstConfig()
 	config.MaxQueues, config.MaxSamples, config.MaxBursts = 8, 256, 3
-	b := NewBursts(config)
+	b := NewSearch(config)
 	for i := range uint64(1000) {
 		in := 1e9 + i*100_000
-		b.Observe(&QueueSample{Node: uint32(i % 100), Port: 1, Has: SampleIn | SampleDepth, InNs: in, Bytes: 100})
+		b.Observe(&Sample{Node: uint32(i % 100), Port: 1, Has: SampleIn | SampleDepth, InNs: in, Bytes: 100})
 		b.Advance(int64(in))
 	}
 	c := b.Counters()
 	if c.Queues != 8 || len(b.clocks) > 8 || c.Evicted == 0 || c.Overflow == 0 || c.Observed != 1000 {
 		t.Errorf("%+v", c)
 	}
-	b = NewBursts(config)
+	b = NewSearch(config)
 	got := play(b, wave(t))
 	if c := b.Counters(); len(got) != 3 || c.Bursts != 3+c.LeftBursts || c.LeftBursts < 20 {
 		t.Errorf("%d bursts, %+v", len(got), c)
 	}
-	b = NewBursts(config)
-	b.Observe(&QueueSample{Has: SampleDepth})
-	b.Observe(&QueueSample{Has: SampleOut, OutNs: 5})
-	b.Observe(&QueueSample{Has: SampleIn | SampleOut, InNs: 6, OutNs: 5})
-	b.Observe(&QueueSample{Has: SampleOut | SampleLatency, LatencyNs: 6, OutNs: 5})
-	b.Observe(&QueueSample{Has: SampleIn | SampleLatency, InNs: 6, LatencyNs: 5e9})
+	b = NewSearch(config)
+	b.Observe(&Sample{Has: SampleDepth})
+	b.Observe(&Sample{Has: SampleOut, OutNs: 5})
+	b.Observe(&Sample{Has: SampleIn | SampleOut, InNs: 6, OutNs: 5})
+	b.Observe(&Sample{Has: SampleOut | SampleLatency, LatencyNs: 6, OutNs: 5})
+	b.Observe(&Sample{Has: SampleIn | SampleLatency, InNs: 6, LatencyNs: 5e9})
 	if c := b.Counters(); c.Untimed != 2 || c.Impossible != 3 {
 		t.Errorf("%+v", c)
 	}
@@ -451,7 +451,7 @@ func TestBurstsBounds(t *testing.T) {
 func TestBurstsOpen(t *testing.T) {
 	config := testBurstConfig()
 	config.LatenessNs = 200e6
-	b := NewBursts(config)
+	b := NewSearch(config)
 	samples := burstScript(t, 25_000, "0 z 100 x20 +20\n1000 a 1000 x15\n")
 	now := int64(7e18)
 	for i := range samples {
@@ -477,7 +477,7 @@ func TestBurstsNoAllocs(t *testing.T) {
 		t.Skip("the race detector changes what is allocated")
 	}
 	samples, lengthNs := quietSamples(64)
-	b := NewBursts(testBurstConfig())
+	b := NewSearch(testBurstConfig())
 	observe := func() {
 		for i := range samples {
 			b.Observe(&samples[i])
@@ -500,11 +500,11 @@ func FuzzBursts(f *testing.F) {
 		config := testBurstConfig()
 		config.MaxQueues, config.MaxSamples, config.MaxPoints, config.MaxFlows, config.LatenessNs, config.JumpNs = 4, 64, 4, 2, 100, 1<<20
 		config.AboveBytes, config.BelowBytes, config.AboveNs, config.BelowNs = 1000, 500, 300, 100
-		bursts := NewBursts(config)
+		bursts := NewSearch(config)
 		now := uint64(1 << 40)
 		for len(in) >= 6 {
 			now += uint64(in[0]) << (in[1] % 12)
-			s := QueueSample{
+			s := Sample{
 				Node: uint32(in[1] & 3), Has: SampleFields(in[2]) & (SampleIn | SampleOut | SampleLatency | SampleDepth | SampleDropped),
 				InNs: now - uint64(in[3]), OutNs: now + uint64(in[3]), LatencyNs: uint64(in[3]) << (in[0] % 40), Depth: uint32(in[4]) * 20,
 				Bytes: uint32(in[5]) << (in[0] & 31), Flow: FlowRef(in[5]), Source: uint32(in[4]), Packet: uint64(in[0]), Every: uint32(in[2]>>5) << (in[1] & 31),
@@ -527,7 +527,7 @@ func FuzzBursts(f *testing.F) {
 	})
 }
 
-func checkBursts(t *testing.T, config *BurstConfig, list []Burst) {
+func checkBursts(t *testing.T, config *Config, list []Burst) {
 	for i := range list {
 		r := &list[i]
 		if r.EndNs < r.StartNs || r.PeakNs < r.StartNs || r.Samples == 0 || len(r.Culprits) > config.MaxFlows || len(r.Victims) > config.MaxFlows ||

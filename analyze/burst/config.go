@@ -1,9 +1,9 @@
-package analyze
+package burst
 
-// A BurstConfig says what a burst is and how much is kept. Use DefaultBurstConfig and change what is needed.
-type BurstConfig struct {
+// A Config says what a burst is and how much is kept. Use DefaultConfig and change what is needed.
+type Config struct {
 	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends. An
-	// AboveBytes of 0 takes it from the queue's own past: what is unusual there, see burstBaseline, and at least
+	// AboveBytes of 0 takes it from the queue's own past: what is unusual there, see baseline, and at least
 	// MinAboveBytes more than the median. A BelowBytes of 0 is half of the other, or half way from it to the median.
 	AboveBytes, BelowBytes, MinAboveBytes uint64
 	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait there
@@ -25,18 +25,18 @@ type BurstConfig struct {
 	MaxPoints  int // points of a time line
 }
 
-// DefaultBurstConfig returns thresholds from the past of each queue, and bounds that fit in about 128 MiB.
-func DefaultBurstConfig() BurstConfig {
-	return BurstConfig{
+// DefaultConfig returns thresholds from the past of each queue, and bounds that fit in about 128 MiB.
+func DefaultConfig() Config {
+	return Config{
 		MinAboveBytes: 30_000, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
 		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
 	}
 }
 
-// BurstConfigFor returns a BurstConfig with thresholds from the past of each queue, whose samples stay below bytes.
-func BurstConfigFor(bytes uint64) BurstConfig {
+// ConfigFor returns a Config with thresholds from the past of each queue, whose samples stay below bytes.
+func ConfigFor(bytes uint64) Config {
 	const perSample, perQueue = 48, 1024 + leastRoom*48
-	c := DefaultBurstConfig()
+	c := DefaultConfig()
 	c.MaxQueues = int(max(min(bytes/4/perQueue, 4096), 64))
 	c.MaxSamples = int(max((bytes-bytes/4)/perSample, 4096))
 	c.MaxFlows, c.MaxPoints = 32, 256
@@ -44,14 +44,14 @@ func BurstConfigFor(bytes uint64) BurstConfig {
 }
 
 // leastBelow returns a length of queues, in bytes, at or below which every burst ends.
-func (c *BurstConfig) leastBelow() uint32 {
-	_, below := (&burstBaseline{}).thresholds(c.AboveBytes, c.BelowBytes, c.MinAboveBytes)
+func (c *Config) leastBelow() uint32 {
+	_, below := (&baseline{}).thresholds(c.AboveBytes, c.BelowBytes, c.MinAboveBytes)
 	return uint32(min(below, 1<<32-1))
 }
 
-// A BurstCounters says what became of samples: Observed is the sum of Untimed, Impossible, Late, Stray, Overflow and of
+// A Counters says what became of samples: Observed is the sum of Untimed, Impossible, Late, Stray, Overflow and of
 // those that found their way into a queue.
-type BurstCounters struct {
+type Counters struct {
 	Observed   uint64
 	Untimed    uint64 // without a moment at which the packet came
 	Impossible uint64 // left before they came, or more than 4 s later
@@ -71,7 +71,7 @@ type BurstCounters struct {
 }
 
 // add adds what two instances counted.
-func (c *BurstCounters) add(o *BurstCounters) {
+func (c *Counters) add(o *Counters) {
 	c.Observed += o.Observed
 	c.Untimed += o.Untimed
 	c.Impossible += o.Impossible

@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"cmp"
@@ -6,27 +6,27 @@ import (
 	"slices"
 )
 
-// Bursts finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as its
+// Search finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as its
 // queue holds no more samples than at some time before.
-type Bursts struct {
-	config   BurstConfig
-	queues   map[burstKey]*burstQueue
-	list     []*burstQueue // the same
-	recent   [1 << recentBits]*burstQueue
+type Search struct {
+	config   Config
+	queues   map[queueKey]*queue
+	list     []*queue // the same
+	recent   [1 << recentBits]*queue
 	clocks   map[uint32]*nodeClock
 	hand     int // place in list at which the search for a quiet queue goes on
 	free     int // samples for which queues may ask for room
 	passedNs int64
 	lastNs   int64
 	over     []Burst
-	counters BurstCounters
+	counters Counters
 	random   *rand.Rand
-	scratch  burstScratch
+	scratch  scratch
 }
 
 // A nodeClock is the clock of the node of some queues.
 type nodeClock struct {
-	burstClock
+	clock
 	queues int
 }
 
@@ -41,25 +41,25 @@ const (
 	maxFrame, maxEvery = 1 << 20, 1 << 20
 )
 
-// NewBursts returns a Bursts that knows no queue.
-func NewBursts(c BurstConfig) *Bursts {
-	return &Bursts{
-		config: c, queues: map[burstKey]*burstQueue{}, clocks: map[uint32]*nodeClock{}, free: c.MaxSamples,
-		random: rand.New(rand.NewPCG(1, 2)), scratch: newBurstScratch(),
+// NewSearch returns a Bursts that knows no queue.
+func NewSearch(c Config) *Search {
+	return &Search{
+		config: c, queues: map[queueKey]*queue{}, clocks: map[uint32]*nodeClock{}, free: c.MaxSamples,
+		random: rand.New(rand.NewPCG(1, 2)), scratch: newScratch(),
 	}
 }
 
 // LeastBelow returns a length of queues, in bytes, at or below which every burst ends.
-func (b *Bursts) LeastBelow() uint32 { return b.config.leastBelow() }
+func (b *Search) LeastBelow() uint32 { return b.config.leastBelow() }
 
 // Observe takes a sample. s stays the caller's.
-func (b *Bursts) Observe(s *QueueSample) {
+func (b *Search) Observe(s *Sample) {
 	b.counters.Observed++
 	inNs, wait, has, ok := s.times(&b.counters)
 	if !ok {
 		return
 	}
-	q := b.admit(burstKey{s.Node, s.Port, s.Queue}, inNs, wait, has)
+	q := b.admit(queueKey{s.Node, s.Port, s.Queue}, inNs, wait, has)
 	if q == nil {
 		return
 	}
@@ -74,7 +74,7 @@ func (b *Bursts) Observe(s *QueueSample) {
 }
 
 // admit returns the queue for a sample, with room for it; nil, and a count why, if it does not count.
-func (b *Bursts) admit(key burstKey, inNs, wait uint64, has SampleFields) *burstQueue {
+func (b *Search) admit(key queueKey, inNs, wait uint64, has SampleFields) *queue {
 	q := b.queue(key)
 	if q == nil {
 		b.counters.Overflow++
@@ -105,9 +105,9 @@ func (b *Bursts) admit(key burstKey, inNs, wait uint64, has SampleFields) *burst
 }
 
 // queue returns the queue of a key, a new one if there is none, or nil if there are too many.
-func (b *Bursts) queue(key burstKey) *burstQueue {
+func (b *Search) queue(key queueKey) *queue {
 	recent := b.slot(key)
-	if q := *recent; q != nil && q.burstKey == key {
+	if q := *recent; q != nil && q.queueKey == key {
 		return q
 	}
 	q := b.queues[key]
@@ -121,7 +121,7 @@ func (b *Bursts) queue(key burstKey) *burstQueue {
 			b.clocks[key.node] = clock
 		}
 		clock.queues++
-		q = &burstQueue{burstKey: key, clock: &clock.burstClock, usual: newBurstBaseline()}
+		q = &queue{queueKey: key, clock: &clock.clock, usual: newBaseline()}
 		b.queues[key] = q
 		b.list = append(b.list, q)
 	}
@@ -130,13 +130,13 @@ func (b *Bursts) queue(key burstKey) *burstQueue {
 }
 
 // slot returns the place of a queue among those that were met last.
-func (b *Bursts) slot(key burstKey) **burstQueue {
+func (b *Search) slot(key queueKey) **queue {
 	hash := (uint64(key.node)<<32 ^ uint64(key.queue)<<24 ^ uint64(key.port)) * 0x9e3779b97f4a7c15
 	return &b.recent[hash>>(64-recentBits)]
 }
 
 // evict removes a queue that holds no samples and got none since the hand passed it before.
-func (b *Bursts) evict() bool {
+func (b *Search) evict() bool {
 	const patience = 16
 	for range min(patience, len(b.list)) {
 		b.hand++
@@ -150,11 +150,11 @@ func (b *Bursts) evict() bool {
 		}
 		b.counters.Evicted++
 		b.free += max(cap(q.samples)-leastRoom, 0)
-		delete(b.queues, q.burstKey)
+		delete(b.queues, q.queueKey)
 		last := len(b.list) - 1
 		b.list[b.hand], b.list[last] = b.list[last], nil
 		b.list = b.list[:last]
-		if recent := b.slot(q.burstKey); *recent == q {
+		if recent := b.slot(q.queueKey); *recent == q {
 			*recent = nil
 		}
 		if clock := b.clocks[q.node]; clock.queues > 1 {
@@ -169,7 +169,7 @@ func (b *Bursts) evict() bool {
 
 // makeRoom makes room for a sample in q: by settling what is due, with more memory, by settling what is not due, or at the
 // cost of a burst's older samples.
-func (b *Bursts) makeRoom(q *burstQueue) {
+func (b *Search) makeRoom(q *queue) {
 	enough := cap(q.samples) / 4 * 3
 	b.settle(q, b.bound(q, q.clock.known))
 	q.forget(false)
@@ -188,7 +188,7 @@ func (b *Bursts) makeRoom(q *burstQueue) {
 }
 
 // grow doubles the room of q, if there is memory for it. No queue gets more than a quarter of all.
-func (b *Bursts) grow(q *burstQueue) bool {
+func (b *Search) grow(q *queue) bool {
 	have := cap(q.samples)
 	if have == 0 {
 		q.samples = make([]queued, 0, leastRoom)
@@ -205,7 +205,7 @@ func (b *Bursts) grow(q *burstQueue) bool {
 }
 
 // bound returns up to which moment q can be settled when the clock of its node shows nowNs.
-func (b *Bursts) bound(q *burstQueue, nowNs uint64) uint64 {
+func (b *Search) bound(q *queue, nowNs uint64) uint64 {
 	wait := b.config.LatenessNs + uint64(max(q.waits.longest, q.waits.before))
 	return nowNs - min(nowNs, wait)
 }
@@ -213,7 +213,7 @@ func (b *Bursts) bound(q *burstQueue, nowNs uint64) uint64 {
 // Advance settles what is due; call it some times a second. nowNs is the caller's time in nanoseconds, which is compared with
 // that of earlier calls only: a queue of a node that fell silent is settled when so much of it has passed. A process that
 // stands still for a while must not settle what is in a socket all the time, so that long steps count in part only.
-func (b *Bursts) Advance(nowNs int64) {
+func (b *Search) Advance(nowNs int64) {
 	if b.lastNs != 0 {
 		b.passedNs += min(max(nowNs-b.lastNs, 0), maxStepNs)
 	}
@@ -236,14 +236,14 @@ func (b *Bursts) Advance(nowNs int64) {
 
 // Finish settles all: nothing comes any more. Bursts that may not be over are, as Open ones, among those that Take returns
 // then.
-func (b *Bursts) Finish() {
+func (b *Search) Finish() {
 	for _, q := range b.list {
 		b.end(q, q.clock.newest)
 	}
 }
 
 // endNode ends what was at the queues of a node whose clock was set.
-func (b *Bursts) endNode(node uint32) {
+func (b *Search) endNode(node uint32) {
 	for _, q := range b.list {
 		if q.node == node {
 			b.end(q, q.clock.before)
@@ -253,7 +253,7 @@ func (b *Bursts) endNode(node uint32) {
 }
 
 // end settles all that q has. The clock of its node shows newestNs.
-func (b *Bursts) end(q *burstQueue, newestNs uint64) {
+func (b *Search) end(q *queue, newestNs uint64) {
 	b.settle(q, max(newestNs, q.latest()))
 	if q.walk.on {
 		b.keep(b.build(q, q.walk.lastNs, q.walk.lastNs, true))
@@ -263,15 +263,15 @@ func (b *Bursts) end(q *burstQueue, newestNs uint64) {
 }
 
 // close ends the burst of q. The samples of its packets are those that the walk has seen.
-func (b *Bursts) close(q *burstQueue, endNs, limitNs uint64) {
+func (b *Search) close(q *queue, endNs, limitNs uint64) {
 	w := &q.walk
 	b.keep(b.build(q, endNs, limitNs, false))
-	*w = burstWalk{next: w.next, lastNs: w.lastNs, lastLevel: w.lastLevel}
+	*w = walk{next: w.next, lastNs: w.lastNs, lastLevel: w.lastLevel}
 	q.settled = max(q.settled, endNs)
 }
 
 // keep keeps a burst until somebody takes it.
-func (b *Bursts) keep(burst Burst) {
+func (b *Search) keep(burst Burst) {
 	b.counters.Bursts++
 	if len(b.over) >= b.config.MaxBursts {
 		b.counters.LeftBursts++
@@ -282,7 +282,7 @@ func (b *Bursts) keep(burst Burst) {
 
 // Take returns the bursts that are over and were not returned before, by the time of their end at their node. They are the
 // caller's.
-func (b *Bursts) Take() []Burst {
+func (b *Search) Take() []Burst {
 	taken := b.over
 	b.over = nil
 	slices.SortFunc(taken, compareBursts)
@@ -295,7 +295,7 @@ func compareBursts(x, y Burst) int {
 }
 
 // Open returns the bursts that are not over, as far as they are settled.
-func (b *Bursts) Open() []Burst {
+func (b *Search) Open() []Burst {
 	var open []Burst
 	for _, q := range b.list {
 		if q.walk.on {
@@ -309,7 +309,7 @@ func (b *Bursts) Open() []Burst {
 // Merge moves what o holds into b: bursts that are over as they are, and the samples of all others, which then count as if b
 // had got them. Samples of one queue may so come to many instances: as long as only the one that takes all settles (o is
 // never told to Advance, and has room), the bursts are those that a single instance would have found. o is empty then.
-func (b *Bursts) Merge(o *Bursts) {
+func (b *Search) Merge(o *Search) {
 	for i := range o.over {
 		o.counters.Bursts--
 		b.keep(o.over[i])
@@ -321,22 +321,22 @@ func (b *Bursts) Merge(o *Bursts) {
 			if k.has&sampleTwice != 0 {
 				continue // that is counted already
 			}
-			if q := b.admit(from.burstKey, k.in, uint64(k.wait), k.has); q != nil {
+			if q := b.admit(from.queueKey, k.in, uint64(k.wait), k.has); q != nil {
 				*q.place() = *k
 				q.added()
 			}
 		}
-		if q := b.queues[from.burstKey]; q != nil {
+		if q := b.queues[from.queueKey]; q != nil {
 			q.usual.merge(&from.usual)
 		}
 		from.empty()
 	}
 	b.counters.add(&o.counters)
-	o.counters = BurstCounters{}
+	o.counters = Counters{}
 }
 
 // Counters returns what became of the samples so far.
-func (b *Bursts) Counters() BurstCounters {
+func (b *Search) Counters() Counters {
 	c := b.counters
 	c.Queues = len(b.list)
 	for _, q := range b.list {

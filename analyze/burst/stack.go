@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ const (
 	stackFlows = 8  // that are told apart
 )
 
-// A BurstStack is who was in the queue over time: the time of a burst in equal steps, and for each flow how many bytes of it
+// A Stack is who was in the queue over time: the time of a burst in equal steps, and for each flow how many bytes of it
 // were in the queue on average in each step. The sum over all rows is the mean length of the queue as far as packets were seen,
 // scaled up by the rate of sampling.
-type BurstStack struct {
+type Stack struct {
 	StepNs uint64     // from the start of the burst on; the last step ends with the burst
 	Flows  []FlowRef  // the largest, most bytes first
 	Bytes  [][]uint64 // a row for each of Flows, and one more for all others together; none if lengths are unknown
 }
 
 // stack adds up when the packets of a burst were in the queue.
-func (b *Bursts) stack(q *burstQueue, r *Burst) {
+func (b *Search) stack(q *queue, r *Burst) {
 	span := r.EndNs - r.StartNs
 	if span == 0 || r.Bytes == 0 {
 		return

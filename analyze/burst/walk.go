@@ -1,11 +1,11 @@
-package analyze
+package burst
 
-// A burstWalk goes through the samples of a queue in the order in which the packets came, and finds where bursts begin and
+// A walk goes through the samples of a queue in the order in which the packets came, and finds where bursts begin and
 // end. The depth that a packet found is exact at that moment. Between two packets the queue only shrinks: when, the packets
 // that leave say if all are seen; else the rate at which it was drained does.
 //
-// Indices are those of burstQueue.samples.
-type burstWalk struct {
+// Indices are those of queue.samples.
+type walk struct {
 	next int // the sample to look at
 	on   bool
 
@@ -35,7 +35,7 @@ type burstWalk struct {
 }
 
 // measure returns how long the queue was before and after the packet of k came, in bytes or ns; false if k does not say.
-func (q *burstQueue) measure(k *queued) (before, after uint64, ok bool) {
+func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
 	if !q.byDepth {
 		if k.has&SampleOut == 0 {
 			return 0, 0, false
@@ -52,7 +52,7 @@ func (q *burstQueue) measure(k *queued) (before, after uint64, ok bool) {
 }
 
 // settle looks at all samples of packets that came up to a moment. A sample of before may not come later.
-func (b *Bursts) settle(q *burstQueue, boundNs uint64) {
+func (b *Search) settle(q *queue, boundNs uint64) {
 	q.sort()
 	w := &q.walk
 	for w.next < len(q.samples) && q.samples[w.next].in <= boundNs {
@@ -72,7 +72,7 @@ func (b *Bursts) settle(q *burstQueue, boundNs uint64) {
 }
 
 // look looks at the next sample.
-func (b *Bursts) look(q *burstQueue, k *queued) {
+func (b *Search) look(q *queue, k *queued) {
 	w := &q.walk
 	if w.next > 0 && k.in == q.samples[w.next-1].in && k.is(&q.samples[w.next-1]) {
 		k.has |= sampleTwice
@@ -119,9 +119,9 @@ func (b *Bursts) look(q *burstQueue, k *queued) {
 }
 
 // begin begins a burst with the packet of k.
-func (w *burstWalk) begin(q *burstQueue, k *queued, before, after, above, below uint64) {
+func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 	last, base := w.lastNs, uint64(q.usual.base())
-	*w = burstWalk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
+	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
 	w.dense = q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0
 	if !w.dense && last > 0 {
 		w.slackNs = k.in - last
@@ -147,7 +147,7 @@ func (w *burstWalk) begin(q *burstQueue, k *queued, before, after, above, below 
 }
 
 // goOn adds the packet of k to a burst.
-func (w *burstWalk) goOn(q *burstQueue, k *queued, before, after uint64) {
+func (w *walk) goOn(q *queue, k *queued, before, after uint64) {
 	if dense := q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0; dense && w.dense {
 		w.missing += before - min(before, w.occupied)
 	} else {
@@ -159,7 +159,7 @@ func (w *burstWalk) goOn(q *burstQueue, k *queued, before, after uint64) {
 	w.add(q, k, before, after)
 }
 
-func (w *burstWalk) add(q *burstQueue, k *queued, before, after uint64) {
+func (w *walk) add(q *queue, k *queued, before, after uint64) {
 	w.occupied, w.crossed = after, false
 	if k.has&SampleOut != 0 && q.byDepth {
 		w.depths += before
@@ -181,7 +181,7 @@ const silence = 8
 // overBefore reports whether and when the burst was over before a moment at which the queue had a length, or of which nothing
 // is known (unknown). Without a packet that found the queue short, it was short if it should have been, and nothing was seen
 // for much longer than the time between two samples.
-func (w *burstWalk) overBefore(q *burstQueue, limitNs, length uint64) (endNs uint64, over bool) {
+func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over bool) {
 	if w.dense {
 		w.leave(q, limitNs, length)
 	}
@@ -206,7 +206,7 @@ func (w *burstWalk) overBefore(q *burstQueue, limitNs, length uint64) (endNs uin
 
 // between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for the bytes
 // that a sample stands for.
-func (w *burstWalk) between(endNs uint64) uint64 {
+func (w *walk) between(endNs uint64) uint64 {
 	switch {
 	case w.depths > 0 && w.stoodFor > 0:
 		return uint64(float64(w.stoodFor) / float64(w.packets) * float64(w.waits) / float64(w.depths))
@@ -218,7 +218,7 @@ func (w *burstWalk) between(endNs uint64) uint64 {
 
 // leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it was
 // below the threshold.
-func (w *burstWalk) leave(q *burstQueue, limitNs, length uint64) {
+func (w *walk) leave(q *queue, limitNs, length uint64) {
 	base := uint64(q.usual.base())
 	lastNs := w.lastNs
 	for ; w.head < w.next; w.head++ {
@@ -243,7 +243,7 @@ func (w *burstWalk) leave(q *burstQueue, limitNs, length uint64) {
 }
 
 // drained returns when the queue was below the threshold if nothing came after the last sample.
-func (w *burstWalk) drained(q *burstQueue) (endNs uint64, known bool) {
+func (w *walk) drained(q *queue) (endNs uint64, known bool) {
 	over := w.lastLevel - min(w.lastLevel, w.below)
 	switch {
 	case !q.byDepth:

@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 
 // quietSamples returns samples of packets that come to queues, one every 500 ns in all, and find few before them, in the order
 // in which reports come: some are late by the time of ten others.
-func quietSamples(queues int) (samples []QueueSample, lengthNs uint64) {
+func quietSamples(queues int) (samples []Sample, lengthNs uint64) {
 	each := max(65536/queues, 64)
 	stepNs := uint64(500 * max(queues, 2))
 	for i := range uint64(each) {
@@ -16,7 +16,7 @@ func quietSamples(queues int) (samples []QueueSample, lengthNs uint64) {
 			if i%8 == 0 {
 				in -= 9*stepNs + 1
 			}
-			samples = append(samples, QueueSample{
+			samples = append(samples, Sample{
 				Node: 1 + q/32, Port: q % 32, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: in + 800 + i%7*100,
 				Depth: uint32(i%7) * 100, Bytes: 1000, Flow: FlowRef(i % 16), Source: uint32(i % 16), Packet: i, Every: 1,
 			})
@@ -29,7 +29,7 @@ func BenchmarkBurstsObserve(b *testing.B) {
 	for _, queues := range []int{1, 64, 1024} {
 		b.Run(fmt.Sprintf("queues=%d", queues), func(b *testing.B) {
 			samples, lengthNs := quietSamples(queues)
-			bursts := NewBursts(DefaultBurstConfig())
+			bursts := NewSearch(DefaultConfig())
 			i := 0
 			observe := func() {
 				if i == len(samples) {

@@ -1,4 +1,4 @@
-package analyze
+package burst
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 
 // A modelQueue is a queue of packets of 1500 bytes in front of a link of 20 Mbit/s, which knows what becomes of each.
 type modelQueue struct {
-	bursts *Bursts
+	bursts *Search
 	room   uint64 // packets; the next is dropped
 	freeNs uint64 // when the last of its packets has left
 	nextNs uint64 // when time passes for bursts
@@ -34,7 +34,7 @@ func (m *modelQueue) come(ns uint64) {
 	}
 	packets := m.packets(ns)
 	m.packet++
-	s := QueueSample{
+	s := Sample{
 		Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: ns, Depth: uint32(packets * modelBytes), Bytes: modelBytes,
 		Flow: 1, Packet: m.packet, Every: 1,
 	}
@@ -68,7 +68,7 @@ func TestBurstsFloods(t *testing.T) {
 		{"room for all", 8600, 300, 0},
 		{"room for all, and packets in between", 8600, 300, 50e6},
 	} {
-		m := &modelQueue{bursts: NewBursts(DefaultBurstConfig()), room: c.room, nextNs: 1e12}
+		m := &modelQueue{bursts: NewSearch(DefaultConfig()), room: c.room, nextNs: 1e12}
 		var want []Burst
 		for startNs := uint64(1e12); len(want) < floods; startNs += uint64(5 * time.Second) {
 			for i := uint64(1); i*c.idleNs < uint64(time.Minute) && c.idleNs > 0; i++ {
@@ -115,7 +115,7 @@ func TestBurstsOnTop(t *testing.T) {
 		{"each second, with drops", 1, 200, 260, 300},
 		{"never", 3600, 0, 0, 0},
 	} {
-		m := &modelQueue{bursts: NewBursts(DefaultBurstConfig()), room: room, nextNs: startNs}
+		m := &modelQueue{bursts: NewSearch(DefaultConfig()), room: room, nextNs: startNs}
 		for second := range uint64(1800) {
 			at := startNs + second*1e9
 			if second%c.everySeconds == c.everySeconds-1 {
