@@ -161,8 +161,8 @@ func (s Shape) segment(r *rand.Rand, pseudo func(uint8, int) uint32) (uint8, []b
 	case ESP:
 		return packet.ProtoESP, append(Bytes(r, 16), payload...)
 	case AH:
-		h := packet.IPv6Auth{NextHeader: 132, PayloadLen: 4, SPI: 7, Sequence: 1, ICV: Bytes(r, 12)}
-		return packet.ProtoAH, append(h.Append(nil), payload...)
+		h := packet.IPv6Auth{NextHeader: packet.ProtoSCTP, PayloadLen: 4, SPI: 7, Sequence: 1, ICV: Bytes(r, 12)}
+		return packet.ProtoAH, append(h.Append(nil), sctp(r, port, payload)...)
 	case VXLAN:
 		h := packet.VXLAN{Flags: packet.VXLANFlagI, VNI: 0xbeef}
 		return packet.ProtoUDP, s.udp(50001, packet.PortVXLAN, inner(r).AppendEthernet(h.Append(nil), r), pseudo)
@@ -193,7 +193,13 @@ func (s Shape) segment(r *rand.Rand, pseudo func(uint8, int) uint32) (uint8, []b
 		}
 		return packet.ProtoIPv4, b
 	}
-	return 132, payload // SCTP, which nothing here reads
+	return packet.ProtoSCTP, sctp(r, port, payload)
+}
+
+// sctp returns an SCTP packet without a right checksum, which nothing here reads.
+func sctp(r *rand.Rand, port uint16, payload []byte) []byte {
+	h := packet.SCTP{SrcPort: 49153, DstPort: port, VerificationTag: r.Uint32()}
+	return append(h.Append(nil), payload...)
 }
 
 // AppendEthernet appends s in an Ethernet frame without padding.
