@@ -7,16 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
 // burstOrders are the values of --order.
-var burstOrders = []string{
-	string(burst.ByLast), string(burst.ByPeak), string(burst.ByDuration), string(burst.ByDrops),
-}
+var burstOrders = []string{"last", "peak", "duration", "drops"}
 
 func newBurstsCommand() *cobra.Command {
 	return newQueryCommand(question[client.BurstList, telemetry.Burst]{
