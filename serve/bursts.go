@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/waybill-int/waybill/analyze/burst"
 )
 
@@ -20,12 +18,6 @@ const autoAbove = "auto"
 
 func defaultBurstSettings() burstSettings {
 	return burstSettings{Above: autoAbove, MinAbove: "30kB"}
-}
-
-// UnmarshalYAML refuses keys that it does not know.
-func (b *burstSettings) UnmarshalYAML(text []byte) error {
-	type settings burstSettings // without this method
-	return yaml.UnmarshalWithOptions(text, (*settings)(b), yaml.Strict())
 }
 
 func (b *burstSettings) check() error {

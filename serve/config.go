@@ -8,17 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
-	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/internal/conf"
-	"github.com/waybill-int/waybill/internal/yamldoc"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/policy"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -71,70 +66,27 @@ var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls",
 
 // ReadFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *Config) ReadFile(name string) error {
-	text, err := os.ReadFile(name)
+	file, err := conf.Kind{}.Load(name, c)
 	if err != nil {
 		return err
 	}
-	parsed, err := yamldoc.Parse(text)
-	if err != nil {
-		return fmt.Errorf("%s: %s", name, configError(err))
+	if id, rule := c.nameTwice(); rule != "" {
+		file.Say(fmt.Sprintf("names.%d", id), "%s", rule)
 	}
-	for _, document := range parsed.Docs {
-		if _, comment := document.Body.(*ast.CommentGroupNode); comment || document.Body == nil {
-			continue
-		}
-		if err := yamldoc.Plain(document.Body); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err := strictKeys(document.Body); err != nil {
-			return fmt.Errorf("%s: %s", name, configError(err))
-		}
-	}
-	var all map[string]any
-	if err := yaml.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("%s: %s", name, configError(err))
-	}
-	if len(all) == 0 {
-		return nil // nothing is said; it would make c empty
-	}
-	if err := yaml.UnmarshalWithOptions(text, c, yamlDurations); err != nil {
-		return fmt.Errorf("%s: %s", name, configError(err))
-	}
-	maps.DeleteFunc(all, func(key string, _ any) bool { return slices.Contains(serveKeys, key) })
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if _, known := codepoint.Keys()[key]; !known {
-			return fmt.Errorf("%s: unknown key %q; known are %s and the code points of docs/reference/code-points.md", name, key, strings.Join(serveKeys, ", "))
-		}
-	}
-	if err := c.Points.Apply(all); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return file.Err()
 }
 
-// strictKeys refuses unknown keys below those keys that hold maps of named fields.
-func strictKeys(body ast.Node) error {
-	all, ok := body.(*ast.MappingNode)
-	if !ok {
-		return nil
-	}
-	for _, value := range all.Values {
-		var into any
-		switch value.Key.String() {
-		case "tls":
-			into = new(tlsFiles)
-		case "query":
-			into = new(querySettings)
-		case "exporters":
-			into = new([]ExporterRule)
-		default:
-			continue
+// nameTwice returns a node that has the name of another one, and what is wrong with that.
+func (c *Config) nameTwice() (id uint32, rule string) {
+	ids := map[string]uint32{}
+	for _, id := range slices.Sorted(maps.Keys(c.Names)) {
+		name := c.Names[id]
+		if other, taken := ids[name]; taken {
+			return id, fmt.Sprintf("%q is the name of node %d too, want another one", name, other)
 		}
-		if err := yamldoc.Decode(value.Value, into); err != nil {
-			return err
-		}
+		ids[name] = id
 	}
-	return nil
+	return 0, ""
 }
 
 // ReadEnvironment takes WAYBILL_LISTEN, WAYBILL_HTTP and so on; lists are comma separated.
@@ -159,11 +111,11 @@ func (c *Config) ReadEnvironment() error {
 		case "tokens":
 			c.Tokens = value
 		case "tls":
-			err = yaml.UnmarshalWithOptions([]byte(value), &c.TLS, yaml.Strict())
+			err = readVariable(name, value, &c.TLS)
 		case "metrics":
 			c.Metrics = value
 		case "query":
-			err = yaml.UnmarshalWithOptions([]byte(value), &c.Query, yaml.Strict())
+			err = readVariable(name, value, &c.Query)
 		case "memory":
 			c.Memory = value
 		case "receive_buffer":
@@ -179,19 +131,19 @@ func (c *Config) ReadEnvironment() error {
 		case "insecure":
 			c.Insecure, err = strconv.ParseBool(value)
 		case "exporters":
-			err = yaml.UnmarshalWithOptions([]byte(value), &c.Exporters, yaml.Strict())
+			err = readVariable(name, value, &c.Exporters)
 		case "policy":
 			c.Policy = value
 		case "alerts":
 			c.Alerts = value
 		case "names":
-			err = yaml.Unmarshal([]byte(value), &c.Names)
+			err = readVariable(name, value, &c.Names)
 		case "bursts":
-			err = yaml.Unmarshal([]byte(value), &c.Bursts)
+			err = readVariable(name, value, &c.Bursts)
 		case "sampling":
-			err = yaml.Unmarshal([]byte(value), &c.Sampling)
+			err = readVariable(name, value, &c.Sampling)
 		case "store":
-			err = yaml.UnmarshalWithOptions([]byte(value), &c.Store, yaml.Strict(), yamlDurations)
+			err = readVariable(name, value, &c.Store)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: got %q, want what %s has in a configuration file", name, value, key)
@@ -200,10 +152,19 @@ func (c *Config) ReadEnvironment() error {
 	return nil
 }
 
+// readVariable reads YAML in a variable.
+func readVariable(name, value string, to any) error {
+	_, err := conf.Kind{}.Parse(name, []byte(value), to)
+	return err
+}
+
 // Check refuses what cannot work, and what is not safe.
 func (c *Config) Check() error {
 	if _, err := c.Store.compile(c.Data); err != nil {
 		return err
+	}
+	if id, rule := c.nameTwice(); rule != "" {
+		return fmt.Errorf("names.%d: %s", id, rule)
 	}
 	if len(c.Listen) == 0 {
 		return fmt.Errorf("no address to listen on for reports; for example udp://:8555")
@@ -260,11 +221,11 @@ func (c *Config) Check() error {
 
 // Dump writes the configuration as a file would have it; code points are those that differ from the specifications.
 func (c *Config) Dump() (string, error) {
-	text, err := yaml.Marshal(c)
+	text, err := conf.Format(c)
 	if err != nil {
 		return "", err
 	}
-	points, err := yaml.Marshal(c.Points.Map())
+	points, err := conf.Format(c.Points.Map())
 	return string(text) + string(points), err
 }
 
@@ -285,36 +246,11 @@ func (c *Config) receiveBuffer() int {
 
 // parseSize reads "512MiB", "1GB", "65536".
 func parseSize(text string) (uint64, error) {
-	units := []struct {
-		suffix string
-		factor float64
-	}{
-		{"KiB", 1 << 10},
-		{"MiB", 1 << 20},
-		{"GiB", 1 << 30},
-		{"TiB", 1 << 40},
-		{"kB", 1e3},
-		{"MB", 1e6},
-		{"GB", 1e9},
-		{"TB", 1e12},
-		{"K", 1 << 10},
-		{"M", 1 << 20},
-		{"G", 1 << 30},
-		{"B", 1},
-		{"", 1},
+	n, err := unit.ParseBytes(strings.TrimSpace(text))
+	if err != nil {
+		return 0, fmt.Errorf("got %q, want a size such as 512MiB", text)
 	}
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(strings.TrimSpace(text), u.suffix)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-		if err != nil || !(n >= 0) || n*u.factor > 1<<60 {
-			break
-		}
-		return uint64(n * u.factor), nil
-	}
-	return 0, fmt.Errorf("got %q, want a size such as 512MiB", text)
+	return uint64(n), nil
 }
 
 // ReadPolicy reads a policy file; an error has a line for each thing that is wrong, with its place in the file.
@@ -343,13 +279,3 @@ func (c *Config) NodeNames() map[uint32]string {
 	}
 	return names
 }
-
-// yamlDurations reads the durations of a configuration in the same way.
-var yamlDurations = yaml.CustomUnmarshaler(func(d *time.Duration, text []byte) (err error) {
-	var word string
-	if err := yaml.Unmarshal(text, &word); err != nil {
-		return err
-	}
-	*d, err = filter.ParseDuration(word)
-	return err
-})

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
 	"golang.org/x/time/rate"
 
 	"github.com/waybill-int/waybill/collect"
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -26,18 +25,17 @@ type ExporterRule struct {
 // NodeIDs is a list of ids, or nil for any.
 type NodeIDs []uint32
 
-// UnmarshalYAML reads a list, or the word any.
-func (n *NodeIDs) UnmarshalYAML(text []byte) error {
-	if strings.TrimSpace(string(text)) == "any" {
+// UnmarshalConf reads a list, or the word any.
+func (n *NodeIDs) UnmarshalConf(v conf.Value) {
+	switch text, single := v.Text(); {
+	case text == "any":
 		*n = nil
-		return nil
+	case single:
+		v.Say("got %q, want a list of ids such as [1, 2], or any", text)
+	default:
+		*n = NodeIDs{}
+		v.Decode((*[]uint32)(n))
 	}
-	var list []uint32
-	if err := yaml.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("nodes: got %s, want a list of ids such as [1, 2], or any", strings.TrimSpace(string(text)))
-	}
-	*n = append(NodeIDs{}, list...)
-	return nil
 }
 
 // permits returns who may send reports; nil: everybody.

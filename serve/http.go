@@ -32,7 +32,7 @@ func (s *Server) handler() http.Handler {
 		Collector: s.Collector, Events: s.Events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts,
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.Config.Points,
 		SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(),
-		KeptFine: s.Config.Store.Keep10s, KeptMinute: s.Config.Store.Keep1m,
+		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
 	if s.demo != nil { // a nil demo in an interface would not be nil
 		config.Demo = s.demo

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
+	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/store/journal"
@@ -18,9 +19,9 @@ import (
 
 // A storeConfig says how much is kept in the directory of data.
 type storeConfig struct {
-	Keep10s time.Duration `yaml:"keep_seconds"`
-	Keep1m  time.Duration `yaml:"keep_minutes"`
-	Keep1h  time.Duration `yaml:"keep_hours"`
+	Keep10s unit.Duration `yaml:"keep_seconds"`
+	Keep1m  unit.Duration `yaml:"keep_minutes"`
+	Keep1h  unit.Duration `yaml:"keep_hours"`
 	MaxSize string        `yaml:"max_size"`
 	MinFree string        `yaml:"min_free"`
 	Memory  string        `yaml:"memory"`
@@ -30,15 +31,18 @@ type storeConfig struct {
 
 // A tableConfig says how much is kept of one table; what is missing is as for all.
 type tableConfig struct {
-	Keep10s time.Duration `yaml:"keep_seconds,omitempty"`
-	Keep1m  time.Duration `yaml:"keep_minutes,omitempty"`
-	Keep1h  time.Duration `yaml:"keep_hours,omitempty"`
+	Keep10s unit.Duration `yaml:"keep_seconds,omitempty"`
+	Keep1m  unit.Duration `yaml:"keep_minutes,omitempty"`
+	Keep1h  unit.Duration `yaml:"keep_hours,omitempty"`
 	MaxSize string        `yaml:"max_size,omitempty"`
 }
 
 func defaultStoreConfig() storeConfig {
 	c := duckdb.DefaultConfig("")
-	return storeConfig{Keep10s: c.Keep[0], Keep1m: c.Keep[1], Keep1h: c.Keep[2], MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB"}
+	return storeConfig{
+		Keep10s: unit.Duration(c.Keep[0]), Keep1m: unit.Duration(c.Keep[1]), Keep1h: unit.Duration(c.Keep[2]),
+		MaxSize: "32GiB", MinFree: "256MiB", Memory: "512MiB",
+	}
 }
 
 // storeDir is where in the directory of data the store is.
@@ -47,7 +51,7 @@ func storeDir(data string) string { return filepath.Join(data, "store") }
 // compile returns the configuration as the store has it.
 func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 	to := duckdb.DefaultConfig(storeDir(data))
-	to.Keep = [...]time.Duration{c.Keep10s, c.Keep1m, c.Keep1h}
+	to.Keep = [...]time.Duration{time.Duration(c.Keep10s), time.Duration(c.Keep1m), time.Duration(c.Keep1h)}
 	for _, size := range []struct {
 		key, text string
 		to        *int64
@@ -63,7 +67,7 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 		if !ok {
 			return to, fmt.Errorf("store: tables: there is no table %s; those of docs/reference/store.md without the length of their intervals are known", name)
 		}
-		l := duckdb.Limit{Keep: [...]time.Duration{t.Keep10s, t.Keep1m, t.Keep1h}}
+		l := duckdb.Limit{Keep: [...]time.Duration{time.Duration(t.Keep10s), time.Duration(t.Keep1m), time.Duration(t.Keep1h)}}
 		if t.MaxSize != "" {
 			n, err := parseSize(t.MaxSize)
 			if err != nil {

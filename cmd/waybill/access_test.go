@@ -82,7 +82,7 @@ func TestServeExposure(t *testing.T) {
 func TestServeAccessConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"tls: {certificate: x}": `certificate`,
-		"tls: [x]":              "line 1: got a list, want a map",
+		"tls: [x]":              ":1: tls: got a list, want keys and values",
 		"metrics: everybody":    "want read (a role is needed) or open",
 		"query: {roles: read}":  `unknown field "roles"`,
 		"query: {role: nobody}": "want read, operate or admin",

@@ -38,8 +38,8 @@ func TestConfig(t *testing.T) {
 	}
 	kinds := filepath.Join(dir, "kinds.yaml")
 	for text, want := range map[string]string{
-		"memory: 1GiB\nhttp: [1]\n": "line 2: got a list, want a text", "workers: {a: 1}\n": "line 1: got a map, want a whole number",
-		"listen: 7\n": "line 1: got a single value, want a list", "coalesce: [true]\n": "line 1: got a list, want true or false",
+		"memory: 1GiB\nhttp: [1]\n": ":2: http: got a list, want a text", "workers: {a: 1}\n": ":1: workers: got a map, want a whole number",
+		"listen: 7\n": `:1: listen: got "7", want a list`, "coalesce: [true]\n": ":1: coalesce: got a list, want true or false",
 	} {
 		os.WriteFile(kinds, []byte(text), 0o600)
 		if _, errs, code := runWaybill(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+": "+want+"\n" {

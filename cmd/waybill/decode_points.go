@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
@@ -148,7 +147,7 @@ func pointValue(text string) (any, error) {
 		return text, nil
 	}
 	var v any
-	if err := yaml.Unmarshal([]byte(text), &v); err != nil {
+	if _, err := (conf.Kind{}).Parse("", []byte(text), &v); err != nil {
 		return nil, fmt.Errorf("%s: %s", text, command.FirstLine(err))
 	}
 	return v, nil
@@ -156,16 +155,6 @@ func pointValue(text string) (any, error) {
 
 // applyFile sets the code points of a YAML or JSON file.
 func applyFile(c *codepoint.Config, name string) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	var points map[string]any
-	if err := yaml.Unmarshal(text, &points); err != nil {
-		return fmt.Errorf("%s: %s", name, command.FirstLine(err))
-	}
-	if err := c.Apply(points); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	_, err := conf.Kind{}.Load(name, c)
+	return err
 }

@@ -91,10 +91,10 @@ func TestServeExportersConfig(t *testing.T) {
 		"exporters: [{source: 10.0.0.1}, {source: leaf1}]":       "row 2: source",
 		"exporters: [{nodes: [1]}]":                              "row 1: source",
 		"exporters: [{source: 10.0.0.1, nodes: []}]":             "nodes is empty",
-		"exporters: [{source: 10.0.0.1, nodes: all}]":            "nodes: got all",
-		"exporters: [{source: 10.0.0.1, nodes: [-1]}]":           "nodes: got",
+		"exporters: [{source: 10.0.0.1, nodes: all}]":            `exporters[0].nodes: got "all", want a list`,
+		"exporters: [{source: 10.0.0.1, nodes: [-1]}]":           `exporters[0].nodes[0]: got "-1", want a whole number`,
 		"exporters: [{source: 10.0.0.1}, {source: 10.0.0.1/32}]": "twice",
-		"exporters: [{source: 10.0.0.1, node: [1]}]":             `unknown field "node"`,
+		"exporters: [{source: 10.0.0.1, node: [1]}]":             `exporters[0]: unknown key "node"; did you mean nodes?`,
 		"exporters: {source: 10.0.0.1}":                          "",
 	} {
 		file := filepath.Join(t.TempDir(), "waybill.yaml")

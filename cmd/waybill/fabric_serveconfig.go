@@ -6,9 +6,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/waybill-int/waybill/fabric/scenario"
+	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -29,7 +28,7 @@ func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 	}
 	lines := []string{"# What waybill serve has to know of scenario " + s.Name + ".", text + "names:"}
 	for i, spec := range s.Graph.Switches {
-		name, err := yaml.Marshal(spec.Name) // with quotes, if it would be a number without
+		name, err := conf.Format(spec.Name) // with quotes, if it would be a number without
 		if err != nil {
 			return err
 		}
@@ -64,6 +63,6 @@ func codePointsText(config *node.Config) (string, error) {
 	if len(differ) == 0 {
 		return "", nil
 	}
-	text, err := yaml.Marshal(differ)
+	text, err := conf.Format(differ)
 	return string(text), err
 }

@@ -354,7 +354,7 @@ func TestServeRefuses(t *testing.T) {
 		{"--config " + bad("bursts: {above: much}\n"), 2, "bursts: above"},
 		{"--config " + bad("bursts: {above: 30kB, below: 40kB}\n"), 2, "below is 40kB"},
 		{"--config " + bad("bursts: {min_above: 0}\n"), 2, "longer than 0 bytes"},
-		{"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2, "line 3: got a text, want a whole number"},
+		{"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2, `:3: workers: got "many", want a whole number`},
 		{"--config " + bad("a: [\n"), 2, "bad.yaml"},
 	} {
 		root := newRootCommand()

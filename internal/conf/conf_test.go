@@ -36,7 +36,7 @@ type sample struct {
 	Part   conf.Raw                      `yaml:"part"`
 	Time   time.Time                     `yaml:"time"`
 	common `yaml:",inline"`
-	Points *points `yaml:",inline"`
+	Points *points `yaml:"-"`
 	Own    int     `yaml:"-"`
 }
 

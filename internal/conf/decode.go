@@ -21,7 +21,8 @@ import (
 // An Unmarshaler reads itself from a value of any kind.
 type Unmarshaler interface{ UnmarshalConf(v Value) }
 
-// Keyed is a set of values that knows its keys itself. A struct has one as an inline field.
+// Keyed is a set of values that knows its keys itself. Those of a field of a struct stand beside its other
+// keys.
 type Keyed interface {
 	Keys() map[string]string // with what they mean
 	Set(key string, value any) error
@@ -249,11 +250,9 @@ func fieldsOf(to reflect.Value) (fields map[string]reflect.Value, keyed Keyed) {
 	for i := range to.NumField() {
 		name, options, _ := strings.Cut(to.Type().Field(i).Tag.Get("yaml"), ",")
 		switch {
+		case to.Type().Field(i).IsExported() && to.Type().Field(i).Type.Implements(reflect.TypeFor[Keyed]()):
+			keyed = to.Field(i).Interface().(Keyed)
 		case strings.Contains(options, "inline"):
-			if to.Type().Field(i).Type.Implements(reflect.TypeFor[Keyed]()) {
-				keyed = to.Field(i).Interface().(Keyed)
-				continue
-			}
 			inline, _ := fieldsOf(to.Field(i))
 			maps.Copy(fields, inline)
 		case name != "" && name != "-":

@@ -48,6 +48,9 @@ func Keys() map[string]string {
 	return help
 }
 
+// Keys returns those that Set takes.
+func (c *Config) Keys() map[string]string { return Keys() }
+
 // Set changes one code point. Values are what a YAML or JSON decoder makes of them: numbers may also be text ("0x4568").
 func (c *Config) Set(key string, value any) error {
 	k, ok := keys[key]

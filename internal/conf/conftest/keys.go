@@ -34,7 +34,7 @@ func keysOf(at string, of reflect.Type, keys []Key) []Key {
 	for i := range of.NumField() {
 		field := of.Field(i)
 		switch name, options, _ := strings.Cut(field.Tag.Get("yaml"), ","); {
-		case strings.Contains(options, "inline") && !field.Type.Implements(reflect.TypeFor[conf.Keyed]()):
+		case strings.Contains(options, "inline"):
 			keys = keysOf(at, field.Type, keys)
 		case name != "" && name != "-":
 			path := strings.TrimPrefix(at+"."+name, ".")

@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/waybill-int/waybill/internal/conf/conftest"
+)
+
+// read reads a configuration file.
+func read(t testing.TB, text []byte) (Config, error) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "waybill.yaml")
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := DefaultConfig()
+	return c, c.ReadFile(name)
+}
+
+// everyKey is a file with all keys.
+const everyKey = `listen: ["udp://:8555"]
+http: 127.0.0.1:8080
+insecure: false
+hosts: [waybill.example]
+tokens: /x
+tls: {cert: /c, key: /k, client_ca: /a, clients: {noc: read}}
+metrics: read
+memory: 1GiB
+workers: 2
+receive_buffer: auto
+coalesce: true
+data: /x
+raw_reports: 1GiB
+names: {1: leaf1, 2: leaf2}
+exporters:
+  - {source: 10.0.0.0/8, nodes: [1, 2], name: leaves}
+  - {source: 10.0.0.1, nodes: any}
+bursts: {above: auto, below: 10kB, min_above: 30kB}
+policy: /x
+sampling: {leaf1: 10}
+query: {role: read}
+store:
+  keep_seconds: 7d
+  keep_minutes: 2w
+  keep_hours: 8760h
+  max_size: 32GiB
+  min_free: 1GiB
+  memory: 512MiB
+  tables:
+    drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
+alerts: /x
+int_dscp: 23
+`
+
+func TestMisspeltKeys(t *testing.T) {
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{everyKey}, func(text []byte) error {
+		_, err := read(t, text)
+		return err
+	})
+}
+
+// What was valid once and said nothing.
+func TestBadFiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"store: {keep_second: 7d}":                 `:1: store: unknown key "keep_second"; did you mean keep_seconds?`,
+		"store:\n  tables:\n    flows: {keep: 1d}": `:3: store.tables.flows: unknown key "keep"; known are keep_hours,`,
+		"metrics: read\nbursts:\n  abov: 3kB":      `:3: bursts: unknown key "abov"; did you mean above?`,
+		"names:\n  1: a\n  2: a\n":                 `:3: names.2: "a" is the name of node 1 too, want another one`,
+		"int_dscp: 64":                             ":1: int_dscp: got 64, want at most 63",
+		"int_dcsp: 23":                             `:1: unknown key "int_dcsp"; did you mean int_dscp?`,
+		"http: \x7fELF\x00":                        ": this is not a text file, want YAML in UTF-8",
+		strings.Repeat("names: {}\n", 200_000):     ": the file is too large, want at most 1MiB",
+	} {
+		if _, err := read(t, []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What is dumped is read again, and says the same.
+func TestDumpIsRead(t *testing.T) {
+	c, err := read(t, []byte(everyKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.Dump()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := read(t, []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if second, _ := again.Dump(); second != text {
+		t.Errorf("got  %s\nwant %s", second, text)
+	}
+}
+
+// FuzzConfig: no configuration file makes the reader panic.
+func FuzzConfig(f *testing.F) {
+	for _, text := range []string{everyKey, "", "names: {1: a, 0x1: b}", "exporters: [{nodes: any}]", "dialects: {10.0.0.1: tps}", "ds_lengths: {1: {2: 8}}", "? : :"} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := read(t, text)
+		if err != nil {
+			return
+		}
+		if _, err := c.Dump(); err != nil {
+			t.Error(err)
+		}
+		_ = c.Bursts.check()
+		_, _ = c.permits()
+		_, _ = c.Store.compile("/nowhere")
+	})
+}
