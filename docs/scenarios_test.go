@@ -58,8 +58,8 @@ func scenarioKeys(in reflect.Type, prefix string) (keys []string) {
 
 // isGroup says whether a value is a map of keys of its own.
 func isGroup(t reflect.Type) bool {
-	_, reads := reflect.PointerTo(t).MethodByName("UnmarshalYAML")
-	return t.Kind() == reflect.Struct && shared[t] == "" && !reads
+	_, reads := reflect.PointerTo(t).MethodByName("UnmarshalText")
+	return t.Kind() == reflect.Struct && shared[t] == "" && !reads && t != reflect.TypeFor[scenario.Raw]()
 }
 
 // TestTruthPage compares the tables of truth.md with the records of package truth.

@@ -42,7 +42,7 @@ func TestConfig(t *testing.T) {
 		"listen: 7\n": `:1: listen: got "7", want a list`, "coalesce: [true]\n": ":1: coalesce: got a list, want true or false",
 	} {
 		os.WriteFile(kinds, []byte(text), 0o600)
-		if _, errs, code := runWaybill(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+": "+want+"\n" {
+		if _, errs, code := runWaybill(t, "config", "--check", "--config", kinds); code != 2 || errs != "waybill config: --config: "+kinds+want+"\n" {
 			t.Errorf("%q: code %d, %s", text, code, errs)
 		}
 	}

@@ -202,7 +202,7 @@ func TestDecodeErrors(t *testing.T) {
 		{[]string{"--set", "ds_lengths={", pcap}, 2, "--set: {: "},
 		{[]string{"--dscp", "0x17/64", pcap}, 2, "--dscp: int_dscp_mask: got 64, want at most 63"},
 		{[]string{"--report-port", "http", pcap}, 2, "--report-port: report_port: got \"http\", want a number"},
-		{[]string{"--code-points", text, pcap}, 2, "--code-points: " + text + ": unknown code point \"int_dcsp\""},
+		{[]string{"--code-points", text, pcap}, 2, "--code-points: " + text + ":1: unknown key \"int_dcsp\"; did you mean int_dscp?"},
 		{[]string{"--code-points", text + ".no", pcap}, 2, "no such file"},
 		{[]string{"--hex", "0", "--start", "ipv4"}, 2, "--hex: got an odd number of hex digits, 1"},
 		{[]string{"--hex", "0g"}, 2, "--hex: 'g' is no hex digit"},

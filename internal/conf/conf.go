@@ -219,3 +219,12 @@ func InFile(name string, err error) error {
 
 // Format returns v as a file would have it.
 func Format(v any) ([]byte, error) { return yaml.Dump(v) }
+
+// Unwrap returns the problems one by one.
+func (p Problems) Unwrap() []error {
+	list := make([]error, len(p))
+	for i, one := range p {
+		list[i] = one
+	}
+	return list
+}
