@@ -9,7 +9,7 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unkno
 
 # Of "test": what emulated networks draw random numbers from; it differs from commit to commit, so that in time all are tried.
 # A test that fails says it. "make test-long" tries all.
-export WAYBILL_SEED ?= $(shell printf %d "0x$$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)")
+export TEST_SEED ?= $(shell printf %d "0x$$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)")
 # Of "test", "test-long" and "fuzz": how long each fuzz target runs.
 FUZZTIME ?=
 # Of "bench": which benchmarks run, and an older result to compare.
@@ -36,7 +36,7 @@ help: ## show this list
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
-test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=10s of each fuzz target, WAYBILL_SEED=N)
+test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=10s of each fuzz target, TEST_SEED=N)
 	FUZZTIME=$(FUZZTIME) scripts/test short
 
 test-long: setup-test console/dist/index.html ## the same with all seeds, long proofs, all under -race (FUZZTIME=2m): hours

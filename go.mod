@@ -2,6 +2,9 @@ module github.com/waybill-int/waybill
 
 go 1.26.0
 
+// A package of npm brings Go files.
+ignore ./console/node_modules
+
 require (
 	charm.land/bubbletea/v2 v2.0.9
 	github.com/apache/arrow-go/v18 v18.5.1

@@ -172,7 +172,7 @@ var accuracyKinds = []telemetry.EventKind{
 }
 
 // Precision and recall of events over all scenarios and some networks more, compared with the truth, as docs/explanation/accuracy.md
-// has them: with the seeds that WAYBILL_SEED chooses, or with all of them and all kinds of telemetry.
+// has them: with the seeds that TEST_SEED chooses, or with all of them and all kinds of telemetry.
 func TestAccuracy(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")

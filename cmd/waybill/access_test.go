@@ -84,7 +84,7 @@ func TestServeAccessConfig(t *testing.T) {
 		"tls: {certificate: x}": `certificate`,
 		"tls: [x]":              ":1: tls: got a list, want keys and values",
 		"metrics: everybody":    "want read (a role is needed) or open",
-		"query: {roles: read}":  `unknown field "roles"`,
+		"query: {roles: read}":  `query: unknown key "roles"; did you mean role?`,
 		"query: {role: nobody}": "want read, operate or admin",
 		"tls: {cert: a, key: b, client_ca: c, clients: {x: root}}": `tls: clients: x: got "root"`,
 	} {

@@ -8,10 +8,10 @@ import (
 )
 
 // Program returns where the program under test is. "make test" builds it once, for all packages whose tests start it, and says
-// with WAYBILL_PROGRAM where it is; otherwise it is built here.
+// with TEST_PROGRAM where it is; otherwise it is built here.
 func Program(t testing.TB) string {
 	t.Helper()
-	if program := os.Getenv("WAYBILL_PROGRAM"); program != "" {
+	if program := os.Getenv("TEST_PROGRAM"); program != "" {
 		return program
 	}
 	program := filepath.Join(t.TempDir(), "waybill")

@@ -6,22 +6,22 @@ import (
 	"testing"
 )
 
-// Seed returns by what a test of emulated networks chooses among the seeds that it knows: WAYBILL_SEED, a number that differs from
+// Seed returns by what a test of emulated networks chooses among the seeds that it knows: TEST_SEED, a number that differs from
 // commit to commit, or 0; all says that it is "all", and the test shall run with all of them. A test that fails says how to run it
 // again.
 func Seed(t *testing.T) (seed uint64, all bool) {
 	t.Helper()
-	text := os.Getenv("WAYBILL_SEED")
+	text := os.Getenv("TEST_SEED")
 	if text == "" || text == "all" {
 		return 0, text == "all"
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		t.Fatalf("WAYBILL_SEED is %q: a number or all", text)
+		t.Fatalf("TEST_SEED is %q: a number or all", text)
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("again: WAYBILL_SEED=%s go test -run '^%s$', in the directory of this package", text, t.Name())
+			t.Logf("again: TEST_SEED=%s go test -run '^%s$', in the directory of this package", text, t.Name())
 		}
 	})
 	return seed, false

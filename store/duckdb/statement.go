@@ -139,7 +139,8 @@ func (q *statements) take() (*child.Process, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return nil, errors.Join(errors.New("the store is closed"), p.Kill())
+		_ = p.Kill() // what it says is that it was killed
+		return nil, errors.New("the store is closed")
 	}
 	q.running[p] = false
 	return p, nil
