@@ -9,7 +9,7 @@ import (
 var bad = []struct{ text, want string }{
 	{"", "1: the file is empty"},
 	{"- duration: 1s", "1: got a list, want keys and values; known are clocks, duration, faults, host, int, name, nodes, reports, routing, seed, start, switch, topology, traffic, truth"},
-	{"duration: 1s\ntopology: [", "3: did not find expected node content"},
+	{"duration: 1s\ntopology: [", "2: did not find expected node content"},
 	{"duration: 1s\n---\nseed: 1\n", "3: a second YAML document, want one"},
 	{"duration: 1s\nduration: 2s\n", "2: duration: the key is there twice, first in line 1"},
 	{"duration: &a 1s\nname: *a\n" + topology, "1: duration: want a plain value, without tags, anchors and aliases"},

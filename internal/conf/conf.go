@@ -105,7 +105,7 @@ func (d *Document) parse() (*yaml.Node, error) {
 			return nil, Problems{d.syntax(err)}
 		case len(document.Content) == 0 || isNull(document.Content[0]):
 		case body != nil:
-			return nil, Problems{{d.name, document.Content[0].Line, "", "a second YAML document, want one"}}
+			return nil, Problems{{d.name, d.within(document.Content[0].Line), "", "a second YAML document, want one"}}
 		default:
 			body = document.Content[0]
 		}
@@ -122,7 +122,7 @@ func (d *Document) syntax(err error) *Problem {
 	if begin := bad.ContextMark.Line; begin > 0 && begin < bad.Mark.Line {
 		rule += fmt.Sprintf(" of what begins in line %d", begin)
 	}
-	return &Problem{d.name, max(bad.Mark.Line, 1), "", rule}
+	return &Problem{d.name, d.within(bad.Mark.Line), "", rule}
 }
 
 // A Document is a file that was read.
@@ -141,7 +141,13 @@ func (d *Document) Say(key, format string, args ...any) {
 }
 
 func (d *Document) add(line int, key, rule string) {
-	d.wrong = append(d.wrong, &Problem{d.name, line, key, rule})
+	d.wrong = append(d.wrong, &Problem{d.name, d.within(line), key, rule})
+}
+
+// within returns a line that the file has: the parser puts what is missing at the end into the line behind it, and takes
+// more characters for ends of lines than editors do.
+func (d *Document) within(line int) int {
+	return min(max(line, 1), 1+bytes.Count(d.text, []byte("\n"))+bytes.Count(d.text, []byte("\r")))
 }
 
 // Line returns the line of a key, or of the nearest key around it that is in the file: what is missing has no line.
