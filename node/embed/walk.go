@@ -88,6 +88,9 @@ func (w *walk) transport(at int, protocol uint8) {
 		w.udp(at)
 	case packet.ProtoTCP:
 		w.tcp(at)
+	case packet.ProtoSCTP:
+		src, dst, _ := packet.Ports(w.b[at:])
+		w.done(protocol, src, dst)
 	case packet.ProtoGRE:
 		w.gre(at)
 	case packet.ProtoIPv4, packet.ProtoIPv6:
