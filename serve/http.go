@@ -15,7 +15,6 @@ import (
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/console"
-	"golang.org/x/net/netutil"
 )
 
 // handler serves console, API and metrics.
@@ -49,9 +48,9 @@ func (s *Server) ready() error {
 }
 
 const (
-	// maxConnections is how many TCP connections are open at a time; further ones wait.
+	// maxConnections is how many TCP connections are open at a time.
 	maxConnections = 1024
-	// maxClientConnections is how many of them one address may have; a browser has six.
+	// maxClientConnections is how many of them one client may have; a browser has six.
 	maxClientConnections = 128
 )
 
@@ -70,12 +69,11 @@ func newHTTPServer(handler http.Handler, secure *auth.TLS, log *slog.Logger) *ht
 
 // serveHTTP answers until the server is shut down.
 func (s *Server) serveHTTP() error {
-	listener := netutil.LimitListener(s.connections, maxConnections)
 	var err error
 	if s.secure != nil {
-		err = s.http.ServeTLS(listener, "", "")
+		err = s.http.ServeTLS(s.connections, "", "")
 	} else {
-		err = s.http.Serve(listener)
+		err = s.http.Serve(s.connections)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -101,7 +99,7 @@ func (s *Server) listenHTTP() (err error) {
 		return fmt.Errorf("listen on http://%s: %w", s.Config.HTTP, err)
 	}
 	s.opened = append(s.opened, func() { s.listener.Close() })
-	s.connections = auth.LimitConnections(s.listener, maxClientConnections)
+	s.connections = auth.LimitConnections(s.listener, maxConnections, maxClientConnections)
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package auth
 
 import (
+	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 )
 
@@ -35,7 +37,7 @@ func (q queue) Addr() net.Addr { return nil }
 
 func TestLimitConnections(t *testing.T) {
 	waiting := make(queue, 100)
-	l := LimitConnections(waiting, 2)
+	l := LimitConnections(waiting, 100, 2)
 	connect := func(addr string) (client net.Conn) {
 		client, server := net.Pipe()
 		waiting <- from{server, addr}
@@ -74,12 +76,51 @@ func TestLimitConnections(t *testing.T) {
 			t.Errorf("accepted %s", got)
 		}
 	}
-	if l.Refused() != 3 || len(l.open) != 2 {
+	if l.Refused() != 3 || len(l.open) != 3 {
 		t.Errorf("refused %d, %d clients", l.Refused(), len(l.open))
 	}
 	second.Close()
 	close(waiting)
 	if _, err := l.Accept(); err == nil {
 		t.Error("accepted from a closed listener")
+	}
+}
+
+// However many addresses of an IPv6 network, and however many networks, take what they can get: somebody else is let in.
+func TestGreedyClients(t *testing.T) {
+	l := LimitConnections(nil, 1024, 128)
+	open := func(addr string) *counted {
+		conn, _ := net.Pipe()
+		x := &counted{Conn: conn, of: l, client: clientOf(netip.MustParseAddrPort(addr).Addr())}
+		l.enter(x)
+		return x
+	}
+	for i := range 2000 {
+		open(fmt.Sprintf("[2001:db8::%x]:1", i))
+	}
+	if n := len(l.open[netip.MustParseAddr("2001:db8::")]); n != 128 || l.total != n {
+		t.Errorf("a /64 has %d connections of %d, want 128", n, l.total)
+	}
+	for network := range 50 {
+		for i := range 200 {
+			open(fmt.Sprintf("[2001:db8:0:%x::%x]:1", network, i))
+		}
+	}
+	var others []*counted
+	for i := range 8 {
+		others = append(others, open(fmt.Sprintf("192.0.2.%d:1", i)))
+	}
+	open("[2001:db8:0:1::1]:1")
+	for i, x := range others {
+		if x.left {
+			t.Errorf("of %d connections client %d has none", l.total, i)
+		}
+		x.Close()
+	}
+	if n := 0; l.total != 1024-len(others) {
+		for _, list := range l.open {
+			n += len(list)
+		}
+		t.Errorf("%d connections, %d in lists", l.total, n)
 	}
 }

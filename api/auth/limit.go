@@ -31,18 +31,23 @@ func NewLimit(perSecond float64, burst int) *Limit {
 
 // Take reports whether client may do it now, and if not, in what time.
 func (l *Limit) Take(client netip.Addr, now time.Time) (wait time.Duration, ok bool) {
-	if client.Is6() {
-		if p, err := client.Prefix(64); err == nil {
-			client = p.Addr()
-		}
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	limiter := l.of(client, now)
+	limiter := l.of(clientOf(client), now)
 	if limiter.AllowN(now, 1) {
 		return 0, true
 	}
 	return time.Duration((1 - limiter.TokensAt(now)) / float64(l.every) * float64(time.Second)), false
+}
+
+// clientOf returns the client that an address belongs to.
+func clientOf(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); a.Is6() && !a.IsLoopback() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
 }
 
 // of returns the allowance of client.
