@@ -120,6 +120,12 @@ func (s *Server) openKeeper() error {
 		return err
 	}
 	s.opened = append(s.opened, func() { disk.Close() })
+	if stats, err := disk.Stats(); err == nil {
+		for _, loss := range stats.Lost {
+			s.log.Error("records that were written are gone: the log beside the file was cut or removed, or the file is an older copy",
+				"file", loss.File, "records", loss.Records.Total(), "flows", loss.Records[store.Flows])
+		}
+	}
 	if err := recoverJournal(context.Background(), c.Data, disk, s.log); err != nil {
 		return err
 	}

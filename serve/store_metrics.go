@@ -7,7 +7,7 @@ import (
 )
 
 var (
-	storeRecordsDesc       = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full).", "table", "outcome")
+	storeRecordsDesc       = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full), lost (they were written, and are gone from a file).", "table", "outcome")
 	storeQueuedDesc        = storeDesc("queued_records", "Records that wait to be written.")
 	storeStoppedDesc       = storeDesc("stopped", "1 while nothing can be written; the log says why.")
 	storeNeglectedDesc     = storeDesc("neglected", "1 while nothing can be rolled up and removed; the log says why.")
@@ -52,6 +52,13 @@ func (m *storeMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	metric(storeNeglectedDesc, prometheus.GaugeValue, neglected)
 	if s, err := m.store.Stats(); err == nil {
+		for t := range store.NumTables {
+			var lost uint64
+			for _, l := range s.Lost {
+				lost += l.Records[t]
+			}
+			metric(storeRecordsDesc, prometheus.CounterValue, float64(lost), t.String(), "lost")
+		}
 		metric(storeBytesDesc, prometheus.GaugeValue, float64(s.Bytes))
 		metric(storePartitionsDesc, prometheus.GaugeValue, float64(s.Partitions))
 		metric(storeDroppedDesc, prometheus.CounterValue, float64(s.Dropped))

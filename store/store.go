@@ -38,6 +38,13 @@ type Stats struct {
 	Partitions int       // that are kept
 	Dropped    int       // partitions that were dropped since the start
 	Oldest     time.Time // start of the oldest partition; zero if there is none
+	Lost       []Loss    // what was found missing since the start
+}
+
+// A Loss is what a file lacks that was written to it.
+type Loss struct {
+	File    string
+	Records Counts
 }
 
 // A Query asks for what was counted in a time range. Columns that are not in Group are summed up as their kind says: counts

@@ -40,6 +40,14 @@ func TableOf(name string) (Table, bool) {
 // Counts are numbers of records by table.
 type Counts [NumTables]uint64
 
+// Total is the number of records of all tables.
+func (c *Counts) Total() (n uint64) {
+	for _, of := range c {
+		n += of
+	}
+	return n
+}
+
 // add adds the records of v.
 func (c *Counts) add(v *telemetry.Intervals) {
 	for t, n := range [NumTables]int{

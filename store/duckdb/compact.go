@@ -115,6 +115,9 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	if _, err := s.write.ExecContext(s.ctx, "DETACH "+p.catalog); err != nil {
 		return false, err
 	}
+	if err := p.endTally(); err != nil {
+		return false, err
+	}
 	if err := os.Rename(to.file, p.file); err != nil {
 		return false, err
 	}
@@ -155,7 +158,7 @@ func (s *Store) order(ctx context.Context, p *partition, t placed) (string, erro
 
 // removeFiles removes the files of p, if they are there.
 func removeFiles(p *partition) error {
-	for _, name := range []string{p.file, p.file + ".wal"} {
+	for _, name := range []string{p.file, p.file + ".wal", p.tallyFile()} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

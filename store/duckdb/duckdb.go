@@ -15,6 +15,8 @@ import (
 	"time"
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/waybill-int/waybill/store"
 )
 
 // A Store is a store.Backend.
@@ -37,6 +39,7 @@ type Store struct {
 	reading    sync.RWMutex // held by queries; files are closed under its write lock
 	doomed     []*partition // that still have to be closed
 	dropped    int
+	lost       []store.Loss // under mu
 
 	done        map[string]bool      // catalogs that have what Write was asked to write, if it failed later on
 	rolled      map[string]time.Time // how far tables are rolled up; under mu
@@ -81,7 +84,7 @@ func (s *Store) settings() []string {
 	return []string{
 		fmt.Sprintf("SET memory_limit = '%dB'", s.config.Memory),
 		fmt.Sprintf("SET threads = %d", s.config.Threads),
-		fmt.Sprintf("SET temp_directory = '%s'", quoted(filepath.Join(s.config.Dir, "tmp"))),
+		fmt.Sprintf("SET temp_directory = '%s'", quoted(s.spillDir())),
 		fmt.Sprintf("SET max_temp_directory_size = '%dB'", max(s.config.MaxBytes/16, s.config.Memory)),
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
@@ -114,6 +117,9 @@ func (s *Store) open() error {
 // load attaches the files in the directory.
 func (s *Store) load() error {
 	if err := s.tail.clear(); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(s.spillDir()); err != nil { // a crash leaves it
 		return err
 	}
 	for _, text := range append(s.settings(), macros...) {

@@ -27,6 +27,8 @@ func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 		// A disk that is full is a reason to drop what is too old, not to leave it.
 		return errors.Join(err, s.retain(now))
 	}
+	ctx, done := s.boundSpill(ctx)
+	defer done()
 	if err := s.maintain(ctx, now); err != nil {
 		// What was ended on the way has broken nothing.
 		s.broken.Store(s.broken.Load() || ctx.Err() == nil)
@@ -148,9 +150,9 @@ func (s *Store) closeDoomed() error {
 // Stats implements store.Backend.
 func (s *Store) Stats() (store.Stats, error) {
 	s.mu.Lock()
-	list, dropped := s.partitions, s.dropped
+	list := s.partitions
+	stats := store.Stats{Partitions: len(list), Dropped: s.dropped, Lost: s.lost}
 	s.mu.Unlock()
-	stats := store.Stats{Partitions: len(list), Dropped: dropped}
 	for _, p := range list {
 		stats.Bytes += p.size()
 	}

@@ -23,6 +23,7 @@ type partition struct {
 	compacted bool                 // see compactOnce
 	emptied   map[store.Table]bool // see thin
 	writes    int                  // under writing
+	tally     tally                // under writing; nil: not known yet
 }
 
 const timeInName = "20060102T150405Z"
@@ -137,6 +138,9 @@ func (s *Store) adopt(p *partition) error {
 	}
 	p.compacted = compacted > 0
 	if err := s.loadEmptied(p); err != nil {
+		return err
+	}
+	if err := s.loadTally(p); err != nil {
 		return err
 	}
 	s.mu.Lock()

@@ -26,6 +26,8 @@ var word = regexp.MustCompile(`"?[a-z_][a-z0-9_]*"?`)
 func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
+	ctx, done := s.boundSpill(ctx)
+	defer done()
 	c, err := s.compile(q)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)

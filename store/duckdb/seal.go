@@ -39,6 +39,9 @@ func (s *Store) sealFile(p *partition) error {
 			return err
 		}
 	}
+	if err := p.endTally(); err != nil {
+		return err
+	}
 	p.sealed = true
 	s.tail.forget(p)
 	_, err := s.write.ExecContext(s.ctx, p.attachment())

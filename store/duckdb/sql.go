@@ -24,6 +24,8 @@ var errBehind = errors.New("want one SELECT statement, and nothing behind its se
 func (s *Store) Select(ctx context.Context, statement string, limit int) (*store.Answer, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
+	ctx, done := s.boundSpill(ctx)
+	defer done()
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, trouble(ctx, err)

@@ -15,7 +15,10 @@ import (
 )
 
 // A run is rows of one table that go into the same partition.
-type run func(a *appender) error
+type run struct {
+	rows int
+	add  func(a *appender) error
+}
 
 // A load is what goes into one partition, in one transaction.
 type load [store.NumTables][]run
@@ -160,7 +163,7 @@ func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []
 		if loads[p] == nil {
 			loads[p] = &load{}
 		}
-		loads[p][id] = append(loads[p][id], func(a *appender) error {
+		loads[p][id] = append(loads[p][id], run{len(part), func(a *appender) error {
 			for i := range part {
 				of.add(a, &part[i])
 				if err := a.end(); err != nil {
@@ -168,7 +171,7 @@ func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []
 				}
 			}
 			return nil
-		})
+		}})
 	}
 	return nil
 }
@@ -181,6 +184,12 @@ func (s *Store) writeInto(p *partition, l *load) error {
 		}
 	}
 	p.writes++
+	if p.tally == nil {
+		var err error
+		if p.tally, err = s.count(p); err != nil {
+			return err
+		}
+	}
 	if _, err := s.write.ExecContext(s.ctx, "BEGIN"); err != nil {
 		return err
 	}
@@ -193,8 +202,16 @@ func (s *Store) writeInto(p *partition, l *load) error {
 			return err
 		}
 	}
-	_, err := s.write.ExecContext(s.ctx, "COMMIT")
-	return err
+	if _, err := s.write.ExecContext(s.ctx, "COMMIT"); err != nil {
+		return err
+	}
+	for id, runs := range l {
+		for _, r := range runs {
+			p.tally[store.Table(id)] += int64(r.rows)
+		}
+	}
+	_ = p.saveTally() // the records are written: a tally that is too small claims no loss
+	return nil
 }
 
 func (s *Store) appendRuns(p *partition, t *table, runs []run) error {
@@ -205,7 +222,7 @@ func (s *Store) appendRuns(p *partition, t *table, runs []run) error {
 		}
 		a := &appender{to: to, row: make([]driver.Value, 0, len(t.columns))}
 		for _, r := range runs {
-			if err := r(a); err != nil {
+			if err := r.add(a); err != nil {
 				_ = to.Close()
 				return err
 			}
