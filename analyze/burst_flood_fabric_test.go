@@ -25,8 +25,7 @@ func TestBurstsThatOverflow(t *testing.T) {
 	v := emulation{duration: minutes * time.Minute, shards: 2, autoBursts: true}.runScenario(t, s)
 	got, _ := v.bursts.Bursts(nil, burst.ByLast, burst.MaxKept)
 	overflowed, right := 0, map[string]bool{}
-	records := truth.NewReader(&v.truth)
-	for r, err := records.Next(); err == nil; r, err = records.Next() {
+	for _, r := range v.truth.List {
 		w, ok := r.(*truth.Burst)
 		if !ok {
 			continue

@@ -1,7 +1,6 @@
 package analyze
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -44,7 +43,7 @@ func (p *tape) Report(atNs uint64, frame []byte) error {
 func (p *tape) Flush() error { return nil }
 
 // record runs a scenario and returns its reports, and who takes some.
-func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector, truth *bytes.Buffer) {
+func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector, truth *test.Records) {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
@@ -58,7 +57,7 @@ func (e emulation) record(t *testing.T, name string) (reports []sentReport, coll
 		e.duration = time.Duration(s.Duration)
 	}
 	var p tape
-	truth = &bytes.Buffer{}
+	truth = &test.Records{}
 	e.send(t, s, &p, truth)
 	return p.reports, func() *virtualCollector { return e.collector(t, s) }, truth
 }
@@ -330,8 +329,7 @@ func TestRebootAndYear(t *testing.T) {
 	v.play(kept)
 	total := uint64(0)
 	names := map[uint32]string{}
-	all := truth.NewReader(records)
-	for r, err := all.Next(); err == nil; r, err = all.Next() {
+	for _, r := range records.List {
 		switch r := r.(type) {
 		case *truth.Report:
 			total++

@@ -36,7 +36,7 @@ type virtualCollector struct {
 	header  [1]telemetry.Header
 	start   int64
 	next    int64 // scan
-	truth   bytes.Buffer
+	truth   test.Records
 	look    func(*virtualCollector)
 }
 
@@ -308,8 +308,7 @@ func TestBurstsOfReports(t *testing.T) {
 			want := map[burst]*truth.Burst{}
 			flows := map[uint32]string{}
 			clocks := map[uint32]func(int64) int64{} // by which switches report
-			records := truth.NewReader(&v.truth)
-			for r, err := records.Next(); err == nil; r, err = records.Next() {
+			for _, r := range v.truth.List {
 				switch r := r.(type) {
 				case *truth.Flow:
 					flows[r.Flow] = truthEnds(r)

@@ -42,8 +42,7 @@ func (d *delayTrial) right(node uint32, stamp uint64, start int64) float64 {
 func (d *delayTrial) look(v *virtualCollector) {
 	if d.clocks == nil {
 		d.clocks = map[uint32]*skewedClock{}
-		records := truth.NewReader(&v.truth)
-		for r, err := records.Next(); err == nil; r, err = records.Next() {
+		for _, r := range v.truth.List {
 			switch r := r.(type) {
 			case *truth.Switch:
 				d.clocks[r.Node] = &skewedClock{offsetNs: float64(r.OffsetNs), driftPPB: float64(r.DriftPPB)}

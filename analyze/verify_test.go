@@ -206,8 +206,7 @@ func TestRerouteBreaksPolicy(t *testing.T) {
 	want := map[string]around{} // rule: when its flow goes around spine1
 	ports := map[uint64]string{}
 	var paths []*truth.Path
-	records := truth.NewReader(&v.truth)
-	for r, err := records.Next(); err == nil; r, err = records.Next() {
+	for _, r := range v.truth.List {
 		switch r := r.(type) {
 		case *truth.Flow:
 			ports[uint64(r.Flow)] = fmt.Sprint(r.DstPort)

@@ -3,7 +3,6 @@ package burst
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"sync"
@@ -39,26 +38,8 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 		t.Fatal(err)
 	}
 	s.Truth.SamplePackets = 1
-	in, out := io.Pipe()
-	f, err := fabric.New(s, fabric.Options{Truth: out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if until == 0 {
-		until = time.Duration(s.Duration)
-	}
-	go func() {
-		out.CloseWithError(errors.Join(f.Run(t.Context(), until), f.Close()))
-	}()
 	v := &burstTruth{switches: map[uint32]*truth.Switch{}, sources: map[uint32]uint32{}}
-	for r := truth.NewReader(in); ; {
-		record, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return v
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	record := func(record truth.Record) bool {
 		switch r := record.(type) {
 		case *truth.Run:
 			v.run = *r
@@ -91,7 +72,19 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			}
 			v.bursts = append(v.bursts, burst)
 		}
+		return false
 	}
+	f, err := fabric.New(s, fabric.Options{Truth: &test.Records{Keep: record}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if until == 0 {
+		until = time.Duration(s.Duration)
+	}
+	if err := errors.Join(f.Run(t.Context(), until), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // A burstScore is how well bursts were found: shares from 0 to 1, and the largest errors of those found.

@@ -1,10 +1,8 @@
 package clock
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -58,29 +56,21 @@ type clockTrial struct {
 	worstNs, worstPPB, widestNs              float64
 }
 
-// run reads a truth as it is written. Reports come up to 20 ms late.
-func (c *clockTrial) run(r *truth.Reader) {
-	for {
-		record, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			c.Error(err)
-			return
-		}
-		switch record := record.(type) {
-		case *truth.Run:
-			c.epochNs = int64(record.EpochNs)
-			c.nextNs = c.epochNs
-		case *truth.Switch:
-			c.nodes[record.Node] = &trueClock{offsetNs: float64(record.OffsetNs), driftPPB: float64(record.DriftPPB)}
-		case *truth.Fault:
-			n := c.nodes[record.Nodes[0]]
-			n.fromNs, n.stepNs, n.moreDriftPPB = float64(record.TimeNs), 3e6, 200e3
-		case *truth.Hop:
-			c.hop(record)
-		}
+// take takes a record when it is written. Reports come up to 20 ms late.
+func (c *clockTrial) take(record truth.Record) bool {
+	switch record := record.(type) {
+	case *truth.Run:
+		c.epochNs = int64(record.EpochNs)
+		c.nextNs = c.epochNs
+	case *truth.Switch:
+		c.nodes[record.Node] = &trueClock{offsetNs: float64(record.OffsetNs), driftPPB: float64(record.DriftPPB)}
+	case *truth.Fault:
+		n := c.nodes[record.Nodes[0]]
+		n.fromNs, n.stepNs, n.moreDriftPPB = float64(record.TimeNs), 3e6, 200e3
+	case *truth.Hop:
+		c.hop(record)
 	}
+	return false
 }
 
 func (c *clockTrial) hop(h *truth.Hop) {
@@ -216,15 +206,13 @@ func TestClocksAgainstFabric(t *testing.T) {
 				T: t, clocks: clocks, wrapNs: trial.wrapNs, random: rand.New(rand.NewPCG(1, 2)),
 				nodes: map[uint32]*trueClock{}, last: map[uint64]truth.Hop{}, pairs: map[[2]uint32]bool{},
 			}
-			from, to := io.Pipe()
-			go func() {
-				f, err := fabric.New(s, fabric.Options{Truth: to})
-				if err == nil {
-					err = errors.Join(f.Run(context.Background(), trial.for_), f.Close())
-				}
-				to.CloseWithError(err)
-			}()
-			c.run(truth.NewReader(from))
+			f, err := fabric.New(s, fabric.Options{Truth: &test.Records{Keep: c.take}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(f.Run(t.Context(), trial.for_), f.Close()); err != nil {
+				t.Fatal(err)
+			}
 
 			c.atLeast("offsets", c.offsetsRight, c.windows, 0.99)
 			c.atLeast("drifts", c.driftsRight, c.drifts, 0.99)

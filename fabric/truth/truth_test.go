@@ -96,6 +96,30 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
+// A Recorder gets the records themselves; its first error is that of Flush, and the last that it gets.
+type listRecorder struct {
+	brokenFile
+	list []Record
+}
+
+func (l *listRecorder) Record(r Record) error {
+	if l.list = append(l.list, r); len(l.list) == 3 {
+		return io.ErrNoProgress
+	}
+	return nil
+}
+
+func TestRecorder(t *testing.T) {
+	var l listRecorder
+	w := NewWriter(&l)
+	for _, record := range records() {
+		w.Write(record)
+	}
+	if err := w.Flush(); !errors.Is(err, io.ErrNoProgress) || !reflect.DeepEqual(l.list, records()[:3]) {
+		t.Errorf("got %v, %v", l.list, err)
+	}
+}
+
 type brokenFile struct{}
 
 func (brokenFile) Write([]byte) (int, error) { return 0, io.ErrShortWrite }

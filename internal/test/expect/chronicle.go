@@ -1,10 +1,7 @@
 package expect
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,7 +16,6 @@ type Chronicle struct {
 	options Options
 	ticksNs int64 // how often the collector is told the time
 	truth   Truth
-	rest    []byte // of a line that has not come in full
 
 	epochNs, tickNs int64
 	nowNs           int64 // of the report, or of the tick, at which something is noticed
@@ -123,52 +119,26 @@ func NewChronicle(o Options, tick time.Duration) *Chronicle {
 // Identify says by what a collector can tell the packet of the next report from others of its flow.
 func (c *Chronicle) Identify(packet uint64) { c.identities = append(c.identities, packet) }
 
-// Write implements io.Writer for lines of truth.
-func (c *Chronicle) Write(b []byte) (int, error) {
-	n := len(b)
-	for {
-		line, after, whole := bytes.Cut(b, []byte{'\n'})
-		if !whole {
-			c.rest = append(c.rest, line...)
-			return n, nil
-		}
-		if len(c.rest) > 0 {
-			line = append(c.rest, line...)
-		}
-		if err := c.line(line); err != nil {
-			return 0, err
-		}
-		c.rest, b = c.rest[:0], after
-	}
-}
+// Write implements io.Writer. Nobody calls it: a Chronicle takes records.
+func (c *Chronicle) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// line takes a record.
-func (c *Chronicle) line(line []byte) error {
-	kind, ok := bytes.CutPrefix(line, []byte(`{"type":"`))
-	end := bytes.IndexByte(kind, '"')
-	if !ok || end < 0 {
-		return fmt.Errorf("no record: %.100q", line)
-	}
-	switch kind, fields := string(kind[:end]), kind[end+1:]; kind {
-	case "hop":
-		h := &truth.Hop{}
-		hopOf(h, fields)
-		c.visit(&Visit{Packet: h.Packet, Flow: h.Flow, Hop: h})
-	case "report", "report_lost":
-		r := &Report{Report: &truth.Report{Lost: kind == "report_lost"}}
-		reportOf(r.Report, fields)
+// Record implements truth.Recorder.
+func (c *Chronicle) Record(record truth.Record) error {
+	switch r := record.(type) {
+	case *truth.Hop:
+		h := *r
+		c.visit(&Visit{Packet: h.Packet, Flow: h.Flow, Hop: &h})
+	case *truth.Report:
 		if r.Packet == 0 {
 			return errors.New("a report that is about no packet")
 		}
-		c.open[r.Packet] = append(c.open[r.Packet], r)
-	case "path":
-	case "burst":
-		return c.burstLine(line)
-	case "drop":
-		d := &truth.Drop{}
-		if err := json.Unmarshal(line, d); err != nil {
-			return err
-		}
+		report := *r
+		c.open[r.Packet] = append(c.open[r.Packet], &Report{Report: &report})
+	case *truth.Path:
+	case *truth.Burst:
+		c.burst(r)
+	case *truth.Drop:
+		d := *r
 		if d.Place == "host" || d.Place == "link" {
 			if d.Reason == "gray_link" && d.Length > lengthWithoutData {
 				c.grayLosses = append(c.grayLosses, grayLoss{c.epochNs + d.TimeNs, d.Link, d.Flow})
@@ -177,17 +147,16 @@ func (c *Chronicle) line(line []byte) error {
 			delete(c.fates, d.Packet)
 			return nil
 		}
-		c.visit(&Visit{Packet: d.Packet, Flow: d.Flow, Drop: d})
+		c.visit(&Visit{Packet: d.Packet, Flow: d.Flow, Drop: &d})
+	case *truth.Fault:
+		f := *r
+		c.truth.take(&f, nil)
+	case *truth.Run:
+		c.truth.take(r, nil)
+		c.epochNs = int64(r.EpochNs)
+		c.tickNs = c.epochNs - c.epochNs%c.ticksNs
 	default:
-		record, err := truth.NewReader(bytes.NewReader(line)).Next()
-		if err != nil {
-			return err
-		}
-		c.truth.take(record, nil)
-		if run, ok := record.(*truth.Run); ok {
-			c.epochNs = int64(run.EpochNs)
-			c.tickNs = c.epochNs - c.epochNs%c.ticksNs
-		}
+		c.truth.take(r, nil)
 	}
 	return nil
 }

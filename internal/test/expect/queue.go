@@ -1,7 +1,6 @@
 package expect
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -78,18 +77,13 @@ func (c *Chronicle) enqueue(v *Visit, told bool) {
 	q.visits = append(q.visits, k)
 }
 
-// burstLine takes a burst.
-func (c *Chronicle) burstLine(line []byte) error {
-	b := &truth.Burst{}
-	if err := json.Unmarshal(line, b); err != nil {
-		return err
-	}
+// burst takes a burst.
+func (c *Chronicle) burst(b *truth.Burst) {
 	key := queueKey{b.Node, b.Port, b.Queue}
 	if c.watched[key] == nil {
 		c.watched[key] = &watchedQueue{}
 	}
 	c.watched[key].over = append(c.watched[key].over, b)
-	return nil
 }
 
 // burstOver keeps the first burst of a queue whose packets have all left, with what came to the queue meanwhile.
