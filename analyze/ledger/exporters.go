@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"net/netip"
 	"sync"
 	"time"
 
@@ -9,20 +10,22 @@ import (
 )
 
 // Exporters accounts for every datagram of the exporters that one receiver reads: what arrived, what the sequence
-// numbers say was lost, what could not be read and why. Its number of entries is bounded; datagrams of exporters beyond
-// it are counted together in Overflow.
+// numbers say was lost, what could not be read and why. Its number of entries is bounded: datagrams of exporters beyond it
+// are counted with those of their source that have no readable header, and if that has no entry either, in Overflow.
 type Exporters struct {
-	mu       sync.Mutex // held by the receiver for a batch, by readers for a snapshot
-	socket   uint32     // its number, see New
-	max      int
-	accounts []*exporter
-	entries  map[telemetry.ExporterKey]*exporter // an account may have two keys, see entry
-	overflow uint64                              // datagrams
-	unplaced uint64                              // reports in them
-	received uint64                              // datagrams, those of overflow too
-	reports  uint64                              // in them
-	repeated uint64                              // of these, reports of datagrams that came again
-	ledger   rows
+	mu         sync.Mutex // held by the receiver for a batch, by readers for a snapshot
+	socket     uint32     // its number, see New
+	max        int
+	accounts   []*exporter
+	entries    map[telemetry.ExporterKey]*exporter // an account may have two keys, see entry
+	young      map[netip.Addr]int                  // by source: accounts with one datagram
+	candidates map[telemetry.ExporterKey]bool
+	overflow   uint64 // datagrams
+	unplaced   uint64 // reports in them
+	received   uint64 // datagrams, those of overflow too
+	reports    uint64 // in them
+	repeated   uint64 // of these, reports of datagrams that came again
+	ledger     rows
 
 	samples   int    // of datagrams that break rules
 	unsampled uint64 // such datagrams for which there was no place
@@ -62,7 +65,7 @@ type badCounts struct{ damaged, malformed [wire.NumErrors]uint64 }
 
 // NewExporters returns an empty account for at most limit exporters.
 func NewExporters(limit int) *Exporters {
-	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, ledger: rows{max: rowsFor(limit)}}
+	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, young: map[netip.Addr]int{}, candidates: map[telemetry.ExporterKey]bool{}, ledger: rows{max: rowsFor(limit)}}
 }
 
 // Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account of each,
@@ -89,17 +92,22 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 				e.unplaced += uint64(h.Reports)
 				continue
 			}
-			recent.key, recent.exporter = key, x
+			if x.key.Header == key.Header { // else there may be room for it later
+				recent.key, recent.exporter = key, x
+			}
 		}
 		h.Account = x.number
 		x.last = nowNs
 		x.received++
+		if x.received <= 2 && x.key.Header {
+			e.aged(x)
+		}
 		x.reports += uint64(h.Reports)
 		if h.Outcome != telemetry.Decoded {
 			x.broke(h)
 			e.sample(x, h)
 		}
-		if h.HasSequence {
+		if h.HasSequence && x.key.Header {
 			x.hasSequence = true
 			if x.observe(h.Sequence) && x.orderly() {
 				h.Repeated = true
@@ -144,6 +152,9 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 			return x
 		}
 	}
+	if key.Header && !e.admits(key) {
+		return e.entry(telemetry.ExporterKey{Source: h.Source}, h, nowNs)
+	}
 	if len(e.accounts) >= e.max {
 		return nil
 	}
@@ -151,6 +162,40 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 	x.nodeless = key.Version == telemetry.Version05 && key.Header && e.entries[nodeless] == nil
 	e.place(x)
 	return x
+}
+
+const (
+	// maxNew is how many exporters of a source may have sent one datagram only. What noise names is never heard of again: beyond
+	// that number an exporter has an account from its second datagram on.
+	maxNew        = 32
+	maxCandidates = 4096 // exporters that were heard of once, to be told from those that never were
+)
+
+// admits reports whether there is room for the exporter with that key. The last eighth is for sources without one.
+func (e *Exporters) admits(key telemetry.ExporterKey) bool {
+	if len(e.accounts) >= e.max-e.max/8 {
+		return false
+	}
+	if e.young[key.Source] < maxNew || e.candidates[key] {
+		delete(e.candidates, key)
+		return true
+	}
+	if len(e.candidates) >= maxCandidates {
+		clear(e.candidates)
+	}
+	e.candidates[key] = true
+	return false
+}
+
+// aged counts x among those with one datagram, or no longer. What was restored is counted as it goes on.
+func (e *Exporters) aged(x *exporter) {
+	if x.received == 1 {
+		e.young[x.key.Source]++
+	} else if n := e.young[x.key.Source]; n > 1 {
+		e.young[x.key.Source] = n - 1
+	} else {
+		delete(e.young, x.key.Source)
+	}
 }
 
 // place lists an account.

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -402,5 +404,50 @@ func TestSamplesAreBounded(t *testing.T) {
 	}
 	if n := e.Counters().SamplesOverflow; samples != maxSamples || n != 5 {
 		t.Errorf("%d samples, %d without a place", samples, n)
+	}
+}
+
+// TestNoise: datagrams of random bytes, and reports of which a byte was changed, are all counted in a row, that of their source
+// or another. Random bytes do not fill the table: an exporter that comes later has a row of its own.
+func TestNoise(t *testing.T) {
+	e := NewExporters(256)
+	g := rand.New(rand.NewPCG(8, 8))
+	config := codepoint.New()
+	config.Compile()
+	decoder := telemetry.NewDecoder(config)
+	source := netip.MustParseAddrPort("192.0.2.9:1")
+	whole, err := hex.DecodeString("20000000" + "00000007" + "00000001" + "4a00000000000007" + "0102030405060708")
+	if err != nil {
+		t.Fatal(err)
+	}
+	observe := func(b []byte) {
+		var batch telemetry.Batch
+		var h telemetry.Header
+		decoder.Decode(b, source, 8555, &batch, &h)
+		e.Observe([]telemetry.Header{h}, 1e18)
+	}
+	random := func(b []byte) []byte {
+		for i := range b {
+			b[i] = byte(g.Uint32())
+		}
+		return b
+	}
+	const datagrams = 20_000
+	for range datagrams {
+		observe(random(make([]byte, g.IntN(120))))
+	}
+	e.Observe([]telemetry.Header{header(telemetry.Version20, 77, 1)}, 1e18)
+	for range datagrams {
+		b := bytes.Clone(whole)
+		random(b[g.IntN(len(b)):][:1])
+		observe(b)
+	}
+	received, own := uint64(0), false
+	for _, x := range e.Totals(nil) {
+		received += x.Received
+		own = own || x.Key.Node == 77 && x.Received == 1
+	}
+	if c := e.Counters(); received != 2*datagrams+1 || c.Overflow != 0 || !own {
+		t.Errorf("%d of %d datagrams in %d rows, %d in none, row of the exporter that came late: %v", received, 2*datagrams+1, c.Exporters, c.Overflow, own)
 	}
 }
