@@ -134,8 +134,8 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 	}
 }
 
-// reloadOnHangup reads tokens and certificates again on SIGHUP, until ctx is done. Changes of the files are noticed
-// without it, too.
+// reloadOnHangup reads tokens, certificates and alert rules again on SIGHUP, until ctx is done. Changes of the files of the
+// first two are noticed without it, too. Alert rules that are wrong change nothing.
 func (s *Server) reloadOnHangup(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -150,6 +150,12 @@ func (s *Server) reloadOnHangup(ctx context.Context) {
 			}
 			if s.secure != nil {
 				s.secure.Reload()
+			}
+			if s.alerts != nil {
+				s.reloadAlerts(ctx)
+			}
+			if s.guard.Tokens == nil && s.secure == nil && s.alerts == nil {
+				s.log.Info("there is nothing to read again: no tokens, certificates or alert rules; the configuration is read at the start")
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func (s *Server) components() []component {
 	}
 	list = append(list, background(s.shardTasks()...), background(s.scan, s.reloadOnHangup, s.sayRefused))
 	if s.alerts != nil {
-		list = append(list, &alerting{server: s})
+		list = append(list, background(func(ctx context.Context) { s.alerts.Run(ctx) }))
 	}
 	list = append(list, &receiving{server: s})
 	if s.demo != nil {
