@@ -28,6 +28,10 @@ type Replay struct {
 	// Rate is the number of datagrams per second; 0 is as fast as possible.
 	Rate float64
 
+	// Offsets, if set, are when the payloads are sent, in order, from the first one on; Rate is not asked then. They do not
+	// sink. The next loop begins the mean of the gaps after the last one.
+	Offsets []time.Duration
+
 	// Loops is how many times all payloads are sent; 0 means 1. A negative number means until the context ends.
 	Loops int
 
@@ -57,7 +61,7 @@ func (r *Replay) Run(ctx context.Context) (Summary, error) {
 	if !(r.Rate >= 0) || math.IsInf(r.Rate, 0) { // the comparison is false for NaN
 		return Summary{}, fmt.Errorf("replay: rate %g: want reports per second, or 0 for as fast as possible", r.Rate)
 	}
-	s, err := dial(ctx, r.Address, r.Rate == 0)
+	s, err := dial(ctx, r.Address, r.Rate == 0 && r.Offsets == nil)
 	if err != nil {
 		return Summary{}, fmt.Errorf("replay: %w", err)
 	}
@@ -123,8 +127,12 @@ func (r *replayRun) queue(ctx context.Context, loop int, payload []byte) error {
 
 // wait sleeps until the next datagram is due.
 func (r *replayRun) wait(ctx context.Context) error {
-	if early := r.schedule.at(r.queued) - time.Since(r.start); early > 0 {
-		timer := time.NewTimer(max(early, minSleep))
+	at, least := r.schedule.at(r.queued), minSleep
+	if r.Offsets != nil {
+		at, least = r.offset(r.queued), 0
+	}
+	if early := at - time.Since(r.start); early > 0 {
+		timer := time.NewTimer(max(early, least))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
@@ -133,8 +141,29 @@ func (r *replayRun) wait(ctx context.Context) error {
 		}
 	}
 	// The next datagram is due now; rounding to nanoseconds must not deny it.
-	r.allowed = max(r.schedule.due(time.Since(r.start)), r.queued+1)
+	r.allowed = r.queued + 1
+	if r.Offsets == nil {
+		r.allowed = max(r.schedule.due(time.Since(r.start)), r.allowed)
+		return nil
+	}
+	for now := time.Since(r.start); r.allowed-r.queued < maxBurst && r.offset(r.allowed) <= now; {
+		r.allowed++
+	}
 	return nil
+}
+
+// maxBurst is how many datagrams that are late by their Offsets are queued before it is looked at the clock again.
+const maxBurst = 1000
+
+// offset returns when the datagram of that number is due, by Offsets.
+func (r *replayRun) offset(n uint64) time.Duration {
+	total := uint64(len(r.Offsets))
+	last := r.Offsets[total-1]
+	loop := last
+	if total > 1 {
+		loop += last / time.Duration(total-1)
+	}
+	return time.Duration(n/total)*loop + r.Offsets[n%total]
 }
 
 // flush sends what is queued.

@@ -14,6 +14,7 @@ import (
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // TestServeRawReports: what receivers got comes back in lists, as a capture that is decoded to the same, and after a restart.
@@ -64,8 +65,11 @@ func TestServeRawReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	port, _ := collect.PortOf(r.udp(0))
+	points := codepoint.New()
+	points.ReportPorts = []uint16{port}
+	points.Compile()
 	var saved reportsIn
-	if err := saved.read([]string{file}, []uint16{port}); err != nil || len(saved.payloads) != len(payloads)-1 { // it leaves out what is no report
+	if err := saved.read([]string{file}, points); err != nil || len(saved.payloads) != len(payloads)-1 { // it leaves out what is no report
 		t.Fatalf("%d payloads, %v", len(saved.payloads), err)
 	}
 	for i := range saved.payloads {

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,10 +26,12 @@ func newReplayCommand() *cobra.Command {
 		Use:   "replay FILE... --to HOST:PORT",
 		Short: "send the telemetry reports in captures to a collector",
 		Long: `Replay reads pcap and pcapng files (also gzipped, - for standard input), takes the UDP payloads that were sent to a
-telemetry report port, and sends them to a collector at a steady rate. Other packets in the files are left out and counted.`,
+telemetry report port, and sends them to a collector at a steady rate, or with the gaps that they had. Reports in tunnels
+are found as decode finds them. Other packets in the files are left out and counted.`,
 		Example: `  waybill replay reports.pcap --to 127.0.0.1:8555
   waybill replay reports.pcap.gz --to collector:8555 --rate 50000 --loop 10
   waybill replay a.pcap b.pcapng --to 127.0.0.1:8555 --rate max --loop 0 --renumber
+  waybill replay reports.pcap --to 127.0.0.1:8555 --timing original --speed 10x
   waybill replay reports.pcap --report-port 9000 --to 127.0.0.1:8555`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -36,6 +40,12 @@ telemetry report port, and sends them to a collector at a steady rate. Other pac
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("speed") && r.timing != "original" {
+				return command.Usage(errors.New("--speed is for --timing original; --rate says how fast otherwise"))
+			}
+			if cmd.Flags().Changed("rate") && r.timing == "original" {
+				return command.Usage(errors.New("--rate and --timing original exclude each other; --speed says how fast"))
+			}
 			r.files, r.out, r.log = args, cmd.OutOrStdout(), cmd.ErrOrStderr()
 			r.in = cmd.InOrStdin()
 			return r.run(cmd.Context())
@@ -44,6 +54,8 @@ telemetry report port, and sends them to a collector at a steady rate. Other pac
 	f := cmd.Flags()
 	f.StringVar(&r.to, "to", "", "`HOST:PORT` of the collector")
 	f.StringVar(&r.rate, "rate", "1000", "`REPORTS` per second, or max")
+	f.StringVar(&r.timing, "timing", "rate", "when to send: rate (steadily), or original (with the gaps of the captures)")
+	f.StringVar(&r.speed, "speed", "1x", "with --timing original: how many `TIMES` as fast as the captures")
 	f.IntVar(&r.loop, "loop", 1, "how many `TIMES` to send everything; 0: until interrupted")
 	f.BoolVar(&r.renumber, "renumber", false, "let sequence numbers go on from one loop to the next, instead of starting again")
 	f.StringVar(&r.ports, "report-port", "", "`PORT,...` that reports in the files were sent to (default 8555,556,32766,54321,5900,8090,6000)")
@@ -56,6 +68,8 @@ type replayCommand struct {
 	files     []string
 	to, rate  string
 	ports     string
+	timing    string
+	speed     string
 	loop      int
 	renumber  bool
 	quiet     bool
@@ -78,13 +92,18 @@ func (r *replayCommand) run(ctx context.Context) error {
 			return command.Usage(fmt.Errorf("--rate: got %q, want reports per second or max", r.rate))
 		}
 	}
+	speed, err := r.speedFactor()
+	if err != nil {
+		return command.Usage(err)
+	}
 	points := codepoint.New()
 	if r.ports != "" {
 		if err := points.Set("report_port", r.ports); err != nil {
 			return command.Usage(fmt.Errorf("--report-port: %w", err))
 		}
 	}
-	if err := r.collected.read(r.files, points.ReportPorts); err != nil {
+	points.Compile()
+	if err := r.collected.read(r.files, points); err != nil {
 		return err
 	}
 	if len(r.collected.payloads) == 0 {
@@ -98,6 +117,9 @@ func (r *replayCommand) run(ctx context.Context) error {
 		loops = -1
 	}
 	replay := collect.Replay{Address: r.to, Payloads: r.collected.all(), Rate: rate, Loops: loops}
+	if r.timing == "original" {
+		replay.Offsets = r.collected.offsets(speed)
+	}
 	if r.renumber {
 		replay.Rewrite = r.collected.renumber
 	}
@@ -123,6 +145,18 @@ func (r *replayCommand) run(ctx context.Context) error {
 	return err
 }
 
+// speedFactor reads --speed and checks --timing.
+func (r *replayCommand) speedFactor() (float64, error) {
+	if r.timing != "rate" && r.timing != "original" {
+		return 0, fmt.Errorf("--timing: got %q, want rate or original", r.timing)
+	}
+	speed, err := strconv.ParseFloat(strings.TrimSuffix(r.speed, "x"), 64)
+	if err != nil || !(speed > 0) || math.IsInf(speed, 0) {
+		return 0, fmt.Errorf("--speed: got %q, want a factor, for example 10x or 0.5x", r.speed)
+	}
+	return speed, nil
+}
+
 // progress returns a function that shows how far the replay is, on one line.
 func (r *replayCommand) progress() func(collect.Summary) {
 	total := float64(len(r.collected.payloads)) * float64(r.loop)
@@ -138,12 +172,13 @@ func (r *replayCommand) progress() func(collect.Summary) {
 // reportsIn holds the telemetry reports of captures.
 type reportsIn struct {
 	payloads       [][]byte
+	times          []time.Time // of the payloads in their captures
 	packets, other int
 	spans          map[sequenceKey]*sequenceSpan
 }
 
-// read adds the reports of the files that were sent to one of ports.
-func (c *reportsIn) read(files []string, ports []uint16) error {
+// read adds the reports in the files.
+func (c *reportsIn) read(files []string, points *codepoint.Config) error {
 	for _, name := range files {
 		capture, err := collect.OpenCapture(name)
 		if err != nil {
@@ -159,12 +194,13 @@ func (c *reportsIn) read(files []string, ports []uint16) error {
 				return err
 			}
 			c.packets++
-			payload, ok := reportPayload(&p, ports)
+			payload, ok := reportPayload(&p, points)
 			if !ok {
 				c.other++
 				continue
 			}
 			c.add(payload)
+			c.times = append(c.times, p.Time)
 		}
 		if err := capture.Close(); err != nil {
 			return err
@@ -186,6 +222,18 @@ func (c *reportsIn) add(payload []byte) {
 		}
 		s.low, s.high = min(s.low, n), max(s.high, n)
 	}
+}
+
+// offsets returns when the reports were captured, from the first one on, at speed times that pace. A clock that was set back
+// while the capture ran, or a file that is older than the one before it, makes no gap.
+func (c *reportsIn) offsets(speed float64) []time.Duration {
+	list := make([]time.Duration, len(c.times))
+	at := time.Duration(0)
+	for i := 1; i < len(c.times); i++ {
+		at += max(c.times[i].Sub(c.times[i-1]), 0)
+		list[i] = time.Duration(float64(at) / speed)
+	}
+	return list
 }
 
 func (c *reportsIn) all() iter.Seq2[[]byte, error] { return collect.Payloads(c.payloads) }

@@ -2,108 +2,38 @@ package main
 
 import (
 	"encoding/binary"
-	"slices"
+	"strings"
 
 	"github.com/waybill-int/waybill/collect"
-	"github.com/waybill-int/waybill/wire/packet"
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/dissect"
 	"github.com/waybill-int/waybill/wire/report"
 )
 
-// reportPayload returns the UDP payload of a captured packet if it was sent to one of ports and starts like a telemetry
-// report. Fragments of datagrams are no reports: a part of one cannot be sent on.
-func reportPayload(p *collect.Packet, ports []uint16) ([]byte, bool) {
-	b, etherType, ok := networkLayer(p)
+// reportPayload returns the UDP payload of a captured packet if it is a telemetry report to a report port of cfg, in any tunnel
+// that decode reads. Fragments of datagrams are no reports: a part of one cannot be sent on.
+func reportPayload(p *collect.Packet, cfg *codepoint.Config) ([]byte, bool) {
+	start, ok := dissect.StartOfLinkType(p.LinkType)
 	if !ok {
 		return nil, false
 	}
-	switch etherType {
-	case packet.EtherTypeIPv4:
-		var ip packet.IPv4
-		n, err := ip.Decode(b)
-		if err != nil || ip.Protocol != packet.ProtoUDP || ip.IsFragment() {
+	end := len(p.Data)
+	for _, l := range dissect.Packet(p.Data, start, cfg) {
+		switch {
+		case l.Find("fragment_offset") != nil:
 			return nil, false
+		case l.Name == "udp":
+			// Some switches leave the lengths of IP too large; then UDP, or else the frame, ends the datagram.
+			if n := int(l.Find("length").Number()); n >= 8 {
+				end = min(end, l.Bit/8+n)
+			}
+		case strings.HasPrefix(l.Name, "telemetry_report"):
+			b := p.Data[l.Bit/8 : max(end, l.Bit/8)]
+			_, err := report.Version(b)
+			return b, err == nil
 		}
-		// Some switches leave Total Length too large; then the frame ends the datagram.
-		b = b[n:max(min(int(ip.TotalLength), len(b)), n)]
-	case packet.EtherTypeIPv6:
-		var ip packet.IPv6
-		n, err := ip.Decode(b)
-		if err != nil || ip.NextHeader != packet.ProtoUDP {
-			return nil, false
-		}
-		b = b[n:min(n+int(ip.PayloadLength), len(b))]
-	default:
-		return nil, false
 	}
-	var udp packet.UDP
-	n, err := udp.Decode(b)
-	if err != nil || !slices.Contains(ports, udp.DstPort) {
-		return nil, false
-	}
-	if length := int(udp.Length); length >= n && length < len(b) {
-		b = b[:length]
-	}
-	if _, err := report.Version(b[n:]); err != nil {
-		return nil, false
-	}
-	return b[n:], true
-}
-
-// Link types of captures (tcpdump.org/linktypes.html).
-const (
-	linkNull       = 0
-	linkEthernet   = 1
-	linkRaw        = 101
-	linkLoop       = 108
-	linkLinuxSLL   = 113
-	linkIPv4       = 228
-	linkIPv6       = 229
-	linkLinuxSLL2  = 276
-	linkRawOpenBSD = 12
-)
-
-// networkLayer steps over the link layer and VLAN tags.
-func networkLayer(p *collect.Packet) (b []byte, etherType uint16, ok bool) {
-	b = p.Data
-	switch p.LinkType {
-	case linkEthernet:
-		if len(b) < 14 {
-			return nil, 0, false
-		}
-		b, etherType = b[14:], binary.BigEndian.Uint16(b[12:])
-	case linkNull, linkLoop: // an address family of 4 bytes, then IP
-		if len(b) < 5 {
-			return nil, 0, false
-		}
-		b = b[4:]
-		etherType = ipEtherType(b)
-	case linkRaw, linkRawOpenBSD, linkIPv4, linkIPv6:
-		if len(b) == 0 {
-			return nil, 0, false
-		}
-		etherType = ipEtherType(b)
-	case linkLinuxSLL:
-		if len(b) < 16 {
-			return nil, 0, false
-		}
-		b, etherType = b[16:], binary.BigEndian.Uint16(b[14:])
-	case linkLinuxSLL2:
-		if len(b) < 20 {
-			return nil, 0, false
-		}
-		b, etherType = b[20:], binary.BigEndian.Uint16(b)
-	default:
-		return nil, 0, false
-	}
-	for packet.IsVLAN(etherType) {
-		var tag packet.VLAN
-		n, err := tag.Decode(b)
-		if err != nil {
-			return nil, 0, false
-		}
-		b, etherType = b[n:], tag.EtherType
-	}
-	return b, etherType, true
+	return nil, false
 }
 
 // A sequenceKey is one sequence of reports: numbers count per node and hardware id.
@@ -150,15 +80,4 @@ func setSequence(b []byte, n uint32) {
 	case 2:
 		binary.BigEndian.PutUint32(b, binary.BigEndian.Uint32(b)&^(1<<22-1)|n&(1<<22-1))
 	}
-}
-
-// ipEtherType tells IPv4 and IPv6 by the first nibble of a packet, and returns 0 for anything else.
-func ipEtherType(b []byte) uint16 {
-	switch b[0] >> 4 {
-	case 4:
-		return packet.EtherTypeIPv4
-	case 6:
-		return packet.EtherTypeIPv6
-	}
-	return 0
 }

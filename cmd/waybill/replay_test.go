@@ -12,8 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gopacket/gopacket"
+	"github.com/gopacket/gopacket/layers"
+	"github.com/gopacket/gopacket/pcapgo"
+
+	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/packet"
 	"github.com/waybill-int/waybill/wire/report"
 )
 
@@ -100,6 +107,102 @@ func TestReplayLinkTypes(t *testing.T) {
 		arrived, _, errs, code := replayTo(t, name)
 		if code != 0 || len(arrived) != 1 || !bytes.Equal(arrived[0], want.Payload) {
 			t.Errorf("link type %d: got code %d, %d datagrams, %q", c.linkType, code, len(arrived), errs)
+		}
+	}
+}
+
+// Reports are found in the tunnels in which decode finds them.
+func TestReplayTunnels(t *testing.T) {
+	frame := test.Packets(t, "fabric_tna_xd_drop_reports.pcap")[0]
+	want, _ := test.UDP(frame)
+	const ethernet = 14
+	ip := frame[ethernet:]
+	outer := func(protocol uint8, inner []byte) []byte {
+		h := packet.IPv4{IHL: 5, TTL: 64, Protocol: protocol, TotalLength: uint16(20 + len(inner)), Src: [4]byte{192, 0, 2, 1}, Dst: [4]byte{192, 0, 2, 2}}
+		return append(h.Append(append([]byte(nil), frame[:ethernet]...)), inner...)
+	}
+	vxlan := append(binary.BigEndian.AppendUint64(nil, 50000<<48|4789<<32|uint64(16+len(frame))<<16), 8, 0, 0, 0, 0, 0, 7, 0)
+	mpls := append(append([]byte(nil), frame[:12]...), 0x88, 0x47, 0, 0, 0x11, 64)
+	var file bytes.Buffer
+	w := pcapgo.NewWriter(&file)
+	if err := w.WriteFileHeader(65535, layers.LinkTypeEthernet); err != nil {
+		t.Fatal(err)
+	}
+	frames := [][]byte{
+		outer(4, ip), outer(47, append([]byte{0, 0, 8, 0}, ip...)), outer(17, append(vxlan, frame...)), append(mpls, ip...),
+	}
+	for _, b := range frames {
+		if err := w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "tunnels.pcap")
+	if err := os.WriteFile(name, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	arrived, _, errs, code := replayTo(t, name)
+	if code != 0 || len(arrived) != len(frames) {
+		t.Fatalf("code %d, got %d datagrams, want %d; %s", code, len(arrived), len(frames), errs)
+	}
+	for i := range arrived {
+		if !bytes.Equal(arrived[i], want.Payload) {
+			t.Errorf("datagram %d: got % x, want % x", i, arrived[i], want.Payload)
+		}
+	}
+}
+
+// With the timing of the capture no report leaves before its time, which is that of the capture.
+func TestReplayOriginalTiming(t *testing.T) {
+	points := codepoint.New()
+	points.Compile()
+	var in reportsIn
+	if err := in.read([]string{capture("geant_v10_2021_udp")}, points); err != nil {
+		t.Fatal(err)
+	}
+	file, err := collect.OpenCapture(capture("geant_v10_2021_udp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	first, err := file.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	offsets := in.offsets(10)
+	for i, last := 1, first.Time; i < len(offsets); i++ {
+		p, err := file.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := offsets[i]-offsets[i-1], p.Time.Sub(last)/10; (got - want).Abs() > time.Microsecond {
+			t.Fatalf("report %d: gap %v, want %v", i, got, want)
+		}
+		last = p.Time
+	}
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	times := make(chan time.Time, 100)
+	go func() {
+		defer close(times)
+		for b := make([]byte, 2048); ; {
+			if _, _, err := conn.ReadFrom(b); err != nil {
+				return
+			}
+			times <- time.Now()
+		}
+	}()
+	begin := time.Now()
+	root := newRootCommand()
+	root.SetArgs([]string{"replay", "--to", conn.LocalAddr().String(), "--timing", "original", "--speed", "10x", "-q", capture("geant_v10_2021_udp")})
+	if code := command.Execute(root); code != 0 {
+		t.Fatalf("code %d", code)
+	}
+	for i := range offsets {
+		if at := (<-times).Sub(begin); at < offsets[i] {
+			t.Errorf("report %d came after %v, before its time %v", i, at, offsets[i])
 		}
 	}
 }
