@@ -75,5 +75,5 @@ func (n *Node) match(p *embed.Packet, s *State) {
 	}
 	n.count(Watched)
 	s.flags |= watched
-	s.mode, s.bitmap, s.metadata = d.mode, d.bitmap, d.metadata
+	s.mode, s.bitmap, s.metadata = d.mode, d.bitmap, n.reported(d.metadata)
 }

@@ -50,10 +50,10 @@ func New(c Config, s Spec) (*Node, error) {
 	p.roles = c.roles(&wrong, "")
 	n := &Node{config: c, spec: s, plan: p, sampler: watch.NewSampler(s.Seed)}
 	n.ipFragment = fragmentWords[c.Reports.Fragment]
-	n.usual = n.usualMetadata()
 	if err := errors.Join(n.addQueues(), n.addEvents(), n.addExporter()); err != nil {
 		return nil, err
 	}
+	n.usual = n.reported(n.usualMetadata())
 	return n, nil
 }
 

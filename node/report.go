@@ -32,6 +32,15 @@ func metadataOf(v inband.Version, bitmap uint16) uint16 {
 	return bitmap & 0x7F80
 }
 
+// reported returns the RepMdBits of a report in which the node speaks of itself, of those that were asked for. The header that
+// names the node in a report of 0.5 has no bits: whoever sends it sends all of it (TR 0.5 §3.2.3).
+func (n *Node) reported(asked uint16) uint16 {
+	if n.format == export.TR05 {
+		return asked | report.MDInterfaces | report.MDQueue | report.MDEgressTS
+	}
+	return asked
+}
+
 // events asks whether a packet of a watched flow is worth a report (TR 2.0 §2). path and latencyNs are of the packet's
 // whole way as far as this node knows it.
 func (n *Node) events(v *visit, path, latencyNs uint64) event.Reason {

@@ -194,3 +194,20 @@ func TestHashDoesNotSeeINT(t *testing.T) {
 		t.Error("INT-XD changes the flow")
 	}
 }
+
+// A postcard of 0.5 names its node whatever the instructions are: its header has all metadata or none (TR 0.5 §3.2.3).
+func TestPostcardsOf05NameTheirNode(t *testing.T) {
+	for _, instructions := range []string{"[node_id]", "[node_id, hop_latency]", "[node_id, l1_interfaces, queue, egress_ts]"} {
+		c := newChain(t, 2, "mode: xd\nreports: {format: 0.5}\ninstructions: "+instructions+"\n")
+		c.send(tcp())
+		if len(c.reports) != 2 {
+			t.Fatalf("%s: got %d reports, want one of each node", instructions, len(c.reports))
+		}
+		for i := range c.reports {
+			const want = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue | telemetry.HasEgressTime
+			if r := &c.reports[i]; !r.HasNodeID || r.NodeID != uint32(i+1) || r.Local.Has&want != want {
+				t.Errorf("%s: report %d: got node %d, %t, has %b", instructions, i, r.NodeID, r.HasNodeID, r.Local.Has)
+			}
+		}
+	}
+}
