@@ -20,7 +20,7 @@ func (w *walk) ifa() Start {
 	w.add("ifa_header", &l, n)
 	w.behindIFA = true
 	next := w.protocol(h.NextHeader)
-	if next != UDP && next != TCP {
+	if next != UDP && next != TCP && next != GRE {
 		return Payload // only behind these headers is it known where the metadata are
 	}
 	return next

@@ -34,6 +34,9 @@ func (w *walk) gre() Start {
 		number(&l, "sequence", h.Sequence, at, 32)
 	}
 	w.add("gre", &l, n)
+	if w.behindIFA {
+		return w.ifaMetadata()
+	}
 	if w.telemetry && w.profile.GREProtocol != 0 && h.Protocol == w.profile.GREProtocol {
 		return INTShimGREv2
 	}

@@ -2,8 +2,11 @@ package ifa
 
 import "github.com/waybill-int/waybill/wire"
 
-// Version is the only version that Header.Decode accepts.
-const Version = 2
+// Versions that Header.Decode accepts: their headers are the same.
+const (
+	Version  = 2
+	Version3 = 3
+)
 
 // Flags of a Header. Two published decoders list them in opposite order; this is the order of the later one and of a
 // switch vendor's header file.
@@ -35,7 +38,7 @@ type Header struct {
 	MaxLength  uint8 // words of 4 bytes that the stack may grow to
 }
 
-// Decode reads h from the front of b. Fewer than 4 bytes are wire.ErrTruncatedIFA, a Version other than 2 is
+// Decode reads h from the front of b. Fewer than 4 bytes are wire.ErrTruncatedIFA, a Version other than 2 and 3 is
 // wire.ErrIFAVersion.
 func (h *Header) Decode(b []byte) (int, error) {
 	*h = Header{}
@@ -43,7 +46,7 @@ func (h *Header) Decode(b []byte) (int, error) {
 		return 0, wire.ErrTruncatedIFA
 	}
 	h.Version = b[0] >> 4
-	if h.Version != Version {
+	if h.Version != Version && h.Version != Version3 {
 		return 0, wire.ErrIFAVersion
 	}
 	h.GNS = b[0] & 0x0f
