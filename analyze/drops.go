@@ -61,14 +61,17 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 	}
 }
 
-// summary takes a Transparent Security drop report: the number of packets that a rule dropped so far. Whether a
-// controller sends absolute numbers or differences is not on the wire; a number that never sinks is taken as absolute.
+// summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its number
+// goes on from report to report.
 func (t *dropTable) summary(r *telemetry.Report, nowNs int64) {
 	d := t.entry(dropKey{station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons, ruleKey: r.DropKey}, nowNs)
 	if d == nil {
 		return
 	}
-	if r.DropCount >= d.baseline {
+	if r.Is(telemetry.HasFlow) {
+		d.flow, d.hasFlow = r.Flow, true
+	}
+	if r.Is(telemetry.DropTotal) && r.DropCount >= d.baseline { // below it the counter began anew
 		d.packets += uint64(r.DropCount - d.baseline)
 	} else {
 		d.packets += uint64(r.DropCount)

@@ -59,7 +59,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 		d.note(err)
 	case version == 2:
 		d.decode20(payload, h)
-	case version == 1:
+	case version == 1 && !(d.dialect.Has(codepoint.QuirkShortLength) && payload[0]&0x0F == 0):
 		d.decode10(payload, h)
 	default:
 		d.decode05(payload, h)
@@ -106,7 +106,7 @@ func (d *Decoder) start(h *Header) *Report {
 	return r
 }
 
-func (r *Report) setFlags(dropped, congested, tracked bool) {
+func (d *Decoder) setFlags(r *Report, dropped, congested, tracked bool) {
 	if dropped {
 		r.Flags |= Dropped
 		r.Local.Has |= HasDrop // without a reason: 0, unknown
@@ -114,7 +114,7 @@ func (r *Report) setFlags(dropped, congested, tracked bool) {
 	if congested {
 		r.Flags |= Congested
 	}
-	if tracked {
+	if tracked || d.dialect.Has(codepoint.QuirkAlwaysTracked) {
 		r.Flags |= Tracked
 	}
 }
@@ -125,6 +125,10 @@ func (d *Decoder) decode05(b []byte, h *Header) {
 	if len(b) >= 12 {
 		h.Version, h.Dialect = Version05, d.dialect.Name
 		h.HWID, h.Sequence, h.HasSequence = v.HWID, v.Sequence, true
+	}
+	if err == wire.ErrUnknownNProto && d.dialect.Has(codepoint.QuirkHostINT) {
+		d.hostReport(b[n:], h)
+		return
 	}
 	if err != nil {
 		d.note(err)
@@ -150,13 +154,14 @@ func (d *Decoder) decode05(b []byte, h *Header) {
 		}
 	}
 	r := d.start(h)
+	d.knownPorts(&local, local.IngressPort, local.EgressPort)
 	local.Has |= r.Local.Has
 	local.NodeID = r.Local.NodeID
 	r.Local = local
 	if local.Has&HasDrop != 0 {
 		r.DropReasons = reasonTable(d.dialect.DropReasons)
 	}
-	r.setFlags(v.D, v.Q, v.F)
+	d.setFlags(r, v.D, v.Q, v.F)
 	r.ReportNs = uint64(v.IngressTS) * d.dialect.TimeUnit
 	d.fragment(b[n:], report.InEthernet)
 }
@@ -165,9 +170,17 @@ func (d *Decoder) decode10(b []byte, h *Header) {
 	v := &d.v10
 	var n int
 	var err error
-	if d.dialect.Has(codepoint.QuirkFlagsFirst) {
+	const other = codepoint.QuirkFlagsFirst | codepoint.QuirkJanuary2018 | codepoint.QuirkShortLength
+	switch {
+	case !d.dialect.Has(other):
+		n, err = v.Decode(b)
+	case d.dialect.Has(codepoint.QuirkFlagsFirst):
 		n, err = v.DecodeFlagsFirst(b)
-	} else {
+	case d.dialect.Has(codepoint.QuirkJanuary2018):
+		n, err = v.DecodeJanuary2018(b)
+	case b[0]&0x0F == 1:
+		n, err = v.DecodeShortLength(b)
+	default:
 		n, err = v.Decode(b)
 	}
 	if len(b) >= 16 {
@@ -194,7 +207,7 @@ func (d *Decoder) decode10(b []byte, h *Header) {
 			}
 		}
 	}
-	r.setFlags(v.D, v.Q, v.F)
+	d.setFlags(r, v.D, v.Q, v.F)
 	switch v.NProt {
 	case report.NProtEthernet:
 		d.fragment(b[n:], report.InEthernet)
@@ -253,7 +266,7 @@ func (d *Decoder) start20(h *Header) {
 	if v.RepType == report.RepINT {
 		d.local(&v.Metadata, r)
 	}
-	r.setFlags(v.D, v.Q, v.F)
+	d.setFlags(r, v.D, v.Q, v.F)
 	if v.I {
 		r.Flags |= Intermediate
 	}
@@ -295,7 +308,7 @@ func (d *Decoder) decodeTS(b []byte, h *Header) bool {
 			d.note(err)
 			return true
 		}
-		d.start(h).setFlags(false, false, true)
+		d.setFlags(d.start(h), false, false, true)
 		d.fragment(t.Fragment, report.InEthernet)
 	case report.TSFormDrop:
 		var t report.TSDrop
@@ -306,6 +319,9 @@ func (d *Decoder) decodeTS(b []byte, h *Header) bool {
 		r := d.start(h)
 		d.local(&t.Metadata, r)
 		r.Flags |= Dropped | DropSummary
+		if d.dialect.Has(codepoint.QuirkDropTotals) {
+			r.Flags |= DropTotal
+		}
 		r.DropKey, r.DropCount = t.DropKey, t.DropCount
 	default:
 		return false
@@ -329,6 +345,7 @@ func (d *Decoder) local(m *report.Metadata, r *Report) {
 		h.Has |= HasIngressPort | HasEgressPort
 		h.IngressPort, h.EgressPort = uint32(m.IngressPort), uint32(m.EgressPort)
 	}
+	d.knownPorts(h, uint32(m.IngressPort), uint32(m.EgressPort))
 	if valid&report.MDHopLatency != 0 {
 		h.Has |= HasLatency
 		h.LatencyNs = uint64(m.HopLatency) * d.dialect.LatencyUnit

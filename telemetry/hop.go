@@ -22,6 +22,7 @@ func (d *Decoder) hop(h *Hop, layout *inband.Layout) {
 		h.Has |= HasEgressPort
 		h.EgressPort = m.L1Egress
 	}
+	d.knownPorts(h, m.L1Ingress, m.L1Egress)
 	if valid&inband.HopLatency != 0 {
 		h.Has |= HasLatency
 		h.LatencyNs = uint64(m.HopLatency) * d.dialect.LatencyUnit
@@ -59,6 +60,22 @@ func (d *Decoder) hop(h *Hop, layout *inband.Layout) {
 	}
 }
 
+// noPort is what a port says if there is none, in a dialect.
+const noPort = 511
+
+// knownPorts forgets ports of h that say that there is none.
+func (d *Decoder) knownPorts(h *Hop, ingress, egress uint32) {
+	if !d.dialect.Has(codepoint.QuirkNoPort511) {
+		return
+	}
+	if ingress == noPort {
+		h.Has &^= HasIngressPort
+	}
+	if egress == noPort {
+		h.Has &^= HasEgressPort
+	}
+}
+
 // times takes the timestamps, and the latency from them if the node sent none: both are of one clock, and 32 (2016: 31)
 // bit counters wrap between them.
 func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
@@ -84,7 +101,8 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 		h.Has |= HasEgressTime
 		h.EgressNs = m.EgressTS * unit
 	}
-	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS {
+	// Host-INT writes one time into both.
+	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS && !d.dialect.Has(codepoint.QuirkHostINT) {
 		if stay, ok := stayNs((m.EgressTS-m.IngressTS)&mask, unit); ok {
 			h.Has |= HasLatency | HasDerivedLatency
 			h.LatencyNs = stay

@@ -81,10 +81,12 @@ const (
 	HasFlow                           // Flow is known
 	HasOuter                          // Outer is known
 	HasDevice                         // Device is known
-	DropSummary                       // a Transparent Security drop report: Drop* of the report, no packet
+	DropSummary                       // a report of many drops: DropCount, and DropKey or Flow, no packet
 	WrongChecksum                     // the checksum of the outermost IPv4 header in the fragment does not fit the header
 	CheckedL4                         // the fragment has a whole packet, and its TCP or UDP checksum was looked at
 	WrongL4Checksum                   // that one does not fit
+	DropTotal                         // DropCount goes on from report to report of the rule; else it counts since the last one
+	HasFlowSequence                   // FlowSequence is known
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -125,7 +127,11 @@ type Report struct {
 
 	Device    uint64 // Transparent Security source device id, where HasDevice is set
 	DropKey   uint64 // Transparent Security drop report: hash of the rule
-	DropCount uint32
+	DropCount uint32 // of a DropSummary: packets
+
+	// FlowSequence is the number that the source gave the packet in its flow; of a DropSummary, that of the first packet which
+	// is missing.
+	FlowSequence uint32
 
 	// Datagram is the UDP payload that the report came in. It is a view of what Decoder.Decode was given, or a copy in the
 	// batch that the report was added to, of at most MaxDatagram bytes; nil where the batch did not keep it.

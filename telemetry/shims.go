@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"github.com/waybill-int/waybill/wire"
@@ -29,7 +30,7 @@ func (d *Decoder) marked(b []byte) bool {
 	case p.ProbeMarker != 0 && len(b) >= 8 && binary.BigEndian.Uint64(b) == p.ProbeMarker:
 		return true
 	case d.dialect.Has(codepoint.QuirkUnmarked):
-		return plausible10(b)
+		return plausible10(b) || d.dialect.Has(codepoint.QuirkShortLength) && unmarked05(b) > 0
 	}
 	return false
 }
@@ -41,6 +42,23 @@ func plausible10(b []byte) bool {
 	}
 	words, hopML := int(b[2]), int(b[6]&0x1f)
 	return words >= 3 && hopML > 0 && (words-3)%hopML == 0 && b[4]>>4 <= 2
+}
+
+// unmarked05 returns the length of what begins with a shim of Length 0 and a header of INT 0.5 at the front of b, tail included,
+// as the generator of INTCollector writes it; 0 if b does not.
+func unmarked05(b []byte) int {
+	var h inband.Header05
+	if len(b) < 4 || b[0] != inband.TypeHopByHop || b[1]|b[2]|b[3] != 0 {
+		return 0
+	}
+	if _, err := h.Decode(b[4:]); err != nil || h.Version != 0 || h.TotalHopCount > h.MaxHopCount {
+		return 0
+	}
+	end := 16 + 4*int(h.InstructionCount)*int(h.TotalHopCount)
+	if h.InstructionCount == 0 || int(h.InstructionCount) != bits.OnesCount16(h.Bitmap) || end > len(b) {
+		return 0
+	}
+	return end
 }
 
 // shimL4 reads an INT shim that DSCP or a marker announces behind TCP or UDP.
@@ -61,23 +79,34 @@ func (d *Decoder) shimL4(b []byte, protocol uint8) error {
 		return d.done(nil, protocol, d.report.Flow.SrcPort, d.report.Flow.DstPort)
 	}
 	end := shim.End()
+	if end == 0 && d.dialect.Has(codepoint.QuirkShortLength) {
+		end = unmarked05(b)
+	}
 	f.inserted += end
-	v, err := d.old(b, n, end, overL4, 0, shim.Type)
+	var v inband.Version
+	var tail []byte
+	if shim.Type == inband.TypeHostINT && d.dialect.Has(codepoint.QuirkHostINT) && end >= n {
+		tail, err = d.hostStack(b[n:min(end, len(b))], end-n)
+		v = inband.Version05
+	} else {
+		v, err = d.old(b, n, end, overL4, 0, shim.Type)
+		if v == inband.Version05 && end >= 8 && end <= len(b) {
+			tail = b[end-4 : end]
+		}
+	}
 	if err != nil {
 		d.note(err)
 	}
 	port := d.report.Flow.DstPort
 	switch v {
 	case inband.Version05:
-		var tail inband.Tail05
-		if end >= 8 && end <= len(b) {
-			if _, err := tail.Decode(b[end-4:]); err == nil {
-				port = tail.DstPort
-				d.report.DSCP = tail.DSCP & 0x3f
+		var t inband.Tail05
+		if _, err := t.Decode(tail); err == nil {
+			d.report.DSCP = t.DSCP & 0x3f
+			// Some leave the copy of the port empty. GEANT leaves the port in place, and its copy of it is garbage over TCP.
+			if t.DstPort != 0 && !d.dialect.Has(codepoint.QuirkWideTimestamps) {
+				port = t.DstPort
 			}
-		}
-		if d.dialect.Has(codepoint.QuirkWideTimestamps) {
-			port = d.report.Flow.DstPort // GEANT leaves the port in place, and its copy of it is garbage over TCP
 		}
 	case inband.Version10:
 		d.report.DSCP = shim.DSCP

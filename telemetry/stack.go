@@ -130,6 +130,14 @@ func (d *Decoder) identify(b []byte, over carrier, next uint8) (inband.Version, 
 			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
 		}
 		return inband.Version05, nil
+	case d.dialect.Has(codepoint.QuirkShortLength):
+		if len(b) < 8 {
+			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
+		}
+		if b[1]&0x1f != 0 { // where 0.5 has its count and 1.0 nothing
+			return inband.Version05, nil
+		}
+		return inband.Version10, nil
 	case d.dialect.Has(codepoint.QuirkWideTimestamps):
 		if len(b) < 8 {
 			return inband.VersionUnknown, wire.ErrINTHeaderTruncated
@@ -212,6 +220,8 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		format := inband.Format10
 		if wide {
 			format = inband.Format10Long
+		} else if q.Has(codepoint.QuirkShortL2) {
+			format = inband.Format10Short
 		}
 		h.Bitmap = d.instructions(h.Bitmap)
 		layout = inband.NewLayout(format, h.Bitmap)

@@ -27,8 +27,10 @@ type source struct {
 // sources begins with the tables of wire/report, in the order of telemetry.ReasonTable: that of their names.
 var sources = []source{
 	{name: "fabric-tna", from: "github.com/stratum/fabric-tna, p4src/shared/define.p4", aliases: fabricTNA},
+	{name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow", aliases: hostINT},
 	{name: "int-host-reporter", from: "github.com/opennetworkinglab/int-host-reporter, pkg/common", aliases: intHostReporter},
 	{name: "p4lang-switch", from: "github.com/p4lang/switch, p4src/includes/drop_reason_codes.h", aliases: p4langSwitch},
+	{name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4", aliases: switchP416},
 	{name: "transparent-security", from: "the controller of Transparent Security, which reports every drop with one number", aliases: transparentSecurity},
 	{name: "waybill-fabric", from: "Waybill's emulated network, fabric/reason.go", aliases: waybillFabric},
 	{name: "sai", from: "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix", prefixes: []string{"sai_in_drop_reason_", "sai_out_drop_reason_"}, aliases: sai},
@@ -50,7 +52,7 @@ var byNumber = func() [][256]*Reason {
 }()
 
 // numTables is how many of sources are tables of telemetry.
-const numTables = 5
+const numTables = 7
 
 // byName has the reasons by source and name.
 var byName = func() map[string]map[string]*Reason {

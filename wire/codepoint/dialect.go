@@ -49,6 +49,22 @@ const (
 	QuirkSinkLatency
 	// QuirkNoReportTime: the ingress timestamp of the report header is not filled in.
 	QuirkNoReportTime
+	// QuirkNoPort511: port 511 says that there is no port.
+	QuirkNoPort511
+	// QuirkHostINT: NProto 3 and 4 of a v0.5 report and shim type 3 of INT 0.5 have the meaning that Host-INT gives them, and
+	// the times of report headers are in seconds.
+	QuirkHostINT
+	// QuirkAlwaysTracked: reports hold embedded telemetry although F is 0.
+	QuirkAlwaysTracked
+	// QuirkShortLength: Length of a v1.0 report does not count the words behind the first, and v0.5 reports, whose nibble is
+	// 1 too, have Length 0 in their shim.
+	QuirkShortLength
+	// QuirkShortL2: level 2 interfaces of 2+2 bytes in INT 1.0.
+	QuirkShortL2
+	// QuirkJanuary2018: the metadata of v1.0 reports have the bits of the proposal of January 2018.
+	QuirkJanuary2018
+	// QuirkDropTotals: the counters of drop reports go on from report to report; without it each counts since the last.
+	QuirkDropTotals
 )
 
 // A Dialect says how one kind of sender departs from the specifications. It applies only to the sources that the
@@ -83,6 +99,19 @@ var Specification = &Dialect{Name: "spec", Summary: "as the specifications say; 
 // Dialects lists every dialect that a source can be given, by name.
 var Dialects = []*Dialect{
 	{
+		Name:     "amlight",
+		Summary:  "AmLight: v1.0 reports with INT 1.0 inside although F is 0, DSCP 0x17",
+		Quirks:   QuirkAlwaysTracked,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond,
+		points: func(p *Points) { p.INTDSCP, p.INTDSCPMask = 0x17, 0x3f },
+	},
+	{
+		Name: "dtel", Aliases: []string{"switch-p4-16"},
+		Summary:  "SONiC on Tofino (switch-p4-16): its own drop reasons, port 511 for none, times in ns",
+		Quirks:   QuirkNoPort511,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "switch-p4-16",
+	},
+	{
 		Name:     "fabric-tna",
 		Summary:  "SD-Fabric on Tofino: postcards in v0.5 reports, its own drop reasons, times in ns",
 		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "fabric-tna",
@@ -114,9 +143,30 @@ var Dialects = []*Dialect{
 		points: geantPoints,
 	},
 	{
+		Name:     "host-int",
+		Summary:  "Intel Host-INT: v0.5 reports of hosts with INT 0.5 and gaps of flows, report times in s",
+		Quirks:   QuirkHostINT,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "host-int",
+		points: func(p *Points) {
+			p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions, p.FormatVersion0 = 0x01, 0x01, true, Version0INT05
+		},
+	},
+	{
 		Name:     "int-host-reporter",
 		Summary:  "int-host-reporter: v0.5 reports of hosts, its own drop reasons, times in ns",
 		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "int-host-reporter",
+	},
+	{
+		Name:     "intcollector",
+		Summary:  "the generators of INTCollector and GEANT: v1.0 and v0.5 reports with nibble 1, unmarked INT of version 0",
+		Quirks:   QuirkShortLength | QuirkShortL2 | QuirkUnmarked,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond,
+	},
+	{
+		Name:     "january-2018",
+		Summary:  "v1.0 reports with the metadata bits of the proposal of January 2018, drop reasons of p4lang/switch",
+		Quirks:   QuirkJanuary2018,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "p4lang-switch",
 	},
 	{
 		Name:     "montimage-int10",
@@ -143,6 +193,12 @@ var Dialects = []*Dialect{
 		},
 	},
 	{
+		Name:     "p4lang-switch",
+		Summary:  "p4lang/switch: INT of June 2016 over VXLAN-GPE, its own drop reasons, times in ns",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "p4lang-switch",
+		points: func(p *Points) { p.GPENextProtocol5 = GPE5INT2016 },
+	},
+	{
 		Name:     "report05",
 		Summary:  "v0.5 reports with another version nibble",
 		Quirks:   QuirkReport05,
@@ -151,7 +207,14 @@ var Dialects = []*Dialect{
 	{
 		Name: "tps", Aliases: []string{"transparent-security"},
 		Summary:  "the Transparent Security programs: INT 2.1 on UDP 555, reports on UDP 556 with wrong lengths",
-		Quirks:   QuirkTSReport | QuirkShimCountsItself | QuirkProtocolRestored | QuirkNoSequence,
+		Quirks:   tpsQuirks | QuirkDropTotals,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "transparent-security",
+		points: func(p *Points) { p.INTUDPPort = 555 },
+	},
+	{
+		Name:     "tps-delta",
+		Summary:  "as tps, with a controller whose drop reports count since the last report",
+		Quirks:   tpsQuirks,
 		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "transparent-security",
 		points: func(p *Points) { p.INTUDPPort = 555 },
 	},
@@ -168,6 +231,8 @@ var Dialects = []*Dialect{
 	},
 	Specification,
 }
+
+const tpsQuirks = QuirkTSReport | QuirkShimCountsItself | QuirkProtocolRestored | QuirkNoSequence
 
 func geantPoints(p *Points) {
 	p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions = 0x20, 0x3f, true

@@ -19,6 +19,10 @@ func (w *walk) unmarkedINT() (Start, bool) {
 	if !w.telemetry || !w.profile.Dialect.Has(codepoint.QuirkUnmarked) {
 		return Payload, false
 	}
+	if w.profile.Dialect.Has(codepoint.QuirkShortLength) && w.unmarked05() > 0 {
+		w.marks = marks{unmarked: true}
+		return INTShimL4v1, true
+	}
 	b := w.packet[w.off:w.last:w.last]
 	var shim inband.ShimL4Old
 	n, err := shim.Decode(b)
@@ -30,14 +34,19 @@ func (w *walk) unmarkedINT() (Start, bool) {
 		return Payload, false
 	}
 	var h inband.Header10
-	if v, _, err := inband.Identify(c, inband.FamilyOld, inband.ZeroUnset); err != nil || v != inband.Version10 {
+	zero := inband.ZeroUnset
+	if w.profile.Dialect.Has(codepoint.QuirkShortL2) {
+		zero = inband.ZeroIs10
+	}
+	if v, _, err := inband.Identify(c, inband.FamilyOld, zero); err != nil || v != inband.Version10 {
 		return Payload, false
 	}
 	size, err := h.Decode(c)
 	if err != nil || h.HopML == 0 || (len(c)-size)%(4*int(h.HopML)) != 0 {
 		return Payload, false
 	}
-	if _, err := h.Format(); err != nil || shim.End() < n+size {
+	short := w.profile.Dialect.Has(codepoint.QuirkShortL2) && 4*int(h.HopML) == inband.Widths10Short.Bytes(h.Bitmap)
+	if _, err := h.Format(); err != nil && !short || shim.End() < n+size {
 		return Payload, false
 	}
 	w.marks = marks{unmarked: true}

@@ -1,10 +1,13 @@
 package dissect
 
 import (
+	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/packet"
 )
 
 // TestCapturesWithoutDialect reads packets of programs that depart from the specifications without being told so. Nothing
@@ -103,6 +106,47 @@ func TestNestedTLVs(t *testing.T) {
 			if inner := tlv.Find("inner").Layers(); len(inner) != 2 || inner[0].Name != "ipv4" || inner[1].Name != "tcp" {
 				t.Errorf("TLV %d: got %+v", i, tlv)
 			}
+		}
+	}
+}
+
+// TestVersion0OverUDP reads an INT header of version nibble 0 whose Hop ML fits no width of the metadata. It is what the code
+// point says, so that no word of a stack of 1.0 is taken for a tail of 0.5.
+func TestVersion0OverUDP(t *testing.T) {
+	b, err := hex.DecodeString("01000b0000000803ff000000" + strings.Repeat("0000000400020003", 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for setting, want := range map[string]string{"v1.0": "int_hbh_v1", "v0.5": "int_hbh_v0_5"} {
+		cfg := codepoint.New()
+		if err := cfg.Apply(map[string]any{"int_udp_port": 0, "int_dscp": 23, "int_format_for_version_0": setting}); err != nil {
+			t.Fatal(err)
+		}
+		cfg.Compile()
+		layers := Packet(b, INTShimL4v1, cfg)
+		if layerNamed(layers, want) == nil {
+			t.Errorf("%s: no %s in %s", setting, want, AppendJSON(nil, layers))
+		}
+		if tail := layerNamed(layers, "int_tail_v0_5"); (tail != nil) != (setting == "v0.5") {
+			t.Errorf("%s: tail %v", setting, tail)
+		}
+	}
+}
+
+// TestIFABehindGRE reads IFA metadata behind a GRE header, of version 3 too, whose header is that of version 2.
+func TestIFABehindGRE(t *testing.T) {
+	vectors := loadVectors(t)
+	i := slices.IndexFunc(vectors, func(v *vector) bool { return v.Name == "ifa2_udp_two_hops" })
+	v := vectors[i]
+	const ip, l4 = 14, 14 + 20 + 4
+	gre := slices.Concat(v.bytes[:l4], []byte{0, 0, 8, 0}, v.bytes[l4+8:]) // for the UDP header of 8 bytes
+	gre[ip+20+1] = packet.ProtoGRE
+	for _, version := range []byte{2, 3} {
+		gre[ip+20] = version<<4 | gre[ip+20]&0x0f
+		want := layerNamed(Packet(v.bytes, v.start, v.cfg), "ifa_metadata")
+		got := layerNamed(Packet(gre, v.start, v.cfg), "ifa_metadata")
+		if got == nil || len(got.Find("hops").Objects()) != len(want.Find("hops").Objects()) {
+			t.Errorf("version %d: got %+v, want the hops of %+v", version, got, want)
 		}
 	}
 }

@@ -14,6 +14,12 @@ func (w *walk) identify(c contents, family inband.Family, zero inband.Version0) 
 		return inband.Version05, nil
 	}
 	b := w.packet[c.from:c.to:c.to]
+	if family == inband.FamilyOld && w.profile.Dialect.Has(codepoint.QuirkShortLength) && len(b) > 1 {
+		if b[1]&0x1f != 0 { // where 0.5 has its count and 1.0 nothing
+			return inband.Version05, nil
+		}
+		return inband.Version10, nil
+	}
 	version, _, err := inband.Identify(b, family, zero)
 	if version == inband.Version05 && zero == inband.ZeroUnset && inband.LooksLike2016(b[8:]) {
 		version = inband.Version2016
@@ -45,7 +51,7 @@ func (w *walk) intContents(c contents, version inband.Version, err error, family
 		w.off = c.to
 		return // the shim's layer says so
 	}
-	if inband.CheckType(family, intType) != nil {
+	if w.checkType(family, intType) != nil {
 		w.opaqueINT(c, nil)
 		return
 	}

@@ -87,6 +87,9 @@ func (w *walk) int10(c contents) {
 	if w.profile.Dialect.Has(codepoint.QuirkWideTimestamps) && 4*int(h.HopML) == inband.Widths10Long.Bytes(bitmap) {
 		format, formatErr = inband.Format10Long, nil
 	}
+	if w.profile.Dialect.Has(codepoint.QuirkShortL2) && 4*int(h.HopML) == inband.Widths10Short.Bytes(bitmap) {
+		format, formatErr = inband.Format10Short, nil
+	}
 	t := instructionsOf(format)
 	number(&l, "version", h.Version, 0, 4)
 	l.replication(h.Rep, h.C, h.E, 4)
@@ -109,6 +112,9 @@ func (w *walk) int10(c contents) {
 		stack, err = h.CutStack(body, length, format.Widths())
 	}
 	w.dialectQuirks(&l, bitmap, asked, format == inband.Format10Long && asked&(timestampBits|l2Bit) != 0)
+	if format == inband.Format10Short && bitmap&l2Bit != 0 {
+		l.quirk("short_level_2")
+	}
 	if !w.stackError(&l, body, 8*n, err) {
 		w.cutQuirk(&l, err)
 		l.add("hops", w.hops(&stack, asked, t, c.from+n), 8*n, 8*len(body))

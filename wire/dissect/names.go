@@ -78,11 +78,14 @@ var layerNames = map[string]struct{ title, fields string }{
 	"telemetry_report_v0_5": {"telemetry report 0.5", `
 		version nproto d q f hw_id sequence ingress_ts drop.switch_id drop.ingress_port drop.egress_port drop.queue_id
 		drop.drop_reason switch_local.switch_id switch_local.ingress_port switch_local.egress_port
-		switch_local.queue_id switch_local.queue_occupancy switch_local.egress_ts`},
+		switch_local.queue_id switch_local.queue_occupancy switch_local.egress_ts node_id flow_gap.source_id
+		flow_gap.sink_id flow_gap.ingress_port flow_gap.egress_port flow_gap.gap_ts flow_gap.gap_sequence
+		flow_gap.gap_count`},
 	"telemetry_report_v1_0": {"telemetry report 1.0", `
 		version length nprot rep_md_bits d q f hw_id switch_id sequence ingress_ts reserved metadata.ingress_port
 		metadata.egress_port metadata.hop_latency metadata.queue_id metadata.queue_occupancy metadata.egress_ts
-		metadata.drop_queue_id metadata.drop_reason metadata.egress_tx_util extra`},
+		metadata.drop_queue_id metadata.drop_reason metadata.egress_tx_util metadata.reserved_bit4
+		metadata.reserved_bit5 extra`},
 	"telemetry_report_v2_0": {"telemetry report 2.0", `
 		version hw_id sequence node_id reports.rep_type reports.in_type reports.report_length reports.md_length
 		reports.d reports.q reports.f reports.i reports.rep_md_bits reports.domain_specific_id reports.ds_md_bits
@@ -122,9 +125,10 @@ var layerNames = map[string]struct{ title, fields string }{
 		stack source_only ts_device_id ` + hopFields20},
 	"int_mx": {"INT 2.x MX", `
 		version d instruction_bitmap domain_specific_id ds_instruction ds_flags source_inserted`},
-	"int_tail_v0_5": {"INT 0.5 tail", "proto dst_port original_dscp"},
-	"int_contents":  {"INT that cannot be read", "hex"},
-	"ioam_shim":     {"IOAM shim", "ioam_type hdr_len next_protocol"},
+	"int_flow_sequence": {"sequence number of a flow (Host-INT)", "sequence"},
+	"int_tail_v0_5":     {"INT 0.5 tail", "proto dst_port original_dscp"},
+	"int_contents":      {"INT that cannot be read", "hex"},
+	"ioam_shim":         {"IOAM shim", "ioam_type hdr_len next_protocol"},
 	"ioam_trace": {"IOAM trace", `
 		option_type namespace_id node_len overflow loopback active remaining_len trace_type free_words nodes.hop_lim
 		nodes.node_id nodes.ingress_if nodes.egress_if nodes.ts_sec nodes.ts_frac nodes.transit_delay nodes.ns_data

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/inband"
 )
 
@@ -22,6 +23,7 @@ const (
 	timestamp          // in units of the dialect's TimeUnit
 	latency            // in units of its LatencyUnit
 	dropCause          // a drop reason of its table
+	port               // an interface
 )
 
 // An instruction is what one bit of a bitmap adds to a record: parts of 4 or 8 bytes together.
@@ -48,6 +50,10 @@ func wide(name string, unit quantity) instruction {
 
 func pair(group, first, second string, width int) instruction {
 	return instruction{group, []part{{first, width, plain}, {second, width, plain}}}
+}
+
+func ports(group, first, second string) instruction {
+	return instruction{group, []part{{first, 16, port}, {second, 16, port}}}
 }
 
 func idAnd(group, id, value string) instruction {
@@ -80,7 +86,7 @@ var (
 	}
 	instructions05 = &instructions{
 		single("node_id", plain),
-		pair("l1_interfaces", "l1_ingress", "l1_egress", 16),
+		ports("l1_interfaces", "l1_ingress", "l1_egress"),
 		single("hop_latency", latency),
 		idAnd("queue", "queue_id", "queue_occupancy"),
 		single("ingress_ts", timestamp),
@@ -95,19 +101,28 @@ var (
 			with(15, complementInstruction)
 	instructions10Long = instructions05Long.with(6, pair("l2_interfaces", "l2_ingress", "l2_egress", 16)).
 				with(15, complementInstruction)
-	instructions20 = instructions10.with(4, wide("ingress_ts", timestamp)).with(5, wide("egress_ts", timestamp)).
+	instructions10Short = instructions10.with(6, pair("l2_interfaces", "l2_ingress", "l2_egress", 16))
+	instructions20      = instructions10.with(4, wide("ingress_ts", timestamp)).with(5, wide("egress_ts", timestamp)).
 			with(8, idAnd("buffer", "buffer_id", "buffer_occupancy"))
 
 	// instructionsTR20 are RepMdBits of TR 2.0 §3.3.1, where the node stands in the group header and bit 15 is a drop.
 	instructionsTR20 = instructions20.with(0, reserved("0")).with(15, dropInstruction)
 	// instructionsTR10 are RepMdBits of TR 1.0 §3.2, as the upper 6 bits of a bitmap.
 	instructionsTR10 = &instructions{
-		pair("interfaces", "ingress_port", "egress_port", 16),
+		ports("interfaces", "ingress_port", "egress_port"),
 		single("hop_latency", latency),
 		idAnd("queue", "queue_id", "queue_occupancy"),
 		single("egress_ts", timestamp),
 		dropInstruction,
 		single("egress_tx_util", plain),
+	}
+	// instructionsJanuary2018 are those of the proposal of January 2018, in the same bits.
+	instructionsJanuary2018 = &instructions{
+		ports("interfaces", "ingress_port", "egress_port"),
+		idAnd("queue", "queue_id", "queue_occupancy"),
+		single("egress_ts", timestamp),
+		dropInstruction,
+		reserved("4"), reserved("5"),
 	}
 )
 
@@ -130,6 +145,8 @@ func instructionsOf(f inband.Format) *instructions {
 		return instructions10
 	case inband.Format10Long:
 		return instructions10Long
+	case inband.Format10Short:
+		return instructions10Short
 	}
 	return instructions20
 }
@@ -208,6 +225,10 @@ func (w *walk) describe(f *Field, q quantity) {
 		f.Unit = timeUnit(w.profile.Dialect.TimeUnit)
 	case latency:
 		f.Unit = timeUnit(w.profile.Dialect.LatencyUnit)
+	case port:
+		if f.Number() == 511 && w.profile.Dialect.Has(codepoint.QuirkNoPort511) {
+			f.Meaning = NotAvailable
+		}
 	case dropCause:
 		f.Meaning = w.dropReason(uint8(f.Number()))
 	}

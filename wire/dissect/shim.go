@@ -96,10 +96,18 @@ func (w *walk) addShim(name string, l *builder, family inband.Family, intType ui
 	if err != nil {
 		l.fail(err)
 	}
-	if err := inband.CheckType(family, intType); err != nil {
+	if err := w.checkType(family, intType); err != nil {
 		l.fail(err)
 	}
 	w.add(name, l, shimLen)
+}
+
+// checkType is inband.CheckType, but for the type of a dialect.
+func (w *walk) checkType(family inband.Family, intType uint8) error {
+	if family == inband.FamilyOld && intType == inband.TypeHostINT && w.profile.Dialect.Has(codepoint.QuirkHostINT) {
+		return nil
+	}
+	return inband.CheckType(family, intType)
 }
 
 // shimL4Old reads the shim of INT 0.5 or 1.0 behind TCP or UDP.
@@ -110,8 +118,15 @@ func (w *walk) shimL4Old() Start {
 		return w.broken("int_shim_l4_v1", &l, 0, err)
 	}
 	c, shimErr := w.shimContents(h.End())
+	if h.Length == 0 && w.marks.unmarked {
+		c, shimErr = w.shimContents(w.unmarked05())
+	}
 	// INT of June 2016 has no shim for TCP and UDP: a header that could be either is 0.5.
-	version, err := w.identify(c, inband.FamilyOld, inband.ZeroIs05)
+	zero := w.zero()
+	if zero != inband.ZeroIs10 {
+		zero = inband.ZeroIs05
+	}
+	version, err := w.identify(c, inband.FamilyOld, zero)
 	number(&l, "type", h.Type, 0, 8).Meaning = intTypeName(h.Type, false)
 	number(&l, "length", h.Length, 16, 8).Unit = "words"
 	name := "int_shim_l4_v0_5"
@@ -121,13 +136,19 @@ func (w *walk) shimL4Old() Start {
 	}
 	if w.marks.unmarked {
 		l.quirk("unmarked")
+		if h.Length == 0 {
+			l.quirk("short_length")
+		}
 	}
 	w.marks = marks{}
 	w.addShim(name, &l, inband.FamilyOld, h.Type, shimErr)
 	dstPort := w.dstPort
-	if version == inband.Version05 {
+	switch {
+	case h.Type == inband.TypeHostINT:
+		dstPort = w.hostStack(c)
+	case version == inband.Version05:
 		dstPort = w.int05WithTail(c, h.Type)
-	} else {
+	default:
 		w.intContents(c, version, err, inband.FamilyOld, h.Type)
 	}
 	if w.tcpOptions > 0 {
@@ -155,11 +176,19 @@ func (w *walk) int05WithTail(c contents, intType uint8) uint16 {
 	if err != nil || cut {
 		return w.dstPort
 	}
+	return w.tail05(&tail)
+}
+
+// tail05 adds the tail of INT 0.5 and returns the original destination port, which some leave empty there.
+func (w *walk) tail05(tail *inband.Tail05) uint16 {
 	l := w.begin()
 	number(&l, "proto", tail.Proto, 0, 8).Meaning = protocolName(tail.Proto)
 	number(&l, "dst_port", tail.DstPort, 8, 16)
 	number(&l, "original_dscp", tail.DSCP, 24, 8)
 	w.add("int_tail_v0_5", &l, tail.Len())
+	if tail.DstPort == 0 {
+		return w.dstPort
+	}
 	return tail.DstPort
 }
 

@@ -3,13 +3,15 @@ package inband
 // A Format says how a record is laid out: the meaning and width of each instruction bit.
 type Format uint8
 
-// The formats. The Long ones are dialects of GEANT and Montimage, see Widths04Long and Widths10Long.
+// The formats. The Long ones are dialects of GEANT and Montimage, see Widths04Long and Widths10Long; the Short one is of
+// INTCollector, see Widths10Short.
 const (
 	Format2016 Format = iota + 1
 	Format05
 	Format05Long
 	Format10
 	Format10Long
+	Format10Short
 	Format20
 )
 
@@ -26,6 +28,8 @@ func (f Format) Widths() *Widths {
 		return &Widths10
 	case Format10Long:
 		return &Widths10Long
+	case Format10Short:
+		return &Widths10Short
 	}
 	return &Widths20
 }

@@ -3,7 +3,12 @@ package inband
 import "encoding/binary"
 
 // longTimestamps reports whether timestamps have 8 bytes.
-func (l *Layout) longTimestamps() bool { return l.format != Format05 && l.format != Format10 }
+func (l *Layout) longTimestamps() bool {
+	return l.format != Format05 && l.format != Format10 && l.format != Format10Short
+}
+
+// shortL2 reports whether level 2 interfaces have 2 bytes each.
+func (l *Layout) shortL2() bool { return l.format == Format10Long || l.format == Format10Short }
 
 // is05 reports whether bit 6 is queue congestion and bit 15 reserved.
 func (l *Layout) is05() bool { return l.format == Format05 || l.format == Format05Long }
@@ -66,7 +71,7 @@ func (l *Layout) decodeWords(b []byte, m *Metadata) {
 		case l.is05():
 			has, invalid = decodeCongestion(binary.BigEndian.Uint32(b[off:]), m, has, invalid)
 			off += 4
-		case l.format == Format10Long:
+		case l.shortL2():
 			v := binary.BigEndian.Uint32(b[off:])
 			m.L2Ingress, m.L2Egress = v>>16, v&0xFFFF
 			has |= L2Ingress | L2Egress
@@ -176,7 +181,7 @@ func (l *Layout) appendWords(dst []byte, m *Metadata, ds []byte) []byte {
 		switch {
 		case l.is05():
 			dst = appendSplit24(dst, known.pick(QueueID, uint32(m.QueueID)), known.pick(QueueCongestion, m.QueueCongestion))
-		case l.format == Format10Long:
+		case l.shortL2():
 			dst = binary.BigEndian.AppendUint32(dst, ingress<<16|egress&0xFFFF)
 		default:
 			dst = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(dst, ingress), egress)

@@ -18,6 +18,8 @@ var (
 	Widths10 = Widths{4, 4, 4, 4, 4, 4, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4}
 	// Widths10Long is INT 1.0 as GEANT and Montimage send it: timestamps of 8 bytes, level 2 interfaces of 2 bytes each.
 	Widths10Long = Widths04Long
+	// Widths10Short is INT 1.0 as the generator of INTCollector sends it: level 2 interfaces of 2 bytes each.
+	Widths10Short = Widths2016
 	// Widths20 is INT 2.0 and 2.1 (INT 2.1 §5.8).
 	Widths20 = Widths{4, 4, 4, 4, 8, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4}
 )

@@ -20,6 +20,10 @@ func TestDropReasons(t *testing.T) {
 		{"fabric-tna", 60, ""},
 		{"int-host-reporter", 30, "ip_ihl_invalid"},
 		{"int-host-reporter", 184, "unauth_source"},
+		{"switch-p4-16", 71, "traffic_manager"},
+		{"switch-p4-16", 80, "acl_deny"},
+		{"switch-p4-16", 92, "egress_acl_deny"},
+		{"switch-p4-16", 60, ""},
 		{"transparent-security", 15, "attack_mitigation"},
 	} {
 		reasons, ok := DropReasons(tc.table)
@@ -35,7 +39,7 @@ func TestDropReasons(t *testing.T) {
 func TestDropReasonNames(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
 	tables := DropReasonTables()
-	if want := []string{"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric"}; !slices.Equal(tables, want) {
+	if want := []string{"fabric-tna", "host-int", "int-host-reporter", "p4lang-switch", "switch-p4-16", "transparent-security", "waybill-fabric"}; !slices.Equal(tables, want) {
 		t.Errorf("tables: got %q, want %q", tables, want)
 	}
 	for _, table := range tables {

@@ -51,14 +51,29 @@ type V10 struct {
 // Decode reads h from the front of b, the UDP payload, and returns where the fragment begins: Length words. It does not
 // look at the version nibble (see Version). It fails with ErrTruncatedFixedHeader, ErrLengthBelowFixedHeader,
 // ErrLengthBelowBitmap if Length leaves no room for a word per bit, and ErrLengthOverrun if Length goes past b.
-func (h *V10) Decode(b []byte) (int, error) { return h.decode(b, v10Flags) }
+func (h *V10) Decode(b []byte) (int, error) { return h.decode(b, v10Flags, 0, (*Metadata).decodeV10) }
 
 // DecodeFlagsFirst is Decode for senders that write the flags before the reserved bits, ...| RepMdBits | D Q F |
 // Reserved | hw_id. The ONOS program int.p4 is one: its reports of tracked flows begin with 14 00 10 01, which is F here
 // and a reserved bit in TR 1.0. The bytes do not tell which layout is meant: use it for a source that is configured so.
-func (h *V10) DecodeFlagsFirst(b []byte) (int, error) { return h.decode(b, v10FlagsFirst) }
+func (h *V10) DecodeFlagsFirst(b []byte) (int, error) {
+	return h.decode(b, v10FlagsFirst, 0, (*Metadata).decodeV10)
+}
 
-func (h *V10) decode(b []byte, flags int) (int, error) {
+// DecodeJanuary2018 is Decode for the proposal of January 2018, which has fewer metadata and other bits for them. The bytes do
+// not tell which layout is meant.
+func (h *V10) DecodeJanuary2018(b []byte) (int, error) {
+	return h.decode(b, v10Flags, 0, (*Metadata).decodeJanuary2018)
+}
+
+// DecodeShortLength is Decode for the generator of INTCollector, whose Length does not count the words behind the first one
+// of the fixed header.
+func (h *V10) DecodeShortLength(b []byte) (int, error) {
+	return h.decode(b, v10Flags, v10FixedLen-4, (*Metadata).decodeV10)
+}
+
+// decode reads a header with the flags at a bit, and with so many bytes that Length does not count.
+func (h *V10) decode(b []byte, flags, uncounted int, metadata func(*Metadata, []byte, uint8)) (int, error) {
 	*h = V10{}
 	if len(b) < v10FixedLen {
 		return 0, wire.ErrTruncatedFixedHeader
@@ -76,7 +91,7 @@ func (h *V10) decode(b []byte, flags int) (int, error) {
 	h.IngressTS = binary.BigEndian.Uint32(b[12:])
 
 	mdEnd := v10FixedLen + 4*bits.OnesCount8(h.RepMdBits)
-	end := 4 * int(h.Length)
+	end := 4*int(h.Length) + uncounted
 	switch {
 	case end < v10FixedLen:
 		return 0, wire.ErrLengthBelowFixedHeader
@@ -85,7 +100,7 @@ func (h *V10) decode(b []byte, flags int) (int, error) {
 	case end > len(b):
 		return 0, wire.ErrLengthOverrun
 	}
-	h.Metadata.decodeV10(b[v10FixedLen:mdEnd], h.RepMdBits)
+	metadata(&h.Metadata, b[v10FixedLen:mdEnd], h.RepMdBits)
 	h.Extra = view(b, mdEnd, end)
 	return end, nil
 }

@@ -53,6 +53,38 @@ func (m *Metadata) decodeV10(b []byte, repMdBits uint8) {
 	}
 }
 
+// Bits of V10.RepMdBits in the proposal of January 2018. The other two have no meaning.
+const (
+	january2018Interfaces uint8 = 0x20 // bit 0
+	january2018Queue      uint8 = 0x10 // bit 1
+	january2018EgressTS   uint8 = 0x08 // bit 2
+	january2018Drop       uint8 = 0x04 // bit 3
+)
+
+// decodeJanuary2018 is decodeV10 for the proposal of January 2018.
+func (m *Metadata) decodeJanuary2018(b []byte, repBits uint8) {
+	for _, bit := range [...]uint8{january2018Interfaces, january2018Queue, january2018EgressTS, january2018Drop} {
+		if repBits&bit == 0 {
+			continue
+		}
+		switch bit {
+		case january2018Interfaces:
+			m.Bits |= MDInterfaces
+			m.setInterfaces(m.word(b, MDInterfaces))
+		case january2018Queue:
+			m.Bits |= MDQueue
+			m.setQueue(m.word(b, MDQueue))
+		case january2018EgressTS:
+			m.Bits |= MDEgressTS
+			m.EgressTS = uint64(m.word(b, MDEgressTS))
+		case january2018Drop:
+			m.Bits |= MDDrop
+			m.setDrop(m.word(b, MDDrop))
+		}
+		b = b[4:]
+	}
+}
+
 // appendV10 appends the fields in Bits that TR 1.0 has, in its order.
 func (m *Metadata) appendV10(b []byte) []byte {
 	if m.Bits&MDInterfaces != 0 {
