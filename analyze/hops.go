@@ -32,7 +32,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 				}}
 				hops[at.station] = h
 			}
-			h.Packets += p.packets
+			h.Packets += p.packets + at.parts
 			h.latency.Merge(&at.latency)
 			if last.Before(h.Last) { // the latest packet has the last word
 				older := at.queue

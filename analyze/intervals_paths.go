@@ -91,9 +91,10 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 	}
 }
 
-// hopSince adds what packets met at a hop of a path, n of which went all the way.
+// hopSince adds what packets met at a hop of a path. All hops told of n of them.
 func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
 	latency := now.latency.Since(&before.latency)
+	n += now.parts - before.parts
 	if n > 0 || latency.Count > 0 {
 		key := hopPlace{now.station}
 		h := v.hops[key]

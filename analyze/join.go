@@ -9,11 +9,14 @@ import (
 // Postcards (INT-XD, INT-MX) tell of one hop each, and an intermediate report (INT 2.1 §5.3) of the older hops only.
 // The join keeps what came of a packet for a short time and puts it together: by flow and packet identity, in the order
 // of the TTL in the fragments. Nothing is waited for longer than the window, and the number of packets that wait is
-// bounded: one more takes the place of an older one, whose path is then made of what had come.
+// bounded: one more takes the place of an older one, whose path is then made of what had come. What comes of it later is
+// added to its hop, and is no packet of its own.
 
 const (
 	// maxPostcards is how many postcards of one packet are kept.
 	maxPostcards = 16
+	// maxAlike is how many packets wait that look the same.
+	maxAlike = 32
 )
 
 // A pending packet waits for the reports of other nodes.
@@ -26,7 +29,9 @@ type pending struct {
 	chain        int32 // next packet with that bucket, or next free place, counted from 1
 	bucket       uint32
 	intermediate bool // hops are those of an intermediate report, source first
+	probe        bool // a copy, or a packet that is not delivered
 	n            uint8
+	hash         uint64
 	hops         [maxPostcards]telemetry.Hop
 }
 
@@ -38,28 +43,88 @@ type joinTable struct {
 	unused  int32   // first place that is free again, counted from 1
 	fresh   int32   // places from here on were never used
 	early   uint64  // packets that gave way before their window was over
+	late    uint64  // postcards of packets that waited no more
+	settled []settledPacket
 
 	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1, and 0
 	// if none waits.
 	oldest, newest int32
 }
 
+// A settledPacket is a packet that waits no more. It is remembered for another window, in the place that its hash says.
+type settledPacket struct {
+	tag   uint32
+	atMs  uint32 // joinTable.nowNs
+	spoke uint64 // a bit for each node and TTL that told of it
+}
+
 func newJoinTable(places int, windowNs int64) joinTable {
-	return joinTable{window: windowNs, waiting: make([]pending, places), buckets: make([]int32, places)}
+	return joinTable{
+		window: windowNs, waiting: make([]pending, places), buckets: make([]int32, places), settled: make([]settledPacket, 2*places),
+	}
 }
 
 func (j *joinTable) full() bool { return j.unused == 0 && int(j.fresh) == len(j.waiting) }
 
 func (j *joinTable) bucket(hash uint64) uint32 { return uint32(hash & uint64(len(j.buckets)-1)) }
 
-// find returns the packet that r belongs to, or nil.
-func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
+// find returns the packet that r belongs to: of several that look the same, the oldest of which its node did not tell yet, as
+// packets of a flow keep their order. It is nil if there is none; oldest is the oldest that looks the same, of so many.
+func (j *joinTable) find(r *telemetry.Report, hash uint64, hop *telemetry.Hop) (p, oldest *pending, alike int) {
+	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain { // the latest first
+		o := &j.waiting[i-1]
+		if o.packetID != r.PacketID || o.intermediate || o.key != r.Flow || o.probe != r.Is(telemetry.Discard) {
+			continue
+		}
+		oldest = o
+		alike++
+		if !spoke(o, hop) {
+			p = o
+		}
+	}
+	return p, oldest, alike
+}
+
+// findIntermediate returns the packet whose older hops an intermediate report told of, or nil.
+func (j *joinTable) findIntermediate(r *telemetry.Report, hash uint64) *pending {
 	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain {
-		if p := &j.waiting[i-1]; p.packetID == r.PacketID && p.key == r.Flow {
+		if p := &j.waiting[i-1]; p.packetID == r.PacketID && p.intermediate && p.key == r.Flow {
 			return p
 		}
 	}
 	return nil
+}
+
+// settle remembers who told of a packet that waits no more.
+func (j *joinTable) settle(p *pending) {
+	at := &j.settled[p.hash&uint64(len(j.settled)-1)]
+	*at = settledPacket{tag: uint32(p.hash >> 32), atMs: uint32(j.nowNs / 1e6)}
+	for i := range p.hops[:p.n] {
+		at.spoke |= spokenBit(&p.hops[i])
+	}
+}
+
+// isLate reports whether hop is of a packet that waits no more, and of which its node did not tell yet.
+func (j *joinTable) isLate(hash uint64, hop *telemetry.Hop) bool {
+	at, bit := &j.settled[hash&uint64(len(j.settled)-1)], spokenBit(hop)
+	if at.spoke == 0 || at.tag != uint32(hash>>32) || at.spoke&bit != 0 || uint32(j.nowNs/1e6)-at.atMs > uint32(j.window/1e6) {
+		return false
+	}
+	at.spoke |= bit
+	j.late++
+	return true
+}
+
+func spokenBit(hop *telemetry.Hop) uint64 {
+	return 1 << (mix(uint64(nodeOf(hop))<<8|uint64(hop.TTL), 0x9e3779b97f4a7c15) & 63)
+}
+
+// nodeOf returns the node of a hop, 0 if it is not known.
+func nodeOf(hop *telemetry.Hop) uint32 {
+	if hop.Has&telemetry.HasNode == 0 {
+		return 0
+	}
+	return hop.NodeID
 }
 
 // use puts a packet with that hash in a free place and at the end of the list. The table must not be full.
@@ -110,29 +175,46 @@ func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
 	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
-// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that cannot be told
-// apart: the first one is finished. With another TTL the packet came to it again: a loop.
-func (s *Shard) postcard(r *telemetry.Report, flowTag uint32, nowNs int64) {
+// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look the same. With
+// another TTL the packet came to it again: a loop.
+func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int64) {
 	j := &s.join
 	hop := r.Local
 	hop.TTL = r.TTL
 	hop.Has |= telemetry.HasTTL
 	hash := joinHash(r, flowTag)
-	p := j.find(r, hash)
-	if p != nil && (p.intermediate || p.n == maxPostcards || spoke(p, &hop)) {
-		s.finish(p, nowNs, false)
-		p = nil
-	}
+	p, oldest, alike := j.find(r, hash, &hop)
 	if p == nil {
+		if alike == 0 && j.isLate(hash, &hop) {
+			s.late(f, &hop, nowNs)
+			return
+		}
+		if alike >= maxAlike {
+			s.finish(oldest, nowNs, false)
+		}
 		p = s.wait(r, hash, nowNs)
 	}
-	p.hops[p.n] = hop
-	p.n++
+	if p.n < maxPostcards {
+		p.hops[p.n] = hop
+		p.n++
+	} else if hop.Has&telemetry.HasDrop != 0 { // the end of a loop
+		p.hops[p.n-1] = hop
+	}
+}
+
+// late adds what a postcard tells of to its hop, if the packet is among those of the path of which some are missing.
+func (s *Shard) late(f *flow, hop *telemetry.Hop, nowNs int64) {
+	fp := &f.paths[0]
+	if at := s.atHop(f, hop, fp.packets+fp.incomplete, nowNs); at != nil {
+		at.parts++
+	} else {
+		s.queueReport(f, hop, nowNs)
+	}
 }
 
 func spoke(p *pending, hop *telemetry.Hop) bool {
 	for i := range p.hops[:p.n] {
-		if p.hops[i].NodeID == hop.NodeID && p.hops[i].Has&telemetry.HasNode == hop.Has&telemetry.HasNode && p.hops[i].TTL == hop.TTL {
+		if p.hops[i].TTL == hop.TTL && nodeOf(&p.hops[i]) == nodeOf(hop) {
 			return true
 		}
 	}
@@ -142,7 +224,7 @@ func spoke(p *pending, hop *telemetry.Hop) bool {
 // intermediate keeps the older hops of a packet until the sink's report comes.
 func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	hash := joinHash(r, flowTag)
-	p := s.join.find(r, hash)
+	p := s.join.findIntermediate(r, hash)
 	if p == nil {
 		p = s.wait(r, hash, nowNs)
 		p.intermediate = true
@@ -158,8 +240,8 @@ func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 
 // olderHops returns the hops that an intermediate report of the same packet told of, and forgets them.
 func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
-	p := s.join.find(r, joinHash(r, flowTag))
-	if p == nil || !p.intermediate {
+	p := s.join.findIntermediate(r, joinHash(r, flowTag))
+	if p == nil {
 		return nil
 	}
 	s.join.free(p)
@@ -173,13 +255,14 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 	}
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
-	p.intermediate, p.n = false, 0
+	p.intermediate, p.probe, p.n, p.hash = false, r.Is(telemetry.Discard), 0, hash
 	return p
 }
 
 // finish makes a path of the reports of a packet and frees its place. waited says that its window is over: no more is to come.
 func (s *Shard) finish(p *pending, nowNs int64, waited bool) {
 	s.join.free(p)
+	s.join.settle(p)
 	tag := s.flows.tagOf(&p.key)
 	if place, _, ok := s.flows.find(&p.key, tag); ok {
 		s.joined(s.flows.at(place), p, nowNs, waited)
@@ -198,15 +281,28 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 		return
 	}
 	uncertain := orderByTTL(hops)
-	f.packets++
-	f.bytes += uint64(p.bytes)
-	switch {
+	dropped := hops[len(hops)-1].Has&telemetry.HasDrop != 0
+	if f.hasStacks(nowNs) && !dropped { // it began to have stacks while this one waited
+		s.beside(f, hops, nowNs)
+		return
+	}
+	f.countPacket(p.probe, dropped, p.bytes)
+	known := hops[:0] // a report may not say whose it is
+	for i := range hops {
+		if hops[i].Has&telemetry.HasNode != 0 {
+			known = append(known, hops[i])
+		}
+	}
+	s.probe = p.probe
+	switch hops = known; {
+	case len(hops) == 0:
 	case !s.partOfPath(f, hops, nowNs):
 		s.observePath(f, hops, p.bytes, nowNs, uncertain)
 		f.vanished = false
 	case waited && !f.stacked: // behind a stack nodes tell of what they like
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.nowNs-p.first))
 	}
+	s.probe = false
 }
 
 // partOfPath reports whether hops, fewer than the path has that f takes, fit on it with their ports and in the distances
@@ -214,7 +310,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 // came is added to the hops that it is of. A packet that takes a shorter way has no gap in its TTLs.
 func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	fp := &f.paths[0]
-	if !fp.used {
+	if !fp.used || s.probe && f.packets > 0 {
 		return false
 	}
 	p := s.pathOf(fp)
@@ -237,8 +333,10 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	block := s.slab.block(fp.block, int(fp.hops))
 	for i := range hops {
 		s.measure(&p.hops[s.places[i]], &block[s.places[i]], &hops[i])
+		p.hops[s.places[i]].parts++
 	}
 	p.incomplete++
+	fp.incomplete++
 	s.meet(p, fp)
 	p.last, fp.last = nowNs, nowNs
 	p.touched = true

@@ -103,6 +103,7 @@ type pathHop struct {
 	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
 	queueID     uint8
 	part        partSeen
+	parts       uint64 // packets of which this hop told, and others did not; besides path.packets
 	full        uint32 // packets lost from streams since the last scan, while this hop's queue was long
 	utilization utilization
 }
@@ -234,6 +235,7 @@ func (p *path) merge(o *path) {
 		p.hops[i].latency.Merge(&o.hops[i].latency)
 		p.hops[i].queue.merge(&o.hops[i].queue)
 		p.hops[i].utilization.merge(&o.hops[i].utilization)
+		p.hops[i].parts += o.hops[i].parts
 	}
 	p.residence.Merge(&o.residence)
 	p.endToEnd.Merge(&o.endToEnd)

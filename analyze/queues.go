@@ -118,13 +118,26 @@ func newQueueTable(limit int) queueTable {
 // add counts what h tells of its queue. at remembers the place of the queue, as most packets of a path come to the same one.
 func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 	if at.queuePlace == 0 || at.queueID != h.QueueID {
-		at.queueID, at.queuePlace = h.QueueID, t.place(at, h.QueueID, nowNs)
+		at.queueID, at.queuePlace = h.QueueID, t.place(&at.station, h.QueueID, nowNs)
 	}
-	if at.queuePlace == 0 {
+	t.addAt(at.queuePlace, h, nowNs)
+}
+
+// addReport counts what a report about a queue tells of it, whatever path its packet is on.
+func (t *queueTable) addReport(h *telemetry.Hop, nowNs int64) {
+	if h.Has&telemetry.HasNode != 0 && h.Has&(telemetry.HasQueue|telemetry.HasCongestion) != 0 {
+		at := stationOf(h)
+		t.addAt(t.place(&at, h.QueueID, nowNs), h, nowNs)
+	}
+}
+
+// addAt counts what h tells of the queue at a place.
+func (t *queueTable) addAt(place uint32, h *telemetry.Hop, nowNs int64) {
+	if place == 0 {
 		t.overflow++
 		return
 	}
-	q := &t.queues[at.queuePlace-1]
+	q := &t.queues[place-1]
 	q.lastNs = nowNs
 	if h.Has&telemetry.HasQueue != 0 {
 		q.depth.add(h.QueueOccupancy)
@@ -137,7 +150,7 @@ func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 }
 
 // place returns the place of a queue, which it adds if there is room; else 0.
-func (t *queueTable) place(at *pathHop, queue uint8, nowNs int64) uint32 {
+func (t *queueTable) place(at *station, queue uint8, nowNs int64) uint32 {
 	key := queueKey{node: at.node, port: at.out, queue: queue, hasPort: at.has&telemetry.HasEgressPort != 0}
 	place := t.places[key]
 	if place == 0 && len(t.queues) < t.max && at.has&telemetry.HasNode != 0 {

@@ -7,6 +7,7 @@
 package analyze
 
 import (
+	"math"
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
@@ -96,6 +97,8 @@ type Shard struct {
 	route  [maxStations]station
 	merged [maxStations]telemetry.Hop
 	places [maxPostcards]uint8
+	local  [1]telemetry.Hop
+	probe  bool // the packet at hand is a copy or a probe
 }
 
 // NewShard returns an empty shard.
@@ -161,6 +164,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.checksums.look(r)
 	}
 	if !r.Is(telemetry.HasFlow) {
+		if !r.Is(telemetry.Dropped) {
+			s.queues.addReport(&r.Local, nowNs)
+		}
 		s.flowless++
 		s.dispositions.Of(r).Flowless++
 		return
@@ -174,7 +180,6 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.device, f.hasDevice = r.Device, true
 	}
 	if r.Is(telemetry.Dropped) {
-		f.drops++
 		f.stream.noteDrop(r)
 	}
 	switch {
@@ -182,22 +187,21 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.partial = true
 		s.intermediate(r, tag, nowNs)
 	case r.Is(telemetry.Embedded):
-		f.stacked, f.version = true, r.Version
-		f.packets++
-		f.bytes += uint64(r.Bytes)
+		f.stacked, f.stackNs = true, nowNs
+		f.countPacket(r.Is(telemetry.Discard), r.Is(telemetry.Dropped), r.Bytes)
+		s.probe = r.Is(telemetry.Discard)
 		s.stack(f, tag, r, nowNs)
-		if r.StreamFrom != r.StreamTo && !r.Is(telemetry.Dropped) {
+		s.probe = false
+		if r.StreamFrom != r.StreamTo && !r.Is(telemetry.Dropped|telemetry.Discard) {
 			s.follow(f, tag, r, nowNs)
 		}
-	case r.Local.Has&telemetry.HasNode == 0:
-		f.packets++ // nobody says which node this was
-		f.bytes += uint64(r.Bytes)
-	case s.completesStack(f, r):
-		s.atHop(f, r, nowNs)
-	case !r.Is(telemetry.Tracked | telemetry.Dropped):
-		s.atHop(f, r, nowNs) // a queue report: one node of the path speaks, the others have no reason to
+	case !r.Is(telemetry.Tracked | telemetry.Dropped): // a node tells of its queue, and others have no reason to tell of the packet
+		s.queueReport(f, &r.Local, nowNs)
+	case !r.Is(telemetry.Dropped) && f.hasStacks(nowNs):
+		s.local[0] = r.Local
+		s.beside(f, s.local[:], nowNs)
 	default:
-		s.postcard(r, tag, nowNs)
+		s.postcard(f, r, tag, nowNs)
 	}
 	if f == &s.unkept {
 		s.forgetOutsider()
@@ -310,42 +314,86 @@ func addsLocal(r *telemetry.Report) bool {
 	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 && newest.IngressNs != r.ReportNs
 }
 
-// completesStack reports whether r is the separate report in which a sink tells of itself, after the one with the stack.
-func (s *Shard) completesStack(f *flow, r *telemetry.Report) bool {
-	fp := &f.paths[0]
-	if !fp.used || r.Is(telemetry.Dropped) || !f.stacked || f.version != r.Version {
-		return false
-	}
-	p := s.pathOf(fp)
-	if p == nil || len(p.hops) == 0 {
-		return false
-	}
-	last := &p.hops[len(p.hops)-1].station
-	return last.has&telemetry.HasNode != 0 && last.node == r.Local.NodeID
+// stackNs is how long after a stack the other reports of a flow tell of nothing that stacks do not tell of.
+const stackNs = int64(60e9)
+
+// hasStacks reports whether stacks tell of the packets of f. Then other nodes tell of themselves, and not of another packet.
+func (f *flow) hasStacks(nowNs int64) bool {
+	f.stacked = f.stacked && nowNs-f.stackNs < stackNs
+	return f.stacked
 }
 
-// atHop adds what a node tells of itself to its hop on the path that the flow takes, if it is there.
-func (s *Shard) atHop(f *flow, r *telemetry.Report, nowNs int64) {
+// countPacket counts a packet of f. Copies and probes are counted apart: they are no packets that a host sent to another.
+func (f *flow) countPacket(probe, dropped bool, bytes uint32) {
+	if probe {
+		f.probes++
+		return
+	}
+	f.packets++
+	f.bytes += uint64(bytes)
+	if dropped {
+		f.drops++
+	}
+}
+
+// beside takes what nodes tell of themselves besides the stacks of a flow. The last one may tell in a report of its own what its
+// stacks lack; all others tell of their queues.
+func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
+	for i := range hops {
+		fp, h := &f.paths[0], &hops[i]
+		completes := false
+		if p := s.pathOf(fp); fp.used && p != nil {
+			last := &p.hops[len(p.hops)-1].station
+			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID && s.atHop(f, h, fp.packets, nowNs) != nil
+		}
+		if !completes {
+			s.queueReport(f, h, nowNs)
+		}
+	}
+}
+
+// queueReport takes what a node tells of its port and queue, since that was long. Its packet is none that all packets are like, and
+// others may tell of it as well: its latency counts nowhere.
+func (s *Shard) queueReport(f *flow, h *telemetry.Hop, nowNs int64) {
+	s.queues.addReport(h, nowNs)
+	port := *h
+	port.Has &^= telemetry.HasLatency | telemetry.HasQueue | telemetry.HasCongestion
+	s.atHop(f, &port, math.MaxUint32, nowNs)
+}
+
+// atHop adds what a node tells of itself to its hop on the path that the flow takes, and returns that. It is nil if the node is not
+// there, or has told of the latency of so many packets of the flow.
+func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint32, nowNs int64) *pathHop {
 	fp := &f.paths[0]
 	if !fp.used {
-		return
+		return nil
 	}
 	p := s.pathOf(fp)
 	if p == nil {
-		return
+		return nil
 	}
+	block := s.slab.block(fp.block, int(fp.hops))
 	for i := len(p.hops) - 1; i >= 0; i-- {
-		if at := &p.hops[i]; at.has&telemetry.HasNode != 0 && at.node == r.Local.NodeID {
-			s.measure(at, &s.slab.block(fp.block, int(fp.hops))[i], &r.Local)
+		if at := &p.hops[i]; at.has&h.Has&telemetry.HasNode != 0 && at.node == h.NodeID {
+			if block[i].count >= packets {
+				return nil
+			}
+			s.measure(at, &block[i], h)
+			s.meet(p, fp)
 			p.last, fp.last = nowNs, nowNs
-			return
+			return at
 		}
 	}
+	return nil
 }
 
 // observePath records that a packet of f took the path along hops, and what it met there. bytes is its IP length, 0 if unknown.
 func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs int64, uncertain bool) {
 	if len(hops) == 0 {
+		return
+	}
+	if s.probe && f.packets > 0 { // it may take another way than the packets of the flow
+		s.observeProbe(hops, nowNs)
 		return
 	}
 	p := s.again(f, hops)
@@ -397,6 +445,22 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	}
 }
 
+// observeProbe records the path along hops of a copy or a probe for all flows together.
+func (s *Shard) observeProbe(hops []telemetry.Hop, nowNs int64) {
+	p := &s.paths.paths[s.paths.get(s.routeOf(hops), nowNs)]
+	p.touched = true
+	p.packets++
+	p.last = nowNs
+	var unused hopStat
+	next := 0
+	for i := range p.hops {
+		if p.hops[i].missing == 0 {
+			s.measure(&p.hops[i], &unused, &hops[next])
+			next++
+		}
+	}
+}
+
 // again returns the path that f takes if hops lead along it as they did for the packet before: most packets do.
 func (s *Shard) again(f *flow, hops []telemetry.Hop) *path {
 	fp := &f.paths[0]
@@ -417,16 +481,7 @@ func (s *Shard) again(f *flow, hops []telemetry.Hop) *path {
 
 // takes makes the path along hops the one that f takes and returns it.
 func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
-	route := s.route[:0]
-	for i := range hops {
-		if len(route)+1 >= maxStations {
-			break
-		}
-		if away := missingBefore(hops, i); away > 0 {
-			route = append(route, station{missing: away})
-		}
-		route = append(route, stationOf(&hops[i]))
-	}
+	route := s.routeOf(hops)
 	if fp := &f.paths[0]; fp.used {
 		if p := s.pathOf(fp); p != nil {
 			if p.is(route) {
@@ -438,13 +493,13 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 				f.verdict = notJudged // that of the loop
 			}
 		}
-	} else {
+	} else if !s.probe {
 		s.newFlows.note(&route[0], &f.key, nowNs)
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
 	p.flows++
-	if route[len(route)-1].has&telemetry.HasDrop == 0 { // a packet that was dropped did not take another path
+	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe { // a packet that was dropped did not take another path
 		s.arrives(f, place, route, &hops[0], nowNs)
 	}
 	for i := 1; i < keptPaths; i++ { // a path that the flow took before
@@ -460,6 +515,21 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	copy(f.paths[1:], f.paths[:])
 	f.paths[0] = flowPath{path: place, generation: p.generation, hops: uint8(len(route)), used: true, block: s.slab.take(len(route)), first: nowNs}
 	return p
+}
+
+// routeOf returns the stations along hops, and those that are known to be missing between them, until it is called again.
+func (s *Shard) routeOf(hops []telemetry.Hop) []station {
+	route := s.route[:0]
+	for i := range hops {
+		if len(route)+1 >= maxStations {
+			break
+		}
+		if away := missingBefore(hops, i); away > 0 {
+			route = append(route, station{missing: away})
+		}
+		route = append(route, stationOf(&hops[i]))
+	}
+	return route
 }
 
 // missingBefore returns how many nodes the TTLs say are between hop i and the one before.

@@ -164,7 +164,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
-		Reports: f.reports, Packets: f.packets, Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
+		Reports: f.reports, Packets: f.packets, Probes: uint64(f.probes), Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
 		Residence: f.residence.distribution(), EndToEnd: f.endToEnd.distribution(),
 		Paths: []telemetry.FlowPath{},
 	}
@@ -192,7 +192,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 			continue
 		}
 		path := telemetry.FlowPath{
-			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
+			ID: pathID(p.hash), Packets: uint64(fp.packets), Incomplete: uint64(fp.incomplete), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
 			Hops: make([]telemetry.PathHop, len(p.hops)),
 		}
 		block := s.slab.block(fp.block, int(fp.hops))
@@ -288,7 +288,9 @@ func (c *Collector) Nodes() []telemetry.Node {
 				continue
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
-			n.Packets += p.packets
+			if i == 0 || h.has&telemetry.HasDrop == 0 || p.hops[i-1].node != h.node { // else it is the same visit
+				n.Packets += p.packets + h.parts
+			}
 			n.latency.Merge(&h.latency)
 			if h.has&telemetry.HasIngressPort != 0 {
 				n.ports[h.in] = true

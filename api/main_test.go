@@ -61,11 +61,15 @@ func (f *feed) datagram(d *telemetry.Decoder, payload []byte, src netip.AddrPort
 }
 
 // capture takes the reports of a capture.
-func (f *feed) capture(t testing.TB, name, dialect string) {
+func (f *feed) capture(t testing.TB, name, dialect string) { f.captureWith(t, name, dialect, 0) }
+
+// captureWith takes the reports of a capture about packets that end otherwise: reports that come again count once.
+func (f *feed) captureWith(t testing.TB, name, dialect string, change byte) {
 	t.Helper()
 	decoder := telemetry.NewDecoder(test.Dialect(t, dialect))
 	for _, frame := range test.Packets(t, name+"_reports.pcap") {
 		if d, ok := test.UDP(frame); ok {
+			d.Payload[len(d.Payload)-1] ^= change
 			f.datagram(decoder, d.Payload, d.Src, d.DstPort)
 		}
 	}
@@ -116,9 +120,9 @@ func happened(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 		}
 	}
 	seconds(1)
-	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
-	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
-	f.capture(t, "fabric_tna_xd_drop", "fabric-tna-bmv2")
+	for change := range byte(3) {
+		f.captureWith(t, "fabric_tna_xd_drop", "fabric-tna-bmv2", change)
+	}
 	seconds(8)
 	d := telemetry.NewDecoder(test.Dialect(t, "spec"))
 	source := netip.MustParseAddrPort("192.0.2.66:1234")

@@ -46,7 +46,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	}
 	d.reason = 0
 	// One by one: clearing a struct with pointers in it takes a call.
-	h.Source, h.Dialect = src.Addr(), ""
+	h.Source, h.Dialect, h.Datagram = src.Addr(), "", payload
 	d.payload = payload
 	h.Version, h.HasNodeID, h.HasSequence, h.HWID, h.NodeID, h.Sequence = 0, false, false, 0, 0, 0
 	before := len(batch.Reports)
@@ -79,7 +79,6 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	default:
 		h.Outcome = Malformed
 	}
-	h.Datagram = payload
 }
 
 // note keeps the first reason.

@@ -31,5 +31,5 @@ type Header struct {
 	Repeated    bool // it came before, says the account of its exporter; Decode clears it
 	Dialect     string
 	Account     uint32 // number of the account of its exporter, from 1 on, says the account; 0: it has none
-	Datagram    []byte // a view of what Decoder.Decode was given; meaningless if Outcome is Decoded
+	Datagram    []byte // a view of what Decoder.Decode was given
 }

@@ -91,11 +91,12 @@ type Path struct {
 
 // A FlowPath is a path that packets of a flow took, with what this flow met on it.
 type FlowPath struct {
-	ID      string    `json:"id"`
-	Hops    []PathHop `json:"hops"`
-	Packets uint64    `json:"packets"`
-	First   time.Time `json:"first"`
-	Last    time.Time `json:"last"`
+	ID         string    `json:"id"`
+	Hops       []PathHop `json:"hops"`
+	Packets    uint64    `json:"packets"`
+	Incomplete uint64    `json:"incomplete,omitempty"` // further packets of which some postcards are missing
+	First      time.Time `json:"first"`
+	Last       time.Time `json:"last"`
 }
 
 // A Flow is a flow and what telemetry saw of it.
@@ -108,6 +109,7 @@ type Flow struct {
 	Last        time.Time     `json:"last" doc:"when the latest report about it was received"`
 	Reports     uint64        `json:"reports" doc:"reports about it"`
 	Packets     uint64        `json:"packets" doc:"packets that reports tell of"`
+	Probes      uint64        `json:"probes,omitempty" filter:"-"` // copies and packets that are not delivered; not in Packets
 	Bytes       uint64        `json:"bytes" kind:"size" doc:"IP lengths of those packets, without INT"`
 	Drops       uint64        `json:"drops" doc:"packets that were reported as dropped"`
 	Device      string        `json:"device,omitempty" doc:"Transparent Security source device"` // Transparent Security source device

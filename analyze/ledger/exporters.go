@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
@@ -48,7 +49,8 @@ type exporter struct {
 	damaged, malformed uint64
 	repeated           uint64 // of reports, those of datagrams that came again
 	hasSequence        bool
-	nodeless           bool // takes the reports of version 0.5 that do not name a node
+	nodeless           bool                // takes the reports of version 0.5 that do not name a node
+	contents           *[windowSize]uint32 // hashes of the first datagrams, see isCopy
 	dialect            string
 	bad                *badCounts // nil if all could be read
 	samples            sampled
@@ -109,15 +111,43 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 		}
 		if h.HasSequence && x.key.Header {
 			x.hasSequence = true
-			if x.observe(h.Sequence) && x.orderly() {
+			if x.observe(h.Sequence) && (x.orderly() || x.isCopy(h)) {
 				h.Repeated = true
 				repeated++
 				e.repeated += uint64(h.Reports)
 				x.repeated += uint64(h.Reports)
 			}
+			if x.contents != nil || x.Unique < windowSize {
+				x.noteContent(h)
+			}
 		}
 	}
 	return telemetry.Origin{Socket: e.socket, Turn: e.ledger.turn, Accounts: uint32(len(e.accounts)), Repeated: repeated}
+}
+
+// isCopy reports whether a datagram whose number came before is the one that came then. It is what tells duplicates among the first
+// datagrams of an exporter, of which nobody knows yet whether their numbers count.
+func (x *exporter) isCopy(h *telemetry.Header) bool {
+	return x.contents != nil && !x.stuck() && len(h.Datagram) > 0 && x.contents[h.Sequence%windowSize] == contentHash(h.Datagram)
+}
+
+// noteContent remembers a datagram for isCopy, until the numbers tell enough.
+func (x *exporter) noteContent(h *telemetry.Header) {
+	if x.Unique >= windowSize {
+		x.contents = nil
+		return
+	}
+	if x.contents == nil {
+		x.contents = &[windowSize]uint32{}
+	}
+	x.contents[h.Sequence%windowSize] = contentHash(h.Datagram)
+}
+
+var contentSeed = maphash.MakeSeed()
+
+// contentHash returns a hash of the part of a datagram that tells it from others: headers, times and the front of a packet.
+func contentHash(datagram []byte) uint32 {
+	return uint32(maphash.Bytes(contentSeed, datagram[:min(len(datagram), 256)]))
 }
 
 // broke counts a datagram that broke a rule.
