@@ -115,6 +115,7 @@ func (s *Server) openKeeper() error {
 	if err != nil {
 		return err
 	}
+	config.Names = c.NodeNames()
 	disk, err := duckdb.Open(config)
 	if err != nil {
 		return err

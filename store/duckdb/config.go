@@ -18,6 +18,8 @@ type Config struct {
 	MaxBytes int64
 	// Limits are of single tables, beyond those of all.
 	Limits map[store.Table]Limit
+	// Names are those of nodes, for statements.
+	Names map[uint32]string
 	// MinFree is how many bytes stay free on the disk: with less, nothing is written.
 	MinFree int64
 	// Memory is what DuckDB may take, in bytes; Threads how many processors a query may use.

@@ -122,6 +122,9 @@ func (s *Store) load() error {
 	if err := os.RemoveAll(s.spillDir()); err != nil { // a crash leaves it
 		return err
 	}
+	if err := addFunctions(s.write); err != nil {
+		return err
+	}
 	for _, text := range append(s.settings(), macros...) {
 		if _, err := s.write.ExecContext(s.ctx, text); err != nil {
 			return fmt.Errorf("%s: %w", text, err)

@@ -133,7 +133,7 @@ func TestEveryTable(t *testing.T) {
 	}
 	defer s.Close()
 	for text, want := range map[string]string{
-		"SELECT address(src_hi, src_lo), address(dst_hi, dst_lo), protocol, tunnel, tunnel_id, path_id, packets, device, residence_min FROM flows_10s ORDER BY packets DESC":                "[[2001:db8:0:0:0:0:0:1 10.0.0.1 17 1 77 5 9 02:00:00:00:00:01 <nil>] [0:0:0:0:0:0:0:0 0:0:0:0:0:0:0:0 6 <nil> <nil> <nil> 0 <nil> <nil>]]",
+		"SELECT address(src_hi, src_lo), address(dst_hi, dst_lo), protocol, tunnel, tunnel_id, path_id, packets, device, residence_min FROM flows_10s ORDER BY packets DESC":                "[[2001:db8::1 10.0.0.1 17 1 77 5 9 02:00:00:00:00:01 <nil>] [:: :: 6 <nil> <nil> <nil> 0 <nil> <nil>]]",
 		"SELECT path_id, packets, residence_count, residence_sum, residence_scale, residence_buckets, residence_counts, end_to_end_count, end_to_end_scale FROM paths_10s":                  "[[5 9 3 700 1 [13 17] [2 1] 0 <nil>]]",
 		"SELECT node, ingress_port, egress_port, packets, dropped, latency_max FROM hops_1s ORDER BY packets DESC":                                                                          "[[3 6 7 9 false 400] [<nil> <nil> <nil> 1 false <nil>]]",
 		"SELECT node, egress_port, queue_id, samples, occupancy_sum, occupancy_max FROM queues_1s":                                                                                          "[[3 7 2 4 100 60]]",

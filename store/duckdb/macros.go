@@ -4,11 +4,6 @@ import "fmt"
 
 // macros are functions that queries can use.
 var macros = []string{
-	// The text of an address in two columns.
-	`CREATE MACRO address(hi, lo) AS CASE WHEN hi = 0 AND lo >> 32 = 65535
-		THEN printf('%d.%d.%d.%d', (lo >> 24) & 255, (lo >> 16) & 255, (lo >> 8) & 255, lo & 255)
-		ELSE printf('%x:%x:%x:%x:%x:%x:%x:%x', hi >> 48, (hi >> 32) & 65535, (hi >> 16) & 65535, hi & 65535,
-			lo >> 48, (lo >> 32) & 65535, (lo >> 16) & 65535, lo & 65535) END`,
 	// The buckets of a histogram: the least value, the largest one less, where between them the mean is if nothing else is known, how
 	// many values, and how many up to here.
 	`CREATE MACRO histogram_ends(scale, buckets, counts, low, high) AS list_transform(list_transform(range(1, len(counts) + 1), lambda i: {

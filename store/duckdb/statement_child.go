@@ -102,6 +102,9 @@ func openChild(setup *childSetup) (*sql.Conn, error) {
 	}
 	statements = append(statements, topologyMacros()...)
 	statements = append(statements, nowMacros...)
+	if err := addFunctions(conn); err != nil {
+		return nil, err
+	}
 	for _, text := range statements {
 		if _, err := conn.ExecContext(ctx, text); err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
