@@ -130,10 +130,9 @@ func TestVerification(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, shards := range []int{1, 3} {
-				v := emulation{shards: shards, policy: policyOf(t, c.policy)}.runScenario(t, scenarioOf(t, small, c.changes...))
+			for _, v := range (emulation{policy: policyOf(t, c.policy)}).runShards(t, scenarioOf(t, small, c.changes...), 1, 3) {
 				if got := foundBy(v.events()); sorted(got) != sorted(c.want) {
-					t.Errorf("%d shards: got:\n%s\nwant:%s", shards, got, c.want)
+					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Shards), got, c.want)
 				}
 				checkEvidence(t, v)
 			}

@@ -10,7 +10,7 @@ import (
 
 // A reader that goes away ends a command that has more to say, and is no error.
 func TestReaderGoesAway(t *testing.T) {
-	for _, args := range []string{"fabric steady --duration 20s --truth - -q", "fabric steady --duration 20s --pcap - -q"} {
+	for _, args := range []string{"fabric steady --duration 2s --truth - -q", "fabric steady --duration 2s --pcap - -q"} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeProcess$")
 		cmd.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
 		var stderr bytes.Buffer

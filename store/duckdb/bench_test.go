@@ -2,6 +2,7 @@ package duckdb
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/netip"
 	"os"
@@ -28,7 +29,8 @@ import (
 // and minute after minute. Addresses, ports, latencies and counts so have the spread that traffic has. Flows with a port of
 // their own in the scenario go on; all others are new ones in each minute.
 //
-// WAYBILL_BENCH_FULL=1 makes 50 million records of flows instead of one million.
+// WAYBILL_BENCH_FULL=1 makes 50 million records of flows instead of one million. With -benchtime 1x, which measures nothing, they are
+// as few as they can be.
 
 const (
 	benchNetworks = 20
@@ -37,7 +39,13 @@ const (
 	benchAsked    = 40 // times that a question is asked
 )
 
+// benchOnce reports whether benchmarks shall only show that they still run.
+func benchOnce() bool { return flag.Lookup("test.benchtime").Value.String() == "1x" }
+
 func benchRecords() int {
+	if benchOnce() {
+		return 1
+	}
 	if os.Getenv("WAYBILL_BENCH_FULL") != "" {
 		return 50_000_000
 	}
@@ -168,8 +176,12 @@ func copyOf(v *telemetry.Intervals, minute, network, crowd int) *telemetry.Inter
 
 // minuteOf returns the records of a minute, in pieces as a collector gives them.
 func minuteOf(v *telemetry.Intervals, minute int) (batches []*telemetry.Intervals) {
-	for network := range benchNetworks {
-		for crowd := range benchCrowds {
+	networks, crowds := benchNetworks, benchCrowds
+	if benchOnce() {
+		networks, crowds = 2, 1
+	}
+	for network := range networks {
+		for crowd := range crowds {
 			batches = append(batches, copyOf(v, minute, network, crowd))
 		}
 	}
@@ -282,8 +294,12 @@ func BenchmarkStore(b *testing.B) {
 			change(&q)
 			var times []time.Duration
 			rows := 0
+			asked := benchAsked
+			if benchOnce() {
+				asked = 1
+			}
 			for b.Loop() {
-				for range benchAsked {
+				for range asked {
 					began := time.Now()
 					rows = len(ask(b, s, q).Rows)
 					times = append(times, time.Since(began))
