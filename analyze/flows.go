@@ -23,7 +23,6 @@ type hopStat struct {
 type flowPath struct {
 	first, last int64
 	packets     uint32
-	incomplete  uint32 // packets of which some postcards are missing, besides packets
 	path        uint32 // place in the path table
 	block       uint32 // of hopStats
 	generation  uint16 // of the path table's place when it was this path
@@ -67,12 +66,11 @@ type flow struct {
 	hasDevice   bool
 	stacked     bool   // its reports carry INT stacks
 	partial     bool   // some of them are intermediate ones
+	stackAt     uint8  // when the latest stack came, see stackTime
 	ttl         uint8  // in the latest of them
 	verdict     uint16 // on the path that it takes: see findingTable
 	epoch       uint8  // of the findingTable when it was judged
 	moved       bool   // it takes another path since data of its stream came
-	probes      uint32 // copies and packets that were not delivered, besides packets
-	stackNs     int64  // when the latest stack came
 
 	// The path of the latest packet that was not dropped, as in flowPath.
 	arrivedBy         uint32

@@ -60,7 +60,7 @@ func (s *Shard) leavePath(f *flow, fp *flowPath) {
 	if !ok {
 		return // a flow that the guard kept outside
 	}
-	n := uint64(fp.told() - p.flow(place).forget(fp))
+	n := uint64(fp.packets - p.flow(place).forget(fp))
 	list := p.left[place]
 	for i := range list {
 		if list[i].path == at.hash {
@@ -182,7 +182,7 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 			continue
 		}
 		if p := s.pathOf(fp); p != nil {
-			if n := uint64(fp.told() - given.on(fp)); n > 0 || i == 0 && all.Packets == 0 {
+			if n := uint64(fp.packets - given.on(fp)); n > 0 || i == 0 && all.Packets == 0 {
 				part(p.hash, n, p.dropped())
 			}
 		}
@@ -246,13 +246,10 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 	return list
 }
 
-// told is how many packets some hops of the path told of.
-func (fp *flowPath) told() uint32 { return fp.packets + fp.incomplete }
-
 // on is how many packets on a path were given.
 func (g *givenFlow) on(fp *flowPath) uint32 {
 	for i := range g.paths {
-		if q := &g.paths[i]; q.used && q.path == fp.path && q.generation == fp.generation && q.packets <= fp.told() {
+		if q := &g.paths[i]; q.used && q.path == fp.path && q.generation == fp.generation && q.packets <= fp.packets {
 			return q.packets
 		}
 	}
@@ -276,7 +273,7 @@ func (g *givenFlow) take(f *flow) {
 	g.residence, g.endToEnd = f.residence, f.endToEnd
 	for i := range f.paths {
 		q, fp := &g.paths[i], &f.paths[i]
-		q.path, q.generation, q.packets, q.used = fp.path, fp.generation, fp.told(), fp.used
+		q.path, q.generation, q.packets, q.used = fp.path, fp.generation, fp.packets, fp.used
 	}
 }
 

@@ -15,8 +15,6 @@ import (
 const (
 	// maxPostcards is how many postcards of one packet are kept.
 	maxPostcards = 16
-	// maxAlike is how many packets wait that look the same.
-	maxAlike = 32
 )
 
 // A pending packet waits for the reports of other nodes.
@@ -68,21 +66,15 @@ func (j *joinTable) full() bool { return j.unused == 0 && int(j.fresh) == len(j.
 
 func (j *joinTable) bucket(hash uint64) uint32 { return uint32(hash & uint64(len(j.buckets)-1)) }
 
-// find returns the packet that r belongs to: of several that look the same, the oldest of which its node did not tell yet, as
-// packets of a flow keep their order. It is nil if there is none; oldest is the oldest that looks the same, of so many.
-func (j *joinTable) find(r *telemetry.Report, hash uint64, hop *telemetry.Hop) (p, oldest *pending, alike int) {
-	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain { // the latest first
-		o := &j.waiting[i-1]
-		if o.packetID != r.PacketID || o.intermediate || o.key != r.Flow || o.probe != r.Is(telemetry.Discard) {
-			continue
-		}
-		oldest = o
-		alike++
-		if !spoke(o, hop) {
-			p = o
+// find returns the packet that r belongs to, or nil.
+func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
+	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain {
+		p := &j.waiting[i-1]
+		if p.packetID == r.PacketID && !p.intermediate && p.probe == r.Is(telemetry.Discard) && p.key == r.Flow {
+			return p
 		}
 	}
-	return p, oldest, alike
+	return nil
 }
 
 // findIntermediate returns the packet whose older hops an intermediate report told of, or nil.
@@ -175,23 +167,32 @@ func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
 	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
-// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look the same. With
-// another TTL the packet came to it again: a loop.
+// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look the same: if it
+// is the first of their nodes, the next one begins, and what else comes of the one before is late. With another TTL the packet
+// came to it again: a loop.
 func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int64) {
 	j := &s.join
 	hop := r.Local
 	hop.TTL = r.TTL
 	hop.Has |= telemetry.HasTTL
 	hash := joinHash(r, flowTag)
-	p, oldest, alike := j.find(r, hash, &hop)
-	if p == nil {
-		if alike == 0 && j.isLate(hash, &hop) {
+	p := j.find(r, hash)
+	if p == nil && j.isLate(hash, &hop) {
+		s.late(f, &hop, nowNs)
+		return
+	}
+	if p != nil {
+		switch spoken, first := p.spoke(&hop); {
+		case spoken && first:
+			s.finish(p, nowNs, false)
+			p = nil
+		case spoken:
+			j.late++
 			s.late(f, &hop, nowNs)
 			return
 		}
-		if alike >= maxAlike {
-			s.finish(oldest, nowNs, false)
-		}
+	}
+	if p == nil {
 		p = s.wait(r, hash, nowNs)
 	}
 	if p.n < maxPostcards {
@@ -204,21 +205,22 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 
 // late adds what a postcard tells of to its hop, if the packet is among those of the path of which some are missing.
 func (s *Shard) late(f *flow, hop *telemetry.Hop, nowNs int64) {
-	fp := &f.paths[0]
-	if at := s.atHop(f, hop, fp.packets+fp.incomplete, nowNs); at != nil {
+	if at := s.atHop(f, hop, f.packets, nowNs); at != nil {
 		at.parts++
 	} else {
 		s.queueReport(f, hop, nowNs)
 	}
 }
 
-func spoke(p *pending, hop *telemetry.Hop) bool {
+// spoke reports whether a node has told of p with that TTL, and whether no node in front of it has.
+func (p *pending) spoke(hop *telemetry.Hop) (spoken, first bool) {
+	first = true
 	for i := range p.hops[:p.n] {
-		if p.hops[i].TTL == hop.TTL && nodeOf(&p.hops[i]) == nodeOf(hop) {
-			return true
-		}
+		o := &p.hops[i]
+		spoken = spoken || o.TTL == hop.TTL && nodeOf(o) == nodeOf(hop)
+		first = first && o.TTL <= hop.TTL
 	}
-	return false
+	return spoken, first
 }
 
 // intermediate keeps the older hops of a packet until the sink's report comes.
@@ -286,7 +288,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 		s.beside(f, hops, nowNs)
 		return
 	}
-	f.countPacket(p.probe, dropped, p.bytes)
+	s.countPacket(f, p.probe, dropped, p.bytes)
 	known := hops[:0] // a report may not say whose it is
 	for i := range hops {
 		if hops[i].Has&telemetry.HasNode != 0 {
@@ -336,7 +338,6 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 		p.hops[s.places[i]].parts++
 	}
 	p.incomplete++
-	fp.incomplete++
 	s.meet(p, fp)
 	p.last, fp.last = nowNs, nowNs
 	p.touched = true

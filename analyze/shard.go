@@ -69,6 +69,7 @@ type Shard struct {
 	unkept   flow // of a report whose flow the guard did not let in
 	transits transitList
 	holes    holeTable
+	probes   map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; as bounded as flows
 	outer    map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
@@ -105,8 +106,9 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
-		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, changes: changeTable{changes: map[changeKey]*change{}},
-		policy: c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
+		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
+		changes: changeTable{changes: map[changeKey]*change{}},
+		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 	}
 }
@@ -187,8 +189,8 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.partial = true
 		s.intermediate(r, tag, nowNs)
 	case r.Is(telemetry.Embedded):
-		f.stacked, f.stackNs = true, nowNs
-		f.countPacket(r.Is(telemetry.Discard), r.Is(telemetry.Dropped), r.Bytes)
+		f.stacked, f.stackAt = true, stackTime(nowNs)
+		s.countPacket(f, r.Is(telemetry.Discard), r.Is(telemetry.Dropped), r.Bytes)
 		s.probe = r.Is(telemetry.Discard)
 		s.stack(f, tag, r, nowNs)
 		s.probe = false
@@ -260,6 +262,9 @@ func (s *Shard) release(f *flow) {
 	if f.key.Tunnel != telemetry.TunnelNone {
 		delete(s.outer, f.key)
 	}
+	if len(s.probes) > 0 {
+		delete(s.probes, f.key)
+	}
 }
 
 // pathOf returns the path that fp refers to, or nil if it gave way to another.
@@ -314,19 +319,22 @@ func addsLocal(r *telemetry.Report) bool {
 	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 && newest.IngressNs != r.ReportNs
 }
 
-// stackNs is how long after a stack the other reports of a flow tell of nothing that stacks do not tell of.
-const stackNs = int64(60e9)
+// stackTime is a time in steps of 17 s. For the step in which a stack came, and three more, the other reports of a flow tell of no packets
+// that stacks do not tell of.
+func stackTime(ns int64) uint8 { return uint8(ns >> 34) }
 
 // hasStacks reports whether stacks tell of the packets of f. Then other nodes tell of themselves, and not of another packet.
 func (f *flow) hasStacks(nowNs int64) bool {
-	f.stacked = f.stacked && nowNs-f.stackNs < stackNs
+	f.stacked = f.stacked && stackTime(nowNs)-f.stackAt < 4
 	return f.stacked
 }
 
 // countPacket counts a packet of f. Copies and probes are counted apart: they are no packets that a host sent to another.
-func (f *flow) countPacket(probe, dropped bool, bytes uint32) {
+func (s *Shard) countPacket(f *flow, probe, dropped bool, bytes uint32) {
 	if probe {
-		f.probes++
+		if f != &s.unkept {
+			s.probes[f.key]++
+		}
 		return
 	}
 	f.packets++
@@ -344,7 +352,7 @@ func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
 		completes := false
 		if p := s.pathOf(fp); fp.used && p != nil {
 			last := &p.hops[len(p.hops)-1].station
-			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID && s.atHop(f, h, fp.packets, nowNs) != nil
+			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID && s.atHop(f, h, uint64(fp.packets), nowNs) != nil
 		}
 		if !completes {
 			s.queueReport(f, h, nowNs)
@@ -358,12 +366,12 @@ func (s *Shard) queueReport(f *flow, h *telemetry.Hop, nowNs int64) {
 	s.queues.addReport(h, nowNs)
 	port := *h
 	port.Has &^= telemetry.HasLatency | telemetry.HasQueue | telemetry.HasCongestion
-	s.atHop(f, &port, math.MaxUint32, nowNs)
+	s.atHop(f, &port, math.MaxUint64, nowNs)
 }
 
 // atHop adds what a node tells of itself to its hop on the path that the flow takes, and returns that. It is nil if the node is not
 // there, or has told of the latency of so many packets of the flow.
-func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint32, nowNs int64) *pathHop {
+func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint64, nowNs int64) *pathHop {
 	fp := &f.paths[0]
 	if !fp.used {
 		return nil
@@ -375,7 +383,7 @@ func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint32, nowNs int64) *p
 	block := s.slab.block(fp.block, int(fp.hops))
 	for i := len(p.hops) - 1; i >= 0; i-- {
 		if at := &p.hops[i]; at.has&h.Has&telemetry.HasNode != 0 && at.node == h.NodeID {
-			if block[i].count >= packets {
+			if uint64(block[i].count) >= packets {
 				return nil
 			}
 			s.measure(at, &block[i], h)

@@ -164,7 +164,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
-		Reports: f.reports, Packets: f.packets, Probes: uint64(f.probes), Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
+		Reports: f.reports, Packets: f.packets, Probes: s.probes[f.key], Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
 		Residence: f.residence.distribution(), EndToEnd: f.endToEnd.distribution(),
 		Paths: []telemetry.FlowPath{},
 	}
@@ -192,7 +192,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 			continue
 		}
 		path := telemetry.FlowPath{
-			ID: pathID(p.hash), Packets: uint64(fp.packets), Incomplete: uint64(fp.incomplete), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
+			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
 			Hops: make([]telemetry.PathHop, len(p.hops)),
 		}
 		block := s.slab.block(fp.block, int(fp.hops))

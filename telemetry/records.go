@@ -91,12 +91,11 @@ type Path struct {
 
 // A FlowPath is a path that packets of a flow took, with what this flow met on it.
 type FlowPath struct {
-	ID         string    `json:"id"`
-	Hops       []PathHop `json:"hops"`
-	Packets    uint64    `json:"packets"`
-	Incomplete uint64    `json:"incomplete,omitempty"` // further packets of which some postcards are missing
-	First      time.Time `json:"first"`
-	Last       time.Time `json:"last"`
+	ID      string    `json:"id"`
+	Hops    []PathHop `json:"hops"`
+	Packets uint64    `json:"packets"`
+	First   time.Time `json:"first"`
+	Last    time.Time `json:"last"`
 }
 
 // A Flow is a flow and what telemetry saw of it.
