@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/dissect"
+	"github.com/waybill-int/waybill/wire/dissect/detect"
 )
 
 const decodeExamples = `  # What is in this capture? A tree of every packet, as a protocol analyser prints it.
@@ -25,6 +27,9 @@ const decodeExamples = `  # What is in this capture? A tree of every packet, as 
 
   # Latency per hop as a table.
   waybill decode -T fields -e frame.number -e flow.src -e hop.node -e hop.latency -E header=y reports.pcap
+
+  # Which dialect and code points read a file, and why.
+  waybill decode --dialect auto reports.pcap
 
   # A sender that departs from the specifications: all of them are in --list-dialects.
   waybill decode --dialect 10.0.0.3:32766=onos-int10-ver0 reports.pcap
@@ -103,6 +108,9 @@ func (c *decodeCommand) run(args []string) error {
 	cfg, err := c.points.config()
 	if err != nil {
 		return command.Usage(err)
+	}
+	if c.points.auto {
+		return command.Quiet(detectFiles(args, c.stdout, cfg))
 	}
 	out := bufio.NewWriterSize(c.stdout, 1<<16)
 	w, err := c.writer(out, cfg)
@@ -211,6 +219,7 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 	// Somebody may wait for what comes through a pipe, and the next packet may take long.
 	live := command.IsTerminal(c.stdout) || capture.Size() == 0
 	var foreign foreignPackets
+	var sample []detect.Packet
 	for c.count == 0 || foreign.read < c.count {
 		p, err := capture.Next()
 		if err == io.EOF {
@@ -223,6 +232,9 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 		start, ok := dissect.StartOfLinkType(p.LinkType)
 		if foreign.add(&p, ok); !ok {
 			continue
+		}
+		if len(sample) < hintPackets {
+			sample = append(sample, detect.Packet{Time: p.Time, Bytes: slices.Clone(p.Data), Start: start})
 		}
 		d := decodedPacket{
 			Number: p.Number, Time: p.Time, Length: p.Length, Captured: len(p.Data), Layers: dissect.Packet(p.Data, start, cfg),
@@ -238,6 +250,13 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 				return err
 			}
 		}
+	}
+	if text := hint(name, sample, cfg); text != "" {
+		progress.finish()
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprint(c.stderr, text)
 	}
 	return foreign.err(name)
 }

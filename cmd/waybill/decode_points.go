@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,7 @@ type pointFlags struct {
 	set      []string
 	dialects []string
 	values   []*pointFlag
+	auto     bool // --dialect auto
 }
 
 // A pointFlag sets one code point. It is the Value of its flag.
@@ -38,7 +40,7 @@ func (f *pointFlag) String() string { return f.value }
 func (f *pointFlag) Type() string { return f.placeholder }
 
 func (p *pointFlags) register(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.dialects, "dialect", nil, "dialect `[SRC=]NAME` of a source, PREFIX[:PORT], or of all; may be repeated")
+	f.StringArrayVar(&p.dialects, "dialect", nil, "dialect `[SRC=]NAME` of a source, PREFIX[:PORT], or of all; may be repeated; auto: say which one reads a file")
 	f.StringVar(&p.file, "code-points", "", "`FILE` of code points in YAML or JSON")
 	f.StringArrayVar(&p.set, "set", nil, "set a code point `KEY=VALUE`; see --list-code-points; may be repeated")
 	p.values = []*pointFlag{
@@ -103,6 +105,12 @@ func (p *pointFlags) apply(c *codepoint.Config) error {
 func (p *pointFlags) rules() ([]codepoint.Rule, error) {
 	var rules []codepoint.Rule
 	for _, text := range p.dialects {
+		if p.auto = text == autoDialect; p.auto {
+			if len(p.dialects) > 1 {
+				return nil, errors.New("--dialect auto: no other dialect can be given with it")
+			}
+			return nil, nil
+		}
 		source, name := "any", text
 		if i := strings.LastIndex(text, "="); i >= 0 {
 			source, name = text[:i], text[i+1:]

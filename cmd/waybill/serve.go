@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os/signal"
 	"syscall"
@@ -93,6 +94,9 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 	}
 	if err := points.apply(c.Points); err != nil {
 		return nil, err
+	}
+	if points.auto {
+		return nil, errors.New("--dialect auto is for waybill decode: a server does not guess; name the dialect of each source")
 	}
 	c.Points.Compile()
 	return &c, c.Check()

@@ -45,8 +45,12 @@ func (w *walk) unmarkedINT() (Start, bool) {
 	if err != nil || h.HopML == 0 || (len(c)-size)%(4*int(h.HopML)) != 0 {
 		return Payload, false
 	}
-	short := w.profile.Dialect.Has(codepoint.QuirkShortL2) && 4*int(h.HopML) == inband.Widths10Short.Bytes(h.Bitmap)
-	if _, err := h.Format(); err != nil && !short || shim.End() < n+size {
+	_, err = h.Format()
+	fits := err == nil
+	if w.profile.Dialect.Has(codepoint.QuirkShortL2) {
+		fits = 4*int(h.HopML) == inband.Widths10Short.Bytes(h.Bitmap)
+	}
+	if !fits || shim.End() < n+size {
 		return Payload, false
 	}
 	w.marks = marks{unmarked: true}

@@ -1,6 +1,7 @@
 package dissect
 
 import (
+	"cmp"
 	"net/netip"
 	"strconv"
 
@@ -76,7 +77,7 @@ func FlowOf(layers []Layer) (Flow, bool) {
 			tail = l.Find(errorField) == nil
 		case "int_tail_v0_5":
 			if tail { // behind a stack of another length than its header says, it is something else
-				f.DstPort = uint16(l.Find("dst_port").Number())
+				f.DstPort = cmp.Or(uint16(l.Find("dst_port").Number()), f.DstPort)
 			}
 		}
 	}

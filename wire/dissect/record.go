@@ -103,7 +103,7 @@ var (
 				with(15, complementInstruction)
 	instructions10Short = instructions10.with(6, pair("l2_interfaces", "l2_ingress", "l2_egress", 16))
 	instructions20      = instructions10.with(4, wide("ingress_ts", timestamp)).with(5, wide("egress_ts", timestamp)).
-			with(8, idAnd("buffer", "buffer_id", "buffer_occupancy"))
+				with(8, idAnd("buffer", "buffer_id", "buffer_occupancy"))
 
 	// instructionsTR20 are RepMdBits of TR 2.0 §3.3.1, where the node stands in the group header and bit 15 is a drop.
 	instructionsTR20 = instructions20.with(0, reserved("0")).with(15, dropInstruction)
