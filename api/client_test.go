@@ -93,7 +93,7 @@ func TestClientErrors(t *testing.T) {
 		"bad value":   {waybill.URL, 400, `limit is "-1"; allowed: 1 to 10000`},
 		"no prefix":   {waybill.URL + "/elsewhere", 404, "there is no"},
 		"proxy":       {answers(502, "text/html", "<h1>Bad Gateway").URL, 502, `answered "502 Bad Gateway"`},
-		"other":       {answers(200, "text/html; charset=utf-8", "<h1>Hello").URL, 0, `is not a Waybill server: it answered with "text/html" instead of JSON`},
+		"other":       {answers(200, "text/html; charset=utf-8", "<h1>Hello").URL, 0, `is not a Waybill server: it answered with "text/html" instead of application/json`},
 		"cut":         {answers(200, "application/json", `{"nodes":[`).URL, 0, "is incomplete"},
 		"other shape": {answers(200, "application/json", `{"nodes":7}`).URL, 0, "cannot be read"},
 	} {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newAlertsCommand() *cobra.Command {
@@ -27,45 +26,22 @@ long enough yet, those that fire, and those that were resolved lately.`,
   waybill alerts check alerts.yaml
   waybill alerts test link-lost`,
 		filters: func(cmd *cobra.Command, q *client.Query) {
-			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.State, "state", "", "only alerts in this `STATE`: pending, firing, resolved")
 			f.StringVar(&q.Severity, "severity", "", "only alerts of at least this `SEVERITY`: info, warning, critical")
-			f.StringVar(&q.Filter, "filter", "", "only alerts about events that this `EXPRESSION` selects")
 			_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{"pending", "firing", "resolved"}, cobra.ShellCompDirectiveNoFileComp))
 			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
 		},
+		flags:   []fieldFlag{nodeFlag},
 		nowOnly: true,
 		ask:     (*client.Client).Alerts,
 		open:    func(l *client.AlertList) (client.Head, []client.Alert) { return l.Head, l.Alerts },
 		state:   func(a *client.Alert) string { return a.ID + string(a.State) + a.Since.String() },
 		none:    "no alerts: nothing happened that a rule selects",
-		columns: []tableColumn[client.Alert]{
-			{title: "SINCE", cell: func(v *view, a *client.Alert) Cell { return sinceCell(v, a.Since) }},
-			{title: "STATE", cell: alertStateCell},
-			{title: "SEVERITY", cell: func(v *view, a *client.Alert) Cell { return severityCell(v, &telemetry.Event{Severity: a.Severity}) }},
-			{title: "RULE", cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.Rule) }},
-			{title: "WHAT", cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.Summary) }},
-			{title: "FIRED", wide: true, cell: func(v *view, a *client.Alert) Cell { return momentCell(v, a.Fired) }},
-			{title: "RESOLVED", wide: true, cell: func(v *view, a *client.Alert) Cell { return momentCell(v, a.Resolved) }},
-			{title: "TOLD", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(cmp.Or(toldText(a), unknown)) }},
-			{title: "SILENCE", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(cmp.Or(a.SilencedBy, unknown)) }},
-			{title: "ID", wide: true, cell: func(_ *view, a *client.Alert) Cell { return PlainCell(a.ID) }},
-		},
-		fields: []csvField[client.Alert]{
-			{"id", func(a *client.Alert) string { return a.ID }},
-			{"rule", func(a *client.Alert) string { return a.Rule }},
-			{"state", func(a *client.Alert) string { return string(a.State) }},
-			{"severity", func(a *client.Alert) string { return a.Severity.String() }},
-			{"since", func(a *client.Alert) string { return csvTime(a.Since) }},
-			{"fired", func(a *client.Alert) string { return csvMoment(a.Fired) }},
-			{"resolved", func(a *client.Alert) string { return csvMoment(a.Resolved) }},
-			{"resolution", func(a *client.Alert) string { return string(a.Resolution) }},
-			{"silenced_by", func(a *client.Alert) string { return a.SilencedBy }},
-			{"told", toldText},
-			{"summary", func(a *client.Alert) string { return a.Summary }},
-			{"event", func(a *client.Alert) string { return a.Event.ID }},
-			{"kind", func(a *client.Alert) string { return a.Event.Kind.String() }},
+		lead:    []string{"since", "state", "severity", "rule", "summary"},
+		cells: map[string]func(*view, *client.Alert) Cell{
+			"state": alertStateCell,
+			"told":  func(_ *view, a *client.Alert) Cell { return PlainCell(cmp.Or(toldText(a), unknown)) },
 		},
 	})
 	cmd.AddCommand(newAlertsTestCommand())
@@ -145,23 +121,6 @@ func alertStateCell(_ *view, a *client.Alert) Cell {
 		c.text += " (" + string(a.Resolution) + ")"
 	}
 	return c
-}
-
-// sinceCell tells an age, or the time of day in a table that grows.
-func sinceCell(v *view, at time.Time) Cell { return startCell(v, &telemetry.Event{Start: at}) }
-
-func momentCell(v *view, at *time.Time) Cell {
-	if at == nil {
-		return PlainCell(unknown)
-	}
-	return sinceCell(v, *at)
-}
-
-func csvMoment(at *time.Time) string {
-	if at == nil {
-		return ""
-	}
-	return csvTime(*at)
 }
 
 // toldText names the outputs that took a message about an alert.

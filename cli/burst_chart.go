@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"strconv"
@@ -206,20 +207,20 @@ func victimColumns(letter func(*telemetry.Endpoints) Cell) []tableColumn[telemet
 	}
 }
 
-// burstPointFields returns the fields of a packet of b, for CSV.
-func burstPointFields(b *telemetry.BurstDetail) []csvField[telemetry.BurstPoint] {
-	return []csvField[telemetry.BurstPoint]{
-		{"time", func(p *telemetry.BurstPoint) string { return csvTime(b.Start.Add(time.Duration(p.AtNs))) }},
-		{"at_ns", func(p *telemetry.BurstPoint) string { return strconv.FormatInt(p.AtNs, 10) }},
-		{"depth", func(p *telemetry.BurstPoint) string { return csvUint(p.Depth) }},
-		{"bytes", func(p *telemetry.BurstPoint) string { return csvUint(p.Bytes) }},
-		{"extra_ns", func(p *telemetry.BurstPoint) string { return csvUint(p.ExtraNs) }},
-		{"dropped", func(p *telemetry.BurstPoint) string { return strconv.FormatBool(p.Dropped) }},
-		{"flow", func(p *telemetry.BurstPoint) string {
-			if p.Flow < 0 || b.Flows[p.Flow] == nil {
-				return ""
-			}
-			return flowName(b.Flows[p.Flow])
-		}},
+// writeBurstPoints writes the packets of a burst as CSV.
+func writeBurstPoints(w io.Writer, b *telemetry.BurstDetail) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"time", "at_ns", "depth", "bytes", "extra_ns", "dropped", "flow"}) // Error tells
+	for _, p := range b.Timeline {
+		flow := ""
+		if p.Flow >= 0 && b.Flows[p.Flow] != nil {
+			flow = flowName(b.Flows[p.Flow])
+		}
+		_ = out.Write([]string{
+			b.Start.Add(time.Duration(p.AtNs)).Format(time.RFC3339Nano), fmt.Sprint(p.AtNs), fmt.Sprint(p.Depth), fmt.Sprint(p.Bytes),
+			fmt.Sprint(p.ExtraNs), strconv.FormatBool(p.Dropped), printable(flow),
+		})
 	}
+	out.Flush()
+	return out.Error()
 }

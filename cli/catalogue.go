@@ -1,41 +1,95 @@
 package cli
 
 import (
+	"cmp"
+	"encoding"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
-// addTagged adds the columns that the tag table of the fields of T declares (see package catalogue) to tables and CSV: in
-// front of the times at which something was seen, where a list has them.
-func (q *question[L, T]) addTagged() {
-	var columns []tableColumn[T]
-	var fields []csvField[T]
-	for _, f := range catalogue.Of(reflect.TypeFor[T]()) {
-		if f.Table.Title == "" {
-			continue
+// tableColumns returns the columns of tables: those that the catalogue has of the items, then those of the list alone.
+func (q *question[L, T]) tableColumns() []tableColumn[T] {
+	item := reflect.TypeFor[T]()
+	all, shown := catalogue.Of(item), catalogue.TableOf(item)
+	place := func(f *catalogue.Field) int {
+		if i := slices.Index(q.lead, f.Name); i >= 0 {
+			return i
 		}
-		columns = append(columns, tableColumn[T]{
-			title: f.Table.Title, wide: f.Table.Wide, right: f.Table.Right,
-			cell: func(v *view, item *T) Cell { return v.tagged(&f, f.Value(item)) },
-		})
-		fields = append(fields, csvField[T]{f.Name, func(item *T) string { return csvValue(f.Value(item)) }})
+		return len(q.lead)
 	}
-	at := slices.IndexFunc(q.columns, func(c tableColumn[T]) bool { return c.title == "LAST SEEN" })
-	q.columns = inserted(q.columns, at, columns)
-	q.fields = inserted(q.fields, slices.IndexFunc(q.fields, func(f csvField[T]) bool { return f.name == "first" }), fields)
+	slices.SortStableFunc(shown, func(a, b catalogue.Field) int { return cmp.Compare(place(&a), place(&b)) })
+	var columns []tableColumn[T]
+	for i := range shown {
+		f := &shown[i]
+		c := tableColumn[T]{title: f.Table.Title, wide: f.Table.Wide, right: f.Table.Right, cell: q.cells[f.Name]}
+		if c.cell == nil {
+			c.cell = cellOf[T](f, all)
+		}
+		if sortable(f) && (q.orders == nil || slices.Contains(q.orders, f.Name)) {
+			c.order = f.Name
+		}
+		columns = append(columns, c)
+	}
+	return append(columns, q.columns...)
 }
 
-// inserted returns list with more at a place, below 0 at the end. It shares no memory with list.
-func inserted[E any](list []E, at int, more []E) []E {
-	if at < 0 {
-		at = len(list)
+// sortable reports whether the values of a field have an order: lists have none.
+func sortable(f *catalogue.Field) bool {
+	kind := f.Type.Kind()
+	return kind != reflect.Slice && kind != reflect.Map && kind != reflect.Array
+}
+
+// orderNames returns what a list can be sorted by.
+func orderNames[T any]() (names []string) {
+	for _, f := range csvFields[T]() {
+		if sortable(&f) {
+			names = append(names, f.Name)
+		}
 	}
-	return slices.Concat(list[:at], more, list[at:])
+	return names
+}
+
+// cellOf shows a field of an item by its kind; all are its fields.
+func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item *T) Cell {
+	beside := func(name string) *catalogue.Field {
+		return &all[slices.IndexFunc(all, func(f catalogue.Field) bool { return f.Name == name })]
+	}
+	if f.Table.Named != "" {
+		name := beside(f.Table.Named)
+		return func(_ *view, item *T) Cell {
+			if text := textOf(name.Value(item)); text != "" {
+				return PlainCell(text)
+			}
+			return PlainCell(cmp.Or(textOf(f.Value(item)), "?"))
+		}
+	}
+	if of, last, found := cutLast(f.Name); found && (last == "p50" || last == "p99") {
+		exact := beside(of + ".relative_error")
+		return func(v *view, item *T) Cell {
+			c := v.tagged(f, f.Value(item))
+			if e := exact.Value(item); e.IsValid() && e.Float() > mostError {
+				c.text = "~" + c.text
+			}
+			return c
+		}
+	}
+	return func(v *view, item *T) Cell { return v.tagged(f, f.Value(item)) }
+}
+
+// cutLast cuts the last part of a name off.
+func cutLast(name string) (of, last string, found bool) {
+	i := strings.LastIndexByte(name, '.')
+	return name[:max(i, 0)], name[i+1:], i >= 0
 }
 
 // tagged shows a value of a field by its kind.
@@ -43,33 +97,98 @@ func (v *view) tagged(f *catalogue.Field, value reflect.Value) Cell {
 	if !value.IsValid() {
 		return PlainCell(unknown)
 	}
-	switch {
-	case f.Kind == catalogue.Time:
-		return v.age(value.Interface().(time.Time))
-	case f.Kind == catalogue.Size && value.CanUint():
-		return PlainCell(size(value.Uint()))
-	case f.Kind == catalogue.Duration && value.CanUint():
-		return PlainCell(v.duration(float64(value.Uint())))
-	case f.Kind == catalogue.Duration && value.CanInt():
-		return PlainCell(v.duration(float64(value.Int())))
-	case f.Kind == catalogue.Ratio:
-		return PlainCell(percentText(value.Float()))
+	switch value.Kind() {
+	case reflect.Slice:
+		if value.Len() > 0 && value.Index(0).Kind() == reflect.Struct {
+			return PlainCell(strconv.Itoa(value.Len()))
+		}
+		texts := make([]string, value.Len())
+		for i := range texts {
+			texts[i] = textOf(value.Index(i))
+		}
+		return PlainCell(cmp.Or(strings.Join(texts, " "), unknown))
+	case reflect.Map:
+		if counts, ok := value.Interface().(map[string]uint64); ok {
+			return badCell(sumOf(counts))
+		}
+	case reflect.Bool:
+		return PlainCell(yes(value.Bool()))
 	}
-	return PlainCell(csvValue(value))
+	number := 0.0
+	switch {
+	case value.CanUint():
+		number = float64(value.Uint())
+	case value.CanInt():
+		number = float64(value.Int())
+	case value.CanFloat():
+		number = value.Float()
+	}
+	severity, isSeverity := value.Interface().(client.Severity)
+	at, isTime := value.Interface().(time.Time)
+	switch {
+	case isSeverity:
+		return severityCell(severity)
+	case isTime && at.IsZero():
+		return PlainCell(unknown)
+	case isTime:
+		return v.age(at)
+	case f.Kind == catalogue.Size:
+		return PlainCell(size(uint64(number)))
+	case f.Kind == catalogue.Duration:
+		return PlainCell(v.duration(number))
+	case f.Kind == catalogue.Ratio:
+		return PlainCell(percentText(number))
+	case f.Table.Bad:
+		return badCell(uint64(number))
+	case value.CanFloat():
+		return PlainCell(strconv.FormatFloat(number, 'f', 1, 64))
+	}
+	return PlainCell(cmp.Or(textOf(value), unknown))
 }
 
-// csvValue is a value in CSV.
-func csvValue(v reflect.Value) string {
-	switch {
-	case !v.IsValid():
+// textOf is a value as servers have it in CSV.
+func textOf(v reflect.Value) string {
+	if !v.IsValid() {
 		return ""
-	case v.CanFloat():
-		return csvFloat(v.Float())
-	case v.CanUint():
-		return strconv.FormatUint(v.Uint(), 10)
 	}
-	if at, ok := v.Interface().(time.Time); ok {
-		return csvTime(at)
+	switch value := v.Interface().(type) {
+	case time.Time:
+		return value.UTC().Format(time.RFC3339Nano)
+	case encoding.TextMarshaler:
+		text, _ := value.MarshalText() // of addresses, names and ids, which have one
+		return string(text)
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Array:
+		text, _ := json.Marshal(v.Interface()) // of what was JSON
+		return string(text)
+	case reflect.Float64:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
 	}
 	return fmt.Sprint(v.Interface())
+}
+
+// csvFields are the columns that servers have in CSV of items of type T.
+func csvFields[T any]() []catalogue.Field {
+	return slices.DeleteFunc(catalogue.Of(reflect.TypeFor[T]()), func(f catalogue.Field) bool { return f.Name == "" })
+}
+
+// writeCSV writes items as a server does, where they do not come as CSV: streams and single items.
+func writeCSV[T any](w io.Writer, items []T, header bool) error {
+	out, fields := csv.NewWriter(w), csvFields[T]()
+	record := make([]string, len(fields))
+	for i := range fields {
+		record[i] = fields[i].Name
+	}
+	if header {
+		_ = out.Write(record) // Error tells
+	}
+	for i := range items {
+		for j := range fields {
+			record[j] = textOf(fields[j].Raw(&items[i]))
+		}
+		_ = out.Write(record)
+	}
+	out.Flush()
+	return out.Error()
 }

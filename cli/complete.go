@@ -55,7 +55,7 @@ func (s *serverFlags) completeNodes() cobra.CompletionFunc {
 		for i := range nodes.Nodes {
 			n := &nodes.Nodes[i]
 			if text := nodeText(&n.ID, n.Name); strings.HasPrefix(text, word) {
-				list = append(list, cobra.CompletionWithDesc(text, "node "+csvUint(n.ID)))
+				list = append(list, cobra.CompletionWithDesc(text, "node "+uintText(n.ID)))
 			}
 		}
 		return list, nil

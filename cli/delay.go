@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -30,35 +28,6 @@ func (v *view) delayWithin(d *telemetry.Delay) string {
 	}
 	around := int64(*d.UncertaintyNs)
 	return v.within(&around)
-}
-
-// delayNote says why delays are not known.
-func delayNote(d *telemetry.Delay) string {
-	if d == nil || d.Unknown == "" {
-		return unknown
-	}
-	return d.Unknown
-}
-
-// delayFields are those of CSV.
-func delayFields[T any](of func(*T) *telemetry.Delay) []csvField[T] {
-	return slices.Concat(
-		distributionFields("delay", func(item *T) *telemetry.Distribution { return known(of(item)) }),
-		[]csvField[T]{
-			{"delay_uncertainty_ns", func(item *T) string {
-				if d := of(item); d != nil {
-					return numberText(d.UncertaintyNs, "")
-				}
-				return ""
-			}},
-			{"delay_unknown", func(item *T) string {
-				if d := of(item); d != nil {
-					return d.Unknown
-				}
-				return ""
-			}},
-		},
-	)
 }
 
 // clocksOf returns by how much the end-to-end times of a flow are wrong.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,12 +27,9 @@ listed last, with how many of their datagrams were refused.`,
   waybill exporters --source 10.0.0.0/24
   waybill exporters --node leaf1 -o json
   waybill exporters --watch 2s`,
-		filters: func(cmd *cobra.Command, q *client.Query) {
-			addNodeFilter(cmd, q)
-			cmd.Flags().StringVar(&q.Source, "source", "", "only exporters that send from this `ADDRESS` or prefix")
-		},
-		ask:  (*client.Client).Exporters,
-		open: func(l *client.ExporterList) (client.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		flags: []fieldFlag{nodeFlag, {"source", "only exporters that send from this `ADDRESS` or prefix", "source in %s", ""}},
+		ask:   (*client.Client).Exporters,
+		open:  func(l *client.ExporterList) (client.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
 		past: pastOf((*client.Client).ExporterHistory, func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
 			return l.Head, l.Frame, l.Exporters
 		}),
@@ -42,46 +38,9 @@ listed last, with how many of their datagrams were refused.`,
 		},
 		first: func(x *telemetry.Exporter) time.Time { return x.First },
 		none:  "no exporters yet",
-		columns: []tableColumn[telemetry.Exporter]{
-			{title: "SOURCE", order: "source", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(e.Source.String()) }},
-			{title: "NODE", order: "node", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(nodeText(e.Node, e.Name)) }},
-			{title: "HW ID", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(numberText(e.HWID, unknown)) }},
-			{title: "VERSION", order: "version", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(cmp.Or(e.Version, unknown)) }},
-			{title: "DIALECT", order: "dialect", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(cmp.Or(e.Dialect, unknown)) }},
-			{title: "RECEIVED", order: "received", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Received) }},
-			{title: "REPORTS", order: "reports", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Reports) }},
-			{title: "LOST", order: "lost", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return lossCell(e) }},
-			{title: "REORDERED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Reordered) }},
-			{title: "DUPLICATE", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Duplicate) }},
-			{title: "RESTARTED", wide: true, right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return countCell(e.Restarted) }},
-			{title: "DAMAGED", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return badCell(sumOf(e.Damaged)) }},
-			{title: "MALFORMED", right: true, cell: func(_ *view, e *telemetry.Exporter) Cell { return badCell(sumOf(e.Malformed)) }},
-			{title: "FIRST SEEN", wide: true, cell: func(v *view, e *telemetry.Exporter) Cell { return v.age(e.First) }},
-			{title: "LAST SEEN", order: "last", cell: func(v *view, e *telemetry.Exporter) Cell { return v.age(e.Last) }},
-			{title: "NOTE", cell: func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(noteText(e)) }},
-		},
-		fields: []csvField[telemetry.Exporter]{
-			{"source", func(e *telemetry.Exporter) string { return e.Source.String() }},
-			{"node", func(e *telemetry.Exporter) string { return numberText(e.Node, "") }},
-			{"name", func(e *telemetry.Exporter) string { return e.Name }},
-			{"hw_id", func(e *telemetry.Exporter) string { return numberText(e.HWID, "") }},
-			{"version", func(e *telemetry.Exporter) string { return e.Version }},
-			{"dialect", func(e *telemetry.Exporter) string { return e.Dialect }},
-			{"received", func(e *telemetry.Exporter) string { return csvUint(e.Received) }},
-			{"reports", func(e *telemetry.Exporter) string { return csvUint(e.Reports) }},
-			{"lost", func(e *telemetry.Exporter) string { return numberText(e.Lost, "") }},
-			{"loss_known", func(e *telemetry.Exporter) string { return e.LossKnown }},
-			{"reordered", func(e *telemetry.Exporter) string { return csvUint(e.Reordered) }},
-			{"duplicate", func(e *telemetry.Exporter) string { return csvUint(e.Duplicate) }},
-			{"restarted", func(e *telemetry.Exporter) string { return csvUint(e.Restarted) }},
-			{"damaged", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Damaged)) }},
-			{"damaged_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Damaged) }},
-			{"malformed", func(e *telemetry.Exporter) string { return csvUint(sumOf(e.Malformed)) }},
-			{"malformed_reasons", func(e *telemetry.Exporter) string { return reasonsText(e.Malformed) }},
-			{"refused", func(e *telemetry.Exporter) string { return csvUint(e.Refused) }},
-			{"refused_because", func(e *telemetry.Exporter) string { return e.RefusedBecause }},
-			{"first", func(e *telemetry.Exporter) string { return csvTime(e.First) }},
-			{"last", func(e *telemetry.Exporter) string { return csvTime(e.Last) }},
+		cells: map[string]func(*view, *telemetry.Exporter) Cell{
+			"lost":       func(_ *view, e *telemetry.Exporter) Cell { return lossCell(e) },
+			"loss_known": func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(noteText(e)) },
 		},
 	}
 }

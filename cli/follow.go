@@ -123,11 +123,11 @@ func (c *queryCommand[L, T]) printNews(items []T) error {
 			return err
 		}
 	case "csv":
-		if err := writeCSV(w, c.fields, items, !c.again); err != nil {
+		if err := writeCSV(w, items, !c.again); err != nil {
 			return err
 		}
 	default:
-		writeTable(w, &c.view, c.columns, items)
+		writeTable(w, &c.view, c.shown, items)
 	}
 	c.again = true
 	w.Flush()

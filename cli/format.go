@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"net/netip"
 	"strconv"
 	"time"
@@ -24,8 +23,11 @@ func size(bytes uint64) string {
 	return command.Scaled(float64(bytes), []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"})
 }
 
-// age returns how long before now t was.
+// age returns how long before now t was, or the time of day in a table that grows: there an age is soon wrong.
 func (v *view) age(t time.Time) Cell {
+	if v.grows {
+		return PlainCell(t.Local().Format(time.TimeOnly))
+	}
 	d := v.now.Sub(t).Round(time.Second)
 	switch {
 	case d < time.Second:
@@ -105,6 +107,11 @@ func nodeText(id *uint32, name string) string {
 	return "?"
 }
 
+// uintText returns a number.
+func uintText[T uint8 | uint16 | uint32 | uint64](n T) string {
+	return strconv.FormatUint(uint64(n), 10)
+}
+
 // numberText returns a number that may not be known.
 func numberText[T uint8 | uint32 | uint64](n *T, otherwise string) string {
 	if n == nil {
@@ -132,42 +139,4 @@ func tunnelText(e *telemetry.Endpoints) string {
 		return e.Tunnel
 	}
 	return e.Tunnel + " " + strconv.FormatUint(uint64(*e.TunnelID), 10)
-}
-
-// The functions below are those of CSV.
-
-func csvUint[T uint8 | uint16 | uint32 | uint64](n T) string {
-	return strconv.FormatUint(uint64(n), 10)
-}
-
-func csvFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-
-func csvTime(t time.Time) string { return t.Format(time.RFC3339Nano) }
-
-// distributionFields returns the fields of a distribution of nanoseconds, whose names begin with name.
-func distributionFields[T any](name string, of func(*T) *telemetry.Distribution) []csvField[T] {
-	number := func(get func(d *telemetry.Distribution) uint64) func(*T) string {
-		return func(item *T) string {
-			if d := of(item); d != nil {
-				return csvUint(get(d))
-			}
-			return ""
-		}
-	}
-	quantile := func(get func(d *telemetry.Distribution) uint64) func(*T) string {
-		return func(item *T) string {
-			if d := of(item); hasQuantiles(d) {
-				return csvUint(get(d))
-			}
-			return ""
-		}
-	}
-	return []csvField[T]{
-		{name + "_count", number(func(d *telemetry.Distribution) uint64 { return d.Count })},
-		{name + "_min_ns", number(func(d *telemetry.Distribution) uint64 { return d.Min })},
-		{name + "_mean_ns", number(func(d *telemetry.Distribution) uint64 { return uint64(math.Round(d.Mean)) })},
-		{name + "_p50_ns", quantile(func(d *telemetry.Distribution) uint64 { return d.P50 })},
-		{name + "_p99_ns", quantile(func(d *telemetry.Distribution) uint64 { return d.P99 })},
-		{name + "_max_ns", number(func(d *telemetry.Distribution) uint64 { return d.Max })},
-	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -19,23 +20,16 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 		example: `  waybill hosts
   waybill hosts --node leaf1
   waybill hosts --address 10.0.1.0/24 -o json`,
-		filters: func(cmd *cobra.Command, q *client.Query) {
-			addNodeFilter(cmd, q)
-			cmd.Flags().StringVar(&q.Address, "address", "", "only this `ADDRESS` or prefix")
-		},
+		flags:   []fieldFlag{nodeFlag, {"address", "only this `ADDRESS` or prefix", "address in %s", ""}},
 		ask:     (*client.Client).Hosts,
 		open:    func(l *client.HostList) (client.Head, []telemetry.Host) { return l.Head, l.Hosts },
 		nowOnly: true,
 		state: func(h *telemetry.Host) string {
-			return fmt.Sprint(h.Address, " ", tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
+			return fmt.Sprint(h.Address, " ", hostTunnel(h), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
 		},
 		first: func(h *telemetry.Host) time.Time { return h.Places[0].First },
 		none:  "no hosts yet: a host shows when reports tell of all of the way of a packet",
 		columns: []tableColumn[telemetry.Host]{
-			{title: "ADDRESS", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(h.Address.String()) }},
-			{title: "TUNNEL", cell: func(_ *view, h *telemetry.Host) Cell {
-				return PlainCell(tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID}))
-			}},
 			{title: "NODE", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(nodeText(&h.Places[0].Node, h.Places[0].Name)) }},
 			{title: "PORT", right: true, cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(numberText(h.Places[0].Port, unknown)) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, h *telemetry.Host) Cell { return countCell(h.Places[0].Packets) }},
@@ -44,20 +38,12 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 			{title: "LAST SEEN", cell: func(v *view, h *telemetry.Host) Cell { return v.age(h.Places[0].Last) }},
 			{title: "BEFORE", cell: func(_ *view, h *telemetry.Host) Cell { return PlainCell(earlierPlace(h)) }},
 		},
-		fields: []csvField[telemetry.Host]{
-			{"address", func(h *telemetry.Host) string { return h.Address.String() }},
-			{"tunnel", func(h *telemetry.Host) string { return h.Tunnel }},
-			{"tunnel_id", func(h *telemetry.Host) string { return numberText(h.TunnelID, "") }},
-			{"node", func(h *telemetry.Host) string { return csvUint(h.Places[0].Node) }},
-			{"name", func(h *telemetry.Host) string { return h.Places[0].Name }},
-			{"port", func(h *telemetry.Host) string { return numberText(h.Places[0].Port, "") }},
-			{"packets", func(h *telemetry.Host) string { return csvUint(h.Places[0].Packets) }},
-			{"confidence", func(h *telemetry.Host) string { return csvFloat(h.Places[0].Confidence) }},
-			{"first", func(h *telemetry.Host) string { return csvTime(h.Places[0].First) }},
-			{"last", func(h *telemetry.Host) string { return csvTime(h.Places[0].Last) }},
-			{"before", earlierPlace},
-		},
+		cells: map[string]func(*view, *telemetry.Host) Cell{"tunnel": func(_ *view, h *telemetry.Host) Cell { return PlainCell(cmp.Or(hostTunnel(h), unknown)) }},
 	})
+}
+
+func hostTunnel(h *telemetry.Host) string {
+	return tunnelText(&telemetry.Endpoints{Tunnel: h.Tunnel, TunnelID: h.TunnelID})
 }
 
 // earlierPlace returns where a host was seen besides its latest place.

@@ -30,7 +30,7 @@ const (
 )
 
 // outputs are the values of --output.
-var outputs = []string{"table", "wide", "json", "ndjson", "csv"}
+var outputs = []string{"table", "wide", "json", "ndjson", "csv", "parquet", "arrow"}
 
 // A question is what a subcommand asks: for a list L of items T.
 type question[L, T any] struct {
@@ -39,11 +39,13 @@ type question[L, T any] struct {
 	short   string
 	long    string
 	example string
-	filters func(cmd *cobra.Command, q *client.Query) // adds the flags of its own
+	flags   []fieldFlag                               // that stand for conditions of a filter
+	filters func(cmd *cobra.Command, q *client.Query) // adds the other flags of its own; may be nil
 	ask     func(*client.Client, context.Context, client.Query) (*L, error)
 	open    func(*L) (client.Head, []T)
-	columns []tableColumn[T]                // of tables
-	fields  []csvField[T]                   // of CSV
+	cells   map[string]func(*view, *T) Cell // how tables show fields of the catalogue, where the kind of a field does not say it
+	lead    []string                        // the fields that stand before others in tables
+	columns []tableColumn[T]                // of tables, behind those of the catalogue
 	foot    func(v *view, list *L) []string // lines below a table; may be nil
 	items   string                          // what the list has, if not its name
 	none    string                          // why the list may be empty although reports arrived
@@ -54,7 +56,9 @@ type question[L, T any] struct {
 	past    pastQuestion                    // for records of a time range; nil: the list has the same items then, or none
 	grouped pastQuestion                    // for groups of the items, of now too; nil: there are none
 	nowOnly bool                            // it knows nothing of a time range
-	object  func(*T) any                    // what ndjson has of an item, nil for none; of items that are not as the API has them
+	object  func(*T) any                    // what --follow -o ndjson has of an item, nil for none; of items that are not as the API has them
+	rows    string                          // the list that is encoded line by line, if it is another
+	orders  []string                        // what it can be sorted by, if not by each of its fields
 
 	// attached says that the server knows what there was at a moment of the past.
 	attached bool
@@ -86,24 +90,16 @@ type tableColumn[T any] struct {
 	cell  func(v *view, item *T) Cell
 }
 
-// A csvField is a column of CSV: raw numbers, times in RFC 3339, empty if not known.
-type csvField[T any] struct {
-	name string
-	text func(item *T) string
-}
-
 // A queryCommand is one call of a subcommand.
 type queryCommand[L, T any] struct {
 	question[L, T]
 	printing
 	server     serverFlags
 	follow     bool
-	sort       string
-	top        int
-	show       int // items; query.Limit are asked for
 	limitGiven bool
 	args       []string
 	query      client.Query
+	shown      []tableColumn[T]
 
 	client *client.Client
 	stderr io.Writer
@@ -111,8 +107,7 @@ type queryCommand[L, T any] struct {
 }
 
 func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
-	q.addTagged()
-	c := queryCommand[L, T]{question: q, printing: printing{title: q.name}}
+	c := queryCommand[L, T]{question: q, printing: printing{title: q.name}, shown: q.tableColumns()}
 	cmd := &cobra.Command{
 		Use:     q.name + q.takes,
 		Short:   q.short,
@@ -129,7 +124,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 			if cmd.Flags().Changed("group-by") && c.query.GroupBy == "" {
 				c.query.Together = true
 			}
-			if err := c.check(cmd.Flags().Changed("limit"), cmd.Flags().Changed("top")); err != nil {
+			if err := cmp.Or(c.compile(cmd), c.check(cmd.Flags().Changed("limit"))); err != nil {
 				return command.Usage(err)
 			}
 			return c.run(cmp.Or(cmd.Context(), context.Background()))
@@ -144,10 +139,11 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new, ended or another; JSON is one item per line")
 	}
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(q.outputs(), cobra.ShellCompDirectiveNoFileComp))
+	c.addFieldFlags(cmd)
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
-		c.addSelection(cmd)
 	}
+	c.addSelection(cmd)
 	if q.attached {
 		c.addMoment(cmd)
 	}
@@ -155,7 +151,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 }
 
 // check says what is wrong with the flags.
-func (c *queryCommand[L, T]) check(limitGiven, topGiven bool) error {
+func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	c.limitGiven = limitGiven
 	if allowed := c.outputs(); !slices.Contains(allowed, c.output) {
 		return fmt.Errorf("--output is %q; allowed: %s", c.output, strings.Join(allowed, ", "))
@@ -169,8 +165,11 @@ func (c *queryCommand[L, T]) check(limitGiven, topGiven bool) error {
 	if c.watch != 0 && c.follow {
 		return errors.New("--watch and --follow do not go together")
 	}
-	if err := c.checkSelection(limitGiven, topGiven); err != nil {
-		return err
+	if c.follow && c.query.Order != "" {
+		return errors.New("--sort and --follow do not go together")
+	}
+	if isBinary := c.output == "parquet" || c.output == "arrow"; (c.follow || c.watch != 0) && (isBinary || c.rows != "" && c.output == "csv") {
+		return fmt.Errorf("-o %s is of one answer: it does not go with --follow and --watch", c.output)
 	}
 	return c.checkPast()
 }
@@ -217,6 +216,9 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
+	if c.isEncoded() {
+		return c.onceEncoded(ctx)
+	}
 	if c.isPast() {
 		return c.oncePast(ctx)
 	}
@@ -225,51 +227,45 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 		return c.explain(err)
 	}
 	head, items := c.open(list)
-	c.view.now, c.view.alone = head.GeneratedAt, c.sort != ""
-	got := len(items)
-	items = c.sorted(items)
+	c.view.now = head.GeneratedAt
+	items = items[:min(len(items), c.query.Limit)]
 	if err := c.print(list, items); err != nil {
 		return command.Quiet(err)
 	}
 	c.again = true
-	if c.note != nil && (c.output == "table" || c.output == "wide") {
+	if c.note != nil {
 		if text := c.note(items); text != "" {
 			fmt.Fprintln(c.stderr, text)
 		}
 	}
+	c.remark(ctx, &head, len(items), head.Next != "")
+	return nil
+}
+
+// remark says what is missing from an answer with some of the items that there are: all that are listed, and those of which nothing
+// arrived.
+func (c *queryCommand[L, T]) remark(ctx context.Context, head *client.Head, listed int, more bool) {
+	items := cmp.Or(c.items, c.name)
 	switch {
-	case len(items) == 0:
+	case listed == 0:
 		fmt.Fprintln(c.stderr, c.empty(ctx))
-	case c.sort != "" && head.Total > got:
-		fmt.Fprintf(c.stderr, "sorted %d of %d %s, since no server lists more\n", got, head.Total, cmp.Or(c.items, c.name))
-	case head.Total > len(items) && c.top == 0:
-		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", len(items), head.Total, cmp.Or(c.items, c.name))
-	case head.Next != "" && c.top == 0: // of a time range, whose total nobody counts
-		fmt.Fprintf(c.stderr, "listed the first %d %s; --limit lists more\n", len(items), cmp.Or(c.items, c.name))
+	case head.Total > listed:
+		fmt.Fprintf(c.stderr, "listed %d of %d %s; --limit lists more\n", listed, head.Total, items)
+	case more: // of a time range, whose total nobody counts
+		fmt.Fprintf(c.stderr, "listed the first %d %s; --limit lists more\n", listed, items)
 	}
 	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
 		fmt.Fprintln(c.stderr, line)
 	}
-	return nil
 }
 
 // print prints an answer about now.
 func (c *queryCommand[L, T]) print(list *L, items []T) error {
-	p := printed[T]{list: list, items: items, columns: c.columns, fields: c.fields, object: c.object}
+	var foot func() string
 	if c.foot != nil {
-		p.foot = func() string { return printableLines(c.foot(&c.view, list)) }
+		foot = func() string { return printableLines(c.foot(&c.view, list)) }
 	}
-	return printAnswer(&c.printing, p)
-}
-
-// printed is what is printed of an answer.
-type printed[T any] struct {
-	list    any
-	items   []T
-	columns []tableColumn[T]
-	fields  []csvField[T]
-	object  func(*T) any
-	foot    func() string // below a table; may be nil
+	return printAnswer(&c.printing, items, c.shown, foot)
 }
 
 // printing is how a command prints.
@@ -282,37 +278,22 @@ type printing struct {
 	stdout io.Writer
 }
 
-// printAnswer writes an answer in one piece, so that a refresh does not flicker.
-func printAnswer[T any](c *printing, p printed[T]) error {
+// printAnswer writes a table of items, and what stands below it unless that is nil, in one piece, so that a refresh does not flicker.
+func printAnswer[T any](c *printing, items []T, columns []tableColumn[T], foot func() string) error {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	switch c.output {
-	case "json":
-		if err := writeJSON(w, p.list); err != nil {
-			return err
-		}
-	case "ndjson":
-		if err := writeLines(w, p.object, p.items); err != nil {
-			return err
-		}
-	case "csv":
-		if err := writeCSV(w, p.fields, p.items, !c.again); err != nil {
-			return err
-		}
-	default:
-		switch {
-		case c.watch == 0:
-		case c.view.terminal:
-			w.WriteString("\x1b[H\x1b[2J") // to the top left, clear
-			fmt.Fprintf(w, "waybill %s, every %v: %s\n\n", c.title, c.watch, c.view.now.Local().Format(time.DateTime))
-		case c.again:
-			w.WriteByte('\n')
-		}
-		if len(p.items) > 0 {
-			writeTable(w, &c.view, p.columns, p.items)
-			if p.foot != nil {
-				fmt.Fprintf(w, "\n%s\n", p.foot())
-			}
+	switch {
+	case c.watch == 0:
+	case c.view.terminal:
+		w.WriteString("\x1b[H\x1b[2J") // to the top left, clear
+		fmt.Fprintf(w, "waybill %s, every %v: %s\n\n", c.title, c.watch, c.view.now.Local().Format(time.DateTime))
+	case c.again:
+		w.WriteByte('\n')
+	}
+	if len(items) > 0 {
+		writeTable(w, &c.view, columns, items)
+		if foot != nil {
+			fmt.Fprintf(w, "\n%s\n", foot())
 		}
 	}
 	w.Flush()

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,34 +24,6 @@ type lossLine struct {
 }
 
 func newLossCommand() *cobra.Command {
-	count := func(title string, wide bool, of func(*telemetry.LossCount) *uint64) tableColumn[lossRow] {
-		return tableColumn[lossRow]{title: title, wide: wide, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(of(&r.LossCount), "unknown")) }}
-	}
-	field := func(name string, of func(*telemetry.LossCount) *uint64) csvField[lossRow] {
-		return csvField[lossRow]{name, func(r *lossRow) string { return numberText(of(&r.LossCount), "") }}
-	}
-	sent := func(c *telemetry.LossCount) *uint64 { return c.Sent }
-	arrived := func(c *telemetry.LossCount) *uint64 { return c.Arrived }
-	late := func(c *telemetry.LossCount) *uint64 { return c.Late }
-	away := func(c *telemetry.LossCount) *uint64 { return c.Away }
-	duplicate := func(c *telemetry.LossCount) *uint64 { return c.Duplicate }
-	reordered := func(c *telemetry.LossCount) *uint64 { return c.Reordered }
-	fate := func(title string, of func(*telemetry.ReportFate) *uint64) tableColumn[lossRow] {
-		return tableColumn[lossRow]{title: title, wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.fate(of), unknown)) }}
-	}
-	fateField := func(name string, of func(*telemetry.ReportFate) *uint64) csvField[lossRow] {
-		return csvField[lossRow]{name, func(r *lossRow) string { return numberText(r.fate(of), "") }}
-	}
-	waiting := func(f *telemetry.ReportFate) *uint64 { return &f.Waiting }
-	flowless := func(f *telemetry.ReportFate) *uint64 { return &f.Flowless }
-	keptOut := func(f *telemetry.ReportFate) *uint64 { return &f.KeptOut }
-	inFlows := func(f *telemetry.ReportFate) *uint64 { return &f.InFlows }
-	held := func(f *telemetry.ReportFate) *uint64 { return f.Held }
-	unfollowed := func(f *telemetry.ReportFate) *uint64 { return &f.Unfollowed }
-	evicted := func(f *telemetry.ReportFate) *uint64 { return &f.Evicted }
-	queued := func(f *telemetry.ReportFate) *uint64 { return f.Queued }
-	stored := func(f *telemetry.ReportFate) *uint64 { return f.Stored }
-	storeDropped := func(f *telemetry.ReportFate) *uint64 { return f.StoreDropped }
 	return newQueryCommand(question[client.LossList, lossRow]{
 		name:  "loss",
 		short: "account for every report, from the exporter to the store",
@@ -68,13 +38,13 @@ zero.`,
   waybill loss --follow
   waybill loss -o json`,
 		filters: func(cmd *cobra.Command, q *client.Query) {
-			addNodeFilter(cmd, q)
 			f := cmd.Flags()
 			f.StringVar(&q.Since, "since", "", "only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
 			f.StringVar(&q.Until, "until", "", "only intervals before this `TIME`, or so long ago")
 			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
 		},
-		ask: (*client.Client).Loss,
+		flags: []fieldFlag{nodeFlag},
+		ask:   (*client.Client).Loss,
 		open: func(l *client.LossList) (client.Head, []lossRow) {
 			var rows []lossRow
 			for _, x := range l.Loss {
@@ -102,86 +72,12 @@ zero.`,
 		foot:  lossFoot,
 		items: "exporters",
 		none:  "no exporters yet",
-		columns: []tableColumn[lossRow]{
-			{title: "SOURCE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.Source.String()) }},
-			{title: "NODE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(nodeText(r.Node, r.Name)) }},
-			{title: "HW ID", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.HWID, unknown)) }},
-			{title: "VERSION", wide: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(cmp.Or(r.Version, unknown)) }},
-			{title: "INTERVAL", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.intervalText()) }},
-			count("SENT", false, sent),
-			{title: "LOST", right: true, cell: func(_ *view, r *lossRow) Cell { return r.lostCell() }},
-			{title: "BY KERNEL", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return PlainCell(numberText(r.KernelDrops, "unknown")) }},
-			count("AWAY", true, away),
-			count("ARRIVED", false, arrived),
-			count("LATE", false, late),
-			count("DUPLICATE", false, duplicate),
-			count("REORDERED", true, reordered),
-			{title: "RECEIVED", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Received) }},
-			{title: "MALFORMED", right: true, cell: func(_ *view, r *lossRow) Cell { return badCell(sumOf(r.Malformed)) }},
-			{title: "DAMAGED", right: true, cell: func(_ *view, r *lossRow) Cell { return badCell(sumOf(r.Damaged)) }},
-			{title: "DECODED", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Decoded) }},
-			{title: "REPORTS", right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Reports) }},
-			{title: "REPEATED", wide: true, right: true, cell: func(_ *view, r *lossRow) Cell { return countCell(r.Repeated) }},
-			fate("WAITING", waiting),
-			fate("NO FLOW", flowless),
-			fate("KEPT OUT", keptOut),
-			fate("IN FLOWS", inFlows),
-			fate("HELD", held),
-			fate("UNFOLLOWED", unfollowed),
-			fate("EVICTED", evicted),
-			fate("QUEUED", queued),
-			fate("STORED", stored),
-			fate("STORE DROPPED", storeDropped),
-			{title: "NOTE", cell: func(_ *view, r *lossRow) Cell { return PlainCell(r.note()) }},
+		cells: map[string]func(*view, *lossRow) Cell{
+			"lost":       func(_ *view, r *lossRow) Cell { return r.lostCell() },
+			"intervals":  func(_ *view, r *lossRow) Cell { return PlainCell(r.intervalText()) },
+			"loss_known": func(_ *view, r *lossRow) Cell { return PlainCell(r.note()) },
 		},
-		fields: []csvField[lossRow]{
-			{"socket", func(r *lossRow) string { return strconv.Itoa(r.Socket) }},
-			{"source", func(r *lossRow) string { return r.Source.String() }},
-			{"node", func(r *lossRow) string { return numberText(r.Node, "") }},
-			{"name", func(r *lossRow) string { return r.Name }},
-			{"hw_id", func(r *lossRow) string { return numberText(r.HWID, "") }},
-			{"version", func(r *lossRow) string { return r.Version }},
-			{"start", func(r *lossRow) string {
-				if r.interval == nil {
-					return ""
-				}
-				return csvTime(r.interval.Start)
-			}},
-			{"end", func(r *lossRow) string {
-				if r.interval == nil {
-					return ""
-				}
-				return csvTime(r.interval.End)
-			}},
-			field("sent", sent),
-			field("lost", func(c *telemetry.LossCount) *uint64 { return c.Lost }),
-			{"kernel_drops", func(r *lossRow) string { return numberText(r.KernelDrops, "") }},
-			field("away", away),
-			field("arrived", arrived),
-			field("late", late),
-			field("duplicate", duplicate),
-			field("reordered", reordered),
-			{"restarted", func(r *lossRow) string { return csvUint(r.Restarted) }},
-			{"received", func(r *lossRow) string { return csvUint(r.Received) }},
-			{"malformed", func(r *lossRow) string { return csvUint(sumOf(r.Malformed)) }},
-			{"malformed_reasons", func(r *lossRow) string { return reasonsText(r.Malformed) }},
-			{"damaged", func(r *lossRow) string { return csvUint(sumOf(r.Damaged)) }},
-			{"damaged_reasons", func(r *lossRow) string { return reasonsText(r.Damaged) }},
-			{"decoded", func(r *lossRow) string { return csvUint(r.Decoded) }},
-			{"reports", func(r *lossRow) string { return csvUint(r.Reports) }},
-			{"repeated", func(r *lossRow) string { return csvUint(r.Repeated) }},
-			fateField("waiting", waiting),
-			fateField("flowless", flowless),
-			fateField("kept_out", keptOut),
-			fateField("in_flows", inFlows),
-			fateField("held", held),
-			fateField("unfollowed", unfollowed),
-			fateField("evicted", evicted),
-			fateField("queued", queued),
-			fateField("stored", stored),
-			fateField("store_dropped", storeDropped),
-			{"loss_known", func(r *lossRow) string { return r.LossKnown }},
-		},
+		lead: []string{"source", "node", "hw_id", "version", "intervals", "sent", "lost", "kernel_drops"},
 	})
 }
 
@@ -228,14 +124,6 @@ func (r *lossRow) lostCell() Cell {
 		return PlainCell("0")
 	}
 	return Cell{fmt.Sprintf("%d (%s)", *r.Lost, percentText(float64(*r.Lost)/float64(*r.Sent))), red}
-}
-
-// fate returns a count of what became of the reports; nil: it is not known, or there is none.
-func (r *lossRow) fate(of func(*telemetry.ReportFate) *uint64) *uint64 {
-	if r.Fate == nil {
-		return nil
-	}
-	return of(r.Fate)
 }
 
 func (r *lossRow) note() string {

@@ -43,7 +43,7 @@ func TestFollowLoss(t *testing.T) {
 	var got []string
 	for _, line := range strings.Split(strings.TrimSpace(stdout), "\n")[1:] {
 		columns := strings.Split(line, ",")
-		got = append(got, columns[2]+" "+columns[8]+" "+columns[9]) // node, sent, lost
+		got = append(got, columns[2]+" "+columns[6]+" "+columns[8]) // node, sent, lost
 	}
 	const want = "2 100 0, 1 100 0, 1 120 3, 2 130 0" // the first of the list last, as in all that is followed
 	if list := strings.Join(got, ", "); code != 0 || list != want {

@@ -2,16 +2,16 @@ package cli
 
 import (
 	"context"
-	"encoding"
 	"errors"
 	"fmt"
-	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // A pastQuestion asks for a list of a time range: records of what was counted, which are others than the items of now.
@@ -19,10 +19,10 @@ type pastQuestion func(ctx context.Context, c *client.Client, q client.Query) (*
 
 // A pastAnswer is the answer.
 type pastAnswer struct {
-	list    any // as the API has it
 	head    client.Head
 	frame   client.Frame
-	records reflect.Value // a slice of structs whose fields are nil where they are not known
+	print   func(*printing) error
+	records int
 }
 
 // pastOf returns the question for a list of the API.
@@ -32,16 +32,10 @@ func pastOf[L, R any](ask func(*client.Client, context.Context, client.Query) (*
 		if err != nil {
 			return nil, err
 		}
-		a := pastAnswer{list: list}
-		var records []R
-		a.head, a.frame, records = open(list)
-		a.records = reflect.ValueOf(records)
-		return &a, nil
+		head, frame, records := open(list)
+		return &pastAnswer{head, frame, func(p *printing) error { return printAnswer(p, records, recordColumns(records), nil) }, len(records)}, nil
 	}
 }
-
-// A pastRecord is one of the records.
-type pastRecord struct{ reflect.Value }
 
 // checkPast says what does not go with a time range, and turns --sort into what the server takes.
 func (c *queryCommand[L, T]) checkPast() error {
@@ -59,12 +53,7 @@ func (c *queryCommand[L, T]) checkPast() error {
 		return fmt.Errorf("%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since", c.name)
 	case c.follow:
 		return errors.New("--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
-	case c.past == nil || c.sort == "":
-		return nil
-	case c.query.Order != "":
-		return errors.New("--order and --sort do not go together for a time range, which the server sorts")
 	}
-	c.query.Order = c.sort
 	return nil
 }
 
@@ -78,7 +67,6 @@ func (c *queryCommand[L, T]) checkGrouped() error {
 	case len(c.args) > 0:
 		return fmt.Errorf("--group-by is about all %s, not about %s", c.name, c.args[0])
 	}
-	c.query.Order = c.sort
 	return nil
 }
 
@@ -101,92 +89,43 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 		return c.explain(err)
 	}
 	c.view.now = a.head.GeneratedAt
-	records := make([]pastRecord, a.records.Len())
-	for i := range records {
-		records[i] = pastRecord{a.records.Index(i)}
-	}
-	columns, fields := pastColumns(a.records)
-	if err := printAnswer(&c.printing, printed[pastRecord]{
-		list: a.list, items: records, columns: columns, fields: fields, object: func(r *pastRecord) any { return r.Interface() },
-	}); err != nil {
+	if err := a.print(&c.printing); err != nil {
 		return command.Quiet(err)
 	}
 	c.again = true
 	switch {
-	case len(records) == 0 && a.frame.Since.Equal(a.frame.Until) && !a.frame.Since.IsZero():
+	case a.records == 0 && a.frame.Since.Equal(a.frame.Until) && !a.frame.Since.IsZero():
 		fmt.Fprintf(c.stderr, "nothing of that time range is written yet; hops and queues are written every second, all else every ten\n")
-	case len(records) == 0:
+	case a.records == 0:
 		fmt.Fprintf(c.stderr, "no %s match\n", c.name)
-	case a.head.Next != "" && c.top == 0:
-		fmt.Fprintf(c.stderr, "listed the first %d records; --limit lists more\n", len(records))
+	case a.head.Next != "":
+		fmt.Fprintf(c.stderr, "listed the first %d records; --limit lists more\n", a.records)
 	}
 	return nil
 }
 
-// pastColumns returns the columns of what the records know, by their names in the API.
-func pastColumns(records reflect.Value) ([]tableColumn[pastRecord], []csvField[pastRecord]) {
-	var columns []tableColumn[pastRecord]
-	var fields []csvField[pastRecord]
-	of := records.Type().Elem()
-	for i := range of.NumField() {
-		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-		known := false
-		for j := range records.Len() {
-			known = known || !records.Index(j).Field(i).IsZero()
-		}
-		if !known {
+// recordColumns returns the columns of what records know, by their names in the API.
+func recordColumns[R any](records []R) (columns []tableColumn[R]) {
+	for _, f := range csvFields[R]() {
+		if !slices.ContainsFunc(records, func(r R) bool { return isKnown(f.Value(&r)) }) {
 			continue
 		}
-		fields = append(fields, csvField[pastRecord]{name, func(r *pastRecord) string { return r.text(i) }})
-		title := strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(name, "_ns"), "_", " "))
-		columns = append(columns, tableColumn[pastRecord]{
-			title: title, right: isNumber(of.Field(i).Type), cell: func(v *view, r *pastRecord) Cell { return PlainCell(r.shown(v, i, name)) },
+		columns = append(columns, tableColumn[R]{
+			title: strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(f.Name, "_ns"), "_", " ")),
+			right: f.Kind >= catalogue.Uint && f.Kind <= catalogue.Rate || f.Kind == catalogue.Node,
+			cell: func(v *view, r *R) Cell {
+				value := f.Value(r)
+				if value.IsValid() && f.Kind == catalogue.Time {
+					return PlainCell(clockText(value.Interface().(time.Time)))
+				}
+				return v.tagged(&f, value)
+			},
 		})
 	}
-	return columns, fields
-}
-
-func isNumber(of reflect.Type) bool {
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
-	}
-	_, text := reflect.New(of).Interface().(encoding.TextMarshaler)
-	return !text && of != reflect.TypeFor[time.Time]() && of != reflect.TypeFor[netip.Addr]() && of.Kind() != reflect.String && of.Kind() != reflect.Bool
-}
-
-// text is a field in CSV.
-func (r *pastRecord) text(i int) string {
-	f := reflect.Indirect(r.Field(i))
-	if !f.IsValid() {
-		return ""
-	}
-	switch v := f.Interface().(type) {
-	case time.Time:
-		return csvTime(v)
-	case interface{ MarshalText() ([]byte, error) }:
-		text, _ := v.MarshalText()
-		return string(text)
-	}
-	return fmt.Sprint(f.Interface())
-}
-
-// shown is a field in a table.
-func (r *pastRecord) shown(v *view, i int, name string) string {
-	f := reflect.Indirect(r.Field(i))
-	if !f.IsValid() {
-		return unknown
-	}
-	switch {
-	case strings.HasSuffix(name, "_ns"):
-		return v.duration(float64(f.Int()))
-	case name == "bytes":
-		return size(f.Uint())
-	case f.Type() == reflect.TypeFor[time.Time]():
-		return clockText(f.Interface().(time.Time))
-	case f.CanFloat():
-		return fmt.Sprintf("%.1f", f.Float())
-	}
-	return r.text(i)
+	return columns
 }
 
 func clockText(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// isKnown reports whether a record has a value.
+func isKnown(v reflect.Value) bool { return v.IsValid() && (v.Kind() != reflect.String || v.Len() > 0) }

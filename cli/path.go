@@ -105,7 +105,7 @@ type pathTaken struct {
 
 // pathsOfHosts returns the paths that flows from src to dst take, those of most flows first.
 func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
-	list, err := c.Flows(ctx, client.Query{Src: src, Dst: dst, Limit: followAll})
+	list, err := c.Flows(ctx, client.Query{Filter: fmt.Sprintf("src in %s and dst in %s", src, dst), Limit: followAll})
 	if err != nil {
 		return client.Head{}, nil, err
 	}
@@ -126,7 +126,7 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 	}
 	slices.SortStableFunc(taken, func(a, b pathTaken) int { return cmp.Compare(b.flows, a.flows) })
 	for i := range taken[:min(len(taken), maxDrawn)] {
-		all, err := c.Paths(ctx, client.Query{Path: taken[i].ID})
+		all, err := c.Paths(ctx, client.Query{Filter: fmt.Sprintf("id = %q", taken[i].ID)})
 		if err != nil {
 			return client.Head{}, nil, err
 		}
@@ -139,12 +139,12 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 
 // pathsOfNodes returns the paths that begin at one node and end at another, the most used first.
 func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
-	list, err := c.Paths(ctx, client.Query{Node: src, Limit: followAll})
+	list, err := c.Paths(ctx, client.Query{Filter: nodeTerm(src), Limit: followAll})
 	if err != nil {
 		return client.Head{}, nil, err
 	}
 	is := func(h *telemetry.PathHop, node string) bool {
-		return h.Node != nil && (h.Name == node || csvUint(*h.Node) == node)
+		return h.Node != nil && (h.Name == node || uintText(*h.Node) == node)
 	}
 	var taken []pathTaken
 	for _, p := range list.Paths {
@@ -210,7 +210,7 @@ func counted(n uint64, what string) string {
 	if n != 1 {
 		what += "s"
 	}
-	return csvUint(n) + " " + what
+	return uintText(n) + " " + what
 }
 
 // tellIncomplete says on how many reports an answer rests, as lists do.

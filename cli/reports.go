@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 type reportsCommand = queryCommand[client.ReportList, client.RawReport]
 
 func newReportsCommand() *cobra.Command {
-	more := false // than were listed
 	return newQueryCommand(question[client.ReportList, client.RawReport]{
 		name:  "reports",
 		takes: " [ID]",
@@ -31,73 +29,26 @@ file, the oldest first; with --limit the newest of them.`,
   waybill reports --flow 6f1c0a55d3b2e897 -o wide
   waybill reports 1a-4f310-7
   waybill reports --exporter 10.0.0.1 --filter 'outcome != decoded' -o pcap > bad.pcap`,
-		filters: func(cmd *cobra.Command, q *client.Query) {
-			f := cmd.Flags()
-			f.StringVar(&q.Exporter, "exporter", "", "only reports from this `ADDRESS` or prefix")
-			f.StringVar(&q.Flow, "flow", "", "only reports about the flow with this `ID`")
+		flags: []fieldFlag{
+			{"exporter", "only reports from this `ADDRESS` or prefix", "exporter in %s", ""},
+			{"flow", "only reports about the flow with this `ID`", "flow = %s", ""},
 		},
-		ask: func(c *client.Client, ctx context.Context, q client.Query) (*client.ReportList, error) {
-			list, err := c.Reports(ctx, q)
-			more = err == nil && list.Next != ""
-			return list, err
-		},
-		note: func([]client.RawReport) string {
-			if more {
-				return "there are more; --limit lists more"
-			}
-			return ""
-		},
+		ask:     (*client.Client).Reports,
 		one:     printReport,
 		capture: saveReports,
-		open:    func(l *client.ReportList) (client.Head, []client.RawReport) { return l.Head, l.Reports },
-		none:    "no raw reports that are asked for",
-		columns: []tableColumn[client.RawReport]{
-			{title: "ID", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.ID) }},
-			{title: "TIME", cell: func(_ *view, r *client.RawReport) Cell {
-				return PlainCell(r.Time.Local().Format("2006-01-02 15:04:05.000"))
-			}},
-			{title: "EXPORTER", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.Exporter.String()) }},
-			{title: "PORT", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return countCell(uint64(r.ExporterPort)) }},
-			{title: "LISTENER", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(r.Listener) }},
-			{title: "NODE", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(nodeText(r.Node, r.Name)) }},
-			{title: "VERSION", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(r.Version, unknown)) }},
-			{title: "DIALECT", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(r.Dialect, unknown)) }},
-			{title: "SEQUENCE", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(numberText(r.Sequence, unknown)) }},
-			{title: "OUTCOME", cell: outcomeCell},
-			{title: "REPORTS", wide: true, right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(strconv.Itoa(r.Reports)) }},
-			{title: "FLOW", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(rawFlowText(r, unknown)) }},
-			{title: "NODES", cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(textOr(nodesText(r), unknown)) }},
-			{title: "BYTES", right: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(strconv.Itoa(r.Length)) }},
-			{title: "FLOW ID", wide: true, cell: func(_ *view, r *client.RawReport) Cell { return PlainCell(flowIDText(r, unknown)) }},
+		open: func(l *client.ReportList) (client.Head, []client.RawReport) {
+			l.Head.Next = l.Next
+			return l.Head, l.Reports
 		},
-		fields: []csvField[client.RawReport]{
-			{"id", func(r *client.RawReport) string { return r.ID }},
-			{"time", func(r *client.RawReport) string { return csvTime(r.Time) }},
-			{"exporter", func(r *client.RawReport) string { return r.Exporter.String() }},
-			{"exporter_port", func(r *client.RawReport) string { return csvUint(r.ExporterPort) }},
-			{"listener", func(r *client.RawReport) string { return r.Listener }},
-			{"version", func(r *client.RawReport) string { return r.Version }},
-			{"dialect", func(r *client.RawReport) string { return r.Dialect }},
-			{"outcome", func(r *client.RawReport) string { return r.Outcome }},
-			{"reason", func(r *client.RawReport) string { return r.Reason }},
-			{"node", func(r *client.RawReport) string { return numberText(r.Node, "") }},
-			{"name", func(r *client.RawReport) string { return r.Name }},
-			{"sequence", func(r *client.RawReport) string { return numberText(r.Sequence, "") }},
-			{"reports", func(r *client.RawReport) string { return strconv.Itoa(r.Reports) }},
-			{"nodes", nodesText},
-			{"flow", func(r *client.RawReport) string { return rawFlowText(r, "") }},
-			{"flow_id", func(r *client.RawReport) string { return flowIDText(r, "") }},
-			{"length", func(r *client.RawReport) string { return strconv.Itoa(r.Length) }},
-			{"truncated", func(r *client.RawReport) string { return strconv.FormatBool(r.Truncated) }},
+		none: "no raw reports that are asked for",
+		lead: []string{"id", "time", "exporter", "exporter_port", "listener", "node", "version"},
+		cells: map[string]func(*view, *client.RawReport) Cell{
+			"time": func(_ *view, r *client.RawReport) Cell {
+				return PlainCell(r.Time.Local().Format("2006-01-02 15:04:05.000"))
+			},
+			"outcome": outcomeCell,
 		},
 	})
-}
-
-func textOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func outcomeCell(_ *view, r *client.RawReport) Cell {
@@ -107,29 +58,6 @@ func outcomeCell(_ *view, r *client.RawReport) Cell {
 		c.color = red
 	}
 	return c
-}
-
-func rawFlowText(r *client.RawReport, otherwise string) string {
-	if r.Flow == nil {
-		return otherwise
-	}
-	return r.Flow.Text
-}
-
-func flowIDText(r *client.RawReport, otherwise string) string {
-	if r.Flow == nil {
-		return otherwise
-	}
-	return r.Flow.ID
-}
-
-// nodesText returns the ids of the nodes that a report tells of, source first.
-func nodesText(r *client.RawReport) string {
-	list := make([]string, len(r.Nodes))
-	for i, n := range r.Nodes {
-		list[i] = csvUint(n)
-	}
-	return strings.Join(list, " ")
 }
 
 // saveReports writes what is asked for as a capture file.
@@ -161,9 +89,9 @@ func printReport(c *reportsCommand, ctx context.Context, id string) error {
 	case "ndjson":
 		err = writeLines(w, nil, []client.ReportAnswer{*r})
 	case "csv":
-		err = writeCSV(w, c.fields, []client.RawReport{r.RawReport}, true)
+		err = writeCSV(w, []client.RawReport{r.RawReport}, true)
 	default:
-		writeTable(w, &c.view, c.columns, []client.RawReport{r.RawReport})
+		writeTable(w, &c.view, c.shown, []client.RawReport{r.RawReport})
 		t := layerTree{w: w, view: &c.view}
 		t.layers(r.Layers, 0)
 	}

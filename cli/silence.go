@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,25 +93,13 @@ func newSilenceListCommand() *cobra.Command {
 		name:    "silences",
 		short:   "list silences, the one that ends first first",
 		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
-		filters: func(*cobra.Command, *client.Query) {},
 		nowOnly: true,
 		ask:     (*client.Client).Silences,
 		open:    func(l *client.SilenceList) (client.Head, []client.Silence) { return l.Head, l.Silences },
 		none:    "no silences",
-		columns: []tableColumn[client.Silence]{
-			{title: "ID", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.ID) }},
-			{title: "FROM", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(cmp.Or(silenceFrom(s), unknown)) }},
-			{title: "UNTIL", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Until.UTC().Format(time.RFC3339)) }},
-			{title: "FILTER", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Filter) }},
-			{title: "REASON", cell: func(_ *view, s *client.Silence) Cell { return PlainCell(s.Reason) }},
-		},
-		fields: []csvField[client.Silence]{
-			{"id", func(s *client.Silence) string { return s.ID }},
-			{"from", silenceFrom},
-			{"until", func(s *client.Silence) string { return csvTime(s.Until) }},
-			{"filter", func(s *client.Silence) string { return s.Filter }},
-			{"reason", func(s *client.Silence) string { return s.Reason }},
-			{"in_file", func(s *client.Silence) string { return strconv.FormatBool(s.InFile) }},
+		cells: map[string]func(*view, *client.Silence) Cell{
+			"from":  func(_ *view, s *client.Silence) Cell { return PlainCell(cmp.Or(silenceFrom(s), unknown)) },
+			"until": func(_ *view, s *client.Silence) Cell { return PlainCell(s.Until.UTC().Format(time.RFC3339)) },
 		},
 	})
 	cmd.Use = "list"

@@ -99,12 +99,14 @@ func AlarmCell(text string) Cell { return Cell{text: text, color: red} }
 
 // printable replaces what a terminal would act on: names come from elsewhere.
 func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, text)
+	return strings.Map(printableRune, text)
+}
+
+func printableRune(r rune) rune {
+	if unicode.IsPrint(r) {
+		return r
+	}
+	return '?'
 }
 
 // printableLines joins lines.

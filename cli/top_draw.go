@@ -140,7 +140,7 @@ func (t *top) event() string {
 	if t.lost > 0 {
 		text += fmt.Sprintf(" (%d events came too fast to be told)", t.lost)
 	}
-	c := severityCell(&t.view, e.Event)
+	c := severityCell(e.Severity)
 	c.text = printable(text)
 	return c.colored(&t.view)
 }

@@ -23,7 +23,7 @@ type topPage struct {
 func flowPage(f *telemetry.Flow) *topPage {
 	id, src, dst := f.ID, f.Src.String(), f.Dst.String()
 	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		flows, err := c.Flows(ctx, client.Query{Src: src, Dst: dst, Filter: "id = " + strconv.Quote(id)})
+		flows, err := c.Flows(ctx, client.Query{Filter: fmt.Sprintf("src = %s and dst = %s and id = %q", src, dst, id)})
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func flowPage(f *telemetry.Flow) *topPage {
 func nodePage(id uint32, name string) *topPage {
 	text := nodeText(&id, name)
 	return &topPage{key: "node " + text, title: "node " + text, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		q := client.Query{Node: strconv.FormatUint(uint64(id), 10), Limit: maxSection}
+		q := client.Query{Filter: nodeTerm(uintText(id)), Limit: maxSection}
 		for _, draw := range []func() error{
 			func() error { return drawSection(ctx, c, v, w, nodesQuestion(), q) },
 			func() error { return drawSection(ctx, c, v, w, linksQuestion(), q) },
@@ -79,7 +79,7 @@ func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bu
 	}
 	fmt.Fprintln(w, Cell{title, bold}.colored(v))
 	if len(items) > 0 {
-		writeTable(w, v, q.columns, items)
+		writeTable(w, v, q.tableColumns(), items)
 	}
 	w.WriteByte('\n')
 	return nil
@@ -89,7 +89,7 @@ func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bu
 func eventPage(e *telemetry.Event) *topPage {
 	id := e.ID
 	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		events, err := c.Events(ctx, client.Query{ID: id})
+		events, err := c.Events(ctx, client.Query{Filter: fmt.Sprintf("id = %q", id)})
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,8 @@ func eventPage(e *telemetry.Event) *topPage {
 		}
 		v.now = events.GeneratedAt
 		e := &events.Events[0]
-		fmt.Fprintf(w, "%s\n\n", Cell{printable(e.Text), severityCell(v, e).color}.colored(v))
-		writeFields(w, v, eventsQuestion().fields, e, "id", "text", "evidence", "bytes")
+		fmt.Fprintf(w, "%s\n\n", Cell{printable(e.Text), severityCell(e.Severity).color}.colored(v))
+		writeFields(w, v, e, "id", "text", "evidence", "bytes")
 		fmt.Fprintf(w, "\n%s\n", Cell{"evidence", bold}.colored(v))
 		for _, x := range e.Evidence {
 			fmt.Fprintf(w, "  %-28s %s %s\n", printable(x.Name), strconv.FormatFloat(x.Value, 'g', 6, 64), printable(strings.TrimPrefix(x.Unit, "1")))
@@ -115,9 +115,9 @@ func eventPage(e *telemetry.Event) *topPage {
 // dropPage is what a reason of drops means, and what to do.
 func dropPage(d *telemetry.Drop) *topPage {
 	place := dropsQuestion().state(d)
-	q := client.Query{Reason: strconv.Itoa(int(d.Reason)), Limit: followAll}
+	q := client.Query{Filter: "reason = " + uintText(d.Reason), Limit: followAll}
 	if d.Node != nil {
-		q.Node = strconv.FormatUint(uint64(*d.Node), 10)
+		q.Filter += " and " + nodeTerm(uintText(*d.Node))
 	}
 	return &topPage{
 		key: place, title: "drops at " + nodeText(d.Node, d.Name) + ": " + d.ReasonName,
@@ -135,7 +135,7 @@ func dropPage(d *telemetry.Drop) *topPage {
 // exporterPage is the account of an exporter.
 func exporterPage(e *telemetry.Exporter) *topPage {
 	who := exportersQuestion().state(e)
-	q := client.Query{Source: e.Source.String(), Limit: followAll}
+	q := client.Query{Filter: "source = " + e.Source.String(), Limit: followAll}
 	return &topPage{
 		key: who, title: "exporter " + e.Source.String() + " " + nodeText(e.Node, e.Name),
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
@@ -158,7 +158,7 @@ func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio
 	v.now = head.GeneratedAt
 	for i := range items {
 		if q.state(&items[i]) == state {
-			writeFields(w, v, q.fields, &items[i])
+			writeFields(w, v, &items[i])
 			more(&items[i])
 			return nil
 		}
@@ -168,12 +168,12 @@ func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio
 }
 
 // writeFields writes the fields of an item that are known, but for some, a line each.
-func writeFields[T any](w *bufio.Writer, v *view, fields []csvField[T], item *T, but ...string) {
-	for _, f := range fields {
-		text := f.text(item)
-		if text == "" || slices.Contains(but, f.name) {
+func writeFields[T any](w *bufio.Writer, v *view, item *T, but ...string) {
+	for _, f := range csvFields[T]() {
+		text := textOf(f.Value(item))
+		if text == "" || text == "null" || slices.Contains(but, f.Name) {
 			continue
 		}
-		fmt.Fprintf(w, "%s %s\n", Cell{fmt.Sprintf("%-22s", f.name), bold}.colored(v), printable(text))
+		fmt.Fprintf(w, "%s %s\n", Cell{fmt.Sprintf("%-22s", f.Name), bold}.colored(v), printable(text))
 	}
 }

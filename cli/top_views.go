@@ -53,7 +53,7 @@ func topViewNames() []string {
 
 // newTopView makes a view of what a command lists. page tells more of an item; its key tells items apart.
 func newTopView[L, T any](q question[L, T], order string, page func(*T) *topPage) topView {
-	shown := slices.DeleteFunc(slices.Clone(q.columns), func(c tableColumn[T]) bool { return c.wide })
+	shown := slices.DeleteFunc(q.tableColumns(), func(c tableColumn[T]) bool { return c.wide })
 	t := topView{name: q.name}
 	for i, c := range shown {
 		t.columns = append(t.columns, topColumn{c.title, c.order, c.right})

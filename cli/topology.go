@@ -36,9 +36,9 @@ what packets showed: a link without packets is not in it, and neither is a switc
   waybill topology --follow --filter 'name like "leaf%"'
   waybill topology --at 2026-11-17T09:00:00Z
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
-		filters:  func(*cobra.Command, *client.Query) {},
 		ask:      (*client.Client).Topology,
 		attached: true,
+		rows:     "ports",
 		open:     topologyRows,
 		state:    (*topologyRow).state,
 		first:    func(r *topologyRow) time.Time { return r.seen[0] },
@@ -66,26 +66,14 @@ what packets showed: a link without packets is not in it, and neither is a switc
 			{title: "BEHIND", cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.behind) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, r *topologyRow) Cell { return countCell(r.packets) }},
 			{title: "IN", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
-				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return csvUint(p.Received) }))
+				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return uintText(p.Received) }))
 			}},
 			{title: "OUT", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
-				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return csvUint(p.Sent) }))
+				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return uintText(p.Sent) }))
 			}},
 			{title: "USE", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.use()) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[0]) }},
 			{title: "LAST SEEN", cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[1]) }},
-		},
-		fields: []csvField[topologyRow]{
-			{"node", func(r *topologyRow) string { return csvUint(r.node.ID) }},
-			{"name", func(r *topologyRow) string { return r.node.Name }},
-			{"port", func(r *topologyRow) string {
-				return r.ofPort(func(p *telemetry.NodePort) string { return csvUint(p.Port) })
-			}},
-			{"behind", func(r *topologyRow) string { return r.behind }},
-			{"packets", func(r *topologyRow) string { return csvUint(r.packets) }},
-			{"utilization", func(r *topologyRow) string { return r.use() }},
-			{"first", func(r *topologyRow) string { return csvTime(r.seen[0]) }},
-			{"last", func(r *topologyRow) string { return csvTime(r.seen[1]) }},
 		},
 	})
 }

@@ -103,7 +103,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 					return command.Quiet(err)
 				}
 				if len(matches) > 1 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d flows match; this is the one that was seen last. The ids of all: waybill flows --src %s --dst %s -o wide\n", len(matches), q.Src, q.Dst)
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d flows match; this is the one that was seen last. The ids of all: waybill flows --filter '%s' -o wide\n", len(matches), q.Filter)
 				}
 				tellIncomplete(cmd.ErrOrStderr(), d.output, flows.Head)
 				return nil
@@ -133,7 +133,7 @@ func flowOf(args []string) (q client.Query, is func(*telemetry.Flow) bool, err e
 	if err != nil {
 		return q, nil, err
 	}
-	q.Src, q.Dst = src.Addr().String(), dst.Addr().String()
+	q.Filter = fmt.Sprintf("src = %s and dst = %s", src.Addr(), dst.Addr())
 	return q, func(f *telemetry.Flow) bool {
 		return (src.Port() == 0 || src.Port() == f.SrcPort) && (dst.Port() == 0 || dst.Port() == f.DstPort)
 	}, nil

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"os"
@@ -67,27 +66,4 @@ func writeLines[T any](w io.Writer, object func(*T) any, items []T) error {
 		}
 	}
 	return nil
-}
-
-func writeCSV[T any](w io.Writer, fields []csvField[T], items []T, header bool) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(fields))
-	if header {
-		for i, f := range fields {
-			record[i] = f.name
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	for i := range items {
-		for j, f := range fields {
-			record[j] = printable(f.text(&items[i]))
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -27,20 +27,20 @@ const (
 
 // An Alert is a rule and what it is about: the subject of events.
 type Alert struct {
-	ID          string            `json:"id"` // the same for the same rule and subject, also after a restart
-	Rule        string            `json:"rule"`
-	State       AlertState        `json:"state"`
-	Severity    Severity          `json:"severity"`
-	Since       time.Time         `json:"since"`    // when an event of it was seen first
-	Fired       *time.Time        `json:"fired"`    // null while it is pending
-	Resolved    *time.Time        `json:"resolved"` // null until it is
+	ID          string            `json:"id" table:"ID,wide,end"` // the same for the same rule and subject, also after a restart
+	Rule        string            `json:"rule" table:"RULE"`
+	State       AlertState        `json:"state" table:"STATE"`
+	Severity    Severity          `json:"severity" table:"SEVERITY"`
+	Since       time.Time         `json:"since" table:"SINCE"`            // when an event of it was seen first
+	Fired       *time.Time        `json:"fired" table:"FIRED,wide"`       // null while it is pending
+	Resolved    *time.Time        `json:"resolved" table:"RESOLVED,wide"` // null until it is
 	Resolution  AlertResolution   `json:"resolution,omitempty"`
-	SilencedBy  string            `json:"silenced_by,omitempty"` // id of a silence that keeps it from being delivered now
-	Summary     string            `json:"summary"`               // one line for people
+	SilencedBy  string            `json:"silenced_by,omitempty" table:"SILENCE,wide"` // id of a silence that keeps it from being delivered now
+	Summary     string            `json:"summary" table:"WHAT"`                       // one line for people
 	Labels      map[string]string `json:"labels,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
-	Told        []Told            `json:"told,omitempty"` // the outputs that are told; not in notifications
-	Event       Event             `json:"event"`          // the latest one
+	Told        []Told            `json:"told,omitempty" table:"TOLD,wide"` // the outputs that are told; not in notifications
+	Event       Event             `json:"event"`                            // the latest one
 }
 
 // A RuleStatus is a rule, and what is of it now.

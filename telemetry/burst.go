@@ -5,39 +5,39 @@ import "time"
 // A Burst is a time during which a queue was long, with who made it long and who had to wait. Times are of the clock of the
 // node, unless that is off by more than a minute: then the burst ends when it was found.
 type Burst struct {
-	ID    string `json:"id" doc:"id of the burst and of its event" store:"id"` // that of its event
-	Node  uint32 `json:"node" kind:"node" doc:"the node" store:"node"`
+	ID    string `json:"id" table:"ID" doc:"id of the burst and of its event" store:"id"` // that of its event
+	Node  uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node" store:"node"`
 	Name  string `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	Port  uint32 `json:"port" filter:"egress_port,alias=port" doc:"level 1 interface behind the queue" store:"egress_port"` // egress
-	Queue uint8  `json:"queue" filter:"queue_id,alias=queue" doc:"the queue" store:"queue_id"`
+	Port  uint32 `json:"port" filter:"egress_port,alias=port" table:"PORT" doc:"level 1 interface behind the queue" store:"egress_port"` // egress
+	Queue uint8  `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue" store:"queue_id"`
 
-	Start      time.Time `json:"start" doc:"when it began"`
+	Start      time.Time `json:"start" table:"STARTED" doc:"when it began"`
 	Peak       time.Time `json:"peak" doc:"when the queue was longest" store:"peak"`
 	End        time.Time `json:"end" doc:"when it ended" store:"end"`
-	DurationNs uint64    `json:"duration_ns" doc:"end minus start" store:"duration"`
+	DurationNs uint64    `json:"duration_ns" table:"LASTED" doc:"end minus start" store:"duration"`
 	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every packet
 	// was seen.
 	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-" store:"start_slack"`
 	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack"`
 	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"` // it is not known when it ended
 
-	PeakBytes   uint64 `json:"peak_bytes" kind:"size" doc:"bytes in the queue at the peak" store:"peak_bytes"`
-	PeakDelayNs uint64 `json:"peak_delay_ns" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"` // the longest wait beyond what the empty queue costs
-	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes"`                                                // the thresholds
+	PeakBytes   uint64 `json:"peak_bytes" kind:"size" table:"PEAK" doc:"bytes in the queue at the peak" store:"peak_bytes"`
+	PeakDelayNs uint64 `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"` // the longest wait beyond what the empty queue costs
+	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes"`                                                              // the thresholds
 	BelowBytes  uint64 `json:"below_bytes" filter:"-" store:"below_bytes"`
 
-	Packets uint64 `json:"packets" doc:"packets that were in the queue" store:"packets"` // that were in the queue at some time of the burst
-	Bytes   uint64 `json:"bytes" kind:"size" doc:"bytes that were in the queue" store:"bytes"`
-	Drops   uint64 `json:"drops" doc:"packets that the queue dropped" store:"drops"`
+	Packets uint64 `json:"packets" table:"PACKETS" doc:"packets that were in the queue" store:"packets"` // that were in the queue at some time of the burst
+	Bytes   uint64 `json:"bytes" kind:"size" table:"BYTES" doc:"bytes that were in the queue" store:"bytes"`
+	Drops   uint64 `json:"drops" table:"DROPS,bad" doc:"packets that the queue dropped" store:"drops"`
 	// Complete is the share of its bytes that telemetry saw, 0 to 1.
-	Complete float64 `json:"complete" kind:"ratio" doc:"share of its bytes that telemetry saw" store:"complete"`
+	Complete float64 `json:"complete" kind:"ratio" table:"COMPLETE,wide" doc:"share of its bytes that telemetry saw" store:"complete"`
 
-	Sources     int  `json:"sources" doc:"senders in the build-up" store:"sources"`                                     // senders in the build-up
+	Sources     int  `json:"sources" table:"SENDERS" doc:"senders in the build-up" store:"sources"`                     // senders in the build-up
 	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes" store:"main_sources"` // the fewest of them that brought 80 % of its bytes
-	Incast      bool `json:"incast" doc:"many senders came together" store:"incast"`
+	Incast      bool `json:"incast" table:"INCAST" doc:"many senders came together" store:"incast"`
 
-	Culprits   []Culprit `json:"culprits"` // most bytes in the build-up first
-	Victims    []Victim  `json:"victims"`  // longest extra delay first
+	Culprits   []Culprit `json:"culprits" table:"CULPRITS"` // most bytes in the build-up first
+	Victims    []Victim  `json:"victims" table:"VICTIMS"`   // longest extra delay first
 	OtherFlows int       `json:"other_flows,omitempty" filter:"-" store:"other_flows"`
 	OtherBytes uint64    `json:"other_bytes,omitempty" filter:"-" store:"other_bytes"`
 }

@@ -12,28 +12,28 @@ import (
 // arrived. An interval that is closed stays as it was then, and so does a sum of intervals: Received = Arrived + Late +
 // Duplicate, where Late arrived in these intervals but belong to the loss of others, or earlier ones.
 type LossCount struct {
-	Sent      *uint64 `json:"sent" doc:"how far the sequence numbers advanced"`                       // how far the sequence numbers advanced
-	Arrived   *uint64 `json:"arrived" doc:"different numbers that arrived"`                           // different numbers
-	Lost      *uint64 `json:"lost" doc:"numbers that did not arrive"`                                 // numbers that did not arrive
-	Away      *uint64 `json:"away" doc:"of these, those that went by while no collector was running"` // of these, those that went by while no collector was running
-	Late      *uint64 `json:"late" doc:"numbers that arrived after their interval was closed"`        // numbers that arrived after their interval was closed
-	Duplicate *uint64 `json:"duplicate" doc:"datagrams with a number that was there before"`          // datagrams with a number that was there before, or that is too old to tell
-	Reordered *uint64 `json:"reordered" doc:"datagrams that came after a later one"`                  // datagrams that came after a later one
-	Restarted uint64  `json:"restarted" doc:"how often the numbers began anew"`                       // times that the numbers began anew
+	Sent      *uint64 `json:"sent" table:"SENT" doc:"how far the sequence numbers advanced"`                            // how far the sequence numbers advanced
+	Arrived   *uint64 `json:"arrived" table:"ARRIVED" doc:"different numbers that arrived"`                             // different numbers
+	Lost      *uint64 `json:"lost" table:"LOST" doc:"numbers that did not arrive"`                                      // numbers that did not arrive
+	Away      *uint64 `json:"away" table:"AWAY,wide" doc:"of these, those that went by while no collector was running"` // of these, those that went by while no collector was running
+	Late      *uint64 `json:"late" table:"LATE" doc:"numbers that arrived after their interval was closed"`             // numbers that arrived after their interval was closed
+	Duplicate *uint64 `json:"duplicate" table:"DUPLICATE" doc:"datagrams with a number that was there before"`          // datagrams with a number that was there before, or that is too old to tell
+	Reordered *uint64 `json:"reordered" table:"REORDERED,wide" doc:"datagrams that came after a later one"`             // datagrams that came after a later one
+	Restarted uint64  `json:"restarted" doc:"how often the numbers began anew"`                                         // times that the numbers began anew
 
 	// Revised is what was found out in these intervals about this and earlier ones. Nil: nothing, or the sum is corrected.
 	Revised *LossRevision `json:"revised,omitempty"`
 
 	// Received = Decoded + Damaged + Malformed, in datagrams.
-	Received  uint64            `json:"received" doc:"datagrams received"`
-	Decoded   uint64            `json:"decoded" doc:"datagrams of which all could be read"`
-	Damaged   map[string]uint64 `json:"damaged" doc:"datagrams of which a part could be read"`         // by error code
-	Malformed map[string]uint64 `json:"malformed" doc:"datagrams of which nothing could be read"`      // by error code
-	Reports   uint64            `json:"reports" doc:"usable reports in them"`                          // usable ones in these datagrams
-	Repeated  uint64            `json:"repeated" doc:"of these, reports of datagrams that came again"` // of these, reports of datagrams that came again: they are in no table
+	Received  uint64            `json:"received" table:"RECEIVED" doc:"datagrams received"`
+	Decoded   uint64            `json:"decoded" table:"DECODED" doc:"datagrams of which all could be read"`
+	Damaged   map[string]uint64 `json:"damaged" table:"DAMAGED,bad" doc:"datagrams of which a part could be read"`           // by error code
+	Malformed map[string]uint64 `json:"malformed" table:"MALFORMED,bad" doc:"datagrams of which nothing could be read"`      // by error code
+	Reports   uint64            `json:"reports" table:"REPORTS" doc:"usable reports in them"`                                // usable ones in these datagrams
+	Repeated  uint64            `json:"repeated" table:"REPEATED,wide" doc:"of these, reports of datagrams that came again"` // of these, reports of datagrams that came again: they are in no table
 
 	// Fate is what became of the reports. Nil for intervals of before the process began.
-	Fate *ReportFate `json:"fate,omitempty"`
+	Fate *ReportFate `json:"fate,omitempty" table:",wide"`
 }
 
 // A ReportFate says what became of the usable reports of an exporter that were received since the process began:
@@ -43,18 +43,18 @@ type LossCount struct {
 // intervals, all of these but Held and Queued are what happened there, also to reports that had arrived before.
 type ReportFate struct {
 	Reports  uint64 `json:"reports" doc:"usable reports since the process began"`
-	Repeated uint64 `json:"repeated" doc:"of datagrams that came again"`                        // of datagrams that came again: in no table
-	Waiting  uint64 `json:"waiting" doc:"on their way to the tables"`                           // on their way to the tables
-	Flowless uint64 `json:"flowless" doc:"they name no flow, or are about many packets"`        // they name no flow, or are about many packets
-	KeptOut  uint64 `json:"kept_out" doc:"their flow was not let into the full table of flows"` // their flow was not let into the full table of flows
-	InFlows  uint64 `json:"in_flows" doc:"a flow of the tables counted them"`                   // a flow of the tables counted them
+	Repeated uint64 `json:"repeated" doc:"of datagrams that came again"`                                         // of datagrams that came again: in no table
+	Waiting  uint64 `json:"waiting" table:"WAITING" doc:"on their way to the tables"`                            // on their way to the tables
+	Flowless uint64 `json:"flowless" table:"NO FLOW" doc:"they name no flow, or are about many packets"`         // they name no flow, or are about many packets
+	KeptOut  uint64 `json:"kept_out" table:"KEPT OUT" doc:"their flow was not let into the full table of flows"` // their flow was not let into the full table of flows
+	InFlows  uint64 `json:"in_flows" table:"IN FLOWS" doc:"a flow of the tables counted them"`                   // a flow of the tables counted them
 
-	Held         *uint64 `json:"held" doc:"in a flow of the tables, and nowhere else yet"`                  // in a flow of the tables, and nowhere else yet; nil in intervals
-	Unfollowed   uint64  `json:"unfollowed" doc:"in flows of more exporters than are told apart"`           // in flows of more exporters than are told apart: nobody knows what became of them
-	Evicted      uint64  `json:"evicted" doc:"their flow gave way to others, and was not given to a store"` // their flow gave way to others, and was not given to a store
-	Queued       *uint64 `json:"queued" doc:"on their way to the disk"`                                     // on their way to the disk; nil in intervals, and without a store
-	Stored       *uint64 `json:"stored" doc:"the records of their flows are on disk"`                       // the records of their flows are on disk; nil without a store
-	StoreDropped *uint64 `json:"store_dropped" doc:"the store had no room for the records of their flows"`  // the store had no room for the records of their flows; nil without a store
+	Held         *uint64 `json:"held" table:"HELD" doc:"in a flow of the tables, and nowhere else yet"`                          // in a flow of the tables, and nowhere else yet; nil in intervals
+	Unfollowed   uint64  `json:"unfollowed" table:"UNFOLLOWED" doc:"in flows of more exporters than are told apart"`             // in flows of more exporters than are told apart: nobody knows what became of them
+	Evicted      uint64  `json:"evicted" table:"EVICTED" doc:"their flow gave way to others, and was not given to a store"`      // their flow gave way to others, and was not given to a store
+	Queued       *uint64 `json:"queued" table:"QUEUED" doc:"on their way to the disk"`                                           // on their way to the disk; nil in intervals, and without a store
+	Stored       *uint64 `json:"stored" table:"STORED" doc:"the records of their flows are on disk"`                             // the records of their flows are on disk; nil without a store
+	StoreDropped *uint64 `json:"store_dropped" table:"STORE DROPPED" doc:"the store had no room for the records of their flows"` // the store had no room for the records of their flows; nil without a store
 }
 
 // A LossRevision says what has to be added to sums of intervals because later numbers told more: datagrams that counted as
@@ -70,18 +70,18 @@ type LossRevision struct {
 // A Loss is the ledger of one exporter at one socket.
 type Loss struct {
 	Socket  int        `json:"socket" doc:"number of its socket"` // its number among the sockets of the answer
-	Source  netip.Addr `json:"source" doc:"address that sends the reports"`
-	Node    *uint32    `json:"node" kind:"node" doc:"the node"`
+	Source  netip.Addr `json:"source" table:"SOURCE" doc:"address that sends the reports"`
+	Node    *uint32    `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name    string     `json:"name,omitempty" doc:"its name, if it has one"`
-	HWID    *uint8     `json:"hw_id" doc:"hardware id in the reports"`
-	Version string     `json:"version" doc:"version of the reports"`
+	HWID    *uint8     `json:"hw_id" table:"HW ID,wide" doc:"hardware id in the reports"`
+	Version string     `json:"version" table:"VERSION,wide" doc:"version of the reports"`
 	LossCount
 	// KernelDrops are, of the lost, those that the kernel dropped at the socket; nil if some were dropped there and nobody
 	// knows which exporter's.
-	KernelDrops *uint64 `json:"kernel_drops" doc:"of the lost, those that the kernel dropped at the socket"`
+	KernelDrops *uint64 `json:"kernel_drops" table:"BY KERNEL,wide" doc:"of the lost, those that the kernel dropped at the socket"`
 	// LossKnown is yes, or "no:" and why.
-	LossKnown string         `json:"loss_known" doc:"yes, or no: and why"`
-	Intervals []LossInterval `json:"intervals,omitempty"`
+	LossKnown string         `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
+	Intervals []LossInterval `json:"intervals,omitempty" table:"INTERVAL"`
 }
 
 // A LossInterval is what became of the datagrams of an exporter from Start to End. While it is open, its counts are those so

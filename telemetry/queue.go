@@ -4,15 +4,15 @@ import "time"
 
 // A QueueDepth is how long a queue was when packets came to it, in the unit of the device: bytes, cells or packets.
 type QueueDepth struct {
-	Node       uint32        `json:"node" kind:"node" doc:"the node"`
+	Node       uint32        `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name       string        `json:"name,omitempty" doc:"its name, if it has one"`
-	Port       *uint32       `json:"port" filter:"egress_port" doc:"level 1 interface by which packets left"` // egress
-	Queue      uint8         `json:"queue" doc:"the queue"`
-	Depth      *Distribution `json:"depth,omitempty" filter:"-"`
-	LastDepth  *uint32       `json:"last_depth,omitempty" filter:"occupancy.last" unit:"of the device" doc:"occupancy that the latest of them met"`
-	Congestion *Congestion   `json:"congestion,omitempty" filter:",only=max"`
-	First      time.Time     `json:"first" doc:"when the first report about it was received"`
-	Last       time.Time     `json:"last" doc:"when the latest report about it was received"`
+	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"` // egress
+	Queue      uint8         `json:"queue" table:"QUEUE" doc:"the queue"`
+	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max"`
+	LastDepth  *uint32       `json:"last_depth,omitempty" filter:"occupancy.last" unit:"of the device" table:"LAST" doc:"occupancy that the latest of them met"`
+	Congestion *Congestion   `json:"congestion,omitempty" filter:",only=max" table:"CONGESTION,wide,of=last+max"`
+	First      time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last       time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 }
 
 // A Congestion sums up the congestion status of a queue, which INT 2016 and 0.5 have; what its values mean the device says.

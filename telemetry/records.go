@@ -22,14 +22,14 @@ type Distribution struct {
 
 // Endpoints are the 5-tuple and tunnel of a flow.
 type Endpoints struct {
-	Src      netip.Addr `json:"src" doc:"source address$"`
-	Dst      netip.Addr `json:"dst" doc:"destination address$"`
+	Src      netip.Addr `json:"src" table:"SOURCE" doc:"source address$"`
+	Dst      netip.Addr `json:"dst" table:"DESTINATION" doc:"destination address$"`
 	_        struct{}   `filter:"addr,any=src+dst" doc:"either address$"`
 	SrcPort  uint16     `json:"src_port" doc:"source port$; 0 if the protocol has none"`
 	DstPort  uint16     `json:"dst_port" doc:"destination port$"`
 	_        struct{}   `filter:"port,any=src_port+dst_port" doc:"either port$"`
-	Protocol string     `json:"protocol" filter:",alias=proto" choice:"protocol" doc:"IP protocol$"`
-	Tunnel   string     `json:"tunnel,omitempty" choice:"tunnel" doc:"kind of tunnel$"`
+	Protocol string     `json:"protocol" filter:",alias=proto" choice:"protocol" table:"PROTOCOL" doc:"IP protocol$"`
+	Tunnel   string     `json:"tunnel,omitempty" choice:"tunnel" table:"TUNNEL,wide" doc:"kind of tunnel$"`
 	TunnelID *uint32    `json:"tunnel_id,omitempty" filter:",alias=vni" doc:"VNI or GRE key$"`
 }
 
@@ -61,7 +61,7 @@ type PathHop struct {
 
 // A Queue sums up the queue occupancies that packets met at a hop.
 type Queue struct {
-	ID   uint8   `json:"id" filter:"-"` // of the latest packet
+	ID   uint8   `json:"id" filter:"-" table:"QUEUE,wide"` // of the latest packet
 	Mean float64 `json:"mean" filter:"-"`
 	Max  uint32  `json:"max" unit:"of the device" doc:"highest queue occupancy"`
 	Last *uint32 `json:"last,omitempty" filter:"-"` // not kept for each flow
@@ -69,20 +69,20 @@ type Queue struct {
 
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.
 type Path struct {
-	ID      string    `json:"id" filter:",alias=path" doc:"id of the path"` // the same in every run for the same hops
-	Hops    []PathHop `json:"hops"`
-	Flows   int       `json:"flows" doc:"flows whose latest packet took it"` // flows whose latest packet took it
-	Packets uint64    `json:"packets" doc:"packets seen on all of it"`
+	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"` // the same in every run for the same hops
+	Hops    []PathHop `json:"hops" table:"PATH,last"`
+	Flows   int       `json:"flows" table:"FLOWS" doc:"flows whose latest packet took it"` // flows whose latest packet took it
+	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
 	Incomplete uint64    `json:"incomplete,omitempty" doc:"further packets of which some postcards are missing"`
-	First      time.Time `json:"first" doc:"when the first report about it was received"`
-	Last       time.Time `json:"last" doc:"when the latest report about it was received"`
+	First      time.Time `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last       time.Time `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	// Residence is the sum of the hops' latencies, each measured by one clock. EndToEnd is egress of the last hop minus
 	// ingress of the first, by two clocks: samples that contradict Residence are left out and counted in ClockErrors.
-	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" doc:"time in all hops together"`
+	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
-	ClockErrors uint64        `json:"clock_errors,omitempty" doc:"packets whose end-to-end time contradicts their residence time"`
-	Delay       *Delay        `json:"delay" filter:"-"` // EndToEnd without the difference of the clocks
+	ClockErrors uint64        `json:"clock_errors,omitempty" table:"CLOCK ERRORS,wide,bad" doc:"packets whose end-to-end time contradicts their residence time"`
+	Delay       *Delay        `json:"delay" filter:"-" table:"END TO END,wide,of=ns.p50+ns.p99+uncertainty_ns+unknown"` // EndToEnd without the difference of the clocks
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty" doc:"the order of some hops is that in which their postcards came"`
 	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
@@ -100,80 +100,80 @@ type FlowPath struct {
 
 // A Flow is a flow and what telemetry saw of it.
 type Flow struct {
-	ID string `json:"id" filter:",alias=flow" doc:"id of the flow"`
+	ID string `json:"id" filter:",alias=flow" table:"ID,wide" doc:"id of the flow"`
 	Endpoints
 	Outer       *Endpoints    `json:"outer,omitempty" filter:",only=src+dst" doc:" of the tunnel"`
-	DSCP        uint8         `json:"dscp" doc:"DSCP of the latest packet"`
-	First       time.Time     `json:"first" doc:"when the first report about it was received"`
-	Last        time.Time     `json:"last" doc:"when the latest report about it was received"`
-	Reports     uint64        `json:"reports" doc:"reports about it"`
-	Packets     uint64        `json:"packets" doc:"packets that reports tell of"`
+	DSCP        uint8         `json:"dscp" table:"DSCP,wide" doc:"DSCP of the latest packet"`
+	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	Reports     uint64        `json:"reports" table:"REPORTS,wide" doc:"reports about it"`
+	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that reports tell of"`
 	Probes      uint64        `json:"probes,omitempty" filter:"-"` // copies and packets that are not delivered; not in Packets
-	Bytes       uint64        `json:"bytes" kind:"size" doc:"IP lengths of those packets, without INT"`
-	Drops       uint64        `json:"drops" doc:"packets that were reported as dropped"`
-	Device      string        `json:"device,omitempty" doc:"Transparent Security source device"` // Transparent Security source device
-	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" doc:"time in all hops together"`
-	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
+	Bytes       uint64        `json:"bytes" kind:"size" table:"BYTES" doc:"IP lengths of those packets, without INT"`
+	Drops       uint64        `json:"drops" table:"DROPS,bad" doc:"packets that were reported as dropped"`
+	Device      string        `json:"device,omitempty" table:"DEVICE,wide" doc:"Transparent Security source device"` // Transparent Security source device
+	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
+	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" table:"END TO END MEAN,wide,of=mean" doc:"time from the first hop to the last, by two clocks"`
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
-	Paths       []FlowPath    `json:"paths"`                                  // latest first
+	Paths       []FlowPath    `json:"paths" table:"PATH,last"`                // latest first
 	PathChanges uint64        `json:"path_changes" table:"PATH CHANGES,wide" doc:"how often it took another path than the packet before"`
 	// Of all packets, where the rate is known at which the source samples them.
-	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-"`
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-" table:"ESTIMATED,wide"`
 	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" filter:"-"`
 }
 
 // A Node is a device that appeared in reports.
 type Node struct {
-	ID        uint32        `json:"id" filter:"node,alias=id" kind:"node" doc:"the node"`
-	Name      string        `json:"name,omitempty" doc:"its name, if it has one"`
-	Packets   uint64        `json:"packets" doc:"packets that it forwarded or dropped"`
-	Drops     uint64        `json:"drops" doc:"packets that it dropped"`
-	First     time.Time     `json:"first" doc:"when the first report about it was received"`
-	Last      time.Time     `json:"last" doc:"when the latest report about it was received"`
-	Ports     []uint32      `json:"ports" filter:"port,many" doc:"each port that packets passed"`
-	LatencyNs *Distribution `json:"latency_ns,omitempty" doc:"time in the node"`
-	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" doc:"highest queue occupancy"`
+	ID        uint32        `json:"id" filter:"node,alias=id" kind:"node" table:"NODE" doc:"the node"`
+	Name      string        `json:"name,omitempty" table:"NAME" doc:"its name, if it has one"`
+	Packets   uint64        `json:"packets" table:"PACKETS" doc:"packets that it forwarded or dropped"`
+	Drops     uint64        `json:"drops" table:"DROPS,bad" doc:"packets that it dropped"`
+	First     time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last      time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	Ports     []uint32      `json:"ports" filter:"port,many" table:"PORTS,wide" doc:"each port that packets passed"`
+	LatencyNs *Distribution `json:"latency_ns,omitempty" table:"LATENCY,of=p50+p99+max" doc:"time in the node"`
+	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" table:"QUEUE MAX" doc:"highest queue occupancy"`
 }
 
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.
 type Link struct {
-	From     uint32   `json:"from" kind:"node" doc:"node that packets left"`
+	From     uint32   `json:"from" kind:"node" table:"FROM,named=from_name" doc:"node that packets left"`
 	FromName string   `json:"from_name,omitempty" filter:"-"`
-	FromPort *uint32  `json:"from_port" doc:"level 1 interface by which packets left"`
-	To       uint32   `json:"to" kind:"node" doc:"node that packets came to"`
+	FromPort *uint32  `json:"from_port" table:"PORT" doc:"level 1 interface by which packets left"`
+	To       uint32   `json:"to" kind:"node" table:"TO,named=to_name" doc:"node that packets came to"`
 	ToName   string   `json:"to_name,omitempty" filter:"-"`
-	ToPort   *uint32  `json:"to_port" doc:"level 1 interface by which packets came in"`
+	ToPort   *uint32  `json:"to_port" table:"PORT" doc:"level 1 interface by which packets came in"`
 	_        struct{} `filter:"node,any=from+to" doc:"either node"`
-	Packets  uint64   `json:"packets" doc:"packets on the link"`
+	Packets  uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
 	// one more that shows another link, the share that took this one. The end with the lower share counts.
-	Confidence  float64      `json:"confidence" filter:"-"`
-	Delay       *Delay       `json:"delay" doc:"time on the link"` // from when a packet leaves the one node to when it comes to the other
-	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max"`
-	First       time.Time    `json:"first" doc:"when the first report about it was received"`
-	Last        time.Time    `json:"last" doc:"when the latest report about it was received"`
+	Confidence  float64      `json:"confidence" filter:"-" table:"SURE,wide"`
+	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"` // from when a packet leaves the one node to when it comes to the other
+	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
+	First       time.Time    `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last        time.Time    `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 }
 
 // A Drop counts packets dropped at one place for one reason.
 type Drop struct {
-	Node        *uint32 `json:"node" kind:"node" doc:"the node"`
+	Node        *uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name        string  `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	IngressPort *uint32 `json:"ingress_port" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32 `json:"egress_port" doc:"level 1 interface by which packets left"`
-	Reason      uint8   `json:"reason" doc:"number of the drop reason"`
-	ReasonName  string  `json:"reason_name" doc:"name of the drop reason in the dialect's table, else reason_N"`
+	IngressPort *uint32 `json:"ingress_port" table:"IN" doc:"level 1 interface by which packets came in"`
+	EgressPort  *uint32 `json:"egress_port" table:"OUT" doc:"level 1 interface by which packets left"`
+	Reason      uint8   `json:"reason" table:"NUMBER,wide" doc:"number of the drop reason"`
+	ReasonName  string  `json:"reason_name" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// Of the catalogue, whatever the device calls it; see docs/reference/drop-reasons.md.
-	Cause    string     `json:"cause" filter:"-"`
-	Severity string     `json:"severity" filter:"-"`
+	Cause    string     `json:"cause" filter:"-" table:"CAUSE,wide"`
+	Severity string     `json:"severity" filter:"-" table:"SEVERITY,wide"`
 	Meaning  string     `json:"meaning" filter:"-"`
-	Action   string     `json:"action" filter:"-"`
-	Packets  uint64     `json:"packets" filter:",alias=drops" doc:"packets that were dropped"`
-	First    time.Time  `json:"first" doc:"when the first report about it was received"`
-	Last     time.Time  `json:"last" doc:"when the latest report about it was received"`
-	LastFlow *Endpoints `json:"last_flow,omitempty" filter:",inline" doc:" of the latest packet"`
+	Action   string     `json:"action" filter:"-" table:"WHAT TO DO,wide,last"`
+	Packets  uint64     `json:"packets" filter:",alias=drops" table:"PACKETS,bad" doc:"packets that were dropped"`
+	First    time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last     time.Time  `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	LastFlow *Endpoints `json:"last_flow,omitempty" filter:",inline" table:"LAST FLOW,end,of=src" doc:" of the latest packet"`
 	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
 	To      []DropDestination `json:"to,omitempty" nullable:"false"`
-	DropKey string            `json:"drop_key,omitempty" doc:"Transparent Security: the rule that dropped"` // Transparent Security
+	DropKey string            `json:"drop_key,omitempty" table:"DROP KEY,wide" doc:"Transparent Security: the rule that dropped"` // Transparent Security
 }
 
 // A DropDestination is a prefix to which packets were on the way: /24 of IPv4, /48 of IPv6.
@@ -184,26 +184,26 @@ type DropDestination struct {
 
 // An Exporter is one sequence of reports: a source address, the node and hardware id in its reports.
 type Exporter struct {
-	Source  netip.Addr `json:"source" doc:"address that sends the reports"`
-	Node    *uint32    `json:"node" kind:"node" doc:"the node"`
+	Source  netip.Addr `json:"source" table:"SOURCE" doc:"address that sends the reports"`
+	Node    *uint32    `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name    string     `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	HWID    *uint8     `json:"hw_id" doc:"hardware id in the reports"`
-	Version string     `json:"version" doc:"version of the reports, such as 2.0"`
-	Dialect string     `json:"dialect" doc:"dialect of the reports"`
-	First   time.Time  `json:"first" doc:"when the first report about it was received"`
-	Last    time.Time  `json:"last" doc:"when the latest report about it was received"`
+	HWID    *uint8     `json:"hw_id" table:"HW ID,wide" doc:"hardware id in the reports"`
+	Version string     `json:"version" table:"VERSION" doc:"version of the reports, such as 2.0"`
+	Dialect string     `json:"dialect" table:"DIALECT" doc:"dialect of the reports"`
+	First   time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last    time.Time  `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	// Received counts datagrams, Reports the reports in them.
-	Received uint64 `json:"received" doc:"datagrams received"`
-	Reports  uint64 `json:"reports" doc:"usable reports in them"`
+	Received uint64 `json:"received" table:"RECEIVED" doc:"datagrams received"`
+	Reports  uint64 `json:"reports" table:"REPORTS" doc:"usable reports in them"`
 	// Lost is nil where the sequence numbers do not count; LossKnown says so in words.
-	Lost      *uint64 `json:"lost" doc:"datagrams that are missing, where sequence numbers tell"`
-	LossKnown string  `json:"loss_known" doc:"yes, or no: and why"`
-	Reordered uint64  `json:"reordered" doc:"datagrams that came late"`
-	Duplicate uint64  `json:"duplicate" doc:"datagrams that came again"`
-	Restarted uint64  `json:"restarted" doc:"how often the numbers began anew"`
+	Lost      *uint64 `json:"lost" table:"LOST" doc:"datagrams that are missing, where sequence numbers tell"`
+	LossKnown string  `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
+	Reordered uint64  `json:"reordered" table:"REORDERED,wide" doc:"datagrams that came late"`
+	Duplicate uint64  `json:"duplicate" table:"DUPLICATE,wide" doc:"datagrams that came again"`
+	Restarted uint64  `json:"restarted" table:"RESTARTED,wide" doc:"how often the numbers began anew"`
 	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
-	Malformed map[string]uint64 `json:"malformed" doc:"datagrams of which nothing could be read"`
-	Damaged   map[string]uint64 `json:"damaged" doc:"datagrams of which a part could be read"`
+	Malformed map[string]uint64 `json:"malformed" table:"MALFORMED,bad" doc:"datagrams of which nothing could be read"`
+	Damaged   map[string]uint64 `json:"damaged" table:"DAMAGED,bad" doc:"datagrams of which a part could be read"`
 	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says why.
 	// A source with such datagrams is an item of its own.
 	Refused        uint64 `json:"refused,omitempty" filter:"-"`
@@ -215,12 +215,12 @@ type Exporter struct {
 // A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
 // minutes, of the packets that were looked at.
 type Delay struct {
-	NS *Distribution `json:"ns,omitempty" filter:",inline"` // missing if no delay is known
+	NS *Distribution `json:"ns,omitempty" filter:",inline" table:""` // missing if no delay is known
 	// UncertaintyNs is by how much each of them can be wrong at most; all are wrong in about the same way.
-	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty" filter:"-"`
+	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty" filter:"-" table:"WITHIN"`
 	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
 	Clamped uint64 `json:"clamped,omitempty" filter:"-"`
-	Unknown string `json:"unknown,omitempty" filter:"-"` // why the delay of the latest packet is not known
+	Unknown string `json:"unknown,omitempty" filter:"-" table:"DELAY UNKNOWN,wide"` // why the delay of the latest packet is not known
 }
 
 // A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is that much too
@@ -233,39 +233,39 @@ type ClockOffset struct {
 
 // A Clock is the clock of a node against that of its reference. What is nil is not known.
 type Clock struct {
-	Node          uint32   `json:"node" kind:"node" doc:"the node"`
+	Node          uint32   `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name          string   `json:"name,omitempty" doc:"its name, if it has one"`
-	Reference     uint32   `json:"reference" kind:"node" doc:"the node whose clock it is compared with"`
+	Reference     uint32   `json:"reference" kind:"node" table:"REFERENCE,named=reference_name" doc:"the node whose clock it is compared with"`
 	ReferenceName string   `json:"reference_name,omitempty" doc:"its name, if it has one"`
-	Links         int      `json:"links" doc:"links between the two, over which uncertainties add up"` // between the two, over which uncertainties add up
-	Trusted       bool     `json:"trusted" doc:"times by it are trusted"`
-	Reason        string   `json:"reason,omitempty" doc:"why not, or in which special way"`                          // why not, or in which special way
-	OffsetNs      *int64   `json:"offset_ns" doc:"how far it is ahead of the reference"`                             // positive: ahead of the reference
-	UncertaintyNs *int64   `json:"uncertainty_ns" doc:"the offset is not wrong by more"`                             // OffsetNs is not wrong by more
-	DriftPPB      *float64 `json:"drift_ppb" unit:"parts per 10^9" doc:"how much faster than the reference it is"`   // positive: faster than the reference, parts per 10^9
-	DriftWithin   *float64 `json:"drift_uncertainty_ppb" unit:"parts per 10^9" doc:"the drift is not wrong by more"` // DriftPPB is not wrong by more
-	SpanNs        *int64   `json:"span_ns" doc:"for how long the two were compared"`                                 // for which the two were compared
+	Links         int      `json:"links" table:"LINKS,wide" doc:"links between the two, over which uncertainties add up"` // between the two, over which uncertainties add up
+	Trusted       bool     `json:"trusted" table:"STATE,end" doc:"times by it are trusted"`
+	Reason        string   `json:"reason,omitempty" doc:"why not, or in which special way"`                                              // why not, or in which special way
+	OffsetNs      *int64   `json:"offset_ns" table:"OFFSET" doc:"how far it is ahead of the reference"`                                  // positive: ahead of the reference
+	UncertaintyNs *int64   `json:"uncertainty_ns" table:"WITHIN" doc:"the offset is not wrong by more"`                                  // OffsetNs is not wrong by more
+	DriftPPB      *float64 `json:"drift_ppb" unit:"parts per 10^9" table:"DRIFT" doc:"how much faster than the reference it is"`         // positive: faster than the reference, parts per 10^9
+	DriftWithin   *float64 `json:"drift_uncertainty_ppb" unit:"parts per 10^9" table:"WITHIN,wide" doc:"the drift is not wrong by more"` // DriftPPB is not wrong by more
+	SpanNs        *int64   `json:"span_ns" doc:"for how long the two were compared"`                                                     // for which the two were compared
 
-	LastJump *ClockJump `json:"last_jump,omitempty" doc:"when it was set last"`
+	LastJump *ClockJump `json:"last_jump,omitempty" table:"" doc:"when it was set last"`
 }
 
 // A ClockJump says that a clock was set, between two moments.
 type ClockJump struct {
 	After         time.Time `json:"after" doc:"it was set after this time"`
-	Before        time.Time `json:"before" doc:"it was set before this time"`
-	StepNs        int64     `json:"step_ns" doc:"by how much it was set forward"` // positive: forward
+	Before        time.Time `json:"before" table:"LAST JUMP" doc:"it was set before this time"`
+	StepNs        int64     `json:"step_ns" table:"BY" doc:"by how much it was set forward"` // positive: forward
 	UncertaintyNs int64     `json:"uncertainty_ns" doc:"the step is not wrong by more"`
 }
 
 // A NodeHop is what packets met at a node on the way from one port to another, over all paths.
 type NodeHop struct {
-	Node        uint32        `json:"node" kind:"node" doc:"the node"`
+	Node        uint32        `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name        string        `json:"name,omitempty" doc:"its name, if it has one"`
-	IngressPort *uint32       `json:"ingress_port" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32       `json:"egress_port" doc:"level 1 interface by which packets left"`
-	Packets     uint64        `json:"packets" doc:"packets that took this way"`
-	First       time.Time     `json:"first" doc:"when the first report about it was received"`
-	Last        time.Time     `json:"last" doc:"when the latest report about it was received"`
-	LatencyNs   *Distribution `json:"latency_ns,omitempty" doc:"time in the node"`
-	Queue       *Queue        `json:"queue,omitempty" filter:",is=max"`
+	IngressPort *uint32       `json:"ingress_port" table:"IN" doc:"level 1 interface by which packets came in"`
+	EgressPort  *uint32       `json:"egress_port" table:"OUT" doc:"level 1 interface by which packets left"`
+	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that took this way"`
+	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	LatencyNs   *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`
+	Queue       *Queue        `json:"queue,omitempty" filter:",is=max" table:"QUEUE,of=mean+max+id"`
 }

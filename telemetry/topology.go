@@ -40,8 +40,8 @@ type NodePort struct {
 
 // A Host is an address that packets came from or went to, inside a tunnel if it has one.
 type Host struct {
-	Address  netip.Addr  `json:"address" doc:"the address"`
-	Tunnel   string      `json:"tunnel,omitempty" doc:"kind of the tunnel that it is in"`
+	Address  netip.Addr  `json:"address" table:"ADDRESS" doc:"the address"`
+	Tunnel   string      `json:"tunnel,omitempty" table:"TUNNEL" doc:"kind of the tunnel that it is in"`
 	TunnelID *uint32     `json:"tunnel_id,omitempty" doc:"number of the tunnel"`
 	Places   []HostPlace `json:"places"` // where it was seen, the latest first
 }

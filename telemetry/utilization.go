@@ -5,8 +5,8 @@ package telemetry
 type Utilization struct {
 	Samples uint64  `json:"samples" doc:"packets that told of the utilization of the egress port"` // packets that told of it
 	Mean    float64 `json:"mean" unit:"of the device" doc:"mean utilization of the egress port"`   // over them
-	Max     uint32  `json:"max" filter:",main" unit:"of the device" doc:"highest utilization of the egress port"`
-	Last    *uint32 `json:"last,omitempty" unit:"of the device" doc:"utilization of the egress port, as told last"` // of now only
+	Max     uint32  `json:"max" filter:",main" unit:"of the device" table:"USE MAX,wide" doc:"highest utilization of the egress port"`
+	Last    *uint32 `json:"last,omitempty" unit:"of the device" table:"USE,wide" doc:"utilization of the egress port, as told last"` // of now only
 }
 
 // A UtilizationSum adds up utilizations that packets tell.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -239,26 +238,13 @@ func (c *Client) do(request *http.Request) (*http.Response, error) {
 
 // fetch asks for a resource.
 func fetch[T any](ctx context.Context, c *Client, resource, query string) (*T, error) {
-	target := c.base.JoinPath("api/v1", resource)
-	target.RawQuery = query
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := c.do(request)
+	response, err := c.open(ctx, resource, query, types.MediaJSON)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	body := io.LimitReader(response.Body, maxAnswer)
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if response.StatusCode != http.StatusOK {
-		return nil, problemOf(response, kind, body)
-	}
 	var list T
-	if kind != "application/json" {
-		return nil, fmt.Errorf("%s is not a Waybill server: it answered with %q instead of JSON", c.URL(), kind)
-	}
 	decoder := json.NewDecoder(body)
 	decoder.UseNumber() // 64 bit numbers stay exact where a value may be of any type
 	if err := decoder.Decode(&list); err != nil {

@@ -45,29 +45,66 @@ func (c *Client) Report(ctx context.Context, id string) (*types.ReportAnswer, er
 
 // Capture writes datagrams to w as a capture file, the oldest first: all that q selects, or the newest q.Limit of them.
 func (c *Client) Capture(ctx context.Context, q Query, w io.Writer) error {
-	target := c.base.JoinPath("api/v1/reports.pcap")
-	target.RawQuery = q.encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
-	if err != nil {
-		return err
-	}
-	response, err := c.do(request)
+	response, err := c.open(ctx, "reports.pcap", q.encode(), types.MediaCapture)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	switch {
-	case response.StatusCode != http.StatusOK:
-		return problemOf(response, kind, io.LimitReader(response.Body, maxAnswer))
-	case kind != types.MediaCapture:
-		return fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a capture", c.URL(), kind)
-	}
 	_, err = io.Copy(w, response.Body)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("the capture of %s is incomplete", c.URL())
 	}
 	return err
+}
+
+// mediaOf are the formats of lists.
+var mediaOf = map[string]string{
+	"json": types.MediaJSON, "ndjson": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet",
+	"arrow": "application/vnd.apache.arrow.stream",
+}
+
+// Encoded returns a list as the server writes it in a format, json, ndjson, csv, parquet or arrow, and whether there are more items.
+func (c *Client) Encoded(ctx context.Context, list, format string, q Query) (body []byte, more bool, err error) {
+	query := q.encode()
+	if format != "json" { // what there is of all that is answered
+		query = "format=" + format + "&" + query
+	}
+	response, err := c.open(ctx, list, query, mediaOf[format])
+	if err != nil {
+		return nil, false, err
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err == nil && len(body) == maxAnswer || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the answer of %s is incomplete", c.URL())
+	}
+	return body, response.Header.Get("Link") != "", err
+}
+
+// open asks for a resource of a media type.
+func (c *Client) open(ctx context.Context, resource, query, media string) (*http.Response, error) {
+	target := c.base.JoinPath("api/v1", resource)
+	target.RawQuery = query
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.do(request)
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	switch {
+	case response.StatusCode != http.StatusOK:
+		err = problemOf(response, kind, io.LimitReader(response.Body, maxAnswer))
+	case kind != media:
+		err = fmt.Errorf("%s is not a Waybill server: it answered with %q instead of %s", c.URL(), kind, media)
+	}
+	if err != nil {
+		response.Body.Close()
+		return nil, err
+	}
+	return response, nil
 }
 
 // Decode returns what b is, which starts with what start names: "report", "ethernet", or another name that the server lists if

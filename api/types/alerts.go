@@ -43,11 +43,11 @@ type SilenceList struct {
 
 // A Silence keeps alerts about the events that it selects from being delivered, for a time.
 type Silence struct {
-	ID     string    `json:"id" doc:"id of the silence"`
-	Filter string    `json:"filter" doc:"its filter"`
-	From   time.Time `json:"from,omitzero" doc:"when it begins, if it did not always hold"`
-	Until  time.Time `json:"until" doc:"when it ends"`
-	Reason string    `json:"reason" doc:"why it is there"`
+	ID     string    `json:"id" table:"ID" doc:"id of the silence"`
+	Filter string    `json:"filter" table:"FILTER" doc:"its filter"`
+	From   time.Time `json:"from,omitzero" table:"FROM" doc:"when it begins, if it did not always hold"`
+	Until  time.Time `json:"until" table:"UNTIL" doc:"when it ends"`
+	Reason string    `json:"reason" table:"REASON" doc:"why it is there"`
 	InFile bool      `json:"in_file" doc:"it can be removed from the file only"`
 }
 

@@ -30,11 +30,11 @@ type BurstGroup struct {
 	Queue     *uint8     `json:"queue,omitempty" store:"queue_id" group:"default"`
 	Incast    *bool      `json:"incast,omitempty" store:"incast" group:"more"`
 	Bursts    *uint64    `json:"bursts,omitempty" store:"bursts"`
-	PeakBytes *uint64    `json:"peak_bytes,omitempty" store:"peak_bytes_max"`    // the highest
-	PeakDelay *int64     `json:"peak_delay_ns,omitempty" store:"peak_delay_max"` // the longest
-	Duration  *int64     `json:"duration_max_ns,omitempty" store:"duration_max"` // the longest
+	PeakBytes *uint64    `json:"peak_bytes,omitempty" kind:"size" store:"peak_bytes_max"` // the highest
+	PeakDelay *int64     `json:"peak_delay_ns,omitempty" store:"peak_delay_max"`          // the longest
+	Duration  *int64     `json:"duration_max_ns,omitempty" store:"duration_max"`          // the longest
 	Packets   *uint64    `json:"packets,omitempty" store:"packets_sum"`
-	Bytes     *uint64    `json:"bytes,omitempty" store:"bytes_sum"`
+	Bytes     *uint64    `json:"bytes,omitempty" kind:"size" store:"bytes_sum"`
 	Drops     *uint64    `json:"drops,omitempty" store:"drops_sum"`
 	First     *time.Time `json:"first,omitempty" store:"first"` // when the first of them began
 	Last      *time.Time `json:"last,omitempty" store:"last"`   // when the latest of them began

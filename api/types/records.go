@@ -21,7 +21,7 @@ type FlowRecord struct {
 	Device       *string     `json:"device,omitempty" store:"device" group:"more" kept:"1m"`
 	Path         *PathID     `json:"path,omitempty" store:"path_id" group:"more" kept:"1m"`
 	Packets      *uint64     `json:"packets,omitempty" store:"packets"`
-	Bytes        *uint64     `json:"bytes,omitempty" store:"bytes"`
+	Bytes        *uint64     `json:"bytes,omitempty" kind:"size" store:"bytes"`
 	Drops        *uint64     `json:"drops,omitempty" store:"drops"`
 	Reports      *uint64     `json:"reports,omitempty" store:"reports"`
 	PathChanges  *uint64     `json:"path_changes,omitempty" store:"path_changes"`

@@ -47,7 +47,7 @@ each flow, where packets wait and where they are dropped, and accounts for every
 
   # what happens, which flows are slow, and where one of them spends its time
   waybill events --follow
-  waybill flows --sort residence_p99_ns --top 10
+  waybill flows --sort residence_ns.p99 --limit 10
   waybill trace 10.0.1.1 10.0.2.2
 
   # what is in a capture

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -71,7 +72,11 @@ func CannedServer(t testing.TB, texts map[string]string) *httptest.Server {
 			}
 			text = string(content)
 		}
-		w.Header().Set("Content-Type", "application/json")
+		media := map[string]string{
+			"ndjson": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet",
+			"arrow": "application/vnd.apache.arrow.stream",
+		}[r.URL.Query().Get("format")] // whatever the text is
+		w.Header().Set("Content-Type", cmp.Or(media, "application/json"))
 		w.Write([]byte(text))
 	}))
 	t.Cleanup(s.Close)

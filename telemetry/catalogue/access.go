@@ -3,6 +3,7 @@ package catalogue
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -121,4 +122,14 @@ func (f *Field) Value(item any) reflect.Value {
 		return reflect.Value{}
 	}
 	return reflect.NewAt(f.Type, p).Elem()
+}
+
+// Raw is Value, but a value that is there without what makes it known (the tag known) is returned as it is.
+func (f *Field) Raw(item any) reflect.Value {
+	raw := *f
+	raw.path = slices.Clone(f.path)
+	for i := range raw.path {
+		raw.path[i].knownSize = 0
+	}
+	return raw.Value(item)
 }

@@ -47,35 +47,35 @@ type item struct {
 func TestOf(t *testing.T) {
 	var got []string
 	for _, f := range Of(reflect.TypeFor[item]()) {
-		got = append(got, fmt.Sprintf("%s %d %s %v %v %v | %s | %+v",
-			f.Name, f.Kind, f.Filter.Name, f.Filter.Aliases, f.Filter.Many, f.Filter.Any, f.Doc, f.Table))
+		got = append(got, fmt.Sprintf("%s %d %s %v %v %v | %s | %s %v %v",
+			f.Name, f.Kind, f.Filter.Name, f.Filter.Aliases, f.Filter.Many, f.Filter.Any, f.Doc, f.Table.Title, f.Table.Wide, f.Table.Right))
 	}
 	want := []string{
-		"id 10 id [name] false [] | the id | {Title:ID Wide:true Right:false}",
-		"src 8 src [] false [] | source | {Title: Wide:false Right:false}",
-		"dst 8 dst [] false [] | destination | {Title: Wide:false Right:false}",
-		" 0 addr [] false [src dst] | either | {Title: Wide:false Right:false}",
-		"outer.src 8 outer.src [] false [] | source outside | {Title: Wide:false Right:false}",
-		"outer.dst 8  [] false [] | destination outside | {Title: Wide:false Right:false}",
-		"inner.src 8 in.src [] false [] | source inside | {Title: Wide:false Right:false}",
-		"inner.dst 8 in.dst [] false [] | destination inside | {Title: Wide:false Right:false}",
-		" 0 in.addr [] false [in.src in.dst] | either inside | {Title: Wide:false Right:false}",
-		"wait_ns.count 4  [] false [] |  | {Title: Wide:false Right:false}",
-		"wait_ns.mean 4 wait.mean [wait delay] false [] | mean wait | {Title: Wide:false Right:false}",
-		"wait_ns.p50 4 wait.p50 [] false [] | median of the wait | {Title: Wide:false Right:false}",
-		"wait_ns.exact 11  [] false [] |  | {Title: Wide:false Right:false}",
-		"depth.count 1  [] false [] |  | {Title: Wide:false Right:false}",
-		"depth.mean 2 queue [] false [] | mean depth | {Title: Wide:false Right:false}",
-		"depth.p50 1  [] false [] | median of the depth | {Title: Wide:false Right:false}",
-		"depth.exact 11  [] false [] |  | {Title: Wide:false Right:false}",
-		"last_ns 4 last [last_ns] false [] | the last | {Title: Wide:false Right:false}",
-		"node 13 node [] false [] |  | {Title:NODE Wide:false Right:false}",
-		"bytes 5 bytes [] false [] |  | {Title:BYTES Wide:false Right:true}",
-		"at 7 at [] false [] |  | {Title: Wide:false Right:false}",
-		"ports 1 port [] true [] |  | {Title: Wide:false Right:false}",
-		"names 0  [] false [] |  | {Title: Wide:false Right:false}",
-		"proto 12 proto [] false [] |  | {Title: Wide:false Right:false}",
-		"hidden 1  [] false [] |  | {Title: Wide:false Right:false}",
+		"id 10 id [name] false [] | the id | ID true false",
+		"src 8 src [] false [] | source |  false false",
+		"dst 8 dst [] false [] | destination |  false false",
+		" 0 addr [] false [src dst] | either |  false false",
+		"outer.src 8 outer.src [] false [] | source outside |  false false",
+		"outer.dst 8  [] false [] | destination outside |  false false",
+		"inner.src 8 in.src [] false [] | source inside |  false false",
+		"inner.dst 8 in.dst [] false [] | destination inside |  false false",
+		" 0 in.addr [] false [in.src in.dst] | either inside |  false false",
+		"wait_ns.count 4  [] false [] |  |  false false",
+		"wait_ns.mean 4 wait.mean [wait delay] false [] | mean wait |  false false",
+		"wait_ns.p50 4 wait.p50 [] false [] | median of the wait |  false false",
+		"wait_ns.exact 11  [] false [] |  |  false false",
+		"depth.count 1  [] false [] |  |  false false",
+		"depth.mean 2 queue [] false [] | mean depth |  false false",
+		"depth.p50 1  [] false [] | median of the depth |  false false",
+		"depth.exact 11  [] false [] |  |  false false",
+		"last_ns 4 last [last_ns] false [] | the last |  false false",
+		"node 13 node [] false [] |  | NODE false true",
+		"bytes 5 bytes [] false [] |  | BYTES false true",
+		"at 7 at [] false [] |  |  false false",
+		"ports 1 port [] true [] |  |  false false",
+		"names 0  [] false [] |  |  false false",
+		"proto 12 proto [] false [] |  |  false false",
+		"hidden 1  [] false [] |  |  false false",
 	}
 	if text := strings.Join(got, "\n"); text != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", text)
@@ -206,5 +206,36 @@ func TestBadTags(t *testing.T) {
 		if why := panicked(func() { Of(of) }); !strings.HasSuffix(why, want) {
 			t.Errorf("got %q, want %s", why, want)
 		}
+	}
+}
+
+// TestTableOf: columns have the order of the fields but for those at the end, members of objects are among them where the object
+// says so, and stand under its title.
+func TestTableOf(t *testing.T) {
+	type inner struct {
+		Seen uint64 `json:"seen" table:"SEEN"`
+	}
+	type row struct {
+		Last  time.Time `json:"last" table:"LAST,end"`
+		Node  uint32    `json:"node" kind:"node" table:"NODE,named=name"`
+		Name  string    `json:"name"`
+		Wait  *part     `json:"wait_ns" table:"WAIT,widely=count,of=p50+mean"`
+		Depth *part     `json:"depth" table:"DEPTH,wide,of=mean"`
+		Bad   uint32    `json:"bad" table:"BAD,bad"`
+		In    *inner    `json:"in" table:",wide"`
+		Out   *inner    `json:"out"`
+		inner
+	}
+	var got []string
+	for _, f := range TableOf(reflect.TypeFor[row]()) {
+		got = append(got, fmt.Sprint(f.Table.Title, " ", f.Name, " ", f.Table.Wide, f.Table.Right, f.Table.Bad, f.Table.Named))
+	}
+	want := []string{
+		"NODE node false false falsename", "WAIT COUNT wait_ns.count true true false", "WAIT P50 wait_ns.p50 false true false",
+		"MEAN wait_ns.mean false true false", "DEPTH depth.mean true true false", "BAD bad false true true", "SEEN in.seen true true false",
+		"SEEN seen false true false", "LAST last false false false",
+	}
+	if text := strings.Join(got, "\n"); text != strings.Join(want, "\n") {
+		t.Errorf("got\n%s", text)
 	}
 }

@@ -33,7 +33,16 @@
 //	        inline       of an object: its name is no part of the names of its members
 //	        only=a+b     of an object: the members that are in filters
 //	        is=a         of an object: this member is in filters, by the name of the object
-//	table   its title in tables of the command line, then wide (only with -o wide).
+//	table   its title in tables of the command line, where columns have the order of the fields. Members of an object have one if
+//	        that has the tag too.
+//	        wide        only with -o wide
+//	        end, last   behind all others, behind these too
+//	        right       aligned as numbers are
+//	        bad         a number that should be 0
+//	        named=name  of a node: the field beside it with its name, which is shown instead
+//	        of=a+b:TITLE  of an object: these members only, under titles that stand here or in their tags, or that of the object
+//	                      and their names
+//	        widely=a      and these, with -o wide only
 //	store   of an interval: its column in the store, whose type follows from that of the field (see store/duckdb, rows.go);
 //	        with _ at its end it stands before the columns of the fields of a struct. a+b=c are columns of a telemetry.Place.
 //	        sum, low, high  what becomes of it when rows are put together; without one, they are grouped by it

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -38,14 +39,25 @@ type Filter struct {
 type Table struct {
 	Title string
 	Wide  bool
-	Right bool // aligned: numbers are
+	Right bool   // aligned: numbers are
+	Bad   bool   // a number that should be 0
+	Named string // of a node: the field with its name
+
+	at int // its place: a column stands behind those with lower ones
 }
 
 // Of returns the fields of a type of items, in their order. It panics on tags that break the rules.
 func Of(item reflect.Type) []Field {
 	r := reader{item: item}
-	r.object(item, holder{})
+	r.object(item, holder{shown: true})
 	return r.fields
+}
+
+// TableOf returns the fields of a type of items that tables show, in the order of their columns.
+func TableOf(item reflect.Type) []Field {
+	shown := slices.DeleteFunc(Of(item), func(f Field) bool { return f.Table.Title == "" })
+	slices.SortStableFunc(shown, func(a, b Field) int { return cmp.Compare(a.Table.at, b.Table.at) })
+	return shown
 }
 
 // In is Of for the members of an object that stands for something else there: doc is its doc.
@@ -88,7 +100,18 @@ type holder struct {
 	doc    string
 	path   []step
 	goes   string
+
+	shown   bool    // tables show those of its members that have the tag table,
+	members options // and those that this tag names,
+	before  string  // by their names behind this
+	at      int
 }
+
+// What is added to the places of columns: of a member of an object, and of what stands at the end.
+const (
+	placesOfObject = 64
+	placeAtEnd     = 1 << 20
+)
 
 func (r *reader) object(of reflect.Type, h holder) {
 	for i := range of.NumField() {
@@ -132,7 +155,19 @@ func (r *reader) field(of reflect.Type, f *reflect.StructField, h holder) error 
 		r.object(kind, inner)
 	case isObject(kind):
 		inner.goes += f.Name + "."
-		r.object(kind, h.inside(inner, name, options))
+		inner = h.inside(inner, name, options)
+		if tag, shown := f.Tag.Lookup("table"); shown && h.shown {
+			members, err := parse(tag, tableOptions)
+			if err != nil {
+				return err
+			}
+			if len(members.list) > 0 || h.members.list == nil {
+				inner.members, inner.before, inner.at = members, inner.name, len(r.fields)*placesOfObject
+			}
+		} else {
+			inner.shown = false
+		}
+		r.object(kind, inner)
 	default:
 		return r.leaf(f, kind, name, doc, options, inner)
 	}
@@ -163,7 +198,8 @@ func (h *holder) inside(inner holder, name string, o options) holder {
 // leaf adds a field that is no object.
 func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc string, o options, h holder) error {
 	field := Field{
-		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"), of: r.item, path: h.path, goes: h.goes + f.Name,
+		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"),
+		of: r.item, path: h.path, goes: h.goes + f.Name,
 	}
 	if name == "" {
 		return fmt.Errorf("no name in the tag json")
@@ -205,14 +241,50 @@ func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc strin
 			field.Filter.NameOf = of[0]
 		}
 	}
-	title, err := parse(f.Tag.Get("table"), tableOptions)
-	if err != nil {
+	if field.Table, err = r.table(f, &field, &h); err != nil {
 		return err
 	}
-	right := field.Kind >= Uint && field.Kind <= Rate
-	field.Table = Table{Title: title.name, Wide: title.set["wide"], Right: right && title.name != ""}
 	r.fields = append(r.fields, field)
 	return nil
+}
+
+// table returns how tables show a field that is no object.
+func (r *reader) table(f *reflect.StructField, field *Field, h *holder) (Table, error) {
+	own, err := parse(f.Tag.Get("table"), tableOptions)
+	if err != nil || !h.shown {
+		return Table{}, err
+	}
+	in := &h.members
+	t := Table{Title: own.name, Wide: own.set["wide"] || in.set["wide"], Bad: own.set["bad"], at: len(r.fields) * placesOfObject}
+	if named := slices.Concat(in.list["widely"], in.list["of"]); len(named) > 0 {
+		name := field.Name[len(h.before):]
+		i := slices.IndexFunc(named, func(n string) bool { n, _, _ = strings.Cut(n, ":"); return n == name })
+		if i < 0 {
+			return Table{}, nil
+		}
+		_, title, _ := strings.Cut(named[i], ":")
+		last := strings.ToUpper(name[strings.LastIndexByte(name, '.')+1:])
+		widely := len(in.list["widely"])
+		switch {
+		case len(named) == 1:
+			title = in.name
+		case i == 0 || i == widely:
+			last = in.name + " " + last
+		}
+		t.Title, t.Wide, t.at = cmp.Or(title, t.Title, last), t.Wide || i < widely, h.at+i
+		own.set["end"], own.set["last"] = in.set["end"], in.set["last"]
+	}
+	if own.set["end"] {
+		t.at += placeAtEnd
+	}
+	if own.set["last"] {
+		t.at += 2 * placeAtEnd
+	}
+	if named := own.list["named"]; named != nil {
+		t.Named = h.name + named[0]
+	}
+	t.Right = t.Title != "" && (own.set["right"] || field.Kind >= Uint && field.Kind <= Rate || field.Kind == Node && t.Named == "")
+	return t, nil
 }
 
 // anyOf adds a field that stands for others.

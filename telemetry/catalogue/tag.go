@@ -17,7 +17,7 @@ var (
 	filterOptions = map[string]bool{
 		"alias": true, "nameof": true, "any": true, "only": true, "is": true, "many": false, "main": false, "inline": false,
 	}
-	tableOptions = map[string]bool{"wide": false}
+	tableOptions = map[string]bool{"wide": false, "end": false, "last": false, "right": false, "bad": false, "named": true, "of": true, "widely": true}
 )
 
 func parse(tag string, known map[string]bool) (options, error) {
