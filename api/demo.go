@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/waybill-int/waybill/api/types"
@@ -17,6 +18,9 @@ type Demo interface {
 	Stop()
 	State() types.DemoState
 }
+
+// ErrDemoRefused says that the reports of a demo would be misread, or mixed with those of a real network.
+var ErrDemoRefused = errors.New("there is no demo on this server now")
 
 // noDemo says why there is none.
 func noDemo() *types.Problem {
@@ -42,7 +46,11 @@ func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
 		noDemo().Write(w)
 		return
 	}
-	if err := h.cfg.Demo.Start(); err != nil {
+	switch err := h.cfg.Demo.Start(); {
+	case errors.Is(err, ErrDemoRefused):
+		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
+		return
+	case err != nil:
 		types.NewProblem(http.StatusInternalServerError, "the demo cannot be started: %v", err).Write(w)
 		return
 	}

@@ -13,8 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/scenarios"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // demoTime is how long a demo runs that nobody stops.
@@ -23,8 +25,9 @@ const demoTime = 10 * time.Minute
 // A demo sends the reports of an emulated network to this server, from a process of its own: what it needs of processor and
 // memory is not that of the server, and neither are its defects.
 type demo struct {
-	to  string // a listener
-	log *slog.Logger
+	to      string // a listener
+	log     *slog.Logger
+	refused func() error // says why it must not start now
 
 	mu     sync.Mutex
 	state  types.DemoState
@@ -47,7 +50,21 @@ func newDemo(s *Server) *demo {
 	if to.Addr().IsUnspecified() { // also for a socket of IPv6, which takes IPv4 too
 		to = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.Port())
 	}
-	return &demo{to: to.String(), log: s.log}
+	refused := func() error {
+		if d := s.Config.Points.For(to.Addr(), 0, to.Port()).Dialect; d != codepoint.Specification {
+			return fmt.Errorf("%w: reports from %s are read as dialect %s, and those of the demo have none", api.ErrDemoRefused, to.Addr(), d.Name)
+		}
+		for _, e := range s.Collector.Exporters {
+			for _, x := range e.Totals(nil) {
+				if x.Key.Header && !x.Key.Source.Unmap().IsLoopback() {
+					return fmt.Errorf("%w: %v sends reports, and the demo would put its nodes 1 to 6 among those of a real network; run it with a server of its own, make demo",
+						api.ErrDemoRefused, x.Key.Source)
+				}
+			}
+		}
+		return nil
+	}
+	return &demo{to: to.String(), log: s.log, refused: refused}
 }
 
 // demoScenario is that of "make demo" with switches that report by themselves: a server that knows no code points of theirs
@@ -63,6 +80,9 @@ func (d *demo) Start() error {
 	defer d.mu.Unlock()
 	if d.state.Running {
 		return nil
+	}
+	if err := d.refused(); err != nil {
+		return err
 	}
 	scenario, err := demoScenario()
 	if err != nil {
