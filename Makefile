@@ -36,7 +36,7 @@ help: ## show this list
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
-test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=10s of each fuzz target, TEST_SEED=N)
+test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=4s of each fuzz target, TEST_SEED=N)
 	FUZZTIME=$(FUZZTIME) scripts/test short
 
 test-long: setup-test console/dist/index.html ## the same with all seeds, long proofs, all under -race (FUZZTIME=2m): hours

@@ -18,7 +18,7 @@ import (
 // listen reads messages of a stream until there are n of them, and returns kind and data of each, and the last id.
 func listen(t *testing.T, server *httptest.Server, path, last string, n int) (messages [][2]string, id string) {
 	t.Helper()
-	client := http.Client{Timeout: 20 * time.Second}
+	client := http.Client{Timeout: 2 * time.Minute}
 	request, _ := http.NewRequest("GET", server.URL+path, nil)
 	request.Header.Set("Last-Event-ID", last)
 	response, err := client.Do(request)
@@ -177,7 +177,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for range maxStreams {
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatal("a stream goes on")
 		}
 	}

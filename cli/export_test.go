@@ -137,12 +137,12 @@ func TestExport(t *testing.T) {
 	want, url := keptFlows(t, from)
 	for _, file := range []string{"flows.csv", "flows.ndjson", "flows.parquet"} {
 		for _, page := range []int{1, 3, 7, 35, 36, 10000} {
+			if page != 7 && file != "flows.csv" {
+				continue // what is in a page does not depend on how it is written
+			}
 			got := exported(t, url, filepath.Join(t.TempDir(), file), page, "", "")
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s in pages of %d: got %d rows, want %d:\n%s", file, page, len(got), len(want), strings.Join(got, "\n"))
-			}
-			if file == "flows.parquet" {
-				break
 			}
 		}
 	}

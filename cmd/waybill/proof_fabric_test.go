@@ -77,6 +77,9 @@ type pacedSink struct {
 	t *testing.T
 	r *running
 
+	last    time.Time
+	longest time.Duration // between two reports
+
 	sent    uint64 // datagrams
 	reports uint64 // in them
 
@@ -84,6 +87,9 @@ type pacedSink struct {
 	batch      telemetry.Batch
 	identities []uint64 // of the packets in the reports: what a collector can tell them apart by
 }
+
+// longestGap is how far apart reports may come. Postcards of a packet have few others in between.
+const longestGap = 50 * time.Millisecond
 
 // inFlight is how many reports may be on their way: with the memory that the kernel takes for each less than what
 // net.core.rmem_default allows.
@@ -111,6 +117,11 @@ func (s *pacedSink) Report(atNs uint64, frame []byte) error {
 		identity = s.batch.Reports[0].PacketID
 	}
 	s.identities = append(s.identities, identity)
+	now := time.Now()
+	if !s.last.IsZero() {
+		s.longest = max(s.longest, now.Sub(s.last))
+	}
+	s.last = now
 	if err := s.UDPSink.Report(atNs, frame); err != nil {
 		return err
 	}

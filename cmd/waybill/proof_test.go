@@ -34,15 +34,27 @@ func TestProof(t *testing.T) {
 			if test.RaceDetector && (uint64(j)+chosen)%uint64(len(files)) != uint64(i) {
 				continue
 			}
-			// Not side by side: postcards of a packet that come half a second apart are not put together.
 			d := &dialects[j]
-			t.Run(name+"/"+d.name, func(t *testing.T) { prove(t, file, d) })
+			t.Run(name+"/"+d.name, func(t *testing.T) {
+				for try := 1; ; try++ {
+					differences, disturbed := prove(t, file, d)
+					if differences == "" {
+						return
+					}
+					if !disturbed || try == 10 {
+						t.Error(differences)
+						return
+					}
+					t.Logf("again: the machine was busy, and postcards waited too long: %s", differences)
+				}
+			})
 		}
 	}
 }
 
-// prove runs a scenario into a server and compares.
-func prove(t *testing.T, file string, d *dialectOfProof) {
+// prove runs a scenario into a server and compares. It returns what differs, and whether it took so long to send and to receive that
+// postcards of one packet may have come half a second apart: then they are not put together.
+func prove(t *testing.T, file string, d *dialectOfProof) (differences string, disturbed bool) {
 	s, err := scenario.Load(file)
 	if err != nil {
 		t.Fatal(err)
@@ -108,8 +120,10 @@ func prove(t *testing.T, file string, d *dialectOfProof) {
 		t.Logf("drops that no switch can report:\n%s", silentTable(silent, names))
 	}
 	if len(result.Differences) > 0 {
-		t.Errorf("%d differences:\n%s", len(result.Differences), result.Table(25))
+		differences = fmt.Sprintf("%d differences:\n%s", len(result.Differences), result.Table(25))
 	}
+	r.stop()
+	return differences, sink.longest > longestGap
 }
 
 // checkRun checks that the proof is one: everything that was sent has arrived and was understood, and every fault occurred.

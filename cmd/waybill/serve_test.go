@@ -279,6 +279,9 @@ func TestServeBadInput(t *testing.T) {
 
 // Millions of spoofed flows, nodes and exporters do not take more memory than was allowed, and evictions are counted.
 func TestServeMemoryIsBounded(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
 	s := startServer(t, func(c *serve.Config) { c.Memory = "48MiB" })
 	var before, after runtime.MemStats
 	runtime.GC()

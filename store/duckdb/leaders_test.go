@@ -46,35 +46,34 @@ func TestLeaders(t *testing.T) {
 		{"path_id", "hops"},
 		{},
 	} {
-		for _, limit := range []int{1, 3, 20, 0} {
-			for _, offset := range []int{0, 5} {
-				for _, where := range []string{"", "packets > 50", "residence_mean > 1500 OR tunnel_id = 3", "node IS NULL"} {
-					for _, order := range []string{"residence_max", "residence_mean"} {
-						q := store.Query{
-							Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: where, Group: group,
-							Values: []string{"packets", "residence_mean", "residence_max"}, Order: order, Limit: limit, Offset: offset,
-						}
-						c, err := s.compile(&q)
-						if err != nil {
-							t.Fatal(err)
-						}
-						if condition, err := s.leaders(context.Background(), &q, c); err != nil {
-							t.Fatal(err)
-						} else if condition != "" {
-							narrowed++
-						}
-						rows := limit
-						if rows == 0 {
-							rows = store.DefaultLimit
-						}
-						want, err := s.answer(context.Background(), c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
-						if err != nil {
-							t.Fatal(err)
-						}
-						got := ask(t, s, q)
-						if fmt.Sprint(got.Columns, got.Rows, got.More) != fmt.Sprint(want.Columns, want.Rows, want.More) {
-							t.Fatalf("%+v:\ngot  %v %v\nwant %v %v", q, got.Rows, got.More, want.Rows, want.More)
-						}
+		for _, page := range [][2]int{{1, 0}, {3, 5}, {20, 5}, {0, 0}} {
+			limit, offset := page[0], page[1]
+			for _, where := range []string{"", "packets > 50", "residence_mean > 1500 OR tunnel_id = 3", "node IS NULL"} {
+				for _, order := range []string{"residence_max", "residence_mean"} {
+					q := store.Query{
+						Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: where, Group: group,
+						Values: []string{"packets", "residence_mean", "residence_max"}, Order: order, Limit: limit, Offset: offset,
+					}
+					c, err := s.compile(&q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if condition, err := s.leaders(context.Background(), &q, c); err != nil {
+						t.Fatal(err)
+					} else if condition != "" {
+						narrowed++
+					}
+					rows := limit
+					if rows == 0 {
+						rows = store.DefaultLimit
+					}
+					want, err := s.answer(context.Background(), c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got := ask(t, s, q)
+					if fmt.Sprint(got.Columns, got.Rows, got.More) != fmt.Sprint(want.Columns, want.Rows, want.More) {
+						t.Fatalf("%+v:\ngot  %v %v\nwant %v %v", q, got.Rows, got.More, want.Rows, want.More)
 					}
 				}
 			}

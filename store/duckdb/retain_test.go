@@ -147,7 +147,7 @@ func TestFullDisk(t *testing.T) {
 			before := fmt.Sprint(sqlOf(t, s, "SELECT count(*) FROM flows_10s"))
 			more := flowRecords(g, epoch.Add(time.Minute), 100, 500)
 			failed := 0
-			for range 20 {
+			for range 5 {
 				if err := s.Write([]*telemetry.Intervals{more}); err != nil {
 					failed++
 					if strings.Contains(err.Error(), "\n") {
@@ -155,8 +155,8 @@ func TestFullDisk(t *testing.T) {
 					}
 				}
 			}
-			if failed != 20 {
-				t.Fatalf("%d of 20 writes to a full disk failed", failed)
+			if failed != 5 {
+				t.Fatalf("%d of 5 writes to a full disk failed", failed)
 			}
 			if err := os.Remove(ballast); err != nil {
 				t.Fatal(err)
