@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 const (
@@ -23,13 +23,13 @@ var chartColors = [...]color{"\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m", "\x
 
 // A burstChart is how long a queue was over a burst, in columns of equal time.
 type burstChart struct {
-	*telemetry.BurstDetail
+	*client.BurstDetail
 	columns int
 	depths  []float64 // bytes, by column
 }
 
 // newBurstChart takes the highest point of each column; between two points the queue is taken to change evenly.
-func newBurstChart(b *telemetry.BurstDetail) *burstChart {
+func newBurstChart(b *client.BurstDetail) *burstChart {
 	c := &burstChart{BurstDetail: b, columns: chartColumns}
 	if len(b.Stack.Bytes) > 0 {
 		c.columns = len(b.Stack.Bytes[0])
@@ -104,7 +104,7 @@ func stackCell(i int) Cell {
 }
 
 // drawBurst draws a burst: its queue over time, made of the letters of flows, and its flows in tables.
-func drawBurst(to io.Writer, v *view, b *telemetry.BurstDetail) error {
+func drawBurst(to io.Writer, v *view, b *client.BurstDetail) error {
 	var buffer bytes.Buffer
 	w := bufio.NewWriter(&buffer)
 	kind := "burst"
@@ -123,7 +123,7 @@ func drawBurst(to io.Writer, v *view, b *telemetry.BurstDetail) error {
 			letters[flowName(b.Flows[flow])] = i
 		}
 	}
-	letter := func(e *telemetry.Endpoints) Cell {
+	letter := func(e *client.Endpoints) Cell {
 		if i, ok := letters[flowName(e)]; ok {
 			return stackCell(i)
 		}
@@ -146,7 +146,7 @@ func drawBurst(to io.Writer, v *view, b *telemetry.BurstDetail) error {
 }
 
 // flowName returns the ends of a flow and its tunnel.
-func flowName(e *telemetry.Endpoints) string {
+func flowName(e *client.Endpoints) string {
 	if e == nil {
 		return unkeptFlow
 	}
@@ -183,32 +183,32 @@ func (c *burstChart) draw(w *bufio.Writer, v *view) {
 	fmt.Fprintf(w, "%*s %s%*s\n", margin, "", " 0", c.columns-1, end)
 }
 
-func culpritColumns(letter func(*telemetry.Endpoints) Cell) []tableColumn[telemetry.Culprit] {
-	return []tableColumn[telemetry.Culprit]{
-		{title: "", cell: func(_ *view, f *telemetry.Culprit) Cell { return letter(f.Flow) }},
-		{title: "SHARE", right: true, cell: func(_ *view, f *telemetry.Culprit) Cell { return PlainCell(percentText(f.Share)) }},
-		{title: "BUILD-UP", right: true, cell: func(_ *view, f *telemetry.Culprit) Cell { return PlainCell(size(f.BuildUpBytes)) }},
-		{title: "PACKETS", right: true, cell: func(_ *view, f *telemetry.Culprit) Cell { return countCell(f.Packets) }},
-		{title: "BYTES", right: true, cell: func(_ *view, f *telemetry.Culprit) Cell { return PlainCell(size(f.Bytes)) }},
-		{title: "DROPS", right: true, cell: func(_ *view, f *telemetry.Culprit) Cell { return badCell(f.Drops) }},
-		{title: "FLOW", cell: func(_ *view, f *telemetry.Culprit) Cell { return PlainCell(flowName(f.Flow)) }},
+func culpritColumns(letter func(*client.Endpoints) Cell) []tableColumn[client.Culprit] {
+	return []tableColumn[client.Culprit]{
+		{title: "", cell: func(_ *view, f *client.Culprit) Cell { return letter(f.Flow) }},
+		{title: "SHARE", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(percentText(f.Share)) }},
+		{title: "BUILD-UP", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(size(f.BuildUpBytes)) }},
+		{title: "PACKETS", right: true, cell: func(_ *view, f *client.Culprit) Cell { return countCell(f.Packets) }},
+		{title: "BYTES", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(size(f.Bytes)) }},
+		{title: "DROPS", right: true, cell: func(_ *view, f *client.Culprit) Cell { return badCell(f.Drops) }},
+		{title: "FLOW", cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(flowName(f.Flow)) }},
 	}
 }
 
-func victimColumns(letter func(*telemetry.Endpoints) Cell) []tableColumn[telemetry.Victim] {
-	return []tableColumn[telemetry.Victim]{
-		{title: "", cell: func(_ *view, f *telemetry.Victim) Cell { return letter(f.Flow) }},
-		{title: "EXTRA DELAY", right: true, cell: func(v *view, f *telemetry.Victim) Cell { return PlainCell(v.duration(float64(f.ExtraNs))) }},
-		{title: "MAX", right: true, cell: func(v *view, f *telemetry.Victim) Cell { return PlainCell(v.duration(float64(f.MaxExtraNs))) }},
-		{title: "PACKETS", right: true, cell: func(_ *view, f *telemetry.Victim) Cell { return countCell(f.Packets) }},
-		{title: "BYTES", right: true, cell: func(_ *view, f *telemetry.Victim) Cell { return PlainCell(size(f.Bytes)) }},
-		{title: "DROPS", right: true, cell: func(_ *view, f *telemetry.Victim) Cell { return badCell(f.Drops) }},
-		{title: "FLOW", cell: func(_ *view, f *telemetry.Victim) Cell { return PlainCell(flowName(f.Flow)) }},
+func victimColumns(letter func(*client.Endpoints) Cell) []tableColumn[client.Victim] {
+	return []tableColumn[client.Victim]{
+		{title: "", cell: func(_ *view, f *client.Victim) Cell { return letter(f.Flow) }},
+		{title: "EXTRA DELAY", right: true, cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.ExtraNs))) }},
+		{title: "MAX", right: true, cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.MaxExtraNs))) }},
+		{title: "PACKETS", right: true, cell: func(_ *view, f *client.Victim) Cell { return countCell(f.Packets) }},
+		{title: "BYTES", right: true, cell: func(_ *view, f *client.Victim) Cell { return PlainCell(size(f.Bytes)) }},
+		{title: "DROPS", right: true, cell: func(_ *view, f *client.Victim) Cell { return badCell(f.Drops) }},
+		{title: "FLOW", cell: func(_ *view, f *client.Victim) Cell { return PlainCell(flowName(f.Flow)) }},
 	}
 }
 
 // writeBurstPoints writes the packets of a burst as CSV.
-func writeBurstPoints(w io.Writer, b *telemetry.BurstDetail) error {
+func writeBurstPoints(w io.Writer, b *client.BurstDetail) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"time", "at_ns", "depth", "bytes", "extra_ns", "dropped", "flow"}) // Error tells
 	for _, p := range b.Timeline {

@@ -8,14 +8,13 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // burstOrders are what a server sorts bursts by, beside their fields: a peak is the longest queue, and not when that was.
-var burstOrders = append([]string{"last", "peak", "duration"}, orderNames[telemetry.Burst]()...)
+var burstOrders = append([]string{"last", "peak", "duration"}, orderNames[client.Burst]()...)
 
 func newBurstsCommand() *cobra.Command {
-	return newQueryCommand(question[client.BurstList, telemetry.Burst]{
+	return newQueryCommand(question[client.BurstList, client.Burst]{
 		name:  "bursts",
 		takes: " [ID]",
 		short: "list times during which a queue was long, who made it so and who waited",
@@ -32,15 +31,15 @@ over time and who was in it, then who filled it and who waited.`,
 		orders: burstOrders,
 		ask:    (*client.Client).Bursts,
 		one:    printBurst,
-		open:   func(l *client.BurstList) (client.Head, []telemetry.Burst) { return l.Head, l.Bursts },
+		open:   func(l *client.BurstList) (client.Head, []client.Burst) { return l.Head, l.Bursts },
 		grouped: pastOf((*client.Client).BurstGroups, func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
 			return l.Head, client.Frame{}, l.Bursts
 		}),
-		state: func(b *telemetry.Burst) string { return b.ID },
-		first: func(b *telemetry.Burst) time.Time { return b.Start },
+		state: func(b *client.Burst) string { return b.ID },
+		first: func(b *client.Burst) time.Time { return b.Start },
 		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",
 		lead:  []string{"id", "start", "duration_ns"},
-		columns: []tableColumn[telemetry.Burst]{{title: "FIRST CULPRIT", cell: func(_ *view, b *telemetry.Burst) Cell {
+		columns: []tableColumn[client.Burst]{{title: "FIRST CULPRIT", cell: func(_ *view, b *client.Burst) Cell {
 			if len(b.Culprits) == 0 {
 				return PlainCell(unknown)
 			}
@@ -60,7 +59,7 @@ func yes(is bool) string {
 }
 
 // printBurst prints one burst.
-func printBurst(c *queryCommand[client.BurstList, telemetry.Burst], ctx context.Context, id string) error {
+func printBurst(c *queryCommand[client.BurstList, client.Burst], ctx context.Context, id string) error {
 	answer, err := c.client.Burst(ctx, id)
 	if err != nil {
 		return c.explain(err)

@@ -6,11 +6,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newClocksCommand() *cobra.Command {
-	return newQueryCommand(question[client.ClockList, telemetry.Clock]{
+	return newQueryCommand(question[client.ClockList, client.Clock]{
 		name:  "clocks",
 		short: "list by how much the clocks of nodes differ",
 		long: `Clocks lists the clock of each node against that of its reference, the node with the smallest id that packets join it to in
@@ -21,9 +20,9 @@ faster, in parts per 10^9.`,
   waybill clocks --watch 2s`,
 		flags:   []fieldFlag{nodeFlag},
 		ask:     (*client.Client).Clocks,
-		open:    func(l *client.ClockList) (client.Head, []telemetry.Clock) { return l.Head, l.Clocks },
+		open:    func(l *client.ClockList) (client.Head, []client.Clock) { return l.Head, l.Clocks },
 		nowOnly: true,
-		state: func(c *telemetry.Clock) string {
+		state: func(c *client.Clock) string {
 			jumped := ""
 			if c.LastJump != nil {
 				jumped = c.LastJump.After.String()
@@ -31,11 +30,11 @@ faster, in parts per 10^9.`,
 			return fmt.Sprint(c.Node, " ", c.Reference, " ", c.Trusted, " ", c.Reason, " ", jumped)
 		},
 		none: "no clocks yet: a clock shows when reports carry ingress and egress times of two nodes that a packet passed",
-		cells: map[string]func(*view, *telemetry.Clock) Cell{
-			"offset_ns":      func(v *view, c *telemetry.Clock) Cell { return PlainCell(v.signed(c.OffsetNs)) },
-			"uncertainty_ns": func(v *view, c *telemetry.Clock) Cell { return PlainCell(v.within(c.UncertaintyNs)) },
+		cells: map[string]func(*view, *client.Clock) Cell{
+			"offset_ns":      func(v *view, c *client.Clock) Cell { return PlainCell(v.signed(c.OffsetNs)) },
+			"uncertainty_ns": func(v *view, c *client.Clock) Cell { return PlainCell(v.within(c.UncertaintyNs)) },
 			"trusted":        clockState,
-			"last_jump.step_ns": func(v *view, c *telemetry.Clock) Cell {
+			"last_jump.step_ns": func(v *view, c *client.Clock) Cell {
 				if c.LastJump == nil {
 					return PlainCell(unknown)
 				}
@@ -46,7 +45,7 @@ faster, in parts per 10^9.`,
 }
 
 // clockState says whether a clock is known.
-func clockState(_ *view, c *telemetry.Clock) Cell {
+func clockState(_ *view, c *client.Clock) Cell {
 	switch {
 	case !c.Trusted:
 		return Cell{text: "unknown: " + c.Reason, color: yellow}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // maxNamed is how many exporters a line names.
@@ -14,7 +14,7 @@ const maxNamed = 3
 
 // incomplete returns a line that says that an answer rests on fewer reports than were sent, or that nobody knows; nothing if
 // all arrived.
-func incomplete(c *telemetry.Completeness) string {
+func incomplete(c *client.Completeness) string {
 	if c == nil || c.Lost == 0 && c.Unknown == 0 {
 		return ""
 	}

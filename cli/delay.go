@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // Delays between two nodes, of links and paths.
 
-func (v *view) least(d *telemetry.Distribution) string {
+func (v *view) least(d *client.Distribution) string {
 	if d == nil {
 		return unknown
 	}
@@ -14,7 +14,7 @@ func (v *view) least(d *telemetry.Distribution) string {
 }
 
 // known returns the delays that are known.
-func known(d *telemetry.Delay) *telemetry.Distribution {
+func known(d *client.Delay) *client.Distribution {
 	if d == nil {
 		return nil
 	}
@@ -22,7 +22,7 @@ func known(d *telemetry.Delay) *telemetry.Distribution {
 }
 
 // delayWithin returns by how much delays can be wrong.
-func (v *view) delayWithin(d *telemetry.Delay) string {
+func (v *view) delayWithin(d *client.Delay) string {
 	if d == nil || d.UncertaintyNs == nil {
 		return unknown
 	}
@@ -31,15 +31,15 @@ func (v *view) delayWithin(d *telemetry.Delay) string {
 }
 
 // clocksOf returns by how much the end-to-end times of a flow are wrong.
-func clocksOf(f *telemetry.Flow) telemetry.ClockOffset {
+func clocksOf(f *client.Flow) client.ClockOffset {
 	if f.EndToEndBy == nil {
-		return telemetry.ClockOffset{}
+		return client.ClockOffset{}
 	}
 	return *f.EndToEndBy
 }
 
 // endToEnd returns the mean end-to-end time of a flow without what the clocks of its ends differ, if that is known.
-func (v *view) endToEnd(f *telemetry.Flow) string {
+func (v *view) endToEnd(f *client.Flow) string {
 	offset := clocksOf(f).OffsetNs
 	if f.EndToEnd == nil || offset == nil {
 		return unknown

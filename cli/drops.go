@@ -7,13 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newDropsCommand() *cobra.Command { return newQueryCommand(dropsQuestion()) }
 
-func dropsQuestion() question[client.DropList, telemetry.Drop] {
-	return question[client.DropList, telemetry.Drop]{
+func dropsQuestion() question[client.DropList, client.Drop] {
+	return question[client.DropList, client.Drop]{
 		name:  "drops",
 		short: "list where packets were dropped, and why",
 		long:  `Drops lists the places where packets were dropped, with the reason that the device gave, the most frequent first.`,
@@ -22,17 +21,17 @@ func dropsQuestion() question[client.DropList, telemetry.Drop] {
   waybill drops --reason acl_deny -o json`,
 		flags: []fieldFlag{nodeFlag, {"reason", "only drops for this `REASON`, name or number", "reason = %s", "reason_name = %s"}},
 		ask:   (*client.Client).Drops,
-		open:  func(l *client.DropList) (client.Head, []telemetry.Drop) { return l.Head, l.Drops },
+		open:  func(l *client.DropList) (client.Head, []client.Drop) { return l.Head, l.Drops },
 		past: pastOf((*client.Client).DropHistory, func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
 			return l.Head, l.Frame, l.Drops
 		}),
-		state: func(d *telemetry.Drop) string {
+		state: func(d *client.Drop) string {
 			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ", numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)
 		},
-		first: func(d *telemetry.Drop) time.Time { return d.First },
+		first: func(d *client.Drop) time.Time { return d.First },
 		none:  "no drops were reported: nothing was dropped, or no device is set up to report drops",
-		cells: map[string]func(*view, *telemetry.Drop) Cell{
-			"last_flow.src": func(_ *view, d *telemetry.Drop) Cell { return PlainCell(flowText(d.LastFlow, unknown)) },
+		cells: map[string]func(*view, *client.Drop) Cell{
+			"last_flow.src": func(_ *view, d *client.Drop) Cell { return PlainCell(flowText(d.LastFlow, unknown)) },
 		},
 	}
 }

@@ -9,13 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newEventsCommand() *cobra.Command { return newQueryCommand(eventsQuestion()) }
 
-func eventsQuestion() question[client.EventList, telemetry.Event] {
-	return question[client.EventList, telemetry.Event]{
+func eventsQuestion() question[client.EventList, client.Event] {
+	return question[client.EventList, client.Event]{
 		name:  "events",
 		short: "list what happened in the network, and to the reports about it",
 		long: `Events lists what happened in the network, and to the reports about it, the latest first: links that carry nothing any more,
@@ -33,13 +32,13 @@ seen for a while.`,
 			{"open", "only events that go on", "end is null", ""},
 		},
 		ask:   (*client.Client).Events,
-		open:  func(l *client.EventList) (client.Head, []telemetry.Event) { return l.Head, l.Events },
-		state: func(e *telemetry.Event) string { return e.Severity.String() + strconv.FormatBool(e.End == nil) },
-		live: &live[telemetry.Event]{
-			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[telemetry.Event]) error {
+		open:  func(l *client.EventList) (client.Head, []client.Event) { return l.Head, l.Events },
+		state: func(e *client.Event) string { return e.Severity.String() + strconv.FormatBool(e.End == nil) },
+		live: &live[client.Event]{
+			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[client.Event]) error {
 				return c.StreamEvents(ctx, q, s)
 			},
-			id: func(e *telemetry.Event) string { return e.ID },
+			id: func(e *client.Event) string { return e.ID },
 		},
 		none: "nothing happened",
 		note: decodeHint,
@@ -47,23 +46,23 @@ seen for a while.`,
 			return l.Head, client.Frame{}, l.Events
 		}),
 		lead: []string{"start", "end", "severity"},
-		cells: map[string]func(*view, *telemetry.Event) Cell{
-			"end":      func(v *view, e *telemetry.Event) Cell { return PlainCell(v.lasted(e)) },
-			"flow.src": func(_ *view, e *telemetry.Event) Cell { return PlainCell(flowText(e.Flow, unknown)) },
-			"evidence": func(_ *view, e *telemetry.Event) Cell { return PlainCell(evidenceText(e)) },
+		cells: map[string]func(*view, *client.Event) Cell{
+			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e)) },
+			"flow.src": func(_ *view, e *client.Event) Cell { return PlainCell(flowText(e.Flow, unknown)) },
+			"evidence": func(_ *view, e *client.Event) Cell { return PlainCell(evidenceText(e)) },
 		},
 	}
 }
 
 // decodeHint returns the command that decodes the report that shows an event, if it is the only one.
-func decodeHint(list []telemetry.Event) string {
+func decodeHint(list []client.Event) string {
 	if len(list) != 1 || len(list[0].Bytes) == 0 {
 		return ""
 	}
 	return "a report that shows it:\nwaybill decode --start telemetry_report --hex " + list[0].Bytes.String()
 }
 
-func (v *view) lasted(e *telemetry.Event) string {
+func (v *view) lasted(e *client.Event) string {
 	if e.End == nil {
 		return "goes on"
 	}
@@ -76,18 +75,18 @@ func (v *view) lasted(e *telemetry.Event) string {
 	return "a moment"
 }
 
-func severityCell(s telemetry.Severity) Cell {
+func severityCell(s client.Severity) Cell {
 	c := PlainCell(s.String())
 	switch s {
-	case telemetry.Warning:
+	case client.Warning:
 		c.color = yellow
-	case telemetry.Critical:
+	case client.Critical:
 		c.color = red
 	}
 	return c
 }
 
-func flowText(flow *telemetry.Endpoints, otherwise string) string {
+func flowText(flow *client.Endpoints, otherwise string) string {
 	if flow == nil {
 		return otherwise
 	}
@@ -95,7 +94,7 @@ func flowText(flow *telemetry.Endpoints, otherwise string) string {
 }
 
 // evidenceText returns "drops=30/s bytes=12345B".
-func evidenceText(e *telemetry.Event) string {
+func evidenceText(e *client.Event) string {
 	list := make([]string, len(e.Evidence))
 	for i, v := range e.Evidence {
 		list[i] = v.Name + "=" + strconv.FormatFloat(v.Value, 'g', 6, 64) + strings.TrimPrefix(v.Unit, "1")

@@ -10,13 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newExportersCommand() *cobra.Command { return newQueryCommand(exportersQuestion()) }
 
-func exportersQuestion() question[client.ExporterList, telemetry.Exporter] {
-	return question[client.ExporterList, telemetry.Exporter]{
+func exportersQuestion() question[client.ExporterList, client.Exporter] {
+	return question[client.ExporterList, client.Exporter]{
 		name:  "exporters",
 		short: "list who sends reports, and what was lost of them or could not be read",
 		long: `Exporters lists the senders of reports with an account of their datagrams: received, lost on the way as far as the
@@ -29,24 +28,24 @@ listed last, with how many of their datagrams were refused.`,
   waybill exporters --watch 2s`,
 		flags: []fieldFlag{nodeFlag, {"source", "only exporters that send from this `ADDRESS` or prefix", "source in %s", ""}},
 		ask:   (*client.Client).Exporters,
-		open:  func(l *client.ExporterList) (client.Head, []telemetry.Exporter) { return l.Head, l.Exporters },
+		open:  func(l *client.ExporterList) (client.Head, []client.Exporter) { return l.Head, l.Exporters },
 		past: pastOf((*client.Client).ExporterHistory, func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
 			return l.Head, l.Frame, l.Exporters
 		}),
-		state: func(x *telemetry.Exporter) string {
+		state: func(x *client.Exporter) string {
 			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ", x.Version, " ", x.RefusedBecause)
 		},
-		first: func(x *telemetry.Exporter) time.Time { return x.First },
+		first: func(x *client.Exporter) time.Time { return x.First },
 		none:  "no exporters yet",
-		cells: map[string]func(*view, *telemetry.Exporter) Cell{
-			"lost":       func(_ *view, e *telemetry.Exporter) Cell { return lossCell(e) },
-			"loss_known": func(_ *view, e *telemetry.Exporter) Cell { return PlainCell(noteText(e)) },
+		cells: map[string]func(*view, *client.Exporter) Cell{
+			"lost":       func(_ *view, e *client.Exporter) Cell { return lossCell(e) },
+			"loss_known": func(_ *view, e *client.Exporter) Cell { return PlainCell(noteText(e)) },
 		},
 	}
 }
 
 // lossCell returns how many datagrams were lost, with their share of what was sent.
-func lossCell(e *telemetry.Exporter) Cell {
+func lossCell(e *client.Exporter) Cell {
 	if e.Refused > 0 {
 		return PlainCell(unknown)
 	}
@@ -73,7 +72,7 @@ func percentText(share float64) string {
 }
 
 // noteText says why the loss is not known and what was wrong with datagrams.
-func noteText(e *telemetry.Exporter) string {
+func noteText(e *client.Exporter) string {
 	var notes []string
 	if e.Refused > 0 {
 		return fmt.Sprintf("refused %d: %s", e.Refused, e.RefusedBecause)

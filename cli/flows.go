@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // flowOrders are what a server sorts flows of now by, of which there are too many for others.
@@ -18,8 +17,8 @@ var flowOrders = []string{
 
 func newFlowsCommand() *cobra.Command { return newQueryCommand(flowsQuestion()) }
 
-func flowsQuestion() question[client.FlowList, telemetry.Flow] {
-	return question[client.FlowList, telemetry.Flow]{
+func flowsQuestion() question[client.FlowList, client.Flow] {
+	return question[client.FlowList, client.Flow]{
 		name:  "flows",
 		short: "list flows and the path that each takes",
 		long: `Flows lists flows: what telemetry saw of their packets, and the path that the latest of them took. RESIDENCE is the sum of
@@ -44,25 +43,25 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		},
 		orders: flowOrders,
 		ask:    (*client.Client).Flows,
-		open:   func(l *client.FlowList) (client.Head, []telemetry.Flow) { return l.Head, l.Flows },
+		open:   func(l *client.FlowList) (client.Head, []client.Flow) { return l.Head, l.Flows },
 		past: pastOf((*client.Client).FlowHistory, func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
 			return l.Head, l.Frame, l.Flows
 		}),
-		state: func(f *telemetry.Flow) string { return latest(f).ID },
-		live: &live[telemetry.Flow]{
-			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[telemetry.Flow]) error {
+		state: func(f *client.Flow) string { return latest(f).ID },
+		live: &live[client.Flow]{
+			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[client.Flow]) error {
 				q.Limit = followAll
 				return c.StreamFlows(ctx, q, s)
 			},
-			id: func(f *telemetry.Flow) string { return f.ID },
+			id: func(f *client.Flow) string { return f.ID },
 		},
 		none: "no flows yet: the reports that arrived do not say which flow they are about",
-		cells: map[string]func(*view, *telemetry.Flow) Cell{
-			"src":                func(_ *view, f *telemetry.Flow) Cell { return PlainCell(endText(f.Src, f.SrcPort)) },
-			"dst":                func(_ *view, f *telemetry.Flow) Cell { return PlainCell(endText(f.Dst, f.DstPort)) },
-			"tunnel":             func(_ *view, f *telemetry.Flow) Cell { return PlainCell(cmp.Or(tunnelText(&f.Endpoints), unknown)) },
-			"end_to_end_ns.mean": func(v *view, f *telemetry.Flow) Cell { return PlainCell(v.endToEnd(f)) },
-			"paths": func(v *view, f *telemetry.Flow) Cell {
+		cells: map[string]func(*view, *client.Flow) Cell{
+			"src":                func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Src, f.SrcPort)) },
+			"dst":                func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Dst, f.DstPort)) },
+			"tunnel":             func(_ *view, f *client.Flow) Cell { return PlainCell(cmp.Or(tunnelText(&f.Endpoints), unknown)) },
+			"end_to_end_ns.mean": func(v *view, f *client.Flow) Cell { return PlainCell(v.endToEnd(f)) },
+			"paths": func(v *view, f *client.Flow) Cell {
 				if len(f.Paths) == 0 {
 					return PlainCell(unknown)
 				}
@@ -73,9 +72,9 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 }
 
 // latest returns the path that the latest packet of a flow took.
-func latest(f *telemetry.Flow) telemetry.FlowPath {
+func latest(f *client.Flow) client.FlowPath {
 	if len(f.Paths) == 0 {
-		return telemetry.FlowPath{}
+		return client.FlowPath{}
 	}
 	return f.Paths[0]
 }

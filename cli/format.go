@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // unknown is what a table shows where nothing is known.
@@ -44,19 +44,19 @@ func (v *view) age(t time.Time) Cell {
 
 // hasQuantiles reports whether d has estimates: where only sums are kept, as for the end-to-end times of a flow, the
 // error of P50 and P99 is given as 0.
-func hasQuantiles(d *telemetry.Distribution) bool { return d != nil && d.RelativeError > 0 }
+func hasQuantiles(d *client.Distribution) bool { return d != nil && d.RelativeError > 0 }
 
 // mostError is how far a percentile may be off without being marked as about.
 const mostError = 0.2
 
-func (v *view) p50(d *telemetry.Distribution) string {
+func (v *view) p50(d *client.Distribution) string {
 	if !hasQuantiles(d) {
 		return unknown
 	}
 	return aboutMark(d) + v.duration(float64(d.P50))
 }
 
-func (v *view) p99(d *telemetry.Distribution) string {
+func (v *view) p99(d *client.Distribution) string {
 	if !hasQuantiles(d) {
 		return unknown
 	}
@@ -64,21 +64,21 @@ func (v *view) p99(d *telemetry.Distribution) string {
 }
 
 // aboutMark stands before percentiles of d that can be far off.
-func aboutMark(d *telemetry.Distribution) string {
+func aboutMark(d *client.Distribution) string {
 	if hasQuantiles(d) && d.RelativeError > mostError {
 		return "~"
 	}
 	return ""
 }
 
-func (v *view) mean(d *telemetry.Distribution) string {
+func (v *view) mean(d *client.Distribution) string {
 	if d == nil {
 		return unknown
 	}
 	return v.duration(d.Mean)
 }
 
-func (v *view) highest(d *telemetry.Distribution) string {
+func (v *view) highest(d *client.Distribution) string {
 	if d == nil {
 		return unknown
 	}
@@ -129,12 +129,12 @@ func endText(addr netip.Addr, port uint16) string {
 }
 
 // endpointsText returns "10.0.1.1:5001 > 10.0.2.2:6001 udp".
-func endpointsText(e *telemetry.Endpoints) string {
+func endpointsText(e *client.Endpoints) string {
 	return endText(e.Src, e.SrcPort) + " > " + endText(e.Dst, e.DstPort) + " " + e.Protocol
 }
 
 // tunnelText returns "vxlan 42", or nothing.
-func tunnelText(e *telemetry.Endpoints) string {
+func tunnelText(e *client.Endpoints) string {
 	if e.TunnelID == nil {
 		return e.Tunnel
 	}

@@ -8,13 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newHopsCommand() *cobra.Command { return newQueryCommand(hopsQuestion()) }
 
-func hopsQuestion() question[client.HopList, telemetry.NodeHop] {
-	return question[client.HopList, telemetry.NodeHop]{
+func hopsQuestion() question[client.HopList, client.NodeHop] {
+	return question[client.HopList, client.NodeHop]{
 		name:  "hops",
 		short: "list what packets met at each node between two of its ports",
 		long: `Hops lists how long packets stayed in each node on their way from one of its ports to another, and the queues that they
@@ -24,19 +23,19 @@ met, over all paths.`,
   waybill hops -o csv > hops.csv`,
 		flags: []fieldFlag{nodeFlag},
 		ask:   (*client.Client).Hops,
-		open:  func(l *client.HopList) (client.Head, []telemetry.NodeHop) { return l.Head, l.Hops },
+		open:  func(l *client.HopList) (client.Head, []client.NodeHop) { return l.Head, l.Hops },
 		past: pastOf((*client.Client).HopHistory, func(l *client.HopHistory) (client.Head, client.Frame, []client.HopRecord) {
 			return l.Head, l.Frame, l.Hops
 		}),
-		state: func(h *telemetry.NodeHop) string {
+		state: func(h *client.NodeHop) string {
 			return fmt.Sprint(h.Node, " ", numberText(h.IngressPort, unknown), " ", numberText(h.EgressPort, unknown))
 		},
-		first: func(h *telemetry.NodeHop) time.Time { return h.First },
+		first: func(h *client.NodeHop) time.Time { return h.First },
 		none:  "no hops yet: the reports that arrived name no node",
 	}
 }
 
-func queueID(q *telemetry.Queue, otherwise string) string {
+func queueID(q *client.Queue, otherwise string) string {
 	if q == nil {
 		return otherwise
 	}
@@ -44,14 +43,14 @@ func queueID(q *telemetry.Queue, otherwise string) string {
 }
 
 // queueMean returns the mean occupancy with so many decimals, or as many as it has if that is -1.
-func queueMean(q *telemetry.Queue, otherwise string, decimals int) string {
+func queueMean(q *client.Queue, otherwise string, decimals int) string {
 	if q == nil {
 		return otherwise
 	}
 	return strconv.FormatFloat(q.Mean, 'f', decimals, 64)
 }
 
-func queueMax(q *telemetry.Queue, otherwise string) string {
+func queueMax(q *client.Queue, otherwise string) string {
 	if q == nil {
 		return otherwise
 	}

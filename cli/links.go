@@ -7,13 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newLinksCommand() *cobra.Command { return newQueryCommand(linksQuestion()) }
 
-func linksQuestion() question[client.LinkList, telemetry.Link] {
-	return question[client.LinkList, telemetry.Link]{
+func linksQuestion() question[client.LinkList, client.Link] {
+	return question[client.LinkList, client.Link]{
 		name:  "links",
 		short: "list the links between nodes, as paths show them",
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
@@ -26,21 +25,21 @@ use, as nodes tell it: hundredths of a percent unless a device is set otherwise,
 		flags:    []fieldFlag{nodeFlag},
 		attached: true,
 		ask:      (*client.Client).Links,
-		open:     func(l *client.LinkList) (client.Head, []telemetry.Link) { return l.Head, l.Links },
+		open:     func(l *client.LinkList) (client.Head, []client.Link) { return l.Head, l.Links },
 		past: pastOf((*client.Client).LinkHistory, func(l *client.LinkHistory) (client.Head, client.Frame, []client.LinkRecord) {
 			return l.Head, l.Frame, l.Links
 		}),
 		state: linkState,
-		first: func(l *telemetry.Link) time.Time { return l.First },
+		first: func(l *client.Link) time.Time { return l.First },
 		none:  "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",
-		cells: map[string]func(*view, *telemetry.Link) Cell{
-			"confidence":           func(_ *view, l *telemetry.Link) Cell { return PlainCell(shareText(l.Confidence)) },
-			"delay.uncertainty_ns": func(v *view, l *telemetry.Link) Cell { return PlainCell(v.delayWithin(l.Delay)) },
+		cells: map[string]func(*view, *client.Link) Cell{
+			"confidence":           func(_ *view, l *client.Link) Cell { return PlainCell(shareText(l.Confidence)) },
+			"delay.uncertainty_ns": func(v *view, l *client.Link) Cell { return PlainCell(v.delayWithin(l.Delay)) },
 		},
 	}
 }
 
 // linkState tells links apart.
-func linkState(l *telemetry.Link) string {
+func linkState(l *client.Link) string {
 	return fmt.Sprint(l.From, " ", numberText(l.FromPort, unknown), " ", l.To, " ", numberText(l.ToPort, unknown))
 }

@@ -8,19 +8,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A lossRow is the ledger of an exporter, or of one of its intervals.
 type lossRow struct {
-	telemetry.Loss
-	interval *telemetry.LossInterval
+	client.Loss
+	interval *client.LossInterval
 }
 
 // A lossLine is a lossRow in JSON.
 type lossLine struct {
-	telemetry.Loss
-	Interval *telemetry.LossInterval `json:"interval,omitempty"`
+	client.Loss
+	Interval *client.LossInterval `json:"interval,omitempty"`
 }
 
 func newLossCommand() *cobra.Command {

@@ -6,13 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newNodesCommand() *cobra.Command { return newQueryCommand(nodesQuestion()) }
 
-func nodesQuestion() question[client.NodeList, telemetry.Node] {
-	return question[client.NodeList, telemetry.Node]{
+func nodesQuestion() question[client.NodeList, client.Node] {
+	return question[client.NodeList, client.Node]{
 		name:  "nodes",
 		short: "list the devices that appeared in reports",
 		long: `Nodes lists the devices that appeared in reports, with the packets that they forwarded and dropped and how long packets
@@ -23,9 +22,9 @@ stayed in them.`,
 		flags:    []fieldFlag{nodeFlag},
 		attached: true,
 		ask:      (*client.Client).Nodes,
-		open:     func(l *client.NodeList) (client.Head, []telemetry.Node) { return l.Head, l.Nodes },
-		state:    func(n *telemetry.Node) string { return uintText(n.ID) },
-		first:    func(n *telemetry.Node) time.Time { return n.First },
+		open:     func(l *client.NodeList) (client.Head, []client.Node) { return l.Head, l.Nodes },
+		state:    func(n *client.Node) string { return uintText(n.ID) },
+		first:    func(n *client.Node) time.Time { return n.First },
 		none:     "no nodes yet: the reports that arrived name no node",
 	}
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // maxDrawn is how many paths are drawn: who has more of them reads waybill paths.
@@ -24,8 +23,8 @@ const maxDrawn = 8
 
 // pathsDrawn is what waybill path -o json prints: paths, and the links on them.
 type pathsDrawn struct {
-	Paths []telemetry.Path `json:"paths"`
-	Links []telemetry.Link `json:"links"`
+	Paths []client.Path `json:"paths"`
+	Links []client.Link `json:"links"`
 }
 
 func newPathCommand() *cobra.Command {
@@ -99,7 +98,7 @@ func isHost(text string) bool {
 
 // A pathTaken is a path, and how many of the flows between two hosts take it.
 type pathTaken struct {
-	telemetry.Path
+	client.Path
 	flows, of int // 0: all flows were asked for
 }
 
@@ -117,7 +116,7 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 			continue // its reports tell of no hop
 		}
 		if flows[p.ID] == 0 {
-			taken = append(taken, pathTaken{Path: telemetry.Path{ID: p.ID, Hops: p.Hops, Flows: 1, Packets: p.Packets, First: p.First, Last: p.Last}})
+			taken = append(taken, pathTaken{Path: client.Path{ID: p.ID, Hops: p.Hops, Flows: 1, Packets: p.Packets, First: p.First, Last: p.Last}})
 		}
 		flows[p.ID]++
 	}
@@ -143,7 +142,7 @@ func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (clien
 	if err != nil {
 		return client.Head{}, nil, err
 	}
-	is := func(h *telemetry.PathHop, node string) bool {
+	is := func(h *client.PathHop, node string) bool {
 		return h.Node != nil && (h.Name == node || uintText(*h.Node) == node)
 	}
 	var taken []pathTaken
@@ -156,13 +155,13 @@ func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (clien
 }
 
 // printPaths prints paths, one below the other.
-func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, links []telemetry.Link) error {
+func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, links []client.Link) error {
 	if d.output == "json" {
-		all := pathsDrawn{Links: []telemetry.Link{}}
+		all := pathsDrawn{Links: []client.Link{}}
 		for i := range paths {
 			all.Paths = append(all.Paths, paths[i].Path)
 			for _, l := range linksOf(stagesOf(paths[i].Hops, links)) {
-				if !slices.ContainsFunc(all.Links, func(o telemetry.Link) bool { return linkState(&o) == linkState(&l) }) {
+				if !slices.ContainsFunc(all.Links, func(o client.Link) bool { return linkState(&o) == linkState(&l) }) {
 					all.Links = append(all.Links, l)
 				}
 			}
@@ -195,7 +194,7 @@ func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, 
 }
 
 // delayText returns a delay in words.
-func (v *view) delayText(d *telemetry.Delay) string {
+func (v *view) delayText(d *client.Delay) string {
 	if ns := known(d); ns != nil {
 		return fmt.Sprintf("P50 %s, P99 %s, %s", v.p50(ns), v.p99(ns), v.delayWithin(d))
 	}

@@ -8,11 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newPathsCommand() *cobra.Command {
-	return newQueryCommand(question[client.PathList, telemetry.Path]{
+	return newQueryCommand(question[client.PathList, client.Path]{
 		name:  "paths",
 		short: "list the paths that packets took, with the latency of each hop",
 		long: `Paths lists the paths that packets took, the most used first. Behind each node stand the median and the 99th percentile
@@ -23,16 +22,16 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
   waybill paths --path 5a90a9c2a8d95cb7 -o json`,
 		flags: []fieldFlag{nodeFlag, {"path", "only the path with this `ID`", "id = %s", ""}},
 		ask:   (*client.Client).Paths,
-		open:  func(l *client.PathList) (client.Head, []telemetry.Path) { return l.Head, l.Paths },
+		open:  func(l *client.PathList) (client.Head, []client.Path) { return l.Head, l.Paths },
 		past: pastOf((*client.Client).PathHistory, func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
 			return l.Head, l.Frame, l.Paths
 		}),
-		state: func(p *telemetry.Path) string { return p.ID },
-		first: func(p *telemetry.Path) time.Time { return p.First },
+		state: func(p *client.Path) string { return p.ID },
+		first: func(p *client.Path) time.Time { return p.First },
 		none:  "no paths yet: the reports that arrived tell of no hop",
-		cells: map[string]func(*view, *telemetry.Path) Cell{
-			"delay.uncertainty_ns": func(v *view, p *telemetry.Path) Cell { return PlainCell(v.delayWithin(p.Delay)) },
-			"hops": func(v *view, p *telemetry.Path) Cell {
+		cells: map[string]func(*view, *client.Path) Cell{
+			"delay.uncertainty_ns": func(v *view, p *client.Path) Cell { return PlainCell(v.delayWithin(p.Delay)) },
+			"hops": func(v *view, p *client.Path) Cell {
 				c := v.path(p.Hops, true)
 				if p.Uncertain {
 					c.text += " (order uncertain)"
@@ -44,7 +43,7 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 }
 
 // path returns hops as one line: s1 → s2 → ?(2) → s5 ✗.
-func (v *view) path(hops []telemetry.PathHop, latencies bool) Cell {
+func (v *view) path(hops []client.PathHop, latencies bool) Cell {
 	var b strings.Builder
 	c := Cell{}
 	for i := range hops {
@@ -66,7 +65,7 @@ func (v *view) path(hops []telemetry.PathHop, latencies bool) Cell {
 }
 
 // hop returns a node, with its ports in a wide view.
-func (v *view) hop(h *telemetry.PathHop) string {
+func (v *view) hop(h *client.PathHop) string {
 	if h.Missing > 0 {
 		return missingText(h)
 	}
@@ -82,4 +81,4 @@ func (v *view) hop(h *telemetry.PathHop) string {
 	return text
 }
 
-func missingText(h *telemetry.PathHop) string { return "?(" + strconv.Itoa(h.Missing) + ")" }
+func missingText(h *client.PathHop) string { return "?(" + strconv.Itoa(h.Missing) + ")" }

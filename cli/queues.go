@@ -7,13 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newQueuesCommand() *cobra.Command { return newQueryCommand(queuesQuestion()) }
 
-func queuesQuestion() question[client.QueueList, telemetry.QueueDepth] {
-	return question[client.QueueList, telemetry.QueueDepth]{
+func queuesQuestion() question[client.QueueList, client.QueueDepth] {
+	return question[client.QueueList, client.QueueDepth]{
 		name:  "queues",
 		short: "list queues, and how long packets found them",
 		long: `Queues lists the queues that reports tell of: how many packets came to each, and how long it was when they came, in the unit
@@ -24,14 +23,14 @@ INT 0.5 report, in a unit of theirs.`,
   waybill queues -o json | jq '.queues[] | select(.depth.p99 > 10000)'`,
 		flags: []fieldFlag{nodeFlag},
 		ask:   (*client.Client).Queues,
-		open:  func(l *client.QueueList) (client.Head, []telemetry.QueueDepth) { return l.Head, l.Queues },
+		open:  func(l *client.QueueList) (client.Head, []client.QueueDepth) { return l.Head, l.Queues },
 		past: pastOf((*client.Client).QueueHistory, func(l *client.QueueHistory) (client.Head, client.Frame, []client.QueueRecord) {
 			return l.Head, l.Frame, l.Queues
 		}),
-		state: func(q *telemetry.QueueDepth) string {
+		state: func(q *client.QueueDepth) string {
 			return fmt.Sprint(q.Node, " ", numberText(q.Port, unknown), " ", q.Queue)
 		},
-		first: func(q *telemetry.QueueDepth) time.Time { return q.First },
+		first: func(q *client.QueueDepth) time.Time { return q.First },
 		none:  "no queues yet: the reports that arrived do not say how long queues were",
 	}
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 func newTopCommand() *cobra.Command {
@@ -93,8 +92,8 @@ func runTop(cmd *cobra.Command, t *top) error {
 	}
 	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out), tea.WithFilter(quitOnInterrupt))
 	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
-		_ = t.client.StreamEvents(ctx, client.Query{}, client.Stream[telemetry.Event]{
-			Item: func(e *telemetry.Event) error { program.Send(topEvent{e}); return nil },
+		_ = t.client.StreamEvents(ctx, client.Query{}, client.Stream[client.Event]{
+			Item: func(e *client.Event) error { program.Send(topEvent{e}); return nil },
 			Lost: func(n uint64) { program.Send(topLost(n)) },
 		})
 	}()

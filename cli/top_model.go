@@ -12,7 +12,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/filter"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // topLimit is how many items top asks for: more than anybody scrolls through; the server sorts, so they are the first.
@@ -43,8 +42,8 @@ type top struct {
 	failed   error // why the latest question has no answer; nil: it has one
 	wrong    *filter.Error
 
-	latest *telemetry.Event // that began or ended; nil: none is known
-	lost   uint64           // events that could not be told in time
+	latest *client.Event // that began or ended; nil: none is known
+	lost   uint64        // events that could not be told in time
 }
 
 // A topState is what somebody chose in a view.
@@ -80,7 +79,7 @@ type topTick struct{}
 
 // A topEvent has begun, changed or ended, and topLost events could not be told.
 type (
-	topEvent struct{ *telemetry.Event }
+	topEvent struct{ *client.Event }
 	topLost  uint64
 )
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A topPage tells more of an item of a list. It is drawn anew each time, and longer than the screen.
@@ -20,7 +19,7 @@ type topPage struct {
 }
 
 // flowPage is the way of a flow, hop by hop.
-func flowPage(f *telemetry.Flow) *topPage {
+func flowPage(f *client.Flow) *topPage {
 	id, src, dst := f.ID, f.Src.String(), f.Dst.String()
 	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
 		flows, err := c.Flows(ctx, client.Query{Filter: fmt.Sprintf("src = %s and dst = %s and id = %q", src, dst, id)})
@@ -86,7 +85,7 @@ func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bu
 }
 
 // eventPage is an event with all that it rests on.
-func eventPage(e *telemetry.Event) *topPage {
+func eventPage(e *client.Event) *topPage {
 	id := e.ID
 	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
 		events, err := c.Events(ctx, client.Query{Filter: fmt.Sprintf("id = %q", id)})
@@ -113,7 +112,7 @@ func eventPage(e *telemetry.Event) *topPage {
 }
 
 // dropPage is what a reason of drops means, and what to do.
-func dropPage(d *telemetry.Drop) *topPage {
+func dropPage(d *client.Drop) *topPage {
 	place := dropsQuestion().state(d)
 	q := client.Query{Filter: "reason = " + uintText(d.Reason), Limit: followAll}
 	if d.Node != nil {
@@ -122,7 +121,7 @@ func dropPage(d *telemetry.Drop) *topPage {
 	return &topPage{
 		key: place, title: "drops at " + nodeText(d.Node, d.Name) + ": " + d.ReasonName,
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-			return drawItem(ctx, c, v, w, dropsQuestion(), q, place, func(d *telemetry.Drop) {
+			return drawItem(ctx, c, v, w, dropsQuestion(), q, place, func(d *client.Drop) {
 				fmt.Fprintf(w, "\n%s\n", printable(d.Meaning))
 				if d.Action != "" {
 					fmt.Fprintf(w, "%s %s\n", Cell{"what to do:", bold}.colored(v), printable(d.Action))
@@ -133,13 +132,13 @@ func dropPage(d *telemetry.Drop) *topPage {
 }
 
 // exporterPage is the account of an exporter.
-func exporterPage(e *telemetry.Exporter) *topPage {
+func exporterPage(e *client.Exporter) *topPage {
 	who := exportersQuestion().state(e)
 	q := client.Query{Filter: "source = " + e.Source.String(), Limit: followAll}
 	return &topPage{
 		key: who, title: "exporter " + e.Source.String() + " " + nodeText(e.Node, e.Name),
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-			return drawItem(ctx, c, v, w, exportersQuestion(), q, who, func(e *telemetry.Exporter) {
+			return drawItem(ctx, c, v, w, exportersQuestion(), q, who, func(e *client.Exporter) {
 				if note := noteText(e); note != "" {
 					fmt.Fprintf(w, "\n%s\n", printable(note))
 				}

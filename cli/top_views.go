@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A topView is a list that top shows.
@@ -39,8 +38,8 @@ type topRow struct {
 func topViews() []topView {
 	return []topView{
 		newTopView(flowsQuestion(), "packets", flowPage),
-		newTopView(hopsQuestion(), "latency_ns.p99", func(h *telemetry.NodeHop) *topPage { return nodePage(h.Node, h.Name) }),
-		newTopView(queuesQuestion(), "depth.max", func(q *telemetry.QueueDepth) *topPage { return nodePage(q.Node, q.Name) }),
+		newTopView(hopsQuestion(), "latency_ns.p99", func(h *client.NodeHop) *topPage { return nodePage(h.Node, h.Name) }),
+		newTopView(queuesQuestion(), "depth.max", func(q *client.QueueDepth) *topPage { return nodePage(q.Node, q.Name) }),
 		newTopView(dropsQuestion(), "packets", dropPage),
 		newTopView(eventsQuestion(), "start", eventPage),
 		newTopView(exportersQuestion(), "lost", exporterPage),

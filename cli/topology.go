@@ -9,14 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A topologyRow is a node, or a port of the node above it.
 type topologyRow struct {
-	node    *telemetry.TopologyNode
-	port    *telemetry.NodePort // nil: the node itself
-	last    bool                // of the ports of its node
+	node    *client.TopologyNode
+	port    *client.NodePort // nil: the node itself
+	last    bool             // of the ports of its node
 	behind  string
 	packets uint64
 	seen    [2]time.Time // first and last
@@ -66,10 +65,10 @@ what packets showed: a link without packets is not in it, and neither is a switc
 			{title: "BEHIND", cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.behind) }},
 			{title: "PACKETS", right: true, cell: func(_ *view, r *topologyRow) Cell { return countCell(r.packets) }},
 			{title: "IN", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
-				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return uintText(p.Received) }))
+				return PlainCell(r.ofPort(func(p *client.NodePort) string { return uintText(p.Received) }))
 			}},
 			{title: "OUT", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
-				return PlainCell(r.ofPort(func(p *telemetry.NodePort) string { return uintText(p.Sent) }))
+				return PlainCell(r.ofPort(func(p *client.NodePort) string { return uintText(p.Sent) }))
 			}},
 			{title: "USE", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.use()) }},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[0]) }},
@@ -93,7 +92,7 @@ func (r *topologyRow) state() string {
 }
 
 // ofPort returns a text about the port, if the row is one.
-func (r *topologyRow) ofPort(text func(*telemetry.NodePort) string) string {
+func (r *topologyRow) ofPort(text func(*client.NodePort) string) string {
 	if r.port == nil {
 		return ""
 	}

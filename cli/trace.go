@@ -15,7 +15,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A drawing is what waybill trace and waybill path have in common: they draw paths, hop by hop.
@@ -42,8 +41,8 @@ func (d *drawing) check() error {
 
 // A trace is what waybill trace -o json prints: a flow, and the links on its latest path.
 type trace struct {
-	Flow  *telemetry.Flow  `json:"flow"`
-	Links []telemetry.Link `json:"links"`
+	Flow  *client.Flow  `json:"flow"`
+	Links []client.Link `json:"links"`
 }
 
 func newTraceCommand() *cobra.Command {
@@ -91,7 +90,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 				if err != nil {
 					return err
 				}
-				matches := slices.DeleteFunc(slices.Clone(flows.Flows), func(f telemetry.Flow) bool { return !is(&f) })
+				matches := slices.DeleteFunc(slices.Clone(flows.Flows), func(f client.Flow) bool { return !is(&f) })
 				if len(matches) == 0 {
 					return noFlow(args, flows)
 				}
@@ -117,13 +116,13 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 }
 
 // flowOf returns what to ask for, and whether a flow of the answer is the one that the arguments name.
-func flowOf(args []string) (q client.Query, is func(*telemetry.Flow) bool, err error) {
+func flowOf(args []string) (q client.Query, is func(*client.Flow) bool, err error) {
 	q.Limit = followAll
 	if len(args) == 1 {
 		if len(args[0]) != 16 || strings.Trim(strings.ToLower(args[0]), "0123456789abcdef") != "" {
 			return q, nil, fmt.Errorf("%q is not the id of a flow, 16 hexadecimal digits; a source needs a destination", args[0])
 		}
-		return q, func(f *telemetry.Flow) bool { return strings.EqualFold(f.ID, args[0]) }, nil
+		return q, func(f *client.Flow) bool { return strings.EqualFold(f.ID, args[0]) }, nil
 	}
 	src, err := parseEnd(args[0])
 	if err != nil {
@@ -134,7 +133,7 @@ func flowOf(args []string) (q client.Query, is func(*telemetry.Flow) bool, err e
 		return q, nil, err
 	}
 	q.Filter = fmt.Sprintf("src = %s and dst = %s", src.Addr(), dst.Addr())
-	return q, func(f *telemetry.Flow) bool {
+	return q, func(f *client.Flow) bool {
 		return (src.Port() == 0 || src.Port() == f.SrcPort) && (dst.Port() == 0 || dst.Port() == f.DstPort)
 	}, nil
 }
@@ -163,7 +162,7 @@ func noFlow(args []string, flows *client.FlowList) error {
 }
 
 // printTrace prints a flow and its latest path.
-func (d *drawing) printTrace(to io.Writer, head client.Head, f *telemetry.Flow, links []telemetry.Link) error {
+func (d *drawing) printTrace(to io.Writer, head client.Head, f *client.Flow, links []client.Link) error {
 	if d.output == "json" {
 		return writeJSON(to, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
 	}
@@ -178,7 +177,7 @@ func (d *drawing) printTrace(to io.Writer, head client.Head, f *telemetry.Flow, 
 }
 
 // drawTrace draws a flow and its latest path.
-func drawTrace(w *bufio.Writer, v *view, f *telemetry.Flow, links []telemetry.Link) {
+func drawTrace(w *bufio.Writer, v *view, f *client.Flow, links []client.Link) {
 	stages := stagesOf(latest(f).Hops, links)
 	fmt.Fprintf(w, "flow %s: %s", f.ID, endpointsText(&f.Endpoints))
 	if tunnel := tunnelText(&f.Endpoints); tunnel != "" {
@@ -198,8 +197,8 @@ func drawTrace(w *bufio.Writer, v *view, f *telemetry.Flow, links []telemetry.Li
 }
 
 // linksOf returns the links on a path.
-func linksOf(stages []stage) []telemetry.Link {
-	links := []telemetry.Link{} // null would not be a list
+func linksOf(stages []stage) []client.Link {
+	links := []client.Link{} // null would not be a list
 	for i := range stages {
 		if stages[i].link != nil {
 			links = append(links, *stages[i].link)

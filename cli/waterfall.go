@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/api/client"
 )
 
 // leastBar is the narrowest waterfall that says something, mostBar the widest that the eye can follow to its row.
@@ -18,15 +18,15 @@ const (
 
 // A stage is a node that packets stayed in, or a link between two nodes, on a path.
 type stage struct {
-	hop  *telemetry.PathHop // nil: a link
-	link *telemetry.Link    // nil: a node, or a link that is not known
-	time *telemetry.Distribution
+	hop  *client.PathHop // nil: a link
+	link *client.Link    // nil: a node, or a link that is not known
+	time *client.Distribution
 
 	startNs float64 // the usual time of all stages before
 }
 
 // stagesOf returns the nodes of a path in their order, with the links between those that are known.
-func stagesOf(hops []telemetry.PathHop, links []telemetry.Link) []stage {
+func stagesOf(hops []client.PathHop, links []client.Link) []stage {
 	var stages []stage
 	for i := range hops {
 		h := &hops[i]
@@ -47,9 +47,9 @@ func stagesOf(hops []telemetry.PathHop, links []telemetry.Link) []stage {
 }
 
 // linkBetween returns the link from one hop to the next, nil if there is none or several could be it.
-func linkBetween(from, to *telemetry.PathHop, links []telemetry.Link) *telemetry.Link {
+func linkBetween(from, to *client.PathHop, links []client.Link) *client.Link {
 	same := func(a, b *uint32) bool { return a == nil || b == nil || *a == *b }
-	var found *telemetry.Link
+	var found *client.Link
 	for i := range links {
 		l := &links[i]
 		if l.From == *from.Node && l.To == *to.Node && same(l.FromPort, from.EgressPort) && same(l.ToPort, to.IngressPort) {
@@ -77,16 +77,16 @@ func (s *stage) usual() (ns float64, ok bool) {
 var waterfallColumns = []tableColumn[stage]{
 	{title: "NODE", cell: stageCell},
 	{title: "IN", right: true, cell: func(_ *view, s *stage) Cell {
-		return hopCell(s, func(h *telemetry.PathHop) string { return numberText(h.IngressPort, unknown) })
+		return hopCell(s, func(h *client.PathHop) string { return numberText(h.IngressPort, unknown) })
 	}},
 	{title: "OUT", right: true, cell: func(_ *view, s *stage) Cell {
-		return hopCell(s, func(h *telemetry.PathHop) string { return numberText(h.EgressPort, unknown) })
+		return hopCell(s, func(h *client.PathHop) string { return numberText(h.EgressPort, unknown) })
 	}},
 	{title: "QUEUE MEAN", wide: true, right: true, cell: func(_ *view, s *stage) Cell {
-		return hopCell(s, func(h *telemetry.PathHop) string { return queueMean(h.Queue, unknown, 1) })
+		return hopCell(s, func(h *client.PathHop) string { return queueMean(h.Queue, unknown, 1) })
 	}},
 	{title: "QUEUE MAX", right: true, cell: func(_ *view, s *stage) Cell {
-		return hopCell(s, func(h *telemetry.PathHop) string { return queueMax(h.Queue, unknown) })
+		return hopCell(s, func(h *client.PathHop) string { return queueMax(h.Queue, unknown) })
 	}},
 	{title: "TIME MEAN", wide: true, right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.mean(s.time)) }},
 	{title: "TIME P50", right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.p50(s.time)) }},
@@ -115,7 +115,7 @@ func stageCell(v *view, s *stage) Cell {
 }
 
 // hopCell is empty in the row of a link.
-func hopCell(s *stage, text func(*telemetry.PathHop) string) Cell {
+func hopCell(s *stage, text func(*client.PathHop) string) Cell {
 	if s.hop == nil {
 		return PlainCell("")
 	}
