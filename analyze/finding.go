@@ -33,10 +33,11 @@ type findingKey struct {
 // A finding is what was seen of one.
 type finding struct {
 	findingKey
-	count       uint64 // reports or flows, whatever the kind counts
-	noted       uint64 // of these, those that a Scanner has taken
-	since, last int64  // since: of the first time that no Scanner has taken, 0 if it has all
-	hidden      int    // nodes without metadata
+	count       uint64    // reports or flows, whatever the kind counts
+	noted       uint64    // of these, those that a Scanner has taken
+	since, last int64     // since: of the first time that no Scanner has taken, 0 if it has all
+	hidden      int       // nodes without metadata
+	times       [3]uint64 // of metadata that cannot be so: ingress and egress time, and the latency
 	flow        telemetry.FlowKey
 	hasFlow     bool
 	path        uint64

@@ -45,6 +45,7 @@ type Scanner struct {
 
 	transits transitList                 // memory that goes round
 	slow     map[eventlog.Key]*slowPlace // by the key of their event
+	twins    map[uint32]int              // nodes whose id several devices have: in how many scans in a row
 	// Hops of all paths that carried something, at this scan and at the one before.
 	hops, hopsBefore int
 }
@@ -117,7 +118,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	s := &Scanner{
 		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
 		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
-		slow: map[eventlog.Key]*slowPlace{}, findings: map[eventlog.Key]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		slow: map[eventlog.Key]*slowPlace{}, twins: map[uint32]int{}, findings: map[eventlog.Key]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
 	for _, e := range c.Exporters {
@@ -151,6 +152,7 @@ func (s *Scanner) Scan(nowNs int64) {
 	clear(s.storms)
 	s.hopsBefore, s.hops = s.hops, 0
 	s.faults.begin()
+	s.scanNodeIDs(nowNs)
 	for _, shard := range s.collector.Shards {
 		s.scanPaths(shard, nowNs)
 		s.scanDrops(shard, nowNs)
@@ -164,12 +166,14 @@ func (s *Scanner) Scan(nowNs int64) {
 	}
 	s.scanExporters(nowNs)
 	s.scanFindings(nowNs)
+	s.noteRates(nowNs)
 	s.scanChecksums()
 	s.scanFaults(nowNs)
 	for _, kind := range []telemetry.EventKind{
 		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
 		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
-		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed,
+		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed, telemetry.EventImplausible,
+		telemetry.EventDuplicateNode,
 	} {
 		s.log.EndQuiet(kind, nowNs-quietNs)
 	}
@@ -235,7 +239,7 @@ func (s *Scanner) carried(a, b *pathHop, n uint64, flows uint32) {
 // loop notes a path on which packets came to a node twice.
 func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
 	for i := range p.hops {
-		if p.hops[i].has&telemetry.HasNode == 0 {
+		if p.hops[i].has&telemetry.HasNode == 0 || s.twins[p.hops[i].node] > 0 { // two devices, one behind the other
 			continue
 		}
 		for j := range i {

@@ -89,6 +89,13 @@ func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
 	case telemetry.EventHopWithoutINT:
 		e.Text = fmt.Sprintf("nodes between %s and %s add no metadata", from, to)
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "nodes", Value: float64(f.hidden)})
+	case telemetry.EventImplausible:
+		e.Text = fmt.Sprintf("%s: %s; they count nowhere", from, [...]string{
+			zeroTimes: "timestamps are 0", backwards: "packets left before they came", latencyAgainst: "latencies contradict the timestamps",
+		}[f.why])
+		for i, name := range [...]string{"ingress_time", "egress_time", "latency"} {
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(f.times[i]), Unit: "ns"})
+		}
 	case telemetry.EventUnexpectedNode:
 		e.Text = fmt.Sprintf("packets pass %s, which is not in the policy", from)
 		if f.has&telemetry.HasEgressPort != 0 {

@@ -147,6 +147,7 @@ func (s *Shard) pass(nowNs int64) {
 
 func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.reports++
+	s.distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
 		s.dispositions.Of(r).Flowless++
 		s.drops.summary(r, nowNs)
@@ -286,9 +287,15 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	if f.partial {
 		older = s.olderHops(r, tag)
 	}
-	if addsLocal(r) || len(older) > 0 || r.Is(telemetry.Dropped) {
+	if addsLocal(r) || len(older) > 0 || r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {
 		n := copy(s.merged[:], older)
+		if r.Is(telemetry.StackCut) {
+			n = s.addUnknown(n)
+		}
 		n += copy(s.merged[n:], r.Hops)
+		if r.Is(telemetry.HopLimit | telemetry.MTUExceeded) {
+			n = s.addUnknown(n)
+		}
 		if addsLocal(r) && n < len(s.merged) {
 			s.merged[n] = r.Local
 			n++
@@ -300,6 +307,15 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		return
 	}
 	s.observePath(f, r.Hops, r.Bytes, nowNs, false)
+}
+
+// addUnknown adds nodes of which nobody knows which and how many they are to the n that are merged.
+func (s *Shard) addUnknown(n int) int {
+	if n < len(s.merged) {
+		s.merged[n] = telemetry.Hop{}
+		n++
+	}
+	return n
 }
 
 // addsLocal reports whether the node that sent r comes behind the stack: it is not the newest hop of it, and the newest
@@ -501,7 +517,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 				f.verdict = notJudged // that of the loop
 			}
 		}
-	} else if !s.probe {
+	} else if !s.probe && (route[0].has&telemetry.HasNode != 0 || len(route) == 1) { // else its beginning is not known
 		s.newFlows.note(&route[0], &f.key, nowNs)
 	}
 	place := s.paths.get(route, nowNs)

@@ -25,6 +25,47 @@ type Timing struct {
 	unplaced  uint64                // delays of links and paths for which there was no room
 	missed    uint64                // packets that the shards had no room for
 	given     bool                  // delays of links are put aside for delaysSince
+	twins     map[uint32]bool       // nodes whose stamps are of several clocks, or count no nanoseconds
+	rates     map[uint32]*stampRate // of the clocks of nodes
+}
+
+// maxTwins bounds the nodes that are distrusted.
+const maxTwins = 4096
+
+// distrust says that several devices have the id of a node: its stamps are of several clocks.
+func (t *Timing) distrust(node uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.forget(node)
+}
+
+// trust says that only one device has the id of a node.
+func (t *Timing) trust(node uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.twins, node)
+}
+
+// forget forgets what rests on the stamps of a node, and takes no more of them.
+func (t *Timing) forget(node uint32) {
+	if t.twins[node] || len(t.twins) >= maxTwins {
+		return
+	}
+	if t.twins == nil {
+		t.twins = map[uint32]bool{}
+	}
+	t.twins[node] = true
+	t.clocks.Forget(node)
+	for k := range t.links {
+		if k.from == node || k.to == node {
+			delete(t.links, k)
+		}
+	}
+	for hash, s := range t.paths {
+		if s.from == node || s.to == node {
+			delete(t.paths, hash)
+		}
+	}
 }
 
 const (
@@ -53,6 +94,7 @@ func (t *Timing) take(l *transitList) {
 		hops := l.hops[packet.from:packet.to]
 		for j := range hops {
 			t.hop(&hops[j], packet)
+			t.rate(&hops[j], packet.atNs)
 			if j > 0 && missingBefore(hops, j) == 0 {
 				t.link(&hops[j-1], &hops[j], packet)
 			}
@@ -83,7 +125,7 @@ func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 // link compares two clocks, and takes the delay between them.
 func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0, b.IngressNs, packet.atNs)
-	if !ok || s.From == s.To {
+	if !ok || s.From == s.To || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
 	t.clocks.Observe(&s)
@@ -115,7 +157,7 @@ func lengthClass(bytes uint32) uint8 {
 // path takes the delay from end to end: from when the packet came to the first node to when it left the last.
 func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
 	s, ok := sampleOf(first, last, first.Has&telemetry.HasIngressTime != 0, first.IngressNs, last.Has&telemetry.HasEgressTime != 0, last.EgressNs, atNs)
-	if !ok {
+	if !ok || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
 	stat := delaysOf(t.paths, hash, &s)

@@ -68,7 +68,8 @@ func TestEventFilters(t *testing.T) {
 func TestEventProblems(t *testing.T) {
 	h := eventServer(t)
 	kinds := "new_flow, path_change, ecmp_imbalance, path_not_allowed, link_lost, latency_anomaly, microburst, incast, drop_storm, blackhole, " +
-		"gray_failure, loop, hop_limit, mtu_exceeded, hop_without_int, malformed, unexpected_node, waypoint_missed, report_loss, node_restart, clock_jump"
+		"gray_failure, loop, hop_limit, mtu_exceeded, hop_without_int, malformed, unexpected_node, waypoint_missed, report_loss, " +
+		"node_restart, clock_jump, implausible_metadata, duplicate_node_id"
 	for query, want := range map[string]types.Problem{
 		"kind=storm":                     {Parameter: "kind", Detail: `kind is "storm"`, Allowed: kinds},
 		"kind=":                          {Parameter: "kind", Detail: `kind is ""`, Allowed: kinds},

@@ -52,6 +52,8 @@ var eventKinds = []Choice{
 	eventKind(telemetry.EventReportLoss, "reports were lost"),
 	eventKind(telemetry.EventNodeRestart, "an exporter began to count anew"),
 	eventKind(telemetry.EventClockJump, "the clock of a node jumped"),
+	eventKind(telemetry.EventImplausible, "metadata of a node that cannot be so"),
+	eventKind(telemetry.EventDuplicateNode, "two devices have the same node id"),
 }
 
 func eventKind(k telemetry.EventKind, doc string) Choice {

@@ -29,7 +29,9 @@ const (
 	EventReportLoss     EventKind = 19 // reports of an exporter were lost on the way here
 	EventNodeRestart    EventKind = 20 // an exporter began to count anew
 	EventClockJump      EventKind = 21 // the clock of a node jumped
-	NumEventKinds                 = 22
+	EventImplausible    EventKind = 22 // metadata that cannot be so
+	EventDuplicateNode  EventKind = 23 // two devices have the same node id
+	NumEventKinds                 = 24
 )
 
 var eventKinds = [NumEventKinds]string{
@@ -39,7 +41,7 @@ var eventKinds = [NumEventKinds]string{
 	EventGrayFailure: "gray_failure", EventLoop: "loop", EventHopLimit: "hop_limit", EventMTUExceeded: "mtu_exceeded",
 	EventHopWithoutINT: "hop_without_int", EventMalformed: "malformed", EventUnexpectedNode: "unexpected_node",
 	EventWaypointMissed: "waypoint_missed", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
-	EventClockJump: "clock_jump",
+	EventClockJump: "clock_jump", EventImplausible: "implausible_metadata", EventDuplicateNode: "duplicate_node_id",
 }
 
 // String returns the name of the kind, as JSON and the filter language have it.

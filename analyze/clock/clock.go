@@ -214,6 +214,16 @@ func (c *Estimator) pairFor(s *Sample) *pair {
 	return &c.pairs[place]
 }
 
+// Forget forgets all that is known of the clock of a node.
+func (c *Estimator) Forget(node uint32) {
+	for i := range c.pairs {
+		if p := &c.pairs[i]; p.used && (p.a == node || p.b == node) {
+			c.giveUp(int32(i))
+		}
+	}
+	c.plant()
+}
+
 // giveUp forgets a pair of which nothing was seen for long.
 func (c *Estimator) giveUp(place int32) {
 	p := &c.pairs[place]

@@ -1,0 +1,73 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// What a node tells of a packet may contradict itself. Then it is a finding, and counts nowhere else.
+
+// An implausibility is why metadata cannot be so.
+type implausibility = telemetry.BreachWhy
+
+const (
+	zeroTimes      implausibility = iota // a timestamp is 0
+	backwards                            // the packet left before it came
+	latencyAgainst                       // the latency is not the time between the two stamps
+	wrongRate                            // the stamps count something else than nanoseconds
+)
+
+// apartNs is how much more or less than the time between its stamps a latency may be. Devices mean different things by it, such as the
+// time in a queue alone, and measure it at other places.
+const apartNs = 1e6
+
+const bothTimes = telemetry.HasIngressTime | telemetry.HasEgressTime
+
+// distrust takes from a report what cannot be so.
+func (s *Shard) distrust(r *telemetry.Report, nowNs int64) {
+	for i := range r.Hops {
+		if r.Hops[i].Has&bothTimes != 0 {
+			s.distrustHop(r, &r.Hops[i], nowNs)
+		}
+	}
+	if r.Local.Has&bothTimes != 0 {
+		s.distrustHop(r, &r.Local, nowNs)
+	}
+}
+
+func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) {
+	const times = bothTimes | telemetry.HasWideTimes
+	both := h.Has&bothTimes == bothTimes
+	stay := int64(h.EgressNs - h.IngressNs)
+	switch wide := h.Has&telemetry.HasWideTimes != 0; {
+	case both && h.EgressNs|h.IngressNs == 0,
+		wide && (h.Has&telemetry.HasIngressTime != 0 && h.IngressNs == 0 || h.Has&telemetry.HasEgressTime != 0 && h.EgressNs == 0):
+		s.implausible(r, h, zeroTimes, nowNs)
+		h.Has &^= times
+		if h.Has&telemetry.HasDerivedLatency != 0 {
+			h.Has &^= telemetry.HasLatency | telemetry.HasDerivedLatency
+		}
+	case both && wide && stay < 0:
+		s.implausible(r, h, backwards, nowNs)
+		h.Has &^= times
+	case both && wide && h.Has&(telemetry.HasLatency|telemetry.HasDerivedLatency) == telemetry.HasLatency:
+		if apart := stay - int64(min(h.LatencyNs, 1<<62)); max(apart, -apart) > max(apartNs, stay/2) {
+			s.implausible(r, h, latencyAgainst, nowNs)
+			h.Has &^= times | telemetry.HasLatency
+		}
+	}
+}
+
+// implausible notes that what a node tells cannot be so.
+func (s *Shard) implausible(r *telemetry.Report, h *telemetry.Hop, why implausibility, nowNs int64) {
+	key := findingKey{kind: telemetry.EventImplausible, why: why, rule: telemetry.NoRule, has: h.Has & telemetry.HasNode}
+	if key.has != 0 {
+		key.node = h.NodeID
+	}
+	found := s.findings.ofReport(&key, nowNs)
+	if found == nil {
+		return
+	}
+	if found.datagram == nil {
+		found.flow, found.hasFlow = r.Flow, r.Is(telemetry.HasFlow)
+		found.times = [3]uint64{h.IngressNs, h.EgressNs, h.LatencyNs}
+		found.show(r)
+	}
+}

@@ -1,0 +1,162 @@
+package analyze
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// stampedHop returns a hop with timestamps of 64 bits.
+func stampedHop(node uint32, ingressNs, egressNs, latencyNs uint64) telemetry.Hop {
+	h := hopAt(node, latencyNs)
+	h.Has |= telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes
+	h.IngressNs, h.EgressNs = ingressNs, egressNs
+	return h
+}
+
+// A watched is a collector with one shard, and the events that a scanner finds in it.
+type watched struct {
+	*Collector
+	scanner *Scanner
+	log     *eventlog.Log
+	nowNs   int64
+}
+
+func newWatched() *watched {
+	w := &watched{
+		Collector: &Collector{Shards: []*Shard{NewShard(DefaultConfig())}, Exporters: []*ledger.Exporters{ledger.NewExporters(10)}},
+		log:       eventlog.New(100), nowNs: 1000 * second,
+	}
+	w.scanner = NewScanner(w.Collector, w.log)
+	w.scanner.Scan(w.nowNs)
+	return w
+}
+
+// take takes a report and lets a tenth of a second pass.
+func (w *watched) take(r telemetry.Report) {
+	w.Shards[0].Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, w.nowNs)
+	w.nowNs += second / 10
+	w.Shards[0].Tick(w.nowNs)
+	w.scanner.Scan(w.nowNs)
+}
+
+func (w *watched) events(kind telemetry.EventKind) []telemetry.Event {
+	list, _ := w.log.Events(func(e *telemetry.Event) bool { return e.Kind == kind }, 100)
+	return list
+}
+
+// Metadata that contradict themselves are a finding, and no latency, no delay and no clock rests on them.
+func TestImplausibleMetadata(t *testing.T) {
+	const at = uint64(1e18)
+	for name, hop := range map[string]func(ns uint64) telemetry.Hop{
+		"zero": func(uint64) telemetry.Hop {
+			h := stampedHop(1, 0, 0, 0)
+			h.Has |= telemetry.HasDerivedLatency
+			return h
+		},
+		"backwards": func(ns uint64) telemetry.Hop {
+			h := stampedHop(1, at+ns, at+ns-5000, 0)
+			h.Has &^= telemetry.HasLatency
+			return h
+		},
+		"latency and stamps": func(ns uint64) telemetry.Hop { return stampedHop(1, at+ns, at+ns+3e6, 1000) },
+	} {
+		w := newWatched()
+		for n := range uint64(30) {
+			ns := n * uint64(second/10)
+			w.take(stackReport(n, hop(ns), stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
+		}
+		if list := w.events(telemetry.EventImplausible); len(list) != 1 || list[0].Count != 30 || *list[0].Node != 1 || list[0].Flow == nil {
+			t.Errorf("%s: events %+v", name, list)
+		}
+		for _, h := range w.Hops() {
+			if h.Node == 1 && h.LatencyNs != nil || h.Node == 2 && h.LatencyNs.Count != 30 {
+				t.Errorf("%s: node %d: latency %+v", name, h.Node, h.LatencyNs)
+			}
+		}
+		if clocks := w.Clocks(); len(clocks) > 0 {
+			t.Errorf("%s: clocks %+v", name, clocks)
+		}
+	}
+	w := newWatched()
+	for n := range uint64(30) {
+		ns := n * uint64(second/10)
+		w.take(stackReport(n, stampedHop(1, at+ns, at+ns+1000, 900), stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
+	}
+	if list := w.events(telemetry.EventImplausible); len(list) > 0 || len(w.Clocks()) == 0 {
+		t.Errorf("what is right is distrusted: %+v", list)
+	}
+}
+
+// Stamps that count microseconds where nanoseconds are expected are told, and no clock rests on them.
+func TestStampsOfAnotherUnit(t *testing.T) {
+	const at = uint64(1e18)
+	w := newWatched()
+	for n := range uint64(120) {
+		ns := n * uint64(second/10)
+		w.take(stackReport(n, stampedHop(1, (at+ns)/1000, (at+ns)/1000+1, 1), stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
+	}
+	if list := w.events(telemetry.EventImplausible); len(list) != 1 || *list[0].Node != 1 {
+		t.Errorf("events: %+v", list)
+	}
+	for _, c := range w.Clocks() {
+		if c.Trusted && c.Node != c.Reference {
+			t.Errorf("clock %+v", c)
+		}
+	}
+}
+
+// Two devices with one node id are told, and are no loop; a device that changes its address is not.
+func TestDuplicateNodeID(t *testing.T) {
+	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	for name, from := range map[string]func(n int) netip.Addr{
+		"two devices":     func(n int) netip.Addr { return []netip.Addr{a, b}[n%2] },
+		"another address": func(n int) netip.Addr { return []netip.Addr{a, b}[n/25] },
+	} {
+		w := newWatched()
+		sequence := map[netip.Addr]uint32{}
+		for n := range 50 {
+			source := from(n)
+			sequence[source]++
+			w.Exporters[0].Observe([]telemetry.Header{{
+				Source: source, Dialect: codepoint.Specification.Name, Version: telemetry.Version20, HasNodeID: true, NodeID: 7, HasSequence: true,
+				Sequence: sequence[source], Reports: 1,
+			}}, w.nowNs)
+			hops := []telemetry.Hop{hopAt(1, 10), hopAt(7, 10)}
+			if name == "two devices" {
+				hops = append(hops, hopAt(2, 10), hopAt(7, 20))
+			}
+			w.take(stackReport(uint64(n), hops...))
+		}
+		list, loops := w.events(telemetry.EventDuplicateNode), w.events(telemetry.EventLoop)
+		if want := name == "two devices"; (len(list) == 1) != want || len(loops) > 0 {
+			t.Errorf("%s: %+v, loops %+v", name, list, loops)
+		}
+	}
+}
+
+// Behind the hop limit, and where the MTU had no room, there are nodes that nobody knows: no link leads past them.
+func TestUnknownNodesMakeNoLink(t *testing.T) {
+	for flag, want := range map[telemetry.Flags]string{
+		telemetry.HopLimit:    "1 1>2, 2 1>2, ? ?>?, 9 1>2",
+		telemetry.MTUExceeded: "1 1>2, 2 1>2, ? ?>?, 9 1>2",
+		telemetry.StackCut:    "? ?>?, 1 1>2, 2 1>2, 9 1>2",
+	} {
+		r := stackReport(1, hopAt(1, 10), hopAt(2, 10))
+		r.Flags |= flag
+		r.Local = hopAt(9, 10)
+		c := tables(r)
+		if got := pathsOf(c); len(got) != 1 || got[want] != 1 {
+			t.Errorf("got %v, want %s", got, want)
+		}
+		for _, l := range c.Links() {
+			if l.To == 9 && flag != telemetry.StackCut {
+				t.Errorf("a link that does not exist: %+v", l)
+			}
+		}
+	}
+}
