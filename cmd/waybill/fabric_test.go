@@ -23,6 +23,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/scenarios"
 	"github.com/waybill-int/waybill/serve"
 )
@@ -380,6 +381,9 @@ func TestFabricServeConfig(t *testing.T) {
 }
 
 func TestFabricRefuses(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	bad := func(text string) string {
 		file := filepath.Join(t.TempDir(), "bad.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

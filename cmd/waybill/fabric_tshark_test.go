@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // pcapHeader is the length in bytes of the header of a pcap file.
@@ -15,6 +17,9 @@ const pcapHeader = 24
 // tshark opens the captures of all links, and finds nothing wrong with the outer headers: Ethernet, IP, TCP and UDP. What is
 // behind them, it cannot know: INT.
 func TestFabricTshark(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	program, err := exec.LookPath("tshark")
 	if err != nil {
 		t.Skip("tshark is not installed")

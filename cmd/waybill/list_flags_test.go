@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/serve"
 )
 
@@ -15,6 +16,9 @@ var lists = []string{
 }
 
 func TestListFlags(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := startServer(t, func(c *serve.Config) { c.Data = t.TempDir() })
 	server := s.URL()
 	records := []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts"}

@@ -10,11 +10,16 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/internal/test"
 )
 
 // TestCompact: a file that is over is written anew, smaller, with the same rows; what a crash left of an attempt does no harm,
 // and records that come later still go into it.
 func TestCompact(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(9, 9))
 	for minute := range 15 {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -54,6 +55,9 @@ func writeUntilKilled(dir string) {
 // TestKilled: of a process that is killed at any moment, while it writes, rolls up and makes new files, all that was
 // acknowledged is there, once, and the files open.
 func TestKilled(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	dir := t.TempDir()
 	g := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
 	next, before := 0, 0 // the number of the next batch, and how many there are

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -128,6 +129,9 @@ func randomFilter(g *rand.Rand, depth int) string {
 
 // TestFilterAgrees holds the matcher of package filter and DuckDB, with the SQL that filter makes, to the same answer.
 func TestFilterAgrees(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	g := rand.New(rand.NewPCG(seed, 0))

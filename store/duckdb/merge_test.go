@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,6 +14,9 @@ import (
 // TestManyHistograms: the histograms of many groups in many pieces of time are merged, as in Go, within the least memory that a store
 // may have.
 func TestManyHistograms(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	const paths, pieces, perPiece = 200, 50, 3
 	const step = perPiece * 10 * time.Second
 	s := open(t, func(c *Config) { c.Memory, c.Threads = 64<<20, 2 })

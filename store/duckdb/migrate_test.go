@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -104,6 +105,9 @@ func unpack(t *testing.T, version int) Config {
 
 // TestOldFiles: files of every version of the schema open, with what is in them, and take new records.
 func TestOldFiles(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	if *update {
 		makeFixtures(t)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -55,6 +56,9 @@ func filled(t *testing.T) (Config, string) {
 
 // TestOpenRefuses: what cannot be opened is refused in one line that names it and says what to do, and stays as it is.
 func TestOpenRefuses(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	for name, c := range map[string]struct {
 		damage func(t *testing.T, file string)
 		want   []string
@@ -200,6 +204,9 @@ func TestOpenDirectory(t *testing.T) {
 // TestDamagedBlock: what is damaged in the middle of a file shows when it is read. Questions about it are told so, and all else
 // goes on.
 func TestDamagedBlock(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	c, file := filled(t)
 	s, err := Open(c)
 	if err != nil {

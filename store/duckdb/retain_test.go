@@ -41,6 +41,9 @@ func files(t *testing.T, s *Store, prefix string) (n int, size int64) {
 
 // TestRetentionByTime: files whose records are all too old are gone from the disk, and the queries over the others go on.
 func TestRetentionByTime(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, func(c *Config) { c.Keep[0] = 2 * time.Hour })
 	g := rand.New(rand.NewPCG(1, 2))
 	begin := epoch.Truncate(time.Hour)
@@ -125,6 +128,9 @@ func TestRetentionByBytes(t *testing.T) {
 
 // TestFullDisk: on a disk that is full nothing is written, and nothing breaks; with room again it goes on by itself.
 func TestFullDisk(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=96m"); err != nil {
 		t.Skipf("cannot mount a small disk: %v", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -23,6 +24,9 @@ func roll(t testing.TB, s *Store, now time.Time) {
 // TestQueryIsTheSameAtEveryResolution: sums and maxima over a range are those that Go computes from the records, whatever
 // tables are looked at, before and after they are rolled up, with ends that cut minutes and hours.
 func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(3, 4))
 	all := flowRecords(g, epoch, 600, 7) // 100 minutes

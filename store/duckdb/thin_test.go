@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -25,6 +26,9 @@ func hourOfBoth(g *rand.Rand, begin time.Time) *telemetry.Intervals {
 // TestKeepOfTable: a table that is kept for less than others leaves files that are older, and what coarser tables have of it is still
 // answered, after opening again too.
 func TestKeepOfTable(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, func(c *Config) {
 		c.Limits = map[store.Table]Limit{store.Hops: {Keep: [len(tiers)]time.Duration{2 * time.Hour}}}
 	})
@@ -75,6 +79,9 @@ func TestKeepOfTable(t *testing.T) {
 
 // TestBytesOfTable: the oldest records of a table that may take little disk leave their files, which are smaller then; other tables stay.
 func TestBytesOfTable(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(1, 2))
 	begin := epoch.Truncate(time.Hour)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,6 +14,9 @@ import (
 // TestTopologyBetween: a link that fails and comes back, and a host that moves, have their times, before and after rollups and
 // once minutes are no longer kept.
 func TestTopologyBetween(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, func(c *Config) { c.Keep = [...]time.Duration{time.Hour, 24 * time.Hour, 400 * 24 * time.Hour} })
 	link := func(n int, at time.Time) telemetry.LinkInterval {
 		has := telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasIngressPort

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,6 +14,9 @@ import (
 // TestUtilizationAtEveryResolution: the samples, the mean and the highest utilization of each link in a range are those that Go
 // computes from the records, before and after rollups. Where nobody told of it they are not known, and such links come last.
 func TestUtilizationAtEveryResolution(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(9, 2))
 	all := &telemetry.Intervals{}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
 	"github.com/waybill-int/waybill/telemetry"
@@ -274,6 +275,9 @@ func TestRecoverBroken(t *testing.T) {
 }
 
 func TestDamaged(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("nothing here runs side by side")
+	}
 	content := journalOf(t, 5)
 	whole, err := read(bytes.NewReader(content))
 	if err != nil || len(whole.Flows) == 0 {
