@@ -39,10 +39,13 @@ func (c *Config) rawConfig() (ring.Config, bool, error) {
 	return config, true, nil
 }
 
-// openRawReports opens what is kept, and lets receivers add to it.
+// openRawReports opens what is kept, and lets receivers add to it and to what is looked at for dialects.
 func (s *Server) openRawReports() error {
 	config, keep, err := s.Config.rawConfig()
 	if !keep {
+		for i, r := range s.Receivers {
+			r.Keep(s.dialects.recorder(s.sockets[i].Addr().Port(), nil))
+		}
 		return err
 	}
 	kept, err := ring.Open(config, s.troubles)
@@ -50,7 +53,7 @@ func (s *Server) openRawReports() error {
 		return fmt.Errorf("raw_reports: %w", err)
 	}
 	for i, r := range s.Receivers {
-		r.Keep(kept.Appender(s.sockets[i].Addr()))
+		r.Keep(s.dialects.recorder(s.sockets[i].Addr().Port(), kept.Appender(s.sockets[i].Addr())))
 	}
 	s.raw = &rawReports{ring: kept}
 	return nil

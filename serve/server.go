@@ -32,6 +32,7 @@ type Server struct {
 	Config      *Config
 	log         *slog.Logger
 	troubles    *store.Troubles // what the disk does not take
+	dialects    *dialectNotices
 	Collector   *analyze.Collector
 	Events      *eventlog.Log
 	bursts      *burst.Log
@@ -60,6 +61,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{Config: c, log: command.NewLogger(logTo), Events: eventlog.New(MaxEvents), stopping: make(chan struct{})}
 	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming()}
 	s.troubles = store.NewTroubles(s.log)
+	s.dialects = newDialectNotices(c.Points, s.log)
 	for _, open := range []func() error{
 		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openKeeper, s.openRawReports, s.listenHTTP, s.openAlerts,
 	} {

@@ -136,3 +136,8 @@ func (c *Config) For(src netip.Addr, srcPort, dstPort uint16) *Profile {
 	}
 	return c.base
 }
+
+// Names reports whether a rule gives a dialect to packets from src, sent from srcPort to dstPort.
+func (c *Config) Names(src netip.Addr, srcPort, dstPort uint16) bool {
+	return slices.ContainsFunc(c.Rules, func(r Rule) bool { return r.matches(src, srcPort, dstPort) })
+}
