@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo test test-long bench profile fuzz lint lint-format lint-static lint-lines format setup-demo setup-test clean
+.PHONY: help build demo test test-long bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -62,9 +62,6 @@ lint-format:
 
 lint-static:
 	go tool staticcheck ./...
-
-lint-lines: ## list Go files with lines of more than 120 columns that can be broken
-	@files=$$(go tool golines -m 120 -t 4 --base-formatter gofmt -l .); test -z "$$files" || { printf '%s\n' "lines are too long in" $$files; exit 1; }
 
 format: ## format the Go files
 	go tool gofumpt -w .
