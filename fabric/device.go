@@ -38,6 +38,10 @@ type PacketState struct {
 
 	DSCP uint8  // of the outermost IP header; the queue is chosen by it
 	Hash uint64 // of the outermost flow key; the path is chosen by it
+
+	// Protocol and DstPort are what access lists look at: of the outermost flow, as it was before INT.
+	Protocol uint8
+	DstPort  uint16
 }
 
 // A Verdict says what becomes of a packet that has arrived.

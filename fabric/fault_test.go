@@ -264,7 +264,7 @@ faults:
 		}
 		for i, want := range test.want {
 			fl := newFilter(i, s.Faults[i].Mitigate)
-			if got := fl.matches(&h); got != want {
+			if got := fl.matches(&h, &PacketState{Protocol: h.protocol, DstPort: h.dstPort}); got != want {
 				t.Errorf("%+v, filter %d: got %v", test.shape, i, got)
 			}
 		}

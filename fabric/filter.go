@@ -34,17 +34,17 @@ func newFilter(fault int, m *scenario.Mitigate) filter {
 }
 
 // denied says whether a switch is told to drop a packet.
-func (n *node) denied(h *headers) bool {
+func (n *node) denied(h *headers, s *PacketState) bool {
 	for i := range n.denies {
-		if n.denies[i].matches(h) {
+		if n.denies[i].matches(h, s) {
 			return true
 		}
 	}
 	return false
 }
 
-func (fl *filter) matches(h *headers) bool {
-	return (fl.protocol == 0 || fl.protocol == h.protocol) && (fl.port == 0 || fl.port == h.dstPort) &&
+func (fl *filter) matches(h *headers, s *PacketState) bool {
+	return (fl.protocol == 0 || fl.protocol == s.Protocol) && (fl.port == 0 || fl.port == s.DstPort) &&
 		within(fl.from, h.src) && within(fl.to, h.dst)
 }
 

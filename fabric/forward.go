@@ -14,7 +14,7 @@ func (f *Fabric) arriveSwitch(p *parcel) {
 	p.arrived = f.nowNs
 	var h headers
 	ip := h.parse(p.frame)
-	p.state = PacketState{Port: in.id, ArrivedNs: f.clockNs(n, f.nowNs), DSCP: h.dscp, Hash: h.hash}
+	p.state = PacketState{Port: in.id, ArrivedNs: f.clockNs(n, f.nowNs), DSCP: h.dscp, Hash: h.hash, Protocol: h.protocol, DstPort: h.dstPort}
 	if n.watches() {
 		p.watched = true
 		p.state.Slot = n.slots.get()
@@ -30,7 +30,7 @@ func (f *Fabric) arriveSwitch(p *parcel) {
 	case h.ttl <= 1:
 		f.drop(p, loss{place: PlaceIngress, reason: ReasonTTL, node: n})
 		return
-	case len(n.denies) > 0 && n.denied(&h):
+	case len(n.denies) > 0 && n.denied(&h, &p.state):
 		f.drop(p, loss{place: PlaceIngress, reason: ReasonACLDeny, node: n})
 		return
 	}

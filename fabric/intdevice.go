@@ -70,6 +70,9 @@ func (d *intDevice) Arrive(frame []byte, s *PacketState) Verdict {
 	state := &d.states[s.Slot]
 	v := d.node.Arrive(frame, intnode.Ingress{Port: s.Port, TimeNs: s.ArrivedNs}, state)
 	s.DSCP = state.DSCP
+	if state.Protocol != 0 {
+		s.Protocol, s.DstPort = state.Protocol, state.DstPort
+	}
 	if d.rehash {
 		s.Hash = state.Hash
 	}

@@ -264,3 +264,29 @@ func TestINTDevicesErrors(t *testing.T) {
 		t.Errorf("got %v, want the line in the file", err)
 	}
 }
+
+// A filter matches packets by what they are without INT, whatever carries it.
+func TestFilterSeesThroughINT(t *testing.T) {
+	for _, mode := range []string{"{}", "{carrier: new-udp}", "{carrier: dst-port}", "{domain: 0x5453, carrier: new-udp}", "{mode: xd}"} {
+		text := dumbbell(2, `
+traffic: [{constant: {from: s1, to: r1}, rate: 1M, packet: 500}]
+faults:
+  - {ddos: {from: [s2], to: r1, rate: 4M, packet: 500, port: 53}}
+  - {at: 100ms, mitigate: {node: right, to: [10.0.2.0/25], protocol: udp, port: 53}}
+`) + "int: " + mode + "\n"
+		s := parseScenario(t, text)
+		device, err := INTDevices(s)
+		if err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		list, _ := ran(t, text, Options{Device: device}, 300*time.Millisecond)
+		denied := 0
+		for _, n := range dropsBy(list, 120e6, 300e6) {
+			denied += n
+		}
+		const attack = 0.18 * 4e6 / (538 * 8)
+		if float64(denied) < 0.8*attack || float64(denied) > 1.2*attack {
+			t.Errorf("%s: %d packets dropped, want %.0f, all of the attack and nothing else", mode, denied, attack)
+		}
+	}
+}

@@ -44,9 +44,9 @@ func (n *Node) Arrive(frame []byte, in Ingress, s *State) Verdict {
 	if !p.HasFlow {
 		return Verdict{}
 	}
-	s.flow = s.Hash
+	s.flow, s.Protocol, s.DstPort = s.Hash, p.Flow.Protocol, p.Flow.DstPort
 	if p.HasOuter {
-		s.flow = p.Flow.Hash()
+		s.flow, s.Protocol, s.DstPort = p.Flow.Hash(), p.Outer.Protocol, p.Outer.DstPort
 	}
 	s.flags |= flowFlags(p)
 	n.match(p, s)
