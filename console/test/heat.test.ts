@@ -3,7 +3,7 @@ import type { Heatmap } from '../src/api/types';
 import { rgb } from '../src/lib/palette';
 import { bandOf } from '../src/pages/latency/band';
 import { change, columnsOf, completenessOf, latencyMarks, lineOf, rowOf } from '../src/pages/latency/heat';
-import { subjectParams } from '../src/pages/latency/subject';
+import { subjectFilter } from '../src/pages/latency/subject';
 import { series } from '../src/pages/overview/series';
 import { depthsOf, filterOf, rowsOf } from '../src/pages/queues/occupancy';
 
@@ -80,17 +80,18 @@ test('changes', () => {
 
 test('what is chosen becomes a filter, and nothing else does', () => {
   const get = (values: Record<string, string>) => (name: string) => values[name] ?? '';
-  expect(subjectParams('hops', get({ node: '3', in: '1', out: '2' }))).toEqual({
-    node: '3',
-    filter: 'ingress_port = 1 and egress_port = 2',
-  });
-  expect(subjectParams('links', get({ from: '3', out: '2', to: '5', in: '1' })).filter).toBe(
+  expect(subjectFilter('hops', get({ node: '3', in: '1', out: '2' }))).toBe(
+    'node = 3 and ingress_port = 1 and egress_port = 2',
+  );
+  expect(subjectFilter('flows', get({ node: 'spine "1"' }))).toBe('node = "spine ""1"""');
+
+  expect(subjectFilter('links', get({ from: '3', out: '2', to: '5', in: '1' }))).toBe(
     'from = 3 and from_port = 2 and to = 5 and to_port = 1',
   );
-  expect(subjectParams('links', get({ from: '3 or true' })).filter).toBe('');
-  expect(subjectParams('paths', get({ path: '00000000000000ab' })).filter).toBe('id = "00000000000000ab"');
-  expect(subjectParams('paths', get({ path: '" or true' })).filter).toBe('');
-  expect(subjectParams('hops', get({ in: '1', filter: ' dropped or packets > 5 ' })).filter).toBe(
+  expect(subjectFilter('links', get({ from: '3 or true' }))).toBe('');
+  expect(subjectFilter('paths', get({ path: '00000000000000ab' }))).toBe('id = "00000000000000ab"');
+  expect(subjectFilter('paths', get({ path: '" or true' }))).toBe('');
+  expect(subjectFilter('hops', get({ in: '1', filter: ' dropped or packets > 5 ' }))).toBe(
     '(dropped or packets > 5) and ingress_port = 1',
   );
 });

@@ -26,8 +26,11 @@ test('a flow is looked at on all of its paths together, and at each hop once', (
     ['1-3-2', 'n1'],
   ]);
   expect(selects(views[0]!, lanes)).toEqual({ of: 'paths', filter: 'id in ("a1", "b2", "c3")' });
-  expect(selects(views[1]!, lanes)).toEqual({ of: 'hops', node: 1, filter: 'ingress_port = 3 and egress_port = 1' });
-  expect(selects({ ...views[1]!, hop: hop(1, null, 4) }, lanes)?.filter).toBe('egress_port = 4');
+  expect(selects(views[1]!, lanes)).toEqual({
+    of: 'hops',
+    filter: 'node = 1 and ingress_port = 3 and egress_port = 1',
+  });
+  expect(selects({ ...views[1]!, hop: hop(1, null, 4) }, lanes)?.filter).toBe('node = 1 and egress_port = 4');
   expect(selects(views[0]!, lanesOf([time('', '2026-11-21T09:00:00Z', [])]))).toBe(null); // no path is known: there is nothing to ask
 });
 

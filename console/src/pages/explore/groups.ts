@@ -1,9 +1,6 @@
 // The filters that select the records of some groups, and those of all others.
+import { literal } from '../../lib/filter';
 import type { Question, Row } from './question';
-
-/** literal writes a value of a record as filters have it. Digits, and addresses of them, are what the field wants, and shorter without quotes. */
-const literal = (value: string | number | boolean): string =>
-  typeof value !== 'string' || /^[\d.:]+$/.test(value) ? String(value) : `"${value.replaceAll('"', '""')}"`;
 
 /** idOf is a field of long texts that tells groups apart, if they are by one. */
 const idOf = (by: string[]): string | undefined => ['id', 'path'].find((name) => by.includes(name));

@@ -1,4 +1,5 @@
 import { address, get, type Params } from '../../api/client';
+import { every } from '../../lib/filter';
 import { adds, graphs, intervalFor, subjects, type Graph } from './catalogue';
 import { filtersOf } from './groups';
 
@@ -91,7 +92,7 @@ export const overTime = (graph: Graph): boolean => graph !== 'sankey' && graph !
 /** narrowed is a question about what both filters select. */
 const narrowed = (q: Question, filter: string): Question => ({
   ...q,
-  filter: q.filter.trim() ? `(${q.filter}) and (${filter})` : filter,
+  filter: every(q.filter, `(${filter})`),
 });
 
 /**

@@ -1,5 +1,6 @@
 import type { Params } from '../../api/client';
 import type { PathHop } from '../../api/types';
+import { every, is } from '../../lib/filter';
 import type { Lane } from './band';
 
 /** A View is something that the latency of a flow can be looked at: all its nodes together, or one hop. */
@@ -30,9 +31,6 @@ export function selects({ hop }: View, lanes: Lane[]): Params | null {
     const ids = lanes.filter((lane) => lane.id !== '').map((lane) => JSON.stringify(lane.id));
     return ids.length > 0 ? { of: 'paths', filter: `id in (${ids.join(', ')})` } : null;
   }
-  const ports = [
-    ['ingress_port', hop.ingress_port],
-    ['egress_port', hop.egress_port],
-  ].flatMap(([field, port]) => (port === null ? [] : [`${field} = ${port}`]));
-  return { of: 'hops', node: hop.node, filter: ports.join(' and ') };
+  const ports = [is('ingress_port', hop.ingress_port), is('egress_port', hop.egress_port)];
+  return { of: 'hops', filter: every('', is('node', hop.node), ...ports) };
 }

@@ -1,5 +1,5 @@
 // Whose latency is looked at: all of a kind, or one hop, link, path or flow. It is in the address.
-import type { Params } from '../../api/client';
+import { every, is } from '../../lib/filter';
 
 export type Kind = 'hops' | 'links' | 'paths' | 'flows';
 export const kinds: Record<Kind, string> = {
@@ -20,23 +20,18 @@ export const examples: Record<Kind, string> = {
   flows: 'which flows, such as src = 10.0.1.1 and dst = 10.0.2.2',
 };
 
-/** subjectParams are the parameters that select, for lists and heat maps. get reads the address. */
-export function subjectParams(kind: Kind, get: (name: string) => string): Params {
+/** subjectFilter selects it, of lists and heat maps. get reads the address. */
+export function subjectFilter(kind: Kind, get: (name: string) => string): string {
   const equal = (field: string, name: string): string => (/^\d+$/.test(get(name)) ? `${field} = ${get(name)}` : '');
-  const filter = get('filter').trim();
-  const all = (...terms: string[]): string =>
-    [filter && `(${filter})`, ...terms].filter((term) => term !== '').join(' and ');
+  const all = (...terms: string[]): string => every(get('filter'), is('node', get('node')), ...terms);
   switch (kind) {
     case 'hops':
-      return { node: get('node'), filter: all(equal('ingress_port', 'in'), equal('egress_port', 'out')) };
+      return all(equal('ingress_port', 'in'), equal('egress_port', 'out'));
     case 'links':
-      return {
-        node: get('node'),
-        filter: all(equal('from', 'from'), equal('from_port', 'out'), equal('to', 'to'), equal('to_port', 'in')),
-      };
+      return all(equal('from', 'from'), equal('from_port', 'out'), equal('to', 'to'), equal('to_port', 'in'));
     case 'paths':
-      return { node: get('node'), filter: all(/^[0-9a-f]{16}$/.test(get('path')) ? `id = "${get('path')}"` : '') };
+      return all(/^[0-9a-f]{16}$/.test(get('path')) ? `id = "${get('path')}"` : '');
     case 'flows':
-      return { node: get('node'), filter };
+      return all();
   }
 }

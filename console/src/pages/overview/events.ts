@@ -1,5 +1,6 @@
 import type { Params } from '../../api/client';
 import type { Event } from '../../api/types';
+import { every } from '../../lib/filter';
 import { severityRank } from '../../lib/severity';
 
 /**
@@ -7,14 +8,14 @@ import { severityRank } from '../../lib/severity';
  * each: among many of no importance the latest of all may have none of the others. worst are all of them, the worst first.
  */
 export async function worstEvents<T extends { events: Event[] | null }>(
-  params: Params,
+  filter: string,
   limit: number,
   ask: (params: Params) => Promise<T>,
 ): Promise<{ all: T; serious: T; worst: Event[] }> {
   const [all, serious, critical] = await Promise.all([
-    ask({ ...params, limit }),
-    ask({ ...params, severity: 'warning', limit }),
-    ask({ ...params, severity: 'critical', limit }),
+    ask({ filter, limit }),
+    ask({ filter: every(filter, 'severity >= warning'), limit }),
+    ask({ filter: every(filter, 'severity >= critical'), limit }),
   ]);
   const byID = new Map([all, serious, critical].flatMap((list) => list.events ?? []).map((event) => [event.id, event]));
   const worst = [...byID.values()].sort(

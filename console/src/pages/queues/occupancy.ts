@@ -1,5 +1,6 @@
 // Heat maps of queues, from records of their occupancy in pieces of time.
 import type { QueueRecord } from '../../api/types';
+import { every } from '../../lib/filter';
 import { nodeName } from '../../lib/format';
 
 export interface Column {
@@ -20,7 +21,7 @@ export function filterOf(queues: QueueRecord[], filter = ''): string {
         `(node = ${q.node}${q.egress_port === undefined ? '' : ` and egress_port = ${q.egress_port}`}${q.queue === undefined ? '' : ` and queue = ${q.queue}`})`,
     )
     .join(' or ');
-  return filter ? `(${filter}) and (${some})` : some;
+  return filter ? every(filter, `(${some})`) : some;
 }
 
 /** rowsOf puts the highest occupancy of each queue in each piece into columns, the first queue at the top. */
