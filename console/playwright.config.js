@@ -18,10 +18,10 @@ export default defineConfig({
   ],
   use: {
     launchOptions: {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
       args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-quic'],
     },
     screenshot: 'only-on-failure',
-    trace: 'retain-on-failure',
+    trace: process.env.CONSOLE_TRACE ? 'retain-on-failure' : 'off',
   },
 });

@@ -20,6 +20,6 @@ export default defineConfig({
       },
     },
   },
-  test: { include: ['test/*.test.ts'] },
+  test: { include: ['test/*.test.ts'], pool: 'threads', isolate: false, maxWorkers: 1 },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
 });

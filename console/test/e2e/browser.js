@@ -14,7 +14,17 @@ export let base;
 export let token;
 
 let browser;
+let shared; // a context that tests use one after the other: the browser keeps the code of pages, and needs no further process
 const opened = [];
+
+/** long says that all is tried that differs from run to run; otherwise it is what the seed says (make help). */
+export const long = process.env.TEST_SEED === 'all';
+
+/** some are all of a list, or those n of it whose turn it is. */
+export function some(list, n = 1) {
+  const first = (Number(process.env.TEST_SEED) || 0) % list.length;
+  return long ? list : [...list, ...list].slice(first, first + n);
+}
 
 /** test is a test that fails also if a page had a problem, or asked another host. */
 export const test = playwright.extend({
@@ -24,7 +34,7 @@ export const test = playwright.extend({
       await use();
       const pages = opened.splice(0);
       const seen = pages.map(({ problems, elsewhere }) => ({ problems, elsewhere }));
-      for (const page of pages) await page.context().close();
+      for (const page of pages) await (page.context() === shared ? page : page.context()).close();
       if (info.status !== info.expectedStatus) return;
       for (const { problems, elsewhere } of seen) {
         assert.deepEqual(problems, [], 'the console of the browser');
@@ -45,19 +55,40 @@ export async function connect({}, { file }) {
   [base, token] = [server.base, said];
 }
 
+/** fields are what a question may have beside a filter, which says what is selected, where the API has a filter. */
+const fields = new Set(
+  `acknowledged at cursor dialect exporter filter flow format group_by interval limit of order page schema since start state text until
+  words`.split(/\s+/),
+);
+
+/** selecting lists the parameters of a question that a filter should say. */
+function selecting(url) {
+  if (!url.startsWith(`${base}api/v1/`)) return [];
+  return [...new URL(url).searchParams.keys()].filter((name) => !fields.has(name)).map((name) => `${url} has ${name}`);
+}
+
 /** fresh returns an empty page that keeps in page.problems what went wrong in it, and in page.elsewhere its requests to other hosts. */
-export async function fresh(options = {}) {
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 900 },
-    timezoneId: 'Europe/Berlin',
-    ...options,
-  });
-  const page = await context.newPage();
+export async function fresh({ viewport = { width: 1280, height: 900 }, colorScheme = 'light', ...more } = {}) {
+  const options = { viewport, colorScheme, timezoneId: 'Europe/Berlin', ...more };
+  const alone = token || Object.keys(more).length > 0; // needs a context of its own
+  if (!alone) shared ??= await browser.newContext(options);
+  const page = await (alone ? await browser.newContext(options) : shared).newPage();
   opened.push(page);
+  if (!alone) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    const session = await shared.newCDPSession(page);
+    await session.send('Storage.clearDataForOrigin', {
+      origin: new URL(base).origin,
+      storageTypes: 'cookies,local_storage',
+    });
+    await session.detach();
+  }
   page.problems = [];
   page.elsewhere = [];
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
   page.on('pageerror', (error) => page.problems.push(String(error)));
+  page.on('request', (request) => page.problems.push(...selecting(request.url())));
   page.on(
     'request',
     (request) =>
@@ -116,9 +147,10 @@ export const painted = (page) =>
     for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
   });
 
-/** ask asks the API itself. */
-export async function ask(path) {
-  const answer = await fetch(`${base}api/v1/${path}`);
+/** ask asks the API itself, of a list for what a filter selects. */
+export async function ask(path, filter = '') {
+  const more = filter && `${path.includes('?') ? '&' : '?'}filter=${encodeURIComponent(filter)}`;
+  const answer = await fetch(`${base}api/v1/${path}${more}`);
   assert.equal(answer.status, 200, path);
   return answer.json();
 }
@@ -140,6 +172,7 @@ export async function accessible(page, name) {
   const violations = await page.evaluate(async () => {
     const result = await window.axe.run(document, {
       runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+      resultTypes: ['violations'],
       rules: { 'label-content-name-mismatch': { enabled: true } }, // which axe calls experimental
     });
     return result.violations

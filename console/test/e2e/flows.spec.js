@@ -31,7 +31,7 @@ test('groups, and the flows of one', async () => {
   await accessible(page, 'groups');
   await page.getByRole('link', { name: net }).click();
   await page.waitForFunction(() => location.hash.includes('dst=') && !location.hash.includes('group='));
-  const { total } = await ask(`flows?dst=${net}`);
+  const { total } = await ask('flows', `dst in ${net}`);
   await page.waitForFunction(
     (n) => Number(document.querySelector('[aria-label=Flows] table')?.getAttribute('aria-rowcount')) === n + 1,
     total,
@@ -73,7 +73,7 @@ test('the drops of a flow have place, reason and time, and its events are there,
   assert.ok(flow.drops > 0);
   const page = await open('#/flows');
   // As if it had been quiet for long enough for its paths to be forgotten.
-  await page.route('**/api/v1/flows?src=*', async (route) => {
+  await page.route('**/api/v1/flows?filter=*', async (route) => {
     const response = await route.fetch();
     const answer = await response.json();
     await route.fulfill({ response, json: { ...answer, flows: answer.flows.map((f) => ({ ...f, paths: [] })) } });
@@ -94,7 +94,10 @@ test('the drops of a flow have place, reason and time, and its events are there,
   for (const link of links) {
     const params = new URLSearchParams(link.split('?')[1]);
     assert.ok(ends.has(Number(params.get('node'))) && params.get('since'), link);
-    const { drops: there } = await ask(`drops?since=10m&node=${params.get('node')}&reason=${params.get('reason')}`);
+    const { drops: there } = await ask(
+      'drops?since=10m',
+      `node = ${params.get('node')} and reason = ${params.get('reason')}`,
+    );
     assert.ok(there[0].packets > 0, link);
   }
   const nodes = [...new Set(paths.flatMap((p) => p.hops.flatMap((hop) => (hop.node === null ? [] : [hop.node]))))];
@@ -188,12 +191,12 @@ test('the latency of a flow over time, on its paths and at a hop', async () => {
   await page.selectOption('label:has-text("Where") select', `${hop.node}-${hop.ingress_port}-${hop.egress_port}`);
   await page.waitForFunction(() => location.hash.includes('hop='));
   await compare(
-    `of=hops&node=${hop.node}&filter=${encodeURIComponent(`ingress_port = ${hop.ingress_port} and egress_port = ${hop.egress_port}`)}`,
+    `of=hops&filter=${encodeURIComponent(`node = ${hop.node} and ingress_port = ${hop.ingress_port} and egress_port = ${hop.egress_port}`)}`,
   );
   await accessible(page, 'latency of a flow');
   await shoot(page, 'light-flow-over-time');
   // One that is not in memory any more still has a past.
-  await page.route('**/api/v1/flows?src=*', (route) =>
+  await page.route('**/api/v1/flows?filter=*', (route) =>
     route.fulfill({
       contentType: 'application/json',
       body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, flows: [] }),

@@ -4,14 +4,13 @@ import assert from 'node:assert/strict';
 import { ask, connect, eventually, open, shoot, test } from './browser.js';
 import { measured } from './measure.js';
 
-/** moved drags the picture to and fro for ms milliseconds. */
-async function moved(page, ms) {
+/** moved drags the picture to and fro in so many steps, as long as they take. */
+async function moved(page, steps) {
   const [x, y] = [640, 500];
   await page.mouse.move(x, y);
   await page.mouse.down();
-  const start = Date.now();
-  for (let i = 0; Date.now() - start < ms; i++) {
-    const turn = (Date.now() - start) / 400;
+  for (let i = 1; i <= steps; i++) {
+    const turn = i / 25;
     await page.mouse.move(x + 300 * Math.sin(turn), y + 120 * Math.cos(turn * 0.7));
   }
   await page.mouse.up();
@@ -39,14 +38,14 @@ test('is drawn, and follows the pointer', async () => {
     };
   });
   const before = await canvas.getAttribute('data-x');
-  await moved(page, 1000);
+  await moved(page, 40);
   await eventually(async () => assert.notEqual(await canvas.getAttribute('data-x'), before));
   const strokes = await page.evaluate(() => window.strokes);
   assert.ok(strokes <= 2 * (pairs.size + nodes.length), `${strokes} strokes while it was moved`);
   if (process.env.CONSOLE_MEASURE) {
-    console.log(`     ${pairs.size} cables: ${await measured(page, () => moved(page, 10_000))}`);
+    console.log(`     ${pairs.size} cables: ${await measured(page, () => moved(page, 600))}`);
     const other = await open('#/drops');
-    console.log(`     a page without a picture: ${await measured(other, () => moved(other, 10_000))}`);
+    console.log(`     a page without a picture: ${await measured(other, () => moved(other, 600))}`);
   }
   await page.bringToFront();
   await page.locator('.stage').focus();

@@ -1,5 +1,5 @@
-// The servers that the tests in a browser look at: one for each file, which hears what happens in a scenario and is served below a
-// prefix that the console knows nothing of. They start some files ahead, because a scenario takes as long as it says.
+// The servers that the tests in a browser look at. Each hears what happens in a scenario and is served below a
+// prefix that the console knows nothing of. They start some ahead, because a scenario takes as long as it says.
 import { execFile, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -34,29 +34,23 @@ const records = { ...all, data: true };
 const everything = { ...records, raw: true, alerts: true, junk: ['no report', 'neither is this'] };
 
 /**
- * What the server of each file is: scenario is what it hears, renamed other names of its nodes, data whether it keeps records, raw
- * whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has rules, login whether one has to log in.
+ * The servers, and the files that look at each, in the order of Playwright. What a server is: scenario is what it hears, renamed other names
+ * of its nodes, data whether it keeps records, raw whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has
+ * rules, login whether one has to log in. Files share a server that they do not change.
  */
-const servers = {
-  empty: {},
-  large: { scenario: leafSpine(484, 16) },
-  login: { alerts: true, login: true },
-  // from here on as Playwright orders them: those that need records come last
-  alerts: everything,
-  docs: everything,
-  explore: everything,
-  flows: everything,
-  history: records,
-  keys: everything,
-  lists: everything,
-  pages: { ...records, raw: true, renamed: { spine2: markup } },
-  paint: records,
-  recover: everything,
-  reports: everything,
-  robust: everything,
-  sizes: everything,
-  wide: { ...records, raw: true, renamed: { leaf1: longName } },
-};
+const servers = [
+  { files: ['empty'], of: {} },
+  { files: ['large'], of: { scenario: leafSpine(484, 16) } },
+  { files: ['login'], of: { alerts: true, login: true } },
+  // from here on they keep records: their files come last
+  { files: ['alerts'], of: everything },
+  { files: ['docs', 'explore', 'flows'], of: everything },
+  { files: ['history', 'paint'], of: records },
+  { files: ['keys', 'lists'], of: everything },
+  { files: ['pages'], of: { ...records, raw: true, renamed: { spine2: markup } } },
+  { files: ['recover', 'reports', 'robust', 'sizes'], of: everything },
+  { files: ['wide'], of: { ...records, raw: true, renamed: { leaf1: longName } } },
+];
 
 /**
  * leafSpine is a scenario with a host at each leaf, larger than topology.leaf_spine may be, in which flows of one packet go by as many
@@ -192,35 +186,35 @@ async function front(begin) {
 export const nameOf = (file) => /([^/]+)\.spec\.js$/.exec(file)[1];
 
 /** ahead is how many servers hear their scenario before their files begin: that takes longer than the tests of a file. */
-const ahead = 3;
+const ahead = 2;
 
 /** The set-up of Playwright: it readies the servers and returns what ends them. The tests find them in CONSOLE_SERVERS. */
 export default async function setup() {
   const dir = mkdtempSync(join(tmpdir(), 'waybill-console-'));
-  const chosen = Object.keys(servers).filter((name) => process.argv.some((arg) => arg.includes(name)));
-  const names = chosen.length ? chosen : Object.keys(servers);
+  const chosen = servers.filter(({ files }) => files.some((name) => process.argv.some((arg) => arg.includes(name))));
+  const wanted = chosen.length ? chosen : servers;
   const begun = new Map();
-  const begin = (name) => {
-    if (!begun.has(name)) {
-      const started = start(mkdtempSync(join(dir, `${name}-`)), servers[name]);
+  const begin = (server) => {
+    if (!begun.has(server)) {
+      const started = start(mkdtempSync(join(dir, `${server.files[0]}-`)), server.of);
       started.then(({ fed }) => fed).catch(() => undefined); // told to whoever waits for it
-      begun.set(name, started);
+      begun.set(server, started);
     }
-    return begun.get(name);
+    return begun.get(server);
   };
   const proxies = [];
   const known = {};
-  for (const [i, name] of names.entries()) {
+  for (const [i, server] of wanted.entries()) {
     const proxy = await front(() => {
-      names.slice(i, i + 1 + ahead).forEach(begin);
-      return begin(name);
+      wanted.slice(i, i + 1 + ahead).forEach(begin);
+      return begin(server);
     });
     proxies.push(proxy);
     const origin = `http://127.0.0.1:${proxy.address().port}`;
-    known[name] = { origin, base: origin + prefix };
+    for (const name of server.files) known[name] = { origin, base: origin + prefix };
   }
   process.env.CONSOLE_SERVERS = JSON.stringify(known);
-  names.slice(0, ahead).forEach(begin);
+  wanted.slice(0, ahead).forEach(begin);
   return async () => {
     for (const proxy of proxies) {
       proxy.close();
