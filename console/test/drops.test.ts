@@ -19,7 +19,7 @@ test('drops are chains, and what has no destination is not lost', () => {
   ]);
   const { boxes, bands } = sankey(chains, 200);
   for (const box of boxes) {
-    for (const side of ['from', 'to'] as const) {
+    for (const side of ['source', 'target'] as const) {
       const packets = bands.filter((b) => b[side] === box).reduce((sum, b) => sum + b.value, 0);
       if (packets > 0) expect(packets).toBe(box.value);
     }

@@ -142,7 +142,7 @@ test('what goes into a box comes out of it', () => {
     200,
   );
   for (const box of boxes) {
-    for (const side of ['from', 'to'] as const) {
+    for (const side of ['source', 'target'] as const) {
       const through = bands.filter((band) => band[side] === box).reduce((sum, band) => sum + band.value, 0);
       if (through > 0) expect(through).toBe(box.value);
     }
@@ -299,7 +299,7 @@ test('what goes into a box comes out of it', () => {
     200,
   );
   for (const box of boxes) {
-    for (const side of ['from', 'to'] as const) {
+    for (const side of ['source', 'target'] as const) {
       const through = bands.filter((band) => band[side] === box).reduce((sum, band) => sum + band.value, 0);
       if (through > 0) expect(through).toBe(box.value);
     }

@@ -3,7 +3,7 @@ import type { FlowPath, Link, LossList } from '../src/api/types';
 import { byteOffset, replaceBytes } from '../src/lib/bytes';
 import { placed, rowsOf, shapeOf, tiersOf } from '../src/lib/layers';
 import { Rate } from '../src/lib/rate';
-import { decades, logScale, stacked, ticks } from '../src/lib/scale';
+import { decades, logScale, stacked } from '../src/lib/scale';
 import { fateOf, ledgerOf, startedOf } from '../src/pages/collector/ledger';
 import { waterfall } from '../src/pages/flow/waterfall';
 import { targetOf } from '../src/pages/overview/target';
@@ -25,16 +25,20 @@ test('scales', () => {
   const x = logScale(100, 1e6);
   expect([x(100), x(1e4), x(1e6), x(1), x(1e9)]).toEqual([0, 0.5, 1, 0, 1]);
   expect(decades(50, 20_000)).toEqual([100, 1000, 10_000]);
-  expect(ticks(100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
-  expect(ticks(0, 5)).toEqual([0]);
   expect(
     stacked([
       [1, 2],
       [3, 4],
     ]),
   ).toEqual([
-    { low: [0, 0], high: [1, 2] },
-    { low: [1, 2], high: [4, 6] },
+    [
+      [0, 1],
+      [0, 2],
+    ],
+    [
+      [1, 4],
+      [2, 6],
+    ],
   ]);
 });
 

@@ -60,11 +60,17 @@ class Range {
     this.set({ kind: 'fixed', ...whole }, [...(kept().zooms ?? []), this.span]);
   }
 
-  /** back takes the last zoom back, or else shows twice as much. */
-  back(): void {
+  /** unzoom takes the last zoom back, and says whether there was one. */
+  unzoom(): boolean {
     const zooms = kept().zooms ?? [];
     const last = zooms.at(-1);
-    if (last) return this.set(last, zooms.slice(0, -1));
+    if (last) this.set(last, zooms.slice(0, -1));
+    return last !== undefined;
+  }
+
+  /** back takes the last zoom back, or else shows twice as much. */
+  back(): void {
+    if (this.unzoom()) return;
     const { from, to } = this.bounds;
     const half = (to - from) / 2;
     this.set({ kind: 'fixed', from: from - half, to: Math.min(to + half, connection.now ?? Date.now()) });

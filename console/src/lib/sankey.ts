@@ -1,74 +1,50 @@
-// Bands between columns of boxes, whose heights are in proportion to what goes through them.
+// Boxes in columns with bands between them, as high as what goes through them; d3-sankey lays them out.
+import { sankey as layout, type SankeyLink, type SankeyNode } from 'd3-sankey';
 
-export interface Box {
+interface Place {
   key: string;
   label: string;
   column: number;
-  value: number;
-  y: number;
-  height: number;
 }
-export interface Band {
-  from: Box;
-  to: Box;
-  value: number;
-  y0: number;
-  y1: number;
-  height: number;
-}
+export type Box = SankeyNode<Place, object>;
+export type Band = SankeyLink<Place, object> & { source: Box; target: Box };
 
-const gap = 10;
-const least = 16; // so that a label fits
+const gap = 16; // so that the label of a box has room, however low the box is
 
-/** sankey lines up chains of labels, a column for each place in the chain. Boxes are never too low to be read. */
+/** sankey lines up chains of labels, a column for each place in the chain, in which the largest is at the top. */
 export function sankey(
   chains: { labels: string[]; value: number }[],
   height: number,
 ): { boxes: Box[]; bands: Band[]; height: number } {
-  const boxes = new Map<string, Box>();
-  const bands = new Map<string, Band>();
-  for (const { labels, value } of chains) {
-    const stations = labels.map((label, column) => {
-      const key = `${column} ${label}`;
-      const box = boxes.get(key) ?? { key, label, column, value: 0, y: 0, height: 0 };
-      box.value += value;
-      boxes.set(key, box);
-      return box;
-    });
-    stations.slice(1).forEach((to, i) => {
-      const from = stations[i]!;
-      const key = `${from.key}>${to.key}`;
-      const band = bands.get(key) ?? { from, to, value: 0, y0: 0, y1: 0, height: 0 };
-      band.value += value;
-      bands.set(key, band);
-    });
-  }
-  const total = chains.reduce((sum, chain) => sum + chain.value, 0) || 1;
-  let tallest = 0;
-  for (const column of new Set([...boxes.values()].map((box) => box.column))) {
-    let y = 0;
-    for (const box of [...boxes.values()].filter((b) => b.column === column).sort((a, b) => b.value - a.value)) {
-      box.y = y;
-      box.height = Math.max(least, (box.value / total) * height);
-      y += box.height + gap;
-    }
-    tallest = Math.max(tallest, y - gap);
-  }
-  const used = new Map<string, number>();
-  const part = (box: Box, side: string, value: number): { y: number; height: number } => {
-    const at = used.get(box.key + side) ?? 0;
-    const of = (value / (box.value || 1)) * box.height;
-    used.set(box.key + side, at + of);
-    return { y: box.y + at, height: of };
+  const boxes = new Map<string, Place & { fixedValue: number }>();
+  const bands = new Map<string, { source: string; target: string; value: number }>();
+  const add = <T, K extends keyof T>(to: Map<string, T>, key: string, fresh: T, field: K, value: number): void => {
+    const one = to.get(key) ?? fresh;
+    (one[field] as number) += value;
+    to.set(key, one);
   };
-  const sorted = [...bands.values()].sort((a, b) => a.from.y - b.from.y || a.to.y - b.to.y);
-  for (const band of sorted) {
-    const [out, into] = [part(band.from, 'out', band.value), part(band.to, 'in', band.value)];
-    [band.y0, band.y1, band.height] = [
-      out.y + out.height / 2,
-      into.y + into.height / 2,
-      Math.max(1, Math.min(out.height, into.height)),
-    ];
+  for (const { labels, value } of chains.filter((chain) => chain.value > 0)) {
+    const keys = labels.map((label, column) => `${column} ${label}`);
+    keys.forEach((key, column) => {
+      add(boxes, key, { key, label: labels[column]!, column, fixedValue: 0 }, 'fixedValue', value);
+      const source = keys[column - 1];
+      if (source !== undefined) add(bands, `${source}>${key}`, { source, target: key, value: 0 }, 'value', value);
+    });
   }
-  return { boxes: [...boxes.values()], bands: sorted, height: tallest };
+  if (boxes.size === 0) return { boxes: [], bands: [], height: 0 };
+  const columns = Math.max(...[...boxes.values()].map((box) => box.column));
+  const most = Math.max(
+    ...Array.from({ length: columns + 1 }, (_, i) => [...boxes.values()].filter((box) => box.column === i).length),
+  );
+  const all = height + (most - 1) * gap;
+  const graph = layout<Place, object>()
+    .nodeId((box) => box.key)
+    .nodeAlign((box) => box.column)
+    .nodeSort((a, b) => b.value! - a.value!)
+    .nodePadding(gap)
+    .extent([
+      [0, 0],
+      [1, all],
+    ])({ nodes: [...boxes.values()], links: [...bands.values()] });
+  return { boxes: graph.nodes, bands: graph.links as Band[], height: all };
 }

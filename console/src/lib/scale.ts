@@ -1,3 +1,6 @@
+import { range } from 'd3-array';
+import { line, stack } from 'd3-shape';
+
 /** logScale returns a function from a value in [min, max] to its share 0 to 1 on a logarithmic axis. */
 export function logScale(min: number, max: number): (value: number) => number {
   const low = Math.log10(Math.max(1, min));
@@ -12,22 +15,16 @@ export function decades(min: number, max: number): number[] {
   return ticks;
 }
 
-/** ticks returns about n round values from 0 to max. */
-export function ticks(max: number, n: number): number[] {
-  if (!(max > 0)) return [0];
-  const rough = max / n;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((m) => m * power >= rough) ?? 10);
-  return Array.from({ length: Math.floor(max / step) + 1 }, (_, i) => i * step);
-}
-
 /** stacked returns, for each row, its lower and upper edge at each step when the rows stand on one another. */
-export function stacked(rows: number[][]): { low: number[]; high: number[] }[] {
-  let below: number[] = [];
-  return rows.map((row) => {
-    const low = row.map((_, i) => below[i] ?? 0);
-    const high = row.map((value, i) => low[i]! + value);
-    below = high;
-    return { low, high };
-  });
-}
+export const stacked = (rows: number[][]): [number, number][][] =>
+  stack<unknown, number, number>()
+    .keys(rows.keys())
+    .value((step, row) => rows[row]![step]!)(range(rows[0]?.length ?? 0))
+    .map((row) => row.map(([low, high]) => [low, high]));
+
+/** through is the path of a line through values; null is a gap. */
+export const through = (values: (number | null)[], x: (i: number) => number, y: (value: number) => number): string =>
+  line<number | null>()
+    .defined((value) => value !== null)
+    .x((_, i) => x(i))
+    .y((value) => y(value!))(values) ?? '';

@@ -1,4 +1,5 @@
 // Time ranges: what the address says of them, the pieces that they are cut into, and the marks of an axis. Times are ms since 1970.
+import { timeDay, timeHour, timeMinute, timeMonday, timeMonth, timeSecond } from 'd3-time';
 
 /** A Span is what a page is about: now, the last so many ms, or from one time to another. */
 export type Span = { kind: 'now' } | { kind: 'last'; ms: number } | { kind: 'fixed'; from: number; to: number };
@@ -89,34 +90,32 @@ export interface Mark {
   text: string;
 }
 
+const rounds = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * second, every: timeSecond.every(n)! })),
+  ...[1, 2, 5, 10, 15, 30].map((n) => ({ ms: n * minute, every: timeMinute.every(n)! })),
+  ...[1, 2, 3, 6, 12].map((n) => ({ ms: n * hour, every: timeHour.every(n)! })),
+  ...[1, 2].map((n) => ({ ms: n * day, every: timeDay.every(n)! })),
+  { ms: 7 * day, every: timeMonday },
+  { ms: 31 * day, every: timeMonth },
+];
+
 /** timeMarks returns up to most round times, in the zone of the browser. The first one of a day says the day. */
 export function timeMarks(from: number, to: number, most: number): Mark[] {
-  const step =
-    [1, 2, 5, 10, 15, 30]
-      .map((s) => s * second)
-      .concat(
-        [1, 2, 5, 10, 15, 30].map((m) => m * minute),
-        [1, 2, 3, 6, 12].map((h) => h * hour),
-        [1, 2, 7, 14, 30].map((d) => d * day),
-      )
-      .find((s) => (to - from) / s <= Math.max(1, most)) ?? 90 * day;
-  const zone = new Date(from).getTimezoneOffset() * minute;
-  const marks: Mark[] = [];
-  let lastDay = new Date(Date.now()).toDateString();
-  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) {
-    const date = new Date(at);
+  const { ms, every } = rounds.find((r) => (to - from) / r.ms <= Math.max(1, most)) ?? rounds.at(-1)!;
+  let lastDay = dayOf(Date.now());
+  return every.range(new Date(Math.ceil(from)), new Date(to + 1)).map((date) => {
     const today = date.toDateString();
     const clock = date.toLocaleTimeString(undefined, {
       hour: '2-digit',
       minute: '2-digit',
-      second: step < minute ? '2-digit' : undefined,
+      second: ms < minute ? '2-digit' : undefined,
       hourCycle: 'h23',
     });
     const dayText = date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' });
-    marks.push({ at, text: step >= day ? dayText : today === lastDay ? clock : `${dayText} ${clock}` });
+    const text = ms >= day ? dayText : today === lastDay ? clock : `${dayText} ${clock}`;
     lastDay = today;
-  }
-  return marks;
+    return { at: date.getTime(), text };
+  });
 }
 
 const sayClock = (ms: number): string => new Date(ms).toLocaleTimeString(undefined, { hourCycle: 'h23' });
