@@ -514,6 +514,7 @@ export interface components {
             packets_estimated?: number;
             path_changes: number;
             paths: components["schemas"]["FlowPath"][] | null;
+            probes?: number;
             protocol: string;
             reports: number;
             residence_ns?: components["schemas"]["Distribution"];

@@ -12,6 +12,7 @@ test('says where to send reports', async () => {
   const [{ address }] = (await ask('listeners')).listeners;
   const text = await page.textContent('main');
   assert.ok(text.includes('No reports yet') && text.includes(address), text);
+  assert.doesNotMatch(text, /No active events|No drop|0 per second/, 'it says nothing of what cannot be known');
   await accessible(page, 'empty');
   for (const name of ['topology', 'flows', 'latency', 'queues', 'drops', 'events', 'collector', 'nonsense']) {
     await page.evaluate((to) => {
@@ -29,6 +30,10 @@ test('says where to send reports', async () => {
       location.hash = to;
     }, `#/${hash}`);
     await page.waitForFunction((text) => document.querySelector('main').textContent.includes(text), says);
+    const { paddingLeft } = await page
+      .locator('main .panel.empty')
+      .evaluate((panel) => ({ ...getComputedStyle(panel) }));
+    assert.ok(Number.parseFloat(paddingLeft) > 8, `${hash}: ${paddingLeft}`);
   }
   page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of the answers
 });

@@ -42,8 +42,8 @@ export function viewsOf(e: Event, when: Values): View[] {
       title: 'Drops there',
       page: 'drops',
       params: {
-        node: e.node,
-        reason: e.reason,
+        node: e.name ?? e.node,
+        reason: e.reason_name ?? e.reason,
         filter: e.port === undefined ? '' : `egress_port = ${e.port}`,
         ...when,
       },

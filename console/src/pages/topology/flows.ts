@@ -1,6 +1,8 @@
 import { get, type Params } from '../../api/client';
 import type { Flow, FlowPath, FlowRecord, History, List } from '../../api/types';
-import { compact, flowName } from '../../lib/format';
+import { compact, flowName, flowParams } from '../../lib/format';
+import type { Values } from '../../lib/route.svelte';
+import { spanParams } from '../../lib/time';
 import type { Cable, Moment } from './model';
 
 const shown = 5;
@@ -10,12 +12,19 @@ const pages = 5; // of 200 flows, at most
 /** ofNow says which flows are those of now. */
 export const ofNow = `the last ${nowMs / 1000} s`;
 
+/** A Through is a flow, or what flows between two addresses, with the page that shows it. */
+export interface Through {
+  text: string;
+  page: string;
+  params: Values;
+}
+
 /** flowsOver names the flows with most packets that go through a node or a cable, now or at a moment. */
 export async function flowsOver(
   over: number | Cable,
   moment: Moment | undefined,
   signal?: AbortSignal,
-): Promise<string[]> {
+): Promise<Through[]> {
   const nodes = typeof over === 'number' ? [over] : [over.a, over.b];
   if (moment) {
     const list = await get<History<'flows', FlowRecord>>(
@@ -30,12 +39,21 @@ export async function flowsOver(
       },
       signal,
     );
-    return (list.flows ?? []).map((f) => `${f.src} → ${f.dst} ${f.protocol ?? ''}, ${compact(f.packets)} packets`);
+    const frame = spanParams({ kind: 'fixed', from: moment.at, to: moment.at + moment.ms });
+    return (list.flows ?? []).map((f) => ({
+      text: `${f.src} → ${f.dst} ${f.protocol ?? ''}, ${compact(f.packets)} packets`,
+      page: 'flows',
+      params: { src: f.src, dst: f.dst, protocol: f.protocol, ...frame },
+    }));
   }
   const found = await flowsNow(nodes, (params) =>
     get<List<'flows', Flow> & { next_cursor?: string }>('flows', params, signal),
   );
-  return found.map((flow) => `${flowName(flow)}, ${compact(flow.packets)} packets in all`);
+  return found.map((flow) => ({
+    text: `${flowName(flow)}, ${compact(flow.packets)} packets in all`,
+    page: 'flow',
+    params: flowParams(flow),
+  }));
 }
 
 /** flowsNow asks for flows of which packets were just seen on a path through one node, or from one to the other, those with most packets first. */

@@ -1,4 +1,4 @@
-import type { Drop, DropRecord, Link, NodeHop, QueueRecord, Topology, Utilization } from '../../api/types';
+import type { Drop, DropRecord, Event, Link, NodeHop, QueueRecord, Topology, Utilization } from '../../api/types';
 import { nodeName } from '../../lib/format';
 import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
@@ -17,7 +17,7 @@ export interface Side {
   told: Utilization | undefined;
   last: string;
 }
-/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment. */
+/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment; lost that an event which goes on says so. */
 export interface Cable {
   key: string;
   a: number;
@@ -28,6 +28,7 @@ export interface Cable {
   use: number | null;
   lastMs: number;
   gone: boolean;
+  lost: boolean;
   sides: Side[];
 }
 export interface Station {
@@ -158,6 +159,7 @@ function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: bool
     use: null,
     lastMs: 0,
     gone: true,
+    lost: false,
     sides: [],
   };
   cable.packets += side.packets;
@@ -203,4 +205,13 @@ export function growth(now: Graph, nowMs: number, before: Graph | undefined, bef
       rates.set(cable.key, ((cable.packets - was) * 1000) / (nowMs - beforeMs));
   }
   return rates;
+}
+
+/** markLost marks the cables whose ends still report although nothing comes over them, as events say that go on. */
+export function markLost(graph: Graph, events: Pick<Event, 'kind' | 'node' | 'to_node'>[]): Graph {
+  const lost = new Set(
+    events.filter((e) => e.kind === 'link_lost').map((e) => [e.node, e.to_node].toSorted((a, b) => a! - b!).join(' ')),
+  );
+  for (const cable of graph.cables) cable.lost = lost.has(cable.key);
+  return graph;
 }

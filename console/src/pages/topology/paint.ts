@@ -57,7 +57,7 @@ export function* painting(
       continue;
     const v = scene.value(cable);
     const share = v && strongest > 0 ? v / strongest : 0;
-    const quiet = newest > 0 && newest - cable.lastMs > quietMs;
+    const quiet = cable.lost || (newest > 0 && newest - cable.lastMs > quietMs);
     const chosen = cable.key === scene.chosenCable;
     c.strokeStyle = chosen
       ? tone('--accent')

@@ -1,0 +1,140 @@
+// What pages say in their details: of addresses that are wrong, of a filter that is, and what can be done with what they show.
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { ask, connect, go, open, test } from './browser.js';
+
+test.beforeAll(connect);
+
+const hash = (page) => page.evaluate(() => location.hash);
+
+test('a value of the address that is none is named', async () => {
+  const page = await open('#/docs');
+  for (const [where, param] of [
+    ['latency?since=10m&of=zzz', 'of'],
+    ['explore?of=zzz', 'of'],
+    ['explore?graph=zzz', 'graph'],
+    ['flows?group=zzz', 'group'],
+  ]) {
+    await go(page, `#/${where}`);
+    await page.getByText(`“zzz” is no value of ${param}: it is one of`).waitFor();
+  }
+});
+
+test('what is not known is named by its address', async () => {
+  const page = await open('#/flow?src=192.0.2.1&dst=192.0.2.2&sport=1234&dport=443&protocol=tcp');
+  assert.equal(await page.textContent('main h1'), '192.0.2.1:1234 → 192.0.2.2:443 tcp');
+  await go(page, '#/event?id=0123456789abcdef');
+  assert.match(await page.textContent('main'), /No event with this id is known: there was none/);
+});
+
+test('a wrong filter is told once', async () => {
+  const page = await open('#/docs');
+  for (const where of ['flows', 'queues', 'drops', 'latency?since=10m']) {
+    await page.evaluate(
+      (to) => {
+        location.hash = to;
+      },
+      `#/${where}${where.includes('?') ? '&' : '?'}filter=packetz%20%3D%201`,
+    );
+    await page.locator('[id$=-wrong]').waitFor();
+    await page.waitForFunction(() => !/Loading …/.test(document.querySelector('main').textContent));
+    const told = () => [...document.querySelectorAll('main [role=alert]')].map((e) => e.textContent);
+    await page.waitForFunction(() => document.querySelectorAll('main [role=alert]').length === 1);
+    assert.match((await page.evaluate(told)).join(), /packetz/, where);
+  }
+  page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answers
+});
+
+test('the form for a range of its own closes when something else is touched', async () => {
+  const page = await open('#/drops?since=10m');
+  await page.getByRole('button', { name: /Custom/ }).click();
+  await page.getByLabel('From', { exact: true }).click();
+  assert.ok(await page.locator('#custom-range').isVisible());
+  await page.mouse.click(1000, 700);
+  await page.locator('#custom-range').waitFor({ state: 'hidden' });
+});
+
+test('Escape on a picture that was not zoomed leaves the range as it is', async () => {
+  const page = await open('#/latency?since=10m');
+  await page.locator('canvas').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Earlier' }).focus(); // what Escape does is done by then
+  assert.equal(await hash(page), '#/latency?since=10m');
+});
+
+test('drops of an event are those of a node and a reason by name', async () => {
+  const { events } = await ask('events?limit=100', 'kind = drop_storm');
+  const event = events.find((e) => e.name && e.reason_name);
+  const page = await open(`#/event?id=${event.id}`);
+  await page.getByRole('link', { name: 'Drops there' }).click();
+  await page.waitForFunction(() => location.hash.startsWith('#/drops'));
+  assert.equal(await page.getByRole('textbox', { name: 'Node' }).inputValue(), event.name);
+  assert.equal(await page.getByRole('textbox', { name: 'Reason' }).inputValue(), event.reason_name);
+});
+
+test('a link that an event says is lost shows so, however short its outage was, and leads to its flows', async () => {
+  const page = await open('#/docs');
+  const { links, nodes } = await ask('topology');
+  const [{ from, to }] = links;
+  const ends = [from, to].sort((a, b) => a - b);
+  const now = new Date().toISOString();
+  const lost = { id: 'a', kind: 'link_lost', severity: 'critical', start: now, end: null, node: from, to_node: to };
+  await page.route(/v1\/events\?/, (route) =>
+    route.fulfill({ json: { generated_at: now, total: 1, events: [{ ...lost, count: 1, text: 'lost' }] } }),
+  );
+  await page.route(/v1\/flows\?.*last/, async (route) => {
+    // What went by before the last packet came, as if it were now.
+    const answer = await (await route.fetch({ url: route.request().url().replace('now-30s', 'now-1h') })).json();
+    const newest = answer.flows.map((flow) => flow.last).sort();
+    await route.fulfill({ json: { ...answer, generated_at: newest.at(-1) ?? now } });
+  });
+  await go(page, `#/topology?link=${ends.join('+')}`);
+  const panel = page.locator('aside[aria-label=Link]');
+  await panel.getByText('Nothing comes over it any more').waitFor();
+  assert.equal(nodes.length, 6);
+  await panel.locator('a.mono, .mono a').first().click();
+  await page.waitForFunction(() => location.hash.startsWith('#/flow?'));
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+});
+
+test('a list is there as CSV, a picture as PNG', async () => {
+  const page = await open('#/drops');
+  const { total } = await ask('drops');
+  const [csv] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'CSV: Places' }).click(),
+  ]);
+  const lines = (await readFile(await csv.path(), 'utf8')).trim().split('\n');
+  assert.equal(csv.suggestedFilename(), 'drops.csv');
+  assert.equal(lines.length, total + 1);
+  assert.match(lines[0], /reason_name/);
+  const [png] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'PNG: Where, why' }).click(),
+  ]);
+  const bytes = await readFile(await png.path());
+  assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
+  assert.ok(bytes.length > 5000, `${bytes.length} bytes`);
+});
+
+test('ticks of time are at round times, where these are', async () => {
+  const page = await open('#/explore?of=hops&since=10m&interval=10s');
+  const ticks = await page
+    .locator('.chart svg text:has(title)')
+    .evaluateAll((texts) =>
+      texts.map((text) => ({ x: Number(text.getAttribute('x')), utc: text.querySelector('title').textContent })),
+    );
+  const times = ticks.map(({ x, utc }) => ({ x, ms: Date.parse(`${utc.slice(0, 19).replace(' ', 'T')}Z`) }));
+  assert.ok(times.length >= 3);
+  const step = times[1].ms - times[0].ms;
+  assert.ok(
+    times.every(({ ms }) => ms % step === 0 && ms % 60_000 === 0),
+    JSON.stringify(ticks),
+  );
+  // The pointer at a tick reads the piece that begins there.
+  const svg = page.locator('.chart svg').first();
+  const last = times.at(-1);
+  await svg.hover({ position: { x: last.x + 3, y: 100 } });
+  await page.waitForFunction((want) => Date.parse(document.querySelector('.when time')?.dateTime) === want, last.ms);
+});
