@@ -56,6 +56,7 @@ type Queued struct {
 	Queue uint8  // of that port, from 0
 
 	QueueBytes  uint64 // in the queue when it came, itself not counted
+	QueueLimit  uint64 // what could have been in the queue then, before it dropped
 	BufferBytes uint64 // in all queues of the switch then
 
 	EnqueuedNs uint64 // by the clock of the switch, since 1970

@@ -164,12 +164,17 @@ func (f *Fabric) depart(p *parcel, out *port, startNs int64) bool {
 	return true
 }
 
+// queueLimit returns how long a queue may be while all of them hold used bytes (dynamic thresholds).
+func (n *node) queueLimit(used uint64) uint64 {
+	return uint64(n.alpha * float64(n.buffer-min(used, n.buffer)))
+}
+
 // departDevice shows a packet to the telemetry device of a switch; false if it takes it out.
 func (f *Fabric) departDevice(p *parcel, out *port, startNs int64) bool {
 	n := out.node
 	q := &f.scratch.queued
 	*q = Queued{
-		Port: out.id, Queue: p.class, QueueBytes: p.ahead, BufferBytes: p.stored,
+		Port: out.id, Queue: p.class, QueueBytes: p.ahead, QueueLimit: n.queueLimit(p.stored), BufferBytes: p.stored,
 		EnqueuedNs: f.clockNs(n, p.enqueued), DepartedNs: f.clockNs(n, startNs),
 		TxBps: out.meter.rate(startNs), Bps: out.link.bps, MTU: out.link.mtu,
 	}

@@ -82,7 +82,7 @@ func (d *intDevice) Arrive(frame []byte, s *PacketState) Verdict {
 // Depart implements Device.
 func (d *intDevice) Depart(s *PacketState, q *Queued, out *Departure) {
 	d.node.Depart(out.Frame, &d.states[s.Slot], intnode.Egress{
-		Port: q.Port, Queue: q.Queue, QueueBytes: q.QueueBytes, BufferBytes: q.BufferBytes,
+		Port: q.Port, Queue: q.Queue, QueueBytes: q.QueueBytes, QueueLimit: q.QueueLimit, BufferBytes: q.BufferBytes,
 		EnqueuedNs: q.EnqueuedNs, DepartedNs: q.DepartedNs, TxBps: q.TxBps, Bps: q.Bps, MTU: q.MTU,
 	}, &d.out)
 	out.Extra = d.out.Extra

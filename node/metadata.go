@@ -11,11 +11,11 @@ import (
 
 // usually is what a node knows of a packet that leaves.
 const usually = inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.QueueID | inband.QueueOccupancy |
-	inband.QueueCongestion | inband.IngressTS | inband.EgressTS | inband.BufferID | inband.BufferOccupancy
+	inband.IngressTS | inband.EgressTS | inband.BufferID | inband.BufferOccupancy
 
 // measure fills in the node's own metadata of a packet that leaves. Units: ns of the node's clock; bytes; hundredths of a
-// percent of the port's rate; congestion status 1 for a congested queue and 0 for another. What does not fit its field is
-// the largest value that does not mean "not available" (INT 2.1 §5.8).
+// percent of the port's rate; congestion status in percent of the limit of the queue, if that is known (INT 2016 §3.4). What does
+// not fit its field is the largest value that does not mean "not available" (INT 2.1 §5.8).
 func (n *Node) measure(v *visit) {
 	s, e := v.state, &v.egress
 	most32, most24 := uint64(math.MaxUint32-1), uint64(1<<24-2)
@@ -28,9 +28,9 @@ func (n *Node) measure(v *visit) {
 	m.L1Ingress, m.L1Egress = s.inPort, e.Port
 	m.QueueID, m.QueueOccupancy = e.Queue, uint32(min(e.QueueBytes, most24))
 	m.BufferOccupancy = uint32(min(e.BufferBytes, most24))
-	m.QueueCongestion = 0
-	if v.queue.Congested {
-		m.QueueCongestion = 1
+	if e.QueueLimit > 0 {
+		m.Has |= inband.QueueCongestion &^ n.omit
+		m.QueueCongestion = uint32(min(100*float64(e.QueueBytes)/float64(e.QueueLimit), 100))
 	}
 	m.IngressTS, m.EgressTS = s.arrivedNs, e.DepartedNs
 	m.HopLatency = uint32(min(n.latency(v), most32))

@@ -8,6 +8,7 @@ import (
 	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/inband"
 )
 
 // A transit node that knows a value not, says so in its record (INT 2.1 §5.8), and leaves it out of its report (TR 2.0
@@ -177,5 +178,21 @@ func TestR082XDStaysAsItIs(t *testing.T) {
 	}
 	if n := c.nodes[1].stats.Count; n[Reported] != n[Watched] || n[Reported] < 400 {
 		t.Errorf("%v", n)
+	}
+}
+
+// Queue congestion is the occupancy of the queue in percent of its limit (INT 2016 §3.4), and not available without one.
+func TestQueueCongestion(t *testing.T) {
+	n := newNode(t, "version: 0.5\n", testSpec(1))
+	for _, c := range []struct {
+		bytes, limit uint64
+		want         uint32
+		known        bool
+	}{{30_000, 120_000, 25, true}, {0, 120_000, 0, true}, {120_000, 120_000, 100, true}, {130_000, 120_000, 100, true}, {30_000, 0, 0, false}} {
+		v := visit{state: &State{}, egress: Egress{Port: 1, QueueBytes: c.bytes, QueueLimit: c.limit, DepartedNs: 1}}
+		n.measure(&v)
+		if known := v.own.Has&inband.QueueCongestion != 0; known != c.known || known && v.own.QueueCongestion != c.want {
+			t.Errorf("%d of %d bytes: got %d, %t; want %d, %t", c.bytes, c.limit, v.own.QueueCongestion, known, c.want, c.known)
+		}
 	}
 }

@@ -54,6 +54,7 @@ type Egress struct {
 	Queue uint8  // of that port, from 0
 
 	QueueBytes  uint64 // in the queue when it came, itself not counted
+	QueueLimit  uint64 // what could have been in the queue then, before it dropped; 0: unknown
 	BufferBytes uint64 // in all queues then
 	EnqueuedNs  uint64
 	DepartedNs  uint64
