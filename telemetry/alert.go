@@ -27,20 +27,20 @@ const (
 
 // An Alert is a rule and what it is about: the subject of events.
 type Alert struct {
-	ID          string            `json:"id" table:"ID,wide,end"` // the same for the same rule and subject, also after a restart
-	Rule        string            `json:"rule" table:"RULE"`
-	State       AlertState        `json:"state" table:"STATE"`
-	Severity    Severity          `json:"severity" table:"SEVERITY"`
-	Since       time.Time         `json:"since" table:"SINCE"`            // when an event of it was seen first
-	Fired       *time.Time        `json:"fired" table:"FIRED,wide"`       // null while it is pending
-	Resolved    *time.Time        `json:"resolved" table:"RESOLVED,wide"` // null until it is
-	Resolution  AlertResolution   `json:"resolution,omitempty"`
-	SilencedBy  string            `json:"silenced_by,omitempty" table:"SILENCE,wide"` // id of a silence that keeps it from being delivered now
-	Summary     string            `json:"summary" table:"WHAT"`                       // one line for people
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-	Told        []Told            `json:"told,omitempty" table:"TOLD,wide"` // the outputs that are told; not in notifications
-	Event       Event             `json:"event"`                            // the latest one
+	ID          string            `json:"id" table:"ID,wide,end" doc:"id of the alert"`
+	Rule        string            `json:"rule" table:"RULE" doc:"name of its rule"`
+	State       AlertState        `json:"state" table:"STATE" doc:"pending, firing or resolved"`
+	Severity    Severity          `json:"severity" table:"SEVERITY" doc:"how bad it is"`
+	Since       time.Time         `json:"since" table:"SINCE" doc:"when an event of it was seen first"`
+	Fired       *time.Time        `json:"fired" table:"FIRED,wide" doc:"when it fired"`
+	Resolved    *time.Time        `json:"resolved" table:"RESOLVED,wide" doc:"when it was resolved"`
+	Resolution  AlertResolution   `json:"resolution,omitempty" doc:"why it is not firing any more"`
+	SilencedBy  string            `json:"silenced_by,omitempty" table:"SILENCE,wide" doc:"id of a silence that keeps it from being delivered now"`
+	Summary     string            `json:"summary" table:"WHAT" doc:"what it is about, in words"`
+	Labels      map[string]string `json:"labels,omitempty" doc:"labels of the rule"`
+	Annotations map[string]string `json:"annotations,omitempty" doc:"annotations of the rule"`
+	Told        []Told            `json:"told,omitempty" table:"TOLD,wide" doc:"outputs that are told of it"`
+	Event       Event             `json:"event" doc:"the latest event"`
 }
 
 // A RuleStatus is a rule, and what is of it now.
@@ -49,7 +49,7 @@ type RuleStatus struct {
 	Filter   string   `json:"filter" doc:"its filter"`
 	ForNs    int64    `json:"for_ns" doc:"how long an event must go on before it fires"`
 	Severity string   `json:"severity,omitempty" doc:"severity that it gives, if it gives one"` // empty: that of the event
-	Outputs  []string `json:"outputs"`
+	Outputs  []string `json:"outputs" doc:"names of its outputs"`
 	Pending  int      `json:"pending" doc:"alerts that wait to fire"`
 	Firing   int      `json:"firing" doc:"alerts that fire"`
 	Silenced int      `json:"silenced" doc:"of those that fire, the silenced"`

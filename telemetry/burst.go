@@ -17,14 +17,14 @@ type Burst struct {
 	DurationNs uint64    `json:"duration_ns" table:"LASTED" doc:"end minus start" store:"duration"`
 	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every packet
 	// was seen.
-	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-" store:"start_slack"`
-	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack"`
+	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-" store:"start_slack" doc:"how much earlier it may have begun"`
+	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack" doc:"how much later it may have ended"`
 	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"` // it is not known when it ended
 
 	PeakBytes   uint64 `json:"peak_bytes" kind:"size" table:"PEAK" doc:"bytes in the queue at the peak" store:"peak_bytes"`
 	PeakDelayNs uint64 `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"` // the longest wait beyond what the empty queue costs
-	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes"`                                                              // the thresholds
-	BelowBytes  uint64 `json:"below_bytes" filter:"-" store:"below_bytes"`
+	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes" doc:"it begins above this"`
+	BelowBytes  uint64 `json:"below_bytes" filter:"-" store:"below_bytes" doc:"it ends below this"`
 
 	Packets uint64 `json:"packets" table:"PACKETS" doc:"packets that were in the queue" store:"packets"` // that were in the queue at some time of the burst
 	Bytes   uint64 `json:"bytes" kind:"size" table:"BYTES" doc:"bytes that were in the queue" store:"bytes"`
@@ -36,10 +36,10 @@ type Burst struct {
 	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes" store:"main_sources"` // the fewest of them that brought 80 % of its bytes
 	Incast      bool `json:"incast" table:"INCAST" doc:"many senders came together" store:"incast"`
 
-	Culprits   []Culprit `json:"culprits" table:"CULPRITS"` // most bytes in the build-up first
-	Victims    []Victim  `json:"victims" table:"VICTIMS"`   // longest extra delay first
-	OtherFlows int       `json:"other_flows,omitempty" filter:"-" store:"other_flows"`
-	OtherBytes uint64    `json:"other_bytes,omitempty" filter:"-" store:"other_bytes"`
+	Culprits   []Culprit `json:"culprits" table:"CULPRITS" doc:"flows that made it, most bytes in the build-up first"`
+	Victims    []Victim  `json:"victims" table:"VICTIMS" doc:"flows that waited in it, the longest extra delay first"`
+	OtherFlows int       `json:"other_flows,omitempty" filter:"-" store:"other_flows" doc:"flows that are not listed"`
+	OtherBytes uint64    `json:"other_bytes,omitempty" filter:"-" store:"other_bytes" doc:"their bytes"`
 }
 
 // A Culprit is a flow that made a burst. Flow is nil where the flow table had no room for it.

@@ -103,31 +103,31 @@ type Event struct {
 	Text     string     `json:"text" table:"WHAT" doc:"what happened, in words"`                                  // one line for people
 
 	// The subject, as far as there is one.
-	Node       *uint32    `json:"node,omitempty" filter:"-"`
-	Name       string     `json:"name,omitempty" filter:"-"`
+	Node       *uint32    `json:"node,omitempty" filter:"-" doc:"the node"`
+	Name       string     `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
 	Port       *uint32    `json:"port,omitempty" filter:"egress_port" table:"OUT,wide" doc:"level 1 interface by which packets left the node"` // egress
 	Queue      *uint8     `json:"queue,omitempty" filter:"queue_id,alias=queue" doc:"the queue"`
 	ToNode     *uint32    `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if it is about a link"`
-	ToName     string     `json:"to_name,omitempty" filter:"-"`
+	ToName     string     `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
 	ToPort     *uint32    `json:"to_port,omitempty" table:"IN,wide" doc:"level 1 interface by which packets came in there"` // ingress
 	Reason     *uint8     `json:"reason,omitempty" doc:"number of the drop reason, if it is about drops"`
 	ReasonName string     `json:"reason_name,omitempty" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	Source     string     `json:"source,omitempty" kind:"address" doc:"address of the exporter, if it is about one"`     // address of an exporter
 	Flow       *Endpoints `json:"flow,omitempty" filter:",inline" table:"FLOW,wide,of=src" doc:" of a flow that it met"` // one of those that it met
 	Path       string     `json:"path,omitempty" doc:"id of a path that shows it"`                                       // id of a path that shows it
-	PathNodes  []string   `json:"path_nodes,omitempty"`
+	PathNodes  []string   `json:"path_nodes,omitempty" doc:"names or ids of the nodes on that path"`
 	Rule       string     `json:"rule,omitempty" doc:"rule of the policy, if it is about one"` // of the policy
 
-	Evidence []Evidence `json:"evidence" table:"EVIDENCE,wide"`
-	Bytes    Hex        `json:"bytes,omitempty" filter:"-"` // a report datagram that shows it: its UDP payload, at most MaxDatagram bytes
+	Evidence []Evidence `json:"evidence" table:"EVIDENCE,wide" doc:"numbers that it rests on"`
+	Bytes    Hex        `json:"bytes,omitempty" filter:"-" doc:"a report datagram that shows it, hexadecimal"`
 
-	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-"` // nil: nobody said so
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it"`
 }
 
 // An Acknowledgement says that somebody takes care of an event.
 type Acknowledgement struct {
-	By string    `json:"by"` // who, as far as the server knows
-	At time.Time `json:"at"`
+	By string    `json:"by" doc:"who takes care of it, as far as the server knows"`
+	At time.Time `json:"at" doc:"since when"`
 }
 
 // An Evidence is a number that an event rests on.

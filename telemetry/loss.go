@@ -81,7 +81,7 @@ type Loss struct {
 	KernelDrops *uint64 `json:"kernel_drops" table:"BY KERNEL,wide" doc:"of the lost, those that the kernel dropped at the socket"`
 	// LossKnown is yes, or "no:" and why.
 	LossKnown string         `json:"loss_known" table:"NOTE,end" doc:"yes, or no: and why"`
-	Intervals []LossInterval `json:"intervals,omitempty" table:"INTERVAL"`
+	Intervals []LossInterval `json:"intervals,omitempty" table:"INTERVAL" doc:"the same for each interval"`
 }
 
 // A LossInterval is what became of the datagrams of an exporter from Start to End. While it is open, its counts are those so

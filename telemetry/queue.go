@@ -8,7 +8,7 @@ type QueueDepth struct {
 	Name       string        `json:"name,omitempty" doc:"its name, if it has one"`
 	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"` // egress
 	Queue      uint8         `json:"queue" table:"QUEUE" doc:"the queue"`
-	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max"`
+	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max" doc:"queue occupancy"`
 	LastDepth  *uint32       `json:"last_depth,omitempty" filter:"occupancy.last" unit:"of the device" table:"LAST" doc:"occupancy that the latest of them met"`
 	Congestion *Congestion   `json:"congestion,omitempty" filter:",only=max" table:"CONGESTION,wide,of=last+max"`
 	First      time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
@@ -17,8 +17,8 @@ type QueueDepth struct {
 
 // A Congestion sums up the congestion status of a queue, which INT 2016 and 0.5 have; what its values mean the device says.
 type Congestion struct {
-	Count uint64  `json:"count"`
-	Mean  float64 `json:"mean"`
+	Count uint64  `json:"count" doc:"packets that told of the congestion status"`
+	Mean  float64 `json:"mean" doc:"mean congestion status"`
 	Max   uint32  `json:"max" filter:",main" unit:"of the device" doc:"highest congestion status"`
-	Last  uint32  `json:"last"`
+	Last  uint32  `json:"last" doc:"congestion status that was told last"`
 }

@@ -11,13 +11,13 @@ import (
 // A Distribution sums up values of one kind. P50 and P99 are estimates from an exponential histogram; RelativeError
 // bounds how far they can be off. Min, Mean and Max are exact.
 type Distribution struct {
-	Count         uint64  `json:"count" filter:"-"`
+	Count         uint64  `json:"count" kind:"number" filter:"-" doc:"number of values: $"`
 	Min           uint64  `json:"min" doc:"shortest $"`
 	Mean          float64 `json:"mean" filter:",main" doc:"mean $"`
 	Max           uint64  `json:"max" doc:"longest $"`
 	P50           uint64  `json:"p50" known:"RelativeError" doc:"median of the $"`
 	P99           uint64  `json:"p99" known:"RelativeError" doc:"99th percentile of the $"`
-	RelativeError float64 `json:"relative_error" filter:"-"`
+	RelativeError float64 `json:"relative_error" kind:"ratio" filter:"-" doc:"how far p50 and p99 can be off; 0 if they are not known"`
 }
 
 // Endpoints are the 5-tuple and tunnel of a flow.
@@ -61,16 +61,16 @@ type PathHop struct {
 
 // A Queue sums up the queue occupancies that packets met at a hop.
 type Queue struct {
-	ID   uint8   `json:"id" filter:"-" table:"QUEUE,wide"` // of the latest packet
-	Mean float64 `json:"mean" filter:"-"`
+	ID   uint8   `json:"id" filter:"-" table:"QUEUE,wide" doc:"the queue of the latest packet"`
+	Mean float64 `json:"mean" filter:"-" doc:"mean queue occupancy"`
 	Max  uint32  `json:"max" unit:"of the device" doc:"highest queue occupancy"`
-	Last *uint32 `json:"last,omitempty" filter:"-"` // not kept for each flow
+	Last *uint32 `json:"last,omitempty" filter:"-" doc:"queue occupancy that the latest packet met; not kept for each flow"`
 }
 
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.
 type Path struct {
 	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"` // the same in every run for the same hops
-	Hops    []PathHop `json:"hops" table:"PATH,last"`
+	Hops    []PathHop `json:"hops" table:"PATH,last" doc:"the nodes on the way, source first"`
 	Flows   int       `json:"flows" table:"FLOWS" doc:"flows whose latest packet took it"` // flows whose latest packet took it
 	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
@@ -86,7 +86,7 @@ type Path struct {
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty" doc:"the order of some hops is that in which their postcards came"`
 	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
-	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-"`
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-" doc:"of all packets, where the rate is known at which the source samples them"`
 }
 
 // A FlowPath is a path that packets of a flow took, with what this flow met on it.
@@ -108,18 +108,18 @@ type Flow struct {
 	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	Reports     uint64        `json:"reports" table:"REPORTS,wide" doc:"reports about it"`
 	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that reports tell of"`
-	Probes      uint64        `json:"probes,omitempty" filter:"-"` // copies and packets that are not delivered; not in Packets
+	Probes      uint64        `json:"probes,omitempty" filter:"-" doc:"copies and packets that are not delivered; not in packets"`
 	Bytes       uint64        `json:"bytes" kind:"size" table:"BYTES" doc:"IP lengths of those packets, without INT"`
 	Drops       uint64        `json:"drops" table:"DROPS,bad" doc:"packets that were reported as dropped"`
 	Device      string        `json:"device,omitempty" table:"DEVICE,wide" doc:"Transparent Security source device"` // Transparent Security source device
 	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" table:"END TO END MEAN,wide,of=mean" doc:"time from the first hop to the last, by two clocks"`
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
-	Paths       []FlowPath    `json:"paths" table:"PATH,last"`                // latest first
+	Paths       []FlowPath    `json:"paths" table:"PATH,last" doc:"paths that it took, the latest first"`
 	PathChanges uint64        `json:"path_changes" table:"PATH CHANGES,wide" doc:"how often it took another path than the packet before"`
 	// Of all packets, where the rate is known at which the source samples them.
-	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-" table:"ESTIMATED,wide"`
-	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" filter:"-"`
+	PacketsEstimated *uint64 `json:"packets_estimated,omitempty" filter:"-" table:"ESTIMATED,wide" doc:"of all packets, where the rate is known at which the source samples them"`
+	BytesEstimated   *uint64 `json:"bytes_estimated,omitempty" filter:"-" doc:"the same of bytes"`
 }
 
 // A Node is a device that appeared in reports.
@@ -138,16 +138,16 @@ type Node struct {
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.
 type Link struct {
 	From     uint32   `json:"from" kind:"node" table:"FROM,named=from_name" doc:"node that packets left"`
-	FromName string   `json:"from_name,omitempty" filter:"-"`
+	FromName string   `json:"from_name,omitempty" filter:"-" doc:"its name, if it has one"`
 	FromPort *uint32  `json:"from_port" table:"PORT" doc:"level 1 interface by which packets left"`
 	To       uint32   `json:"to" kind:"node" table:"TO,named=to_name" doc:"node that packets came to"`
-	ToName   string   `json:"to_name,omitempty" filter:"-"`
+	ToName   string   `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
 	ToPort   *uint32  `json:"to_port" table:"PORT" doc:"level 1 interface by which packets came in"`
 	_        struct{} `filter:"node,any=from+to" doc:"either node"`
 	Packets  uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
 	// one more that shows another link, the share that took this one. The end with the lower share counts.
-	Confidence  float64      `json:"confidence" filter:"-" table:"SURE,wide"`
+	Confidence  float64      `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
 	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"` // from when a packet leaves the one node to when it comes to the other
 	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
 	First       time.Time    `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
@@ -163,16 +163,16 @@ type Drop struct {
 	Reason      uint8   `json:"reason" table:"NUMBER,wide" doc:"number of the drop reason"`
 	ReasonName  string  `json:"reason_name" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// Of the catalogue, whatever the device calls it; see docs/reference/drop-reasons.md.
-	Cause    string     `json:"cause" filter:"-" table:"CAUSE,wide"`
-	Severity string     `json:"severity" filter:"-" table:"SEVERITY,wide"`
-	Meaning  string     `json:"meaning" filter:"-"`
-	Action   string     `json:"action" filter:"-" table:"WHAT TO DO,wide,last"`
+	Cause    string     `json:"cause" filter:"-" table:"CAUSE,wide" doc:"the reason in the catalogue of drop reasons"`
+	Severity string     `json:"severity" filter:"-" table:"SEVERITY,wide" doc:"how bad a single drop is"`
+	Meaning  string     `json:"meaning" filter:"-" doc:"what the reason means"`
+	Action   string     `json:"action" filter:"-" table:"WHAT TO DO,wide,last" doc:"what to do"`
 	Packets  uint64     `json:"packets" filter:",alias=drops" table:"PACKETS,bad" doc:"packets that were dropped"`
 	First    time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
 	Last     time.Time  `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	LastFlow *Endpoints `json:"last_flow,omitempty" filter:",inline" table:"LAST FLOW,end,of=src" doc:" of the latest packet"`
 	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
-	To      []DropDestination `json:"to,omitempty" nullable:"false"`
+	To      []DropDestination `json:"to,omitempty" nullable:"false" doc:"prefixes that packets were on the way to, the most first"`
 	DropKey string            `json:"drop_key,omitempty" table:"DROP KEY,wide" doc:"Transparent Security: the rule that dropped"` // Transparent Security
 }
 
@@ -206,10 +206,10 @@ type Exporter struct {
 	Damaged   map[string]uint64 `json:"damaged" table:"DAMAGED,bad" doc:"datagrams of which a part could be read"`
 	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says why.
 	// A source with such datagrams is an item of its own.
-	Refused        uint64 `json:"refused,omitempty" filter:"-"`
-	RefusedBecause string `json:"refused_because,omitempty" filter:"-"`
+	Refused        uint64 `json:"refused,omitempty" filter:"-" doc:"datagrams that were not looked into because their source may not send them"`
+	RefusedBecause string `json:"refused_because,omitempty" filter:"-" doc:"why not"`
 	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
-	Samples map[string]Hex `json:"samples,omitempty"`
+	Samples map[string]Hex `json:"samples,omitempty" doc:"the first datagram that was malformed or damaged, by error code"`
 }
 
 // A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
@@ -217,18 +217,18 @@ type Exporter struct {
 type Delay struct {
 	NS *Distribution `json:"ns,omitempty" filter:",inline" table:""` // missing if no delay is known
 	// UncertaintyNs is by how much each of them can be wrong at most; all are wrong in about the same way.
-	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty" filter:"-" table:"WITHIN"`
+	UncertaintyNs *uint64 `json:"uncertainty_ns,omitempty" filter:"-" table:"WITHIN" doc:"the delays are not wrong by more"`
 	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
-	Clamped uint64 `json:"clamped,omitempty" filter:"-"`
-	Unknown string `json:"unknown,omitempty" filter:"-" table:"DELAY UNKNOWN,wide"` // why the delay of the latest packet is not known
+	Clamped uint64 `json:"clamped,omitempty" filter:"-" doc:"delays that would have been negative, within the uncertainty; they count as 0"`
+	Unknown string `json:"unknown,omitempty" filter:"-" table:"DELAY UNKNOWN,wide" doc:"why the delay of the latest packet is not known"`
 }
 
 // A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is that much too
 // long.
 type ClockOffset struct {
-	OffsetNs      *int64 `json:"offset_ns,omitempty"`
-	UncertaintyNs *int64 `json:"uncertainty_ns,omitempty"`
-	Unknown       string `json:"unknown,omitempty"` // why it is not known; then times by both clocks are not to be trusted
+	OffsetNs      *int64 `json:"offset_ns,omitempty" doc:"how far the clock of the last node is ahead of that of the first"`
+	UncertaintyNs *int64 `json:"uncertainty_ns,omitempty" doc:"the offset is not wrong by more"`
+	Unknown       string `json:"unknown,omitempty" doc:"why it is not known; then times by both clocks are not to be trusted"`
 }
 
 // A Clock is the clock of a node against that of its reference. What is nil is not known.

@@ -43,7 +43,7 @@ type Host struct {
 	Address  netip.Addr  `json:"address" table:"ADDRESS" doc:"the address"`
 	Tunnel   string      `json:"tunnel,omitempty" table:"TUNNEL" doc:"kind of the tunnel that it is in"`
 	TunnelID *uint32     `json:"tunnel_id,omitempty" doc:"number of the tunnel"`
-	Places   []HostPlace `json:"places"` // where it was seen, the latest first
+	Places   []HostPlace `json:"places" doc:"where it was seen, the latest first"`
 }
 
 // A HostPlace is where a host is attached: the first node of what it sends, the last one of what it gets.

@@ -18,7 +18,7 @@
 //
 //	json    its name in the API. Members of objects are named with a dot: residence_ns.mean.
 //	doc     one sentence without a full stop. $ stands for the doc of the object that holds the field.
-//	kind    size, rate, ratio, duration, node or mac of a number, address of a text, where the Go type does not say it.
+//	kind    number, size, rate, ratio, duration, node or mac of a number, address of a text, where the Go type does not say it.
 //	        A number whose name, or that of an object that holds it, ends in _ns is a duration.
 //	choice  the field is a choice, of the list that filter knows under this name.
 //	unit    of a number, for people: "of the device".
