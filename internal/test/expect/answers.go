@@ -113,7 +113,7 @@ func (c *collector) links() []telemetry.Link {
 	for _, p := range c.paths {
 		for i := 1; i < len(p.stations); i++ {
 			from, to := &p.stations[i-1], &p.stations[i]
-			if from.missing > 0 || to.missing > 0 || from.node == to.node && to.dropped() { // dropped where it is
+			if !from.named() || !to.named() || from.node == to.node && to.dropped() { // dropped where it is
 				continue
 			}
 			a, b := from.answer(c.names), to.answer(c.names)

@@ -37,7 +37,7 @@ func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
 func (p *path) loops() bool {
 	seen := map[uint32]bool{}
 	for _, s := range p.stations {
-		if s.missing == 0 && seen[s.node] {
+		if s.named() && seen[s.node] {
 			return true
 		}
 		seen[s.node] = true

@@ -217,7 +217,7 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 				sights = append(sights, c.options.sight(before))
 			}
 		}
-		c.observe(f, append(sights, c.options.sight(v)), nowNs)
+		c.observe(f, append(c.options.behindLimit(sights, v), c.options.sight(v)), nowNs)
 	}
 	c.sweep(nowNs, nowNs)
 }
@@ -318,7 +318,11 @@ func (c *Chronicle) observe(f *chronicleFlow, sights []sight, nowNs int64) {
 	residence, complete := uint64(0), true
 	for i := range r.stations {
 		s := &sights[i]
-		if i > 0 {
+		if !s.named() { // behind the hop limit
+			complete = false
+			continue
+		}
+		if i > 0 && sights[i-1].named() {
 			if b := &sights[i-1]; b.node != s.node || !s.dropped() {
 				c.carried(linkTen{ten, b.node, b.out, s.node, s.in}, b)
 			}

@@ -87,7 +87,7 @@ func (c *collector) take(v *Visit, identity uint64) {
 			sights = append(sights, c.sight(before))
 		}
 	}
-	c.observe(f, append(sights, c.sight(v)), false)
+	c.observe(f, append(c.behindLimit(sights, v), c.sight(v)), false)
 }
 
 // bytes returns the length of the IP packet of a visit, without what INT had added to it.

@@ -45,6 +45,16 @@ func (o *Options) sight(v *Visit) sight {
 	return s
 }
 
+// behindLimit adds, to what the switches before that of a visit told, that nobody knows which those behind the hop limit are.
+func (o *Options) behindLimit(sights []sight, v *Visit) []sight {
+	if o.MaxHops > 0 && v.Index > o.MaxHops {
+		return append(sights, sight{})
+	}
+	return sights
+}
+
+func (s *station) named() bool { return s.known&telemetry.HasNode != 0 }
+
 func (s *station) dropped() bool { return s.known&telemetry.HasDrop != 0 }
 
 // answer returns the station as the API shows it.
