@@ -6,13 +6,6 @@ import (
 
 // Delays between two nodes, of links and paths.
 
-func (v *view) least(d *client.Distribution) string {
-	if d == nil {
-		return unknown
-	}
-	return v.duration(float64(d.Min))
-}
-
 // known returns the delays that are known.
 func known(d *client.Delay) *client.Distribution {
 	if d == nil {

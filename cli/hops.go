@@ -35,13 +35,6 @@ met, over all paths.`,
 	}
 }
 
-func queueID(q *client.Queue, otherwise string) string {
-	if q == nil {
-		return otherwise
-	}
-	return uintText(q.ID)
-}
-
 // queueMean returns the mean occupancy with so many decimals, or as many as it has if that is -1.
 func queueMean(q *client.Queue, otherwise string, decimals int) string {
 	if q == nil {
