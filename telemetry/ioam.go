@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"github.com/waybill-int/waybill/wire/codepoint"
 	"github.com/waybill-int/waybill/wire/ioam"
 )
 
@@ -21,8 +22,12 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 	var found [maxStackIOAM]Hop
 	count := 0
 	var node ioam.Node
+	fraction := uint64(1)
+	if d.dialect.Has(codepoint.QuirkPOSIXTime) {
+		fraction = 1000
+	}
 	for count < len(found) && nodes.Next(&node) {
-		found[count] = hopOf(&node)
+		found[count] = hopOf(&node, fraction)
 		count++
 	}
 	r := d.report
@@ -40,7 +45,9 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 // maxStackIOAM is more nodes than an IPv6 option has room for.
 const maxStackIOAM = 64
 
-func hopOf(n *ioam.Node) Hop {
+// hopOf makes a Hop of what a node wrote. fraction is the nanoseconds of one unit of the timestamp fraction, which the namespace
+// defines: 1 for PTP, 1000 for POSIX.
+func hopOf(n *ioam.Node, fraction uint64) Hop {
 	var h Hop
 	has := func(bit uint32) bool { return n.Has&bit != 0 && n.Unavailable&bit == 0 }
 	switch {
@@ -68,6 +75,15 @@ func hopOf(n *ioam.Node) Hop {
 	if has(ioam.BitTransitDelay) && n.TransitDelay&ioam.TransitDelayOverflow == 0 {
 		h.Has |= HasLatency
 		h.LatencyNs = uint64(n.TransitDelay)
+	}
+	const second = 1_000_000_000
+	if ns := uint64(n.TsFrac) * fraction; has(ioam.BitTsSec) && has(ioam.BitTsFrac) && ns < second { // when it came
+		h.Has |= HasIngressTime | HasWideTimes | unitOf(fraction)
+		h.IngressNs = uint64(n.TsSec)*second + ns
+		if h.Has&HasLatency != 0 {
+			h.Has |= HasEgressTime
+			h.EgressNs = h.IngressNs + h.LatencyNs
+		}
 	}
 	if has(ioam.BitQueueDepth) {
 		h.Has |= HasQueue

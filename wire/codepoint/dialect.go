@@ -65,6 +65,8 @@ const (
 	QuirkJanuary2018
 	// QuirkDropTotals: the counters of drop reports go on from report to report; without it each counts since the last.
 	QuirkDropTotals
+	// QuirkPOSIXTime: the fraction of IOAM timestamps counts microseconds.
+	QuirkPOSIXTime
 )
 
 // A Dialect says how one kind of sender departs from the specifications. It applies only to the sources that the
@@ -167,6 +169,12 @@ var Dialects = []*Dialect{
 		Summary:  "v1.0 reports with the metadata bits of the proposal of January 2018, drop reasons of p4lang/switch",
 		Quirks:   QuirkJanuary2018,
 		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "p4lang-switch",
+	},
+	{
+		Name:     "linux-ioam",
+		Summary:  "reports about packets with IOAM of the Linux kernel: timestamp fractions in us",
+		Quirks:   QuirkPOSIXTime,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond,
 	},
 	{
 		Name:     "montimage-int10",
