@@ -85,7 +85,7 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 			v.carry(&now.hops[i-1].station, &h.station, carried{n, use})
 		}
 		use = h.utilization.since(&before.utilization)
-		if h.missing == 0 {
+		if h.missing == 0 && h.has != 0 { // else nobody knows where it is
 			v.hopSince(h, before, n)
 		}
 	}
