@@ -28,8 +28,8 @@ type changeTable struct {
 	overflow uint64
 }
 
-// note counts that the flow with that key went from one path to another.
-func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, nowNs int64) {
+// note counts that the flow with that key went from one path to another. again says that it has done so since the last scan.
+func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, again bool, nowNs int64) {
 	k, ok := parting(from.hops, to.hops)
 	if !ok {
 		return
@@ -43,7 +43,9 @@ func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, nowNs int64) 
 		c = &change{first: nowNs}
 		t.changes[k] = c
 	}
-	c.flows++
+	if !again || c.flows == 0 {
+		c.flows++
+	}
 	c.last, c.flow, c.path = nowNs, *key, to.hash
 }
 
@@ -115,7 +117,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 			f.pathChanges++
 			before.sinceScan.left++
 			before.sinceScan.to = place
-			s.changes.note(&f.key, before, p, nowNs)
+			s.changes.note(&f.key, before, p, f.entered.atNs > s.scanNs, nowNs)
 		}
 	}
 	f.verdict = notJudged

@@ -99,7 +99,9 @@ func (f *faults) takeGroups(p *path, n uint64) {
 			}
 		}
 		m.packets += n
-		m.flows += uint64(p.sinceScan.flows)
+		if !p.dropped() { // the same flows are on the path of the packets that arrive
+			m.flows += uint64(p.sinceScan.flows)
+		}
 	}
 }
 

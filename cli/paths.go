@@ -16,7 +16,8 @@ func newPathsCommand() *cobra.Command {
 		short: "list the paths that packets took, with the latency of each hop",
 		long: `Paths lists the paths that packets took, the most used first. Behind each node stand the median and the 99th percentile
 of how long packets stayed in it; RESIDENCE is their sum over the hops. ?(2) are two nodes that sent nothing, a path that
-ends in a cross is one of packets that were dropped. With -o wide the ports are shown: (in)node(out).`,
+ends in a cross is one of packets that were dropped. With -o wide the ports are shown: (in)node(out).
+? is a place where nobody knows how many nodes are missing. Packets of which some postcards did not come are told behind the path.`,
 		example: `  waybill paths
   waybill paths --node leaf1 -o wide
   waybill paths --path 5a90a9c2a8d95cb7 -o json`,
@@ -35,6 +36,9 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 				c := v.path(p.Hops, true)
 				if p.Uncertain {
 					c.text += " (order uncertain)"
+				}
+				if p.Incomplete > 0 {
+					c.text += " (postcards of " + strconv.FormatUint(p.Incomplete, 10) + " more packets incomplete)"
 				}
 				return c
 			},

@@ -1,0 +1,43 @@
+package analyze
+
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A flow of which some packets arrive and others are dropped, in turn, is one flow of the ports that it takes, and a flow that goes to and
+// fro between two paths is one that changed its path.
+func TestFlowsCountOnce(t *testing.T) {
+	w := newWatched()
+	w.scanner.Scan(w.nowNs + second)
+	s := w.Shards[0]
+	for n := range uint64(40) {
+		hops := []telemetry.Hop{hopAt(1, 10), hopAt(2, 10), hopAt(3, 10)}
+		if n%2 == 1 {
+			hops[2].Has |= telemetry.HasDrop
+		}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{stackReport(n, hops...)}}, w.nowNs+2*second+int64(n))
+	}
+	f := newFaults()
+	for i := range s.paths.paths {
+		f.takeGroups(&s.paths.paths[i], s.paths.paths[i].packets)
+	}
+	if m := f.groups[groupKey{1, 3}].member(2); m.packets != 40 || m.flows != 1 {
+		t.Errorf("got %d flows, %d packets", m.flows, m.packets)
+	}
+
+	for n := range uint64(40) {
+		first := stampedHop(1, 1e18+n, 1e18+n+1, 1)
+		first.EgressPort = 2 + uint32(n%2)
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{stackReport(n, first, hopAt(4+uint32(n%2), 10), hopAt(6, 10))}}, w.nowNs+3*second+int64(n))
+	}
+	for k, c := range s.changes.changes {
+		if c.flows != 1 {
+			t.Errorf("%+v: %d flows changed their path, want 1", k, c.flows)
+		}
+	}
+	if len(s.changes.changes) < 2 {
+		t.Errorf("got %d changes", len(s.changes.changes))
+	}
+}
