@@ -288,9 +288,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 				continue
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
-			if i == 0 || h.has&telemetry.HasDrop == 0 || p.hops[i-1].node != h.node { // else it is the same visit
-				n.Packets += p.packets + h.parts
-			}
+			n.Packets += p.packets
 			n.latency.Merge(&h.latency)
 			if h.has&telemetry.HasIngressPort != 0 {
 				n.ports[h.in] = true

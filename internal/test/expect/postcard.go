@@ -20,12 +20,16 @@ type packet struct {
 }
 
 // postcard takes the report of one switch. One that speaks twice with the same TTL speaks of two packets that look alike: the
-// first is over then. With another TTL it is one packet that came back.
+// first is over then, if no switch before it told of it. With another TTL it is one packet that came back.
 func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	key, s := postcardKey{f, identity}, c.sight(v)
 	p := c.waiting[key]
-	if p != nil && (len(p.sights) == maxPostcards || slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node && o.ttl == s.ttl })) {
+	if p != nil && slices.ContainsFunc(p.sights, func(o sight) bool { return o.node == s.node && o.ttl == s.ttl }) {
 		f.rule = RuleSpokeTwice
+		if slices.ContainsFunc(p.sights, func(o sight) bool { return o.ttl > s.ttl }) {
+			f.late(&s)
+			return
+		}
 		c.finish(p)
 		p = nil
 	}
@@ -34,7 +38,29 @@ func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 		c.waiting[key] = p
 		c.queue = append(c.queue, p)
 	}
-	p.sights = append(p.sights, s)
+	switch {
+	case len(p.sights) < maxPostcards:
+		p.sights = append(p.sights, s)
+	case s.dropped(): // the end of a loop
+		p.sights[len(p.sights)-1] = s
+	}
+}
+
+// late takes the report of a switch about a packet that was finished when the next one began: it is of its hop, and of no other packet.
+func (f *flow) late(s *sight) {
+	if len(f.kept) == 0 {
+		return
+	}
+	k := f.kept[0]
+	for i := len(k.path.stations) - 1; i >= 0; i-- {
+		if k.path.stations[i].node == s.node && k.path.stations[i].missing == 0 {
+			if k.meters[i].latency.count < f.packets {
+				k.path.meters[i].add(s)
+				k.meters[i].add(s)
+			}
+			return
+		}
+	}
 }
 
 // finish makes a path of what came of a packet: in the order of the TTL, and a drop last.
