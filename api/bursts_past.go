@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/types"
-	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -29,46 +27,23 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *types.Pro
 	} else {
 		q.Order, q.Ascending = p.columnOrder(burstColumns, "start")
 	}
-	var terms []string
-	var args []any
-	if ids, given := p.nodeIDs(h.cfg.Collector.Names); given {
-		terms = append(terms, nodeTerm(ids))
-	}
-	if incast, given := p.boolean("incast"); given {
-		terms = append(terms, map[bool]string{true: "incast", false: "NOT incast"}[incast])
-	}
-	p.filter("filter", h.schemas["bursts.records"], nil) // which says what is wrong with it
-	if text, _ := p.text("filter"); p.wrong == nil && strings.TrimSpace(text) != "" {
-		e, err := filter.Parse(h.schemas["bursts.records"], text)
-		if err != nil {
-			return answer{}, types.NewProblem(http.StatusBadRequest, "filter: %v", err)
-		}
-		where, values := e.SQL(now)
-		terms, args = append(terms, "("+where+")"), append(args, values...)
-	}
+	q.Where, q.Args = p.where(now)
 	at := p.cursor(r)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	if h.cfg.History == nil {
-		return answer{}, noPast("since")
+	if problem := needHistory(&h.cfg); problem != nil {
+		return answer{}, problem
 	}
-	q.From, q.To, q.Offset, q.Where, q.Args = at.Since, at.Until, at.Offset, strings.Join(terms, " AND "), args
+	q.From, q.To, q.Offset = at.Since, at.Until, at.Offset
 	if groups {
-		return h.storedGroups(ctx, "bursts", &q, at)
+		return h.storedGroups(ctx, p.list, &q, at)
 	}
 	bursts, more, problem := h.storedBursts(ctx, &q)
 	if problem != nil {
 		return answer{}, problem
 	}
-	a := listOf("bursts", bursts, limit)
-	a.total, a.past = at.Offset+a.count, true
-	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}}
-	if more {
-		at.Offset += a.count
-		a.more = append(a.more, member{"next_cursor", at.String()})
-	}
-	return a, nil
+	return newAnswer(p.list, bursts, 0).stored(at, more), nil
 }
 
 // storedBurst returns one burst of the past. Its packets are not kept.

@@ -62,7 +62,7 @@ func TestBurstsPast(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
 	var one types.BurstAnswer
-	if err := json.Unmarshal(ask(h, "GET", burstPath+now[0].ID).Body.Bytes(), &one); err != nil {
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/bursts/"+now[0].ID).Body.Bytes(), &one); err != nil {
 		t.Fatal(err)
 	}
 	a, _ = json.Marshal(one.Burst.Burst)
@@ -70,7 +70,7 @@ func TestBurstsPast(t *testing.T) {
 	if string(a) != string(b) || one.Burst.Timeline == nil || len(one.Burst.Timeline) != 0 || one.Burst.Stack.Bytes == nil {
 		t.Errorf("got  %+v\nwant %s", one.Burst, b)
 	}
-	if w := ask(h, "GET", burstPath+"0000000000000000"); w.Code != 404 {
+	if w := ask(h, "GET", "/api/v1/bursts/0000000000000000"); w.Code != 404 {
 		t.Errorf("no burst: %d", w.Code)
 	}
 }

@@ -40,7 +40,8 @@ type checks struct {
 	crossOrigin *http.CrossOriginProtection
 	requests    *auth.Limit
 	failures    *auth.Limit // of tokens that are not valid
-	slots       chan struct{}
+	slots       semaphore
+	role        func(*http.Request) auth.Role // that a request needs
 
 	refused      [len(refusals)]atomic.Uint64
 	failedLogins atomic.Uint64
@@ -48,11 +49,11 @@ type checks struct {
 	say          rate.Sometimes // log lines about strangers
 }
 
-func newChecks(cfg Config) *checks {
+func newChecks(cfg Config, role func(*http.Request) auth.Role) *checks {
 	return &checks{
 		cfg: cfg, guard: cfg.Access, crossOrigin: http.NewCrossOriginProtection(),
 		requests: auth.NewLimit(requestsPerSecond, requestBurst), failures: auth.NewLimit(1/failureEvery.Seconds(), failureBurst),
-		slots: make(chan struct{}, maxRequests), say: rate.Sometimes{Interval: time.Minute},
+		slots: make(semaphore, maxRequests), role: role, say: rate.Sometimes{Interval: time.Minute},
 	}
 }
 
@@ -164,20 +165,20 @@ func (c *checks) frequency(next http.Handler) http.Handler {
 
 func (c *checks) concurrency(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
-			next.ServeHTTP(w, r)
-		default:
+		release, ok := c.slots.try()
+		if !ok {
 			retryAfter(w, time.Second)
-			c.refuse(w, refusedConcurrency, types.NewProblem(http.StatusServiceUnavailable, "%d requests are being answered, which is all that are at a time", maxRequests))
+			c.refuse(w, refusedConcurrency, types.NewProblem(http.StatusServiceUnavailable, "too many concurrent requests (limit %d)", maxRequests))
+			return
 		}
+		defer release()
+		next.ServeHTTP(w, r)
 	})
 }
 
 func (c *checks) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if auth.Needed(r.Method, r.URL.Path, c.cfg.Roles) == auth.Nobody {
+		if c.role(r) == auth.Nobody {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -215,7 +216,7 @@ func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *type
 
 func (c *checks) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		need, id := auth.Needed(r.Method, r.URL.Path, c.cfg.Roles), auth.From(r.Context())
+		need, id := c.role(r), auth.From(r.Context())
 		if id.Role < need {
 			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need, id.Name, id.Role))
 			return
@@ -227,7 +228,7 @@ func (c *checks) authorize(next http.Handler) http.Handler {
 // audit writes down who did what, once it is done.
 func (c *checks) audit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if auth.Needed(r.Method, r.URL.Path, c.cfg.Roles) <= auth.Read {
+		if c.role(r) <= auth.Read {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -55,7 +55,7 @@ func guarded(t *testing.T) (Config, secrets, *bytes.Buffer) {
 
 // behind puts the checks of cfg in front of a handler that takes everything, and echoes what it got.
 func behind(cfg Config) http.Handler {
-	return newChecks(cfg.withDefaults()).before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return newChecks(cfg.withDefaults(), newHandler(cfg).role).before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, r.Body)
 	}))
 }
@@ -390,7 +390,7 @@ func TestFailedLogIns(t *testing.T) {
 // Requests beyond the limit are sent away, and those that are being answered are not hindered.
 func TestConcurrency(t *testing.T) {
 	begun, finish := make(chan struct{}), make(chan struct{})
-	c := newChecks(testConfig(newFeed().Collector).withDefaults())
+	c := newChecks(testConfig(newFeed().Collector).withDefaults(), func(*http.Request) auth.Role { return auth.Read })
 	h := c.before(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		begun <- struct{}{}
 		<-finish

@@ -38,7 +38,7 @@ func TestClientReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(one)
-	if a, b := normal(t, text), normal(t, ask(h, "GET", reportsPath+"/"+one.ID).Body.Bytes()); a != b {
+	if a, b := normal(t, text), normal(t, ask(h, "GET", "/api/v1/reports/"+one.ID).Body.Bytes()); a != b {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
 	decoded, err := c.Decode(t.Context(), one.Bytes, "report", "")
@@ -54,14 +54,14 @@ func TestClientReports(t *testing.T) {
 	if err := c.Capture(t.Context(), client.Query{Limit: 3}, &file); err != nil {
 		t.Fatal(err)
 	}
-	if want := ask(h, "GET", capturePath+"?limit=3").Body.Bytes(); !bytes.Equal(file.Bytes(), want) {
+	if want := ask(h, "GET", "/api/v1/reports.pcap?limit=3").Body.Bytes(); !bytes.Equal(file.Bytes(), want) {
 		t.Errorf("a capture of %d bytes, want %d", file.Len(), len(want))
 	}
 	var p *types.Problem
-	if err := c.Capture(t.Context(), client.Query{Flow: "x"}, &file); !errors.As(err, &p) || p.Parameter != "flow" {
+	if err := c.Capture(t.Context(), client.Query{Filter: "flow >"}, &file); !errors.As(err, &p) || p.Parameter != "filter" {
 		t.Errorf("a capture of no flow: %v", err)
 	}
-	if _, err := c.Report(t.Context(), "x/y"); !errors.As(err, &p) || p.Status != 400 {
+	if _, err := c.Report(t.Context(), "x"); !errors.As(err, &p) || p.Status != 400 {
 		t.Errorf("a report with a bad id: %v", err)
 	}
 	if _, err := c.Decode(t.Context(), []byte{1}, "nowhere", ""); !errors.As(err, &p) || p.Parameter != "start" {

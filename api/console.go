@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"io/fs"
-	"mime"
 	"net/http"
 	"path"
 	"strings"
@@ -51,17 +50,6 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable") // their names change with their content
 		}
 	}
-	if kind := mime.TypeByExtension(path.Ext(name)); compressible[path.Ext(name)] {
-		if content, err := fs.ReadFile(h.cfg.Console, name); err == nil {
-			w.Header().Set("Content-Type", kind)
-			body, end := h.compress(w, r)
-			if r.Method != http.MethodHead {
-				body.Write(content) // an error means that the client is gone
-			}
-			end()
-			return
-		}
-	}
 	file, err := noListing{h.cfg.Console}.Open(cmp.Or(name, "."))
 	if err != nil {
 		types.NewProblem(http.StatusNotFound, "the console has no file %.100q; lists are below /api/v1/", name).Write(w)
@@ -70,6 +58,3 @@ func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 	file.Close()
 	h.console.ServeHTTP(w, r)
 }
-
-// compressible has the endings of files that are worth to be compressed.
-var compressible = map[string]bool{".js": true, ".css": true, ".svg": true}

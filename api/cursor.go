@@ -55,7 +55,7 @@ func (p *params) cursor(r span) *cursor {
 // question is a digest of the list and of what is asked, but for limit, format and cursor.
 func (p *params) question() string {
 	digest := sha256.New()
-	digest.Write([]byte(p.list + "\x00"))
+	digest.Write([]byte(p.path + "\x00"))
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
 		if name != "limit" && name != "format" && name != "cursor" {
 			digest.Write([]byte(name + "\x00" + strings.Join(p.values[name], "\x00") + "\x00"))

@@ -10,12 +10,8 @@ import (
 	"github.com/waybill-int/waybill/wire/dissect"
 )
 
-// decodePath takes bytes and tells what they are. It changes nothing.
-const decodePath = "/api/v1/decode"
-
 // decode answers with what the bytes of the body are. The checks have read it, and bounded it.
-func (h *handler) decode(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
+func (h *handler) decode(w http.ResponseWriter, r *http.Request, p *params) {
 	start, points := p.start(), p.dialect(h.cfg.Points)
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
@@ -41,7 +37,7 @@ func startNames() []string { return append([]string{startReport}, dissect.Starts
 
 // start returns what the bytes start with: a report, if nothing else is said.
 func (p *params) start() dissect.Start {
-	name := p.choice("start", startNames()...)
+	name := p.choice("start")
 	if name == startReport {
 		return dissect.TelemetryReport
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// demoPath is where the demo is asked about, started and stopped.
-const demoPath = "/api/v1/demo"
-
 // A Demo sends this server the reports of an emulated network, for a time that it bounds itself.
 type Demo interface {
 	// Start starts it, unless it runs.
@@ -22,30 +19,17 @@ type Demo interface {
 // ErrDemoRefused says that the reports of a demo would be misread, or mixed with those of a real network.
 var ErrDemoRefused = errors.New("there is no demo on this server now")
 
-// noDemo says why there is none.
-func noDemo() *types.Problem {
-	return types.NewProblem(http.StatusNotFound, "this server runs no demo: only one that nobody but its own machine can reach does, with a listener and without a list of exporters")
-}
-
 // demo answers GET /api/v1/demo.
-func (h *handler) demo(w http.ResponseWriter, r *http.Request) {
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+func (h *handler) demo(w http.ResponseWriter, _ *http.Request, p *params) {
+	if problem := p.problem(); problem != nil {
 		problem.Write(w)
-		return
-	}
-	if h.cfg.Demo == nil {
-		noDemo().Write(w)
 		return
 	}
 	writeAnswer(w, h.cfg.Demo.State())
 }
 
 // startDemo answers POST /api/v1/demo. To start what runs changes nothing.
-func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
-	if h.cfg.Demo == nil {
-		noDemo().Write(w)
-		return
-	}
+func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request, _ *params) {
 	switch err := h.cfg.Demo.Start(); {
 	case errors.Is(err, ErrDemoRefused):
 		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
@@ -58,11 +42,7 @@ func (h *handler) startDemo(w http.ResponseWriter, _ *http.Request) {
 }
 
 // stopDemo answers DELETE /api/v1/demo.
-func (h *handler) stopDemo(w http.ResponseWriter, _ *http.Request) {
-	if h.cfg.Demo == nil {
-		noDemo().Write(w)
-		return
-	}
+func (h *handler) stopDemo(w http.ResponseWriter, _ *http.Request, _ *params) {
 	h.cfg.Demo.Stop()
 	writeAnswer(w, h.cfg.Demo.State())
 }

@@ -42,7 +42,7 @@ func TestDemo(t *testing.T) {
 		{auth.Operate, "DELETE", 200, false},
 		{auth.Operate, "PUT", 405, false},
 	} {
-		w := ask(h, c.method, demoPath, bearing(tokens[c.role]))
+		w := ask(h, c.method, "/api/v1/demo", bearing(tokens[c.role]))
 		var state types.DemoState
 		json.Unmarshal(w.Body.Bytes(), &state)
 		if w.Code != c.status || demo.running != c.running || w.Code == 200 && state.Running != c.running {
@@ -50,13 +50,13 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	demo.wrong = errors.New("no room")
-	if w := ask(h, "POST", demoPath, bearing(tokens[auth.Operate])); w.Code != 500 {
+	if w := ask(h, "POST", "/api/v1/demo", bearing(tokens[auth.Operate])); w.Code != 500 {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 	cfg.Demo = nil
 	h = New(cfg)
 	for _, method := range []string{"GET", "POST", "DELETE"} {
-		if w := ask(h, method, demoPath, bearing(tokens[auth.Operate])); w.Code != 404 {
+		if w := ask(h, method, "/api/v1/demo", bearing(tokens[auth.Operate])); w.Code != 404 {
 			t.Errorf("%s without a demo: got %d", method, w.Code)
 		}
 	}

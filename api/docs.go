@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -14,8 +13,8 @@ import (
 const docsPath = "/docs/"
 
 // docsIndex answers GET /api/v1/docs.
-func (h *handler) docsIndex(w http.ResponseWriter, r *http.Request) {
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+func (h *handler) docsIndex(w http.ResponseWriter, _ *http.Request, p *params) {
+	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
@@ -28,12 +27,11 @@ func (h *handler) docsIndex(w http.ResponseWriter, r *http.Request) {
 	for i := range all {
 		answer.Pages[i] = types.DocLink{Page: all[i].Path, Title: all[i].Title}
 	}
-	h.writeDocs(w, r, answer)
+	writeDocs(w, answer)
 }
 
 // docsPage answers GET /api/v1/docs/page.
-func (h *handler) docsPage(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
+func (h *handler) docsPage(w http.ResponseWriter, _ *http.Request, p *params) {
 	name, given := p.text("page")
 	if !given {
 		name = docs.Home
@@ -51,17 +49,12 @@ func (h *handler) docsPage(w http.ResponseWriter, r *http.Request) {
 	for _, s := range page.Sections {
 		answer.Headings = append(answer.Headings, types.DocLink{Page: page.Path, Title: page.Title, Anchor: s.Anchor, Heading: s.Heading})
 	}
-	h.writeDocs(w, r, answer)
+	writeDocs(w, answer)
 }
 
 // docsSearch answers GET /api/v1/docs/search.
-func (h *handler) docsSearch(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	limit := p.limit()
-	words, given := p.text("words")
-	if !given {
-		p.reject("words", "words of which a section has all", "words is missing")
-	}
+func (h *handler) docsSearch(w http.ResponseWriter, _ *http.Request, p *params) {
+	limit, words := p.limit(), p.given("words")
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
@@ -75,17 +68,13 @@ func (h *handler) docsSearch(w http.ResponseWriter, r *http.Request) {
 	for i, hit := range hits {
 		answer.Hits[i] = types.DocLink{Page: hit.Page.Path, Title: hit.Page.Title, Anchor: hit.Section.Anchor, Heading: hit.Section.Heading, Excerpt: hit.Excerpt}
 	}
-	h.writeDocs(w, r, answer)
+	writeDocs(w, answer)
 }
 
 // writeDocs writes an answer that is the same until the server is another version.
-func (h *handler) writeDocs(w http.ResponseWriter, r *http.Request, v any) {
-	w.Header().Set("Content-Type", types.MediaJSON)
+func writeDocs(w http.ResponseWriter, v any) {
 	w.Header().Set("Cache-Control", "private, max-age=60")
-	body, end := h.compress(w, r)
-	if err := json.NewEncoder(body).Encode(v); err == nil {
-		_ = end() // an error means that who asked is gone
-	}
+	writeAnswer(w, v)
 }
 
 // serveDocs serves files of the documentation. Its root leads to its pages in the console, without an absolute path: this

@@ -69,7 +69,7 @@ func TestFilterProblems(t *testing.T) {
 	for target, want := range map[string]types.Problem{
 		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
 		"validate?schema=switches&text=":          {Parameter: "schema", Detail: `schema is "switches"`, Allowed: schemasAllowed},
-		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be empty"},
+		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be wrong or incomplete"},
 		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: "there is no cursor here: all is answered at once", Allowed: "schema, text"},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},

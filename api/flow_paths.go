@@ -9,10 +9,10 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
@@ -20,30 +20,26 @@ import (
 )
 
 const (
-	flowsPath = "/api/v1/flows/"
 	// usualRange is what is asked for if nothing else is said.
 	usualRange = time.Hour
 	// maxSteps is into how many pieces a range is cut to find out when a path was taken.
 	maxSteps = 2000
 )
 
-// flow answers what stands below /api/v1/flows/: ID, or ID/paths.
-func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
-	id, paths := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, flowsPath), "/paths")
-	hash, err := strconv.ParseUint(id, 16, 64)
-	if err != nil || len(id) != 16 {
-		problem := types.NewProblem(http.StatusBadRequest, "%.40q is not the id of a flow", id)
-		problem.Parameter, problem.Allowed = "id", "16 hexadecimal digits"
-		problem.Write(w)
-		return
+// flowID returns the flow that the path names.
+func (p *params) flowID() uint64 {
+	hash, err := strconv.ParseUint(p.id, 16, 64)
+	if err != nil || len(p.id) != 16 {
+		p.reject("id", "16 hexadecimal digits", "%.40q is not the id of a flow", p.id)
 	}
-	if paths {
-		h.list(func(ctx context.Context, p *params) (answer, *types.Problem) { return h.flowPaths(ctx, p, hash) })(w, r)
-		return
-	}
-	p := newParams(r.URL.RawQuery)
-	if p.values.Has("since") || p.values.Has("until") {
-		p.reject("since", "", "this is the flow as it is now; %s%s/paths has what it was in a time range", flowsPath, id)
+	return hash
+}
+
+// flow answers with one flow.
+func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
+	hash := p.flowID()
+	if asksPast(p) {
+		p.reject("since", "", "this is the flow as it is now; %s/paths has what it was in a time range", p.path)
 	}
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
@@ -51,7 +47,8 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request) {
 	}
 	flow, found := h.flowNow(r.Context(), hash)
 	if !found {
-		types.NewProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s%s/paths has its past, if it was kept", id, flowsPath, id).Write(w)
+		types.NewProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s/paths has its past, if it was kept",
+			p.id, p.path).Write(w)
 		return
 	}
 	writeAnswer(w, types.FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
@@ -73,13 +70,12 @@ func (h *handler) findFlow(hash uint64) (*telemetry.Flow, bool) {
 }
 
 // flowPaths lists the paths that a flow took, the first first.
-func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer, *types.Problem) {
-	now := h.cfg.Now()
+func (h *handler) flowPaths(ctx context.Context, p *params) (answer, *types.Problem) {
+	hash, now := p.flowID(), h.cfg.Now()
 	r := span{now.Add(-usualRange), now}
-	if p.values.Has("since") || p.values.Has("until") {
+	if asksPast(p) {
 		r = p.span(now)
 	}
-	p.knows("since", "until")
 	limit := p.limit()
 	step := p.step(r)
 	if kept := h.cfg.KeptFine; h.cfg.History != nil && kept > 0 && now.Sub(r.since) > kept {
@@ -94,9 +90,12 @@ func (h *handler) flowPaths(ctx context.Context, p *params, hash uint64) (answer
 	} else if problem := h.pathsOfStore(ctx, &list, hash, step, p.values.Has("interval")); problem != nil {
 		return answer{}, problem
 	}
-	a := listOf("paths", list.Paths, limit)
+	a := newAnswer("paths", list.Paths[:min(limit, len(list.Paths))], len(list.Paths))
+	a.more = []encode.Member{
+		{Name: "resolution_ns", Value: list.ResolutionNs}, {Name: "id", Value: list.ID}, {Name: "flow", Value: list.Flow},
+	}
+	a = a.spanning(r)
 	a.past = h.cfg.History != nil
-	a.more = []member{{"since", list.Since}, {"until", list.Until}, {"resolution_ns", list.ResolutionNs}, {"id", list.ID}, {"flow", list.Flow}}
 	return a, nil
 }
 
@@ -171,7 +170,7 @@ func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, ha
 	for _, row := range found.Rows {
 		var r flowPathRow
 		if err := fillRecord(reflect.ValueOf(&r).Elem(), found.Columns, row, nil); err != nil {
-			return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+			return unreadable(err)
 		}
 		if list.Flow == nil {
 			list.Flow = r.endpoints()

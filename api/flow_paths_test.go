@@ -68,7 +68,7 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 func flowPathList(t *testing.T, h http.Handler, id, query string) types.FlowPathList {
 	t.Helper()
 	var list types.FlowPathList
-	w := ask(h, "GET", flowsPath+id+"/paths?"+query)
+	w := ask(h, "GET", "/api/v1/flows/"+id+"/paths?"+query)
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
 		t.Fatalf("%s: %d, %s", query, w.Code, w.Body)
 	}
@@ -93,7 +93,7 @@ func TestFlowPaths(t *testing.T) {
 	cfg, key := rerouted(t)
 	h := New(cfg)
 	id := flowID(&key)
-	golden(t, "flowpaths", ask(h, "GET", flowsPath+id+"/paths?"+tuesdays).Body.Bytes())
+	golden(t, "flowpaths", ask(h, "GET", "/api/v1/flows/"+id+"/paths?"+tuesdays).Body.Bytes())
 	clock := func(seconds int) string {
 		return tuesday.Add(time.Duration(seconds) * time.Second).Format(time.RFC3339)
 	}
@@ -134,7 +134,7 @@ func TestFlowPathsNow(t *testing.T) {
 	}
 	for _, want := range flows.Flows {
 		var got types.FlowAnswer
-		if err := json.Unmarshal(ask(h, "GET", flowsPath+want.ID).Body.Bytes(), &got); err != nil {
+		if err := json.Unmarshal(ask(h, "GET", "/api/v1/flows/"+want.ID).Body.Bytes(), &got); err != nil {
 			t.Fatal(err)
 		}
 		a, _ := json.Marshal(got.Flow)
@@ -166,10 +166,10 @@ func TestFlowProblems(t *testing.T) {
 		parameter string
 	}{
 		"1":                                       {400, "id"},
-		"":                                        {400, "id"},
+		"":                                        {404, ""},
 		"zzzzzzzzzzzzzzzz":                        {400, "id"},
-		"0000000000000001/":                       {400, "id"},
-		"0000000000000001/hops":                   {400, "id"},
+		"0000000000000001/":                       {404, ""},
+		"0000000000000001/hops":                   {404, ""},
 		"0000000000000001":                        {404, ""},
 		"0000000000000001?x=1":                    {400, "x"},
 		"0000000000000001/paths?x=1":              {400, "x"},
@@ -187,7 +187,7 @@ func TestFlowProblems(t *testing.T) {
 			kept.KeptFine = 24 * time.Hour
 			h = New(kept)
 		}
-		w := ask(h, "GET", flowsPath+target)
+		w := ask(h, "GET", "/api/v1/flows/"+target)
 		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != want.status || p.Parameter != want.parameter {
 			t.Errorf("%s: %d, %s", target, w.Code, w.Body)
@@ -210,7 +210,7 @@ func TestClientFlowPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(list)
-	if a, b := normal(t, text), normal(t, ask(New(cfg), "GET", flowsPath+flowID(&key)+"/paths?"+tuesdays).Body.Bytes()); a != b {
+	if a, b := normal(t, text), normal(t, ask(New(cfg), "GET", "/api/v1/flows/"+flowID(&key)+"/paths?"+tuesdays).Body.Bytes()); a != b {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
 	var p *types.Problem

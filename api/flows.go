@@ -1,8 +1,7 @@
 package api
 
 import (
-	"math"
-	"net/netip"
+	"context"
 	"slices"
 	"strings"
 
@@ -12,10 +11,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func (h *handler) flows(p *params) (answer, *types.Problem) {
+func (h *handler) flows(_ context.Context, p *params) (answer, *types.Problem) {
 	q := h.flowFilter(p)
 	q.Order, q.Ascending = p.flowOrder()
-	s := selection[telemetry.Flow]{name: "flows", limit: q.Limit, at: p.place(h.cfg.Now())}
+	s := selection[telemetry.Flow]{name: p.list, limit: q.Limit, at: p.place(h.cfg.Now())}
 	q.Offset = s.at.Offset
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -44,41 +43,5 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 
 // flowFilter returns what the parameters of flows select, the latest first.
 func (h *handler) flowFilter(p *params) analyze.FlowFilter {
-	q := analyze.FlowFilter{
-		Limit: p.limit(), Order: analyze.ByLast, Match: p.flow(), Outer: p.outer(),
-		Select: filtered(h, p, "flows", filter.FlowTable.Row), Stop: p.stop,
-	}
-	if is, given := p.node(h.cfg.Collector.Names); given {
-		q.Passes = func(id uint32) bool { return is(&id, h.cfg.Collector.Names[id]) }
-	}
-	return q
-}
-
-// outer returns whether the tunnel of a flow is one of those that outer_src, outer_dst and outer_port select; nil if none is given.
-func (p *params) outer() func(*telemetry.FlowKey) bool {
-	src, dst := p.prefix("outer_src"), p.prefix("outer_dst")
-	port, hasPort := p.number("outer_port", math.MaxUint16)
-	if !src.IsValid() && !dst.IsValid() && !hasPort {
-		return nil
-	}
-	return func(k *telemetry.FlowKey) bool {
-		return (!hasPort || uint64(k.SrcPort) == port || uint64(k.DstPort) == port) &&
-			(!src.IsValid() || src.Contains(k.Src.IP())) && (!dst.IsValid() || dst.Contains(k.Dst.IP()))
-	}
-}
-
-// flow returns whether a flow is one of those that src, dst, port and protocol select; port is that of either end.
-func (p *params) flow() func(*telemetry.FlowKey) bool {
-	src, dst := p.prefix("src"), p.prefix("dst")
-	port, hasPort := p.number("port", math.MaxUint16)
-	protocol, hasProtocol := p.protocol("protocol")
-	if !src.IsValid() && !dst.IsValid() && !hasPort && !hasProtocol {
-		return nil
-	}
-	within := func(prefix netip.Prefix, a telemetry.Addr) bool { return !prefix.IsValid() || prefix.Contains(a.IP()) }
-	return func(k *telemetry.FlowKey) bool {
-		return (!hasProtocol || k.Protocol == protocol) &&
-			(!hasPort || uint64(k.SrcPort) == port || uint64(k.DstPort) == port) &&
-			within(src, k.Src) && within(dst, k.Dst)
-	}
+	return analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Select: filtered(h, p, filter.FlowTable.Row), Stop: p.stop}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -19,10 +20,7 @@ import (
 // group_by names. What was not asked for is nil. The tags are those of records; they are also for lists of now.
 
 // isGrouped reports whether p asks for groups rather than for items.
-func (p *params) isGrouped() bool {
-	p.knows("group_by", "interval")
-	return p.values.Has("group_by") || p.values.Has("interval")
-}
+func (p *params) isGrouped() bool { return p.values.Has("group_by") || p.values.Has("interval") }
 
 // A groupKey is a field of a group that can be grouped by.
 type groupKey struct {
@@ -71,13 +69,10 @@ func (p *params) groupBy(keys []groupKey) []groupKey {
 
 // grouped lists the groups of items of now, those with the most items first. begin makes the group of an item with all its keys, and
 // add counts the item; items are asked for when the query has no problem.
-func grouped[T, G any](h *handler, p *params, name string, items func() []T, begin func(*T) G, add func(*G, *T)) (answer, *types.Problem) {
+func grouped[T, G any](h *handler, p *params, items func() []T, begin func(*T) G, add func(*G, *T)) (answer, *types.Problem) {
 	of := reflect.TypeFor[G]()
-	s := &selection[G]{name: name, limit: p.limit(), order: p.ordering(columnsOf(of)), at: p.place(h.cfg.Now())}
+	s := &selection[G]{name: p.list, limit: p.limit(), order: p.ordering(of), at: p.place(h.cfg.Now())}
 	by := p.groupBy(groupKeys(of))
-	if p.values.Has("interval") && p.asked["interval"] {
-		p.reject("interval", "together with since", "interval is about a time range, which since begins")
-	}
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -224,13 +219,7 @@ func (h *handler) storedGroups(ctx context.Context, name string, q *store.Query,
 	}
 	a, err := h.answerOf(name, history{record: types.Records[name]}, found)
 	if err != nil {
-		return answer{}, types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return answer{}, unreadable(err)
 	}
-	a.total, a.past = at.Offset+a.count, true
-	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"resolution_ns", found.Resolution.Nanoseconds()}}
-	if found.More {
-		at.Offset += a.count
-		a.more = append(a.more, member{"next_cursor", at.String()})
-	}
-	return a, nil
+	return a.stored(at, found.More, encode.Member{Name: "resolution_ns", Value: found.Resolution.Nanoseconds()}), nil
 }

@@ -1,19 +1,23 @@
 package api
 
 import (
-	"compress/gzip"
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
+
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
-// How many answers are gathered at the same time. Of what the tables have the shards are locked for a part of that. Each kind has places
-// of its own, so that slow questions about the past and statements keep nobody from seeing what is now.
+// How many answers are gathered at the same time. Of what the tables have the shards are locked for a part of that. Each kind has a
+// semaphore of its own, so that slow questions about the past and statements keep nobody from seeing live data.
 const (
 	maxLists      = 4 // of the tables
 	maxGathering  = 2 // streams of flows that look at the tables
@@ -21,14 +25,14 @@ const (
 	maxStatements = 2 // statements in SQL
 )
 
-// places are for those who gather an answer.
-type places chan struct{}
+// A semaphore bounds how many gather an answer.
+type semaphore chan struct{}
 
-// during calls f while it has a place; false: ctx is done before there is one.
-func (p places) during(ctx context.Context, f func()) bool {
+// during calls f while it holds s; false: ctx was done before.
+func (s semaphore) during(ctx context.Context, f func()) bool {
 	select {
-	case p <- struct{}{}:
-		defer func() { <-p }()
+	case s <- struct{}{}:
+		defer func() { <-s }()
 		f()
 		return true
 	case <-ctx.Done():
@@ -36,155 +40,170 @@ func (p places) during(ctx context.Context, f func()) bool {
 	}
 }
 
+// try takes s if it is free; release then gives it back.
+func (s semaphore) try() (release func(), ok bool) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, true
+	default:
+		return nil, false
+	}
+}
+
 // handler is the http.Handler of New.
 type handler struct {
 	cfg     Config
-	routes  map[string]http.HandlerFunc
+	routes  map[string]map[string]*operation // by path and method
+	scrape  http.Handler
 	console http.Handler
+	openAPI func() ([]byte, error)
 	schemas map[string]*filter.Schema
 	// histories are the lists that a store answers when they are asked about a time range.
 	histories   map[string]history
-	lists       places
-	gathering   places
-	pasts       places
-	statements  places
-	streams     chan struct{} // holds one value for each stream
-	flowStreams chan struct{} // and for each of flows
-	captures    chan struct{} // holds one value for each download of raw reports
-	begun       int64         // when this process began, which tells its events from those of another
-	gzips       sync.Pool     // of *gzip.Writer
-	zstds       sync.Pool     // of *zstd.Encoder
+	lists       semaphore
+	gathering   semaphore
+	pasts       semaphore
+	statements  semaphore
+	streams     semaphore
+	flowStreams semaphore
+	captures    semaphore // downloads of raw reports
+	begun       int64     // when this process began, which tells its events from those of another
 }
 
 // New returns the handler that the package comment describes.
 func New(cfg Config) http.Handler {
-	h := &handler{cfg: cfg.withDefaults(), lists: make(places, maxLists), gathering: make(places, maxGathering), pasts: make(places, maxPasts), statements: make(places, maxStatements), streams: make(chan struct{}, maxStreams), flowStreams: make(chan struct{}, maxFlowStreams), captures: make(chan struct{}, maxCaptures), begun: time.Now().UnixNano()}
-	h.gzips.New = func() any { return gzip.NewWriter(nil) }
-	h.zstds.New = func() any { return newZstd() }
+	h := newHandler(cfg)
+	checks := newChecks(h.cfg, h.role)
+	h.scrape = newMetrics(h.cfg, checks)
+	return gzhttp.GzipHandler(checks.before(h))
+}
+
+func newHandler(cfg Config) *handler {
+	h := &handler{
+		cfg: cfg.withDefaults(), histories: histories(), routes: map[string]map[string]*operation{}, begun: time.Now().UnixNano(),
+		lists: make(semaphore, maxLists), gathering: make(semaphore, maxGathering), pasts: make(semaphore, maxPasts),
+		statements: make(semaphore, maxStatements), streams: make(semaphore, maxStreams), flowStreams: make(semaphore, maxFlowStreams),
+		captures: make(semaphore, maxCaptures),
+	}
 	h.console = newConsole(h.cfg.Console)
 	h.schemas = schemas(h.cfg.Collector.Names)
-	h.histories = histories()
 	for name, y := range h.histories {
 		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names)).WithNames(h.cfg.Collector.Names)
 		h.histories[name] = y
 		h.schemas[name+".records"] = y.schema
 	}
-	checks := newChecks(h.cfg)
-	h.routes = map[string]http.HandlerFunc{
-		"/healthz": h.health,
-		"/readyz":  h.ready,
-		"/metrics": newMetrics(h.cfg, checks).ServeHTTP,
-
-		"/api/v1/session":  h.session,
-		"/api/v1/topology": h.topology,
-
-		"/api/v1/filter/validate": h.validate,
-		"/api/v1/filter/complete": h.complete,
-
-		"/api/v1/query": h.query,
-
-		"/api/v1/heatmap": h.heatmap,
-
-		demoPath: h.demo,
-
-		"/api/v1/docs":        h.docsIndex,
-		"/api/v1/docs/page":   h.docsPage,
-		"/api/v1/docs/search": h.docsSearch,
-
-		"/api/v1/openapi.json": h.serveOpenAPI,
-
-		"/api/v1/events/stream": h.streamEvents,
-		"/api/v1/flows/stream":  h.streamFlows,
+	all := operations()
+	for i := range all {
+		o := &all[i]
+		if h.routes[o.path] == nil {
+			h.routes[o.path] = map[string]*operation{}
+		}
+		h.routes[o.path][o.method] = o
 	}
-	for name, find := range h.resources() {
-		h.routes["/api/v1/"+name] = h.list(h.timed(name, find))
-	}
-	for name, find := range h.finders() {
-		h.routes["/api/v1/"+name] = h.list(find)
-	}
-	h.routes["/api/v1/nodes"] = pastOr(h.routes["/api/v1/nodes"], h.list(h.nodesPast), "at", "since", "until")
-	h.routes["/api/v1/links"] = pastOr(h.routes["/api/v1/links"], h.list(h.linksAt), "at")
-	h.routes["/api/v1/bursts"] = pastOr(h.routes["/api/v1/bursts"], h.list(h.burstsPast), "since", "until")
-	h.routes[reportsPath] = h.reportsOrCapture(h.routes[reportsPath])
-	h.routes[capturePath] = h.capture
-	return checks.before(h)
+	h.openAPI = describer(all)
+	return h
 }
 
-// finders returns the lists by name that are looked for on disk.
-func (h *handler) finders() map[string]finder {
-	return map[string]finder{
-		"ports":   h.ports,
-		"reports": h.reports,
+// route returns the operations at a path by method, and the id in the path. It is not an http.ServeMux because that redirects, to a
+// path without the prefix that http.StripPrefix took away.
+func (h *handler) route(path string) (methods map[string]*operation, id string) {
+	if methods = h.routes[path]; methods != nil {
+		return methods, ""
 	}
+	parts := strings.Split(path, "/")
+	if at := strings.Count(api, "/") + 1; len(parts) > at && parts[at] != "" {
+		id, parts[at] = parts[at], "{id}"
+		return h.routes[strings.Join(parts, "/")], id
+	}
+	return nil, ""
+}
+
+// isSafe reports whether a method changes nothing.
+func isSafe(method string) bool { return method == "GET" || method == "HEAD" || method == "OPTIONS" }
+
+// role returns the role that a request needs. Only the exact paths of operations are open, so that nothing behind them can be
+// reached by "..".
+func (h *handler) role(r *http.Request) auth.Role {
+	methods, _ := h.route(r.URL.Path)
+	method := r.Method
+	if isSafe(method) {
+		method = http.MethodGet
+	}
+	o := methods[method]
+	switch {
+	case r.URL.Path == "/api/v1/admin" || strings.HasPrefix(r.URL.Path, "/api/v1/admin/"):
+		return auth.Admin
+	case o == nil && isSafe(method):
+		return auth.Read
+	case o == nil:
+		return auth.Operate
+	case o.path == "/metrics" && h.cfg.Roles.OpenMetrics:
+		return auth.Nobody
+	case o.id == "query": // which takes a process and some of the machine
+		return cmp.Or(h.cfg.Roles.Query, o.role)
+	}
+	return o.role
+}
+
+// ServeHTTP finds the operation of r.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	methods, id := h.route(r.URL.Path)
+	serve := h.serveConsole
+	switch {
+	case methods != nil:
+	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
+		types.NewProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).Write(w)
+		return
+	case strings.HasPrefix(r.URL.Path, docsPath):
+		serve = h.serveDocs
+		fallthrough
+	default:
+		methods = map[string]*operation{"GET": {}}
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	switch o := methods[method]; {
+	case o == nil:
+		allow := slices.Sorted(maps.Keys(methods))
+		if i := slices.Index(allow, http.MethodGet); i >= 0 {
+			allow = slices.Insert(allow, i+1, http.MethodHead)
+		}
+		w.Header().Set("Allow", strings.Join(allow, ", "))
+		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(allow, ", ")).Write(w)
+	case o.serve == nil:
+		serve(w, r)
+	default:
+		h.serve(w, r, o, id)
+	}
+}
+
+// serve answers with an operation. That the server does not have what it needs is a problem of the query, after others.
+func (h *handler) serve(w http.ResponseWriter, r *http.Request, o *operation, id string) {
+	p := newParams(r, o, id)
+	if o.needs != nil {
+		p.missing = o.needs(&h.cfg)
+	}
+	if p.missing != nil && o.method != http.MethodGet {
+		p.missing.Write(w)
+		return
+	}
+	p.schema = h.schemas[o.list]
+	if p.isRange() {
+		p.schema = h.schemas[o.list+".records"]
+	}
+	o.serve(h, w, r, p)
 }
 
 // listNames names all lists.
 func (h *handler) listNames() string {
-	all := map[string]bool{}
-	for name := range h.resources() {
-		all[name] = true
+	var names []string
+	for _, methods := range h.routes {
+		if o := methods[http.MethodGet]; o != nil && o.find != nil && o.list != "" {
+			names = append(names, o.list)
+		}
 	}
-	for name := range h.finders() {
-		all[name] = true
-	}
-	return names(all)
-}
-
-// resources returns the lists by name.
-func (h *handler) resources() map[string]resource {
-	return map[string]resource{
-		"nodes":     h.nodes,
-		"links":     h.links,
-		"hops":      h.hops,
-		"clocks":    h.clocks,
-		"hosts":     h.hosts,
-		"flows":     h.flows,
-		"paths":     h.paths,
-		"drops":     h.drops,
-		"events":    h.events,
-		"bursts":    h.bursts,
-		"queues":    h.queues,
-		"exporters": h.exporters,
-		"listeners": h.listeners,
-		"loss":      h.loss,
-		"alerts":    h.alerts,
-		"silences":  h.silences,
-		"rules":     h.rules,
-		"outputs":   h.outputs,
-	}
-}
-
-// ServeHTTP finds the route of r. It is not an http.ServeMux because that redirects, to a path without the prefix that
-// http.StripPrefix took away.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h.change(w, r) {
-		return
-	}
-	serve, known := h.routes[r.URL.Path]
-	if strings.HasPrefix(r.URL.Path, burstPath) {
-		serve, known = h.burst, true
-	}
-	if strings.HasPrefix(r.URL.Path, reportsPath+"/") {
-		serve, known = h.report, true
-	}
-	if !known && strings.HasPrefix(r.URL.Path, flowsPath) {
-		serve, known = h.flow, true
-	}
-	if strings.HasPrefix(r.URL.Path, docsPath) {
-		serve, known = h.serveDocs, true
-	}
-	switch {
-	case known:
-	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
-		types.NewProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).Write(w)
-		return
-	default:
-		serve = h.serveConsole
-	}
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only GET and HEAD", r.Method).Write(w)
-		return
-	}
-	serve(w, r)
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"github.com/waybill-int/waybill/api/types"
@@ -13,18 +12,18 @@ type status struct {
 	Version string `json:"version,omitempty"`
 }
 
-func (h *handler) health(w http.ResponseWriter, _ *http.Request) { h.writeStatus(w, "ok") }
+func (h *handler) health(w http.ResponseWriter, _ *http.Request, _ *params) {
+	writeAnswer(w, status{"ok", h.cfg.Version})
+}
 
-func (h *handler) ready(w http.ResponseWriter, _ *http.Request) {
+func (h *handler) ready(w http.ResponseWriter, _ *http.Request, _ *params) {
 	if err := h.cfg.Ready(); err != nil {
 		types.NewProblem(http.StatusServiceUnavailable, "not ready: %v", err).Write(w)
 		return
 	}
-	h.writeStatus(w, "ready")
+	writeAnswer(w, status{"ready", h.cfg.Version})
 }
 
-func (h *handler) writeStatus(w http.ResponseWriter, word string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(status{word, h.cfg.Version}) // an error means that who asked is gone
+func (h *handler) metrics(w http.ResponseWriter, r *http.Request, _ *params) {
+	h.scrape.ServeHTTP(w, r)
 }

@@ -19,11 +19,10 @@ const heatmapScale = 2
 var heatmapColumns = map[string]string{"hops": "latency", "links": "delay", "paths": "residence"}
 
 // heatmap answers from the store.
-func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	p.onlyJSON(r.Header)
+func (h *handler) heatmap(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaJSON)
 	now := h.cfg.Now()
-	of := p.choice("of", "hops", "links", "paths")
+	of := p.choice("of")
 	y := h.histories[of]
 	if !p.values.Has("since") {
 		p.values.Set("since", "1h")
@@ -31,18 +30,10 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request) {
 	at := h.written(y.table, p.span(now))
 	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
 	q.Step = p.intervalOf(y.table, at)
-	if p.wrong == nil { // else of may be no list
-		q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
-	} else {
-		p.asked["node"], p.asked["filter"] = true, true
+	if p.schema = y.schema; p.schema != nil { // else of is no list
+		q.Where, q.Args = p.where(now)
 	}
 	if problem := p.problem(); problem != nil {
-		problem.Write(w)
-		return
-	}
-	if h.cfg.History == nil {
-		problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
-		problem.Parameter = "since"
 		problem.Write(w)
 		return
 	}

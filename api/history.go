@@ -3,14 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
@@ -38,34 +37,30 @@ func histories() map[string]history {
 		"links":     {store.Links, types.Records["links"], linkRecords, nil},
 		"drops":     {store.Drops, types.Records["drops"], filter.Drops, nil},
 		"exporters": {store.Exporters, types.Records["exporters"], filter.Exporters, nil},
-		"events":    {store.Events, nil, filter.Events, types.Records["events"]},
+		"events":    {store.Events, nil, eventRecords, types.Records["events"]},
 	}
 }
 
 // past answers a list about a time range.
-func (h *handler) past(ctx context.Context, name string, p *params) (answer, *types.Problem) {
+func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
-	y := h.histories[name]
+	y := h.histories[p.list]
 	if y.groups != nil && p.isGrouped() {
 		y.record = y.groups
 	}
 	r := h.written(y.table, p.span(now))
 	most := maxLimit
-	if format := p.values.Get("format"); format != "" && format != formats[0].name {
+	if format := p.values.Get("format"); format != "" && format != encode.Formats[0].Name {
 		most = maxFileLimit
 	}
-	limit := p.limitUpTo(most)
-	if name == "links" {
-		p.knows("at") // see linksAt
-	}
-	q := store.Query{Table: y.table, Limit: limit}
-	q.Where, q.Args = p.where(y.schema, h.cfg.Collector.Names, now)
+	q := store.Query{Table: y.table, Limit: p.limitUpTo(most)}
+	q.Where, q.Args = p.where(now)
 	if y.record == nil {
 		q.Group = []string{"start", "id", "json"}
 		p.eventOrder(&q)
 	} else {
 		y.columns(p, &q, r)
-		if name == "hops" {
+		if y.table == store.Hops {
 			onlyForwarded(&q)
 		}
 		h.stillKept(p, &y, &q, now.Sub(r.since))
@@ -74,9 +69,7 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *ty
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
-	if h.cfg.History == nil {
-		problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
-		problem.Parameter = "since"
+	if problem := needHistory(&h.cfg); problem != nil {
 		return answer{}, problem
 	}
 	q.From, q.To, q.Offset = at.Since, at.Until, at.Offset
@@ -89,25 +82,30 @@ func (h *handler) past(ctx context.Context, name string, p *params) (answer, *ty
 	if problem != nil {
 		return answer{}, problem
 	}
-	a, err := h.answerOf(name, y, found)
+	if found.More && y.record == nil {
+		at.At = lastOf(found)
+	}
+	a, err := h.answerOf(p.list, y, found)
 	if err != nil {
-		return answer{}, types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return answer{}, unreadable(err)
 	}
-	a.total = at.Offset + a.count
-	a.past = true
-	next := ""
-	if found.More {
-		at.Offset += a.count
-		if y.record == nil {
-			at.At = lastOf(found)
-		}
-		next = at.String()
+	return a.stored(at, found.More, encode.Member{Name: "resolution_ns", Value: found.Resolution.Nanoseconds()}), nil
+}
+
+// stored completes an answer of a store with where it begins and ends, and a cursor if there is more.
+func (a answer) stored(at *cursor, more bool, members ...encode.Member) answer {
+	a.more = members
+	a.total = at.Offset + a.rows.Len()
+	if more {
+		at.Offset = a.total
+		a.next = at.String()
 	}
-	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"resolution_ns", found.Resolution.Nanoseconds()}}
-	if next != "" {
-		a.more = append(a.more, member{"next_cursor", next})
-	}
-	return a, nil
+	return a.spanning(span{at.Since, at.Until})
+}
+
+// unreadable is the problem with an answer of the store that is not what it should be.
+func unreadable(err error) *types.Problem {
+	return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 }
 
 // answerOf turns rows into records.
@@ -121,7 +119,7 @@ func (h *handler) answerOf(name string, y history, found *store.Answer) (answer,
 				return answer{}, err
 			}
 		}
-		return listOf(name, events, len(events)), nil
+		return newAnswer(name, events, len(events)), nil
 	}
 	records := reflect.MakeSlice(reflect.SliceOf(y.record), len(found.Rows), len(found.Rows))
 	for i, row := range found.Rows {
@@ -129,10 +127,8 @@ func (h *handler) answerOf(name string, y history, found *store.Answer) (answer,
 			return answer{}, err
 		}
 	}
-	return answer{
-		name: name, total: len(found.Rows), count: len(found.Rows), kind: y.record,
-		item: func(i int) any { return records.Index(i).Addr().Interface() },
-	}, nil
+	item := func(i int) any { return records.Index(i).Addr().Interface() }
+	return answer{rows: encode.Items(name, y.record, len(found.Rows), item), total: len(found.Rows)}, nil
 }
 
 // columns says what a query groups by and counts.
@@ -162,7 +158,7 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 	seen := map[string]bool{}
 	for _, name := range usual {
 		if groups[name] == "" || seen[name] {
-			p.reject("group_by", names(groups)+", with commas between them", "group_by has %q", name)
+			p.reject("group_by", listed(groups)+", with commas between them", "group_by has %q", name)
 			return
 		}
 		seen[name] = true
@@ -190,62 +186,22 @@ func (p *params) span(now time.Time) span {
 	return span{time.Unix(0, since), time.Unix(0, until)}
 }
 
-// where returns the condition of filter and of the parameters that stand for one.
-// Nodes have names.
-func (p *params) where(s *filter.Schema, names map[uint32]string, now time.Time) (string, []any) {
-	var terms []string
-	add := func(format string, args ...any) { terms = append(terms, fmt.Sprintf(format, args...)) }
-	knows := func(field string) bool { _, ok := s.Find(field); return ok }
-	if knows("node") {
-		if ids, given := p.nodeIDs(names); given {
-			add("%s", nodeTerm(ids))
-		}
-	}
-	if s.Name() == "drops" {
-		if _, reason, given := p.reason(); given {
-			add("%s", reason)
-		}
-	}
-	for _, name := range []string{"src", "dst", "source"} {
-		if !knows(name) || s.Name() == "events" || s.Name() == "drops" {
-			continue
-		}
-		if prefix := p.prefix(name); prefix.IsValid() {
-			add("%s in %s", name, prefix)
-		}
-	}
-	if s.Name() == "flows" {
-		if n, given := p.number("port", math.MaxUint16); given {
-			add("port = %d", n)
-		}
-		if n, given := p.protocol("protocol"); given {
-			add("protocol = %d", n)
-		}
-	}
-	if s.Name() == "events" {
-		var kinds []string
-		for k := range p.kinds() {
-			kinds = append(kinds, k.String())
-		}
-		if slices.Sort(kinds); len(kinds) > 0 {
-			add("kind in (%s)", strings.Join(kinds, ", "))
-		}
-		add("severity >= %s", p.severity())
-		if open, given := p.boolean("open"); given {
-			add("end is %snull", map[bool]string{false: "not "}[open])
-		}
-	}
-	p.filter("filter", s, nil) // which says what is wrong with it, and where
-	if text, _ := p.text("filter"); strings.TrimSpace(text) != "" {
-		add("(%s)", text)
-	}
-	if p.wrong != nil {
-		return "", nil
-	}
-	e, err := filter.Parse(s, strings.Join(terms, " and "))
-	if err != nil {
-		p.reject("filter", "", "%v", err)
+// where returns the condition of the filter.
+func (p *params) where(now time.Time) (string, []any) {
+	e := p.filter()
+	if e == nil || e.String() == "" {
 		return "", nil
 	}
 	return e.SQL(now)
+}
+
+// onlyForwarded leaves out the packets that were dropped where they are counted, as the list of now does, unless q asks about them.
+func onlyForwarded(q *store.Query) {
+	if slices.Contains(q.Group, "dropped") || strings.Contains(q.Where, "dropped") { // values are not in it
+		return
+	}
+	if q.Where != "" {
+		q.Where = "(" + q.Where + ") AND "
+	}
+	q.Where += "NOT dropped"
 }

@@ -73,7 +73,7 @@ func (p *params) columnOrder(columns map[string]string, usual string) (column st
 	}
 	name, direction, directed := strings.Cut(text, ":")
 	if columns[name] == "" || directed && direction != "asc" && direction != "desc" {
-		p.reject("order", names(columns)+"; :asc or :desc may follow", "order is %q", text)
+		p.reject("order", listed(columns)+"; :asc or :desc may follow", "order is %q", text)
 	}
 	return columns[name], direction == "asc" || !directed && name == "id"
 }

@@ -4,8 +4,11 @@ import "github.com/waybill-int/waybill/filter"
 
 // Schemas of the tables of a store, where they have other fields than the lists of now.
 var (
-	flowRecords = filter.Flows.Without(map[string]string{"hop.latency": askHops, "hop.queue": askQueues})
-	pathRecords = filter.Paths.Without(map[string]string{
+	flowRecords = filter.Flows.Without(map[string]string{
+		"hop.latency": askHops, "hop.queue": askQueues, "outer.port": "ask for the flows of now",
+	})
+	eventRecords = filter.Events.Without(map[string]string{"acknowledged": "ask for the events of now"})
+	pathRecords  = filter.Paths.Without(map[string]string{
 		"hop.latency": askHops, "hop.queue": askQueues, "flows": "ask for flows of the time range, with path and its id, or grouped by path",
 	})
 	hopRecords = mustSchema("hops",

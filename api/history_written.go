@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,7 +47,7 @@ func afterEvent(q *store.Query, last string) *types.Problem {
 		problem.Parameter, problem.Allowed = "cursor", "next_cursor of an answer"
 		return problem
 	}
-	q.Where = "(" + q.Where + ") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
+	q.Where = "(" + cmp.Or(q.Where, "TRUE") + ") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
 	q.Args = append(q.Args, ns, ns, id)
 	q.Offset = 0
 	return nil

@@ -2,7 +2,6 @@ package api
 
 import (
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"html/template"
 	"net/http"
@@ -110,8 +109,6 @@ func writeLogIn(w http.ResponseWriter, status int, problem string) {
 }
 
 // session answers /api/v1/session: who asks, as far as this server knows.
-func (h *handler) session(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(auth.From(r.Context())) // an error means that who asked is gone
+func (h *handler) session(w http.ResponseWriter, r *http.Request, _ *params) {
+	writeAnswer(w, auth.From(r.Context()))
 }

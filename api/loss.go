@@ -1,46 +1,40 @@
 package api
 
 import (
+	"context"
 	"math"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-func (h *handler) loss(p *params) (answer, *types.Problem) {
+func (h *handler) loss(_ context.Context, p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
-	is, _ := p.node(h.cfg.Collector.Names)
 	q := ledger.Query{SinceNs: p.time("since", now), UntilNs: p.time("until", now)}
-	q.Intervals, _ = p.boolean("intervals")
-	q.Match = func(l *telemetry.Loss) bool { return is(l.Node, l.Name) }
+	q.Intervals = p.boolean("intervals")
 	if q.UntilNs != 0 && q.UntilNs <= q.SinceNs {
 		p.reject("until", "a time after since", "until is not after since")
 	}
 	var a ledger.Answer
-	var list answer
-	p.knows("group_by")
-	if p.values.Has("group_by") {
-		selected := filtered(h, p, "loss", filter.LossTable.Row)
-		groups, problem := grouped(h, p, "loss", func() []telemetry.Loss {
-			a = h.cfg.Ledger.Loss(q, now.UnixNano())
-			return slices.DeleteFunc(a.Exporters, func(l telemetry.Loss) bool { return selected != nil && !selected(&l) })
-		}, newLossGroup, addLoss)
-		if problem != nil {
-			return answer{}, problem
-		}
-		list = groups
-	} else {
-		s := selectFrom(h, p, "loss", filter.LossTable.Row)
-		if problem := p.problem(); problem != nil {
-			return answer{}, problem
-		}
+	items := func() []telemetry.Loss {
 		a = h.cfg.Ledger.Loss(q, now.UnixNano())
-		list = s.answer(a.Exporters)
+		return a.Exporters
+	}
+	var list answer
+	var problem *types.Problem
+	if p.isGrouped() {
+		q.Match = filtered(h, p, filter.LossTable.Row)
+		list, problem = grouped(h, p, items, newLossGroup, addLoss)
+	} else {
+		list, problem = live(filter.LossTable, func(*handler) []telemetry.Loss { return items() })(h, nil, p)
+	}
+	if problem != nil {
+		return answer{}, problem
 	}
 	if q.UntilNs != 0 && q.UntilNs <= a.IntervalsSince.UnixNano() {
 		return answer{}, h.lossGone(a.IntervalsSince)
@@ -49,14 +43,14 @@ func (h *handler) loss(p *params) (answer, *types.Problem) {
 	if !a.Since.IsZero() {
 		since = &a.Since
 	}
-	list.more = append(list.more, []member{
-		{"since", since},
-		{"until", a.Until},
-		{"intervals_since", a.IntervalsSince},
-		{"intervals_early", a.IntervalsEarly},
-		{"sockets", a.Sockets},
-		{"tables", a.Tables},
-		{"gaps", a.Gaps},
+	list.more = append(list.more, []encode.Member{
+		{Name: "since", Value: since},
+		{Name: "until", Value: a.Until},
+		{Name: "intervals_since", Value: a.IntervalsSince},
+		{Name: "intervals_early", Value: a.IntervalsEarly},
+		{Name: "sockets", Value: a.Sockets},
+		{Name: "tables", Value: a.Tables},
+		{Name: "gaps", Value: a.Gaps},
 	}...)
 	return list, nil
 }

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -152,7 +153,7 @@ func testConfig(collector *analyze.Collector) Config {
 		Logger: slog.New(slog.DiscardHandler),
 		Console: fstest.MapFS{
 			"index.html": {Data: []byte("<!doctype html><title>Waybill</title>")}, "app.js": {Data: []byte("'use strict'")},
-			"assets/index-abc.js": {Data: []byte("export {}")},
+			"assets/index-abc.js": {Data: []byte("export {}" + strings.Repeat("\n", 2000))},
 			"parts/cable.js":      {Data: []byte("0")},
 		},
 	}

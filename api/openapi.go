@@ -4,35 +4,25 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
-// An operation is what can be asked of one path, as the OpenAPI description says it. The names of its parameters are those
-// that its handler asks for; a test compares them with what handlers answer to a parameter that they do not know.
-type operation struct {
-	method, path, id, summary string
-	params                    string // names with spaces between them
-	answer                    any    // a value of the type of the answer; nil: none
-	status                    int    // 0: 200
-	body                      any    // a value of the type of the body; nil: none
-	bytes                     bool   // the body is bytes of any kind
-	media                     string // of the answer; "": JSON
-	// Of a list that a store answers: the parameters that go with since and until, and a value of the type of that answer.
-	past    string
-	history any
-	groups  any // of a list that can be asked for groups: a value of the type of that answer
+// describer returns a function to the description of operations, OpenAPI 3.1, as JSON.
+func describer(all []operation) func() ([]byte, error) {
+	return sync.OnceValues(func() ([]byte, error) { return describe(all) })
 }
 
-// openAPI returns the description of all operations, OpenAPI 3.1, as JSON.
-var openAPI = sync.OnceValues(func() ([]byte, error) {
+func describe(all []operation) ([]byte, error) {
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -49,11 +39,13 @@ var openAPI = sync.OnceValues(func() ([]byte, error) {
 		Security: []map[string][]string{{}, {"token": {}}},
 	}
 	schemas := newTypes(d.Components.Schemas)
-	for _, o := range operations {
-		d.AddOperation(o.describe(schemas))
+	for i := range all {
+		if o := &all[i]; o.id != "" {
+			d.AddOperation(o.describe(schemas))
+		}
 	}
 	return json.Marshal(d)
-})
+}
 
 // describe returns o as OpenAPI has it.
 func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
@@ -64,9 +56,9 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 	case http.StatusNoContent:
 		status = "204"
 	}
-	response := &huma.Response{Description: o.summary}
+	response := &huma.Response{Description: o.doc}
 	d := &huma.Operation{
-		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.summary,
+		OperationID: o.id, Method: o.method, Path: o.path, Summary: o.doc,
 		Responses: map[string]*huma.Response{
 			status: response,
 			"default": {Description: "what is wrong with the request", Content: map[string]*huma.MediaType{
@@ -103,17 +95,15 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	for _, name := range o.allParams() {
-		p := parameters[name]
-		if special, ok := parameters[o.id+"."+name]; ok {
-			p = special
-		}
-		schema := p.schema
-		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "query", Description: p.doc, Required: p.required, Schema: &schema})
+		p := o.parameter(name)
+		d.Parameters = append(d.Parameters, &huma.Param{
+			Name: name, In: "query", Description: plain.Replace(links.ReplaceAllString(p.doc, "$1")), Required: p.required, Schema: p.schema(),
+		})
 		if name == "format" {
-			for _, f := range formats[1:] {
-				response.Content[f.media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+			for _, f := range encode.Formats[1:] {
+				response.Content[f.Media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 			}
-			if o.path == reportsPath {
+			if slices.Contains(p.options, formatPcap) {
 				response.Content[types.MediaCapture] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 			}
 		}
@@ -121,16 +111,11 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 	return d
 }
 
-// allParams returns the names of the parameters, with and without a time range.
-func (o *operation) allParams() []string {
-	names := strings.Fields(o.params)
-	for name := range strings.FieldsSeq(o.past) {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
+// What documents have of markdown.
+var (
+	links = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	plain = strings.NewReplacer("`", "")
+)
 
 // schemaName is the name of a type in the description, by which others generate code.
 func schemaName(of reflect.Type, hint string) string {
@@ -202,12 +187,12 @@ func formatOf(s *huma.Schema) string {
 }
 
 // serveOpenAPI answers GET /api/v1/openapi.json.
-func (h *handler) serveOpenAPI(w http.ResponseWriter, r *http.Request) {
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
+func (h *handler) serveOpenAPI(w http.ResponseWriter, _ *http.Request, p *params) {
+	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
-	text, err := openAPI()
+	text, err := h.openAPI()
 	if err != nil {
 		types.NewProblem(http.StatusInternalServerError, "the description cannot be written: %v", err).Write(w)
 		return

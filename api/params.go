@@ -1,9 +1,9 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 const (
@@ -19,29 +18,46 @@ const (
 	maxFileLimit = 100_000 // of files of a time range, which nobody reads while they come
 )
 
-// params are the parameters of a query. A resource asks for each one that it knows and then for the problem: the first
-// value that is wrong, or a parameter that it did not ask for.
+// params are the parameters of a query. An operation asks for those that it needs and then for the problem: the first value that
+// is wrong, or a parameter that the operation does not have.
 type params struct {
-	values url.Values
-	list   string // path of the list that is asked for; a cursor is of one
-	asked  map[string]bool
-	wrong  *types.Problem
-	stop   <-chan struct{} // closed when nobody waits for the answer; may be nil
+	*operation
+	schema  *filter.Schema // of the filter; nil: there is none
+	values  url.Values
+	path    string // that is asked; a cursor is of one
+	id      string // in it
+	wrong   *types.Problem
+	missing *types.Problem  // that the server does not have what the operation needs
+	stop    <-chan struct{} // closed when nobody waits for the answer; may be nil
 }
 
-// newParams parses a query string.
-func newParams(query string) *params {
-	p := &params{asked: map[string]bool{}}
+// newParams returns the parameters of a request for an operation.
+func newParams(r *http.Request, o *operation, id string) *params {
+	p := &params{operation: o, path: r.URL.Path, id: id}
 	var err error
-	if p.values, err = url.ParseQuery(query); err != nil {
+	if p.values, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 		p.wrong = types.NewProblem(http.StatusBadRequest, "the query cannot be read: %v", err)
 	}
 	return p
 }
 
+// isRange reports whether records of a time range are asked for.
+func (p *params) isRange() bool {
+	return p.past != "" && !p.values.Has("at") && (p.values.Has("since") || p.values.Has("until"))
+}
+
+// names returns the parameters that there are.
+func (p *params) names() []string {
+	names := p.allParams()
+	if p.isRange() {
+		names = strings.Fields(p.past)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // text returns the value of a parameter and whether it was given.
 func (p *params) text(name string) (string, bool) {
-	p.asked[name] = true
 	values := p.values[name]
 	switch len(values) {
 	case 0:
@@ -53,11 +69,14 @@ func (p *params) text(name string) (string, bool) {
 	return "", false
 }
 
-// knows says that the resource has parameters of these names, which it needs not ask for.
-func (p *params) knows(names ...string) {
-	for _, name := range names {
-		p.asked[name] = true
+// given returns the value of a parameter that must be there.
+func (p *params) given(name string) string {
+	text, given := p.text(name)
+	if !given {
+		o := p.parameter(name)
+		p.reject(name, cmp.Or(strings.Join(o.options, ", "), o.doc), "%s is missing", name)
 	}
+	return text
 }
 
 // reject notes that a parameter is wrong.
@@ -70,20 +89,24 @@ func (p *params) reject(name, allowed, format string, args ...any) {
 
 // problem returns what is wrong with the query, or nil.
 func (p *params) problem() *types.Problem {
+	names := p.names()
 	for _, name := range slices.Sorted(maps.Keys(p.values)) {
-		if why := notHere[name]; !p.asked[name] && why != "" {
-			p.reject(name, names(p.asked), "there is no %s here: %s", name, why)
-			continue
-		}
-		if !p.asked[name] {
-			meant := filter.Nearest(name, slices.Sorted(maps.Keys(p.asked)))
+		known := slices.Contains(names, name)
+		switch {
+		case known && !p.isRange() && !slices.Contains(strings.Fields(p.params), name):
+			p.reject(name, "together with since", "%s is about a time range, which since begins", name)
+		case known, p.hasField(name):
+		case notHere[name] != "":
+			p.reject(name, strings.Join(names, ", "), "there is no %s here: %s", name, notHere[name])
+		default:
+			meant := filter.Nearest(name, names)
 			if meant != "" {
 				meant = "; did you mean " + meant + "?"
 			}
-			p.reject(name, names(p.asked), "unknown parameter %q%s", name, meant)
+			p.reject(name, strings.Join(names, ", "), "unknown parameter %q%s", name, meant)
 		}
 	}
-	return p.wrong
+	return cmp.Or(p.wrong, p.missing)
 }
 
 // limit returns how many items to list.
@@ -102,8 +125,9 @@ func (p *params) limitUpTo(most int) int {
 	return n
 }
 
-// choice returns the value of a parameter that must be one of options; the first one if it is not given.
-func (p *params) choice(name string, options ...string) string {
+// choice returns the value of a parameter that must be one of those that are described; the first one if it is not given.
+func (p *params) choice(name string) string {
+	options := p.parameter(name).options
 	text, given := p.text(name)
 	if !given {
 		return options[0]
@@ -114,61 +138,13 @@ func (p *params) choice(name string, options ...string) string {
 	return text
 }
 
-// boolean returns a parameter that is true or false.
-func (p *params) boolean(name string) (value, given bool) {
+// boolean returns a parameter that is true or false; false if it is not given.
+func (p *params) boolean(name string) bool {
 	text, given := p.text(name)
 	if given && text != "true" && text != "false" {
 		p.reject(name, "true, false", "%s is %q", name, text)
 	}
-	return text == "true", given
-}
-
-// prefix returns the addresses that a parameter selects; the zero Prefix, which is not valid, if it is not given.
-func (p *params) prefix(name string) netip.Prefix {
-	text, given := p.text(name)
-	if !given {
-		return netip.Prefix{}
-	}
-	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-		addr = addr.Unmap()
-		return netip.PrefixFrom(addr, addr.BitLen())
-	}
-	prefix, err := netip.ParsePrefix(text)
-	if err != nil {
-		p.reject(name, "an address or a prefix, such as 10.0.0.1 or 2001:db8::/32", "%s is %q", name, text)
-	}
-	return prefix.Masked()
-}
-
-// number returns a parameter that is a number up to high.
-func (p *params) number(name string, high uint64) (n uint64, given bool) {
-	text, given := p.text(name)
-	if !given {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || n > high {
-		p.reject(name, "0 to "+strconv.FormatUint(high, 10), "%s is %q", name, text)
-	}
-	return n, true
-}
-
-// protocol returns the IP protocol that a parameter names, by its number or its name in flows.
-func (p *params) protocol(name string) (protocol uint8, given bool) {
-	text, given := p.text(name)
-	if !given {
-		return 0, false
-	}
-	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
-		return uint8(n), true
-	}
-	for n := range 256 {
-		if strings.EqualFold(text, telemetry.ProtocolName(uint8(n))) {
-			return uint8(n), true
-		}
-	}
-	p.reject(name, "0 to 255 or a name, such as tcp or udp", "%s is %q", name, text)
-	return 0, true
+	return text == "true"
 }
 
 // notHere says of parameters that lists have why one does not.
@@ -185,5 +161,5 @@ var notHere = map[string]string{
 	"format":   "what is answered is application/json only",
 }
 
-// names lists the keys of m in order.
-func names[T any](m map[string]T) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
+// listed lists the keys of m in order.
+func listed[T any](m map[string]T) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }

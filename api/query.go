@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 )
@@ -16,20 +17,10 @@ const queryTime = 20 * time.Second
 type SQL func(ctx context.Context, statement string, limit int) (*store.Answer, error)
 
 // query answers a statement over the store.
-func (h *handler) query(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	limit := p.limit()
-	format := p.format(r.Header)
-	statement, given := p.text("sql")
-	if !given {
-		p.reject("sql", "a SELECT statement", "sql is missing")
-	}
+func (h *handler) query(w http.ResponseWriter, r *http.Request, p *params) {
+	limit, format, statement := p.limit(), p.format(r.Header), p.given("sql")
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
-		return
-	}
-	if h.cfg.SQL == nil {
-		types.NewProblem(http.StatusNotFound, "this server keeps no records: start it with data").Write(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
@@ -48,5 +39,18 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w)
 		return
 	}
-	h.writeTable(w, r, format.name, &types.Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
+	w.Header().Add("Vary", "Accept")
+	if format.Write == nil {
+		writeAnswer(w, types.Table{Columns: a.Columns, Rows: a.Rows, More: a.More})
+		return
+	}
+	w.Header().Set("Content-Type", format.Media)
+	w.Header().Set("Cache-Control", "no-store")
+	rows, err := encode.Table(a.Columns, a.Rows)
+	if err == nil {
+		err = format.Write(w, rows)
+	}
+	if err != nil {
+		h.cfg.Logger.Debug("answer not delivered", "path", r.URL.Path, "error", err)
+	}
 }

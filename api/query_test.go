@@ -53,5 +53,5 @@ func TestQuery(t *testing.T) {
 	problem(server.URL+"/api/v1/query?sql=SELECT+1&limit=100000", http.StatusBadRequest, `limit is "100000"`)
 	without := httptest.NewServer(New(Config{Collector: &analyze.Collector{}}))
 	defer without.Close()
-	problem(without.URL+"/api/v1/query?sql=SELECT+1", http.StatusNotFound, "this server keeps no records: start it with data")
+	problem(without.URL+"/api/v1/query?sql=SELECT+1", http.StatusNotFound, "no store configured (start with `--data DIR`)")
 }

@@ -5,12 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
-	"reflect"
-	"strconv"
-	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store/ring"
@@ -18,16 +15,8 @@ import (
 	"github.com/waybill-int/waybill/wire/dissect"
 )
 
-const (
-	reportsPath = "/api/v1/reports"
-	// reportTime is how long one question looks for reports; the cursor goes on where it ended.
-	reportTime = 5 * time.Second
-)
-
-// noReports is the answer of a server that keeps no raw reports.
-func noReports() *types.Problem {
-	return types.NewProblem(http.StatusNotFound, "this server keeps no raw reports; `waybill serve --data DIR --raw-reports 1GiB` keeps the latest")
-}
+// reportTime is how long one question looks for reports; the cursor goes on where it ended.
+const reportTime = 5 * time.Second
 
 // reports lists raw reports, the newest first.
 func (h *handler) reports(ctx context.Context, p *params) (answer, *types.Problem) {
@@ -40,9 +29,6 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *types.Proble
 	}
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
-	}
-	if h.cfg.Reports == nil {
-		return answer{}, noReports()
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()
@@ -65,29 +51,24 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *types.Proble
 	case err != nil:
 		return answer{}, types.NewProblem(http.StatusInternalServerError, "the raw reports cannot be read: %v", err)
 	}
-	a := answer{name: "reports", total: len(items), count: len(items), kind: reflect.TypeFor[types.RawReport](), item: func(i int) any { return &items[i] }, past: true}
-	a.more = []member{{"since", at.Since.UTC()}, {"until", at.Until.UTC()}, {"scanned", scanned}}
+	a := newAnswer(p.list, items, len(items)).spanning(span{at.Since, at.Until})
+	a.more = append(a.more, encode.Member{Name: "scanned", Value: scanned})
 	if more {
 		at.At = last.String()
-		a.more = append(a.more, member{"next_cursor", at.String()})
+		a.next = at.String()
 	}
 	return a, nil
 }
 
 // report answers with one raw report, whose id is the end of the path.
-func (h *handler) report(w http.ResponseWriter, r *http.Request) {
-	if problem := newParams(r.URL.RawQuery).problem(); problem != nil {
-		problem.Write(w)
-		return
+func (h *handler) report(w http.ResponseWriter, _ *http.Request, p *params) {
+	problem := p.problem()
+	id, err := ring.ParseID(p.id)
+	if err != nil && problem == nil {
+		p.reject("id", "an id that "+api+"reports lists", "%v", err)
+		problem = p.wrong
 	}
-	if h.cfg.Reports == nil {
-		noReports().Write(w)
-		return
-	}
-	id, err := ring.ParseID(strings.TrimPrefix(r.URL.Path, reportsPath+"/"))
-	if err != nil {
-		problem := types.NewProblem(http.StatusBadRequest, "%v", err)
-		problem.Parameter, problem.Allowed = "id", "an id that "+reportsPath+" lists"
+	if problem != nil {
 		problem.Write(w)
 		return
 	}
@@ -111,9 +92,7 @@ func (h *handler) report(w http.ResponseWriter, r *http.Request) {
 // soughtReports says which raw reports are wanted. The zero value wants all.
 type soughtReports struct {
 	span
-	match    *filter.Matcher
-	exporter netip.Prefix
-	flow     *uint64 // hash of its key
+	match *filter.Matcher // nil: all
 }
 
 // soughtReports returns what the parameters of a list of raw reports select.
@@ -126,16 +105,9 @@ func (h *handler) soughtReports(p *params) *soughtReports {
 	if until <= since {
 		p.reject("until", "a time after since", "until is not after since")
 	}
-	s := &soughtReports{span: span{time.Unix(0, since), time.Unix(0, until)}, exporter: p.prefix("exporter")}
-	if text, _ := p.text("filter"); text != "" {
-		s.match = p.filter("filter", h.schemas["reports"], h.cfg.Now)
-	}
-	if text, given := p.text("flow"); given {
-		hash, err := strconv.ParseUint(text, 16, 64)
-		if err != nil || len(text) != 16 {
-			p.reject("flow", "the id of a flow, 16 hexadecimal digits", "flow is %q", text)
-		}
-		s.flow = &hash
+	s := &soughtReports{span: span{time.Unix(0, since), time.Unix(0, until)}}
+	if e := p.filter(); e != nil && e.String() != "" {
+		s.match = e.Matcher(h.cfg.Now)
 	}
 	return s
 }
@@ -156,9 +128,6 @@ func (h *handler) newReportReader(s *soughtReports) *reportReader {
 
 // read decodes a datagram and reports whether it is wanted; row has the first report in it that is.
 func (r *reportReader) read(d *ring.Record) bool {
-	if r.exporter.IsValid() && !r.exporter.Contains(d.Source.Addr()) {
-		return false
-	}
 	r.batch.Reset()
 	r.decoder.Decode(d.Payload, d.Source, d.Listener.Port(), &r.batch, &r.header)
 	r.row = filter.ReportRow{TimeNs: d.TimeNs, Length: len(d.Payload), Header: &r.header}
@@ -178,12 +147,7 @@ func (r *reportReader) read(d *ring.Record) bool {
 }
 
 // wanted reports whether row is wanted.
-func (r *reportReader) wanted() bool {
-	if r.flow != nil && (r.row.Report == nil || !r.row.Report.Is(telemetry.HasFlow) || r.row.Report.Flow.Hash() != *r.flow) {
-		return false
-	}
-	return r.match == nil || r.match.Match(&r.row)
-}
+func (r *reportReader) wanted() bool { return r.match == nil || r.match.Match(&r.row) }
 
 // outcomeNames are the names of outcomes, as the metrics have them.
 var outcomeNames = [...]string{telemetry.Decoded: "decoded", telemetry.Damaged: "damaged", telemetry.Malformed: "malformed"}

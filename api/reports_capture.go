@@ -3,12 +3,12 @@ package api
 import (
 	"bufio"
 	"context"
-	"mime"
 	"net/http"
 	"net/netip"
 	"strings"
 	"time"
 
+	"github.com/elnormous/contenttype"
 	"github.com/gopacket/gopacket"
 	"github.com/gopacket/gopacket/layers"
 	"github.com/gopacket/gopacket/pcapgo"
@@ -19,8 +19,7 @@ import (
 )
 
 const (
-	formatPcap  = "pcap"
-	capturePath = reportsPath + ".pcap"
+	formatPcap = "pcap"
 	// maxCaptures is how many captures are written at a time; each may read all that there is.
 	maxCaptures = 2
 	// captureWrite is how long a client may take for a part of a capture.
@@ -29,61 +28,45 @@ const (
 	capturePart = 1 << 20
 )
 
-// reportsOrCapture answers with a capture if one is asked for, else with list.
-func (h *handler) reportsOrCapture(list http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		format := r.URL.Query()["format"]
-		if len(format) == 1 && format[0] == formatPcap || len(format) == 0 && acceptsCapture(r.Header) {
-			h.capture(w, r)
-			return
-		}
-		list(w, r)
+// reportsOrCapture answers with a capture if one is asked for, else with a list.
+func (h *handler) reportsOrCapture(w http.ResponseWriter, r *http.Request, p *params) {
+	format := p.values["format"]
+	if len(format) == 1 && format[0] == formatPcap || len(format) == 0 && acceptsCapture(r.Header) {
+		p.values.Del("format")
+		p.operation = h.routes[api+"reports.pcap"][http.MethodGet]
+		h.capture(w, r, p)
+		return
 	}
+	h.serveList(w, r, p)
 }
 
 // acceptsCapture reports whether Accept names the media type of captures.
 func acceptsCapture(header http.Header) bool {
-	for _, value := range header.Values("Accept") {
-		for element := range strings.SplitSeq(value, ",") {
-			media, parameters, err := mime.ParseMediaType(element)
-			q, weighted := parameters["q"]
-			if err == nil && media == types.MediaCapture && (!weighted || weight("q="+q) > 0) {
-				return true
-			}
-		}
-	}
-	return false
+	found, _, err := contenttype.GetAcceptableMediaTypeFromHeader(strings.Join(header.Values("Accept"), ", "), []contenttype.MediaType{
+		contenttype.NewMediaType(types.MediaJSON), contenttype.NewMediaType(types.MediaCapture),
+	})
+	return err == nil && found.MIME() == types.MediaCapture
 }
 
 // capture answers with the raw reports that are asked for as a capture file, the oldest first; with a limit, the newest of
 // them. It is written as it is read.
-func (h *handler) capture(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
+func (h *handler) capture(w http.ResponseWriter, r *http.Request, p *params) {
 	sought := h.soughtReports(p)
 	limit := 0
 	if p.values.Has("limit") {
 		limit = p.limit()
 	}
-	p.asked["limit"] = true
-	if r.URL.Path == reportsPath {
-		p.asked["format"] = true // which is how one came here
-	}
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
-	if h.cfg.Reports == nil {
-		noReports().Write(w)
-		return
-	}
-	select {
-	case h.captures <- struct{}{}:
-		defer func() { <-h.captures }()
-	default:
+	release, ok := h.captures.try()
+	if !ok {
 		retryAfter(w, 10*time.Second)
-		types.NewProblem(http.StatusServiceUnavailable, "%d captures are being written, which is all that are at a time", maxCaptures).Write(w)
+		types.NewProblem(http.StatusServiceUnavailable, "too many concurrent captures (limit %d)", maxCaptures).Write(w)
 		return
 	}
+	defer release()
 	reader := h.newReportReader(sought)
 	in := ring.Range{Since: sought.since.UnixNano(), Until: sought.until.UnixNano()}
 	if limit > 0 {

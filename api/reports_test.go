@@ -85,7 +85,7 @@ func keeping(t testing.TB, list []rawDatagram) Config {
 func listReports(t testing.TB, h http.Handler, query url.Values) types.ReportList {
 	t.Helper()
 	var list types.ReportList
-	w := ask(h, "GET", reportsPath+"?"+query.Encode())
+	w := ask(h, "GET", "/api/v1/reports?"+query.Encode())
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 {
 		t.Fatalf("%v: %d, %s", query, w.Code, w.Body)
 	}
@@ -96,7 +96,7 @@ func TestReports(t *testing.T) {
 	h := New(keeping(t, rawDatagrams()))
 	golden(t, "reports", ask(h, "GET", "/api/v1/reports?filter=sequence+%3D+11+or+outcome+%3D+malformed").Body.Bytes())
 	list := listReports(t, h, url.Values{"limit": {"1"}, "filter": {"version = '2.0' and outcome = decoded"}})
-	golden(t, "report", ask(h, "GET", reportsPath+"/"+list.Reports[0].ID).Body.Bytes())
+	golden(t, "report", ask(h, "GET", "/api/v1/reports/"+list.Reports[0].ID).Body.Bytes())
 	for _, format := range []string{"csv", "ndjson", "parquet", "arrow"} {
 		if w := ask(h, "GET", "/api/v1/reports?format="+format); w.Code != 200 || w.Body.Len() < 1000 {
 			t.Errorf("%s: %d, %d bytes", format, w.Code, w.Body.Len())
@@ -120,7 +120,7 @@ func TestReportsSelection(t *testing.T) {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 		var one types.ReportAnswer
-		decoder := json.NewDecoder(ask(h, "GET", reportsPath+"/"+got.ID).Body)
+		decoder := json.NewDecoder(ask(h, "GET", "/api/v1/reports/"+got.ID).Body)
 		decoder.UseNumber()
 		if err := decoder.Decode(&one); err != nil || !bytes.Equal(one.Bytes, want.payload) || one.ID != got.ID {
 			t.Errorf("%d: by id %v, %x", i, err, one.Bytes)
@@ -202,13 +202,13 @@ func TestCapture(t *testing.T) {
 		from   int
 		to     int
 	}{
-		{capturePath, "", 0, len(sent)},
-		{reportsPath + "?format=pcap", "", 0, len(sent)},
-		{reportsPath, "application/vnd.tcpdump.pcap", 0, len(sent)},
-		{capturePath + "?limit=5", "", len(sent) - 5, len(sent)},
-		{capturePath + "?filter=version='0.5'", "", 0, 8},
-		{capturePath + "?filter=version='0.5'&limit=3", "", 5, 8},
-		{capturePath + "?exporter=2001:db8::3", "", 8, 12},
+		{"/api/v1/reports.pcap", "", 0, len(sent)},
+		{"/api/v1/reports?format=pcap", "", 0, len(sent)},
+		{"/api/v1/reports", "application/vnd.tcpdump.pcap", 0, len(sent)},
+		{"/api/v1/reports.pcap?limit=5", "", len(sent) - 5, len(sent)},
+		{"/api/v1/reports.pcap?filter=version='0.5'", "", 0, 8},
+		{"/api/v1/reports.pcap?filter=version='0.5'&limit=3", "", 5, 8},
+		{"/api/v1/reports.pcap?exporter=2001:db8::3", "", 8, 12},
 	} {
 		w := ask(h, "GET", strings.ReplaceAll(c.target, "'", "%27"), func(r *http.Request) { r.Header.Set("Accept", c.accept) })
 		if w.Code != 200 || w.Header().Get("Content-Type") != types.MediaCapture {
@@ -274,29 +274,27 @@ func TestReportsProblems(t *testing.T) {
 		status    int
 		parameter string
 	}{
-		{kept, reportsPath + "?since=never", 400, "since"},
-		{kept, reportsPath + "?since=1m&until=2m", 400, "until"},
-		{kept, reportsPath + "?limit=0", 400, "limit"},
-		{kept, reportsPath + "?exporter=leaf1", 400, "exporter"},
-		{kept, reportsPath + "?flow=12", 400, "flow"},
-		{kept, reportsPath + "?flow=000000000000000g", 400, "flow"},
-		{kept, reportsPath + "?filter=node+%3D", 400, "filter"},
-		{kept, reportsPath + "?filter=sender+%3D+nobody", 400, "filter"},
-		{kept, reportsPath + "?cursor=abc", 400, "cursor"},
-		{kept, reportsPath + "?limit=1&exporter=192.0.2.1&cursor=" + page.Next, 400, "cursor"},
-		{kept, reportsPath + "?order=time", 400, "order"},
-		{kept, reportsPath + "?format=pdf", 400, "format"},
-		{kept, capturePath + "?cursor=" + page.Next, 400, "cursor"},
-		{kept, capturePath + "?format=pcap", 400, "format"},
-		{kept, reportsPath + "/", 400, "id"},
-		{kept, reportsPath + "/..%2f..%2fetc%2fpasswd", 400, "id"},
-		{kept, reportsPath + "/1-2", 400, "id"},
-		{kept, reportsPath + "/" + gone, 404, ""},
-		{kept, reportsPath + "/" + page.Reports[0].ID + "?x=1", 400, "x"},
-		{none, reportsPath, 404, ""},
-		{none, reportsPath + "/1-10-0", 404, ""},
-		{none, capturePath, 404, ""},
-		{none, reportsPath + "?limit=0", 400, "limit"},
+		{kept, "/api/v1/reports?since=never", 400, "since"},
+		{kept, "/api/v1/reports?since=1m&until=2m", 400, "until"},
+		{kept, "/api/v1/reports?limit=0", 400, "limit"},
+		{kept, "/api/v1/reports?exporter=leaf1", 400, "exporter"},
+		{kept, "/api/v1/reports?filter=node+%3D", 400, "filter"},
+		{kept, "/api/v1/reports?filter=sender+%3D+nobody", 400, "filter"},
+		{kept, "/api/v1/reports?cursor=abc", 400, "cursor"},
+		{kept, "/api/v1/reports?limit=1&exporter=192.0.2.1&cursor=" + page.Next, 400, "cursor"},
+		{kept, "/api/v1/reports?order=time", 400, "order"},
+		{kept, "/api/v1/reports?format=pdf", 400, "format"},
+		{kept, "/api/v1/reports.pcap?cursor=" + page.Next, 400, "cursor"},
+		{kept, "/api/v1/reports.pcap?format=pcap", 400, "format"},
+		{kept, "/api/v1/reports/", 404, ""},
+		{kept, "/api/v1/reports/..%2f..%2fetc%2fpasswd", 404, ""},
+		{kept, "/api/v1/reports/1-2", 400, "id"},
+		{kept, "/api/v1/reports/" + gone, 404, ""},
+		{kept, "/api/v1/reports/" + page.Reports[0].ID + "?x=1", 400, "x"},
+		{none, "/api/v1/reports", 404, ""},
+		{none, "/api/v1/reports/1-10-0", 404, ""},
+		{none, "/api/v1/reports.pcap", 404, ""},
+		{none, "/api/v1/reports?limit=0", 400, "limit"},
 	} {
 		w := ask(c.h, "GET", c.target)
 		var p types.Problem

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -39,7 +38,7 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 		text, _ := row[1].(string)
 		stations, err := telemetry.ParseStations(text)
 		if err != nil {
-			return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+			return unreadable(err)
 		}
 		wanted[fmt.Sprintf("%016x", hash)] = pathHops(stations, h.cfg.Collector.Names)
 	}

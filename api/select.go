@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // A selection is what filter, order, cursor and limit say of a list of now.
@@ -24,28 +26,26 @@ type selection[T any] struct {
 
 // An ordering is what the parameter order says.
 type ordering struct {
-	column    column
+	field     catalogue.Field
 	ascending bool
 }
 
-// selectFrom returns what the parameters of a list say, for a resource to ask for before it asks for the problem. row makes
-// a row for filters of an item; nil if the list has no filter.
-func selectFrom[T any](h *handler, p *params, name string, row func(*T) filter.Row) *selection[T] {
-	s := &selection[T]{name: name, limit: p.limit()}
-	if row != nil {
-		s.match = filtered(h, p, name, row)
-	}
-	s.order = p.ordering(columnsOf(reflect.TypeFor[T]()))
+// selectFrom returns what the parameters of a list say, for it to ask for before it asks for the problem. row makes a row for
+// filters of an item.
+func selectFrom[T any](h *handler, p *params, row func(*T) filter.Row) *selection[T] {
+	s := &selection[T]{name: p.list, limit: p.limit(), match: filtered(h, p, row)}
+	s.order = p.ordering(reflect.TypeFor[T]())
 	s.at = p.place(h.cfg.Now())
 	return s
 }
 
-// filtered returns what the parameter filter says of a list; nil if it selects everything.
-func filtered[T any](h *handler, p *params, name string, row func(*T) filter.Row) func(*T) bool {
-	if text, _ := p.text("filter"); strings.TrimSpace(text) == "" {
+// filtered returns what the filter selects of a list; nil if that is everything.
+func filtered[T any](h *handler, p *params, row func(*T) filter.Row) func(*T) bool {
+	e := p.filter()
+	if e == nil || e.String() == "" {
 		return nil
 	}
-	matcher := p.filter("filter", h.schemas[name], h.cfg.Now)
+	matcher := e.Matcher(h.cfg.Now)
 	return func(item *T) bool { return matcher.Match(row(item)) }
 }
 
@@ -54,42 +54,31 @@ func (p *params) place(now time.Time) *cursor {
 	return p.cursor(span{now.Add(-time.Nanosecond), now}) // the times mean nothing
 }
 
-// ordering returns what the parameter order says: the name of one of columns, with ":asc" or ":desc" behind it if numbers
-// and times should not come from the largest, or texts not from a.
-// Beside them it may be one of others, which the caller looks at.
-func (p *params) ordering(columns []column, others ...string) *ordering {
+// ordering returns what the parameter order says: the name of a field of items, with ":asc" or ":desc" behind it if numbers and
+// times should not come from the largest, or texts not from a. Beside them it may be one of others, which the caller looks at.
+func (p *params) ordering(items reflect.Type, others ...string) *ordering {
 	text, given := p.text("order")
 	if !given {
 		return nil
 	}
 	name, direction, directed := strings.Cut(text, ":")
 	var sortable []string
-	for _, c := range columns {
-		if !c.sortable() {
-			continue
+	for _, f := range encode.Columns(items) {
+		switch f.Type.Kind() {
+		case reflect.Slice, reflect.Map, reflect.Array:
+			continue // they have no order
 		}
-		sortable = append(sortable, c.name)
-		if c.name == name && (!directed || direction == "asc" || direction == "desc") {
-			return &ordering{c, direction == "asc" || !directed && c.textual()}
+		sortable = append(sortable, f.Name)
+		if f.Name == name && (!directed || direction == "asc" || direction == "desc") {
+			textual := f.Type.Kind() == reflect.String || f.Type == addressType
+			return &ordering{f, direction == "asc" || !directed && textual}
 		}
 	}
 	p.reject("order", strings.Join(slices.Concat(others, sortable), ", ")+"; :asc or :desc may follow", "order is %q", text)
 	return nil
 }
 
-// sortable reports whether the cells of a column have an order: lists have none.
-func (c *column) sortable() bool {
-	switch c.kind.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Array:
-		return false
-	}
-	return true
-}
-
-// textual reports whether one reads a column from a to z.
-func (c *column) textual() bool {
-	return c.kind.Kind() == reflect.String || c.kind == reflect.TypeFor[netip.Addr]()
-}
+var addressType = reflect.TypeFor[netip.Addr]()
 
 // answer lists what is selected of items, which it may change.
 func (s *selection[T]) answer(items []T) answer {
@@ -113,11 +102,12 @@ func (s *selection[T]) answerOf(items []T, total int) answer {
 
 // page lists the first of items, which are those that follow the cursor, of total.
 func (s *selection[T]) page(items []T, total int) answer {
-	a := listOfTotal(s.name, items[:min(s.limit, len(items))], total)
-	if next := s.at.Offset + a.count; next < total && a.count > 0 {
+	items = items[:min(s.limit, len(items))]
+	a := newAnswer(s.name, items, total)
+	if next := s.at.Offset + len(items); next < total && len(items) > 0 {
 		at := *s.at
 		at.Offset = next
-		a.more = append(a.more, member{"next_cursor", at.String()})
+		a.next = at.String()
 	}
 	return a
 }
@@ -138,13 +128,12 @@ func sorted[T any](items []T, by *ordering) []T {
 	}
 	all := make([]keyed, len(items))
 	for i := range items {
-		all[i] = keyed{items[i], by.column.of(&items[i])}
+		all[i] = keyed{items[i], by.field.Value(&items[i])}
 	}
-	unknown := func(v reflect.Value) bool { return v.Kind() == reflect.Pointer }
 	slices.SortStableFunc(all, func(a, b keyed) int {
 		switch {
-		case unknown(a.key) || unknown(b.key):
-			return compareBools(unknown(a.key), unknown(b.key))
+		case !a.key.IsValid() || !b.key.IsValid():
+			return compareBools(!a.key.IsValid(), !b.key.IsValid())
 		case by.ascending:
 			return compareFields(a.key, b.key)
 		}
@@ -159,12 +148,11 @@ func sorted[T any](items []T, by *ordering) []T {
 
 // compareFields orders two values of a field.
 func compareFields(a, b reflect.Value) int {
-	if v, ok := a.Interface().(netip.Addr); ok {
+	switch v := a.Interface().(type) {
+	case netip.Addr:
 		return v.Compare(b.Interface().(netip.Addr))
-	}
-	if at, ok := timeOf(a); ok {
-		other, _ := timeOf(b)
-		return at.Compare(other)
+	case time.Time:
+		return v.Compare(b.Interface().(time.Time))
 	}
 	switch {
 	case a.CanUint():

@@ -3,26 +3,18 @@ package api
 import (
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
 )
 
-func (h *handler) silences(p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, "silences", silenceTable.Row)
-	if problem := p.problem(); problem != nil {
-		return answer{}, problem
-	}
-	if h.cfg.Alerts == nil {
-		return answer{}, noAlerts()
-	}
+func (h *handler) allSilences() []types.Silence {
 	silences := []types.Silence{}
 	for _, s := range h.cfg.Alerts.Silences() {
 		silences = append(silences, silenceOf(&s))
 	}
-	return s.answer(silences), nil
+	return silences
 }
 
 func silenceOf(s *alert.Silence) types.Silence {
@@ -30,7 +22,7 @@ func silenceOf(s *alert.Silence) types.Silence {
 }
 
 // addSilence answers POST /api/v1/silences.
-func (h *handler) addSilence(w http.ResponseWriter, r *http.Request) {
+func (h *handler) addSilence(w http.ResponseWriter, r *http.Request, _ *params) {
 	var wanted types.NewSilence
 	if problem := readBody(r, &wanted); problem != nil {
 		problem.Write(w)
@@ -60,11 +52,10 @@ func (h *handler) addSilence(w http.ResponseWriter, r *http.Request) {
 }
 
 // removeSilence answers DELETE /api/v1/silences/ID.
-func (h *handler) removeSilence(w http.ResponseWriter, r *http.Request) {
-	id := strings.TrimPrefix(r.URL.Path, silencePath)
-	switch err := h.cfg.Alerts.RemoveSilence(id); {
+func (h *handler) removeSilence(w http.ResponseWriter, _ *http.Request, p *params) {
+	switch err := h.cfg.Alerts.RemoveSilence(p.id); {
 	case errors.Is(err, alert.ErrNoSilence):
-		types.NewProblem(http.StatusNotFound, "there is no silence %.40q", id).Write(w)
+		types.NewProblem(http.StatusNotFound, "there is no silence %.40q", p.id).Write(w)
 	case err != nil:
 		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
 	default:

@@ -27,20 +27,14 @@ const (
 // streamEvents answers GET /api/v1/events/stream with server-sent events: each event when it begins, when its severity,
 // text or acknowledgement changes, and when it is over. A client that cannot keep up holds up nobody: what is over and forgotten meanwhile is
 // counted.
-func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	p.accepted(r.Header, []format{{media: types.MediaStream}})
-	kinds, least := p.kinds(), p.severity()
-	is, _ := p.node(h.cfg.Collector.Names)
-	matcher := p.filter("filter", h.schemas["events"], h.cfg.Now)
+func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaStream)
+	matches := filtered(h, p, filter.EventTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
-	wanted := func(e *telemetry.Event) bool {
-		return (len(kinds) == 0 || kinds[e.Kind]) && e.Severity >= least && (is(e.Node, e.Name) || is(e.ToNode, e.ToName)) &&
-			matcher.Match(filter.EventRow{Event: e})
-	}
+	wanted := func(e *telemetry.Event) bool { return matches == nil || matches(e) }
 	h.stream(w, r, func(s *stream) func() error {
 		_, _, ended := h.cfg.Events.Since(1<<64 - 1) // none that is over by now
 		if last, ok := h.lastID(r); ok && last < ended {
@@ -104,22 +98,20 @@ const flowOverlap = time.Second
 
 // streamFlows answers GET /api/v1/flows/stream with server-sent events: once a second the flows about which reports came
 // since, at most limit of them; the others are counted.
-func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	p.accepted(r.Header, []format{{media: types.MediaStream}})
+func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaStream)
 	q := h.flowFilter(p)
 	limit := q.Limit
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
-	select {
-	case h.flowStreams <- struct{}{}:
-		defer func() { <-h.flowStreams }()
-	default:
+	release, ok := h.flowStreams.try()
+	if !ok {
 		tooManyStreams(w, maxFlowStreams, "streams of flows")
 		return
 	}
+	defer release()
 	h.stream(w, r, func(s *stream) func() error {
 		newest, ok := h.lastID(r) // when the latest report about a flow came that was looked at, ns since 1970
 		if !ok {
@@ -164,7 +156,7 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request) {
 
 func tooManyStreams(w http.ResponseWriter, n int, what string) {
 	retryAfter(w, time.Minute)
-	types.NewProblem(http.StatusServiceUnavailable, "%d %s are open, which is all that are at a time", n, what).Write(w)
+	types.NewProblem(http.StatusServiceUnavailable, "too many %s (limit %d)", what, n).Write(w)
 }
 
 // A stream is an answer of server-sent events.
@@ -191,13 +183,12 @@ func (s *stream) send(kind string, v any) error {
 
 // stream calls what begin returns once a second until the client is gone, too slow, or the server stops.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, begin func(*stream) func() error) {
-	select {
-	case h.streams <- struct{}{}:
-		defer func() { <-h.streams }()
-	default:
+	release, ok := h.streams.try()
+	if !ok {
 		tooManyStreams(w, maxStreams, "streams")
 		return
 	}
+	defer release()
 	w.Header().Set("Content-Type", types.MediaStream)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would wait for more

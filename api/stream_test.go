@@ -159,7 +159,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			path = "/api/v1/flows/stream"
 		}
 		if i == maxFlowStreams {
-			refused("/api/v1/flows/stream", "64 streams of flows")
+			refused("/api/v1/flows/stream", "too many streams of flows (limit 64)")
 		}
 		response, err := http.Get(server.URL + path)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			ended <- struct{}{}
 		}()
 	}
-	refused("/api/v1/events/stream", "128 streams are open")
+	refused("/api/v1/events/stream", "too many streams (limit 128)")
 	close(stopping)
 	for range maxStreams {
 		select {

@@ -11,28 +11,26 @@ import (
 )
 
 // topology is no list: its parts belong together.
-func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
-	p := newParams(r.URL.RawQuery)
-	p.onlyJSON(r.Header)
+func (h *handler) topology(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaJSON)
 	past := asksPast(p)
 	var there, counted span
 	if past {
 		there, counted = p.moment(h.cfg.Now())
 	}
-	p.knows("at", "since", "until")
-	match := filtered(h, p, "topology", filter.TopologyTable.Row)
+	match := filtered(h, p, filter.TopologyTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return
 	}
-	places := h.lists
+	gather := h.lists
 	if past {
-		places = h.pasts
+		gather = h.pasts
 	}
 	var t *telemetry.Topology
 	var problem *types.Problem
 	var now time.Time
-	if !places.during(r.Context(), func() {
+	if !gather.during(r.Context(), func() {
 		now = h.cfg.Now().UTC()
 		if past {
 			t, problem = h.pastTopology(r.Context(), there, counted)
@@ -57,17 +55,15 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request) {
 	writeAnswer(w, answer)
 }
 
-func (h *handler) hosts(p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, "hosts", filter.HostTable.Row)
-	is, _ := p.node(h.cfg.Collector.Names)
-	address := p.prefix("address")
-	if problem := p.problem(); problem != nil {
-		return answer{}, problem
-	}
-	hosts, _ := h.cfg.Collector.Hosts()
-	hosts = slices.DeleteFunc(hosts, func(host telemetry.Host) bool {
-		return address.IsValid() && !address.Contains(host.Address) ||
-			!slices.ContainsFunc(host.Places, func(at telemetry.HostPlace) bool { return is(&at.Node, at.Name) })
+// selectNodes keeps of t the nodes that match, and the links and hosts at them. It changes the lists of t.
+func selectNodes(t *telemetry.Topology, match func(*telemetry.TopologyNode) bool) {
+	kept := map[uint32]bool{}
+	t.Nodes = slices.DeleteFunc(t.Nodes, func(n telemetry.TopologyNode) bool {
+		kept[n.ID] = match(&n)
+		return !kept[n.ID]
 	})
-	return s.answer(hosts), nil
+	t.Links = slices.DeleteFunc(t.Links, func(l telemetry.Link) bool { return !kept[l.From] && !kept[l.To] })
+	t.Hosts = slices.DeleteFunc(t.Hosts, func(h telemetry.Host) bool {
+		return !slices.ContainsFunc(h.Places, func(at telemetry.HostPlace) bool { return kept[at.Node] })
+	})
 }

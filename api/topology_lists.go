@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"reflect"
-	"slices"
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -12,28 +10,14 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// pastOr answers with past if a query has one of the parameters, else with now.
-func pastOr(now, past http.HandlerFunc, parameters ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		values := r.URL.Query()
-		if slices.ContainsFunc(parameters, values.Has) {
-			past(w, r)
-			return
-		}
-		now(w, r)
-	}
-}
-
 // ports lists the ports of all nodes.
 func (h *handler) ports(ctx context.Context, p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, "ports", portTable.Row)
-	is, _ := p.node(h.cfg.Collector.Names)
+	s := selectFrom(h, p, portTable.Row)
 	var there, counted span
 	past := asksPast(p)
 	if past {
 		there, counted = s.moment(h, p)
 	}
-	p.knows("at", "since", "until")
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}
@@ -50,14 +34,14 @@ func (h *handler) ports(ctx context.Context, p *params) (answer, *types.Problem)
 	ports := []types.Port{}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		if !is(&n.ID, n.Name) {
-			continue
-		}
 		for _, port := range n.Ports {
 			ports = append(ports, types.Port{Node: n.ID, Name: n.Name, NodePort: port})
 		}
 	}
-	return ofRange(s.answer(ports), past, counted), nil
+	if !past {
+		return s.answer(ports), nil
+	}
+	return s.answer(ports).spanning(counted), nil
 }
 
 // moment is params.moment for a list on pages: the cursor holds the times, so that relative ones stay what they were.
@@ -72,19 +56,9 @@ func (s *selection[T]) moment(h *handler, p *params) (there, counted span) {
 	return counted, counted
 }
 
-// ofRange says in which range the items of a were counted, if it is of the past.
-func ofRange(a answer, past bool, counted span) answer {
-	if past {
-		a.past = true
-		a.more = append([]member{{"since", counted.since.UTC()}, {"until", counted.until.UTC()}}, a.more...)
-	}
-	return a
-}
-
 // linksAt lists the links that were there at a moment.
 func (h *handler) linksAt(ctx context.Context, p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, "links", filter.LinkTable.Row)
-	is, _ := p.node(h.cfg.Collector.Names) // at either end
+	s := selectFrom(h, p, filter.LinkTable.Row)
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -93,14 +67,12 @@ func (h *handler) linksAt(ctx context.Context, p *params) (answer, *types.Proble
 	if problem != nil {
 		return answer{}, problem
 	}
-	links := slices.DeleteFunc(t.Links, func(l telemetry.Link) bool { return !is(&l.From, l.FromName) && !is(&l.To, l.ToName) })
-	return ofRange(s.answer(links), true, counted), nil
+	return s.answer(t.Links).spanning(counted), nil
 }
 
 // nodesPast lists the nodes that were there, with what packets met at them.
 func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, "nodes", filter.NodeTable.Row)
-	is, _ := p.node(h.cfg.Collector.Names)
+	s := selectFrom(h, p, filter.NodeTable.Row)
 	there, counted := s.moment(h, p)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -112,9 +84,6 @@ func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *types.Prob
 	nodes, byID := make([]telemetry.Node, 0, len(t.Nodes)), map[uint32]int{}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		if !is(&n.ID, n.Name) {
-			continue
-		}
 		node := telemetry.Node{ID: n.ID, Name: n.Name, Packets: n.Packets, First: n.First, Last: n.Last, Ports: make([]uint32, len(n.Ports))}
 		for j := range n.Ports {
 			node.Ports[j] = n.Ports[j].Port
@@ -140,7 +109,7 @@ func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *types.Prob
 			return answer{}, problem
 		}
 	}
-	return ofRange(s.answer(nodes), true, counted), nil
+	return s.answer(nodes).spanning(counted), nil
 }
 
 // A nodeCount is a row about a node: of its latencies, its drops, or its queues.

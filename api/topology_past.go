@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -38,7 +37,6 @@ func asksPast(p *params) bool {
 // names a moment, since and until a range.
 func (p *params) moment(now time.Time) (there, counted span) {
 	at := p.time("at", now)
-	p.knows("since", "until")
 	if at == 0 {
 		there = p.span(now)
 		return there, there
@@ -53,20 +51,13 @@ func (p *params) moment(now time.Time) (there, counted span) {
 	return span{t, t}, span{t.Add(-momentCounts), t}
 }
 
-// noPast is the answer of a server without a store.
-func noPast(parameter string) *types.Problem {
-	problem := types.NewProblem(http.StatusNotFound, "this server keeps no records, so it knows only of now; `waybill serve --data DIR` keeps them")
-	problem.Parameter = parameter
-	return problem
-}
-
 // pastTopology returns what was attached to what, with the packets that were counted.
 func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telemetry.Topology, *types.Problem) {
 	if h.cfg.History == nil || h.cfg.Between == nil {
 		if there == counted {
-			return nil, noPast("since")
+			return nil, needStore(false, "since")
 		}
-		return nil, noPast("at")
+		return nil, needStore(false, "at")
 	}
 	b := pastBuilder{TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names), links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
 	for _, step := range []func() *types.Problem{
@@ -142,7 +133,7 @@ func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect
 func (h *handler) yield(found *store.Answer, row []any, kind reflect.Type, yield func(row any)) *types.Problem {
 	record := reflect.New(kind)
 	if err := fillRecord(record.Elem(), found.Columns, row, h.cfg.Collector.Names); err != nil {
-		return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
+		return unreadable(err)
 	}
 	yield(record.Interface())
 	return nil

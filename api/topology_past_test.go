@@ -140,7 +140,7 @@ func TestTopologyProblems(t *testing.T) {
 		{"at=1m&since=2m", false, 400, "at"},
 		{"since=1m&until=2m", false, 400, "until"},
 		{"until=2m", false, 400, "since"},
-		{"at=1m&node=1", false, 400, "node"},
+		{"at=1m&port=x", false, 400, "port"},
 		{"at=1m", true, 404, "at"},
 		{"at=then", true, 400, "at"},
 	} {

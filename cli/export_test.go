@@ -180,7 +180,7 @@ func TestExportErrors(t *testing.T) {
 		}
 	}
 	_, stderr, code := runQuery(t, "export", "flows_1m", "--server", emptyServer(t).URL)
-	if code != 1 || !strings.Contains(stderr, "this server keeps no records") {
+	if code != 1 || !strings.Contains(stderr, "no store configured") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

@@ -37,7 +37,8 @@ func TestEventRow(t *testing.T) {
 	full := telemetry.Event{
 		ID: "a", Kind: telemetry.EventLoop, Severity: telemetry.Critical, Start: start, End: &end, Count: 8, Text: "b",
 		Node: &node, Name: "c", Port: &port, Queue: &queue, ToNode: &toNode, ToName: "d", ToPort: &toPort, Reason: &reason, ReasonName: "e",
-		Source: "192.0.2.1", Path: "f", Flow: &telemetry.Endpoints{
+		Acknowledged: &telemetry.Acknowledgement{By: "g"},
+		Source:       "192.0.2.1", Path: "f", Flow: &telemetry.Endpoints{
 			Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("2001:db8::1"), SrcPort: 9, DstPort: 10,
 			Protocol: "99", Tunnel: "geneve", TunnelID: &id,
 		},
@@ -50,9 +51,9 @@ func TestEventRow(t *testing.T) {
 		"reason_name": {FromText("e")}, "source": {FromAddr(telemetry.AddrFrom4([4]byte{192, 0, 2, 1}))}, "path": {FromText("f")},
 		"src": {FromAddr(telemetry.AddrFrom4([4]byte{10, 0, 0, 1}))}, "dst": {FromAddr(telemetry.AddrFrom(full.Flow.Dst))},
 		"src_port": {FromUint(9)}, "dst_port": {FromUint(10)}, "protocol": {FromUint(99)}, "tunnel": {FromUint(3)},
-		"tunnel_id": {FromUint(5)},
+		"tunnel_id": {FromUint(5)}, "acknowledged": {FromBool(true)},
 	}
-	always := map[string]bool{"kind": true, "severity": true, "count": true}
+	always := map[string]bool{"kind": true, "severity": true, "count": true, "acknowledged": true}
 	values := func(e *telemetry.Event, f *Field) (list []Value) {
 		for i := range 3 {
 			v, ok := EventRow{e}.Value(f.Index(), i)

@@ -114,6 +114,15 @@ var flowFields = append(
 			return FromText(p.ID), true
 		}),
 	},
+	Computed[telemetry.Flow]{
+		Field{Name: "outer.port", Kind: Uint, Many: true, Doc: "either port of the tunnel"},
+		func(f *telemetry.Flow, i int) (Value, bool) {
+			if f.Outer == nil || i > 1 {
+				return Value{}, false
+			}
+			return FromUint(uint64([...]uint16{f.Outer.SrcPort, f.Outer.DstPort}[i])), true
+		},
+	},
 )
 
 var pathFields = append(
@@ -231,6 +240,10 @@ var eventFields = []Computed[telemetry.Event]{
 			}
 			return FromDuration(e.End.Sub(e.Start)), true
 		},
+	},
+	{
+		Field{Name: "acknowledged", Kind: Bool, Doc: "somebody acknowledged it"},
+		func(e *telemetry.Event, i int) (Value, bool) { return FromBool(e.Acknowledged != nil), i == 0 },
 	},
 	{
 		Field{Name: "node", Kind: Node, Many: true, Doc: "each node that takes part"},

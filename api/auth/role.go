@@ -1,9 +1,7 @@
 package auth
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 )
 
 // A Role says what somebody may do. Each role may do what those before it may.
@@ -44,21 +42,4 @@ func (r *Role) UnmarshalText(text []byte) (err error) {
 type Rules struct {
 	OpenMetrics bool // everybody may read /metrics
 	Query       Role // who may send statements in SQL; Operate if it is not said
-}
-
-// Needed returns the role that a request with this method for this path needs. Only these exact paths are open, so that
-// nothing behind them can be reached by "..".
-func Needed(method, path string, rules Rules) Role {
-	safe := method == "GET" || method == "HEAD" || method == "OPTIONS"
-	switch {
-	case safe && (path == "/healthz" || path == "/readyz"), safe && path == "/metrics" && rules.OpenMetrics:
-		return Nobody
-	case path == "/api/v1/admin" || strings.HasPrefix(path, "/api/v1/admin/"):
-		return Admin
-	case safe && path == "/api/v1/query": // which takes a process and some of the machine
-		return cmp.Or(rules.Query, Operate)
-	case safe, method == "POST" && path == "/api/v1/decode": // which changes nothing
-		return Read
-	}
-	return Operate
 }

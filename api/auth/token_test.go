@@ -70,37 +70,3 @@ func FuzzParseBearer(f *testing.F) {
 		}
 	})
 }
-
-func TestNeeded(t *testing.T) {
-	for _, c := range []struct {
-		path                            string
-		get, head, post, delete, broken Role
-	}{
-		{"/", Read, Read, Operate, Operate, Operate},
-		{"/app.js", Read, Read, Operate, Operate, Operate},
-		{"/healthz", Nobody, Nobody, Operate, Operate, Operate},
-		{"/readyz", Nobody, Nobody, Operate, Operate, Operate},
-		{"/healthz/", Read, Read, Operate, Operate, Operate},
-		{"/healthz/../api/v1/flows", Read, Read, Operate, Operate, Operate},
-		{"//healthz", Read, Read, Operate, Operate, Operate},
-		{"/metrics", Read, Read, Operate, Operate, Operate},
-		{"/api/v1/flows", Read, Read, Operate, Operate, Operate},
-		{"/api/v1/admin", Admin, Admin, Admin, Admin, Admin},
-		{"/api/v1/admin/x", Admin, Admin, Admin, Admin, Admin},
-		{"/api/v1/query", Operate, Operate, Operate, Operate, Operate},
-		{"/api/v1/query/", Read, Read, Operate, Operate, Operate},
-		{"/api/v1/administer", Read, Read, Operate, Operate, Operate},
-		{"", Read, Read, Operate, Operate, Operate},
-	} {
-		for method, want := range map[string]Role{"GET": c.get, "HEAD": c.head, "POST": c.post, "DELETE": c.delete, "get": c.broken} {
-			if got := Needed(method, c.path, Rules{}); got != want {
-				t.Errorf("%s %s: got %v, want %v", method, c.path, got, want)
-			}
-		}
-	}
-	open := Rules{OpenMetrics: true, Query: Read}
-	if Needed("GET", "/metrics", open) != Nobody || Needed("POST", "/metrics", open) != Operate || Needed("GET", "/metrics/", open) != Read ||
-		Needed("GET", "/api/v1/query", open) != Read || Needed("POST", "/api/v1/query", open) != Operate {
-		t.Error("open to more")
-	}
-}

@@ -54,6 +54,7 @@ var badImports = []struct{ from, to, why string }{
 	{"api/types", "... -telemetry", "the shapes of answers are shared by all who ask, whatever the server is made of"},
 	{"api/types", "third-party", "the shapes of answers are plain JSON"},
 	{"api/client", "... -api/types -telemetry", "a program that asks a server is not the server"},
+	{"api/encode", "... -telemetry/catalogue", "an encoding knows fields and values, whatever they are about"},
 	{"api/client", "third-party", "programs of others ask with it too"},
 
 	{

@@ -15,7 +15,7 @@ import (
 )
 
 // flowSchema has the fields of flows that are kept.
-var flowSchema = filter.Flows.Without(map[string]string{"hop.latency": "", "hop.queue": ""})
+var flowSchema = filter.Flows.Without(map[string]string{"hop.latency": "", "hop.queue": "", "outer.port": ""})
 
 // A flowRow gives a record of flows to the matcher, by the names of fields.
 type flowRow map[string][]filter.Value

@@ -1,7 +1,8 @@
-package api
+package encode
 
 import (
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -13,11 +14,18 @@ import (
 // arrowBatch is how many rows are in a batch of a stream.
 const arrowBatch = 8192
 
+// arrowTypes are the types of columns.
+var arrowTypes = map[reflect.Kind]arrow.DataType{
+	reflect.String: arrow.BinaryTypes.String, reflect.Bool: arrow.FixedWidthTypes.Boolean, reflect.Int64: arrow.PrimitiveTypes.Int64,
+	reflect.Uint64: arrow.PrimitiveTypes.Uint64, reflect.Float64: arrow.PrimitiveTypes.Float64,
+	reflect.Struct: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"},
+}
+
 // writeArrow writes a stream of record batches (the IPC streaming format of Apache Arrow), whose columns may be null.
-func writeArrow(g grid, to io.Writer) (err error) {
-	fields := make([]arrow.Field, len(g.columns))
-	for i, c := range g.columns {
-		fields[i] = arrow.Field{Name: c.name, Type: arrowTypes[c.class()], Nullable: true}
+func writeArrow(to io.Writer, r *Rows) (err error) {
+	fields := make([]arrow.Field, len(r.columns))
+	for i, c := range r.columns {
+		fields[i] = arrow.Field{Name: c.name, Type: arrowTypes[c.kind.Kind()], Nullable: true}
 	}
 	schema := arrow.NewSchema(fields, nil)
 	w := ipc.NewWriter(to, ipc.WithSchema(schema))
@@ -34,12 +42,12 @@ func writeArrow(g grid, to io.Writer) (err error) {
 		return w.Write(record)
 	}
 	n := 0
-	for row, err := range g.rows {
+	for row, err := range r.cells() {
 		if err != nil {
 			return err
 		}
-		for i, c := range row {
-			c.appendTo(batch.Field(i))
+		for i, cell := range row {
+			appendArrow(batch.Field(i), cell)
 		}
 		if n++; n%arrowBatch == 0 {
 			if err := flush(); err != nil {
@@ -50,16 +58,9 @@ func writeArrow(g grid, to io.Writer) (err error) {
 	return flush()
 }
 
-// arrowTypes are the types of columns.
-var arrowTypes = [...]arrow.DataType{
-	textClass: arrow.BinaryTypes.String, boolClass: arrow.FixedWidthTypes.Boolean, signedClass: arrow.PrimitiveTypes.Int64,
-	unsignedClass: arrow.PrimitiveTypes.Uint64, floatClass: arrow.PrimitiveTypes.Float64,
-	timeClass: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"},
-}
-
-// appendTo adds a cell to a column of its type.
-func (c cell) appendTo(b array.Builder) {
-	switch v := c.value.(type) {
+// appendArrow adds a cell to a column of its type.
+func appendArrow(b array.Builder, cell any) {
+	switch v := cell.(type) {
 	case bool:
 		b.(*array.BooleanBuilder).Append(v)
 	case int64:
