@@ -342,9 +342,7 @@ func TestServeAlertSilenced(t *testing.T) {
 	}
 	s := startServer(t, func(c *serve.Config) { c.Names, c.Alerts = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}, rules })
 	drops := test.Captured(t, "fabric_tna_xd_drop")
-	for range 5 {
-		s.send(s.udp(0), drops)
-	}
+	s.send(s.udp(0), test.Again(drops, 5))
 	var alerts []telemetry.Alert
 	storms := map[string]int{} // by name
 	test.Eventually(t, "the end of the storms", func() bool {

@@ -410,9 +410,7 @@ func TestServeConfigRoundTrip(t *testing.T) {
 func TestServeEvents(t *testing.T) {
 	s := startServer(t, func(c *serve.Config) { c.Names = map[uint32]string{2: "s2"} })
 	drops := test.Captured(t, "fabric_tna_xd_drop")
-	for range 5 {
-		s.send(s.udp(0), drops)
-	}
+	s.send(s.udp(0), test.Again(drops, 5))
 	var events []telemetry.Event
 	test.Eventually(t, "the storm", func() bool {
 		s.get("/api/v1/events?kind=drop_storm&node=s2", "events", &events)

@@ -1,7 +1,9 @@
 package test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +57,24 @@ func Captured(t testing.TB, names ...string) (payloads [][]byte) {
 		}
 	}
 	return payloads
+}
+
+// Again returns reports of version 0.5 or 1.0 so many times, each time with the sequence numbers that follow, as a switch would
+// send them: the same datagram again is a copy that counts once.
+func Again(payloads [][]byte, times int) (list [][]byte) {
+	number := func(p []byte) uint32 { return binary.BigEndian.Uint32(p[4:]) }
+	first, last := number(payloads[0]), number(payloads[0])
+	for _, p := range payloads {
+		first, last = min(first, number(p)), max(last, number(p))
+	}
+	for n := range uint32(times) {
+		for _, p := range payloads {
+			p = bytes.Clone(p)
+			binary.BigEndian.PutUint32(p[4:], number(p)+n*(last-first+1))
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // CannedServer answers each list of the API with the text of its name, or else with the golden file of the API: what a
