@@ -60,13 +60,19 @@ func (k alertKey) id() string {
 }
 
 // eventLabels are what labelsOf may return, besides the labels of the rule.
-var eventLabels = []string{"alertname", "severity", "kind", "node", "port", "queue", "to_node", "to_port", "reason", "source"}
+var eventLabels = []string{
+	"alertname", "severity", "kind", "node", "port", "queue", "to_node", "to_port", "reason",
+	"source",
+}
 
 // labelsOf returns what tells an alert from others, as Alertmanager and syslog have it.
 func labelsOf(a *telemetry.Alert) map[string]string {
 	f := fieldsOf(a.Rule, a.Severity, &a.Event)
 	labels := map[string]string{}
-	for i, value := range []string{f.Rule, f.Severity, f.Kind, f.Node, f.Port, f.Queue, f.ToNode, f.ToPort, f.Reason, f.Source} {
+	for i, value := range []string{
+		f.Rule, f.Severity, f.Kind, f.Node, f.Port, f.Queue, f.ToNode, f.ToPort, f.Reason,
+		f.Source,
+	} {
 		if value != "" {
 			labels[eventLabels[i]] = value
 		}

@@ -68,7 +68,10 @@ var (
 	headerName  = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") // RFC 9110 §5.6.2
 	headerValue = regexp.MustCompile(`^[\x20-\x7e]*$`)
 	// ownHeaders are set by the senders, or by the HTTP client.
-	ownHeaders = []string{"content-type", "content-length", "host", "user-agent", "connection", "transfer-encoding", "webhook-id", "webhook-timestamp", "webhook-signature"}
+	ownHeaders = []string{
+		"content-type", "content-length", "host", "user-agent", "connection", "transfer-encoding",
+		"webhook-id", "webhook-timestamp", "webhook-signature",
+	}
 )
 
 // check returns what is wrong with an output. Messages do not repeat URLs, headers and secrets.
@@ -111,7 +114,8 @@ func (w *Webhook) check() error {
 
 func (h *HTTP) check() error {
 	u, err := url.Parse(h.URL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" || !headerValue.MatchString(h.URL) {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" ||
+		!headerValue.MatchString(h.URL) {
 		return errors.New("url: want http://HOST/PATH or https://HOST/PATH")
 	}
 	for name, value := range h.Headers {
@@ -127,7 +131,8 @@ func (h *HTTP) check() error {
 
 func (s *Syslog) check() error {
 	network, address, ok := strings.Cut(s.Address, "://")
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" || !ok || !slices.Contains([]string{"udp", "tcp", "tls"}, network) {
+	if _, port, err := net.SplitHostPort(address); err != nil || port == "" || !ok ||
+		!slices.Contains([]string{"udp", "tcp", "tls"}, network) {
 		return errors.New("address: want udp://HOST:PORT, tcp://HOST:PORT or tls://HOST:PORT")
 	}
 	if s.CA != "" && network != "tls" {

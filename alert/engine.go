@@ -28,7 +28,8 @@ const (
 
 // Events are what alerts are about.
 type Events interface {
-	// Since returns the events that go on, and those that ended after the first ended ones, and how many have ended by now.
+	// Since returns the events that go on, and those that ended after the first ended ones, and how many have ended by
+	// now.
 	Since(ended uint64) (open, over []telemetry.Event, now uint64)
 }
 
@@ -62,11 +63,12 @@ type Engine struct {
 	failing   bool   // the last time
 }
 
-// New returns an Engine with the state that was kept in deps.Dir, which no other Engine may use. It does nothing before Run.
-// Events that outlast a restart must be in deps.Events by now: alerts about others are resolved as forgotten.
+// New returns an Engine with the state that was kept in deps.Dir, which no other Engine may use. It does nothing before
+// Run. Events that outlast a restart must be in deps.Events by now: alerts about others are resolved as forgotten.
 func New(c *Config, deps Deps) (*Engine, error) {
 	e := &Engine{
-		events: deps.Events, log: deps.Logger, backoff: backoff, dirty: make(chan struct{}, 1), reload: make(chan *Config),
+		events: deps.Events, log: deps.Logger, backoff: backoff, dirty: make(chan struct{}, 1),
+		reload: make(chan *Config),
 		queues: map[string]*queue{}, instances: map[alertKey]*instance{},
 	}
 	if e.log == nil {
@@ -92,8 +94,8 @@ func New(c *Config, deps Deps) (*Engine, error) {
 	return e, nil
 }
 
-// configure takes rules, silences and outputs. Nothing changes if it fails. Alerts, and what waits for outputs that are still
-// there, are kept.
+// configure takes rules, silences and outputs. Nothing changes if it fails. Alerts, and what waits for outputs that are
+// still there, are kept.
 func (e *Engine) configure(c *Config) error {
 	queues := map[string]*queue{}
 	for name, o := range c.Outputs {
@@ -177,7 +179,8 @@ func (e *Engine) runWith(ctx context.Context, tick <-chan time.Time) *Config {
 	}
 }
 
-// Reload takes other rules while Run goes on. Alerts and what waits for outputs are kept. It fails if ctx is done before.
+// Reload takes other rules while Run goes on. Alerts and what waits for outputs are kept. It fails if ctx is done
+// before.
 func (e *Engine) Reload(ctx context.Context, c *Config) error {
 	select {
 	case e.reload <- c:

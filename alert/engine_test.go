@@ -32,7 +32,8 @@ func (s *script) Since(ended uint64) (open, over []telemetry.Event, now uint64) 
 
 func lost(node uint32) telemetry.Event {
 	return telemetry.Event{
-		ID: fmt.Sprint(node, "@", time.Now().UnixNano()), Kind: telemetry.EventLinkLost, Severity: telemetry.Warning, Start: time.Now(), Node: &node, Text: "link lost",
+		ID: fmt.Sprint(node, "@", time.Now().UnixNano()), Kind: telemetry.EventLinkLost, Severity: telemetry.Warning,
+		Start: time.Now(), Node: &node, Text: "link lost",
 		Evidence: []telemetry.Evidence{},
 	}
 }
@@ -87,7 +88,9 @@ func (m *mailbox) send(_ context.Context, n *Notification) error {
 			return err
 		}
 	}
-	m.got = append(m.got, fmt.Sprintf("%g %s %s", time.Since(m.begin).Seconds(), strings.TrimPrefix(n.Type, "alert."), number(n.Data.Event.Node)))
+	m.got = append(m.got,
+		fmt.Sprintf("%g %s %s", time.Since(m.begin).Seconds(), strings.TrimPrefix(n.Type, "alert."),
+			number(n.Data.Event.Node)))
 	m.ids = append(m.ids, n.ID)
 	return nil
 }
@@ -145,7 +148,8 @@ func configOf(t *testing.T, text string) *Config {
 	return c
 }
 
-// newBench runs an engine half a second past the full second, so that what a test does then is seen half a second later.
+// newBench runs an engine half a second past the full second, so that what a test does then is seen half a second
+// later.
 func newBench(t *testing.T, rules, dir string, events *script) *bench {
 	t.Helper()
 	e, err := New(configOf(t, rules), Deps{Events: events, Dir: dir, Logger: slog.New(slog.DiscardHandler)})
@@ -180,8 +184,8 @@ func (b *bench) wire() {
 	}
 }
 
-// TestRunAlert is the life of an alert: it waits for its time, fires once, is repeated, outlasts a short pause, and is resolved
-// once.
+// TestRunAlert is the life of an alert: it waits for its time, fires once, is repeated, outlasts a short pause, and is
+// resolved once.
 func TestRunAlert(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, oneRule, "", &script{})
@@ -204,7 +208,8 @@ func TestRunAlert(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		b.box.want(t, "6 firing 1", "3606 firing 1", "3642 resolved 1")
 		a := b.Alerts()
-		if len(a) != 1 || a[0].State != telemetry.AlertResolved || a[0].Resolution != telemetry.AlertEnded || a[0].ID != id || a[0].Event.End == nil {
+		if len(a) != 1 || a[0].State != telemetry.AlertResolved || a[0].Resolution != telemetry.AlertEnded ||
+			a[0].ID != id || a[0].Event.End == nil {
 			t.Errorf("got %+v", a)
 		}
 		b.begin(lost(1)) // and once more
@@ -247,7 +252,8 @@ func TestRunShort(t *testing.T) {
 // An alert at once that is over at once is told of both, in that order.
 func TestRunMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "rules: [{name: a, filter: kind = link_lost, clear_after: 0s, outputs: [box]}]\noutputs: {box: {webhook: {url: 'http://192.0.2.1'}}}", "", &script{})
+		b := newBench(t,
+			"rules: [{name: a, filter: kind = link_lost, clear_after: 0s, outputs: [box]}]\noutputs: {box: {webhook: {url: 'http://192.0.2.1'}}}", "", &script{})
 		b.begin(lost(1))
 		b.end(1)
 		time.Sleep(time.Second)
@@ -258,7 +264,8 @@ func TestRunMoment(t *testing.T) {
 // An alert ends too when the filter no longer selects its event, and says so; one whose event is gone says that.
 func TestRunResolutions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "rules:\n  - {name: a, filter: count < 10, clear_after: 2s}\n  - {name: b, filter: node = leaf2, clear_after: 2s}", "", &script{})
+		b := newBench(t,
+			"rules:\n  - {name: a, filter: count < 10, clear_after: 2s}\n  - {name: b, filter: node = leaf2, clear_after: 2s}", "", &script{})
 		b.begin(lost(1))
 		b.begin(lost(2))
 		time.Sleep(2 * time.Second)
@@ -272,7 +279,8 @@ func TestRunResolutions(t *testing.T) {
 			got = append(got, fmt.Sprint(a.Rule, number(a.Event.Node), a.State, a.Resolution))
 		}
 		slices.Sort(got)
-		if want := []string{"a1resolvedunmatched", "a2resolvedforgotten", "b2resolvedforgotten"}; !slices.Equal(got, want) {
+		if want := []string{"a1resolvedunmatched", "a2resolvedforgotten", "b2resolvedforgotten"}; !slices.Equal(got,
+			want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	})
@@ -282,7 +290,10 @@ func TestRunResolutions(t *testing.T) {
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, oneRule, "", &script{})
-		silence, err := b.AddSilence(Silence{Filter: "node = leaf1", Until: time.Now().Add(time.Minute), Reason: "maintenance"}, time.Now())
+		silence, err := b.AddSilence(Silence{
+			Filter: "node = leaf1", Until: time.Now().Add(time.Minute),
+			Reason: "maintenance",
+		}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +314,8 @@ func TestSilence(t *testing.T) {
 		if len(b.Silences()) != 0 {
 			t.Error("a silence that is over is still there")
 		}
-		if _, err = b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
+		if _, err = b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)},
+			time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(3))
@@ -318,7 +330,8 @@ func TestSilence(t *testing.T) {
 
 func TestSilenceErrors(t *testing.T) {
 	now := time.Now()
-	e, err := New(configOf(t, "silences: [{filter: kind = loop, until: 2999-01-01T00:00:00Z}]"), Deps{Events: &script{}, Logger: slog.New(slog.DiscardHandler)})
+	e, err := New(configOf(t, "silences: [{filter: kind = loop, until: 2999-01-01T00:00:00Z}]"),
+		Deps{Events: &script{}, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,8 +339,14 @@ func TestSilenceErrors(t *testing.T) {
 		"filter: want a filter of events, for example: kind = link_lost": {Until: now.Add(1)},
 		"filter: column 1: events have no field a":                       {Filter: "a = 1", Until: now.Add(1)},
 		"until: want the time when it ends":                              {Filter: "kind = loop"},
-		"until: want a time that is not over":                            {Filter: "kind = loop", From: now.Add(-2), Until: now.Add(-1)},
-		"reason: want at most 1024 bytes":                                {Filter: "kind = loop", Until: now.Add(1), Reason: strings.Repeat("x", 1025)},
+		"until: want a time that is not over": {
+			Filter: "kind = loop", From: now.Add(-2),
+			Until: now.Add(-1),
+		},
+		"reason: want at most 1024 bytes": {
+			Filter: "kind = loop", Until: now.Add(1),
+			Reason: strings.Repeat("x", 1025),
+		},
 	} {
 		var wrong *SilenceError
 		if _, err := e.AddSilence(s, now); !errors.As(err, &wrong) || err.Error() != want {
@@ -385,7 +404,9 @@ func TestTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		events := &script{}
-		b := newBench(t, strings.NewReplacer("[box]", "[box, other]", "for: 5s", "for: 0s", "repeat: 1h", "repeat: 0s").Replace(oneRule), dir, events)
+		b := newBench(t,
+			strings.NewReplacer("[box]", "[box, other]", "for: 5s", "for: 0s", "repeat: 1h",
+				"repeat: 0s").Replace(oneRule), dir, events)
 		b.box.failWith(func(try int) error {
 			if try <= 3 {
 				return errors.New("connection refused") // until 8 s: 1 + 1 + 2 + 4
@@ -456,7 +477,8 @@ func TestAnswers(t *testing.T) {
 		b.end(1)
 		time.Sleep(20 * time.Second)
 		b.box.want(t, "36 firing 1")
-		if c := b.Counters().Outputs[0]; c.Waiting != 0 || c.Outcomes != [NumOutcomes]uint64{Delivered: 1, Retried: 1, Rejected: 1} {
+		if c := b.Counters().Outputs[0]; c.Waiting != 0 ||
+			c.Outcomes != [NumOutcomes]uint64{Delivered: 1, Retried: 1, Rejected: 1} {
 			t.Errorf("got %+v", c)
 		}
 	})
@@ -495,14 +517,16 @@ func (p *poison) send(ctx context.Context, n *Notification) error {
 // Tables are bounded, and what does not fit is counted.
 func TestBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, "rules: [{name: a, filter: kind = link_lost, outputs: [box]}]\noutputs: {box: {webhook: {url: 'http://192.0.2.1'}}}", "", &script{})
+		b := newBench(t,
+			"rules: [{name: a, filter: kind = link_lost, outputs: [box]}]\noutputs: {box: {webhook: {url: 'http://192.0.2.1'}}}", "", &script{})
 		b.box.failWith(func(int) error { return errors.New("down") })
 		for i := range uint32(maxAlerts + 10) {
 			b.begin(lost(i))
 		}
 		time.Sleep(time.Second)
 		c := b.Counters()
-		if c.Firing != maxAlerts || c.Unplaced != 10 || c.Outputs[0].Waiting != maxQueue || c.Outputs[0].Outcomes[CrowdedOut] != maxAlerts-maxQueue {
+		if c.Firing != maxAlerts || c.Unplaced != 10 || c.Outputs[0].Waiting != maxQueue ||
+			c.Outputs[0].Outcomes[CrowdedOut] != maxAlerts-maxQueue {
 			t.Errorf("got %+v", c)
 		}
 		b.script.mu.Lock() // 50 ended, of which 20 are still known
@@ -526,7 +550,8 @@ func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := &script{}
 		b := newBench(t, oneRule, dir, events)
-		if _, err := b.AddSilence(Silence{Filter: "node = 7", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
+		if _, err := b.AddSilence(Silence{Filter: "node = 7", Until: time.Now().Add(time.Hour)},
+			time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(1))
@@ -551,14 +576,20 @@ func TestRestart(t *testing.T) {
 		b = newBench(t, oneRule, dir, events)
 		time.Sleep(20 * time.Second)
 		got := b.box.sorted()
-		if want := []string{"0 firing 4", "0 resolved 1", "1 firing 5", "11 resolved 2", "11 resolved 3"}; !slices.Equal(got, want) {
+		if want := []string{
+			"0 firing 4", "0 resolved 1", "1 firing 5", "11 resolved 2",
+			"11 resolved 3",
+		}; !slices.Equal(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 		why := map[uint32]telemetry.AlertResolution{}
 		for _, a := range b.Alerts() {
 			why[*a.Event.Node] = a.Resolution
 		}
-		if want := map[uint32]telemetry.AlertResolution{1: telemetry.AlertEnded, 2: telemetry.AlertEnded, 3: telemetry.AlertForgotten, 4: "", 5: ""}; !reflect.DeepEqual(why, want) {
+		if want := map[uint32]telemetry.AlertResolution{
+			1: telemetry.AlertEnded, 2: telemetry.AlertEnded,
+			3: telemetry.AlertForgotten, 4: "", 5: "",
+		}; !reflect.DeepEqual(why, want) {
 			t.Errorf("got %v, want %v", why, want)
 		}
 		if len(b.Silences()) != 1 {
@@ -632,14 +663,17 @@ func TestRepeatWaits(t *testing.T) {
 	})
 }
 
-// An Alertmanager takes what it does not hear of for resolved. So it hears of an alert every minute, also of a silenced one,
-// unless it does not know it.
+// An Alertmanager takes what it does not hear of for resolved. So it hears of an alert every minute, also of a silenced
+// one, unless it does not know it.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, strings.Replace(oneRule, `webhook: {url: "http://192.0.2.1/"}`, "alertmanager: {url: 'http://192.0.2.1'}", 1), "", &script{})
+		b := newBench(t,
+			strings.Replace(oneRule, `webhook: {url: "http://192.0.2.1/"}`, "alertmanager: {url: 'http://192.0.2.1'}",
+				1), "", &script{})
 		b.begin(lost(1))
 		time.Sleep(6 * time.Second)
-		if _, err := b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)}, time.Now()); err != nil {
+		if _, err := b.AddSilence(Silence{Filter: "severity >= info", Until: time.Now().Add(time.Hour)},
+			time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		b.begin(lost(2))

@@ -36,8 +36,8 @@ func Load(name string, nodes map[uint32]string) (*Config, error) {
 	return c, file.Err()
 }
 
-// Parse reads rules in YAML. It opens no file: whether those of secrets, certificates and commands are there is checked by
-// Load and New.
+// Parse reads rules in YAML. It opens no file: whether those of secrets, certificates and commands are there is checked
+// by Load and New.
 func Parse(text []byte, nodes map[uint32]string) (*Config, error) {
 	c, _, err := read("", text, nodes)
 	return c, err
@@ -140,7 +140,9 @@ func (r *Rule) check(c *Config) (key string, err error) {
 	}
 	for name := range r.Labels {
 		if !validLabel.MatchString(name) || slices.Contains(eventLabels, name) {
-			return "labels", fmt.Errorf("%.70q cannot be a label: want letters, digits and _, and none of %s", name, strings.Join(eventLabels, ", "))
+			return "labels",
+				fmt.Errorf("%.70q cannot be a label: want letters, digits and _, and none of %s", name,
+					strings.Join(eventLabels, ", "))
 		}
 		if len(r.Labels[name]) > maxSummary {
 			return "labels." + name, fmt.Errorf("want at most %d bytes", maxSummary)
@@ -155,7 +157,9 @@ func (r *Rule) check(c *Config) (key string, err error) {
 	r.annotations = map[string]*summary{}
 	for name, text := range r.Annotations {
 		if !validLabel.MatchString(name) || name == "summary" {
-			return "annotations", fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own", name)
+			return "annotations",
+				fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own",
+					name)
 		}
 		if r.annotations[name], err = newSummary(text); err != nil {
 			return "annotations." + name, err

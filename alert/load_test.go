@@ -49,10 +49,12 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &c.Rules[0]
-	if r.Name != "link-lost" || time.Duration(r.For) != 30*time.Second || r.clearAfter() != time.Minute || r.repeat() != 0 || len(r.Outputs) != 4 {
+	if r.Name != "link-lost" || time.Duration(r.For) != 30*time.Second || r.clearAfter() != time.Minute ||
+		r.repeat() != 0 || len(r.Outputs) != 4 {
 		t.Errorf("got %+v", r)
 	}
-	if s := &c.Rules[1]; s.clearAfter() != time.Minute || s.repeat() != 4*time.Hour || s.severity(&telemetry.Event{Severity: telemetry.Warning}) != telemetry.Warning {
+	if s := &c.Rules[1]; s.clearAfter() != time.Minute || s.repeat() != 4*time.Hour ||
+		s.severity(&telemetry.Event{Severity: telemetry.Warning}) != telemetry.Warning {
 		t.Errorf("got %+v", s)
 	}
 	node, other, to := uint32(1), uint32(2), "spine1"
@@ -61,7 +63,8 @@ func TestParse(t *testing.T) {
 		t.Error("the rule does not select its event")
 	}
 	f := fieldsOf(r.Name, telemetry.Critical, &e)
-	if got := r.summary.text(&f) + " " + r.annotations["runbook"].text(&f); got != "gone (to spine1) https://runbooks.example/link_lost" {
+	if got := r.summary.text(&f) + " " +
+		r.annotations["runbook"].text(&f); got != "gone (to spine1) https://runbooks.example/link_lost" {
 		t.Errorf("got %q", got)
 	}
 	e.Node = &other
@@ -77,8 +80,10 @@ func TestParse(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	o := c.Outputs
-	if time.Duration(*o["noc"].Webhook.Timeout) != 5*time.Second || o["noc"].Webhook.Headers["X-Team"] != "fabric" || o["log"].Syslog.Facility != "local3" ||
-		o["am"].Alertmanager.URL != "http://127.0.0.1:9093" || o["pager"].Command.Args[1] != "it's on" || o["pager"].timeout() != 20*time.Second {
+	if time.Duration(*o["noc"].Webhook.Timeout) != 5*time.Second || o["noc"].Webhook.Headers["X-Team"] != "fabric" ||
+		o["log"].Syslog.Facility != "local3" ||
+		o["am"].Alertmanager.URL != "http://127.0.0.1:9093" || o["pager"].Command.Args[1] != "it's on" ||
+		o["pager"].timeout() != 20*time.Second {
 		t.Errorf("got %+v", o)
 	}
 }
@@ -94,8 +99,14 @@ func TestParseErrors(t *testing.T) {
 		{"rules: []\n---\nrules: []", "line 3: a second YAML document, want one"},
 		{"rules: &a []\noutputs: *a", "line 1: rules: want a plain value, without tags"},
 		{"rules:\n  - name: a\n  - name: b", "line 2: rules[0].filter: want a filter"},
-		{"rules:\n  - {name: a, filter: kind = loop}\n  - {name: a, filter: kind = loop}", "line 3: rules[1].name: another rule"},
-		{"rules:\n  - name: a\n    filter: kindd = loop", "line 3: rules[0].filter: column 1: events have no field kindd: did you mean kind?"},
+		{
+			"rules:\n  - {name: a, filter: kind = loop}\n  - {name: a, filter: kind = loop}",
+			"line 3: rules[1].name: another rule",
+		},
+		{
+			"rules:\n  - name: a\n    filter: kindd = loop",
+			"line 3: rules[0].filter: column 1: events have no field kindd: did you mean kind?",
+		},
 		{"rules:\n  - name: a\n    filter: node = leaf9", "line 3: rules[0].filter: column 8: "},
 		{"rules:\n  - name: a b\n    filter: kind = loop", "line 2: rules[0].name: want letters"},
 		{rule("for: soon"), "line 4: rules[0].for: want a duration"},
@@ -110,7 +121,10 @@ func TestParseErrors(t *testing.T) {
 		{rule("annotations: {summary: x}"), `line 4: rules[0].annotations: "summary" cannot be an annotation`},
 		{rule("summary: '{{.Nodes}}'"), "line 4: rules[0].summary: "},
 		{rule("summary: '{{.Node'"), "line 4: rules[0].summary: "},
-		{rule("summary: '{{range 1000000000}}{{end}}'"), "line 4: rules[0].summary: {{range 1000000000}}{{end}} is not possible"},
+		{
+			rule("summary: '{{range 1000000000}}{{end}}'"),
+			"line 4: rules[0].summary: {{range 1000000000}}{{end}} is not possible",
+		},
 		{rule("summary: '{{$x := .Node}}'"), "line 4: rules[0].summary: variables are not possible"},
 		{rule(`summary: '{{printf "%9999999d" 1}}'`), "line 4: rules[0].summary: the function printf is not possible"},
 		{rule(`summary: '{{define "x"}}{{end}}'`), "line 4: rules[0].summary: define and block are not possible"},
@@ -118,10 +132,16 @@ func TestParseErrors(t *testing.T) {
 		{"silences:\n  - {filter: kind = loop}", "line 2: silences[0].until: want the time"},
 		{"silences:\n  - {filter: kind = loop, until: tomorrow}", "line 2: silences[0].until: want a time such as"},
 		{"silences:\n  - {filter: '', until: 2026-12-24T18:00:00Z}", "line 2: silences[0].filter: want a filter"},
-		{"silences:\n  - filter: kind = loop\n    from: 2026-12-24T18:00:00Z\n    until: 2026-12-24T18:00:00Z", "line 4: silences[0].until: want a time after from"},
+		{
+			"silences:\n  - filter: kind = loop\n    from: 2026-12-24T18:00:00Z\n    until: 2026-12-24T18:00:00Z",
+			"line 4: silences[0].until: want a time after from",
+		},
 		{"outputs: {a: }", "outputs.a: got 0 kinds"},
 		{"outputs: {a b: {}}", "line 1: outputs: want names"},
-		{out("webhook: {url: 'http://x', secret: 'sixteen bytes ok', secret_file: /x}"), "line 3: outputs.a: want secret or secret_file"},
+		{
+			out("webhook: {url: 'http://x', secret: 'sixteen bytes ok', secret_file: /x}"),
+			"line 3: outputs.a: want secret or secret_file",
+		},
 		{out("webhook: {url: 'http://x', secret: hunter2}"), "outputs.a: secret: want at least 16 bytes"},
 		{out("webhook: {url: 'http://x', secret: whsec_hunter2!}"), "outputs.a: secret: want base64"},
 		{out("webhook: {url: 'ftp://hunter2'}"), "outputs.a: url: want http"},
@@ -161,7 +181,8 @@ func TestLoad(t *testing.T) {
 		}
 		return path
 	}
-	empty, program, secret := file("empty", "", 0o600), file("program", "#!/bin/sh\n", 0o700), file("secret", "0123456789abcdef\n", 0o600)
+	empty, program, secret := file("empty", "", 0o600), file("program", "#!/bin/sh\n", 0o700),
+		file("secret", "0123456789abcdef\n", 0o600)
 	for text, want := range map[string]string{
 		"command: {path: " + program + "}":                               "",
 		"command: {path: " + secret + "}":                                "cannot be executed",
@@ -203,9 +224,12 @@ func TestMisspeltKeys(t *testing.T) {
 // FuzzAlerts: no file makes the parser panic or quote more than a line; one that is taken has rules that work.
 func FuzzAlerts(f *testing.F) {
 	for _, text := range []string{
-		everything, "", "rules: []", "rules:\n  - {name: a, filter: 'count > 3 or not end is null', summary: '{{if eq .Node \"x\"}}{{.Count}}{{else}}b{{end}}'}",
-		"outputs: {a: {syslog: {address: 'udp://[::1]:514'}}}", "outputs: {a: null}", "silences: [{filter: a, until: 2026-01-01T00:00:00Z}]", "? : :", "&a [*a]",
-		"rules:\n  - {name: a, filter: kind = loop, summary: '{{not}}'}", "rules: [[[{}]]]", "outputs: {a: {webhook: {url: 'http://%zz'}}}",
+		everything, "", "rules: []",
+		"rules:\n  - {name: a, filter: 'count > 3 or not end is null', summary: '{{if eq .Node \"x\"}}{{.Count}}{{else}}b{{end}}'}",
+		"outputs: {a: {syslog: {address: 'udp://[::1]:514'}}}", "outputs: {a: null}",
+		"silences: [{filter: a, until: 2026-01-01T00:00:00Z}]", "? : :", "&a [*a]",
+		"rules:\n  - {name: a, filter: kind = loop, summary: '{{not}}'}", "rules: [[[{}]]]",
+		"outputs: {a: {webhook: {url: 'http://%zz'}}}",
 	} {
 		f.Add([]byte(text))
 	}
@@ -213,7 +237,8 @@ func FuzzAlerts(f *testing.F) {
 		c, err := Parse(text, leaves)
 		if err != nil {
 			for _, p := range err.(conf.Problems) {
-				if p.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 || strings.Contains(p.Rule, "\n") {
+				if p.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 ||
+					strings.Contains(p.Rule, "\n") {
 					t.Fatalf("%+v", p)
 				}
 			}

@@ -62,7 +62,8 @@ func (e *Engine) sawOpen(r *Rule, ev *telemetry.Event, now time.Time) {
 	}
 }
 
-// sawEnd notes an event that ended since the last look. It may have begun since then too, and may have lasted long enough.
+// sawEnd notes an event that ended since the last look. It may have begun since then too, and may have lasted long
+// enough.
 func (e *Engine) sawEnd(r *Rule, ev *telemetry.Event, now time.Time) {
 	key := alertKey{r.Name, subjectOf(ev)}
 	i := e.instances[key]
@@ -86,7 +87,10 @@ func (e *Engine) follow(key alertKey, r *Rule, ev *telemetry.Event, now time.Tim
 		e.unplaced++
 		return nil
 	}
-	i := &instance{Alert: telemetry.Alert{ID: key.id(), Rule: r.Name, State: telemetry.AlertPending, Severity: r.severity(ev), Since: now, Event: *ev}}
+	i := &instance{Alert: telemetry.Alert{
+		ID: key.id(), Rule: r.Name, State: telemetry.AlertPending,
+		Severity: r.severity(ev), Since: now, Event: *ev,
+	}}
 	i.describe(r)
 	e.instances[key] = i
 	e.changed()
@@ -155,8 +159,8 @@ func (i *instance) resolution(goesOn map[string]bool) telemetry.AlertResolution 
 	return telemetry.AlertForgotten
 }
 
-// tell puts messages about a firing alert into the queues of those that do not have it yet, or must hear of it again. While
-// it is silenced nobody is told, but outputs that need refreshing and have it: they would take it for resolved.
+// tell puts messages about a firing alert into the queues of those that do not have it yet, or must hear of it again.
+// While it is silenced nobody is told, but outputs that need refreshing and have it: they would take it for resolved.
 func (e *Engine) tell(r *Rule, i *instance, now time.Time) {
 	silence := e.silenceOf(&i.Event, now)
 	if silence != i.SilencedBy {

@@ -11,7 +11,8 @@ import (
 
 // A Notification is one message about an alert. Webhooks and commands get it as JSON.
 type Notification struct {
-	ID   string          `json:"id"`        // the same each time that the message is sent, so that receivers can tell doubles
+	// the same each time that the message is sent, so that receivers can tell doubles
+	ID   string          `json:"id"`
 	Type string          `json:"type"`      // alert.firing, alert.resolved or alert.test
 	Time time.Time       `json:"timestamp"` // when it was made
 	Data telemetry.Alert `json:"data"`
@@ -29,7 +30,10 @@ var types = []string{typeFiring, typeResolved, typeTest}
 // notify makes the next message about an alert.
 func (i *instance) notify(kind string, now time.Time) Notification {
 	i.Messages++
-	return Notification{ID: fmt.Sprintf("%s-%x-%d", i.ID, i.Fired.UnixMilli(), i.Messages), Type: kind, Time: now.UTC(), Data: i.Alert}
+	return Notification{
+		ID: fmt.Sprintf("%s-%x-%d", i.ID, i.Fired.UnixMilli(), i.Messages), Type: kind, Time: now.UTC(),
+		Data: i.Alert,
+	}
 }
 
 // json returns n as receivers get it.

@@ -33,7 +33,10 @@ type postableAlert struct {
 }
 
 func (a *alertmanager) send(ctx context.Context, n *Notification) error {
-	p := postableAlert{Labels: labelsOf(&n.Data), Annotations: map[string]string{"summary": n.Data.Summary}, StartsAt: *n.Data.Fired}
+	p := postableAlert{
+		Labels: labelsOf(&n.Data), Annotations: map[string]string{"summary": n.Data.Summary},
+		StartsAt: *n.Data.Fired,
+	}
 	for name, text := range n.Data.Annotations {
 		p.Annotations[name] = text
 	}

@@ -14,8 +14,8 @@ import (
 // maxSaid is how much of what a command says about its failure goes into the log, in bytes.
 const maxSaid = 200
 
-// A command runs a program for each notification: without a shell, in a process group of its own, with an environment that
-// has nothing of Waybill's. An output runs one at a time.
+// A command runs a program for each notification: without a shell, in a process group of its own, with an environment
+// that has nothing of Waybill's. An output runs one at a time.
 type command struct {
 	path string
 	args []string

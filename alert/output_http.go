@@ -30,7 +30,10 @@ func newPoster(h *HTTP, path string) (*poster, error) {
 	return &poster{
 		url: h.URL + path, headers: h.Headers,
 		// A redirect would take the message, and its headers, to where nobody configured.
-		client: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{
+			Transport:     transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}, nil
 }
 
@@ -67,13 +70,15 @@ func judge(response *http.Response, now time.Time) error {
 	switch {
 	case code >= 200 && code < 300:
 		return nil
-	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests:
+	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,
+		code == http.StatusTooManyRequests:
 		return answered{err, retryAfter(response.Header.Get("Retry-After"), now)}
 	}
 	return permanent{err}
 }
 
-// retryAfter reads the header Retry-After (RFC 9110 §10.2.3): seconds or a date; 0 if there is none. It is at most maxAfter.
+// retryAfter reads the header Retry-After (RFC 9110 §10.2.3): seconds or a date; 0 if there is none. It is at most
+// maxAfter.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return min(time.Duration(seconds)*time.Second, maxAfter)

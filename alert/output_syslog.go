@@ -20,7 +20,8 @@ import (
 
 // facilities are the names of RFC 5424 §6.2.1, at their numbers.
 var facilities = []string{
-	"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp", "audit", "alert", "clock",
+	"kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp", "ntp",
+	"audit", "alert", "clock",
 	"local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7",
 }
 
@@ -35,8 +36,8 @@ const (
 	syslogEcho = time.Second
 )
 
-// A syslog sends messages of RFC 5424: over UDP one in a datagram (RFC 5426), over TCP and TLS each over a connection of its
-// own, with its length in front (RFC 6587 §3.4.1, RFC 5425 §4.3).
+// A syslog sends messages of RFC 5424: over UDP one in a datagram (RFC 5426), over TCP and TLS each over a connection
+// of its own, with its length in front (RFC 6587 §3.4.1, RFC 5425 §4.3).
 type syslog struct {
 	network, address string
 	facility         int
@@ -85,8 +86,8 @@ func (s *syslog) send(ctx context.Context, n *Notification) error {
 	return deliverStream(ctx, conn, message)
 }
 
-// deliverStream writes a message and says that nothing follows. Syslog has no answer: a server that closes the connection in
-// order has read it, one that breaks it off has not, and one that does nothing is believed.
+// deliverStream writes a message and says that nothing follows. Syslog has no answer: a server that closes the
+// connection in order has read it, one that breaks it off has not, and one that does nothing is believed.
 func deliverStream(ctx context.Context, conn net.Conn, message []byte) error {
 	defer conn.Close()
 	deadline, ok := ctx.Deadline()
@@ -148,7 +149,8 @@ func syslogSeverity(n *Notification) int {
 	return 6
 }
 
-// appendParam appends a value of structured data, unless it would leave no room for the text: maxSyslog would cut it open.
+// appendParam appends a value of structured data, unless it would leave no room for the text: maxSyslog would cut it
+// open.
 func appendParam(b []byte, name, value string) []byte {
 	value = oneLine(value)
 	for len(value) > maxParam {

@@ -36,11 +36,14 @@ func message(t *testing.T) *Notification {
 	node, port, to, queue := uint32(1), uint32(3), uint32(17), uint8(2)
 	fired := time.Now().UTC().Truncate(time.Second).Add(-time.Minute)
 	return &Notification{ID: "0123456789abcdef-1-1", Type: typeFiring, Time: fired, Data: telemetry.Alert{
-		ID: "0123456789abcdef", Rule: "link-lost", State: telemetry.AlertFiring, Severity: telemetry.Critical, Since: fired.Add(-time.Minute), Fired: &fired,
-		Summary: "a \"link\" is [lost]\n\x1b[31mµ", Labels: map[string]string{"team": `fab"ric\]`}, Annotations: map[string]string{"runbook": "https://r"},
+		ID: "0123456789abcdef", Rule: "link-lost", State: telemetry.AlertFiring, Severity: telemetry.Critical,
+		Since: fired.Add(-time.Minute), Fired: &fired,
+		Summary: "a \"link\" is [lost]\n\x1b[31mµ", Labels: map[string]string{"team": `fab"ric\]`},
+		Annotations: map[string]string{"runbook": "https://r"},
 		Event: telemetry.Event{
-			ID: "1", Kind: telemetry.EventLinkLost, Node: &node, Name: "leaf1", Port: &port, ToNode: &to, Queue: &queue, ReasonName: "bad\xff\nreason",
-			Start: fired, Evidence: []telemetry.Evidence{},
+			ID: "1", Kind: telemetry.EventLinkLost, Node: &node, Name: "leaf1", Port: &port, ToNode: &to, Queue: &queue,
+			ReasonName: "bad\xff\nreason",
+			Start:      fired, Evidence: []telemetry.Evidence{},
 		},
 	}}
 }
@@ -85,7 +88,8 @@ func TestWebhook(t *testing.T) {
 		if age := time.Since(time.Unix(at, 0)); err != nil || age < -time.Minute || age > 5*time.Minute {
 			t.Errorf("timestamp is %s", h.Get("webhook-timestamp"))
 		}
-		if r.Method != "POST" || h.Get("content-type") != "application/json" || h.Get("x-team") != "fabric" || h.Get("webhook-id") != "0123456789abcdef-1-1" {
+		if r.Method != "POST" || h.Get("content-type") != "application/json" || h.Get("x-team") != "fabric" ||
+			h.Get("webhook-id") != "0123456789abcdef-1-1" {
 			t.Errorf("%s %v", r.Method, h)
 		}
 		if err := json.Unmarshal(body, &got); err != nil {
@@ -93,12 +97,17 @@ func TestWebhook(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	w := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL + "/hook?a=b", Headers: map[string]string{"X-Team": "fabric"}}, Secret: secret}})
+	w := senderOf(t,
+		&Output{Webhook: &Webhook{HTTP: HTTP{
+			URL:     server.URL + "/hook?a=b",
+			Headers: map[string]string{"X-Team": "fabric"},
+		}, Secret: secret}})
 	n := message(t)
 	if err := w.send(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
-	if got.ID != n.ID || got.Type != "alert.firing" || got.Data.Summary != n.Data.Summary || *got.Data.Event.Port != 3 || !got.Data.Fired.Equal(*n.Data.Fired) {
+	if got.ID != n.ID || got.Type != "alert.firing" || got.Data.Summary != n.Data.Summary ||
+		*got.Data.Event.Port != 3 || !got.Data.Fired.Equal(*n.Data.Fired) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -118,7 +127,8 @@ func TestHTTPAnswers(t *testing.T) {
 	}))
 	w := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL + "/hunter2"}}})
 	for code, want := range map[int]string{
-		200: "taken", 204: "taken", 301: "refused", 307: "refused", 400: "refused", 401: "refused", 404: "refused", 410: "refused",
+		200: "taken", 204: "taken", 301: "refused", 307: "refused", 400: "refused", 401: "refused", 404: "refused",
+		410: "refused",
 		408: "later", 425: "later", 429: "later", 500: "later", 502: "later", 503: "later",
 	} {
 		status.Store(int64(code))
@@ -154,7 +164,8 @@ func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
 		"": 0, "120": 2 * time.Minute, "999999999": maxAfter, "-1": 0, "soon": 0,
-		"Sat, 21 Nov 2026 09:00:30 GMT": 30 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0, "Sat, 21 Nov 2027 09:00:00 GMT": maxAfter,
+		"Sat, 21 Nov 2026 09:00:30 GMT": 30 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0,
+		"Sat, 21 Nov 2027 09:00:00 GMT": maxAfter,
 	} {
 		if got := retryAfter(text, now); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
@@ -168,10 +179,12 @@ func TestWebhookTLS(t *testing.T) {
 	defer server.Close()
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	ca := caFile(t, server)
-	if err := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL, CA: ca}}}).send(t.Context(), message(t)); err != nil {
+	if err := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL, CA: ca}}}).send(t.Context(),
+		message(t)); err != nil {
 		t.Error(err)
 	}
-	if err := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL}}}).send(t.Context(), message(t)); err == nil {
+	if err := senderOf(t, &Output{Webhook: &Webhook{HTTP: HTTP{URL: server.URL}}}).send(t.Context(),
+		message(t)); err == nil {
 		t.Error("a stranger was trusted")
 	}
 }
@@ -179,19 +192,21 @@ func TestWebhookTLS(t *testing.T) {
 func caFile(t *testing.T, server *httptest.Server) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
 // What Alertmanager gets is a postableAlert of its OpenAPI description (api/v2/openapi.yaml): no other keys, labels are
-// needed, texts in maps, times in RFC 3339. That it takes labels with valid names and values only, and no end before the
-// start, is what its code checks besides.
+// needed, texts in maps, times in RFC 3339. That it takes labels with valid names and values only, and no end before
+// the start, is what its code checks besides.
 func TestAlertmanager(t *testing.T) {
 	var bodies [][]byte
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/prefix/api/v2/alerts" || r.Method != "POST" || r.Header.Get("Content-Type") != "application/json" {
+		if r.URL.Path != "/prefix/api/v2/alerts" || r.Method != "POST" ||
+			r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s %v", r.Method, r.URL.Path, r.Header)
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -218,7 +233,10 @@ func TestAlertmanager(t *testing.T) {
 		alert := list[0]
 		var labels, annotations map[string]string
 		var start, end time.Time
-		for key, into := range map[string]any{"labels": &labels, "annotations": &annotations, "startsAt": &start, "endsAt": &end} {
+		for key, into := range map[string]any{
+			"labels": &labels, "annotations": &annotations, "startsAt": &start,
+			"endsAt": &end,
+		} {
 			if err := json.Unmarshal(alert[key], into); err != nil {
 				t.Errorf("%s: %v", key, err)
 			}
@@ -232,7 +250,8 @@ func TestAlertmanager(t *testing.T) {
 				t.Errorf("label %q is %q", name, value)
 			}
 		}
-		if labels["alertname"] != "link-lost" || labels["severity"] != "critical" || labels["node"] != "leaf1" || labels["to_node"] != "17" || labels["team"] == "" || annotations["summary"] == "" {
+		if labels["alertname"] != "link-lost" || labels["severity"] != "critical" || labels["node"] != "leaf1" ||
+			labels["to_node"] != "17" || labels["team"] == "" || annotations["summary"] == "" {
 			t.Errorf("got %v %v", labels, annotations)
 		}
 		starts, ends = append(starts, start), append(ends, end)
@@ -255,14 +274,16 @@ var rfc5424 = func() *regexp.Regexp {
 		element  = `\[(?P<id>` + name + `)((?: ` + name + `="` + value + `")*)\]`
 		priority = `<(0|[1-9]\d{0,2})>`
 	)
-	return regexp.MustCompile(`^` + priority + `([1-9]\d{0,2}) (-|` + stamp + `) (-|` + print + `{1,255}) (-|` + print + `{1,48}) (-|` + print + `{1,128}) (-|` + print + `{1,32}) ` + element + ` \x{feff}([^\x00-\x1f]*)$`)
+	return regexp.MustCompile(`^` + priority + `([1-9]\d{0,2}) (-|` + stamp + `) (-|` + print + `{1,255}) (-|` + print +
+		`{1,48}) (-|` + print + `{1,128}) (-|` + print + `{1,32}) ` + element + ` \x{feff}([^\x00-\x1f]*)$`)
 }()
 
 func TestSyslogMessage(t *testing.T) {
 	long := message(t)
 	long.Data.Summary = strings.Repeat("ü", 5000)
 	for i := range 40 {
-		long.Data.Labels[fmt.Sprint("label_with_a_name_that_is_longer_than_it_should_be_", i)] = strings.Repeat(`"é`, 300)
+		long.Data.Labels[fmt.Sprint("label_with_a_name_that_is_longer_than_it_should_be_", i)] = strings.Repeat(`"é`,
+			300)
 	}
 	resolved := message(t)
 	resolved.Type, resolved.Data.Resolution = typeResolved, telemetry.AlertForgotten
@@ -285,10 +306,13 @@ func TestSyslogMessage(t *testing.T) {
 			t.Errorf("%d bytes, not RFC 5424: %q", len(got), got)
 			continue
 		}
-		if m[1] != c.priority || m[2] != "1" || m[5] != "waybill" || m[7] != strings.TrimPrefix(c.n.Type, "alert.") || m[8] != "waybill@32473" || c.line != "" && m[10] != c.line {
+		if m[1] != c.priority || m[2] != "1" || m[5] != "waybill" || m[7] != strings.TrimPrefix(c.n.Type, "alert.") ||
+			m[8] != "waybill@32473" || c.line != "" && m[10] != c.line {
 			t.Errorf("got %q", m[1:])
 		}
-		if c.n != long && (!strings.Contains(m[9], ` node="leaf1"`) || !strings.Contains(m[9], ` team="fab\"ric\\\]"`) || !strings.Contains(m[9], ` reason="bad??reason"`)) {
+		if c.n != long &&
+			(!strings.Contains(m[9], ` node="leaf1"`) || !strings.Contains(m[9], ` team="fab\"ric\\\]"`) ||
+				!strings.Contains(m[9], ` reason="bad??reason"`)) {
 			t.Errorf("got %q", m[9])
 		}
 	}
@@ -301,7 +325,8 @@ func TestSyslogTransports(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer udp.Close()
-	if err := senderOf(t, &Output{Syslog: &Syslog{Address: "udp://" + udp.LocalAddr().String()}}).send(t.Context(), message(t)); err != nil {
+	if err := senderOf(t, &Output{Syslog: &Syslog{Address: "udp://" + udp.LocalAddr().String()}}).send(t.Context(),
+		message(t)); err != nil {
 		t.Fatal(err)
 	}
 	b := make([]byte, 4096)
@@ -419,7 +444,11 @@ func program(t *testing.T, text string) string {
 func TestCommand(t *testing.T) {
 	t.Setenv("WAYBILL_TOKEN", "hunter2")
 	out := filepath.Join(t.TempDir(), "out")
-	c := senderOf(t, &Output{Command: &Command{Path: program(t, `{ printf '%s\n' "$@"; env; pwd; cat; } > "$1"`), Args: []string{out, "$HOME; `id`"}}})
+	c := senderOf(t,
+		&Output{Command: &Command{
+			Path: program(t, `{ printf '%s\n' "$@"; env; pwd; cat; } > "$1"`),
+			Args: []string{out, "$HOME; `id`"},
+		}})
 	if err := c.send(t.Context(), message(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -432,20 +461,28 @@ func TestCommand(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &n); err != nil || n.ID != message(t).ID {
 		t.Errorf("%v: %s", err, text)
 	}
-	if lines[1] != "$HOME; `id`" || !slices.Contains(lines, "/") || strings.Contains(string(text), "hunter2") || strings.Contains(string(text), "HOME=") {
+	if lines[1] != "$HOME; `id`" || !slices.Contains(lines, "/") || strings.Contains(string(text), "hunter2") ||
+		strings.Contains(string(text), "HOME=") {
 		t.Errorf("got %s", text)
 	}
 }
 
-// A command that fails is tried again, and its last words are known; one that takes too long is killed with its children.
+// A command that fails is tried again, and its last words are known; one that takes too long is killed with its
+// children.
 func TestCommandFails(t *testing.T) {
-	err := senderOf(t, &Output{Command: &Command{Path: program(t, "cat > /dev/null; echo out; echo no modem >&2; exit 3")}}).send(t.Context(), message(t))
+	err := senderOf(t,
+		&Output{Command: &Command{Path: program(t, "cat > /dev/null; echo out; echo no modem >&2; exit 3")}}).send(
+		t.Context(), message(t))
 	var reply answered
 	if !errors.As(err, &reply) || err.Error() != "exit status 3: no modem" {
 		t.Errorf("got %v", err)
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
-	c := senderOf(t, &Output{Command: &Command{Path: program(t, `sleep 1000 & echo $! > "$1.new"; mv "$1.new" "$1"; wait`), Args: []string{pid}}})
+	c := senderOf(t,
+		&Output{Command: &Command{
+			Path: program(t, `sleep 1000 & echo $! > "$1.new"; mv "$1.new" "$1"; wait`),
+			Args: []string{pid},
+		}})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.send(ctx, message(t)) }()
@@ -503,7 +540,9 @@ func TestDelivery(t *testing.T) {
 	}
 	server := httptest.NewServer(handler)
 	events := &script{}
-	e, err := New(configOf(t, "rules: [{name: a, filter: kind = link_lost, clear_after: 0s, outputs: [a]}]\noutputs: {a: {webhook: {url: '"+server.URL+"'}}}"),
+	e, err := New(configOf(t,
+		"rules: [{name: a, filter: kind = link_lost, clear_after: 0s, outputs: [a]}]\noutputs: {a: {webhook: {url: '"+
+			server.URL+"'}}}"),
 		Deps{Events: events, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -531,7 +570,8 @@ func TestDelivery(t *testing.T) {
 	defer again.Close()
 	// The two are of one look, in no order.
 	eventually(t, "the rest", func() bool {
-		return wanted("alert.firing 1", "alert.resolved 1", "alert.firing 2")() || wanted("alert.firing 1", "alert.firing 2", "alert.resolved 1")()
+		return wanted("alert.firing 1", "alert.resolved 1", "alert.firing 2")() ||
+			wanted("alert.firing 1", "alert.firing 2", "alert.resolved 1")()
 	})
 	cancel()
 	if err := <-done; err != nil {

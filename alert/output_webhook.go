@@ -14,8 +14,8 @@ import (
 )
 
 // A webhook posts notifications as JSON. With a secret they are signed as the Standard Webhooks specification has it
-// (standardwebhooks.com), for which there are libraries in most languages: over id, time and body, so that a message cannot
-// be made up, changed, or sent again later.
+// (standardwebhooks.com), for which there are libraries in most languages: over id, time and body, so that a message
+// cannot be made up, changed, or sent again later.
 type webhook struct {
 	*poster
 	key []byte // nil: not signed

@@ -42,8 +42,8 @@ type delivery struct {
 	Queued time.Time `json:"queued"`
 }
 
-// A sender takes messages to where they go. Its error is permanent, or a later, or anything else, after which it is tried
-// again.
+// A sender takes messages to where they go. Its error is permanent, or a later, or anything else, after which it is
+// tried again.
 type sender interface {
 	send(ctx context.Context, n *Notification) error
 }
@@ -127,12 +127,14 @@ func (q *queue) done(err error, backoff func(failures int) time.Duration) time.D
 		q.outcomes[Delivered]++
 		q.failures = 0
 	case errors.As(err, &never):
-		q.log.Warn("an alert was refused and is dropped", "output", q.name, "alert", d.Data.ID, "rule", d.Data.Rule, "error", err)
+		q.log.Warn("an alert was refused and is dropped", "output", q.name, "alert", d.Data.ID, "rule", d.Data.Rule,
+			"error", err)
 		q.outcomes[Rejected]++
 		q.failures = 0
 	default:
 		if q.failures == 0 { // what follows is counted
-			q.log.Warn("an alert cannot be delivered and is tried again", "output", q.name, "alert", d.Data.ID, "rule", d.Data.Rule, "error", err)
+			q.log.Warn("an alert cannot be delivered and is tried again", "output", q.name, "alert", d.Data.ID, "rule",
+				d.Data.Rule, "error", err)
 		}
 		q.outcomes[Retried]++
 		q.failures++
@@ -146,8 +148,8 @@ func (q *queue) done(err error, backoff func(failures int) time.Duration) time.D
 	return 0
 }
 
-// postpone puts the messages about an alert, in their order, behind those about others: one that the receiver cannot take
-// must not keep them from it.
+// postpone puts the messages about an alert, in their order, behind those about others: one that the receiver cannot
+// take must not keep them from it.
 func (q *queue) postpone(alertID string) {
 	var others, its []*delivery
 	for _, d := range q.waiting {
@@ -171,8 +173,8 @@ func backoffBound(failures int) time.Duration {
 	return min(firstBackoff<<min(failures-1, 10), maxBackoff)
 }
 
-// backoff returns how long to wait after so many failures in a row: up to half less than the longest, by chance, so that many
-// senders do not come back at once. It is never 0.
+// backoff returns how long to wait after so many failures in a row: up to half less than the longest, by chance, so
+// that many senders do not come back at once. It is never 0.
 func backoff(failures int) time.Duration {
 	wait := backoffBound(failures)
 	return wait/2 + rand.N(wait/2+1)

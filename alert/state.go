@@ -40,8 +40,8 @@ type state struct {
 // errDamaged is why a state cannot be used.
 var errDamaged = errors.New("it is damaged")
 
-// restore takes the state in a directory, if there is one. One that is damaged is moved aside; one of a newer version is an
-// error, since writing would destroy it.
+// restore takes the state in a directory, if there is one. One that is damaged is moved aside; one of a newer version
+// is an error, since writing would destroy it.
 func (e *Engine) restore(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("state of alerts: %w", err)
@@ -60,7 +60,8 @@ func (e *Engine) restore(dir string) error {
 		if err := os.Rename(e.file, aside); err != nil {
 			return fmt.Errorf("state of alerts: %w", err)
 		}
-		e.log.Error("the state of alerts cannot be read; alerts, silences and messages begin anew", "moved_to", aside, "error", err)
+		e.log.Error("the state of alerts cannot be read; alerts, silences and messages begin anew", "moved_to", aside,
+			"error", err)
 		return e.save()
 	}
 	if err != nil {
@@ -77,7 +78,8 @@ func unseal(text []byte) (*state, error) {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	if file.Version > stateVersion {
-		return nil, fmt.Errorf("its version is %d, this program knows %d; use a newer one, or move the file away", file.Version, stateVersion)
+		return nil, fmt.Errorf("its version is %d, this program knows %d; use a newer one, or move the file away",
+			file.Version, stateVersion)
 	}
 	if sum := sha256.Sum256(file.State); hex.EncodeToString(sum[:]) != file.SHA256 {
 		return nil, fmt.Errorf("%w: the checksum is wrong", errDamaged)
@@ -96,7 +98,8 @@ func parseState(text []byte) (*state, error) {
 // take puts what a state holds into e, as far as there is room.
 func (e *Engine) take(s *state) {
 	for _, i := range s.Alerts {
-		if i != nil && len(e.instances) < maxAlerts && (i.State == telemetry.AlertPending || i.State == telemetry.AlertFiring && i.Fired != nil) {
+		if i != nil && len(e.instances) < maxAlerts &&
+			(i.State == telemetry.AlertPending || i.State == telemetry.AlertFiring && i.Fired != nil) {
 			i.restored = true
 			e.instances[alertKey{i.Rule, subjectOf(&i.Event)}] = i
 		}

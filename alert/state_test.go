@@ -30,7 +30,8 @@ func TestStateDamaged(t *testing.T) {
 	}
 	open := func() (*Engine, string, error) {
 		var logged bytes.Buffer
-		e, err := New(configOf(t, oneRule), Deps{Events: &script{}, Dir: dir, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
+		e, err := New(configOf(t, oneRule),
+			Deps{Events: &script{}, Dir: dir, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
 		return e, logged.String(), err
 	}
 	if e, logged, err := open(); err != nil || len(e.Alerts()) != 1 || logged != "" {
@@ -102,7 +103,8 @@ func FuzzState(f *testing.F) {
 	for _, text := range []string{
 		`{}`, `{"alerts":[null,{"rule":"lost","state":"firing","fired":"2026-01-01T00:00:00Z"},{"rule":"x","state":"firing"}]}`,
 		`{"silences":[null,{"filter":"a"},{"filter":"kind = loop","until":"2999-01-01T00:00:00Z"}],"resolved":[{}]}`,
-		`{"queues":{"box":[{}]}}`, `{"queues":{"box":[null,{"type":"alert.firing"}],"gone":[]},"alerts":[{"rule":"lost","state":"resolved","fired":"2026-01-01T00:00:00Z"}]}`,
+		`{"queues":{"box":[{}]}}`,
+		`{"queues":{"box":[null,{"type":"alert.firing"}],"gone":[]},"alerts":[{"rule":"lost","state":"resolved","fired":"2026-01-01T00:00:00Z"}]}`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -15,7 +15,10 @@ func (e *Engine) Rules() []telemetry.RuleStatus {
 	byName := map[string]*telemetry.RuleStatus{}
 	for i := range e.config.Rules {
 		r := &e.config.Rules[i]
-		list[i] = telemetry.RuleStatus{Name: r.Name, Filter: r.Filter, ForNs: int64(r.For), Severity: r.Severity, Outputs: append([]string{}, r.Outputs...)}
+		list[i] = telemetry.RuleStatus{
+			Name: r.Name, Filter: r.Filter, ForNs: int64(r.For), Severity: r.Severity,
+			Outputs: append([]string{}, r.Outputs...),
+		}
 		byName[r.Name] = &list[i]
 	}
 	fired := func(a *telemetry.Alert) {

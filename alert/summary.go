@@ -29,9 +29,11 @@ type Fields struct {
 
 func fieldsOf(rule string, severity telemetry.Severity, e *telemetry.Event) Fields {
 	f := Fields{
-		Rule: rule, Severity: severity.String(), Kind: e.Kind.String(), Text: e.Text, Node: nodeText(e.Node, e.Name), Port: number(e.Port),
-		Queue: number(e.Queue), ToNode: nodeText(e.ToNode, e.ToName), ToPort: number(e.ToPort), Reason: e.ReasonName, Source: e.Source,
-		Path: e.Path, Start: e.Start.UTC().Format(time.RFC3339), Count: e.Count,
+		Rule: rule, Severity: severity.String(), Kind: e.Kind.String(), Text: e.Text, Node: nodeText(e.Node, e.Name),
+		Port:  number(e.Port),
+		Queue: number(e.Queue), ToNode: nodeText(e.ToNode, e.ToName), ToPort: number(e.ToPort), Reason: e.ReasonName,
+		Source: e.Source,
+		Path:   e.Path, Start: e.Start.UTC().Format(time.RFC3339), Count: e.Count,
 	}
 	if e.End != nil {
 		f.End = e.End.UTC().Format(time.RFC3339)
@@ -64,7 +66,10 @@ func number[T uint8 | uint32](n *T) string {
 type summary struct{ t *template.Template }
 
 // functions are those of text/template that a summary may call.
-var functions = map[string]bool{"and": true, "or": true, "not": true, "eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true}
+var functions = map[string]bool{
+	"and": true, "or": true, "not": true, "eq": true, "ne": true, "lt": true, "le": true,
+	"gt": true, "ge": true,
+}
 
 func newSummary(text string) (*summary, error) {
 	if len(text) > maxTemplate {

@@ -18,8 +18,8 @@ var (
 	ErrBusy    = errors.New("another test is under way")
 )
 
-// Test sends a message that says that it is a test, past the queues and silences: to all outputs of a rule, or if rule is
-// empty to that output. It takes as long as the slowest output. An error is ErrUnknown or ErrBusy.
+// Test sends a message that says that it is a test, past the queues and silences: to all outputs of a rule, or if rule
+// is empty to that output. It takes as long as the slowest output. An error is ErrUnknown or ErrBusy.
 func (e *Engine) Test(ctx context.Context, rule, output string) ([]telemetry.TestResult, error) {
 	if !e.testing.TryLock() {
 		return nil, ErrBusy
@@ -73,9 +73,13 @@ func (e *Engine) tested(rule, output string) ([]*queue, *Rule) {
 // testNotification is about nothing.
 func testNotification(r *Rule, now time.Time) Notification {
 	id := fmt.Sprintf("test-%x", now.UnixNano())
-	event := telemetry.Event{ID: id, Start: now, End: &now, Text: "a test: nothing happened", Evidence: []telemetry.Evidence{}}
+	event := telemetry.Event{
+		ID: id, Start: now, End: &now, Text: "a test: nothing happened",
+		Evidence: []telemetry.Evidence{},
+	}
 	return Notification{ID: id, Type: typeTest, Time: now, Data: telemetry.Alert{
-		ID: id, Rule: r.Name, State: telemetry.AlertResolved, Severity: telemetry.Info, Since: now, Fired: &now, Resolved: &now, Resolution: telemetry.AlertEnded,
+		ID: id, Rule: r.Name, State: telemetry.AlertResolved, Severity: telemetry.Info, Since: now, Fired: &now,
+		Resolved: &now, Resolution: telemetry.AlertEnded,
 		Summary: event.Text, Labels: r.Labels, Event: event,
 	}}
 }

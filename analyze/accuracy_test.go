@@ -17,8 +17,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// accuracyModes are the kinds of telemetry for which accuracy is computed: a configuration of INT nodes; none: that of the
-// scenario, with which nodes report flows that are new or changed, and every flow once a second.
+// accuracyModes are the kinds of telemetry for which accuracy is computed: a configuration of INT nodes; none: that of
+// the scenario, with which nodes report flows that are new or changed, and every flow once a second.
 var accuracyModes = []struct {
 	name, nodes string
 	alone       []uint64 // seeds with which it is as accurate alone as it must be with all of them
@@ -93,23 +93,31 @@ faults:
   - {at: 14s, for: 1s, report_loss: {every: 7}}
 `}
 
-// leastAccuracy is what recall and precision must be at least, in per cent, by kind of telemetry. What is not here must be 100.
-// Below 1 recall says that this telemetry cannot show it. Packets that look alike, of which one cuts the postcards of the other
-// short, cost a burst, a path change and an uneven group of 41 to 2174.
+// leastAccuracy is what recall and precision must be at least, in per cent, by kind of telemetry. What is not here must
+// be 100. Below 1 recall says that this telemetry cannot show it. Packets that look alike, of which one cuts the
+// postcards of the other short, cost a burst, a path change and an uneven group of 41 to 2174.
 var leastAccuracy = map[string]map[telemetry.EventKind][2]float64{
-	"stacks":        {telemetry.EventGrayFailure: {80, 100}, telemetry.EventMicroburst: {100, 99}},
-	"postcards":     {telemetry.EventMicroburst: {99.7, 99}, telemetry.EventPathChange: {97, 100}, telemetry.EventECMPImbalance: {100, 88}},
-	"postcards, MX": {telemetry.EventMicroburst: {99.7, 99}, telemetry.EventPathChange: {97, 100}, telemetry.EventECMPImbalance: {100, 88}},
+	"stacks": {telemetry.EventGrayFailure: {80, 100}, telemetry.EventMicroburst: {100, 99}},
+	"postcards": {
+		telemetry.EventMicroburst: {99.7, 99}, telemetry.EventPathChange: {97, 100},
+		telemetry.EventECMPImbalance: {100, 88},
+	},
+	"postcards, MX": {
+		telemetry.EventMicroburst: {99.7, 99}, telemetry.EventPathChange: {97, 100},
+		telemetry.EventECMPImbalance: {100, 88},
+	},
 	"stacks, 1 in 10": {
-		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {95, 99}, telemetry.EventPathChange: {45, 90}, telemetry.EventLinkLost: {90, 75},
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {95, 99}, telemetry.EventPathChange: {45, 90},
+		telemetry.EventLinkLost: {90, 75},
 	},
 	"by events": {
-		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {99, 99}, telemetry.EventPathChange: {100, 85}, telemetry.EventLinkLost: {100, 75},
+		telemetry.EventGrayFailure: {0, 0}, telemetry.EventMicroburst: {99, 99}, telemetry.EventPathChange: {100, 85},
+		telemetry.EventLinkLost: {100, 75},
 	},
 }
 
-// An incident is what an event should tell of: it is found if there is an event of the kind about one of the subjects at that
-// time, and an event is right if there is such an incident.
+// An incident is what an event should tell of: it is found if there is an event of the kind about one of the subjects
+// at that time, and an event is right if there is such an incident.
 type incident struct {
 	kind         telemetry.EventKind
 	subjects     []string
@@ -131,7 +139,8 @@ func (i *incident) matches(kind telemetry.EventKind, subject string, fromNs, toN
 	if isBurst(kind) {
 		slack = 0
 	}
-	return (i.kind == kind || isBurst(i.kind) && isBurst(kind)) && slices.Contains(i.subjects, subject) && fromNs <= i.toNs+slack && toNs >= i.fromNs-slack
+	return (i.kind == kind || isBurst(i.kind) && isBurst(kind)) && slices.Contains(i.subjects, subject) &&
+		fromNs <= i.toNs+slack && toNs >= i.fromNs-slack
 }
 
 func isBurst(k telemetry.EventKind) bool {
@@ -159,7 +168,8 @@ func (s accuracies) of(kind telemetry.EventKind) *accuracy {
 func (s accuracies) add(o accuracies) {
 	for kind, b := range o {
 		a := s.of(kind)
-		a.incidents, a.found, a.events, a.right = a.incidents+b.incidents, a.found+b.found, a.events+b.events, a.right+b.right
+		a.incidents, a.found, a.events, a.right = a.incidents+b.incidents, a.found+b.found, a.events+b.events,
+			a.right+b.right
 		a.startNs, a.endNs = max(a.startNs, b.startNs), max(a.endNs, b.endNs)
 		a.culprits, a.named = a.culprits+b.culprits, a.named+b.named
 	}
@@ -167,13 +177,15 @@ func (s accuracies) add(o accuracies) {
 
 // accuracyKinds are the kinds of events that the truth of a run tells of, in the order of the table.
 var accuracyKinds = []telemetry.EventKind{
-	telemetry.EventMicroburst, telemetry.EventPathChange, telemetry.EventLinkLost, telemetry.EventLoop, telemetry.EventBlackhole,
+	telemetry.EventMicroburst, telemetry.EventPathChange, telemetry.EventLinkLost, telemetry.EventLoop,
+	telemetry.EventBlackhole,
 	telemetry.EventGrayFailure, telemetry.EventDropStorm, telemetry.EventLatencyAnomaly, telemetry.EventECMPImbalance,
 	telemetry.EventClockJump, telemetry.EventReportLoss,
 }
 
-// Precision and recall of events over all scenarios and some networks more, compared with the truth, as docs/explanation/accuracy.md
-// has them: with the seeds that TEST_SEED chooses, or with all of them and all kinds of telemetry.
+// Precision and recall of events over all scenarios and some networks more, compared with the truth, as
+// docs/explanation/accuracy.md has them: with the seeds that TEST_SEED chooses, or with all of them and all kinds of
+// telemetry.
 func TestAccuracy(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -225,7 +237,8 @@ func TestAccuracy(t *testing.T) {
 			for _, kind := range accuracyKinds {
 				a := scores[kind]
 				recall, precision := percent(a.found, a.incidents), percent(a.right, a.events)
-				fmt.Fprintf(&table, "| `%s` | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", kind, a.incidents, recall, precision, a.events, float64(a.startNs)/1e6, float64(a.endNs)/1e6)
+				fmt.Fprintf(&table, "| `%s` | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", kind, a.incidents,
+					recall, precision, a.events, float64(a.startNs)/1e6, float64(a.endNs)/1e6)
 				least, ok := leastAccuracy[mode.name][kind]
 				if !ok {
 					least = [2]float64{100, 100}
@@ -237,7 +250,10 @@ func TestAccuracy(t *testing.T) {
 			bursts := scores[telemetry.EventMicroburst]
 			named := percent(int(bursts.named), int(bursts.culprits))
 			fmt.Fprintf(&table, "culprits named, by bytes: %.2f %%\n", named)
-			if least := map[string]float64{"stacks": 99.9, "postcards": 99.8, "postcards, MX": 99.8}[mode.name]; named < max(least, 90) {
+			if least := map[string]float64{
+				"stacks": 99.9, "postcards": 99.8,
+				"postcards, MX": 99.8,
+			}[mode.name]; named < max(least, 90) {
 				t.Errorf("%.2f %% of the bytes of culprits are named", named)
 			}
 			t.Log(table.String())
@@ -265,7 +281,8 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) acc
 	case "steady":
 		s.Duration = scenario.Duration(4 * time.Second)
 	case "polarisation":
-		s.Duration = scenario.Duration(6 * time.Second) // postcards are joined half a second later, and two scans must show it
+		// postcards are joined half a second later, and two scans must show it
+		s.Duration = scenario.Duration(6 * time.Second)
 		for i := range s.Traffic {
 			s.Traffic[i].Stop = s.Duration
 		}
@@ -448,7 +465,10 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 			case "link_down":
 				l := links[r.Link]
 				i.kind, i.subjects, i.link = telemetry.EventLinkLost, []string{fmt.Sprint(l[0], l[1])}, r.Link
-				open[^r.Fault] = &incident{kind: i.kind, subjects: []string{fmt.Sprint(l[1], l[0])}, link: r.Link, fromNs: i.fromNs, toNs: i.toNs}
+				open[^r.Fault] = &incident{
+					kind: i.kind, subjects: []string{fmt.Sprint(l[1], l[0])}, link: r.Link,
+					fromNs: i.fromNs, toNs: i.toNs,
+				}
 			case "loop":
 				i.kind = telemetry.EventLoop
 				for _, n := range r.Nodes {
@@ -473,7 +493,11 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 		list = append(list, *i)
 	}
 	for _, b := range bursts {
-		i := incident{kind: telemetry.EventMicroburst, subjects: []string{fmt.Sprint(b.Node, b.Port, b.Queue)}, fromNs: clocks[b.Node](b.StartNs), toNs: clocks[b.Node](b.EndNs), culprits: map[string]uint64{}, named: map[string]bool{}}
+		i := incident{
+			kind: telemetry.EventMicroburst, subjects: []string{fmt.Sprint(b.Node, b.Port, b.Queue)},
+			fromNs: clocks[b.Node](b.StartNs), toNs: clocks[b.Node](b.EndNs), culprits: map[string]uint64{},
+			named: map[string]bool{},
+		}
 		i.unsure = b.Open // what the end of the run cuts off may not come to light
 		for _, f := range b.Flows {
 			if burst.IsCulprit(f.Bytes, b.Flows[0].Bytes, b.Bytes) {
@@ -484,7 +508,10 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 	}
 	for k, at := range moments {
 		slices.Sort(at)
-		least := map[telemetry.EventKind]int{telemetry.EventDropStorm: stormDrops, telemetry.EventBlackhole: blackholeDrops}[k.kind]
+		least := map[telemetry.EventKind]int{
+			telemetry.EventDropStorm: stormDrops,
+			telemetry.EventBlackhole: blackholeDrops,
+		}[k.kind]
 		list = append(list, runsOf(k.kind, k.subject, at, least)...)
 	}
 	changes, unsure := changesOf(paths, flows)
@@ -501,7 +528,8 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 	}
 	if polarised[0] > 0 {
 		for _, p := range unevenPorts(paths, polarised[0]) {
-			list = append(list, incident{kind: telemetry.EventECMPImbalance, subjects: []string{p}, fromNs: polarised[0], toNs: endNs})
+			list = append(list,
+				incident{kind: telemetry.EventECMPImbalance, subjects: []string{p}, fromNs: polarised[0], toNs: endNs})
 		}
 	}
 	return list
@@ -529,8 +557,9 @@ func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (li
 	return list
 }
 
-// changesOf returns when flows changed their path, by the switch where the paths part, the old and the new port. Those in open
-// may have been or not: packets that left a host at the same moment arrived by different paths, and one may have overtaken the other.
+// changesOf returns when flows changed their path, by the switch where the paths part, the old and the new port. Those
+// in open may have been or not: packets that left a host at the same moment arrived by different paths, and one may
+// have overtaken the other.
 func changesOf(paths map[uint32][]*truth.Path, flows map[uint32]string) (changes, open map[string][]int64) {
 	byEnds := map[string][]*truth.Path{}
 	for flow, list := range paths {
@@ -555,7 +584,8 @@ func changesOf(paths map[uint32][]*truth.Path, flows map[uint32]string) (changes
 					}
 				}
 			}
-			if k, parts := partingOf(list[max(i-1, 0)], list[i]); parts && n-i == 1 && (i < 2 || list[i-2].FromNs != list[i-1].FromNs) {
+			if k, parts := partingOf(list[max(i-1, 0)], list[i]); parts && n-i == 1 &&
+				(i < 2 || list[i-2].FromNs != list[i-1].FromNs) {
 				changes[k] = append(changes[k], list[i].FromNs)
 			}
 			i = n

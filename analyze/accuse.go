@@ -7,20 +7,22 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A path of stacks says how many packets of TCP were lost on it, and not where. But each link has several paths, and each path
-// several links: the link that loses packets is the one whose paths all lose them, while those around it do not.
+// A path of stacks says how many packets of TCP were lost on it, and not where. But each link has several paths, and
+// each path several links: the link that loses packets is the one whose paths all lose them, while those around it do
+// not.
 
 const (
 	// leakFlows is how many flows must have lost packets, so that what one flow meets is not taken for its link.
 	leakFlows = 3
-	// certainlyLost and certainlyHere are logarithms of how much more likely it must be that one link loses packets than that
-	// all links do alike, and than that another link does.
+	// certainlyLost and certainlyHere are logarithms of how much more likely it must be that one link loses packets
+	// than that all links do alike, and than that another link does.
 	certainlyLost, certainlyHere = 12, 7
 	// bothWays is the same for a link that loses packets in both directions, compared with one of them.
 	bothWays = 2
 )
 
-// A suspect is what may lose packets of a path: a link between nodes, or what is in front of the first or behind the last of them.
+// A suspect is what may lose packets of a path: a link between nodes, or what is in front of the first or behind the
+// last of them.
 type suspect struct {
 	linkKey
 	edge bool // a host and its link; one end of linkKey only
@@ -30,7 +32,10 @@ type suspect struct {
 func suspectsOf(hops []pathHop) ([]suspect, bool) {
 	first, last := &hops[0].station, &hops[len(hops)-1].station
 	list := make([]suspect, 0, len(hops)+1)
-	list = append(list, suspect{linkKey{to: first.node, toPort: first.in, has: first.has & telemetry.HasIngressPort}, true})
+	list = append(list, suspect{
+		linkKey{to: first.node, toPort: first.in, has: first.has & telemetry.HasIngressPort},
+		true,
+	})
 	for i := range hops[1:] {
 		k, ok := linkOf(&hops[i].station, &hops[i+1].station)
 		if !ok || hops[i].missing+hops[i+1].missing > 0 {
@@ -38,7 +43,10 @@ func suspectsOf(hops []pathHop) ([]suspect, bool) {
 		}
 		list = append(list, suspect{linkKey: k})
 	}
-	list = append(list, suspect{linkKey{from: last.node, fromPort: last.out, has: last.has & telemetry.HasEgressPort}, true})
+	list = append(list, suspect{
+		linkKey{from: last.node, fromPort: last.out, has: last.has & telemetry.HasEgressPort},
+		true,
+	})
 	if back, _ := list[0].back(); back == list[len(list)-1] {
 		return nil, false // to where it came from
 	}
@@ -106,8 +114,8 @@ func newTrial(paths []*streamPath) *trial {
 	return t
 }
 
-// gain is the logarithm of how much more likely what was lost is if k alone loses another share of its packets than all others,
-// which is a larger one, and with back, if both its directions do.
+// gain is the logarithm of how much more likely what was lost is if k alone loses another share of its packets than all
+// others, which is a larger one, and with back, if both its directions do.
 func (t *trial) gain(k suspect) (alone, both float64) {
 	c := t.by[k]
 	others := t.all.without(c)
@@ -126,8 +134,8 @@ func (t *trial) gain(k suspect) (alone, both float64) {
 	return alone, both
 }
 
-// accuse returns the link that loses the most packets, one direction of it or both, and the paths that do not cross it; false if no link
-// stands out. guilty is empty if another link, or a host, may lose them as well.
+// accuse returns the link that loses the most packets, one direction of it or both, and the paths that do not cross it;
+// false if no link stands out. guilty is empty if another link, or a host, may lose them as well.
 func accuse(paths []*streamPath) (guilty []linkKey, rest []*streamPath, ok bool) {
 	t := newTrial(paths)
 	var best float64

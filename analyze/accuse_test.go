@@ -41,7 +41,11 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 				}
 				return number(word)
 			}
-			hops = append(hops, pathHop{station: station{node: number(word), in: port(words[i]), out: port(words[i+2]), has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort}})
+			hops = append(hops,
+				pathHop{station: station{
+					node: number(word), in: port(words[i]), out: port(words[i+2]),
+					has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
+				}})
 		}
 		if p.suspects, ok = suspectsOf(hops); !ok {
 			t.Fatal(line)

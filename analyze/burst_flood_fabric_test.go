@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// With nodes and a collector as they are without a configuration, each burst that overflowed its queue is found, with all packets that
-// were dropped, however often it came before, and none is made up. A minute of the scenario has one.
+// With nodes and a collector as they are without a configuration, each burst that overflowed its queue is found, with
+// all packets that were dropped, however often it came before, and none is made up. A minute of the scenario has one.
 func TestBurstsThatOverflow(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -34,7 +34,8 @@ func TestBurstsThatOverflow(t *testing.T) {
 		for i := range got {
 			g := &got[i]
 			const slack = int64(10e3) // of the clocks of switches
-			if g.Node == w.Node && g.Port == w.Port && g.Queue == w.Queue && g.Start.UnixNano()-v.start <= w.EndNs+slack && g.End.UnixNano()-v.start >= w.StartNs-slack {
+			if g.Node == w.Node && g.Port == w.Port && g.Queue == w.Queue &&
+				g.Start.UnixNano()-v.start <= w.EndNs+slack && g.End.UnixNano()-v.start >= w.StartNs-slack {
 				right[g.ID] = true
 				drops += g.Drops
 			}
@@ -43,7 +44,8 @@ func TestBurstsThatOverflow(t *testing.T) {
 			overflowed++
 		}
 		if drops != w.Drops {
-			t.Errorf("node %d port %d at %v: got %d drops, want %d", w.Node, w.Port, time.Duration(w.StartNs), drops, w.Drops)
+			t.Errorf("node %d port %d at %v: got %d drops, want %d", w.Node, w.Port, time.Duration(w.StartNs), drops,
+				w.Drops)
 		}
 	}
 	if overflowed != minutes {

@@ -28,7 +28,8 @@ type changeTable struct {
 	overflow uint64
 }
 
-// note counts that the flow with that key went from one path to another. again says that it has done so since the last scan.
+// note counts that the flow with that key went from one path to another. again says that it has done so since the last
+// scan.
 func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, again bool, nowNs int64) {
 	k, ok := parting(from.hops, to.hops)
 	if !ok {
@@ -67,7 +68,8 @@ func parting(from, to []pathHop) (k changeKey, ok bool) {
 	if i == len(from) || i == len(to) || from[i].missing > 0 || to[i].missing > 0 {
 		return k, false
 	}
-	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode || from[i].out == to[i].out {
+	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode ||
+		from[i].out == to[i].out {
 		if i == 0 {
 			return k, false // they came into the network elsewhere, or by another port
 		}
@@ -93,10 +95,11 @@ type pathEntry struct {
 // overtakenNs is how long packets of the path before may still arrive after those of a new one.
 const overtakenNs = int64(1e9)
 
-// after reports whether a packet whose first hop is first came into the network before that of e, which has overtaken it then.
-// A clock that was set back says the same: only what comes soon is believed.
+// after reports whether a packet whose first hop is first came into the network before that of e, which has overtaken
+// it then. A clock that was set back says the same: only what comes soon is believed.
 func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
-	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs && clock.Wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
+	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs &&
+		clock.Wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
 }
 
 // arrives notes that a packet of f has arrived by the path at place, along route. first is its first hop.

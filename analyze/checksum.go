@@ -7,20 +7,23 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A header whose checksum is wrong was damaged on the way, or a node does not keep the rule: some leave the checksum as it was
-// when they insert INT, or copy packets into reports that they have half rewritten. Then it is wrong in all of their reports. So
-// wrong ones are counted, some others are looked at, and only where wrong ones are rare they are an event.
+// A header whose checksum is wrong was damaged on the way, or a node does not keep the rule: some leave the checksum as
+// it was when they insert INT, or copy packets into reports that they have half rewritten. Then it is wrong in all of
+// their reports. So wrong ones are counted, some others are looked at, and only where wrong ones are rare they are an
+// event.
 
 const (
 	// checksumSample leaves one of 64 reports to be looked at.
 	checksumSample = 63
 	// maxHeaderNodes bounds the nodes of which headers are counted; each counts up to six times.
 	maxHeaderNodes = 4096
-	// Headers of a node are right as a rule if leastHeaders were looked at, and at most one in headersPerWrong was wrong.
+	// Headers of a node are right as a rule if leastHeaders were looked at, and at most one in headersPerWrong was
+	// wrong.
 	leastHeaders, headersPerWrong = 30, 100
 )
 
-// A checksumKey is a node, what its reports are about, packets with INT in them or without, and which of their checksums it is.
+// A checksumKey is a node, what its reports are about, packets with INT in them or without, and which of their
+// checksums it is.
 type checksumKey struct {
 	node uint32
 	int  bool

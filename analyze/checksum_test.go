@@ -30,7 +30,8 @@ func (d *damager) Report(atNs uint64, frame []byte) error {
 	datagram, _ := test.UDP(frame)
 	header := bytes.Index(datagram.Payload, []byte{0x08, 0x00, 0x45}) + 2 // behind Ethernet
 	node := datagram.Payload[7]                                           // the last byte of the node id (TR 2.0 §3.3)
-	if header >= 2 && datagram.Payload[header+1]>>2 == d.dscp && uint32(node) == d.node && int64(atNs) >= d.start+d.afterNs && (!d.l4 || datagram.Payload[header+9] == 6) {
+	if header >= 2 && datagram.Payload[header+1]>>2 == d.dscp && uint32(node) == d.node &&
+		int64(atNs) >= d.start+d.afterNs && (!d.l4 || datagram.Payload[header+9] == 6) {
 		if d.seen++; d.seen%d.one == 0 {
 			at := header + 4 // the identification
 			if d.l4 {
@@ -46,8 +47,8 @@ func (d *damager) Report(atNs uint64, frame []byte) error {
 	return d.virtualCollector.Report(atNs, frame)
 }
 
-// A node whose packets had right headers has some with wrong ones: an event, with all of them. One of which all are wrong, because
-// it does not know better, is none.
+// A node whose packets had right headers has some with wrong ones: an event, with all of them. One of which all are
+// wrong, because it does not know better, is none.
 func TestWrongChecksums(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -73,7 +74,10 @@ func TestWrongChecksums(t *testing.T) {
 		}
 		s.INT.Text = []byte(e.nodes)
 		v := e.collector(t, s)
-		d := &damager{virtualCollector: v, node: c.node, dscp: map[string]uint8{"": 0x17}[c.mode], afterNs: c.afterNs, one: c.one}
+		d := &damager{
+			virtualCollector: v, node: c.node, dscp: map[string]uint8{"": 0x17}[c.mode], afterNs: c.afterNs,
+			one: c.one,
+		}
 		e.send(t, s, d, &v.truth)
 		v.advance(v.start + 8*second)
 		events := v.eventsOf(telemetry.EventMalformed)
@@ -86,7 +90,8 @@ func TestWrongChecksums(t *testing.T) {
 			}
 			continue
 		}
-		if len(events) != 1 || *events[0].Node != c.node || events[0].Count != uint64(d.broken) || events[0].Start.UnixNano() != d.firstNs ||
+		if len(events) != 1 || *events[0].Node != c.node || events[0].Count != uint64(d.broken) ||
+			events[0].Start.UnixNano() != d.firstNs ||
 			events[0].ReasonName != "wrong_ipv4_checksum" || len(events[0].Bytes) == 0 || events[0].Flow == nil {
 			t.Errorf("%s: got %+v, want %d from %d", c.name, events, d.broken, d.firstNs)
 		}
@@ -128,7 +133,8 @@ func TestWrongL4Checksums(t *testing.T) {
 			}
 			continue
 		}
-		if len(events) != 1 || *events[0].Node != 1 || events[0].Count != wrong || events[0].Start.UnixNano() < d.firstNs ||
+		if len(events) != 1 || *events[0].Node != 1 || events[0].Count != wrong ||
+			events[0].Start.UnixNano() < d.firstNs ||
 			events[0].ReasonName != "wrong_l4_checksum" || len(events[0].Bytes) == 0 || events[0].Flow == nil {
 			t.Errorf("%s: got %+v, want %d from %d", c.name, events, wrong, d.firstNs)
 		}

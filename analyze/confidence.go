@@ -2,8 +2,8 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// confidence is how sure it is that something is as so many of all packets show it, below 1: the share that is left if one
-// more packet shows something else. One packet is worth 1/2, ten are worth 10/11, and 10 of 1000 are worth 1 %.
+// confidence is how sure it is that something is as so many of all packets show it, below 1: the share that is left if
+// one more packet shows something else. One packet is worth 1/2, ten are worth 10/11, and 10 of 1000 are worth 1 %.
 func confidence(packets, all uint64) float64 { return float64(packets) / float64(all+1) }
 
 // RateLinks sets the confidence of links. One cable is plugged into a port, so packets that take another link at a port
@@ -35,7 +35,8 @@ func endOf(node uint32, port *uint32) attachment {
 	return attachment{node, *port, true}
 }
 
-// RatePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it moved.
+// RatePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it
+// moved.
 func RatePlaces(places []telemetry.HostPlace) {
 	for i := range places {
 		at := &places[i]

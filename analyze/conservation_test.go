@@ -29,8 +29,8 @@ var conservationNodes = []struct {
 	{"postcards, MX, by events", "mode: mx\n", false},
 }
 
-// A packet counts once, however many nodes tell of it and why: of no flow more packets are told than hosts sent, and as many as
-// nodes saw where every packet is reported; and no hop has more latencies than packets.
+// A packet counts once, however many nodes tell of it and why: of no flow more packets are told than hosts sent, and as
+// many as nodes saw where every packet is reported; and no hop has more latencies than packets.
 func TestPacketsCountOnce(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -119,7 +119,8 @@ func checkConserved(t *testing.T, v *virtualCollector, all, cards bool) {
 	}
 	hops := v.Hops()
 	for i := range hops {
-		if h := &hops[i]; h.LatencyNs != nil && (h.LatencyNs.Count > h.Packets || all && !reportsLost && h.LatencyNs.Count != h.Packets) {
+		if h := &hops[i]; h.LatencyNs != nil &&
+			(h.LatencyNs.Count > h.Packets || all && !reportsLost && h.LatencyNs.Count != h.Packets) {
 			t.Errorf("hop %s: %d latencies of %d packets", h.Name, h.LatencyNs.Count, h.Packets)
 		}
 	}

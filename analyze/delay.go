@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// delayTurnNs is how long delays are gathered before older ones are forgotten: an answer is of the last one to two turns. So
-// what was found while clocks were hardly known does not stay.
+// delayTurnNs is how long delays are gathered before older ones are forgotten: an answer is of the last one to two
+// turns. So what was found while clocks were hardly known does not stay.
 const delayTurnNs = int64(60e9)
 
 // A delaySum is the delays of one turn, by two clocks, without their difference.
@@ -25,8 +25,9 @@ func (s *delaySum) add(d *clock.Delay) {
 	}
 }
 
-// A delayStat is the delays of a link or a path. Those of the open window of the clocks wait: that a clock jumped may be seen only
-// by a packet that goes the other way, or at the end of the window, and until then the jump looks like a delay.
+// A delayStat is the delays of a link or a path. Those of the open window of the clocks wait: that a clock jumped may
+// be seen only by a packet that goes the other way, or at the end of the window, and until then the jump looks like a
+// delay.
 type delayStat struct {
 	from, to    uint32   // nodes
 	open        delaySum // of this window
@@ -50,8 +51,9 @@ func (s *delayStat) add(d *clock.Delay) {
 // muchWorse is how many times the uncertainty of one delay may be that of another for both to be told together.
 const muchWorse = 4
 
-// settle ends the window. why says why its delays are not to be trusted; empty if they are. Few that are hardly known must not
-// make all uncertain: delays of before are forgotten when they are known much better, and left out while they are known much worse.
+// settle ends the window. why says why its delays are not to be trusted; empty if they are. Few that are hardly known
+// must not make all uncertain: delays of before are forgotten when they are known much better, and left out while they
+// are known much worse.
 func (s *delayStat) settle(why string) {
 	if s.open.Count == 0 {
 		return
@@ -112,7 +114,8 @@ func (t *Timing) giveDelays() {
 	t.given = true
 }
 
-// delaysSince returns the delays of links that became known since they were given last, and notes them as given if they are.
+// delaysSince returns the delays of links that became known since they were given last, and notes them as given if they
+// are.
 func (t *Timing) delaysSince(give bool) map[linkKey]delaySum {
 	if t == nil {
 		return nil

@@ -61,10 +61,13 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 	}
 }
 
-// summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its number
-// goes on from report to report.
+// summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its
+// number goes on from report to report.
 func (t *dropTable) summary(r *telemetry.Report, nowNs int64) {
-	d := t.entry(dropKey{station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons, ruleKey: r.DropKey}, nowNs)
+	d := t.entry(dropKey{
+		station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons,
+		ruleKey: r.DropKey,
+	}, nowNs)
 	if d == nil {
 		return
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// maxDropTo bounds the destinations that are told apart at one place and for one reason; packets to others are counted there only.
+// maxDropTo bounds the destinations that are told apart at one place and for one reason; packets to others are counted
+// there only.
 const maxDropTo = 16
 
 // A dropTo is what was dropped on the way to a prefix.
@@ -18,7 +19,8 @@ type dropTo struct {
 	flow    telemetry.FlowKey // of the latest packet
 }
 
-// prefixOf returns the prefix by which destinations are told apart: /24 of IPv4, which is mapped into IPv6 here, and /48.
+// prefixOf returns the prefix by which destinations are told apart: /24 of IPv4, which is mapped into IPv6 here, and
+// /48.
 func prefixOf(a telemetry.Addr) telemetry.Addr {
 	if a.Hi == 0 && a.Lo>>32 == 0xffff {
 		return telemetry.Addr{Lo: a.Lo &^ 0xff}

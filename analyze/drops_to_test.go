@@ -7,13 +7,16 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Packets are counted by the prefix that they were on the way to, as far as there is room, and each interval has what came in it:
-// the sums are those of all drops, whatever has no room.
+// Packets are counted by the prefix that they were on the way to, as far as there is room, and each interval has what
+// came in it: the sums are those of all drops, whatever has no room.
 func TestDropDestinations(t *testing.T) {
 	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
 	c := &Collector{Shards: shards}
 	drop := func(shard int, dst [4]byte, n int) {
-		r := telemetry.Report{Flags: telemetry.HasFlow, Flow: telemetry.FlowKey{Dst: telemetry.AddrFrom4(dst), Protocol: 6}}
+		r := telemetry.Report{
+			Flags: telemetry.HasFlow,
+			Flow:  telemetry.FlowKey{Dst: telemetry.AddrFrom4(dst), Protocol: 6},
+		}
 		r.Local.NodeID, r.Local.Has, r.Local.DropReason = 7, telemetry.HasNode|telemetry.HasDrop, 3
 		for range n {
 			shards[shard].mu.Lock()

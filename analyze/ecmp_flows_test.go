@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A flow of which some packets arrive and others are dropped, in turn, is one flow of the ports that it takes, and a flow that goes to and
-// fro between two paths is one that changed its path.
+// A flow of which some packets arrive and others are dropped, in turn, is one flow of the ports that it takes, and a
+// flow that goes to and fro between two paths is one that changed its path.
 func TestFlowsCountOnce(t *testing.T) {
 	w := newWatched()
 	w.scanner.Scan(w.nowNs + second)
@@ -30,7 +30,11 @@ func TestFlowsCountOnce(t *testing.T) {
 	for n := range uint64(40) {
 		first := stampedHop(1, 1e18+n, 1e18+n+1, 1)
 		first.EgressPort = 2 + uint32(n%2)
-		s.Process(&telemetry.Batch{Reports: []telemetry.Report{stackReport(n, first, hopAt(4+uint32(n%2), 10), hopAt(6, 10))}}, w.nowNs+3*second+int64(n))
+		s.Process(
+			&telemetry.Batch{
+				Reports: []telemetry.Report{stackReport(n, first, hopAt(4+uint32(n%2), 10), hopAt(6, 10))},
+			},
+			w.nowNs+3*second+int64(n))
 	}
 	for k, c := range s.changes.changes {
 		if c.flows != 1 {

@@ -35,7 +35,8 @@ func (p *pile) settle() {
 	}
 }
 
-// What the store wrote and what it dropped is told for each exporter, to the report, and nothing is in two places at once.
+// What the store wrote and what it dropped is told for each exporter, to the report, and nothing is in two places at
+// once.
 func TestFateInStore(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -56,11 +57,14 @@ func TestFateInStore(t *testing.T) {
 			for _, x := range rig.Loss(ledger.Query{}, nowNs).Exporters {
 				f := x.Fate
 				if f.Reports != sent[*x.Node] || f.Reports != f.KeptOut+f.InFlows || f.Waiting != 0 ||
-					f.InFlows != *f.Held+f.Evicted+*f.Queued+*f.Stored+*f.StoreDropped || *f.Held > f.InFlows || *f.Queued > f.InFlows {
-					t.Fatalf("seed %d: node %d sent %d: %+v, held %d, queued %d", seed, *x.Node, sent[*x.Node], f, *f.Held, *f.Queued)
+					f.InFlows != *f.Held+f.Evicted+*f.Queued+*f.Stored+*f.StoreDropped || *f.Held > f.InFlows ||
+					*f.Queued > f.InFlows {
+					t.Fatalf("seed %d: node %d sent %d: %+v, held %d, queued %d", seed, *x.Node, sent[*x.Node], f,
+						*f.Held, *f.Queued)
 				}
 				if *f.Stored != store.stored[*x.Node] || *f.StoreDropped != store.dropped[*x.Node] {
-					t.Fatalf("seed %d: node %d: %d stored and %d dropped, want %d and %d", seed, *x.Node, *f.Stored, *f.StoreDropped, store.stored[*x.Node], store.dropped[*x.Node])
+					t.Fatalf("seed %d: node %d: %d stored and %d dropped, want %d and %d", seed, *x.Node, *f.Stored,
+						*f.StoreDropped, store.stored[*x.Node], store.dropped[*x.Node])
 				}
 				evicted += f.Evicted
 			}
@@ -71,7 +75,10 @@ func TestFateInStore(t *testing.T) {
 			next[node]++
 			sent[node]++
 			var batch telemetry.Batch
-			batch.Add(&telemetry.Report{Flags: telemetry.HasFlow, Flow: telemetry.FlowKey{SrcPort: uint16(r.ExpFloat64() * 200), DstPort: uint16(node)}})
+			batch.Add(&telemetry.Report{
+				Flags: telemetry.HasFlow,
+				Flow:  telemetry.FlowKey{SrcPort: uint16(r.ExpFloat64() * 200), DstPort: uint16(node)},
+			})
 			batch.Attribute(rig.e.Observe(h, nowNs), h)
 			shards[batch.Reports[0].Flow.Hash()%2].Process(&batch, nowNs)
 			nowNs += r.Int64N(second / 20)
@@ -110,7 +117,10 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 	for i := range uint32(maxGone + 2000) {
 		for range 2 { // the guard lets it in with its second report
 			var batch telemetry.Batch
-			batch.Add(&telemetry.Report{Flags: telemetry.HasFlow, Flow: telemetry.FlowKey{SrcPort: uint16(i), DstPort: uint16(i >> 16)}})
+			batch.Add(&telemetry.Report{
+				Flags: telemetry.HasFlow,
+				Flow:  telemetry.FlowKey{SrcPort: uint16(i), DstPort: uint16(i >> 16)},
+			})
 			h := []telemetry.Header{headerOf(telemetry.Version20, 7, uint32(reports))}
 			batch.Attribute(rig.e.Observe(h, 1001*second), h)
 			shard.Process(&batch, 1001*second)
@@ -125,7 +135,8 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 		v.Settle(true)
 	})
 	f := rig.Loss(ledger.Query{}, 1011*second).Exporters[0].Fate
-	if f.Reports != reports || *f.Stored != given || f.Evicted == 0 || f.KeptOut != shard.rejected || f.KeptOut+f.Evicted+given != reports {
+	if f.Reports != reports || *f.Stored != given || f.Evicted == 0 || f.KeptOut != shard.rejected ||
+		f.KeptOut+f.Evicted+given != reports {
 		t.Errorf("%d reports, %d given, %d kept out: %+v", reports, given, shard.rejected, f)
 	}
 }

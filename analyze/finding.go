@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// What single reports and paths show to be wrong is a finding: a kind and a place. A Scanner makes events of findings, once a
-// second.
+// What single reports and paths show to be wrong is a finding: a kind and a place. A Scanner makes events of findings,
+// once a second.
 
 const (
 	// maxFindings and maxVerdicts bound the findings, and the different sets of them that flows have, of a shard.
@@ -54,8 +54,8 @@ const (
 	firstBad   = 2
 )
 
-// A findingTable holds the findings of a shard. When it is full it begins anew with the next scan, so that who forges reports
-// cannot fill it for good; flows that were judged before are judged again.
+// A findingTable holds the findings of a shard. When it is full it begins anew with the next scan, so that who forges
+// reports cannot fill it for good; flows that were judged before are judged again.
 type findingTable struct {
 	reports   map[findingKey]*finding // those of single reports, since the last scan
 	list      []finding               // those of paths
@@ -74,7 +74,8 @@ const judgedPerScan = 50_000
 
 func newFindingTable() findingTable {
 	return findingTable{
-		reports: map[findingKey]*finding{}, places: map[findingKey]uint16{}, verdictOf: map[verdict]uint16{}, budget: judgedPerScan,
+		reports: map[findingKey]*finding{}, places: map[findingKey]uint16{}, verdictOf: map[verdict]uint16{},
+		budget: judgedPerScan,
 	}
 }
 
@@ -126,7 +127,8 @@ func (t *findingTable) place(key *findingKey) uint16 {
 	return place
 }
 
-// see notes that a finding was seen, and reports whether it is new or comes again after it was quiet: then it is another event.
+// see notes that a finding was seen, and reports whether it is new or comes again after it was quiet: then it is
+// another event.
 func (t *findingTable) see(place uint16, nowNs int64) (f *finding, again bool) {
 	f = &t.list[place-1]
 	if f.since == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
-// FlowOrder is what flows are listed by, the largest first: the name of a field of the API, or latency, which is another one
-// for the mean residence time.
+// FlowOrder is what flows are listed by, the largest first: the name of a field of the API, or latency, which is
+// another one for the mean residence time.
 type FlowOrder string
 
 // Orders of flows that others name.
@@ -37,14 +37,20 @@ var flowNumbers = []struct {
 	{orderBy("Reports"), func(f *flow) (float64, bool) { return float64(f.reports), true }},
 	{orderBy("PathChanges"), func(f *flow) (float64, bool) { return float64(f.pathChanges), true }},
 	{orderBy("Residence.Mean"), meanResidence},
-	{orderBy("Residence.Min"), func(f *flow) (float64, bool) { return float64(f.residence.Min), f.residence.Count > 0 }},
+	{
+		orderBy("Residence.Min"),
+		func(f *flow) (float64, bool) { return float64(f.residence.Min), f.residence.Count > 0 },
+	},
 	{orderBy("Residence.P50"), func(f *flow) (float64, bool) {
 		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P50 })
 	}},
 	{orderBy("Residence.P99"), func(f *flow) (float64, bool) {
 		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P99 })
 	}},
-	{orderBy("Residence.Max"), func(f *flow) (float64, bool) { return float64(f.residence.Max), f.residence.Count > 0 }},
+	{
+		orderBy("Residence.Max"),
+		func(f *flow) (float64, bool) { return float64(f.residence.Max), f.residence.Count > 0 },
+	},
 	{orderBy("EndToEnd.Mean"), func(f *flow) (float64, bool) { return f.endToEnd.Mean(), f.endToEnd.Count > 0 }},
 }
 

@@ -13,7 +13,10 @@ func TestFlowsStop(t *testing.T) {
 	const flows = 20 * selectSize
 	for i := range flows {
 		var b telemetry.Batch
-		b.Add(&telemetry.Report{Flow: telemetry.FlowKey{Protocol: 6, SrcPort: uint16(i), DstPort: 443}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded})
+		b.Add(&telemetry.Report{
+			Flow:  telemetry.FlowKey{Protocol: 6, SrcPort: uint16(i), DstPort: 443},
+			Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded,
+		})
 		s.Process(&b, int64(i))
 	}
 	looked, stop := 0, make(chan struct{})
@@ -44,7 +47,10 @@ func TestFlowsPages(t *testing.T) {
 	for i := range flows {
 		var b telemetry.Batch
 		port := uint16(i * 7919 % flows) // in no order
-		b.Add(&telemetry.Report{Flow: telemetry.FlowKey{Protocol: 6, SrcPort: port, DstPort: 443}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded})
+		b.Add(&telemetry.Report{
+			Flow:  telemetry.FlowKey{Protocol: 6, SrcPort: port, DstPort: 443},
+			Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded,
+		})
 		shards[i%len(shards)].Process(&b, 1)
 	}
 	for _, limit := range []int{1, 7, 100, flows} {

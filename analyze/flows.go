@@ -49,7 +49,8 @@ func (l *flowLatency) distribution() *telemetry.Distribution {
 // keptPaths is how many paths a flow remembers: the one it takes now and the one before.
 const keptPaths = 2
 
-// A flow is an entry of the flow table. It holds no pointers, so that a million of them cost the garbage collector nothing.
+// A flow is an entry of the flow table. It holds no pointers, so that a million of them cost the garbage collector
+// nothing.
 type flow struct {
 	key         telemetry.FlowKey
 	first, last int64
@@ -128,7 +129,8 @@ func (t *flowTable) find(key *telemetry.FlowKey, tag uint32) (place, position in
 
 func (t *flowTable) tagOf(key *telemetry.FlowKey) uint32 { return uint32(key.HashSeed(t.seed) >> 32) }
 
-// insert adds a flow that find did not find and returns it. evict is called with the place and the flow that gives way, if one must.
+// insert adds a flow that find did not find and returns it. evict is called with the place and the flow that gives way,
+// if one must.
 func (t *flowTable) insert(key *telemetry.FlowKey, tag uint32, evict func(place int, f *flow)) *flow {
 	var place int
 	if t.count < t.max {

@@ -2,12 +2,14 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// A guard stands in front of a full flow table. A flood of spoofed flows, of one packet each, must not push out those that
-// people ask for. So a new flow is let in with its second packet: a flow that nothing was seen of before stays outside.
+// A guard stands in front of a full flow table. A flood of spoofed flows, of one packet each, must not push out those
+// that people ask for. So a new flow is let in with its second packet: a flow that nothing was seen of before stays
+// outside.
 //
-// What was seen is kept in two Bloom filters, of the flows of now and of those before. When the first has all that it was made
-// for, the other is emptied and takes its place. So flows are remembered for as long as it takes others to fill a filter once
-// to twice. Both filters have their bits for a flow in one cache line, so that a look costs one access to memory.
+// What was seen is kept in two Bloom filters, of the flows of now and of those before. When the first has all that it
+// was made for, the other is emptied and takes its place. So flows are remembered for as long as it takes others to
+// fill a filter once to twice. Both filters have their bits for a flow in one cache line, so that a look costs one
+// access to memory.
 type guard struct {
 	lines []guardLine
 	now   int // which of the two filters is that of now
@@ -21,7 +23,8 @@ type guardLine [2][4]uint64
 const (
 	// guardWindow is how many flows a filter remembers for each flow that the table has room for.
 	guardWindow = 8
-	// flowsPerLine makes four bits of a flow that was never seen be set by others in 3 cases of 100, when a filter is full.
+	// flowsPerLine makes four bits of a flow that was never seen be set by others in 3 cases of 100, when a filter is
+	// full.
 	flowsPerLine = 32
 	// guardBytes is what a guard takes for each flow that the table has room for.
 	guardBytes = guardWindow * 64 / flowsPerLine
@@ -75,8 +78,8 @@ func (s *Shard) admits(r *telemetry.Report) bool {
 	return false
 }
 
-// outsider returns an empty flow for a report, or a packet, whose flow is not in the table: it counts for paths, nodes, links,
-// queues and drops all the same. It is valid until the next call, and forgotten by forgetOutsider.
+// outsider returns an empty flow for a report, or a packet, whose flow is not in the table: it counts for paths, nodes,
+// links, queues and drops all the same. It is valid until the next call, and forgotten by forgetOutsider.
 func (s *Shard) outsider(key *telemetry.FlowKey, tag uint32, nowNs int64) *flow {
 	s.forgetOutsider()
 	s.unkept = flow{key: *key, tag: tag, first: nowNs}

@@ -20,20 +20,25 @@ func newFlood() *flood {
 	for i := range f.hops {
 		f.hops[i] = telemetry.Hop{
 			NodeID: uint32(i + 1), IngressPort: 1, EgressPort: 2, LatencyNs: 1000, QueueOccupancy: 10,
-			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue,
+			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+				telemetry.HasQueue,
 		}
 	}
 	return f
 }
 
 func keyOf(flow uint64) telemetry.FlowKey {
-	return telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, byte(flow >> 16), byte(flow >> 8), byte(flow)}), DstPort: uint16(flow >> 24), Protocol: 17}
+	return telemetry.FlowKey{
+		Src:     telemetry.AddrFrom4([4]byte{10, byte(flow >> 16), byte(flow >> 8), byte(flow)}),
+		DstPort: uint16(flow >> 24), Protocol: 17,
+	}
 }
 
 // add adds a report about a flow, and gives the batch to s if it is full.
 func (f *flood) add(s *Shard, flow uint64, nowNs int64) {
 	f.batch.Reports = append(f.batch.Reports, telemetry.Report{
-		Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: keyOf(flow), Bytes: 100, Hops: f.hops[:],
+		Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: keyOf(flow), Bytes: 100,
+		Hops: f.hops[:],
 	})
 	if len(f.batch.Reports) == cap(f.batch.Reports) {
 		f.flush(s, nowNs)
@@ -45,8 +50,9 @@ func (f *flood) flush(s *Shard, nowNs int64) {
 	f.batch.Reports = f.batch.Reports[:0]
 }
 
-// Ten million spoofed flows of one packet each, a million a second, and ten thousand real ones: memory stays bounded, every
-// offer of a flow is kept, evicted or rejected, no packet of a heavy flow is missing, and flows that begin in the flood get in.
+// Ten million spoofed flows of one packet each, a million a second, and ten thousand real ones: memory stays bounded,
+// every offer of a flow is kept, evicted or rejected, no packet of a heavy flow is missing, and flows that begin in the
+// flood get in.
 func TestGuardKeepsRealFlows(t *testing.T) {
 	spoofedFlows := uint64(10_000_000)
 	if test.RaceDetector || testing.Short() {
@@ -102,7 +108,8 @@ func TestGuardKeepsRealFlows(t *testing.T) {
 	c := Collector{Shards: []*Shard{s}}
 	n := c.Counters()
 	t.Logf("room for %d flows, %d evicted, %d rejected", n.FlowLimit, n.FlowsEvicted, n.FlowsRejected)
-	if offered := spoofed + offers; uint64(n.Flows)+n.FlowsEvicted+n.FlowsRejected != offered || n.FlowsRejected == 0 || n.FlowsEvicted == 0 {
+	if offered := spoofed + offers; uint64(n.Flows)+n.FlowsEvicted+n.FlowsRejected != offered || n.FlowsRejected == 0 ||
+		n.FlowsEvicted == 0 {
 		t.Errorf("%d offered, but %d kept, %d evicted, %d rejected", offered, n.Flows, n.FlowsEvicted, n.FlowsRejected)
 	}
 	kept, slowKept := uint64(0), 0
@@ -131,7 +138,8 @@ func TestGuardKeepsRealFlows(t *testing.T) {
 	// Whatever became of its flow, each packet is on the path.
 	paths, _ := c.Paths(10)
 	if len(paths) != 1 || paths[0].Packets != kept+spoofed || paths[0].Flows != n.Flows {
-		t.Errorf("%d paths with %d packets of %d flows, want %d of %d", len(paths), paths[0].Packets, paths[0].Flows, kept+spoofed, n.Flows)
+		t.Errorf("%d paths with %d packets of %d flows, want %d of %d", len(paths), paths[0].Packets, paths[0].Flows,
+			kept+spoofed, n.Flows)
 	}
 	if f := c.Queues(); f[0].Depth.Count != kept+spoofed {
 		t.Errorf("queues have %d packets", f[0].Depth.Count)

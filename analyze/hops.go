@@ -28,7 +28,8 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			if h == nil {
 				a := at.station.answer(c.Names)
 				h = &gathered{NodeHop: telemetry.NodeHop{
-					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first, Last: last,
+					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
+					Last: last,
 				}}
 				hops[at.station] = h
 			}
@@ -55,7 +56,8 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 		list = append(list, h.NodeHop)
 	}
 	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)), cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)))
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)),
+			cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)))
 	})
 	return list
 }

@@ -37,8 +37,8 @@ type hostPlaces struct {
 	leftOut int                 // ends of flows for whose hosts there was no room
 }
 
-// Hosts returns where hosts are attached, by address, and how many ends of flows are of hosts for which there was no room. It
-// looks at every flow, which takes about 0.1 s for a million.
+// Hosts returns where hosts are attached, by address, and how many ends of flows are of hosts for which there was no
+// room. It looks at every flow, which takes about 0.1 s for a million.
 func (c *Collector) Hosts() (hosts []telemetry.Host, leftOut int) {
 	h := hostPlaces{places: map[hostKey]map[attachment]seenAt{}, inner: map[attachment]bool{}}
 	for _, l := range c.Links() {
@@ -115,7 +115,8 @@ func (h *hostPlaces) answer(names map[uint32]string) []telemetry.Host {
 		}
 		for at, seen := range places {
 			place := telemetry.HostPlace{
-				Node: at.node, Name: names[at.node], Packets: seen.packets, First: time.Unix(0, seen.first).UTC(), Last: time.Unix(0, seen.last).UTC(),
+				Node: at.node, Name: names[at.node], Packets: seen.packets, First: time.Unix(0, seen.first).UTC(),
+				Last: time.Unix(0, seen.last).UTC(),
 			}
 			if at.hasPort {
 				port := at.port
@@ -124,13 +125,15 @@ func (h *hostPlaces) answer(names map[uint32]string) []telemetry.Host {
 			host.Places = append(host.Places, place)
 		}
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
-			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)))
+			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node),
+				cmp.Compare(portOf(a.Port), portOf(b.Port)))
 		})
 		RatePlaces(host.Places)
 		hosts = append(hosts, host)
 	}
 	slices.SortFunc(hosts, func(a, b telemetry.Host) int {
-		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel), cmp.Compare(portOf(a.TunnelID), portOf(b.TunnelID)))
+		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel),
+			cmp.Compare(portOf(a.TunnelID), portOf(b.TunnelID)))
 	})
 	return hosts
 }

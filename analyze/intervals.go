@@ -9,9 +9,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Intervals takes the differences of the tables between two looks, for a store. It looks at hops and queues once a second
-// and at all else once in ten, and holds the lock of one shard at a time, for as long as an answer of the API does. The sum
-// over what it gives is what the tables counted: flows that give way to others in between are given too.
+// Intervals takes the differences of the tables between two looks, for a store. It looks at hops and queues once a
+// second and at all else once in ten, and holds the lock of one shard at a time, for as long as an answer of the API
+// does. The sum over what it gives is what the tables counted: flows that give way to others in between are given too.
 //
 // It remembers what it saw last: about 200 bytes for each flow, and a copy of each path.
 type Intervals struct {
@@ -51,13 +51,15 @@ const routeAgainNs = 24 * 3600 * int64(1e9)
 // flowsAtOnce is how many records of flows are given in one piece.
 const flowsAtOnce = 8192
 
-// NewIntervals returns Intervals of what c counts, the first of which begins at nowNs. There may be one for a Collector, and c may not get more
-// shards afterwards. log may be nil.
+// NewIntervals returns Intervals of what c counts, the first of which begins at nowNs. There may be one for a
+// Collector, and c may not get more shards afterwards. log may be nil.
 func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
 		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},
-		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{}, routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{}, toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
+		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{},
+		routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{},
+		toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {
 		p := &shardIntervals{left: map[int][]leftPath{}}
@@ -74,8 +76,8 @@ func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	return v
 }
 
-// Look gives what is due at nowNs (since 1970); call it some times a second. give takes its records over. A clock that is
-// set makes an interval longer or shorter, and loses nothing.
+// Look gives what is due at nowNs (since 1970); call it some times a second. give takes its records over. A clock that
+// is set makes an interval longer or shorter, and loses nothing.
 func (v *Intervals) Look(nowNs int64, give func(*telemetry.Intervals)) {
 	if begin := opened(v.hopsNs, nowNs, telemetry.HopIntervalNs); begin != v.hopsNs {
 		v.scanPaths(nowNs)
@@ -94,8 +96,8 @@ func (v *Intervals) Open() int64 { return v.flowsNs }
 // OpenSecond is the start of the second of hops and queues that is open, as it is after a look.
 func (v *Intervals) OpenSecond() int64 { return v.hopsNs }
 
-// Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards have
-// stopped.
+// Finish gives what was counted since the last look, also of packets that wait for postcards: call it once all shards
+// have stopped.
 func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
 	for _, s := range v.collector.Shards {
 		s.Finish(nowNs)
@@ -105,8 +107,8 @@ func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
 	v.takeTens(start(v.flowsNs, nowNs, telemetry.FlowIntervalNs), give)
 }
 
-// opened is when the interval began that is open at nowNs, if the last one was given until lastNs. The first one of a process begins
-// with it, so that its records are told from those of the process before.
+// opened is when the interval began that is open at nowNs, if the last one was given until lastNs. The first one of a
+// process begins with it, so that its records are told from those of the process before.
 func opened(lastNs, nowNs, length int64) int64 {
 	begin := nowNs - nowNs%length
 	if lastNs > nowNs {
@@ -115,8 +117,8 @@ func opened(lastNs, nowNs, length int64) int64 {
 	return max(lastNs, begin)
 }
 
-// start is the start of the interval in which most of what is not given was counted: the one that is open, or, if that is a new one,
-// the one before it.
+// start is the start of the interval in which most of what is not given was counted: the one that is open, or, if that
+// is a new one, the one before it.
 func start(lastNs, nowNs, length int64) int64 {
 	begin := opened(lastNs, nowNs, length)
 	if lastNs >= begin {
@@ -144,7 +146,8 @@ func (v *Intervals) takeTens(startNs int64, give func(*telemetry.Intervals)) {
 
 // Ungiven is what is missing from intervals.
 type Ungiven struct {
-	Flows, Paths uint64 // packets of those that gave way between two looks, for which there was no room, or that the guard kept out
+	// packets of those that gave way between two looks, for which there was no room, or that the guard kept out
+	Flows, Paths uint64
 	Hosts        uint64 // packets of hosts for which there was no room
 	Bursts       uint64 // bursts that gave way to others between two looks
 }

@@ -20,12 +20,14 @@ func (v *Intervals) takeBursts(batch *telemetry.Intervals) {
 		b := &list[i]
 		for _, c := range b.Culprits {
 			batch.BurstFlows = append(batch.BurstFlows, telemetry.BurstFlow{
-				Burst: b, Culprit: true, Flow: c.Flow, Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes, Share: c.Share,
+				Burst: b, Culprit: true, Flow: c.Flow, Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops,
+				BuildUpBytes: c.BuildUpBytes, Share: c.Share,
 			})
 		}
 		for _, c := range b.Victims {
 			batch.BurstFlows = append(batch.BurstFlows, telemetry.BurstFlow{
-				Burst: b, Flow: c.Flow, Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, ExtraNs: c.ExtraNs, MaxExtraNs: c.MaxExtraNs,
+				Burst: b, Flow: c.Flow, Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, ExtraNs: c.ExtraNs,
+				MaxExtraNs: c.MaxExtraNs,
 			})
 		}
 	}

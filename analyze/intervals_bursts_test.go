@@ -10,7 +10,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestIntervalsBursts: each burst is given once, with who made it and who waited; those that gave way before are counted.
+// TestIntervalsBursts: each burst is given once, with who made it and who waited; those that gave way before are
+// counted.
 func TestIntervalsBursts(t *testing.T) {
 	l := burst.NewLog(1 << 30)
 	v := NewIntervals(&Collector{}, nil, 0)
@@ -31,7 +32,10 @@ func TestIntervalsBursts(t *testing.T) {
 	}
 	add := func(n int) {
 		for range n {
-			k := &burst.Record{ID: "b", Flows: []burst.FlowRef{5}, Keys: make([]telemetry.FlowKey, 1), Known: []bool{true}}
+			k := &burst.Record{
+				ID: "b", Flows: []burst.FlowRef{5}, Keys: make([]telemetry.FlowKey, 1),
+				Known: []bool{true},
+			}
 			k.Culprits, k.Victims = []burst.Share{{Flow: 5, Packets: 2}}, []burst.Victim{{Flow: 6, Packets: 3}}
 			l.Add(k)
 		}
@@ -76,8 +80,10 @@ func TestIntervalsDelays(t *testing.T) {
 	stat.settle("a clock jumped") // these are not
 	v.Look(20e9, give)
 	v.Look(30e9, give)
-	if len(got) != 1 || got[0].Delay.Count != 3 || got[0].Delay.Sum != 9000 || got[0].Delay.Min != 1000 || got[0].Delay.Max != 5000 ||
-		got[0].DelayUncertaintyNs != 10 || got[0].DelayClamped != 1 || got[0].From.Node != 1 || got[0].To.IngressPort != 4 || got[0].Packets != 0 {
+	if len(got) != 1 || got[0].Delay.Count != 3 || got[0].Delay.Sum != 9000 || got[0].Delay.Min != 1000 ||
+		got[0].Delay.Max != 5000 ||
+		got[0].DelayUncertaintyNs != 10 || got[0].DelayClamped != 1 || got[0].From.Node != 1 ||
+		got[0].To.IngressPort != 4 || got[0].Packets != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -28,8 +28,8 @@ const flowsUnderLock = 512
 // maxGone bounds the flows that gave way between two looks.
 const maxGone = 1 << 16
 
-// shardIntervals is the part of Intervals that a shard must reach: what was given of its flows and paths. It is guarded by
-// the lock of the shard.
+// shardIntervals is the part of Intervals that a shard must reach: what was given of its flows and paths. It is guarded
+// by the lock of the shard.
 type shardIntervals struct {
 	flows        [][]givenFlow // chunks as in flowTable
 	paths        []*path       // copies; nil: nothing was given
@@ -82,8 +82,8 @@ func (p *shardIntervals) flow(place int) *givenFlow {
 	return &p.flows[place>>chunkBits][place&(chunkSize-1)]
 }
 
-// forgetFlow takes what was not given yet of a flow that gives way; false: there is no room for it. The caller holds the lock of
-// the shard.
+// forgetFlow takes what was not given yet of a flow that gives way; false: there is no room for it. The caller holds
+// the lock of the shard.
 func (s *Shard) forgetFlow(place int, f *flow) bool {
 	p := s.intervals
 	room := len(p.gone) < maxGone
@@ -123,7 +123,8 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		for place := from; place < end; place++ {
 			f, given := s.flows.at(place), p.flow(place)
 			// Packets that waited for postcards are counted without a new report.
-			if f.reports != given.reports || f.packets != given.packets { // packets are counted when their postcards were joined
+			// packets are counted when their postcards were joined
+			if f.reports != given.reports || f.packets != given.packets {
 				batch.Flows = s.flowIntervals(batch.Flows, f, place)
 				reports.Add(&f.reporters)
 				s.dispositions.Flush(&f.reporters)
@@ -196,8 +197,9 @@ type onPath struct {
 	dropped       bool
 }
 
-// shareOut appends the record of a flow, or one for each of its paths. Packets are counted for each path. What else is counted is shared out by
-// packets, but drops belong to paths that end with one, and latencies to those that do not. What is left has no path.
+// shareOut appends the record of a flow, or one for each of its paths. Packets are counted for each path. What else is
+// counted is shared out by packets, but drops belong to paths that end with one, and latencies to those that do not.
+// What is left has no path.
 func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts []onPath) []telemetry.FlowInterval {
 	rest := *all
 	arrived, packets := uint64(0), uint64(0) // on paths that packets went to their end, and on all
@@ -212,9 +214,12 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		}
 		r := rest
 		r.Path, r.Packets = p.path, p.packets
-		if p.packets < packets || packets < rest.Packets { // it is not the last one, with all remainders of the divisions
+		// it is not the last one, with all remainders of the divisions
+		if p.packets < packets || packets < rest.Packets {
 			for _, n := range []struct{ part, left, whole *uint64 }{
-				{&r.Reports, &rest.Reports, &all.Reports}, {&r.Bytes, &rest.Bytes, &all.Bytes}, {&r.PathChanges, &rest.PathChanges, &all.PathChanges},
+				{&r.Reports, &rest.Reports, &all.Reports},
+				{&r.Bytes, &rest.Bytes, &all.Bytes},
+				{&r.PathChanges, &rest.PathChanges, &all.PathChanges},
 			} {
 				*n.part = portion(*n.whole, p.packets, all.Packets)
 			}
@@ -240,7 +245,8 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		list = append(list, r)
 	}
 	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
-	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 || len(parts) == 0 {
+	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 ||
+		len(parts) == 0 {
 		list = append(list, rest)
 	}
 	return list
@@ -303,16 +309,21 @@ func take(rest, part *telemetry.FlowInterval) {
 // counters are what of a record adds up.
 func counters(v *telemetry.FlowInterval) [9]*uint64 {
 	return [...]*uint64{
-		&v.Reports, &v.Packets, &v.Bytes, &v.Drops, &v.PathChanges, &v.Residence.Count, &v.Residence.Sum, &v.EndToEnd.Count, &v.EndToEnd.Sum,
+		&v.Reports, &v.Packets, &v.Bytes, &v.Drops, &v.PathChanges, &v.Residence.Count, &v.Residence.Sum,
+		&v.EndToEnd.Count, &v.EndToEnd.Sum,
 	}
 }
 
 // since is what l counted after an earlier state of it.
 func (l *flowLatency) since(before *flowLatency) telemetry.Moments {
 	var memory [len(l.buckets)]uint64
-	h := histogram.Since(&l.Summary, &l.Shape, l.buckets[:], &before.Summary, &before.Shape, before.buckets[:], memory[:])
+	h := histogram.Since(&l.Summary, &l.Shape, l.buckets[:], &before.Summary, &before.Shape, before.buckets[:],
+		memory[:])
 	if h.Count == 0 {
 		return telemetry.Moments{}
 	}
-	return telemetry.Moments{Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, P50: h.Quantile(0.5), P99: h.Quantile(0.99)}
+	return telemetry.Moments{
+		Count: h.Count, Sum: h.Sum, Min: h.Min, Max: h.Max, P50: h.Quantile(0.5),
+		P99: h.Quantile(0.99),
+	}
 }

@@ -28,13 +28,19 @@ func routeEnds(route *telemetry.Route) givenRoute {
 func (r *givenRoute) route(path uint64) telemetry.Route {
 	first, last := telemetry.Station{Missing: 1}, telemetry.Station{Missing: 1}
 	if r.knowsFirst {
-		first = telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: r.first.node, IngressPort: r.first.port}}
+		first = telemetry.Station{Place: telemetry.Place{
+			Has: telemetry.HasNode, Node: r.first.node,
+			IngressPort: r.first.port,
+		}}
 		if r.first.hasPort {
 			first.Has |= telemetry.HasIngressPort
 		}
 	}
 	if r.knowsTo {
-		last = telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: r.last.node, EgressPort: r.last.port}}
+		last = telemetry.Station{Place: telemetry.Place{
+			Has: telemetry.HasNode, Node: r.last.node,
+			EgressPort: r.last.port,
+		}}
 		if r.last.hasPort {
 			last.Has |= telemetry.HasEgressPort
 		}
@@ -61,8 +67,8 @@ func (v *Intervals) noteInner(k linkKey) {
 	}
 }
 
-// hostsOf adds what the hosts of flows sent and got. Flows on paths that were met after paths were looked at wait for the next look,
-// unless they did so before.
+// hostsOf adds what the hosts of flows sent and got. Flows on paths that were met after paths were looked at wait for
+// the next look, unless they did so before.
 func (v *Intervals) hostsOf(flows []telemetry.FlowInterval, waited bool) {
 	for i := range flows {
 		f := &flows[i]
@@ -110,7 +116,8 @@ func (v *Intervals) host(k hostKey, at attachment, packets uint64) {
 func (v *Intervals) takeHosts(batch *telemetry.Intervals, startNs int64) {
 	for k, n := range v.hosts {
 		batch.Hosts = append(batch.Hosts, telemetry.HostInterval{
-			StartNs: startNs, Addr: k.addr, Tunnel: k.tunnel, TunnelID: k.tunnelID, Node: k.node, Port: k.port, HasPort: k.hasPort, Packets: n,
+			StartNs: startNs, Addr: k.addr, Tunnel: k.tunnel, TunnelID: k.tunnelID, Node: k.node, Port: k.port,
+			HasPort: k.hasPort, Packets: n,
 		})
 	}
 	clear(v.hosts)

@@ -24,7 +24,8 @@ func (v *Intervals) scanPaths(nowNs int64) {
 				if given == nil {
 					given = &none
 				}
-				if !now.used || now.packets == given.packets && now.incomplete == given.incomplete && now.last == given.last {
+				if !now.used || now.packets == given.packets && now.incomplete == given.incomplete &&
+					now.last == given.last {
 					continue
 				}
 				v.pathSince(now, given, nowNs)
@@ -136,7 +137,10 @@ func (v *Intervals) note(p *path, nowNs int64) {
 	if len(v.routes) >= maxRoutes {
 		clear(v.routes) // they are given again when they are met
 	}
-	r := telemetry.Route{StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain, Stations: make([]telemetry.Station, len(p.hops))}
+	r := telemetry.Route{
+		StartNs: nowNs, Path: p.hash, Uncertain: p.uncertain,
+		Stations: make([]telemetry.Station, len(p.hops)),
+	}
 	for i := range p.hops {
 		at := &p.hops[i].station
 		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.missing}
@@ -195,11 +199,18 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 	}
 	for k, sum := range v.links {
 		v.noteInner(k)
-		from := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from, EgressPort: k.fromPort}
-		to := telemetry.Place{Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to, IngressPort: k.toPort}
+		from := telemetry.Place{
+			Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from,
+			EgressPort: k.fromPort,
+		}
+		to := telemetry.Place{
+			Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to,
+			IngressPort: k.toPort,
+		}
 		d := delays[k]
 		batch.Links = append(batch.Links, telemetry.LinkInterval{
-			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.Since(&histogram.Histogram{}), DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.Since(&histogram.Histogram{}),
+			DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
 			Utilization: sum.use,
 		})
 	}

@@ -5,8 +5,8 @@ import "github.com/waybill-int/waybill/telemetry"
 // givenQueue is what of a queue was given so far; it stands for the queue in the same place of the table.
 type givenQueue struct{ count, sum uint64 }
 
-// queuesSince returns what packets said of queues since the last look, and notes it as given if it is. It looks at the table of
-// queues: a hop of a path may lead through several queues of a port.
+// queuesSince returns what packets said of queues since the last look, and notes it as given if it is. It looks at the
+// table of queues: a hop of a path may lead through several queues of a port.
 func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInterval {
 	sums := map[queueKey]*telemetry.QueueInterval{}
 	for i, s := range v.collector.Shards {

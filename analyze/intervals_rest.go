@@ -19,7 +19,10 @@ func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give b
 			if give {
 				v.drops[at] = d.packets
 			}
-			r := telemetry.DropInterval{StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason, Reasons: key.table, DropKey: key.ruleKey}
+			r := telemetry.DropInterval{
+				StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason,
+				Reasons: key.table, DropKey: key.ruleKey,
+			}
 			// A record for each destination, as far as they are told apart, and one for the rest.
 			for prefix, to := range d.to {
 				toward := dropToward{at, prefix}
@@ -54,8 +57,8 @@ func (v *Intervals) exportersSince(batch *telemetry.Intervals, startNs int64, gi
 	}
 }
 
-// noteExporters makes what the accounts have counted so far what was given: that of before a restart was given by the process
-// before this one.
+// noteExporters makes what the accounts have counted so far what was given: that of before a restart was given by the
+// process before this one.
 func (v *Intervals) noteExporters() {
 	v.exportersSince(&telemetry.Intervals{}, 0, true)
 }

@@ -2,8 +2,8 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// SoFar tells what was counted of the intervals that are open at nowNs, and changes nothing of what Look gives. It is called where
-// Look is.
+// SoFar tells what was counted of the intervals that are open at nowNs, and changes nothing of what Look gives. It is
+// called where Look is.
 func (v *Intervals) SoFar(nowNs int64) *telemetry.SoFar {
 	r := &telemetry.SoFar{StartNs: start(v.flowsNs, nowNs, telemetry.FlowIntervalNs)}
 	v.scanPaths(nowNs)

@@ -21,7 +21,13 @@ type sent struct {
 }
 
 func newSent() *sent {
-	return &sent{map[telemetry.FlowKey][5]uint64{}, map[uint32][3]uint64{}, map[uint32][2]uint64{}, map[[2]uint32]uint64{}, map[uint8]uint64{}}
+	return &sent{
+		map[telemetry.FlowKey][5]uint64{},
+		map[uint32][3]uint64{},
+		map[uint32][2]uint64{},
+		map[[2]uint32]uint64{},
+		map[uint8]uint64{},
+	}
 }
 
 func plus[K comparable, V [2]uint64 | [3]uint64 | [5]uint64](m map[K]V, k K, v V) {
@@ -35,9 +41,11 @@ func plus[K comparable, V [2]uint64 | [3]uint64 | [5]uint64](m map[K]V, k K, v V
 // report is a random packet of one of n flows, over two or three of nodes 1 to 6.
 func (s *sent) report(g *rand.Rand, n int) *telemetry.Report {
 	r := &telemetry.Report{
-		Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, DSCP: 3, Bytes: 64 + g.Uint32N(1400),
+		Version: telemetry.Version20, HasNodeID: true,
+		Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, DSCP: 3, Bytes: 64 + g.Uint32N(1400),
 		Flow: telemetry.FlowKey{
-			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: uint16(g.IntN(n)), DstPort: 80, Protocol: 6,
+			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}),
+			SrcPort: uint16(g.IntN(n)), DstPort: 80, Protocol: 6,
 		},
 	}
 	first := 1 + g.Uint32N(2)
@@ -45,7 +53,8 @@ func (s *sent) report(g *rand.Rand, n int) *telemetry.Report {
 	for _, node := range []uint32{first, 3 + g.Uint32N(3), 6}[:2+g.IntN(2)] {
 		latency := uint64(g.ExpFloat64() * 20_000)
 		r.Hops = append(r.Hops, telemetry.Hop{
-			Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue,
+			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+				telemetry.HasQueue,
 			NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: latency, QueueOccupancy: g.Uint32N(1000),
 		})
 		plus(s.nodes, node, [3]uint64{1, latency})
@@ -76,8 +85,8 @@ func (s *sent) takeBack(r *telemetry.Report) {
 	s.flows[r.Flow] = sum
 }
 
-// TestIntervalsConserve: the sum over intervals is what was sent, flow by flow and node by node, although most flows give way
-// to others between two looks, and change their paths.
+// TestIntervalsConserve: the sum over intervals is what was sent, flow by flow and node by node, although most flows
+// give way to others between two looks, and change their paths.
 func TestIntervalsConserve(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 50
@@ -111,7 +120,8 @@ func TestIntervalsConserve(t *testing.T) {
 				t.Fatalf("no route of path %x before its record", f.Path)
 			}
 			plus(got.flows, f.Key, [5]uint64{f.Reports, f.Packets, f.Bytes, f.Residence.Sum, f.Residence.Count})
-			if m := f.Residence; m.Count > 0 && (m.Min > m.P50 || m.P50 > m.P99 || m.P99 > m.Max || m.Sum > m.Max*m.Count || m.Sum < m.Min*m.Count) {
+			if m := f.Residence; m.Count > 0 &&
+				(m.Min > m.P50 || m.P50 > m.P99 || m.P99 > m.Max || m.Sum > m.Max*m.Count || m.Sum < m.Min*m.Count) {
 				t.Fatalf("moments %+v contradict each other", m)
 			}
 		}
@@ -142,7 +152,10 @@ func TestIntervalsConserve(t *testing.T) {
 		r := truth.report(g, 400)
 		if g.IntN(20) == 0 {
 			r.Flags |= telemetry.Dropped
-			r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID, DropReason: uint8(g.IntN(3))}
+			r.Local = telemetry.Hop{
+				Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID,
+				DropReason: uint8(g.IntN(3)),
+			}
 			truth.drops[r.Local.DropReason]++
 		}
 		b := telemetry.Batch{}
@@ -168,7 +181,8 @@ func TestIntervalsConserve(t *testing.T) {
 		t.Errorf("not given: %+v, want %d packets of flows", n, outside)
 	}
 	if n := c.Counters(); n.FlowsEvicted < 1000 || outside < 100 || len(starts) < 5 || several < 100 || rows < 2000 {
-		t.Errorf("%d evicted, %d not let in, %d intervals, %d rows, %d flows with several: this tests little", n.FlowsEvicted, outside, len(starts), rows, several)
+		t.Errorf("%d evicted, %d not let in, %d intervals, %d rows, %d flows with several: this tests little",
+			n.FlowsEvicted, outside, len(starts), rows, several)
 	}
 }
 
@@ -190,19 +204,29 @@ func TestIntervalsDropped(t *testing.T) {
 	s := NewShard(DefaultConfig())
 	c := &Collector{Shards: []*Shard{s}}
 	v := NewIntervals(c, nil, 0)
-	flow := telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: 1, DstPort: 2, Protocol: 6}
+	flow := telemetry.FlowKey{
+		Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}),
+		Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: 1, DstPort: 2, Protocol: 6,
+	}
 	hop := func(node uint32) telemetry.Hop {
-		return telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency, NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: 1000}
+		return telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort |
+			telemetry.HasLatency, NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: 1000}
 	}
 	send := func(drop bool, nodes ...uint32) {
-		r := &telemetry.Report{Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Flow: flow, Bytes: 100}
+		r := &telemetry.Report{
+			Version: telemetry.Version20, HasNodeID: true,
+			Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Flow: flow, Bytes: 100,
+		}
 		for _, n := range nodes {
 			r.Hops = append(r.Hops, hop(n))
 		}
 		if drop {
 			r.Flags |= telemetry.Dropped
 			last := &r.Hops[len(r.Hops)-1]
-			r.Local, r.Hops = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: last.NodeID, IngressPort: 1, DropReason: 71}, r.Hops[:len(r.Hops)-1]
+			r.Local, r.Hops = telemetry.Hop{
+				Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: last.NodeID,
+				IngressPort: 1, DropReason: 71,
+			}, r.Hops[:len(r.Hops)-1]
 		}
 		b := telemetry.Batch{}
 		b.Add(r)
@@ -272,14 +296,18 @@ func TestIntervalsExporters(t *testing.T) {
 	var all []telemetry.ExporterInterval
 	give := func(batch *telemetry.Intervals) { all = append(all, batch.Exporters...) }
 	header := func(sequence uint32) telemetry.Header {
-		return telemetry.Header{Source: netip.MustParseAddr("10.0.0.1"), NodeID: 3, HasNodeID: true, Dialect: "d", Version: telemetry.Version20, HasSequence: true, Sequence: sequence, Reports: 2}
+		return telemetry.Header{
+			Source: netip.MustParseAddr("10.0.0.1"), NodeID: 3, HasNodeID: true, Dialect: "d",
+			Version: telemetry.Version20, HasSequence: true, Sequence: sequence, Reports: 2,
+		}
 	}
 	x.Observe([]telemetry.Header{header(1), header(2), header(5)}, 1e9)
 	v.Look(10e9, give)
 	v.Look(20e9, give) // nothing came
 	x.Observe([]telemetry.Header{header(4), header(6)}, 21e9)
 	v.Look(30e9, give)
-	if len(all) != 2 || all[0].Received != 3 || all[0].Reports != 6 || all[0].Lost != 2 || all[1].Received != 2 || all[1].Lost != -1 || all[1].Reordered != 1 ||
+	if len(all) != 2 || all[0].Received != 3 || all[0].Reports != 6 || all[0].Lost != 2 || all[1].Received != 2 ||
+		all[1].Lost != -1 || all[1].Reordered != 1 ||
 		all[0].StartNs != 0 || all[1].StartNs != 20e9 {
 		t.Errorf("got %+v", all)
 	}
@@ -333,7 +361,8 @@ func TestIntervalsPostcards(t *testing.T) {
 	}
 	b := telemetry.Batch{}
 	b.Add(&telemetry.Report{
-		Version: telemetry.Version20, Flags: telemetry.Tracked | telemetry.HasFlow, PacketID: 1, Flow: telemetry.FlowKey{Protocol: 17},
+		Version: telemetry.Version20, Flags: telemetry.Tracked | telemetry.HasFlow, PacketID: 1,
+		Flow:  telemetry.FlowKey{Protocol: 17},
 		Local: telemetry.Hop{Has: telemetry.HasNode | telemetry.HasTTL, NodeID: 3, TTL: 60},
 	})
 	s.Process(&b, 9.9e9)

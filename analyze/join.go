@@ -9,8 +9,8 @@ import (
 // Postcards (INT-XD, INT-MX) tell of one hop each, and an intermediate report (INT 2.1 §5.3) of the older hops only.
 // The join keeps what came of a packet for a short time and puts it together: by flow and packet identity, in the order
 // of the TTL in the fragments. Nothing is waited for longer than the window, and the number of packets that wait is
-// bounded: one more takes the place of an older one, whose path is then made of what had come. What comes of it later is
-// added to its hop, and is no packet of its own.
+// bounded: one more takes the place of an older one, whose path is then made of what had come. What comes of it later
+// is added to its hop, and is no packet of its own.
 
 const (
 	// maxPostcards is how many postcards of one packet are kept.
@@ -44,8 +44,8 @@ type joinTable struct {
 	late    uint64  // postcards of packets that waited no more
 	settled []settledPacket
 
-	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1, and 0
-	// if none waits.
+	// Packets that wait form a list in the order in which they came; its ends are places in waiting, counted from 1,
+	// and 0 if none waits.
 	oldest, newest int32
 }
 
@@ -58,7 +58,8 @@ type settledPacket struct {
 
 func newJoinTable(places int, windowNs int64) joinTable {
 	return joinTable{
-		window: windowNs, waiting: make([]pending, places), buckets: make([]int32, places), settled: make([]settledPacket, 2*places),
+		window: windowNs, waiting: make([]pending, places), buckets: make([]int32, places),
+		settled: make([]settledPacket, 2*places),
 	}
 }
 
@@ -99,7 +100,8 @@ func (j *joinTable) settle(p *pending) {
 // isLate reports whether hop is of a packet that waits no more, and of which its node did not tell yet.
 func (j *joinTable) isLate(hash uint64, hop *telemetry.Hop) bool {
 	at, bit := &j.settled[hash&uint64(len(j.settled)-1)], spokenBit(hop)
-	if at.spoke == 0 || at.tag != uint32(hash>>32) || at.spoke&bit != 0 || uint32(j.nowNs/1e6)-at.atMs > uint32(j.window/1e6) {
+	if at.spoke == 0 || at.tag != uint32(hash>>32) || at.spoke&bit != 0 ||
+		uint32(j.nowNs/1e6)-at.atMs > uint32(j.window/1e6) {
 		return false
 	}
 	at.spoke |= bit
@@ -167,9 +169,9 @@ func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
 	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
-// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look the same: if it
-// is the first of their nodes, the next one begins, and what else comes of the one before is late. With another TTL the packet
-// came to it again: a loop.
+// postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look
+// the same: if it is the first of their nodes, the next one begins, and what else comes of the one before is late. With
+// another TTL the packet came to it again: a loop.
 func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int64) {
 	j := &s.join
 	hop := r.Local
@@ -261,7 +263,8 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
 	return p
 }
 
-// finish makes a path of the reports of a packet and frees its place. waited says that its window is over: no more is to come.
+// finish makes a path of the reports of a packet and frees its place. waited says that its window is over: no more is
+// to come.
 func (s *Shard) finish(p *pending, nowNs int64, waited bool) {
 	s.join.free(p)
 	s.join.settle(p)
@@ -307,9 +310,9 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	s.probe = false
 }
 
-// partOfPath reports whether hops, fewer than the path has that f takes, fit on it with their ports and in the distances
-// that their TTLs say. Then some postcards of the packet were lost or are late, which does not make another path: what
-// came is added to the hops that it is of. A packet that takes a shorter way has no gap in its TTLs.
+// partOfPath reports whether hops, fewer than the path has that f takes, fit on it with their ports and in the
+// distances that their TTLs say. Then some postcards of the packet were lost or are late, which does not make another
+// path: what came is added to the hops that it is of. A packet that takes a shorter way has no gap in its TTLs.
 func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	fp := &f.paths[0]
 	if !fp.used || s.probe && f.packets > 0 {
@@ -376,8 +379,8 @@ func (s *Shard) sweep(nowNs int64) {
 	}
 }
 
-// Finish finishes the packets that wait for further postcards with those that came: call it when no more are to come, before
-// the tables are looked at for the last time.
+// Finish finishes the packets that wait for further postcards with those that came: call it when no more are to come,
+// before the tables are looked at for the last time.
 func (s *Shard) Finish(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,7 +53,14 @@ func lossLine(c *telemetry.LossCount) string {
 	for _, f := range []struct {
 		name string
 		n    *uint64
-	}{{"sent", c.Sent}, {"arrived", c.Arrived}, {"lost", c.Lost}, {"late", c.Late}, {"duplicate", c.Duplicate}, {"reordered", c.Reordered}} {
+	}{
+		{"sent", c.Sent},
+		{"arrived", c.Arrived},
+		{"lost", c.Lost},
+		{"late", c.Late},
+		{"duplicate", c.Duplicate},
+		{"reordered", c.Reordered},
+	} {
 		if f.n == nil {
 			text += f.name + " unknown "
 			continue
@@ -117,7 +124,8 @@ func (g *traffic) sent(batch *telemetry.Batch) {
 	}
 }
 
-// held is how many reports of each node are in the flows of a collector: the latest ones of each flow, as many as it counts.
+// held is how many reports of each node are in the flows of a collector: the latest ones of each flow, as many as it
+// counts.
 func (g *traffic) held(c *Collector) (held [8]uint64) {
 	flows, _ := c.Flows(FlowFilter{Limit: 1 << 20})
 	for _, f := range flows {
@@ -129,12 +137,17 @@ func (g *traffic) held(c *Collector) (held [8]uint64) {
 	return held
 }
 
-// At every moment of any traffic each stage has all that the one before it left, for each exporter, each interval and the whole.
+// At every moment of any traffic each stage has all that the one before it left, for each exporter, each interval and
+// the whole.
 func TestLedgerSumsAtEveryMoment(t *testing.T) {
 	g := &traffic{Rand: rand.New(rand.NewPCG(3, 14)), nodes: map[uint16][]uint32{}}
 	rig := newLedgerRig(100)
 	for i := range byte(83) { // so that some find no place: the unreadable datagrams of others
-		rig.observe(1000*second, telemetry.Header{Source: netip.AddrFrom4([4]byte{198, 51, 100, i}), Outcome: telemetry.Malformed, Reason: wire.ErrTruncatedFixedHeader})
+		rig.observe(1000*second,
+			telemetry.Header{
+				Source: netip.AddrFrom4([4]byte{198, 51, 100, i}), Outcome: telemetry.Malformed,
+				Reason: wire.ErrTruncatedFixedHeader,
+			})
 	}
 	config := DefaultConfig()
 	config.MaxFlows = 100 // some are kept out, some give way
@@ -169,11 +182,13 @@ func TestLedgerSumsAtEveryMoment(t *testing.T) {
 				received, reports, repeated = received+x.Received, reports+x.Reports, repeated+x.Repeated
 				continue
 			}
-			if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate || x.Received != x.Decoded+totalOf(x.Damaged)+totalOf(x.Malformed) || x.Repeated > x.Reports {
+			if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate ||
+				x.Received != x.Decoded+totalOf(x.Damaged)+totalOf(x.Malformed) || x.Repeated > x.Reports {
 				t.Fatalf("step %d: %s", step, lossLine(&x.LossCount))
 			}
 			f := x.Fate
-			if f.Reports != x.Reports || f.Repeated != x.Repeated || f.Waiting != 0 || f.Reports != f.Repeated+f.Flowless+f.KeptOut+f.InFlows ||
+			if f.Reports != x.Reports || f.Repeated != x.Repeated || f.Waiting != 0 ||
+				f.Reports != f.Repeated+f.Flowless+f.KeptOut+f.InFlows ||
 				f.InFlows != *f.Held+f.Unfollowed+f.Evicted || f.Stored != nil || f.Queued != nil {
 				t.Fatalf("step %d: fate of %d reports: %+v, held %d", step, x.Reports, f, *f.Held)
 			}
@@ -184,14 +199,17 @@ func TestLedgerSumsAtEveryMoment(t *testing.T) {
 			received, reports, repeated = received+x.Received, reports+x.Reports, repeated+x.Repeated
 			var rows telemetry.ReportFate
 			for _, i := range x.Intervals {
-				if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate || i.Repeated > i.Reports {
+				if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate ||
+					i.Repeated > i.Reports {
 					t.Fatalf("step %d, interval: %s", step, lossLine(&i.LossCount))
 				}
 				f := i.Fate
-				if f.Reports != i.Reports || f.Repeated != i.Repeated || f.Reports != f.Repeated+f.Waiting+f.Flowless+f.KeptOut+f.InFlows || f.Waiting != 0 {
+				if f.Reports != i.Reports || f.Repeated != i.Repeated ||
+					f.Reports != f.Repeated+f.Waiting+f.Flowless+f.KeptOut+f.InFlows || f.Waiting != 0 {
 					t.Fatalf("step %d, interval from %v with %d reports: %+v", step, i.Start, i.Reports, f)
 				}
-				rows.Reports, rows.Repeated, rows.Flowless = rows.Reports+f.Reports, rows.Repeated+f.Repeated, rows.Flowless+f.Flowless
+				rows.Reports, rows.Repeated, rows.Flowless = rows.Reports+f.Reports, rows.Repeated+f.Repeated,
+					rows.Flowless+f.Flowless
 				rows.KeptOut, rows.InFlows = rows.KeptOut+f.KeptOut, rows.InFlows+f.InFlows
 				rows.Unfollowed, rows.Evicted = rows.Unfollowed+f.Unfollowed, rows.Evicted+f.Evicted
 			}
@@ -199,8 +217,10 @@ func TestLedgerSumsAtEveryMoment(t *testing.T) {
 				t.Fatalf("step %d: the intervals have %+v, all time %+v", step, rows, f)
 			}
 		}
-		if n := a.Tables; received != a.Sockets[0].Received || reports != total || n.Reports != total || n.Repeated != repeated || n.Stored+n.Repeated != total {
-			t.Fatalf("step %d: received %d, reports %d of %d, repeated %d: %+v %+v", step, received, reports, total, repeated, a.Sockets[0], n)
+		if n := a.Tables; received != a.Sockets[0].Received || reports != total || n.Reports != total ||
+			n.Repeated != repeated || n.Stored+n.Repeated != total {
+			t.Fatalf("step %d: received %d, reports %d of %d, repeated %d: %+v %+v", step, received, reports, total,
+				repeated, a.Sockets[0], n)
 		}
 	}
 	if n := rig.tables(nowNs); n.Repeated < 500 || evicted < 100 || keptOut < 50 {

@@ -14,7 +14,8 @@ import (
 // hopAt returns a hop of a node that tells its latency.
 func hopAt(node uint32, latencyNs uint64) telemetry.Hop {
 	return telemetry.Hop{
-		Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency, NodeID: node, IngressPort: 1, EgressPort: 2,
+		Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency,
+		NodeID: node, IngressPort: 1, EgressPort: 2,
 		LatencyNs: latencyNs,
 	}
 }
@@ -22,7 +23,8 @@ func hopAt(node uint32, latencyNs uint64) telemetry.Hop {
 // stackReport returns a report of a packet with the stack of those hops.
 func stackReport(packet uint64, hops ...telemetry.Hop) telemetry.Report {
 	return telemetry.Report{
-		Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded, Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: 60,
+		Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded,
+		Flow:  telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: 60,
 		Bytes: 100, Hops: hops,
 	}
 }
@@ -30,7 +32,8 @@ func stackReport(packet uint64, hops ...telemetry.Hop) telemetry.Report {
 // cardReport returns a report of one node.
 func cardReport(packet uint64, ttl uint8, local telemetry.Hop) telemetry.Report {
 	return telemetry.Report{
-		Flags: telemetry.HasFlow | telemetry.Tracked, Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: ttl, Bytes: 100, Local: local,
+		Flags: telemetry.HasFlow | telemetry.Tracked, Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53},
+		PacketID: packet, TTL: ttl, Bytes: 100, Local: local,
 	}
 }
 
@@ -44,7 +47,8 @@ func tables(reports ...telemetry.Report) *Collector {
 	return &Collector{Shards: []*Shard{s}}
 }
 
-// A node that tells of its long queue tells of no other packet than the stack that the sink reports, before or after it.
+// A node that tells of its long queue tells of no other packet than the stack that the sink reports, before or after
+// it.
 func TestQueueReportIsNoPacket(t *testing.T) {
 	queued := hopAt(1, 900_000)
 	queued.Has |= telemetry.HasQueue
@@ -74,10 +78,15 @@ func TestQueueReportIsNoPacket(t *testing.T) {
 
 // A report about a queue needs no packet.
 func TestQueueReportWithoutAPacket(t *testing.T) {
-	r := cardReport(0, 0, telemetry.Hop{Has: telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasQueue, NodeID: 4, EgressPort: 3, QueueID: 2, QueueOccupancy: 70_000})
+	r := cardReport(0, 0,
+		telemetry.Hop{
+			Has: telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasQueue, NodeID: 4, EgressPort: 3,
+			QueueID: 2, QueueOccupancy: 70_000,
+		})
 	r.Flags = telemetry.Congested
 	q := tables(r, r).Queues()
-	if len(q) != 1 || q[0].Node != 4 || *q[0].Port != 3 || q[0].Queue != 2 || q[0].Depth.Count != 2 || *q[0].LastDepth != 70_000 {
+	if len(q) != 1 || q[0].Node != 4 || *q[0].Port != 3 || q[0].Queue != 2 || q[0].Depth.Count != 2 ||
+		*q[0].LastDepth != 70_000 {
 		t.Errorf("got %+v", q)
 	}
 }
@@ -102,7 +111,8 @@ func TestProbesAreCountedApart(t *testing.T) {
 	for name, reports := range map[string][]telemetry.Report{"stacks": stacks, "postcards": cards} {
 		c := tables(reports...)
 		flows, _ := c.Flows(FlowFilter{Limit: 1})
-		if f := &flows[0]; f.Packets != 3 || f.Probes != 3 || f.Bytes != 300 || f.PathChanges != 0 || len(f.Paths) != 1 || f.Paths[0].Packets != 3 {
+		if f := &flows[0]; f.Packets != 3 || f.Probes != 3 || f.Bytes != 300 || f.PathChanges != 0 ||
+			len(f.Paths) != 1 || f.Paths[0].Packets != 3 {
 			t.Errorf("%s: got %+v", name, f)
 		}
 		if got := fmt.Sprint(pathsOf(c)); got != "map[1 1>2, 2 1>2:3 1 1>2, 3 1>2:3]" {
@@ -145,14 +155,18 @@ func TestHopsOfIncompletePackets(t *testing.T) {
 	}
 }
 
-// Datagrams that come twice count once from the first on, though the numbers of their exporter have not shown yet that they count.
+// Datagrams that come twice count once from the first on, though the numbers of their exporter have not shown yet that
+// they count.
 func TestFirstDatagramsThatComeTwice(t *testing.T) {
 	c := codepoint.New()
 	if err := c.Set("int_udp_port", test.INTPort); err != nil {
 		t.Fatal(err)
 	}
 	c.Compile()
-	p := &pipeline{decoder: telemetry.NewDecoder(c), exporters: ledger.NewExporters(10), shard: NewShard(DefaultConfig()), headers: make([]telemetry.Header, 1)}
+	p := &pipeline{
+		decoder: telemetry.NewDecoder(c), exporters: ledger.NewExporters(10),
+		shard: NewShard(DefaultConfig()), headers: make([]telemetry.Header, 1),
+	}
 	src := netip.MustParseAddrPort("192.0.2.1:1")
 	for n := range uint32(20) {
 		for range 2 {

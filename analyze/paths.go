@@ -51,7 +51,8 @@ func hashStations(route []station) uint64 {
 	h := uint64(len(route))
 	for i := range route {
 		s := &route[i]
-		h = mix(h^uint64(s.node)<<32^uint64(s.in), 0x9e3779b97f4a7c15^uint64(s.out)<<16^uint64(s.has)<<8^uint64(s.missing))
+		h = mix(h^uint64(s.node)<<32^uint64(s.in),
+			0x9e3779b97f4a7c15^uint64(s.out)<<16^uint64(s.has)<<8^uint64(s.missing))
 	}
 	return h
 }
@@ -120,7 +121,8 @@ type path struct {
 	endToEnd    histogram.Histogram
 	clockErrors uint64
 	packets     uint64
-	skip        uint64 // of the packets, those whose number has none of these bits are looked at closely; see transitList
+	// of the packets, those whose number has none of these bits are looked at closely; see transitList
+	skip        uint64
 	incomplete  uint64 // packets of which some postcards are missing, besides packets
 	flows       int
 	first, last int64
@@ -249,8 +251,9 @@ func (p *path) merge(o *path) {
 
 func (p *path) answer(names map[uint32]string) telemetry.Path {
 	a := telemetry.Path{
-		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain, ClockErrors: p.clockErrors,
-		First: time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
+		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain,
+		ClockErrors: p.clockErrors,
+		First:       time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
 		Residence: p.residence.Distribution(), EndToEnd: p.endToEnd.Distribution(),
 		Hops: make([]telemetry.PathHop, len(p.hops)),
 	}

@@ -21,7 +21,10 @@ import (
 func mixedReports(t testing.TB, n, flows int) ([][]byte, *codepoint.Config) {
 	t.Helper()
 	c := codepoint.New()
-	for key, value := range map[string]any{"int_udp_port": test.INTPort, "int_dscp": 0x17, "int_format_for_version_0": "v0.5"} {
+	for key, value := range map[string]any{
+		"int_udp_port": test.INTPort, "int_dscp": 0x17,
+		"int_format_for_version_0": "v0.5",
+	} {
 		if err := c.Set(key, value); err != nil {
 			t.Fatal(err)
 		}
@@ -99,9 +102,10 @@ func BenchmarkPipeline(b *testing.B) {
 	}
 }
 
-// BenchmarkPipelineShards is BenchmarkPipeline with every analysis on, events too, on one core and on two: each has a decoder, an
-// account of exporters and a shard of its own, as the workers of a server have, and half of the flows. Where others use the
-// machine too, the processor time of a report (cpu-ns/report) tells whether the two hinder each other: then it is longer with two.
+// BenchmarkPipelineShards is BenchmarkPipeline with every analysis on, events too, on one core and on two: each has a
+// decoder, an account of exporters and a shard of its own, as the workers of a server have, and half of the flows.
+// Where others use the machine too, the processor time of a report (cpu-ns/report) tells whether the two hinder each
+// other: then it is longer with two.
 func BenchmarkPipelineShards(b *testing.B) {
 	for _, shards := range []int{1, 2} {
 		b.Run(fmt.Sprintf("shards=%d", shards), func(b *testing.B) {
@@ -114,8 +118,8 @@ func BenchmarkPipelineShards(b *testing.B) {
 				collector.Shards = append(collector.Shards, pipelines[i].shard)
 				collector.Exporters = append(collector.Exporters, pipelines[i].exporters)
 			}
-			// A flow belongs to one shard. A single one gets the halves one after the other: reports in the order in which they
-			// were made would be easier to foresee for the processor.
+			// A flow belongs to one shard. A single one gets the halves one after the other: reports in the order in
+			// which they were made would be easier to foresee for the processor.
 			own := make([][][]byte, 2)
 			for i, d := range datagrams {
 				var batch telemetry.Batch
@@ -181,7 +185,10 @@ func BenchmarkFlowMemory(b *testing.B) {
 		p := newPipeline(c, config)
 		for part := range 10 {
 			if part > 0 {
-				forms := []test.Form{test.Form05Local, test.Form05MD, test.Form10MD, test.Form20XD, test.Form20MX, test.Form20MD}
+				forms := []test.Form{
+					test.Form05Local, test.Form05MD, test.Form10MD, test.Form20XD, test.Form20MX,
+					test.Form20MD,
+				}
 				for i := range datagrams {
 					flow := uint32((part*len(datagrams) + i) * 7919 % 1_000_000)
 					datagrams[i] = test.Report(forms[int(flow)%len(forms)], flow, uint32(i), 3+int(flow)%3)

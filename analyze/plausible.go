@@ -14,8 +14,8 @@ const (
 	wrongRate                            // the stamps count something else than nanoseconds
 )
 
-// apartNs is how much more or less than the time between its stamps a latency may be. Devices mean different things by it, such as the
-// time in a queue alone, and measure it at other places.
+// apartNs is how much more or less than the time between its stamps a latency may be. Devices mean different things by
+// it, such as the time in a queue alone, and measure it at other places.
 const apartNs = 1e6
 
 const bothTimes = telemetry.HasIngressTime | telemetry.HasEgressTime
@@ -38,7 +38,8 @@ func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) 
 	stay := int64(h.EgressNs - h.IngressNs)
 	switch wide := h.Has&telemetry.HasWideTimes != 0; {
 	case both && h.EgressNs|h.IngressNs == 0,
-		wide && (h.Has&telemetry.HasIngressTime != 0 && h.IngressNs == 0 || h.Has&telemetry.HasEgressTime != 0 && h.EgressNs == 0):
+		wide && (h.Has&telemetry.HasIngressTime != 0 && h.IngressNs == 0 || h.Has&telemetry.HasEgressTime != 0 &&
+			h.EgressNs == 0):
 		s.implausible(r, h, zeroTimes, nowNs)
 		h.Has &^= times
 		if h.Has&telemetry.HasDerivedLatency != 0 {
@@ -57,7 +58,10 @@ func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) 
 
 // implausible notes that what a node tells cannot be so.
 func (s *Shard) implausible(r *telemetry.Report, h *telemetry.Hop, why implausibility, nowNs int64) {
-	key := findingKey{kind: telemetry.EventImplausible, why: why, rule: telemetry.NoRule, has: h.Has & telemetry.HasNode}
+	key := findingKey{
+		kind: telemetry.EventImplausible, why: why, rule: telemetry.NoRule,
+		has: h.Has & telemetry.HasNode,
+	}
 	if key.has != 0 {
 		key.node = h.NodeID
 	}

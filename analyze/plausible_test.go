@@ -28,8 +28,11 @@ type watched struct {
 
 func newWatched() *watched {
 	w := &watched{
-		Collector: &Collector{Shards: []*Shard{NewShard(DefaultConfig())}, Exporters: []*ledger.Exporters{ledger.NewExporters(10)}},
-		log:       eventlog.New(100), nowNs: 1000 * second,
+		Collector: &Collector{
+			Shards:    []*Shard{NewShard(DefaultConfig())},
+			Exporters: []*ledger.Exporters{ledger.NewExporters(10)},
+		},
+		log: eventlog.New(100), nowNs: 1000 * second,
 	}
 	w.scanner = NewScanner(w.Collector, w.log)
 	w.scanner.Scan(w.nowNs)
@@ -70,7 +73,8 @@ func TestImplausibleMetadata(t *testing.T) {
 			ns := n * uint64(second/10)
 			w.take(stackReport(n, hop(ns), stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
 		}
-		if list := w.events(telemetry.EventImplausible); len(list) != 1 || list[0].Count != 30 || *list[0].Node != 1 || list[0].Flow == nil {
+		if list := w.events(telemetry.EventImplausible); len(list) != 1 || list[0].Count != 30 || *list[0].Node != 1 ||
+			list[0].Flow == nil {
 			t.Errorf("%s: events %+v", name, list)
 		}
 		for _, h := range w.Hops() {
@@ -98,7 +102,8 @@ func TestStampsOfAnotherUnit(t *testing.T) {
 	w := newWatched()
 	for n := range uint64(120) {
 		ns := n * uint64(second/10)
-		w.take(stackReport(n, stampedHop(1, (at+ns)/1000, (at+ns)/1000+1, 1), stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
+		w.take(stackReport(n, stampedHop(1, (at+ns)/1000, (at+ns)/1000+1, 1),
+			stampedHop(2, at+ns+10_000, at+ns+11_000, 1000)))
 	}
 	if list := w.events(telemetry.EventImplausible); len(list) != 1 || *list[0].Node != 1 {
 		t.Errorf("events: %+v", list)
@@ -123,7 +128,8 @@ func TestDuplicateNodeID(t *testing.T) {
 			source := from(n)
 			sequence[source]++
 			w.Exporters[0].Observe([]telemetry.Header{{
-				Source: source, Dialect: codepoint.Specification.Name, Version: telemetry.Version20, HasNodeID: true, NodeID: 7, HasSequence: true,
+				Source: source, Dialect: codepoint.Specification.Name, Version: telemetry.Version20, HasNodeID: true,
+				NodeID: 7, HasSequence: true,
 				Sequence: sequence[source], Reports: 1,
 			}}, w.nowNs)
 			hops := []telemetry.Hop{hopAt(1, 10), hopAt(7, 10)}
@@ -139,7 +145,8 @@ func TestDuplicateNodeID(t *testing.T) {
 	}
 }
 
-// Where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody knows: no link leads past them.
+// Where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody knows: no link leads past
+// them.
 func TestUnknownNodesMakeNoLink(t *testing.T) {
 	for flag, want := range map[telemetry.Flags]string{
 		telemetry.MTUExceeded: "1 1>2, 2 1>2, ? ?>?, 9 1>2",

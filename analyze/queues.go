@@ -27,8 +27,8 @@ type queueStats struct {
 	firstNs, lastNs int64
 }
 
-// A depthHistogram counts lengths of queues in eight equal buckets for each power of two. It is coarser than histogram and
-// costs a report less: an index of shifts, and an array that never changes its shape.
+// A depthHistogram counts lengths of queues in eight equal buckets for each power of two. It is coarser than histogram
+// and costs a report less: an index of shifts, and an array that never changes its shape.
 type depthHistogram struct {
 	histogram.Summary
 	buckets [depthBuckets]uint32
@@ -115,7 +115,8 @@ func newQueueTable(limit int) queueTable {
 	return queueTable{max: limit, places: map[queueKey]uint32{}}
 }
 
-// add counts what h tells of its queue. at remembers the place of the queue, as most packets of a path come to the same one.
+// add counts what h tells of its queue. at remembers the place of the queue, as most packets of a path come to the same
+// one.
 func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 	if at.queuePlace == 0 || at.queueID != h.QueueID {
 		at.queueID, at.queuePlace = h.QueueID, t.place(&at.station, h.QueueID, nowNs)
@@ -192,7 +193,8 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		list = append(list, q.answer(c.Names))
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)), cmp.Compare(a.Queue, b.Queue))
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)),
+			cmp.Compare(a.Queue, b.Queue))
 	})
 	return list
 }
@@ -211,7 +213,10 @@ func (q *queueStats) answer(names map[uint32]string) telemetry.QueueDepth {
 		a.LastDepth = &last
 	}
 	if c := &q.congestion; c.count > 0 {
-		a.Congestion = &telemetry.Congestion{Count: c.count, Mean: float64(c.sum) / float64(c.count), Max: c.max, Last: c.last}
+		a.Congestion = &telemetry.Congestion{
+			Count: c.count, Mean: float64(c.sum) / float64(c.count), Max: c.max,
+			Last: c.last,
+		}
 	}
 	return a
 }

@@ -43,8 +43,8 @@ func TestDepthHistogram(t *testing.T) {
 	}
 }
 
-// A queue is a node, a port and an id: packets of one path may come to several, and those of several paths to one. What there
-// is no room for is counted.
+// A queue is a node, a port and an id: packets of one path may come to several, and those of several paths to one. What
+// there is no room for is counted.
 func TestQueues(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxQueues = 3
@@ -52,7 +52,12 @@ func TestQueues(t *testing.T) {
 	send := func(flow uint16, node, port uint32, queue uint8, depth uint32) {
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{{
 			Flags: telemetry.HasFlow | telemetry.Embedded, Flow: telemetry.FlowKey{DstPort: flow},
-			Hops: []telemetry.Hop{{NodeID: node, EgressPort: port, IngressPort: uint32(flow), QueueID: queue, QueueOccupancy: depth, Has: telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasIngressPort | telemetry.HasQueue}},
+			Hops: []telemetry.Hop{{
+				NodeID: node, EgressPort: port, IngressPort: uint32(flow), QueueID: queue,
+				QueueOccupancy: depth,
+				Has: telemetry.HasNode | telemetry.HasEgressPort | telemetry.HasIngressPort |
+					telemetry.HasQueue,
+			}},
 		}}}, second+int64(depth))
 	}
 	send(1, 7, 1, 0, 10)
@@ -67,7 +72,8 @@ func TestQueues(t *testing.T) {
 	if len(list) != 3 || c.Counters().QueuesOverflow != 2 {
 		t.Fatalf("%d queues, %d overflow", len(list), c.Counters().QueuesOverflow)
 	}
-	if q := list[0]; q.Name != "s7" || *q.Port != 1 || q.Queue != 0 || q.Depth.Count != 3 || q.Depth.Mean != 30 || q.Depth.Min != 10 || *q.LastDepth != 50 {
+	if q := list[0]; q.Name != "s7" || *q.Port != 1 || q.Queue != 0 || q.Depth.Count != 3 || q.Depth.Mean != 30 ||
+		q.Depth.Min != 10 || *q.LastDepth != 50 {
 		t.Errorf("%+v %+v", q, q.Depth)
 	}
 	if q := list[1]; *q.Port != 1 || q.Queue != 5 || q.Depth.Max != 20 {

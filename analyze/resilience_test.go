@@ -43,7 +43,9 @@ func (p *tape) Report(atNs uint64, frame []byte) error {
 func (p *tape) Flush() error { return nil }
 
 // record runs a scenario and returns its reports, and who takes some.
-func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector, truth *test.Records) {
+func (e emulation) record(t *testing.T, name string) (reports []sentReport, collector func() *virtualCollector,
+	truth *test.Records,
+) {
 	t.Helper()
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 	if err != nil {
@@ -91,10 +93,13 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("got %d lines, want %d", len(a), len(b))
 }
 
-// The flows of a network are split between two collectors; their states together answer what one collector that had all of it
-// answers: every list, every event, every burst.
+// The flows of a network are split between two collectors; their states together answer what one collector that had all
+// of it answers: every list, every event, every burst.
 func TestTwoCollectorsAddUp(t *testing.T) {
-	for name, nodes := range map[string]string{"demo": everyPacket, "blackhole": postcards, "polarisation": everyPacket, "clock-skew": everyPacket} {
+	for name, nodes := range map[string]string{
+		"demo": everyPacket, "blackhole": postcards, "polarisation": everyPacket,
+		"clock-skew": everyPacket,
+	} {
 		t.Run(name, func(t *testing.T) {
 			if test.RaceDetector && name != "blackhole" {
 				t.Skip("races do not depend on the scenario")
@@ -120,7 +125,10 @@ func TestTwoCollectorsAddUp(t *testing.T) {
 			for what, answers := range map[string]func(*virtualCollector) any{
 				"flows": func(v *virtualCollector) any {
 					list, n := v.Flows(FlowFilter{Limit: 100_000})
-					slices.SortFunc(list, func(a, b telemetry.Flow) int { return strings.Compare(asJSON(t, a.Endpoints), asJSON(t, b.Endpoints)) })
+					slices.SortFunc(list,
+						func(a, b telemetry.Flow) int {
+							return strings.Compare(asJSON(t, a.Endpoints), asJSON(t, b.Endpoints))
+						})
 					return []any{list, n}
 				},
 				"paths":    func(v *virtualCollector) any { list, n := v.Paths(100_000); return []any{list, n} },
@@ -145,9 +153,9 @@ func TestTwoCollectorsAddUp(t *testing.T) {
 	}
 }
 
-// sumsOf returns an answer as JSON, without what is no sum: delays and clocks come of a sample of the packets, the queue of a hop is
-// that of its latest packet, and what waits for postcards (drops at the source, too) is joined when the shard gets its next
-// report, some milliseconds sooner or later.
+// sumsOf returns an answer as JSON, without what is no sum: delays and clocks come of a sample of the packets, the
+// queue of a hop is that of its latest packet, and what waits for postcards (drops at the source, too) is joined when
+// the shard gets its next report, some milliseconds sooner or later.
 func sumsOf(t *testing.T, answer any) string {
 	t.Helper()
 	var tree any
@@ -185,8 +193,8 @@ func eventFacts(v *virtualCollector) []string {
 	return facts
 }
 
-// Reports that are reordered on their way, or come again when their window is long closed, change no event, and no burst that was
-// over. The ledger counts each of the latter, and has nothing lost.
+// Reports that are reordered on their way, or come again when their window is long closed, change no event, and no
+// burst that was over. The ledger counts each of the latter, and has nothing lost.
 func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	e := emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket}
 	reports, collector, _ := e.record(t, "incast")
@@ -203,7 +211,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	}
 	slices.SortFunc(shuffled, func(a, b sentReport) int { return int(a.atNs - b.atNs) })
 	v = collector()
-	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
+		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(shuffled)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -224,7 +233,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		}
 	}
 	v = collector()
-	accounts = ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts = ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
+		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	v.play(replayed)
 	if got := v.events(); sorted(got) != sorted(want) {
@@ -245,7 +255,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 		t.Errorf("replayed: paths: %s", firstDifference(got, wantPaths))
 	}
 	// Two old ones by chance in order could be of another sender, and are let through.
-	if got := accounts.Loss(ledger.Query{}, v.next).Tables; got.Repeated < uint64(again)*98/100 || got.Stored+got.Repeated != got.Reports {
+	if got := accounts.Loss(ledger.Query{}, v.next).Tables; got.Repeated < uint64(again)*98/100 ||
+		got.Stored+got.Repeated != got.Reports {
 		t.Errorf("%d came again, tables: %+v", again, got)
 	}
 	if again < 100 {
@@ -253,7 +264,8 @@ func TestLateReportsChangeNothingThatIsOver(t *testing.T) {
 	}
 }
 
-// checkNothingLost fails unless the ledger says that so many datagrams came, so many of them once more, and none is missing.
+// checkNothingLost fails unless the ledger says that so many datagrams came, so many of them once more, and none is
+// missing.
 func checkNothingLost(t *testing.T, accounts *ledger.Ledger, nowNs int64, arrived, again int) {
 	t.Helper()
 	var got [3]uint64
@@ -294,8 +306,8 @@ func burstFacts(t *testing.T, v *virtualCollector, untilNs int64) string {
 	return strings.Join(facts, "\n")
 }
 
-// A node is down for half a second and comes back with sequence numbers from 0, and its clock is a year ahead: one event each, which
-// name it, and the ledger says what was lost, exactly.
+// A node is down for half a second and comes back with sequence numbers from 0, and its clock is a year ahead: one
+// event each, which name it, and the ledger says what was lost, exactly.
 func TestRebootAndYear(t *testing.T) {
 	const spine = uint32(5)
 	e := emulation{shards: 2, nodes: everyPacket + "mode: xd\n", change: func(s *scenario.Scenario) {
@@ -303,7 +315,8 @@ func TestRebootAndYear(t *testing.T) {
 	}}
 	reports, collector, records := e.record(t, "clock-skew")
 	v := collector()
-	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}}, nil, &v.Collector)
+	accounts := ledger.New(v.Collector.Exporters, []ledger.Socket{{Drops: func() (uint64, error) { return 0, nil }}},
+		nil, &v.Collector)
 	v.look = func(v *virtualCollector) { accounts.Tick(v.next) }
 	downNs, upNs := v.start+3500*millisecond, v.start+4000*millisecond
 	var kept []sentReport
@@ -338,9 +351,11 @@ func TestRebootAndYear(t *testing.T) {
 		}
 	}
 	if total != uint64(len(reports)) || names[spine] != "spine1" || first < 1000 {
-		t.Fatalf("%d of %d reports, node %d is %s, from %d on: this tests something else", len(reports), total, spine, names[spine], first)
+		t.Fatalf("%d of %d reports, node %d is %s, from %d on: this tests something else", len(reports), total, spine,
+			names[spine], first)
 	}
-	if got, want := v.events(), "2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
+	if got, want := v.events(),
+		"2-4 warning clock_jump: the clock of spine1 jumped ahead by 8750h0m0s ± 453µs\n5-5 info node_restart: spine1: the sequence numbers of its reports began anew\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, x := range accounts.Loss(ledger.Query{}, v.next).Exporters {

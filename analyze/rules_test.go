@@ -34,7 +34,8 @@ func TestR085SinkTellsOfItselfSeparately(t *testing.T) {
 	endWait(s, 2*second)
 	collector := &Collector{Shards: []*Shard{s}}
 	checkPaths(t, collector, map[string]uint64{"1 1>2, 2 1>2, 3 1>2": 1})
-	if flows, _ := collector.Flows(FlowFilter{Limit: 2}); len(flows) != 1 || flows[0].Packets != 1 || flows[0].Reports != 2 {
+	if flows, _ := collector.Flows(FlowFilter{Limit: 2}); len(flows) != 1 || flows[0].Packets != 1 ||
+		flows[0].Reports != 2 {
 		t.Errorf("flows: got %+v", flows)
 	}
 }
@@ -48,8 +49,10 @@ func TestR086LossPerNodeAndSubsystem(t *testing.T) {
 				continue // lost
 			}
 			h := telemetry.Header{
-				Source: netip.MustParseAddr("192.0.2.1"), Dialect: codepoint.Specification.Name, Version: telemetry.Version20,
-				HasNodeID: true, NodeID: 7, HWID: hwID, HasSequence: true, Sequence: 1000*uint32(hwID) + sequence, Reports: 1,
+				Source: netip.MustParseAddr("192.0.2.1"), Dialect: codepoint.Specification.Name,
+				Version:   telemetry.Version20,
+				HasNodeID: true, NodeID: 7, HWID: hwID, HasSequence: true, Sequence: 1000*uint32(hwID) + sequence,
+				Reports: 1,
 			}
 			e.Observe([]telemetry.Header{h}, second)
 		}
@@ -59,7 +62,8 @@ func TestR086LossPerNodeAndSubsystem(t *testing.T) {
 		t.Fatalf("got %d accounts, want 2", len(list))
 	}
 	for hwID, want := range []uint64{0, 1} {
-		if got := list[hwID]; got.Lost == nil || *got.Lost != want || got.Received != 10-want || got.Reordered+got.Restarted+got.Duplicate != 0 {
+		if got := list[hwID]; got.Lost == nil || *got.Lost != want || got.Received != 10-want ||
+			got.Reordered+got.Restarted+got.Duplicate != 0 {
 			t.Errorf("hw_id %d: got %+v", hwID, got)
 		}
 	}
@@ -98,8 +102,9 @@ func TestR092AllOnesEnterNoAverage(t *testing.T) {
 	s, c := rulesShard(t)
 	decodeOne(t, s, c, test.Report(test.Form20MD, 7, 1, 3), second)
 	payload := test.Report(test.Form20MD, 7, 2, 3)
-	const latency = 8 + 4 + 14 + 20 + 12 + 12 + 8 // in the newest record: group, report, Ethernet, IPv4, UDP, shim, INT-MD
-	for i := range 24 {                           // latency, queue and timestamps
+	// in the newest record: group, report, Ethernet, IPv4, UDP, shim, INT-MD
+	const latency = 8 + 4 + 14 + 20 + 12 + 12 + 8
+	for i := range 24 { // latency, queue and timestamps
 		payload[latency+i] = 0xFF
 	}
 	decodeOne(t, s, c, payload, second)

@@ -5,8 +5,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Bursts are found among the packets of a queue, which belong to flows of many shards. So a shard sets aside what they met, and
-// a Scanner puts the samples of all shards together.
+// Bursts are found among the packets of a queue, which belong to flows of many shards. So a shard sets aside what they
+// met, and a Scanner puts the samples of all shards together.
 
 // maxWaitingSamples bounds the samples that wait for a scan, 64 bytes each.
 const maxWaitingSamples = 1 << 14
@@ -14,9 +14,9 @@ const maxWaitingSamples = 1 << 14
 // sampleList holds what packets met at queues since the last look.
 type sampleList struct {
 	list []burst.Sample
-	// floor is the occupancy from which on a packet is sampled. It is 0 unless there are more packets than samples can be
-	// looked at: then packets that met short queues are left out first. The end of a burst is found some packets too early or
-	// too late then, as those in front of the queue are not known.
+	// floor is the occupancy from which on a packet is sampled. It is 0 unless there are more packets than samples can
+	// be looked at: then packets that met short queues are left out first. The end of a burst is found some packets too
+	// early or too late then, as those in front of the queue are not known.
 	floor    uint32
 	calm     int // looks in a row that found few samples
 	overflow uint64
@@ -24,8 +24,9 @@ type sampleList struct {
 
 // wants reports whether a hop tells of a queue that is long enough, at a moment that is known.
 func (l *sampleList) wants(h *telemetry.Hop) bool {
-	return h.QueueOccupancy >= l.floor && h.Has&(telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes) ==
-		telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes
+	return h.QueueOccupancy >= l.floor &&
+		h.Has&(telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes) ==
+			telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes
 }
 
 // sample sets aside what r tells of queues. The flow is looked up once, and only if there is something to set aside.
@@ -49,8 +50,8 @@ func (s *Shard) sample(r *telemetry.Report, tag uint32) {
 	}
 }
 
-// setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet, in
-// those behind it the records of the nodes in front.
+// setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet,
+// in those behind it the records of the nodes in front.
 func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow burst.FlowRef) {
 	if len(s.samples.list) >= maxWaitingSamples {
 		s.samples.overflow++
@@ -64,7 +65,8 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow bur
 	sample := burst.Sample{
 		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: burst.SampleDepth, Depth: h.QueueOccupancy,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
-		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)), Packet: r.PacketID,
+		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)),
+		Packet: r.PacketID,
 	}
 	if h.Has&telemetry.HasIngressTime != 0 {
 		sample.Has |= burst.SampleIn
@@ -96,8 +98,8 @@ func (s *Shard) flowOf(ref burst.FlowRef) (key telemetry.FlowKey, ok bool) {
 	return f.key, f.used && f.tag == uint32(ref>>32)
 }
 
-// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of mostFloor bytes, so
-// that packets that met shorter ones may be left out.
+// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of mostFloor
+// bytes, so that packets that met shorter ones may be left out.
 func (s *Shard) takeSamples(empty []burst.Sample, mostFloor uint32) (list []burst.Sample, overflow uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

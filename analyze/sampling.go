@@ -2,8 +2,8 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// estimate returns how many there are of what n were reported, if the node at which hops begin is known to report 1 packet in
-// so many; else nil.
+// estimate returns how many there are of what n were reported, if the node at which hops begin is known to report 1
+// packet in so many; else nil.
 func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 	if len(hops) == 0 || hops[0].Node == nil || hops[0].Dropped {
 		return nil

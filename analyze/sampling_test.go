@@ -11,13 +11,14 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody told
-// have no estimate.
+// Where sources report one packet in eight, eight times what was seen is about what was sent; sources whose rate nobody
+// told have no estimate.
 func TestEstimates(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
 	}
-	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t, "steady")
+	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t,
+		"steady")
 	v.Sampling = map[uint32]uint64{}
 	for node := range v.Names {
 		if v.Names[node] != "leaf1" {

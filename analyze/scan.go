@@ -11,9 +11,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So most events cost a
-// report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside, which it takes
-// ten times a second.
+// A Scanner finds events by looking at what the tables have counted since its last look, once a second. So most events
+// cost a report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside,
+// which it takes ten times a second.
 type Scanner struct {
 	collector *Collector
 	log       *eventlog.Log
@@ -22,15 +22,17 @@ type Scanner struct {
 
 	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
 	links              map[linkKey]*linkWatch
-	departures         []departure          // the latest
-	back               map[linkKey]outage   // links that were known to be down and carry packets again
-	cuts               map[dropEnd]int64    // ports whose link is down, by what they dropped: the latest scan that says so
-	drops              map[dropPlace]uint64 // at the last scan
-	storms             map[eventlog.Key]dropStorm
-	exporters          [][]exporterCount // by their place in the collector, and by account
+	departures         []departure        // the latest
+	back               map[linkKey]outage // links that were known to be down and carry packets again
+	// ports whose link is down, by what they dropped: the latest scan that says so
+	cuts      map[dropEnd]int64
+	drops     map[dropPlace]uint64 // at the last scan
+	storms    map[eventlog.Key]dropStorm
+	exporters [][]exporterCount // by their place in the collector, and by account
 
-	active  map[uint32]uint64     // node: packets since the last scan
-	changes map[changeKey]*change // that the last scan found, and wait for this one to see what the old link carries after it
+	active map[uint32]uint64 // node: packets since the last scan
+	// that the last scan found, and wait for this one to see what the old link carries after it
+	changes map[changeKey]*change
 
 	findings map[eventlog.Key]foundNow // of this scan
 	headers  map[checksumKey]*headerHistory
@@ -116,9 +118,13 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		c.Timing = NewTiming()
 	}
 	s := &Scanner{
-		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{}, drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
-		changes: map[changeKey]*change{}, active: map[uint32]uint64{}, bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
-		slow: map[eventlog.Key]*slowPlace{}, twins: map[uint32]int{}, findings: map[eventlog.Key]foundNow{}, headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{},
+		links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{},
+		drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
+		changes: map[changeKey]*change{}, active: map[uint32]uint64{},
+		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
+		slow:   map[eventlog.Key]*slowPlace{}, twins: map[uint32]int{}, findings: map[eventlog.Key]foundNow{},
+		headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
 	}
 	// What was lost or broken before a restart is no news.
 	for _, e := range c.Exporters {
@@ -172,7 +178,8 @@ func (s *Scanner) Scan(nowNs int64) {
 	for _, kind := range []telemetry.EventKind{
 		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
 		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
-		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed, telemetry.EventImplausible,
+		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed,
+		telemetry.EventImplausible,
 		telemetry.EventDuplicateNode,
 	} {
 		s.log.EndQuiet(kind, nowNs-quietNs)
@@ -251,13 +258,14 @@ func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
 				continue
 			}
 			first := &p.hops[j]
-			s.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, s.lastNs, nowNs, n, func(e *telemetry.Event) {
-				e.Severity = telemetry.Critical
-				s.at(e, &first.station)
-				e.Path = pathID(p.hash)
-				e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", s.name(first.node), i-j)
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
-			})
+			s.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, s.lastNs, nowNs, n,
+				func(e *telemetry.Event) {
+					e.Severity = telemetry.Critical
+					s.at(e, &first.station)
+					e.Path = pathID(p.hash)
+					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", s.name(first.node), i-j)
+					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
+				})
 			return
 		}
 	}
@@ -335,7 +343,10 @@ func (s *Scanner) takeChanges(shard *Shard) {
 // noteChanges notes the path changes that were found by the scan before this one.
 func (s *Scanner) noteChanges(nowNs int64) {
 	for k, c := range s.changes {
-		s.log.Note(eventlog.Key{Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode, ToPort: k.newPort},
+		s.log.Note(eventlog.Key{
+			Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode,
+			ToPort: k.newPort,
+		},
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
 				others := uint64(0)
 				for link, l := range s.links {
@@ -355,7 +366,8 @@ func (s *Scanner) noteChanges(nowNs int64) {
 				}
 				flow := telemetry.EndpointsOf(&c.flow)
 				e.Flow, e.Path = &flow, pathID(c.path)
-				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", s.name(k.node), k.newPort, k.port, why)
+				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", s.name(k.node),
+					k.newPort, k.port, why)
 				if k.newPort == k.port { // it does not tell its ports
 					e.Text = fmt.Sprintf("flows take another way behind %s; %s", s.name(k.node), why)
 				}
@@ -373,7 +385,8 @@ func (s *Scanner) scanExporters(nowNs int64) {
 			}
 			before := s.exporters[i][account]
 			now := exporterCount{Total: total}
-			now.told = max(before.told, min(before.Lost, total.Lost)) // what is missing since a moment ago may only be late
+			// what is missing since a moment ago may only be late
+			now.told = max(before.told, min(before.Lost, total.Lost))
 			now.restartsTold = max(before.restartsTold, min(before.Restarted, total.Restarted))
 			s.exporters[i][account] = now
 			s.exporter(now.Key, before, now, nowNs)
@@ -397,12 +410,14 @@ func (s *Scanner) exporter(key telemetry.ExporterKey, before, now exporterCount,
 		}
 	}
 	if now.told > before.told {
-		s.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, s.beforeNs, s.lastNs, now.told-before.told,
+		s.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, s.beforeNs, s.lastNs,
+			now.told-before.told,
 			about("reports were lost on the way here", telemetry.Warning))
 	}
 	if now.restartsTold > before.restartsTold {
 		restart := eventlog.Key{Kind: telemetry.EventNodeRestart, Exporter: key}
-		s.log.Note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold, about("the sequence numbers of its reports began anew", telemetry.Info))
+		s.log.Note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold,
+			about("the sequence numbers of its reports began anew", telemetry.Info))
 		s.log.End(restart, s.lastNs)
 	}
 }

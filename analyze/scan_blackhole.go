@@ -51,8 +51,8 @@ func (f *faults) takeDrop(shard *Shard, place int, p *path) {
 	d.paths = append(d.paths, pathPlace{shard, place, p.generation})
 }
 
-// forwards reports whether packets dropped for a reason had no place to go to. What is dropped because a queue is full, a
-// filter says so, a link is down or the TTL is used up is no blackhole, and other events tell of it.
+// forwards reports whether packets dropped for a reason had no place to go to. What is dropped because a queue is full,
+// a filter says so, a link is down or the TTL is used up is no blackhole, and other events tell of it.
 func forwards(r *dropreason.Reason) bool {
 	switch r.Group {
 	case dropreason.General, dropreason.L2, dropreason.L3, dropreason.Tunnel:
@@ -73,7 +73,8 @@ func (s *Scanner) scanBlackholes(nowNs int64) {
 			continue
 		}
 		d := s.faults.drops[dropEnd{event.Node, event.Port}]
-		if found.drops < blackholeDrops || d == nil || d.flows == 0 || d.through > 0 || nowNs < s.faults.fruitless[key] {
+		if found.drops < blackholeDrops || d == nil || d.flows == 0 || d.through > 0 ||
+			nowNs < s.faults.fruitless[key] {
 			continue
 		}
 		hole := s.lookInto(d)
@@ -93,11 +94,15 @@ func (s *Scanner) scanBlackholes(nowNs int64) {
 				e.Flow = &flow
 			}
 			e.Path = pathID(hole.path)
-			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(), s.name(event.Node), e.ReasonName)
+			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(),
+				s.name(event.Node), e.ReasonName)
 			e.Evidence = append(
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
-				telemetry.Evidence{Name: "drops", Value: float64(found.drops) * 1e9 / float64(nowNs-s.lastNs), Unit: "1/s"},
+				telemetry.Evidence{
+					Name: "drops", Value: float64(found.drops) * 1e9 / float64(nowNs-s.lastNs),
+					Unit: "1/s",
+				},
 			)
 		})
 	}
@@ -132,7 +137,8 @@ func (s *Scanner) lookInto(d *droppedFlows) blackhole {
 		}
 		shard.eachFlow(func(f *flow) bool {
 			fp := &f.paths[0]
-			if generation, ok := ends[shard][fp.path]; !fp.used || !ok || generation != fp.generation || fp.last < s.lastNs {
+			if generation, ok := ends[shard][fp.path]; !fp.used || !ok || generation != fp.generation ||
+				fp.last < s.lastNs {
 				return true
 			}
 			if p := shard.pathOf(fp); p != nil && (hole.flows == 0 || p.hash < hole.path) {

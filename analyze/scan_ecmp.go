@@ -10,17 +10,17 @@ import (
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// Nobody tells which ports of a node share the packets to a destination. They are learned: by what ports packets leave a
-// node, on paths that end at the same node. Groups of a node with the same ports are looked at together.
+// Nobody tells which ports of a node share the packets to a destination. They are learned: by what ports packets leave
+// a node, on paths that end at the same node. Groups of a node with the same ports are looked at together.
 
 const (
-	// A group is uneven if the port with the most has more than unevenAbove times its share of the packets, until it has less
-	// than evenBelow times that.
+	// A group is uneven if the port with the most has more than unevenAbove times its share of the packets, until it
+	// has less than evenBelow times that.
 	unevenAbove, evenBelow = 1.5, 1.25
 	// unevenScans is how many scans in a row it must be so.
 	unevenScans = 2
-	// unevenFlows is the logarithm of how improbable the number of flows on that port must be, if each flow chose its port by
-	// chance: e^-16 is one in nine million.
+	// unevenFlows is the logarithm of how improbable the number of flows on that port must be, if each flow chose its
+	// port by chance: e^-16 is one in nine million.
 	unevenFlows = 16
 	// unevenPackets is how few packets say nothing.
 	unevenPackets = 50
@@ -147,8 +147,8 @@ func (s *Scanner) scanGroups(nowNs int64) {
 	}
 }
 
-// failMembers takes ports whose link is down out of their groups, and those that stood in for such a port, until they carry
-// packets again.
+// failMembers takes ports whose link is down out of their groups, and those that stood in for such a port, until they
+// carry packets again.
 func (s *Scanner) failMembers() {
 	down := map[dropEnd]bool{}
 	for event, found := range s.storms {
@@ -164,8 +164,8 @@ func (s *Scanner) failMembers() {
 	}
 }
 
-// stoodIn reports whether m carried its last packets while another port of g could not, and that one can again. A way around a
-// link that fails is silent before and after; it has no share of the packets.
+// stoodIn reports whether m carried its last packets while another port of g could not, and that one can again. A way
+// around a link that fails is silent before and after; it has no share of the packets.
 func (s *Scanner) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
 	for i := range g.members {
 		other := &g.members[i]
@@ -187,7 +187,8 @@ func (s *Scanner) portSets(nowNs int64) map[string]*portSet {
 	var live []ecmpMember
 	for k, g := range s.faults.groups {
 		live = live[:0]
-		g.members = slices.DeleteFunc(g.members, func(m ecmpMember) bool { return m.packets == 0 && nowNs-m.last > memberNs })
+		g.members = slices.DeleteFunc(g.members,
+			func(m ecmpMember) bool { return m.packets == 0 && nowNs-m.last > memberNs })
 		if len(g.members) == 0 {
 			delete(s.faults.groups, k)
 			continue
@@ -274,7 +275,8 @@ func (s *Scanner) weigh(set *portSet, nowNs int64) {
 	s.log.Note(key, u.firstNs, nowNs, most.packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		s.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
-		e.Text = fmt.Sprintf("port %d of %s carries %.0f %% of what its %d ports to the same nodes share", most.port, s.name(set.node), 100*times/float64(ports), ports)
+		e.Text = fmt.Sprintf("port %d of %s carries %.0f %% of what its %d ports to the same nodes share", most.port,
+			s.name(set.node), 100*times/float64(ports), ports)
 		e.Evidence = append(
 			e.Evidence,
 			telemetry.Evidence{Name: "share", Value: times / float64(ports)},
@@ -286,8 +288,8 @@ func (s *Scanner) weigh(set *portSet, nowNs int64) {
 	})
 }
 
-// unlikely returns how unlikely it is that n or more of all flows, which choose one of so many ports by chance, choose the
-// same: a lower bound of minus the natural logarithm of the probability (Chernoff).
+// unlikely returns how unlikely it is that n or more of all flows, which choose one of so many ports by chance, choose
+// the same: a lower bound of minus the natural logarithm of the probability (Chernoff).
 func unlikely(n, all uint64, ports int) float64 {
 	x, fair := float64(n)/float64(max(all, 1)), 1/float64(ports)
 	if x <= fair {

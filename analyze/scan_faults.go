@@ -31,8 +31,10 @@ const (
 
 func newFaults() faults {
 	return faults{
-		crossings: map[linkKey]*crossing{}, earlier: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{}, reports: map[uint32]*reportLoss{},
-		suspects: map[linkKey]*grayLink{}, streams: newStreamPaths(), leaks: map[linkKey]*grayLink{}, groups: map[groupKey]*ecmpGroup{}, uneven: map[eventlog.Key]*unevenness{}, fruitless: map[eventlog.Key]int64{},
+		crossings: map[linkKey]*crossing{}, earlier: map[linkKey]*crossing{}, drops: map[dropEnd]*droppedFlows{},
+		reports:  map[uint32]*reportLoss{},
+		suspects: map[linkKey]*grayLink{}, streams: newStreamPaths(), leaks: map[linkKey]*grayLink{},
+		groups: map[groupKey]*ecmpGroup{}, uneven: map[eventlog.Key]*unevenness{}, fruitless: map[eventlog.Key]int64{},
 	}
 }
 
@@ -51,7 +53,8 @@ func (f *faults) begin() {
 	}
 }
 
-// take gathers what is to be known of a path that n packets took since the last scan, and lets it count anew. The shard is locked.
+// take gathers what is to be known of a path that n packets took since the last scan, and lets it count anew. The shard
+// is locked.
 func (f *faults) take(shard *Shard, place int, p *path, n uint64) {
 	if p.dropped() {
 		f.takeDrop(shard, place, p)

@@ -42,8 +42,8 @@ func (v *virtualCollector) each(f func(truth.Record)) {
 	}
 }
 
-// Where postcards tell of every packet, a link that loses some of them is found, and nothing else is taken for one: with the two
-// kinds of postcards in turn, or with both.
+// Where postcards tell of every packet, a link that loses some of them is found, and nothing else is taken for one:
+// with the two kinds of postcards in turn, or with both.
 func TestGrayFailures(t *testing.T) {
 	chosen, all := test.Seed(t)
 	for m, mode := range []string{"xd", "mx"} {
@@ -74,7 +74,8 @@ func TestGrayFailures(t *testing.T) {
 				continue
 			}
 			t.Run(mode+"/"+c.scenario, func(t *testing.T) {
-				v := emulation{duration: c.duration, shards: 2, nodes: everyPacket + "mode: " + mode + "\n"}.run(t, c.scenario)
+				v := emulation{duration: c.duration, shards: 2, nodes: everyPacket + "mode: " + mode + "\n"}.run(t,
+					c.scenario)
 				events := v.eventsOf(telemetry.EventGrayFailure)
 				if c.share == 0 {
 					for _, e := range events {
@@ -96,8 +97,10 @@ func TestGrayFailures(t *testing.T) {
 						last, lost = d.TimeNs, lost+1
 					}
 				})
-				if e.Name != "leaf2" || *e.Port != 1 || e.ToName != "spine1" || *e.ToPort != 2 || !v.around(e, first, last) {
-					t.Errorf("got %s from %v to %v, want leaf2-spine1 from %v to %v", e.Text, e.Start, e.End, time.Duration(first), time.Duration(last))
+				if e.Name != "leaf2" || *e.Port != 1 || e.ToName != "spine1" || *e.ToPort != 2 ||
+					!v.around(e, first, last) {
+					t.Errorf("got %s from %v to %v, want leaf2-spine1 from %v to %v", e.Text, e.Start, e.End,
+						time.Duration(first), time.Duration(last))
 				}
 				// The first packets of a flow are not missed by anybody.
 				if e.Count > lost || float64(e.Count) < 0.85*float64(lost) {
@@ -129,9 +132,13 @@ func TestLostReportsAreNoGrayFailure(t *testing.T) {
 	}
 }
 
-// A blackhole of which the switch says nothing shows by postcards: packets of some flows end in front of it, all of them.
+// A blackhole of which the switch says nothing shows by postcards: packets of some flows end in front of it, all of
+// them.
 func TestSilentBlackhole(t *testing.T) {
-	v := emulation{shards: 2, nodes: postcards, change: func(s *scenario.Scenario) { s.Faults[0].Blackhole.Silent = true }}.run(t, "blackhole")
+	v := emulation{
+		shards: 2, nodes: postcards,
+		change: func(s *scenario.Scenario) { s.Faults[0].Blackhole.Silent = true },
+	}.run(t, "blackhole")
 	if len(v.eventsOf(telemetry.EventGrayFailure)) > 0 || len(v.eventsOf(telemetry.EventDropStorm)) > 0 {
 		t.Errorf("got:\n%s", v.events())
 	}
@@ -247,7 +254,8 @@ func TestUnlikely(t *testing.T) {
 		}
 		exact := -math.Log(p) - math.Log(float64(test.ports))
 		if got := unlikely(test.n, test.all, test.ports); got > exact+1e-9 || got < exact-4 {
-			t.Errorf("%d of %d flows on one of %d ports: got %.2f, exactly %.2f", test.n, test.all, test.ports, got, exact)
+			t.Errorf("%d of %d flows on one of %d ports: got %.2f, exactly %.2f", test.n, test.all, test.ports, got,
+				exact)
 		}
 	}
 	if unlikely(8, 8, 2) >= unevenFlows || unlikely(8, 8, 4) >= unevenFlows || unlikely(8, 8, 8) >= unevenFlows {
@@ -280,7 +288,8 @@ func TestNewFlows(t *testing.T) {
 		if got[e.Name] > 0 {
 			t.Errorf("two events at %s", e.Name)
 		}
-		if e.Severity != telemetry.Info || e.Flow == nil || e.Start.UnixNano() > v.start+1000*millisecond || e.End.UnixNano() < v.start+3000*millisecond {
+		if e.Severity != telemetry.Info || e.Flow == nil || e.Start.UnixNano() > v.start+1000*millisecond ||
+			e.End.UnixNano() < v.start+3000*millisecond {
 			t.Errorf("got %+v", e)
 		}
 		got[e.Name] = e.Count

@@ -47,7 +47,10 @@ func (s *Scanner) takeFindings(shard *Shard, nowNs int64) {
 
 // takeFinding adds what a shard found of one event.
 func (s *Scanner) takeFinding(shard *Shard, f *finding) {
-	key := eventlog.Key{Kind: f.kind, Node: f.node, Port: f.port, ToNode: f.toNode, ToPort: f.toPort, Reason: uint8(f.why), Rule: f.rule + 1}
+	key := eventlog.Key{
+		Kind: f.kind, Node: f.node, Port: f.port, ToNode: f.toNode, ToPort: f.toPort,
+		Reason: uint8(f.why), Rule: f.rule + 1,
+	}
 	all, ok := s.findings[key]
 	if ok {
 		all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
@@ -91,7 +94,8 @@ func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "nodes", Value: float64(f.hidden)})
 	case telemetry.EventImplausible:
 		e.Text = fmt.Sprintf("%s: %s; they count nowhere", from, [...]string{
-			zeroTimes: "timestamps are 0", backwards: "packets left before they came", latencyAgainst: "latencies contradict the timestamps",
+			zeroTimes: "timestamps are 0", backwards: "packets left before they came",
+			latencyAgainst: "latencies contradict the timestamps",
 		}[f.why])
 		for i, name := range [...]string{"ingress_time", "egress_time", "latency"} {
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(f.times[i]), Unit: "ns"})

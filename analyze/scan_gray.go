@@ -8,11 +8,12 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// With postcards each node tells of each packet. A packet that one node of a path sent out, and of which no node behind it
-// tells anything, was lost between the two, or the reports about it were. The sequence numbers of reports say which.
+// With postcards each node tells of each packet. A packet that one node of a path sent out, and of which no node behind
+// it tells anything, was lost between the two, or the reports about it were. The sequence numbers of reports say which.
 
 const (
-	// grayPackets is how many packets a link must have lost without a reason, in at least grayScans scans, to be an event.
+	// grayPackets is how many packets a link must have lost without a reason, in at least grayScans scans, to be an
+	// event.
 	grayPackets, grayScans = 10, 2
 	// graySilenceNs is how long it loses none before that is over.
 	graySilenceNs = 5 * ScanNs
@@ -81,8 +82,8 @@ type reportLoss struct {
 	unknown bool      // its sequence numbers do not tell
 }
 
-// takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many reports
-// as others of the exporter have.
+// takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many
+// reports as others of the exporter have.
 func (f *faults) takeExporter(before, now exporterCount) {
 	if !now.Key.HasNode {
 		return
@@ -102,14 +103,15 @@ func (f *faults) takeExporter(before, now exporterCount) {
 	}
 }
 
-// reportsLost returns how many packets a node may have seen without our knowing, of those that the scan before tells of; false
-// if that is not known.
+// reportsLost returns how many packets a node may have seen without our knowing, of those that the scan before tells
+// of; false if that is not known.
 func (f *faults) reportsLost(node uint32) (uint64, bool) {
 	r := f.reports[node]
 	if r == nil || r.unknown {
 		return 0, false
 	}
-	return r.lost + r.before[0] + r.before[1], true // the reports of a packet are waited for, the gap in the numbers is seen at once
+	// the reports of a packet are waited for, the gap in the numbers is seen at once
+	return r.lost + r.before[0] + r.before[1], true
 }
 
 // A grayCount is how many packets a link was sent and lost.
@@ -129,8 +131,8 @@ type grayLink struct {
 	noted           uint64 // lost packets that are in the count of the event
 	streams         bool   // known by what senders of TCP sent again
 
-	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is the
-	// better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
+	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is
+	// the better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
 	first, latest, between, tail grayCount
 }
 
@@ -212,9 +214,9 @@ func (s *Scanner) scanGray(nowNs int64) {
 	}
 }
 
-// grayEvidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not if
-// reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says that
-// all packets of some flows are lost, and no others.
+// grayEvidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not
+// if reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says
+// that all packets of some flows are lost, and no others.
 func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayCount, silent bool) {
 	l := s.links[k]
 	if l == nil || l.last != nowNs {
@@ -255,7 +257,10 @@ func (s *Scanner) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, 
 			one, other = back, k
 		}
 	}
-	key := eventlog.Key{Kind: telemetry.EventGrayFailure, Node: one.from, Port: one.fromPort, ToNode: one.to, ToPort: one.toPort}
+	key := eventlog.Key{
+		Kind: telemetry.EventGrayFailure, Node: one.from, Port: one.fromPort, ToNode: one.to,
+		ToPort: one.toPort,
+	}
 	s.log.Note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
@@ -265,7 +270,8 @@ func (s *Scanner) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, 
 	there, back := grayShare(links, one), grayShare(links, other)
 	s.log.Amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
-		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from), s.name(one.to))
+		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from),
+			s.name(one.to))
 		share := func(name string, to uint32, share float64) {
 			if share > 0 {
 				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: share})
@@ -296,7 +302,9 @@ func (s *Scanner) noteSilentBlackhole(k linkKey, c *crossing) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, k)
 		e.Path = pathID(c.path)
-		e.Text = fmt.Sprintf("all packets of some flows are lost between %s and %s, and no node says why; others come through", s.name(k.from), s.name(k.to))
+		e.Text = fmt.Sprintf(
+			"all packets of some flows are lost between %s and %s, and no node says why; others come through",
+			s.name(k.from), s.name(k.to))
 	})
 }
 
@@ -313,5 +321,6 @@ func (k linkKey) reverse() (linkKey, bool) {
 }
 
 func compareLinks(a, b linkKey) int {
-	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.fromPort, b.fromPort), cmp.Compare(a.to, b.to), cmp.Compare(a.toPort, b.toPort))
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.fromPort, b.fromPort), cmp.Compare(a.to, b.to),
+		cmp.Compare(a.toPort, b.toPort))
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// A link that falls silent is lost, or nobody uses it: flows end. What tells the two apart is what became of the flows: those
-// that took it go on by another path, or the node in front drops their packets because the link is down. Where nodes report no
-// drops and there is no other path, only this is left: many flows, which came and went all the time, do not end all at once.
+// A link that falls silent is lost, or nobody uses it: flows end. What tells the two apart is what became of the flows:
+// those that took it go on by another path, or the node in front drops their packets because the link is down. Where
+// nodes report no drops and there is no other path, only this is left: many flows, which came and went all the time, do
+// not end all at once.
 
 const (
-	// A link is silent if it carried nothing for silentNs while expectedPackets were to be expected from what it carried before;
-	// someExpected are enough of one whose near end says that it is down.
+	// A link is silent if it carried nothing for silentNs while expectedPackets were to be expected from what it
+	// carried before; someExpected are enough of one whose near end says that it is down.
 	silentNs        = 2 * int64(time.Second)
 	expectedPackets = 50
 	someExpected    = 5
-	// It was busy if in each of busyScans it carried packets, of busyFlows flows on average. Nothing else need be known of a link
-	// that was, and that is silent for busySilentNs.
+	// It was busy if in each of busyScans it carried packets, of busyFlows flows on average. Nothing else need be known
+	// of a link that was, and that is silent for busySilentNs.
 	busyFlows, busyScans = 10, 30
 	busySilentNs         = 5 * int64(time.Second)
 	// maxDepartures bounds the paths that are remembered because flows left them, for departureNs.
@@ -51,8 +52,8 @@ type departure struct {
 	atNs  int64 // scan that found it
 }
 
-// An outage is a time during which a link was down: from the scan at which it carried packets last to the one at which it did
-// again.
+// An outage is a time during which a link was down: from the scan at which it carried packets last to the one at which
+// it did again.
 type outage struct{ fromNs, toNs int64 }
 
 // departed notes which flows left p for another path since the last scan.
@@ -149,7 +150,8 @@ func (s *Scanner) down(k linkKey, sinceNs int64) bool {
 	return s.log.Ongoing(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
 }
 
-// together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by then.
+// together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by
+// then.
 func (s *Scanner) together(k, back linkKey) bool {
 	l := s.links[k]
 	before := s.links[back].last - l.last
@@ -174,12 +176,13 @@ func (s *Scanner) lostOf(silent map[linkKey]float64, nowNs int64) map[linkKey]bo
 		if l := s.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && nowNs-l.last >= busySilentNs {
 			lost[k] = true
 		}
-		if at, ok := s.cuts[dropEnd{k.from, k.fromPort}]; ok && k.has&telemetry.HasEgressPort != 0 && at >= s.links[k].last {
+		if at, ok := s.cuts[dropEnd{k.from, k.fromPort}]; ok && k.has&telemetry.HasEgressPort != 0 &&
+			at >= s.links[k].last {
 			lost[k] = true
 		}
 	}
-	// Flows that left tell of all links of the path that they took before. If one of them is known to be lost the others need not
-	// be, and if only one is silent it is that one.
+	// Flows that left tell of all links of the path that they took before. If one of them is known to be lost the
+	// others need not be, and if only one is silent it is that one.
 	for _, most := range []int{1, maxStations} {
 		var found []linkKey
 		for i := range s.departures {
@@ -217,7 +220,8 @@ func (s *Scanner) noteLost(k linkKey, nowNs int64) {
 	s.log.Note(k.lost(), l.last, nowNs, 0, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		s.betweenEnds(e, k)
-		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from), s.name(k.to))
+		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from),
+			s.name(k.to))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
 }

@@ -25,10 +25,14 @@ func newLineOfNodes() *lineOfNodes {
 
 // packets reports n packets of a flow along nodes.
 func (l *lineOfNodes) packets(flow uint64, n int, nodes ...uint32) {
-	r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: keyOf(flow), Bytes: 100}
+	r := telemetry.Report{
+		Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: keyOf(flow),
+		Bytes: 100,
+	}
 	for _, node := range nodes {
 		r.Hops = append(r.Hops, telemetry.Hop{
-			NodeID: node, IngressPort: 1, EgressPort: node + 1, Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
+			NodeID: node, IngressPort: 1, EgressPort: node + 1,
+			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
 		})
 	}
 	for range n {

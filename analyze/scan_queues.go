@@ -9,7 +9,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before Scan.
+// KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before
+// Scan.
 func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
 	s.bursts, s.kept = burst.NewSearch(c), log
 }
@@ -36,8 +37,8 @@ func (s *Scanner) scanQueues(nowNs int64) {
 // maxClockError is how far the clock of a node may be off for its times to be shown.
 const maxClockError = int64(time.Minute)
 
-// burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its start, or
-// whose clock is far off, only its length is, and it ends now.
+// burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its
+// start, or whose clock is far off, only its length is, and it ends now.
 func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 	start, end := int64(b.StartNs), int64(b.EndNs)
 	if off := nowNs - end; off > maxClockError || off < -maxClockError {
@@ -60,7 +61,8 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		s.at(e, &station{node: b.Node, out: b.Port, has: telemetry.HasNode | telemetry.HasEgressPort})
 		queue := b.Queue
 		e.Queue = &queue
-		e.Text = fmt.Sprintf("a queue of %s grew to %d bytes for %s", s.name(b.Node), b.PeakBytes, time.Duration(b.EndNs-b.StartNs).Round(time.Microsecond))
+		e.Text = fmt.Sprintf("a queue of %s grew to %d bytes for %s", s.name(b.Node), b.PeakBytes,
+			time.Duration(b.EndNs-b.StartNs).Round(time.Microsecond))
 		if b.Incast {
 			e.Text += fmt.Sprintf(", as %d senders came together", b.Sources)
 		}
@@ -78,7 +80,8 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 			telemetry.Evidence{Name: "complete", Value: b.Complete},
 		)
 		if len(b.Culprits) > 0 {
-			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
+			e.Evidence = append(e.Evidence,
+				telemetry.Evidence{Name: "share_of_first_culprit", Value: b.Culprits[0].Share})
 		}
 	})
 	s.log.End(key, end)

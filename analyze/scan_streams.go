@@ -114,8 +114,9 @@ func (s *Scanner) scanStreams(nowNs int64) {
 	}
 }
 
-// judgedStreams returns the paths of the latest scans, always in the same order. What was lost in this scan does not count where
-// as many reports of the sink were lost: data that is sent again for another reason would fill the holes that these make.
+// judgedStreams returns the paths of the latest scans, always in the same order. What was lost in this scan does not
+// count where as many reports of the sink were lost: data that is sent again for another reason would fill the holes
+// that these make.
 func (f *faults) judgedStreams() []*streamPath {
 	t := &f.streams
 	lost := map[uint32]uint64{} // by sink
@@ -141,8 +142,8 @@ type leak struct {
 	pathLost        uint32
 }
 
-// leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether a node
-// says so or not: that is nothing.
+// leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether
+// a node says so or not: that is nothing.
 func (f *faults) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
 	var of, all streamCount // in the scan, and in all of them
 	full := uint32(0)

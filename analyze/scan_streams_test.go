@@ -53,8 +53,10 @@ func TestGrayFailuresOfStacks(t *testing.T) {
 				t.Fatalf("got %d events: %+v", len(events), events)
 			}
 			e := &events[0]
-			if e.Name != "leaf2" || *e.Port != 1 || e.ToName != "spine1" || *e.ToPort != 2 || !v.around(e, first, last) {
-				t.Errorf("got %s from %v to %v, want leaf2-spine1 from %v to %v", e.Text, e.Start, e.End, time.Duration(first), time.Duration(last))
+			if e.Name != "leaf2" || *e.Port != 1 || e.ToName != "spine1" || *e.ToPort != 2 ||
+				!v.around(e, first, last) {
+				t.Errorf("got %s from %v to %v, want leaf2-spine1 from %v to %v", e.Text, e.Start, e.End,
+					time.Duration(first), time.Duration(last))
 			}
 			// Nothing tells of acknowledgements, nor of data behind which none came.
 			if e.Count > lost || float64(e.Count) < 0.3*float64(lost) {
@@ -81,8 +83,9 @@ traffic:
   - poisson: {load: 45%, sizes: web_search, max_size: 300kB}
 `
 
-// Packets for which a queue has no room leave holes as well. If the node tells of them nobody is misled, nor if it does not but stacks
-// tell how long the queue was. A link that loses packets is not found if reports tell of some only, or if reports are lost, too.
+// Packets for which a queue has no room leave holes as well. If the node tells of them nobody is misled, nor if it does
+// not but stacks tell how long the queue was. A link that loses packets is not found if reports tell of some only, or
+// if reports are lost, too.
 func TestNoGrayFailuresOfStacks(t *testing.T) {
 	if raceDetector {
 		t.Skip("races do not depend on the scenario")
@@ -94,9 +97,12 @@ func TestNoGrayFailuresOfStacks(t *testing.T) {
 		{name: "full queues", nodes: everyPacket},
 		{name: "full queues of which nobody tells", nodes: everyPacket + "drops: []\nqueues: []\n"},
 		{name: "one in three packets", nodes: "watch: [{report_all: true, sample: 3}]\n", scenario: "gray-link"},
-		{name: "one in three reports is lost", nodes: everyPacket, scenario: "gray-link", change: func(s *scenario.Scenario) {
-			s.Faults = append(s.Faults, scenario.Fault{ReportLoss: &scenario.ReportLoss{Every: 3}})
-		}},
+		{
+			name: "one in three reports is lost", nodes: everyPacket, scenario: "gray-link",
+			change: func(s *scenario.Scenario) {
+				s.Faults = append(s.Faults, scenario.Fault{ReportLoss: &scenario.ReportLoss{Every: 3}})
+			},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := emulation{shards: 2, nodes: test.nodes, change: test.change}

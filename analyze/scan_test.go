@@ -139,7 +139,10 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		t.Fatal(err)
 	}
 	c.Compile()
-	v := &virtualCollector{decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: burst.NewLog(16 << 20), start: int64(s.Start), look: e.look}
+	v := &virtualCollector{
+		decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: burst.NewLog(16 << 20),
+		start: int64(s.Start), look: e.look,
+	}
 	v.Names = map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
 		v.Names[uint32(i+1)] = spec.Name
@@ -224,7 +227,8 @@ func (v *virtualCollector) Flush() error { return nil }
 // events writes the events as text, times in seconds since the start.
 func (v *virtualCollector) events() string {
 	list, _ := v.log.Events(func(e *telemetry.Event) bool {
-		return e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast && e.Kind != telemetry.EventNewFlow
+		return e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast &&
+			e.Kind != telemetry.EventNewFlow
 	}, 1000)
 	slices.Reverse(list)
 	var b bytes.Buffer
@@ -233,12 +237,14 @@ func (v *virtualCollector) events() string {
 		if e.End != nil {
 			end = fmt.Sprintf("%.0f", e.End.Sub(time.Unix(0, v.start)).Seconds())
 		}
-		fmt.Fprintf(&b, "%.0f-%s %s %s: %s\n", e.Start.Sub(time.Unix(0, v.start)).Seconds(), end, e.Severity, e.Kind, e.Text)
+		fmt.Fprintf(&b, "%.0f-%s %s %s: %s\n", e.Start.Sub(time.Unix(0, v.start)).Seconds(), end, e.Severity, e.Kind,
+			e.Text)
 	}
 	return b.String()
 }
 
-// The faults of scenarios become the events that their comments name, at the second at which they happen, and nothing else does.
+// The faults of scenarios become the events that their comments name, at the second at which they happen, and nothing
+// else does.
 
 func TestScenariosYieldEvents(t *testing.T) {
 	for _, test := range []struct {
@@ -291,7 +297,8 @@ func TestScenariosYieldEvents(t *testing.T) {
 			continue // races do not depend on the scenario
 		}
 		t.Run(test.scenario, func(t *testing.T) {
-			for _, v := range (emulation{duration: test.duration}).runShards(t, load(t, test.scenario), 1, 3) { // in several there are the same
+			// in several there are the same
+			for _, v := range (emulation{duration: test.duration}).runShards(t, load(t, test.scenario), 1, 3) {
 				if got := v.events(); sorted(got) != sorted(test.want) {
 					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Shards), got, test.want)
 				}
@@ -306,7 +313,8 @@ func TestLoopIsAnEvent(t *testing.T) {
 		v := emulation{shards: 1, nodes: nodes}.run(t, "loop")
 		names := map[string]bool{}
 		for _, e := range v.eventsOf(telemetry.EventLoop) {
-			if !v.around(&e, 2000*millisecond, 3000*millisecond) || e.Severity != telemetry.Critical || e.Count == 0 || e.Path == "" {
+			if !v.around(&e, 2000*millisecond, 3000*millisecond) || e.Severity != telemetry.Critical || e.Count == 0 ||
+				e.Path == "" {
 				t.Errorf("%q: %+v", nodes, e)
 			}
 			names[e.Name] = true
@@ -327,7 +335,8 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The bursts of the reports are those that the queues had: none is missing, none is made up, and start, end and peak are right.
+// The bursts of the reports are those that the queues had: none is missing, none is made up, and start, end and peak
+// are right.
 func TestBurstsOfReports(t *testing.T) {
 	if raceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -394,13 +403,15 @@ func truthEnds(f *truth.Flow) string {
 	return fmt.Sprintln(f.Src, f.SrcPort, f.Dst, f.DstPort)
 }
 
-// checkDetail fails unless the details of the burst of an event are those of b: packets, bytes and drops of the burst, and bytes
-// of each flow, which is named by its addresses and ports.
+// checkDetail fails unless the details of the burst of an event are those of b: packets, bytes and drops of the burst,
+// and bytes of each flow, which is named by its addresses and ports.
 func checkDetail(t *testing.T, v *virtualCollector, e *telemetry.Event, b *truth.Burst, flows map[uint32]string) {
 	t.Helper()
 	d, found := v.bursts.Burst(e.ID)
-	if !found || !d.Start.Equal(e.Start) || !d.End.Equal(*e.End) || d.PeakBytes != b.Peak || d.Packets != b.Packets || d.Bytes != b.Bytes || d.Drops != b.Drops {
-		t.Errorf("%s: got %d packets, %d bytes, %d dropped; want %d, %d, %d", e.ID, d.Packets, d.Bytes, d.Drops, b.Packets, b.Bytes, b.Drops)
+	if !found || !d.Start.Equal(e.Start) || !d.End.Equal(*e.End) || d.PeakBytes != b.Peak || d.Packets != b.Packets ||
+		d.Bytes != b.Bytes || d.Drops != b.Drops {
+		t.Errorf("%s: got %d packets, %d bytes, %d dropped; want %d, %d, %d", e.ID, d.Packets, d.Bytes, d.Drops,
+			b.Packets, b.Bytes, b.Drops)
 		return
 	}
 	want, got := map[string]uint64{}, map[string]uint64{}

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A slowPlace is a node, or a link, whose packets take longer than usual. A node is one place, whatever its ports: if it is slow
-// at all of them it is one event, and if at one of them, that one stands in it.
+// A slowPlace is a node, or a link, whose packets take longer than usual. A node is one place, whatever its ports: if
+// it is slow at all of them it is one event, and if at one of them, that one stands in it.
 type slowPlace struct {
 	keys  int   // that go on
 	endNs int64 // the latest end of the others
@@ -56,7 +56,8 @@ func (s *Scanner) jump(j *clock.Jump) {
 			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s", s.name(j.Node), way, by)
 		} else {
 			s.to(e, &station{node: j.Against, has: telemetry.HasNode})
-			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped", s.name(j.Node), way, by, s.name(j.Against))
+			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped",
+				s.name(j.Node), way, by, s.name(j.Against))
 		}
 		e.Evidence = append(
 			e.Evidence,
@@ -141,7 +142,8 @@ func worse(a, b *baseline.Anomaly) bool {
 	if fa, fb := a.Factor(), b.Factor(); fa != fb {
 		return fa > fb
 	}
-	return cmp.Or(cmp.Compare(a.Key.Out, b.Key.Out), cmp.Compare(a.Key.In, b.Key.In), cmp.Compare(a.Key.Queue, b.Key.Queue)) < 0
+	return cmp.Or(cmp.Compare(a.Key.Out, b.Key.Out), cmp.Compare(a.Key.In, b.Key.In),
+		cmp.Compare(a.Key.Queue, b.Key.Queue)) < 0
 }
 
 // tellSlow completes the event of a place that is slow.
@@ -163,7 +165,8 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 	case a.Queued:
 		e.Text = fmt.Sprintf("packets that meet no queue stay in %s for %s, %s", s.name(k.Node), now, times)
 	default:
-		e.Text = fmt.Sprintf("packets stay in %s for %s, %s; it tells of no queue, so this may be congestion", s.name(k.Node), now, times)
+		e.Text = fmt.Sprintf("packets stay in %s for %s, %s; it tells of no queue, so this may be congestion",
+			s.name(k.Node), now, times)
 	}
 	e.Evidence = append(
 		e.Evidence,

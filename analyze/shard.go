@@ -1,8 +1,10 @@
-// Package analyze turns reports into answers: flows, their paths, latencies, queues, drops, and what was lost on the way
-// here. State is split into Shards, each owned by one goroutine and bounded in size; a flow belongs to one shard, so that
-// none needs to look at another. Readers (the API) take a shard's lock for short whiles; shards never wait for each other.
+// Package analyze turns reports into answers: flows, their paths, latencies, queues, drops, and what was lost on the
+// way here. State is split into Shards, each owned by one goroutine and bounded in size; a flow belongs to one shard,
+// so that none needs to look at another. Readers (the API) take a shard's lock for short whiles; shards never wait for
+// each other.
 //
-// To add an analysis: 1. a file with its table, bounded, with a counter for what did not fit, 2. a call in Shard.process,
+// To add an analysis: 1. a file with its table, bounded, with a counter for what did not fit, 2. a call in
+// Shard.process,
 // 3. its answer in snapshot.go, 4. a row in docs/explanation/design.md.
 package analyze
 
@@ -34,7 +36,10 @@ type Config struct {
 
 // DefaultConfig returns the bounds that fit in about 512 MiB.
 func DefaultConfig() Config {
-	return Config{MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192, JoinWindowNs: 500e6}
+	return Config{
+		MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192,
+		JoinWindowNs: 500e6,
+	}
 }
 
 // ConfigFor returns bounds for shards shards that together stay below bytes.
@@ -49,7 +54,8 @@ func ConfigFor(bytes uint64, shards int) Config {
 	c.MaxPaths = int(max(min(each/8/perPath, 65536), 64))
 	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
 	c.MaxQueues = int(max(min(each/64/perQueue, 65536), 64))
-	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+uint64(c.MaxQueues)*perQueue)
+	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+
+		uint64(c.MaxQueues)*perQueue)
 	c.MaxFlows = int(max(rest/(perFlow+guardBytes), 256))
 	return c
 }
@@ -106,7 +112,8 @@ type Shard struct {
 func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
-		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs), outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
+		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
+		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
@@ -126,8 +133,8 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.sweep(nowNs)
 }
 
-// Tick finishes what waited long enough; call it some times a second when no batches come. Unlike the time of a batch, nowNs is
-// what the clock shows now: if it is earlier than before, the clock was set back.
+// Tick finishes what waited long enough; call it some times a second when no batches come. Unlike the time of a batch,
+// nowNs is what the clock shows now: if it is earlier than before, the clock was set back.
 func (s *Shard) Tick(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +145,8 @@ func (s *Shard) Tick(nowNs int64) {
 // longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
 const longestStepNs = 150e6
 
-// pass lets the time pass by which postcards wait. A process that stands still for a while, or a wall clock that is set,
-// must not end the wait for reports that are in a socket or a queue all the time.
+// pass lets the time pass by which postcards wait. A process that stands still for a while, or a wall clock that is
+// set, must not end the wait for reports that are in a socket or a queue all the time.
 func (s *Shard) pass(nowNs int64) {
 	s.join.nowNs += min(max(nowNs-s.lastNs, 0), longestStepNs)
 	s.lastNs = nowNs
@@ -198,7 +205,8 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		if r.StreamFrom != r.StreamTo && !r.Is(telemetry.Dropped|telemetry.Discard) {
 			s.follow(f, tag, r, nowNs)
 		}
-	case !r.Is(telemetry.Tracked | telemetry.Dropped): // a node tells of its queue, and others have no reason to tell of the packet
+	// a node tells of its queue, and others have no reason to tell of the packet
+	case !r.Is(telemetry.Tracked | telemetry.Dropped):
 		s.queueReport(f, &r.Local, nowNs)
 	case !r.Is(telemetry.Dropped) && f.hasStacks(nowNs):
 		s.local[0] = r.Local
@@ -332,20 +340,23 @@ func addsLocal(r *telemetry.Report) bool {
 		return newest.Has&telemetry.HasNode != 0
 	}
 	// In a loop, the last node that the hop limit let write may be this one, some rounds ago.
-	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 && newest.IngressNs != r.ReportNs
+	return r.Is(telemetry.HopLimit) && newest.Has&telemetry.HasIngressTime != 0 && r.ReportNs != 0 &&
+		newest.IngressNs != r.ReportNs
 }
 
-// stackTime is a time in steps of 17 s. For the step in which a stack came, and three more, the other reports of a flow tell of no packets
-// that stacks do not tell of.
+// stackTime is a time in steps of 17 s. For the step in which a stack came, and three more, the other reports of a flow
+// tell of no packets that stacks do not tell of.
 func stackTime(ns int64) uint8 { return uint8(ns >> 34) }
 
-// hasStacks reports whether stacks tell of the packets of f. Then other nodes tell of themselves, and not of another packet.
+// hasStacks reports whether stacks tell of the packets of f. Then other nodes tell of themselves, and not of another
+// packet.
 func (f *flow) hasStacks(nowNs int64) bool {
 	f.stacked = f.stacked && stackTime(nowNs)-f.stackAt < 4
 	return f.stacked
 }
 
-// countPacket counts a packet of f. Copies and probes are counted apart: they are no packets that a host sent to another.
+// countPacket counts a packet of f. Copies and probes are counted apart: they are no packets that a host sent to
+// another.
 func (s *Shard) countPacket(f *flow, probe, dropped bool, bytes uint32) {
 	if probe {
 		if f != &s.unkept {
@@ -360,15 +371,16 @@ func (s *Shard) countPacket(f *flow, probe, dropped bool, bytes uint32) {
 	}
 }
 
-// beside takes what nodes tell of themselves besides the stacks of a flow. The last one may tell in a report of its own what its
-// stacks lack; all others tell of their queues.
+// beside takes what nodes tell of themselves besides the stacks of a flow. The last one may tell in a report of its own
+// what its stacks lack; all others tell of their queues.
 func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
 	for i := range hops {
 		fp, h := &f.paths[0], &hops[i]
 		completes := false
 		if p := s.pathOf(fp); fp.used && p != nil {
 			last := &p.hops[len(p.hops)-1].station
-			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID && s.atHop(f, h, uint64(fp.packets), nowNs) != nil
+			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID &&
+				s.atHop(f, h, uint64(fp.packets), nowNs) != nil
 		}
 		if !completes {
 			s.queueReport(f, h, nowNs)
@@ -376,8 +388,8 @@ func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
 	}
 }
 
-// queueReport takes what a node tells of its port and queue, since that was long. Its packet is none that all packets are like, and
-// others may tell of it as well: its latency counts nowhere.
+// queueReport takes what a node tells of its port and queue, since that was long. Its packet is none that all packets
+// are like, and others may tell of it as well: its latency counts nowhere.
 func (s *Shard) queueReport(f *flow, h *telemetry.Hop, nowNs int64) {
 	s.queues.addReport(h, nowNs)
 	port := *h
@@ -385,8 +397,8 @@ func (s *Shard) queueReport(f *flow, h *telemetry.Hop, nowNs int64) {
 	s.atHop(f, &port, math.MaxUint64, nowNs)
 }
 
-// atHop adds what a node tells of itself to its hop on the path that the flow takes, and returns that. It is nil if the node is not
-// there, or has told of the latency of so many packets of the flow.
+// atHop adds what a node tells of itself to its hop on the path that the flow takes, and returns that. It is nil if the
+// node is not there, or has told of the latency of so many packets of the flow.
 func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint64, nowNs int64) *pathHop {
 	fp := &f.paths[0]
 	if !fp.used {
@@ -411,7 +423,8 @@ func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint64, nowNs int64) *p
 	return nil
 }
 
-// observePath records that a packet of f took the path along hops, and what it met there. bytes is its IP length, 0 if unknown.
+// observePath records that a packet of f took the path along hops, and what it met there. bytes is its IP length, 0 if
+// unknown.
 func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs int64, uncertain bool) {
 	if len(hops) == 0 {
 		return
@@ -458,7 +471,8 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	p.residence.Add(residence, index)
 	f.residence.addIndexed(residence, index)
 	first, last := &hops[0], &hops[next-1]
-	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 && first.Has&last.Has&telemetry.HasWideTimes != 0 {
+	if first.Has&telemetry.HasIngressTime != 0 && last.Has&telemetry.HasEgressTime != 0 &&
+		first.Has&last.Has&telemetry.HasWideTimes != 0 {
 		if d := last.EgressNs - first.IngressNs; d >= residence && d < 1<<40 {
 			index = histogram.Index(d)
 			p.endToEnd.Add(d, index)
@@ -523,7 +537,8 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
 	p.flows++
-	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe { // a packet that was dropped did not take another path
+	// a packet that was dropped did not take another path
+	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe {
 		s.arrives(f, place, route, &hops[0], nowNs)
 	}
 	for i := 1; i < keptPaths; i++ { // a path that the flow took before
@@ -537,11 +552,15 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		s.slab.give(oldest.block, int(oldest.hops))
 	}
 	copy(f.paths[1:], f.paths[:])
-	f.paths[0] = flowPath{path: place, generation: p.generation, hops: uint8(len(route)), used: true, block: s.slab.take(len(route)), first: nowNs}
+	f.paths[0] = flowPath{
+		path: place, generation: p.generation, hops: uint8(len(route)), used: true,
+		block: s.slab.take(len(route)), first: nowNs,
+	}
 	return p
 }
 
-// routeOf returns the stations along hops, and those that are known to be missing between them, until it is called again.
+// routeOf returns the stations along hops, and those that are known to be missing between them, until it is called
+// again.
 func (s *Shard) routeOf(hops []telemetry.Hop) []station {
 	route := s.route[:0]
 	for i := range hops {

@@ -37,7 +37,10 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 		}
 	}
 	endWait(shard, now)
-	return &Collector{Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}}
+	return &Collector{
+		Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters},
+		Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"},
+	}
 }
 
 // endWait lets the time pass that postcards wait.
@@ -53,7 +56,10 @@ func TestJoinOutlastsStalls(t *testing.T) {
 	for _, after := range []string{"tick", "batch"} {
 		s := NewShard(DefaultConfig())
 		postcard := func(node uint32, ttl uint8, nowNs int64) {
-			r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: 7, TTL: ttl, Flags: telemetry.HasFlow | telemetry.Tracked}
+			r := telemetry.Report{
+				Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: 7, TTL: ttl,
+				Flags: telemetry.HasFlow | telemetry.Tracked,
+			}
 			r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
 			s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
 		}
@@ -74,7 +80,10 @@ func TestJoinOutlastsStalls(t *testing.T) {
 func TestJoinOutlastsLateBatches(t *testing.T) {
 	s := NewShard(DefaultConfig())
 	postcard := func(node uint32, ttl uint8, packet uint64, nowNs int64) {
-		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: ttl, Flags: telemetry.HasFlow | telemetry.Tracked}
+		r := telemetry.Report{
+			Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: packet, TTL: ttl,
+			Flags: telemetry.HasFlow | telemetry.Tracked,
+		}
 		r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
 	}
@@ -160,7 +169,8 @@ func TestPostcardsBecomePaths(t *testing.T) {
 		}
 	}
 	links := c.Links()
-	if len(links) != 2 || *links[0].FromPort != 2 || *links[0].ToPort != 3 || *links[1].FromPort != 4 || *links[1].ToPort != 5 {
+	if len(links) != 2 || *links[0].FromPort != 2 || *links[0].ToPort != 3 || *links[1].FromPort != 4 ||
+		*links[1].ToPort != 5 {
 		t.Errorf("links: got %+v", links)
 	}
 	exporters := c.ExporterList()
@@ -201,7 +211,8 @@ func TestPostcardLatencies(t *testing.T) {
 		for _, h := range paths[0].Hops {
 			if *h.Node == s.Header.Local.SwitchID {
 				if latency < h.LatencyNs.Min || latency > h.LatencyNs.Max {
-					t.Errorf("node %d: latency %d ns of the truth is not in [%d, %d]", *h.Node, latency, h.LatencyNs.Min, h.LatencyNs.Max)
+					t.Errorf("node %d: latency %d ns of the truth is not in [%d, %d]", *h.Node, latency,
+						h.LatencyNs.Min, h.LatencyNs.Max)
 				}
 				checked++
 			}
@@ -224,7 +235,10 @@ func TestDrops(t *testing.T) {
 	for _, d := range c.Drops(nil) {
 		got[fmt.Sprint(d.Name, " ", d.ReasonName)] += d.Packets
 	}
-	want := map[string]uint64{"s1 routing_miss": 10, "s2 acl_deny": 10, "s2 routing_miss": 10, "s3 egress_next_miss": 10}
+	want := map[string]uint64{
+		"s1 routing_miss": 10, "s2 acl_deny": 10, "s2 routing_miss": 10,
+		"s3 egress_next_miss": 10,
+	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("drops: got %v, want %v", got, want)
 	}
@@ -436,7 +450,8 @@ func TestPartOfPath(t *testing.T) {
 	payload[ttl] = 62
 	decodeOne(t, s, c, payload, now)
 	endWait(s, now)
-	if flows, _ := collector.Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != 1 || route(flows[0].Paths[0].Hops) != "1 1>2, 3 1>2" {
+	if flows, _ := collector.Flows(FlowFilter{Limit: 1}); flows[0].PathChanges != 1 ||
+		route(flows[0].Paths[0].Hops) != "1 1>2, 3 1>2" {
 		t.Errorf("flow: %+v", flows[0])
 	}
 }
@@ -447,7 +462,10 @@ func TestJoinTableIsFull(t *testing.T) {
 	config.JoinPlaces = 4
 	s := NewShard(config)
 	postcard := func(packet uint64, node uint32) {
-		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17}, PacketID: packet, TTL: uint8(64 - node), Flags: telemetry.HasFlow | telemetry.Tracked}
+		r := telemetry.Report{
+			Flow: telemetry.FlowKey{Protocol: 17}, PacketID: packet, TTL: uint8(64 - node),
+			Flags: telemetry.HasFlow | telemetry.Tracked,
+		}
 		r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
 	}
@@ -481,10 +499,12 @@ func TestLoopEndsWhereTheLimitLetIt(t *testing.T) {
 		{telemetry.HopLimit, "1 1>2, 2 1>2, 2 ?>? dropped"},
 	} {
 		s := NewShard(DefaultConfig())
-		r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded | telemetry.Dropped | test.flags, ReportNs: 500}
+		r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded | telemetry.Dropped |
+			test.flags, ReportNs: 500}
 		for node := range uint32(2) {
 			r.Hops = append(r.Hops, telemetry.Hop{
-				Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasIngressTime,
+				Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort |
+					telemetry.HasIngressTime,
 				NodeID: node + 1, IngressPort: 1, EgressPort: 2, IngressNs: uint64(node) * 100,
 			})
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestSideBySide does side by side what a server does: two workers with a shard each, the search for events, the making of
-// intervals, and readers that ask for everything. Of analyses this is the only test that the race detector need see.
+// TestSideBySide does side by side what a server does: two workers with a shard each, the search for events, the making
+// of intervals, and readers that ask for everything. Of analyses this is the only test that the race detector need see.
 func TestSideBySide(t *testing.T) {
 	const flows, rounds = 500, 10
 	datagrams, points := mixedReports(t, 8192, flows)

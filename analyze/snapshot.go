@@ -50,8 +50,8 @@ type flowRef struct {
 	key   telemetry.FlowKey
 }
 
-// compare orders flows as a list has them: the highest score first. Equal ones are in the order of their keys, so that it is
-// always the same of them that a page ends with.
+// compare orders flows as a list has them: the highest score first. Equal ones are in the order of their keys, so that
+// it is always the same of them that a page ends with.
 func (r *flowRef) compare(o *flowRef) int {
 	if by := cmp.Compare(o.score, r.score); by != 0 {
 		return by
@@ -93,7 +93,8 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			end := min(from+step, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
-				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil && !s.passes(f, q.Passes) {
+				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil &&
+					!s.passes(f, q.Passes) {
 					continue
 				}
 				if q.Outer != nil {
@@ -164,8 +165,9 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
-		Reports: f.reports, Packets: f.packets, Probes: s.probes[f.key], Bytes: f.bytes, Drops: uint64(f.drops), PathChanges: uint64(f.pathChanges),
-		Residence: f.residence.distribution(), EndToEnd: f.endToEnd.distribution(),
+		Reports: f.reports, Packets: f.packets, Probes: s.probes[f.key], Bytes: f.bytes, Drops: uint64(f.drops),
+		PathChanges: uint64(f.pathChanges),
+		Residence:   f.residence.distribution(), EndToEnd: f.endToEnd.distribution(),
 		Paths: []telemetry.FlowPath{},
 	}
 	if outer, ok := s.outer[f.key]; ok {
@@ -192,16 +194,21 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 			continue
 		}
 		path := telemetry.FlowPath{
-			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(), Last: time.Unix(0, fp.last).UTC(),
+			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(),
+			Last: time.Unix(0, fp.last).UTC(),
 			Hops: make([]telemetry.PathHop, len(p.hops)),
 		}
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
 			path.Hops[j] = p.hops[j].station.answer(names)
 			h := &block[j]
-			path.Hops[j].LatencyNs = histogram.Distribution(&histogram.Summary{Count: uint64(h.count), Sum: h.sum, Min: h.min, Max: h.max}, &h.Shape, h.buckets[:])
+			path.Hops[j].LatencyNs = histogram.Distribution(
+				&histogram.Summary{Count: uint64(h.count), Sum: h.sum, Min: h.min, Max: h.max}, &h.Shape, h.buckets[:])
 			if h.queueCount > 0 {
-				path.Hops[j].Queue = &telemetry.Queue{ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount), Max: h.queueMax}
+				path.Hops[j].Queue = &telemetry.Queue{
+					ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount),
+					Max: h.queueMax,
+				}
 			}
 		}
 		a.Paths = append(a.Paths, path)
@@ -270,7 +277,10 @@ func (c *Collector) Nodes() []telemetry.Node {
 	get := func(id uint32, first, last time.Time) *gathered {
 		n := nodes[id]
 		if n == nil {
-			n = &gathered{Node: telemetry.Node{ID: id, Name: c.Names[id], First: first, Last: last}, ports: map[uint32]bool{}}
+			n = &gathered{
+				Node:  telemetry.Node{ID: id, Name: c.Names[id], First: first, Last: last},
+				ports: map[uint32]bool{},
+			}
 			nodes[id] = n
 		}
 		if first.Before(n.First) {
@@ -341,7 +351,10 @@ func (c *Collector) Links() []telemetry.Link {
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 			l := links[k]
 			if l == nil {
-				l = &gathered{Link: telemetry.Link{From: a.node, FromName: c.Names[a.node], To: b.node, ToName: c.Names[b.node], First: first, Last: last}}
+				l = &gathered{Link: telemetry.Link{
+					From: a.node, FromName: c.Names[a.node], To: b.node,
+					ToName: c.Names[b.node], First: first, Last: last,
+				}}
 				l.Delay = c.Timing.linkDelay(k)
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
@@ -408,8 +421,10 @@ func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Drop) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Reason, b.Reason),
-			cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)), cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)), cmp.Compare(a.DropKey, b.DropKey))
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(portOf(a.Node), portOf(b.Node)),
+			cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)),
+			cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)), cmp.Compare(a.DropKey, b.DropKey))
 	})
 	return list
 }
@@ -432,7 +447,8 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Exporter) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(hwID(&a), hwID(&b)))
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(hwID(&a), hwID(&b)))
 	})
 	return list
 }
@@ -449,14 +465,15 @@ type Counters struct {
 	FlowsEvicted, PathsEvicted, JoinEarly uint64
 	DropsOverflow, ExportersOverflow      uint64
 	JudgementsPostponed, FindingsOverflow uint64
-	JudgementsLeftOut                     uint64 // reports of flows outside the full flow table that were not compared with the policy
-	SamplesOverflow                       uint64
-	WrongChecksums                        uint64 // reports of packets whose IPv4 header has a wrong checksum
-	WrongL4Checksums                      uint64 // the same of TCP and UDP, of the packets that were looked at
-	Exporters, FlowLimit                  int
-	Queues                                int
-	QueuesOverflow, FlowsRejected         uint64
-	IntervalsEarly                        uint64 // of exporters, that left the ledger before their time
+	// reports of flows outside the full flow table that were not compared with the policy
+	JudgementsLeftOut             uint64
+	SamplesOverflow               uint64
+	WrongChecksums                uint64 // reports of packets whose IPv4 header has a wrong checksum
+	WrongL4Checksums              uint64 // the same of TCP and UDP, of the packets that were looked at
+	Exporters, FlowLimit          int
+	Queues                        int
+	QueuesOverflow, FlowsRejected uint64
+	IntervalsEarly                uint64 // of exporters, that left the ledger before their time
 }
 
 // Counters adds up the counters of all shards.
@@ -494,8 +511,8 @@ func (c *Collector) Counters() Counters {
 	return n
 }
 
-// TakeDispositions appends what became of reports since the last call, for a Ledger: first what the store settled, then what the
-// tables did.
+// TakeDispositions appends what became of reports since the last call, for a Ledger: first what the store settled, then
+// what the tables did.
 func (c *Collector) TakeDispositions(list []ledger.AccountDisposition) []ledger.AccountDisposition {
 	list = c.kept.Take(list)
 	for _, s := range c.Shards {

@@ -45,8 +45,8 @@ faults: [{at: 12s, for: 12s, link_down: {link: [b, c]}}]
 `, everyPacket, 1}, // no packet goes from c to b
 }
 
-// A link that falls silent because its flows went back to where they were before is not lost, and what stands in for another
-// link does not share packets with it.
+// A link that falls silent because its flows went back to where they were before is not lost, and what stands in for
+// another link does not share packets with it.
 func TestLinksThatStandIn(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")

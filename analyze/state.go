@@ -17,15 +17,17 @@ type State struct {
 // StateVersion is the version of State.
 const StateVersion = 1
 
-// StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one after the
-// other.
+// StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one
+// after the other.
 func StateOf(l *ledger.Ledger, log *eventlog.Log, nowNs int64) *State {
 	return &State{l.State(nowNs), log.State()}
 }
 
-// Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf and for
-// what it returns.
-func (s *State) Restore(l *ledger.Ledger, log *eventlog.Log, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
+// Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf
+// and for what it returns.
+func (s *State) Restore(l *ledger.Ledger, log *eventlog.Log, nowNs int64,
+	socketOf func(listen string, source netip.Addr) (int, bool),
+) (left int) {
 	left = l.Restore(&s.State, nowNs, socketOf)
 	log.Restore(&s.Events, nowNs)
 	return left

@@ -22,7 +22,8 @@ func TestStateLossIsNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, events := newLedgerRig(100), eventlog.New(10)
-	if left := state.Restore(again.Ledger, events, 200*second, func(string, netip.Addr) (int, bool) { return 0, true }); left != 0 {
+	if left := state.Restore(again.Ledger, events, 200*second,
+		func(string, netip.Addr) (int, bool) { return 0, true }); left != 0 {
 		t.Errorf("%d accounts were left out", left)
 	}
 	s := NewScanner(again.collector, events)

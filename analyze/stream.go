@@ -2,13 +2,15 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// With stacks the sink alone tells of a packet. Of one that was lost on its way nobody tells, but the data behind it leaves a hole in
-// the stream of its TCP connection, which a later packet fills: the sender has sent it again, since it did not arrive. If only the
-// report about a packet was lost, or none was sent, nothing fills the hole. If a packet was overtaken it comes before a sender would
-// have sent it again (RFC 5681 §3.2: three acknowledgements that say the same).
+// With stacks the sink alone tells of a packet. Of one that was lost on its way nobody tells, but the data behind it
+// leaves a hole in the stream of its TCP connection, which a later packet fills: the sender has sent it again, since it
+// did not arrive. If only the report about a packet was lost, or none was sent, nothing fills the hole. If a packet was
+// overtaken it comes before a sender would have sent it again (RFC 5681 §3.2: three acknowledgements that say the
+// same).
 
 const (
-	// longestHole is how many bytes a hole may have: more is another connection, or reports that did not come for a while.
+	// longestHole is how many bytes a hole may have: more is another connection, or reports that did not come for a
+	// while.
 	longestHole = 1 << 20
 	// overtaken is how many packets with data may come before one that was sent before them.
 	overtaken = 2
@@ -16,7 +18,8 @@ const (
 	overtakenByNs = 10e6
 	// fullBytes is what a queue has at least that has no room for another packet.
 	fullBytes = 32 << 10
-	// arrivalsPerJump is how many arrivals of a stream there must be for each hole, or else the reports do not tell of all packets.
+	// arrivalsPerJump is how many arrivals of a stream there must be for each hole, or else the reports do not tell of
+	// all packets.
 	arrivalsPerJump = 4
 )
 
@@ -77,7 +80,8 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		st.next, f.moved = r.StreamTo, false
 	case ahead > 0:
 		s.holes.open(hole{
-			tag: tag, from: st.next, to: r.StreamFrom, path: fp.path, generation: fp.generation, arrivals: st.arrivals, full: p.fullQueues(r), ns: nowNs,
+			tag: tag, from: st.next, to: r.StreamFrom, path: fp.path, generation: fp.generation, arrivals: st.arrivals,
+			full: p.fullQueues(r), ns: nowNs,
 		})
 		st.next = r.StreamTo
 		st.arrives(&st.jumps)
@@ -106,7 +110,8 @@ func (st *stream) arrives(as *uint8) {
 	st.arrivals++
 }
 
-// lose counts the packet that fills hole h as one that was lost on its path, unless it was only overtaken, or a node dropped it.
+// lose counts the packet that fills hole h as one that was lost on its path, unless it was only overtaken, or a node
+// dropped it.
 func (s *Shard) lose(st *stream, h *hole, nowNs int64) {
 	if st.arrivals-h.arrivals <= overtaken && nowNs-h.ns < overtakenByNs {
 		return
@@ -126,12 +131,14 @@ func (s *Shard) lose(st *stream, h *hole, nowNs int64) {
 	}
 }
 
-// fullQueues returns the hops, the first in the lowest bit, at which the packet of r came to a queue about as long as the longest that
-// packets on the path met there. So does one that comes soon behind another for which there was no room.
+// fullQueues returns the hops, the first in the lowest bit, at which the packet of r came to a queue about as long as
+// the longest that packets on the path met there. So does one that comes soon behind another for which there was no
+// room.
 func (p *path) fullQueues(r *telemetry.Report) (full uint32) {
 	for i := range min(len(r.Hops), len(p.hops), maxStations) {
 		at, h := &p.hops[i], &r.Hops[i]
-		if h.Has&telemetry.HasQueue != 0 && at.isAt(h) && h.QueueOccupancy >= fullBytes && h.QueueOccupancy >= at.queue.max/8*7 {
+		if h.Has&telemetry.HasQueue != 0 && at.isAt(h) && h.QueueOccupancy >= fullBytes &&
+			h.QueueOccupancy >= at.queue.max/8*7 {
 			full |= 1 << i
 		}
 	}

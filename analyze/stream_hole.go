@@ -41,17 +41,20 @@ func (t *holeTable) open(h hole) {
 	*oldest = h
 }
 
-// fill takes the data of r out of the hole of a flow that it belongs in, and returns that hole as it was; false if there is none.
+// fill takes the data of r out of the hole of a flow that it belongs in, and returns that hole as it was; false if
+// there is none.
 func (t *holeTable) fill(tag uint32, r *telemetry.Report, nowNs int64) (hole, bool) {
 	set := &t.sets[tag%holeSets]
 	for i := range set {
 		h := &set[i]
-		if h.ns == 0 || h.tag != tag || int32(r.StreamTo-h.from) <= 0 || int32(h.to-r.StreamFrom) <= 0 || nowNs-h.ns >= holeLifeNs {
+		if h.ns == 0 || h.tag != tag || int32(r.StreamTo-h.from) <= 0 || int32(h.to-r.StreamFrom) <= 0 ||
+			nowNs-h.ns >= holeLifeNs {
 			continue
 		}
 		was := *h
 		switch {
-		case int32(h.to-r.StreamTo) > 0: // the first part, or one in the middle: what is missing in front of it is given up
+		// the first part, or one in the middle: what is missing in front of it is given up
+		case int32(h.to-r.StreamTo) > 0:
 			h.from = r.StreamTo
 		case int32(r.StreamFrom-h.from) > 0:
 			h.to = r.StreamFrom

@@ -24,7 +24,10 @@ type streamScript struct {
 }
 
 func newStreamScript() *streamScript {
-	return &streamScript{shard: NewShard(Config{MaxFlows: 100, MaxPaths: 100, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16}), nowNs: second, path: 1, flow: 1}
+	return &streamScript{
+		shard: NewShard(Config{MaxFlows: 100, MaxPaths: 100, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16}),
+		nowNs: second, path: 1, flow: 1,
+	}
 }
 
 func (s *streamScript) run(t *testing.T, text string) {
@@ -52,11 +55,13 @@ func (s *streamScript) run(t *testing.T, text string) {
 func (s *streamScript) report(from, length uint32, dropped bool) {
 	const start = 1<<32 - 350
 	r := telemetry.Report{
-		Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: telemetry.FlowKey{Protocol: 6, SrcPort: uint16(s.flow), DstPort: 80},
+		Flags:      telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked,
+		Flow:       telemetry.FlowKey{Protocol: 6, SrcPort: uint16(s.flow), DstPort: 80},
 		StreamFrom: start + from, StreamTo: start + from + length,
 	}
 	for node := range uint32(3) {
-		r.Hops = append(r.Hops, telemetry.Hop{Has: telemetry.HasNode | telemetry.HasEgressPort, NodeID: node + 1, EgressPort: s.path})
+		r.Hops = append(r.Hops,
+			telemetry.Hop{Has: telemetry.HasNode | telemetry.HasEgressPort, NodeID: node + 1, EgressPort: s.path})
 	}
 	if dropped {
 		r.Flags |= telemetry.Dropped
@@ -73,7 +78,8 @@ func (s *streamScript) counts() string {
 	for i := range s.shard.paths.paths {
 		p := &s.shard.paths.paths[i]
 		if c := &p.sinceScan.streams; c.any() {
-			list = append(list, fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].out, c.arrived, c.lost, c.flows))
+			list = append(list,
+				fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].out, c.arrived, c.lost, c.flows))
 		}
 	}
 	return strings.Join(list, "; ")
@@ -86,30 +92,62 @@ func TestStreams(t *testing.T) {
 		{"sent again after three", ten + "1100+100 1200+100 1300+100 1000+100 1400+100", "/1 12 in order, 1 lost by 1"},
 		{"sent again after a timeout", ten + "1100+100 @200 1000+100", "/1 9 in order, 1 lost by 1"},
 		{"overtaken by two", ten + "1100+100 1200+100 1000+100 1300+100", "/1 11 in order, 0 lost by 0"},
-		{"never sent again: the report was lost", ten + "1100+100 1200+100 1300+100 @200 1400+100", "/1 12 in order, 0 lost by 0"},
+		{
+			"never sent again: the report was lost", ten + "1100+100 1200+100 1300+100 @200 1400+100",
+			"/1 12 in order, 0 lost by 0",
+		},
 		{"sent again too late", ten + "1100+100 @4001 1000+100", "/1 9 in order, 0 lost by 0"},
 		{"two in a row", ten + "1200+100 1300+100 1400+100 1000+100 1500+100 1100+100", "/1 12 in order, 2 lost by 1"},
-		{"two in a row, the second one first", ten + "1200+100 1300+100 1400+100 1100+100 1000+100", "/1 11 in order, 2 lost by 1"},
+		{
+			"two in a row, the second one first", ten + "1200+100 1300+100 1400+100 1100+100 1000+100",
+			"/1 11 in order, 2 lost by 1",
+		},
 		{"two, apart", ten + "1100+100 1300+100 1400+100 1500+100 1000+100 1200+100", "/1 11 in order, 2 lost by 1"},
 		{
 			"five holes, of which four fit", ten + "@1 1100+100 1300+100 1500+100 1700+100 1900+100" +
 				" 2000+100 2100+100 2200+100 2300+100 2400+100 2500+100 2600+100 2700+100 2800+100 2900+100 3000+100 1000+100 1200+100 1400+100 1600+100 1800+100",
 			"/1 20 in order, 4 lost by 1",
 		},
-		{"sent twice, and all of it from there", ten + "1100+100 1200+100 1300+100 1000+100 1000+100 1100+100 1200+100 1300+100 1400+100", "/1 12 in order, 1 lost by 1"},
+		{
+			"sent twice, and all of it from there",
+			ten + "1100+100 1200+100 1300+100 1000+100 1000+100 1100+100 1200+100 1300+100 1400+100",
+			"/1 12 in order, 1 lost by 1",
+		},
 		{"sent again without need", ten + "@200 900+100 800+100 1000+100", "/1 10 in order, 0 lost by 0"},
 		{"sent again with more behind it", ten + "900+200 1100+100", "/1 10 in order, 0 lost by 0"},
 		{"a byte to see who is there", ten + "999+1 @1000 999+1 1000+100", "/1 10 in order, 0 lost by 0"},
 		{"no data", ten + "1000+0 1000+0 1000+0", "/1 9 in order, 0 lost by 0"},
-		{"a node said so", ten + "!1000+100 1100+100 1200+100 1300+100 1000+100 1400+100", "/1 12 in order, 0 lost by 0"},
-		{"a node said so of another one", ten + "!1000+100 1100+100 1200+100 1300+100 1500+100 1000+100 1600+100 1700+100 1400+100", "/1 13 in order, 1 lost by 1"},
-		{"a new connection", ten + "500000000+1 500000001+100 500000101+100", "/1 11 in order, 0 lost by 0"},
-		{"one in three is reported", "0+100 300+100 600+100 900+100 1200+100 1500+100 1800+100 @200 1300+100 1600+100", ""},
-		{"one in two is lost", "0+100 100+100 300+100 400+100 600+100 700+100 900+100 1000+100 @200 200+100 500+100 800+100", "/1 4 in order, 0 lost by 0"},
-		{"another path", ten + "/2 1100+100 1200+100 1300+100 1000+100 1400+100", "/1 9 in order, 0 lost by 0; /2 3 in order, 0 lost by 0"},
-		{"lost in front of another path", ten + "1100+100 1200+100 1300+100 /2 1000+100 1400+100 1500+100", "/1 11 in order, 1 lost by 1; /2 2 in order, 0 lost by 0"},
 		{
-			"two flows", "#1 " + ten + "1100+100 #2 " + ten + "1100+100 @200 #1 1000+100 #2 1000+100 #1 1200+100 1400+100 @200 1300+100",
+			"a node said so", ten + "!1000+100 1100+100 1200+100 1300+100 1000+100 1400+100",
+			"/1 12 in order, 0 lost by 0",
+		},
+		{
+			"a node said so of another one",
+			ten + "!1000+100 1100+100 1200+100 1300+100 1500+100 1000+100 1600+100 1700+100 1400+100",
+			"/1 13 in order, 1 lost by 1",
+		},
+		{"a new connection", ten + "500000000+1 500000001+100 500000101+100", "/1 11 in order, 0 lost by 0"},
+		{
+			"one in three is reported",
+			"0+100 300+100 600+100 900+100 1200+100 1500+100 1800+100 @200 1300+100 1600+100",
+			"",
+		},
+		{
+			"one in two is lost",
+			"0+100 100+100 300+100 400+100 600+100 700+100 900+100 1000+100 @200 200+100 500+100 800+100",
+			"/1 4 in order, 0 lost by 0",
+		},
+		{
+			"another path", ten + "/2 1100+100 1200+100 1300+100 1000+100 1400+100",
+			"/1 9 in order, 0 lost by 0; /2 3 in order, 0 lost by 0",
+		},
+		{
+			"lost in front of another path", ten + "1100+100 1200+100 1300+100 /2 1000+100 1400+100 1500+100",
+			"/1 11 in order, 1 lost by 1; /2 2 in order, 0 lost by 0",
+		},
+		{
+			"two flows", "#1 " + ten + "1100+100 #2 " + ten +
+				"1100+100 @200 #1 1000+100 #2 1000+100 #1 1200+100 1400+100 @200 1300+100",
 			"/1 19 in order, 3 lost by 3",
 		},
 		{"replayed", ten + ten + "1000+100", "/1 10 in order, 0 lost by 0"},
@@ -140,7 +178,8 @@ func streamReports(flows, n int, data bool) []telemetry.Report {
 		for _, at := range sent {
 			for flow := range flows {
 				r := telemetry.Report{
-					Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: telemetry.FlowKey{Protocol: 6, SrcPort: uint16(flow), DstPort: 80}, Hops: hops,
+					Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked,
+					Flow:  telemetry.FlowKey{Protocol: 6, SrcPort: uint16(flow), DstPort: 80}, Hops: hops,
 				}
 				if data {
 					r.StreamFrom, r.StreamTo = 1000*at, 1000*at+1000

@@ -10,9 +10,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Timing puts together what packets of all shards say of time: by how much the clocks of nodes differ, how long packets are on
-// links and paths without that difference, and what is usual at each hop and link. A Scanner feeds it; answers lock it for short
-// whiles.
+// Timing puts together what packets of all shards say of time: by how much the clocks of nodes differ, how long packets
+// are on links and paths without that difference, and what is usual at each hop and link. A Scanner feeds it; answers
+// lock it for short whiles.
 type Timing struct {
 	mu        sync.Mutex
 	clocks    *clock.Estimator
@@ -80,7 +80,8 @@ func NewTiming() *Timing {
 	clocks, _ := clock.New(clock.DefaultConfig()) // defaults are right
 	baselines, _ := baseline.New(baseline.DefaultConfig())
 	return &Timing{
-		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{}, jumps: map[uint32]clock.Jump{},
+		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{},
+		jumps: map[uint32]clock.Jump{},
 	}
 }
 
@@ -105,12 +106,14 @@ func (t *Timing) take(l *transitList) {
 	}
 }
 
-// hop learns how long packets that find no queue stay in a node on their way to one of its ports: a packet that waits behind
-// others says nothing of the node. What is at the port besides is not told apart, since packets that find their own queue empty
-// may still wait for the wire: those of an ingress port that come in step with those of another, or those of a queue that is
-// served first. The quickest of all show that it is not the node, and a share of packets in queues that the port is full.
+// hop learns how long packets that find no queue stay in a node on their way to one of its ports: a packet that waits
+// behind others says nothing of the node. What is at the port besides is not told apart, since packets that find their
+// own queue empty may still wait for the wire: those of an ingress port that come in step with those of another, or
+// those of a queue that is served first. The quickest of all show that it is not the node, and a share of packets in
+// queues that the port is full.
 func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
-	if h.Has&(telemetry.HasNode|telemetry.HasLatency) != telemetry.HasNode|telemetry.HasLatency || h.Has&telemetry.HasDrop != 0 {
+	if h.Has&(telemetry.HasNode|telemetry.HasLatency) != telemetry.HasNode|telemetry.HasLatency ||
+		h.Has&telemetry.HasDrop != 0 {
 		return
 	}
 	at := stationOf(h)
@@ -124,7 +127,8 @@ func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 
 // link compares two clocks, and takes the delay between them.
 func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
-	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0, b.IngressNs, packet.atNs)
+	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0,
+		b.IngressNs, packet.atNs)
 	if !ok || s.From == s.To || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
@@ -144,19 +148,23 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 	if !d.OK {
 		return
 	}
-	key := baseline.Key{Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort, Length: lengthClass(packet.bytes)}
+	key := baseline.Key{
+		Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort,
+		Length: lengthClass(packet.bytes),
+	}
 	t.baselines.Observe(&key, &baseline.Value{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})
 }
 
-// lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the link, so that
-// what is usual for one is not for another.
+// lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the
+// link, so that what is usual for one is not for another.
 func lengthClass(bytes uint32) uint8 {
 	return uint8(histogram.Index(uint64(bytes)) >> (histogram.MaxScale - 1))
 }
 
 // path takes the delay from end to end: from when the packet came to the first node to when it left the last.
 func (t *Timing) path(hash uint64, first, last *telemetry.Hop, atNs int64) {
-	s, ok := sampleOf(first, last, first.Has&telemetry.HasIngressTime != 0, first.IngressNs, last.Has&telemetry.HasEgressTime != 0, last.EgressNs, atNs)
+	s, ok := sampleOf(first, last, first.Has&telemetry.HasIngressTime != 0, first.IngressNs,
+		last.Has&telemetry.HasEgressTime != 0, last.EgressNs, atNs)
 	if !ok || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
@@ -180,7 +188,9 @@ func delaysOf[K comparable](stats map[K]*delayStat, k K, s *clock.Sample) *delay
 }
 
 // sampleOf returns what two nodes say of a packet that was at a at one moment and at b at another.
-func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64, arrivalNs int64) (s clock.Sample, ok bool) {
+func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64, arrivalNs int64) (s clock.Sample,
+	ok bool,
+) {
 	if a.Has&b.Has&telemetry.HasNode == 0 || !hasA || !hasB {
 		return s, false
 	}
@@ -220,8 +230,8 @@ func (t *Timing) advance(nowNs int64) ([]clock.Jump, []baseline.Anomaly) {
 	return jumps, t.baselines.Advance(nowNs)
 }
 
-// jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are over
-// it is known which of two neighbours differs from all others.
+// jumped ends the window of the clocks, if it is over, and returns the jumps of the window before: only when both are
+// over it is known which of two neighbours differs from all others.
 func (t *Timing) jumped(nowNs int64) []clock.Jump {
 	window := t.clocks.WindowStartNs()
 	steps := t.clocks.Advance(nowNs)

@@ -124,7 +124,8 @@ func (c *Collector) Clocks() []telemetry.Clock {
 	for i := range nodes {
 		n := &nodes[i]
 		a := telemetry.Clock{
-			Node: n.Node, Name: c.Names[n.Node], Reference: n.Reference, ReferenceName: c.Names[n.Reference], Links: n.Hops,
+			Node: n.Node, Name: c.Names[n.Node], Reference: n.Reference, ReferenceName: c.Names[n.Reference],
+			Links:   n.Hops,
 			Trusted: n.Trusted, Reason: n.Why,
 		}
 		if others[n.Reference] == 1 { // nothing but itself
@@ -136,7 +137,8 @@ func (c *Collector) Clocks() []telemetry.Clock {
 		}
 		if j, ok := t.jumps[n.Node]; ok {
 			a.LastJump = &telemetry.ClockJump{
-				After: time.Unix(0, j.AfterNs).UTC(), Before: time.Unix(0, j.BeforeNs).UTC(), StepNs: j.StepNs, UncertaintyNs: j.UncertaintyNs,
+				After: time.Unix(0, j.AfterNs).UTC(), Before: time.Unix(0, j.BeforeNs).UTC(), StepNs: j.StepNs,
+				UncertaintyNs: j.UncertaintyNs,
 			}
 		}
 		list = append(list, a)
@@ -168,6 +170,7 @@ func (t *Timing) Counters() TimingCounters {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return TimingCounters{
-		Clocks: t.clocks.Counters(), Baselines: t.baselines.Counters(), Links: len(t.links), Paths: len(t.paths), Unplaced: t.unplaced, Missed: t.missed,
+		Clocks: t.clocks.Counters(), Baselines: t.baselines.Counters(), Links: len(t.links), Paths: len(t.paths),
+		Unplaced: t.unplaced, Missed: t.missed,
 	}
 }

@@ -58,10 +58,12 @@ func (d *delayTrial) look(v *virtualCollector) {
 			for i := 1; i < len(hops); i++ {
 				a, b := stationOf(&hops[i-1]), stationOf(&hops[i])
 				k, _ := linkOf(&a, &b)
-				trueOf(d.links, k).add(d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start))
+				trueOf(d.links,
+					k).add(d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start))
 			}
 			first, last := &hops[0], &hops[len(hops)-1]
-			trueOf(d.paths, pathID(packet.path)).add(d.right(last.NodeID, last.EgressNs, v.start) - d.right(first.NodeID, first.IngressNs, v.start))
+			trueOf(d.paths, pathID(packet.path)).add(
+				d.right(last.NodeID, last.EgressNs, v.start) - d.right(first.NodeID, first.IngressNs, v.start))
 		}
 	}
 }
@@ -82,7 +84,8 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 		return false
 	}
 	around := float64(*a.UncertaintyNs) + 2 // stamps are of whole nanoseconds
-	if float64(a.NS.Min) < real.min-around || float64(a.NS.Max) > real.max+around || a.NS.Mean < real.min-around || a.NS.Mean > real.max+around {
+	if float64(a.NS.Min) < real.min-around || float64(a.NS.Max) > real.max+around || a.NS.Mean < real.min-around ||
+		a.NS.Mean > real.max+around {
 		d.Errorf("%v: %+v ± %v, want %+v", what, a.NS, around, real)
 	}
 	if a.NS.Count > real.packets {
@@ -91,8 +94,8 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 	return true
 }
 
-// Delays of links and paths, and clocks, are what the network knows of them, to within what is stated, although a clock jumps by
-// 3 ms and runs fast from then on.
+// Delays of links and paths, and clocks, are what the network knows of them, to within what is stated, although a clock
+// jumps by 3 ms and runs fast from then on.
 func TestDelaysAgainstFabric(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -103,7 +106,10 @@ func TestDelaysAgainstFabric(t *testing.T) {
 		known, widest := 0, uint64(0)
 		links := v.Links()
 		for _, l := range links {
-			k := linkKey{from: l.From, to: l.To, fromPort: *l.FromPort, toPort: *l.ToPort, has: telemetry.HasEgressPort | telemetry.HasIngressPort}
+			k := linkKey{
+				from: l.From, to: l.To, fromPort: *l.FromPort, toPort: *l.ToPort,
+				has: telemetry.HasEgressPort | telemetry.HasIngressPort,
+			}
 			if d.links[k] == nil {
 				t.Fatalf("%d shards: no packet on %+v", shards, l)
 			}
@@ -116,7 +122,8 @@ func TestDelaysAgainstFabric(t *testing.T) {
 			}
 		}
 		if known != len(links) || known != 16 || widest > 150_000 {
-			t.Errorf("%d shards: delays of %d of %d links are known, to within %d ns", shards, known, len(links), widest)
+			t.Errorf("%d shards: delays of %d of %d links are known, to within %d ns", shards, known, len(links),
+				widest)
 		}
 		paths, _ := v.Paths(1000)
 		ends := 0
@@ -138,11 +145,13 @@ func TestDelaysAgainstFabric(t *testing.T) {
 			a, b := d.clocks[c.Reference], d.clocks[c.Node]
 			real := b.errorNs(end) - a.errorNs(end)
 			drift := b.drift(end) - a.drift(end)
-			if math.Abs(float64(*c.OffsetNs)-real) > float64(*c.UncertaintyNs)+math.Abs(drift) || math.Abs(*c.DriftPPB-drift) > *c.DriftWithin {
+			if math.Abs(float64(*c.OffsetNs)-real) > float64(*c.UncertaintyNs)+math.Abs(drift) ||
+				math.Abs(*c.DriftPPB-drift) > *c.DriftWithin {
 				t.Errorf("%d shards: %+v is off by %d ± %d, drifts by %v ± %v, want %v, %v",
 					shards, c, *c.OffsetNs, *c.UncertaintyNs, *c.DriftPPB, *c.DriftWithin, real, drift)
 			}
-			if jumped := c.LastJump != nil; jumped != (c.Name == "spine1") || jumped && math.Abs(float64(c.LastJump.StepNs)-3e6) > float64(c.LastJump.UncertaintyNs) {
+			if jumped := c.LastJump != nil; jumped != (c.Name == "spine1") || jumped &&
+				math.Abs(float64(c.LastJump.StepNs)-3e6) > float64(c.LastJump.UncertaintyNs) {
 				t.Errorf("%d shards: %+v: jump %+v", shards, c, c.LastJump)
 			}
 		}
@@ -150,7 +159,8 @@ func TestDelaysAgainstFabric(t *testing.T) {
 	}
 }
 
-// Whatever the traffic is, only slow-switch has a latency that is no congestion, and only clock-skew a clock that jumps.
+// Whatever the traffic is, only slow-switch has a latency that is no congestion, and only clock-skew a clock that
+// jumps.
 func TestLatencyAnomaliesAnySeed(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -161,14 +171,18 @@ func TestLatencyAnomaliesAnySeed(t *testing.T) {
 	}
 	for _, seed := range seeds {
 		for name, duration := range map[string]time.Duration{
-			"slow-switch": 0, "clock-skew": 0, "steady": 4 * time.Second, "gray-link": 0, "link-failure": 0, "report-loss": 0, "ddos": 0, "blackhole": 0,
+			"slow-switch": 0, "clock-skew": 0, "steady": 4 * time.Second, "gray-link": 0, "link-failure": 0,
+			"report-loss": 0, "ddos": 0, "blackhole": 0,
 			"incast": 0, "microburst": 0, "polarisation": 0, "all-reduce": 0, "loop": 0, "demo": 62 * time.Second,
 		} {
 			v := emulation{duration: duration, shards: 2, seed: seed}.run(t, name)
 			list, _ := v.log.Events(func(e *telemetry.Event) bool {
 				return e.Kind == telemetry.EventLatencyAnomaly || e.Kind == telemetry.EventClockJump
 			}, 100)
-			want := map[string]telemetry.EventKind{"slow-switch": telemetry.EventLatencyAnomaly, "clock-skew": telemetry.EventClockJump}[name]
+			want := map[string]telemetry.EventKind{
+				"slow-switch": telemetry.EventLatencyAnomaly,
+				"clock-skew":  telemetry.EventClockJump,
+			}[name]
 			if want == 0 && len(list) == 0 {
 				continue
 			}
@@ -192,7 +206,8 @@ func TestLatencyAnomaliesAnySeed(t *testing.T) {
 	}
 }
 
-// seedsOfAnomalies are of runs whose traffic is not that of the scenario. In 23 few packets meet no queue at a port that is full.
+// seedsOfAnomalies are of runs whose traffic is not that of the scenario. In 23 few packets meet no queue at a port
+// that is full.
 var seedsOfAnomalies = []uint64{21, 23}
 
 // A skewedClock is by how much the clock of a switch is wrong.

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Stamps of 64 bits count nanoseconds, whenever their clock began. Those that go on a thousand times slower than reports come count
-// microseconds. What is sent again from a capture, or emulated, may go on at any other rate.
+// Stamps of 64 bits count nanoseconds, whenever their clock began. Those that go on a thousand times slower than
+// reports come count microseconds. What is sent again from a capture, or emulated, may go on at any other rate.
 
 const (
 	// rateNs is how long stamps are compared with the clock here: longer than reports are late.
@@ -65,7 +65,8 @@ func (t *Timing) rate(h *telemetry.Hop, atNs int64) {
 
 // isUnit reports whether stamps that go so many times as fast as time count microseconds, milliseconds or seconds.
 func isUnit(times float64) bool {
-	return slices.ContainsFunc([]float64{1e-3, 1e-6, 1e-9}, func(unit float64) bool { return times > unit/rateFactor && times < unit*rateFactor })
+	return slices.ContainsFunc([]float64{1e-3, 1e-6, 1e-9},
+		func(unit float64) bool { return times > unit/rateFactor && times < unit*rateFactor })
 }
 
 // wrongRates returns the nodes whose stamps were found to count no nanoseconds, with how much faster than time they go.
@@ -88,11 +89,14 @@ func (t *Timing) wrongRates() map[uint32]float64 {
 // noteRates notes nodes whose stamps count no nanoseconds.
 func (s *Scanner) noteRates(nowNs int64) {
 	for node, times := range s.collector.Timing.wrongRates() {
-		s.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, s.lastNs, nowNs, 1, func(e *telemetry.Event) {
-			e.Severity = telemetry.Warning
-			s.at(e, &station{node: node, has: telemetry.HasNode})
-			e.Text = fmt.Sprintf("%s: timestamps go %.3g times as fast as time; their unit is another, see the dialect", s.name(node), times)
-			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "times", Value: times})
-		})
+		s.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, s.lastNs,
+			nowNs, 1, func(e *telemetry.Event) {
+				e.Severity = telemetry.Warning
+				s.at(e, &station{node: node, has: telemetry.HasNode})
+				e.Text = fmt.Sprintf(
+					"%s: timestamps go %.3g times as fast as time; their unit is another, see the dialect",
+					s.name(node), times)
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "times", Value: times})
+			})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// twoNodes lets packets go both ways between two nodes for some seconds, whose clocks are 7 ms apart and show only these bits. The
-// delay is 20 us there and back.
+// twoNodes lets packets go both ways between two nodes for some seconds, whose clocks are 7 ms apart and show only
+// these bits. The delay is 20 us there and back.
 func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collector {
 	t.Helper()
 	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
@@ -63,21 +63,25 @@ func TestTimingOfStamps(t *testing.T) {
 		}
 		for _, l := range links {
 			d := l.Delay
-			if d.NS == nil || d.NS.Count < 50 || d.NS.Min+*d.UncertaintyNs < 20_000 || d.NS.Max > 20_000+*d.UncertaintyNs || *d.UncertaintyNs > 200_000 {
+			if d.NS == nil || d.NS.Count < 50 || d.NS.Min+*d.UncertaintyNs < 20_000 ||
+				d.NS.Max > 20_000+*d.UncertaintyNs || *d.UncertaintyNs > 200_000 {
 				t.Errorf("%s: %+v %+v", test.name, d, d.NS)
 			}
 		}
 		clocks := c.Clocks()
-		if len(clocks) != 2 || !clocks[1].Trusted || *clocks[1].OffsetNs < 7e6-*clocks[1].UncertaintyNs || *clocks[1].OffsetNs > 7e6+*clocks[1].UncertaintyNs {
+		if len(clocks) != 2 || !clocks[1].Trusted || *clocks[1].OffsetNs < 7e6-*clocks[1].UncertaintyNs ||
+			*clocks[1].OffsetNs > 7e6+*clocks[1].UncertaintyNs {
 			t.Errorf("%s: clocks %+v", test.name, clocks)
 		}
-		if n := c.Timing.Counters(); n.Clocks.Samples != 200 || n.Clocks.Unusable+n.Clocks.Late+n.Clocks.Overflow+n.Missed+n.Unplaced != 0 {
+		if n := c.Timing.Counters(); n.Clocks.Samples != 200 ||
+			n.Clocks.Unusable+n.Clocks.Late+n.Clocks.Overflow+n.Missed+n.Unplaced != 0 {
 			t.Errorf("%s: %+v", test.name, n)
 		}
 	}
 }
 
-// What a shard sets aside is bounded, and what does not fit is counted; with many packets a path has few that are looked at.
+// What a shard sets aside is bounded, and what does not fit is counted; with many packets a path has few that are
+// looked at.
 func TestTransitsBounded(t *testing.T) {
 	s := NewShard(DefaultConfig())
 	r := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Hops: make([]telemetry.Hop, 4)}
@@ -124,7 +128,8 @@ func TestJumpsOf(t *testing.T) {
 	}
 }
 
-// Delays that are hardly known do not spoil those that are known well, and those of a window in which a clock jumped are no facts.
+// Delays that are hardly known do not spoil those that are known well, and those of a window in which a clock jumped
+// are no facts.
 func TestDelayStatSettles(t *testing.T) {
 	var s delayStat
 	window := func(delay, around uint64, why string) {
@@ -136,7 +141,8 @@ func TestDelayStatSettles(t *testing.T) {
 	window(21_000, 350, "")
 	window(99_000, 500, "")
 	window(3e6, 100, "packets contradict the estimate: a clock was set, or stamps are wrong")
-	if a := s.answer(); a.NS.Count != 2 || a.NS.Min != 20_000 || a.NS.Max != 21_000 || *a.UncertaintyNs != 350 || a.Unknown != "packets contradict the estimate: a clock was set, or stamps are wrong" {
+	if a := s.answer(); a.NS.Count != 2 || a.NS.Min != 20_000 || a.NS.Max != 21_000 || *a.UncertaintyNs != 350 ||
+		a.Unknown != "packets contradict the estimate: a clock was set, or stamps are wrong" {
 		t.Errorf("%+v %+v", a, a.NS)
 	}
 	s.turn()

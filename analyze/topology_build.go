@@ -38,7 +38,10 @@ func NewTopologyBuilder(names map[uint32]string) *TopologyBuilder {
 func (b *TopologyBuilder) Node(id uint32, first, last time.Time) *BuiltNode {
 	n := b.Nodes[id]
 	if n == nil {
-		n = &BuiltNode{TopologyNode: telemetry.TopologyNode{ID: id, Name: b.Names[id], First: first, Last: last}, ports: map[uint32]*BuiltPort{}}
+		n = &BuiltNode{
+			TopologyNode: telemetry.TopologyNode{ID: id, Name: b.Names[id], First: first, Last: last},
+			ports:        map[uint32]*BuiltPort{},
+		}
 		b.Nodes[id] = n
 	}
 	Widen(&n.First, &n.Last, first, last)
@@ -68,8 +71,10 @@ func Widen(first, last *time.Time, a, b time.Time) {
 
 // Finish adds to the ports what the links and hosts of t say, and the nodes to t, in order.
 func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
-	// Of several links at a port the one that most packets show counts: a loop that went on after INT had no more room makes others.
-	byPackets := slices.SortedStableFunc(slices.Values(t.Links), func(a, b telemetry.Link) int { return cmp.Compare(a.Packets, b.Packets) })
+	// Of several links at a port the one that most packets show counts: a loop that went on after INT had no more room
+	// makes others.
+	byPackets := slices.SortedStableFunc(slices.Values(t.Links),
+		func(a, b telemetry.Link) int { return cmp.Compare(a.Packets, b.Packets) })
 	for i := range byPackets {
 		l := &byPackets[i]
 		from, to := b.Nodes[l.From], b.Nodes[l.To]

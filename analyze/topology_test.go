@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Ports, what is behind them, and the places of hosts are those of the emulated network, for every scenario: all that packets
-// showed, and nothing else.
+// Ports, what is behind them, and the places of hosts are those of the emulated network, for every scenario: all that
+// packets showed, and nothing else.
 func TestTopology(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -29,7 +29,9 @@ func TestTopology(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+mode, func(t *testing.T) {
-				checkTopology(t, emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket + "mode: " + mode + "\n"}.run(t, name))
+				checkTopology(t,
+					emulation{duration: 3 * time.Second, shards: 2, nodes: everyPacket + "mode: " + mode + "\n"}.run(t,
+						name))
 			})
 		}
 	}
@@ -68,7 +70,8 @@ func checkTopology(t *testing.T, v *virtualCollector) {
 		}
 		seen[h.Address.String()] = true
 		want, known := hosts[h.Address.String()]
-		if at := h.Places[0]; !known || at.Node != want.node || at.Port == nil || *at.Port != want.port || len(h.Places) != 1 {
+		if at := h.Places[0]; !known || at.Node != want.node || at.Port == nil || *at.Port != want.port ||
+			len(h.Places) != 1 {
 			t.Errorf("%s: got %+v, want %v", h.Address, h.Places, want)
 		}
 	}
@@ -82,7 +85,8 @@ func checkTopology(t *testing.T, v *virtualCollector) {
 		for _, p := range n.Ports {
 			at := port{n.ID, p.Port}
 			found[at] = true
-			if to, inner := links[at]; inner != (p.ToNode != nil) && used[at] > 0 || inner && p.Hosts > 0 || inner && p.ToNode != nil && (*p.ToNode != to.node || *p.ToPort != to.port) {
+			if to, inner := links[at]; inner != (p.ToNode != nil) && used[at] > 0 || inner && p.Hosts > 0 || inner &&
+				p.ToNode != nil && (*p.ToNode != to.node || *p.ToPort != to.port) {
 				t.Errorf("port %v: got %+v, want %v", at, p, to)
 			}
 			if n := p.Received + p.Sent; n < used[at]*8/10 {
@@ -105,7 +109,10 @@ func TestHostMoves(t *testing.T) {
 		has := telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 		return telemetry.Report{
 			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Version: telemetry.Version20,
-			Flow: telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: srcPort, DstPort: 80, Protocol: 6},
+			Flow: telemetry.FlowKey{
+				Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}),
+				Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: srcPort, DstPort: 80, Protocol: 6,
+			},
 			Hops: []telemetry.Hop{
 				{Has: has, NodeID: node, IngressPort: in, EgressPort: 1},
 				{Has: has, NodeID: 9, IngressPort: node, EgressPort: 7},
@@ -120,16 +127,21 @@ func TestHostMoves(t *testing.T) {
 		t.Fatalf("got %+v", hosts)
 	}
 	now, before := hosts[0].Places[0], hosts[0].Places[1]
-	if now.Node != 2 || *now.Port != 4 || now.Packets != 2 || now.First.UnixNano() != 2*second || now.Last.UnixNano() != 3*second {
+	if now.Node != 2 || *now.Port != 4 || now.Packets != 2 || now.First.UnixNano() != 2*second ||
+		now.Last.UnixNano() != 3*second {
 		t.Errorf("now: got %+v", now)
 	}
 	if before.Node != 1 || *before.Port != 3 || before.Last.UnixNano() != second {
 		t.Errorf("before: got %+v", before)
 	}
 	if now.Confidence != 2.0/3 || before.Confidence != 1.0/2 {
-		t.Errorf("it moved, so the one place says nothing of the other: got confidence %v and %v", now.Confidence, before.Confidence)
+		t.Errorf("it moved, so the one place says nothing of the other: got confidence %v and %v", now.Confidence,
+			before.Confidence)
 	}
-	both := []telemetry.HostPlace{{Packets: 2, First: now.First, Last: now.Last}, {Packets: 5, First: now.Last, Last: now.Last}}
+	both := []telemetry.HostPlace{
+		{Packets: 2, First: now.First, Last: now.Last},
+		{Packets: 5, First: now.Last, Last: now.Last},
+	}
 	if RatePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
 		t.Errorf("at two places at a time: got confidence %v and %v", both[0].Confidence, both[1].Confidence)
 	}

@@ -2,9 +2,9 @@ package analyze
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// Delays between nodes need the clocks of all nodes, and what is usual at a hop needs the packets of all shards. So a shard sets
-// aside what some packets met on their way, and a Scanner puts those of all shards together: all packets of a path that has few,
-// one of many of a path that has many.
+// Delays between nodes need the clocks of all nodes, and what is usual at a hop needs the packets of all shards. So a
+// shard sets aside what some packets met on their way, and a Scanner puts those of all shards together: all packets of
+// a path that has few, one of many of a path that has many.
 
 const (
 	// maxTransitHops bounds the hops that wait for a scan, 72 bytes each.
@@ -39,7 +39,8 @@ func (l *transitList) add(p *path, hops []telemetry.Hop, bytes uint32, nowNs int
 	}
 	from := int32(len(l.hops))
 	l.hops = append(l.hops, hops...)
-	l.transits = append(l.transits, transit{path: p.hash, atNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes, others: uint32(p.skip)})
+	l.transits = append(l.transits,
+		transit{path: p.hash, atNs: nowNs, from: from, to: int32(len(l.hops)), bytes: bytes, others: uint32(p.skip)})
 }
 
 // takeTransits exchanges what was set aside for empty, and adds what did not fit to its overflow.
@@ -52,8 +53,8 @@ func (s *Shard) takeTransits(empty transitList) transitList {
 	return full
 }
 
-// skipOf returns which packets of a path to leave out that had n packets since the last scan, if all paths together had so many
-// hops on their ways: the skip of a path.
+// skipOf returns which packets of a path to leave out that had n packets since the last scan, if all paths together had
+// so many hops on their ways: the skip of a path.
 func skipOf(n uint64, hops int) uint64 {
 	wanted := uint64(min(max(transitHops/max(hops, 1), 1), maxTransits))
 	skip := uint64(0)

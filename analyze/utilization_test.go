@@ -8,9 +8,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestUtilizationOfLinks: each interval of a link has the number, the sum and the highest of the utilizations that packets told
-// in it of the port that they left by, in stacks and in reports of one node, over all paths and shards. The list of now has those
-// of all time.
+// TestUtilizationOfLinks: each interval of a link has the number, the sum and the highest of the utilizations that
+// packets told in it of the port that they left by, in stacks and in reports of one node, over all paths and shards.
+// The list of now has those of all time.
 func TestUtilizationOfLinks(t *testing.T) {
 	type link [2]uint32 // two nodes
 	type interval struct {
@@ -55,7 +55,10 @@ func TestUtilizationOfLinks(t *testing.T) {
 		if path := paths[r.Flow.SrcPort]; path != nil && g.IntN(5) == 0 { // one node of the path speaks
 			i := g.IntN(len(path))
 			r.Hops, r.Flags = nil, telemetry.HasFlow|telemetry.Congested
-			r.Local = telemetry.Hop{Has: telemetry.HasNode | telemetry.HasTxUtil, NodeID: path[i], TxUtil: g.Uint32N(20_000)}
+			r.Local = telemetry.Hop{
+				Has: telemetry.HasNode | telemetry.HasTxUtil, NodeID: path[i],
+				TxUtil: g.Uint32N(20_000),
+			}
 			if i+1 < len(path) {
 				told(path[i], path[i+1], r.Local.TxUtil)
 				queueReports++
@@ -85,7 +88,8 @@ func TestUtilizationOfLinks(t *testing.T) {
 		total, told := all[k]
 		switch u := l.Utilization; {
 		case !told && u == nil:
-		case u == nil || u.Samples != total.Samples || u.Mean != float64(total.Sum)/float64(total.Samples) || u.Max != total.Max || *u.Last != last[k]:
+		case u == nil || u.Samples != total.Samples || u.Mean != float64(total.Sum)/float64(total.Samples) ||
+			u.Max != total.Max || *u.Last != last[k]:
 			t.Errorf("link %v: got %+v, want %+v, the last %d", k, u, total, last[k])
 		}
 	}

@@ -33,8 +33,8 @@ type partSeen struct {
 	firstNs, lastNs int64  // when the first and the last of those in last came
 }
 
-// seenInPart notes that of a packet of f, which came at seenNs, nothing more is to be heard than postcards of the hops from
-// first to last of its path.
+// seenInPart notes that of a packet of f, which came at seenNs, nothing more is to be heard than postcards of the hops
+// from first to last of its path.
 func (s *Shard) seenInPart(f *flow, first, last int, seenNs int64) {
 	p := s.pathOf(&f.paths[0])
 	if first > 0 {

@@ -6,14 +6,15 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A flow is judged when it takes a path, not for each packet: what is wrong then is so for all packets on it. A report costs one
-// comparison unless there is something to judge or to count.
+// A flow is judged when it takes a path, not for each packet: what is wrong then is so for all packets on it. A report
+// costs one comparison unless there is something to judge or to count.
 
-// settledNs is how long a flow must have taken a path that postcards tell of until it is judged. A lost postcard makes a path
-// that lacks a node; the next packet of the flow mends it.
+// settledNs is how long a flow must have taken a path that postcards tell of until it is judged. A lost postcard makes
+// a path that lacks a node; the next packet of the flow mends it.
 const settledNs = int64(1e9)
 
-// verify judges the path of a flow if it was not yet, and counts that what is wrong with it goes on. r is a report of it.
+// verify judges the path of a flow if it was not yet, and counts that what is wrong with it goes on. r is a report of
+// it.
 func (s *Shard) verify(f *flow, r *telemetry.Report, nowNs int64) {
 	if f.verdict >= firstBad && f.epoch != s.findings.epoch {
 		f.verdict = notJudged
@@ -63,7 +64,9 @@ func (s *Shard) ripe(f *flow, r *telemetry.Report, nowNs int64) *path {
 	switch {
 	case p == nil:
 		return nil
-	case f.stacked && (!r.Is(telemetry.Embedded) || r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate)):
+	case f.stacked &&
+		(!r.Is(telemetry.Embedded) ||
+			r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate)):
 		return nil // a stack that is not whole says nothing about the nodes that it lacks
 	case s.policy == nil && !p.hasGap():
 		f.verdict = nothingBad
@@ -129,10 +132,13 @@ func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
 }
 
 // compare adds what the policy says of the path of f along hops.
-func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.Hop, gap bool, add func(*findingKey, int)) {
+func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.Hop, gap bool,
+	add func(*findingKey, int),
+) {
 	ended := hops[len(hops)-1].Has&telemetry.HasDrop == 0
 	// The sink has taken one from the TTL. A report that does not name it may lack it, too.
-	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) && r.HasNodeID {
+	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) &&
+		r.HasNodeID {
 		add(between(telemetry.EventHopWithoutINT, &p.hops[0].station, &p.hops[len(p.hops)-1].station), hidden)
 	}
 	s.breaches = s.policy.Judge(&f.key, f.dscp, hops, ended, s.breaches[:0])
@@ -154,12 +160,13 @@ func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.
 func between(kind telemetry.EventKind, from, to *station) *findingKey {
 	return &findingKey{
 		kind: kind, rule: telemetry.NoRule, node: from.node, port: from.out, toNode: to.node, toPort: to.in,
-		has: from.has & (telemetry.HasNode | telemetry.HasEgressPort), toHas: to.has & (telemetry.HasNode | telemetry.HasIngressPort),
+		has:   from.has & (telemetry.HasNode | telemetry.HasEgressPort),
+		toHas: to.has & (telemetry.HasNode | telemetry.HasIngressPort),
 	}
 }
 
-// exceeded counts a report of a packet to which a node could not add its metadata: because of the hop limit, or of the MTU.
-// The place is behind the last node that could, on the way to the one that reports.
+// exceeded counts a report of a packet to which a node could not add its metadata: because of the hop limit, or of the
+// MTU. The place is behind the last node that could, on the way to the one that reports.
 func (s *Shard) exceeded(r *telemetry.Report, nowNs int64) {
 	var last station
 	if len(r.Hops) > 0 {

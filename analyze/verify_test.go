@@ -76,10 +76,15 @@ func TestVerification(t *testing.T) {
 		want    string
 	}{
 		{name: "nothing", policy: smallNodes},
-		{name: "what the policy wants", policy: smallNodes + "rules: [{waypoints: [spine1], max_hops: 3, paths: [[leaf1, spine1, leaf2], [leaf2, '*']]}]\n"},
-		{name: "postcards", changes: []string{"watch: [{report_all: true}]", postcards}, policy: smallNodes + "rules: [{waypoints: [spine1]}]\n"},
+		{name: "what the policy wants", policy: smallNodes +
+			"rules: [{waypoints: [spine1], max_hops: 3, paths: [[leaf1, spine1, leaf2], [leaf2, '*']]}]\n"},
 		{
-			name: "hop limit", changes: []string{"watch:", "max_hops: 1\n  watch:"}, policy: smallNodes + "rules: [{waypoints: [spine1]}]\n",
+			name: "postcards", changes: []string{"watch: [{report_all: true}]", postcards},
+			policy: smallNodes + "rules: [{waypoints: [spine1]}]\n",
+		},
+		{
+			name: "hop limit", changes: []string{"watch:", "max_hops: 1\n  watch:"},
+			policy: smallNodes + "rules: [{waypoints: [spine1]}]\n",
 			want: `
 0-8 warning hop_limit: packets meet more nodes than INT allows; metadata end at leaf1, seen by leaf2
 0-8 warning hop_limit: packets meet more nodes than INT allows; metadata end at leaf2, seen by leaf1`,
@@ -96,22 +101,27 @@ func TestVerification(t *testing.T) {
 		},
 		{name: "spine without INT, initial TTL not known", changes: []string{"int:", noINT}},
 		{
-			name: "spine without INT, postcards", changes: []string{"int:", noINT, "watch: [{report_all: true}]", postcards},
+			name:    "spine without INT, postcards",
+			changes: []string{"int:", noINT, "watch: [{report_all: true}]", postcards},
 			want: `
 1-8 warning hop_without_int: nodes between leaf1 and leaf2 add no metadata
 1-8 warning hop_without_int: nodes between leaf2 and leaf1 add no metadata`, // postcards are joined after half a second
 		},
 		{
-			name: "spine forgets INT", changes: []string{"int:", "faults: [{at: 2s, for: 3s, no_int: {node: spine1}}]\nint:"}, policy: smallNodes,
+			name:    "spine forgets INT",
+			changes: []string{"int:", "faults: [{at: 2s, for: 3s, no_int: {node: spine1}}]\nint:"}, policy: smallNodes,
 			want: `
 2-5 warning hop_without_int: nodes between leaf1 and leaf2 add no metadata
 2-5 warning hop_without_int: nodes between leaf2 and leaf1 add no metadata`,
 		},
 		{
-			name: "lost postcards", policy: smallNodes + "rules: [{waypoints: [leaf1, spine1, leaf2], dst: 10.0.2.0/24}]\n",
+			name: "lost postcards", policy: smallNodes +
+				"rules: [{waypoints: [leaf1, spine1, leaf2], dst: 10.0.2.0/24}]\n",
 			changes: []string{
-				"watch: [{report_all: true}]", postcards, "int:", "faults: [{report_loss: {nodes: [spine1, leaf2], every: 5}}]\nint:",
-				"traffic:", "traffic:\n  - {poisson: {load: 2%, sizes: 200kB, from: [h1, h2], to: [h3, h4]}, transport: udp, rate: 1M, packet: 500, stop: 4s}",
+				"watch: [{report_all: true}]", postcards, "int:",
+				"faults: [{report_loss: {nodes: [spine1, leaf2], every: 5}}]\nint:",
+				"traffic:",
+				"traffic:\n  - {poisson: {load: 2%, sizes: 200kB, from: [h1, h2], to: [h3, h4]}, transport: udp, rate: 1M, packet: 500, stop: 4s}",
 			},
 		},
 		{
@@ -121,7 +131,8 @@ func TestVerification(t *testing.T) {
 1-4 warning unexpected_node: packets pass port 3 of leaf1, which is not in the policy`,
 		},
 		{
-			name: "rules", policy: "rules:\n  - {name: a, dst_port: 6002, avoid: 3}\n  - {name: b, dst_port: 6001, waypoints: [9], max_hops: 2}\n  - {name: c, paths: [[1, '*']]}\n",
+			name:   "rules",
+			policy: "rules:\n  - {name: a, dst_port: 6002, avoid: 3}\n  - {name: b, dst_port: 6001, waypoints: [9], max_hops: 2}\n  - {name: c, paths: [[1, '*']]}\n",
 			want: `
 0-8 critical waypoint_missed: b: flows go around node 9
 0-8 warning path_not_allowed: b: flows pass more nodes than allowed, leaf2 is one too many
@@ -130,7 +141,8 @@ func TestVerification(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, v := range (emulation{policy: policyOf(t, c.policy)}).runShards(t, scenarioOf(t, small, c.changes...), 1, 3) {
+			for _, v := range (emulation{policy: policyOf(t, c.policy)}).runShards(t,
+				scenarioOf(t, small, c.changes...), 1, 3) {
 				if got := foundBy(v.events()); sorted(got) != sorted(c.want) {
 					t.Errorf("%d shards: got:\n%s\nwant:%s", len(v.Shards), got, c.want)
 				}
@@ -168,7 +180,8 @@ func checkEvidence(t *testing.T, v *virtualCollector) {
 	for i := range list {
 		e := &list[i]
 		switch e.Kind {
-		case telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed:
+		case telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT,
+			telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed:
 		default:
 			continue
 		}
@@ -189,7 +202,8 @@ func checkEvidence(t *testing.T, v *virtualCollector) {
 	}
 }
 
-// A reroute around a failed link breaks a policy that wants the first spine, by the flows and for as long as the truth says.
+// A reroute around a failed link breaks a policy that wants the first spine, by the flows and for as long as the truth
+// says.
 func TestRerouteBreaksPolicy(t *testing.T) {
 	s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", "link-failure.yaml"))
 	if err != nil {
@@ -215,7 +229,8 @@ func TestRerouteBreaksPolicy(t *testing.T) {
 	}
 	for _, p := range paths {
 		port := ports[uint64(p.Flow)]
-		if port < "6001" || port > "6004" || len(port) != 4 || slices.ContainsFunc(p.Hops, func(h truth.PathHop) bool { return h.Node == 5 }) {
+		if port < "6001" || port > "6004" || len(port) != 4 ||
+			slices.ContainsFunc(p.Hops, func(h truth.PathHop) bool { return h.Node == 5 }) {
 			continue
 		}
 		a, ok := want[port]
@@ -231,8 +246,10 @@ func TestRerouteBreaksPolicy(t *testing.T) {
 		a, ok := want[e.Rule]
 		delete(want, e.Rule)
 		from, until := e.Start.Sub(time.Unix(0, v.start)), e.End.Sub(time.Unix(0, v.start))
-		if !ok || (from-a.from).Abs() > time.Second || (until-a.until).Abs() > time.Second || e.Count != 1 || e.Name != "spine1" {
-			t.Errorf("rule %s: got %v to %v, %d flows at %s; want %v to %v", e.Rule, from, until, e.Count, e.Name, a.from, a.until)
+		if !ok || (from-a.from).Abs() > time.Second || (until-a.until).Abs() > time.Second || e.Count != 1 ||
+			e.Name != "spine1" {
+			t.Errorf("rule %s: got %v to %v, %d flows at %s; want %v to %v", e.Rule, from, until, e.Count, e.Name,
+				a.from, a.until)
 		}
 		if !slices.Contains(e.PathNodes, "spine2") || e.Path == "" {
 			t.Errorf("rule %s: got path %s %v", e.Rule, e.Path, e.PathNodes)
@@ -247,14 +264,17 @@ func TestRerouteBreaksPolicy(t *testing.T) {
 	checkEvidence(t, v)
 }
 
-// What goes wrong in the scenarios that come with Waybill is not for this to find, even with a policy that lists their nodes.
+// What goes wrong in the scenarios that come with Waybill is not for this to find, even with a policy that lists their
+// nodes.
 func TestScenariosKeepPolicy(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("races do not depend on the scenario")
 	}
 	for name, duration := range map[string]time.Duration{
-		"steady": 2 * time.Second, "gray-link": 3 * time.Second, "report-loss": 4 * time.Second, "incast": 0, "clock-skew": 3 * time.Second,
-		"slow-switch": 3 * time.Second, "blackhole": 5 * time.Second, "microburst": 2 * time.Second, "polarisation": 2 * time.Second,
+		"steady": 2 * time.Second, "gray-link": 3 * time.Second, "report-loss": 4 * time.Second, "incast": 0,
+		"clock-skew":  3 * time.Second,
+		"slow-switch": 3 * time.Second, "blackhole": 5 * time.Second, "microburst": 2 * time.Second,
+		"polarisation": 2 * time.Second,
 	} {
 		s, err := scenario.Load(filepath.Join(test.Root(), "scenarios", name+".yaml"))
 		if err != nil {
@@ -268,7 +288,8 @@ func TestScenariosKeepPolicy(t *testing.T) {
 		if duration > time.Duration(s.Duration) {
 			duration = 0
 		}
-		if got := foundBy(emulation{duration: duration, shards: 1, policy: policyOf(t, nodes)}.runScenario(t, s).events()); got != "" {
+		if got := foundBy(emulation{duration: duration, shards: 1, policy: policyOf(t, nodes)}.runScenario(t,
+			s).events()); got != "" {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}
@@ -288,7 +309,8 @@ func TestJudgementsAreBounded(t *testing.T) {
 	all := func(nowNs int64) {
 		for i := range uint32(judgedPerScan + 1000) {
 			batch.Reset()
-			decoder.Decode(test.Report(test.Form20MD, i, i, 1), netip.MustParseAddrPort("192.0.2.1:1"), 8555, &batch, &h)
+			decoder.Decode(test.Report(test.Form20MD, i, i, 1), netip.MustParseAddrPort("192.0.2.1:1"), 8555, &batch,
+				&h)
 			s.Process(&batch, nowNs)
 		}
 	}
@@ -315,7 +337,8 @@ func reportPoints(t *testing.T) *codepoint.Config {
 	return c
 }
 
-// Datagrams that break rules are told by exporter and reason, with the first that did, and what they count is what was sent.
+// Datagrams that break rules are told by exporter and reason, with the first that did, and what they count is what was
+// sent.
 func TestBrokenDatagramsAreEvents(t *testing.T) {
 	exporters := ledger.NewExporters(10)
 	collector := &Collector{Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{3: "leaf3"}}
@@ -344,11 +367,19 @@ func TestBrokenDatagramsAreEvents(t *testing.T) {
 		t.Fatalf("got %d events: %+v", len(list), list)
 	}
 	for _, e := range list {
-		want := telemetry.Event{Count: 1, Source: "192.0.2.2", ReasonName: "unknown_version", Bytes: telemetry.Hex{0xf0, 1, 2, 3}}
-		if e.Source == "192.0.2.1" {
-			want = telemetry.Event{Count: 3, Source: "192.0.2.1", ReasonName: "report_length_overrun", Bytes: cut, Name: "leaf3"}
+		want := telemetry.Event{
+			Count: 1, Source: "192.0.2.2", ReasonName: "unknown_version",
+			Bytes: telemetry.Hex{0xf0, 1, 2, 3},
 		}
-		if e.Kind != telemetry.EventMalformed || e.Count != want.Count || e.Source != want.Source || e.ReasonName != want.ReasonName || !slices.Equal(e.Bytes, want.Bytes) || e.Name != want.Name || e.End == nil {
+		if e.Source == "192.0.2.1" {
+			want = telemetry.Event{
+				Count: 3, Source: "192.0.2.1", ReasonName: "report_length_overrun", Bytes: cut,
+				Name: "leaf3",
+			}
+		}
+		if e.Kind != telemetry.EventMalformed || e.Count != want.Count || e.Source != want.Source ||
+			e.ReasonName != want.ReasonName || !slices.Equal(e.Bytes, want.Bytes) || e.Name != want.Name ||
+			e.End == nil {
 			t.Errorf("got %+v\nwant %+v", e, want)
 		}
 	}
@@ -368,7 +399,10 @@ func TestForgedReportsDoNotHideFindings(t *testing.T) {
 	log := eventlog.New(8192)
 	scanner := NewScanner(collector, log)
 	report := func(flow, node uint32, nowNs int64) {
-		r := telemetry.Report{Flow: telemetry.FlowKey{Protocol: 17, Dst: telemetry.Addr{Lo: uint64(flow)}}, Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded}
+		r := telemetry.Report{
+			Flow:  telemetry.FlowKey{Protocol: 17, Dst: telemetry.Addr{Lo: uint64(flow)}},
+			Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded,
+		}
 		r.Hops = []telemetry.Hop{{NodeID: node, Has: telemetry.HasNode}}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
 	}
@@ -416,7 +450,8 @@ func TestBadVectorsAreEvents(t *testing.T) {
 		list, _ := log.Events(nil, 10)
 		expect, _ := v.Expect.(map[string]any)
 		want, _ := expect["error"].(string)
-		if v.Name == "bad_int21_length_overrun" { // in a report, which may be cut, its 13 words for records of 2 come first
+		// in a report, which may be cut, its 13 words for records of 2 come first
+		if v.Name == "bad_int21_length_overrun" {
 			want = "stack_not_multiple"
 		}
 		if want == "" {

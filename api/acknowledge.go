@@ -10,7 +10,8 @@ import (
 
 // acknowledge answers POST /api/v1/events/ID/acknowledge. Who was first stays, so that asking twice changes nothing.
 func (h *handler) acknowledge(w http.ResponseWriter, r *http.Request, p *params) {
-	e, ok := h.cfg.Events.Acknowledge(p.id, telemetry.Acknowledgement{By: auth.From(r.Context()).Name, At: h.cfg.Now().UTC()})
+	e, ok := h.cfg.Events.Acknowledge(p.id,
+		telemetry.Acknowledgement{By: auth.From(r.Context()).Name, At: h.cfg.Now().UTC()})
 	writeAcknowledged(w, p.id, &e, ok)
 }
 

@@ -39,8 +39,9 @@ outputs:`
 
 const silenceOfLoss = "silences: [{filter: source = 192.0.2.66, until: 2999-01-01T00:00:00Z, reason: the switch is being replaced}]"
 
-// withAlerts calls do, in a bubble of synctest, with a handler that has alerts of the events of happened: one fires, was told of and is silenced now, one is
-// pending, and one is resolved since its rule was removed. Its clock begins in the year 2000.
+// withAlerts calls do, in a bubble of synctest, with a handler that has alerts of the events of happened: one fires,
+// was told of and is silenced now, one is pending, and one is resolved since its rule was removed. Its clock begins in
+// the year 2000.
 func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 	t.Helper()
 	collector, events := happened(t)
@@ -54,7 +55,8 @@ func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 			}
 			return c
 		}
-		e, err := alert.New(parse(strings.Replace(alertRules, "outputs:\n", moreRules[1:]+"\n", 1)), alert.Deps{Events: events, Logger: slog.New(slog.DiscardHandler)})
+		e, err := alert.New(parse(strings.Replace(alertRules, "outputs:\n", moreRules[1:]+"\n", 1)),
+			alert.Deps{Events: events, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +88,8 @@ func testAlerts(t *testing.T, h http.Handler) {
 		golden(t, name, w.Body.Bytes())
 	}
 	for target, want := range map[string]int{
-		"": 3, "state=all": 3, "state=firing": 1, "state=pending": 1, "state=resolved": 1, "severity=critical": 1, "silenced=true": 1, "silenced=false": 2,
+		"": 3, "state=all": 3, "state=firing": 1, "state=pending": 1, "state=resolved": 1, "severity=critical": 1,
+		"silenced=true": 1, "silenced=false": 2,
 		"node=s1": 3, "node=s2": 0, "filter=source=192.0.2.66": 3, "filter=kind=loop": 0,
 	} {
 		w := ask(h, "GET", "/api/v1/alerts?"+target)
@@ -122,7 +125,10 @@ func testAlerts(t *testing.T, h http.Handler) {
 			t.Errorf("%s: got %d, %s, want %s", target, w.Code, text, want)
 		}
 	}
-	for target, want := range map[string]string{"state=bad": "state", "silenced=1": "silenced", "filter=kindd": "filter"} {
+	for target, want := range map[string]string{
+		"state=bad": "state", "silenced=1": "silenced",
+		"filter=kindd": "filter",
+	} {
 		w := ask(h, "GET", "/api/v1/alerts?"+target)
 		var p types.Problem
 		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != want {
@@ -134,8 +140,12 @@ func testAlerts(t *testing.T, h http.Handler) {
 // Without rules there is no list that could pass for "all is well".
 func TestNoAlerts(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
-	for target, method := range map[string]string{"alerts": "GET", "silences": "GET", "rules": "GET", "outputs": "GET", "silences/x": "DELETE", "alerts/test": "POST"} {
-		if w := ask(h, method, "/api/v1/"+target); w.Code != 404 || !strings.Contains(w.Body.String(), "no alert rules configured") {
+	for target, method := range map[string]string{
+		"alerts": "GET", "silences": "GET", "rules": "GET", "outputs": "GET",
+		"silences/x": "DELETE", "alerts/test": "POST",
+	} {
+		if w := ask(h, method, "/api/v1/"+target); w.Code != 404 ||
+			!strings.Contains(w.Body.String(), "no alert rules configured") {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}
 	}
@@ -147,8 +157,10 @@ func testAlertMetrics(t *testing.T, h http.Handler) {
 	got := scrapeOf(t, h)
 	for name, want := range map[string]string{
 		`waybill_alerts{state="pending"}`: "1", `waybill_alerts{state="firing"}`: "1", `waybill_alerts_silenced`: "1",
-		`waybill_alert_deliveries_total{outcome="delivered",output="pager"}`: "1", `waybill_alert_deliveries_total{outcome="retried",output="pager"}`: "0",
-		`waybill_alert_queue_messages{output="pager"}`: "0", `waybill_alerts_unplaced_total`: "0", `waybill_alert_save_errors_total`: "0",
+		`waybill_alert_deliveries_total{outcome="delivered",output="pager"}`: "1",
+		`waybill_alert_deliveries_total{outcome="retried",output="pager"}`:   "0",
+		`waybill_alert_queue_messages{output="pager"}`:                       "0", `waybill_alerts_unplaced_total`: "0",
+		`waybill_alert_save_errors_total`:   "0",
 		`waybill_alert_events_missed_total`: "0",
 	} {
 		if got[name] != want {
@@ -181,11 +193,13 @@ func testSilences(t *testing.T, h http.Handler) {
 	const good = `{"filter":"node = s2","until":"2261-01-01T00:00:00Z","reason":"maintenance"}`
 	w := ask(h, "POST", "/api/v1/silences", body(good))
 	var made types.Silence
-	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != 201 || made.ID == "" || made.InFile || !made.From.Equal(begin.Add(time.Minute)) {
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != 201 || made.ID == "" || made.InFile ||
+		!made.From.Equal(begin.Add(time.Minute)) {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
 	var list types.SilenceList
-	if err := json.Unmarshal(ask(h, "GET", "/api/v1/silences").Body.Bytes(), &list); err != nil || list.Total != 2 || list.Silences[0].ID != made.ID {
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/silences").Body.Bytes(), &list); err != nil || list.Total != 2 ||
+		list.Silences[0].ID != made.ID {
 		t.Errorf("got %+v, %v", list, err)
 	}
 	inFile := list.Silences[1].ID
@@ -197,7 +211,10 @@ func testSilences(t *testing.T, h http.Handler) {
 		{"POST", "silences", "{", 400, "the body cannot be read"},
 		{"POST", "silences", good + good, 400, "more than one value"},
 		{"POST", "silences", `{"filters":"x"}`, 400, "unknown field"},
-		{"POST", "silences", `{"filter":"kindd = 1","until":"2261-01-01T00:00:00Z"}`, 400, "filter: column 1: events have no field kindd"},
+		{
+			"POST", "silences", `{"filter":"kindd = 1","until":"2261-01-01T00:00:00Z"}`, 400,
+			"filter: column 1: events have no field kindd",
+		},
 		{"POST", "silences", `{"filter":"kind = loop","until":"2001-01-01T00:00:00Z"}`, 400, "until: "},
 		{"POST", "silences", `{"filter":"` + strings.Repeat("x", maxBody) + `"}`, 413, "longer than"},
 		{"DELETE", "silences/nothing", "", 404, `there is no silence "nothing"`},
@@ -221,7 +238,8 @@ func testSilences(t *testing.T, h http.Handler) {
 			detail = p.Detail
 		}
 		if w.Code != c.status || !strings.Contains(detail, c.detail) {
-			t.Errorf("%s %s %.60s: got %d %s, want %d %s", c.method, c.target, c.body, w.Code, w.Body, c.status, c.detail)
+			t.Errorf("%s %s %.60s: got %d %s, want %d %s", c.method, c.target, c.body, w.Code, w.Body, c.status,
+				c.detail)
 		}
 	}
 }
@@ -240,7 +258,8 @@ func testChangeForgery(t *testing.T, h http.Handler) {
 			t.Errorf("got %d %s, want %d", w.Code, w.Body, status)
 		}
 	}
-	w := ask(h, "DELETE", "/api/v1/silences/x", func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
+	w := ask(h, "DELETE", "/api/v1/silences/x",
+		func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
 	if w.Code != 403 {
 		t.Errorf("got %d", w.Code)
 	}
@@ -263,10 +282,12 @@ func TestAlertClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alerts, err := c.Alerts(t.Context(), client.Query{State: "firing"}); err != nil || alerts.Total != 0 || alerts.Alerts == nil {
+	if alerts, err := c.Alerts(t.Context(), client.Query{State: "firing"}); err != nil || alerts.Total != 0 ||
+		alerts.Alerts == nil {
 		t.Errorf("got %+v, %v", alerts, err)
 	}
-	made, err := c.AddSilence(t.Context(), types.NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
+	made, err := c.AddSilence(t.Context(),
+		types.NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +300,8 @@ func TestAlertClient(t *testing.T) {
 	}
 	for _, id := range []string{made.ID, "../flows", "a b?"} {
 		var p *types.Problem
-		if err := c.RemoveSilence(t.Context(), id); !errors.As(err, &p) || p.Status != 404 || !strings.HasPrefix(p.Detail, "there is no ") {
+		if err := c.RemoveSilence(t.Context(), id); !errors.As(err, &p) || p.Status != 404 ||
+			!strings.HasPrefix(p.Detail, "there is no ") {
 			t.Errorf("got %v", err)
 		}
 	}

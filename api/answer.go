@@ -14,8 +14,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// format returns the format that the parameter format names, else the one that Accept (RFC 9110 §12.5.1) prefers. That none of them is
-// accepted is a problem with status 406.
+// format returns the format that the parameter format names, else the one that Accept (RFC 9110 §12.5.1) prefers. That
+// none of them is accepted is a problem with status 406.
 func (p *params) format(header http.Header) *encode.Format {
 	if p.values.Has("format") {
 		name := p.choice("format")
@@ -50,7 +50,8 @@ func (p *params) accepted(header http.Header, media ...string) int {
 		}
 	}
 	if errors.Is(err, contenttype.ErrNoAcceptableTypeFound) && p.wrong == nil {
-		p.wrong = types.NewProblem(http.StatusNotAcceptable, "Accept is %.200q, and there is nothing of this kind here", accept)
+		p.wrong = types.NewProblem(http.StatusNotAcceptable, "Accept is %.200q, and there is nothing of this kind here",
+			accept)
 		p.wrong.Allowed = strings.Join(media, ", ")
 	}
 	return 0

@@ -58,7 +58,8 @@ func (h *handler) burst(w http.ResponseWriter, r *http.Request, p *params) {
 		}
 	}
 	if !found {
-		types.NewProblem(http.StatusNotFound, "there is no burst %q, or it is no longer kept; %sbursts lists those that are", p.id, api).Write(w)
+		types.NewProblem(http.StatusNotFound,
+			"there is no burst %q, or it is no longer kept; %sbursts lists those that are", p.id, api).Write(w)
 		return
 	}
 	writeAnswer(w, types.BurstAnswer{GeneratedAt: h.cfg.Now().UTC(), Burst: b})

@@ -51,7 +51,9 @@ func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDe
 	if h.cfg.History == nil {
 		return telemetry.BurstDetail{}, false, nil
 	}
-	bursts, _, problem := h.storedBursts(ctx, &store.Query{From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{id}, Limit: 1})
+	bursts, _,
+		problem := h.storedBursts(ctx,
+		&store.Query{From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{id}, Limit: 1})
 	if problem != nil || len(bursts) == 0 {
 		return telemetry.BurstDetail{}, false, problem
 	}
@@ -64,8 +66,10 @@ func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDe
 func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry.Burst, bool, *types.Problem) {
 	q.Table = store.Bursts
 	q.Group = []string{
-		"start", "id", "node", "egress_port", "queue_id", "peak", `"end"`, "duration", "start_slack", "end_slack", "open", "peak_bytes", "peak_delay",
-		"above_bytes", "below_bytes", "packets", "bytes", "drops", "complete", "sources", "main_sources", "incast", "other_flows", "other_bytes",
+		"start", "id", "node", "egress_port", "queue_id", "peak", `"end"`, "duration", "start_slack", "end_slack",
+		"open", "peak_bytes", "peak_delay",
+		"above_bytes", "below_bytes", "packets", "bytes", "drops", "complete", "sources", "main_sources", "incast",
+		"other_flows", "other_bytes",
 	}
 	found, problem := h.ask(ctx, q)
 	if problem != nil {
@@ -89,10 +93,12 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 	first := slices.MinFunc(bursts, func(a, b telemetry.Burst) int { return a.Start.Compare(b.Start) }).Start
 	last := slices.MaxFunc(bursts, func(a, b telemetry.Burst) int { return a.Start.Compare(b.Start) }).Start
 	parts, problem := h.ask(ctx, &store.Query{
-		Table: store.BurstFlows, From: first, To: last.Add(1), Where: "burst IN (" + strings.Join(marks, ", ") + ")", Args: ids,
+		Table: store.BurstFlows, From: first, To: last.Add(1), Where: "burst IN (" + strings.Join(marks, ", ") + ")",
+		Args:  ids,
 		Limit: maxParticipants * len(bursts),
 		Group: []string{
-			"burst", "culprit", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id",
+			"burst", "culprit", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel",
+			"tunnel_id",
 			"packets", "bytes", "drops", "build_up_bytes", "share", "extra", "extra_max",
 		},
 	})
@@ -110,7 +116,8 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 	}
 	for i := range bursts {
 		b := &bursts[i]
-		slices.SortStableFunc(b.Culprits, func(a, b telemetry.Culprit) int { return cmp.Compare(b.BuildUpBytes, a.BuildUpBytes) })
+		slices.SortStableFunc(b.Culprits,
+			func(a, b telemetry.Culprit) int { return cmp.Compare(b.BuildUpBytes, a.BuildUpBytes) })
 		slices.SortStableFunc(b.Victims, func(a, b telemetry.Victim) int { return cmp.Compare(b.ExtraNs, a.ExtraNs) })
 	}
 	return bursts, found.More, nil
@@ -150,10 +157,13 @@ type burstRow struct {
 func (r *burstRow) burst(names map[uint32]string) telemetry.Burst {
 	return telemetry.Burst{
 		ID: *r.ID, Node: *r.Node, Name: names[*r.Node], Port: *r.Port, Queue: *r.Queue,
-		Start: r.Start.UTC(), Peak: r.Peak.UTC(), End: r.End.UTC(), DurationNs: uint64(*r.Duration), StartSlackNs: uint64(*r.StartSlack), EndSlackNs: uint64(*r.EndSlack), Open: *r.Open,
+		Start: r.Start.UTC(), Peak: r.Peak.UTC(), End: r.End.UTC(), DurationNs: uint64(*r.Duration),
+		StartSlackNs: uint64(*r.StartSlack), EndSlackNs: uint64(*r.EndSlack), Open: *r.Open,
 		PeakBytes: *r.PeakBytes, PeakDelayNs: uint64(*r.PeakDelay), AboveBytes: *r.Above, BelowBytes: *r.Below,
-		Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, Complete: *r.Complete, Sources: int(*r.Sources), MainSources: int(*r.MainSources), Incast: *r.Incast,
-		Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}, OtherFlows: int(*r.OtherFlows), OtherBytes: *r.OtherBytes,
+		Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, Complete: *r.Complete, Sources: int(*r.Sources),
+		MainSources: int(*r.MainSources), Incast: *r.Incast,
+		Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}, OtherFlows: int(*r.OtherFlows),
+		OtherBytes: *r.OtherBytes,
 	}
 }
 
@@ -180,11 +190,22 @@ type burstFlowRow struct {
 func (r *burstFlowRow) into(b *telemetry.Burst) {
 	var flow *telemetry.Endpoints
 	if r.Src != nil {
-		flow = (&flowPathRow{Src: r.Src, Dst: r.Dst, SrcPort: r.SrcPort, DstPort: r.DstPort, Protocol: r.Protocol, Tunnel: r.Tunnel, TunnelID: r.TunnelID}).endpoints()
+		flow = (&flowPathRow{
+			Src: r.Src, Dst: r.Dst, SrcPort: r.SrcPort, DstPort: r.DstPort, Protocol: r.Protocol,
+			Tunnel: r.Tunnel, TunnelID: r.TunnelID,
+		}).endpoints()
 	}
 	if *r.Culprit {
-		b.Culprits = append(b.Culprits, telemetry.Culprit{Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, BuildUpBytes: *r.BuildUp, Share: *r.Share})
+		b.Culprits = append(b.Culprits,
+			telemetry.Culprit{
+				Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops,
+				BuildUpBytes: *r.BuildUp, Share: *r.Share,
+			})
 		return
 	}
-	b.Victims = append(b.Victims, telemetry.Victim{Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, ExtraNs: uint64(*r.Extra), MaxExtraNs: uint64(*r.ExtraMax)})
+	b.Victims = append(b.Victims,
+		telemetry.Victim{
+			Flow: flow, Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, ExtraNs: uint64(*r.Extra),
+			MaxExtraNs: uint64(*r.ExtraMax),
+		})
 }

@@ -27,10 +27,18 @@ func keepBursts(t *testing.T, cfg Config, bursts []telemetry.Burst) Config {
 	for i := range bursts {
 		b := &bursts[i]
 		for _, x := range b.Culprits {
-			v.BurstFlows = append(v.BurstFlows, telemetry.BurstFlow{Burst: b, Culprit: true, Flow: x.Flow, Packets: x.Packets, Bytes: x.Bytes, Drops: x.Drops, BuildUpBytes: x.BuildUpBytes, Share: x.Share})
+			v.BurstFlows = append(v.BurstFlows,
+				telemetry.BurstFlow{
+					Burst: b, Culprit: true, Flow: x.Flow, Packets: x.Packets, Bytes: x.Bytes,
+					Drops: x.Drops, BuildUpBytes: x.BuildUpBytes, Share: x.Share,
+				})
 		}
 		for _, x := range b.Victims {
-			v.BurstFlows = append(v.BurstFlows, telemetry.BurstFlow{Burst: b, Flow: x.Flow, Packets: x.Packets, Bytes: x.Bytes, Drops: x.Drops, ExtraNs: x.ExtraNs, MaxExtraNs: x.MaxExtraNs})
+			v.BurstFlows = append(v.BurstFlows,
+				telemetry.BurstFlow{
+					Burst: b, Flow: x.Flow, Packets: x.Packets, Bytes: x.Bytes, Drops: x.Drops,
+					ExtraNs: x.ExtraNs, MaxExtraNs: x.MaxExtraNs,
+				})
 		}
 	}
 	if err := s.Write([]*telemetry.Intervals{v}); err != nil {
@@ -67,7 +75,8 @@ func TestBurstsPast(t *testing.T) {
 	}
 	a, _ = json.Marshal(one.Burst.Burst)
 	b, _ = json.Marshal(detail.Burst)
-	if string(a) != string(b) || one.Burst.Timeline == nil || len(one.Burst.Timeline) != 0 || one.Burst.Stack.Bytes == nil {
+	if string(a) != string(b) || one.Burst.Timeline == nil || len(one.Burst.Timeline) != 0 ||
+		one.Burst.Stack.Bytes == nil {
 		t.Errorf("got  %+v\nwant %s", one.Burst, b)
 	}
 	if w := ask(h, "GET", "/api/v1/bursts/0000000000000000"); w.Code != 404 {
@@ -83,13 +92,14 @@ func allIDs(n int) (ids []int) {
 	return ids
 }
 
-// TestBurstsPastSelection: 30 bursts a minute apart at nodes 1 to 3 in turn, the later the shorter, with as many culprits as their place
-// modulo 3.
+// TestBurstsPastSelection: 30 bursts a minute apart at nodes 1 to 3 in turn, the later the shorter, with as many
+// culprits as their place modulo 3.
 func TestBurstsPastSelection(t *testing.T) {
 	var bursts []telemetry.Burst
 	for i := range 30 {
 		b := telemetry.Burst{
-			ID: fmt.Sprintf("%016x", i), Node: uint32(1 + i%3), Start: tuesday.Add(time.Duration(i) * time.Minute), DurationNs: uint64(100 - i), PeakBytes: uint64(i * 7 % 30), Drops: 5,
+			ID: fmt.Sprintf("%016x", i), Node: uint32(1 + i%3), Start: tuesday.Add(time.Duration(i) * time.Minute),
+			DurationNs: uint64(100 - i), PeakBytes: uint64(i * 7 % 30), Drops: 5,
 			Incast: i%5 == 0, Complete: 1,
 		}
 		b.Peak, b.End = b.Start, b.Start.Add(time.Duration(b.DurationNs))
@@ -127,11 +137,17 @@ func TestBurstsPastSelection(t *testing.T) {
 		tuesdays + "&node=77":                      "[]",
 		tuesdays + "&incast=false&limit=3&node=1":  "[27 24 21]",
 		tuesdays + "&order=drops&limit=2":          "[0 1]", // all have the same: by start then
-		tuesdays + "&filter=" + url.QueryEscape("drops = 5 and node = s2 and duration > 90ns"):                                                  "[7 4 1]",
-		tuesdays + "&filter=" + url.QueryEscape("incast = true or peak_bytes = 17B") + "&order=sources&limit=3":                                 "[0 5 10]",
-		tuesdays + "&filter=" + url.QueryEscape("end > start and port = 0 and queue = 0 and open = false and complete = 100%") + "&order=bytes": fmt.Sprint(allIDs(30)),
-		tuesdays + "&filter=" + url.QueryEscape("not end > start"):                                                                              "[]",
-		"since=" + clock(60) + "&until=" + clock(70):                                                                                            "[]",
+		tuesdays + "&filter=" +
+			url.QueryEscape("drops = 5 and node = s2 and duration > 90ns"): "[7 4 1]",
+		tuesdays + "&filter=" + url.QueryEscape("incast = true or peak_bytes = 17B") +
+			"&order=sources&limit=3": "[0 5 10]",
+		tuesdays + "&filter=" +
+			url.QueryEscape("end > start and port = 0 and queue = 0 and open = false and complete = 100%") +
+			"&order=bytes": fmt.Sprint(allIDs(30)),
+		tuesdays + "&filter=" +
+			url.QueryEscape("not end > start"): "[]",
+		"since=" + clock(60) + "&until=" +
+			clock(70): "[]",
 	} {
 		if got, _ := ids(query); fmt.Sprint(got) != want {
 			t.Errorf("%s: got %v, want %s", query, got, want)
@@ -150,7 +166,10 @@ func TestBurstsPastSelection(t *testing.T) {
 		t.Errorf("pages: %v", paged)
 	}
 	none := New(testConfig(newFeed().Collector))
-	for query, status := range map[string]int{"since=1h": 404, "until=1h": 400, "since=x": 400, "since=1h&cursor=x": 400, "since=1h&order=size": 400, "cursor=x": 400} {
+	for query, status := range map[string]int{
+		"since=1h": 404, "until=1h": 400, "since=x": 400,
+		"since=1h&cursor=x": 400, "since=1h&order=size": 400, "cursor=x": 400,
+	} {
 		if w := ask(none, "GET", "/api/v1/bursts?"+query); w.Code != status {
 			t.Errorf("%s: %d, %s", query, w.Code, w.Body)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// queued returns a configuration in which packets of three flows met a queue of node 2: 40 packets of 1486 bytes, two flows in
-// turns, one each 1.1 us, while the link needs 10 us for each, then one of 86 bytes that had to wait. The packets of a
-// fourth flow tell of the congestion of a queue of node 1.
+// queued returns a configuration in which packets of three flows met a queue of node 2: 40 packets of 1486 bytes, two
+// flows in turns, one each 1.1 us, while the link needs 10 us for each, then one of 86 bytes that had to wait. The
+// packets of a fourth flow tell of the congestion of a queue of node 1.
 func queued(t *testing.T) Config { return queuedAt(t, 4) }
 
 // queuedAt is queued for queues of several ports of node 2: with each further port four packets more of the two flows.
@@ -40,19 +40,28 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 			waits := (start - inNs) / perPacketNs // packets in front that the link has not begun with
 			freeNs = start + perPacketNs
 			batch.Add(&telemetry.Report{
-				Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Bytes: bytes, PacketID: uint64(1000*n + i),
-				Flow: telemetry.FlowKey{Src: telemetry.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(port)})), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")), SrcPort: 5000, DstPort: port, Protocol: 17},
+				Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Bytes: bytes,
+				PacketID: uint64(1000*n + i),
+				Flow: telemetry.FlowKey{
+					Src: telemetry.AddrFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(port)})),
+					Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")), SrcPort: 5000, DstPort: port,
+					Protocol: 17,
+				},
 				Hops: []telemetry.Hop{{
-					NodeID: 2, IngressPort: 3, EgressPort: egress, QueueID: 1, QueueOccupancy: uint32(waits) * 1486, IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
-					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue | telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes | telemetry.HasLatency,
+					NodeID: 2, IngressPort: 3, EgressPort: egress, QueueID: 1, QueueOccupancy: uint32(waits) * 1486,
+					IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue |
+						telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes |
+						telemetry.HasLatency,
 				}},
 			})
 		}
 	}
 	for i := range uint32(3) {
 		batch.Add(&telemetry.Report{
-			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: telemetry.FlowKey{DstPort: 9}, PacketID: uint64(i),
-			Hops: []telemetry.Hop{{NodeID: 1, Congestion: 2 * i, Has: telemetry.HasNode | telemetry.HasCongestion}},
+			Flags: telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked, Flow: telemetry.FlowKey{DstPort: 9},
+			PacketID: uint64(i),
+			Hops:     []telemetry.Hop{{NodeID: 1, Congestion: 2 * i, Has: telemetry.HasNode | telemetry.HasCongestion}},
 		})
 	}
 	for i := range batch.Reports {
@@ -81,7 +90,8 @@ func TestBurstsAndQueues(t *testing.T) {
 	}
 	b := &bursts.Bursts[0]
 	// The 24th packet is the first that has 20 in front of it: the link has begun with three by then.
-	if len(b.Culprits) != 2 || len(b.Victims) != 1 || b.Packets != 38 || b.Bytes != 37*1486+86 || b.Culprits[0].Bytes != 19*1486 || b.Complete != 1 || b.Sources != 3 ||
+	if len(b.Culprits) != 2 || len(b.Victims) != 1 || b.Packets != 38 || b.Bytes != 37*1486+86 ||
+		b.Culprits[0].Bytes != 19*1486 || b.Complete != 1 || b.Sources != 3 ||
 		b.Start.Sub(begin) != 23*1100 || b.Peak.Sub(begin) != 40*1100 || b.PeakBytes != 35*1486+86 {
 		t.Errorf("got %+v", b)
 	}
@@ -95,13 +105,20 @@ func TestBurstsAndQueues(t *testing.T) {
 	if err := json.Unmarshal(one.Body.Bytes(), &detail); err != nil || len(detail.Burst.Timeline) != 38 {
 		t.Errorf("%v in %s", err, one.Body)
 	}
-	for target, want := range map[string]int{"bursts?incast=true": 0, "bursts?incast=false": 1, "bursts?node=s2&order=peak": 1, "bursts?node=s1": 0, "queues?node=s1": 1} {
+	for target, want := range map[string]int{
+		"bursts?incast=true": 0, "bursts?incast=false": 1,
+		"bursts?node=s2&order=peak": 1, "bursts?node=s1": 0, "queues?node=s1": 1,
+	} {
 		var head types.Head
-		if err := json.Unmarshal(ask(h, "GET", "/api/v1/"+target).Body.Bytes(), &head); err != nil || head.Total != want {
+		if err := json.Unmarshal(ask(h, "GET", "/api/v1/"+target).Body.Bytes(), &head); err != nil ||
+			head.Total != want {
 			t.Errorf("%s: got %d, %v, want %d", target, head.Total, err, want)
 		}
 	}
-	for target, want := range map[string]int{"bursts/": 404, "bursts/0000000000000000": 404, "bursts/" + b.ID + "?x=1": 400, "bursts?order=size": 400} {
+	for target, want := range map[string]int{
+		"bursts/": 404, "bursts/0000000000000000": 404,
+		"bursts/" + b.ID + "?x=1": 400, "bursts?order=size": 400,
+	} {
 		if w := ask(h, "GET", "/api/v1/"+target); w.Code != want {
 			t.Errorf("%s: got %d %s, want %d", target, w.Code, w.Body, want)
 		}
@@ -110,7 +127,10 @@ func TestBurstsAndQueues(t *testing.T) {
 		t.Errorf("POST: got %d", w.Code)
 	}
 	got := scrapeOf(t, h)
-	for name, want := range map[string]string{"waybill_bursts_total": "1", "waybill_bursts_kept": "1", "waybill_bursts_forgotten_total": "0", "waybill_queues": "2"} {
+	for name, want := range map[string]string{
+		"waybill_bursts_total": "1", "waybill_bursts_kept": "1",
+		"waybill_bursts_forgotten_total": "0", "waybill_queues": "2",
+	} {
 		if got[name] != want {
 			t.Errorf("%s: got %s, want %s", name, got[name], want)
 		}

@@ -18,15 +18,16 @@ import (
 )
 
 const (
-	// maxURL is the length of path and query that a request may have: a filter of the largest size fits, however it is written.
+	// maxURL is the length of path and query that a request may have: a filter of the largest size fits, however it is
+	// written.
 	maxURL = 64 << 10
-	// maxBody is the size of a body, in bytes. It is read before a handler is called, so that all know the same answer to
-	// one that is too large, and none waits for one that comes slowly.
+	// maxBody is the size of a body, in bytes. It is read before a handler is called, so that all know the same answer
+	// to one that is too large, and none waits for one that comes slowly.
 	maxBody = 64 << 10
 	// maxRequests is how many requests are answered at a time. It is more than browsers and tools of one team have.
 	maxRequests = 256
-	// A client may send requestsPerSecond requests for long, and requestBurst at once. A page of the console sends ten a
-	// second.
+	// A client may send requestsPerSecond requests for long, and requestBurst at once. A page of the console sends ten
+	// a second.
 	requestsPerSecond, requestBurst = 200, 400
 	// A client may give failureBurst tokens that are not valid, and then one every failureEvery.
 	failureBurst = 5
@@ -52,8 +53,9 @@ type checks struct {
 func newChecks(cfg Config, role func(*http.Request) auth.Role) *checks {
 	return &checks{
 		cfg: cfg, guard: cfg.Access, crossOrigin: http.NewCrossOriginProtection(),
-		requests: auth.NewLimit(requestsPerSecond, requestBurst), failures: auth.NewLimit(1/failureEvery.Seconds(), failureBurst),
-		slots: make(semaphore, maxRequests), role: role, say: rate.Sometimes{Interval: time.Minute},
+		requests: auth.NewLimit(requestsPerSecond, requestBurst),
+		failures: auth.NewLimit(1/failureEvery.Seconds(), failureBurst),
+		slots:    make(semaphore, maxRequests), role: role, say: rate.Sometimes{Interval: time.Minute},
 	}
 }
 
@@ -93,7 +95,10 @@ const (
 	refusedBody
 )
 
-var refusals = [...]string{"url_too_long", "wrong_host", "cross_origin", "too_often", "too_many", "not_logged_in", "not_allowed", "body_too_large"}
+var refusals = [...]string{
+	"url_too_long", "wrong_host", "cross_origin", "too_often", "too_many", "not_logged_in",
+	"not_allowed", "body_too_large",
+}
 
 func (c *checks) refuse(w http.ResponseWriter, why refusal, p *types.Problem) {
 	c.refused[why].Add(1)
@@ -110,7 +115,8 @@ func (c *checks) headers(next http.Handler) http.Handler {
 func (c *checks) length(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.URL.Path)+len(r.URL.RawQuery) > maxURL {
-			c.refuse(w, refusedLength, types.NewProblem(http.StatusRequestURITooLong, "path and query are longer than %d bytes", maxURL))
+			c.refuse(w, refusedLength,
+				types.NewProblem(http.StatusRequestURITooLong, "path and query are longer than %d bytes", maxURL))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -122,16 +128,18 @@ func (c *checks) length(next http.Handler) http.Handler {
 func (c *checks) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if onLoopback(r) && !c.cfg.knowsHost(r.Host) {
-			c.refuse(w, refusedHost, types.NewProblem(http.StatusMisdirectedRequest, "this server is not %q; if a proxy asks by that name, configure it", r.Host))
+			c.refuse(w, refusedHost,
+				types.NewProblem(http.StatusMisdirectedRequest,
+					"this server is not %q; if a proxy asks by that name, configure it", r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// origin refuses what pages of another site let a browser send, which adds the cookie of the session, or comes from this
-// machine as its user does: they could not read the answer, but make the server work for it. They may link to the console and
-// the docs. Programs that are no browsers send neither Origin nor Sec-Fetch-Site.
+// origin refuses what pages of another site let a browser send, which adds the cookie of the session, or comes from
+// this machine as its user does: they could not read the answer, but make the server work for it. They may link to the
+// console and the docs. Programs that are no browsers send neither Origin nor Sec-Fetch-Site.
 func (c *checks) origin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		checked := *r
@@ -139,7 +147,9 @@ func (c *checks) origin(next http.Handler) http.Handler {
 			checked.Method = http.MethodPost // CrossOriginProtection lets all GET pass
 		}
 		if err := c.crossOrigin.Check(&checked); err != nil {
-			c.refuse(w, refusedOrigin, types.NewProblem(http.StatusForbidden, "%s %s is not possible from a page of another site", r.Method, r.URL.Path))
+			c.refuse(w, refusedOrigin,
+				types.NewProblem(http.StatusForbidden, "%s %s is not possible from a page of another site", r.Method,
+					r.URL.Path))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -149,14 +159,16 @@ func (c *checks) origin(next http.Handler) http.Handler {
 // followsLink reports whether a browser opens a page as a document of its own, and not in a page of another site.
 func followsLink(r *http.Request) bool {
 	page := r.URL.Path != "/metrics" && r.URL.Path != "/api" && !strings.HasPrefix(r.URL.Path, "/api/")
-	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	return page && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 func (c *checks) frequency(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if wait, ok := c.requests.Take(auth.ClientOf(r), time.Now()); !ok {
 			retryAfter(w, wait)
-			c.refuse(w, refusedFrequency, types.NewProblem(http.StatusTooManyRequests, "more than %d requests a second", requestsPerSecond))
+			c.refuse(w, refusedFrequency,
+				types.NewProblem(http.StatusTooManyRequests, "more than %d requests a second", requestsPerSecond))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -168,7 +180,8 @@ func (c *checks) concurrency(next http.Handler) http.Handler {
 		release, ok := c.slots.try()
 		if !ok {
 			retryAfter(w, time.Second)
-			c.refuse(w, refusedConcurrency, types.NewProblem(http.StatusServiceUnavailable, "too many concurrent requests (limit %d)", maxRequests))
+			c.refuse(w, refusedConcurrency,
+				types.NewProblem(http.StatusServiceUnavailable, "too many concurrent requests (limit %d)", maxRequests))
 			return
 		}
 		defer release()
@@ -201,14 +214,15 @@ func (c *checks) authenticate(next http.Handler) http.Handler {
 	})
 }
 
-// failed takes note of a token that is not valid, and returns what to answer. Only those that are not valid are limited:
-// nobody guesses 256 bits, and who tries must not lock out others behind the same address.
+// failed takes note of a token that is not valid, and returns what to answer. Only those that are not valid are
+// limited: nobody guesses 256 bits, and who tries must not lock out others behind the same address.
 func (c *checks) failed(w http.ResponseWriter, r *http.Request, why error) *types.Problem {
 	n, from := c.failedLogins.Add(1), auth.ClientOf(r)
 	c.say.Do(func() { c.cfg.Logger.Warn("log-in failed", "from", from, "why", why, "failed_so_far", n) })
 	if wait, ok := c.failures.Take(from, time.Now()); !ok {
 		retryAfter(w, wait)
-		return types.NewProblem(http.StatusTooManyRequests, "too many log-ins from this address failed; the last one because %v", why)
+		return types.NewProblem(http.StatusTooManyRequests,
+			"too many log-ins from this address failed; the last one because %v", why)
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="waybill", error="invalid_token"`)
 	return types.NewProblem(http.StatusUnauthorized, "%v", why)
@@ -218,7 +232,9 @@ func (c *checks) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		need, id := c.role(r), auth.From(r.Context())
 		if id.Role < need {
-			c.refuse(w, refusedRole, types.NewProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need, id.Name, id.Role))
+			c.refuse(w, refusedRole,
+				types.NewProblem(http.StatusForbidden, "%s %s needs the role %s; %s has %s", r.Method, r.URL.Path, need,
+					id.Name, id.Role))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -234,7 +250,8 @@ func (c *checks) audit(next http.Handler) http.Handler {
 		}
 		id, status := auth.From(r.Context()), statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", id.By, "from", auth.ClientOf(r), "method", r.Method,
+			c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", id.By, "from", auth.ClientOf(r),
+				"method", r.Method,
 				"path", r.URL.Path, "status", status.status)
 		}()
 		next.ServeHTTP(&status, r)
@@ -270,7 +287,8 @@ func (c *checks) body(next http.Handler) http.Handler {
 		}
 		content, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			c.refuse(w, refusedBody, types.NewProblem(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody))
+			c.refuse(w, refusedBody,
+				types.NewProblem(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes", maxBody))
 			return
 		} else if err != nil {
 			types.NewProblem(http.StatusBadRequest, "the body did not come: %v", err).Write(w)

@@ -55,7 +55,8 @@ func guarded(t *testing.T) (Config, secrets, *bytes.Buffer) {
 
 // behind puts the checks of cfg in front of a handler that takes everything, and echoes what it got.
 func behind(cfg Config) http.Handler {
-	return newChecks(cfg.withDefaults(), newHandler(cfg).role).before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return newChecks(cfg.withDefaults(),
+		newHandler(cfg).role).before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(w, r.Body)
 	}))
 }
@@ -164,7 +165,8 @@ func TestLogIn(t *testing.T) {
 	cfg, all, log := guarded(t)
 	h := New(cfg)
 	page := ask(h, "GET", "/")
-	if page.Code != 401 || !strings.Contains(page.Body.String(), `action="login"`) || strings.Contains(page.Body.String(), "app.js") ||
+	if page.Code != 401 || !strings.Contains(page.Body.String(), `action="login"`) ||
+		strings.Contains(page.Body.String(), "app.js") ||
 		!strings.Contains(page.Header().Get("Content-Security-Policy"), "form-action 'self'") {
 		t.Errorf("before: got %d, %s", page.Code, page.Body)
 	}
@@ -172,26 +174,30 @@ func TestLogIn(t *testing.T) {
 		t.Errorf("a script: got %d", w.Code)
 	}
 	wrong := ask(h, "POST", "/login", form("token="+auth.NewToken()))
-	if wrong.Code != 401 || len(wrong.Result().Cookies()) != 0 || !strings.Contains(wrong.Body.String(), "not known here") {
+	if wrong.Code != 401 || len(wrong.Result().Cookies()) != 0 ||
+		!strings.Contains(wrong.Body.String(), "not known here") {
 		t.Errorf("a wrong token: got %d, %v", wrong.Code, wrong.Result().Cookies())
 	}
 	if w := ask(h, "POST", "/login?token="+all[auth.Read], form("")); w.Code != 401 {
 		t.Errorf("a token in the query: got %d", w.Code)
 	}
-	w := ask(h, "POST", "/login", form(url.Values{"token": {all[auth.Read]}}.Encode()), through("127.0.0.1:80", "localhost"))
+	w := ask(h, "POST", "/login", form(url.Values{"token": {all[auth.Read]}}.Encode()),
+		through("127.0.0.1:80", "localhost"))
 	cookies := w.Result().Cookies()
 	if w.Code != 303 || w.Header().Get("Location") != "./" || len(cookies) != 1 {
 		t.Fatalf("the right token: got %d, %v", w.Code, w.Header())
 	}
 	c := cookies[0]
-	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "" || c.Domain != "" || c.MaxAge != 12*60*60 ||
+	if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "" || c.Domain != "" ||
+		c.MaxAge != 12*60*60 ||
 		strings.Contains(c.String(), all[auth.Read][3:]) {
 		t.Errorf("the cookie: %v", c)
 	}
 	session := func(r *http.Request) { r.AddCookie(c) }
 	var id auth.Identity
 	w = ask(h, "GET", "/api/v1/session", session)
-	if err := json.Unmarshal(w.Body.Bytes(), &id); err != nil || id.Name != "the-read" || id.Role != auth.Read || id.By != "session" {
+	if err := json.Unmarshal(w.Body.Bytes(), &id); err != nil || id.Name != "the-read" || id.Role != auth.Read ||
+		id.By != "session" {
 		t.Errorf("session: got %s", w.Body)
 	}
 	if w := ask(h, "GET", "/", session); w.Code != 200 || strings.Contains(w.Body.String(), "login") {
@@ -203,13 +209,15 @@ func TestLogIn(t *testing.T) {
 	if w := ask(h, "POST", "/logout", session, with("Sec-Fetch-Site", "cross-site")); w.Code != 403 {
 		t.Errorf("another site logs out: got %d", w.Code)
 	}
-	if w := ask(h, "POST", "/logout", session, with("Sec-Fetch-Site", "same-origin")); w.Code != 204 || w.Result().Cookies()[0].MaxAge >= 0 {
+	if w := ask(h, "POST", "/logout", session, with("Sec-Fetch-Site", "same-origin")); w.Code != 204 ||
+		w.Result().Cookies()[0].MaxAge >= 0 {
 		t.Errorf("logging out: got %d, %v", w.Code, w.Header())
 	}
 	if w := ask(h, "GET", "/api/v1/session", session); w.Code != 401 {
 		t.Errorf("after: got %d", w.Code)
 	}
-	if text := log.String(); !strings.Contains(text, "who=the-read") || !strings.Contains(text, "log-in failed") || strings.Contains(text, "wb_") {
+	if text := log.String(); !strings.Contains(text, "who=the-read") || !strings.Contains(text, "log-in failed") ||
+		strings.Contains(text, "wb_") {
 		t.Errorf("log:\n%s", text)
 	}
 }
@@ -251,12 +259,13 @@ func TestCrossOrigin(t *testing.T) {
 			{"POST", "Origin", "http://localhost.evil.example", 403},
 			{"POST", "Origin", "null", 403},
 		} {
-			w := ask(h, c.method, "/api/v1/x", bearing(all[auth.Operate]), through("127.0.0.1:80", "localhost"), func(r *http.Request) {
-				r.RemoteAddr = "127.0.0.1:1"
-				if c.name != "" {
-					r.Header.Set(c.name, c.value)
-				}
-			})
+			w := ask(h, c.method, "/api/v1/x", bearing(all[auth.Operate]), through("127.0.0.1:80", "localhost"),
+				func(r *http.Request) {
+					r.RemoteAddr = "127.0.0.1:1"
+					if c.name != "" {
+						r.Header.Set(c.name, c.value)
+					}
+				})
 			if w.Code != c.want {
 				t.Errorf("%s: %s with %s %s: got %d, want %d", what, c.method, c.name, c.value, w.Code, c.want)
 			}
@@ -309,8 +318,12 @@ func TestAudit(t *testing.T) {
 	if log.Len() > 0 {
 		t.Errorf("said %s", log)
 	}
-	ask(h, "DELETE", "/api/v1/silences/7", bearing(all[auth.Operate]), func(r *http.Request) { r.RemoteAddr = "10.1.2.3:4" })
-	for _, want := range []string{"msg=audit", "who=the-operate", "role=operate", "by=token", "from=10.1.2.3", "method=DELETE", "path=/api/v1/silences/7", "status=404"} {
+	ask(h, "DELETE", "/api/v1/silences/7", bearing(all[auth.Operate]),
+		func(r *http.Request) { r.RemoteAddr = "10.1.2.3:4" })
+	for _, want := range []string{
+		"msg=audit", "who=the-operate", "role=operate", "by=token", "from=10.1.2.3",
+		"method=DELETE", "path=/api/v1/silences/7", "status=404",
+	} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("no %s in %s", want, log)
 		}
@@ -328,7 +341,8 @@ func TestFrequency(t *testing.T) {
 				switch {
 				case w.Code == 200:
 					answered++
-				case w.Code != 429 || w.Header().Get("Retry-After") != "1" || w.Header().Get("Content-Type") != types.MediaProblem:
+				case w.Code != 429 || w.Header().Get("Retry-After") != "1" ||
+					w.Header().Get("Content-Type") != types.MediaProblem:
 					t.Fatalf("got %d, %v", w.Code, w.Header())
 				}
 			}
@@ -344,14 +358,17 @@ func TestFrequency(t *testing.T) {
 		if got := asked("192.0.2.1:1", requestBurst); got != requestsPerSecond {
 			t.Errorf("got %d answers a second later, want %d", got, requestsPerSecond)
 		}
-		metrics := ask(h, "GET", "/metrics", bearing(all[auth.Read]), func(r *http.Request) { r.RemoteAddr = "192.0.2.3:1" }).Body.String()
-		if want := fmt.Sprintf("waybill_http_refused_total{reason=\"too_often\"} %d\n", 100+requestBurst-requestsPerSecond); !strings.Contains(metrics, want) {
+		metrics := ask(h, "GET", "/metrics", bearing(all[auth.Read]),
+			func(r *http.Request) { r.RemoteAddr = "192.0.2.3:1" }).Body.String()
+		if want := fmt.Sprintf("waybill_http_refused_total{reason=\"too_often\"} %d\n",
+			100+requestBurst-requestsPerSecond); !strings.Contains(metrics, want) {
 			t.Errorf("the metrics lack %s", want)
 		}
 	})
 }
 
-// Failed log-ins are counted, and soon answered by 429; who has a token is not locked out by others at the same address.
+// Failed log-ins are counted, and soon answered by 429; who has a token is not locked out by others at the same
+// address.
 func TestFailedLogIns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, all, log := guarded(t)
@@ -367,7 +384,8 @@ func TestFailedLogIns(t *testing.T) {
 				t.Errorf("got %d, Retry-After %s, want 429 and 12", w.Code, w.Header().Get("Retry-After"))
 			}
 		}
-		if w := ask(h, "POST", "/login", form("token=x")); w.Code != 429 || !strings.Contains(w.Body.String(), "too many") {
+		if w := ask(h, "POST", "/login", form("token=x")); w.Code != 429 ||
+			!strings.Contains(w.Body.String(), "too many") {
 			t.Errorf("the form: got %d", w.Code)
 		}
 		if w := ask(h, "GET", "/api/v1/flows", bearing(all[auth.Read])); w.Code != 200 {
@@ -427,12 +445,15 @@ func TestBodySize(t *testing.T) {
 	cfg, all, _ := guarded(t)
 	h := behind(cfg)
 	post := func(target string, body io.Reader, change ...func(*http.Request)) *httptest.ResponseRecorder {
-		return ask(h, "POST", target, append(change, bearing(all[auth.Operate]), func(r *http.Request) { r.Body = io.NopCloser(body) })...)
+		return ask(h, "POST", target,
+			append(change, bearing(all[auth.Operate]), func(r *http.Request) { r.Body = io.NopCloser(body) })...)
 	}
-	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody))); w.Code != 200 || w.Body.Len() != maxBody {
+	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody))); w.Code != 200 ||
+		w.Body.Len() != maxBody {
 		t.Errorf("the largest body: got %d, %d bytes", w.Code, w.Body.Len())
 	}
-	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody+1))); w.Code != 413 || w.Header().Get("Content-Type") != types.MediaProblem {
+	if w := post("/api/v1/x", strings.NewReader(strings.Repeat("x", maxBody+1))); w.Code != 413 ||
+		w.Header().Get("Content-Type") != types.MediaProblem {
 		t.Errorf("a byte more: got %d", w.Code)
 	}
 	without := &endless{}
@@ -445,7 +466,8 @@ func TestBodySize(t *testing.T) {
 		t.Errorf("a form without end: got %d after %d bytes", w.Code, without.read)
 	}
 	refused := &endless{}
-	if w := ask(h, "POST", "/api/v1/x", func(r *http.Request) { r.Body = io.NopCloser(refused) }); w.Code != 401 || refused.read > 0 {
+	if w := ask(h, "POST", "/api/v1/x", func(r *http.Request) { r.Body = io.NopCloser(refused) }); w.Code != 401 ||
+		refused.read > 0 {
 		t.Errorf("of a stranger: got %d after %d bytes", w.Code, refused.read)
 	}
 }

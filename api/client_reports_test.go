@@ -58,7 +58,8 @@ func TestClientReports(t *testing.T) {
 		t.Errorf("a capture of %d bytes, want %d", file.Len(), len(want))
 	}
 	var p *types.Problem
-	if err := c.Capture(t.Context(), client.Query{Filter: "flow >"}, &file); !errors.As(err, &p) || p.Parameter != "filter" {
+	if err := c.Capture(t.Context(), client.Query{Filter: "flow >"}, &file); !errors.As(err, &p) ||
+		p.Parameter != "filter" {
 		t.Errorf("a capture of no flow: %v", err)
 	}
 	if _, err := c.Report(t.Context(), "x"); !errors.As(err, &p) || p.Status != 400 {

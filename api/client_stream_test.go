@@ -50,7 +50,8 @@ func TestStreamClient(t *testing.T) {
 		}
 	}
 	var p *types.Problem
-	err = c.StreamEvents(t.Context(), client.Query{Filter: "kindd = loop"}, client.Stream[telemetry.Event]{Item: func(*telemetry.Event) error { return nil }})
+	err = c.StreamEvents(t.Context(), client.Query{Filter: "kindd = loop"},
+		client.Stream[telemetry.Event]{Item: func(*telemetry.Event) error { return nil }})
 	if !errors.As(err, &p) || p.Filter == nil || p.Filter.Suggestion != "kind" {
 		t.Errorf("a wrong filter: got %v", err)
 	}
@@ -77,8 +78,8 @@ func TestStreamClient(t *testing.T) {
 	}
 }
 
-// A stream that breaks is opened again where it was, and what was lost meanwhile is counted; a server that stays away is
-// asked less and less often.
+// A stream that breaks is opened again where it was, and what was lost meanwhile is counted; a server that stays away
+// is asked less and less often.
 func TestStreamClientReconnects(t *testing.T) {
 	var asked atomic.Int32
 	ids := make(chan string, 100)
@@ -90,7 +91,8 @@ func TestStreamClientReconnects(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "retry: 1\n\n: nothing new\n\nid: 7-%d\nevent: event\ndata: {\"id\":\"e%d\",\"kind\":\"loop\"}\n\n", n, n)
+		fmt.Fprintf(w,
+			"retry: 1\n\n: nothing new\n\nid: 7-%d\nevent: event\ndata: {\"id\":\"e%d\",\"kind\":\"loop\"}\n\n", n, n)
 		if n == 3 {
 			fmt.Fprint(w, "id: 7-9\nevent: lost\ndata: {\"events\":5}\n\nevent: later\ndata: {}\n\n")
 		}

@@ -35,12 +35,17 @@ func TestClientLists(t *testing.T) {
 		"hops":   func() (any, error) { return c.Hops(ctx, client.Query{}) },
 		"clocks": func() (any, error) { return c.Clocks(ctx, client.Query{}) },
 		"flows": func() (any, error) {
-			return c.Flows(ctx, client.Query{Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001", Protocol: "udp"})
+			return c.Flows(ctx,
+				client.Query{
+					Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001",
+					Protocol: "udp",
+				})
 		},
 		"paths": func() (any, error) { return c.Paths(ctx, client.Query{}) },
 		"drops": func() (any, error) { return c.Drops(ctx, client.Query{Reason: "80"}) },
 		"events": func() (any, error) {
-			return c.Events(ctx, client.Query{Kind: "drop_storm,report_loss", Severity: "warning", Open: true, Filter: "count > 1"})
+			return c.Events(ctx,
+				client.Query{Kind: "drop_storm,report_loss", Severity: "warning", Open: true, Filter: "count > 1"})
 		},
 		"exporters": func() (any, error) { return c.Exporters(ctx, client.Query{Source: "192.0.2.66"}) },
 		"listeners": func() (any, error) { return c.Listeners(ctx, client.Query{}) },
@@ -53,7 +58,9 @@ func TestClientLists(t *testing.T) {
 		}
 		target := map[string]string{
 			"nodes": "?node=s1", "flows": "?limit=4&order=packets&src=10.0.1.1&dst=10.0.0.0/8&port=6001&protocol=udp",
-			"drops": "?reason=80", "events": "?kind=drop_storm,report_loss&severity=warning&open=true&filter=count+%3E+1", "exporters": "?source=192.0.2.66", "loss": "?intervals=true",
+			"drops":     "?reason=80",
+			"events":    "?kind=drop_storm,report_loss&severity=warning&open=true&filter=count+%3E+1",
+			"exporters": "?source=192.0.2.66", "loss": "?intervals=true",
 		}[name]
 		text, _ := json.Marshal(got)
 		if a, b := normal(t, text), normal(t, ask(h, "GET", "/api/v1/"+name+target).Body.Bytes()); a != b {
@@ -90,10 +97,13 @@ func TestClientErrors(t *testing.T) {
 		status int // of the problem, 0: none
 		want   string
 	}{
-		"bad value":   {waybill.URL, 400, `limit is "-1"; allowed: 1 to 10000`},
-		"no prefix":   {waybill.URL + "/elsewhere", 404, "there is no"},
-		"proxy":       {answers(502, "text/html", "<h1>Bad Gateway").URL, 502, `answered "502 Bad Gateway"`},
-		"other":       {answers(200, "text/html; charset=utf-8", "<h1>Hello").URL, 0, `is not a Waybill server: it answered with "text/html" instead of application/json`},
+		"bad value": {waybill.URL, 400, `limit is "-1"; allowed: 1 to 10000`},
+		"no prefix": {waybill.URL + "/elsewhere", 404, "there is no"},
+		"proxy":     {answers(502, "text/html", "<h1>Bad Gateway").URL, 502, `answered "502 Bad Gateway"`},
+		"other": {
+			answers(200, "text/html; charset=utf-8", "<h1>Hello").URL, 0,
+			`is not a Waybill server: it answered with "text/html" instead of application/json`,
+		},
 		"cut":         {answers(200, "application/json", `{"nodes":[`).URL, 0, "is incomplete"},
 		"other shape": {answers(200, "application/json", `{"nodes":7}`).URL, 0, "cannot be read"},
 	} {

@@ -40,7 +40,8 @@ type Config struct {
 	History History
 	// Between says when links and hosts were there; without it, as without History.
 	Between Between
-	// Written returns until when all records of a table are on disk: lists of a time range end there. Without it, it is not known.
+	// Written returns until when all records of a table are on disk: lists of a time range end there. Without it, it is
+	// not known.
 	Written func(store.Table) time.Time
 	// KeptFine and KeptMinute are how long the store keeps intervals of 10 s and less, and of 1 min; 0: not known.
 	KeptFine, KeptMinute time.Duration
@@ -72,8 +73,8 @@ type Config struct {
 	// Console holds the files that are served at /, with index.html at its root. Without it there is no console.
 	Console fs.FS
 
-	// Hosts are host names, without port, by which this server is asked through a loopback address, beside localhost and
-	// the loopback addresses themselves: those that a proxy on the same machine forwards.
+	// Hosts are host names, without port, by which this server is asked through a loopback address, beside localhost
+	// and the loopback addresses themselves: those that a proxy on the same machine forwards.
 	Hosts []string
 
 	// Access knows who asks, and what they may do. Without it everybody may do everything.

@@ -39,15 +39,18 @@ func (n noListing) Open(name string) (fs.File, error) {
 
 func (h *handler) serveConsole(w http.ResponseWriter, r *http.Request) {
 	if h.console == nil {
-		types.NewProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/", r.URL.Path).Write(w)
+		types.NewProblem(http.StatusNotFound, "there is no %s; this server has no console, lists are below /api/v1/",
+			r.URL.Path).Write(w)
 		return
 	}
-	r.Header.Del("Range")                       // files are small, and an impossible range would be answered with plain text
+	// files are small, and an impossible range would be answered with plain text
+	r.Header.Del("Range")
 	w.Header().Set("Cache-Control", "no-cache") // another version of Waybill has other files of the same names
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if strings.HasPrefix(name, "assets/") {
 		if _, err := fs.Stat(h.cfg.Console, name); err == nil {
-			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable") // their names change with their content
+			// their names change with their content
+			w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
 		}
 	}
 	file, err := noListing{h.cfg.Console}.Open(cmp.Or(name, "."))

@@ -46,7 +46,8 @@ func (p *params) cursor(r span) *cursor {
 		return c
 	}
 	if at.Question != c.Question {
-		p.reject("cursor", "next_cursor of an answer of the same list to the same question", "cursor is of another question, or of another list")
+		p.reject("cursor", "next_cursor of an answer of the same list to the same question",
+			"cursor is of another question, or of another list")
 		return c
 	}
 	return &at

@@ -26,7 +26,10 @@ func (h *handler) decode(w http.ResponseWriter, r *http.Request, p *params) {
 		types.NewProblem(http.StatusBadRequest, "the body is empty; it is the bytes to decode").Write(w)
 		return
 	}
-	writeAnswer(w, types.DecodeAnswer{Length: len(packet), Layers: decodedLayers(dissect.Packet(packet, start, points))})
+	writeAnswer(w, types.DecodeAnswer{
+		Length: len(packet),
+		Layers: decodedLayers(dissect.Packet(packet, start, points)),
+	})
 }
 
 // startReport is another name for what the payload of a report datagram starts with.

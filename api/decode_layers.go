@@ -16,7 +16,8 @@ func decodedLayers(layers []dissect.Layer) []types.DecodedLayer {
 	for i := range layers {
 		l := &layers[i]
 		list[i] = types.DecodedLayer{
-			Name: l.Name, Title: dissect.Title(l.Name), Offset: l.Bit / 8, Length: (l.Width + 7) / 8, Fields: decodedFields(l.Fields),
+			Name: l.Name, Title: dissect.Title(l.Name), Offset: l.Bit / 8, Length: (l.Width + 7) / 8,
+			Fields: decodedFields(l.Fields),
 		}
 	}
 	return list

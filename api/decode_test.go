@@ -88,7 +88,8 @@ func checkFields(t *testing.T, name string, packet []byte, fields []types.Decode
 			continue
 		}
 		if bits.String() != want {
-			t.Errorf("%s: %v is not at %d+%d (%v): %s", at, f.Value, f.Offset, f.Length, f.Bits, hex.EncodeToString(packet[f.Offset:f.Offset+f.Length]))
+			t.Errorf("%s: %v is not at %d+%d (%v): %s", at, f.Value, f.Offset, f.Length, f.Bits,
+				hex.EncodeToString(packet[f.Offset:f.Offset+f.Length]))
 		}
 		n++
 	}
@@ -105,7 +106,10 @@ func TestDecodeTexts(t *testing.T) {
 func TestDecodeDialect(t *testing.T) {
 	d, _ := test.UDP(test.Packets(t, "onos_v10_udp_reports.pcap")[0])
 	h := New(testConfig(newFeed().Collector))
-	for target, quirk := range map[string]bool{"/api/v1/decode": false, "/api/v1/decode?start=telemetry_report&dialect=onos-int10-ver0": true} {
+	for target, quirk := range map[string]bool{
+		"/api/v1/decode": false,
+		"/api/v1/decode?start=telemetry_report&dialect=onos-int10-ver0": true,
+	} {
 		if got := post(h, target, d.Payload).Body.String(); strings.Contains(got, `"flags_first"`) != quirk {
 			t.Errorf("%s: %.300s", target, got)
 		}

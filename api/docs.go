@@ -47,7 +47,8 @@ func (h *handler) docsPage(w http.ResponseWriter, _ *http.Request, p *params) {
 	}
 	answer := types.DocPage{Page: page.Path, Title: page.Title, HTML: page.HTML, Headings: []types.DocLink{}}
 	for _, s := range page.Sections {
-		answer.Headings = append(answer.Headings, types.DocLink{Page: page.Path, Title: page.Title, Anchor: s.Anchor, Heading: s.Heading})
+		answer.Headings = append(answer.Headings,
+			types.DocLink{Page: page.Path, Title: page.Title, Anchor: s.Anchor, Heading: s.Heading})
 	}
 	writeDocs(w, answer)
 }
@@ -66,7 +67,10 @@ func (h *handler) docsSearch(w http.ResponseWriter, _ *http.Request, p *params) 
 	}
 	answer := types.DocHits{Hits: make([]types.DocLink, len(hits))}
 	for i, hit := range hits {
-		answer.Hits[i] = types.DocLink{Page: hit.Page.Path, Title: hit.Page.Title, Anchor: hit.Section.Anchor, Heading: hit.Section.Heading, Excerpt: hit.Excerpt}
+		answer.Hits[i] = types.DocLink{
+			Page: hit.Page.Path, Title: hit.Page.Title, Anchor: hit.Section.Anchor,
+			Heading: hit.Section.Heading, Excerpt: hit.Excerpt,
+		}
 	}
 	writeDocs(w, answer)
 }
@@ -77,8 +81,8 @@ func writeDocs(w http.ResponseWriter, v any) {
 	writeAnswer(w, v)
 }
 
-// serveDocs serves files of the documentation. Its root leads to its pages in the console, without an absolute path: this
-// handler does not know below which it is.
+// serveDocs serves files of the documentation. Its root leads to its pages in the console, without an absolute path:
+// this handler does not know below which it is.
 func (h *handler) serveDocs(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, docsPath)
 	if name == "" {

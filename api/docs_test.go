@@ -39,7 +39,8 @@ func TestDocs(t *testing.T) {
 		t.Errorf("got %d to %q", w.Code, w.Header().Get("Location"))
 	}
 	var page types.DocPage
-	if err := json.Unmarshal(ask(h, "GET", "/api/v1/docs/page?page=formats/telemetry-report-2.0").Body.Bytes(), &page); err != nil || !strings.Contains(page.HTML, "<table>") {
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/docs/page?page=formats/telemetry-report-2.0").Body.Bytes(),
+		&page); err != nil || !strings.Contains(page.HTML, "<table>") {
 		t.Errorf("%v: %.200s", err, page.HTML)
 	}
 }

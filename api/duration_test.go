@@ -10,7 +10,10 @@ import (
 // Whatever takes a duration takes days and weeks.
 func TestDays(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	for text, ago := range map[string]time.Duration{"1d": 24 * time.Hour, "7d": 168 * time.Hour, "2w": 336 * time.Hour, "1d12h": 36 * time.Hour, "10m": 10 * time.Minute} {
+	for text, ago := range map[string]time.Duration{
+		"1d": 24 * time.Hour, "7d": 168 * time.Hour, "2w": 336 * time.Hour,
+		"1d12h": 36 * time.Hour, "10m": 10 * time.Minute,
+	} {
 		p := paramsOf(url.Values{"since": {text}, "until": {"0s"}, "interval": {text}}.Encode())
 		r := p.span(now)
 		if problem := p.wrong; problem != nil || !r.since.Equal(now.Add(-ago)) || !r.until.Equal(now) {

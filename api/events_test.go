@@ -20,7 +20,8 @@ func eventServer(t *testing.T) http.Handler {
 func TestEvents(t *testing.T) {
 	h := eventServer(t)
 	for name, target := range map[string]string{
-		"events": "events", "events_filter": "events?filter=" + url.QueryEscape("node = s2 and reason_name like \"acl%\""),
+		"events": "events", "events_filter": "events?filter=" +
+			url.QueryEscape("node = s2 and reason_name like \"acl%\""),
 	} {
 		w := ask(h, "GET", "/api/v1/"+target)
 		if w.Code != 200 {
@@ -59,7 +60,8 @@ func TestEventFilters(t *testing.T) {
 	} {
 		w := ask(h, "GET", "/api/v1/events?"+strings.NewReplacer(">", "%3E", "<", "%3C").Replace(target))
 		var list types.EventList
-		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || list.Total != want.total || len(list.Events) != want.listed {
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || list.Total != want.total ||
+			len(list.Events) != want.listed {
 			t.Errorf("%s: got %s, want %d of %d", target, w.Body, want.listed, want.total)
 		}
 	}
@@ -68,24 +70,48 @@ func TestEventFilters(t *testing.T) {
 func TestEventProblems(t *testing.T) {
 	h := eventServer(t)
 	for query, want := range map[string]types.Problem{
-		"kind=storm":                     {Parameter: "kind", Detail: "kind: column 10: kind is never storm", Allowed: "filter=kind in (storm)"},
-		"kind=loop,":                     {Parameter: "kind", Detail: "kind: column 15: expected one of a list of names such as new_flow, found )", Allowed: "filter=kind in (loop,)"},
-		"severity=bad":                   {Parameter: "severity", Detail: "severity: column 13: severity is never bad", Allowed: "filter=severity >= bad"},
-		"open=yes":                       {Parameter: "open", Detail: `open is "yes"`, Allowed: "true, false"},
-		"open=true&open=false":           {Parameter: "open", Detail: "open is given 2 times", Allowed: "once"},
-		"node=":                          {Parameter: "node", Detail: "node: column 8: no node has the name ", Allowed: `filter=node = ""`},
-		"limit=0":                        {Parameter: "limit", Detail: `limit is "0"`, Allowed: "1 to 10000"},
-		"ordr=last":                      {Parameter: "ordr", Detail: `unknown parameter "ordr"; did you mean order?`, Allowed: "cursor, filter, format, group_by, interval, limit, order, since, until"},
-		"filter=a&filter=b":              {Parameter: "filter", Detail: "filter is given 2 times", Allowed: "once"},
-		"filter=count%3D1+and+kindd%3D2": {Parameter: "filter", Detail: "filter: column 13: events have no field kindd: did you mean kind?"},
-		"filter=kind%3D":                 {Parameter: "filter", Detail: "filter: column 6: expected one of a list of names such as new_flow, found the end"},
+		"kind=storm": {
+			Parameter: "kind", Detail: "kind: column 10: kind is never storm",
+			Allowed: "filter=kind in (storm)",
+		},
+		"kind=loop,": {
+			Parameter: "kind",
+			Detail:    "kind: column 15: expected one of a list of names such as new_flow, found )",
+			Allowed:   "filter=kind in (loop,)",
+		},
+		"severity=bad": {
+			Parameter: "severity", Detail: "severity: column 13: severity is never bad",
+			Allowed: "filter=severity >= bad",
+		},
+		"open=yes":             {Parameter: "open", Detail: `open is "yes"`, Allowed: "true, false"},
+		"open=true&open=false": {Parameter: "open", Detail: "open is given 2 times", Allowed: "once"},
+		"node=": {
+			Parameter: "node", Detail: "node: column 8: no node has the name ",
+			Allowed: `filter=node = ""`,
+		},
+		"limit=0": {Parameter: "limit", Detail: `limit is "0"`, Allowed: "1 to 10000"},
+		"ordr=last": {
+			Parameter: "ordr", Detail: `unknown parameter "ordr"; did you mean order?`,
+			Allowed: "cursor, filter, format, group_by, interval, limit, order, since, until",
+		},
+		"filter=a&filter=b": {Parameter: "filter", Detail: "filter is given 2 times", Allowed: "once"},
+		"filter=count%3D1+and+kindd%3D2": {
+			Parameter: "filter",
+			Detail:    "filter: column 13: events have no field kindd: did you mean kind?",
+		},
+		"filter=kind%3D": {
+			Parameter: "filter",
+			Detail:    "filter: column 6: expected one of a list of names such as new_flow, found the end",
+		},
 	} {
 		w := ask(h, "GET", "/api/v1/events?"+query)
 		var p types.Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || w.Header().Get("Content-Type") != types.MediaProblem {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 ||
+			w.Header().Get("Content-Type") != types.MediaProblem {
 			t.Errorf("%s: got %d %s", query, w.Code, w.Body)
 		}
-		if p.Parameter != want.Parameter || p.Detail != want.Detail || p.Allowed != want.Allowed || (p.Filter != nil) != strings.HasPrefix(want.Detail, "filter: ") {
+		if p.Parameter != want.Parameter || p.Detail != want.Detail || p.Allowed != want.Allowed ||
+			(p.Filter != nil) != strings.HasPrefix(want.Detail, "filter: ") {
 			t.Errorf("%s: got %s", query, w.Body)
 		}
 		if p.Filter != nil && strings.Contains(query, "kindd") {

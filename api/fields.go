@@ -9,16 +9,17 @@ import (
 	"github.com/waybill-int/waybill/filter"
 )
 
-// fieldParameters are the parameters that lists had for some of their fields, and what a filter has for them: $ is the value.
-// They are deprecated: clients of before send them, and nothing describes them. A second term is for a value that is no
-// number, or false.
+// fieldParameters are the parameters that lists had for some of their fields, and what a filter has for them: $ is the
+// value. They are deprecated: clients of before send them, and nothing describes them. A second term is for a value
+// that is no number, or false.
 var fieldParameters = map[string][2]string{
 	"node": {"node = $"}, "address": {"address = $"}, "source": {"source = $"}, "exporter": {"exporter = $"},
 	"src": {"src = $"}, "dst": {"dst = $"}, "outer_src": {"outer.src = $"}, "outer_dst": {"outer.dst = $"},
 	"port": {"port = $"}, "outer_port": {"outer.port = $"}, "protocol": {"protocol = $"},
 	"id": {"id = $"}, "path": {"id = $"}, "flow": {"flow = $"}, "reason": {"reason = $", "reason_name = $"},
 	"kind": {"kind in ($)"}, "severity": {"severity >= $"}, "state": {"state = $"},
-	"incast": {"incast", "not incast"}, "open": {"end is null", "end is not null"}, "silenced": {"silenced", "not silenced"},
+	"incast": {"incast", "not incast"}, "open": {"end is null", "end is not null"},
+	"silenced":     {"silenced", "not silenced"},
 	"acknowledged": {"acknowledged", "not acknowledged"},
 }
 
@@ -59,7 +60,8 @@ func (p *params) hasField(name string) bool {
 	return known
 }
 
-// filter returns what the parameter filter says, and those that stand for fields; it holds for everything if there are none.
+// filter returns what the parameter filter says, and those that stand for fields; it holds for everything if there are
+// none.
 func (p *params) filter() *filter.Expr {
 	text, _ := p.text("filter")
 	e, err := filter.Parse(p.schema, text)

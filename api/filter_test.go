@@ -18,11 +18,15 @@ func TestFilterValidate(t *testing.T) {
 		{"paths", "node = gateway", `{"valid":true,"filter":"node = gateway"}`},
 		{"hops", "latenzy > 5us", `{"valid":false,"filter":"","error":{"offset":0,"length":7,"column":1,` +
 			`"message":"hops have no field latenzy","suggestion":"latency"}}`},
-		{"flows.records", "packets > 3 and hop.latency > 5us", `{"valid":false,"filter":"","error":{"offset":16,"length":11,"column":17,` +
-			`"message":"flows of a time range have no field hop.latency: ask for hops of the time range, with latency.max or latency.mean"}}`},
+		{
+			"flows.records", "packets > 3 and hop.latency > 5us",
+			`{"valid":false,"filter":"","error":{"offset":16,"length":11,"column":17,` +
+				`"message":"flows of a time range have no field hop.latency: ask for hops of the time range, with latency.max or latency.mean"}}`,
+		},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/validate?schema="+c.schema+"&text="+url.QueryEscape(c.text))
-		if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != c.want || w.Header().Get("Content-Type") != "application/json" {
+		if got := strings.TrimSpace(w.Body.String()); w.Code != 200 || got != c.want ||
+			w.Header().Get("Content-Type") != "application/json" {
 			t.Errorf("%s: got %d %s", c.text, w.Code, got)
 		}
 	}
@@ -67,17 +71,33 @@ const schemasAllowed = "alerts, bursts, bursts.records, clocks, drops, drops.rec
 func TestFilterProblems(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
 	for target, want := range map[string]types.Problem{
-		"validate?text=":                          {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
-		"validate?schema=switches&text=":          {Parameter: "schema", Detail: `schema is "switches"`, Allowed: schemasAllowed},
-		"validate?schema=flows":                   {Parameter: "text", Detail: "text is missing", Allowed: "a filter, which may be wrong or incomplete"},
-		"validate?schema=flows&text=&cursor=1":    {Parameter: "cursor", Detail: "there is no cursor here: all is answered at once", Allowed: "schema, text"},
+		"validate?text=": {
+			Parameter: "schema", Detail: "schema is missing",
+			Allowed: schemasAllowed,
+		},
+		"validate?schema=switches&text=": {
+			Parameter: "schema", Detail: `schema is "switches"`,
+			Allowed: schemasAllowed,
+		},
+		"validate?schema=flows": {
+			Parameter: "text", Detail: "text is missing",
+			Allowed: "a filter, which may be wrong or incomplete",
+		},
+		"validate?schema=flows&text=&cursor=1": {
+			Parameter: "cursor",
+			Detail:    "there is no cursor here: all is answered at once", Allowed: "schema, text",
+		},
 		"complete?schema=flows&text=src&cursor=4": {Parameter: "cursor", Detail: `cursor is "4"`, Allowed: "0 to 3"},
 		"complete?schema=flows&text=&cursor=-1":   {Parameter: "cursor", Detail: `cursor is "-1"`, Allowed: "0 to 0"},
-		"complete?text=src":                       {Parameter: "schema", Detail: "schema is missing", Allowed: schemasAllowed},
+		"complete?text=src": {
+			Parameter: "schema", Detail: "schema is missing",
+			Allowed: schemasAllowed,
+		},
 	} {
 		w := ask(h, "GET", "/api/v1/filter/"+target)
 		var p types.Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != want.Parameter || p.Detail != want.Detail || p.Allowed != want.Allowed {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 400 || p.Parameter != want.Parameter ||
+			p.Detail != want.Detail || p.Allowed != want.Allowed {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}
 	}

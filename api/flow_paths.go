@@ -47,7 +47,8 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	flow, found := h.flowNow(r.Context(), hash)
 	if !found {
-		types.NewProblem(http.StatusNotFound, "there is no flow %s, or it is no longer in the table; %s/paths has its past, if it was kept",
+		types.NewProblem(http.StatusNotFound,
+			"there is no flow %s, or it is no longer in the table; %s/paths has its past, if it was kept",
 			p.id, p.path).Write(w)
 		return
 	}
@@ -62,7 +63,10 @@ func (h *handler) flowNow(ctx context.Context, hash uint64) (flow *telemetry.Flo
 
 // findFlow is flowNow for who may look already.
 func (h *handler) findFlow(hash uint64) (*telemetry.Flow, bool) {
-	flows, _ := h.cfg.Collector.Flows(analyze.FlowFilter{Limit: 1, Match: func(k *telemetry.FlowKey) bool { return k.Hash() == hash }})
+	flows, _ := h.cfg.Collector.Flows(analyze.FlowFilter{
+		Limit: 1,
+		Match: func(k *telemetry.FlowKey) bool { return k.Hash() == hash },
+	})
 	if len(flows) == 0 {
 		return nil, false
 	}
@@ -92,7 +96,9 @@ func (h *handler) flowPaths(ctx context.Context, p *params) (answer, *types.Prob
 	}
 	a := newAnswer("paths", list.Paths[:min(limit, len(list.Paths))], len(list.Paths))
 	a.more = []encode.Member{
-		{Name: "resolution_ns", Value: list.ResolutionNs}, {Name: "id", Value: list.ID}, {Name: "flow", Value: list.Flow},
+		{Name: "resolution_ns", Value: list.ResolutionNs},
+		{Name: "id", Value: list.ID},
+		{Name: "flow", Value: list.Flow},
 	}
 	a = a.spanning(r)
 	a.past = h.cfg.History != nil
@@ -107,7 +113,8 @@ func (p *params) step(r span) time.Duration {
 	if text, given := p.text("interval"); given {
 		d, err := filter.ParseDuration(text)
 		if err != nil || d < shortest || d%shortest != 0 || r.until.Sub(r.since)/max(d, 1) > maxLimit {
-			p.reject("interval", fmt.Sprintf("multiples of 10s, such as 1m; at most %d in the time range", maxLimit), "interval is %q", text)
+			p.reject("interval", fmt.Sprintf("multiples of 10s, such as 1m; at most %d in the time range", maxLimit),
+				"interval is %q", text)
 		}
 		step = d
 	}
@@ -124,7 +131,11 @@ func (h *handler) pathsOfTables(list *types.FlowPathList, hash uint64) {
 	list.Flow = &flow.Endpoints
 	for _, path := range slices.Backward(flow.Paths) { // the latest first
 		if path.First.Before(list.Until) && path.Last.After(list.Since) {
-			list.Paths = append(list.Paths, types.FlowPathSpan{ID: path.ID, Start: path.First, End: path.Last, Packets: path.Packets, Hops: path.Hops})
+			list.Paths = append(list.Paths,
+				types.FlowPathSpan{
+					ID: path.ID, Start: path.First, End: path.Last, Packets: path.Packets,
+					Hops: path.Hops,
+				})
 		}
 	}
 }
@@ -149,20 +160,29 @@ type flowPathRow struct {
 	Max      *int64          `store:"residence_max"`
 }
 
-// pathsOfStore are those that a store has, in runs: a path that is taken again after another is there twice. In pieces, each of
-// them stands for itself.
-func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, hash uint64, step time.Duration, pieces bool) *types.Problem {
+// pathsOfStore are those that a store has, in runs: a path that is taken again after another is there twice. In pieces,
+// each of them stands for itself.
+func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, hash uint64, step time.Duration,
+	pieces bool,
+) *types.Problem {
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Flows, From: list.Since, To: list.Until, Step: step, Limit: 2 * maxLimit,
 		Where: "flow = CAST(? AS UBIGINT)", Args: []any{strconv.FormatUint(hash, 10)},
-		Group:  []string{"path_id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id"},
-		Values: []string{"packets", "bytes", "drops", "residence_count", "residence_sum", "residence_min", "residence_max"},
+		Group: []string{
+			"path_id", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol",
+			"tunnel", "tunnel_id",
+		},
+		Values: []string{
+			"packets", "bytes", "drops", "residence_count", "residence_sum", "residence_min",
+			"residence_max",
+		},
 	})
 	if problem != nil {
 		return problem
 	}
 	if found.More {
-		problem := types.NewProblem(http.StatusBadRequest, "the flow took more paths than can be listed; ask for a shorter time range, or longer intervals")
+		problem := types.NewProblem(http.StatusBadRequest,
+			"the flow took more paths than can be listed; ask for a shorter time range, or longer intervals")
 		problem.Parameter = "since"
 		return problem
 	}
@@ -182,7 +202,10 @@ func (h *handler) pathsOfStore(ctx context.Context, list *types.FlowPathList, ha
 }
 
 func (r *flowPathRow) endpoints() *telemetry.Endpoints {
-	key := telemetry.FlowKey{Src: telemetry.AddrFrom(*r.Src), Dst: telemetry.AddrFrom(*r.Dst), SrcPort: *r.SrcPort, DstPort: *r.DstPort, Protocol: uint8(*r.Protocol)}
+	key := telemetry.FlowKey{
+		Src: telemetry.AddrFrom(*r.Src), Dst: telemetry.AddrFrom(*r.Dst), SrcPort: *r.SrcPort,
+		DstPort: *r.DstPort, Protocol: uint8(*r.Protocol),
+	}
 	if r.Tunnel != nil {
 		key.Tunnel = telemetry.Tunnel(*r.Tunnel)
 	}
@@ -220,7 +243,10 @@ func (p *pathRuns) add(r *flowPathRow) {
 	}
 	i, running := p.running[path]
 	if p.pieces || !running || p.list[i].latest.Before(p.before) {
-		run := pathRun{FlowPathSpan: types.FlowPathSpan{Start: r.Start.UTC(), Bytes: new(uint64), Drops: new(uint64), Hops: []telemetry.PathHop{}}}
+		run := pathRun{FlowPathSpan: types.FlowPathSpan{
+			Start: r.Start.UTC(), Bytes: new(uint64), Drops: new(uint64),
+			Hops: []telemetry.PathHop{},
+		}}
 		if path != 0 {
 			run.ID = fmt.Sprintf("%016x", path)
 		}

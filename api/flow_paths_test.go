@@ -17,9 +17,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// rerouted returns a configuration whose store has one flow since tuesday: 10 intervals on path a, then one on both, 9 on path b,
-// 10 intervals without packets, 10 on path a again. Each interval has 5 packets on each of its paths, a packet waits 100 ns on path a, and 200
-// on path b. A second flow is on path c all the time.
+// rerouted returns a configuration whose store has one flow since tuesday: 10 intervals on path a, then one on both, 9
+// on path b, 10 intervals without packets, 10 on path a again. Each interval has 5 packets on each of its paths, a
+// packet waits 100 ns on path a, and 200 on path b. A second flow is on path c all the time.
 func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 	t.Helper()
 	c := duckdb.DefaultConfig(t.TempDir())
@@ -29,20 +29,36 @@ func rerouted(t *testing.T) (cfg Config, key telemetry.FlowKey) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	key = telemetry.FlowKey{Src: telemetry.AddrFrom(netip.MustParseAddr("10.0.0.1")), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.1.0.1")), SrcPort: 1000, DstPort: 443, Protocol: 6}
+	key = telemetry.FlowKey{
+		Src: telemetry.AddrFrom(netip.MustParseAddr("10.0.0.1")),
+		Dst: telemetry.AddrFrom(netip.MustParseAddr("10.1.0.1")), SrcPort: 1000, DstPort: 443, Protocol: 6,
+	}
 	other := key
 	other.SrcPort = 1001
 	const a, b, c3 = 0xa, 0xb, uint64(0xffff_ffff_ffff_fffc)
 	place := func(node uint32, has telemetry.Fields) telemetry.Station {
-		return telemetry.Station{Place: telemetry.Place{Has: has | telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: node, IngressPort: 1, EgressPort: 2}}
+		return telemetry.Station{
+			Place: telemetry.Place{
+				Has:  has | telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
+				Node: node, IngressPort: 1, EgressPort: 2,
+			},
+		}
 	}
 	v := &telemetry.Intervals{Routes: []telemetry.Route{
 		{StartNs: tuesday.UnixNano(), Path: a, Stations: []telemetry.Station{place(1, 0), {Missing: 2}, place(2, 0)}},
-		{StartNs: tuesday.UnixNano(), Path: b, Stations: []telemetry.Station{place(1, 0), {Place: telemetry.Place{Has: telemetry.HasNode, Node: 3}}, place(2, telemetry.HasDrop)}},
+		{
+			StartNs: tuesday.UnixNano(), Path: b,
+			Stations: []telemetry.Station{
+				place(1, 0),
+				{Place: telemetry.Place{Has: telemetry.HasNode, Node: 3}},
+				place(2, telemetry.HasDrop),
+			},
+		},
 	}}
 	at := func(i int, key telemetry.FlowKey, path uint64, ns uint64) {
 		v.Flows = append(v.Flows, telemetry.FlowInterval{
-			StartNs: tuesday.Add(time.Duration(i) * 10 * time.Second).UnixNano(), Key: key, Path: path, Packets: 5, Bytes: 500, Drops: 1,
+			StartNs: tuesday.Add(time.Duration(i) * 10 * time.Second).UnixNano(), Key: key, Path: path, Packets: 5,
+			Bytes: 500, Drops: 1,
 			Residence: telemetry.Moments{Count: 5, Sum: 5 * ns, Min: ns - uint64(i), Max: ns + uint64(i)},
 		})
 	}
@@ -79,7 +95,8 @@ func flowPathList(t *testing.T, h http.Handler, id, query string) types.FlowPath
 func spansText(list types.FlowPathList) string {
 	var texts []string
 	for _, s := range list.Paths {
-		text := fmt.Sprintf("%s %v-%v packets %d", strings.TrimLeft(s.ID, "0"), s.Start.Sub(tuesday).Seconds(), s.End.Sub(tuesday).Seconds(), s.Packets)
+		text := fmt.Sprintf("%s %v-%v packets %d", strings.TrimLeft(s.ID, "0"), s.Start.Sub(tuesday).Seconds(),
+			s.End.Sub(tuesday).Seconds(), s.Packets)
 		if s.Residence != nil {
 			text += fmt.Sprintf(" %d/%d/%d", *s.ResidenceMin, *s.Residence, *s.ResidenceMax)
 		}
@@ -99,12 +116,15 @@ func TestFlowPaths(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		tuesdays: "a 0-110 packets 55 90/100/110, b 100-200 packets 50 181/200/219, a 300-400 packets 50 61/100/139",
-		"since=" + clock(90) + "&until=" + clock(310):                   "a 90-110 packets 10 90/100/110, b 100-200 packets 50 181/200/219, a 300-310 packets 5 70/100/130",
-		"since=" + clock(0) + "&until=" + clock(100):                    "a 0-100 packets 50 91/100/109",
-		"since=" + clock(200) + "&until=" + clock(300):                  "",
-		tuesdays + "&interval=200s":                                     "a 0-200 packets 55 90/100/110, b 0-200 packets 50 181/200/219, a 200-400 packets 50 61/100/139",
-		"since=" + clock(80) + "&until=" + clock(120) + "&interval=10s": "a 80-90 packets 5 92/100/108, a 90-100 packets 5 91/100/109, a 100-110 packets 5 90/100/110, b 100-110 packets 5 190/200/210, b 110-120 packets 5 189/200/211",
-		tuesdays + "&limit=1":                                           "a 0-110 packets 55 90/100/110",
+		"since=" + clock(90) + "&until=" +
+			clock(310): "a 90-110 packets 10 90/100/110, b 100-200 packets 50 181/200/219, a 300-310 packets 5 70/100/130",
+		"since=" + clock(0) + "&until=" + clock(100):   "a 0-100 packets 50 91/100/109",
+		"since=" + clock(200) + "&until=" + clock(300): "",
+		tuesdays +
+			"&interval=200s": "a 0-200 packets 55 90/100/110, b 0-200 packets 50 181/200/219, a 200-400 packets 50 61/100/139",
+		"since=" + clock(80) + "&until=" + clock(120) +
+			"&interval=10s": "a 80-90 packets 5 92/100/108, a 90-100 packets 5 91/100/109, a 100-110 packets 5 90/100/110, b 100-110 packets 5 190/200/210, b 110-120 packets 5 189/200/211",
+		tuesdays + "&limit=1": "a 0-110 packets 55 90/100/110",
 	} {
 		list := flowPathList(t, h, id, query)
 		if got := spansText(list); got != want {
@@ -117,7 +137,8 @@ func TestFlowPaths(t *testing.T) {
 	other := key
 	other.SrcPort = 1001
 	list := flowPathList(t, h, flowID(&other), tuesdays)
-	if got := spansText(list); got != "fffffffffffffffc 0-400 packets 200 261/300/339" || list.Paths[0].Hops == nil || len(list.Paths[0].Hops) != 0 {
+	if got := spansText(list); got != "fffffffffffffffc 0-400 packets 200 261/300/339" || list.Paths[0].Hops == nil ||
+		len(list.Paths[0].Hops) != 0 {
 		t.Errorf("a path whose hops nobody knows: %s", got)
 	}
 	if list := flowPathList(t, h, "0000000000000000", tuesdays); list.Flow != nil || len(list.Paths) != 0 {
@@ -143,12 +164,14 @@ func TestFlowPathsNow(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", a, b)
 		}
 		list := flowPathList(t, h, want.ID, "")
-		if len(list.Paths) != len(want.Paths) || list.Flow == nil || *list.Flow != want.Endpoints && list.Flow.Tunnel == "" {
+		if len(list.Paths) != len(want.Paths) || list.Flow == nil || *list.Flow != want.Endpoints &&
+			list.Flow.Tunnel == "" {
 			t.Fatalf("%s: %+v", want.ID, list)
 		}
 		for i, span := range list.Paths {
 			path := want.Paths[len(want.Paths)-1-i]
-			if span.ID != path.ID || span.Packets != path.Packets || !span.Start.Equal(path.First) || len(span.Hops) != len(path.Hops) {
+			if span.ID != path.ID || span.Packets != path.Packets || !span.Start.Equal(path.First) ||
+				len(span.Hops) != len(path.Hops) {
 				t.Errorf("%s: got %+v, want %+v", want.ID, span, path)
 			}
 		}
@@ -189,7 +212,8 @@ func TestFlowProblems(t *testing.T) {
 		}
 		w := ask(h, "GET", "/api/v1/flows/"+target)
 		var p types.Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != want.status || p.Parameter != want.parameter {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != want.status ||
+			p.Parameter != want.parameter {
 			t.Errorf("%s: %d, %s", target, w.Code, w.Body)
 		}
 	}
@@ -210,7 +234,8 @@ func TestClientFlowPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, _ := json.Marshal(list)
-	if a, b := normal(t, text), normal(t, ask(New(cfg), "GET", "/api/v1/flows/"+flowID(&key)+"/paths?"+tuesdays).Body.Bytes()); a != b {
+	if a, b := normal(t, text),
+		normal(t, ask(New(cfg), "GET", "/api/v1/flows/"+flowID(&key)+"/paths?"+tuesdays).Body.Bytes()); a != b {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
 	var p *types.Problem

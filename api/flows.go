@@ -43,5 +43,8 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 
 // flowFilter returns what the parameters of flows select, the latest first.
 func (h *handler) flowFilter(p *params) analyze.FlowFilter {
-	return analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Select: filtered(h, p, filter.FlowTable.Row), Stop: p.stop}
+	return analyze.FlowFilter{
+		Limit: p.limit(), Order: analyze.ByLast, Select: filtered(h, p, filter.FlowTable.Row),
+		Stop: p.stop,
+	}
 }

@@ -85,7 +85,8 @@ func TestFormats(t *testing.T) {
 				if number, ok := want.(float64); ok && fmt.Sprint(number) != fmt.Sprint(asFloat(got)) {
 					t.Errorf("%s: parquet: item %d, %s: got %v, want %v", name, i, column, got, want)
 				}
-				if (want == nil) != (got == nil) && want == nil && fmt.Sprint(got) != "null" && asFloat(got) != 0 && fmt.Sprint(got) != "" && got != false {
+				if (want == nil) != (got == nil) && want == nil && fmt.Sprint(got) != "null" && asFloat(got) != 0 &&
+					fmt.Sprint(got) != "" && got != false {
 					t.Errorf("%s: parquet: item %d, %s: got %v, want nothing", name, i, column, got)
 				}
 			}
@@ -165,10 +166,16 @@ func asFloat(v any) float64 {
 func TestFormatIsChosen(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for header, want := range map[string]string{
-		"": "application/json", "*/*": "application/json", "text/csv": "text/csv", "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
-		"text/html,application/xhtml+xml,*/*;q=0.8": "application/json", "text/csv;q=0, */*": "application/json", "application/json, text/csv;q=0.9": "application/json",
-		"/;;": "application/json", "text/*": "text/csv", "application/json;q=0, */*": "application/x-ndjson", "application/json;q=0.1, text/*;q=0.2": "text/csv",
-		"text/csv, application/json": "text/csv", "text/csv;q=0.4, */*;q=0.5": "application/json", "application/x-arrow, */*;q=0.1": "application/json", "application/vnd.apache.arrow.stream, */*;q=0.1": "application/vnd.apache.arrow.stream",
+		"": "application/json", "*/*": "application/json", "text/csv": "text/csv",
+		"text/csv;q=0.5, application/x-ndjson":      "application/x-ndjson",
+		"text/html,application/xhtml+xml,*/*;q=0.8": "application/json", "text/csv;q=0, */*": "application/json",
+		"application/json, text/csv;q=0.9": "application/json",
+		"/;;":                              "application/json", "text/*": "text/csv",
+		"application/json;q=0, */*":            "application/x-ndjson",
+		"application/json;q=0.1, text/*;q=0.2": "text/csv",
+		"text/csv, application/json":           "text/csv", "text/csv;q=0.4, */*;q=0.5": "application/json",
+		"application/x-arrow, */*;q=0.1":                 "application/json",
+		"application/vnd.apache.arrow.stream, */*;q=0.1": "application/vnd.apache.arrow.stream",
 	} {
 		if got := ask(h, "GET", "/api/v1/nodes", accept(header)).Header().Get("Content-Type"); got != want {
 			t.Errorf("%q: got %s, want %s", header, got, want)
@@ -197,23 +204,32 @@ func TestZstd(t *testing.T) {
 // What a client does not take is not answered with something else; the problem says what there is.
 func TestNotAcceptable(t *testing.T) {
 	h := New(remembered(t))
-	const lists, whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet, application/vnd.apache.arrow.stream", "application/json"
+	const lists,
+		whole = "application/json, application/x-ndjson, text/csv, application/vnd.apache.parquet, application/vnd.apache.arrow.stream", "application/json"
 	for target, allowed := range map[string]string{
-		"events/stream": types.MediaStream, "flows/stream": types.MediaStream, "nodes": lists, "flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole, "heatmap?" + tuesdays: whole,
+		"events/stream": types.MediaStream, "flows/stream": types.MediaStream, "nodes": lists,
+		"flows?" + tuesdays: lists, "query?sql=SELECT+1": lists, "reports": lists, "topology": whole,
+		"heatmap?" + tuesdays: whole,
 	} {
-		for _, header := range []string{"application/vnd.apache.arrow.file", "application/json;q=0", "text/html", "image/*"} {
+		for _, header := range []string{
+			"application/vnd.apache.arrow.file", "application/json;q=0", "text/html",
+			"image/*",
+		} {
 			w := ask(h, "GET", "/api/v1/"+target, accept(header))
 			var p types.Problem
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 406 || p.Status != 406 || p.Allowed != allowed {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 406 || p.Status != 406 ||
+				p.Allowed != allowed {
 				t.Errorf("%s: %s: got %d %s", target, header, w.Code, w.Body)
 			}
 		}
-		if code := ask(h, "GET", "/api/v1/"+target, accept("text/csv")).Code; (code == 200) != (allowed == lists) && target != "reports" {
+		if code := ask(h, "GET", "/api/v1/"+target, accept("text/csv")).Code; (code == 200) != (allowed == lists) &&
+			target != "reports" {
 			t.Errorf("%s as CSV: got %d", target, code)
 		}
 	}
 	for _, target := range []string{"topology", "heatmap?" + tuesdays} {
-		w := ask(h, "GET", "/api/v1/"+target+map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")]+"format=csv")
+		w := ask(h, "GET", "/api/v1/"+target+map[bool]string{true: "&", false: "?"}[strings.Contains(target, "?")]+
+			"format=csv")
 		if w.Code != 400 || !strings.Contains(w.Body.String(), "application/json only") {
 			t.Errorf("%s: got %d %s", target, w.Code, w.Body)
 		}
@@ -238,7 +254,10 @@ func TestQueryFormats(t *testing.T) {
 	}
 	const csvText = "n,name,share,exact,big,nothing,list,at,total,one,n_1\n" +
 		"0,\"a,0\",0,1.5,false,,\"[0,2]\",2026-11-21T09:00:00Z,3,1 day,0\n1,\"a,1\",0.25,1.5,false,,\"[1,2]\",2026-11-21T09:00:00Z,3,1 day,1\n2,\"a,2\",0.5,1.5,true,,\"[2,2]\",2026-11-21T09:00:00Z,3,1 day,2\n"
-	for _, w := range []*httptest.ResponseRecorder{ask(h, "GET", target, accept("text/csv")), ask(h, "GET", target+"&format=csv"), ask(h, "GET", target, accept("text/*"))} {
+	for _, w := range []*httptest.ResponseRecorder{
+		ask(h, "GET", target, accept("text/csv")),
+		ask(h, "GET", target+"&format=csv"), ask(h, "GET", target, accept("text/*")),
+	} {
 		if got := w.Body.String(); got != csvText || w.Header().Get("Content-Type") != "text/csv" {
 			t.Errorf("got %v\n%s", w.Header(), got)
 		}
@@ -290,8 +309,10 @@ func TestQueryFormats(t *testing.T) {
 func TestCodingIsChosen(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for header, want := range map[string]string{
-		"": "", "gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "zstd;q=0.1, gzip;q=0.9": "gzip", "zstd;q=0.9, gzip;q=0.1": "zstd", "zstd;q=0, gzip": "gzip",
-		"gzip;q=0": "", "gzip;q=0.5, identity": "gzip", "identity;q=0.5, gzip": "gzip", "br": "", "GZIP;Q=0.3, zstd;q=0.2": "gzip",
+		"": "", "gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "zstd;q=0.1, gzip;q=0.9": "gzip",
+		"zstd;q=0.9, gzip;q=0.1": "zstd", "zstd;q=0, gzip": "gzip",
+		"gzip;q=0": "", "gzip;q=0.5, identity": "gzip", "identity;q=0.5, gzip": "gzip", "br": "",
+		"GZIP;Q=0.3, zstd;q=0.2": "gzip",
 	} {
 		w := ask(h, "GET", "/api/v1/nodes", func(r *http.Request) { r.Header.Set("Accept-Encoding", header) })
 		if got := w.Header().Get("Content-Encoding"); got != want {

@@ -16,8 +16,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Groups are what is counted of events, bursts and the ledger of exporters that have something in common: what the parameter
-// group_by names. What was not asked for is nil. The tags are those of records; they are also for lists of now.
+// Groups are what is counted of events, bursts and the ledger of exporters that have something in common: what the
+// parameter group_by names. What was not asked for is nil. The tags are those of records; they are also for lists of
+// now.
 
 // isGrouped reports whether p asks for groups rather than for items.
 func (p *params) isGrouped() bool { return p.values.Has("group_by") || p.values.Has("interval") }
@@ -67,9 +68,11 @@ func (p *params) groupBy(keys []groupKey) []groupKey {
 	return by
 }
 
-// grouped lists the groups of items of now, those with the most items first. begin makes the group of an item with all its keys, and
-// add counts the item; items are asked for when the query has no problem.
-func grouped[T, G any](h *handler, p *params, items func() []T, begin func(*T) G, add func(*G, *T)) (answer, *types.Problem) {
+// grouped lists the groups of items of now, those with the most items first. begin makes the group of an item with all
+// its keys, and add counts the item; items are asked for when the query has no problem.
+func grouped[T, G any](h *handler, p *params, items func() []T, begin func(*T) G, add func(*G, *T)) (answer,
+	*types.Problem,
+) {
 	of := reflect.TypeFor[G]()
 	s := &selection[G]{name: p.list, limit: p.limit(), order: p.ordering(of), at: p.place(h.cfg.Now())}
 	by := p.groupBy(groupKeys(of))
@@ -88,7 +91,8 @@ func grouped[T, G any](h *handler, p *params, items func() []T, begin func(*T) G
 		onlyKeys(reflect.ValueOf(&g).Elem(), by)
 		text, err := json.Marshal(g)
 		if err != nil {
-			return answer{}, types.NewProblem(http.StatusInternalServerError, "what items have in common cannot be read: %v", err)
+			return answer{},
+				types.NewProblem(http.StatusInternalServerError, "what items have in common cannot be read: %v", err)
 		}
 		key := string(text)
 		if found[key] == nil {
@@ -187,7 +191,13 @@ func addLoss(g *types.LossGroup, l *telemetry.Loss) {
 		to **uint64
 		n  *uint64
 	}{
-		{&g.Sent, l.Sent}, {&g.Arrived, l.Arrived}, {&g.Lost, l.Lost}, {&g.Away, l.Away}, {&g.Late, l.Late}, {&g.Duplicate, l.Duplicate}, {&g.Reordered, l.Reordered},
+		{&g.Sent, l.Sent},
+		{&g.Arrived, l.Arrived},
+		{&g.Lost, l.Lost},
+		{&g.Away, l.Away},
+		{&g.Late, l.Late},
+		{&g.Duplicate, l.Duplicate},
+		{&g.Reordered, l.Reordered},
 	} {
 		switch {
 		case c.n == nil:

@@ -43,8 +43,14 @@ func TestEventGroups(t *testing.T) {
 	node, to := uint32(1), uint32(2)
 	ended := later.Add(time.Second)
 	stored := append(slices.Clone(events),
-		telemetry.Event{ID: "00000000000000a1", Kind: telemetry.EventLinkLost, Severity: telemetry.Warning, Start: later, Node: &node, ToNode: &to, Count: 5},
-		telemetry.Event{ID: "00000000000000a2", Kind: telemetry.EventLinkLost, Severity: telemetry.Warning, Start: later.Add(time.Minute), End: &ended, ToNode: &to, Count: 7},
+		telemetry.Event{
+			ID: "00000000000000a1", Kind: telemetry.EventLinkLost, Severity: telemetry.Warning,
+			Start: later, Node: &node, ToNode: &to, Count: 5,
+		},
+		telemetry.Event{
+			ID: "00000000000000a2", Kind: telemetry.EventLinkLost, Severity: telemetry.Warning,
+			Start: later.Add(time.Minute), End: &ended, ToNode: &to, Count: 7,
+		},
 	)
 	cfg.History = storeOf(t, &telemetry.Intervals{Events: stored})
 	h := New(cfg)
@@ -54,7 +60,10 @@ func TestEventGroups(t *testing.T) {
 		key   func(*telemetry.Event) string
 	}{
 		{"?group_by=kind", events, func(e *telemetry.Event) string { return e.Kind.String() }},
-		{"?group_by=kind&since=20000h&until=2100-01-01T00:00:00Z", stored, func(e *telemetry.Event) string { return e.Kind.String() }},
+		{
+			"?group_by=kind&since=20000h&until=2100-01-01T00:00:00Z", stored,
+			func(e *telemetry.Event) string { return e.Kind.String() },
+		},
 		{"?group_by=severity,node", events, severityAndNode},
 		{"?group_by=severity,node&since=20000h&until=2100-01-01T00:00:00Z", stored, severityAndNode},
 		{"?group_by=", events, func(*telemetry.Event) string { return "" }},
@@ -76,7 +85,8 @@ func TestEventGroups(t *testing.T) {
 		}
 		w := ask(h, "GET", "/api/v1/events"+c.query)
 		var got types.EventGroups
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Events) != len(want) || got.Total != len(want) {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Events) != len(want) ||
+			got.Total != len(want) {
 			t.Errorf("%s: got %d %s, want %d groups", c.query, w.Code, w.Body, len(want))
 			continue
 		}
@@ -90,7 +100,8 @@ func TestEventGroups(t *testing.T) {
 			}
 			e.Node = g.Node
 			of := want[c.key(&e)]
-			if of.Events == nil || *of.Events != *g.Events || *of.Count != *g.Count || *of.Open != *g.Open || g.First == nil || g.Last.Before(*g.First) {
+			if of.Events == nil || *of.Events != *g.Events || *of.Count != *g.Count || *of.Open != *g.Open ||
+				g.First == nil || g.Last.Before(*g.First) {
 				t.Errorf("%s: got %s, want %+v", c.query, must(json.Marshal(g)), of)
 			}
 			if i > 0 && *g.Events > *got.Events[i-1].Events {
@@ -106,8 +117,11 @@ func TestEventGroups(t *testing.T) {
 	}
 	at := later.Truncate(time.Minute)
 	got = types.EventGroups{}
-	json.Unmarshal(ask(h, "GET", fmt.Sprintf("/api/v1/events?interval=1m&order=start&since=%s&until=%s", at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339))).Body.Bytes(), &got)
-	if len(got.Events) != 2 || !got.Events[0].Start.Equal(at.Add(time.Minute)) || !got.Events[1].Start.Equal(at) || *got.Events[1].Count != 5 || !got.Events[1].First.Equal(later) {
+	json.Unmarshal(
+		ask(h, "GET", fmt.Sprintf("/api/v1/events?interval=1m&order=start&since=%s&until=%s", at.Format(time.RFC3339),
+			at.Add(time.Hour).Format(time.RFC3339))).Body.Bytes(), &got)
+	if len(got.Events) != 2 || !got.Events[0].Start.Equal(at.Add(time.Minute)) || !got.Events[1].Start.Equal(at) ||
+		*got.Events[1].Count != 5 || !got.Events[1].First.Equal(later) {
 		t.Errorf("pieces: got %s", must(json.Marshal(got)))
 	}
 }
@@ -136,7 +150,11 @@ func TestBurstGroups(t *testing.T) {
 		want := map[string]uint64{}
 		var drops, packets, peak uint64
 		key := func(node, port *uint32, queue *uint8, incast *bool) string {
-			parts := map[string]string{"": "", "node": deref(node), "port": deref(port), "node,port,queue": deref(node) + "," + deref(port) + "," + deref(queue), "incast,queue": deref(incast) + "," + deref(queue)}
+			parts := map[string]string{
+				"": "", "node": deref(node), "port": deref(port),
+				"node,port,queue": deref(node) + "," + deref(port) + "," + deref(queue),
+				"incast,queue":    deref(incast) + "," + deref(queue),
+			}
 			return parts[by]
 		}
 		for _, b := range bursts {
@@ -146,7 +164,8 @@ func TestBurstGroups(t *testing.T) {
 		for _, span := range []string{"", "&since=20000h&until=0s"} {
 			w := ask(h, "GET", "/api/v1/bursts?group_by="+by+span)
 			var got types.BurstGroups
-			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || len(got.Bursts) != len(want) {
+			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 ||
+				len(got.Bursts) != len(want) {
 				t.Errorf("%s%s: got %d %s, want %v", by, span, w.Code, w.Body, want)
 				continue
 			}
@@ -158,7 +177,8 @@ func TestBurstGroups(t *testing.T) {
 				sumDrops, sumPackets, highest = sumDrops+*g.Drops, sumPackets+*g.Packets, max(highest, *g.PeakBytes)
 			}
 			if sumDrops != drops || sumPackets != packets || highest != peak {
-				t.Errorf("%s%s: got %d, %d, %d, want %d, %d, %d", by, span, sumDrops, sumPackets, highest, drops, packets, peak)
+				t.Errorf("%s%s: got %d, %d, %d, want %d, %d, %d", by, span, sumDrops, sumPackets, highest, drops,
+					packets, peak)
 			}
 		}
 	}
@@ -191,7 +211,8 @@ func TestLossGroup(t *testing.T) {
 			received += l.Received
 			known = known && l.Lost != nil
 		}
-		if *g.Exporters != uint64(len(order)) || *g.Received != received || (g.Lost != nil) != known || known && (*g.Lost != 4 || *g.Sent != 20 || *g.Malformed != 6) {
+		if *g.Exporters != uint64(len(order)) || *g.Received != received || (g.Lost != nil) != known || known &&
+			(*g.Lost != 4 || *g.Sent != 20 || *g.Malformed != 6) {
 			t.Errorf("got %s", must(json.Marshal(g)))
 		}
 	}

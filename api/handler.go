@@ -16,8 +16,9 @@ import (
 	"github.com/waybill-int/waybill/filter"
 )
 
-// How many answers are gathered at the same time. Of what the tables have the shards are locked for a part of that. Each kind has a
-// semaphore of its own, so that slow questions about the past and statements keep nobody from seeing live data.
+// How many answers are gathered at the same time. Of what the tables have the shards are locked for a part of that.
+// Each kind has a semaphore of its own, so that slow questions about the past and statements keep nobody from seeing
+// live data.
 const (
 	maxLists      = 4 // of the tables
 	maxGathering  = 2 // streams of flows that look at the tables
@@ -80,10 +81,12 @@ func New(cfg Config) http.Handler {
 
 func newHandler(cfg Config) *handler {
 	h := &handler{
-		cfg: cfg.withDefaults(), histories: histories(), routes: map[string]map[string]*operation{}, begun: time.Now().UnixNano(),
+		cfg: cfg.withDefaults(), histories: histories(), routes: map[string]map[string]*operation{},
+		begun: time.Now().UnixNano(),
 		lists: make(semaphore, maxLists), gathering: make(semaphore, maxGathering), pasts: make(semaphore, maxPasts),
-		statements: make(semaphore, maxStatements), streams: make(semaphore, maxStreams), flowStreams: make(semaphore, maxFlowStreams),
-		captures: make(semaphore, maxCaptures),
+		statements: make(semaphore, maxStatements), streams: make(semaphore, maxStreams),
+		flowStreams: make(semaphore, maxFlowStreams),
+		captures:    make(semaphore, maxCaptures),
 	}
 	h.console = newConsole(h.cfg.Console)
 	h.schemas = schemas(h.cfg.Collector.Names)
@@ -104,8 +107,8 @@ func newHandler(cfg Config) *handler {
 	return h
 }
 
-// route returns the operations at a path by method, and the id in the path. It is not an http.ServeMux because that redirects, to a
-// path without the prefix that http.StripPrefix took away.
+// route returns the operations at a path by method, and the id in the path. It is not an http.ServeMux because that
+// redirects, to a path without the prefix that http.StripPrefix took away.
 func (h *handler) route(path string) (methods map[string]*operation, id string) {
 	if methods = h.routes[path]; methods != nil {
 		return methods, ""
@@ -121,8 +124,8 @@ func (h *handler) route(path string) (methods map[string]*operation, id string) 
 // isSafe reports whether a method changes nothing.
 func isSafe(method string) bool { return method == "GET" || method == "HEAD" || method == "OPTIONS" }
 
-// role returns the role that a request needs. Only the exact paths of operations are open, so that nothing behind them can be
-// reached by "..".
+// role returns the role that a request needs. Only the exact paths of operations are open, so that nothing behind them
+// can be reached by "..".
 func (h *handler) role(r *http.Request) auth.Role {
 	methods, _ := h.route(r.URL.Path)
 	method := r.Method
@@ -152,7 +155,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case methods != nil:
 	case r.URL.Path == "/api" || strings.HasPrefix(r.URL.Path, "/api/"):
-		types.NewProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path, h.listNames()).Write(w)
+		types.NewProblem(http.StatusNotFound, "there is no %s; lists are /api/v1/ and one of %s", r.URL.Path,
+			h.listNames()).Write(w)
 		return
 	case strings.HasPrefix(r.URL.Path, docsPath):
 		serve = h.serveDocs
@@ -171,7 +175,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			allow = slices.Insert(allow, i+1, http.MethodHead)
 		}
 		w.Header().Set("Allow", strings.Join(allow, ", "))
-		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method, strings.Join(allow, ", ")).Write(w)
+		types.NewProblem(http.StatusMethodNotAllowed, "%s is not possible, only %s", r.Method,
+			strings.Join(allow, ", ")).Write(w)
 	case o.serve == nil:
 		serve(w, r)
 	default:

@@ -18,14 +18,18 @@ import (
 func TestLists(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	for name, target := range map[string]string{
-		"nodes": "nodes", "ports": "ports", "links": "links", "hops": "hops", "flows": "flows?limit=6", "paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
+		"nodes": "nodes", "ports": "ports", "links": "links", "hops": "hops", "flows": "flows?limit=6",
+		"paths": "paths", "drops": "drops", "exporters": "exporters", "listeners": "listeners",
 		"topology": "topology", "hosts": "hosts",
 		"loss": "loss", "loss_intervals": "loss?intervals=true",
-		"flows_src": "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP", "flows_drops": "flows?order=drops&limit=1",
-		"paths_node": "paths?node=gateway", "drops_reason": "drops?node=0x2&reason=80", "exporters_source": "exporters?source=192.0.2.0/24",
+		"flows_src":   "flows?src=10.0.1.1&dst=10.0.2.0/24&port=6002&protocol=UDP",
+		"flows_drops": "flows?order=drops&limit=1",
+		"paths_node":  "paths?node=gateway", "drops_reason": "drops?node=0x2&reason=80",
+		"exporters_source": "exporters?source=192.0.2.0/24",
 	} {
 		w := ask(h, "GET", "/api/v1/"+target)
-		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" ||
+			w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: got %d, %v", target, w.Code, w.Header())
 		}
 		golden(t, name, w.Body.Bytes())
@@ -35,7 +39,10 @@ func TestLists(t *testing.T) {
 // What no device told yet is an empty list, not null.
 func TestListsOfNothing(t *testing.T) {
 	h := New(Config{Collector: newFeed().Collector})
-	for _, name := range []string{"nodes", "ports", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "listeners", "loss"} {
+	for _, name := range []string{
+		"nodes", "ports", "links", "hops", "clocks", "hosts", "flows", "paths", "drops",
+		"events", "bursts", "queues", "exporters", "listeners", "loss",
+	} {
 		var list map[string]any
 		w := ask(h, "GET", "/api/v1/"+name)
 		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
@@ -107,30 +114,83 @@ func TestProblems(t *testing.T) {
 		{"GET", "/api/v1/flows?limit=ten", 400, "limit", `limit is "ten"`, "1 to 10000"},
 		{"GET", "/api/v1/flows?limit=", 400, "limit", `limit is ""`, "1 to 10000"},
 		{"GET", "/api/v1/flows?limit=1&limit=2", 400, "limit", "limit is given 2 times", "once"},
-		{"GET", "/api/v1/flows?order=size", 400, "order", `order is "size"`, "last, packets, latency, drops, first, bytes, reports, path_changes, residence_ns.mean, residence_ns.min, residence_ns.p50, residence_ns.p99, residence_ns.max, end_to_end_ns.mean; :asc or :desc may follow"},
-		{"GET", "/api/v1/flows?src=10.0.0", 400, "src", "src: column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found 10.0.0", "filter=src = 10.0.0"},
-		{"GET", "/api/v1/flows?dst=fe80::1%25eth0", 400, "dst", "dst: column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found fe80::1%eth0", "filter=dst = fe80::1%eth0"},
-		{"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`, "at, cursor, filter, format, limit, order, since, until"},
-		{"GET", "/api/v1/flows?node=nosuch", 400, "node", "node: column 8: no node has the name nosuch", `filter=node = "nosuch"`},
-		{"GET", "/api/v1/hops?node=gatewai", 400, "node", "node: column 8: no node has the name gatewai: did you mean gateway?", `filter=node = "gatewai"`},
-		{"GET", "/api/v1/nodes?at=1m&node=nosuch", 400, "node", "node: column 8: no node has the name nosuch", `filter=node = "nosuch"`},
-		{"GET", "/api/v1/events/stream?node=nosuch", 400, "node", "node: column 8: no node has the name nosuch", `filter=node = "nosuch"`},
+		{
+			"GET", "/api/v1/flows?order=size", 400, "order", `order is "size"`,
+			"last, packets, latency, drops, first, bytes, reports, path_changes, residence_ns.mean, residence_ns.min, residence_ns.p50, residence_ns.p99, residence_ns.max, end_to_end_ns.mean; :asc or :desc may follow",
+		},
+		{
+			"GET", "/api/v1/flows?src=10.0.0", 400, "src",
+			"src: column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found 10.0.0", "filter=src = 10.0.0",
+		},
+		{
+			"GET", "/api/v1/flows?dst=fe80::1%25eth0", 400, "dst",
+			"dst: column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found fe80::1%eth0",
+			"filter=dst = fe80::1%eth0",
+		},
+		{
+			"GET", "/api/v1/nodes?x=1&node=1", 400, "x", `unknown parameter "x"`,
+			"at, cursor, filter, format, limit, order, since, until",
+		},
+		{
+			"GET", "/api/v1/flows?node=nosuch", 400, "node", "node: column 8: no node has the name nosuch",
+			`filter=node = "nosuch"`,
+		},
+		{
+			"GET", "/api/v1/hops?node=gatewai", 400, "node",
+			"node: column 8: no node has the name gatewai: did you mean gateway?", `filter=node = "gatewai"`,
+		},
+		{
+			"GET", "/api/v1/nodes?at=1m&node=nosuch", 400, "node", "node: column 8: no node has the name nosuch",
+			`filter=node = "nosuch"`,
+		},
+		{
+			"GET", "/api/v1/events/stream?node=nosuch", 400, "node", "node: column 8: no node has the name nosuch",
+			`filter=node = "nosuch"`,
+		},
 		{"GET", "/api/v1/links?node=", 400, "node", "node: column 8: no node has the name ", `filter=node = ""`},
-		{"GET", "/api/v1/exporters?source=x/y", 400, "source", "source: column 11: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found x/y", "filter=source in x/y"},
-		{"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`, "cursor, filter, format, limit, order"},
-		{"GET", "/api/v1/loss?since=yesterday", 400, "since", `since is "yesterday"`, "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m"},
-		{"GET", "/api/v1/loss?since=3h&until=2h", 400, "until", "the ledger keeps intervals of an hour at most, and has none before 2026-11-21T09:01:00Z; a server with a store (`waybill serve --data DIR`) has what exporters lost before", "a time after 2026-11-21T09:01:00Z"},
+		{
+			"GET", "/api/v1/exporters?source=x/y", 400, "source",
+			"source: column 11: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found x/y",
+			"filter=source in x/y",
+		},
+		{
+			"GET", "/api/v1/listeners?node=1", 400, "node", `unknown parameter "node"`,
+			"cursor, filter, format, limit, order",
+		},
+		{
+			"GET", "/api/v1/loss?since=yesterday", 400, "since", `since is "yesterday"`,
+			"a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m",
+		},
+		{
+			"GET", "/api/v1/loss?since=3h&until=2h", 400, "until",
+			"the ledger keeps intervals of an hour at most, and has none before 2026-11-21T09:01:00Z; a server with a store (`waybill serve --data DIR`) has what exporters lost before", "a time after 2026-11-21T09:01:00Z",
+		},
 		{"GET", "/api/v1/loss?since=1m&until=2m", 400, "until", "until is not after since", "a time after since"},
 		{"GET", "/api/v1/nodes?a;b", 400, "", "the query cannot be read: invalid semicolon separator in query", ""},
 		{"GET", "/api/v1/nodes?node=%zz", 400, "", `the query cannot be read: invalid URL escape "%zz"`, ""},
-		{"GET", "/api/v1/node", 404, "", "there is no /api/v1/node; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
-		{"GET", "/api/v1/nodes/", 404, "", "there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
-		{"GET", "/api", 404, "", "there is no /api; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
-		{"POST", "/api/v2", 404, "", "there is no /api/v2; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", ""},
+		{
+			"GET", "/api/v1/node", 404, "",
+			"there is no /api/v1/node; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", "",
+		},
+		{
+			"GET", "/api/v1/nodes/", 404, "",
+			"there is no /api/v1/nodes/; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", "",
+		},
+		{
+			"GET", "/api", 404, "",
+			"there is no /api; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", "",
+		},
+		{
+			"POST", "/api/v2", 404, "",
+			"there is no /api/v2; lists are /api/v1/ and one of alerts, bursts, clocks, drops, events, exporters, flows, hops, hosts, links, listeners, loss, nodes, outputs, paths, ports, queues, reports, rules, silences", "",
+		},
 		{"POST", "/api/v1/nodes", 405, "", "POST is not possible, only GET, HEAD", ""},
 		{"OPTIONS", "/metrics", 405, "", "OPTIONS is not possible, only GET, HEAD", ""},
 		{"DELETE", "/", 405, "", "DELETE is not possible, only GET, HEAD", ""},
-		{"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 64<<10), 414, "", "path and query are longer than 65536 bytes", ""},
+		{
+			"GET", "/api/v1/nodes?node=" + strings.Repeat("x", 64<<10), 414, "",
+			"path and query are longer than 65536 bytes", "",
+		},
 	} {
 		w := ask(h, c.method, c.target)
 		var p types.Problem
@@ -139,7 +199,8 @@ func TestProblems(t *testing.T) {
 			continue
 		}
 		want := types.Problem{
-			Type: "about:blank", Title: http.StatusText(c.status), Status: c.status, Detail: c.detail, Parameter: c.parameter, Allowed: c.allowed,
+			Type: "about:blank", Title: http.StatusText(c.status), Status: c.status, Detail: c.detail,
+			Parameter: c.parameter, Allowed: c.allowed,
 		}
 		if w.Code != c.status || p != want {
 			t.Errorf("%s %s:\ngot  %+v\nwant %+v", c.method, c.target, p, want)
@@ -156,13 +217,18 @@ func TestProblems(t *testing.T) {
 // The headers that keep a browser safe are on everything, and nothing allows other origins.
 func TestSecurityHeaders(t *testing.T) {
 	h := New(testConfig(newFeed().Collector))
-	for _, target := range []string{"/", "/app.js", "/missing", "/metrics", "/healthz", "/readyz", "/api/v1/nodes", "/api/v1/x", "/api/v1/nodes?x"} {
-		header := ask(h, "GET", target, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).Header()
+	for _, target := range []string{
+		"/", "/app.js", "/missing", "/metrics", "/healthz", "/readyz", "/api/v1/nodes",
+		"/api/v1/x", "/api/v1/nodes?x",
+	} {
+		header := ask(h, "GET", target,
+			func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }).Header()
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 				"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
-			"Access-Control-Allow-Origin": "",
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Access-Control-Allow-Origin":  "",
 		} {
 			if got := header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", target, name, got, want)
@@ -208,7 +274,8 @@ func TestHealth(t *testing.T) {
 	if w := ask(h, "GET", "/healthz"); w.Code != 200 || w.Body.String() != `{"status":"ok","version":"v1.2.3"}`+"\n" {
 		t.Errorf("healthz: got %d %s", w.Code, w.Body)
 	}
-	if w := ask(h, "GET", "/readyz"); w.Code != 503 || !strings.Contains(w.Body.String(), "not ready: udp://:8555 is not open") {
+	if w := ask(h, "GET", "/readyz"); w.Code != 503 ||
+		!strings.Contains(w.Body.String(), "not ready: udp://:8555 is not open") {
 		t.Errorf("readyz: got %d %s", w.Code, w.Body)
 	}
 	cfg.Ready = nil
@@ -243,16 +310,19 @@ func TestConsole(t *testing.T) {
 	if text, err := io.ReadAll(z); err != nil || !strings.HasPrefix(string(text), "export {}") {
 		t.Errorf("a script: got %q, %v", text, err)
 	}
-	if got := w.Header(); !strings.Contains(got.Get("Cache-Control"), "immutable") || !strings.HasPrefix(got.Get("Content-Type"), "text/javascript") {
+	if got := w.Header(); !strings.Contains(got.Get("Cache-Control"), "immutable") ||
+		!strings.HasPrefix(got.Get("Content-Type"), "text/javascript") {
 		t.Errorf("a script: got headers %v", got)
 	}
 	for _, target := range []string{"/", "/app.js", "/assets/missing.js"} {
-		if got := ask(h, "GET", target).Header().Get("Cache-Control"); got != "no-cache" && !strings.Contains(target, "missing") || strings.Contains(got, "immutable") {
+		if got := ask(h, "GET", target).Header().Get("Cache-Control"); got != "no-cache" &&
+			!strings.Contains(target, "missing") || strings.Contains(got, "immutable") {
 			t.Errorf("%s: got Cache-Control %q", target, got)
 		}
 	}
 	cfg.Console = nil
-	if w := ask(New(cfg), "GET", "/"); w.Code != 404 || !strings.Contains(w.Body.String(), "this server has no console") {
+	if w := ask(New(cfg), "GET", "/"); w.Code != 404 ||
+		!strings.Contains(w.Body.String(), "this server has no console") {
 		t.Errorf("no console: got %d %s", w.Code, w.Body)
 	}
 }
@@ -263,7 +333,10 @@ func TestMounted(t *testing.T) {
 	mux.Handle("/waybill/", http.StripPrefix("/waybill", New(testConfig(captured(t)))))
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	for _, target := range []string{"/waybill/", "/waybill/parts/cable.js", "/waybill/healthz", "/waybill/metrics", "/waybill/api/v1/flows"} {
+	for _, target := range []string{
+		"/waybill/", "/waybill/parts/cable.js", "/waybill/healthz", "/waybill/metrics",
+		"/waybill/api/v1/flows",
+	} {
 		response, err := http.Get(server.URL + target)
 		if err != nil {
 			t.Fatal(err)
@@ -274,7 +347,10 @@ func TestMounted(t *testing.T) {
 		}
 	}
 	bodies := map[string]bool{}
-	for coding, compressed := range map[string]bool{"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false, "*": false} {
+	for coding, compressed := range map[string]bool{
+		"": false, "gzip": true, "br, GZIP;q=0.5": true, "gzip;q=0": false,
+		"*": false,
+	} {
 		request, _ := http.NewRequest("GET", server.URL+"/waybill/api/v1/paths", nil)
 		request.Header.Set("Accept-Encoding", coding)
 		response, err := http.DefaultClient.Do(request)

@@ -28,7 +28,10 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request, p *params) {
 		p.values.Set("since", "1h")
 	}
 	at := h.written(y.table, p.span(now))
-	q := store.Query{Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]}, Limit: maxLimit}
+	q := store.Query{
+		Table: y.table, From: at.since, To: at.until, Values: []string{heatmapColumns[of]},
+		Limit: maxLimit,
+	}
 	q.Step = p.intervalOf(y.table, at)
 	if p.schema = y.schema; p.schema != nil { // else of is no list
 		q.Where, q.Args = p.where(now)
@@ -65,7 +68,8 @@ func (p *params) intervalOf(t store.Table, r span) time.Duration {
 	}
 	if step%finest != 0 {
 		text, _ := p.text("interval")
-		p.reject("interval", fmt.Sprintf("multiples of %v, such as 1m; at most %d in the time range", finest, maxLimit), "interval is %q", text)
+		p.reject("interval", fmt.Sprintf("multiples of %v, such as 1m; at most %d in the time range", finest, maxLimit),
+			"interval is %q", text)
 	}
 	return step
 }
@@ -78,12 +82,15 @@ func (p *params) interval(r span) time.Duration {
 	}
 	step, err := filter.ParseDuration(text)
 	if err != nil || step < time.Second || step%time.Second != 0 || r.until.Sub(r.since)/max(step, 1) > maxLimit {
-		p.reject("interval", fmt.Sprintf("whole seconds, such as 10s, 1m or 1h; at most %d in the time range", maxLimit), "interval is %q", text)
+		p.reject("interval",
+			fmt.Sprintf("whole seconds, such as 10s, 1m or 1h; at most %d in the time range", maxLimit),
+			"interval is %q", text)
 	}
 	return step
 }
 
-// fillHeatmap takes rows of a histogram, with the time before it unless they are about the whole range, which begins at since.
+// fillHeatmap takes rows of a histogram, with the time before it unless they are about the whole range, which begins at
+// since.
 func fillHeatmap(a *types.Heatmap, rows [][]any, since time.Time) {
 	a.Bounds, a.Times, a.Counts, a.Spread = []float64{}, []time.Time{}, [][]uint64{}, []types.HeatmapStep{}
 	var histograms []*telemetry.Histogram
@@ -101,7 +108,8 @@ func fillHeatmap(a *types.Heatmap, rows [][]any, since time.Time) {
 		scale = min(scale, h.Scale)
 		a.Times = append(a.Times, start.UTC())
 		a.Spread = append(a.Spread, types.HeatmapStep{
-			Packets: h.Count, Min: h.Min, Mean: h.Sum / h.Count, P50: h.Quantile(0.5), P99: h.Quantile(0.99), Max: h.Max,
+			Packets: h.Count, Min: h.Min, Mean: h.Sum / h.Count, P50: h.Quantile(0.5), P99: h.Quantile(0.99),
+			Max: h.Max,
 		})
 	}
 	for _, h := range histograms {

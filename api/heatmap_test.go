@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// The counts of each piece are those of the histograms that were put into the store: 2 packets in the bucket from 2^6.5 ns, and
-// one in that from 2^8.5 ns, in every 10 s.
+// The counts of each piece are those of the histograms that were put into the store: 2 packets in the bucket from 2^6.5
+// ns, and one in that from 2^8.5 ns, in every 10 s.
 func TestHeatmap(t *testing.T) {
 	h := New(remembered(t))
 	for _, of := range []string{"hops", "links", "paths"} {
@@ -36,7 +36,8 @@ func TestHeatmap(t *testing.T) {
 			if want := "map[362.0 to 512.0:6 90.5 to 128.0:12]"; fmt.Sprint(got) != want {
 				t.Errorf("%s: piece %d: got %v, want %s", of, i, got, want)
 			}
-			if s := a.Spread[i]; s.Packets != 18 || s.Min != 100 || s.Mean != 233 || s.Max != 400 || s.P50 < 100 || s.P50 > 128 || s.P99 < 362 {
+			if s := a.Spread[i]; s.Packets != 18 || s.Min != 100 || s.Mean != 233 || s.Max != 400 || s.P50 < 100 ||
+				s.P50 > 128 || s.P99 < 362 {
 				t.Errorf("%s: piece %d: %+v", of, i, s)
 			}
 		}
@@ -68,15 +69,18 @@ func TestHeatmap(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"of=flows": "of", "interval=10ms": "interval", "since=tomorrow": "since", "filter=nonsense": "filter", "until=2h": "until", "limit=3": "limit",
+		"of=flows": "of", "interval=10ms": "interval", "since=tomorrow": "since", "filter=nonsense": "filter",
+		"until=2h": "until", "limit=3": "limit",
 	} {
 		var p types.Problem
-		if w := ask(h, "GET", "/api/v1/heatmap?"+query); json.Unmarshal(w.Body.Bytes(), &p) != nil || w.Code != 400 || p.Parameter != want {
+		if w := ask(h, "GET", "/api/v1/heatmap?"+query); json.Unmarshal(w.Body.Bytes(), &p) != nil || w.Code != 400 ||
+			p.Parameter != want {
 			t.Errorf("%s: got %s", query, w.Body)
 		}
 	}
 	var p types.Problem
-	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/heatmap"); json.Unmarshal(w.Body.Bytes(), &p) != nil || w.Code != 404 || !strings.Contains(p.Detail, "--data") {
+	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/heatmap"); json.Unmarshal(w.Body.Bytes(),
+		&p) != nil || w.Code != 404 || !strings.Contains(p.Detail, "--data") {
 		t.Errorf("without a store: got %s", w.Body)
 	}
 }
@@ -89,12 +93,17 @@ func TestClientHeatmap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.Heatmap(t.Context(), "paths", client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Interval: "1m"})
+	a, err := c.Heatmap(t.Context(), "paths",
+		client.Query{
+			Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339),
+			Interval: "1m",
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, _ := json.Marshal(a)
-	if want := ask(server.Config.Handler, "GET", "/api/v1/heatmap?of=paths&interval=1m&"+tuesdays).Body.Bytes(); normal(t, got) != normal(t, want) {
+	if want := ask(server.Config.Handler, "GET", "/api/v1/heatmap?of=paths&interval=1m&"+
+		tuesdays).Body.Bytes(); normal(t, got) != normal(t, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

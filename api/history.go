@@ -175,7 +175,8 @@ type span struct{ since, until time.Time }
 func (p *params) span(now time.Time) span {
 	since, until := p.time("since", now), p.time("until", now)
 	if since == 0 {
-		p.reject("since", "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", "since is missing, and until is given")
+		p.reject("since", "a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m",
+			"since is missing, and until is given")
 	}
 	if until == 0 {
 		until = now.UnixNano()
@@ -195,7 +196,8 @@ func (p *params) where(now time.Time) (string, []any) {
 	return e.SQL(now)
 }
 
-// onlyForwarded leaves out the packets that were dropped where they are counted, as the list of now does, unless q asks about them.
+// onlyForwarded leaves out the packets that were dropped where they are counted, as the list of now does, unless q asks
+// about them.
 func onlyForwarded(q *store.Query) {
 	if slices.Contains(q.Group, "dropped") || strings.Contains(q.Where, "dropped") { // values are not in it
 		return

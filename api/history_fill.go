@@ -46,7 +46,8 @@ func fillField(to reflect.Value, v any) error {
 		to.Set(from)
 		return nil
 	}
-	exact := from.Type() == kind || from.Kind() != reflect.String && from.CanConvert(kind) && kind != reflect.TypeFor[netip.Addr]() && kind != reflect.TypeFor[time.Time]()
+	exact := from.Type() == kind || from.Kind() != reflect.String && from.CanConvert(kind) &&
+		kind != reflect.TypeFor[netip.Addr]() && kind != reflect.TypeFor[time.Time]()
 	if !exact {
 		return fmt.Errorf("got %T, want %v", v, kind)
 	}

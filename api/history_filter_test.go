@@ -97,7 +97,11 @@ func (g dice) place(values map[string][]filter.Value, node, in, out string) (p t
 		name string
 		has  telemetry.Fields
 		n    uint32
-	}{{node, telemetry.HasNode, p.Node}, {in, telemetry.HasIngressPort, p.IngressPort}, {out, telemetry.HasEgressPort, p.EgressPort}} {
+	}{
+		{node, telemetry.HasNode, p.Node},
+		{in, telemetry.HasIngressPort, p.IngressPort},
+		{out, telemetry.HasEgressPort, p.EgressPort},
+	} {
 		if f.name != "" && g.sometimes() {
 			p.Has |= f.has
 			values[f.name] = uints(f.n)
@@ -110,7 +114,10 @@ func (g dice) place(values map[string][]filter.Value, node, in, out string) (p t
 }
 
 func (g dice) key(values map[string][]filter.Value, n int) telemetry.FlowKey {
-	k := telemetry.FlowKey{Src: g.addr(), Dst: g.addr(), SrcPort: uint16(n), DstPort: uint16(g.small()), Protocol: uint8(17 - 11*g.IntN(2))}
+	k := telemetry.FlowKey{
+		Src: g.addr(), Dst: g.addr(), SrcPort: uint16(n), DstPort: uint16(g.small()),
+		Protocol: uint8(17 - 11*g.IntN(2)),
+	}
 	if g.sometimes() {
 		k.Tunnel, k.TunnelID = telemetry.TunnelVXLAN, uint32(g.small())
 		values["tunnel"], values["tunnel_id"] = uints(uint8(k.Tunnel)), uints(k.TunnelID)
@@ -123,10 +130,16 @@ func (g dice) key(values map[string][]filter.Value, n int) telemetry.FlowKey {
 // route is the way of path n, with its fields.
 func route(values map[string][]filter.Value, g dice, path uint64) telemetry.Route {
 	first, second := uint32(g.small()), uint32(5+g.small())
-	r := telemetry.Route{StartNs: tuesday.UnixNano(), Path: path, Uncertain: g.sometimes(), Stations: []telemetry.Station{
-		{Place: telemetry.Place{Has: telemetry.HasNode, Node: first}}, {Missing: 2}, {Place: telemetry.Place{Has: telemetry.HasNode, Node: second}},
-	}}
-	values["node"], values["hops"] = []filter.Value{filter.FromUint(uint64(first)), filter.FromUint(uint64(second))}, uints(uint64(4))
+	r := telemetry.Route{
+		StartNs: tuesday.UnixNano(), Path: path, Uncertain: g.sometimes(),
+		Stations: []telemetry.Station{
+			{Place: telemetry.Place{Has: telemetry.HasNode, Node: first}},
+			{Missing: 2},
+			{Place: telemetry.Place{Has: telemetry.HasNode, Node: second}},
+		},
+	}
+	values["node"], values["hops"] = []filter.Value{filter.FromUint(uint64(first)), filter.FromUint(uint64(second))},
+		uints(uint64(4))
 	values["uncertain"], values["dropped"] = bools(r.Uncertain), bools(false)
 	return r
 }
@@ -136,7 +149,8 @@ var recordMakers = map[string]recordMaker{
 	"flows": {store.Flows, "id", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{}
 		f := telemetry.FlowInterval{
-			StartNs: g.at().UnixNano(), DSCP: uint8(g.small()), Reports: g.small(), Packets: g.small(), Bytes: 64 * g.small(), Drops: g.small(),
+			StartNs: g.at().UnixNano(), DSCP: uint8(g.small()), Reports: g.small(), Packets: g.small(),
+			Bytes: 64 * g.small(), Drops: g.small(),
 			PathChanges: g.small(), Key: g.key(values, n), HasDevice: g.sometimes(), Device: 2 << 16,
 		}
 		if f.Key.Tunnel != telemetry.TunnelNone {
@@ -155,13 +169,18 @@ var recordMakers = map[string]recordMaker{
 			if !g.sometimes() {
 				continue
 			}
-			*m = telemetry.Moments{Count: 1, Sum: 1000 * g.small(), Min: 1000 * g.small(), Max: 1000 * g.small(), P50: 1000 * g.small(), P99: 1000 * g.small()}
-			values[name+".min"], values[name+".max"], values[name+".mean"] = durations(m.Min), durations(m.Max), durations(m.Sum)
+			*m = telemetry.Moments{
+				Count: 1, Sum: 1000 * g.small(), Min: 1000 * g.small(), Max: 1000 * g.small(),
+				P50: 1000 * g.small(), P99: 1000 * g.small(),
+			}
+			values[name+".min"], values[name+".max"], values[name+".mean"] = durations(m.Min), durations(m.Max),
+				durations(m.Sum)
 			if name == "residence" {
 				values["residence.p50"], values["residence.p99"] = durations(m.P50), durations(m.P99)
 			}
 		}
-		values["id"], values["dscp"], values["reports"], values["packets"] = texts(fmt.Sprintf("%016x", f.Key.Hash())), uints(f.DSCP), uints(f.Reports), uints(f.Packets)
+		values["id"], values["dscp"], values["reports"], values["packets"] = texts(fmt.Sprintf("%016x", f.Key.Hash())),
+			uints(f.DSCP), uints(f.Reports), uints(f.Packets)
 		values["bytes"], values["drops"], values["path_changes"] = uints(f.Bytes), uints(f.Drops), uints(f.PathChanges)
 		values["first"], values["last"] = times(time.Unix(0, f.StartNs)), times(time.Unix(0, f.StartNs))
 		v.Flows = append(v.Flows, f)
@@ -169,18 +188,26 @@ var recordMakers = map[string]recordMaker{
 	}},
 	"paths": {store.Paths, "path_id", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{}
-		r := telemetry.PathInterval{StartNs: g.at().UnixNano(), Path: 1000 + uint64(n), Packets: g.small(), Incomplete: g.small(), ClockErrors: g.small()}
+		r := telemetry.PathInterval{
+			StartNs: g.at().UnixNano(), Path: 1000 + uint64(n), Packets: g.small(),
+			Incomplete: g.small(), ClockErrors: g.small(),
+		}
 		r.Residence = g.histogram(values, "residence", "min", "mean", "p50", "p99", "max")
 		r.EndToEnd = g.histogram(values, "end_to_end", "min", "mean", "max")
 		v.Routes = append(v.Routes, route(values, g, r.Path))
 		v.Paths = append(v.Paths, r)
-		values["id"], values["packets"], values["incomplete"], values["clock_errors"] = texts(fmt.Sprintf("%016x", r.Path)), uints(r.Packets), uints(r.Incomplete), uints(r.ClockErrors)
+		values["id"], values["packets"], values["incomplete"],
+			values["clock_errors"] = texts(fmt.Sprintf("%016x", r.Path)), uints(r.Packets), uints(r.Incomplete),
+			uints(r.ClockErrors)
 		values["first"], values["last"] = times(time.Unix(0, r.StartNs)), times(time.Unix(0, r.StartNs))
 		return fmt.Sprint(r.Path), values
 	}},
 	"hops": {store.Hops, "packets", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{"packets": uints(uint64(n))}
-		r := telemetry.HopInterval{StartNs: g.at().UnixNano(), Place: g.place(values, "node", "ingress_port", "egress_port"), Packets: uint64(n)}
+		r := telemetry.HopInterval{
+			StartNs: g.at().UnixNano(),
+			Place:   g.place(values, "node", "ingress_port", "egress_port"), Packets: uint64(n),
+		}
 		r.Latency = g.histogram(values, "latency", "mean", "max")
 		if values["dropped"] = bools(false); g.sometimes() {
 			r.Has |= telemetry.HasDrop
@@ -189,29 +216,42 @@ var recordMakers = map[string]recordMaker{
 		v.Hops = append(v.Hops, r)
 		return fmt.Sprint(n), values
 	}},
-	"queues": {store.Queues, "samples", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
-		values := map[string][]filter.Value{"samples": uints(uint64(n))}
-		r := telemetry.QueueInterval{StartNs: g.at().UnixNano(), Place: g.place(values, "node", "", "egress_port"), Queue: uint8(g.small()), Samples: uint64(n), Max: uint32(g.small())}
-		values["queue"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
-		v.Queues = append(v.Queues, r)
-		return fmt.Sprint(n), values
-	}},
+	"queues": {
+		store.Queues, "samples",
+		func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
+			values := map[string][]filter.Value{"samples": uints(uint64(n))}
+			r := telemetry.QueueInterval{
+				StartNs: g.at().UnixNano(), Place: g.place(values, "node", "", "egress_port"),
+				Queue: uint8(g.small()), Samples: uint64(n), Max: uint32(g.small()),
+			}
+			values["queue"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
+			v.Queues = append(v.Queues, r)
+			return fmt.Sprint(n), values
+		},
+	},
 	"links": {store.Links, "packets", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{"packets": uints(uint64(n))}
 		r := telemetry.LinkInterval{
-			StartNs: g.at().UnixNano(), From: g.place(values, "from", "", "from_port"), To: g.place(values, "to", "to_port", ""), Packets: uint64(n),
+			StartNs: g.at().UnixNano(), From: g.place(values, "from", "", "from_port"),
+			To: g.place(values, "to", "to_port", ""), Packets: uint64(n),
 		}
 		if g.sometimes() {
 			low, high := g.small(), 10+g.small()
 			r.Utilization = telemetry.UtilizationSum{Samples: 2, Sum: low + high, Max: uint32(high)}
-			values["utilization.mean"], values["utilization.max"] = []filter.Value{filter.FromFloat(float64(low+high) / 2)}, uints(high)
+			values["utilization.mean"],
+				values["utilization.max"] = []filter.Value{filter.FromFloat(float64(low+high) / 2)}, uints(high)
 		}
 		v.Links = append(v.Links, r)
 		return fmt.Sprint(n), values
 	}},
 	"drops": {store.Drops, "packets", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		values := map[string][]filter.Value{"packets": uints(uint64(n))}
-		r := telemetry.DropInterval{StartNs: g.at().UnixNano(), Place: g.place(values, "node", "ingress_port", "egress_port"), Reason: uint8(g.small()), Packets: uint64(n), DropKey: g.small()}
+		r := telemetry.DropInterval{
+			StartNs: g.at().UnixNano(),
+			Place:   g.place(values, "node", "ingress_port", "egress_port"), Reason: uint8(g.small()),
+			Packets: uint64(n),
+			DropKey: g.small(),
+		}
 		values["reason"], values["reason_name"] = uints(r.Reason), texts(fmt.Sprintf("reason_%d", r.Reason))
 		if r.DropKey != 0 {
 			values["drop_key"] = texts(fmt.Sprintf("%016x", r.DropKey))
@@ -223,39 +263,53 @@ var recordMakers = map[string]recordMaker{
 		v.Drops = append(v.Drops, r)
 		return fmt.Sprint(n), values
 	}},
-	"exporters": {store.Exporters, "received", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
-		values := map[string][]filter.Value{"received": uints(uint64(n))}
-		p := g.place(values, "node", "", "")
-		r := telemetry.ExporterInterval{
-			StartNs: g.at().UnixNano(), Source: g.addr().IP(), Node: p.Node, HasNode: p.Has != 0, HWID: uint8(g.small()), HasHWID: g.sometimes(),
-			Version: g.text(), Dialect: g.text(), LossKnown: "yes", Received: uint64(n), Reports: g.small(), Lost: int64(g.small()),
-			Reordered: int64(g.small()), Duplicate: int64(g.small()), Restarted: int64(g.small()), Malformed: g.small(), Damaged: g.small(),
-		}
-		if g.sometimes() {
-			values["lost"] = uints(uint64(r.Lost))
-			if all := r.Received + uint64(r.Lost); all > 0 {
-				values["completeness"] = []filter.Value{filter.FromFloat(float64(r.Received) / float64(all))}
+	"exporters": {
+		store.Exporters, "received",
+		func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
+			values := map[string][]filter.Value{"received": uints(uint64(n))}
+			p := g.place(values, "node", "", "")
+			r := telemetry.ExporterInterval{
+				StartNs: g.at().UnixNano(), Source: g.addr().IP(), Node: p.Node, HasNode: p.Has != 0,
+				HWID: uint8(g.small()), HasHWID: g.sometimes(),
+				Version: g.text(), Dialect: g.text(), LossKnown: "yes", Received: uint64(n), Reports: g.small(),
+				Lost:      int64(g.small()),
+				Reordered: int64(g.small()), Duplicate: int64(g.small()), Restarted: int64(g.small()),
+				Malformed: g.small(),
+				Damaged:   g.small(),
 			}
-		} else {
-			r.LossKnown = "no: x"
-		}
-		if r.HasHWID {
-			values["hw_id"] = uints(r.HWID)
-		}
-		values["source"], values["version"], values["dialect"], values["loss_known"] = addresses(telemetry.AddrFrom(r.Source)), texts(r.Version), texts(r.Dialect), texts(r.LossKnown)
-		values["reports"], values["malformed"], values["damaged"] = uints(r.Reports), uints(r.Malformed), uints(r.Damaged)
-		values["reordered"], values["duplicate"], values["restarted"] = uints(uint64(r.Reordered)), uints(uint64(r.Duplicate)), uints(uint64(r.Restarted))
-		values["first"], values["last"] = times(time.Unix(0, r.StartNs)), times(time.Unix(0, r.StartNs))
-		v.Exporters = append(v.Exporters, r)
-		return fmt.Sprint(n), values
-	}},
+			if g.sometimes() {
+				values["lost"] = uints(uint64(r.Lost))
+				if all := r.Received + uint64(r.Lost); all > 0 {
+					values["completeness"] = []filter.Value{filter.FromFloat(float64(r.Received) / float64(all))}
+				}
+			} else {
+				r.LossKnown = "no: x"
+			}
+			if r.HasHWID {
+				values["hw_id"] = uints(r.HWID)
+			}
+			values["source"], values["version"], values["dialect"],
+				values["loss_known"] = addresses(telemetry.AddrFrom(r.Source)), texts(r.Version), texts(r.Dialect),
+				texts(r.LossKnown)
+			values["reports"], values["malformed"], values["damaged"] = uints(r.Reports), uints(r.Malformed),
+				uints(r.Damaged)
+			values["reordered"], values["duplicate"], values["restarted"] = uints(uint64(r.Reordered)),
+				uints(uint64(r.Duplicate)), uints(uint64(r.Restarted))
+			values["first"], values["last"] = times(time.Unix(0, r.StartNs)), times(time.Unix(0, r.StartNs))
+			v.Exporters = append(v.Exporters, r)
+			return fmt.Sprint(n), values
+		},
+	},
 	"events": {store.Events, "id", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		e := telemetry.Event{
-			ID: fmt.Sprintf("%016x", n), Kind: telemetry.EventKind(1 + g.IntN(telemetry.NumEventKinds-1)), Severity: telemetry.Severity(g.IntN(3)), Start: g.at(),
-			Count: g.small(), Text: "a " + g.text(), Node: g.maybe(), Port: g.maybe(), ToNode: g.maybe(), ToPort: g.maybe(), ReasonName: g.text(), Path: g.text(), Rule: g.text(),
+			ID: fmt.Sprintf("%016x", n), Kind: telemetry.EventKind(1 + g.IntN(telemetry.NumEventKinds-1)),
+			Severity: telemetry.Severity(g.IntN(3)), Start: g.at(),
+			Count: g.small(), Text: "a " + g.text(), Node: g.maybe(), Port: g.maybe(), ToNode: g.maybe(),
+			ToPort: g.maybe(), ReasonName: g.text(), Path: g.text(), Rule: g.text(),
 		}
 		values := map[string][]filter.Value{
-			"id": texts(e.ID), "kind": uints(uint8(e.Kind)), "severity": uints(uint8(e.Severity)), "start": times(e.Start), "count": uints(e.Count), "text": texts(e.Text),
+			"id": texts(e.ID), "kind": uints(uint8(e.Kind)), "severity": uints(uint8(e.Severity)),
+			"start": times(e.Start), "count": uints(e.Count), "text": texts(e.Text),
 			"reason_name": texts(e.ReasonName), "path": texts(e.Path), "rule": texts(e.Rule),
 		}
 		for name, n := range map[string]*uint32{"egress_port": e.Port, "to_node": e.ToNode, "to_port": e.ToPort} {
@@ -298,26 +352,37 @@ var recordMakers = map[string]recordMaker{
 	}},
 	"bursts": {store.Bursts, "id", func(g dice, n int, v *telemetry.Intervals) (string, map[string][]filter.Value) {
 		b := telemetry.Burst{
-			ID: fmt.Sprintf("%016x", n), Node: uint32(g.small()), Port: uint32(g.small()), Queue: uint8(g.small()), Start: g.at(), Peak: g.at(), End: g.at(),
-			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: 64 * g.small(), PeakDelayNs: 1000 * g.small(), Packets: g.small(), Bytes: 64 * g.small(),
-			Drops: g.small(), Complete: float64(g.small()) / 4, Sources: int(g.small()), MainSources: int(g.small()), Incast: g.sometimes(),
+			ID: fmt.Sprintf("%016x", n), Node: uint32(g.small()), Port: uint32(g.small()), Queue: uint8(g.small()),
+			Start: g.at(), Peak: g.at(), End: g.at(),
+			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: 64 * g.small(), PeakDelayNs: 1000 * g.small(),
+			Packets: g.small(), Bytes: 64 * g.small(),
+			Drops: g.small(), Complete: float64(g.small()) / 4, Sources: int(g.small()), MainSources: int(g.small()),
+			Incast: g.sometimes(),
 		}
 		v.Bursts = append(v.Bursts, b)
 		return b.ID, map[string][]filter.Value{
-			"id": texts(b.ID), "node": uints(b.Node), "name": texts(nodeNames[b.Node]), "egress_port": uints(b.Port), "queue_id": uints(b.Queue),
-			"start": times(b.Start), "peak": times(b.Peak), "end": times(b.End), "duration": durations(b.DurationNs), "open": bools(b.Open),
-			"peak_bytes": uints(b.PeakBytes), "peak_delay": durations(b.PeakDelayNs), "packets": uints(b.Packets), "bytes": uints(b.Bytes), "drops": uints(b.Drops),
-			"complete": {filter.FromFloat(b.Complete)}, "sources": uints(uint32(b.Sources)), "main_sources": uints(uint32(b.MainSources)), "incast": bools(b.Incast),
+			"id": texts(b.ID), "node": uints(b.Node), "name": texts(nodeNames[b.Node]), "egress_port": uints(b.Port),
+			"queue_id": uints(b.Queue),
+			"start":    times(b.Start), "peak": times(b.Peak), "end": times(b.End), "duration": durations(b.DurationNs),
+			"open":       bools(b.Open),
+			"peak_bytes": uints(b.PeakBytes), "peak_delay": durations(b.PeakDelayNs), "packets": uints(b.Packets),
+			"bytes": uints(b.Bytes), "drops": uints(b.Drops),
+			"complete": {filter.FromFloat(b.Complete)}, "sources": uints(uint32(b.Sources)),
+			"main_sources": uints(uint32(b.MainSources)), "incast": bools(b.Incast),
 		}
 	}},
 }
 
 // keptLiterals are values of each kind, most of which some records have.
 var keptLiterals = map[filter.Kind][]string{
-	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"}, filter.Node: {"1", "2", "9", "leaf1"}, filter.Float: {"6", "6.5", "0", "7"}, filter.Ratio: {"50%", "0%", "100%", "98%"},
-	filter.Duration: {"0", "1us", "2us", "3us"}, filter.Time: {tuesday.Format(time.RFC3339), tuesday.Add(20 * time.Second).Format(time.RFC3339), "now"},
-	filter.Address: {"10.0.0.1", "10.1.0.2", "2001:db8::1", "::"}, filter.Bool: {"true", "false"},
-	filter.Text: {"'0000000000000001'", "leaf1", "'00:00:00:00:00:02'", "'it''s'", "'2.0'", "yes", "reason_3"}, filter.Enum: {"1", "2", "6", "17"},
+	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"},
+	filter.Node: {"1", "2", "9", "leaf1"}, filter.Float: {"6", "6.5", "0", "7"},
+	filter.Ratio:    {"50%", "0%", "100%", "98%"},
+	filter.Duration: {"0", "1us", "2us", "3us"},
+	filter.Time:     {tuesday.Format(time.RFC3339), tuesday.Add(20 * time.Second).Format(time.RFC3339), "now"},
+	filter.Address:  {"10.0.0.1", "10.1.0.2", "2001:db8::1", "::"}, filter.Bool: {"true", "false"},
+	filter.Text: {"'0000000000000001'", "leaf1", "'00:00:00:00:00:02'", "'it''s'", "'2.0'", "yes", "reason_3"},
+	filter.Enum: {"1", "2", "6", "17"},
 }
 
 // comparisons are filters with a field: all of its operators.
@@ -354,8 +419,8 @@ func (g dice) comparisons(f *filter.Field) []string {
 	return all
 }
 
-// What a filter selects of a list of a time range is what its matcher selects of the same records: for every field of every list, with
-// every operator. So none is taken and then answered with nothing.
+// What a filter selects of a list of a time range is what its matcher selects of the same records: for every field of
+// every list, with every operator. So none is taken and then answered with nothing.
 func TestHistoryFilters(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -408,14 +473,20 @@ func TestHistoryFilters(t *testing.T) {
 }
 
 // agree holds what the store selects to what the matcher does, and returns how many records that are.
-func agree(t *testing.T, s *duckdb.Store, k *recordMaker, schema *filter.Schema, rows map[string]keptRow, text string) int {
+func agree(t *testing.T, s *duckdb.Store, k *recordMaker, schema *filter.Schema, rows map[string]keptRow,
+	text string,
+) int {
 	t.Helper()
 	e, err := filter.Parse(schema, text)
 	if err != nil {
 		t.Fatalf("%s: %s: %v", schema.Name(), text, err)
 	}
 	condition, args := e.SQL(begin)
-	a, err := s.Query(t.Context(), &store.Query{Table: k.table, From: tuesday, To: tuesday.Add(time.Hour), Where: condition, Args: args, Group: []string{k.key}})
+	a, err := s.Query(t.Context(),
+		&store.Query{
+			Table: k.table, From: tuesday, To: tuesday.Add(time.Hour), Where: condition, Args: args,
+			Group: []string{k.key},
+		})
 	if err != nil {
 		t.Fatalf("%s: %s: %s: %v", schema.Name(), text, condition, err)
 	}
@@ -432,7 +503,8 @@ func agree(t *testing.T, s *duckdb.Store, k *recordMaker, schema *filter.Schema,
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: %s\n%s %v\nthe store selects %d: %.200v\nthe matcher   %d: %.200v", schema.Name(), text, condition, args, len(got), got, len(want), want)
+		t.Errorf("%s: %s\n%s %v\nthe store selects %d: %.200v\nthe matcher   %d: %.200v", schema.Name(), text,
+			condition, args, len(got), got, len(want), want)
 	}
 	return len(got)
 }

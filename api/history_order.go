@@ -10,9 +10,9 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// order says by what records come: what the parameter order names, which may be all that they have, or else the first of their
-// numbers. Like lists of now, numbers and times come from the largest, texts and addresses from the smallest, unless ":asc" or
-// ":desc" says otherwise.
+// order says by what records come: what the parameter order names, which may be all that they have, or else the first
+// of their numbers. Like lists of now, numbers and times come from the largest, texts and addresses from the smallest,
+// unless ":asc" or ":desc" says otherwise.
 func (y *history) order(p *params, q *store.Query) {
 	text, given := p.text("order")
 	if !given {
@@ -53,7 +53,10 @@ func isText(of reflect.Type) bool {
 }
 
 // eventColumns are the columns of the store by what events of a time range can be ordered by.
-var eventColumns = map[string]string{"start": "start", "end": `"end"`, "severity": "severity", "kind": "kind", "count": `"count"`, "id": "id"}
+var eventColumns = map[string]string{
+	"start": "start", "end": `"end"`, "severity": "severity", "kind": "kind",
+	"count": `"count"`, "id": "id",
+}
 
 // eventOrder says by what events of a time range come: the latest first, unless the parameter order says otherwise.
 func (p *params) eventOrder(q *store.Query) {
@@ -64,8 +67,8 @@ func (p *params) eventOrder(q *store.Query) {
 	}
 }
 
-// columnOrder returns the column that the parameter order names, of those that there are by name; the largest come first unless
-// ":asc" follows, and ids from a.
+// columnOrder returns the column that the parameter order names, of those that there are by name; the largest come
+// first unless ":asc" follows, and ids from a.
 func (p *params) columnOrder(columns map[string]string, usual string) (column string, ascending bool) {
 	text, given := p.text("order")
 	if !given {

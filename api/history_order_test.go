@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Records come in the order that is asked for, whatever it is about: what comes is what the same question without an order
-// gives, sorted here.
+// Records come in the order that is asked for, whatever it is about: what comes is what the same question without an
+// order gives, sorted here.
 func TestHistoryOrder(t *testing.T) {
 	h := New(remembered(t))
 	number := func(a, b any) int { return int(a.(float64) - b.(float64)) }

@@ -9,7 +9,8 @@ var (
 	})
 	eventRecords = filter.Events.Without(map[string]string{"acknowledged": "ask for the events of now"})
 	pathRecords  = filter.Paths.Without(map[string]string{
-		"hop.latency": askHops, "hop.queue": askQueues, "flows": "ask for flows of the time range, with path and its id, or grouped by path",
+		"hop.latency": askHops, "hop.queue": askQueues,
+		"flows": "ask for flows of the time range, with path and its id, or grouped by path",
 	})
 	hopRecords = mustSchema("hops",
 		filter.Field{Name: "node", Kind: filter.Node, Doc: "the node"},
@@ -19,7 +20,10 @@ var (
 		filter.Field{Name: "dropped", Kind: filter.Bool, Doc: "packets were dropped here"},
 		filter.Field{Name: "packets", Kind: filter.Uint, Doc: "packets of an interval"},
 		filter.Field{Name: "latency.max", Kind: filter.Duration, Doc: "longest time in the node, of an interval"},
-		filter.Field{Name: "latency.mean", Aliases: []string{"latency"}, Kind: filter.Duration, Doc: "mean time in the node, of an interval"},
+		filter.Field{
+			Name: "latency.mean", Aliases: []string{"latency"}, Kind: filter.Duration,
+			Doc: "mean time in the node, of an interval",
+		},
 	)
 	queueRecords = mustSchema("queues",
 		filter.Field{Name: "node", Kind: filter.Node, Doc: "the node"},
@@ -36,8 +40,14 @@ var (
 		filter.Field{Name: "to_port", Kind: filter.Uint, Doc: "level 1 interface by which packets came in"},
 		filter.Field{Name: "node", Kind: filter.Node, Any: []string{"from", "to"}, Doc: "either node"},
 		filter.Field{Name: "packets", Kind: filter.Uint, Doc: "packets of an interval"},
-		filter.Field{Name: "utilization.mean", Kind: filter.Float, Unit: "of the device", Doc: "mean utilization of the egress port, of an interval"},
-		filter.Field{Name: "utilization.max", Aliases: []string{"utilization"}, Kind: filter.Uint, Unit: "of the device", Doc: "highest utilization of the egress port, of an interval"},
+		filter.Field{
+			Name: "utilization.mean", Kind: filter.Float, Unit: "of the device",
+			Doc: "mean utilization of the egress port, of an interval",
+		},
+		filter.Field{
+			Name: "utilization.max", Aliases: []string{"utilization"}, Kind: filter.Uint,
+			Unit: "of the device", Doc: "highest utilization of the egress port, of an interval",
+		},
 	)
 )
 

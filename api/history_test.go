@@ -19,7 +19,8 @@ import (
 // tuesday is in the middle of what remembered keeps.
 var tuesday = begin.Add(-4 * 24 * time.Hour).Truncate(time.Minute)
 
-// remembered returns a configuration whose store has, since tuesday, 30 intervals of 5 flows: flow f has f+1 packets in each.
+// remembered returns a configuration whose store has, since tuesday, 30 intervals of 5 flows: flow f has f+1 packets in
+// each.
 func remembered(t *testing.T) Config {
 	t.Helper()
 	c := duckdb.DefaultConfig(t.TempDir())
@@ -30,7 +31,10 @@ func remembered(t *testing.T) Config {
 	}
 	t.Cleanup(func() { s.Close() })
 	place := func(node uint32) telemetry.Place {
-		return telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: node, IngressPort: 6, EgressPort: 7}
+		return telemetry.Place{
+			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: node,
+			IngressPort: 6, EgressPort: 7,
+		}
 	}
 	v := &telemetry.Intervals{}
 	for i := range int64(30) {
@@ -38,23 +42,39 @@ func remembered(t *testing.T) Config {
 		for f := range 5 {
 			r := telemetry.FlowInterval{
 				StartNs: at, Path: 5, Packets: uint64(f + 1), Bytes: 100, Reports: 1,
-				Key: telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(f)}), Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, 1}), SrcPort: 1000, DstPort: 443, Protocol: 6},
+				Key: telemetry.FlowKey{
+					Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(f)}),
+					Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, 1}), SrcPort: 1000, DstPort: 443, Protocol: 6,
+				},
 			}
 			r.Residence = telemetry.Moments{Count: 1, Sum: 500, Min: 500, Max: 500}
 			v.Flows = append(v.Flows, r)
 		}
-		h := telemetry.Histogram{Count: 3, Sum: 700, Min: 100, Max: 400, Scale: 1, Start: 13, Counts: []uint64{2, 0, 0, 0, 1}}
+		h := telemetry.Histogram{
+			Count: 3, Sum: 700, Min: 100, Max: 400, Scale: 1, Start: 13,
+			Counts: []uint64{2, 0, 0, 0, 1},
+		}
 		v.Paths = append(v.Paths, telemetry.PathInterval{StartNs: at, Path: 5, Packets: 15, Residence: h})
 		v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at, Place: place(1), Packets: 15, Latency: h})
-		v.Queues = append(v.Queues, telemetry.QueueInterval{StartNs: at, Place: place(1), Queue: 2, Samples: 4, Sum: 100, Max: uint32(i)})
+		v.Queues = append(v.Queues,
+			telemetry.QueueInterval{StartNs: at, Place: place(1), Queue: 2, Samples: 4, Sum: 100, Max: uint32(i)})
 		told := telemetry.UtilizationSum{Samples: 4, Sum: 12_000, Max: 5000 + uint32(i)}
 		if i%3 == 0 { // nobody told of it
 			told = telemetry.UtilizationSum{}
 		}
-		v.Links = append(v.Links, telemetry.LinkInterval{StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h, Utilization: told})
+		v.Links = append(v.Links,
+			telemetry.LinkInterval{StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h, Utilization: told})
 		v.Drops = append(v.Drops, telemetry.DropInterval{StartNs: at, Place: place(2), Reason: 5, Packets: 2})
-		v.Exporters = append(v.Exporters, telemetry.ExporterInterval{StartNs: at, Source: netip.MustParseAddr("192.0.2.1"), Version: "2.0", LossKnown: "yes", Received: 7})
-		v.Events = append(v.Events, telemetry.Event{ID: fmt.Sprintf("%016x", i), Kind: telemetry.EventLoop, Severity: telemetry.Critical, Start: time.Unix(0, at).UTC(), Text: "a loop", Evidence: []telemetry.Evidence{}})
+		v.Exporters = append(v.Exporters,
+			telemetry.ExporterInterval{
+				StartNs: at, Source: netip.MustParseAddr("192.0.2.1"), Version: "2.0",
+				LossKnown: "yes", Received: 7,
+			})
+		v.Events = append(v.Events,
+			telemetry.Event{
+				ID: fmt.Sprintf("%016x", i), Kind: telemetry.EventLoop, Severity: telemetry.Critical,
+				Start: time.Unix(0, at).UTC(), Text: "a loop", Evidence: []telemetry.Evidence{},
+			})
 	}
 	if err := s.Write([]*telemetry.Intervals{v}); err != nil {
 		t.Fatal(err)
@@ -71,7 +91,8 @@ var tuesdays = "since=" + tuesday.Format(time.RFC3339) + "&until=" + tuesday.Add
 func TestHistory(t *testing.T) {
 	h := New(remembered(t))
 	for name, query := range map[string]string{
-		"flows": "", "paths": "", "hops": "", "queues": "", "links": "", "drops": "", "exporters": "", "events": "&limit=2",
+		"flows": "", "paths": "", "hops": "", "queues": "", "links": "", "drops": "", "exporters": "",
+		"events": "&limit=2",
 	} {
 		w := ask(h, "GET", "/api/v1/"+name+"?"+tuesdays+query)
 		if w.Code != 200 {
@@ -85,7 +106,8 @@ func TestHistory(t *testing.T) {
 // Sums over a time range are those of the records in it, however they are grouped and selected.
 func TestHistoryQuestions(t *testing.T) {
 	h := New(remembered(t))
-	minute := "since=" + tuesday.Add(time.Minute).Format(time.RFC3339) + "&until=" + tuesday.Add(2*time.Minute).Format(time.RFC3339)
+	minute := "since=" + tuesday.Add(time.Minute).Format(time.RFC3339) + "&until=" +
+		tuesday.Add(2*time.Minute).Format(time.RFC3339)
 	for query, want := range map[string]string{ // packets of each record
 		"flows?" + tuesdays:                                                  "150 120 90 60 30",
 		"flows?" + minute:                                                    "30 24 18 12 6",
@@ -99,22 +121,23 @@ func TestHistoryQuestions(t *testing.T) {
 		"flows?" + tuesdays + "&port=443&protocol=tcp&limit=1":               "150",
 		"flows?" + tuesdays + "&port=80":                                     "",
 		"flows?" + tuesdays + "&filter=src+%3D+10.0.0.1+or+src+%3D+10.0.0.0": "60 30",
-		"flows?" + tuesdays + "&order=bytes&group_by=src":                    "30 60 90 120 150", // all have the same: by group then
-		"flows?since=1h":                                                     "",
-		"hops?" + tuesdays + "&node=s1":                                      "450",
-		"hops?" + tuesdays + "&node=0x2":                                     "",
-		"links?" + tuesdays + "&node=s2":                                     "450",
-		"links?" + tuesdays + "&filter=from+%3D+s1":                          "450",
-		"links?" + tuesdays + "&filter=utilization.max+>+5024":               "60",
-		"links?" + tuesdays + "&filter=utilization.mean+=+3000":              "300",
-		"drops?" + tuesdays + "&group_by=reason":                             "60",
-		"drops?" + tuesdays + "&group_by=reason&reason=5":                    "60",
-		"drops?" + tuesdays + "&group_by=reason&reason=reason_5":             "60",
-		"drops?" + tuesdays + "&group_by=reason&reason=acl_deny":             "",
-		"drops?" + tuesdays + "&group_by=&filter=name+%3D+s2":                "60",
-		"drops?" + tuesdays + "&group_by=&filter=name+~+%22^s%22":            "60",
-		"drops?" + tuesdays + "&filter=name+!%3D+s2":                         "",
-		"hops?" + tuesdays + "&filter=name+in+(s1,s2)":                       "450",
+		// all have the same: by group then
+		"flows?" + tuesdays + "&order=bytes&group_by=src": "30 60 90 120 150",
+		"flows?since=1h":                                          "",
+		"hops?" + tuesdays + "&node=s1":                           "450",
+		"hops?" + tuesdays + "&node=0x2":                          "",
+		"links?" + tuesdays + "&node=s2":                          "450",
+		"links?" + tuesdays + "&filter=from+%3D+s1":               "450",
+		"links?" + tuesdays + "&filter=utilization.max+>+5024":    "60",
+		"links?" + tuesdays + "&filter=utilization.mean+=+3000":   "300",
+		"drops?" + tuesdays + "&group_by=reason":                  "60",
+		"drops?" + tuesdays + "&group_by=reason&reason=5":         "60",
+		"drops?" + tuesdays + "&group_by=reason&reason=reason_5":  "60",
+		"drops?" + tuesdays + "&group_by=reason&reason=acl_deny":  "",
+		"drops?" + tuesdays + "&group_by=&filter=name+%3D+s2":     "60",
+		"drops?" + tuesdays + "&group_by=&filter=name+~+%22^s%22": "60",
+		"drops?" + tuesdays + "&filter=name+!%3D+s2":              "",
+		"hops?" + tuesdays + "&filter=name+in+(s1,s2)":            "450",
 	} {
 		w := ask(h, "GET", "/api/v1/"+query)
 		name, _, _ := strings.Cut(query, "?")
@@ -131,7 +154,10 @@ func TestHistoryQuestions(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", query, got, want)
 		}
 	}
-	for query, want := range map[string]int{"": 30, "&kind=loop": 30, "&kind=blackhole": 0, "&severity=critical": 30, "&open=true": 30, "&open=false": 0, "&filter=id+like+%22%251f%22": 0, "&node=s1": 0} {
+	for query, want := range map[string]int{
+		"": 30, "&kind=loop": 30, "&kind=blackhole": 0, "&severity=critical": 30,
+		"&open=true": 30, "&open=false": 0, "&filter=id+like+%22%251f%22": 0, "&node=s1": 0,
+	} {
 		var list types.EventHistory
 		json.Unmarshal(ask(h, "GET", "/api/v1/events?"+tuesdays+query).Body.Bytes(), &list)
 		if len(list.Events) != want {
@@ -143,7 +169,10 @@ func TestHistoryQuestions(t *testing.T) {
 // Page after page, everything comes once, also when many are equal.
 func TestHistoryPages(t *testing.T) {
 	h := New(remembered(t))
-	for _, query := range []string{"flows?" + tuesdays + "&limit=4&order=bytes&interval=10s", "events?since=2000h&limit=7"} {
+	for _, query := range []string{
+		"flows?" + tuesdays + "&limit=4&order=bytes&interval=10s",
+		"events?since=2000h&limit=7",
+	} {
 		name, _, _ := strings.Cut(query, "?")
 		seen := map[string]bool{}
 		next, pages := "", 0
@@ -239,12 +268,14 @@ func TestHistoryProblems(t *testing.T) {
 	}
 	var list types.FlowHistory
 	json.Unmarshal(ask(h, "GET", "/api/v1/flows?limit=1&"+tuesdays).Body.Bytes(), &list)
-	if w := ask(h, "GET", "/api/v1/flows?since=1h&cursor="+list.Next); w.Code != 400 || !strings.Contains(w.Body.String(), "another question") {
+	if w := ask(h, "GET", "/api/v1/flows?since=1h&cursor="+list.Next); w.Code != 400 ||
+		!strings.Contains(w.Body.String(), "another question") {
 		t.Errorf("a cursor of another question: got %s", w.Body)
 	}
 	cfg := remembered(t)
 	cfg.KeptFine, cfg.KeptMinute = 48*time.Hour, 720*time.Hour
-	if w := ask(New(cfg), "GET", "/api/v1/flows?"+tuesdays); w.Code != 400 || !strings.Contains(w.Body.String(), "records by id are kept for 48h0m0s") {
+	if w := ask(New(cfg), "GET", "/api/v1/flows?"+tuesdays); w.Code != 400 ||
+		!strings.Contains(w.Body.String(), "records by id are kept for 48h0m0s") {
 		t.Errorf("flows of tuesday: got %s", w.Body)
 	}
 	for query, want := range map[string]string{
@@ -261,7 +292,8 @@ func TestHistoryProblems(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %q", query, w.Code, w.Body, want)
 		}
 	}
-	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/flows?since=1h"); w.Code != 404 || !strings.Contains(w.Body.String(), "--data DIR") {
+	if w := ask(New(testConfig(newFeed().Collector)), "GET", "/api/v1/flows?since=1h"); w.Code != 404 ||
+		!strings.Contains(w.Body.String(), "--data DIR") {
 		t.Errorf("without a store: got %s", w.Body)
 	}
 }
@@ -274,7 +306,10 @@ func TestHistoryClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Limit: 2, GroupBy: "src,protocol,path", Interval: "1m", Order: "packets"}
+	q := client.Query{
+		Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339), Limit: 2,
+		GroupBy: "src,protocol,path", Interval: "1m", Order: "packets",
+	}
 	for page := range 2 {
 		list, err := c.FlowHistory(t.Context(), q)
 		if err != nil {
@@ -285,7 +320,8 @@ func TestHistoryClient(t *testing.T) {
 		if page == 0 {
 			query = strings.TrimSuffix(query, "&cursor=")
 		}
-		if want := ask(server.Config.Handler, "GET", "/api/v1/flows?"+tuesdays+query).Body.Bytes(); normal(t, got) != normal(t, want) {
+		if want := ask(server.Config.Handler, "GET", "/api/v1/flows?"+tuesdays+query).Body.Bytes(); normal(t,
+			got) != normal(t, want) {
 			t.Errorf("page %d:\ngot  %s\nwant %s", page, got, want)
 		}
 		q.Cursor = list.Next

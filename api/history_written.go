@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// written returns r without what is not on disk yet: what is written between two pages would move what is on the pages behind. An
-// answer says with its until where it ends.
+// written returns r without what is not on disk yet: what is written between two pages would move what is on the pages
+// behind. An answer says with its until where it ends.
 func (h *handler) written(t store.Table, r span) span {
 	if h.cfg.Written == nil {
 		return r
@@ -28,8 +28,8 @@ func (h *handler) written(t store.Table, r span) span {
 	return r
 }
 
-// lastOf is the last event of an answer, for a cursor. Pages of events go on behind an event, not at an offset: one that is found late
-// begins in a time that is on a page already.
+// lastOf is the last event of an answer, for a cursor. Pages of events go on behind an event, not at an offset: one
+// that is found late begins in a time that is on a page already.
 func lastOf(found *store.Answer) string {
 	row := found.Rows[len(found.Rows)-1]
 	start, _ := row[slices.Index(found.Columns, "start")].(time.Time)
@@ -37,8 +37,8 @@ func lastOf(found *store.Answer) string {
 	return fmt.Sprintf("%d %s", start.UnixNano(), id)
 }
 
-// afterEvent narrows a question for events, which come in the order of their start, the latest first, and then of their ids, to those behind
-// one.
+// afterEvent narrows a question for events, which come in the order of their start, the latest first, and then of their
+// ids, to those behind one.
 func afterEvent(q *store.Query, last string) *types.Problem {
 	start, id, _ := strings.Cut(last, " ")
 	ns, err := strconv.ParseInt(start, 10, 64)
@@ -47,7 +47,8 @@ func afterEvent(q *store.Query, last string) *types.Problem {
 		problem.Parameter, problem.Allowed = "cursor", "next_cursor of an answer"
 		return problem
 	}
-	q.Where = "(" + cmp.Or(q.Where, "TRUE") + ") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
+	q.Where = "(" + cmp.Or(q.Where, "TRUE") +
+		") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
 	q.Args = append(q.Args, ns, ns, id)
 	q.Offset = 0
 	return nil

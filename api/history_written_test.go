@@ -13,7 +13,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// While records are written, also such of before, page after page has what one question for the same time range has at the first page.
+// While records are written, also such of before, page after page has what one question for the same time range has at
+// the first page.
 func TestHistoryPagesWhileWriting(t *testing.T) {
 	c := duckdb.DefaultConfig(t.TempDir())
 	c.MinFree = 1 << 20
@@ -25,19 +26,26 @@ func TestHistoryPagesWhileWriting(t *testing.T) {
 	// Of the latest interval a part is on disk, at any time: until all is written.
 	at, n := tuesday, 0
 	until := func() time.Time { return at.Add(-10 * time.Second) }
-	// write writes what was counted in the next ten seconds: hops with more packets than those of before, and two events, one of which
-	// began 15 s before that.
+	// write writes what was counted in the next ten seconds: hops with more packets than those of before, and two
+	// events, one of which began 15 s before that.
 	write := func() {
 		event := func(id string, start time.Time) telemetry.Event {
 			return telemetry.Event{ID: id, Kind: telemetry.EventLoop, Start: start.UTC(), Text: id}
 		}
 		v := &telemetry.Intervals{
-			Events: []telemetry.Event{event(fmt.Sprintf("%016x", n), at), event(fmt.Sprintf("f%015x", n), at.Add(-15*time.Second))},
+			Events: []telemetry.Event{
+				event(fmt.Sprintf("%016x", n), at),
+				event(fmt.Sprintf("f%015x", n), at.Add(-15*time.Second)),
+			},
 			Bursts: []telemetry.Burst{{ID: fmt.Sprint(n), Start: at, Peak: at, End: at}},
 		}
 		for port := range uint32(3) {
-			place := telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: uint32(n)*3 + port}
-			v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at.UnixNano(), Place: place, Packets: uint64(n)*3 + uint64(port)})
+			place := telemetry.Place{
+				Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1,
+				EgressPort: uint32(n)*3 + port,
+			}
+			v.Hops = append(v.Hops,
+				telemetry.HopInterval{StartNs: at.UnixNano(), Place: place, Packets: uint64(n)*3 + uint64(port)})
 		}
 		if err := s.Write([]*telemetry.Intervals{v}); err != nil {
 			t.Fatal(err)
@@ -105,7 +113,8 @@ func TestHistoryPagesWhileWriting(t *testing.T) {
 			got = kept
 		}
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%s: pages have %d, one answer %d:\n%s\n\n%s", name, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("%s: pages have %d, one answer %d:\n%s\n\n%s", name, len(got), len(want), strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 	}
 }
@@ -116,7 +125,8 @@ func TestHistoryNotWritten(t *testing.T) {
 	cfg.Written = func(store.Table) time.Time { return tuesday.Add(-time.Minute) }
 	var list types.FlowHistory
 	w := ask(New(cfg), "GET", "/api/v1/flows?"+tuesdays)
-	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 || len(list.Flows) != 0 || !list.Since.Equal(tuesday) || !list.Until.Equal(tuesday) {
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || w.Code != 200 || len(list.Flows) != 0 ||
+		!list.Since.Equal(tuesday) || !list.Until.Equal(tuesday) {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 }

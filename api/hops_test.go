@@ -10,7 +10,10 @@ import (
 
 // Hops of a time range are those that packets went through, unless one asks for what was dropped.
 func TestHopsDropped(t *testing.T) {
-	forwarded := telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 1, IngressPort: 6, EgressPort: 7}
+	forwarded := telemetry.Place{
+		Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 1,
+		IngressPort: 6, EgressPort: 7,
+	}
 	dropped := forwarded
 	dropped.Has |= telemetry.HasDrop
 	cfg := testConfig(newFeed().Collector)

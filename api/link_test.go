@@ -33,8 +33,9 @@ func TestFilePages(t *testing.T) {
 func TestFileLimit(t *testing.T) {
 	h := New(remembered(t))
 	for query, want := range map[string]int{
-		"flows?" + tuesdays + "&limit=100000&format=csv": 200, "flows?" + tuesdays + "&limit=100001&format=csv": 400, "flows?" + tuesdays + "&limit=10001": 400,
-		"flows?limit=10001&format=csv": 400, // of now: they are copied out of the tables
+		"flows?" + tuesdays + "&limit=100000&format=csv": 200, "flows?" + tuesdays + "&limit=100001&format=csv": 400,
+		"flows?" + tuesdays + "&limit=10001": 400,
+		"flows?limit=10001&format=csv":       400, // of now: they are copied out of the tables
 	} {
 		if w := ask(h, "GET", "/api/v1/"+query); w.Code != want {
 			t.Errorf("%s: got %d %s, want %d", query, w.Code, w.Body, want)

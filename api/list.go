@@ -25,13 +25,17 @@ type answer struct {
 
 // newAnswer returns the answer that lists items of total that match.
 func newAnswer[T any](name string, items []T, total int) answer {
-	return answer{rows: encode.Items(name, reflect.TypeFor[T](), len(items), func(i int) any { return &items[i] }), total: total}
+	return answer{
+		rows:  encode.Items(name, reflect.TypeFor[T](), len(items), func(i int) any { return &items[i] }),
+		total: total,
+	}
 }
 
 // spanning says in which time range the items of a past answer are.
 func (a answer) spanning(r span) answer {
 	a.past = true
-	a.more = append([]encode.Member{{Name: "since", Value: r.since.UTC()}, {Name: "until", Value: r.until.UTC()}}, a.more...)
+	a.more = append([]encode.Member{{Name: "since", Value: r.since.UTC()}, {Name: "until", Value: r.until.UTC()}},
+		a.more...)
 	return a
 }
 
@@ -52,7 +56,8 @@ func (h *handler) find(ctx context.Context, p *params) (answer, *types.Problem) 
 	p.stop = ctx.Done()
 	a, problem := p.operation.find(h, ctx, p)
 	if problem == nil && ctx.Err() != nil {
-		return a, types.NewProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it", queryTime)
+		return a, types.NewProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it",
+			queryTime)
 	}
 	return a, problem
 }
@@ -110,8 +115,8 @@ func (h *handler) serveList(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 }
 
-// link says in a header (RFC 8288) where the items are that follow: files have no room for next_cursor. Nothing is said at the end
-// of the list. The address is that of the question with another query, so that it holds below any path.
+// link says in a header (RFC 8288) where the items are that follow: files have no room for next_cursor. Nothing is said
+// at the end of the list. The address is that of the question with another query, so that it holds below any path.
 func (a *answer) link(header http.Header, p *params) {
 	if a.next == "" {
 		return
@@ -124,8 +129,8 @@ func (a *answer) link(header http.Header, p *params) {
 	header.Set("Link", "<?"+query.Encode()+`>; rel="next"`)
 }
 
-// etag returns a weak entity tag (RFC 9110 §8.8.3) of an answer in a format. It is the same as long as the store knows the
-// same; generated_at is no part of it.
+// etag returns a weak entity tag (RFC 9110 §8.8.3) of an answer in a format. It is the same as long as the store knows
+// the same; generated_at is no part of it.
 func (a *answer) etag(f *encode.Format) (string, error) {
 	digest := sha256.New()
 	digest.Write([]byte(f.Name))

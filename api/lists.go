@@ -20,7 +20,8 @@ var (
 	alertTable    = newAlertTable()
 )
 
-// newAlertTable returns the table of alerts: the fields of their events, with the severity of the alert, and what an alert has beside.
+// newAlertTable returns the table of alerts: the fields of their events, with the severity of the alert, and what an
+// alert has beside.
 func newAlertTable() *filter.Table[telemetry.Alert] {
 	states := []filter.Choice{
 		{Name: string(telemetry.AlertPending), Number: 0},

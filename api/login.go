@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// The page at which a browser exchanges a token for a session. Its addresses are relative, so that it works below any path. Its
-// script leads back to what was asked for; without it the console begins at its first page.
+// The page at which a browser exchanges a token for a session. Its addresses are relative, so that it works below any
+// path. Its script leads back to what was asked for; without it the console begins at its first page.
 var (
 	//go:embed login.html
 	logInText string
@@ -27,8 +27,8 @@ var (
 // maxLogIn is the size of the form, in bytes.
 const maxLogIn = 4 << 10
 
-// logIn answers what nobody needs to be logged in for: /login, its style and script, and /logout. Where there are no tokens these do
-// not exist.
+// logIn answers what nobody needs to be logged in for: /login, its style and script, and /logout. Where there are no
+// tokens these do not exist.
 func (c *checks) logIn(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c.guard.Tokens == nil {
@@ -60,7 +60,8 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogIn)
 	if err := r.ParseForm(); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			c.refuse(w, refusedBody, types.NewProblem(http.StatusRequestEntityTooLarge, "the form is longer than %d bytes", maxLogIn))
+			c.refuse(w, refusedBody,
+				types.NewProblem(http.StatusRequestEntityTooLarge, "the form is longer than %d bytes", maxLogIn))
 			return
 		}
 		types.NewProblem(http.StatusBadRequest, "the form cannot be read").Write(w)
@@ -75,7 +76,8 @@ func (c *checks) begin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	setCookie(w, r, cookie)
-	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "token", "from", auth.ClientOf(r), "method", r.Method,
+	c.cfg.Logger.Info("audit", "who", id.Name, "role", id.Role.String(), "by", "token", "from", auth.ClientOf(r),
+		"method", r.Method,
 		"path", r.URL.Path, "status", http.StatusSeeOther)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Location", "./") // not http.Redirect, which does not know of a path that a proxy took away
@@ -87,13 +89,16 @@ func (c *checks) end(w http.ResponseWriter, r *http.Request) {
 	if cookie, err := r.Cookie(auth.SessionCookie); err == nil {
 		c.guard.Sessions.End(cookie.Value)
 	}
-	setCookie(w, r, &http.Cookie{Name: auth.SessionCookie, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	setCookie(w, r, &http.Cookie{
+		Name: auth.SessionCookie, MaxAge: -1, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// setCookie makes the cookie one for TLS and for this machine; browsers take localhost for secure. Only where an operator
-// insists on plain HTTP between machines it goes without, since it would not come back otherwise. It has no path: that
-// is then the one below which a proxy has put this server.
+// setCookie makes the cookie one for TLS and for this machine; browsers take localhost for secure. Only where an
+// operator insists on plain HTTP between machines it goes without, since it would not come back otherwise. It has no
+// path: that is then the one below which a proxy has put this server.
 func setCookie(w http.ResponseWriter, r *http.Request, cookie *http.Cookie) {
 	cookie.Secure = r.TLS != nil || onLoopback(r)
 	http.SetCookie(w, cookie)

@@ -61,12 +61,15 @@ func (h *handler) lossGone(since time.Time) *types.Problem {
 	if h.cfg.History != nil {
 		instead = "/api/v1/exporters of the same time range (`waybill exporters --since`) has what was received and lost before, from the store"
 	}
-	problem := types.NewProblem(http.StatusBadRequest, "the ledger keeps intervals of an hour at most, and has none before %s; %s", since.Format(time.RFC3339), instead)
+	problem := types.NewProblem(http.StatusBadRequest,
+		"the ledger keeps intervals of an hour at most, and has none before %s; %s", since.Format(time.RFC3339),
+		instead)
 	problem.Parameter, problem.Allowed = "until", "a time after "+since.Format(time.RFC3339)
 	return problem
 }
 
-// time returns the time that a parameter names, in nanoseconds since 1970: in RFC 3339, or how long ago it was. 0: none.
+// time returns the time that a parameter names, in nanoseconds since 1970: in RFC 3339, or how long ago it was. 0:
+// none.
 func (p *params) time(name string, now time.Time) int64 {
 	text, given := p.text(name)
 	if !given {

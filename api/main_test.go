@@ -138,8 +138,14 @@ func happened(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 func listeners() []types.Listener {
 	drops, none := uint64(5), uint64(0)
 	return []types.Listener{
-		{Address: "[::]:8555", Received: 184, Decoded: 180, Damaged: 1, Malformed: 3, KernelDrops: &drops, ReceiveBufferWanted: 33554432, ReceiveBuffer: 212992},
-		{Address: "[::]:8555", Received: 20, Decoded: 20, KernelDrops: &none, ReceiveBufferWanted: 33554432, ReceiveBuffer: 33554432},
+		{
+			Address: "[::]:8555", Received: 184, Decoded: 180, Damaged: 1, Malformed: 3, KernelDrops: &drops,
+			ReceiveBufferWanted: 33554432, ReceiveBuffer: 212992,
+		},
+		{
+			Address: "[::]:8555", Received: 20, Decoded: 20, KernelDrops: &none, ReceiveBufferWanted: 33554432,
+			ReceiveBuffer: 33554432,
+		},
 		{Address: "127.0.0.1:6000"},
 	}
 }
@@ -147,12 +153,16 @@ func listeners() []types.Listener {
 // testConfig is a server of collector at a fixed time.
 func testConfig(collector *analyze.Collector) Config {
 	return Config{
-		Ledger:    ledger.New(collector.Exporters, []ledger.Socket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}, collector.Names, collector),
-		Collector: collector, Listeners: listeners, Version: "v1.2.3", Now: func() time.Time { return begin.Add(time.Minute) },
+		Ledger: ledger.New(collector.Exporters,
+			[]ledger.Socket{{Address: "[::]:8555", Drops: func() (uint64, error) { return 5, nil }}}, collector.Names,
+			collector),
+		Collector: collector, Listeners: listeners, Version: "v1.2.3",
+		Now:    func() time.Time { return begin.Add(time.Minute) },
 		Hosts:  []string{"noc.example"},
 		Logger: slog.New(slog.DiscardHandler),
 		Console: fstest.MapFS{
-			"index.html": {Data: []byte("<!doctype html><title>Waybill</title>")}, "app.js": {Data: []byte("'use strict'")},
+			"index.html":          {Data: []byte("<!doctype html><title>Waybill</title>")},
+			"app.js":              {Data: []byte("'use strict'")},
 			"assets/index-abc.js": {Data: []byte("export {}" + strings.Repeat("\n", 2000))},
 			"parts/cable.js":      {Data: []byte("0")},
 		},

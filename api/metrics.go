@@ -20,7 +20,10 @@ func newMetrics(cfg Config, checks *checks) http.Handler {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&scrape{cfg: cfg},
-		&exporterScrape{collector: cfg.Collector, ledger: cfg.Ledger, now: cfg.Now, highest: map[exporterCounter]uint64{}},
+		&exporterScrape{
+			collector: cfg.Collector, ledger: cfg.Ledger, now: cfg.Now,
+			highest: map[exporterCounter]uint64{},
+		},
 		checks,
 	)
 	if cfg.Alerts != nil {

@@ -53,12 +53,13 @@ func scrapeOf(t *testing.T, h http.Handler) map[string]string {
 func TestMetrics(t *testing.T) {
 	got := scrapeOf(t, New(testConfig(captured(t))))
 	for name, want := range map[string]string{
-		`waybill_datagrams_total{listener="[::]:8555",outcome="decoded"}`:                           "200",
-		`waybill_datagrams_total{listener="[::]:8555",outcome="damaged"}`:                           "1",
-		`waybill_datagrams_total{listener="[::]:8555",outcome="malformed"}`:                         "3",
-		`waybill_datagrams_total{listener="127.0.0.1:6000",outcome="decoded"}`:                      "0",
-		`waybill_kernel_drops_total{listener="[::]:8555"}`:                                          "5",
-		`waybill_kernel_drops_total{listener="127.0.0.1:6000"}`:                                     "", // not counted there
+		`waybill_datagrams_total{listener="[::]:8555",outcome="decoded"}`:      "200",
+		`waybill_datagrams_total{listener="[::]:8555",outcome="damaged"}`:      "1",
+		`waybill_datagrams_total{listener="[::]:8555",outcome="malformed"}`:    "3",
+		`waybill_datagrams_total{listener="127.0.0.1:6000",outcome="decoded"}`: "0",
+		`waybill_kernel_drops_total{listener="[::]:8555"}`:                     "5",
+		// not counted there
+		`waybill_kernel_drops_total{listener="127.0.0.1:6000"}`:                                     "",
 		`waybill_receive_buffer_bytes{listener="[::]:8555"}`:                                        "3.3767424e+07",
 		`waybill_receive_buffer_wanted_bytes{listener="[::]:8555"}`:                                 "6.7108864e+07",
 		`waybill_datagram_errors_total{reason="unknown_version"}`:                                   "1",
@@ -67,7 +68,8 @@ func TestMetrics(t *testing.T) {
 		`waybill_exporter_received_total{hw_id="",node="",source="192.0.2.66"}`:                     "1",
 		`waybill_exporter_lost_total{hw_id="",node="",source="192.0.2.66"}`:                         "",
 		`waybill_exporter_reports_total{hw_id="0",node="1",outcome="in_flows",source="192.0.2.66"}`: "2",
-		`waybill_exporter_reports_total{hw_id="0",node="1",outcome="stored",source="192.0.2.66"}`:   "", // there is no store
+		// there is no store
+		`waybill_exporter_reports_total{hw_id="0",node="1",outcome="stored",source="192.0.2.66"}`: "",
 		`waybill_reports_total`:       "242",
 		`waybill_flows`:               "10",
 		`waybill_flows_evicted_total`: "0",
@@ -86,7 +88,10 @@ func TestMetrics(t *testing.T) {
 
 func TestEventMetrics(t *testing.T) {
 	got := scrapeOf(t, eventServer(t))
-	for name, want := range map[string]string{"waybill_events_open": "2", "waybill_events_total": "7", "waybill_events_unwatched_total": "0", "waybill_events_unplaced_total": "0"} {
+	for name, want := range map[string]string{
+		"waybill_events_open": "2", "waybill_events_total": "7",
+		"waybill_events_unwatched_total": "0", "waybill_events_unplaced_total": "0",
+	} {
 		if got[name] != want {
 			t.Errorf("%s: got %q, want %q", name, got[name], want)
 		}
@@ -107,7 +112,8 @@ func TestMetricConventions(t *testing.T) {
 	}
 }
 
-// A report that comes late lowers the losses of the exporter, but not the counter, which rate() would take for a restart.
+// A report that comes late lowers the losses of the exporter, but not the counter, which rate() would take for a
+// restart.
 func TestLostNeverSinks(t *testing.T) {
 	f := newFeed()
 	d := telemetry.NewDecoder(test.Dialect(t, "spec"))
@@ -122,7 +128,8 @@ func TestLostNeverSinks(t *testing.T) {
 	}{{1, 0, "0"}, {5, 3, "3"}, {3, 2, "3"}, {7, 3, "3"}, {9, 4, "4"}} {
 		send(c.sequence)
 		if got := scrapeOf(t, h)[lost]; got != c.want || *f.ExporterList()[0].Lost != c.account {
-			t.Errorf("after %d: counter %s of %d, want %s of %d", c.sequence, got, *f.ExporterList()[0].Lost, c.want, c.account)
+			t.Errorf("after %d: counter %s of %d, want %s of %d", c.sequence, got, *f.ExporterList()[0].Lost, c.want,
+				c.account)
 		}
 	}
 }
@@ -145,7 +152,10 @@ func TestWhileReportsComeIn(t *testing.T) {
 	f := newFeed()
 	h := New(testConfig(f.Collector))
 	var readers sync.WaitGroup
-	for _, target := range []string{"nodes", "links", "flows", "paths?node=1", "drops", "events", "exporters", "../../metrics"} {
+	for _, target := range []string{
+		"nodes", "links", "flows", "paths?node=1", "drops", "events", "exporters",
+		"../../metrics",
+	} {
 		readers.Go(func() {
 			for range 20 {
 				if w := ask(h, "GET", strings.Replace("/api/v1/"+target, "/api/v1/../..", "", 1)); w.Code != 200 {

@@ -29,11 +29,16 @@ func describe(all []operation) ([]byte, error) {
 			Title: "Waybill", Version: "v1",
 			Description: "What telemetry reports tell of the network. Whatever is wrong with a request is answered by a Problem (RFC 9457).",
 		},
-		Servers: []*huma.Server{{URL: "../..", Description: "the server that this description comes from, also below a path"}},
+		Servers: []*huma.Server{
+			{URL: "../..", Description: "the server that this description comes from, also below a path"},
+		},
 		Components: &huma.Components{
 			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				"token": {Type: "http", Scheme: "bearer", Description: "if the server asks who one is: docs/reference/api.md"},
+				"token": {
+					Type: "http", Scheme: "bearer",
+					Description: "if the server asks who one is: docs/reference/api.md",
+				},
 			},
 		},
 		Security: []map[string][]string{{}, {"token": {}}},
@@ -70,7 +75,8 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 		response.Content = map[string]*huma.MediaType{types.MediaJSON: {Schema: schemas.of(o.answer)}}
 	}
 	if o.history != nil {
-		response.Content[types.MediaJSON].Schema = &huma.Schema{OneOf: []*huma.Schema{schemas.of(o.answer), schemas.of(o.history)}}
+		either := []*huma.Schema{schemas.of(o.answer), schemas.of(o.history)}
+		response.Content[types.MediaJSON].Schema = &huma.Schema{OneOf: either}
 	}
 	if o.groups != nil { // an empty list may be of either type
 		either := []*huma.Schema{schemas.of(o.answer), schemas.of(o.groups)}
@@ -83,7 +89,10 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 		response.Content = map[string]*huma.MediaType{o.media: {Schema: &huma.Schema{Type: huma.TypeString}}}
 	}
 	if o.body != nil {
-		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{types.MediaJSON: {Schema: schemas.of(o.body)}}}
+		d.RequestBody = &huma.RequestBody{
+			Required: true,
+			Content:  map[string]*huma.MediaType{types.MediaJSON: {Schema: schemas.of(o.body)}},
+		}
 	}
 	if o.bytes {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -92,12 +101,14 @@ func (o *operation) describe(schemas *typeSchemas) *huma.Operation {
 	}
 	if _, rest, ok := strings.Cut(o.path, "{"); ok {
 		name, _, _ := strings.Cut(rest, "}")
-		d.Parameters = append(d.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+		d.Parameters = append(d.Parameters,
+			&huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
 	}
 	for _, name := range o.allParams() {
 		p := o.parameter(name)
 		d.Parameters = append(d.Parameters, &huma.Param{
-			Name: name, In: "query", Description: plain.Replace(links.ReplaceAllString(p.doc, "$1")), Required: p.required, Schema: p.schema(),
+			Name: name, In: "query", Description: plain.Replace(links.ReplaceAllString(p.doc, "$1")),
+			Required: p.required, Schema: p.schema(),
 		})
 		if name == "format" {
 			for _, f := range encode.Formats[1:] {
@@ -149,7 +160,8 @@ func (t *typeSchemas) of(v any) *huma.Schema {
 // correct repairs what huma takes differently from encoding/json: pointers to structs may be null, and unsigned numbers
 // need a format that holds them.
 func (t *typeSchemas) correct(of reflect.Type) {
-	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map || of.Kind() == reflect.Array {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map ||
+		of.Kind() == reflect.Array {
 		of = of.Elem()
 	}
 	if of.Kind() != reflect.Struct || t.corrected[of] {

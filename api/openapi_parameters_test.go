@@ -54,28 +54,38 @@ var examples = map[string]example{
 
 	"streamEvents.filter": {"severity >= warning", "severity >="}, "events.filter": {"start < now", "start < north"},
 	"alerts.filter": {"count >= 0", "count ="},
-	"bursts.order":  {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"}, "silences.order": {"until", "filters"},
-	"rules.order": {"firing", "outputs"}, "outputs.order": {"delivered:asc", "sent"}, "ports.order": {"sent", "hosts:up"},
-	"bursts.filter": {"start < now and peak_bytes > 1kB", "peak_bytes > 1s"}, "clocks.filter": {"offset > 5us or trusted = true", "offset > 5B"},
-	"hosts.filter": {"node = 1 and address in 10.0.0.0/8", "places.node = 1"}, "loss.filter": {"lost > 0", "losses > 0"},
-	"listeners.filter": {"received > 0", "receive"}, "rules.filter": {"firing > 0", "outputs = 1"}, "outputs.filter": {"failures > 0", "failures"},
+	"bursts.order":  {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"},
+	"silences.order": {"until", "filters"},
+	"rules.order":    {"firing", "outputs"}, "outputs.order": {"delivered:asc", "sent"},
+	"ports.order":      {"sent", "hosts:up"},
+	"bursts.filter":    {"start < now and peak_bytes > 1kB", "peak_bytes > 1s"},
+	"clocks.filter":    {"offset > 5us or trusted = true", "offset > 5B"},
+	"hosts.filter":     {"node = 1 and address in 10.0.0.0/8", "places.node = 1"},
+	"loss.filter":      {"lost > 0", "losses > 0"},
+	"listeners.filter": {"received > 0", "receive"}, "rules.filter": {"firing > 0", "outputs = 1"},
+	"outputs.filter":  {"failures > 0", "failures"},
 	"silences.filter": {"until > now", "until > 5"}, "ports.filter": {"sent > 0 and last > now-1h", "beauty > 0"},
 	"events.order": {"severity", "bytes"}, "loss.order": {"received", "intervals"}, "loss.until": {"now", "yesterday"},
-	"clocks.order": {"node", "nodes"}, "hosts.order": {"address:desc", "places"}, "listeners.order": {"received", "received:up"},
+	"clocks.order": {"node", "nodes"}, "hosts.order": {"address:desc", "places"},
+	"listeners.order":       {"received", "received:up"},
 	"completeFilter.cursor": {"0", "1"},
 	"acknowledged":          {"false", "mine"},
 	"at":                    {"10m", "then"},
 	"topology.filter":       {"to = 1 and port < 5", "to = "},
-	"of":                    {"paths", "ports"}, "heatmap.filter": {"packets > 0", "packets > few"}, "interval": {"1h", "7ms"},
+	"of":                    {"paths", "ports"}, "heatmap.filter": {"packets > 0", "packets > few"},
+	"interval":       {"1h", "7ms"},
 	"reports.filter": {"node = 1", "node ="}, "capture.filter": {"node = 1", "node ="},
 	"exporter": {"192.0.2.0/24", "here"}, "flow": {"0123456789abcdef", "mine"},
 	"page": {"reference/api", anything}, "words": {"queue", anything},
 
-	"filter+": {"packets > 0", "packets > few"}, "filter+exporters": {"received > 0", "receive"}, "filter+events": {"start < now", "start"},
+	"filter+": {"packets > 0", "packets > few"}, "filter+exporters": {"received > 0", "receive"},
+	"filter+events": {"start < now", "start"},
 	"filter+queues": {"samples > 0", "samples > -1"},
-	"order+":        {"packets:asc", "last"}, "order+exporters": {"received:asc", "received:up"}, "order+queues": {"queue", "start"},
-	"group_by+": {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
-	"group_by+bursts": {"node,port", "culprits"}, "group_by+events": {"kind", "text"}, "order+events": {"severity", "text"},
+	"order+":        {"packets:asc", "last"}, "order+exporters": {"received:asc", "received:up"},
+	"order+queues": {"queue", "start"},
+	"group_by+":    {"", "beauty"}, "group_by+flows": {"src,dst", "src,src"}, "interval+": {"1h", "7ms"},
+	"group_by+bursts": {"node,port", "culprits"}, "group_by+events": {"kind", "text"},
+	"order+events":    {"severity", "text"},
 	"events.group_by": {"kind,node", "text"}, "bursts.group_by": {"queue", "peak"}, "loss.group_by": {"node", "lost"},
 	"order+bursts": {"peak_delay_ns", "beauty"}, "filter+bursts": {"peak_bytes > 1kB and not name = s1", "colour = s1"},
 }
@@ -96,13 +106,16 @@ func exampleOf(t *testing.T, id, name string, past bool) example {
 	return example{}
 }
 
-// Every parameter of every operation does what the description says: a valid value is answered with what the description has for
-// an answer, a wrong one, and one that is given twice, with a problem that names the parameter.
+// Every parameter of every operation does what the description says: a valid value is answered with what the
+// description has for an answer, a wrong one, and one that is given twice, with a problem that names the parameter.
 func TestEveryParameter(t *testing.T) {
 	d := description(t)
 	exercised := map[string]bool{}
 	// Operations that need a server with something of its own.
-	others := map[string]bool{"query": true, "heatmap": true, "flowPaths": true, "reports": true, "capture": true, "topology": true}
+	others := map[string]bool{
+		"query": true, "heatmap": true, "flowPaths": true, "reports": true, "capture": true,
+		"topology": true,
+	}
 	rerouting, key := rerouted(t)
 	try := func(t *testing.T, h http.Handler, o *operation, fixed url.Values, names []string, past bool) {
 		for _, name := range names {
@@ -163,7 +176,8 @@ func TestEveryParameter(t *testing.T) {
 			try(t, h, &o, fixed, names, false)
 		}
 	})
-	remembers, reroutes, attaches, keeps := New(remembered(t)), New(rerouting), New(attached(t)), New(keeping(t, rawDatagrams()))
+	remembers, reroutes, attaches, keeps := New(remembered(t)), New(rerouting), New(attached(t)),
+		New(keeping(t, rawDatagrams()))
 	for _, o := range operations() {
 		fixed := url.Values{"since": {"2000h"}}
 		names := strings.Fields(o.params)
@@ -182,7 +196,9 @@ func TestEveryParameter(t *testing.T) {
 			try(t, keeps, &o, url.Values{}, names, false)
 		case "nodes", "ports":
 			try(t, attaches, &o, fixed, slices.DeleteFunc(names, func(name string) bool { return name == "at" }), false)
-			try(t, attaches, &o, url.Values{"at": {fixed.Get("since")}}, slices.DeleteFunc(strings.Fields(o.params), func(name string) bool { return name == "since" || name == "until" }), false)
+			try(t, attaches, &o, url.Values{"at": {fixed.Get("since")}},
+				slices.DeleteFunc(strings.Fields(o.params),
+					func(name string) bool { return name == "since" || name == "until" }), false)
 			try(t, attaches, &o, url.Values{}, []string{"at"}, false)
 		case "topology":
 			try(t, attaches, &o, fixed, []string{"since", "until", "filter"}, false)

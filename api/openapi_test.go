@@ -72,7 +72,8 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		if err := schema.Value.VisitJSON(v, openapi3.EnableJSONSchema2020()); err != nil {
 			t.Errorf("%s: %.600v", file, err)
 		}
-		if err := schema.Value.VisitJSON(map[string]any{"generated_at": 1}, openapi3.EnableJSONSchema2020()); err == nil {
+		if err := schema.Value.VisitJSON(map[string]any{"generated_at": 1},
+			openapi3.EnableJSONSchema2020()); err == nil {
 			t.Errorf("%s: the schema of %s allows what nobody would answer", file, path)
 		}
 	}
@@ -86,7 +87,10 @@ func TestOpenAPIParameters(t *testing.T) {
 				continue
 			}
 			query := "?no_such_parameter=1"
-			for name, value := range map[string]string{"words": "x", "sql": "SELECT+1", "schema": "events", "text": ""} {
+			for name, value := range map[string]string{
+				"words": "x", "sql": "SELECT+1", "schema": "events",
+				"text": "",
+			} {
 				if slices.Contains(strings.Fields(o.params), name) {
 					query += "&" + name + "=" + value
 				}

@@ -10,11 +10,12 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An operation is what can be done with one path and method. All that is known of it stands in its row of operations: routes,
-// methods, roles, the OpenAPI description, the tables of docs/reference/api.md and the methods of the client come from there.
+// An operation is what can be done with one path and method. All that is known of it stands in its row of operations:
+// routes, methods, roles, the OpenAPI description, the tables of docs/reference/api.md and the methods of the client
+// come from there.
 //
-// To add an operation: 1. its answer type in package types, 2. its function in a file here, 3. its row, 4. the documents of
-// its parameters in parameters, if they are new, 5. go test ./api -run Generated -update.
+// To add an operation: 1. its answer type in package types, 2. its function in a file here, 3. its row, 4. the
+// documents of its parameters in parameters, if they are new, 5. go test ./api -run Generated -update.
 type operation struct {
 	method, path string
 	id           string // its name in the description, and that of the method of the client
@@ -40,8 +41,8 @@ type operation struct {
 // A server answers a request.
 type server func(h *handler, w http.ResponseWriter, r *http.Request, p *params)
 
-// A finder finds the items of a list that a query asks for. It must not look for anything before it knows that the query has
-// no problem, and ends when ctx is done.
+// A finder finds the items of a list that a query asks for. It must not look for anything before it knows that the
+// query has no problem, and ends when ctx is done.
 type finder func(h *handler, ctx context.Context, p *params) (answer, *types.Problem)
 
 // What many operations take.
@@ -57,47 +58,67 @@ const api = "/api/v1/"
 func operations() []operation {
 	return []operation{
 		listOf("nodes", (*handler).nodes, types.NodeList{}, "devices that appeared in reports").with("at " + ranging),
-		listOf("ports", (*handler).ports, types.PortList{}, "ports of nodes, and what is behind them").with("at " + ranging).section("port"),
-		listOf("links", (*handler).links, types.LinkList{}, "links between nodes, with their delays").with("at").records(types.LinkHistory{}),
-		listOf("hops", live(filter.HopTable, (*handler).allHops), types.HopList{}, "what packets met at each node between two of its ports").
+		listOf("ports", (*handler).ports, types.PortList{},
+			"ports of nodes, and what is behind them").with("at " + ranging).section("port"),
+		listOf("links", (*handler).links, types.LinkList{},
+			"links between nodes, with their delays").with("at").records(types.LinkHistory{}),
+		listOf("hops", live(filter.HopTable, (*handler).allHops), types.HopList{},
+			"what packets met at each node between two of its ports").
 			records(types.HopHistory{}),
-		listOf("clocks", live(filter.ClockTable, (*handler).allClocks), types.ClockList{}, "by how much the clocks of nodes differ"),
-		listOf("hosts", live(filter.HostTable, (*handler).allHosts), types.HostList{}, "addresses, and where they are attached"),
-		get("topology", "topology", (*handler).topology, types.Topology{}, "nodes, ports, links and hosts in one answer").
+		listOf("clocks", live(filter.ClockTable, (*handler).allClocks), types.ClockList{},
+			"by how much the clocks of nodes differ"),
+		listOf("hosts", live(filter.HostTable, (*handler).allHosts), types.HostList{},
+			"addresses, and where they are attached"),
+		get("topology", "topology", (*handler).topology, types.Topology{},
+			"nodes, ports, links and hosts in one answer").
 			with("at " + ranging + " filter").of("topology").section("a-moment-of-the-past"),
 		listOf("flows", (*handler).flows, types.FlowList{}, "flows with their paths").records(types.FlowHistory{}),
-		eventStream("flows/stream", "streamFlows", (*handler).streamFlows, "flows about which reports come, once a second: server-sent events").
+		eventStream("flows/stream", "streamFlows", (*handler).streamFlows,
+			"flows about which reports come, once a second: server-sent events").
 			with("limit").of("flows"),
-		get("flows/{id}", "flow", (*handler).flow, types.FlowAnswer{}, "one flow; 404 if it is not in the table").section("flow"),
+		get("flows/{id}", "flow", (*handler).flow, types.FlowAnswer{},
+			"one flow; 404 if it is not in the table").section("flow"),
 		listOf("flows/{id}/paths", (*handler).flowPaths, types.FlowPathList{}, "the paths that a flow took, and when").
 			only("since until interval limit format").named("flowPaths").section("paths-of-a-flow"),
-		listOf("paths", (*handler).paths, types.PathList{}, "paths that packets took, the most used first").records(types.PathHistory{}),
-		listOf("drops", live(filter.DropTable, (*handler).allDrops), types.DropList{}, "drops by place and reason, the most frequent first").
+		listOf("paths", (*handler).paths, types.PathList{},
+			"paths that packets took, the most used first").records(types.PathHistory{}),
+		listOf("drops", live(filter.DropTable, (*handler).allDrops), types.DropList{},
+			"drops by place and reason, the most frequent first").
 			records(types.DropHistory{}),
 		listOf("events", (*handler).events, types.EventList{}, "what happened, the latest first").with("group_by").
 			records(types.EventHistory{}).grouped(types.EventGroups{}),
-		change("POST", "events/{id}/acknowledge", "acknowledge", (*handler).acknowledge, nil, telemetry.Event{}, "acknowledge an event").
+		change("POST", "events/{id}/acknowledge", "acknowledge", (*handler).acknowledge, nil, telemetry.Event{},
+			"acknowledge an event").
 			section("acknowledge"),
-		change("DELETE", "events/{id}/acknowledge", "takeBack", (*handler).takeBack, nil, telemetry.Event{}, "unacknowledge an event").
+		change("DELETE", "events/{id}/acknowledge", "takeBack", (*handler).takeBack, nil, telemetry.Event{},
+			"unacknowledge an event").
 			section("acknowledge"),
-		eventStream("events/stream", "streamEvents", (*handler).streamEvents, "events as they begin, change and end: server-sent events").
+		eventStream("events/stream", "streamEvents", (*handler).streamEvents,
+			"events as they begin, change and end: server-sent events").
 			of("events"),
-		listOf("bursts", (*handler).bursts, types.BurstList{}, "times during which a queue was long, the latest first").with("group_by").
+		listOf("bursts", (*handler).bursts, types.BurstList{},
+			"times during which a queue was long, the latest first").with("group_by").
 			records(nil).grouped(types.BurstGroups{}),
 		get("bursts/{id}", "burst", (*handler).burst, types.BurstAnswer{}, "one burst, packet by packet"),
-		listOf("queues", live(filter.QueueTable, (*handler).allQueues), types.QueueList{}, "how long packets found each queue").
+		listOf("queues", live(filter.QueueTable, (*handler).allQueues), types.QueueList{},
+			"how long packets found each queue").
 			records(types.QueueHistory{}),
-		listOf("alerts", live(alertTable, (*handler).allAlerts), types.AlertList{}, "alerts, the latest first").needing(needAlerts),
+		listOf("alerts", live(alertTable, (*handler).allAlerts), types.AlertList{},
+			"alerts, the latest first").needing(needAlerts),
 		change("POST", "alerts/test", "testAlert", (*handler).testAlert, types.AlertTest{}, types.AlertTestResults{},
 			"what became of a test of a rule or an output").needing(needAlerts).section("changes"),
-		listOf("silences", live(silenceTable, (*handler).allSilences), types.SilenceList{}, "silences, by end time").needing(needAlerts),
-		change("POST", "silences", "addSilence", (*handler).addSilence, types.NewSilence{}, types.Silence{}, "the silence that was made").
+		listOf("silences", live(silenceTable, (*handler).allSilences), types.SilenceList{},
+			"silences, by end time").needing(needAlerts),
+		change("POST", "silences", "addSilence", (*handler).addSilence, types.NewSilence{}, types.Silence{},
+			"the silence that was made").
 			needing(needAlerts).answering(http.StatusCreated).section("changes"),
 		change("DELETE", "silences/{id}", "removeSilence", (*handler).removeSilence, nil, nil, "the silence is over").
 			needing(needAlerts).answering(http.StatusNoContent).section("changes"),
-		listOf("rules", live(ruleTable, (*handler).allRules), types.RuleList{}, "alert rules, and how many alerts they have").
+		listOf("rules", live(ruleTable, (*handler).allRules), types.RuleList{},
+			"alert rules, and how many alerts they have").
 			needing(needAlerts).section("rule"),
-		listOf("outputs", live(outputTable, (*handler).allOutputs), types.OutputList{}, "where alerts go, and what became of them").
+		listOf("outputs", live(outputTable, (*handler).allOutputs), types.OutputList{},
+			"where alerts go, and what became of them").
 			needing(needAlerts).section("output"),
 		listOf("exporters", live(filter.ExporterTable, (*handler).allExporters), types.ExporterList{},
 			"who sends reports, and what was lost or could not be read").records(types.ExporterHistory{}),
@@ -106,13 +127,18 @@ func operations() []operation {
 		listOf("loss", (*handler).loss, types.LossList{}, "what became of every datagram, by exporter").
 			with(ranging + " intervals group_by").grouped(types.LossGroups{}),
 		listOf("reports", (*handler).reports, types.ReportList{}, "datagrams as they came, the newest first").
-			only("since until filter cursor limit format").served((*handler).reportsOrCapture).needing(needReports).section("raw-report"),
-		get("reports/{id}", "report", (*handler).report, types.ReportAnswer{}, "one datagram, byte by byte").needing(needReports).section("raw-report"),
-		file("reports.pcap", "capture", (*handler).capture, types.MediaCapture, "datagrams as they came, as a capture file, the oldest first").
+			only("since until filter cursor limit format").served((*handler).reportsOrCapture).needing(
+			needReports).section("raw-report"),
+		get("reports/{id}", "report", (*handler).report, types.ReportAnswer{},
+			"one datagram, byte by byte").needing(needReports).section("raw-report"),
+		file("reports.pcap", "capture", (*handler).capture, types.MediaCapture,
+			"datagrams as they came, as a capture file, the oldest first").
 			with("since until filter limit").of("reports").needing(needReports).section("as-a-capture-file"),
 		{
-			method: "POST", path: api + "decode", id: "decode", doc: "what the bytes of the body are, layer by layer", more: "decode",
-			role: auth.Read, serve: (*handler).decode, params: "start dialect", bytes: true, answer: types.DecodeAnswer{},
+			method: "POST", path: api + "decode", id: "decode", doc: "what the bytes of the body are, layer by layer",
+			more: "decode",
+			role: auth.Read, serve: (*handler).decode, params: "start dialect", bytes: true,
+			answer: types.DecodeAnswer{},
 		},
 		get("heatmap", "heatmap", (*handler).heatmap, types.Heatmap{}, "how many packets took how long, over time").
 			with("of filter interval since until").needing(needHistory).section("heat-map"),
@@ -120,19 +146,26 @@ func operations() []operation {
 			with("sql limit format").requiring(auth.Operate).needing(needSQL).section("query"),
 		get("filter/validate", "validateFilter", (*handler).validate, types.Validation{}, "whether a filter is right").
 			with("schema text").section("filters"),
-		get("filter/complete", "completeFilter", (*handler).complete, types.Completions{}, "what may stand at a place of a filter").
+		get("filter/complete", "completeFilter", (*handler).complete, types.Completions{},
+			"what may stand at a place of a filter").
 			with("schema text cursor").section("filters"),
-		get("demo", "demo", (*handler).demo, types.DemoState{}, "whether the emulated network runs").needing(needDemo).section("demo"),
+		get("demo", "demo", (*handler).demo, types.DemoState{},
+			"whether the emulated network runs").needing(needDemo).section("demo"),
 		change("POST", "demo", "startDemo", (*handler).startDemo, nil, types.DemoState{}, "start the emulated network").
 			needing(needDemo).section("demo"),
 		change("DELETE", "demo", "stopDemo", (*handler).stopDemo, nil, types.DemoState{}, "stop the emulated network").
 			needing(needDemo).section("demo"),
-		get("docs", "docs", (*handler).docsIndex, types.DocIndex{}, "the pages of the documentation of this version").section("documentation"),
-		get("docs/page", "docsPage", (*handler).docsPage, types.DocPage{}, "a page of the documentation").with("page").section("documentation"),
-		get("docs/search", "docsSearch", (*handler).docsSearch, types.DocHits{}, "sections of the documentation that have all words").
+		get("docs", "docs", (*handler).docsIndex, types.DocIndex{},
+			"the pages of the documentation of this version").section("documentation"),
+		get("docs/page", "docsPage", (*handler).docsPage, types.DocPage{},
+			"a page of the documentation").with("page").section("documentation"),
+		get("docs/search", "docsSearch", (*handler).docsSearch, types.DocHits{},
+			"sections of the documentation that have all words").
 			with("words limit").section("documentation"),
-		get("session", "session", (*handler).session, auth.Identity{}, "who asks, as far as the server knows").section("session"),
-		get("openapi.json", "openapi", (*handler).serveOpenAPI, map[string]any{}, "this API as an OpenAPI 3.1 description"),
+		get("session", "session", (*handler).session, auth.Identity{},
+			"who asks, as far as the server knows").section("session"),
+		get("openapi.json", "openapi", (*handler).serveOpenAPI, map[string]any{},
+			"this API as an OpenAPI 3.1 description"),
 		outside("/healthz", (*handler).health, auth.Nobody, "200 as long as the process answers"),
 		outside("/readyz", (*handler).ready, auth.Nobody, "200 when reports are received, else 503"),
 		outside("/metrics", (*handler).metrics, auth.Read, "metrics for Prometheus"),
@@ -142,7 +175,8 @@ func operations() []operation {
 // listOf is a list: its name is that of its path and of the fields of its filter.
 func listOf(name string, find finder, answer any, doc string) operation {
 	return operation{
-		method: "GET", path: api + name, id: name, list: name, doc: doc, role: auth.Read, serve: (*handler).serveList, find: find,
+		method: "GET", path: api + name, id: name, list: name, doc: doc, role: auth.Read, serve: (*handler).serveList,
+		find:   find,
 		params: paging, answer: answer,
 	}
 }
@@ -160,7 +194,10 @@ func eventStream(path, id string, serve server, doc string) operation {
 }
 
 func change(method, path, id string, serve server, body, answer any, doc string) operation {
-	return operation{method: method, path: api + path, id: id, doc: doc, role: auth.Operate, serve: serve, body: body, answer: answer}
+	return operation{
+		method: method, path: api + path, id: id, doc: doc, role: auth.Operate, serve: serve, body: body,
+		answer: answer,
+	}
 }
 
 // outside is an operation that is no part of the API, and not described.
@@ -252,7 +289,8 @@ func needStore(has bool, parameter string) *types.Problem {
 	if has {
 		return nil
 	}
-	problem := types.NewProblem(http.StatusNotFound, "no store configured (start with `--data DIR`); only live data is available")
+	problem := types.NewProblem(http.StatusNotFound,
+		"no store configured (start with `--data DIR`); only live data is available")
 	problem.Parameter = parameter
 	return problem
 }

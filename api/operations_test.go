@@ -39,14 +39,18 @@ func TestRoleOfRequests(t *testing.T) {
 		{"/api/v1/administer", auth.Read, auth.Read, auth.Operate, auth.Operate, auth.Operate},
 		{"", auth.Read, auth.Read, auth.Operate, auth.Operate, auth.Operate},
 	} {
-		for method, want := range map[string]auth.Role{"GET": c.get, "HEAD": c.head, "POST": c.post, "DELETE": c.delete, "get": c.broken} {
+		for method, want := range map[string]auth.Role{
+			"GET": c.get, "HEAD": c.head, "POST": c.post, "DELETE": c.delete,
+			"get": c.broken,
+		} {
 			if got := needed(method, c.path, auth.Rules{}); got != want {
 				t.Errorf("%s %s: got %v, want %v", method, c.path, got, want)
 			}
 		}
 	}
 	open := auth.Rules{OpenMetrics: true, Query: auth.Read}
-	if needed("GET", "/metrics", open) != auth.Nobody || needed("POST", "/metrics", open) != auth.Operate || needed("GET", "/metrics/", open) != auth.Read ||
+	if needed("GET", "/metrics", open) != auth.Nobody || needed("POST", "/metrics", open) != auth.Operate ||
+		needed("GET", "/metrics/", open) != auth.Read ||
 		needed("GET", "/api/v1/query", open) != auth.Read || needed("POST", "/api/v1/query", open) != auth.Operate {
 		t.Error("open to more")
 	}

@@ -56,7 +56,8 @@ func TestGeneratedPage(t *testing.T) {
 		if o.more != "" {
 			doc += ": [" + strings.ReplaceAll(o.more, "-", " ") + "](#" + o.more + ")"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", path, strings.Join(names, ", "), strings.Replace(o.role.String(), "nobody", "everybody", 1), doc)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", path, strings.Join(names, ", "),
+			strings.Replace(o.role.String(), "nobody", "everybody", 1), doc)
 	}
 	b.WriteString("\n")
 	section(t, "../docs/reference/api.md", "operations", b.String())

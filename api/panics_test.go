@@ -38,7 +38,8 @@ func TestDefect(t *testing.T) {
 		return answer.StatusCode, string(text)
 	}
 	for range 3 * maxStatements {
-		if status, text := get("/api/v1/query?sql=bad"); status != http.StatusInternalServerError || !strings.Contains(text, "defect") {
+		if status, text := get("/api/v1/query?sql=bad"); status != http.StatusInternalServerError ||
+			!strings.Contains(text, "defect") {
 			t.Fatalf("got %d, %s", status, text)
 		}
 	}
@@ -48,7 +49,8 @@ func TestDefect(t *testing.T) {
 	if !strings.Contains(log.String(), "the 13th") || !strings.Contains(log.String(), "panics_test.go") {
 		t.Errorf("the log has %q", log.String())
 	}
-	if _, text := get("/metrics"); !strings.Contains(text, fmt.Sprintf("waybill_http_defects_total %d\n", 3*maxStatements)) {
+	if _, text := get("/metrics"); !strings.Contains(text,
+		fmt.Sprintf("waybill_http_defects_total %d\n", 3*maxStatements)) {
 		t.Errorf("not counted: %s", text)
 	}
 }

@@ -25,48 +25,75 @@ type parameter struct {
 // parameters by name, or by operation and name where they differ.
 var parameters = map[string]parameter{
 	"limit": {
-		doc: "items at most; up to 10000, of a time range in a format other than `json` up to 100000", kind: huma.TypeInteger,
-		low: 1, high: maxFileLimit, usual: types.DefaultLimit,
+		doc:  "items at most; up to 10000, of a time range in a format other than `json` up to 100000",
+		kind: huma.TypeInteger,
+		low:  1, high: maxFileLimit, usual: types.DefaultLimit,
 	},
-	"capture.limit":  {doc: "the newest of them, at most; all, if it is not given", kind: huma.TypeInteger, low: 1, high: maxLimit},
+	"capture.limit": {
+		doc: "the newest of them, at most; all, if it is not given", kind: huma.TypeInteger, low: 1,
+		high: maxLimit,
+	},
 	"format":         {doc: "of the answer, instead of what Accept says", options: encode.Names()},
 	"reports.format": {doc: "of the answer, instead of what Accept says", options: append(encode.Names(), formatPcap)},
 
 	"filter": {doc: "a [filter](filter.md) with the fields of the list"},
-	"order":  {doc: "a field, of a time range one of its records: numbers and times from the largest, texts from a; `:asc` or `:desc` may follow"},
+	"order": {
+		doc: "a field, of a time range one of its records: numbers and times from the largest, texts from a; `:asc` or `:desc` may follow",
+	},
 	"flows.order": {
 		doc: "`last` (the default), `first`, `packets`, `drops`, `bytes`, `reports`, `path_changes`, `residence_ns.min`, `.mean` (also `latency`), " +
 			"`.p50`, `.p99`, `.max` or `end_to_end_ns.mean`, of a time range a field of its records: the largest come first; `:asc` or `:desc` may follow",
 	},
-	"bursts.order": {doc: "`last` (the default), `peak` (the longest queue), `duration`, `drops` or a field: the largest come first; `:asc` or `:desc` may follow"},
-	"cursor":       {doc: "`next_cursor` of an answer to the same question: the items that follow"},
-	"since":        {doc: pointInTime},
-	"until":        {doc: pointInTime},
-	"at":           {doc: "a moment, such as `2026-11-21T09:00:00Z`, or how long ago, such as `10m`"},
-	"interval":     {doc: "with `since`, cuts the [time range](#time-ranges) in pieces of that length, such as `1m`"},
+	"bursts.order": {
+		doc: "`last` (the default), `peak` (the longest queue), `duration`, `drops` or a field: the largest come first; `:asc` or `:desc` may follow",
+	},
+	"cursor":   {doc: "`next_cursor` of an answer to the same question: the items that follow"},
+	"since":    {doc: pointInTime},
+	"until":    {doc: pointInTime},
+	"at":       {doc: "a moment, such as `2026-11-21T09:00:00Z`, or how long ago, such as `10m`"},
+	"interval": {doc: "with `since`, cuts the [time range](#time-ranges) in pieces of that length, such as `1m`"},
 
 	"group_by": {
 		doc: "with `since`, what the records of the [time range](#time-ranges) are grouped by: names of fields, with commas between them; " +
 			"empty: all in one",
 	},
-	"events.group_by": {doc: "answers [groups](#groups) of events: `node`, `kind` or `severity`, or several of them with commas; empty: all in one"},
-	"bursts.group_by": {doc: "answers [groups](#groups) of bursts: `node`, `port`, `queue` or `incast`, or several of them with commas; empty: all in one"},
-	"loss.group_by":   {doc: "answers sums over exporters: `source`, `node`, `hw_id` or `version`, or several of them with commas; empty: all in one"},
-	"loss.since":      {doc: pointInTime + ": intervals that lie behind it, at least with a part"},
-	"loss.until":      {doc: pointInTime + ": intervals that lie before it, at least with a part"},
-	"intervals":       {doc: "`true`: list the intervals too", kind: huma.TypeBoolean},
+	"events.group_by": {
+		doc: "answers [groups](#groups) of events: `node`, `kind` or `severity`, or several of them with commas; empty: all in one",
+	},
+	"bursts.group_by": {
+		doc: "answers [groups](#groups) of bursts: `node`, `port`, `queue` or `incast`, or several of them with commas; empty: all in one",
+	},
+	"loss.group_by": {
+		doc: "answers sums over exporters: `source`, `node`, `hw_id` or `version`, or several of them with commas; empty: all in one",
+	},
+	"loss.since": {doc: pointInTime + ": intervals that lie behind it, at least with a part"},
+	"loss.until": {doc: pointInTime + ": intervals that lie before it, at least with a part"},
+	"intervals":  {doc: "`true`: list the intervals too", kind: huma.TypeBoolean},
 
-	"of":      {doc: "whose latency: that of nodes, of links, or of all nodes of a path together", options: []string{"hops", "links", "paths"}},
-	"sql":     {doc: "one SELECT statement", required: true},
-	"schema":  {doc: "whose fields a filter has; of a list of a time range with `.records`", options: schemaNames(), required: true},
-	"text":    {doc: "a filter, which may be wrong or incomplete", required: true},
-	"page":    {doc: "path of a page of the documentation, without .md; README by default"},
-	"words":   {doc: "words, of which a section must have all", required: true},
-	"start":   {doc: "what the bytes start with: by default a telemetry report, as the payload of a datagram does", options: startNames()},
-	"dialect": {doc: "how the program that made them departs from the specifications: [dialects](dialects.md)", options: dialectNames()},
+	"of": {
+		doc:     "whose latency: that of nodes, of links, or of all nodes of a path together",
+		options: []string{"hops", "links", "paths"},
+	},
+	"sql": {doc: "one SELECT statement", required: true},
+	"schema": {
+		doc: "whose fields a filter has; of a list of a time range with `.records`", options: schemaNames(),
+		required: true,
+	},
+	"text":  {doc: "a filter, which may be wrong or incomplete", required: true},
+	"page":  {doc: "path of a page of the documentation, without .md; README by default"},
+	"words": {doc: "words, of which a section must have all", required: true},
+	"start": {
+		doc:     "what the bytes start with: by default a telemetry report, as the payload of a datagram does",
+		options: startNames(),
+	},
+	"dialect": {
+		doc:     "how the program that made them departs from the specifications: [dialects](dialects.md)",
+		options: dialectNames(),
+	},
 
 	"completeFilter.cursor": {
-		doc: "byte of `text`, from 0, up to which it is completed; by default its end", kind: huma.TypeInteger, high: math.MaxInt32,
+		doc: "byte of `text`, from 0, up to which it is completed; by default its end", kind: huma.TypeInteger,
+		high: math.MaxInt32,
 	},
 }
 

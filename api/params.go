@@ -18,8 +18,8 @@ const (
 	maxFileLimit = 100_000 // of files of a time range, which nobody reads while they come
 )
 
-// params are the parameters of a query. An operation asks for those that it needs and then for the problem: the first value that
-// is wrong, or a parameter that the operation does not have.
+// params are the parameters of a query. An operation asks for those that it needs and then for the problem: the first
+// value that is wrong, or a parameter that the operation does not have.
 type params struct {
 	*operation
 	schema  *filter.Schema // of the filter; nil: there is none
@@ -125,7 +125,8 @@ func (p *params) limitUpTo(most int) int {
 	return n
 }
 
-// choice returns the value of a parameter that must be one of those that are described; the first one if it is not given.
+// choice returns the value of a parameter that must be one of those that are described; the first one if it is not
+// given.
 func (p *params) choice(name string) string {
 	options := p.parameter(name).options
 	text, given := p.text(name)

@@ -21,7 +21,10 @@ func TestQuery(t *testing.T) {
 		if statement != "SELECT 1" {
 			return nil, errors.New("no such table")
 		}
-		return &store.Answer{Columns: []string{"flow", "name"}, Rows: [][]any{{uint64(1<<64 - 1), nil}}, More: limit == 1}, nil
+		return &store.Answer{
+			Columns: []string{"flow", "name"}, Rows: [][]any{{uint64(1<<64 - 1), nil}},
+			More: limit == 1,
+		}, nil
 	}
 	server := httptest.NewServer(New(Config{Collector: &analyze.Collector{}, SQL: ask}))
 	defer server.Close()
@@ -33,7 +36,8 @@ func TestQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(*table); got != "{[flow name] [[18446744073709551615 <nil>]] true}" || table.Rows[0][0] != json.Number("18446744073709551615") {
+	if got := fmt.Sprint(*table); got != "{[flow name] [[18446744073709551615 <nil>]] true}" ||
+		table.Rows[0][0] != json.Number("18446744073709551615") {
 		t.Errorf("got %s", got)
 	}
 	problem := func(url string, status int, detail string) {
@@ -53,5 +57,6 @@ func TestQuery(t *testing.T) {
 	problem(server.URL+"/api/v1/query?sql=SELECT+1&limit=100000", http.StatusBadRequest, `limit is "100000"`)
 	without := httptest.NewServer(New(Config{Collector: &analyze.Collector{}}))
 	defer without.Close()
-	problem(without.URL+"/api/v1/query?sql=SELECT+1", http.StatusNotFound, "no store configured (start with `--data DIR`)")
+	problem(without.URL+"/api/v1/query?sql=SELECT+1", http.StatusNotFound,
+		"no store configured (start with `--data DIR`)")
 }

@@ -34,17 +34,18 @@ func (h *handler) reports(ctx context.Context, p *params) (answer, *types.Proble
 	defer cancel()
 	reader := h.newReportReader(sought)
 	items, scanned, last, more := []types.RawReport{}, 0, ring.ID{}, false
-	err = h.cfg.Reports.Newest(ctx, ring.Range{Since: at.Since.UnixNano(), Until: at.Until.UnixNano(), At: from}, func(d *ring.Record) bool {
-		if len(items) == limit {
-			more = true
-			return false
-		}
-		scanned, last = scanned+1, d.ID
-		if reader.read(d) {
-			items = append(items, reader.item(d))
-		}
-		return true
-	})
+	err = h.cfg.Reports.Newest(ctx, ring.Range{Since: at.Since.UnixNano(), Until: at.Until.UnixNano(), At: from},
+		func(d *ring.Record) bool {
+			if len(items) == limit {
+				more = true
+				return false
+			}
+			scanned, last = scanned+1, d.ID
+			if reader.read(d) {
+				items = append(items, reader.item(d))
+			}
+			return true
+		})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		more = last != ring.ID{} // it goes on from there
@@ -150,14 +151,19 @@ func (r *reportReader) read(d *ring.Record) bool {
 func (r *reportReader) wanted() bool { return r.match == nil || r.match.Match(&r.row) }
 
 // outcomeNames are the names of outcomes, as the metrics have them.
-var outcomeNames = [...]string{telemetry.Decoded: "decoded", telemetry.Damaged: "damaged", telemetry.Malformed: "malformed"}
+var outcomeNames = [...]string{
+	telemetry.Decoded: "decoded", telemetry.Damaged: "damaged",
+	telemetry.Malformed: "malformed",
+}
 
 // item returns what was read last, as the API lists it.
 func (r *reportReader) item(d *ring.Record) types.RawReport {
 	h := &r.header
 	item := types.RawReport{
-		ID: d.ID.String(), Time: time.Unix(0, d.TimeNs).UTC(), Exporter: d.Source.Addr(), ExporterPort: d.Source.Port(), Listener: d.Listener.String(),
-		Dialect: h.Dialect, Outcome: outcomeNames[h.Outcome], Reports: h.Reports, Nodes: []uint32{}, Length: len(d.Payload), Truncated: d.Truncated,
+		ID: d.ID.String(), Time: time.Unix(0, d.TimeNs).UTC(), Exporter: d.Source.Addr(), ExporterPort: d.Source.Port(),
+		Listener: d.Listener.String(),
+		Dialect:  h.Dialect, Outcome: outcomeNames[h.Outcome], Reports: h.Reports, Nodes: []uint32{},
+		Length: len(d.Payload), Truncated: d.Truncated,
 	}
 	if h.Dialect != "" { // its version was readable
 		item.Version = h.Version.String()

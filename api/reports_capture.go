@@ -42,14 +42,15 @@ func (h *handler) reportsOrCapture(w http.ResponseWriter, r *http.Request, p *pa
 
 // acceptsCapture reports whether Accept names the media type of captures.
 func acceptsCapture(header http.Header) bool {
-	found, _, err := contenttype.GetAcceptableMediaTypeFromHeader(strings.Join(header.Values("Accept"), ", "), []contenttype.MediaType{
-		contenttype.NewMediaType(types.MediaJSON), contenttype.NewMediaType(types.MediaCapture),
-	})
+	found, _, err := contenttype.GetAcceptableMediaTypeFromHeader(strings.Join(header.Values("Accept"), ", "),
+		[]contenttype.MediaType{
+			contenttype.NewMediaType(types.MediaJSON), contenttype.NewMediaType(types.MediaCapture),
+		})
 	return err == nil && found.MIME() == types.MediaCapture
 }
 
-// capture answers with the raw reports that are asked for as a capture file, the oldest first; with a limit, the newest of
-// them. It is written as it is read.
+// capture answers with the raw reports that are asked for as a capture file, the oldest first; with a limit, the newest
+// of them. It is written as it is read.
 func (h *handler) capture(w http.ResponseWriter, r *http.Request, p *params) {
 	sought := h.soughtReports(p)
 	limit := 0
@@ -118,7 +119,10 @@ func (h *handler) writeCapture(w http.ResponseWriter, r *http.Request, reader *r
 		if to.Available() < len(frame) {
 			_ = control.SetWriteDeadline(time.Now().Add(captureWrite))
 		}
-		failed = file.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(0, d.TimeNs), CaptureLength: len(frame), Length: len(frame)}, frame)
+		failed = file.WritePacket(gopacket.CaptureInfo{
+			Timestamp: time.Unix(0, d.TimeNs), CaptureLength: len(frame),
+			Length: len(frame),
+		}, frame)
 		return failed == nil
 	})
 	if err == nil {
@@ -140,8 +144,8 @@ var (
 	captureDst = [6]byte{0x02, 0, 0, 0, 0, 0x02}
 )
 
-// appendFrame appends the Ethernet frame that could have carried a datagram. A socket for all addresses of the machine does
-// not know which one was meant, so that the destination is the unspecified address then.
+// appendFrame appends the Ethernet frame that could have carried a datagram. A socket for all addresses of the machine
+// does not know which one was meant, so that the destination is the unspecified address then.
 func appendFrame(b []byte, d *ring.Record) []byte {
 	const udpLen, ttl = 8, 64
 	src, dst := d.Source.Addr(), d.Listener.Addr()
@@ -152,14 +156,20 @@ func appendFrame(b []byte, d *ring.Record) []byte {
 		if !dst.Is4() {
 			dst = netip.IPv4Unspecified()
 		}
-		ip := packet.IPv4{IHL: 5, TotalLength: uint16(min(20+length, 1<<16-1)), TTL: ttl, DF: true, Protocol: packet.ProtoUDP, Src: src.As4(), Dst: dst.As4()}
+		ip := packet.IPv4{
+			IHL: 5, TotalLength: uint16(min(20+length, 1<<16-1)), TTL: ttl, DF: true,
+			Protocol: packet.ProtoUDP, Src: src.As4(), Dst: dst.As4(),
+		}
 		ip.Checksum = ip.HeaderChecksum()
 		sum := packet.PseudoIPv4(ip.Src, ip.Dst, packet.ProtoUDP, length)
 		udp.Checksum = udpChecksum(&udp, d.Payload, sum)
 		b = ip.Append(ethernet.Append(b))
 	} else {
 		ethernet.EtherType = packet.EtherTypeIPv6
-		ip := packet.IPv6{PayloadLength: udp.Length, NextHeader: packet.ProtoUDP, HopLimit: ttl, Src: src.As16(), Dst: dst.As16()}
+		ip := packet.IPv6{
+			PayloadLength: udp.Length, NextHeader: packet.ProtoUDP, HopLimit: ttl, Src: src.As16(),
+			Dst: dst.As16(),
+		}
 		if dst.Is4() {
 			ip.Dst = [16]byte{}
 		}

@@ -32,8 +32,8 @@ type rawDatagram struct {
 	payload  []byte
 }
 
-// rawDatagrams are reports of all forms by three nodes about 4 flows, one that is cut, and one that is none, a second apart
-// from begin on.
+// rawDatagrams are reports of all forms by three nodes about 4 flows, one that is cut, and one that is none, a second
+// apart from begin on.
 func rawDatagrams() []rawDatagram {
 	var list []rawDatagram
 	for i, form := range test.Forms {
@@ -55,7 +55,8 @@ func rawDatagrams() []rawDatagram {
 // keeping returns the configuration of a server that has kept them.
 func keeping(t testing.TB, list []rawDatagram) Config {
 	t.Helper()
-	r, err := ring.Open(ring.Config{Dir: t.TempDir(), MaxBytes: ring.MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler)))
+	r, err := ring.Open(ring.Config{Dir: t.TempDir(), MaxBytes: ring.MinBytes},
+		store.NewTroubles(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +75,10 @@ func keeping(t testing.TB, list []rawDatagram) Config {
 	r.Run(ctx) // which writes what there is
 	cfg := testConfig(newFeed().Collector)
 	cfg.Reports, cfg.Points = r, codepoint.New()
-	if err := cfg.Points.Apply(map[string]any{"int_udp_port": test.INTPort, "int_dscp": 0x17, "int_dscp_mask": 0x3f}); err != nil {
+	if err := cfg.Points.Apply(map[string]any{
+		"int_udp_port": test.INTPort, "int_dscp": 0x17,
+		"int_dscp_mask": 0x3f,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	cfg.Points.Compile()
@@ -104,8 +108,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestReportsSelection: a list has what its parameters ask for, and no more. What is expected follows from how the datagrams
-// were made.
+// TestReportsSelection: a list has what its parameters ask for, and no more. What is expected follows from how the
+// datagrams were made.
 func TestReportsSelection(t *testing.T) {
 	sent := rawDatagrams()
 	h := New(keeping(t, sent))
@@ -116,7 +120,8 @@ func TestReportsSelection(t *testing.T) {
 	for i, got := range all.Reports {
 		want := sent[len(sent)-1-i]
 		at := begin.Add(time.Duration(len(sent)-1-i) * time.Second)
-		if netip.AddrPortFrom(got.Exporter, got.ExporterPort).String() != want.source || got.Listener != want.listener || got.Length != len(want.payload) || !got.Time.Equal(at) {
+		if netip.AddrPortFrom(got.Exporter, got.ExporterPort).String() != want.source ||
+			got.Listener != want.listener || got.Length != len(want.payload) || !got.Time.Equal(at) {
 			t.Errorf("%d: %+v, want %+v", i, got, want)
 		}
 		var one types.ReportAnswer
@@ -191,8 +196,8 @@ func TestReportsPages(t *testing.T) {
 	}
 }
 
-// TestCapture: the file has the same datagrams in the order of their arrival, in frames that a decoder that is not ours finds
-// right to the checksums.
+// TestCapture: the file has the same datagrams in the order of their arrival, in frames that a decoder that is not ours
+// finds right to the checksums.
 func TestCapture(t *testing.T) {
 	sent := rawDatagrams()
 	h := New(keeping(t, sent))
@@ -210,7 +215,8 @@ func TestCapture(t *testing.T) {
 		{"/api/v1/reports.pcap?filter=version='0.5'&limit=3", "", 5, 8},
 		{"/api/v1/reports.pcap?exporter=2001:db8::3", "", 8, 12},
 	} {
-		w := ask(h, "GET", strings.ReplaceAll(c.target, "'", "%27"), func(r *http.Request) { r.Header.Set("Accept", c.accept) })
+		w := ask(h, "GET", strings.ReplaceAll(c.target, "'", "%27"),
+			func(r *http.Request) { r.Header.Set("Accept", c.accept) })
 		if w.Code != 200 || w.Header().Get("Content-Type") != types.MediaCapture {
 			t.Fatalf("%s: %d, %v", c.target, w.Code, w.Header())
 		}
@@ -250,7 +256,8 @@ func checkFrame(t *testing.T, frame []byte, want *rawDatagram) {
 		t.Fatal(err)
 	}
 	src := netip.AddrPortFrom(addrOf(p.NetworkLayer().NetworkFlow().Src().Raw()), uint16(udp.SrcPort))
-	if src.String() != want.source || uint16(udp.DstPort) != netip.MustParseAddrPort(want.listener).Port() || !bytes.Equal(udp.Payload, want.payload) {
+	if src.String() != want.source || uint16(udp.DstPort) != netip.MustParseAddrPort(want.listener).Port() ||
+		!bytes.Equal(udp.Payload, want.payload) {
 		t.Errorf("%v to %v, %x", src, udp.DstPort, udp.Payload)
 	}
 	if wrong, mismatches := p.VerifyChecksums(); wrong != nil || len(mismatches) > 0 {
@@ -298,7 +305,8 @@ func TestReportsProblems(t *testing.T) {
 	} {
 		w := ask(c.h, "GET", c.target)
 		var p types.Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status || p.Parameter != c.parameter || w.Header().Get("Content-Type") != types.MediaProblem {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Status != c.status ||
+			p.Parameter != c.parameter || w.Header().Get("Content-Type") != types.MediaProblem {
 			t.Errorf("%s: %d, %s", c.target, w.Code, w.Body)
 		}
 	}

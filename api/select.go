@@ -30,8 +30,8 @@ type ordering struct {
 	ascending bool
 }
 
-// selectFrom returns what the parameters of a list say, for it to ask for before it asks for the problem. row makes a row for
-// filters of an item.
+// selectFrom returns what the parameters of a list say, for it to ask for before it asks for the problem. row makes a
+// row for filters of an item.
 func selectFrom[T any](h *handler, p *params, row func(*T) filter.Row) *selection[T] {
 	s := &selection[T]{name: p.list, limit: p.limit(), match: filtered(h, p, row)}
 	s.order = p.ordering(reflect.TypeFor[T]())
@@ -54,8 +54,9 @@ func (p *params) place(now time.Time) *cursor {
 	return p.cursor(span{now.Add(-time.Nanosecond), now}) // the times mean nothing
 }
 
-// ordering returns what the parameter order says: the name of a field of items, with ":asc" or ":desc" behind it if numbers and
-// times should not come from the largest, or texts not from a. Beside them it may be one of others, which the caller looks at.
+// ordering returns what the parameter order says: the name of a field of items, with ":asc" or ":desc" behind it if
+// numbers and times should not come from the largest, or texts not from a. Beside them it may be one of others, which
+// the caller looks at.
 func (p *params) ordering(items reflect.Type, others ...string) *ordering {
 	text, given := p.text("order")
 	if !given {
@@ -74,7 +75,8 @@ func (p *params) ordering(items reflect.Type, others ...string) *ordering {
 			return &ordering{f, direction == "asc" || !directed && textual}
 		}
 	}
-	p.reject("order", strings.Join(slices.Concat(others, sortable), ", ")+"; :asc or :desc may follow", "order is %q", text)
+	p.reject("order", strings.Join(slices.Concat(others, sortable), ", ")+"; :asc or :desc may follow", "order is %q",
+		text)
 	return nil
 }
 

@@ -68,7 +68,10 @@ func selected(t *testing.T) map[string]http.Handler {
 	cfg := testConfig(newFeed().Collector)
 	cfg.Collector, cfg.Events = happened(t)
 	servers := map[string]http.Handler{"events": New(cfg)}
-	for _, name := range []string{"nodes", "links", "hops", "hosts", "flows", "paths", "drops", "queues", "exporters", "listeners", "loss", "ports"} {
+	for _, name := range []string{
+		"nodes", "links", "hops", "hosts", "flows", "paths", "drops", "queues", "exporters",
+		"listeners", "loss", "ports",
+	} {
 		servers[name] = h
 	}
 	cfg = testConfig(newFeed().Collector)
@@ -78,7 +81,8 @@ func selected(t *testing.T) map[string]http.Handler {
 	return servers
 }
 
-// Each list of now has the order of any field, from either end, as the client that sorts it has it; what is not known is last.
+// Each list of now has the order of any field, from either end, as the client that sorts it has it; what is not known
+// is last.
 func TestOrderOfNow(t *testing.T) {
 	for name, h := range selected(t) {
 		all, _, _ := itemsOf(t, h, name, "limit=10000")
@@ -109,7 +113,8 @@ func TestOrderOfNow(t *testing.T) {
 						if direction == "desc" {
 							t.Errorf("%s by %s %s: %v stands behind what is not known", name, field, direction, b)
 						}
-					case a != nil && (direction == "asc") != (order(name, field, a, b) <= 0) && order(name, field, a, b) != 0:
+					case a != nil && (direction == "asc") != (order(name, field, a, b) <= 0) &&
+						order(name, field, a, b) != 0:
 						t.Errorf("%s by %s %s: %v stands before %v", name, field, direction, a, b)
 					}
 				}
@@ -154,7 +159,10 @@ func order(name, field string, a, b any) int {
 // Page after page is the whole list, with and without an order.
 func TestPagesOfNow(t *testing.T) {
 	for name, h := range selected(t) {
-		for _, question := range []string{"", "order=first:asc&", "filter=" + url.QueryEscape("first > 2000-01-01T00:00:00Z") + "&"} {
+		for _, question := range []string{
+			"", "order=first:asc&",
+			"filter=" + url.QueryEscape("first > 2000-01-01T00:00:00Z") + "&",
+		} {
 			if strings.Contains("hosts listeners loss events clocks bursts", name) && question != "" {
 				continue // they have no first
 			}
@@ -191,7 +199,10 @@ func TestFieldsAreDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, fields, _ := strings.Cut(string(page), "### Filter, order and pages")
-	for _, name := range []string{"bursts", "clocks", "hosts", "loss", "ports", "listeners", "rules", "outputs", "silences"} {
+	for _, name := range []string{
+		"bursts", "clocks", "hosts", "loss", "ports", "listeners", "rules", "outputs",
+		"silences",
+	} {
 		_, row, _ := strings.Cut(fields, "\n| `"+name+"` |")
 		row, _, _ = strings.Cut(row, "\n")
 		for _, f := range schemas(nil)[name].Fields() {
@@ -215,31 +226,58 @@ func TestFilterOfNow(t *testing.T) {
 	}{
 		{"nodes", whole, "node=id packets=packets drops=drops queue=queue_max"},
 		{"nodes", plain, "name=name first=first last=last"},
-		{"nodes", duration, "latency.min=latency_ns.min latency.p50=latency_ns.p50 latency.p99=latency_ns.p99 latency.max=latency_ns.max"},
+		{
+			"nodes", duration,
+			"latency.min=latency_ns.min latency.p50=latency_ns.p50 latency.p99=latency_ns.p99 latency.max=latency_ns.max",
+		},
 		{"hops", whole, "node=node ingress_port=ingress_port egress_port=egress_port packets=packets queue=queue.max"},
 		{"hops", duration, "latency.min=latency_ns.min latency.p99=latency_ns.p99 latency.max=latency_ns.max"},
-		{"queues", whole, "node=node egress_port=port queue=queue samples=depth.count occupancy.max=depth.max occupancy.last=last_depth"},
+		{
+			"queues", whole,
+			"node=node egress_port=port queue=queue samples=depth.count occupancy.max=depth.max occupancy.last=last_depth",
+		},
 		{"links", whole, "from=from from_port=from_port to=to to_port=to_port packets=packets"},
 		{"links", plain, "first=first last=last"},
-		{"flows", whole, "src_port=src_port dst_port=dst_port dscp=dscp reports=reports packets=packets bytes=bytes drops=drops path_changes=path_changes"},
+		{
+			"flows", whole,
+			"src_port=src_port dst_port=dst_port dscp=dscp reports=reports packets=packets bytes=bytes drops=drops path_changes=path_changes",
+		},
 		{"flows", plain, "id=id src=src dst=dst protocol=protocol device=device first=first last=last"},
-		{"flows", duration, "residence.min=residence_ns.min residence.p50=residence_ns.p50 residence.p99=residence_ns.p99 residence.max=residence_ns.max end_to_end.max=end_to_end_ns.max"},
+		{
+			"flows", duration,
+			"residence.min=residence_ns.min residence.p50=residence_ns.p50 residence.p99=residence_ns.p99 residence.max=residence_ns.max end_to_end.max=end_to_end_ns.max",
+		},
 		{"paths", whole, "flows=flows packets=packets"},
 		{"paths", plain, "id=id first=first last=last"},
-		{"paths", duration, "residence.min=residence_ns.min residence.p50=residence_ns.p50 residence.p99=residence_ns.p99 end_to_end.max=end_to_end_ns.max"},
-		{"drops", whole, "node=node ingress_port=ingress_port egress_port=egress_port reason=reason packets=packets src_port=last_flow.src_port"},
+		{
+			"paths", duration,
+			"residence.min=residence_ns.min residence.p50=residence_ns.p50 residence.p99=residence_ns.p99 end_to_end.max=end_to_end_ns.max",
+		},
+		{
+			"drops", whole,
+			"node=node ingress_port=ingress_port egress_port=egress_port reason=reason packets=packets src_port=last_flow.src_port",
+		},
 		{"drops", plain, "name=name reason_name=reason_name src=last_flow.src dst=last_flow.dst first=first last=last"},
-		{"exporters", whole, "node=node hw_id=hw_id received=received reports=reports lost=lost reordered=reordered duplicate=duplicate restarted=restarted"},
+		{
+			"exporters", whole,
+			"node=node hw_id=hw_id received=received reports=reports lost=lost reordered=reordered duplicate=duplicate restarted=restarted",
+		},
 		{"exporters", plain, "source=source name=name version=version first=first last=last"},
 		{"events", whole, "node=node egress_port=port count=count"},
-		{"bursts", whole, "node=node port=port queue=queue packets=packets bytes=bytes drops=drops sources=sources main_sources=main_sources peak_bytes=peak_bytes"},
+		{
+			"bursts", whole,
+			"node=node port=port queue=queue packets=packets bytes=bytes drops=drops sources=sources main_sources=main_sources peak_bytes=peak_bytes",
+		},
 		{"bursts", plain, "id=id name=name start=start peak=peak end=end incast=incast"},
 		{"bursts", duration, "duration=duration_ns peak_delay=peak_delay_ns"},
 		{"clocks", whole, "node=node reference=reference links=links"},
 		{"clocks", plain, "name=name trusted=trusted reason=reason last_jump.after=last_jump.after"},
 		{"clocks", duration, "offset=offset_ns offset_ns=offset_ns uncertainty=uncertainty_ns span=span_ns"},
 		{"hosts", plain, "address=address"},
-		{"loss", whole, "node=node hw_id=hw_id lost=lost arrived=arrived received=received decoded=decoded reports=reports"},
+		{
+			"loss", whole,
+			"node=node hw_id=hw_id lost=lost arrived=arrived received=received decoded=decoded reports=reports",
+		},
 		{"loss", plain, "source=source name=name version=version loss_known=loss_known"},
 		{"ports", whole, "node=node port=port to_node=to_node to_port=to_port received=received sent=sent"},
 		{"ports", plain, "name=name to_name=to_name first=first last=last"},
@@ -288,7 +326,8 @@ func TestFilterOfNow(t *testing.T) {
 			places := i["places"].([]any)
 			return len(places) == 1 && places[0].(item)["port"] == 1.0
 		}),
-		"loss?filter=malformed+%3E+0": countItems(t, h, "loss", func(i item) bool { return len(i["malformed"].(item)) > 0 }),
+		"loss?filter=malformed+%3E+0": countItems(t, h, "loss",
+			func(i item) bool { return len(i["malformed"].(item)) > 0 }),
 	} {
 		name, rest, _ := strings.Cut(query, "?")
 		if _, total, _ := itemsOf(t, h, name, rest); total != want || want == 0 {
@@ -297,9 +336,12 @@ func TestFilterOfNow(t *testing.T) {
 	}
 	h = servers["flows"]
 	for query, want := range map[string]int{
-		"flows?filter=node+%3D+s2+and+hops+%3E+1": countItems(t, h, "flows", func(i item) bool { return len(hopsOf(i)) > 1 && passes(i, 2) }),
-		"flows?filter=not+node+%3D+s2":            countItems(t, h, "flows", func(i item) bool { return !passes(i, 2) }),
-		"flows?filter=exists+path":                countItems(t, h, "flows", func(i item) bool { return len(i["paths"].([]any)) > 0 }),
+		"flows?filter=node+%3D+s2+and+hops+%3E+1": countItems(t, h, "flows",
+			func(i item) bool { return len(hopsOf(i)) > 1 && passes(i, 2) }),
+		"flows?filter=not+node+%3D+s2": countItems(t, h, "flows",
+			func(i item) bool { return !passes(i, 2) }),
+		"flows?filter=exists+path": countItems(t, h, "flows",
+			func(i item) bool { return len(i["paths"].([]any)) > 0 }),
 		"flows?filter=residence+%3E+200us&node=1": countItems(t, h, "flows", func(i item) bool {
 			mean, _ := at(i, "residence_ns.mean").(float64)
 			return mean > 200e3 && passes(i, 1)

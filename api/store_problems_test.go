@@ -40,17 +40,25 @@ func TestStoreProblems(t *testing.T) {
 			},
 		})
 		for _, path := range []string{
-			"/api/v1/query?sql=SELECT+1", "/api/v1/flows?since=1h", "/api/v1/events?since=1h", "/api/v1/events?since=1h&group_by=node",
+			"/api/v1/query?sql=SELECT+1", "/api/v1/flows?since=1h", "/api/v1/events?since=1h",
+			"/api/v1/events?since=1h&group_by=node",
 			"/api/v1/flows/0000000000000001/paths", "/api/v1/heatmap", "/api/v1/bursts?since=1h", "/api/v1/bursts/1",
 			"/api/v1/topology?at=10m", "/api/v1/nodes?since=1h", "/api/v1/links?at=10m", "/api/v1/ports?at=10m",
 		} {
 			w := ask(h, "GET", path)
 			var p types.Problem
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != c.status || p.Status != c.status || p.Detail == "" || w.Header().Get("Content-Type") != types.MediaProblem {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != c.status || p.Status != c.status ||
+				p.Detail == "" || w.Header().Get("Content-Type") != types.MediaProblem {
 				t.Errorf("%s, %v: got %d %s", path, c.err, w.Code, w.Body)
 			}
-			for _, way := range []string{"a shorter time range", "longer pieces", "interval", "fewer groups", "filter"} { // out of a question that is too much
-				if much := c.status == http.StatusGatewayTimeout || c.status == http.StatusInsufficientStorage; !errors.As(c.err, &gone) && much != strings.Contains(p.Detail, way) {
+			// out of a question that is too much
+			for _, way := range []string{
+				"a shorter time range", "longer pieces", "interval", "fewer groups",
+				"filter",
+			} {
+				if much := c.status == http.StatusGatewayTimeout ||
+					c.status == http.StatusInsufficientStorage; !errors.As(c.err, &gone) &&
+					much != strings.Contains(p.Detail, way) {
 					t.Errorf("%s, %v: %q in %q is not %t", path, c.err, way, p.Detail, much)
 				}
 			}
@@ -66,12 +74,16 @@ func TestStoreInterrupted(t *testing.T) {
 	}
 	defer s.Close()
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	server := httptest.NewServer(New(Config{Collector: &analyze.Collector{}, SQL: func(ctx context.Context, statement string, limit int) (*store.Answer, error) {
-		close(begun)
-		a, err := s.SQL(ctx, statement, limit)
-		ended <- err
-		return a, err
-	}}))
+	server := httptest.NewServer(
+		New(Config{
+			Collector: &analyze.Collector{},
+			SQL: func(ctx context.Context, statement string, limit int) (*store.Answer, error) {
+				close(begun)
+				a, err := s.SQL(ctx, statement, limit)
+				ended <- err
+				return a, err
+			},
+		}))
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	const endless = "SELECT count(*) FROM range(1000000000) a, range(1000000000) b WHERE a.range + b.range = 5"

@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// Whatever a stranger asks is answered, with a problem where it is wrong, and nothing but the files of the console and of the
-// documentation is ever read.
+// Whatever a stranger asks is answered, with a problem where it is wrong, and nothing but the files of the console and
+// of the documentation is ever read.
 func TestStrangers(t *testing.T) {
 	h := New(testConfig(captured(t)))
 	deep := strings.Repeat("(", 500)
@@ -63,7 +63,9 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s %.80s: got %d %.200s, want %d", c.method, c.target, w.Code, w.Body, c.status)
 		}
 		var p types.Problem
-		if err := json.Unmarshal(w.Body.Bytes(), &p); w.Code >= 400 && (err != nil || p.Status != w.Code || p.Detail == "" || w.Header().Get("Content-Type") != types.MediaProblem) {
+		if err := json.Unmarshal(w.Body.Bytes(), &p); w.Code >= 400 &&
+			(err != nil || p.Status != w.Code || p.Detail == "" ||
+				w.Header().Get("Content-Type") != types.MediaProblem) {
 			t.Errorf("%s %.80s: %.200s is no problem", c.method, c.target, w.Body)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxStreams is how many streams are written at a time, maxFlowStreams how many of them are of flows, for each of which the
-	// tables are read once a second. Half of the requests at a time (maxRequests) are for others.
+	// maxStreams is how many streams are written at a time, maxFlowStreams how many of them are of flows, for each of
+	// which the tables are read once a second. Half of the requests at a time (maxRequests) are for others.
 	maxStreams, maxFlowStreams = 128, 64
 	// streamEvery is how often a stream looks for what is new.
 	streamEvery = time.Second
@@ -25,8 +25,8 @@ const (
 )
 
 // streamEvents answers GET /api/v1/events/stream with server-sent events: each event when it begins, when its severity,
-// text or acknowledgement changes, and when it is over. A client that cannot keep up holds up nobody: what is over and forgotten meanwhile is
-// counted.
+// text or acknowledgement changes, and when it is over. A client that cannot keep up holds up nobody: what is over and
+// forgotten meanwhile is counted.
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaStream)
 	matches := filtered(h, p, filter.EventTable.Row)
@@ -81,8 +81,8 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params
 	})
 }
 
-// lastID returns how far a client had come when it lost its stream, if it says so of this process: how many events had ended, or when
-// the latest report about a flow came.
+// lastID returns how far a client had come when it lost its stream, if it says so of this process: how many events had
+// ended, or when the latest report about a flow came.
 func (h *handler) lastID(r *http.Request) (uint64, bool) {
 	begun, last, _ := strings.Cut(r.Header.Get("Last-Event-ID"), "-")
 	n, err := strconv.ParseInt(last, 10, 64)
@@ -92,12 +92,12 @@ func (h *handler) lastID(r *http.Request) (uint64, bool) {
 	return uint64(n), true
 }
 
-// flowOverlap is how much of the time before a stream of flows looks at again: reports wait for their turn, and one may be counted after
-// others that came later.
+// flowOverlap is how much of the time before a stream of flows looks at again: reports wait for their turn, and one may
+// be counted after others that came later.
 const flowOverlap = time.Second
 
-// streamFlows answers GET /api/v1/flows/stream with server-sent events: once a second the flows about which reports came
-// since, at most limit of them; the others are counted.
+// streamFlows answers GET /api/v1/flows/stream with server-sent events: once a second the flows about which reports
+// came since, at most limit of them; the others are counted.
 func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaStream)
 	q := h.flowFilter(p)
@@ -117,7 +117,8 @@ func (h *handler) streamFlows(w http.ResponseWriter, r *http.Request, p *params)
 		if !ok {
 			newest = uint64(h.cfg.Now().UnixNano())
 		}
-		told := map[string]time.Time{} // the latest report about the flows that were sent, or need not be, in the last look
+		// the latest report about the flows that were sent, or need not be, in the last look
+		told := map[string]time.Time{}
 		return func() error {
 			q.After, q.Limit = max(0, int64(newest)-flowOverlap.Nanoseconds()), limit+len(told)
 			var flows []telemetry.Flow // the latest first

@@ -15,8 +15,8 @@ import (
 	"github.com/waybill-int/waybill/api/client"
 )
 
-// A stream of flows tells of each flow once as long as no report comes about it, also of one whose report was counted after reports that came
-// later. One that is opened again goes on where it was.
+// A stream of flows tells of each flow once as long as no report comes about it, also of one whose report was counted
+// after reports that came later. One that is opened again goes on where it was.
 func TestFlowStreamGoesOn(t *testing.T) {
 	f := newFeed()
 	f.capture(t, "tps_v21_udp", "tps")
@@ -40,10 +40,11 @@ func TestFlowStreamGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var wire net.Conn
-		c.UseTransport(&http.Transport{DialContext: func(ctx context.Context, network, address string) (_ net.Conn, err error) {
-			wire, err = connections.dial(ctx, network, address)
-			return wire, err
-		}})
+		c.UseTransport(
+			&http.Transport{DialContext: func(ctx context.Context, network, address string) (_ net.Conn, err error) {
+				wire, err = connections.dial(ctx, network, address)
+				return wire, err
+			}})
 		ctx, cancel := context.WithCancel(t.Context())
 		var told []string
 		opened := 0

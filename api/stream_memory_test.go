@@ -15,8 +15,8 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 )
 
-// While a client reads nothing, thirty others get everything, and the server holds nothing back for the one: the heap does not
-// grow by what it is owed.
+// While a client reads nothing, thirty others get everything, and the server holds nothing back for the one: the heap
+// does not grow by what it is owed.
 func TestSlowStreamMemory(t *testing.T) {
 	const readers, exporters, kept, rounds = 30, 50, 2000, 80
 	f := newFeed()

@@ -51,7 +51,8 @@ func (p pipes) serve(cfg Config) (end func()) {
 	}
 }
 
-// losing returns what makes an event of each of so many exporters: reports of it are lost, and that is over after a while.
+// losing returns what makes an event of each of so many exporters: reports of it are lost, and that is over after a
+// while.
 func losing(t *testing.T, f *feed, log *eventlog.Log, exporters int) func(round int) {
 	scanner := analyze.NewScanner(f.Collector, log)
 	decoder := telemetry.NewDecoder(test.Dialect(t, "spec"))
@@ -172,7 +173,8 @@ func TestSlowStreamClient(t *testing.T) {
 			}
 		}
 		if told.Events == 0 || told.Events+events != after-before {
-			t.Errorf("after it came back it got %d events and was told of %d lost, of %d", events, told.Events, after-before)
+			t.Errorf("after it came back it got %d events and was told of %d lost, of %d", events, told.Events,
+				after-before)
 		}
 	})
 }

@@ -149,7 +149,8 @@ func TestStreamsAreBounded(t *testing.T) {
 		}
 		defer response.Body.Close()
 		text, _ := io.ReadAll(response.Body)
-		if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), what) {
+		if response.StatusCode != 503 || response.Header.Get("Retry-After") == "" ||
+			!strings.Contains(string(text), what) {
 			t.Errorf("%s: got %s %s", path, response.Status, text)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// timed returns a collector of four nodes in a row, whose links take 10 us. The clock of s2 is 3 ms ahead, and is set back by that
-// after four seconds; that of s3 is half a second behind. From s3 to the gateway packets go one way only.
+// timed returns a collector of four nodes in a row, whose links take 10 us. The clock of s2 is 3 ms ahead, and is set
+// back by that after four seconds; that of s3 is half a second behind. From s3 to the gateway packets go one way only.
 func timed(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 	f := newFeed()
 	log := eventlog.New(100)
@@ -29,7 +29,8 @@ func timed(t testing.TB) (*analyze.Collector, *eventlog.Log) {
 			hops := make([]telemetry.Hop, len(nodes))
 			for i, node := range nodes {
 				hops[i] = telemetry.Hop{
-					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue |
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+						telemetry.HasQueue |
 						telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes,
 					NodeID: node, IngressPort: uint32(1 + way), EgressPort: uint32(2 - way), LatencyNs: nodeNs,
 					IngressNs: uint64(at + ahead[node]), EgressNs: uint64(at + nodeNs + ahead[node]),
@@ -53,17 +54,20 @@ func TestTiming(t *testing.T) {
 	cfg.Events = events
 	h := New(cfg)
 	for name, target := range map[string]string{
-		"clocks": "clocks", "hops_node": "hops?node=s2", "links_delay": "links", "paths_delay": "paths", "flows_clocks": "flows",
+		"clocks": "clocks", "hops_node": "hops?node=s2", "links_delay": "links", "paths_delay": "paths",
+		"flows_clocks": "flows",
 		"events_clock": "events?kind=clock_jump",
 	} {
 		golden(t, name, ask(h, "GET", "/api/v1/"+target).Body.Bytes())
 	}
 	var clocks types.ClockList
-	if err := json.Unmarshal(ask(h, "GET", "/api/v1/clocks?node=s3").Body.Bytes(), &clocks); err != nil || clocks.Total != 1 {
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/clocks?node=s3").Body.Bytes(), &clocks); err != nil ||
+		clocks.Total != 1 {
 		t.Fatal(clocks, err)
 	}
 	c := &clocks.Clocks[0]
-	if !c.Trusted || c.Reference != 1 || *c.OffsetNs < -500_000_000-*c.UncertaintyNs || *c.OffsetNs > -500_000_000+*c.UncertaintyNs || *c.UncertaintyNs > 25_000 {
+	if !c.Trusted || c.Reference != 1 || *c.OffsetNs < -500_000_000-*c.UncertaintyNs ||
+		*c.OffsetNs > -500_000_000+*c.UncertaintyNs || *c.UncertaintyNs > 25_000 {
 		t.Errorf("s3: %+v", c)
 	}
 	var links types.LinkList
@@ -75,7 +79,8 @@ func TestTiming(t *testing.T) {
 			if l.Delay.NS != nil || l.Delay.Unknown == "" {
 				t.Errorf("one way: %+v", l.Delay)
 			}
-		} else if d := l.Delay; d.NS == nil || *d.UncertaintyNs > 50_000 || d.NS.Min+*d.UncertaintyNs < 10_000 || d.NS.Max > 10_000+*d.UncertaintyNs {
+		} else if d := l.Delay; d.NS == nil || *d.UncertaintyNs > 50_000 || d.NS.Min+*d.UncertaintyNs < 10_000 ||
+			d.NS.Max > 10_000+*d.UncertaintyNs {
 			t.Errorf("%d to %d: %+v %+v", l.From, l.To, d, d.NS)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// A filter of a topology keeps the nodes that it selects, with the links and hosts at them: compared with the whole topology.
+// A filter of a topology keeps the nodes that it selects, with the links and hosts at them: compared with the whole
+// topology.
 func TestTopologyFilter(t *testing.T) {
 	for span, cfg := range map[string]Config{"": testConfig(captured(t)), "&since=2000h": attached(t)} {
 		h := New(cfg)
@@ -19,7 +20,8 @@ func TestTopologyFilter(t *testing.T) {
 		}
 		id := whole.Nodes[0].ID
 		w := ask(h, "GET", "/api/v1/topology?filter="+url.QueryEscape("node = "+deref(&id))+span)
-		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Nodes) != 1 || got.Nodes[0].ID != id || got.Total != 1 {
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || len(got.Nodes) != 1 || got.Nodes[0].ID != id ||
+			got.Total != 1 {
 			t.Errorf("%s: got %s", span, w.Body)
 		}
 		links, hosts := 0, 0
@@ -41,7 +43,8 @@ func TestTopologyFilter(t *testing.T) {
 		}
 		// Its neighbours.
 		var beside types.Topology
-		json.Unmarshal(ask(h, "GET", "/api/v1/topology?filter="+url.QueryEscape("to = "+deref(&id))+span).Body.Bytes(), &beside)
+		json.Unmarshal(ask(h, "GET", "/api/v1/topology?filter="+url.QueryEscape("to = "+deref(&id))+span).Body.Bytes(),
+			&beside)
 		for _, n := range whole.Nodes {
 			want, is := false, false
 			for _, p := range n.Ports {

@@ -84,7 +84,10 @@ func (h *handler) nodesPast(ctx context.Context, p *params) (answer, *types.Prob
 	nodes, byID := make([]telemetry.Node, 0, len(t.Nodes)), map[uint32]int{}
 	for i := range t.Nodes {
 		n := &t.Nodes[i]
-		node := telemetry.Node{ID: n.ID, Name: n.Name, Packets: n.Packets, First: n.First, Last: n.Last, Ports: make([]uint32, len(n.Ports))}
+		node := telemetry.Node{
+			ID: n.ID, Name: n.Name, Packets: n.Packets, First: n.First, Last: n.Last,
+			Ports: make([]uint32, len(n.Ports)),
+		}
 		for j := range n.Ports {
 			node.Ports[j] = n.Ports[j].Port
 		}

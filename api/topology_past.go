@@ -33,8 +33,8 @@ func asksPast(p *params) bool {
 	return p.values.Has("at") || p.values.Has("since") || p.values.Has("until")
 }
 
-// moment returns what is asked for: what was there in a range, and the range in which its packets are counted. The parameter at
-// names a moment, since and until a range.
+// moment returns what is asked for: what was there in a range, and the range in which its packets are counted. The
+// parameter at names a moment, since and until a range.
 func (p *params) moment(now time.Time) (there, counted span) {
 	at := p.time("at", now)
 	if at == 0 {
@@ -59,29 +59,37 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		}
 		return nil, needStore(false, "at")
 	}
-	b := pastBuilder{TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names), links: map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted}
+	b := pastBuilder{
+		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names),
+		links:           map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted,
+	}
 	for _, step := range []func() *types.Problem{
 		func() *types.Problem {
-			return h.between(ctx, store.Links, there, reflect.TypeFor[linkTime](), func(row any) { b.link(row.(*linkTime)) })
+			return h.between(ctx, store.Links, there, reflect.TypeFor[linkTime](),
+				func(row any) { b.link(row.(*linkTime)) })
 		},
 		func() *types.Problem {
-			return h.between(ctx, store.Hosts, there, reflect.TypeFor[hostTime](), func(row any) { b.host(row.(*hostTime)) })
+			return h.between(ctx, store.Hosts, there, reflect.TypeFor[hostTime](),
+				func(row any) { b.host(row.(*hostTime)) })
 		},
 		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
 				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{
-					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum", "utilization_max",
+					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum",
+					"utilization_max",
 				},
 			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
 		},
 		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
-				Table: store.Hosts, Group: []string{"address_hi", "address_lo", "tunnel", "tunnel_id", "node", "port"}, Values: []string{"packets"},
+				Table: store.Hosts, Group: []string{"address_hi", "address_lo", "tunnel", "tunnel_id", "node", "port"},
+				Values: []string{"packets"},
 			}, counted, reflect.TypeFor[hostTime](), func(row any) { b.countHost(row.(*hostTime)) })
 		},
 		func() *types.Problem {
 			return h.rows(ctx, &store.Query{
-				Table: store.Hops, Group: []string{"node", "ingress_port", "egress_port", "dropped"}, Values: []string{"packets"},
+				Table: store.Hops, Group: []string{"node", "ingress_port", "egress_port", "dropped"},
+				Values: []string{"packets"},
 			}, counted, reflect.TypeFor[hopCount](), func(row any) { b.countHop(row.(*hopCount)) })
 		},
 	} {
@@ -93,7 +101,9 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 }
 
 // between calls yield for each time of links or hosts that touches a range; kind is the type of the rows.
-func (h *handler) between(ctx context.Context, t store.Table, r span, kind reflect.Type, yield func(row any)) *types.Problem {
+func (h *handler) between(ctx context.Context, t store.Table, r span, kind reflect.Type,
+	yield func(row any),
+) *types.Problem {
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
 	found, err := h.cfg.Between(ctx, t, r.since.Add(-lookAround), r.until.Add(lookAround), maxAttached)
@@ -115,7 +125,9 @@ func (h *handler) between(ctx context.Context, t store.Table, r span, kind refle
 }
 
 // rows calls yield for each row of a question about a range.
-func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect.Type, yield func(row any)) *types.Problem {
+func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect.Type,
+	yield func(row any),
+) *types.Problem {
 	q.From, q.To, q.Limit = r.since, r.until, maxAttached
 	found, problem := h.ask(ctx, q)
 	if problem != nil {
@@ -215,7 +227,8 @@ func (b *pastBuilder) link(r *linkTime) {
 	l := b.links[key]
 	if l == nil {
 		l = &telemetry.Link{
-			From: *r.From, FromName: b.Names[*r.From], FromPort: r.FromPort, To: *r.To, ToName: b.Names[*r.To], ToPort: r.ToPort, First: first, Last: last,
+			From: *r.From, FromName: b.Names[*r.From], FromPort: r.FromPort, To: *r.To, ToName: b.Names[*r.To],
+			ToPort: r.ToPort, First: first, Last: last,
 		}
 		b.links[key] = l
 	}
@@ -283,7 +296,8 @@ func (b *pastBuilder) host(r *hostTime) {
 	if p := placeOf(host, r); p != nil {
 		analyze.Widen(&p.First, &p.Last, first, last)
 	} else {
-		host.Places = append(host.Places, telemetry.HostPlace{Node: *r.Node, Name: b.Names[*r.Node], Port: r.Port, First: first, Last: last})
+		host.Places = append(host.Places,
+			telemetry.HostPlace{Node: *r.Node, Name: b.Names[*r.Node], Port: r.Port, First: first, Last: last})
 	}
 	b.Node(*r.Node, first, last)
 }
@@ -342,7 +356,8 @@ func (b *pastBuilder) topology() *telemetry.Topology {
 		return *n
 	}
 	slices.SortFunc(t.Links, func(a, b telemetry.Link) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)), cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(port(a.FromPort), port(b.FromPort)),
+			cmp.Compare(a.To, b.To), cmp.Compare(port(a.ToPort), port(b.ToPort)))
 	})
 	for _, host := range b.hosts {
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
@@ -352,7 +367,8 @@ func (b *pastBuilder) topology() *telemetry.Topology {
 		t.Hosts = append(t.Hosts, *host)
 	}
 	slices.SortFunc(t.Hosts, func(a, b telemetry.Host) int {
-		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel), cmp.Compare(port(a.TunnelID), port(b.TunnelID)))
+		return cmp.Or(a.Address.Compare(b.Address), cmp.Compare(a.Tunnel, b.Tunnel),
+			cmp.Compare(port(a.TunnelID), port(b.TunnelID)))
 	})
 	b.Finish(t)
 	return t

@@ -14,10 +14,10 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// attached returns a configuration whose store has, since tuesday, an hour of a network: node 1 is linked to node 2 all the time, and to node 3
-// but for minutes 10 to 30. Host 10.0.0.1 is at port 9 of node 1, and from minute 20 on at port 9 of node 2. Each link
-// carries 6 packets in 10 s, of which the one to node 3 keeps each 1000 ns; three of
-// these tell how busy its port is: 10200 plus the minute together, the highest 4000 plus the minute.
+// attached returns a configuration whose store has, since tuesday, an hour of a network: node 1 is linked to node 2 all
+// the time, and to node 3 but for minutes 10 to 30. Host 10.0.0.1 is at port 9 of node 1, and from minute 20 on at port
+// 9 of node 2. Each link carries 6 packets in 10 s, of which the one to node 3 keeps each 1000 ns; three of these tell
+// how busy its port is: 10200 plus the minute together, the highest 4000 plus the minute.
 func attached(t *testing.T) Config {
 	t.Helper()
 	c := duckdb.DefaultConfig(t.TempDir())
@@ -29,27 +29,40 @@ func attached(t *testing.T) Config {
 	t.Cleanup(func() { s.Close() })
 	const ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 	v := &telemetry.Intervals{}
-	link := func(at int64, from, fromPort, to, toPort uint32, delay telemetry.Histogram, told telemetry.UtilizationSum) {
+	link := func(at int64, from, fromPort, to, toPort uint32, delay telemetry.Histogram,
+		told telemetry.UtilizationSum,
+	) {
 		v.Links = append(v.Links, telemetry.LinkInterval{
-			StartNs: at, From: telemetry.Place{Has: ports, Node: from, EgressPort: fromPort}, To: telemetry.Place{Has: ports, Node: to, IngressPort: toPort}, Packets: 6,
+			StartNs: at, From: telemetry.Place{Has: ports, Node: from, EgressPort: fromPort},
+			To: telemetry.Place{Has: ports, Node: to, IngressPort: toPort}, Packets: 6,
 			Delay: delay, DelayUncertaintyNs: 7, Utilization: told,
 		})
 	}
 	hop := func(at int64, node, in, out uint32, packets uint64, dropped telemetry.Fields) {
-		v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at, Place: telemetry.Place{Has: ports | dropped, Node: node, IngressPort: in, EgressPort: out}, Packets: packets})
+		v.Hops = append(v.Hops,
+			telemetry.HopInterval{
+				StartNs: at,
+				Place:   telemetry.Place{Has: ports | dropped, Node: node, IngressPort: in, EgressPort: out},
+				Packets: packets,
+			})
 	}
 	thousand := telemetry.Histogram{Count: 6, Sum: 6000, Min: 1000, Max: 1000, Scale: 1, Start: 19, Counts: []uint64{6}}
 	for i := range 360 {
 		at, minute := tuesday.Add(time.Duration(i)*10*time.Second).UnixNano(), i/6
 		link(at, 1, 1, 2, 1, telemetry.Histogram{}, telemetry.UtilizationSum{})
 		if minute < 10 || minute >= 30 {
-			link(at, 1, 2, 3, 1, thousand, telemetry.UtilizationSum{Samples: 3, Sum: 10_200 + uint64(minute), Max: 4000 + uint32(minute)})
+			link(at, 1, 2, 3, 1, thousand,
+				telemetry.UtilizationSum{Samples: 3, Sum: 10_200 + uint64(minute), Max: 4000 + uint32(minute)})
 		}
 		node := uint32(1)
 		if minute >= 20 {
 			node = 2
 		}
-		v.Hosts = append(v.Hosts, telemetry.HostInterval{StartNs: at, Addr: telemetry.AddrFrom(netip.MustParseAddr("10.0.0.1")), Node: node, Port: 9, HasPort: true, Packets: 2})
+		v.Hosts = append(v.Hosts,
+			telemetry.HostInterval{
+				StartNs: at, Addr: telemetry.AddrFrom(netip.MustParseAddr("10.0.0.1")), Node: node,
+				Port: 9, HasPort: true, Packets: 2,
+			})
 		for second := range int64(10) {
 			hop(at+second*1e9, 1, 9, 1, 3, 0)
 			hop(at+second*1e9, 1, 9, 1, 1, telemetry.HasDrop)
@@ -71,12 +84,17 @@ func TestTopologyAt(t *testing.T) {
 	}
 	golden(t, "topology_at", ask(h, "GET", "/api/v1/topology?at="+at(5)).Body.Bytes())
 	for query, want := range map[string]string{
-		"at=" + at(5):                         "links 1.1>2.1:36 1.2>3.1:36/1000/18,3401.3,4004 hosts 1.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4004 1.9:240+0 2.1:0+0 3.1:0+0",
-		"at=" + at(15):                        "links 1.1>2.1:36 hosts 1.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0",
-		"at=" + at(25):                        "links 1.1>2.1:36 hosts 2.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0 2.9:0+0",
-		"at=" + at(30.5):                      "links 1.1>2.1:36 1.2>3.1:18/1000/9,3410.0,4030 hosts 2.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4030 1.9:240+0 2.1:0+0 2.9:0+0 3.1:0+0",
-		"since=" + at(5) + "&until=" + at(25): "links 1.1>2.1:720 1.2>3.1:180/1000/90,3402.3,4009 hosts 2.9:60 1.9:180 nodes 1:4800 2:0 3:0 ports 1.1:0+3600 1.2:0+0,4009 1.9:4800+0 2.1:0+0 2.9:0+0 3.1:0+0",
-		"at=" + at(-60):                       "links hosts nodes ports",
+		"at=" + at(
+			5): "links 1.1>2.1:36 1.2>3.1:36/1000/18,3401.3,4004 hosts 1.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4004 1.9:240+0 2.1:0+0 3.1:0+0",
+		"at=" + at(
+			15): "links 1.1>2.1:36 hosts 1.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0",
+		"at=" + at(
+			25): "links 1.1>2.1:36 hosts 2.9:12 nodes 1:240 2:0 ports 1.1:0+180 1.9:240+0 2.1:0+0 2.9:0+0",
+		"at=" + at(
+			30.5): "links 1.1>2.1:36 1.2>3.1:18/1000/9,3410.0,4030 hosts 2.9:12 nodes 1:240 2:0 3:0 ports 1.1:0+180 1.2:0+0,4030 1.9:240+0 2.1:0+0 2.9:0+0 3.1:0+0",
+		"since=" + at(5) + "&until=" +
+			at(25): "links 1.1>2.1:720 1.2>3.1:180/1000/90,3402.3,4009 hosts 2.9:60 1.9:180 nodes 1:4800 2:0 3:0 ports 1.1:0+3600 1.2:0+0,4009 1.9:4800+0 2.1:0+0 2.9:0+0 3.1:0+0",
+		"at=" + at(-60): "links hosts nodes ports",
 	} {
 		var got types.Topology
 		w := ask(h, "GET", "/api/v1/topology?"+query)
@@ -89,7 +107,8 @@ func TestTopologyAt(t *testing.T) {
 	}
 	var got types.Topology
 	json.Unmarshal(ask(h, "GET", "/api/v1/topology?at="+at(5)).Body.Bytes(), &got)
-	if l := got.Links[1]; !l.First.Equal(tuesday) || !l.Last.Equal(tuesday.Add(10*time.Minute)) || l.Delay.NS.Count != 36 || *l.Delay.UncertaintyNs != 7 {
+	if l := got.Links[1]; !l.First.Equal(tuesday) || !l.Last.Equal(tuesday.Add(10*time.Minute)) ||
+		l.Delay.NS.Count != 36 || *l.Delay.UncertaintyNs != 7 {
 		t.Errorf("the link that failed: %+v", l)
 	}
 }
@@ -156,7 +175,8 @@ func TestTopologyProblems(t *testing.T) {
 	}
 }
 
-// TestNodesAt: the lists of nodes, ports and links at a moment are those of its topology, with what the store has of latencies.
+// TestNodesAt: the lists of nodes, ports and links at a moment are those of its topology, with what the store has of
+// latencies.
 func TestNodesAt(t *testing.T) {
 	h := New(attached(t))
 	at := "at=" + tuesday.Add(5*time.Minute).Format(time.RFC3339)
@@ -171,13 +191,15 @@ func TestNodesAt(t *testing.T) {
 	if len(nodes.Nodes) != 3 || len(ports.Ports) != 5 || len(links.Links) != 1 || links.Links[0].Packets != 36 {
 		t.Fatalf("nodes %+v\nports %+v\nlinks %+v", nodes, ports, links)
 	}
-	if n := nodes.Nodes[0]; n.Packets != 240 || n.Name != "s1" || fmt.Sprint(n.Ports) != "[1 2 9]" || n.First != topology.Nodes[0].First || n.LatencyNs != nil {
+	if n := nodes.Nodes[0]; n.Packets != 240 || n.Name != "s1" || fmt.Sprint(n.Ports) != "[1 2 9]" ||
+		n.First != topology.Nodes[0].First || n.LatencyNs != nil {
 		t.Errorf("node %+v", n)
 	}
 	if p := ports.Ports[2]; p.Node != 1 || p.Port != 9 || p.Received != 240 || p.Hosts != 1 {
 		t.Errorf("port %+v", p)
 	}
-	if nodes.Since == nil || !nodes.Until.Equal(tuesday.Add(5*time.Minute)) || nodes.Until.Sub(*nodes.Since) != time.Minute || nodes.Completeness != nil {
+	if nodes.Since == nil || !nodes.Until.Equal(tuesday.Add(5*time.Minute)) ||
+		nodes.Until.Sub(*nodes.Since) != time.Minute || nodes.Completeness != nil {
 		t.Errorf("nodes from %v to %v", nodes.Since, nodes.Until)
 	}
 	h = New(remembered(t))
@@ -192,7 +214,8 @@ func TestNodesAt(t *testing.T) {
 	if len(all.Nodes) != 3 {
 		t.Fatalf("%+v", all)
 	}
-	if n := all.Nodes[0]; n.Packets != 450 || n.LatencyNs == nil || n.LatencyNs.Count != 90 || n.LatencyNs.Max != 400 || *n.QueueMax != 29 || n.Drops != 0 {
+	if n := all.Nodes[0]; n.Packets != 450 || n.LatencyNs == nil || n.LatencyNs.Count != 90 || n.LatencyNs.Max != 400 ||
+		*n.QueueMax != 29 || n.Drops != 0 {
 		t.Errorf("node 1: %+v, %+v", n, n.LatencyNs)
 	}
 	if n := all.Nodes[1]; n.Drops != 60 {

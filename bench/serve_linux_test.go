@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// send sends count reports in runs of datagrams that the kernel cuts up (UDP GSO): in chunks of 10,000 at rate a second,
-// or as fast as it can if rate is 0.
+// send sends count reports in runs of datagrams that the kernel cuts up (UDP GSO): in chunks of 10,000 at rate a
+// second, or as fast as it can if rate is 0.
 func send(to string, count, rate int) error {
 	const different = 1000
 	payloads := make([][]byte, different)
@@ -64,7 +64,8 @@ func send(to string, count, rate int) error {
 func startSender(tb testing.TB, to string, count, rate int) *exec.Cmd {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), senderTo+"="+to, senderCount+"="+strconv.Itoa(count), senderRate+"="+strconv.Itoa(rate))
+	cmd.Env = append(os.Environ(), senderTo+"="+to, senderCount+"="+strconv.Itoa(count),
+		senderRate+"="+strconv.Itoa(rate))
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
@@ -144,7 +145,8 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	took := time.Since(start)
 	stats := receiver.Stats()
 	accounts := ledger.New(collector.Exporters, []ledger.Socket{{Drops: sockets[0].Drops}}, nil, &collector)
-	if t := accounts.Loss(ledger.Query{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received { // the sender begins again and again
+	// the sender begins again and again
+	if t := accounts.Loss(ledger.Query{}, time.Now().UnixNano()).Tables; t.Stored+t.Repeated != stats.Received {
 		tb.Errorf("received %d reports, %d are in the tables and %d came again", stats.Received, t.Stored, t.Repeated)
 	}
 	return stats, took
@@ -164,8 +166,8 @@ func scan(ctx context.Context, scanner *analyze.Scanner) {
 	}
 }
 
-// BenchmarkServe compares what a bare Go receive loop and all of Waybill keep from the same sender, one after the other: of all
-// that is sent, and in a second. Whatever the kernel had no room for, it counts: received + drops = sent.
+// BenchmarkServe compares what a bare Go receive loop and all of Waybill keep from the same sender, one after the
+// other: of all that is sent, and in a second. Whatever the kernel had no room for, it counts: received + drops = sent.
 func BenchmarkServe(b *testing.B) {
 	for _, load := range []struct {
 		name        string

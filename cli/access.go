@@ -14,8 +14,8 @@ import (
 	"github.com/waybill-int/waybill/api/client"
 )
 
-// clientAccess is how a client says who it is, and knows whom it asks. A token is never on the command line, where every
-// user of the machine could read it.
+// clientAccess is how a client says who it is, and knows whom it asks. A token is never on the command line, where
+// every user of the machine could read it.
 type clientAccess struct {
 	tokenFile     string
 	ca, cert, key string
@@ -28,7 +28,8 @@ type serverFlags struct {
 }
 
 func (s *serverFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&s.url, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer), "`URL` of the server; the default is $WAYBILL_SERVER if set")
+	f.StringVar(&s.url, "server", cmp.Or(os.Getenv("WAYBILL_SERVER"), defaultServer),
+		"`URL` of the server; the default is $WAYBILL_SERVER if set")
 	s.access.register(f)
 }
 
@@ -36,7 +37,8 @@ func (s *serverFlags) client() (*client.Client, error) { return s.access.client(
 
 func (a *clientAccess) register(f *pflag.FlagSet) {
 	f.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the token for the server; else it is $WAYBILL_TOKEN")
-	f.StringVar(&a.ca, "ca", "", "`FILE` with the authorities that sign the server's certificate, PEM, instead of the system's")
+	f.StringVar(&a.ca, "ca", "",
+		"`FILE` with the authorities that sign the server's certificate, PEM, instead of the system's")
 	f.StringVar(&a.cert, "cert", "", "`FILE` with a client certificate, PEM")
 	f.StringVar(&a.key, "key", "", "`FILE` with its key, PEM")
 }

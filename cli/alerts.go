@@ -29,8 +29,10 @@ long enough yet, those that fire, and those that were resolved lately.`,
 			f := cmd.Flags()
 			f.StringVar(&q.State, "state", "", "only alerts in this `STATE`: pending, firing, resolved")
 			f.StringVar(&q.Severity, "severity", "", "only alerts of at least this `SEVERITY`: info, warning, critical")
-			_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{"pending", "firing", "resolved"}, cobra.ShellCompDirectiveNoFileComp))
-			_ = cmd.RegisterFlagCompletionFunc("severity", cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc("state",
+				cobra.FixedCompletions([]string{"pending", "firing", "resolved"}, cobra.ShellCompDirectiveNoFileComp))
+			_ = cmd.RegisterFlagCompletionFunc("severity",
+				cobra.FixedCompletions([]string{"info", "warning", "critical"}, cobra.ShellCompDirectiveNoFileComp))
 		},
 		flags:   []fieldFlag{nodeFlag},
 		nowOnly: true,

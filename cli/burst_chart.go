@@ -19,7 +19,10 @@ const (
 )
 
 // chartColors tell the flows of a burst apart, besides their letters.
-var chartColors = [...]color{"\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m", "\x1b[34m", "\x1b[35m", "\x1b[91m", "\x1b[93m"}
+var chartColors = [...]color{
+	"\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[36m", "\x1b[34m", "\x1b[35m", "\x1b[91m",
+	"\x1b[93m",
+}
 
 // A burstChart is how long a queue was over a burst, in columns of equal time.
 type burstChart struct {
@@ -80,8 +83,8 @@ func (c *burstChart) column(atNs int64) int {
 	return min(int(uint64(atNs)/stepNs), c.columns-1)
 }
 
-// letter returns the letter of the flow that has the cell of a row, of rows up to the queue's length in that column: from the
-// bottom up, each flow has a part as large as that of its bytes in the queue.
+// letter returns the letter of the flow that has the cell of a row, of rows up to the queue's length in that column:
+// from the bottom up, each flow has a part as large as that of its bytes in the queue.
 func (c *burstChart) letter(column, row, rows int) Cell {
 	total := uint64(0)
 	for _, flow := range c.Stack.Bytes {
@@ -111,9 +114,12 @@ func drawBurst(to io.Writer, v *view, b *client.BurstDetail) error {
 	if b.Incast {
 		kind = "incast"
 	}
-	fmt.Fprintf(w, "%s %s at %s, port %d, queue %d\n", kind, b.ID, printable(nodeText(&b.Node, b.Name)), b.Port, b.Queue)
-	fmt.Fprintf(w, "%s to %s, %s\n", b.Start.Format("2006-01-02 15:04:05.000000"), b.End.Format("15:04:05.000000 MST"), v.duration(float64(b.DurationNs)))
-	fmt.Fprintf(w, "peak %s after %s, longest wait %s; %d packets, %s, %d dropped; %d senders; %s of the bytes seen\n\n",
+	fmt.Fprintf(w, "%s %s at %s, port %d, queue %d\n", kind, b.ID, printable(nodeText(&b.Node, b.Name)), b.Port,
+		b.Queue)
+	fmt.Fprintf(w, "%s to %s, %s\n", b.Start.Format("2006-01-02 15:04:05.000000"), b.End.Format("15:04:05.000000 MST"),
+		v.duration(float64(b.DurationNs)))
+	fmt.Fprintf(w,
+		"peak %s after %s, longest wait %s; %d packets, %s, %d dropped; %d senders; %s of the bytes seen\n\n",
 		size(b.PeakBytes), v.duration(float64(b.Peak.Sub(b.Start))), v.duration(float64(b.PeakDelayNs)),
 		b.Packets, size(b.Bytes), b.Drops, b.Sources, percentText(b.Complete))
 	newBurstChart(b).draw(w, v)
@@ -186,8 +192,14 @@ func (c *burstChart) draw(w *bufio.Writer, v *view) {
 func culpritColumns(letter func(*client.Endpoints) Cell) []tableColumn[client.Culprit] {
 	return []tableColumn[client.Culprit]{
 		{title: "", cell: func(_ *view, f *client.Culprit) Cell { return letter(f.Flow) }},
-		{title: "SHARE", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(percentText(f.Share)) }},
-		{title: "BUILD-UP", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(size(f.BuildUpBytes)) }},
+		{
+			title: "SHARE", right: true,
+			cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(percentText(f.Share)) },
+		},
+		{
+			title: "BUILD-UP", right: true,
+			cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(size(f.BuildUpBytes)) },
+		},
 		{title: "PACKETS", right: true, cell: func(_ *view, f *client.Culprit) Cell { return countCell(f.Packets) }},
 		{title: "BYTES", right: true, cell: func(_ *view, f *client.Culprit) Cell { return PlainCell(size(f.Bytes)) }},
 		{title: "DROPS", right: true, cell: func(_ *view, f *client.Culprit) Cell { return badCell(f.Drops) }},
@@ -198,8 +210,14 @@ func culpritColumns(letter func(*client.Endpoints) Cell) []tableColumn[client.Cu
 func victimColumns(letter func(*client.Endpoints) Cell) []tableColumn[client.Victim] {
 	return []tableColumn[client.Victim]{
 		{title: "", cell: func(_ *view, f *client.Victim) Cell { return letter(f.Flow) }},
-		{title: "EXTRA DELAY", right: true, cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.ExtraNs))) }},
-		{title: "MAX", right: true, cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.MaxExtraNs))) }},
+		{
+			title: "EXTRA DELAY", right: true,
+			cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.ExtraNs))) },
+		},
+		{
+			title: "MAX", right: true,
+			cell: func(v *view, f *client.Victim) Cell { return PlainCell(v.duration(float64(f.MaxExtraNs))) },
+		},
 		{title: "PACKETS", right: true, cell: func(_ *view, f *client.Victim) Cell { return countCell(f.Packets) }},
 		{title: "BYTES", right: true, cell: func(_ *view, f *client.Victim) Cell { return PlainCell(size(f.Bytes)) }},
 		{title: "DROPS", right: true, cell: func(_ *view, f *client.Victim) Cell { return badCell(f.Drops) }},
@@ -217,7 +235,8 @@ func writeBurstPoints(w io.Writer, b *client.BurstDetail) error {
 			flow = flowName(b.Flows[p.Flow])
 		}
 		_ = out.Write([]string{
-			b.Start.Add(time.Duration(p.AtNs)).Format(time.RFC3339Nano), fmt.Sprint(p.AtNs), fmt.Sprint(p.Depth), fmt.Sprint(p.Bytes),
+			b.Start.Add(time.Duration(p.AtNs)).Format(time.RFC3339Nano), fmt.Sprint(p.AtNs), fmt.Sprint(p.Depth),
+			fmt.Sprint(p.Bytes),
 			fmt.Sprint(p.ExtraNs), strconv.FormatBool(p.Dropped), printable(flow),
 		})
 	}

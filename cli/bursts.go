@@ -10,7 +10,8 @@ import (
 	"github.com/waybill-int/waybill/internal/command"
 )
 
-// burstOrders are what a server sorts bursts by, beside their fields: a peak is the longest queue, and not when that was.
+// burstOrders are what a server sorts bursts by, beside their fields: a peak is the longest queue, and not when that
+// was.
 var burstOrders = append([]string{"last", "peak", "duration"}, orderNames[client.Burst]()...)
 
 func newBurstsCommand() *cobra.Command {
@@ -27,14 +28,18 @@ over time and who was in it, then who filled it and who waited.`,
   waybill bursts --group-by node,port --since 1h --sort drops
   waybill bursts 3a0c64b6f1e0a7d2
   waybill bursts -o json | jq '.bursts[] | select(.drops > 0) | {start, node, port, culprits}'`,
-		flags:  []fieldFlag{nodeFlag, {"incast", "only bursts to which many senders came together", "incast = true", ""}},
+		flags: []fieldFlag{
+			nodeFlag,
+			{"incast", "only bursts to which many senders came together", "incast = true", ""},
+		},
 		orders: burstOrders,
 		ask:    (*client.Client).Bursts,
 		one:    printBurst,
 		open:   func(l *client.BurstList) (client.Head, []client.Burst) { return l.Head, l.Bursts },
-		grouped: pastOf((*client.Client).BurstGroups, func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
-			return l.Head, client.Frame{}, l.Bursts
-		}),
+		grouped: pastOf((*client.Client).BurstGroups,
+			func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
+				return l.Head, client.Frame{}, l.Bursts
+			}),
 		state: func(b *client.Burst) string { return b.ID },
 		first: func(b *client.Burst) time.Time { return b.Start },
 		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",

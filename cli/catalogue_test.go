@@ -36,7 +36,9 @@ func TestAddedField(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := writeCSV(&text, items, true); err != nil || text.String() != "node,name,last,retries,spent_ns\n0,a,0001-01-01T00:00:00Z,7,1500\n0,b,0001-01-01T00:00:00Z,0,\n" {
+	if err := writeCSV(&text, items, true); err != nil ||
+		text.String() !=
+			"node,name,last,retries,spent_ns\n0,a,0001-01-01T00:00:00Z,7,1500\n0,b,0001-01-01T00:00:00Z,0,\n" {
 		t.Errorf("got\n%s%v", text.String(), err)
 	}
 }

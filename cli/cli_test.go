@@ -87,7 +87,10 @@ func goldenQuery(t *testing.T, name, got string) {
 
 var updateGolden = flag.Bool("update", false, "write golden files")
 
-var queryCommands = []string{"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "alerts", "exporters", "loss", "reports"}
+var queryCommands = []string{
+	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops",
+	"events", "bursts", "queues", "alerts", "exporters", "loss", "reports",
+}
 
 // Each list of the captures prints as its golden file.
 func TestQueryOutputs(t *testing.T) {
@@ -119,7 +122,8 @@ func TestQueryBurst(t *testing.T) {
 	}
 	stdout, _, _ := runQueryIn(t, t.Context(), "C", "bursts", "1", "--server", s.URL)
 	goldenQuery(t, "burst.ascii", stdout)
-	if _, stderr, code := runQuery(t, "bursts", "2", "--server", emptyServer(t).URL); code != 1 || !strings.Contains(stderr, "no burst") {
+	if _, stderr, code := runQuery(t, "bursts", "2", "--server", emptyServer(t).URL); code != 1 ||
+		!strings.Contains(stderr, "no burst") {
 		t.Errorf("an unknown burst: code %d, %s", code, stderr)
 	}
 	if _, stderr, code := runQuery(t, "bursts", "1", "2"); code != 2 || !strings.Contains(stderr, `"2"`) {
@@ -150,7 +154,10 @@ func TestQueryJSON(t *testing.T) {
 // In other formats than tables, lists are what the server sends, byte for byte.
 func TestQueryEncoded(t *testing.T) {
 	s := emptyServer(t)
-	for _, name := range []string{"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "exporters", "loss", "queues"} {
+	for _, name := range []string{
+		"nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "exporters",
+		"loss", "queues",
+	} {
 		for _, format := range []string{"json", "ndjson", "csv", "parquet", "arrow"} {
 			stdout, stderr, code := runQuery(t, name, "--server", s.URL, "-o", format)
 			response, err := http.Get(s.URL + "/api/v1/" + name + "?limit=100&format=" + format)
@@ -160,7 +167,8 @@ func TestQueryEncoded(t *testing.T) {
 			want, err := io.ReadAll(response.Body)
 			response.Body.Close()
 			text := regexp.MustCompile(`"(generated_at|since|until)":"[^"]*"`)
-			if got := text.ReplaceAllString(stdout, ""); err != nil || code != 0 || got != text.ReplaceAllString(string(want), "") {
+			if got := text.ReplaceAllString(stdout, ""); err != nil || code != 0 ||
+				got != text.ReplaceAllString(string(want), "") {
 				t.Errorf("%s -o %s: code %d, %s\ngot  %.300q\nwant %.300q", name, format, code, stderr, got, want)
 			}
 		}
@@ -202,7 +210,8 @@ func TestQueryUnknownLoss(t *testing.T) {
 	found := false
 	for line := range strings.Lines(stdout) {
 		if strings.Contains(line, "onos-int10-ver0") {
-			found = strings.Contains(line, "  unknown  ") && strings.Contains(line, "loss unknown: its reports carry no sequence numbers that count")
+			found = strings.Contains(line, "  unknown  ") &&
+				strings.Contains(line, "loss unknown: its reports carry no sequence numbers that count")
 		}
 	}
 	if !found {
@@ -223,7 +232,8 @@ func TestQueryFilters(t *testing.T) {
 	defer s.Close()
 	for args, want := range map[string]url.Values{
 		"flows --sort drops --limit 7 --src 10.0.0.1 --dst 10.0.0.0/8 --port 80 --protocol tcp": {
-			"limit": {"7"}, "order": {"drops"}, "filter": {"src in 10.0.0.1 and dst in 10.0.0.0/8 and port = 80 and protocol = tcp"},
+			"limit": {"7"}, "order": {"drops"},
+			"filter": {"src in 10.0.0.1 and dst in 10.0.0.0/8 and port = 80 and protocol = tcp"},
 		},
 		"flows --outer-src ::1 --outer-port 9": {"limit": {"100"}, "filter": {"outer.src in ::1"}, "outer_port": {"9"}},
 		"nodes --node s1":                      {"limit": {"100"}, "filter": {`node = "s1"`}},
@@ -234,13 +244,22 @@ func TestQueryFilters(t *testing.T) {
 		"topology --since 2h --until 1h":       {"since": {"2h"}, "until": {"1h"}},
 		"links --node 0x3":                     {"limit": {"100"}, "filter": {"node = 0x3"}},
 		"paths --node s1 --path 5a90":          {"limit": {"100"}, "filter": {`node = "s1" and id = "5a90"`}},
-		"drops --node s1 --reason acl_deny":    {"limit": {"100"}, "filter": {`node = "s1" and reason_name = "acl_deny"`}},
-		"drops --reason 80":                    {"limit": {"100"}, "filter": {"reason = 80"}},
-		"events --kind loop --kind incast,drop_storm --severity warning --node s1 --filter count>1 --open": {
-			"limit": {"100"}, "filter": {`(count>1) and node = "s1" and severity >= warning and kind in (loop, incast, drop_storm) and end is null`},
+		"drops --node s1 --reason acl_deny": {
+			"limit":  {"100"},
+			"filter": {`node = "s1" and reason_name = "acl_deny"`},
 		},
-		"events --open=false":                           {"limit": {"100"}, "filter": {"not (end is null)"}},
-		"links --filter node=s1 --since 10m --until 5m": {"limit": {"100"}, "filter": {"node=s1"}, "since": {"10m"}, "until": {"5m"}},
+		"drops --reason 80": {"limit": {"100"}, "filter": {"reason = 80"}},
+		"events --kind loop --kind incast,drop_storm --severity warning --node s1 --filter count>1 --open": {
+			"limit": {"100"},
+			"filter": {
+				`(count>1) and node = "s1" and severity >= warning and kind in (loop, incast, drop_storm) and end is null`,
+			},
+		},
+		"events --open=false": {"limit": {"100"}, "filter": {"not (end is null)"}},
+		"links --filter node=s1 --since 10m --until 5m": {
+			"limit": {"100"}, "filter": {"node=s1"}, "since": {"10m"},
+			"until": {"5m"},
+		},
 		"flows --since 1h --group-by src,dst --interval 1m --sort bytes --limit 5": {
 			"limit": {"5"}, "group_by": {"src,dst"}, "interval": {"1m"}, "order": {"bytes"}, "since": {"1h"},
 		},
@@ -254,7 +273,8 @@ func TestQueryFilters(t *testing.T) {
 		name, _, _ := strings.Cut(args, " ")
 		asked := got.Load().(*url.URL)
 		none := "no " + name + " match\n"
-		if code != 0 || asked.Path != "/api/v1/"+name || !reflect.DeepEqual(asked.Query(), want) || len(want) > 2 && stderr != none {
+		if code != 0 || asked.Path != "/api/v1/"+name || !reflect.DeepEqual(asked.Query(), want) || len(want) > 2 &&
+			stderr != none {
 			t.Errorf("%s: code %d, asked %v, said %q", args, code, asked, stderr)
 		}
 	}
@@ -275,26 +295,66 @@ func TestQueryErrors(t *testing.T) {
 		code int
 		text string
 	}{
-		"flows --server " + s.URL + " --src 10.0.0":            {2, `waybill flows: filter: column 8: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found 10.0.0`},
-		"flows --server " + s.URL + " --sort size":             {2, `waybill flows: order is "size"; allowed: last, packets, latency, drops, first, bytes, reports, path_changes, residence_ns.mean, residence_ns.min, residence_ns.p50, residence_ns.p99, residence_ns.max, end_to_end_ns.mean; :asc or :desc may follow`},
-		"flows --server " + s.URL + " --limit 10001":           {2, `waybill flows: limit is "10001"; allowed: 1 to 10000`},
-		"flows --server " + s.URL + " --limit 0":               {2, `waybill flows: --limit is 0; it must be at least 1`},
-		"flows --server " + s.URL + " -o xml":                  {2, `waybill flows: --output is "xml"; allowed: table, wide, json, ndjson, csv, parquet, arrow`},
-		"nodes --server " + s.URL + " --sort size":             {2, `waybill nodes: order is "size"; allowed: id, name, packets, drops, first, last, latency_ns.count, latency_ns.min, latency_ns.mean, latency_ns.max, latency_ns.p50, latency_ns.p99, latency_ns.relative_error, queue_max; :asc or :desc may follow`},
-		"nodes --server " + s.URL + " --follow -o parquet":     {2, `waybill nodes: -o parquet is of one answer: it does not go with --follow and --watch`},
-		"nodes --server " + s.URL + " --sort id --follow":      {2, `waybill nodes: --sort and --follow do not go together`},
-		"flows --server " + s.URL + " --watch 1ms":             {2, `waybill flows: --watch is 1ms; it must be at least 100ms`},
-		"flows --server " + s.URL + " --reason 1":              {2, `waybill flows: unknown flag: --reason`},
-		"flows --server " + s.URL + " all":                     {2, `waybill flows: unexpected argument "all"`},
-		"events --server " + s.URL + " --kind storm":           {2, `waybill events: --kind is "storm"; allowed: ` + strings.Join(kinds, ", ")},
-		"events --server " + s.URL + " --filter kindd=loop":    {2, `waybill events: filter: column 1: events have no field kindd: did you mean kind?`},
-		"events --server " + s.URL + " --follow --watch 2s":    {2, `waybill events: --watch and --follow do not go together`},
-		"events --server " + s.URL + " --follow --kind storms": {2, `waybill events: --kind is "storms"; allowed: ` + strings.Join(kinds, ", ")},
-		"topology --server " + s.URL + " --sort beauty":        {2, `waybill topology: unknown flag: --sort: ` + flagsOfOthers["sort"]},
-		"nodes --server ftp://x":                               {2, `waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`},
-		"nodes --server " + closed.URL:                         {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
-		"nodes --server " + closed.URL + " --watch 100ms":      {1, "waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?"},
-		"nodes --server " + other.URL:                          {1, `waybill nodes: ` + other.URL + `/api/v1/nodes?limit=100 answered "404 Not Found"`},
+		"flows --server " + s.URL +
+			" --src 10.0.0": {
+			2,
+			`waybill flows: filter: column 8: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found 10.0.0`,
+		},
+		"flows --server " + s.URL +
+			" --sort size": {
+			2,
+			`waybill flows: order is "size"; allowed: last, packets, latency, drops, first, bytes, reports, path_changes, residence_ns.mean, residence_ns.min, residence_ns.p50, residence_ns.p99, residence_ns.max, end_to_end_ns.mean; :asc or :desc may follow`,
+		},
+		"flows --server " + s.URL +
+			" --limit 10001": {2, `waybill flows: limit is "10001"; allowed: 1 to 10000`},
+		"flows --server " + s.URL +
+			" --limit 0": {2, `waybill flows: --limit is 0; it must be at least 1`},
+		"flows --server " + s.URL +
+			" -o xml": {2, `waybill flows: --output is "xml"; allowed: table, wide, json, ndjson, csv, parquet, arrow`},
+		"nodes --server " + s.URL +
+			" --sort size": {
+			2,
+			`waybill nodes: order is "size"; allowed: id, name, packets, drops, first, last, latency_ns.count, latency_ns.min, latency_ns.mean, latency_ns.max, latency_ns.p50, latency_ns.p99, latency_ns.relative_error, queue_max; :asc or :desc may follow`,
+		},
+		"nodes --server " + s.URL +
+			" --follow -o parquet": {
+			2,
+			`waybill nodes: -o parquet is of one answer: it does not go with --follow and --watch`,
+		},
+		"nodes --server " + s.URL +
+			" --sort id --follow": {2, `waybill nodes: --sort and --follow do not go together`},
+		"flows --server " + s.URL +
+			" --watch 1ms": {2, `waybill flows: --watch is 1ms; it must be at least 100ms`},
+		"flows --server " + s.URL + " --reason 1": {2, `waybill flows: unknown flag: --reason`},
+		"flows --server " + s.URL + " all":        {2, `waybill flows: unexpected argument "all"`},
+		"events --server " + s.URL +
+			" --kind storm": {2, `waybill events: --kind is "storm"; allowed: ` + strings.Join(kinds, ", ")},
+		"events --server " + s.URL +
+			" --filter kindd=loop": {
+			2,
+			`waybill events: filter: column 1: events have no field kindd: did you mean kind?`,
+		},
+		"events --server " + s.URL +
+			" --follow --watch 2s": {2, `waybill events: --watch and --follow do not go together`},
+		"events --server " + s.URL +
+			" --follow --kind storms": {2, `waybill events: --kind is "storms"; allowed: ` + strings.Join(kinds, ", ")},
+		"topology --server " + s.URL +
+			" --sort beauty": {2, `waybill topology: unknown flag: --sort: ` + flagsOfOthers["sort"]},
+		"nodes --server ftp://x": {
+			2,
+			`waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`,
+		},
+		"nodes --server " + closed.URL: {
+			1,
+			"waybill nodes: cannot reach " + closed.URL + ": connection refused; is `waybill serve` running?",
+		},
+		"nodes --server " + closed.URL +
+			" --watch 100ms": {1, "waybill nodes: cannot reach " + closed.URL +
+			": connection refused; is `waybill serve` running?"},
+		"nodes --server " + other.URL: {
+			1,
+			`waybill nodes: ` + other.URL + `/api/v1/nodes?limit=100 answered "404 Not Found"`,
+		},
 	} {
 		stdout, stderr, code := runQuery(t, strings.Fields(args)...)
 		if code != want.code || stderr != want.text+"\n" || stdout != "" {
@@ -320,10 +380,22 @@ func TestQueryEmpty(t *testing.T) {
 			"no flows yet: point telemetry reports at udp port 8555 or 6000 of 127.0.0.1, or run `waybill replay FILE --to 127.0.0.1:8555`",
 		},
 		{"exporters", nil, "no exporters yet, and the server listens on no port"},
-		{"paths", []client.Listener{{Address: "[::]:8555", Received: 3, Malformed: 3}}, "no paths yet: 3 datagrams arrived, but none could be read; `waybill exporters` says why"},
-		{"nodes", []client.Listener{{Address: "[::]:8555", Received: 3}}, "no nodes yet: the reports that arrived name no node"},
+		{
+			"paths",
+			[]client.Listener{{Address: "[::]:8555", Received: 3, Malformed: 3}},
+			"no paths yet: 3 datagrams arrived, but none could be read; `waybill exporters` says why",
+		},
+		{
+			"nodes",
+			[]client.Listener{{Address: "[::]:8555", Received: 3}},
+			"no nodes yet: the reports that arrived name no node",
+		},
 		{"events", []client.Listener{{Address: "[::]:8555", Received: 3}}, "nothing happened"},
-		{"drops", []client.Listener{{Address: "[::]:8555", Received: 3}}, "no drops were reported: nothing was dropped, or no device is set up to report drops"},
+		{
+			"drops",
+			[]client.Listener{{Address: "[::]:8555", Received: 3}},
+			"no drops were reported: nothing was dropped, or no device is set up to report drops",
+		},
 	} {
 		s := emptyServer(t, c.listeners...)
 		for _, output := range []string{"table", "json", "csv"} {
@@ -331,7 +403,8 @@ func TestQueryEmpty(t *testing.T) {
 			if code != 0 || stderr != c.want+"\n" {
 				t.Errorf("%s: code %d\ngot  %swant %s", c.name, code, stderr, c.want)
 			}
-			if lines := strings.Count(stdout, "\n"); output == "table" && lines != 0 || output == "csv" && lines != 1 || output == "json" && !json.Valid([]byte(stdout)) {
+			if lines := strings.Count(stdout, "\n"); output == "table" && lines != 0 || output == "csv" && lines != 1 ||
+				output == "json" && !json.Valid([]byte(stdout)) {
 				t.Errorf("%s -o %s: got %q", c.name, output, stdout)
 			}
 		}
@@ -364,9 +437,21 @@ func TestQueryIncomplete(t *testing.T) {
 		want string
 	}{
 		{telemetry.Completeness{Ratio: &all, Sent: 5}, ""},
-		{telemetry.Completeness{Unknown: 1}, "how many of the reports arrived is unknown; the loss of 1 exporter is unknown"},
-		{telemetry.Completeness{Ratio: &all, Sent: 5, Unknown: 2}, "all reports arrived; the loss of 2 exporters is unknown"},
-		{telemetry.Completeness{Ratio: &half, Sent: 100000, Lost: 1, Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local)}, "99.99 % of the reports arrived since 2026-01-01 00:00:00"},
+		{
+			telemetry.Completeness{Unknown: 1},
+			"how many of the reports arrived is unknown; the loss of 1 exporter is unknown",
+		},
+		{
+			telemetry.Completeness{Ratio: &all, Sent: 5, Unknown: 2},
+			"all reports arrived; the loss of 2 exporters is unknown",
+		},
+		{
+			telemetry.Completeness{
+				Ratio: &half, Sent: 100000, Lost: 1,
+				Since: time.Date(2026, 1, 1, 0, 0, 0, 0, time.Local),
+			},
+			"99.99 % of the reports arrived since 2026-01-01 00:00:00",
+		},
 	} {
 		if got := incomplete(&c.of); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

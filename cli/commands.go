@@ -14,15 +14,18 @@ type Local interface {
 	Tables() []string
 	// SQL answers a statement with up to limit rows.
 	SQL(ctx context.Context, dir, statement string, limit int) (*client.Table, error)
-	// WriteParquet writes a file of rows, which are JSON objects one a line, as another in Parquet, with columns of these types.
+	// WriteParquet writes a file of rows, which are JSON objects one a line, as another in Parquet, with columns of
+	// these types.
 	WriteParquet(ctx context.Context, rows, file string, names, types []string) error
 }
 
 // AskCommands returns the commands that ask what the network does.
 func AskCommands(local Local) []*cobra.Command {
 	return []*cobra.Command{
-		newTopCommand(), newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(), newQueuesCommand(),
-		newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newPathCommand(), newTraceCommand(),
+		newTopCommand(), newTopologyCommand(), newNodesCommand(), newLinksCommand(), newHopsCommand(),
+		newQueuesCommand(),
+		newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newPathCommand(),
+		newTraceCommand(),
 		newDropsCommand(), newBurstsCommand(), newEventsCommand(), newAlertsCommand(), newSilenceCommand(),
 		newSQLCommand(local), newExportCommand(local),
 	}

@@ -16,7 +16,9 @@ import (
 const completeTime = time.Second
 
 // complete returns a completion that asks the server. Without a server, or log-in, there are no candidates.
-func (s *serverFlags) complete(candidates func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error)) cobra.CompletionFunc {
+func (s *serverFlags) complete(candidates func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion,
+	error),
+) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		c, err := s.client()
 		if err != nil {
@@ -95,8 +97,8 @@ func completeList(names []string) cobra.CompletionFunc {
 	}
 }
 
-// completeFilter completes the last word of a filter of a list. The shell is given the whole filter, since that is one word
-// to it.
+// completeFilter completes the last word of a filter of a list. The shell is given the whole filter, since that is one
+// word to it.
 func (s *serverFlags) completeFilter(schema string) cobra.CompletionFunc {
 	ask := s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
 		candidates, err := c.CompleteFilter(ctx, schema, word)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Names of fields and values are completed as the server knows them, and without one where it is not needed. The shell gives
-// each word as it is.
+// Names of fields and values are completed as the server knows them, and without one where it is not needed. The shell
+// gives each word as it is.
 func TestCompleteFields(t *testing.T) {
 	t.Setenv("WAYBILL_SERVER", emptyServer(t).URL)
 	for _, c := range []struct {
@@ -16,11 +16,17 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"flows", "--group-by", ""}, "id src dst src_port dst_port protocol tunnel_id dscp device path :6"},
 		{[]string{"flows", "--group-by", "src,dst,p"}, "src,dst,protocol src,dst,path :6"},
 		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
-		{[]string{"queues", "--since", "1h", "--sort", ""}, "samples occupancy_mean occupancy_max node egress_port queue :4"},
+		{
+			[]string{"queues", "--since", "1h", "--sort", ""},
+			"samples occupancy_mean occupancy_max node egress_port queue :4",
+		},
 		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
 		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.max latency.p50 latency.p99 :6"},
 		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.max latency.mean :6"},
-		{[]string{"events", "--filter", "severity >= warning and kind = dr"}, "severity >= warning and kind = drop_storm :6"},
+		{
+			[]string{"events", "--filter", "severity >= warning and kind = dr"},
+			"severity >= warning and kind = drop_storm :6",
+		},
 		{[]string{"events", "--kind", "loop,dr"}, "loop,drop_storm :6"},
 		{[]string{"bursts", "--filter", "peak_"}, "peak_bytes peak_delay :6"},
 		{[]string{"bursts", "--filter", "nam"}, "name :6"},

@@ -12,8 +12,8 @@ import (
 // maxNamed is how many exporters a line names.
 const maxNamed = 3
 
-// incomplete returns a line that says that an answer rests on fewer reports than were sent, or that nobody knows; nothing if
-// all arrived.
+// incomplete returns a line that says that an answer rests on fewer reports than were sent, or that nobody knows;
+// nothing if all arrived.
 func incomplete(c *client.Completeness) string {
 	if c == nil || c.Lost == 0 && c.Unknown == 0 {
 		return ""
@@ -25,7 +25,8 @@ func incomplete(c *client.Completeness) string {
 	case c.Lost == 0:
 		b.WriteString("all reports arrived")
 	default:
-		fmt.Fprintf(&b, "%s of the reports arrived since %s", shareText(*c.Ratio), c.Since.Local().Format(time.DateTime))
+		fmt.Fprintf(&b, "%s of the reports arrived since %s", shareText(*c.Ratio),
+			c.Since.Local().Format(time.DateTime))
 	}
 	for i, x := range c.Below {
 		if i == maxNamed {

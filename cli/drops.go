@@ -19,14 +19,19 @@ func dropsQuestion() question[client.DropList, client.Drop] {
 		example: `  waybill drops
   waybill drops --node leaf1
   waybill drops --reason acl_deny -o json`,
-		flags: []fieldFlag{nodeFlag, {"reason", "only drops for this `REASON`, name or number", "reason = %s", "reason_name = %s"}},
-		ask:   (*client.Client).Drops,
-		open:  func(l *client.DropList) (client.Head, []client.Drop) { return l.Head, l.Drops },
-		past: pastOf((*client.Client).DropHistory, func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
-			return l.Head, l.Frame, l.Drops
-		}),
+		flags: []fieldFlag{
+			nodeFlag,
+			{"reason", "only drops for this `REASON`, name or number", "reason = %s", "reason_name = %s"},
+		},
+		ask:  (*client.Client).Drops,
+		open: func(l *client.DropList) (client.Head, []client.Drop) { return l.Head, l.Drops },
+		past: pastOf((*client.Client).DropHistory,
+			func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
+				return l.Head, l.Frame, l.Drops
+			}),
 		state: func(d *client.Drop) string {
-			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ", numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)
+			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ",
+				numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)
 		},
 		first: func(d *client.Drop) time.Time { return d.First },
 		none:  "no drops were reported: nothing was dropped, or no device is set up to report drops",

@@ -42,9 +42,10 @@ seen for a while.`,
 		},
 		none: "nothing happened",
 		note: decodeHint,
-		grouped: pastOf((*client.Client).EventGroups, func(l *client.EventGroups) (client.Head, client.Frame, []client.EventGroup) {
-			return l.Head, client.Frame{}, l.Events
-		}),
+		grouped: pastOf((*client.Client).EventGroups,
+			func(l *client.EventGroups) (client.Head, client.Frame, []client.EventGroup) {
+				return l.Head, client.Frame{}, l.Events
+			}),
 		lead: []string{"start", "end", "severity"},
 		cells: map[string]func(*view, *client.Event) Cell{
 			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e)) },

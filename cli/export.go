@@ -58,7 +58,9 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 			}
 			return nil
 		},
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -75,12 +77,15 @@ docs/reference/store.md, such as flows_1m or events. It asks for as many pages a
 	f := cmd.Flags()
 	c.sql.server.register(f)
 	f.StringVar(&c.sql.data, "data", "", "`DIRECTORY` to read instead of asking a server")
-	f.StringVarP(&c.format, "output", "o", "", "`FORMAT`: "+strings.Join(exportFormats, ", ")+"; the default is that of the end of FILE, or csv")
+	f.StringVarP(&c.format, "output", "o", "", "`FORMAT`: "+strings.Join(exportFormats, ", ")+
+		"; the default is that of the end of FILE, or csv")
 	f.BoolVar(&c.parquet, "parquet", false, "the same as -o parquet")
-	f.StringVar(&c.file, "file", "", "`FILE` to write instead of standard output; of Parquet the default is TABLE.parquet")
+	f.StringVar(&c.file, "file", "",
+		"`FILE` to write instead of standard output; of Parquet the default is TABLE.parquet")
 	f.StringVar(&c.since, "since", "", "only rows from this `TIME` on, or from so long ago: 2026-11-21T09:00:00Z, 24h")
 	f.StringVar(&c.until, "until", "", "only rows before this `TIME`, or before so long ago; the default is now")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions(exportFormats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -96,7 +101,8 @@ func (c *exportCommand) check(now time.Time) (err error) {
 		if end := strings.TrimPrefix(filepath.Ext(c.file), "."); slices.Contains(exportFormats, end) {
 			c.format = end
 		} else if c.file != "" {
-			return fmt.Errorf("--file is %q, whose end says no format; --output says one: %s", c.file, strings.Join(exportFormats, ", "))
+			return fmt.Errorf("--file is %q, whose end says no format; --output says one: %s", c.file,
+				strings.Join(exportFormats, ", "))
 		}
 	}
 	if !slices.Contains(exportFormats, c.format) {
@@ -130,7 +136,8 @@ func timeOrAge(flag, text string, now, otherwise time.Time) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return at, fmt.Errorf("%s is %q; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m", flag, text)
+		return at, fmt.Errorf("%s is %q; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m",
+			flag, text)
 	}
 	return at, nil
 }
@@ -163,7 +170,8 @@ func (c *exportCommand) describe(ctx context.Context) error {
 		c.names, c.types = append(c.names, fmt.Sprint(row[0])), append(c.types, fmt.Sprint(row[1]))
 	}
 	if len(c.names) == 0 || c.names[0] != "start" {
-		return command.Usage(fmt.Errorf("there is no table %s; the tables are %s", c.table, strings.Join(c.sql.local.Tables(), ", ")))
+		return command.Usage(fmt.Errorf("there is no table %s; the tables are %s", c.table,
+			strings.Join(c.sql.local.Tables(), ", ")))
 	}
 	return nil
 }
@@ -216,8 +224,9 @@ func (c *exportCommand) write(ctx context.Context, to io.Writer, format string) 
 	return errors.Join(err, table.Error(), w.Flush())
 }
 
-// eachRow asks for the rows in the order of their times. A page begins where the one before ended: at the last time of it, less the
-// rows of that time that came already. So rows that a server adds meanwhile, which are the latest, move nothing.
+// eachRow asks for the rows in the order of their times. A page begins where the one before ended: at the last time of
+// it, less the rows of that time that came already. So rows that a server adds meanwhile, which are the latest, move
+// nothing.
 func (c *exportCommand) eachRow(ctx context.Context, do func(row []any) error) error {
 	names := make([]string, len(c.names))
 	for i, name := range c.names {

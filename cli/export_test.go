@@ -21,8 +21,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// keptFlows serves a store with flows of 5 intervals, 7 in each, whose bytes are large numbers. It returns the line of each flow, in
-// order, and the URL.
+// keptFlows serves a store with flows of 5 intervals, 7 in each, whose bytes are large numbers. It returns the line of
+// each flow, in order, and the URL.
 func keptFlows(t *testing.T, from time.Time) (lines []string, url string) {
 	t.Helper()
 	config := duckdb.DefaultConfig(filepath.Join(t.TempDir(), "store"))
@@ -39,7 +39,10 @@ func keptFlows(t *testing.T, from time.Time) (lines []string, url string) {
 			bytes := uint64(1)<<60 + uint64(10*i+port)
 			kept.Flows = append(kept.Flows, telemetry.FlowInterval{
 				StartNs: start.UnixNano(), Reports: 1, Packets: 1, Bytes: bytes,
-				Key: telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: uint16(port + 1), Protocol: 17},
+				Key: telemetry.FlowKey{
+					Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}),
+					Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: uint16(port + 1), Protocol: 17,
+				},
 			})
 			lines = append(lines, fmt.Sprintf("%s %d %d", start.Format(time.RFC3339Nano), port+1, bytes))
 		}
@@ -55,7 +58,10 @@ func keptFlows(t *testing.T, from time.Time) (lines []string, url string) {
 // exported runs an export in pages of so many rows, and returns the times, ports and bytes in the file.
 func exported(t *testing.T, url, file string, page int, since, until string) []string {
 	t.Helper()
-	c := exportCommand{sql: sqlCommand{local: serve.LocalStore{}}, page: page, table: "flows_10s", file: file, since: since, until: until}
+	c := exportCommand{
+		sql: sqlCommand{local: serve.LocalStore{}}, page: page, table: "flows_10s", file: file,
+		since: since, until: until,
+	}
 	c.sql.server.url = url
 	if err := c.check(time.Now()); err != nil {
 		t.Fatal(err)
@@ -120,7 +126,8 @@ func exported(t *testing.T, url, file string, page int, since, until string) []s
 			t.Fatal(err)
 		}
 	}
-	if said := fmt.Sprintf("%s of flows_10s in %s\n", counted(uint64(len(lines)), "row"), file); stderr.String() != said || stdout.Len() > 0 {
+	if said := fmt.Sprintf("%s of flows_10s in %s\n", counted(uint64(len(lines)), "row"),
+		file); stderr.String() != said || stdout.Len() > 0 {
 		t.Errorf("said %q, want %q", stderr.String(), said)
 	}
 	at := func(line string) string { at, _, _ := strings.Cut(line, " "); return at }
@@ -142,12 +149,14 @@ func TestExport(t *testing.T) {
 			}
 			got := exported(t, url, filepath.Join(t.TempDir(), file), page, "", "")
 			if !slices.Equal(got, want) {
-				t.Fatalf("%s in pages of %d: got %d rows, want %d:\n%s", file, page, len(got), len(want), strings.Join(got, "\n"))
+				t.Fatalf("%s in pages of %d: got %d rows, want %d:\n%s", file, page, len(got), len(want),
+					strings.Join(got, "\n"))
 			}
 		}
 	}
 	at := func(i int) string { return from.Add(time.Duration(i) * 10 * time.Second).Format(time.RFC3339) }
-	if got := exported(t, url, filepath.Join(t.TempDir(), "part.csv"), 4, at(1), at(3)); !slices.Equal(got, want[7:21]) {
+	if got := exported(t, url, filepath.Join(t.TempDir(), "part.csv"), 4, at(1), at(3)); !slices.Equal(got,
+		want[7:21]) {
 		t.Errorf("two intervals: got\n%s", strings.Join(got, "\n"))
 	}
 	stdout, _, code := runQuery(t, "export", "flows_10s", "--server", url)
@@ -163,14 +172,20 @@ func TestExportErrors(t *testing.T) {
 		code int
 		text string
 	}{
-		"":                                {2, "got 0 tables, want one"},
-		"flows":                           {2, "there is no table flows; the tables are flows_10s, flows_1m, "},
-		"waybill_schema":                  {2, "there is no table waybill_schema; "},
-		"flows_1m;":                       {2, `"flows_1m;" is not the name of a table`},
-		"flows_1m -o xml":                 {2, `--output is "xml"; allowed: csv, ndjson, parquet`},
-		"flows_1m -o csv --parquet":       {2, "--parquet and --output csv do not go together"},
-		"flows_1m --file x.txt":           {2, `--file is "x.txt", whose end says no format; --output says one: csv, ndjson, parquet`},
-		"flows_1m --since yesterday":      {2, `--since is "yesterday"; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m`},
+		"":                          {2, "got 0 tables, want one"},
+		"flows":                     {2, "there is no table flows; the tables are flows_10s, flows_1m, "},
+		"waybill_schema":            {2, "there is no table waybill_schema; "},
+		"flows_1m;":                 {2, `"flows_1m;" is not the name of a table`},
+		"flows_1m -o xml":           {2, `--output is "xml"; allowed: csv, ndjson, parquet`},
+		"flows_1m -o csv --parquet": {2, "--parquet and --output csv do not go together"},
+		"flows_1m --file x.txt": {
+			2,
+			`--file is "x.txt", whose end says no format; --output says one: csv, ndjson, parquet`,
+		},
+		"flows_1m --since yesterday": {
+			2,
+			`--since is "yesterday"; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m`,
+		},
 		"flows_1m --since 5m --until 10m": {2, "--until is not after --since"},
 		"flows_1m --file " + file:         {1, "no such file or directory"},
 	} {
@@ -189,7 +204,8 @@ func TestExportErrors(t *testing.T) {
 func TestExportTables(t *testing.T) {
 	_, url := keptFlows(t, time.Now().UTC().Truncate(time.Hour))
 	for _, table := range duckdb.TableNames() {
-		if stdout, stderr, code := runQuery(t, "export", table, "--server", url); code != 0 || !strings.HasPrefix(stdout, "start,") {
+		if stdout, stderr, code := runQuery(t, "export", table, "--server", url); code != 0 ||
+			!strings.HasPrefix(stdout, "start,") {
 			t.Errorf("%s: code %d, %s", table, code, stderr)
 		}
 	}

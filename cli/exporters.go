@@ -26,14 +26,19 @@ listed last, with how many of their datagrams were refused.`,
   waybill exporters --source 10.0.0.0/24
   waybill exporters --node leaf1 -o json
   waybill exporters --watch 2s`,
-		flags: []fieldFlag{nodeFlag, {"source", "only exporters that send from this `ADDRESS` or prefix", "source in %s", ""}},
-		ask:   (*client.Client).Exporters,
-		open:  func(l *client.ExporterList) (client.Head, []client.Exporter) { return l.Head, l.Exporters },
-		past: pastOf((*client.Client).ExporterHistory, func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
-			return l.Head, l.Frame, l.Exporters
-		}),
+		flags: []fieldFlag{
+			nodeFlag,
+			{"source", "only exporters that send from this `ADDRESS` or prefix", "source in %s", ""},
+		},
+		ask:  (*client.Client).Exporters,
+		open: func(l *client.ExporterList) (client.Head, []client.Exporter) { return l.Head, l.Exporters },
+		past: pastOf((*client.Client).ExporterHistory,
+			func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
+				return l.Head, l.Frame, l.Exporters
+			}),
 		state: func(x *client.Exporter) string {
-			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ", x.Version, " ", x.RefusedBecause)
+			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ",
+				x.Version, " ", x.RefusedBecause)
 		},
 		first: func(x *client.Exporter) time.Time { return x.First },
 		none:  "no exporters yet",

@@ -22,7 +22,10 @@ type fieldFlag struct {
 // Flags that many lists have.
 var (
 	nodeFlag     = fieldFlag{"node", "only what concerns the node with this `ID` or name", "node = %s", ""}
-	severityFlag = fieldFlag{"severity", "only events of at least this `SEVERITY`: info, warning, critical", "severity >= %s", ""}
+	severityFlag = fieldFlag{
+		"severity", "only events of at least this `SEVERITY`: info, warning, critical",
+		"severity >= %s", "",
+	}
 )
 
 // values may be given several times, and with commas between them.

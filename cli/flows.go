@@ -11,7 +11,8 @@ import (
 
 // flowOrders are what a server sorts flows of now by, of which there are too many for others.
 var flowOrders = []string{
-	"last", "packets", "latency", "drops", "first", "bytes", "reports", "path_changes", "residence_ns.mean", "residence_ns.min",
+	"last", "packets", "latency", "drops", "first", "bytes", "reports", "path_changes", "residence_ns.mean",
+	"residence_ns.min",
 	"residence_ns.p50", "residence_ns.p99", "residence_ns.max", "end_to_end_ns.mean",
 }
 
@@ -39,14 +40,16 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			{"outer-dst", "only flows in a tunnel to this `ADDRESS` or prefix", "outer.dst in %s", ""},
 		},
 		filters: func(cmd *cobra.Command, q *client.Query) {
-			cmd.Flags().StringVar(&q.OuterPort, "outer-port", "", "only flows in a tunnel with this `PORT` at either end")
+			cmd.Flags().StringVar(&q.OuterPort, "outer-port", "",
+				"only flows in a tunnel with this `PORT` at either end")
 		},
 		orders: flowOrders,
 		ask:    (*client.Client).Flows,
 		open:   func(l *client.FlowList) (client.Head, []client.Flow) { return l.Head, l.Flows },
-		past: pastOf((*client.Client).FlowHistory, func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
-			return l.Head, l.Frame, l.Flows
-		}),
+		past: pastOf((*client.Client).FlowHistory,
+			func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
+				return l.Head, l.Frame, l.Flows
+			}),
 		state: func(f *client.Flow) string { return latest(f).ID },
 		live: &live[client.Flow]{
 			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[client.Flow]) error {
@@ -57,9 +60,13 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		},
 		none: "no flows yet: the reports that arrived do not say which flow they are about",
 		cells: map[string]func(*view, *client.Flow) Cell{
-			"src":                func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Src, f.SrcPort)) },
-			"dst":                func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Dst, f.DstPort)) },
-			"tunnel":             func(_ *view, f *client.Flow) Cell { return PlainCell(cmp.Or(tunnelText(&f.Endpoints), unknown)) },
+			"src": func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Src, f.SrcPort)) },
+			"dst": func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Dst, f.DstPort)) },
+			"tunnel": func(_ *view,
+				f *client.Flow,
+			) Cell {
+				return PlainCell(cmp.Or(tunnelText(&f.Endpoints), unknown))
+			},
 			"end_to_end_ns.mean": func(v *view, f *client.Flow) Cell { return PlainCell(v.endToEnd(f)) },
 			"paths": func(v *view, f *client.Flow) Cell {
 				if len(f.Paths) == 0 {

@@ -64,8 +64,8 @@ func (c *queryCommand[L, T]) followOn(ctx context.Context) error {
 	}
 }
 
-// news asks for all items and returns those in a state that was not printed before, the oldest first. It makes printed the
-// states of now.
+// news asks for all items and returns those in a state that was not printed before, the oldest first. It makes printed
+// the states of now.
 func (c *queryCommand[L, T]) news(ctx context.Context, query client.Query, printed map[string]bool) ([]T, error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -95,7 +95,9 @@ func (c *queryCommand[L, T]) all(ctx context.Context, query client.Query) ([]T, 
 	}
 	head, items := c.open(list)
 	if head.Total > len(items) && !c.cut {
-		fmt.Fprintf(c.stderr, "%d of %d %s are followed, since no server lists more; a flag that selects some of them makes it all\n", len(items), head.Total, cmp.Or(c.items, c.name))
+		fmt.Fprintf(c.stderr,
+			"%d of %d %s are followed, since no server lists more; a flag that selects some of them makes it all\n",
+			len(items), head.Total, cmp.Or(c.items, c.name))
 		c.cut = true
 	}
 	return items, nil

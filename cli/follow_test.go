@@ -16,13 +16,15 @@ import (
 
 // anEvent is an event in JSON that began at a second; end is a time or null.
 func anEvent(id string, second int, end string) string {
-	return fmt.Sprintf(`{"id":%q,"kind":"loop","severity":"critical","start":"2026-11-21T09:00:%02dZ","end":%s,"count":7,"text":"what %s is","evidence":[]}`,
+	return fmt.Sprintf(
+		`{"id":%q,"kind":"loop","severity":"critical","start":"2026-11-21T09:00:%02dZ","end":%s,"count":7,"text":"what %s is","evidence":[]}`,
 		id, second, end, id)
 }
 
 // anAlert is an alert in JSON.
 func anAlert(id string, state string) string {
-	return fmt.Sprintf(`{"id":%q,"rule":"loops","state":%q,"severity":"critical","since":"2026-11-21T09:00:00Z","fired":null,"resolved":null,"summary":"what %s is","event":%s}`,
+	return fmt.Sprintf(
+		`{"id":%q,"rule":"loops","state":%q,"severity":"critical","since":"2026-11-21T09:00:00Z","fired":null,"resolved":null,"summary":"what %s is","event":%s}`,
 		id, state, id, anEvent("e"+id, 1, "null"))
 }
 
@@ -50,26 +52,28 @@ func followServer(t *testing.T, cancel func(), lists ...string) *httptest.Server
 	return s
 }
 
-// Of what has no stream, following prints the latest, the oldest first, then each that is new or in another state, once; an
-// outage is no end.
+// Of what has no stream, following prints the latest, the oldest first, then each that is new or in another state,
+// once; an outage is no end.
 func TestQueryFollow(t *testing.T) {
 	a, b, c, z := anAlert("a", "pending"), anAlert("b", "firing"), anAlert("c", "pending"), anAlert("z", "firing")
 	fires := anAlert("a", "firing")
 	ctx, cancel := context.WithCancel(t.Context())
 	s := followServer(t, cancel, b+","+a+","+z, "", c+","+b+","+fires)
-	stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "alerts", "--server", s.URL, "--follow", "--limit", "2", "-o", "csv")
+	stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "alerts", "--server", s.URL, "--follow", "--limit", "2", "-o",
+		"csv")
 	var got []string
 	for _, row := range strings.Split(strings.TrimSpace(stdout), "\n") {
 		cells := strings.SplitN(row, ",", 4)
 		got = append(got, cells[0]+" "+cells[2])
 	}
-	if want := "[id state a pending b firing a firing c pending]"; code != 0 || fmt.Sprint(got) != want || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "503") {
+	if want := "[id state a pending b firing a firing c pending]"; code != 0 || fmt.Sprint(got) != want ||
+		strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "503") {
 		t.Errorf("code %d, said %q, got %v, want %s", code, stderr, got, want)
 	}
 }
 
-// streamServer answers each question for the list of events, and each for their stream, with the next text. Streams break then;
-// behind the last one it cancels.
+// streamServer answers each question for the list of events, and each for their stream, with the next text. Streams
+// break then; behind the last one it cancels.
 func streamServer(t *testing.T, cancel func(), filter string, lists, streams []string) *httptest.Server {
 	t.Helper()
 	var listed, opened atomic.Int32
@@ -102,16 +106,18 @@ func streamServer(t *testing.T, cancel func(), filter string, lists, streams []s
 
 func message(kind, data string) string { return "id: 7-1\nevent: " + kind + "\ndata: " + data + "\n\n" }
 
-// Of events, following prints the latest, the oldest first, and then what the stream tells that is new, worse or over: each
-// once, also when the stream breaks and the list has it too. What is missing is counted.
+// Of events, following prints the latest, the oldest first, and then what the stream tells that is new, worse or over:
+// each once, also when the stream breaks and the list has it too. What is missing is counted.
 func TestQueryFollowStream(t *testing.T) {
-	a, b, c := anEvent("a", 1, "null"), anEvent("b", 2, `"2026-11-21T09:00:02.5Z"`), anEvent("c-with-a-long-name", 3, "null")
+	a, b, c := anEvent("a", 1, "null"), anEvent("b", 2, `"2026-11-21T09:00:02.5Z"`),
+		anEvent("c-with-a-long-name", 3, "null")
 	over, worse := anEvent("a", 1, `"2026-11-21T09:00:05Z"`), strings.Replace(c, "critical", "warning", 1)
 	c, worse = worse, c
 	meanwhile := anEvent("d", 4, `"2026-11-21T09:00:06Z"`)
 	lists := []string{b + "," + a + "," + anEvent("z", 0, "null"), meanwhile + "," + c + "," + b + "," + over}
 	streams := []string{
-		message("event", a) + message("event", c) + message("lost", `{"events":5}`) + message("event", strings.Replace(c, `"count":7`, `"count":8`, 1)) + message("event", over),
+		message("event", a) + message("event", c) + message("lost", `{"events":5}`) +
+			message("event", strings.Replace(c, `"count":7`, `"count":8`, 1)) + message("event", over),
 		message("event", c) + message("event", meanwhile) + message("event", worse) + message("lost", `{"events":2}`),
 	}
 	for output, want := range map[string]string{
@@ -127,7 +133,9 @@ func TestQueryFollowStream(t *testing.T) {
 		t.Run(output, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			s := streamServer(t, cancel, "severity >= warning", lists, streams)
-			stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "events", "--server", s.URL, "--follow", "--severity", "warning", "--limit", "2", "-o", output)
+			stdout, stderr,
+				code := runQueryIn(t, ctx, "C.UTF-8", "events", "--server", s.URL, "--follow", "--severity", "warning",
+				"--limit", "2", "-o", output)
 			if code != 0 || stdout != want {
 				t.Errorf("code %d, said %q, got\n%swant\n%s", code, stderr, stdout, want)
 			}
@@ -139,7 +147,8 @@ func TestQueryFollowStream(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := streamServer(t, cancel, `severity >= warning and id = "a" and end is null`, lists, streams)
-	if _, stderr, code := runQueryIn(t, ctx, "C", "events", "--server", s.URL, "--follow", "--severity", "warning", "--open", "--id", "a"); code != 0 {
+	if _, stderr, code := runQueryIn(t, ctx, "C", "events", "--server", s.URL, "--follow", "--severity", "warning",
+		"--open", "--id", "a"); code != 0 {
 		t.Errorf("with --id: code %d, said %s", code, stderr) // the server selects
 	}
 }
@@ -147,13 +156,17 @@ func TestQueryFollowStream(t *testing.T) {
 // What the server says at the start is an error; so is that there is none.
 func TestQueryFollowRefused(t *testing.T) {
 	s := emptyServer(t)
-	for name, want := range map[string]string{"events": "column 1: events have no field kindd", "flows": "flows have no field kindd"} {
+	for name, want := range map[string]string{
+		"events": "column 1: events have no field kindd",
+		"flows":  "flows have no field kindd",
+	} {
 		_, stderr, code := runQuery(t, name, "--server", s.URL, "--follow", "--filter", "kindd = 1")
 		if code != command.ExitUsage || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: code %d, said %q", name, code, stderr)
 		}
 		_, stderr, code = runQuery(t, name, "--server", "http://127.0.0.1:1", "--follow")
-		if code != command.ExitFailed || !strings.Contains(stderr, "waybill serve") || strings.Count(stderr, "\n") != 1 {
+		if code != command.ExitFailed || !strings.Contains(stderr, "waybill serve") ||
+			strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s without a server: code %d, said %q", name, code, stderr)
 		}
 	}

@@ -24,20 +24,45 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 		open:    func(l *client.HostList) (client.Head, []client.Host) { return l.Head, l.Hosts },
 		nowOnly: true,
 		state: func(h *client.Host) string {
-			return fmt.Sprint(h.Address, " ", hostTunnel(h), " ", h.Places[0].Node, " ", numberText(h.Places[0].Port, unknown))
+			return fmt.Sprint(h.Address, " ", hostTunnel(h), " ", h.Places[0].Node, " ",
+				numberText(h.Places[0].Port, unknown))
 		},
 		first: func(h *client.Host) time.Time { return h.Places[0].First },
 		none:  "no hosts yet: a host shows when reports tell of all of the way of a packet",
 		columns: []tableColumn[client.Host]{
-			{title: "NODE", cell: func(_ *view, h *client.Host) Cell { return PlainCell(nodeText(&h.Places[0].Node, h.Places[0].Name)) }},
-			{title: "PORT", right: true, cell: func(_ *view, h *client.Host) Cell { return PlainCell(numberText(h.Places[0].Port, unknown)) }},
-			{title: "PACKETS", right: true, cell: func(_ *view, h *client.Host) Cell { return countCell(h.Places[0].Packets) }},
-			{title: "SURE", wide: true, right: true, cell: func(_ *view, h *client.Host) Cell { return PlainCell(shareText(h.Places[0].Confidence)) }},
-			{title: "FIRST SEEN", wide: true, cell: func(v *view, h *client.Host) Cell { return v.age(h.Places[0].First) }},
+			{
+				title: "NODE",
+				cell: func(_ *view,
+					h *client.Host,
+				) Cell {
+					return PlainCell(nodeText(&h.Places[0].Node, h.Places[0].Name))
+				},
+			},
+			{
+				title: "PORT", right: true,
+				cell: func(_ *view, h *client.Host) Cell { return PlainCell(numberText(h.Places[0].Port, unknown)) },
+			},
+			{
+				title: "PACKETS", right: true,
+				cell: func(_ *view, h *client.Host) Cell { return countCell(h.Places[0].Packets) },
+			},
+			{
+				title: "SURE", wide: true, right: true,
+				cell: func(_ *view, h *client.Host) Cell { return PlainCell(shareText(h.Places[0].Confidence)) },
+			},
+			{
+				title: "FIRST SEEN", wide: true,
+				cell: func(v *view, h *client.Host) Cell { return v.age(h.Places[0].First) },
+			},
 			{title: "LAST SEEN", cell: func(v *view, h *client.Host) Cell { return v.age(h.Places[0].Last) }},
 			{title: "BEFORE", cell: func(_ *view, h *client.Host) Cell { return PlainCell(earlierPlace(h)) }},
 		},
-		cells: map[string]func(*view, *client.Host) Cell{"tunnel": func(_ *view, h *client.Host) Cell { return PlainCell(cmp.Or(hostTunnel(h), unknown)) }},
+		cells: map[string]func(*view,
+			*client.Host) Cell{"tunnel": func(_ *view,
+			h *client.Host,
+		) Cell {
+			return PlainCell(cmp.Or(hostTunnel(h), unknown))
+		}},
 	})
 }
 

@@ -43,22 +43,28 @@ type question[L, T any] struct {
 	filters func(cmd *cobra.Command, q *client.Query) // adds the other flags of its own; may be nil
 	ask     func(*client.Client, context.Context, client.Query) (*L, error)
 	open    func(*L) (client.Head, []T)
-	cells   map[string]func(*view, *T) Cell // how tables show fields of the catalogue, where the kind of a field does not say it
+	// how tables show fields of the catalogue, where the kind of a field does not say it
+	cells   map[string]func(*view, *T) Cell
 	lead    []string                        // the fields that stand before others in tables
 	columns []tableColumn[T]                // of tables, behind those of the catalogue
 	foot    func(v *view, list *L) []string // lines below a table; may be nil
 	items   string                          // what the list has, if not its name
 	none    string                          // why the list may be empty although reports arrived
 	note    func([]T) string                // what is said behind a table; may be nil
-	state   func(*T) string                 // of a list that can be followed: what is printed once for each state that an item comes to
-	first   func(*T) time.Time              // when an item began; of lists that can be followed and do not have the latest first
-	live    *live[T]                        // how it is followed without asking again and again; nil: there is no stream of it
-	past    pastQuestion                    // for records of a time range; nil: the list has the same items then, or none
-	grouped pastQuestion                    // for groups of the items, of now too; nil: there are none
-	nowOnly bool                            // it knows nothing of a time range
-	object  func(*T) any                    // what --follow -o ndjson has of an item, nil for none; of items that are not as the API has them
-	rows    string                          // the list that is encoded line by line, if it is another
-	orders  []string                        // what it can be sorted by, if not by each of its fields
+	// of a list that can be followed: what is printed once for each state that an item comes to
+	state func(*T) string
+	// when an item began; of lists that can be followed and do not have the latest first
+	first func(*T) time.Time
+	// how it is followed without asking again and again; nil: there is no stream of it
+	live *live[T]
+	// for records of a time range; nil: the list has the same items then, or none
+	past    pastQuestion
+	grouped pastQuestion // for groups of the items, of now too; nil: there are none
+	nowOnly bool         // it knows nothing of a time range
+	// what --follow -o ndjson has of an item, nil for none; of items that are not as the API has them
+	object func(*T) any
+	rows   string   // the list that is encoded line by line, if it is another
+	orders []string // what it can be sorted by, if not by each of its fields
 
 	// attached says that the server knows what there was at a moment of the past.
 	attached bool
@@ -136,9 +142,11 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
 	DurationVar(f, &c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
-		f.BoolVar(&c.follow, "follow", false, "go on, and print each item that is new, ended or another; JSON is one item per line")
+		f.BoolVar(&c.follow, "follow", false,
+			"go on, and print each item that is new, ended or another; JSON is one item per line")
 	}
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(q.outputs(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions(q.outputs(), cobra.ShellCompDirectiveNoFileComp))
 	c.addFieldFlags(cmd)
 	if q.filters != nil {
 		q.filters(cmd, &c.query)
@@ -168,7 +176,8 @@ func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	if c.follow && c.query.Order != "" {
 		return errors.New("--sort and --follow do not go together")
 	}
-	if isBinary := c.output == "parquet" || c.output == "arrow"; (c.follow || c.watch != 0) && (isBinary || c.rows != "" && c.output == "csv") {
+	if isBinary := c.output == "parquet" || c.output == "arrow"; (c.follow || c.watch != 0) &&
+		(isBinary || c.rows != "" && c.output == "csv") {
 		return fmt.Errorf("-o %s is of one answer: it does not go with --follow and --watch", c.output)
 	}
 	return c.checkPast()
@@ -242,8 +251,8 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	return nil
 }
 
-// remark says what is missing from an answer with some of the items that there are: all that are listed, and those of which nothing
-// arrived.
+// remark says what is missing from an answer with some of the items that there are: all that are listed, and those of
+// which nothing arrived.
 func (c *queryCommand[L, T]) remark(ctx context.Context, head *client.Head, listed int, more bool) {
 	items := cmp.Or(c.items, c.name)
 	switch {
@@ -278,7 +287,8 @@ type printing struct {
 	stdout io.Writer
 }
 
-// printAnswer writes a table of items, and what stands below it unless that is nil, in one piece, so that a refresh does not flicker.
+// printAnswer writes a table of items, and what stands below it unless that is nil, in one piece, so that a refresh
+// does not flicker.
 func printAnswer[T any](c *printing, items []T, columns []tableColumn[T], foot func() string) error {
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)

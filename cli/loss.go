@@ -38,7 +38,8 @@ zero.`,
   waybill loss -o json`,
 		filters: func(cmd *cobra.Command, q *client.Query) {
 			f := cmd.Flags()
-			f.StringVar(&q.Since, "since", "", "only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
+			f.StringVar(&q.Since, "since", "",
+				"only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
 			f.StringVar(&q.Until, "until", "", "only intervals before this `TIME`, or so long ago")
 			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
 		},
@@ -63,9 +64,10 @@ zero.`,
 			line.Intervals = nil
 			return &line
 		},
-		grouped: pastOf((*client.Client).LossGroups, func(l *client.LossGroups) (client.Head, client.Frame, []client.LossGroup) {
-			return l.Head, client.Frame{}, l.Loss
-		}),
+		grouped: pastOf((*client.Client).LossGroups,
+			func(l *client.LossGroups) (client.Head, client.Frame, []client.LossGroup) {
+				return l.Head, client.Frame{}, l.Loss
+			}),
 		state: (*lossRow).state,
 		first: (*lossRow).first,
 		foot:  lossFoot,
@@ -80,13 +82,15 @@ zero.`,
 	})
 }
 
-// state tells an account in which something else was lost, late or unreadable from what was printed of it; of intervals it tells
-// those that are over.
+// state tells an account in which something else was lost, late or unreadable from what was printed of it; of intervals
+// it tells those that are over.
 func (r *lossRow) state() string {
-	who := fmt.Sprint(r.Socket, " ", r.Source, " ", numberText(r.Node, unknown), " ", numberText(r.HWID, unknown), " ", r.Version)
+	who := fmt.Sprint(r.Socket, " ", r.Source, " ", numberText(r.Node, unknown), " ", numberText(r.HWID, unknown), " ",
+		r.Version)
 	switch i := r.interval; {
 	case i == nil:
-		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", numberText(r.Late, unknown), " ", r.Restarted, " ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
+		return fmt.Sprint(who, " ", numberText(r.Lost, unknown), " ", numberText(r.Late, unknown), " ", r.Restarted,
+			" ", sumOf(r.Malformed), " ", sumOf(r.Damaged))
 	case i.Open:
 		return who + " open"
 	default:
@@ -134,7 +138,8 @@ func (r *lossRow) note() string {
 		notes = append(notes, fmt.Sprintf("restarted %d times", r.Restarted))
 	}
 	if v := r.Revised; v != nil {
-		notes = append(notes, fmt.Sprintf("revised: sent %+d, arrived %+d, restarted %+d", v.Sent, v.Arrived, v.Restarted))
+		notes = append(notes,
+			fmt.Sprintf("revised: sent %+d, arrived %+d, restarted %+d", v.Sent, v.Arrived, v.Restarted))
 	}
 	if len(r.Damaged) > 0 {
 		notes = append(notes, "damaged: "+reasonsText(r.Damaged))
@@ -175,7 +180,8 @@ func lossFoot(v *view, l *client.LossList) (lines []string) {
 		case s.Exporters == 1 && s.Unplaced == 0:
 			line += fmt.Sprintf(", %d dropped by the kernel, of the lost of its exporter", *s.KernelDrops)
 		default:
-			line += fmt.Sprintf(", %d dropped by the kernel, of the lost of one of its %d exporters or several", *s.KernelDrops, s.Exporters)
+			line += fmt.Sprintf(", %d dropped by the kernel, of the lost of one of its %d exporters or several",
+				*s.KernelDrops, s.Exporters)
 		}
 		if s.Unplaced > 0 {
 			line += fmt.Sprintf(", %d of exporters without an account", s.Unplaced)
@@ -183,17 +189,25 @@ func lossFoot(v *view, l *client.LossList) (lines []string) {
 		lines = append(lines, line)
 	}
 	t := &l.Tables
-	lines = append(lines, fmt.Sprintf("tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
-		t.Reports, t.Stored, t.Repeated, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted, t.JoinsCut))
+	lines = append(lines,
+		fmt.Sprintf(
+			"tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
+			t.Reports, t.Stored, t.Repeated, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted,
+			t.JoinsCut))
 	for _, g := range l.Gaps {
-		lines = append(lines, fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime), g.To.Local().Format(time.DateTime)))
+		lines = append(lines,
+			fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime),
+				g.To.Local().Format(time.DateTime)))
 	}
 	if l.Since != nil && l.Since.Before(l.Until) {
 		lines = append(lines, fmt.Sprintf("counted from %s to %s; intervals are kept since %s",
-			l.Since.Local().Format(time.DateTime), l.Until.Local().Format(time.DateTime), l.IntervalsSince.Local().Format(time.DateTime)))
+			l.Since.Local().Format(time.DateTime), l.Until.Local().Format(time.DateTime),
+			l.IntervalsSince.Local().Format(time.DateTime)))
 	}
 	if l.IntervalsEarly > 0 {
-		lines = append(lines, fmt.Sprintf("%d intervals gave way; they are complete since %s", l.IntervalsEarly, l.IntervalsSince.Local().Format(time.DateTime)))
+		lines = append(lines,
+			fmt.Sprintf("%d intervals gave way; they are complete since %s", l.IntervalsEarly,
+				l.IntervalsSince.Local().Format(time.DateTime)))
 	}
 	return lines
 }

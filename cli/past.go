@@ -26,14 +26,19 @@ type pastAnswer struct {
 }
 
 // pastOf returns the question for a list of the API.
-func pastOf[L, R any](ask func(*client.Client, context.Context, client.Query) (*L, error), open func(*L) (client.Head, client.Frame, []R)) pastQuestion {
+func pastOf[L, R any](ask func(*client.Client, context.Context, client.Query) (*L, error),
+	open func(*L) (client.Head, client.Frame, []R),
+) pastQuestion {
 	return func(ctx context.Context, c *client.Client, q client.Query) (*pastAnswer, error) {
 		list, err := ask(c, ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		head, frame, records := open(list)
-		return &pastAnswer{head, frame, func(p *printing) error { return printAnswer(p, records, recordColumns(records), nil) }, len(records)}, nil
+		return &pastAnswer{
+			head, frame,
+			func(p *printing) error { return printAnswer(p, records, recordColumns(records), nil) }, len(records),
+		}, nil
 	}
 }
 
@@ -50,9 +55,11 @@ func (c *queryCommand[L, T]) checkPast() error {
 	}
 	switch {
 	case c.nowOnly:
-		return fmt.Errorf("%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since", c.name)
+		return fmt.Errorf(
+			"%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since", c.name)
 	case c.follow:
-		return errors.New("--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
+		return errors.New(
+			"--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
 	}
 	return nil
 }
@@ -61,7 +68,8 @@ func (c *queryCommand[L, T]) checkPast() error {
 func (c *queryCommand[L, T]) checkGrouped() error {
 	switch {
 	case c.follow:
-		return errors.New("--group-by and --follow do not go together: groups are of all items; --watch 2s shows them again and again")
+		return errors.New(
+			"--group-by and --follow do not go together: groups are of all items; --watch 2s shows them again and again")
 	case c.query.Interval != "" && c.query.Since == "" && c.query.Until == "":
 		return errors.New("--interval is about a time range: add --since, for example --since 1h")
 	case len(c.args) > 0:
@@ -95,7 +103,8 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 	c.again = true
 	switch {
 	case a.records == 0 && a.frame.Since.Equal(a.frame.Until) && !a.frame.Since.IsZero():
-		fmt.Fprintf(c.stderr, "nothing of that time range is written yet; hops and queues are written every second, all else every ten\n")
+		fmt.Fprintf(c.stderr,
+			"nothing of that time range is written yet; hops and queues are written every second, all else every ten\n")
 	case a.records == 0:
 		fmt.Fprintf(c.stderr, "no %s match\n", c.name)
 	case a.head.Next != "":

@@ -59,11 +59,14 @@ func TestQueryTogether(t *testing.T) {
 		flags []string
 		want  bool
 	}{{nil, false}, {[]string{"--group-by", ""}, true}, {[]string{"--group-by="}, true}} {
-		if _, stderr, code := runQuery(t, append([]string{"flows", "--server", s.URL, "--since", "1h"}, c.flags...)...); code != 0 || asked.Has("group_by") != c.want {
+		if _, stderr,
+			code := runQuery(t, append([]string{"flows", "--server", s.URL, "--since", "1h"}, c.flags...)...); code !=
+			0 || asked.Has("group_by") != c.want {
 			t.Errorf("%v: code %d, %s, asked %v", c.flags, code, stderr, asked)
 		}
 	}
-	if _, stderr, code := runQuery(t, "flows", "--server", s.URL, "--group-by", ""); code != 2 || !strings.Contains(stderr, "add --since") {
+	if _, stderr, code := runQuery(t, "flows", "--server", s.URL, "--group-by", ""); code != 2 ||
+		!strings.Contains(stderr, "add --since") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

@@ -45,7 +45,9 @@ link is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			if len(args) > 1 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -67,7 +69,8 @@ link is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends
 					return err
 				}
 				if len(paths) == 0 {
-					return fmt.Errorf("no path from %s to %s is known; waybill paths lists those that are", args[0], args[1])
+					return fmt.Errorf("no path from %s to %s is known; waybill paths lists those that are", args[0],
+						args[1])
 				}
 				links, err := c.Links(ctx, client.Query{Limit: followAll})
 				if err != nil {
@@ -116,7 +119,11 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 			continue // its reports tell of no hop
 		}
 		if flows[p.ID] == 0 {
-			taken = append(taken, pathTaken{Path: client.Path{ID: p.ID, Hops: p.Hops, Flows: 1, Packets: p.Packets, First: p.First, Last: p.Last}})
+			taken = append(taken,
+				pathTaken{Path: client.Path{
+					ID: p.ID, Hops: p.Hops, Flows: 1, Packets: p.Packets, First: p.First,
+					Last: p.Last,
+				}})
 		}
 		flows[p.ID]++
 	}
@@ -181,9 +188,11 @@ func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, 
 		if p.of > 0 {
 			fmt.Fprintf(w, "%d of %d flows; ", p.flows, p.of)
 		}
-		fmt.Fprintf(w, "in all %s of %s; last seen %s\n\n", counted(p.Packets, "packet"), counted(uint64(p.Flows), "flow"), v.age(p.Last).text)
+		fmt.Fprintf(w, "in all %s of %s; last seen %s\n\n", counted(p.Packets, "packet"),
+			counted(uint64(p.Flows), "flow"), v.age(p.Last).text)
 		drawWaterfall(w, &v, stagesOf(p.Hops, links))
-		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: %s\n", v.p50(p.Residence), v.p99(p.Residence), v.delayText(p.Delay))
+		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: %s\n", v.p50(p.Residence), v.p99(p.Residence),
+			v.delayText(p.Delay))
 		if p.Uncertain {
 			w.WriteString("the order of some nodes is uncertain\n")
 		}

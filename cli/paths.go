@@ -24,9 +24,10 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 		flags: []fieldFlag{nodeFlag, {"path", "only the path with this `ID`", "id = %s", ""}},
 		ask:   (*client.Client).Paths,
 		open:  func(l *client.PathList) (client.Head, []client.Path) { return l.Head, l.Paths },
-		past: pastOf((*client.Client).PathHistory, func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
-			return l.Head, l.Frame, l.Paths
-		}),
+		past: pastOf((*client.Client).PathHistory,
+			func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
+				return l.Head, l.Frame, l.Paths
+			}),
 		state: func(p *client.Path) string { return p.ID },
 		first: func(p *client.Path) time.Time { return p.First },
 		none:  "no paths yet: the reports that arrived tell of no hop",

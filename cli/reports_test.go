@@ -25,7 +25,8 @@ func TestQueryReport(t *testing.T) {
 			t.Errorf("%v: code %d, %s", args, code, stderr)
 		}
 	}
-	if _, stderr, code := runQuery(t, "reports", "--server", emptyServer(t).URL); code != 1 || !strings.Contains(stderr, "--raw-reports") {
+	if _, stderr, code := runQuery(t, "reports", "--server", emptyServer(t).URL); code != 1 ||
+		!strings.Contains(stderr, "--raw-reports") {
 		t.Errorf("a server without: code %d, %s", code, stderr)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/api/client"
 )
 
-// addSelection adds the flags that select and sort items, to lists that can be selected from. Lists with a flag of that name
-// say better what it means for them.
+// addSelection adds the flags that select and sort items, to lists that can be selected from. Lists with a flag of that
+// name say better what it means for them.
 func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	f := cmd.Flags()
 	for _, flag := range []struct {
@@ -26,11 +26,13 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	case c.grouped != nil:
 		f.StringVar(&c.query.GroupBy, "group-by", "", "count by these `FIELDS`, with commas between them")
 	case c.past != nil:
-		f.StringVar(&c.query.GroupBy, "group-by", "", "with --since, add up by these `FIELDS`, with commas between them")
+		f.StringVar(&c.query.GroupBy, "group-by", "",
+			"with --since, add up by these `FIELDS`, with commas between them")
 	}
 	if c.grouped != nil || c.past != nil {
 		if c.name != "loss" {
-			f.StringVar(&c.query.Interval, "interval", "", "with --since, a record for each piece of this `DURATION`, such as 1m")
+			f.StringVar(&c.query.Interval, "interval", "",
+				"with --since, a record for each piece of this `DURATION`, such as 1m")
 		}
 		_ = cmd.RegisterFlagCompletionFunc("group-by", completeList(client.GroupFields(c.name)))
 		_ = cmd.RegisterFlagCompletionFunc("interval", cobra.NoFileCompletions)
@@ -38,28 +40,32 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 	f.IntVar(&c.query.Limit, "top", c.query.Limit, "")
 	_ = f.MarkDeprecated("top", "use --limit")
 	if c.rows == "" {
-		f.StringVar(&c.query.Order, "sort", "", "sort by this `FIELD`: numbers and times from the largest, texts from a; FIELD:asc and FIELD:desc say how")
-		_ = cmd.RegisterFlagCompletionFunc("sort", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			names := c.orders
-			if c.isPast() {
-				names = client.OrderFields(c.name)
-			} else if names == nil {
-				names = orderNames[T]()
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		})
+		f.StringVar(&c.query.Order, "sort", "",
+			"sort by this `FIELD`: numbers and times from the largest, texts from a; FIELD:asc and FIELD:desc say how")
+		_ = cmd.RegisterFlagCompletionFunc("sort",
+			func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				names := c.orders
+				if c.isPast() {
+					names = client.OrderFields(c.name)
+				} else if names == nil {
+					names = orderNames[T]()
+				}
+				return names, cobra.ShellCompDirectiveNoFileComp
+			})
 	}
 	if c.orders != nil {
 		f.StringVar(&c.query.Order, "order", "", "")
 		_ = f.MarkDeprecated("order", "use --sort")
 	}
-	_ = cmd.RegisterFlagCompletionFunc("filter", func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		schema := c.name
-		if c.past != nil && c.isPast() || c.name == "bursts" && c.query.Since != "" { // whose records know no names of nodes
-			schema += ".records"
-		}
-		return c.server.completeFilter(schema)(cmd, args, word)
-	})
+	_ = cmd.RegisterFlagCompletionFunc("filter",
+		func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			schema := c.name
+			// whose records know no names of nodes
+			if c.past != nil && c.isPast() || c.name == "bursts" && c.query.Since != "" {
+				schema += ".records"
+			}
+			return c.server.completeFilter(schema)(cmd, args, word)
+		})
 	_ = cmd.RegisterFlagCompletionFunc("node", c.server.completeNodes())
 	_ = cmd.RegisterFlagCompletionFunc("reason", c.server.completeReasons()) // an error where there is none
 	_ = cmd.RegisterFlagCompletionFunc("since", cobra.NoFileCompletions)

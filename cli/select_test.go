@@ -33,7 +33,10 @@ func TestCompletion(t *testing.T) {
 		{"drops --reason a", "acl_deny\tforbidden,:4"},
 		{"events --filter kind=loop|sev", "kind=loop|severity\thow bad,:6"},
 		{"silence list --output c", "table,wide,json,ndjson,csv,parquet,arrow,:4"},
-		{"drops --sort ", "node,name,ingress_port,egress_port,reason,reason_name,cause,severity,meaning,action,packets,first,last,last_flow.src,last_flow.dst,last_flow.src_port,last_flow.dst_port,last_flow.protocol,last_flow.tunnel,last_flow.tunnel_id,drop_key,:4"},
+		{
+			"drops --sort ",
+			"node,name,ingress_port,egress_port,reason,reason_name,cause,severity,meaning,action,packets,first,last,last_flow.src,last_flow.dst,last_flow.src_port,last_flow.dst_port,last_flow.protocol,last_flow.tunnel,last_flow.tunnel_id,drop_key,:4",
+		},
 	} {
 		t.Setenv("WAYBILL_SERVER", s.URL)
 		args := append([]string{"__complete"}, strings.Split(c.line, " ")...)
@@ -42,7 +45,8 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: code %d, got %q, want %q", c.line, code, got, c.want)
 		}
 		t.Setenv("WAYBILL_SERVER", "http://127.0.0.1:1")
-		if stdout, _, code := runQuery(t, args...); code != 0 || !strings.HasSuffix(stdout, c.want[strings.LastIndex(c.want, ":"):]+"\n") || strings.Contains(stdout, "\t") {
+		if stdout, _, code := runQuery(t, args...); code != 0 ||
+			!strings.HasSuffix(stdout, c.want[strings.LastIndex(c.want, ":"):]+"\n") || strings.Contains(stdout, "\t") {
 			t.Errorf("%s without a server: code %d, got %q", c.line, code, stdout)
 		}
 	}

@@ -47,7 +47,8 @@ func newSilenceAddCommand() *cobra.Command {
 			s := client.NewSilence{Filter: filter, Reason: reason}
 			begin := time.Now().UTC()
 			if filter == "" {
-				return command.Usage(errors.New("--filter is missing: which events must not be told of, for example 'node = leaf1'"))
+				return command.Usage(
+					errors.New("--filter is missing: which events must not be told of, for example 'node = leaf1'"))
 			}
 			if (lasts > 0) == (until != "") {
 				return command.Usage(errors.New("want --for or --until"))
@@ -121,7 +122,8 @@ func newSilenceRemoveCommand() *cobra.Command {
 		Short: "end a silence",
 		Args:  command.OneArg("the id of a silence; waybill silence list tells it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return server.ask(cmd, func(ctx context.Context, c *client.Client) error { return c.RemoveSilence(ctx, args[0]) })
+			return server.ask(cmd,
+				func(ctx context.Context, c *client.Client) error { return c.RemoveSilence(ctx, args[0]) })
 		},
 	}
 	server.register(cmd.Flags())

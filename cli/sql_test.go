@@ -13,20 +13,26 @@ import (
 // What a statement answers is printed in each format, its numbers exact, NULL as each format has it.
 func TestSQLOutputs(t *testing.T) {
 	answer := func(context.Context, string, int) (*store.Answer, error) {
-		return &store.Answer{Columns: []string{"id", `a "name"`, "list"}, Rows: [][]any{{uint64(1<<64 - 1), nil, []any{1, 2}}, {uint64(2), "b,c", nil}}}, nil
+		return &store.Answer{
+			Columns: []string{"id", `a "name"`, "list"},
+			Rows:    [][]any{{uint64(1<<64 - 1), nil, []any{1, 2}}, {uint64(2), "b,c", nil}},
+		}, nil
 	}
 	s := httptest.NewServer(api.New(api.Config{Collector: &analyze.Collector{}, SQL: answer}))
 	defer s.Close()
 	for output, want := range map[string]string{
-		"table":  "id                    a \"name\"  list\n18446744073709551615  -         [1,2]\n2                     b,c       -\n",
-		"csv":    "id,\"a \"\"name\"\"\",list\n18446744073709551615,,\"[1,2]\"\n2,\"b,c\",\n",
-		"ndjson": `{"id":18446744073709551615,"a \"name\"":null,"list":[1,2]}` + "\n" + `{"id":2,"a \"name\"":"b,c","list":null}` + "\n",
+		"table": "id                    a \"name\"  list\n18446744073709551615  -         [1,2]\n2                     b,c       -\n",
+		"csv":   "id,\"a \"\"name\"\"\",list\n18446744073709551615,,\"[1,2]\"\n2,\"b,c\",\n",
+		"ndjson": `{"id":18446744073709551615,"a \"name\"":null,"list":[1,2]}` + "\n" +
+			`{"id":2,"a \"name\"":"b,c","list":null}` + "\n",
 	} {
-		if stdout, stderr, code := runQuery(t, "query", "SELECT 1", "--server", s.URL, "-o", output); code != 0 || stdout != want {
+		if stdout, stderr, code := runQuery(t, "query", "SELECT 1", "--server", s.URL, "-o", output); code != 0 ||
+			stdout != want {
 			t.Errorf("%s: code %d, %s\ngot  %q\nwant %q", output, code, stderr, stdout, want)
 		}
 	}
-	if _, stderr, code := runQuery(t, "query", "SELECT 1", "-o", "wide"); code != 2 || stderr != "waybill query: --output is \"wide\"; allowed: table, json, ndjson, csv\n" {
+	if _, stderr, code := runQuery(t, "query", "SELECT 1", "-o", "wide"); code != 2 ||
+		stderr != "waybill query: --output is \"wide\"; allowed: table, json, ndjson, csv\n" {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

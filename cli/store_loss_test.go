@@ -31,7 +31,8 @@ func TestLossOfFullStore(t *testing.T) {
 		defer disk.Close()
 		now := time.Now()
 		collector := &analyze.Collector{
-			Shards: []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())}, Exporters: []*ledger.Exporters{ledger.NewExporters(10)}, Timing: analyze.NewTiming(),
+			Shards:    []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())},
+			Exporters: []*ledger.Exporters{ledger.NewExporters(10)}, Timing: analyze.NewTiming(),
 		}
 		accounts := ledger.New(collector.Exporters, []ledger.Socket{{}}, nil, collector)
 		intervals := analyze.NewIntervals(collector, nil, now.UnixNano())

@@ -24,8 +24,8 @@ type live[T any] struct {
 // missedEvery is how often --follow says at most that items are missing.
 const missedEvery = 10 * time.Second
 
-// A follower prints what a stream tells. The list is asked for whenever the stream opens: before it begins there was something
-// too, and a server that restarted knows more than what goes on.
+// A follower prints what a stream tells. The list is asked for whenever the stream opens: before it begins there was
+// something too, and a server that restarted knows more than what goes on.
 type follower[L, T any] struct {
 	*queryCommand[L, T]
 	ctx  context.Context
@@ -131,7 +131,8 @@ func (f *follower[L, T]) lost(n uint64) {
 // sayMissed says how many items are missing, if that was not said.
 func (f *follower[L, T]) sayMissed() {
 	if f.missed > 0 {
-		fmt.Fprintf(f.stderr, "%d %s are missing here: the server did not send them\n", f.missed, cmp.Or(f.items, f.name))
+		fmt.Fprintf(f.stderr, "%d %s are missing here: the server did not send them\n", f.missed,
+			cmp.Or(f.items, f.name))
 		f.missed, f.missedSaid = 0, time.Now()
 	}
 }

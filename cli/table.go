@@ -37,8 +37,8 @@ func PrintTable(to io.Writer, titles []string, rows [][]Cell) error {
 	return w.Flush()
 }
 
-// writeTable writes the columns that v shows, aligned, two spaces apart. text/tabwriter would count colours and bytes. To a
-// table that grows it adds rows, in columns that are at least as wide as before.
+// writeTable writes the columns that v shows, aligned, two spaces apart. text/tabwriter would count colours and bytes.
+// To a table that grows it adds rows, in columns that are at least as wide as before.
 func writeTable[T any](w *bufio.Writer, v *view, columns []tableColumn[T], items []T) {
 	var shown []tableColumn[T]
 	var head []Cell

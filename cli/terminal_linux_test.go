@@ -42,7 +42,8 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("no colours in\n%q", colored)
 	}
 	t.Setenv("NO_COLOR", "1")
-	if got := onTerminal(t, 100, "nodes", "--server", s.URL); strings.Contains(got, "\x1b") || !strings.HasPrefix(got, "NODE") {
+	if got := onTerminal(t, 100, "nodes", "--server", s.URL); strings.Contains(got, "\x1b") ||
+		!strings.HasPrefix(got, "NODE") {
 		t.Errorf("colours in spite of NO_COLOR in\n%q", got)
 	}
 	for _, columns := range []int{40, 60, 80, 120} {

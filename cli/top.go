@@ -47,7 +47,8 @@ shows a flow hop by hop, a node with its ports and queues, an event with its evi
 			first := 0
 			if len(args) == 1 {
 				if first = slices.Index(topViewNames(), args[0]); first < 0 {
-					return command.Usage(fmt.Errorf("there is no view %q; allowed: %s", args[0], strings.Join(topViewNames(), ", ")))
+					return command.Usage(fmt.Errorf("there is no view %q; allowed: %s", args[0],
+						strings.Join(topViewNames(), ", ")))
 				}
 			}
 			c, err := server.client()
@@ -61,13 +62,14 @@ shows a flow hop by hop, a node with its ports and queues, an event with its evi
 	server.register(f)
 	DurationVar(f, &every, "every", time.Second, "ask again every `DURATION`, at least 100ms")
 	f.StringVar(&filter, "filter", "", "begin with this filter `EXPRESSION`")
-	_ = cmd.RegisterFlagCompletionFunc("filter", func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		view := topViewNames()[0]
-		if len(args) > 0 {
-			view = args[0]
-		}
-		return server.completeFilter(view)(cmd, args, word)
-	})
+	_ = cmd.RegisterFlagCompletionFunc("filter",
+		func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			view := topViewNames()[0]
+			if len(args) > 0 {
+				view = args[0]
+			}
+			return server.completeFilter(view)(cmd, args, word)
+		})
 	return cmd
 }
 
@@ -76,7 +78,8 @@ func runTop(cmd *cobra.Command, t *top) error {
 	in, isFile := cmd.InOrStdin().(*os.File)
 	switch {
 	case !command.IsTerminal(cmd.OutOrStdout()):
-		return errors.New("standard output is no terminal; `waybill flows --watch 1s` and the other lists write anywhere")
+		return errors.New(
+			"standard output is no terminal; `waybill flows --watch 1s` and the other lists write anywhere")
 	case !isFile || !command.IsTerminal(in):
 		return errors.New("standard input is no terminal, and the keys come from there")
 	case os.Getenv("TERM") == "dumb":
@@ -84,13 +87,15 @@ func runTop(cmd *cobra.Command, t *top) error {
 	}
 	out, _ := command.FileOf(cmd.OutOrStdout())
 	t.view = newView(out, false)
-	ctx, stop := signal.NotifyContext(cmp.Or(cmd.Context(), context.Background()), syscall.SIGHUP) // the terminal is gone
-	defer stop()                                                                                   // also the stream
+	// the terminal is gone
+	ctx, stop := signal.NotifyContext(cmp.Or(cmd.Context(), context.Background()), syscall.SIGHUP)
+	defer stop() // also the stream
 	t.ctx = ctx
 	if answer := t.ask(); answer.err != nil { // before the screen is taken: a wrong address is said as everywhere
 		return explain(t.client, answer.err)
 	}
-	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out), tea.WithFilter(quitOnInterrupt))
+	program := tea.NewProgram(t, tea.WithContext(ctx), tea.WithInput(io.Reader(in)), tea.WithOutput(out),
+		tea.WithFilter(quitOnInterrupt))
 	go func() { // a server that has no stream has no latest event; what is wrong with it the lists say too
 		_ = t.client.StreamEvents(ctx, client.Query{}, client.Stream[client.Event]{
 			Item: func(e *client.Event) error { program.Send(topEvent{e}); return nil },

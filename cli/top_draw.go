@@ -121,7 +121,8 @@ func (t *top) status() string {
 	}
 	text := explain(t.client, t.failed).Error()
 	if !t.answered.IsZero() {
-		text += fmt.Sprintf("; it answered last at %s, and is asked again every %v", t.answered.Format(time.TimeOnly), t.every)
+		text += fmt.Sprintf("; it answered last at %s, and is asked again every %v", t.answered.Format(time.TimeOnly),
+			t.every)
 	}
 	return Cell{printable(text), red}.colored(&t.view)
 }

@@ -84,8 +84,8 @@ func completed(ctx context.Context, c *client.Client, list, text string) tea.Msg
 	return topCandidates{text, candidates}
 }
 
-// take completes the text in front of the cursor if there is one candidate, and shows several. It is too late if the text is
-// another one by now.
+// take completes the text in front of the cursor if there is one candidate, and shows several. It is too late if the
+// text is another one by now.
 func (e *topEdit) take(c topCandidates) {
 	if e == nil || string(e.text[:e.at]) != c.text {
 		return

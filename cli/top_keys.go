@@ -10,7 +10,10 @@ var topKeys = [][2]string{
 	{"up, down, page up, page down, home, end", "choose a row; scroll a page (also k, j, g, G)"},
 	{"left, right", "sort by the column to the left or right (also <, >)"},
 	{"r", "the other way round: the smallest first"},
-	{"enter", "more of the chosen row: a flow hop by hop, a node with its ports and queues, an event with its evidence"},
+	{
+		"enter",
+		"more of the chosen row: a flow hop by hop, a node with its ports and queues, an event with its evidence",
+	},
 	{"esc, backspace", "back to the list; without a page, take the filter away"},
 	{"/", "filter: what is typed then is a filter expression; tab completes it, enter takes it, esc leaves it as it was"},
 	{"space, p", "pause, and go on"},

@@ -17,7 +17,8 @@ import (
 // topLimit is how many items top asks for: more than anybody scrolls through; the server sorts, so they are the first.
 const topLimit = 500
 
-// A top is what waybill top shows. Its methods run on one goroutine, but for what ask returns, which reads nothing of it.
+// A top is what waybill top shows. Its methods run on one goroutine, but for what ask returns, which reads nothing of
+// it.
 type top struct {
 	client *client.Client
 	ctx    context.Context
@@ -52,9 +53,10 @@ type topState struct {
 	before string // the latest filter that the server understood
 	order  int    // a column
 	turned bool
-	row    int    // the place of the chosen row
-	key    string // what it is about, which may be elsewhere in the next answer; "": the first row is chosen, whatever it is
-	first  int    // the place of the first row on the screen
+	row    int // the place of the chosen row
+	// what it is about, which may be elsewhere in the next answer; "": the first row is chosen, whatever it is
+	key   string
+	first int // the place of the first row on the screen
 }
 
 func newTop(c *client.Client, every time.Duration, at int, filter string) *top {

@@ -21,51 +21,60 @@ type topPage struct {
 // flowPage is the way of a flow, hop by hop.
 func flowPage(f *client.Flow) *topPage {
 	id, src, dst := f.ID, f.Src.String(), f.Dst.String()
-	return &topPage{key: id, title: "flow " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		flows, err := c.Flows(ctx, client.Query{Filter: fmt.Sprintf("src = %s and dst = %s and id = %q", src, dst, id)})
-		if err != nil {
-			return err
-		}
-		if len(flows.Flows) == 0 {
-			w.WriteString("The server does not know this flow any more.\n")
+	return &topPage{
+		key: id, title: "flow " + id,
+		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+			flows, err := c.Flows(ctx,
+				client.Query{Filter: fmt.Sprintf("src = %s and dst = %s and id = %q", src, dst, id)})
+			if err != nil {
+				return err
+			}
+			if len(flows.Flows) == 0 {
+				w.WriteString("The server does not know this flow any more.\n")
+				return nil
+			}
+			links, err := c.Links(ctx, client.Query{Limit: followAll})
+			if err != nil {
+				return err
+			}
+			v.now = flows.GeneratedAt
+			drawTrace(w, v, &flows.Flows[0], links.Links)
 			return nil
-		}
-		links, err := c.Links(ctx, client.Query{Limit: followAll})
-		if err != nil {
-			return err
-		}
-		v.now = flows.GeneratedAt
-		drawTrace(w, v, &flows.Flows[0], links.Links)
-		return nil
-	}}
+		},
+	}
 }
 
 // nodePage is a node with its ports, what packets met between them, its queues, drops and events.
 func nodePage(id uint32, name string) *topPage {
 	text := nodeText(&id, name)
-	return &topPage{key: "node " + text, title: "node " + text, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		q := client.Query{Filter: nodeTerm(uintText(id)), Limit: maxSection}
-		for _, draw := range []func() error{
-			func() error { return drawSection(ctx, c, v, w, nodesQuestion(), q) },
-			func() error { return drawSection(ctx, c, v, w, linksQuestion(), q) },
-			func() error { return drawSection(ctx, c, v, w, hopsQuestion(), q) },
-			func() error { return drawSection(ctx, c, v, w, queuesQuestion(), q) },
-			func() error { return drawSection(ctx, c, v, w, dropsQuestion(), q) },
-			func() error { return drawSection(ctx, c, v, w, eventsQuestion(), q) },
-		} {
-			if err := draw(); err != nil {
-				return err
+	return &topPage{
+		key: "node " + text, title: "node " + text,
+		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+			q := client.Query{Filter: nodeTerm(uintText(id)), Limit: maxSection}
+			for _, draw := range []func() error{
+				func() error { return drawSection(ctx, c, v, w, nodesQuestion(), q) },
+				func() error { return drawSection(ctx, c, v, w, linksQuestion(), q) },
+				func() error { return drawSection(ctx, c, v, w, hopsQuestion(), q) },
+				func() error { return drawSection(ctx, c, v, w, queuesQuestion(), q) },
+				func() error { return drawSection(ctx, c, v, w, dropsQuestion(), q) },
+				func() error { return drawSection(ctx, c, v, w, eventsQuestion(), q) },
+			} {
+				if err := draw(); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}}
+			return nil
+		},
+	}
 }
 
 // maxSection is how many items of a list are on the page of a node.
 const maxSection = 100
 
 // drawSection draws a list under its name.
-func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T], query client.Query) error {
+func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T],
+	query client.Query,
+) error {
 	list, err := q.ask(c, ctx, query)
 	if err != nil {
 		return err
@@ -87,28 +96,32 @@ func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bu
 // eventPage is an event with all that it rests on.
 func eventPage(e *client.Event) *topPage {
 	id := e.ID
-	return &topPage{key: id, title: "event " + id, draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-		events, err := c.Events(ctx, client.Query{Filter: fmt.Sprintf("id = %q", id)})
-		if err != nil {
-			return err
-		}
-		if len(events.Events) == 0 {
-			w.WriteString("The server does not remember this event any more.\n")
+	return &topPage{
+		key: id, title: "event " + id,
+		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
+			events, err := c.Events(ctx, client.Query{Filter: fmt.Sprintf("id = %q", id)})
+			if err != nil {
+				return err
+			}
+			if len(events.Events) == 0 {
+				w.WriteString("The server does not remember this event any more.\n")
+				return nil
+			}
+			v.now = events.GeneratedAt
+			e := &events.Events[0]
+			fmt.Fprintf(w, "%s\n\n", Cell{printable(e.Text), severityCell(e.Severity).color}.colored(v))
+			writeFields(w, v, e, "id", "text", "evidence", "bytes")
+			fmt.Fprintf(w, "\n%s\n", Cell{"evidence", bold}.colored(v))
+			for _, x := range e.Evidence {
+				fmt.Fprintf(w, "  %-28s %s %s\n", printable(x.Name), strconv.FormatFloat(x.Value, 'g', 6, 64),
+					printable(strings.TrimPrefix(x.Unit, "1")))
+			}
+			if hint := decodeHint(events.Events); hint != "" {
+				fmt.Fprintf(w, "\n%s\n", hint)
+			}
 			return nil
-		}
-		v.now = events.GeneratedAt
-		e := &events.Events[0]
-		fmt.Fprintf(w, "%s\n\n", Cell{printable(e.Text), severityCell(e.Severity).color}.colored(v))
-		writeFields(w, v, e, "id", "text", "evidence", "bytes")
-		fmt.Fprintf(w, "\n%s\n", Cell{"evidence", bold}.colored(v))
-		for _, x := range e.Evidence {
-			fmt.Fprintf(w, "  %-28s %s %s\n", printable(x.Name), strconv.FormatFloat(x.Value, 'g', 6, 64), printable(strings.TrimPrefix(x.Unit, "1")))
-		}
-		if hint := decodeHint(events.Events); hint != "" {
-			fmt.Fprintf(w, "\n%s\n", hint)
-		}
-		return nil
-	}}
+		},
+	}
 }
 
 // dropPage is what a reason of drops means, and what to do.
@@ -148,7 +161,9 @@ func exporterPage(e *client.Exporter) *topPage {
 }
 
 // drawItem draws the fields of the item in that state, and what more says of it.
-func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T], query client.Query, state string, more func(*T)) error {
+func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T],
+	query client.Query, state string, more func(*T),
+) error {
 	list, err := q.ask(c, ctx, query)
 	if err != nil {
 		return err

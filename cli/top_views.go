@@ -34,12 +34,15 @@ type topRow struct {
 	page  *topPage
 }
 
-// topViews are the lists in the order of their keys. To add one: its line here; the rest is in the question of its command.
+// topViews are the lists in the order of their keys. To add one: its line here; the rest is in the question of its
+// command.
 func topViews() []topView {
 	return []topView{
 		newTopView(flowsQuestion(), "packets", flowPage),
-		newTopView(hopsQuestion(), "latency_ns.p99", func(h *client.NodeHop) *topPage { return nodePage(h.Node, h.Name) }),
-		newTopView(queuesQuestion(), "depth.max", func(q *client.QueueDepth) *topPage { return nodePage(q.Node, q.Name) }),
+		newTopView(hopsQuestion(), "latency_ns.p99",
+			func(h *client.NodeHop) *topPage { return nodePage(h.Node, h.Name) }),
+		newTopView(queuesQuestion(), "depth.max",
+			func(q *client.QueueDepth) *topPage { return nodePage(q.Node, q.Name) }),
 		newTopView(dropsQuestion(), "packets", dropPage),
 		newTopView(eventsQuestion(), "start", eventPage),
 		newTopView(exportersQuestion(), "lost", exporterPage),

@@ -70,7 +70,10 @@ what packets showed: a link without packets is not in it, and neither is a switc
 			{title: "OUT", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
 				return PlainCell(r.ofPort(func(p *client.NodePort) string { return uintText(p.Sent) }))
 			}},
-			{title: "USE", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.use()) }},
+			{
+				title: "USE", wide: true, right: true,
+				cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.use()) },
+			},
 			{title: "FIRST SEEN", wide: true, cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[0]) }},
 			{title: "LAST SEEN", cell: func(v *view, r *topologyRow) Cell { return v.age(r.seen[1]) }},
 		},
@@ -82,7 +85,8 @@ func (r *topologyRow) state() string {
 	text := fmt.Sprint(r.node.ID)
 	for i := range r.node.Ports {
 		if p := &r.node.Ports[i]; r.port == nil || r.port == p {
-			text += fmt.Sprintf(" %d>%s:%s,%d", p.Port, numberText(p.ToNode, unknown), numberText(p.ToPort, unknown), p.Hosts)
+			text += fmt.Sprintf(" %d>%s:%s,%d", p.Port, numberText(p.ToNode, unknown), numberText(p.ToPort, unknown),
+				p.Hosts)
 		}
 	}
 	if r.port != nil {
@@ -124,12 +128,16 @@ func topologyRows(t *client.Topology) (client.Head, []topologyRow) {
 		rows = append(rows, topologyRow{node: n, packets: n.Packets, seen: [2]time.Time{n.First, n.Last}})
 		for j := range n.Ports {
 			p := &n.Ports[j]
-			row := topologyRow{node: n, port: p, last: j == len(n.Ports)-1, packets: p.Received + p.Sent, seen: [2]time.Time{p.First, p.Last}}
+			row := topologyRow{
+				node: n, port: p, last: j == len(n.Ports)-1, packets: p.Received + p.Sent,
+				seen: [2]time.Time{p.First, p.Last},
+			}
 			switch behind := hosts[place{n.ID, p.Port}]; {
 			case p.ToNode != nil:
 				row.behind = nodeText(p.ToNode, p.ToName) + " port " + numberText(p.ToPort, unknown)
 			case len(behind) > shownHosts:
-				row.behind = fmt.Sprintf("%s and %d more", strings.Join(behind[:shownHosts], ", "), len(behind)-shownHosts)
+				row.behind = fmt.Sprintf("%s and %d more", strings.Join(behind[:shownHosts], ", "),
+					len(behind)-shownHosts)
 			default:
 				row.behind = strings.Join(behind, ", ")
 			}

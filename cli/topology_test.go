@@ -14,9 +14,13 @@ import (
 func aNode(id int, behind ...int) string {
 	var ports []string
 	for i, to := range behind {
-		ports = append(ports, fmt.Sprintf(`{"port":%d,"to_node":%d,"to_port":9,"received":1,"sent":1,"first":"2026-11-21T09:00:0%dZ","last":"2026-11-21T09:00:00Z"}`, i+1, to, i+1))
+		ports = append(ports,
+			fmt.Sprintf(
+				`{"port":%d,"to_node":%d,"to_port":9,"received":1,"sent":1,"first":"2026-11-21T09:00:0%dZ","last":"2026-11-21T09:00:00Z"}`, i+1, to, i+1))
 	}
-	return fmt.Sprintf(`{"id":%d,"packets":5,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z","ports":[%s]}`, id, strings.Join(ports, ","))
+	return fmt.Sprintf(
+		`{"id":%d,"packets":5,"first":"2026-11-21T09:00:00Z","last":"2026-11-21T09:00:00Z","ports":[%s]}`, id,
+		strings.Join(ports, ","))
 }
 
 // Following a topology prints what is attached, and then only what is new or attached elsewhere.
@@ -34,10 +38,12 @@ func TestTopologyFollow(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"generated_at":"2026-11-21T09:01:00Z","total":1,"nodes":[%s],"links":[],"hosts":[]}`, answers[n])
+		fmt.Fprintf(w, `{"generated_at":"2026-11-21T09:01:00Z","total":1,"nodes":[%s],"links":[],"hosts":[]}`,
+			answers[n])
 	}))
 	t.Cleanup(s.Close)
-	stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "topology", "--server", s.URL, "--follow", "--filter", "node = 1")
+	stdout, stderr, code := runQueryIn(t, ctx, "C.UTF-8", "topology", "--server", s.URL, "--follow", "--filter",
+		"node = 1")
 	var got []string
 	for line := range strings.Lines(stdout) {
 		fields := strings.Fields(line)

@@ -28,7 +28,8 @@ var drawings = []string{"table", "wide", "json"}
 
 func (d *drawing) register(cmd *cobra.Command) {
 	d.server.register(cmd.Flags())
-	cmd.Flags().StringVarP(&d.output, "output", "o", drawings[0], "`FORMAT`: table (a drawing), wide (more columns) or json")
+	cmd.Flags().StringVarP(&d.output, "output", "o", drawings[0],
+		"`FORMAT`: table (a drawing), wide (more columns) or json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(drawings, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -68,7 +69,9 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 			}
 			return nil
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion,
+			cobra.ShellCompDirective,
+		) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
@@ -102,7 +105,8 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 					return command.Quiet(err)
 				}
 				if len(matches) > 1 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d flows match; this is the one that was seen last. The ids of all: waybill flows --filter '%s' -o wide\n", len(matches), q.Filter)
+					fmt.Fprintf(cmd.ErrOrStderr(),
+						"%d flows match; this is the one that was seen last. The ids of all: waybill flows --filter '%s' -o wide\n", len(matches), q.Filter)
 				}
 				tellIncomplete(cmd.ErrOrStderr(), d.output, flows.Head)
 				return nil
@@ -110,7 +114,8 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().StringVar(&past.since, "since", "", "the ways of the flow after this `TIME`, or so long ago, from the store: 2026-11-21T09:00:00Z, 10m")
+	cmd.Flags().StringVar(&past.since, "since", "",
+		"the ways of the flow after this `TIME`, or so long ago, from the store: 2026-11-21T09:00:00Z, 10m")
 	cmd.Flags().StringVar(&past.until, "until", "", "the ways of the flow before this `TIME`, or so long ago")
 	return cmd
 }
@@ -120,7 +125,8 @@ func flowOf(args []string) (q client.Query, is func(*client.Flow) bool, err erro
 	q.Limit = followAll
 	if len(args) == 1 {
 		if len(args[0]) != 16 || strings.Trim(strings.ToLower(args[0]), "0123456789abcdef") != "" {
-			return q, nil, fmt.Errorf("%q is not the id of a flow, 16 hexadecimal digits; a source needs a destination", args[0])
+			return q, nil,
+				fmt.Errorf("%q is not the id of a flow, 16 hexadecimal digits; a source needs a destination", args[0])
 		}
 		return q, func(f *client.Flow) bool { return strings.EqualFold(f.ID, args[0]) }, nil
 	}
@@ -145,7 +151,8 @@ func parseEnd(text string) (netip.AddrPort, error) {
 	}
 	end, err := netip.ParseAddrPort(text)
 	if err != nil || end.Addr().Zone() != "" {
-		return end, fmt.Errorf("%q is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443", text)
+		return end, fmt.Errorf("%q is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443",
+			text)
 	}
 	return netip.AddrPortFrom(end.Addr().Unmap(), end.Port()), nil
 }
@@ -158,7 +165,8 @@ func noFlow(args []string, flows *client.FlowList) error {
 	if flows.Total > len(flows.Flows) {
 		return fmt.Errorf("no %s among the %d of %d flows that were seen last", what, len(flows.Flows), flows.Total)
 	}
-	return fmt.Errorf("no %s is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one", what)
+	return fmt.Errorf(
+		"no %s is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one", what)
 }
 
 // printTrace prints a flow and its latest path.
@@ -183,13 +191,15 @@ func drawTrace(w *bufio.Writer, v *view, f *client.Flow, links []client.Link) {
 	if tunnel := tunnelText(&f.Endpoints); tunnel != "" {
 		fmt.Fprintf(w, " in %s", printable(tunnel))
 	}
-	fmt.Fprintf(w, "\n%s, %s, %d dropped; last seen %s\n", counted(f.Packets, "packet"), size(f.Bytes), f.Drops, v.age(f.Last).text)
+	fmt.Fprintf(w, "\n%s, %s, %d dropped; last seen %s\n", counted(f.Packets, "packet"), size(f.Bytes), f.Drops,
+		v.age(f.Last).text)
 	if len(f.Paths) == 0 {
 		w.WriteString("its reports tell of no hop\n")
 	} else {
 		fmt.Fprintf(w, "path %s: %s of it\n\n", f.Paths[0].ID, counted(f.Paths[0].Packets, "packet"))
 		drawWaterfall(w, v, stages)
-		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: mean %s\n", v.p50(f.Residence), v.p99(f.Residence), v.endToEnd(f))
+		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: mean %s\n", v.p50(f.Residence), v.p99(f.Residence),
+			v.endToEnd(f))
 		for _, p := range f.Paths[1:] {
 			fmt.Fprintf(w, "before, until %s: %s\n", v.age(p.Last).text, printable(v.path(p.Hops, false).text))
 		}

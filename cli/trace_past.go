@@ -30,7 +30,8 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 		return err
 	}
 	if len(list.Paths) == 0 {
-		return fmt.Errorf("the store has nothing of flow %s from %s to %s", id, list.Since.Local().Format(time.DateTime), list.Until.Local().Format(time.DateTime))
+		return fmt.Errorf("the store has nothing of flow %s from %s to %s", id,
+			list.Since.Local().Format(time.DateTime), list.Until.Local().Format(time.DateTime))
 	}
 	if d.output == "json" {
 		return writeJSON(to, list)
@@ -43,7 +44,8 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 		return command.Quiet(err)
 	}
 	if others > 0 {
-		fmt.Fprintf(notes, "%d more flows match; this is the one with the most packets. The ids of all: waybill flows --since %s --src %s --dst %s\n", others, t.since, ends(args[0]), ends(args[1]))
+		fmt.Fprintf(notes,
+			"%d more flows match; this is the one with the most packets. The ids of all: waybill flows --since %s --src %s --dst %s\n", others, t.since, ends(args[0]), ends(args[1]))
 	}
 	return nil
 }
@@ -62,10 +64,12 @@ func (t *pastTrace) flow(ctx context.Context, c *client.Client, args []string) (
 		return "", 0, err
 	}
 	matches := slices.DeleteFunc(flows.Flows, func(f client.FlowRecord) bool {
-		return f.ID == nil || src.Port() != 0 && (f.SrcPort == nil || *f.SrcPort != src.Port()) || dst.Port() != 0 && (f.DstPort == nil || *f.DstPort != dst.Port())
+		return f.ID == nil || src.Port() != 0 && (f.SrcPort == nil || *f.SrcPort != src.Port()) || dst.Port() != 0 &&
+			(f.DstPort == nil || *f.DstPort != dst.Port())
 	})
 	if len(matches) == 0 {
-		return "", 0, fmt.Errorf("the store has no flow from %s to %s, from %s to %s", args[0], args[1], flows.Since.Local().Format(time.DateTime), flows.Until.Local().Format(time.DateTime))
+		return "", 0, fmt.Errorf("the store has no flow from %s to %s, from %s to %s", args[0], args[1],
+			flows.Since.Local().Format(time.DateTime), flows.Until.Local().Format(time.DateTime))
 	}
 	return *matches[0].ID, len(matches) - 1, nil // the one with the most packets comes first
 }
@@ -86,15 +90,18 @@ func drawPast(w *bufio.Writer, v *view, list *client.FlowPathList) {
 		}
 	}
 	w.WriteByte('\n')
-	fmt.Fprintf(w, "%s to %s, in steps of %v\n", list.Since.Local().Format(time.DateTime), list.Until.Local().Format(time.DateTime), time.Duration(list.ResolutionNs))
+	fmt.Fprintf(w, "%s to %s, in steps of %v\n", list.Since.Local().Format(time.DateTime),
+		list.Until.Local().Format(time.DateTime), time.Duration(list.ResolutionNs))
 	for i := range list.Paths {
 		p := &list.Paths[i]
-		fmt.Fprintf(w, "\n%s to %s: %s", p.Start.Local().Format(time.DateTime), p.End.Local().Format(time.DateTime), counted(p.Packets, "packet"))
+		fmt.Fprintf(w, "\n%s to %s: %s", p.Start.Local().Format(time.DateTime), p.End.Local().Format(time.DateTime),
+			counted(p.Packets, "packet"))
 		if p.Drops != nil && *p.Drops > 0 {
 			fmt.Fprintf(w, ", %d dropped", *p.Drops)
 		}
 		if p.Residence != nil && p.ResidenceMin != nil && p.ResidenceMax != nil {
-			fmt.Fprintf(w, "; in nodes: mean %s, %s to %s", v.duration(float64(*p.Residence)), v.duration(float64(*p.ResidenceMin)), v.duration(float64(*p.ResidenceMax)))
+			fmt.Fprintf(w, "; in nodes: mean %s, %s to %s", v.duration(float64(*p.Residence)),
+				v.duration(float64(*p.ResidenceMin)), v.duration(float64(*p.ResidenceMax)))
 		}
 		switch {
 		case p.ID == "":

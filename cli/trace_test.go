@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// tracedFlow took 10 µs in s1, 20 on the link, 40 in s2, an unknown time on the next link, 30 in s3, and is 100 µs long with what is
-// known. Another flow has the same ends and was seen before; its second path has a gap.
+// tracedFlow took 10 µs in s1, 20 on the link, 40 in s2, an unknown time on the next link, 30 in s3, and is 100 µs long
+// with what is known. Another flow has the same ends and was seen before; its second path has a gap.
 const (
 	tracedFlows = `{"generated_at":"2026-11-21T09:01:00Z","total":2,"flows":[
 {"id":"00000000000000a1","src":"10.0.0.1","dst":"10.0.0.2","src_port":5001,"dst_port":80,"protocol":"tcp","last":"2026-11-21T09:00:58Z","packets":60,"bytes":6000,"drops":1,
@@ -41,7 +41,8 @@ func TestTrace(t *testing.T) {
 		if code != 0 || strings.Contains(stdout, "\x1b") {
 			t.Errorf("%s: code %d, %s", args, code, stderr)
 		}
-		if several := args == "10.0.0.1 10.0.0.2"; several != strings.HasPrefix(stderr, "2 flows match; this is the one that was seen last.") {
+		if several := args == "10.0.0.1 10.0.0.2"; several != strings.HasPrefix(stderr,
+			"2 flows match; this is the one that was seen last.") {
 			t.Errorf("%s: said %q", args, stderr)
 		}
 		goldenQuery(t, file, stdout)
@@ -110,7 +111,8 @@ func TestWaterfallWidths(t *testing.T) {
 		if bars == nil {
 			continue
 		}
-		if got := tableWidth(&v, append(waterfallColumns[:len(waterfallColumns):len(waterfallColumns)], *bars), stages); got > columns {
+		if got := tableWidth(&v, append(waterfallColumns[:len(waterfallColumns):len(waterfallColumns)], *bars),
+			stages); got > columns {
 			t.Fatalf("%d columns of a terminal with %d", got, columns)
 		}
 	}
@@ -118,7 +120,8 @@ func TestWaterfallWidths(t *testing.T) {
 
 func TestTraceErrors(t *testing.T) {
 	s := test.CannedServer(t, map[string]string{"flows": tracedFlows, "links": tracedLinks})
-	many := test.CannedServer(t, map[string]string{"flows": strings.Replace(tracedFlows, `"total":2`, `"total":12000`, 1)})
+	many := test.CannedServer(t,
+		map[string]string{"flows": strings.Replace(tracedFlows, `"total":2`, `"total":12000`, 1)})
 	for _, c := range []struct {
 		args, server string
 		code         int
@@ -126,11 +129,23 @@ func TestTraceErrors(t *testing.T) {
 	}{
 		{"trace", s.URL, 2, "want the id of a flow, or its source and destination"},
 		{"trace a b c", s.URL, 2, "want the id of a flow, or its source and destination"},
-		{"trace 10.0.0.1", s.URL, 2, `"10.0.0.1" is not the id of a flow, 16 hexadecimal digits; a source needs a destination`},
-		{"trace 10.0.0.1 leaf1", s.URL, 2, `"leaf1" is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443`},
+		{
+			"trace 10.0.0.1", s.URL, 2,
+			`"10.0.0.1" is not the id of a flow, 16 hexadecimal digits; a source needs a destination`,
+		},
+		{
+			"trace 10.0.0.1 leaf1", s.URL, 2,
+			`"leaf1" is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443`,
+		},
 		{"trace 10.0.0.1 10.0.0.2 -o csv", s.URL, 2, `--output is "csv"; allowed: table, wide, json`},
-		{"trace 10.0.0.1:7 10.0.0.2", s.URL, 1, `no flow from 10.0.0.1:7 to 10.0.0.2 is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one`},
-		{"trace 00000000000000ff", many.URL, 1, `no flow 00000000000000ff among the 2 of 12000 flows that were seen last`},
+		{
+			"trace 10.0.0.1:7 10.0.0.2", s.URL, 1,
+			`no flow from 10.0.0.1:7 to 10.0.0.2 is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one`,
+		},
+		{
+			"trace 00000000000000ff", many.URL, 1,
+			`no flow 00000000000000ff among the 2 of 12000 flows that were seen last`,
+		},
 		{"path 10.0.0.1", s.URL, 2, "want a source and a destination"},
 		{"path 10.0.0.1 leaf1", s.URL, 2, "want two addresses or prefixes, or two nodes"},
 		{"path 10.0.0.1 10.0.0.0/33", s.URL, 2, "want two addresses or prefixes, or two nodes"},
@@ -178,8 +193,11 @@ func TestPath(t *testing.T) {
 		t.Error("no path of the answer is of this kind")
 	}
 	goldenQuery(t, "path.nodes", stdout)
-	stdout, _, _ = runQuery(t, "path", "10.0.0.0/8", "10.0.0.2", "--server", test.CannedServer(t, map[string]string{"flows": tracedFlows, "links": tracedLinks, "paths": `{"paths":[]}`}).URL)
-	if !strings.HasPrefix(stdout, "path 000000000000000a: 1 of 2 flows; in all 50 packets of 1 flow; last seen 2s ago\n") {
+	stdout, _, _ = runQuery(t, "path", "10.0.0.0/8", "10.0.0.2", "--server",
+		test.CannedServer(t,
+			map[string]string{"flows": tracedFlows, "links": tracedLinks, "paths": `{"paths":[]}`}).URL)
+	if !strings.HasPrefix(stdout,
+		"path 000000000000000a: 1 of 2 flows; in all 50 packets of 1 flow; last seen 2s ago\n") {
 		t.Errorf("got\n%s", stdout)
 	}
 }
@@ -197,7 +215,8 @@ func TestTraceJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Links) != 2 || got.Links[0].From_port != 2 || got.Links[1].From_port != 4 || got.Flow.ID != "00000000000000a1" && len(got.Paths) == 0 {
+		if len(got.Links) != 2 || got.Links[0].From_port != 2 || got.Links[1].From_port != 4 ||
+			got.Flow.ID != "00000000000000a1" && len(got.Paths) == 0 {
 			t.Errorf("%s: got %+v", args, got)
 		}
 	}
@@ -216,11 +235,18 @@ func TestTracePast(t *testing.T) {
 {"id":"00000000000000c1","src":"10.0.0.1","dst":"10.0.0.2","src_port":5001,"dst_port":81,"packets":3}]}`
 	s := test.CannedServer(t, map[string]string{"flows": history, "flows/00000000000000a1/paths": paths})
 	for _, args := range []string{"00000000000000A1", "10.0.0.1:5001 10.0.0.2:80", "10.0.0.1:5001 10.0.0.2"} {
-		stdout, stderr, code := runQuery(t, append([]string{"trace", "--server", s.URL, "--since", "3h"}, strings.Fields(args)...)...)
-		if code != 0 || strings.Contains(stdout, "\x1b") || strings.HasPrefix(stderr, "1 more flows match") != (args == "10.0.0.1:5001 10.0.0.2") {
+		stdout, stderr,
+			code := runQuery(t,
+			append([]string{"trace", "--server", s.URL, "--since", "3h"}, strings.Fields(args)...)...)
+		if code != 0 || strings.Contains(stdout, "\x1b") ||
+			strings.HasPrefix(stderr, "1 more flows match") != (args == "10.0.0.1:5001 10.0.0.2") {
 			t.Errorf("%s: code %d, %s", args, code, stderr)
 		}
-		for _, want := range []string{"flow 00000000000000a1: 10.0.0.1:5001", "50 packets, 2 dropped; in nodes: mean 2.00µs, 1.00µs to 5.00µs\n  path 000000000000000a: s1", "1 packet\n  its path is not known\n"} {
+		for _, want := range []string{
+			"flow 00000000000000a1: 10.0.0.1:5001",
+			"50 packets, 2 dropped; in nodes: mean 2.00µs, 1.00µs to 5.00µs\n  path 000000000000000a: s1",
+			"1 packet\n  its path is not known\n",
+		} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%s: no %q in\n%s", args, want, stdout)
 			}
@@ -230,7 +256,8 @@ func TestTracePast(t *testing.T) {
 	if !json.Valid([]byte(stdout)) || code != 0 || !strings.Contains(stdout, `"start": "2026-11-21T06:20:00Z"`) {
 		t.Errorf("code %d, got %s", code, stdout)
 	}
-	if _, stderr, code := runQuery(t, "trace", "--server", s.URL, "--since", "3h", "10.0.0.1:9", "10.0.0.2"); code != 1 || !strings.Contains(stderr, "the store has no flow from 10.0.0.1:9 to 10.0.0.2") {
+	if _, stderr, code := runQuery(t, "trace", "--server", s.URL, "--since", "3h", "10.0.0.1:9",
+		"10.0.0.2"); code != 1 || !strings.Contains(stderr, "the store has no flow from 10.0.0.1:9 to 10.0.0.2") {
 		t.Errorf("code %d, said %s", code, stderr)
 	}
 }

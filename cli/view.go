@@ -49,7 +49,8 @@ func writeJSON(w io.Writer, list any) error {
 	return e.Encode(list)
 }
 
-// writeLines writes items as JSON, one on each line; object is what is written of an item, nil for nothing, or is nil itself.
+// writeLines writes items as JSON, one on each line; object is what is written of an item, nil for nothing, or is nil
+// itself.
 func writeLines[T any](w io.Writer, object func(*T) any, items []T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

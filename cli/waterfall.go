@@ -52,7 +52,8 @@ func linkBetween(from, to *client.PathHop, links []client.Link) *client.Link {
 	var found *client.Link
 	for i := range links {
 		l := &links[i]
-		if l.From == *from.Node && l.To == *to.Node && same(l.FromPort, from.EgressPort) && same(l.ToPort, to.IngressPort) {
+		if l.From == *from.Node && l.To == *to.Node && same(l.FromPort, from.EgressPort) &&
+			same(l.ToPort, to.IngressPort) {
 			if found != nil {
 				return nil
 			}
@@ -88,7 +89,10 @@ var waterfallColumns = []tableColumn[stage]{
 	{title: "QUEUE MAX", right: true, cell: func(_ *view, s *stage) Cell {
 		return hopCell(s, func(h *client.PathHop) string { return queueMax(h.Queue, unknown) })
 	}},
-	{title: "TIME MEAN", wide: true, right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.mean(s.time)) }},
+	{
+		title: "TIME MEAN", wide: true, right: true,
+		cell: func(v *view, s *stage) Cell { return PlainCell(v.mean(s.time)) },
+	},
 	{title: "TIME P50", right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.p50(s.time)) }},
 	{title: "P99", right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.p99(s.time)) }},
 	{title: "MAX", wide: true, right: true, cell: func(v *view, s *stage) Cell { return PlainCell(v.highest(s.time)) }},
@@ -122,8 +126,8 @@ func hopCell(s *stage, text func(*client.PathHop) string) Cell {
 	return PlainCell(text(s.hop))
 }
 
-// drawWaterfall writes a row for each stage, with a bar that begins where that of the stage before ended. A terminal that is too
-// narrow for bars has none.
+// drawWaterfall writes a row for each stage, with a bar that begins where that of the stage before ended. A terminal
+// that is too narrow for bars has none.
 func drawWaterfall(w *bufio.Writer, v *view, stages []stage) {
 	columns := slices.Clone(waterfallColumns)
 	if bars := barColumn(v, stages, v.columns-tableWidth(v, columns, stages)-2); bars != nil {
@@ -132,8 +136,8 @@ func drawWaterfall(w *bufio.Writer, v *view, stages []stage) {
 	writeTable(w, v, columns, stages)
 }
 
-// barColumn returns the bars, in so many columns of a terminal; nil if that is too few, or no time is known. The slowest stage has
-// a colour. What took any time has a bar of one column at least.
+// barColumn returns the bars, in so many columns of a terminal; nil if that is too few, or no time is known. The
+// slowest stage has a colour. What took any time has a bar of one column at least.
 func barColumn(v *view, stages []stage, columns int) *tableColumn[stage] {
 	columns = min(columns, mostBar)
 	total, slowest := 0.0, 0.0

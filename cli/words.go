@@ -44,7 +44,9 @@ func explain(c *client.Client, err error) error {
 	} else if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		reason = dns.Err
 	} else if failed, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return fmt.Errorf("%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", c.URL(), failed.Err)
+		return fmt.Errorf(
+			"%s has a certificate that nobody trusted here has signed: %w; --ca names a file with who did", c.URL(),
+			failed.Err)
 	} else if cause.Timeout() {
 		reason = fmt.Sprintf("no answer within %v", queryTimeout)
 	}
@@ -78,10 +80,12 @@ func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	case len(ports) == 0:
 		return fmt.Sprintf("no %s yet, and the server listens on no port", items)
 	case received == 0:
-		return fmt.Sprintf("no %s yet: point telemetry reports at udp port %s of %s, or run `waybill replay FILE --to %s`",
+		return fmt.Sprintf(
+			"no %s yet: point telemetry reports at udp port %s of %s, or run `waybill replay FILE --to %s`",
 			items, strings.Join(ports, " or "), host, net.JoinHostPort(host, ports[0]))
 	case received == malformed:
-		return fmt.Sprintf("no %s yet: %d datagrams arrived, but none could be read; `waybill exporters` says why", items, received)
+		return fmt.Sprintf("no %s yet: %d datagrams arrived, but none could be read; `waybill exporters` says why",
+			items, received)
 	}
 	return c.none
 }

@@ -127,7 +127,8 @@ func (b *Batch) account() {
 // empty.
 func (b *Batch) segment(i int) int {
 	length, control := int(b.messages[i].Len), &b.controls[i]
-	if b.messages[i].Hdr.Controllen == 0 || control.header.Level != unix.SOL_UDP || control.header.Type != unix.UDP_GRO ||
+	if b.messages[i].Hdr.Controllen == 0 || control.header.Level != unix.SOL_UDP ||
+		control.header.Type != unix.UDP_GRO ||
 		control.size <= 0 {
 		return length
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// maxPacket is the longest packet that a pcap file may hold, in bytes: libpcap's MAXIMUM_SNAPLEN. A longer one is a sign
-// of damage.
+// maxPacket is the longest packet that a pcap file may hold, in bytes: libpcap's MAXIMUM_SNAPLEN. A longer one is a
+// sign of damage.
 const maxPacket = 262144
 
-// A Capture reads the packets of a pcap or pcapng file. It is for one goroutine, but BytesRead and Size may be called from
-// others.
+// A Capture reads the packets of a pcap or pcapng file. It is for one goroutine, but BytesRead and Size may be called
+// from others.
 type Capture struct {
 	name   string
 	closer io.Closer // nil if there is nothing to close
@@ -29,8 +29,8 @@ type Capture struct {
 	err    error // what ended the reading
 }
 
-// OpenCapture opens a pcap or pcapng file, of either byte order and of micro- or nanoseconds, plain or compressed by gzip.
-// The first bytes tell which; the name does not matter. The name "-" is the standard input.
+// OpenCapture opens a pcap or pcapng file, of either byte order and of micro- or nanoseconds, plain or compressed by
+// gzip. The first bytes tell which; the name does not matter. The name "-" is the standard input.
 func OpenCapture(name string) (*Capture, error) {
 	if name == "-" {
 		return newCapture(os.Stdin, "standard input", fileSize(os.Stdin))
@@ -75,7 +75,8 @@ func newCapture(r io.Reader, name string, size int64) (*Capture, error) {
 		return nil, c.headerError(err)
 	}
 	switch string(magic) {
-	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1": // pcap: byte orders, resolutions
+	// pcap: byte orders, resolutions
+	case "\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1":
 		err = c.openPcap(buffered)
 	case "\x0a\x0d\x0d\x0a": // pcapng: a section header block
 		options := pcapgo.NgReaderOptions{WantMixedLinkType: true, SkipUnknownVersion: true}
@@ -99,8 +100,9 @@ func (c *Capture) openPcap(r io.Reader) error {
 	return nil
 }
 
-// Next returns the next packet, and io.EOF after the last one. A file that ends within a packet gives an error that wraps
-// io.ErrUnexpectedEOF; that and every other error say after which packet. An error is final: Next keeps returning it.
+// Next returns the next packet, and io.EOF after the last one. A file that ends within a packet gives an error that
+// wraps io.ErrUnexpectedEOF; that and every other error say after which packet. An error is final: Next keeps returning
+// it.
 func (c *Capture) Next() (Packet, error) {
 	if c.err != nil {
 		return Packet{}, c.err

@@ -87,7 +87,8 @@ func TestCapturesMatchTruth(t *testing.T) {
 			t.Errorf("%s: got %d packets, want %d", file, len(packets), want)
 		}
 		for i, p := range packets {
-			if p.Number != i+1 || p.LinkType != int(layers.LinkTypeEthernet) || p.Length != len(p.Data) || p.Time.Year() != 2026 {
+			if p.Number != i+1 || p.LinkType != int(layers.LinkTypeEthernet) || p.Length != len(p.Data) ||
+				p.Time.Year() != 2026 {
 				t.Errorf("%s: packet %d: %d, link type %d, %d of %d bytes, %v",
 					file, i+1, p.Number, p.LinkType, len(p.Data), p.Length, p.Time)
 			}
@@ -165,13 +166,15 @@ func TestCaptureCutOff(t *testing.T) {
 		for n := 4; n < len(file); n++ {
 			c, err := newCapture(bytes.NewReader(file[:n]), "cut.pcap", int64(n))
 			if err != nil {
-				if !errors.Is(err, io.ErrUnexpectedEOF) || !strings.HasPrefix(err.Error(), "cut.pcap: cut off within the file header") {
+				if !errors.Is(err, io.ErrUnexpectedEOF) ||
+					!strings.HasPrefix(err.Error(), "cut.pcap: cut off within the file header") {
 					t.Fatalf("%d bytes: %v", n, err)
 				}
 				continue
 			}
 			got, err := readAll(c)
-			if !slices.EqualFunc(got, packets[:len(got)], func(a, b Packet) bool { return bytes.Equal(a.Data, b.Data) }) {
+			if !slices.EqualFunc(got, packets[:len(got)],
+				func(a, b Packet) bool { return bytes.Equal(a.Data, b.Data) }) {
 				t.Fatalf("%d bytes: other packets", n)
 			}
 			want := "cut.pcap: cut off after packet " + string(rune('0'+len(got))) + ": unexpected EOF"
@@ -230,7 +233,8 @@ func TestCaptureDamaged(t *testing.T) {
 	f("three bytes", []byte{0xa1, 0xb2, 0xc3}, "bad.pcap is not a pcap or pcapng file")
 	f("compressed text", zip([]byte("hello, world")), "bad.pcap is not a pcap or pcapng file")
 	f("gzip magic alone", []byte{0x1f, 0x8b, 8, 0}, "bad.pcap: cut off within the file header")
-	f("text behind a gzip magic", []byte{0x1f, 0x8b, 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x'}, "bad.pcap: cannot read the file header: gzip")
+	f("text behind a gzip magic", []byte{0x1f, 0x8b, 'x', 'x', 'x', 'x', 'x', 'x', 'x', 'x'},
+		"bad.pcap: cannot read the file header: gzip")
 }
 
 func TestOpenCaptureErrors(t *testing.T) {

@@ -13,8 +13,8 @@ type dropCounter struct {
 	err    error // why the last reading before close failed
 }
 
-// update reads the kernel's count, and what it leaves out, and returns the total. read runs under the lock: two readings
-// that were added in the wrong order would look like a wrap. Once close has run, the total stays.
+// update reads the kernel's count, and what it leaves out, and returns the total. read runs under the lock: two
+// readings that were added in the wrong order would look like a wrap. Once close has run, the total stays.
 func (c *dropCounter) update(read func() (drops uint32, extra uint64, err error)) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

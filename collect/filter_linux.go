@@ -16,11 +16,14 @@ const (
 	skbGSOSize = 176 // bytes of each datagram of a run but the last; 0 if the packet is one datagram
 )
 
-// attachRunFilter attaches a filter to the socket fd that keeps every packet and adds up, in the only element of the map
-// that it returns, the datagrams that runs have beyond their first. The kernel runs it before it looks for room in the
-// receive buffer. It needs Linux 5.7 and CAP_BPF or root.
+// attachRunFilter attaches a filter to the socket fd that keeps every packet and adds up, in the only element of the
+// map that it returns, the datagrams that runs have beyond their first. The kernel runs it before it looks for room in
+// the receive buffer. It needs Linux 5.7 and CAP_BPF or root.
 func attachRunFilter(fd int) (*ebpf.Map, error) {
-	extra, err := ebpf.NewMap(&ebpf.MapSpec{Name: "waybill_runs", Type: ebpf.Array, KeySize: 4, ValueSize: 8, MaxEntries: 1})
+	extra, err := ebpf.NewMap(&ebpf.MapSpec{
+		Name: "waybill_runs", Type: ebpf.Array, KeySize: 4, ValueSize: 8,
+		MaxEntries: 1,
+	})
 	if err != nil {
 		return nil, err
 	}

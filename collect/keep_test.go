@@ -72,17 +72,22 @@ func TestReceiverKeeps(t *testing.T) {
 	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{Direct(table)})
 	r.Only(permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}))
 	r.Keep(raw)
-	payloads := []string{string(named(test.Form20XD, 1, 1)), "\xf0", string(named(test.Form10MD, 2, 1)), string(named(test.Form20XD, 3, 1)[:20])}
+	payloads := []string{
+		string(named(test.Form20XD, 1, 1)), "\xf0", string(named(test.Form10MD, 2, 1)),
+		string(named(test.Form20XD, 3, 1)[:20]),
+	}
 	var allowed netip.AddrPort
 	for _, source := range []string{"127.0.0.2", "127.0.0.3"} {
-		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(source)}, net.UDPAddrFromAddrPort(sockets[0].Addr()))
+		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(source)},
+			net.UDPAddrFromAddrPort(sockets[0].Addr()))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if source == "127.0.0.2" {
 			allowed = conn.LocalAddr().(*net.UDPAddr).AddrPort()
 		}
-		for _, payload := range append(payloads, string(named(test.Form20XD, 1, 2))) { // of a node that it may not speak for
+		// of a node that it may not speak for
+		for _, payload := range append(payloads, string(named(test.Form20XD, 1, 2))) {
 			if _, err := conn.Write([]byte(payload)); err != nil {
 				t.Fatal(err)
 			}

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memory returns how many bytes of memory this process may use: those of the machine or, if that is less, of a control group
-// that it is in.
+// memory returns how many bytes of memory this process may use: those of the machine or, if that is less, of a control
+// group that it is in.
 func memory() int {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -21,8 +21,8 @@ func memory() int {
 	return groupLimit("/sys/fs/cgroup", string(groups), all)
 }
 
-// groupLimit returns the lowest memory limit, in bytes, of the control group (version 2) that the text of /proc/self/cgroup names
-// and of those around it, below root; all if none is lower.
+// groupLimit returns the lowest memory limit, in bytes, of the control group (version 2) that the text of
+// /proc/self/cgroup names and of those around it, below root; all if none is lower.
 func groupLimit(root, groups string, all int) int {
 	for line := range strings.Lines(groups) {
 		group, ok := strings.CutPrefix(strings.TrimSpace(line), "0::/")

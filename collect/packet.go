@@ -10,7 +10,8 @@ type Packet struct {
 	// Time is the capture time in UTC. It is the zero time in a pcapng simple packet block, which has none.
 	Time time.Time
 
-	// Data is what the file holds of the packet, from its link layer header on. It is valid until the next call of Next.
+	// Data is what the file holds of the packet, from its link layer header on. It is valid until the next call of
+	// Next.
 	Data []byte
 
 	// Length is the length of the packet on the wire in bytes, as the file says: more than len(Data) if the capture was

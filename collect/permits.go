@@ -23,8 +23,8 @@ func (p *Permit) String() string {
 	return p.Name + " (" + p.Source.String() + ")"
 }
 
-// allows reports whether a datagram with this header is of one of the nodes. One that names no node (TR 0.5 without a local
-// header, or one that cannot be read) is allowed: its source is all that there is to go by.
+// allows reports whether a datagram with this header is of one of the nodes. One that names no node (TR 0.5 without a
+// local header, or one that cannot be read) is allowed: its source is all that there is to go by.
 func (p *Permit) allows(h *telemetry.Header) bool {
 	if p.Nodes == nil || !h.HasNodeID {
 		return true
@@ -50,7 +50,9 @@ func NewPermits(list []Permit) (*Permits, error) {
 		permit.Source = permit.Source.Masked()
 		if permit.Nodes != nil {
 			if len(permit.Nodes) == 0 {
-				return nil, fmt.Errorf("source %v: nodes is empty, so that nobody could report; leave it out for any", permit.Source)
+				return nil,
+					fmt.Errorf("source %v: nodes is empty, so that nobody could report; leave it out for any",
+						permit.Source)
 			}
 			permit.Nodes = slices.Sorted(slices.Values(permit.Nodes))
 		}
@@ -90,8 +92,8 @@ func (p *Permits) Find(source netip.Addr) *Permit {
 	return nil
 }
 
-// A gate finds the permits of the datagrams of one receiver. It keeps those of the latest sources, each in the place that
-// the last byte of the address says: switches are few, and a look into the map for each datagram is not needed.
+// A gate finds the permits of the datagrams of one receiver. It keeps those of the latest sources, each in the place
+// that the last byte of the address says: switches are few, and a look into the map for each datagram is not needed.
 type gate struct {
 	permits *Permits
 	recent  [256]struct {

@@ -25,9 +25,13 @@ func permits(t testing.TB, list ...Permit) *Permits {
 func TestNewPermitsRefuses(t *testing.T) {
 	any4 := netip.MustParsePrefix("0.0.0.0/0")
 	for want, list := range map[string][]Permit{
-		"want a prefix":  {{}},
-		"a prefix such":  {{Source: netip.MustParsePrefix("::ffff:10.0.0.0/104")}},
-		"there twice":    {{Source: netip.MustParsePrefix("10.0.0.1/8")}, {Source: any4}, {Source: netip.MustParsePrefix("10.2.0.0/8")}},
+		"want a prefix": {{}},
+		"a prefix such": {{Source: netip.MustParsePrefix("::ffff:10.0.0.0/104")}},
+		"there twice": {
+			{Source: netip.MustParsePrefix("10.0.0.1/8")},
+			{Source: any4},
+			{Source: netip.MustParsePrefix("10.2.0.0/8")},
+		},
 		"nodes is empty": {{Source: any4, Nodes: []uint32{}}},
 	} {
 		if _, err := NewPermits(list); err == nil || !strings.Contains(err.Error(), want) {
@@ -140,10 +144,12 @@ func TestReceiversRefuse(t *testing.T) {
 			}
 			for _, x := range r.Refused() {
 				listed[x.Source.String()] += x.Datagrams
-				if (x.Permit == nil) != (x.Source == netip.MustParseAddr("127.0.0.4")) || x.Last.Before(x.First) || x.First.IsZero() {
+				if (x.Permit == nil) != (x.Source == netip.MustParseAddr("127.0.0.4")) || x.Last.Before(x.First) ||
+					x.First.IsZero() {
 					t.Errorf("got %+v", x)
 				}
-				if x.Permit != nil && x.Permit.Name == "leaf1" && x.Node != 2 || x.Permit != nil && x.Permit.Name == "" && x.Node != 1 {
+				if x.Permit != nil && x.Permit.Name == "leaf1" && x.Node != 2 || x.Permit != nil &&
+					x.Permit.Name == "" && x.Node != 1 {
 					t.Errorf("got %+v", x)
 				}
 			}
@@ -151,7 +157,8 @@ func TestReceiversRefuse(t *testing.T) {
 		if fmt.Sprint(listed) != fmt.Sprint(refused) {
 			t.Errorf("refused: got %v, want %v", listed, refused)
 		}
-		if total.Received != uint64(sent) || total.Decoded+total.Damaged+total.Malformed+total.Refused != total.Received || total.Malformed != 3*rounds {
+		if total.Received != uint64(sent) || total.Decoded+total.Damaged+total.Malformed+
+			total.Refused != total.Received || total.Malformed != 3*rounds {
 			t.Errorf("sent %d: %+v", sent, total)
 		}
 		observed := map[string]int{}

@@ -23,9 +23,9 @@ type Handover interface {
 	put(b *telemetry.Batch, nowNs int64)
 }
 
-// Direct lets a receiver call the owner itself: the reports stay in the cache of its processor. It suits a single owner,
-// who must allow calls from several goroutines if there are several receivers. Each receiver needs a Direct of its own,
-// and somebody else has to call Tick.
+// Direct lets a receiver call the owner itself: the reports stay in the cache of its processor. It suits a single
+// owner, who must allow calls from several goroutines if there are several receivers. Each receiver needs a Direct of
+// its own, and somebody else has to call Tick.
 func Direct(owner Owner) Handover { return &direct{owner: owner} }
 
 type direct struct {
@@ -40,12 +40,12 @@ func (d *direct) take() *telemetry.Batch {
 
 func (d *direct) put(b *telemetry.Batch, nowNs int64) { d.owner.Process(b, nowNs) }
 
-// queueLength is how many batches may wait for an owner. Beyond that receivers wait too, and the kernel's receive buffers,
-// which are much larger, take the burst: what is lost then is lost in one place only, which counts it.
+// queueLength is how many batches may wait for an owner. Beyond that receivers wait too, and the kernel's receive
+// buffers, which are much larger, take the burst: what is lost then is lost in one place only, which counts it.
 const queueLength = 16
 
-// A Queue hands batches of reports over to the goroutine of the owner of their flows. Batches go round: receivers take an empty one, fill
-// it and put it in; the owner gives it back. No batch is allocated after the start.
+// A Queue hands batches of reports over to the goroutine of the owner of their flows. Batches go round: receivers take
+// an empty one, fill it and put it in; the owner gives it back. No batch is allocated after the start.
 type Queue struct {
 	owner   Owner
 	waiting chan delivery
@@ -59,7 +59,10 @@ type delivery struct {
 
 // NewQueue returns the queue in front of owner. Run must be called for anything to move.
 func NewQueue(owner Owner) *Queue {
-	q := &Queue{owner: owner, waiting: make(chan delivery, queueLength), empty: make(chan *telemetry.Batch, queueLength)}
+	q := &Queue{
+		owner: owner, waiting: make(chan delivery, queueLength),
+		empty: make(chan *telemetry.Batch, queueLength),
+	}
 	for range queueLength {
 		q.empty <- new(telemetry.Batch)
 	}

@@ -14,22 +14,22 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// An Account takes note of every datagram, in the order of arrival. Reports of those that it calls Repeated reach no owner; the
-// others carry their Account.
+// An Account takes note of every datagram, in the order of arrival. Reports of those that it calls Repeated reach no
+// owner; the others carry their Account.
 type Account interface {
 	Observe(headers []telemetry.Header, nowNs int64) telemetry.Origin
 }
 
 // A Recorder keeps datagrams as they came.
 type Recorder interface {
-	// Record takes a copy of a payload that source sent and that arrived at nowNs; truncated: the datagram was longer. It
-	// must not wait.
+	// Record takes a copy of a payload that source sent and that arrived at nowNs; truncated: the datagram was longer.
+	// It must not wait.
 	Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool)
 }
 
 // A Receiver reads datagrams from one socket, decodes each once, accounts for it and hands its reports to the owners of
-// their flows. All datagrams of an exporter come to the same receiver (see Config.Sockets), so that its account needs no
-// lock that another receiver takes.
+// their flows. All datagrams of an exporter come to the same receiver (see Config.Sockets), so that its account needs
+// no lock that another receiver takes.
 type Receiver struct {
 	socket  *Socket
 	decoder *telemetry.Decoder
@@ -49,12 +49,14 @@ type Receiver struct {
 	refused                               refusals
 }
 
-// NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their number,
-// says.
+// NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their
+// number, says.
 func NewReceiver(socket *Socket, points *codepoint.Config, account Account, owners []Handover) *Receiver {
 	return &Receiver{
-		socket: socket, decoder: telemetry.NewDecoder(points), account: account, owners: owners, port: socket.Addr().Port(),
-		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize), filling: make([]*telemetry.Batch, len(owners)),
+		socket: socket, decoder: telemetry.NewDecoder(points), account: account, owners: owners,
+		port:  socket.Addr().Port(),
+		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize),
+		filling: make([]*telemetry.Batch, len(owners)),
 	}
 }
 
@@ -125,8 +127,8 @@ func (r *Receiver) take(n int, nowNs int64) {
 	}
 }
 
-// decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into, and
-// its exporter's account does not see it.
+// decodeAllowed decodes d as the decoder does, unless its source may not send it; then nothing of it is left in into,
+// and its exporter's account does not see it.
 func (r *Receiver) decodeAllowed(d *Datagram, into *telemetry.Batch, h *telemetry.Header, nowNs int64) bool {
 	source := d.Source.Addr()
 	permit := r.gate.find(source)
@@ -169,7 +171,8 @@ func (r *Receiver) distribute(b *telemetry.Batch, nowNs int64) {
 }
 
 // Stats are the counters of a receiver. Every datagram that it received has one outcome:
-// Received = Decoded + Damaged + Malformed + Refused. While a batch is counted its outcomes are there before Received has it.
+// Received = Decoded + Damaged + Malformed + Refused. While a batch is counted its outcomes are there before Received
+// has it.
 type Stats struct {
 	Address                     string
 	ReceiveBufferWanted         int // bytes that were asked for
@@ -184,7 +187,8 @@ type Stats struct {
 
 // Stats returns the counters as they are now. It may be called from any goroutine.
 func (r *Receiver) Stats() Stats {
-	s := Stats{Address: r.socket.Addr().String(), Received: r.received.Load(), Reasons: map[string]uint64{}} // Received first
+	// Received first
+	s := Stats{Address: r.socket.Addr().String(), Received: r.received.Load(), Reasons: map[string]uint64{}}
 	s.Decoded, s.Damaged, s.Malformed = r.decoded.Load(), r.damaged.Load(), r.malformed.Load()
 	s.ReceiveBufferWanted, s.ReceiveBuffer = r.socket.ReceiveBuffer()
 	s.Refused, s.RefusedUnlisted = r.refused.counts()

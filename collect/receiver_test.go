@@ -38,13 +38,17 @@ func (r *recorder) Process(b *telemetry.Batch, _ int64) {
 func (r *recorder) Tick(int64) {}
 
 // start runs receivers and owners until the returned function is called, which waits for them.
-func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, accounts, tables []*recorder, stop func()) {
+func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, accounts, tables []*recorder,
+	stop func(),
+) {
 	t.Helper()
 	return startWith(t, sockets, owners, nil)
 }
 
 // startWith is start with receivers that take only what is permitted.
-func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (receivers []*Receiver, accounts, tables []*recorder, stop func()) {
+func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (receivers []*Receiver, accounts,
+	tables []*recorder, stop func(),
+) {
 	t.Helper()
 	points := codepoint.New()
 	points.Compile()
@@ -85,7 +89,8 @@ func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (rece
 	}
 }
 
-// Whatever arrives is received or dropped by the kernel, has one outcome, and its reports reach the owner of their flow.
+// Whatever arrives is received or dropped by the kernel, has one outcome, and its reports reach the owner of their
+// flow.
 func TestReceiversConserve(t *testing.T) {
 	for _, owners := range []int{1, 3} {
 		sockets, err := Listen(Config{Address: "127.0.0.1:0", Sockets: 2})
@@ -96,7 +101,8 @@ func TestReceiversConserve(t *testing.T) {
 		const flows, rounds = 20, 50
 		sent := 0
 		for source := range 4 {
-			conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, byte(10+source))}, net.UDPAddrFromAddrPort(sockets[0].Addr()))
+			conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, byte(10+source))},
+				net.UDPAddrFromAddrPort(sockets[0].Addr()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,8 +11,8 @@ import (
 // maxRefused is how many sources of refused datagrams a receiver lists.
 const maxRefused = 512
 
-// A RefusedSource is somebody who sends reports and may not: a source that no permit holds, or one that sends reports of
-// nodes that its permit does not name.
+// A RefusedSource is somebody who sends reports and may not: a source that no permit holds, or one that sends reports
+// of nodes that its permit does not name.
 type RefusedSource struct {
 	Source      netip.Addr
 	Permit      *Permit // nil: there is none for the source

@@ -28,16 +28,16 @@ type Replay struct {
 	// Rate is the number of datagrams per second; 0 is as fast as possible.
 	Rate float64
 
-	// Offsets, if set, are when the payloads are sent, in order, from the first one on; Rate is not asked then. They do not
-	// sink. The next loop begins the mean of the gaps after the last one.
+	// Offsets, if set, are when the payloads are sent, in order, from the first one on; Rate is not asked then. They do
+	// not sink. The next loop begins the mean of the gaps after the last one.
 	Offsets []time.Duration
 
 	// Loops is how many times all payloads are sent; 0 means 1. A negative number means until the context ends.
 	Loops int
 
-	// Rewrite, if set, may change each payload before it is sent, for example its sequence number, which would otherwise
-	// start again with each loop. loop counts from 0. payload is a copy of what Payloads yielded, and Rewrite must not
-	// keep it.
+	// Rewrite, if set, may change each payload before it is sent, for example its sequence number, which would
+	// otherwise start again with each loop. loop counts from 0. payload is a copy of what Payloads yielded, and Rewrite
+	// must not keep it.
 	Rewrite func(loop int, payload []byte)
 
 	// Progress, if set, is called ten times a second while datagrams are sent, and at the end, by the goroutine of Run.

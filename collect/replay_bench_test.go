@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkReplayRate sends for a quarter of a second; one operation is that. It reports the rate and how far it is off.
+// BenchmarkReplayRate sends for a quarter of a second; one operation is that. It reports the rate and how far it is
+// off.
 func BenchmarkReplayRate(b *testing.B) {
 	sockets, err := Listen(Config{Address: "127.0.0.1:0"})
 	if err != nil {

@@ -49,7 +49,10 @@ func TestReplayOrder(t *testing.T) {
 		for _, rate := range []float64{0, 1e6} {
 			t.Run(fmt.Sprintf("%s rate %g", host, rate), func(t *testing.T) {
 				s := listen(t, Config{Address: netip.AddrPortFrom(netip.MustParseAddr(host), 0).String()})[0]
-				replay := Replay{Address: "udp://" + s.Addr().String(), Payloads: Payloads(payloads), Rate: rate, Loops: 2}
+				replay := Replay{
+					Address: "udp://" + s.Addr().String(), Payloads: Payloads(payloads), Rate: rate,
+					Loops: 2,
+				}
 				summary, err := replay.Run(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -150,7 +153,8 @@ func TestReplayProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(calls) != 11 || calls[len(calls)-1] != summary {
-			t.Errorf("%d calls, the last with %+v; want 11, the last with %+v", len(calls), calls[len(calls)-1], summary)
+			t.Errorf("%d calls, the last with %+v; want 11, the last with %+v", len(calls), calls[len(calls)-1],
+				summary)
 		}
 		if summary.Elapsed != time.Second || summary.Rate() != 1001 {
 			t.Errorf("got %v and %g per second", summary.Elapsed, summary.Rate())

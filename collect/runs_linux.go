@@ -10,8 +10,8 @@ import (
 
 // runs knows how many datagrams were in the runs that the kernel dropped. With UDP_GRO the kernel queues a run of
 // datagrams as one packet, and counts it as one drop if there is no room for it. The filter counts the extra datagrams,
-// those beyond the first of their run, of every packet on its way to the receive buffer, and ReadBatch counts those that
-// it gets, so that
+// those beyond the first of their run, of every packet on its way to the receive buffer, and ReadBatch counts those
+// that it gets, so that
 //
 //	extra datagrams dropped = extra datagrams offered - read - waiting in the receive buffer
 //
@@ -32,7 +32,8 @@ type runs struct {
 
 // enable turns UDP_GRO on for the socket fd, if its drops can be counted: otherwise all stays as it is.
 func (r *runs) enable(fd int) {
-	if mask, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, membarrierQuery, 0, 0); errno != 0 || mask&membarrierGlobal == 0 {
+	if mask, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, membarrierQuery, 0, 0); errno != 0 ||
+		mask&membarrierGlobal == 0 {
 		return
 	}
 	offered, err := attachRunFilter(fd)
@@ -86,8 +87,8 @@ func (r *runs) update(memory func() (socketMemory, error)) (drops uint32, extra 
 		return now.drops, extra, nil
 	}
 
-	// The kernel handles a packet from the filter to its end in the receive buffer, or among the drops, in one read-side
-	// critical section of RCU. After this wait no packet is between the two that is in offered.
+	// The kernel handles a packet from the filter to its end in the receive buffer, or among the drops, in one
+	// read-side critical section of RCU. After this wait no packet is between the two that is in offered.
 	if _, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, membarrierGlobal, 0, 0); errno != 0 {
 		return 0, 0, os.NewSyscallError("membarrier", errno)
 	}

@@ -291,7 +291,8 @@ func TestWithoutPrivilege(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer binary.Close()
-	cmd := exec.Command("/proc/self/fd/3", "-test.run=^(TestWithoutPrivilege|TestDropsAreExact|TestReceiveRuns)$", "-test.v")
+	cmd := exec.Command("/proc/self/fd/3", "-test.run=^(TestWithoutPrivilege|TestDropsAreExact|TestReceiveRuns)$",
+		"-test.v")
 	cmd.Dir = "/"
 	cmd.Env = append(os.Environ(), unprivilegedVariable+"=1")
 	cmd.ExtraFiles = []*os.File{binary}

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A schedule says when each of a stream of datagrams is due: number n, from 0, n/rate seconds after the start. It counts
-// from the start and not from the last datagram, so a wake-up that comes late delays some datagrams and not the stream.
+// A schedule says when each of a stream of datagrams is due: number n, from 0, n/rate seconds after the start. It
+// counts from the start and not from the last datagram, so a wake-up that comes late delays some datagrams and not the
+// stream.
 type schedule struct {
 	rate float64 // datagrams per second; 0 is without a limit
 }

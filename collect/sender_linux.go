@@ -64,8 +64,8 @@ func (t *transport) init(s *sender, segment bool) error {
 	return nil
 }
 
-// send sends queued payloads from number first on and returns how many of them it sent: fewer than there are if there is
-// an error, or if the kernel refused a run and the rest must be sent one by one.
+// send sends queued payloads from number first on and returns how many of them it sent: fewer than there are if there
+// is an error, or if the kernel refused a run and the rest must be sent one by one.
 func (t *transport) send(s *sender, first int) (int, error) {
 	t.build(s, first)
 	t.sent, t.refused, t.errno = 0, 0, 0

@@ -2,8 +2,8 @@ package collect
 
 import "time"
 
-// A Summary says what a Replay sent. Datagrams count as sent also if nobody listens. Refused is above 0 then, but says not
-// how many: ICMP answers come late, or not at all, and the kernel reports several as one.
+// A Summary says what a Replay sent. Datagrams count as sent also if nobody listens. Refused is above 0 then, but says
+// not how many: ICMP answers come late, or not at all, and the kernel reports several as one.
 type Summary struct {
 	Sent    uint64        // datagrams handed to the kernel
 	Bytes   uint64        // their payloads, in bytes

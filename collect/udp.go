@@ -120,13 +120,13 @@ func (s *Socket) Addr() netip.AddrPort {
 	return s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
 }
 
-// ReceiveBuffer returns the receive buffer that was asked for and the one that the kernel granted, in bytes: less means that the
-// system's limit is lower. The second is 0 where the system does not tell.
+// ReceiveBuffer returns the receive buffer that was asked for and the one that the kernel granted, in bytes: less means
+// that the system's limit is lower. The second is 0 where the system does not tell.
 func (s *Socket) ReceiveBuffer() (wanted, granted int) { return s.wanted, s.receiveBuffer }
 
-// SetReadDeadline sets the time at which ReadBatch stops waiting and returns os.ErrDeadlineExceeded; the zero time means
-// never. On Linux ReadBatch still returns, without waiting, what is in the receive buffer then, so that a reader can be
-// stopped without losing datagrams: set the deadline to now, read until the error, ask for Drops, close.
+// SetReadDeadline sets the time at which ReadBatch stops waiting and returns os.ErrDeadlineExceeded; the zero time
+// means never. On Linux ReadBatch still returns, without waiting, what is in the receive buffer then, so that a reader
+// can be stopped without losing datagrams: set the deadline to now, read until the error, ask for Drops, close.
 func (s *Socket) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
 
 // Drops returns the number of datagrams that the kernel dropped at this socket since it was opened, because the receive

@@ -12,8 +12,8 @@ import (
 
 // BenchmarkReceive takes a burst of datagrams of 200 bytes from a sender in another process, which sends as fast as it
 // can, in runs: by a plain loop over ReadFromUDPAddrPort, by ReadBatch, and by ReadBatch that takes runs as one. One
-// operation is one burst. datagrams/s is what came through; if there were no drops, the sender set that rate, and cpu-ns/datagram, the
-// processor time of the receiving process, says how much more the receiver could take.
+// operation is one burst. datagrams/s is what came through; if there were no drops, the sender set that rate, and
+// cpu-ns/datagram, the processor time of the receiving process, says how much more the receiver could take.
 func BenchmarkReceive(b *testing.B) {
 	const burst = 1_000_000
 	b.Run("bare", func(b *testing.B) { benchmarkReceive(b, burst, true, readOne) })
@@ -62,7 +62,9 @@ func benchmarkReceive(b *testing.B, burst int, oneByOne bool, reader func(*Socke
 
 // receiveBurst lets a process of its own send a burst. It returns what was received and dropped, and the time from the
 // first datagram to the last.
-func receiveBurst(b *testing.B, burst int, oneByOne bool, reader func(*Socket) func() (int, error)) (int, int, time.Duration) {
+func receiveBurst(b *testing.B, burst int, oneByOne bool, reader func(*Socket) func() (int, error)) (int, int,
+	time.Duration,
+) {
 	sockets, err := Listen(Config{Address: "127.0.0.1:0", Coalesce: !oneByOne})
 	if err != nil {
 		b.Fatal(err)

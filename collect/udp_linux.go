@@ -73,7 +73,8 @@ func SocketOf(source netip.Addr, n int) int {
 	return int(binary.BigEndian.Uint32(b[len(b)-4:]) * spreadMultiplier >> 16 % uint32(n))
 }
 
-// spreadBySource lets the kernel choose among the n sockets of s's address by the last four bytes of the source address.
+// spreadBySource lets the kernel choose among the n sockets of s's address by the last four bytes of the source
+// address.
 func (s *Socket) spreadBySource(n int) error {
 	const (
 		ip      = 0xfff00000 // SKF_NET_OFF: offsets count from the IP header
@@ -101,9 +102,9 @@ func (s *Socket) spreadBySource(n int) error {
 }
 
 // ReadBatch waits for at least one datagram and fills b with those that are there, as many as b holds. It returns their
-// number; b.Datagram returns them. It does not allocate. If the kernel handed over more than b holds, the next ReadBatch
-// returns the rest, whatever has become of the socket. The error is net.ErrClosed after Close, os.ErrDeadlineExceeded
-// after the time of SetReadDeadline, or the kernel's.
+// number; b.Datagram returns them. It does not allocate. If the kernel handed over more than b holds, the next
+// ReadBatch returns the rest, whatever has become of the socket. The error is net.ErrClosed after Close,
+// os.ErrDeadlineExceeded after the time of SetReadDeadline, or the kernel's.
 func (s *Socket) ReadBatch(b *Batch) (int, error) {
 	if n := b.cut(); n > 0 {
 		return n, nil

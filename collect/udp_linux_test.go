@@ -121,8 +121,10 @@ func TestReceiveBuffer(t *testing.T) {
 	if runs.Coalesced() {
 		want = runsBuffer(1)
 	}
-	if wanted, got := runs.ReceiveBuffer(); wanted != want || os.Getuid() == 0 && got != want || got <= 0 || got > want {
-		t.Errorf("default with runs %v: wanted %d, got %d bytes, want %d or, without root, less", runs.Coalesced(), wanted, got, want)
+	if wanted, got := runs.ReceiveBuffer(); wanted != want || os.Getuid() == 0 && got != want || got <= 0 ||
+		got > want {
+		t.Errorf("default with runs %v: wanted %d, got %d bytes, want %d or, without root, less", runs.Coalesced(),
+			wanted, got, want)
 	}
 }
 

@@ -165,8 +165,9 @@ func TestListenErrors(t *testing.T) {
 	f(Config{Address: "127.0.0.1:0", Sockets: -1}, nil, "negative")
 	f(Config{Address: "127.0.0.1:0", ReceiveBuffer: -1}, nil, "negative")
 
-	if got, want := listenError("udp://:514", syscall.EACCES).Error(), "listen on udp://:514: permission denied: a port "+
-		"below 1024 needs root or CAP_NET_BIND_SERVICE; choose a higher one"; got != want {
+	if got, want := listenError("udp://:514", syscall.EACCES).Error(),
+		"listen on udp://:514: permission denied: a port "+
+			"below 1024 needs root or CAP_NET_BIND_SERVICE; choose a higher one"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

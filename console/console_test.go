@@ -13,9 +13,9 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// TestBrowser has a browser open the pages of servers that heard of an emulated fabric, and compares with their API: the tests in
-// test/e2e, which "npm run test:e2e" runs too. With CONSOLE_SHOTS=DIR they leave pictures of all pages there; "make test-long" runs the
-// servers with the race detector.
+// TestBrowser has a browser open the pages of servers that heard of an emulated fabric, and compares with their API:
+// the tests in test/e2e, which "npm run test:e2e" runs too. With CONSOLE_SHOTS=DIR they leave pictures of all pages
+// there; "make test-long" runs the servers with the race detector.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	needPackages(t)

@@ -1,14 +1,15 @@
 // Package console holds the pages that show in a browser what a collector knows.
 //
-// They are TypeScript and Svelte in src/, which "make build" compiles with Vite into dist/ before the program is built. The
-// program embeds dist/. Where it was built without Node, dist/ is empty and a page says how to get the console.
+// They are TypeScript and Svelte in src/, which "make build" compiles with Vite into dist/ before the program is built.
+// The program embeds dist/. Where it was built without Node, dist/ is empty and a page says how to get the console.
 //
-// The console asks the API under api/v1/ next to it and holds no absolute address, so it works under any path prefix that ends
-// in a slash. Parts: src/api asks, src/lib computes and knows no page, src/components are shared by the files of src/pages.
+// The console asks the API under api/v1/ next to it and holds no absolute address, so it works under any path prefix
+// that ends in a slash. Parts: src/api asks, src/lib computes and knows no page, src/components are shared by the files
+// of src/pages.
 //
 // To add a page: 1. a component in src/pages; 2. its line in src/pages/index.ts; 3. names of what it needs of
-// the API in src/api/types.ts; 4. what it must show in test/e2e/pages.spec.js, or history.spec.js if it is about a time range (ranged in
-// index.ts).
+// the API in src/api/types.ts; 4. what it must show in test/e2e/pages.spec.js, or history.spec.js if it is about a time
+// range (ranged in index.ts).
 package console
 
 import (

@@ -35,11 +35,13 @@ func bare(value any) any {
 	return value
 }
 
-// TestTypes: the console's types of the API's answers are those that its OpenAPI document has ("npm run types" writes them).
+// TestTypes: the console's types of the API's answers are those that its OpenAPI document has ("npm run types" writes
+// them).
 func TestTypes(t *testing.T) {
 	needPackages(t)
 	w := httptest.NewRecorder()
-	api.New(api.Config{Collector: &analyze.Collector{}}).ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/openapi.json", nil))
+	api.New(api.Config{Collector: &analyze.Collector{}}).ServeHTTP(w,
+		httptest.NewRequest("GET", "/api/v1/openapi.json", nil))
 	var document map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &document); err != nil {
 		t.Fatalf("%v: %.200s", err, w.Body)

@@ -13,8 +13,10 @@ import (
 func TestAlertsPage(t *testing.T) {
 	page := read(t, "reference/alerts.md")
 	for _, part := range []reflect.Type{
-		reflect.TypeFor[alert.Config](), reflect.TypeFor[alert.Rule](), reflect.TypeFor[alert.Silence](), reflect.TypeFor[alert.Output](),
-		reflect.TypeFor[alert.Webhook](), reflect.TypeFor[alert.HTTP](), reflect.TypeFor[alert.Syslog](), reflect.TypeFor[alert.Command](),
+		reflect.TypeFor[alert.Config](), reflect.TypeFor[alert.Rule](), reflect.TypeFor[alert.Silence](),
+		reflect.TypeFor[alert.Output](),
+		reflect.TypeFor[alert.Webhook](), reflect.TypeFor[alert.HTTP](), reflect.TypeFor[alert.Syslog](),
+		reflect.TypeFor[alert.Command](),
 	} {
 		for i := range part.NumField() {
 			key := part.Field(i).Tag.Get("yaml")
@@ -22,7 +24,8 @@ func TestAlertsPage(t *testing.T) {
 				continue
 			}
 			row, heading := "| `"+key+"`", strings.ToUpper(key[:1])+key[1:]
-			if !strings.Contains(page, row) && !strings.Contains(page, ", `"+key+"`") && !strings.Contains(page, "# "+key+"\n") && !strings.Contains(page, "# "+heading+"\n") {
+			if !strings.Contains(page, row) && !strings.Contains(page, ", `"+key+"`") &&
+				!strings.Contains(page, "# "+key+"\n") && !strings.Contains(page, "# "+heading+"\n") {
 				t.Errorf("alerts.md: no %s of %s", key, part.Name())
 			}
 		}
@@ -45,7 +48,8 @@ func TestAlertExamples(t *testing.T) {
 	examples := 0
 	eachPage(t, func(t *testing.T, page, text string) {
 		for _, m := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(m[1], "\nrules:\n  - name:") && !strings.HasPrefix(m[1], "rules:\n  - name:") && !strings.HasPrefix(m[1], "outputs:") {
+			if !strings.Contains(m[1], "\nrules:\n  - name:") && !strings.HasPrefix(m[1], "rules:\n  - name:") &&
+				!strings.HasPrefix(m[1], "outputs:") {
 				continue
 			}
 			examples++

@@ -36,7 +36,8 @@ func TestCommands(t *testing.T) {
 					}
 				}
 			}
-			if m := flag.FindStringSubmatch(block); m != nil && strings.HasPrefix(block, "-") && !slices.Contains(flags[""], m[1]) {
+			if m := flag.FindStringSubmatch(block); m != nil && strings.HasPrefix(block, "-") &&
+				!slices.Contains(flags[""], m[1]) {
 				t.Errorf("no command has %s", m[1])
 			}
 		}
@@ -72,11 +73,13 @@ func commandTree(t *testing.T) map[string][]string {
 	for _, m := range helpFor.FindAllStringSubmatch(string(all), -1) {
 		help, _ := exec.Command(program, m[1], "--help").Output()
 		for _, below := range helpFor.FindAllStringSubmatch(string(help), -1) { // of subcommands
-			if more, err := exec.Command(program, m[1], below[1], "--help").Output(); err == nil && m[1] != "completion" {
+			if more, err := exec.Command(program, m[1], below[1], "--help").Output(); err == nil &&
+				m[1] != "completion" {
 				help = append(help, more...)
 			}
 		}
-		names := strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), "\n"), ",", " "))
+		names := strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), "\n"), ",",
+			" "))
 		slices.Sort(names)
 		flags[m[1]] = slices.Compact(names)
 		flags[""] = append(flags[""], flags[m[1]]...)

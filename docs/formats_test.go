@@ -40,7 +40,8 @@ func TestReferencePagesNameEverything(t *testing.T) {
 		dialects = append(dialects, d.Name)
 	}
 	for page, want := range map[string][]string{
-		"errors.md": codes, "dialects.md": slices.Clone(dialects), "code-points.md": slices.Collect(maps.Keys(codepoint.Keys())),
+		"errors.md": codes, "dialects.md": slices.Clone(dialects),
+		"code-points.md": slices.Collect(maps.Keys(codepoint.Keys())),
 	} {
 		for _, m := range rowName.FindAllStringSubmatch(read(t, "reference/"+page), -1) {
 			i := slices.Index(want, m[1])
@@ -136,7 +137,8 @@ func TestBoxes(t *testing.T) {
 				if row[0] == ' ' { // the numbers of the bits
 					continue
 				}
-				if len(row) != 65 || !strings.ContainsRune("+|", rune(row[0])) || !strings.ContainsRune("+|", rune(row[64])) {
+				if len(row) != 65 || !strings.ContainsRune("+|", rune(row[0])) ||
+					!strings.ContainsRune("+|", rune(row[64])) {
 					t.Errorf("want 65 columns, got %d: %s", len(row), row)
 				}
 				for i, c := range row {

@@ -73,7 +73,8 @@ func typeOf(f *catalogue.Field) string {
 
 // listPage is the part of the page about a list.
 func listPage(t *testing.T, b *strings.Builder, name string, item reflect.Type) {
-	fmt.Fprintf(b, "\n## %s%s\n\n| Field | Type | Filter | Table | Meaning |\n|---|---|---|---|---|\n", strings.ToUpper(name[:1]), name[1:])
+	fmt.Fprintf(b, "\n## %s%s\n\n| Field | Type | Filter | Table | Meaning |\n|---|---|---|---|---|\n",
+		strings.ToUpper(name[:1]), name[1:])
 	for _, f := range catalogue.Of(item) {
 		if f.Name == "" {
 			continue

@@ -88,13 +88,15 @@ func cmpBool(a, b bool) int {
 
 // tables have attributes for the alignment of cells, since a page must not have inline styles.
 var markdown = goldmark.New(
-	goldmark.WithExtensions(extension.Strikethrough, extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+	goldmark.WithExtensions(extension.Strikethrough,
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 )
 
 func pageOf(name string, source []byte) (Page, error) {
 	page := Page{Path: name}
-	doc := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&anchors{}))))
+	doc := markdown.Parser().Parse(text.NewReader(source),
+		parser.WithContext(parser.NewContext(parser.WithIDs(&anchors{}))))
 	var outside []*ast.Link
 	var section *Section
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -193,8 +195,8 @@ func plain(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// anchors names headings as links of the documentation do: lower case, spaces as hyphens, no punctuation; the second of a
-// name ends in -1.
+// anchors names headings as links of the documentation do: lower case, spaces as hyphens, no punctuation; the second of
+// a name ends in -1.
 type anchors struct{ used map[string]int }
 
 // Generate implements parser.IDs.

@@ -66,7 +66,8 @@ func isGroup(t reflect.Type) bool {
 func TestTruthPage(t *testing.T) {
 	page := read(t, "reference/truth.md")
 	for _, record := range []truth.Record{
-		&truth.Run{}, &truth.Switch{}, &truth.Host{}, &truth.Link{}, &truth.Flow{}, &truth.Path{}, &truth.Hop{}, &truth.Drop{},
+		&truth.Run{}, &truth.Switch{}, &truth.Host{}, &truth.Link{}, &truth.Flow{}, &truth.Path{}, &truth.Hop{},
+		&truth.Drop{},
 		&truth.Burst{}, &truth.Fault{}, &truth.Report{}, &truth.End{},
 	} {
 		name, _, _ := strings.Cut(strings.TrimPrefix(string(record.Append(nil)), `{"type":"`), `"`)
@@ -83,7 +84,8 @@ func TestTruthPage(t *testing.T) {
 // TestTruthReasons compares the drop reasons of truth.md with those of package fabric.
 func TestTruthReasons(t *testing.T) {
 	page := map[uint8]string{}
-	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| (\w+) \|`).FindAllStringSubmatch(read(t, "reference/truth.md"), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\| (\d+) \| (\w+) \|`).FindAllStringSubmatch(
+		read(t, "reference/truth.md"), -1) {
 		code, err := strconv.ParseUint(m[1], 10, 8)
 		if err != nil {
 			t.Fatal(err)

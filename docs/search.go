@@ -15,8 +15,8 @@ type Hit struct {
 	score int
 }
 
-// Search returns the sections in which all words are, in any case and also as parts of others, those first that are most
-// about them; at most limit.
+// Search returns the sections in which all words are, in any case and also as parts of others, those first that are
+// most about them; at most limit.
 func Search(words string, limit int) ([]Hit, error) {
 	all, err := All()
 	terms := strings.Fields(strings.ToLower(words))
@@ -42,8 +42,8 @@ func Search(words string, limit int) ([]Hit, error) {
 	return hits, nil
 }
 
-// score says how much a section is about words: one in its heading or the title of the page counts for more than one in the
-// text, and many in the text for little more than one. 0: one of them is not there.
+// score says how much a section is about words: one in its heading or the title of the page counts for more than one in
+// the text, and many in the text for little more than one. 0: one of them is not there.
 func (s *Section) score(terms []string, title string) int {
 	heading, body := strings.ToLower(s.Heading), strings.ToLower(s.Text)
 	score := 0

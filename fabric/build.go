@@ -39,8 +39,8 @@ func (fl *flow) headerLen() int {
 	return n + udpLen + tunnelLen + ethernetLen + inner
 }
 
-// build appends a packet to b, which is empty: real headers with right checksums. Its payload begins with the number of the
-// flow (4 bytes) and of the packet (8) as far as they fit, and is zero from there.
+// build appends a packet to b, which is empty: real headers with right checksums. Its payload begins with the number of
+// the flow (4 bytes) and of the packet (8) as far as they fit, and is zero from there.
 func (fl *flow) build(b []byte, s *segment, id uint64) []byte {
 	l4Len := udpLen + s.length
 	if fl.protocol == packet.ProtoTCP {

@@ -73,15 +73,16 @@ func present(f *Fabric) (count uint64) {
 	return count
 }
 
-// At every instant, what was sent is delivered, dropped or in flight; what is in flight is in a queue or on a link; and the
-// buffer of each switch holds what is in its queues.
+// At every instant, what was sent is delivered, dropped or in flight; what is in flight is in a queue or on a link; and
+// the buffer of each switch holds what is in its queues.
 func TestConservation(t *testing.T) {
 	f := newFabric(t, everything, Options{Truth: &bytes.Buffer{}, Device: newRecorders})
 	for range 4000 {
 		run(t, f, f.Now()+100*time.Microsecond)
 		s := f.Stats()
 		if s.Sent != s.Delivered+s.Lost()+s.InFlight {
-			t.Fatalf("at %v: sent %d, delivered %d, dropped %d, in flight %d", f.Now(), s.Sent, s.Delivered, s.Lost(), s.InFlight)
+			t.Fatalf("at %v: sent %d, delivered %d, dropped %d, in flight %d", f.Now(), s.Sent, s.Delivered, s.Lost(),
+				s.InFlight)
 		}
 		if n := present(f); n != s.InFlight {
 			t.Fatalf("at %v: %d packets in flight, %d are there", f.Now(), s.InFlight, n)
@@ -94,12 +95,16 @@ func TestConservation(t *testing.T) {
 				}
 			}
 			if used != n.used || used > n.buffer {
-				t.Fatalf("at %v: %s has %d bytes in queues, counts %d, and has room for %d", f.Now(), n.name, used, n.used, n.buffer)
+				t.Fatalf("at %v: %s has %d bytes in queues, counts %d, and has room for %d", f.Now(), n.name, used,
+					n.used, n.buffer)
 			}
 		}
 	}
 	s := f.Stats()
-	for _, reason := range []Reason{ReasonTTL, ReasonRoutingMiss, ReasonTrafficManager, ReasonACLDeny, ReasonPortDown, ReasonGrayLink} {
+	for _, reason := range []Reason{
+		ReasonTTL, ReasonRoutingMiss, ReasonTrafficManager, ReasonACLDeny, ReasonPortDown,
+		ReasonGrayLink,
+	} {
 		if s.Dropped[reason] == 0 {
 			t.Errorf("nothing was dropped for %s: the test tests less than it should", reason)
 		}
@@ -144,7 +149,8 @@ func TestTruthAddsUp(t *testing.T) {
 		if fl.PacketsDropped != byFlow[fl.Flow] {
 			t.Errorf("flow %d: %d packets dropped, %d drop records", fl.Flow, fl.PacketsDropped, byFlow[fl.Flow])
 		}
-		if left := fl.PacketsSent - fl.PacketsDelivered - fl.PacketsDropped; left > 0 && fl.Finished && fl.EndNs < end.TimeNs-100e6 {
+		if left := fl.PacketsSent - fl.PacketsDelivered - fl.PacketsDropped; left > 0 && fl.Finished &&
+			fl.EndNs < end.TimeNs-100e6 {
 			t.Errorf("flow %+v has packets left", fl)
 		}
 		if onPaths[fl.Flow] > fl.PacketsDelivered {

@@ -1,11 +1,11 @@
 package fabric
 
-// A Device is what a switch does about telemetry. The fabric does the rest of a switch: it routes, queues, rewrites TTL and
-// MAC addresses, and drops. A Device is used by one goroutine.
+// A Device is what a switch does about telemetry. The fabric does the rest of a switch: it routes, queues, rewrites TTL
+// and MAC addresses, and drops. A Device is used by one goroutine.
 //
 // For each packet the fabric calls Arrive, and then either Depart or Drop. Packets pass each other between the two, in
-// queues of other priority. After Depart a packet may still be too long for the link. Without another call than Arrive it is
-// lost only if the telemetry of the switch fails: by a silent blackhole.
+// queues of other priority. After Depart a packet may still be too long for the link. Without another call than Arrive
+// it is lost only if the telemetry of the switch fails: by a silent blackhole.
 type Device interface {
 	// Arrive sees a frame as it came from the link. It must not change or keep it. It may change DSCP and Hash of s.
 	Arrive(frame []byte, s *PacketState) Verdict
@@ -16,8 +16,8 @@ type Device interface {
 	// Drop is told of a packet that the switch loses, also if Arrive wanted it.
 	Drop(s *PacketState, d *Dropped, out *Reports)
 
-	// Tick is called every TickNs of virtual time for what does not wait for a packet: reports that were held back, flows
-	// that have ended.
+	// Tick is called every TickNs of virtual time for what does not wait for a packet: reports that were held back,
+	// flows that have ended.
 	Tick(clockNs uint64, out *Reports)
 
 	// Close sends the reports that are held back. It is the last call.
@@ -69,12 +69,12 @@ type Queued struct {
 
 // A Departure is what leaves.
 type Departure struct {
-	// Frame is the frame, with TTL and MAC addresses as they go out. The Device may change it, cut it at both ends, and append
-	// to it; there is room for the largest MTU of the network. It must not leave memory here that it uses again.
+	// Frame is the frame, with TTL and MAC addresses as they go out. The Device may change it, cut it at both ends, and
+	// append to it; there is room for the largest MTU of the network. It must not leave memory here that it uses again.
 	Frame []byte
 
-	// Extra are further frames that leave on the same port right behind Frame: follow-up packets and copies. They are copied
-	// after the call, and are packets of the same flow from then on: they count as sent here.
+	// Extra are further frames that leave on the same port right behind Frame: follow-up packets and copies. They are
+	// copied after the call, and are packets of the same flow from then on: they count as sent here.
 	Extra [][]byte
 
 	Discard bool   // send nothing, Extra neither

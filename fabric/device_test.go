@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/fabric/truth"
 )
 
-// A recorder is a Device that checks what the fabric promises to devices. As an INT-MD node does it makes packets longer on
-// their way, by 4 bytes behind the IP packet, and takes all of that away again before a host gets them.
+// A recorder is a Device that checks what the fabric promises to devices. As an INT-MD node does it makes packets
+// longer on their way, by 4 bytes behind the IP packet, and takes all of that away again before a host gets them.
 type recorder struct {
 	spec    NodeSpec
 	inside  map[uint32]PacketState // by slot
@@ -109,7 +109,8 @@ func TestDeviceContract(t *testing.T) {
 			missing = max(missing-silent, 0)
 		}
 		if r.arrived == 0 || missing != 0 {
-			t.Errorf("%s: %d arrived, %d left, %d dropped, %d inside", r.spec.Name, r.arrived, r.left, r.dropped, len(r.inside))
+			t.Errorf("%s: %d arrived, %d left, %d dropped, %d inside", r.spec.Name, r.arrived, r.left, r.dropped,
+				len(r.inside))
 		}
 		if int(r.most) > 2000 {
 			t.Errorf("%s: slot %d", r.spec.Name, r.most)
@@ -117,7 +118,8 @@ func TestDeviceContract(t *testing.T) {
 		arrived += r.arrived
 	}
 	if silent == 0 || uint64(arrived) >= hops {
-		t.Errorf("%d silent drops, %d packets at devices, %d at switches: core1 was without a device for a while", silent, arrived, hops)
+		t.Errorf("%d silent drops, %d packets at devices, %d at switches: core1 was without a device for a while",
+			silent, arrived, hops)
 	}
 }
 
@@ -195,8 +197,19 @@ func TestDeviceActs(t *testing.T) {
 		device fixed
 		want   Reason
 	}{
-		{"verdict", fixed{drop: note, arrive: func([]byte, *PacketState) Verdict { return Verdict{Drop: third(), Reason: 123} }}, 123},
-		{"discard", fixed{drop: note, depart: func(_ *PacketState, _ *Queued, out *Departure) { out.Discard = third() }}, ReasonDiscarded},
+		{
+			"verdict",
+			fixed{
+				drop:   note,
+				arrive: func([]byte, *PacketState) Verdict { return Verdict{Drop: third(), Reason: 123} },
+			},
+			123,
+		},
+		{
+			"discard",
+			fixed{drop: note, depart: func(_ *PacketState, _ *Queued, out *Departure) { out.Discard = third() }},
+			ReasonDiscarded,
+		},
 		{"too long", fixed{drop: note, depart: func(_ *PacketState, q *Queued, out *Departure) {
 			if third() {
 				out.Frame = append(out.Frame, make([]byte, q.MTU)...)
@@ -247,7 +260,8 @@ func TestDeviceSees(t *testing.T) {
 			frame = append(frame, out.Frame...)
 		}
 	}}
-	_, f := ran(t, lineUDP+"clocks: {offset: 1ms}\n", Options{Device: on("s2", device), EpochNs: 1e18}, 10*time.Millisecond)
+	_, f := ran(t, lineUDP+"clocks: {offset: 1ms}\n", Options{Device: on("s2", device), EpochNs: 1e18},
+		10*time.Millisecond)
 	// 500 bytes of IP are 538 on the wire, 43,040 ns at 100 Mbit/s. From a to s2: two links, and the pipeline of s1.
 	const serial = (500 + 14 + 24) * 80
 	n := f.names["s2"]
@@ -256,7 +270,8 @@ func TestDeviceSees(t *testing.T) {
 	if *first != want || state.Port != 1 || state.ArrivedNs != arrived {
 		t.Errorf("got %+v of %+v, want %+v", *first, state, want)
 	}
-	if n.clock.offsetNs == 0 || len(frame) != 514 || [6]byte(frame) != n.ports[1].peer.mac || [6]byte(frame[6:]) != n.ports[1].mac || frame[22] != 62 {
+	if n.clock.offsetNs == 0 || len(frame) != 514 || [6]byte(frame) != n.ports[1].peer.mac ||
+		[6]byte(frame[6:]) != n.ports[1].mac || frame[22] != 62 {
 		t.Errorf("frame %x", frame)
 	}
 }
@@ -274,14 +289,16 @@ func TestDeviceTick(t *testing.T) {
 	}}
 	list, f := ran(t, line, Options{Device: on("s2", device), EpochNs: 1e18}, 10*time.Millisecond)
 	reports := of[*truth.Report](list)
-	if len(reports) != 22 || ticks != 11 || f.Stats().Reports != 22 || *reports[21] != (truth.Report{TimeNs: 10e6, Node: 2, Number: 22, Length: 61}) {
+	if len(reports) != 22 || ticks != 11 || f.Stats().Reports != 22 ||
+		*reports[21] != (truth.Report{TimeNs: 10e6, Node: 2, Number: 22, Length: 61}) {
 		t.Errorf("%d ticks, %d reports", ticks, len(reports))
 	}
 }
 
 func TestDeviceError(t *testing.T) {
 	s := parseScenario(t, line)
-	_, err := New(s, Options{Device: func(spec NodeSpec) (Device, error) { return nil, fmt.Errorf("no %s", spec.Role) }})
+	_, err := New(s,
+		Options{Device: func(spec NodeSpec) (Device, error) { return nil, fmt.Errorf("no %s", spec.Role) }})
 	if err == nil || err.Error() != "telemetry of s1: no " {
 		t.Errorf("got %v", err)
 	}
@@ -294,7 +311,8 @@ func TestNodeSpec(t *testing.T) {
 		specs = append(specs, spec)
 		return nil, nil
 	}})
-	if len(specs) != 2 || specs[0].Name != "s2" || specs[0].ID != 2 || specs[0].Role != "middle" || specs[0].Queues != 2 {
+	if len(specs) != 2 || specs[0].Name != "s2" || specs[0].ID != 2 || specs[0].Role != "middle" ||
+		specs[0].Queues != 2 {
 		t.Fatalf("got %+v", specs)
 	}
 	want := PortSpec{ID: 2, MAC: [6]byte{2, 1, 0, 3, 0, 2}, Peer: "b", Host: true, Bps: 100e6, MTU: 1500}

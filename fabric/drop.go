@@ -11,8 +11,8 @@ type loss struct {
 	silent bool  // the telemetry device is not told
 }
 
-// atPort returns the loss of a packet that was to go out at a port. A host has one place only, and its own word for a full
-// queue.
+// atPort returns the loss of a packet that was to go out at a port. A host has one place only, and its own word for a
+// full queue.
 func atPort(out *port, place Place, reason Reason) loss {
 	if out.node.host != nil && place != PlaceLink {
 		place = PlaceHost

@@ -26,8 +26,8 @@ func (e *event) before(o *event) bool {
 	return e.atNs < o.atNs || e.atNs == o.atNs && e.order < o.order
 }
 
-// An agenda holds events and gives the earliest first. It is a heap with four children to a node: half as deep as one with
-// two, and four events are two cache lines.
+// An agenda holds events and gives the earliest first. It is a heap with four children to a node: half as deep as one
+// with two, and four events are two cache lines.
 type agenda struct {
 	heap  []event
 	order uint64

@@ -35,8 +35,8 @@ func TestAgenda(t *testing.T) {
 	}
 }
 
-// A node is compared with its own children only. Here those at its right get smaller and smaller, down to some that are before
-// their uncle, and must not come to be under him.
+// A node is compared with its own children only. Here those at its right get smaller and smaller, down to some that are
+// before their uncle, and must not come to be under him.
 func TestAgendaChildren(t *testing.T) {
 	var a agenda
 	for i := range 45 {

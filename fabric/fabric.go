@@ -67,8 +67,9 @@ type scratch struct {
 func New(s *scenario.Scenario, o Options) (*Fabric, error) {
 	f := &Fabric{
 		name: s.Name, seed: o.Seed, epochNs: o.EpochNs, names: map[string]*node{},
-		ttl: uint8(s.Switch.TTL), reconvergenceNs: int64(s.Routing.Reconvergence), reportDelayNs: int64(s.Reports.Delay),
-		tcpWindow: uint64(s.Host.TCPWindow), minRTONs: int64(s.Host.MinRTO),
+		ttl: uint8(s.Switch.TTL), reconvergenceNs: int64(s.Routing.Reconvergence),
+		reportDelayNs: int64(s.Reports.Delay),
+		tcpWindow:     uint64(s.Host.TCPWindow), minRTONs: int64(s.Host.MinRTO),
 		burstAbove: uint64(s.Truth.BurstAbove), burstBelow: uint64(s.Truth.BurstBelow),
 		sink: o.Reports, tap: o.Tap, pace: o.Pace,
 	}
@@ -115,8 +116,8 @@ func (f *Fabric) fail(err error) {
 	}
 }
 
-// Close ends the run: devices send the reports that they have held back, and the truth is completed. It returns the first error
-// of all writing. What is in the network stays there, as in flight.
+// Close ends the run: devices send the reports that they have held back, and the truth is completed. It returns the
+// first error of all writing. What is in the network stays there, as in flight.
 func (f *Fabric) Close() error {
 	if f.closed {
 		return f.err

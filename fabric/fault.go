@@ -74,7 +74,10 @@ func (f *Fabric) newTrouble(ft *fault) {
 		ft.trouble = &slowSwitch{node: at(s.SlowSwitch.Node), extraNs: int64(s.SlowSwitch.Extra)}
 		r.Detail = fmt.Sprintf("%d ns more", s.SlowSwitch.Extra)
 	case s.Buffer != nil:
-		ft.trouble = &wrongBuffer{node: at(s.Buffer.Node), buffer: uint64(s.Buffer.Buffer), alpha: float64(s.Buffer.Alpha)}
+		ft.trouble = &wrongBuffer{
+			node: at(s.Buffer.Node), buffer: uint64(s.Buffer.Buffer),
+			alpha: float64(s.Buffer.Alpha),
+		}
 		r.Detail = fmt.Sprintf("buffer %d bytes, alpha %g (0: as it was)", s.Buffer.Buffer, s.Buffer.Alpha)
 	case s.NoINT != nil:
 		ft.trouble = &noINT{node: at(s.NoINT.Node)}

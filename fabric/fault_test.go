@@ -30,12 +30,14 @@ func TestBlackhole(t *testing.T) {
 		want  string
 	}{
 		{"blackhole: {node: s2, prefix: 10.0.3.0/24}", "ingress routing_miss 2 seen=true"},
-		{"blackhole: {node: s2, prefix: 10.0.0.0/8}", "ingress routing_miss 2 seen=true"},   // shorter than the route
-		{"blackhole: {node: s2, prefix: 10.0.3.1}", "ingress routing_miss 2 seen=true"},     // longer
-		{"blackhole: {node: s3, prefix: 10.0.3.0/24}", "ingress routing_miss 3 seen=false"}, // the last switch, which has no device
+		{"blackhole: {node: s2, prefix: 10.0.0.0/8}", "ingress routing_miss 2 seen=true"}, // shorter than the route
+		{"blackhole: {node: s2, prefix: 10.0.3.1}", "ingress routing_miss 2 seen=true"},   // longer
+		// the last switch, which has no device
+		{"blackhole: {node: s3, prefix: 10.0.3.0/24}", "ingress routing_miss 3 seen=false"},
 		{"blackhole: {node: s2, prefix: 10.0.3.0/24, silent: true}", "ingress routing_miss 2 seen=false"},
 	} {
-		list, _ := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, "+test.fault+"}]\n", Options{Device: on("s2", &fixed{})}, time.Second)
+		list, _ := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, "+test.fault+"}]\n",
+			Options{Device: on("s2", &fixed{})}, time.Second)
 		inside, all := dropsBy(list, 300e6, 700e6), dropsBy(list, 0, 1e9)
 		if len(all) != 1 || inside[test.want] != all[test.want] || !near(all[test.want], 0.4*perSecond) {
 			t.Errorf("%s: drops %v, of them in time %v", test.fault, all, inside)
@@ -49,7 +51,9 @@ func TestBlackhole(t *testing.T) {
 
 // Packets in a loop go round until their TTL is used up.
 func TestLoop(t *testing.T) {
-	list, f := ran(t, lineUDP+"switch: {ttl: 20}\nfaults: [{at: 300ms, for: 400ms, loop: {nodes: [s1, s2], prefix: 10.0.3.0/24}}]\n", Options{}, time.Second)
+	list, f := ran(t,
+		lineUDP+"switch: {ttl: 20}\nfaults: [{at: 300ms, for: 400ms, loop: {nodes: [s1, s2], prefix: 10.0.3.0/24}}]\n",
+		Options{}, time.Second)
 	all := dropsBy(list, 0, 1e9)
 	looped := all["ingress ttl 1 seen=false"] + all["ingress ttl 2 seen=false"]
 	if !near(looped, 0.4*perSecond) {
@@ -70,7 +74,8 @@ func TestLoop(t *testing.T) {
 }
 
 func TestGrayLink(t *testing.T) {
-	list, f := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, gray_link: {link: [s2, s3], drop: 20%}}]\n", Options{Device: on("s2", &fixed{})}, time.Second)
+	list, f := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, gray_link: {link: [s2, s3], drop: 20%}}]\n",
+		Options{Device: on("s2", &fixed{})}, time.Second)
 	all := dropsBy(list, 0, 1e9)
 	if n := all["link gray_link 2 seen=false"]; len(all) != 1 || n < 130 || n > 240 {
 		t.Errorf("drops %v", all)
@@ -93,7 +98,8 @@ func hopsOf(list []truth.Record, node uint32, each func(h *truth.Hop)) {
 }
 
 func TestSlowSwitch(t *testing.T) {
-	list, _ := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, slow_switch: {node: s2, extra: 1ms}}]\n", Options{}, time.Second)
+	list, _ := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, slow_switch: {node: s2, extra: 1ms}}]\n", Options{},
+		time.Second)
 	hopsOf(list, 2, func(h *truth.Hop) {
 		want := int64(800)
 		if h.InNs >= 300e6 && h.InNs < 700e6 {
@@ -138,7 +144,8 @@ func TestClockLong(t *testing.T) {
 func TestNoINT(t *testing.T) {
 	seen := 0
 	device := &fixed{arrive: func([]byte, *PacketState) Verdict { seen++; return Verdict{} }}
-	_, f := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, no_int: {node: s2}}]\n", Options{Device: on("s2", device)}, time.Second)
+	_, f := ran(t, lineUDP+"faults: [{at: 300ms, for: 400ms, no_int: {node: s2}}]\n", Options{Device: on("s2", device)},
+		time.Second)
 	if s := f.Stats(); !near(seen, 0.6*perSecond) || s.Lost() != 0 {
 		t.Errorf("the device saw %d packets, %d were lost", seen, s.Lost())
 	}
@@ -154,7 +161,8 @@ faults: [{at: 300ms, for: 400ms, buffer: {node: left, buffer: 20kB}}]
 		if d.TimeNs > 350e6 && d.TimeNs < 700e6 {
 			want = 10e3
 		}
-		if (d.TimeNs < 300e6 || d.TimeNs > 350e6) && (d.TimeNs < 700e6 || d.TimeNs > 750e6) && (d.Depth < want || d.Depth > want+1100) {
+		if (d.TimeNs < 300e6 || d.TimeNs > 350e6) && (d.TimeNs < 700e6 || d.TimeNs > 750e6) &&
+			(d.Depth < want || d.Depth > want+1100) {
 			t.Fatalf("%+v, want %d", *d, want)
 		}
 	}
@@ -170,7 +178,8 @@ func TestReportLoss(t *testing.T) {
 		share float64
 	}{{"every: 10", 0.1}, {"drop: 25%", 0.25}, {"every: 10, nodes: [s2]", 0.1}, {"every: 10, nodes: [s1]", 0}} {
 		sink := &counter{}
-		list, f := ran(t, lineUDP+"faults: [{at: 200ms, report_loss: {"+test.fault+"}}]\nreports: {delay: 3ms}\n", Options{Device: on("s2", device), Reports: sink}, time.Second)
+		list, f := ran(t, lineUDP+"faults: [{at: 200ms, report_loss: {"+test.fault+"}}]\nreports: {delay: 3ms}\n",
+			Options{Device: on("s2", device), Reports: sink}, time.Second)
 		lost, numbers := 0, uint64(0)
 		for _, r := range of[*truth.Report](list) {
 			numbers++
@@ -182,8 +191,10 @@ func TestReportLoss(t *testing.T) {
 			}
 		}
 		s := f.Stats()
-		if !near(lost, 0.8*perSecond*test.share) || s.ReportsLost != uint64(lost) || s.Reports != numbers || uint64(sink.count) != numbers-uint64(lost) {
-			t.Errorf("%s: %d of %d lost, stats %d of %d, sink %d", test.fault, lost, numbers, s.ReportsLost, s.Reports, sink.count)
+		if !near(lost, 0.8*perSecond*test.share) || s.ReportsLost != uint64(lost) || s.Reports != numbers ||
+			uint64(sink.count) != numbers-uint64(lost) {
+			t.Errorf("%s: %d of %d lost, stats %d of %d, sink %d", test.fault, lost, numbers, s.ReportsLost, s.Reports,
+				sink.count)
 		}
 		if first := of[*truth.Report](list)[0]; sink.first != f.epochNs+uint64(first.TimeNs)+3e6 || sink.flushed == 0 {
 			t.Errorf("%s: first report at %d", test.fault, sink.first)
@@ -218,14 +229,16 @@ faults:
 	before, during := dropsBy(list, 0, 300e6), dropsBy(list, 520e6, 700e6)
 	storm, after := dropsBy(list, 400e6, 500e6), dropsBy(list, 950e6, 1e9)
 	const attack = 2 * 20e6 / (1038 * 8)
-	if len(before)+len(after) != 0 || len(during) != 1 || !near(during["ingress acl_deny 1 seen=false"], 0.18*attack) || storm["queue traffic_manager 1 seen=false"] < 100 {
+	if len(before)+len(after) != 0 || len(during) != 1 || !near(during["ingress acl_deny 1 seen=false"], 0.18*attack) ||
+		storm["queue traffic_manager 1 seen=false"] < 100 {
 		t.Errorf("drops before %v, in the storm %v, mitigated %v, after %v", before, storm, during, after)
 	}
 	attackers := 0
 	for _, fl := range of[*truth.Flow](list) {
 		if fl.Traffic == "faults[0] ddos" {
 			attackers++
-			if fl.DstPort != 53 || fl.StartNs != 300e6 || fl.EndNs != 900e6 || !fl.Finished || !near(int(fl.PacketsSent), 0.6*attack/2) {
+			if fl.DstPort != 53 || fl.StartNs != 300e6 || fl.EndNs != 900e6 || !fl.Finished ||
+				!near(int(fl.PacketsSent), 0.6*attack/2) {
 				t.Errorf("%+v", *fl)
 			}
 		} else if fl.PacketsDropped == 0 {
@@ -273,7 +286,8 @@ faults:
 
 // A fault that comes again does so at its interval.
 func TestEvery(t *testing.T) {
-	list, _ := ran(t, line+"faults: [{at: 100ms, for: 50ms, every: 300ms, gray_link: {link: [s1, s2], drop: 1%}}]\n", Options{}, time.Second)
+	list, _ := ran(t, line+"faults: [{at: 100ms, for: 50ms, every: 300ms, gray_link: {link: [s1, s2], drop: 1%}}]\n",
+		Options{}, time.Second)
 	var got []int64
 	for _, r := range of[*truth.Fault](list) {
 		got = append(got, r.TimeNs/1e6)

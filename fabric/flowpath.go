@@ -42,7 +42,8 @@ func (f *Fabric) writePath(fl *flow) {
 	t := &f.scratch.path
 	*t = truth.Path{Flow: fl.id, FromNs: r.fromNs, UntilNs: r.untilNs, Packets: r.packets, Hops: t.Hops[:0]}
 	for _, h := range r.hops {
-		t.Hops = append(t.Hops, truth.PathHop{Node: uint32(h.node), In: uint32(h.in), Out: uint32(h.out), Queue: h.queue})
+		t.Hops = append(t.Hops,
+			truth.PathHop{Node: uint32(h.node), In: uint32(h.in), Out: uint32(h.out), Queue: h.queue})
 	}
 	f.truth.Write(t)
 }

@@ -14,7 +14,10 @@ func (f *Fabric) arriveSwitch(p *parcel) {
 	p.arrived = f.nowNs
 	var h headers
 	ip := h.parse(p.frame)
-	p.state = PacketState{Port: in.id, ArrivedNs: f.clockNs(n, f.nowNs), DSCP: h.dscp, Hash: h.hash, Protocol: h.protocol, DstPort: h.dstPort}
+	p.state = PacketState{
+		Port: in.id, ArrivedNs: f.clockNs(n, f.nowNs), DSCP: h.dscp, Hash: h.hash,
+		Protocol: h.protocol, DstPort: h.dstPort,
+	}
 	if n.watches() {
 		p.watched = true
 		p.state.Slot = n.slots.get()
@@ -95,7 +98,8 @@ func (f *Fabric) transmit(out *port) {
 		if q.burst != nil && q.bytes <= f.burstBelow {
 			f.endBurst(q, false)
 		}
-		// The latency of the pipeline is spent behind the queue. Bits go out in the order of packets, also when it shrinks.
+		// The latency of the pipeline is spent behind the queue. Bits go out in the order of packets, also when it
+		// shrinks.
 		startNs := max(f.nowNs+n.latencyNs, out.wireNs)
 		if n.host == nil && !f.depart(p, out, startNs) {
 			f.scratch.departure.Extra = nil
@@ -147,8 +151,8 @@ func (f *Fabric) launchExtra(p *parcel, out *port) {
 	}
 }
 
-// depart makes a packet ready to leave a switch; false if it does not leave. Only here its length is compared with the MTU of
-// the link: what telemetry has added on the way is gone again.
+// depart makes a packet ready to leave a switch; false if it does not leave. Only here its length is compared with the
+// MTU of the link: what telemetry has added on the way is gone again.
 func (f *Fabric) depart(p *parcel, out *port, startNs int64) bool {
 	rewrite(p.frame, out)
 	if p.watched && !f.departDevice(p, out, startNs) {

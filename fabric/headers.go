@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// headers is what a switch without telemetry looks at: the outermost IP header and ports. It is read at every hop of every
-// packet, so that it reads only what it needs, where package packet would read all of it.
+// headers is what a switch without telemetry looks at: the outermost IP header and ports. It is read at every hop of
+// every packet, so that it reads only what it needs, where package packet would read all of it.
 type headers struct {
 	dst      []byte // view
 	src      []byte // view

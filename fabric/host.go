@@ -74,7 +74,8 @@ func (f *Fabric) send(fl *flow, s *segment) {
 	f.enqueue(p, fl.src.out(), class)
 }
 
-// receive handles a packet that has come to a host. What the host cannot make sense of is dropped as a network stack does.
+// receive handles a packet that has come to a host. What the host cannot make sense of is dropped as a network stack
+// does.
 func (f *Fabric) receive(p *parcel) {
 	h, fl := p.in.node.host, p.flow
 	var s segment

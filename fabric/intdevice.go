@@ -9,11 +9,11 @@ import (
 )
 
 // INTDevices returns Options.Device: an INT node in every switch of s, as its section "int" says (none: the defaults of
-// package node), that reports to collectors. Without any, and without one in the section, reports go to 192.0.2.1:32766,
-// an address that nobody has (RFC 5737).
+// package node), that reports to collectors. Without any, and without one in the section, reports go to
+// 192.0.2.1:32766, an address that nobody has (RFC 5737).
 //
-// Node ids, ports and addresses are those of NodeSpec; ports to hosts are the edges of the INT domain. The TTL that hosts
-// send is known.
+// Node ids, ports and addresses are those of NodeSpec; ports to hosts are the edges of the INT domain. The TTL that
+// hosts send is known.
 func INTDevices(s *scenario.Scenario, collectors ...netip.AddrPort) (func(NodeSpec) (Device, error), error) {
 	config, err := intnode.Load(s.INT.Text)
 	if err != nil {
@@ -98,7 +98,8 @@ func (d *intDevice) Depart(s *PacketState, q *Queued, out *Departure) {
 // Drop implements Device.
 func (d *intDevice) Drop(s *PacketState, l *Dropped, out *Reports) {
 	drop := intnode.Drop{
-		Place: intnode.PlaceIngress, Reason: uint8(l.Reason), TimeNs: l.ClockNs, Port: l.Port, Queue: l.Queue, QueueBytes: l.QueueBytes,
+		Place: intnode.PlaceIngress, Reason: uint8(l.Reason), TimeNs: l.ClockNs, Port: l.Port, Queue: l.Queue,
+		QueueBytes: l.QueueBytes,
 	}
 	switch l.Place {
 	case PlaceQueue:

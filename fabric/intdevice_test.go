@@ -13,7 +13,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// intScenario is a small fabric with all kinds of packets, in which everything is reported and every hop is in the truth.
+// intScenario is a small fabric with all kinds of packets, in which everything is reported and every hop is in the
+// truth.
 const intScenario = `
 duration: 300ms
 topology:
@@ -201,7 +202,8 @@ func compareDrops(t *testing.T, list []truth.Record, reports []telemetry.Report)
 	}
 }
 
-// With the defaults, which report events only, packets are as whole as without INT, and the same seed gives the same reports.
+// With the defaults, which report events only, packets are as whole as without INT, and the same seed gives the same
+// reports.
 func TestINTDevicesDefaults(t *testing.T) {
 	var runs [2][]telemetry.Report
 	for i := range runs {
@@ -213,7 +215,7 @@ func TestINTDevicesDefaults(t *testing.T) {
 		c := newCollector(t, map[string]any{"int_dscp": 0x17})
 		_, f := ran(t, everything, Options{Device: device, Reports: c}, 400*time.Millisecond)
 		s2 := f.Stats()
-		if n := s2.Dropped[ReasonRefused] + s2.Dropped[ReasonUnknown] + s2.Dropped[ReasonMTU] + s2.Dropped[ReasonDiscarded]; n != 0 {
+		if d := s2.Dropped; d[ReasonRefused]+d[ReasonUnknown]+d[ReasonMTU]+d[ReasonDiscarded] != 0 {
 			t.Errorf("packets were damaged: %v", s2.Dropped)
 		}
 		if s2.Sent != s2.Delivered+s2.Lost()+s2.InFlight {
@@ -228,7 +230,8 @@ func TestINTDevicesDefaults(t *testing.T) {
 
 // Follow-up packets leave behind their packet, count as sent, and do not reach a host.
 func TestExtraFramesAreConserved(t *testing.T) {
-	const text = intScenario + "int:\n  version: 2016\n  nodes: {spine1: {slow_path: true}, spine2: {slow_path: true}}\n"
+	const text = intScenario +
+		"int:\n  version: 2016\n  nodes: {spine1: {slow_path: true}, spine2: {slow_path: true}}\n"
 	s := parseScenario(t, text)
 	device, err := INTDevices(s)
 	if err != nil {
@@ -267,7 +270,10 @@ func TestINTDevicesErrors(t *testing.T) {
 
 // A filter matches packets by what they are without INT, whatever carries it.
 func TestFilterSeesThroughINT(t *testing.T) {
-	for _, mode := range []string{"{}", "{carrier: new-udp}", "{carrier: dst-port}", "{domain: 0x5453, carrier: new-udp}", "{mode: xd}"} {
+	for _, mode := range []string{
+		"{}", "{carrier: new-udp}", "{carrier: dst-port}",
+		"{domain: 0x5453, carrier: new-udp}", "{mode: xd}",
+	} {
 		text := dumbbell(2, `
 traffic: [{constant: {from: s1, to: r1}, rate: 1M, packet: 500}]
 faults:

@@ -171,7 +171,8 @@ func (f *Fabric) addDevices(s *scenario.Scenario, device func(NodeSpec) (Device,
 		spec.Address, spec.Address6 = routerAddress(n.id)
 		for _, p := range n.ports {
 			spec.Ports = append(spec.Ports, PortSpec{
-				ID: p.id, MAC: p.mac, Peer: p.peer.node.name, Host: p.peer.node.host != nil, Bps: p.link.bps, MTU: p.link.mtu,
+				ID: p.id, MAC: p.mac, Peer: p.peer.node.name, Host: p.peer.node.host != nil, Bps: p.link.bps,
+				MTU: p.link.mtu,
 			})
 		}
 		var err error

@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// open reads a packet of fl as its receiver does, and says what it carries. It is false if a network stack would refuse it:
-// a telemetry device that damages packets, or leaves its headers in them, is found out here.
+// open reads a packet of fl as its receiver does, and says what it carries. It is false if a network stack would refuse
+// it: a telemetry device that damages packets, or leaves its headers in them, is found out here.
 func (fl *flow) open(frame []byte, s *segment) bool {
 	src, dst := fl.ends()
 	gateway := &fl.dst.out().peer.mac

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Options say what a Fabric does beside emulating a scenario. The zero value is a network of switches without telemetry that
-// runs as fast as it can and tells nobody.
+// Options say what a Fabric does beside emulating a scenario. The zero value is a network of switches without telemetry
+// that runs as fast as it can and tells nobody.
 type Options struct {
 	Seed    uint64 // of everything random; 0: that of the scenario
 	EpochNs uint64 // wall time at virtual time 0, ns since 1970; 0: that of the scenario
 
-	// Device makes the telemetry device of a switch; nil for a switch without one. It is not called for switches that the
-	// scenario wants without telemetry.
+	// Device makes the telemetry device of a switch; nil for a switch without one. It is not called for switches that
+	// the scenario wants without telemetry.
 	Device func(NodeSpec) (Device, error)
 
 	Truth   io.Writer // truth file (package truth); nil: none

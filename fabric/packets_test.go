@@ -56,10 +56,13 @@ func TestBuildOpen(t *testing.T) {
 			if !fl.open(frame, &got) || len(got.payload) != length {
 				t.Fatalf("%s: %d bytes of payload: cannot open %x", test.name, length, frame)
 			}
-			if !test.shape.udp && (got.seq != sent.seq || got.ack != sent.ack || got.flags != sent.flags || got.window != sent.window) {
+			if !test.shape.udp &&
+				(got.seq != sent.seq || got.ack != sent.ack || got.flags != sent.flags || got.window != sent.window) {
 				t.Errorf("%s: sent %+v, got %+v", test.name, sent, got)
 			}
-			if length > 12 && (binary.BigEndian.Uint64(got.payload[4:]) != 1234567 || bytes.Count(got.payload[12:], []byte{0}) != length-12) {
+			if length > 12 &&
+				(binary.BigEndian.Uint64(got.payload[4:]) != 1234567 ||
+					bytes.Count(got.payload[12:], []byte{0}) != length-12) {
 				t.Errorf("%s: payload %x", test.name, got.payload)
 			}
 		}
@@ -116,8 +119,10 @@ func TestTshark(t *testing.T) {
 	protocols := ""
 	for _, name := range []string{"pod1-edge1-h1.pcap", "pod1-edge1-pod1-agg1.pcap", "pod4-edge2-h16.pcap"} {
 		read := func(filter string) string {
-			out, err := exec.Command(tshark, "-n", "-r", filepath.Join(dir, name), "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
-				"-o", "udp.check_checksum:TRUE", "-Y", filter, "-T", "fields", "-e", "frame.number", "-e", "frame.protocols").CombinedOutput()
+			out, err := exec.Command(tshark, "-n", "-r", filepath.Join(dir, name), "-o", "ip.check_checksum:TRUE", "-o",
+				"tcp.check_checksum:TRUE",
+				"-o", "udp.check_checksum:TRUE", "-Y", filter, "-T", "fields", "-e", "frame.number", "-e",
+				"frame.protocols").CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -128,7 +133,10 @@ func TestTshark(t *testing.T) {
 		}
 		protocols += read("ip || ipv6")
 	}
-	for _, want := range []string{"ip:tcp", "ipv6:tcp", "udp:geneve:eth:ethertype:ip:udp", "ipv6:udp:vxlan:eth:ethertype:ipv6:tcp"} {
+	for _, want := range []string{
+		"ip:tcp", "ipv6:tcp", "udp:geneve:eth:ethertype:ip:udp",
+		"ipv6:udp:vxlan:eth:ethertype:ipv6:tcp",
+	} {
 		if !strings.Contains(protocols, want) {
 			t.Errorf("no packets with %s", want)
 		}

@@ -118,15 +118,18 @@ traffic:
 truth: {sample_packets: 1}
 `
 
-// A flow moves to the other spine when its link goes down, after the time that routes need, and packets are lost until then.
+// A flow moves to the other spine when its link goes down, after the time that routes need, and packets are lost until
+// then.
 func TestLinkDownMovesFlow(t *testing.T) {
 	first := func(list []truth.Record) uint32 { return pathsOf(list)[1][0].Hops[1].Node }
 	list, _ := ran(t, twoSpines, Options{}, 10*time.Millisecond)
 	spine := map[uint32]string{3: "spine1", 4: "spine2"}[first(list)]
 
-	list, f := ran(t, twoSpines+"faults: [{at: 200ms, for: 300ms, link_down: {link: [leaf1, "+spine+"]}}]\n", Options{}, time.Second)
+	list, f := ran(t, twoSpines+"faults: [{at: 200ms, for: 300ms, link_down: {link: [leaf1, "+spine+"]}}]\n", Options{},
+		time.Second)
 	paths := pathsOf(list)[1]
-	if len(paths) != 3 || paths[0].Hops[1].Node == paths[1].Hops[1].Node || !slices.Equal(paths[0].Hops, paths[2].Hops) {
+	if len(paths) != 3 || paths[0].Hops[1].Node == paths[1].Hops[1].Node ||
+		!slices.Equal(paths[0].Hops, paths[2].Hops) {
 		t.Fatalf("paths %v", paths)
 	}
 	const gap = 430e3 // between two packets, and more
@@ -138,7 +141,8 @@ func TestLinkDownMovesFlow(t *testing.T) {
 	}
 	drops := of[*truth.Drop](list)
 	s := f.Stats()
-	if lost := s.Lost(); lost < 115 || lost > 125 || lost != s.Dropped[ReasonPortDown]+s.Dropped[ReasonLinkDown] || len(drops) != int(lost) {
+	if lost := s.Lost(); lost < 115 || lost > 125 || lost != s.Dropped[ReasonPortDown]+s.Dropped[ReasonLinkDown] ||
+		len(drops) != int(lost) {
 		t.Errorf("%d packets were lost in 50 ms", lost) // 2323/s
 	}
 	for _, d := range drops {

@@ -37,14 +37,15 @@ type link struct {
 	random *rand.Rand
 }
 
-// Framing on the wire that frames do not have: preamble (8), frame check sequence (4) and gap (12); and the least that a
-// frame with all of it takes (IEEE 802.3 §3.1.1, §4.4.2).
+// Framing on the wire that frames do not have: preamble (8), frame check sequence (4) and gap (12); and the least that
+// a frame with all of it takes (IEEE 802.3 §3.1.1, §4.4.2).
 const (
 	framing   = 24
 	leastWire = 84
 )
 
-// serialNs returns how long a frame of n bytes takes. It is rounded up, so that a link never carries more than its rate.
+// serialNs returns how long a frame of n bytes takes. It is rounded up, so that a link never carries more than its
+// rate.
 func (l *link) serialNs(n int) int64 {
 	bits := uint64(max(n+framing, leastWire)) * 8e9
 	return int64((bits + l.bps - 1) / l.bps)

@@ -140,7 +140,8 @@ traffic:
 	var changes []change
 	for _, h := range of[*truth.Hop](list) {
 		if h.Node == 1 {
-			changes = append(changes, change{h.InNs, int64(h.Length), h.Flow}, change{h.OutNs - 800, -int64(h.Length), h.Flow})
+			changes = append(changes, change{h.InNs, int64(h.Length), h.Flow},
+				change{h.OutNs - 800, -int64(h.Length), h.Flow})
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b change) int {
@@ -185,16 +186,19 @@ traffic:
 		got.Peak != want.Peak || got.PeakNs != want.PeakNs || got.Packets != want.Packets || got.Bytes != want.Bytes {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if len(b.Flows) != 2 || b.Flows[0] != (truth.BurstFlow{Flow: 1, Bytes: flows[1]}) || b.Flows[1] != (truth.BurstFlow{Flow: 2, Bytes: flows[2]}) {
+	if len(b.Flows) != 2 || b.Flows[0] != (truth.BurstFlow{Flow: 1, Bytes: flows[1]}) ||
+		b.Flows[1] != (truth.BurstFlow{Flow: 2, Bytes: flows[2]}) {
 		t.Errorf("flows %+v, want %v", b.Flows, flows)
 	}
 }
 
 // A burst that goes on at the end of the run is written, and says so.
 func TestBurstOpen(t *testing.T) {
-	list, _ := ran(t, dumbbell(1, "traffic: [{constant: {from: s1, to: r1}, rate: 90M}]\n"), Options{}, 100*time.Millisecond)
+	list, _ := ran(t, dumbbell(1, "traffic: [{constant: {from: s1, to: r1}, rate: 90M}]\n"), Options{},
+		100*time.Millisecond)
 	b := of[*truth.Burst](list)
-	if len(b) != 1 || !b[0].Open || b[0].EndNs != 100e6 || b[0].Drops == 0 || b[0].Drops != uint64(len(of[*truth.Drop](list))) {
+	if len(b) != 1 || !b[0].Open || b[0].EndNs != 100e6 || b[0].Drops == 0 ||
+		b[0].Drops != uint64(len(of[*truth.Drop](list))) {
 		t.Errorf("got %+v", b)
 	}
 }

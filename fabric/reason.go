@@ -2,8 +2,8 @@ package fabric
 
 import "strconv"
 
-// A Reason says why a packet was lost. Its number is the drop reason in telemetry reports: that of p4lang/switch where it
-// has one, and one from 200 for what no switch reports.
+// A Reason says why a packet was lost. Its number is the drop reason in telemetry reports: that of p4lang/switch where
+// it has one, and one from 200 for what no switch reports.
 type Reason uint8
 
 // Reasons.
@@ -38,7 +38,8 @@ var reasonNames = map[Reason]string{
 	ReasonDiscarded:      "discarded",
 }
 
-// String returns the name in truth files; that of a number which only a telemetry device knows is "reason_" and the number.
+// String returns the name in truth files; that of a number which only a telemetry device knows is "reason_" and the
+// number.
 func (r Reason) String() string {
 	if name, ok := reasonNames[r]; ok {
 		return name

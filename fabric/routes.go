@@ -96,7 +96,8 @@ func (f *Fabric) distances(to *node, distance []int) {
 func nextHops(n *node, distance []int) *route {
 	r := &route{}
 	for _, p := range n.ports {
-		if next := p.peer.node; p.link.known && next.host == nil && distance[next.index] >= 0 && distance[next.index] == distance[n.index]-1 {
+		if next := p.peer.node; p.link.known && next.host == nil && distance[next.index] >= 0 &&
+			distance[next.index] == distance[n.index]-1 {
 			r.ports = append(r.ports, p)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 // patience is the number of events between two looks at the context of Run.
 const patience = 4096
 
-// Run lets virtual time go on until a moment, or until ctx ends. It may be called again for a later one: the events are the
-// same as in one call. It returns the error of ctx, or the first of writing.
+// Run lets virtual time go on until a moment, or until ctx ends. It may be called again for a later one: the events are
+// the same as in one call. It returns the error of ctx, or the first of writing.
 func (f *Fabric) Run(ctx context.Context, until time.Duration) error {
 	allowedNs := int64(1<<63 - 1) // how far the pace lets time go
 	if f.pace != nil {

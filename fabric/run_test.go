@@ -76,9 +76,10 @@ func TestWriteErrors(t *testing.T) {
 
 // Nothing is allocated for a packet when the network is full.
 func TestNoAllocs(t *testing.T) {
-	f := newFabric(t, twoSpines, Options{Truth: io.Discard, Reports: &counter{}, Device: func(NodeSpec) (Device, error) {
-		return &fixed{depart: func(_ *PacketState, _ *Queued, out *Departure) { out.Add(out.Frame) }}, nil
-	}})
+	f := newFabric(t, twoSpines,
+		Options{Truth: io.Discard, Reports: &counter{}, Device: func(NodeSpec) (Device, error) {
+			return &fixed{depart: func(_ *PacketState, _ *Queued, out *Departure) { out.Add(out.Frame) }}, nil
+		}})
 	run(t, f, 100*time.Millisecond)
 	if n := testing.AllocsPerRun(10, func() { run(t, f, f.Now()+10*time.Millisecond) }); n > 0 {
 		t.Errorf("%v allocations for 70 hops", n)

@@ -80,7 +80,8 @@ var claims = map[string]func(v *view){
 	},
 
 	"link-failure": func(v *view) {
-		v.onlyDrops("egress port_down leaf1 1", "egress port_down spine1 1", "link link_down leaf1 1", "link link_down spine1 1")
+		v.onlyDrops("egress port_down leaf1 1", "egress port_down spine1 1", "link link_down leaf1 1",
+			"link link_down spine1 1")
 		for _, d := range of[*truth.Drop](v.list) {
 			v.between("time of a drop, s", float64(d.TimeNs)/1e9, 2, 2.2)
 		}
@@ -112,7 +113,8 @@ var claims = map[string]func(v *view){
 			}
 			if crosses(v.paths[id][0], v.nodes["leaf2"], v.nodes["spine1"]) {
 				lost += float64(fl.PacketsDropped) / float64(fl.PacketsSent)
-				v.between("loss on the link, of 4 s in 8", float64(fl.PacketsDropped)/float64(fl.PacketsSent), 0.005, 0.015)
+				v.between("loss on the link, of 4 s in 8", float64(fl.PacketsDropped)/float64(fl.PacketsSent), 0.005,
+					0.015)
 			} else {
 				kept++
 				v.equal("loss beside the link", int(fl.PacketsDropped), 0)
@@ -195,7 +197,8 @@ var claims = map[string]func(v *view){
 				low, high = low+drift, high+drift
 			}
 			v.between("a clock is wrong by, ns", off, low, high)
-			v.between("latency by the clock, of the true one", float64(h.OutClock-h.InClock)/float64(h.LatencyNs), 0.999, 1.001+2/float64(h.LatencyNs))
+			v.between("latency by the clock, of the true one", float64(h.OutClock-h.InClock)/float64(h.LatencyNs),
+				0.999, 1.001+2/float64(h.LatencyNs))
 		}
 	},
 
@@ -252,10 +255,14 @@ var claims = map[string]func(v *view){
 	},
 
 	"demo": func(v *view) {
-		v.onlyDrops("egress port_down leaf1 1", "egress port_down spine1 1", "link link_down leaf1 1", "link link_down spine1 1",
+		v.onlyDrops("egress port_down leaf1 1", "egress port_down spine1 1", "link link_down leaf1 1",
+			"link link_down spine1 1",
 			"link gray_link leaf2 1", "link gray_link spine1 2", "queue traffic_manager leaf1 6")
 		for _, d := range of[*truth.Drop](v.list) {
-			span := map[string][2]float64{"port_down": {20, 20.5}, "link_down": {20, 20.5}, "gray_link": {34, 42}, "traffic_manager": {48, 53.1}}[d.Reason]
+			span := map[string][2]float64{
+				"port_down": {20, 20.5}, "link_down": {20, 20.5}, "gray_link": {34, 42},
+				"traffic_manager": {48, 53.1},
+			}[d.Reason]
 			v.between("time of "+d.Reason+", s", float64(d.TimeNs)/1e9, span[0], span[1])
 		}
 	},
@@ -286,7 +293,8 @@ func (v *view) dropped(reason string) (n uint64) {
 	return n
 }
 
-// onlyDrops fails unless all drops are at one of these places, "place reason switch port", and there are some at the first.
+// onlyDrops fails unless all drops are at one of these places, "place reason switch port", and there are some at the
+// first.
 func (v *view) onlyDrops(places ...string) {
 	v.Helper()
 	counts := map[string]int{}

@@ -8,9 +8,9 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// A UDPSink sends the payload of telemetry reports to a collector. Addresses and ports of the emulated network do not exist
-// here: all reports come from one socket, unless the collector is on the loopback interface; then those of each switch come
-// from an address of their own, 127.x.y.z for a switch with the address n.x.y.z.
+// A UDPSink sends the payload of telemetry reports to a collector. Addresses and ports of the emulated network do not
+// exist here: all reports come from one socket, unless the collector is on the loopback interface; then those of each
+// switch come from an address of their own, 127.x.y.z for a switch with the address n.x.y.z.
 type UDPSink struct {
 	collector *net.UDPAddr
 	sockets   map[[4]byte]*net.UDPConn // by the address that they are bound to

@@ -11,8 +11,8 @@ type point struct {
 // packetBytes is what the distributions count as a packet: the payload of one of 1500 bytes.
 const packetBytes = 1460
 
-// Flow sizes of two data centres, as the simulations of pFabric have them (Alizadeh et al., SIGCOMM 2013, Fig. 4). Between
-// two points all sizes are equally likely.
+// Flow sizes of two data centres, as the simulations of pFabric have them (Alizadeh et al., SIGCOMM 2013, Fig. 4).
+// Between two points all sizes are equally likely.
 var (
 	// webSearch: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. Mean 1140 packets, 1.7 MB.
 	webSearch = []point{

@@ -32,8 +32,9 @@ func (t *talk) ends() int64 { return t.stopNs }
 func (f *Fabric) newTalk(i int, t *scenario.Traffic, kind string) talk {
 	s := talk{
 		shape: shape{
-			label: fmt.Sprintf("traffic[%d] %s", i, kind), udp: t.Transport == "udp", bps: uint64(t.Rate), packet: uint64(t.Packet),
-			port: uint16(t.Port), dscp: uint8(t.DSCP), vni: uint32(t.VNI),
+			label: fmt.Sprintf("traffic[%d] %s", i, kind), udp: t.Transport == "udp", bps: uint64(t.Rate),
+			packet: uint64(t.Packet),
+			port:   uint16(t.Port), dscp: uint8(t.DSCP), vni: uint32(t.VNI),
 		},
 		index:  uint32(i),
 		stopNs: int64(t.Stop),
@@ -62,7 +63,8 @@ func (f *Fabric) newSource(i int, t *scenario.Traffic) source {
 		return f.newPoisson(f.newTalk(i, t, "poisson"), t.Poisson)
 	case t.Incast != nil:
 		return &incast{
-			talk: f.newTalk(i, t, "incast"), senders: f.hostsNamed(t.Incast.Senders), to: f.hostsNamed([]string{t.Incast.To})[0],
+			talk: f.newTalk(i, t, "incast"), senders: f.hostsNamed(t.Incast.Senders),
+			to:    f.hostsNamed([]string{t.Incast.To})[0],
 			bytes: uint64(t.Incast.Bytes), everyNs: int64(t.Incast.Every), jitterNs: int64(t.Incast.Jitter),
 		}
 	case t.AllReduce != nil:

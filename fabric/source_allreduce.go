@@ -6,9 +6,9 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 )
 
-// An allReduce lets hosts around a ring sum up a vector (Patarasuk and Yuan, 2009). In each of 2(n-1) steps every host sends
-// an n-th of the vector to the next one, and begins a step when it has received its piece of the one before. Each host has
-// one TCP connection to the next one, for all rounds.
+// An allReduce lets hosts around a ring sum up a vector (Patarasuk and Yuan, 2009). In each of 2(n-1) steps every host
+// sends an n-th of the vector to the next one, and begins a step when it has received its piece of the one before. Each
+// host has one TCP connection to the next one, for all rounds.
 type allReduce struct {
 	talk
 	hosts   []*host
@@ -25,7 +25,10 @@ type allReduce struct {
 
 func newAllReduce(t talk, hosts []*host, p *scenario.AllReduce) *allReduce {
 	n := uint64(len(hosts))
-	return &allReduce{talk: t, hosts: hosts, piece: (uint64(p.Bytes) + n - 1) / n, steps: 2 * (n - 1), everyNs: int64(p.Every), told: make([]uint64, n), got: make([]uint64, n)}
+	return &allReduce{
+		talk: t, hosts: hosts, piece: (uint64(p.Bytes) + n - 1) / n, steps: 2 * (n - 1),
+		everyNs: int64(p.Every), told: make([]uint64, n), got: make([]uint64, n),
+	}
 }
 
 // fire begins a round.

@@ -19,7 +19,10 @@ func (f *Fabric) newPoisson(t talk, p *scenario.Poisson) *poisson {
 	if size, ok := p.FixedSize(); ok {
 		name, fixed = "", size
 	}
-	s := &poisson{talk: t, sizes: newSizes(name, fixed, uint64(p.MaxSize)), from: f.hostsNamed(p.From), to: f.hostsNamed(p.To)}
+	s := &poisson{
+		talk: t, sizes: newSizes(name, fixed, uint64(p.MaxSize)), from: f.hostsNamed(p.From),
+		to: f.hostsNamed(p.To),
+	}
 	bps := 0.0
 	for _, h := range s.from {
 		bps += float64(h.out().link.bps)

@@ -86,7 +86,8 @@ traffic:
 	}
 }
 
-// A round moves 2(n-1)/n of the vector over each link of the ring; the next begins when it is over, and not before its time.
+// A round moves 2(n-1)/n of the vector over each link of the ring; the next begins when it is over, and not before its
+// time.
 func TestAllReduce(t *testing.T) {
 	for _, test := range []struct {
 		every  string
@@ -105,10 +106,12 @@ traffic:
 		}
 		const round = 2 * 3 * 100e3
 		for _, fl := range flows {
-			if fl.Bytes%100e3 != 0 || fl.Bytes != flows[0].Bytes && test.rounds > 0 || test.rounds > 0 && fl.Bytes != test.rounds*round || !fl.Finished {
+			if fl.Bytes%100e3 != 0 || fl.Bytes != flows[0].Bytes && test.rounds > 0 || test.rounds > 0 &&
+				fl.Bytes != test.rounds*round || !fl.Finished {
 				t.Errorf("every %s: %+v", test.every, *fl)
 			}
-			if test.rounds == 0 && (fl.Bytes < 4*round || fl.Bytes > 0.4*100e6/8) { // one after the other, at most at the rate of the link
+			// one after the other, at most at the rate of the link
+			if test.rounds == 0 && (fl.Bytes < 4*round || fl.Bytes > 0.4*100e6/8) {
 				t.Errorf("every %s: %+v", test.every, *fl)
 			}
 		}

@@ -1,7 +1,7 @@
 package fabric
 
-// A receiver is the side of a TCP connection that data comes to. It acknowledges every segment at once and keeps what comes
-// out of order.
+// A receiver is the side of a TCP connection that data comes to. It acknowledges every segment at once and keeps what
+// comes out of order.
 type receiver struct {
 	isn    uint32
 	next   uint64 // first position that has not arrived

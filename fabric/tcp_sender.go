@@ -81,7 +81,8 @@ func (f *Fabric) sendData(c *conversation, position uint64) {
 		n = min(c.payload, c.size-position)
 	}
 	s := segment{
-		flags: flagACK, seq: t.isn + 1 + uint32(position), ack: c.rx.isn + 1, window: f.window(f.windowShift), length: int(n),
+		flags: flagACK, seq: t.isn + 1 + uint32(position), ack: c.rx.isn + 1, window: f.window(f.windowShift),
+		length: int(n),
 	}
 	if position+n == c.size {
 		s.flags |= flagPSH

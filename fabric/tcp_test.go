@@ -60,7 +60,9 @@ topology:
     hosts:
 `
 	for i := 1; i <= n; i++ {
-		text += fmt.Sprintf("      - {name: s%d, at: left, link: {rate: 100M}}\n      - {name: r%d, at: right, link: {rate: 100M}}\n", i, i)
+		text += fmt.Sprintf(
+			"      - {name: s%d, at: left, link: {rate: 100M}}\n      - {name: r%d, at: right, link: {rate: 100M}}\n",
+			i, i)
 	}
 	if !strings.Contains(more, "switch:") {
 		text += "switch: {buffer: 120kB}\n"
@@ -75,7 +77,10 @@ func TestTCPFinishes(t *testing.T) {
 		{"1% lost", "faults: [{gray_link: {link: [left, right], drop: 1%}}]\n"},
 		{"10% lost", "faults: [{gray_link: {link: [left, right], drop: 10%}}]\n"},
 		{"link down for a while", "faults: [{at: 100ms, for: 700ms, link_down: {link: [left, right]}}]\n"},
-		{"link flaps", "faults: [{at: 10ms, for: 10ms, every: 53ms, link_down: {link: [left, right]}}]\nrouting: {reconvergence: 0s}\n"},
+		{
+			"link flaps",
+			"faults: [{at: 10ms, for: 10ms, every: 53ms, link_down: {link: [left, right]}}]\nrouting: {reconvergence: 0s}\n",
+		},
 	} {
 		traffic := "traffic: [{constant: {from: s1, to: r1, bytes: 1000001}, transport: tcp}, {constant: {from: s2, to: r2, bytes: 1}, transport: tcp}]\n"
 		list, f := ran(t, dumbbell(2, traffic+test.more), Options{}, 60*time.Second)
@@ -118,7 +123,8 @@ func TestTCPFair(t *testing.T) {
 
 // A flow alone gets what the link has, less headers and framing.
 func TestTCPAlone(t *testing.T) {
-	list, _ := ran(t, dumbbell(1, "traffic: [{constant: {from: s1, to: r1, bytes: 10MB}, transport: tcp}]\n"), Options{}, 60*time.Second)
+	list, _ := ran(t, dumbbell(1, "traffic: [{constant: {from: s1, to: r1, bytes: 10MB}, transport: tcp}]\n"),
+		Options{}, 60*time.Second)
 	fl := of[*truth.Flow](list)[0]
 	got, most := float64(fl.Bytes)*8e9/float64(fl.EndNs-fl.StartNs), 20e6*1460/1538.0
 	if got < 0.9*most || got > most {
@@ -179,8 +185,10 @@ func TestTCPOnTheWire(t *testing.T) {
 		got := tap.list[i]
 		tcp := got.frame[34:]
 		seq, ack := be32(tcp[4:]), be32(tcp[8:])
-		if tcp[13] != want.flags || seq != want.seq || ack != want.ack || len(tcp)-20 != want.length || got.fromFirst != want.fromFirst {
-			t.Errorf("packet %d: flags %#x, seq %d, ack %d, %d bytes; want %+v", i, tcp[13], seq, ack, len(tcp)-20, want)
+		if tcp[13] != want.flags || seq != want.seq || ack != want.ack || len(tcp)-20 != want.length ||
+			got.fromFirst != want.fromFirst {
+			t.Errorf("packet %d: flags %#x, seq %d, ack %d, %d bytes; want %+v", i, tcp[13], seq, ack, len(tcp)-20,
+				want)
 		}
 	}
 	if len(tap.list) != 10 {

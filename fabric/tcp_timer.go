@@ -1,7 +1,7 @@
 package fabric
 
-// Limits of the retransmission timeout (RFC 6298 §2), nanoseconds. The lower one is part of the scenario: a second, as the
-// RFC has it, is an age in a data centre.
+// Limits of the retransmission timeout (RFC 6298 §2), nanoseconds. The lower one is part of the scenario: a second, as
+// the RFC has it, is an age in a data centre.
 const (
 	initialRTONs = 1e9
 	maxRTONs     = 60e9
@@ -36,8 +36,8 @@ func (r *rtt) backOff() { r.rtoNs = min(2*r.rtoNs, maxRTONs) }
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// A timer fires once at a moment that moves with each acknowledgement. Its events stay on the agenda and are ignored when
-// they are early: fewer than one for each time it is set.
+// A timer fires once at a moment that moves with each acknowledgement. Its events stay on the agenda and are ignored
+// when they are early: fewer than one for each time it is set.
 type timer struct {
 	dueNs     int64 // 0: not armed
 	pendingNs int64 // the earliest event on the agenda; 0: none

@@ -49,8 +49,9 @@ func (f *Fabric) writeHop(p *parcel, out *port, startNs int64) {
 	n := out.node
 	r := &f.scratch.hop
 	*r = truth.Hop{
-		Packet: p.id, Flow: p.flow.id, Hop: uint8(min(p.hops, 256) - 1), Node: n.id, In: p.state.Port, Out: out.id, Queue: p.class,
-		InNs: p.arrived, OutNs: startNs, LatencyNs: startNs - p.arrived,
+		Packet: p.id, Flow: p.flow.id, Hop: uint8(min(p.hops, 256) - 1), Node: n.id, In: p.state.Port, Out: out.id,
+		Queue: p.class,
+		InNs:  p.arrived, OutNs: startNs, LatencyNs: startNs - p.arrived,
 		InClock: f.clockNs(n, p.arrived), OutClock: f.clockNs(n, startNs),
 		Depth: p.ahead, Buffer: p.stored, Utilization: out.meter.rate(startNs), Length: len(p.frame),
 	}
@@ -124,7 +125,8 @@ func (f *Fabric) writeRest() {
 	}
 	for code, n := range s.Dropped {
 		if n > 0 {
-			end.Dropped = append(end.Dropped, truth.Reason{Reason: Reason(code).String(), Code: uint8(code), Packets: n})
+			end.Dropped = append(end.Dropped,
+				truth.Reason{Reason: Reason(code).String(), Code: uint8(code), Packets: n})
 		}
 	}
 	f.truth.Write(&end)

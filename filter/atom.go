@@ -10,8 +10,8 @@ type test interface {
 	print(b []byte, negate bool) []byte
 }
 
-// An atom compares the values of a field with something: one of them passes a test. With negate it has values and none of
-// them passes.
+// An atom compares the values of a field with something: one of them passes a test. With negate it has values and none
+// of them passes.
 type atom struct {
 	field  *Field
 	test   test

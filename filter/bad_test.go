@@ -89,8 +89,14 @@ var bad = []struct {
 	{"latency > 50", 10, 2, "column 11: 50 has no unit: ns, us, ms, s, m, h, or d"},
 	{"latency > 50 us", 10, 2, "column 11: 50 has no unit: ns, us, ms, s, m, h, or d"},
 	{"latency > us", 10, 2, "column 11: expected a duration such as 50us or 1h30m, found us"},
-	{"latency > 5usec", 10, 5, "column 11: there is no unit usec of a duration (ns, us, ms, s, m, h, or d): did you mean 5us?"},
-	{"latency > 5M", 10, 2, "column 11: there is no unit M of a duration (ns, us, ms, s, m, h, or d): did you mean 5m?"},
+	{
+		"latency > 5usec", 10, 5,
+		"column 11: there is no unit usec of a duration (ns, us, ms, s, m, h, or d): did you mean 5us?",
+	},
+	{
+		"latency > 5M", 10, 2,
+		"column 11: there is no unit M of a duration (ns, us, ms, s, m, h, or d): did you mean 5m?",
+	},
 	{"latency > 1h30", 10, 4, "column 11: 30 has no unit: ns, us, ms, s, m, h, or d"},
 	{"latency > 0.5ns", 10, 5, "column 11: 0.5ns is not a whole number of ns"},
 	{"latency > 300y", 10, 4, "column 11: there is no unit y of a duration (ns, us, ms, s, m, h, or d)"},
@@ -100,13 +106,19 @@ var bad = []struct {
 	{"latency > --5us", 10, 5, "column 11: expected a duration such as 50us or 1h30m, found -5us"},
 	{"latency > 1..5us", 10, 6, "column 11: expected a duration such as 50us or 1h30m, found 1..5us"},
 	{"latency > .5us", 10, 4, "column 11: expected a duration such as 50us or 1h30m, found .5us"},
-	{"size > 1Kb", 7, 3, "column 8: there is no unit Kb of a size (B, kB, MB, GB, TB, KiB, MiB, GiB, or TiB): did you mean 1kB?"},
+	{
+		"size > 1Kb", 7, 3,
+		"column 8: there is no unit Kb of a size (B, kB, MB, GB, TB, KiB, MiB, GiB, or TiB): did you mean 1kB?",
+	},
 	{"size > 0.5B", 7, 4, "column 8: 0.5B is not a whole number of B"},
 	{"size > 20000000TiB", 7, 11, "column 8: 20000000TiB is too large"},
 	{"rate > 0.1bit/s", 7, 8, "column 8: 0.1bit/s is not a whole number of bit/s"},
 	{"start > yesterday", 8, 9, "column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found yesterday"},
 	{"start > 2026-11-21", 8, 10, "column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found 2026-11-21"},
-	{"start > 2026-11-21T08:00:00", 8, 19, "column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found 2026-11-21T08:00:00"},
+	{
+		"start > 2026-11-21T08:00:00", 8, 19,
+		"column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found 2026-11-21T08:00:00",
+	},
 	{"start > 1066-10-14T00:00:00Z", 8, 20, "column 9: the year must be from 1678 to 2261"},
 	{"start > now5m", 8, 5, "column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found now5m"},
 	{"start > now--5m", 8, 7, "column 9: expected a time such as 2026-11-21T08:00:00Z or now-5m, found now--5m"},
@@ -118,12 +130,21 @@ var bad = []struct {
 	{"src != 10.0.0.0/8", 4, 13, "column 5: a prefix needs in: did you mean not in 10.0.0.0/8?"},
 	{"src = fe80::1%eth0", 6, 12, "column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found fe80::1%eth0"},
 	{"src = dts", 6, 3, "column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found dts"},
-	{"src in 10.0.0.0/33", 7, 11, "column 8: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found 10.0.0.0/33"},
+	{
+		"src in 10.0.0.0/33", 7, 11,
+		"column 8: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found 10.0.0.0/33",
+	},
 	{"src in", 6, 0, "column 7: expected an address such as 10.0.0.1 or 2001:db8::1, found the end"},
-	{"src in (10.0.0.0/8, x)", 20, 1, "column 21: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found x"},
+	{
+		"src in (10.0.0.0/8, x)", 20, 1,
+		"column 21: expected an address or a prefix such as 10.0.0.0/8 or 2001:db8::/32, found x",
+	},
 	{"src ~ 10", 4, 1, "column 5: src is an address, which does not take ~"},
 	{"mac = 02:00:00:00:00", 6, 14, "column 7: expected a MAC address such as 02:00:00:00:00:01, found 02:00:00:00:00"},
-	{"mac = 02:00:00:00:00:00:00:01", 6, 23, "column 7: expected a MAC address such as 02:00:00:00:00:01, found 02:00:00:00:00:00:00:01"},
+	{
+		"mac = 02:00:00:00:00:00:00:01", 6, 23,
+		"column 7: expected a MAC address such as 02:00:00:00:00:01, found 02:00:00:00:00:00:00:01",
+	},
 	{`name = "x`, 7, 2, "column 8: the quote is not closed"},
 	{"name = 'it's'", 11, 1, "column 12: expected and, or, or the end, found s"},
 	{"name = a*", 8, 1, "column 9: unexpected '*'; a text with such characters needs quotes"},
@@ -136,9 +157,18 @@ var bad = []struct {
 	{"n = 1 -- comment", 6, 2, "column 7: expected and, or, or the end, found --"},
 	{"µ = 1", 0, 2, "column 1: things have no field µ"},
 	{"µn = 1 and $", 0, 3, "column 1: things have no field µn"},
-	{"latency > 5msec", 10, 5, "column 11: there is no unit msec of a duration (ns, us, ms, s, m, h, or d): did you mean 5ms?"},
-	{"latency > 5min", 10, 4, "column 11: there is no unit min of a duration (ns, us, ms, s, m, h, or d): did you mean 5m?"},
-	{"rate > 5kbit", 7, 5, "column 8: there is no unit kbit of a rate (bit/s, kbit/s, Mbit/s, Gbit/s, or Tbit/s): did you mean 5kbit/s?"},
+	{
+		"latency > 5msec", 10, 5,
+		"column 11: there is no unit msec of a duration (ns, us, ms, s, m, h, or d): did you mean 5ms?",
+	},
+	{
+		"latency > 5min", 10, 4,
+		"column 11: there is no unit min of a duration (ns, us, ms, s, m, h, or d): did you mean 5m?",
+	},
+	{
+		"rate > 5kbit", 7, 5,
+		"column 8: there is no unit kbit of a rate (bit/s, kbit/s, Mbit/s, Gbit/s, or Tbit/s): did you mean 5kbit/s?",
+	},
 	{"n\tm", 2, 1, "column 3: expected =, !=, <, <=, >, >=, in, not in, is null, or is not null, found m"},
 	{"name in (a, name)", 12, 4, `column 13: a list has values, and name is a field: did you mean "name"?`},
 }
@@ -147,7 +177,8 @@ func TestBad(t *testing.T) {
 	for _, tc := range bad {
 		_, err := Parse(everything, tc.text)
 		var wrong *Error
-		if !errors.As(err, &wrong) || wrong.Offset != tc.offset || wrong.Length != tc.length || wrong.Error() != tc.message {
+		if !errors.As(err, &wrong) || wrong.Offset != tc.offset || wrong.Length != tc.length ||
+			wrong.Error() != tc.message {
 			t.Errorf("%s: got %+v: %v, want %d, %d: %s", tc.text, wrong, err, tc.offset, tc.length, tc.message)
 		}
 	}
@@ -155,12 +186,18 @@ func TestBad(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	for _, tc := range []struct{ text, message string }{
-		{strings.Repeat("(", 64) + "n = 1" + strings.Repeat(")", 64), "column 65: more than 64 brackets or not inside each other"},
+		{
+			strings.Repeat("(", 64) + "n = 1" + strings.Repeat(")", 64),
+			"column 65: more than 64 brackets or not inside each other",
+		},
 		{strings.Repeat("not ", 4000) + "up", "column 257: more than 64 brackets or not inside each other"},
 		{strings.Repeat(" ", 16<<10) + "up", "column 1: the filter is longer than 16384 bytes"},
 		{"name ~ " + strings.Repeat("a", 1001), "column 8: the regular expression is longer than 1000 bytes"},
 		{`name ~ "(\pL{30}){30}"`, "column 8: the regular expression repeats too much"},
-		{`name ~ "\\\\p{Foo}|\p{^Letter}"`, `column 8: the class \p{Letter} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`},
+		{
+			`name ~ "\\\\p{Foo}|\p{^Letter}"`,
+			`column 8: the class \p{Letter} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`,
+		},
 		{`name ~ "(?<a>b)"`, "column 8: a name of a group is written (?P<name>...)"},
 		{"name = a\x00", "column 9: unexpected character with the code 0"},
 		{"µ\xff\x00", "column 2: the filter is not UTF-8"},

@@ -43,8 +43,8 @@ func (p *parser) want(kind wantKind, f *Field) {
 type Candidate = telemetry.FilterCandidate
 
 // Complete returns what may stand at the cursor, a byte offset into text: those that begin with the word before the
-// cursor, then fields that have it elsewhere in their name or begin an alias with it. What is behind the cursor plays no part. There are no
-// candidates if something before that word is wrong already.
+// cursor, then fields that have it elsewhere in their name or begin an alias with it. What is behind the cursor plays
+// no part. There are no candidates if something before that word is wrong already.
 func Complete(s *Schema, text string, cursor int) []Candidate {
 	cursor = min(max(cursor, 0), len(text))
 	text = text[:cursor]

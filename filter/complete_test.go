@@ -62,7 +62,8 @@ func TestComplete(t *testing.T) {
 				got = append(got, c.Text)
 			}
 		}
-		want := strings.NewReplacer(" | ", "|", operators, "=|!=|<|<=|>|>=|in|not in|is null|is not null", "= != is", "=|!=|is").Replace(tc.want)
+		want := strings.NewReplacer(" | ", "|", operators, "=|!=|<|<=|>|>=|in|not in|is null|is not null", "= != is",
+			"=|!=|is").Replace(tc.want)
 		if strings.Join(got, "|") != want {
 			t.Errorf("%s: got %s, want %s", tc.text, strings.Join(got, "|"), want)
 		}

@@ -7,7 +7,8 @@ import (
 
 // operatorDocs says what operators and keywords do.
 var operatorDocs = map[string]string{
-	"=": "is equal to", "!=": "has a value, other than", "<": "is less than", "<=": "is at most", ">": "is greater than",
+	"=": "is equal to", "!=": "has a value, other than", "<": "is less than", "<=": "is at most",
+	">":  "is greater than",
 	">=": "is at least", "in": "is one of a list, or an address in a prefix", "not in": "has a value, none of a list",
 	"like": "matches a pattern: % any characters, _ one", "not like": "has a value that does not match a pattern",
 	"~": "matches a regular expression", "!~": "has a value that does not match a regular expression",

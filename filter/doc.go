@@ -2,10 +2,10 @@
 //
 //	node = 3 and hop.latency > 50us and src in 10.0.0.0/8 and not proto = udp
 //
-// Parse checks a text against a Schema, which says what fields there are and of what Kind. The Expr that it returns prints
-// itself in one canonical form, compiles to an SQL condition for the store, and to a Matcher for live records. Both give
-// the same answer for the same record. Complete and Validate serve those who are still typing. The language itself is
-// described in docs/reference/filter.md.
+// Parse checks a text against a Schema, which says what fields there are and of what Kind. The Expr that it returns
+// prints itself in one canonical form, compiles to an SQL condition for the store, and to a Matcher for live records.
+// Both give the same answer for the same record. Complete and Validate serve those who are still typing. The language
+// itself is described in docs/reference/filter.md.
 //
 // # Absent values
 //
@@ -19,8 +19,8 @@
 // # Columns
 //
 // What a column holds follows from the Kind of its field, see Kind. It may be NULL; it must not hold NaN. An address is
-// two columns, COLUMN_hi and COLUMN_lo, both NULL or none, as telemetry.Addr has them: IPv4 is mapped into IPv6. A field
-// with Many is a list, without NULL in it.
+// two columns, COLUMN_hi and COLUMN_lo, both NULL or none, as telemetry.Addr has them: IPv4 is mapped into IPv6. A
+// field with Many is a list, without NULL in it.
 //
 // # To add a kind
 //

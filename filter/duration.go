@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ParseDuration reads a time as filters have it: 500us, 1h30m, 7d, 2w. It is not negative. The error says what is wrong, and
-// which units there are.
+// ParseDuration reads a time as filters have it: 500us, 1h30m, 7d, 2w. It is not negative. The error says what is
+// wrong, and which units there are.
 func ParseDuration(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, errors.New(expected(Duration, text))

@@ -11,7 +11,10 @@ type Error = telemetry.FilterError
 
 // newError returns an error about text[start:end].
 func newError(text string, start, end int, message string) *Error {
-	return &Error{Offset: start, Length: end - start, Column: utf8.RuneCountInString(text[:start]) + 1, Message: message}
+	return &Error{
+		Offset: start, Length: end - start, Column: utf8.RuneCountInString(text[:start]) + 1,
+		Message: message,
+	}
 }
 
 // shorten cuts what a message repeats of the filter.

@@ -9,7 +9,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestEventChoices holds the choices to the kinds and severities of telemetry: each once, in the order of their numbers.
+// TestEventChoices holds the choices to the kinds and severities of telemetry: each once, in the order of their
+// numbers.
 func TestEventChoices(t *testing.T) {
 	if len(eventKinds) != telemetry.NumEventKinds-1 || len(severities) != int(telemetry.Critical)+1 {
 		t.Fatalf("%d kinds and %d severities", len(eventKinds), len(severities))
@@ -17,7 +18,8 @@ func TestEventChoices(t *testing.T) {
 	for i, c := range eventKinds {
 		k := telemetry.EventKind(i + 1)
 		var read telemetry.EventKind
-		if err := read.UnmarshalText([]byte(c.Name)); err != nil || read != k || c.Number != uint64(k) || c.Name != k.String() {
+		if err := read.UnmarshalText([]byte(c.Name)); err != nil || read != k || c.Number != uint64(k) ||
+			c.Name != k.String() {
 			t.Errorf("kind %d is %+v", k, c)
 		}
 	}
@@ -28,7 +30,8 @@ func TestEventChoices(t *testing.T) {
 	}
 }
 
-// TestEventRow gives each field of the schema a value of an event that has all of them, and none of one that has nothing.
+// TestEventRow gives each field of the schema a value of an event that has all of them, and none of one that has
+// nothing.
 func TestEventRow(t *testing.T) {
 	start := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	end := start.Add(time.Second)
@@ -36,7 +39,8 @@ func TestEventRow(t *testing.T) {
 	queue, reason := uint8(6), uint8(7)
 	full := telemetry.Event{
 		ID: "a", Kind: telemetry.EventLoop, Severity: telemetry.Critical, Start: start, End: &end, Count: 8, Text: "b",
-		Node: &node, Name: "c", Port: &port, Queue: &queue, ToNode: &toNode, ToName: "d", ToPort: &toPort, Reason: &reason, ReasonName: "e",
+		Node: &node, Name: "c", Port: &port, Queue: &queue, ToNode: &toNode, ToName: "d", ToPort: &toPort,
+		Reason: &reason, ReasonName: "e",
 		Acknowledged: &telemetry.Acknowledgement{By: "g"},
 		Source:       "192.0.2.1", Path: "f", Flow: &telemetry.Endpoints{
 			Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("2001:db8::1"), SrcPort: 9, DstPort: 10,
@@ -45,11 +49,14 @@ func TestEventRow(t *testing.T) {
 	}
 	want := map[string][]Value{
 		"id": {FromText("a")}, "kind": {FromUint(12)}, "severity": {FromUint(2)}, "start": {FromTime(start)},
-		"end": {FromTime(end)}, "duration": {FromDuration(time.Second)}, "count": {FromUint(8)}, "text": {FromText("b")},
+		"end": {FromTime(end)}, "duration": {FromDuration(time.Second)}, "count": {FromUint(8)},
+		"text": {FromText("b")},
 		"node": {FromUint(1), FromUint(3)}, "name": {FromText("c"), FromText("d")}, "egress_port": {FromUint(2)},
 		"queue_id": {FromUint(6)}, "to_node": {FromUint(3)}, "to_port": {FromUint(4)}, "reason": {FromUint(7)},
-		"reason_name": {FromText("e")}, "source": {FromAddr(telemetry.AddrFrom4([4]byte{192, 0, 2, 1}))}, "path": {FromText("f")},
-		"src": {FromAddr(telemetry.AddrFrom4([4]byte{10, 0, 0, 1}))}, "dst": {FromAddr(telemetry.AddrFrom(full.Flow.Dst))},
+		"reason_name": {FromText("e")}, "source": {FromAddr(telemetry.AddrFrom4([4]byte{192, 0, 2, 1}))},
+		"path":     {FromText("f")},
+		"src":      {FromAddr(telemetry.AddrFrom4([4]byte{10, 0, 0, 1}))},
+		"dst":      {FromAddr(telemetry.AddrFrom(full.Flow.Dst))},
 		"src_port": {FromUint(9)}, "dst_port": {FromUint(10)}, "protocol": {FromUint(99)}, "tunnel": {FromUint(3)},
 		"tunnel_id": {FromUint(5)}, "acknowledged": {FromBool(true)},
 	}
@@ -82,7 +89,8 @@ func TestEventRow(t *testing.T) {
 			t.Errorf("%s of the far end alone: got %v", name, got)
 		}
 	}
-	if _, ok := (EventRow{&telemetry.Event{Flow: &telemetry.Endpoints{Protocol: "other"}}}).Value(indexOf(t, "protocol"), 0); ok {
+	if _, ok := (EventRow{&telemetry.Event{Flow: &telemetry.Endpoints{Protocol: "other"}}}).Value(
+		indexOf(t, "protocol"), 0); ok {
 		t.Error("a protocol without a number has one")
 	}
 }

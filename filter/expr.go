@@ -41,8 +41,8 @@ func (e *Expr) String() string {
 }
 
 // SQL returns e as a condition for WHERE, and the values for its question marks, in order: int64, float64, string or
-// bool. The condition consists of columns of the schema and of SQL words; all that the user wrote is among the values. It
-// is TRUE or FALSE, never NULL. now is what the filter means by it.
+// bool. The condition consists of columns of the schema and of SQL words; all that the user wrote is among the values.
+// It is TRUE or FALSE, never NULL. now is what the filter means by it.
 //
 // A number above the largest int64 is given as decimal text, since database/sql takes no such integer; the condition
 // casts it (Field.Bind).
@@ -55,8 +55,8 @@ func (e *Expr) SQL(now time.Time) (condition string, values []any) {
 	return w.text.String(), w.values
 }
 
-// Matcher returns a Matcher for e. clock tells what "now" is, by default time.Now; it is asked once for a match, and only
-// if e speaks of now.
+// Matcher returns a Matcher for e. clock tells what "now" is, by default time.Now; it is asked once for a match, and
+// only if e speaks of now.
 func (e *Expr) Matcher(clock func() time.Time) *Matcher {
 	if clock == nil {
 		clock = time.Now

@@ -12,7 +12,8 @@ type Field struct {
 	Kind    Kind
 	Unit    string // of numbers, for people: "bytes"
 	Doc     string // one sentence, without a full stop
-	// Column is an SQL expression, by default Name with _ for each dot. Of an address, "_hi" and "_lo" are appended to it.
+	// Column is an SQL expression, by default Name with _ for each dot. Of an address, "_hi" and "_lo" are appended to
+	// it.
 	Column string
 	// Bind is the SQL around a bound value, with one question mark for it; by default what Kind says.
 	Bind string
@@ -20,8 +21,9 @@ type Field struct {
 	Many bool
 	// Any makes the field stand for each of these others of the same Kind. It has no column of its own.
 	Any []string
-	// NameOf makes a Text the name of the node in another field. A store has the numbers of nodes only, since names may change: in
-	// SQL the field stands for the nodes that have such names (Schema.WithNames), and has no column of its own.
+	// NameOf makes a Text the name of the node in another field. A store has the numbers of nodes only, since names may
+	// change: in SQL the field stands for the nodes that have such names (Schema.WithNames), and has no column of its
+	// own.
 	NameOf string
 	// Choices are the values of an Enum.
 	Choices []Choice

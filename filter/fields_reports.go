@@ -28,13 +28,34 @@ var reportFields = slices.Concat(
 		{Name: "tracked", Kind: Bool, Doc: "it is about a tracked flow (F)"},
 		{Name: "hops", Kind: Uint, Doc: "number of nodes that it tells of"},
 		{Name: "node", Aliases: []string{"hop.node"}, Kind: Node, Many: true, Doc: "each node that it tells of"},
-		{Name: "hop.ingress_port", Aliases: []string{"ingress_port"}, Kind: Uint, Many: true, Doc: "level 1 ingress interface of each node"},
-		{Name: "hop.egress_port", Aliases: []string{"egress_port"}, Kind: Uint, Many: true, Doc: "level 1 egress interface of each node"},
-		{Name: "hop.latency", Aliases: []string{"latency"}, Kind: Duration, Many: true, Doc: "time that the packet spent in each node"},
+		{
+			Name: "hop.ingress_port", Aliases: []string{"ingress_port"}, Kind: Uint, Many: true,
+			Doc: "level 1 ingress interface of each node",
+		},
+		{
+			Name: "hop.egress_port", Aliases: []string{"egress_port"}, Kind: Uint, Many: true,
+			Doc: "level 1 egress interface of each node",
+		},
+		{
+			Name: "hop.latency", Aliases: []string{"latency"}, Kind: Duration, Many: true,
+			Doc: "time that the packet spent in each node",
+		},
 		{Name: "hop.queue_id", Aliases: []string{"queue_id"}, Kind: Uint, Many: true, Doc: "the queue at each node"},
-		{Name: "hop.queue", Aliases: []string{"queue", "hop.queue_occupancy"}, Kind: Uint, Unit: "of the device", Many: true, Doc: "queue occupancy that the packet met at each node"},
-		{Name: "hop.tx_util", Aliases: []string{"tx_util"}, Kind: Ratio, Many: true, Doc: "utilization of the egress interface of each node"},
-		{Name: "hop.drop_reason", Aliases: []string{"drop_reason"}, Kind: Uint, Many: true, Doc: "number of the drop reason, at the node that dropped it"},
-		{Name: "hop.ttl", Aliases: []string{"ttl"}, Kind: Uint, Many: true, Doc: "TTL of the packet at the node, of postcards"},
+		{
+			Name: "hop.queue", Aliases: []string{"queue", "hop.queue_occupancy"}, Kind: Uint, Unit: "of the device",
+			Many: true, Doc: "queue occupancy that the packet met at each node",
+		},
+		{
+			Name: "hop.tx_util", Aliases: []string{"tx_util"}, Kind: Ratio, Many: true,
+			Doc: "utilization of the egress interface of each node",
+		},
+		{
+			Name: "hop.drop_reason", Aliases: []string{"drop_reason"}, Kind: Uint, Many: true,
+			Doc: "number of the drop reason, at the node that dropped it",
+		},
+		{
+			Name: "hop.ttl", Aliases: []string{"ttl"}, Kind: Uint, Many: true,
+			Doc: "TTL of the packet at the node, of postcards",
+		},
 	},
 )

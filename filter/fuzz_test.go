@@ -7,8 +7,9 @@ import (
 )
 
 // sqlWords are all words and signs that a condition may have, besides the columns.
-var sqlWords = strings.Fields("( ) ? , : = <> < <= > >= AND OR NOT IS NULL IN LIKE ESCAPE '\\' BETWEEN CAST AS UBIGINT TRUE FALSE 0 " +
-	"coalesce len list_filter list_contains lambda v make_timestamp_ns regexp_matches")
+var sqlWords = strings.Fields(
+	"( ) ? , : = <> < <= > >= AND OR NOT IS NULL IN LIKE ESCAPE '\\' BETWEEN CAST AS UBIGINT TRUE FALSE 0 " +
+		"coalesce len list_filter list_contains lambda v make_timestamp_ns regexp_matches")
 
 // FuzzFilter: no text makes the parser panic; what it takes prints as a text with the same meaning; the SQL is made of
 // known words alone and agrees with the matcher; an error is inside the text, and a completion makes none.
@@ -32,7 +33,8 @@ func FuzzFilter(f *testing.F) {
 		fuzzComplete(t, text, int(cursor))
 		e, err := parse(everything, text)
 		if err != nil {
-			if err.Offset < 0 || err.Length < 0 || err.Offset+err.Length > len(text) || err.Column < 1 || err.Message == "" {
+			if err.Offset < 0 || err.Length < 0 || err.Offset+err.Length > len(text) || err.Column < 1 ||
+				err.Message == "" {
 				t.Fatalf("%q: %+v", text, err)
 			}
 			return
@@ -65,7 +67,8 @@ func fuzzComplete(t *testing.T, text string, cursor int) {
 	for _, c := range Complete(everything, text, cursor) {
 		completed := text[:c.Start] + c.Text
 		wrong := Validate(everything, completed)
-		if wrong != nil && wrong.Offset < len(completed) && wrong.Message != "the bracket is not closed" && len(completed) <= maxText {
+		if wrong != nil && wrong.Offset < len(completed) && wrong.Message != "the bracket is not closed" &&
+			len(completed) <= maxText {
 			t.Fatalf("%q at %d completed to %q: %v", text, cursor, completed, wrong)
 		}
 	}

@@ -180,7 +180,8 @@ func TestSQL(t *testing.T) {
 
 // TestSQLValues is about what database/sql takes: no uint64 above the largest int64.
 func TestSQLValues(t *testing.T) {
-	e, err := Parse(everything, "n in (9223372036854775807, 9223372036854775808) and ratio > 50% and name = a and up and delay > 1us and stop > now")
+	e, err := Parse(everything,
+		"n in (9223372036854775807, 9223372036854775808) and ratio > 50% and name = a and up and delay > 1us and stop > now")
 	if err != nil {
 		t.Fatal(err)
 	}

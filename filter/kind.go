@@ -20,8 +20,8 @@ const (
 	Node                     // unsigned integer; FromUint
 )
 
-// kinds describes each kind to users. bind is the SQL around a bound value, which makes it a constant of the type of the
-// column: DuckDB skips parts of a table only then (it turns column and value into HUGEINT if one is signed).
+// kinds describes each kind to users. bind is the SQL around a bound value, which makes it a constant of the type of
+// the column: DuckDB skips parts of a table only then (it turns column and value into HUGEINT if one is signed).
 var kinds = [...]struct{ name, indefinite, example, bind string }{
 	Uint:     {"number", "a number", "42 or 0x2a", "CAST(? AS UBIGINT)"},
 	Float:    {"decimal", "a decimal number", "0.5", "?"},

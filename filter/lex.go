@@ -85,7 +85,9 @@ func lex(text string) ([]token, *Error) {
 		default:
 			t, ok := lexSign(text, at)
 			if !ok {
-				return tokens, newError(text, at, at+n, "unexpected "+strconv.QuoteRune(r)+"; a text with such characters needs quotes")
+				return tokens,
+					newError(text, at, at+n, "unexpected "+strconv.QuoteRune(r)+
+						"; a text with such characters needs quotes")
 			}
 			tokens = append(tokens, t)
 		}

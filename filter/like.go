@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A like passes texts that match a pattern as a whole: % is any number of characters, _ is one, and a backslash takes the
-// meaning from what follows it.
+// A like passes texts that match a pattern as a whole: % is any number of characters, _ is one, and a backslash takes
+// the meaning from what follows it.
 type like struct {
 	pattern string
 	glyphs  []glyph
@@ -91,7 +91,8 @@ func (l *like) wild() (n int) {
 	return n
 }
 
-// regex is a regular expression that is the same as the pattern, if it has to match all of the text and . is any character.
+// regex is a regular expression that is the same as the pattern, if it has to match all of the text and . is any
+// character.
 func (l *like) regex() string {
 	var b strings.Builder
 	for i, g := range l.glyphs {

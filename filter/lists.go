@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
-// Tables of the lists of the API. Their fields are declared at the types of the items, see package catalogue; what stands
-// here is no field of an item.
+// Tables of the lists of the API. Their fields are declared at the types of the items, see package catalogue; what
+// stands here is no field of an item.
 var (
 	FlowTable     = TableOf("flows", flowFields...)
 	PathTable     = TableOf("paths", pathFields...)
@@ -41,7 +41,8 @@ var (
 // Schemas returns all that are known here, in the order of the reference.
 func Schemas() []*Schema {
 	return []*Schema{
-		Flows, Paths, Hops, NodeTable.Schema(), QueueTable.Schema(), LinkTable.Schema(), Drops, Events, BurstTable.Schema(),
+		Flows, Paths, Hops, NodeTable.Schema(), QueueTable.Schema(), LinkTable.Schema(), Drops, Events,
+		BurstTable.Schema(),
 		HostTable.Schema(), Exporters, LossTable.Schema(), ClockTable.Schema(), TopologyTable.Schema(), Reports,
 	}
 }
@@ -89,7 +90,10 @@ func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 			}),
 		},
 		{
-			Field{Name: "hop.queue", Kind: Uint, Unit: "of the device", Many: true, Doc: "highest queue occupancy at each hop"},
+			Field{
+				Name: "hop.queue", Kind: Uint, Unit: "of the device", Many: true,
+				Doc: "highest queue occupancy at each hop",
+			},
 			nth(hops, func(h *telemetry.PathHop) (Value, bool) {
 				if h.Queue == nil {
 					return Value{}, false
@@ -110,9 +114,10 @@ var flowFields = append(
 	}),
 	Computed[telemetry.Flow]{
 		Field{Name: "path", Kind: Text, Many: true, Doc: "id of each path that is remembered"},
-		nth(func(f *telemetry.Flow) *[]telemetry.FlowPath { return &f.Paths }, func(p *telemetry.FlowPath) (Value, bool) {
-			return FromText(p.ID), true
-		}),
+		nth(func(f *telemetry.Flow) *[]telemetry.FlowPath { return &f.Paths },
+			func(p *telemetry.FlowPath) (Value, bool) {
+				return FromText(p.ID), true
+			}),
 	},
 	Computed[telemetry.Flow]{
 		Field{Name: "outer.port", Kind: Uint, Many: true, Doc: "either port of the tunnel"},
@@ -146,7 +151,10 @@ var queueFields = []Computed[telemetry.QueueDepth]{
 		},
 	},
 	{
-		Field{Name: "occupancy.max", Aliases: []string{"occupancy"}, Kind: Uint, Unit: "of the device", Doc: "highest occupancy"},
+		Field{
+			Name: "occupancy.max", Aliases: []string{"occupancy"}, Kind: Uint, Unit: "of the device",
+			Doc: "highest occupancy",
+		},
 		func(q *telemetry.QueueDepth, _ int) (Value, bool) {
 			if q.Depth == nil {
 				return Value{}, false

@@ -34,7 +34,8 @@ func TestPageFields(t *testing.T) {
 	b.WriteString(pageTables + "\nA field with a + can have several values.\n")
 	for _, s := range Schemas() {
 		name := s.Name()
-		fmt.Fprintf(&b, "\n### %s%s\n\n| Field | Type | Meaning |\n|---|---|---|\n", strings.ToUpper(name[:1]), name[1:])
+		fmt.Fprintf(&b, "\n### %s%s\n\n| Field | Type | Meaning |\n|---|---|---|\n", strings.ToUpper(name[:1]),
+			name[1:])
 		for _, f := range s.Fields() {
 			b.WriteString(pageRow(f))
 		}
@@ -126,7 +127,8 @@ func TestPageTypes(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(row[1], -1) {
 			filters := []string{f.Name + " = " + m[1], f.Name + " in " + m[1]}
-			if !f.takes(m[1]) && !slices.ContainsFunc(filters, func(text string) bool { return Validate(everything, text) == nil }) {
+			if !f.takes(m[1]) &&
+				!slices.ContainsFunc(filters, func(text string) bool { return Validate(everything, text) == nil }) {
 				t.Errorf("%s: %s: %v", f.Name, m[1], Validate(everything, filters[0]))
 			}
 		}

@@ -108,7 +108,8 @@ func (p *parser) node(t token) (literal, *Error) {
 func (p *parser) bare(name string) string {
 	tokens, err := lex(name)
 	_, number := parseUint(name, 64)
-	if err != nil || len(tokens) != 2 || tokens[0].text != name || tokens[0].kind != tokenWord || number || isKeyword(name) ||
+	if err != nil || len(tokens) != 2 || tokens[0].text != name || tokens[0].kind != tokenWord || number ||
+		isKeyword(name) ||
 		p.schema.byName[name] != nil {
 		return quoted(name)
 	}

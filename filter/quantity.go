@@ -13,8 +13,8 @@ type unit struct {
 	other  bool
 }
 
-// units of the kinds that have any. A number without a unit is of the first one, but not of Duration: 50 could be anything
-// there.
+// units of the kinds that have any. A number without a unit is of the first one, but not of Duration: 50 could be
+// anything there.
 var units = map[Kind][]unit{
 	Duration: {
 		{"ns", 1, false},
@@ -140,7 +140,8 @@ func unitFactor(k Kind, number, name string) (factor uint64, wrong, meant string
 func nearestUnit(name string, names []string) string {
 	near := Nearest(name, names)
 	for _, n := range names {
-		if near == "" && len(name) > 1 && strings.HasPrefix(n, name) || strings.HasPrefix(name, n) && len(n) > len(near) {
+		if near == "" && len(name) > 1 && strings.HasPrefix(n, name) || strings.HasPrefix(name, n) &&
+			len(n) > len(near) {
 			near = n
 		}
 	}

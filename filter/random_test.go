@@ -20,19 +20,28 @@ var pools = map[Kind][]string{
 	Size:     {"0", "64B", "1KiB", "1kB", "16TiB"},
 	Rate:     {"0", "10Gbit/s", "1MB/s", "9600"},
 	Time:     {"2026-11-21T08:00:00Z", "2026-11-21T08:00:00.000000001Z", "now", "now-5m", "now + 1h"},
-	Address:  {"10.0.0.1", "10.200.0.1", "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8::1", "fe80::1", "ffff::ffff"},
-	MAC:      {"00:00:00:00:00:00", "02:00:00:00:00:01", "ff:ff:ff:ff:ff:ff"},
-	Text:     {"''", "'leaf1'", `"leaf2"`, `"it's"`, `"50%"`, `'a_b\c'`, `"Ünï"`, `"name"`},
-	Bool:     {"true", "FALSE"},
-	Enum:     {"1", "2"}, // the names are those of each field
-	Node:     {"1", "2", "leaf1", `"n"`, "'spine 1'"},
+	Address: {
+		"10.0.0.1", "10.200.0.1", "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8::1", "fe80::1",
+		"ffff::ffff",
+	},
+	MAC:  {"00:00:00:00:00:00", "02:00:00:00:00:01", "ff:ff:ff:ff:ff:ff"},
+	Text: {"''", "'leaf1'", `"leaf2"`, `"it's"`, `"50%"`, `'a_b\c'`, `"Ünï"`, `"name"`},
+	Bool: {"true", "FALSE"},
+	Enum: {"1", "2"}, // the names are those of each field
+	Node: {"1", "2", "leaf1", `"n"`, "'spine 1'"},
 }
 
 var (
-	prefixes = []string{"10.0.0.0/8", "0.0.0.0/0", "::/0", "::/64", "::/96", "::fffe:0:0/95", "::ffff:0:0/96", "fe80::/10", "2001:db8::/32", "10.0.0.1/32", "::1/128", "::/1"}
-	patterns = []string{"'leaf%'", "'%f_'", "''", "'%'", "'__'", "'%a%'", `'50\%'`, `'a\_b\\c'`, "'_n_'", "'%%1'", "'LEAF1'"}
-	regexes  = []string{`'^leaf\d$'`, "''", "'.'", "'a|n'", `'\pL{3}'`, "'(?i)LEAF'", "'^.{3}$'"}
-	testNow  = time.Date(2026, 11, 21, 8, 5, 0, 0, time.UTC)
+	prefixes = []string{
+		"10.0.0.0/8", "0.0.0.0/0", "::/0", "::/64", "::/96", "::fffe:0:0/95", "::ffff:0:0/96",
+		"fe80::/10", "2001:db8::/32", "10.0.0.1/32", "::1/128", "::/1",
+	}
+	patterns = []string{
+		"'leaf%'", "'%f_'", "''", "'%'", "'__'", "'%a%'", `'50\%'`, `'a\_b\\c'`, "'_n_'", "'%%1'",
+		"'LEAF1'",
+	}
+	regexes = []string{`'^leaf\d$'`, "''", "'.'", "'a|n'", `'\pL{3}'`, "'(?i)LEAF'", "'^.{3}$'"}
+	testNow = time.Date(2026, 11, 21, 8, 5, 0, 0, time.UTC)
 )
 
 // A generator makes expressions and rows of everything.

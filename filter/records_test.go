@@ -34,7 +34,8 @@ func TestWithout(t *testing.T) {
 	if _, err := Parse(everything, "latency > 5us and m = 1"); err != nil {
 		t.Errorf("the schema itself changed: %v", err)
 	}
-	if slices.ContainsFunc(Complete(s, "l", 1), func(c Candidate) bool { return c.Text == "latency" }) || slices.ContainsFunc(s.Fields(), func(f *Field) bool { return f.Name == "latency" }) {
+	if slices.ContainsFunc(Complete(s, "l", 1), func(c Candidate) bool { return c.Text == "latency" }) ||
+		slices.ContainsFunc(s.Fields(), func(f *Field) bool { return f.Name == "latency" }) {
 		t.Error("latency is a candidate, or among the fields")
 	}
 	kept, _ := s.Find("delay")
@@ -45,7 +46,8 @@ func TestWithout(t *testing.T) {
 
 // In SQL the name of a node is the nodes that have such names, for each operator.
 func TestNameOf(t *testing.T) {
-	s := mustSchema("places", []Field{{Name: "node", Kind: Node, Column: "n"}, {Name: "name", Kind: Text, NameOf: "node"}}).
+	s := mustSchema("places",
+		[]Field{{Name: "node", Kind: Node, Column: "n"}, {Name: "name", Kind: Text, NameOf: "node"}}).
 		WithNames(map[uint32]string{1: "leaf1", 2: "leaf2", 3: "spine", 4: "", 5: "leaf1"})
 	for text, want := range map[string]string{
 		"name = leaf1":                 "1 5",
@@ -77,11 +79,13 @@ func TestNameOf(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: got %v of %s %v, want %s", text, got, condition, values, want)
 		}
-		if text != "not name = leaf1" && text != "name is null" && answer(&scope{map[string]any{"n": nil}, values}) != false {
+		if text != "not name = leaf1" && text != "name is null" &&
+			answer(&scope{map[string]any{"n": nil}, values}) != false {
 			t.Errorf("%s holds without a node", text)
 		}
 	}
-	if _, err := Parse(Drops, "name = reason_name"); err == nil || err.Error() != "column 8: the name of a node cannot be compared with a field: did you mean \"reason_name\"?" {
+	if _, err := Parse(Drops, "name = reason_name"); err == nil ||
+		err.Error() != "column 8: the name of a node cannot be compared with a field: did you mean \"reason_name\"?" {
 		t.Errorf("got %v", err)
 	}
 }

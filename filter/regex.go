@@ -30,7 +30,8 @@ func newRegex(text string) (*regex, string) {
 	class := foreignClass(text)
 	switch {
 	case class != "":
-		return nil, `the class \p{` + shorten(class) + `} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`
+		return nil, `the class \p{` + shorten(class) +
+			`} is not known: scripts such as \p{Greek} and categories such as \p{Lu} are`
 	case programSize(text) > maxProgram:
 		return nil, "the regular expression repeats too much"
 	case named && strings.Contains(text, "(?<"): // Go only

@@ -77,9 +77,18 @@ var reportValues = reportValuesOf(map[string]reportValue{
 	"protocol":  ofReportFlow(func(k *telemetry.FlowKey) Value { return FromUint(uint64(k.Protocol)) }),
 	"tunnel":    ofTunnel(func(k *telemetry.FlowKey) Value { return FromUint(uint64(k.Tunnel)) }),
 	"tunnel_id": ofTunnel(func(k *telemetry.FlowKey) Value { return FromUint(uint64(k.TunnelID)) }),
-	"outer.src": ofReport(func(r *telemetry.Report) (Value, bool) { return FromAddr(r.Outer.Src), r.Is(telemetry.HasOuter) }),
-	"outer.dst": ofReport(func(r *telemetry.Report) (Value, bool) { return FromAddr(r.Outer.Dst), r.Is(telemetry.HasOuter) }),
-	"dscp":      ofReport(func(r *telemetry.Report) (Value, bool) { return FromUint(uint64(r.DSCP)), r.Is(telemetry.HasFlow) }),
+	"outer.src": ofReport(func(r *telemetry.Report) (Value, bool) {
+		return FromAddr(r.Outer.Src),
+			r.Is(telemetry.HasOuter)
+	}),
+	"outer.dst": ofReport(func(r *telemetry.Report) (Value, bool) {
+		return FromAddr(r.Outer.Dst),
+			r.Is(telemetry.HasOuter)
+	}),
+	"dscp": ofReport(func(r *telemetry.Report) (Value, bool) {
+		return FromUint(uint64(r.DSCP)),
+			r.Is(telemetry.HasFlow)
+	}),
 	"bytes":     ofReport(func(r *telemetry.Report) (Value, bool) { return FromUint(uint64(r.Bytes)), r.Bytes > 0 }),
 	"dropped":   ofReport(func(r *telemetry.Report) (Value, bool) { return FromBool(r.Is(telemetry.Dropped)), true }),
 	"congested": ofReport(func(r *telemetry.Report) (Value, bool) { return FromBool(r.Is(telemetry.Congested)), true }),
@@ -87,15 +96,21 @@ var reportValues = reportValuesOf(map[string]reportValue{
 	"hops":      func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Stations())), r.Report != nil },
 	"node":      ofStation(telemetry.HasNode, func(h *telemetry.Hop) Value { return FromUint(uint64(h.NodeID)) }),
 	"hop.ttl":   ofStation(telemetry.HasTTL, func(h *telemetry.Hop) Value { return FromUint(uint64(h.TTL)) }),
-	"hop.queue": ofStation(telemetry.HasQueue, func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueOccupancy)) }),
+	"hop.queue": ofStation(telemetry.HasQueue,
+		func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueOccupancy)) }),
 	"hop.tx_util": ofStation(telemetry.HasTxUtil, func(h *telemetry.Hop) Value {
 		return FromFloat(float64(h.TxUtil) / 1e4)
 	}),
-	"hop.ingress_port": ofStation(telemetry.HasIngressPort, func(h *telemetry.Hop) Value { return FromUint(uint64(h.IngressPort)) }),
-	"hop.egress_port":  ofStation(telemetry.HasEgressPort, func(h *telemetry.Hop) Value { return FromUint(uint64(h.EgressPort)) }),
-	"hop.latency":      ofStation(telemetry.HasLatency, func(h *telemetry.Hop) Value { return FromDuration(time.Duration(h.LatencyNs)) }),
-	"hop.queue_id":     ofStation(telemetry.HasQueue, func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueID)) }),
-	"hop.drop_reason":  ofStation(telemetry.HasDrop, func(h *telemetry.Hop) Value { return FromUint(uint64(h.DropReason)) }),
+	"hop.ingress_port": ofStation(telemetry.HasIngressPort,
+		func(h *telemetry.Hop) Value { return FromUint(uint64(h.IngressPort)) }),
+	"hop.egress_port": ofStation(telemetry.HasEgressPort,
+		func(h *telemetry.Hop) Value { return FromUint(uint64(h.EgressPort)) }),
+	"hop.latency": ofStation(telemetry.HasLatency,
+		func(h *telemetry.Hop) Value { return FromDuration(time.Duration(h.LatencyNs)) }),
+	"hop.queue_id": ofStation(telemetry.HasQueue,
+		func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueID)) }),
+	"hop.drop_reason": ofStation(telemetry.HasDrop,
+		func(h *telemetry.Hop) Value { return FromUint(uint64(h.DropReason)) }),
 })
 
 // reportValuesOf orders values by the index of their field.

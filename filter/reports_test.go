@@ -11,28 +11,36 @@ import (
 	"github.com/waybill-int/waybill/wire"
 )
 
-// TestReportRow gives each field of the schema the values of a report that has all of them, and only those that are always there
-// of a datagram that says nothing.
+// TestReportRow gives each field of the schema the values of a report that has all of them, and only those that are
+// always there of a datagram that says nothing.
 func TestReportRow(t *testing.T) {
-	const everything = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue |
+	const everything = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+		telemetry.HasQueue |
 		telemetry.HasTxUtil | telemetry.HasDrop | telemetry.HasTTL
 	hop := func(node uint32) telemetry.Hop {
 		return telemetry.Hop{
-			Has: everything, NodeID: node, IngressPort: node + 10, EgressPort: node + 20, LatencyNs: uint64(node) + 30, QueueID: uint8(node) + 40,
+			Has: everything, NodeID: node, IngressPort: node + 10, EgressPort: node + 20, LatencyNs: uint64(node) + 30,
+			QueueID:        uint8(node) + 40,
 			QueueOccupancy: node + 50, TxUtil: 5000, DropReason: uint8(node) + 60, TTL: uint8(node) + 70,
 		}
 	}
 	header := telemetry.Header{
-		Source: netip.MustParseAddr("192.0.2.1"), Version: telemetry.Version20, Outcome: telemetry.Damaged, Reason: wire.ErrUnknownVersion,
+		Source: netip.MustParseAddr("192.0.2.1"), Version: telemetry.Version20, Outcome: telemetry.Damaged,
+		Reason:    wire.ErrUnknownVersion,
 		HasNodeID: true, NodeID: 3, HasSequence: true, Sequence: 4, Dialect: "spec",
 	}
 	report := telemetry.Report{
-		Flags: telemetry.HasFlow | telemetry.HasOuter | telemetry.Dropped | telemetry.Tracked, Hops: []telemetry.Hop{hop(1), {Has: telemetry.HasLatency, LatencyNs: 9}, hop(2)}, Local: hop(3),
+		Flags: telemetry.HasFlow | telemetry.HasOuter | telemetry.Dropped | telemetry.Tracked,
+		Hops:  []telemetry.Hop{hop(1), {Has: telemetry.HasLatency, LatencyNs: 9}, hop(2)}, Local: hop(3),
 		DSCP: 5, Bytes: 6, Flow: telemetry.FlowKey{
-			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: 7, DstPort: 8, Protocol: 17,
+			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: 7,
+			DstPort: 8, Protocol: 17,
 			Tunnel: telemetry.TunnelVXLAN, TunnelID: 9,
 		},
-		Outer: telemetry.FlowKey{Src: telemetry.AddrFrom4([4]byte{10, 1, 0, 1}), Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, 2})},
+		Outer: telemetry.FlowKey{
+			Src: telemetry.AddrFrom4([4]byte{10, 1, 0, 1}),
+			Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, 2}),
+		},
 	}
 	uints := func(list ...uint64) (values []Value) {
 		for _, n := range list {
@@ -42,14 +50,21 @@ func TestReportRow(t *testing.T) {
 	}
 	addr := func(a ...byte) []Value { return []Value{FromAddr(telemetry.AddrFrom4([4]byte(a)))} }
 	want := map[string][]Value{
-		"time": {FromTime(time.Unix(0, 77))}, "exporter": addr(192, 0, 2, 1), "listener": {FromText("[::]:8555")}, "length": uints(100),
-		"outcome": uints(1), "reason": {FromText("unknown_version")}, "version": {FromText("2.0")}, "dialect": {FromText("spec")},
-		"sender": uints(3), "sequence": uints(4), "flow": {FromText(fmt.Sprintf("%016x", report.Flow.Hash()))},
-		"src": addr(10, 0, 0, 1), "dst": addr(10, 0, 0, 2), "src_port": uints(7), "dst_port": uints(8), "protocol": uints(17),
-		"tunnel": uints(1), "tunnel_id": uints(9), "outer.src": addr(10, 1, 0, 1), "outer.dst": addr(10, 1, 0, 2), "dscp": uints(5), "bytes": uints(6),
-		"dropped": {FromBool(true)}, "congested": {FromBool(false)}, "tracked": {FromBool(true)}, "hops": uints(4), "node": uints(1, 2, 3),
-		"hop.ingress_port": uints(11, 12, 13), "hop.egress_port": uints(21, 22, 23), "hop.latency": uints(31, 9, 32, 33), "hop.queue_id": uints(41, 42, 43),
-		"hop.queue": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5), FromFloat(0.5)}, "hop.drop_reason": uints(61, 62, 63), "hop.ttl": uints(71, 72, 73),
+		"time": {FromTime(time.Unix(0, 77))}, "exporter": addr(192, 0, 2, 1), "listener": {FromText("[::]:8555")},
+		"length":  uints(100),
+		"outcome": uints(1), "reason": {FromText("unknown_version")}, "version": {FromText("2.0")},
+		"dialect": {FromText("spec")},
+		"sender":  uints(3), "sequence": uints(4), "flow": {FromText(fmt.Sprintf("%016x", report.Flow.Hash()))},
+		"src": addr(10, 0, 0, 1), "dst": addr(10, 0, 0, 2), "src_port": uints(7), "dst_port": uints(8),
+		"protocol": uints(17),
+		"tunnel":   uints(1), "tunnel_id": uints(9), "outer.src": addr(10, 1, 0, 1), "outer.dst": addr(10, 1, 0, 2),
+		"dscp": uints(5), "bytes": uints(6),
+		"dropped": {FromBool(true)}, "congested": {FromBool(false)}, "tracked": {FromBool(true)}, "hops": uints(4),
+		"node":             uints(1, 2, 3),
+		"hop.ingress_port": uints(11, 12, 13), "hop.egress_port": uints(21, 22, 23),
+		"hop.latency": uints(31, 9, 32, 33), "hop.queue_id": uints(41, 42, 43),
+		"hop.queue": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5), FromFloat(0.5)},
+		"hop.drop_reason": uints(61, 62, 63), "hop.ttl": uints(71, 72, 73),
 	}
 	always := map[string]bool{"time": true, "exporter": true, "listener": true, "length": true, "outcome": true}
 	values := func(r *ReportRow, f *Field) (list []Value) {

@@ -112,15 +112,17 @@ func (s *Schema) WithNodes(ids map[string]uint32) *Schema {
 	return &with
 }
 
-// WithNames returns a copy of s whose SQL knows the names of nodes, for fields with NameOf. A Matcher gets them from the rows.
+// WithNames returns a copy of s whose SQL knows the names of nodes, for fields with NameOf. A Matcher gets them from
+// the rows.
 func (s *Schema) WithNames(names map[uint32]string) *Schema {
 	with := *s
 	with.names = maps.Clone(names)
 	return &with
 }
 
-// Without returns a copy of s without fields, whose names are given with what to ask instead: it stands behind the error that a filter
-// with such a field gets. The others keep their numbers (Field.Index), so that rows of s serve. It panics on names that are none.
+// Without returns a copy of s without fields, whose names are given with what to ask instead: it stands behind the
+// error that a filter with such a field gets. The others keep their numbers (Field.Index), so that rows of s serve. It
+// panics on names that are none.
 func (s *Schema) Without(instead map[string]string) *Schema {
 	without := *s
 	without.byName, without.gone = maps.Clone(s.byName), maps.Clone(s.gone)
@@ -137,7 +139,8 @@ func (s *Schema) Without(instead map[string]string) *Schema {
 			without.gone[name] = ask
 		}
 	}
-	without.fields = slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return without.byName[f.Name] == nil })
+	without.fields = slices.DeleteFunc(slices.Clone(s.fields),
+		func(f *Field) bool { return without.byName[f.Name] == nil })
 	return &without
 }
 

@@ -48,17 +48,26 @@ func (r testRow) Value(field, i int) (Value, bool) {
 func TestSchemaErrors(t *testing.T) {
 	choices := []Choice{{Name: "b"}}
 	for want, fields := range map[string][]Field{
-		`"A" cannot be the name of a field`:                   {{Name: "A", Kind: Uint}},
-		`"not" cannot be the name of a field`:                 {{Name: "not", Kind: Uint}},
-		`"" cannot be the name of a field`:                    {{Kind: Uint}},
-		`"1a" cannot be the name of a field`:                  {{Name: "a", Aliases: []string{"1a"}, Kind: Uint}},
-		"two fields are named a":                              {{Name: "a", Kind: Uint}, {Name: "b", Aliases: []string{"a"}, Kind: Uint}},
-		"field a: kind 0 does not exist":                      {{Name: "a"}},
-		"field a: 0 choices":                                  {{Name: "a", Kind: Enum}},
-		"field a: 1 choices":                                  {{Name: "a", Kind: Uint, Choices: choices}},
-		`field a: "b" cannot be the name of a choice`:         {{Name: "a", Kind: Enum, Choices: choices}, {Name: "b", Kind: Bool}},
-		"field a: a list of addresses has no columns":         {{Name: "a", Kind: Address, Many: true}},
-		"field a: it cannot stand for b":                      {{Name: "a", Kind: Uint, Any: []string{"b"}}, {Name: "b", Kind: Size}},
+		`"A" cannot be the name of a field`:   {{Name: "A", Kind: Uint}},
+		`"not" cannot be the name of a field`: {{Name: "not", Kind: Uint}},
+		`"" cannot be the name of a field`:    {{Kind: Uint}},
+		`"1a" cannot be the name of a field`:  {{Name: "a", Aliases: []string{"1a"}, Kind: Uint}},
+		"two fields are named a": {
+			{Name: "a", Kind: Uint},
+			{Name: "b", Aliases: []string{"a"}, Kind: Uint},
+		},
+		"field a: kind 0 does not exist": {{Name: "a"}},
+		"field a: 0 choices":             {{Name: "a", Kind: Enum}},
+		"field a: 1 choices":             {{Name: "a", Kind: Uint, Choices: choices}},
+		`field a: "b" cannot be the name of a choice`: {
+			{Name: "a", Kind: Enum, Choices: choices},
+			{Name: "b", Kind: Bool},
+		},
+		"field a: a list of addresses has no columns": {{Name: "a", Kind: Address, Many: true}},
+		"field a: it cannot stand for b": {
+			{Name: "a", Kind: Uint, Any: []string{"b"}},
+			{Name: "b", Kind: Size},
+		},
 		"field a: it cannot stand for c":                      {{Name: "a", Kind: Uint, Any: []string{"c"}}},
 		"field a: bind has one question mark, a column none":  {{Name: "a", Kind: Uint, Bind: "now()"}},
 		"field ab: bind has one question mark, a column none": {{Name: "ab", Kind: Uint, Column: "a?"}},

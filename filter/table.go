@@ -11,8 +11,8 @@ type Table[T any] struct {
 // A ValueOf returns the i-th value of a field, and whether there is one; see Row.
 type ValueOf[T any] func(item *T, i int) (Value, bool)
 
-// NewTable returns a table of the values of fields by their names. It panics unless these are the fields of s that do not
-// stand for others: before anything can depend on it.
+// NewTable returns a table of the values of fields by their names. It panics unless these are the fields of s that do
+// not stand for others: before anything can depend on it.
 func NewTable[T any](s *Schema, values map[string]ValueOf[T]) *Table[T] {
 	t := &Table[T]{schema: s, values: make([]ValueOf[T], len(s.fields))}
 	known := 0

@@ -19,8 +19,8 @@ type Computed[T any] struct {
 	Value ValueOf[T]
 }
 
-// TableOf returns the table of a list: what the catalogue says of its items, and what is computed from them. It panics if
-// the fields contradict each other, before anything can depend on them.
+// TableOf returns the table of a list: what the catalogue says of its items, and what is computed from them. It panics
+// if the fields contradict each other, before anything can depend on them.
 func TableOf[T any](name string, more ...Computed[T]) *Table[T] {
 	fields := fieldsOf(catalogue.Of(reflect.TypeFor[T]()))
 	values := map[string]ValueOf[T]{}
@@ -55,7 +55,8 @@ func fieldsOf(list []catalogue.Field) []Field {
 			}
 		}
 		f := Field{
-			Name: c.Filter.Name, Aliases: c.Filter.Aliases, Kind: Kind(of.Kind), Unit: c.Unit, Doc: c.Doc, Many: c.Filter.Many, Any: c.Filter.Any,
+			Name: c.Filter.Name, Aliases: c.Filter.Aliases, Kind: Kind(of.Kind), Unit: c.Unit, Doc: c.Doc,
+			Many: c.Filter.Many, Any: c.Filter.Any,
 			NameOf: c.Filter.NameOf, Column: columns[c.Filter.Name],
 		}
 		if of.Choice != "" {
@@ -139,7 +140,8 @@ func numberOf[T any, N int | int64 | uint8 | uint16 | uint32 | uint64 | float64]
 // elements returns the values of a list.
 func elements[T any](c *catalogue.Field) ValueOf[T] {
 	if c.Type == reflect.TypeFor[[]uint32]() {
-		return nth(catalogue.Pointer[T, []uint32](c), func(n *uint32) (Value, bool) { return FromUint(uint64(*n)), true })
+		return nth(catalogue.Pointer[T, []uint32](c),
+			func(n *uint32) (Value, bool) { return FromUint(uint64(*n)), true })
 	}
 	return nth(catalogue.Pointer[T, []string](c), textValue)
 }

@@ -36,15 +36,18 @@ func TestAddedField(t *testing.T) {
 			t.Errorf("%+v: got %t", tc.flow, got)
 		}
 	}
-	if sql, values := must(t, table.Schema(), "retry > 1ms").SQL(testNow); sql != "(retry > ? AND retry IS NOT NULL)" || values[0] != int64(time.Millisecond) {
+	if sql, values := must(t, table.Schema(), "retry > 1ms").SQL(testNow); sql != "(retry > ? AND retry IS NOT NULL)" ||
+		values[0] != int64(time.Millisecond) {
 		t.Errorf("got %s %v", sql, values)
 	}
 	list := Complete(table.Schema(), "ret", 3)
-	if len(list) != 1 || list[0].Text != "retry" || list[0].Kind != "duration" || list[0].Doc != "how long it was tried again" {
+	if len(list) != 1 || list[0].Text != "retry" || list[0].Kind != "duration" ||
+		list[0].Doc != "how long it was tried again" {
 		t.Errorf("got %+v", list)
 	}
 	f, _ := table.Schema().Find("retry_ns")
-	if got, want := pageRow(f), "| `retry`, `retry_ns`, `again` | duration | how long it was tried again |\n"; got != want {
+	if got, want := pageRow(f),
+		"| `retry`, `retry_ns`, `again` | duration | how long it was tried again |\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 }

@@ -53,8 +53,8 @@ func (n *Node) Arrive(frame []byte, in Ingress, s *State) Verdict {
 	return Verdict{}
 }
 
-// match asks the flow watchlist. Whether a packet from inside of the domain gets INT was decided at the source: here only
-// INT-XD is decided, and whether events matter.
+// match asks the flow watchlist. Whether a packet from inside of the domain gets INT was decided at the source: here
+// only INT-XD is decided, and whether events matter.
 func (n *Node) match(p *embed.Packet, s *State) {
 	k := n.key(p, s.inPort)
 	a, ok := n.flows.list.Match(&k)

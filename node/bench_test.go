@@ -23,7 +23,8 @@ func newStage(t testing.TB, text string, length, at int, frame []byte) *stage {
 		frame = c.links[at-1]
 	}
 	s := &stage{node: c.nodes[at], frame: append([]byte(nil), frame...)}
-	s.in, s.out = Ingress{Port: 1, TimeNs: c.now}, Egress{Port: 2, QueueBytes: 100, EnqueuedNs: c.now + 50, DepartedNs: c.now + 800, Bps: 1e9, MTU: 9000}
+	s.in, s.out = Ingress{Port: 1, TimeNs: c.now},
+		Egress{Port: 2, QueueBytes: 100, EnqueuedNs: c.now + 50, DepartedNs: c.now + 800, Bps: 1e9, MTU: 9000}
 	return s
 }
 

@@ -17,7 +17,8 @@ var testCollector = netip.MustParseAddrPort("192.0.2.200:32766")
 // testSpec is a switch with ports 1 and 2, which are edges or not.
 func testSpec(id uint32, edges ...bool) Spec {
 	s := Spec{
-		NodeID: id, Name: "test", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(id)}), Source6: netip.MustParseAddr("2001:db8::5"),
+		NodeID: id, Name: "test", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(id)}),
+		Source6:    netip.MustParseAddr("2001:db8::5"),
 		Collectors: []netip.AddrPort{testCollector}, Queues: 8, Seed: uint64(id),
 	}
 	for i, edge := range edges {
@@ -44,8 +45,8 @@ func newNode(t testing.TB, text string, s Spec) *Node {
 	return n
 }
 
-// A chain is nodes one behind the other: packets come in at port 1 of the first and leave at port 2 of the last. A node that
-// is nil has no INT.
+// A chain is nodes one behind the other: packets come in at port 1 of the first and leave at port 2 of the last. A node
+// that is nil has no INT.
 type chain struct {
 	t       testing.TB
 	nodes   []*Node
@@ -104,7 +105,10 @@ func (c *chain) hop(i int, frame []byte) []byte {
 	c.t.Helper()
 	n := c.nodes[i]
 	in := Ingress{Port: 1, TimeNs: c.now}
-	e := Egress{Port: 2, Queue: uint8(i % 8), QueueBytes: uint64(1000 * i), BufferBytes: uint64(2000 * i), TxBps: 3e8, Bps: 1e9, MTU: 9000}
+	e := Egress{
+		Port: 2, Queue: uint8(i % 8), QueueBytes: uint64(1000 * i), BufferBytes: uint64(2000 * i), TxBps: 3e8,
+		Bps: 1e9, MTU: 9000,
+	}
 	if c.egress != nil {
 		e = c.egress(i)
 	}

@@ -89,7 +89,8 @@ func (c *Config) roles(wrong *problems, place string) roles {
 	case r.pop && c.Version != "2.1":
 		wrong.say(place+"mtu", "got report in version %s, want mark: intermediate reports are of INT 2.1", c.Version)
 	case r.pop && c.Reports.Format != "2.0":
-		wrong.say(place+"mtu", "got report with reports of format %s, want mark: only 2.0 has intermediate reports", c.Reports.Format)
+		wrong.say(place+"mtu", "got report with reports of format %s, want mark: only 2.0 has intermediate reports",
+			c.Reports.Format)
 	}
 	if old := c.Version == "2016" || c.Version == "0.5"; c.SlowPath && !old {
 		wrong.say(place+"slow_path", "got true in version %s; follow-up packets are of 2016 and 0.5", c.Version)

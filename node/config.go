@@ -22,8 +22,10 @@ type Config struct {
 	Complement     bool           `yaml:"checksum_complement"`
 	ChecksumUpdate bool           `yaml:"checksum_update"` // default true
 	NewIP          bool           `yaml:"new_ip"`
-	Replicas       string         `yaml:"replicas"`     // Rep of what the source inserts: none, ports, next_hops or both
-	Instructions   []string       `yaml:"instructions"` // what an entry asks for that does not say; none: usualInstructions
+	// Rep of what the source inserts: none, ports, next_hops or both
+	Replicas string `yaml:"replicas"`
+	// what an entry asks for that does not say; none: usualInstructions
+	Instructions []string `yaml:"instructions"`
 
 	// The roles.
 	EdgeINT    string   `yaml:"edge_int"`    // INT from outside: drop or accept; default drop
@@ -82,39 +84,45 @@ type Queue struct {
 
 // Reports says how the node reports, as export.Config does.
 type Reports struct {
-	Format     string        `yaml:"format"`      // 0.5, 1.0, 2.0 or transparent-security; default 2.0
-	To         []string      `yaml:"to"`          // collectors, ADDRESS:PORT; Spec.Collectors comes first
-	HWID       uint8         `yaml:"hw_id"`       // 6 bits
-	SourcePort string        `yaml:"source_port"` // a number or entropy; default 0
-	DF         bool          `yaml:"df"`          // default true
-	MTU        uint16        `yaml:"mtu"`         // default 1500; of the Transparent Security profile 200
-	Truncate   uint16        `yaml:"truncate"`    // bytes behind the INT stack and the first L4 header; 0: as many as fit; default 128
-	Coalesce   unit.Duration `yaml:"coalesce"`
-	Fragment   string        `yaml:"fragment"` // what packets in reports begin with: ethernet or ip
-	DSCP       uint8         `yaml:"dscp"`
-	TTL        uint8         `yaml:"ttl"`      // default 64
-	Checksum   bool          `yaml:"checksum"` // of UDP over IPv4; default true
+	Format     string   `yaml:"format"`      // 0.5, 1.0, 2.0 or transparent-security; default 2.0
+	To         []string `yaml:"to"`          // collectors, ADDRESS:PORT; Spec.Collectors comes first
+	HWID       uint8    `yaml:"hw_id"`       // 6 bits
+	SourcePort string   `yaml:"source_port"` // a number or entropy; default 0
+	DF         bool     `yaml:"df"`          // default true
+	MTU        uint16   `yaml:"mtu"`         // default 1500; of the Transparent Security profile 200
+	// bytes behind the INT stack and the first L4 header; 0: as many as fit; default 128
+	Truncate uint16        `yaml:"truncate"`
+	Coalesce unit.Duration `yaml:"coalesce"`
+	Fragment string        `yaml:"fragment"` // what packets in reports begin with: ethernet or ip
+	DSCP     uint8         `yaml:"dscp"`
+	TTL      uint8         `yaml:"ttl"`      // default 64
+	Checksum bool          `yaml:"checksum"` // of UDP over IPv4; default true
 }
 
-// DefaultConfig returns INT-MD 2.1 behind TCP and UDP, marked by the DSCP of the specification's examples: it fits packets
-// of any port, leaves alone the addresses and ports that switches without INT balance and filter by, and costs 8 bytes
-// less than a UDP header of its own. Everything is watched, UDP too; what is not congestion controlled should not get INT
-// (INT 2.1 §5.4): say so by an entry with ignore.
+// DefaultConfig returns INT-MD 2.1 behind TCP and UDP, marked by the DSCP of the specification's examples: it fits
+// packets of any port, leaves alone the addresses and ports that switches without INT balance and filter by, and costs
+// 8 bytes less than a UDP header of its own. Everything is watched, UDP too; what is not congestion controlled should
+// not get INT (INT 2.1 §5.4): say so by an entry with ignore.
 func DefaultConfig() Config {
 	return Config{
 		Mode: "md", Version: "2.1", MaxHops: 16, ChecksumUpdate: true, Replicas: "none",
 		EdgeINT: "drop", Sink: "in_report", MTU: "mark",
 		Watch: []watch.Entry{{Name: "everything"}}, Drops: []watch.Entry{{Name: "everything"}},
-		Events:  defaultEvents(),
-		Queues:  []Queue{{Trigger: 30e3, Reset: 15e3, Quota: 128, TailDrop: true}},
-		Reports: Reports{Format: "2.0", SourcePort: "0", DF: true, Truncate: 128, Fragment: "ethernet", TTL: 64, Checksum: true},
+		Events: defaultEvents(),
+		Queues: []Queue{{Trigger: 30e3, Reset: 15e3, Quota: 128, TailDrop: true}},
+		Reports: Reports{
+			Format: "2.0", SourcePort: "0", DF: true, Truncate: 128, Fragment: "ethernet", TTL: 64,
+			Checksum: true,
+		},
 	}
 }
 
 // usualInstructions are what a node asks for if the file does not say, as far as the version has them.
-const usualInstructions = watch.NodeID | watch.L1Interfaces | watch.HopLatency | watch.Queue | watch.IngressTS | watch.EgressTS
+const usualInstructions = watch.NodeID | watch.L1Interfaces | watch.HopLatency | watch.Queue | watch.IngressTS |
+	watch.EgressTS
 
-// defaultEvents is coarser than what a hardware switch could report: 65.536 us is the time that 80 kB take at 10 Gbit/s.
+// defaultEvents is coarser than what a hardware switch could report: 65.536 us is the time that 80 kB take at 10
+// Gbit/s.
 func defaultEvents() Events {
 	return Events{Flows: 1 << 14, LatencyQuantum: 1 << 16, Period: 1e9, Idle: 30e9}
 }

@@ -43,7 +43,8 @@ func randomConfig(r *rand.Rand) (text, carrier string) {
 			list = append(list, name)
 		}
 	}
-	if version != "2016" && version != "0.5" && carrier != "new-udp" && carrier != "gre" && mode == "md" && r.IntN(2) == 0 {
+	if version != "2016" && version != "0.5" && carrier != "new-udp" && carrier != "gre" && mode == "md" &&
+		r.IntN(2) == 0 {
 		b += "checksum_complement: true\n"
 		list = append(list, "checksum_complement")
 	}
@@ -73,6 +74,7 @@ func randomConfig(r *rand.Rand) (text, carrier string) {
 	b += "reports: {format: " + format + ", truncate: 0, mtu: 9000, fragment: " + fragment + "}\n"
 	b += "queues: []\n"
 	b += pick(r, "watch: [{report_all: true}]\n", "watch: [{report_all: true}]\n",
-		"watch: [{report_all: true}, {protocol: udp, ignore: true, priority: 1}]\n", "watch: [{report_all: true, src_port: 5001, sample: 2}]\n")
+		"watch: [{report_all: true}, {protocol: udp, ignore: true, priority: 1}]\n",
+		"watch: [{report_all: true, src_port: 5001, sample: 2}]\n")
 	return b, carrier
 }

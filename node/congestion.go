@@ -9,7 +9,8 @@ import (
 // config returns e as the detector takes it.
 func (e *Events) config(seed uint64) event.Config {
 	return event.Config{
-		Flows: int(e.Flows), LatencyQuantumNs: uint64(e.LatencyQuantum), PeriodNs: uint64(e.Period), IdleNs: uint64(e.Idle),
+		Flows: int(e.Flows), LatencyQuantumNs: uint64(e.LatencyQuantum), PeriodNs: uint64(e.Period),
+		IdleNs:  uint64(e.Idle),
 		ResetNs: uint64(e.Reset), Seed: seed,
 	}
 }

@@ -14,9 +14,9 @@
 // # The life of a packet
 //
 // Arrive reads the headers. A packet from an edge port is outside of the INT domain: it has no INT, whatever it looks
-// like, or it is dropped. The flow watchlist decides once, here, what becomes of the packet. Everything that is remembered
-// of it until it leaves is a State, a small struct without pointers; the switch takes from it the class and the hash that the
-// packet had before INT.
+// like, or it is dropped. The flow watchlist decides once, here, what becomes of the packet. Everything that is
+// remembered of it until it leaves is a State, a small struct without pointers; the switch takes from it the class and
+// the hash that the packet had before INT.
 //
 // Depart reads the headers again, for they have changed, and asks the queue that the packet comes from whether it is
 // congested. Then the ports decide on the role:
@@ -26,10 +26,10 @@
 //	inside     to edge     sink       takes INT out, all of it, and reports what it has collected
 //	from edge  to edge     both       no INT; a report of this node alone
 //
-// In INT-XD, and for entries of that mode, packets stay as they are and every node reports by its own watchlist. A packet
-// of a watched flow is reported if the event detector finds it worth it, or if the watchlist says so for all packets; a
-// packet that met a congested queue is reported by the node whose queue it is, without the stack, which is for the sink to
-// report. Drop asks the drop watchlist, and the queue.
+// In INT-XD, and for entries of that mode, packets stay as they are and every node reports by its own watchlist. A
+// packet of a watched flow is reported if the event detector finds it worth it, or if the watchlist says so for all
+// packets; a packet that met a congested queue is reported by the node whose queue it is, without the stack, which is
+// for the sink to report. Drop asks the drop watchlist, and the queue.
 //
 // Packages do the single steps: embed the bytes of packets, watch the watchlists, event the tables, export the reports.
 // This one decides who is called, and knows the node's own metadata (metadata.go).

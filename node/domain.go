@@ -14,14 +14,16 @@ import (
 // Words of the file and what they mean.
 var (
 	versions = map[string]inband.Version{
-		"2016": inband.Version2016, "0.5": inband.Version05, "1.0": inband.Version10, "2.0": inband.Version20, "2.1": inband.Version20,
+		"2016": inband.Version2016, "0.5": inband.Version05, "1.0": inband.Version10, "2.0": inband.Version20,
+		"2.1": inband.Version20,
 	}
 	carriers = map[string]embed.Carrier{
 		"dst-port": embed.DstPort, "new-udp": embed.NewUDP, "dscp": embed.DSCP, "marker": embed.Marker,
 		"vxlan-gpe": embed.VXLANGPE, "geneve": embed.Geneve, "gre": embed.GRE,
 	}
 	replicaPolicies = map[string]embed.ReplicaPolicy{
-		"none": embed.NoReplicas, "ports": embed.ReplicatePorts, "next_hops": embed.ReplicateNextHops, "both": embed.ReplicateBoth,
+		"none": embed.NoReplicas, "ports": embed.ReplicatePorts, "next_hops": embed.ReplicateNextHops,
+		"both": embed.ReplicateBoth,
 	}
 	modes = map[string]watch.Mode{"md": watch.ModeMD, "mx": watch.ModeMX, "xd": watch.ModeXD}
 )

@@ -9,8 +9,8 @@ import (
 )
 
 // Drop takes a packet that the switch has lost. It is reported if it matches the drop watchlist, or if a queue that is
-// monitored had no room for it (TR 2.0 §2.5, §2.6). In the report it is as it came, with the INT that it has: that tells of
-// the nodes in front of this one. There is no more to be sent: out.Frame is nil.
+// monitored had no room for it (TR 2.0 §2.5, §2.6). In the report it is as it came, with the INT that it has: that
+// tells of the nodes in front of this one. There is no more to be sent: out.Frame is nil.
 func (n *Node) Drop(frame []byte, s *State, d Drop, out *Output) {
 	out.reset()
 	n.out = out

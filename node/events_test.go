@@ -51,7 +51,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A packet that met a congested queue is reported by the node whose queue it is, with Q and without INT; a quota bounds that.
+// A packet that met a congested queue is reported by the node whose queue it is, with Q and without INT; a quota bounds
+// that.
 func TestQueueReports(t *testing.T) {
 	const text = "queues: [{trigger: 10kB, reset: 5kB, quota: 3}, {port: 1, trigger: 1kB}]\nevents: {latency_quantum: 0s}\n"
 	c := newChain(t, 3, text)
@@ -71,7 +72,8 @@ func TestQueueReports(t *testing.T) {
 		counts = append(counts, len(c.reports))
 		for i := range c.reports {
 			r := &c.reports[i]
-			if r.NodeID != 2 || !r.Is(telemetry.Congested) || r.Is(telemetry.Embedded) || uint64(r.Local.QueueOccupancy) != depth || !r.Is(telemetry.HasFlow) {
+			if r.NodeID != 2 || !r.Is(telemetry.Congested) || r.Is(telemetry.Embedded) ||
+				uint64(r.Local.QueueOccupancy) != depth || !r.Is(telemetry.HasFlow) {
 				t.Errorf("%+v", r)
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test/packets"
 )
 
-// FuzzNode lets a node of a random configuration process any packet on any way: it must not panic, must not write to the
-// packet that it was given, and lets no INT out.
+// FuzzNode lets a node of a random configuration process any packet on any way: it must not panic, must not write to
+// the packet that it was given, and lets no INT out.
 func FuzzNode(f *testing.F) {
 	seedFuzz(f)
 	f.Fuzz(func(t *testing.T, seed uint64, ways uint16, frame []byte) {
@@ -32,7 +32,8 @@ func FuzzNode(f *testing.F) {
 		}
 		in := Ingress{Port: uint32(ways & 7), TimeNs: r.Uint64()}
 		e := Egress{
-			Port: uint32(ways >> 3 & 7), Queue: uint8(ways >> 6), QueueBytes: r.Uint64(), BufferBytes: r.Uint64(), EnqueuedNs: r.Uint64(),
+			Port: uint32(ways >> 3 & 7), Queue: uint8(ways >> 6), QueueBytes: r.Uint64(), BufferBytes: r.Uint64(),
+			EnqueuedNs: r.Uint64(),
 			DepartedNs: r.Uint64(), TxBps: r.Uint64(), Bps: r.Uint64N(3), MTU: r.IntN(2000), Reason: uint8(seed),
 		}
 		before := string(frame)
@@ -45,11 +46,13 @@ func FuzzNode(f *testing.F) {
 			}
 			if out.Frame != nil && n.isEdge(e.Port) && !n.isEdge(in.Port) {
 				v := &visit{}
-				if n.inside.Parse(out.Frame, &v.packet) == nil && v.packet.INT.Present && n.stats.Count[Stripped] > 0 && !stacked(n, before) {
+				if n.inside.Parse(out.Frame, &v.packet) == nil && v.packet.INT.Present && n.stats.Count[Stripped] > 0 &&
+					!stacked(n, before) {
 					t.Fatalf("INT left the domain: %x", out.Frame)
 				}
 			}
-			n.Drop(frame, &s, Drop{Place: Place(ways >> 8 & 3), TimeNs: e.DepartedNs, Port: e.Port, Queue: e.Queue}, &out)
+			n.Drop(frame, &s, Drop{Place: Place(ways >> 8 & 3), TimeNs: e.DepartedNs, Port: e.Port, Queue: e.Queue},
+				&out)
 		}
 		n.Tick(r.Uint64(), &out)
 		n.Close(r.Uint64(), &out)

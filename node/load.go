@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/internal/conf"
 )
 
-// Load reads a Config from YAML. What the text leaves out is as in DefaultConfig. The error tells all that is wrong, with
-// its line; the first line of text is line 1.
+// Load reads a Config from YAML. What the text leaves out is as in DefaultConfig. The error tells all that is wrong,
+// with its line; the first line of text is line 1.
 func Load(text []byte) (Config, error) {
 	c := DefaultConfig()
 	c.Watch, c.Drops, c.Queues = nil, nil, nil
@@ -41,8 +41,8 @@ func (c *Config) fill() {
 	}
 }
 
-// A problem is one rule that a Config breaks. Its place is the path of the key, in the language of YAML paths without the
-// leading "$.".
+// A problem is one rule that a Config breaks. Its place is the path of the key, in the language of YAML paths without
+// the leading "$.".
 type problem struct{ place, rule string }
 
 func (p *problem) Error() string { return p.place + ": " + p.rule }

@@ -30,11 +30,17 @@ func TestLoadErrors(t *testing.T) {
 		{"max_hops: 0", "the maximum number of hops is 0"},
 		{"points:\n  int_dscp: 64", "line 2: points.int_dscp: got 64, want at most 63"},
 		{"points:\n  int_colour: 64", `line 2: points.int_colour: unknown code point "int_colour"`},
-		{"carrier: dst-port\npoints: {int_udp_port: 4789}", "int_udp_port: that is the port of telemetry reports or of a tunnel"},
+		{
+			"carrier: dst-port\npoints: {int_udp_port: 4789}",
+			"int_udp_port: that is the port of telemetry reports or of a tunnel",
+		},
 		{"dialect: klingon", `line 1: dialect: `},
 		{"instructions:\n  - node_id\n  - colour", "line 3: instructions[1]: "},
 		{"version: 2016\ninstructions: [buffer]", "line 2: instructions: this version does not have buffer"},
-		{"instructions: [checksum_complement]", "line 1: instructions: instruction bit 15: the domain does not allow checksum complements"},
+		{
+			"instructions: [checksum_complement]",
+			"line 1: instructions: instruction bit 15: the domain does not allow checksum complements",
+		},
 		{"ds_instruction: 1", "domain 0 has no DS Instruction"},
 		{"replicas: both", "replica policy: INT 2.x has D instead"},
 		{"edge_int: eat", `line 1: edge_int: got "eat", want one of accept, drop`},
@@ -47,7 +53,10 @@ func TestLoadErrors(t *testing.T) {
 		{"omit: [everything]", "line 1: omit[0]: "},
 		{"watch:\n  - {dst: 10.0.0.0/8}\n  - {dst: nowhere}", `line 3: watch[1].dst: got "nowhere", want`},
 		{"watch:\n  - {dst: 10.0.0.1/8}", "line 2: "},
-		{"watch:\n  - {}\n  - {instructions: [queue_congestion]}", "line 3: watch[1]: instructions: this version does not have queue_congestion"},
+		{
+			"watch:\n  - {}\n  - {instructions: [queue_congestion]}",
+			"line 3: watch[1]: instructions: this version does not have queue_congestion",
+		},
 		{"mode: xd\nwatch:\n  - {mode: md}", "line 3: watch[0]: mode: got md in a domain of mode xd"},
 		{"version: 1.0\nwatch: [{mode: mx}]", "line 2: watch[0]: mode: only INT 2.x has mx"},
 		{"drops: everything", "line 1: "},
@@ -56,7 +65,10 @@ func TestLoadErrors(t *testing.T) {
 		{"events:\n  period: fast", `line 2: events.period: got "fast", want a duration with its unit`},
 		{"events:\n  period: -1s", `line 2: events.period: got "-1s", want a duration with its unit`},
 		{"drop_events: {flows: 4}", "line 1: drop_events.flows: got 4"},
-		{"queues:\n  - {trigger: 1kB}\n  - {trigger: 1kB, reset: 2kB}", "line 3: queues[1]: bytes: got reset 2000, want less than trigger 1000"},
+		{
+			"queues:\n  - {trigger: 1kB}\n  - {trigger: 1kB, reset: 2kB}",
+			"line 3: queues[1]: bytes: got reset 2000, want less than trigger 1000",
+		},
 		{"queues: [{trigger: many}]", `line 1: queues[0].trigger: got "many", want a number of bytes`},
 		{"queues: [{trigger: 9GB}]", "line 1: queues[0]: got 9GB, want less than 4 GiB"},
 		{"reports: {format: 3}", `line 1: reports.format: report format: got "3"`},
@@ -69,8 +81,14 @@ func TestLoadErrors(t *testing.T) {
 		{"reports: {fragment: tcp}", `line 1: reports.fragment: got "tcp", want one of ethernet, ip`},
 		{"reports: {format: 0.5, fragment: ip}", "line 1: reports.fragment: got ip in format 0.5, want ethernet"},
 		{"reports: {ttl: 0}", "line 1: reports: frame ttl: got 0"},
-		{"mode: mx\nreports: {format: transparent-security}", "line 2: reports.format: got transparent-security in mode mx, want md"},
-		{"carrier: dst-port\nreports: {to: [\"192.0.2.1:17768\"]}", "reports: destinations: got port 17768, which announces INT"},
+		{
+			"mode: mx\nreports: {format: transparent-security}",
+			"line 2: reports.format: got transparent-security in mode mx, want md",
+		},
+		{
+			"carrier: dst-port\nreports: {to: [\"192.0.2.1:17768\"]}",
+			"reports: destinations: got port 17768, which announces INT",
+		},
 		{"nodes:\n  leaf1: {sink: there}", `line 2: nodes.leaf1.sink: got "there"`},
 		{"nodes:\n  leaf1: {mode: mx}", `line 2: nodes.leaf1: unknown key "mode"; known are edge_int,`},
 		{"nodes:\n  leaf1: {hw_id: 99}", "line 2: nodes.leaf1.hw_id: got 99"},
@@ -92,7 +110,8 @@ func TestLoadDefaults(t *testing.T) {
 			t.Errorf("%q: %v, %+v", text, err, c)
 		}
 	}
-	c := load(t, "watch: []\ndrops: []\nqueues: []\ndrop_events: {period: 1s}\nnodes: {a: {sink: in_stack, omit: [queue], hw_id: 3, slow_path: false}}\n")
+	c := load(t,
+		"watch: []\ndrops: []\nqueues: []\ndrop_events: {period: 1s}\nnodes: {a: {sink: in_stack, omit: [queue], hw_id: 3, slow_path: false}}\n")
 	if len(c.Watch)+len(c.Drops)+len(c.Queues) != 0 || c.DropEvents.Flows == 0 {
 		t.Errorf("%+v", c)
 	}
@@ -225,8 +244,10 @@ drops:
 func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		"", "mode: xd\nwatch:\n  - {src: 10.0.0.0/8, dst_port: 80-90, sample: 10}\n", "a: 1\n...\nb: 2\n", "0:\n...{0}",
-		"nodes: {leaf1: {slow_path: true}}\nversion: 2016\ncarrier: geneve\n", "reports: {format: 0.5, to: [192.0.2.1:1]}",
-		"points: {int_dscp: 1, ds_lengths: {21587: {0: 8}}}", "queues: [{port: 1, queue: 0, trigger: 10kB, reset: 1kB}]", "? : :", "&a [*a]",
+		"nodes: {leaf1: {slow_path: true}}\nversion: 2016\ncarrier: geneve\n",
+		"reports: {format: 0.5, to: [192.0.2.1:1]}",
+		"points: {int_dscp: 1, ds_lengths: {21587: {0: 8}}}",
+		"queues: [{port: 1, queue: 0, trigger: 10kB, reset: 1kB}]", "? : :", "&a [*a]",
 	} {
 		f.Add([]byte(text))
 	}

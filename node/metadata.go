@@ -10,12 +10,13 @@ import (
 )
 
 // usually is what a node knows of a packet that leaves.
-const usually = inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.QueueID | inband.QueueOccupancy |
+const usually = inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.QueueID |
+	inband.QueueOccupancy |
 	inband.IngressTS | inband.EgressTS | inband.BufferID | inband.BufferOccupancy
 
-// measure fills in the node's own metadata of a packet that leaves. Units: ns of the node's clock; bytes; hundredths of a
-// percent of the port's rate; congestion status in percent of the limit of the queue, if that is known (INT 2016 §3.4). What does
-// not fit its field is the largest value that does not mean "not available" (INT 2.1 §5.8).
+// measure fills in the node's own metadata of a packet that leaves. Units: ns of the node's clock; bytes; hundredths of
+// a percent of the port's rate; congestion status in percent of the limit of the queue, if that is known (INT 2016
+// §3.4). What does not fit its field is the largest value that does not mean "not available" (INT 2.1 §5.8).
 func (n *Node) measure(v *visit) {
 	s, e := v.state, &v.egress
 	most32, most24 := uint64(math.MaxUint32-1), uint64(1<<24-2)

@@ -11,10 +11,14 @@ import (
 
 // A domain inside of another one leaves the INT of the outer one as it is, whatever both carry it in (INT 2.1 §5.7.2).
 func TestNestedDomains(t *testing.T) {
-	outer := []string{"carrier: dscp\n", "carrier: dst-port\n", "carrier: new-udp\n", "carrier: gre\n", "version: 1.0\ncarrier: dscp\n", "version: 0.5\n"}
+	outer := []string{
+		"carrier: dscp\n", "carrier: dst-port\n", "carrier: new-udp\n", "carrier: gre\n",
+		"version: 1.0\ncarrier: dscp\n", "version: 0.5\n",
+	}
 	inner := []string{
 		"carrier: new-udp\npoints: {int_udp_port: 5555}\n", "carrier: dst-port\npoints: {int_udp_port: 5555}\n",
-		"carrier: marker\npoints: {probe_marker: 0xAABBCCDDEEFF0011}\n", "mode: mx\ncarrier: new-udp\npoints: {int_udp_port: 5555}\n",
+		"carrier: marker\npoints: {probe_marker: 0xAABBCCDDEEFF0011}\n",
+		"mode: mx\ncarrier: new-udp\npoints: {int_udp_port: 5555}\n",
 		"carrier: gre\npoints: {gre_int_protocol: 0x4570}\n", "mode: xd\n",
 	}
 	for _, out := range outer {

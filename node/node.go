@@ -44,7 +44,8 @@ func New(c Config, s Spec) (*Node, error) {
 		return nil, err
 	}
 	if len(s.Ports) > maxPorts || s.Queues < 0 || s.Queues > maxQueues {
-		return nil, fmt.Errorf("switch: got %d ports with %d queues, want at most %d and %d", len(s.Ports), s.Queues, maxPorts, maxQueues)
+		return nil, fmt.Errorf("switch: got %d ports with %d queues, want at most %d and %d", len(s.Ports), s.Queues,
+			maxPorts, maxQueues)
 	}
 	c = c.at(s.Name)
 	p.roles = c.roles(&wrong, "")

@@ -1,6 +1,7 @@
 package node
 
-// An Output is what comes out of a call. It is reused: a call empties it first, and what is in it is valid until the next.
+// An Output is what comes out of a call. It is reused: a call empties it first, and what is in it is valid until the
+// next.
 type Output struct {
 	Frame   []byte   // the packet as it leaves; nil: nothing leaves. It is the frame of the call if nothing was changed
 	Extra   [][]byte // further packets of the flow for the same port, behind Frame: follow-ups and copies

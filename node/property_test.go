@@ -24,9 +24,9 @@ type walk struct {
 	size  int // of the packet as it came
 }
 
-// TestPathRestoresPacketsAndReportsTell sends random packets through random chains: what leaves the last sink equals what
-// entered the first source byte for byte, but for TTL and MAC addresses, and what a collector decodes of the reports is what
-// the nodes knew.
+// TestPathRestoresPacketsAndReportsTell sends random packets through random chains: what leaves the last sink equals
+// what entered the first source byte for byte, but for TTL and MAC addresses, and what a collector decodes of the
+// reports is what the nodes knew.
 func TestPathRestoresPacketsAndReportsTell(t *testing.T) {
 	rounds := 6000
 	if testing.Short() {
@@ -228,7 +228,9 @@ func (w *walk) told(recorded map[uint32]bool) {
 			}
 			continue // its record is in the stack, or in a report of its own
 		}
-		if r.Is(telemetry.Embedded) && r.Local.Has&^(telemetry.HasNode|telemetry.HasIngressTime|telemetry.HasWideTimes) == 0 && w.nodes[len(w.nodes)-1].form == separate {
+		if r.Is(telemetry.Embedded) &&
+			r.Local.Has&^(telemetry.HasNode|telemetry.HasIngressTime|telemetry.HasWideTimes) == 0 &&
+			w.nodes[len(w.nodes)-1].form == separate {
 			continue
 		}
 		delete(told, r.NodeID)
@@ -236,7 +238,8 @@ func (w *walk) told(recorded map[uint32]bool) {
 	}
 	for id := range recorded {
 		if !told[id] {
-			w.t.Errorf("node %d has recorded, and is not reported: %v\n%+v\n%+v", id, w.shape, w.reports, w.counts()[id])
+			w.t.Errorf("node %d has recorded, and is not reported: %v\n%+v\n%+v", id, w.shape, w.reports,
+				w.counts()[id])
 		}
 		delete(told, id)
 	}

@@ -32,8 +32,8 @@ func metadataOf(v inband.Version, bitmap uint16) uint16 {
 	return bitmap & 0x7F80
 }
 
-// reported returns the RepMdBits of a report in which the node speaks of itself, of those that were asked for. The header that
-// names the node in a report of 0.5 has no bits: whoever sends it sends all of it (TR 0.5 §3.2.3).
+// reported returns the RepMdBits of a report in which the node speaks of itself, of those that were asked for. The
+// header that names the node in a report of 0.5 has no bits: whoever sends it sends all of it (TR 0.5 §3.2.3).
 func (n *Node) reported(asked uint16) uint16 {
 	if n.format == export.TR05 {
 		return asked | report.MDInterfaces | report.MDQueue | report.MDEgressTS
@@ -46,7 +46,8 @@ func (n *Node) reported(asked uint16) uint16 {
 func (n *Node) events(v *visit, path, latencyNs uint64) event.Reason {
 	s := v.state
 	reason := n.flowEvents.Observe(&event.Observation{
-		Flow: s.flow, IngressPort: s.inPort, EgressPort: v.egress.Port, Path: path, LatencyNs: latencyNs, NowNs: v.egress.DepartedNs,
+		Flow: s.flow, IngressPort: s.inPort, EgressPort: v.egress.Port, Path: path, LatencyNs: latencyNs,
+		NowNs: v.egress.DepartedNs,
 		Start: s.is(flowStart), End: s.is(flowEnd), ReportAll: s.is(reportAll),
 	})
 	reason |= v.queue.Reason
@@ -58,8 +59,8 @@ func (n *Node) events(v *visit, path, latencyNs uint64) event.Reason {
 	return reason
 }
 
-// postcard reports a packet without INT: of a flow that is watched without it, or that meets nobody else who would report
-// it, or because of a congested queue. frame is the packet as it is reported.
+// postcard reports a packet without INT: of a flow that is watched without it, or that meets nobody else who would
+// report it, or because of a congested queue. frame is the packet as it is reported.
 func (n *Node) postcard(v *visit, frame []byte) {
 	s := v.state
 	alone := s.mode == watch.ModeXD || v.edge && s.is(fromOutside)
@@ -75,7 +76,8 @@ func (n *Node) postcard(v *visit, frame []byte) {
 // queueReport reports a packet that met a congested queue, if that is why (TR 2.0 §2.6). The packet is reported without
 // INT: this node speaks of itself alone.
 func (n *Node) queueReport(v *visit, frame []byte) {
-	if v.queue.Reason == 0 || n.format == export.TransparentSecurity && !v.edge { // the profile has reports of sinks only
+	// the profile has reports of sinks only
+	if v.queue.Reason == 0 || n.format == export.TransparentSecurity && !v.edge {
 		return
 	}
 	n.count(QueueReports)

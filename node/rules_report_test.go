@@ -38,7 +38,8 @@ func TestR063SourceAddress(t *testing.T) {
 	if got := c.raw[0][26:30]; !bytes.Equal(got, []byte{192, 0, 2, 1}) {
 		t.Errorf("got %d", got)
 	}
-	n := newNode(t, "reports: {to: [\"[2001:db8::9]:8555\"]}\n", Spec{Source6: testSpec(1).Source6, Ports: testSpec(1, true).Ports})
+	n := newNode(t, "reports: {to: [\"[2001:db8::9]:8555\"]}\n",
+		Spec{Source6: testSpec(1).Source6, Ports: testSpec(1, true).Ports})
 	var s State
 	var out Output
 	n.Arrive(tcp(), Ingress{Port: 1}, &s)
@@ -48,7 +49,8 @@ func TestR063SourceAddress(t *testing.T) {
 	}
 }
 
-// D, Q and F say what was dropped, met a congested queue, and matched a flow watchlist, in any combination (TR 2.0 §3.3).
+// D, Q and F say what was dropped, met a congested queue, and matched a flow watchlist, in any combination (TR 2.0
+// §3.3).
 func TestR069R070Flags(t *testing.T) {
 	const flags = telemetry.Dropped | telemetry.Congested | telemetry.Tracked | telemetry.Embedded
 	full := Drop{Place: PlaceQueue, Reason: 51, Port: 2, Queue: 1, QueueBytes: 70000}
@@ -82,7 +84,8 @@ func TestR089DropReport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	l := &r.Local
-	if l.DropReason != 51 || l.QueueID != 3 || l.QueueOccupancy != 70000 || l.IngressPort != 1 || l.EgressPort != 2 || l.Has&telemetry.HasLatency != 0 {
+	if l.DropReason != 51 || l.QueueID != 3 || l.QueueOccupancy != 70000 || l.IngressPort != 1 || l.EgressPort != 2 ||
+		l.Has&telemetry.HasLatency != 0 {
 		t.Errorf("%+v", l)
 	}
 	for _, format := range []string{"0.5", "1.0"} {
@@ -93,8 +96,8 @@ func TestR089DropReport(t *testing.T) {
 	}
 }
 
-// Reports of the Transparent Security profile: at most 200 bytes, its domain, no DS metadata, source port 0, and the id of
-// the device that sent the packet in the stack.
+// Reports of the Transparent Security profile: at most 200 bytes, its domain, no DS metadata, source port 0, and the id
+// of the device that sent the packet in the stack.
 func TestR080TransparentSecurity(t *testing.T) {
 	const text = `
 carrier: dst-port
@@ -117,7 +120,8 @@ watch: [{report_all: true}]
 		t.Errorf("%+v, want device %#x", r, want)
 	}
 	ip := c.raw[0][14:]
-	if len(ip) > 200 || ip[20] != 0 || ip[21] != 0 || !bytes.Equal(ip[28+8+4+2:28+8+4+8], []byte{0x54, 0x53, 0, 0, 0, 0}) {
+	if len(ip) > 200 || ip[20] != 0 || ip[21] != 0 ||
+		!bytes.Equal(ip[28+8+4+2:28+8+4+8], []byte{0x54, 0x53, 0, 0, 0, 0}) {
 		t.Errorf("got %d bytes: %x", len(ip), ip)
 	}
 	if flags := c.links[0]; !bytes.Contains(flags, []byte{0x54, 0x53, 0x80, 0, 0x40, 0}) {
@@ -197,14 +201,18 @@ func TestHashDoesNotSeeINT(t *testing.T) {
 
 // A postcard of 0.5 names its node whatever the instructions are: its header has all metadata or none (TR 0.5 §3.2.3).
 func TestPostcardsOf05NameTheirNode(t *testing.T) {
-	for _, instructions := range []string{"[node_id]", "[node_id, hop_latency]", "[node_id, l1_interfaces, queue, egress_ts]"} {
+	for _, instructions := range []string{
+		"[node_id]", "[node_id, hop_latency]",
+		"[node_id, l1_interfaces, queue, egress_ts]",
+	} {
 		c := newChain(t, 2, "mode: xd\nreports: {format: 0.5}\ninstructions: "+instructions+"\n")
 		c.send(tcp())
 		if len(c.reports) != 2 {
 			t.Fatalf("%s: got %d reports, want one of each node", instructions, len(c.reports))
 		}
 		for i := range c.reports {
-			const want = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue | telemetry.HasEgressTime
+			const want = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue |
+				telemetry.HasEgressTime
 			if r := &c.reports[i]; !r.HasNodeID || r.NodeID != uint32(i+1) || r.Local.Has&want != want {
 				t.Errorf("%s: report %d: got node %d, %t, has %b", instructions, i, r.NodeID, r.HasNodeID, r.Local.Has)
 			}

@@ -24,7 +24,8 @@ func through(t *testing.T, text string, change func(b []byte, t *embed.INT)) (*c
 // A packet with D is reported and not delivered (INT 2.1 §5.8).
 func TestR057DIsDiscarded(t *testing.T) {
 	c, out := through(t, "watch: [{report_all: true}]\n", func(b []byte, t *embed.INT) { b[t.Header] |= 0x08 })
-	if out != nil || len(c.reports) != 1 || !c.reports[0].Is(telemetry.Discard) || c.nodes[1].stats.Count[Discarded] != 1 {
+	if out != nil || len(c.reports) != 1 || !c.reports[0].Is(telemetry.Discard) ||
+		c.nodes[1].stats.Count[Discarded] != 1 {
 		t.Errorf("got %x, %+v", out, c.reports)
 	}
 }
@@ -52,7 +53,8 @@ func TestR059R078WhereTheSinkSpeaks(t *testing.T) {
 		}
 		if test.reports == 2 {
 			own := &c.reports[1]
-			if own.ReportNs != r.ReportNs || own.ReportNs == 0 || own.Local.LatencyNs != 1020 || own.Is(telemetry.Embedded) || !own.Is(telemetry.Tracked) {
+			if own.ReportNs != r.ReportNs || own.ReportNs == 0 || own.Local.LatencyNs != 1020 ||
+				own.Is(telemetry.Embedded) || !own.Is(telemetry.Tracked) {
 				t.Errorf("%+v\n%+v", r, own)
 			}
 		}
@@ -77,8 +79,8 @@ func TestR060R076RepMdBits(t *testing.T) {
 	}
 }
 
-// Of a packet with malformed INT, what the shim covers is removed; if that cannot be, the packet is dropped. It is counted,
-// and INT never leaves the domain (INT 2.1 §2).
+// Of a packet with malformed INT, what the shim covers is removed; if that cannot be, the packet is dropped. It is
+// counted, and INT never leaves the domain (INT 2.1 §2).
 func TestR061MalformedINT(t *testing.T) {
 	c, out := through(t, "", func(b []byte, t *embed.INT) { b[t.Header+2] = 3 }) // Hop ML
 	want := routed(tcp())
@@ -132,7 +134,8 @@ func TestSourceAndSinkInOne(t *testing.T) {
 			t.Fatalf("%s: got %x, %+v", mode, out, c.reports)
 		}
 		r := &c.reports[0]
-		if !r.Is(telemetry.Tracked) || r.Is(telemetry.Embedded|telemetry.Instructed) || r.Local.LatencyNs != 1000 || !r.Is(telemetry.HasFlow) {
+		if !r.Is(telemetry.Tracked) || r.Is(telemetry.Embedded|telemetry.Instructed) || r.Local.LatencyNs != 1000 ||
+			!r.Is(telemetry.HasFlow) {
 			t.Errorf("%s: %+v", mode, r)
 		}
 	}
@@ -165,7 +168,8 @@ func TestR002NothingLeaves(t *testing.T) {
 					t.Errorf("%s: got %x, want %x", text, out, frame)
 				}
 				hasINT := intOf(t, c.nodes[1], c.links[1]).Present
-				if md := mode == "md"; hasINT != (mode != "xd") || md && (len(c.reports) != 1 || len(c.reports[0].Hops) != 3) || !md && len(c.reports) != 4 {
+				if md := mode == "md"; hasINT != (mode != "xd") || md &&
+					(len(c.reports) != 1 || len(c.reports[0].Hops) != 3) || !md && len(c.reports) != 4 {
 					t.Errorf("%s: INT %v, reports %+v", text, hasINT, c.reports)
 				}
 			}

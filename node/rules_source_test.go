@@ -31,7 +31,8 @@ func intOf(t testing.TB, n *Node, frame []byte) *embed.INT {
 
 // INT is inserted only into packets that match the flow watchlist, whatever its entries say (INT 2.1 §2).
 func TestR001OnlyWatchedPacketsGetINT(t *testing.T) {
-	c := newChain(t, 2, "watch:\n  - {dst: 10.0.2.0/24, protocol: tcp}\n  - {dst: 10.0.2.0/24, protocol: udp, mode: xd}\n")
+	c := newChain(t, 2,
+		"watch:\n  - {dst: 10.0.2.0/24, protocol: tcp}\n  - {dst: 10.0.2.0/24, protocol: udp, mode: xd}\n")
 	for _, test := range []struct {
 		name   string
 		frame  []byte
@@ -52,7 +53,8 @@ func TestR001OnlyWatchedPacketsGetINT(t *testing.T) {
 	}
 }
 
-// A packet that gets no INT does not look like one that has (INT 2.1 §5.7.2); between two hosts of a switch nothing is lost.
+// A packet that gets no INT does not look like one that has (INT 2.1 §5.7.2); between two hosts of a switch nothing is
+// lost.
 func TestR004UserDSCPDoesNotMarkINT(t *testing.T) {
 	frame := packets.Shape{Kind: packets.UDP, DSCP: usualDSCP, Payload: 20}.Frame(newRand())
 	c := newChain(t, 2, "watch: []\n")
@@ -106,7 +108,8 @@ func TestR013FilterByProtocolAndPort(t *testing.T) {
 
 // An entry asks for its own metadata, in its own mode; sampling takes 1 in N.
 func TestEntriesSayWhatAndHowOften(t *testing.T) {
-	c := newChain(t, 2, "watch:\n  - {protocol: tcp, instructions: [node_id, buffer]}\n  - {protocol: udp, mode: mx, sample: 4}\n")
+	c := newChain(t, 2,
+		"watch:\n  - {protocol: tcp, instructions: [node_id, buffer]}\n  - {protocol: udp, mode: mx, sample: 4}\n")
 	c.send(tcp())
 	if got := intOf(t, c.nodes[0], c.links[0]); got.Bitmap != 0x8080 || got.Type != inband.TypeMD {
 		t.Errorf("got %+v", got)
@@ -159,7 +162,8 @@ func TestEdgeINT(t *testing.T) {
 	}
 }
 
-// A watchlist can be replaced at run time; a wrong one changes nothing, and a packet in the switch keeps what it was given.
+// A watchlist can be replaced at run time; a wrong one changes nothing, and a packet in the switch keeps what it was
+// given.
 func TestReplace(t *testing.T) {
 	c := newChain(t, 2, "watch: []\n")
 	n := c.nodes[0]

@@ -18,7 +18,8 @@ func TestR033R077ValuesNotAvailable(t *testing.T) {
 	c := newChain(t, 3, text)
 	c.send(tcp())
 	r := c.reports[0]
-	if len(r.Hops) != 2 || r.Hops[1].Has&(telemetry.HasLatency|telemetry.HasL2Ports) != 0 || r.Hops[1].Has&telemetry.HasQueue == 0 {
+	if len(r.Hops) != 2 || r.Hops[1].Has&(telemetry.HasLatency|telemetry.HasL2Ports) != 0 ||
+		r.Hops[1].Has&telemetry.HasQueue == 0 {
 		t.Errorf("stack: %+v", r.Hops)
 	}
 	if r.Local.Has&(telemetry.HasLatency|telemetry.HasL2Ports) != 0 || r.Local.Has&telemetry.HasQueue == 0 {
@@ -29,7 +30,8 @@ func TestR033R077ValuesNotAvailable(t *testing.T) {
 	}
 }
 
-// A record that does not fit the link is left out and M set, or the stack is reported and leaves the packet (INT 2.1 §5.3).
+// A record that does not fit the link is left out and M set, or the stack is reported and leaves the packet (INT 2.1
+// §5.3).
 func TestR037R038MTU(t *testing.T) {
 	frame := tcp()
 	for _, test := range []struct {
@@ -58,7 +60,8 @@ func TestR037R038MTU(t *testing.T) {
 		if test.reports == 1 && !last.Is(telemetry.MTUExceeded) {
 			t.Errorf("M is not set: %+v", last)
 		}
-		if test.reports == 2 && (!c.reports[0].Is(telemetry.Intermediate) || last.Is(telemetry.Intermediate) || c.reports[0].NodeID != 2) {
+		if test.reports == 2 &&
+			(!c.reports[0].Is(telemetry.Intermediate) || last.Is(telemetry.Intermediate) || c.reports[0].NodeID != 2) {
 			t.Errorf("%+v", c.reports)
 		}
 	}
@@ -96,8 +99,8 @@ func TestR042R058Copies(t *testing.T) {
 	}
 }
 
-// A node with a slow path forwards the packet as it is, and sends a follow-up that triggers nothing downstream (INT 2016
-// §4.2).
+// A node with a slow path forwards the packet as it is, and sends a follow-up that triggers nothing downstream (INT
+// 2016 §4.2).
 func TestR043FollowUp(t *testing.T) {
 	c := newChain(t, 2, "version: 2016\n")
 	slow := newNode(t, "version: 2016\nslow_path: true\n", testSpec(9, false, false))
@@ -106,7 +109,8 @@ func TestR043FollowUp(t *testing.T) {
 	if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
 		t.Errorf("got %x", out)
 	}
-	if !bytes.Equal(routed(c.links[0]), routed(c.links[1])) || len(c.extra) != 1 || intOf(t, slow, c.links[2]).Hops != 2 {
+	if !bytes.Equal(routed(c.links[0]), routed(c.links[1])) || len(c.extra) != 1 ||
+		intOf(t, slow, c.links[2]).Hops != 2 {
 		t.Fatalf("%d follow-ups", len(c.extra))
 	}
 	var s State
@@ -134,7 +138,8 @@ func TestR045R081MXStaysAsItIs(t *testing.T) {
 		t.Fatalf("%d bytes, %d reports", len(c.links[0])-len(frame), len(c.reports))
 	}
 	for i, r := range c.reports {
-		if !r.Is(telemetry.Instructed) || !r.Is(telemetry.Tracked) || r.Is(telemetry.Intermediate) || r.Local.Has&telemetry.HasLatency == 0 {
+		if !r.Is(telemetry.Instructed) || !r.Is(telemetry.Tracked) || r.Is(telemetry.Intermediate) ||
+			r.Local.Has&telemetry.HasLatency == 0 {
 			t.Errorf("report %d: %+v", i, r)
 		}
 	}
@@ -181,18 +186,27 @@ func TestR082XDStaysAsItIs(t *testing.T) {
 	}
 }
 
-// Queue congestion is the occupancy of the queue in percent of its limit (INT 2016 §3.4), and not available without one.
+// Queue congestion is the occupancy of the queue in percent of its limit (INT 2016 §3.4), and not available without
+// one.
 func TestQueueCongestion(t *testing.T) {
 	n := newNode(t, "version: 0.5\n", testSpec(1))
 	for _, c := range []struct {
 		bytes, limit uint64
 		want         uint32
 		known        bool
-	}{{30_000, 120_000, 25, true}, {0, 120_000, 0, true}, {120_000, 120_000, 100, true}, {130_000, 120_000, 100, true}, {30_000, 0, 0, false}} {
+	}{
+		{30_000, 120_000, 25, true},
+		{0, 120_000, 0, true},
+		{120_000, 120_000, 100, true},
+		{130_000, 120_000, 100, true},
+		{30_000, 0, 0, false},
+	} {
 		v := visit{state: &State{}, egress: Egress{Port: 1, QueueBytes: c.bytes, QueueLimit: c.limit, DepartedNs: 1}}
 		n.measure(&v)
-		if known := v.own.Has&inband.QueueCongestion != 0; known != c.known || known && v.own.QueueCongestion != c.want {
-			t.Errorf("%d of %d bytes: got %d, %t; want %d, %t", c.bytes, c.limit, v.own.QueueCongestion, known, c.want, c.known)
+		if known := v.own.Has&inband.QueueCongestion != 0; known != c.known || known &&
+			v.own.QueueCongestion != c.want {
+			t.Errorf("%d of %d bytes: got %d, %t; want %d, %t", c.bytes, c.limit, v.own.QueueCongestion, known, c.want,
+				c.known)
 		}
 	}
 }

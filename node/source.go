@@ -43,8 +43,8 @@ func (n *Node) source(v *visit) {
 	}
 }
 
-// namesDevice reports whether the source-only metadata of the domain are the id of the device that sent the packet, as in
-// the Transparent Security profile: its MAC address and two zero bytes.
+// namesDevice reports whether the source-only metadata of the domain are the id of the device that sent the packet, as
+// in the Transparent Security profile: its MAC address and two zero bytes.
 func (n *Node) namesDevice() bool {
 	d := &n.inside
 	if d.DomainID != codepoint.TSDomain || d.DSInstruction != 0x8000 {

@@ -10,7 +10,8 @@ type Spec struct {
 	// Source and Source6 are the addresses that reports come from (TR 2.0 §3.1): that of the family of the collectors.
 	Source, Source6 netip.Addr
 
-	// Collectors get the reports; none: those of Config.Reports, and if there is none there either the node does not report.
+	// Collectors get the reports; none: those of Config.Reports, and if there is none there either the node does not
+	// report.
 	Collectors []netip.AddrPort
 
 	Ports  []Port // Ports[n-1] is port n

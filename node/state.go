@@ -7,7 +7,8 @@ type State struct {
 	DSCP uint8  // to choose the queue by: without the mark of INT (INT 2.1 §5.7.2)
 	Hash uint64 // to balance by: of the flow of the outermost packet as it was before INT
 
-	// Protocol and DstPort are those of the outermost packet as it was before INT, for access lists; 0 if there are none.
+	// Protocol and DstPort are those of the outermost packet as it was before INT, for access lists; 0 if there are
+	// none.
 	Protocol uint8
 	DstPort  uint16
 

@@ -52,7 +52,8 @@ const (
 var outcomeNames = [NumOutcomes]string{
 	"arrived", "unreadable", "from_edge", "nested", "conflict", "watched", "unsampled", "inserted", "inserted_empty",
 	"not_inserted", "cleaned", "edge_int", "pushed", "marked_mtu", "marked_hop_limit", "popped_stack", "not_pushed",
-	"follow_ups", "copies", "unknown_domain", "stripped", "stripped_bad", "discarded", "hidden_hops", "turned", "reported",
+	"follow_ups", "copies", "unknown_domain", "stripped", "stripped_bad", "discarded", "hidden_hops", "turned",
+	"reported",
 	"suppressed", "queue_reports", "drop_reports", "drops_suppressed", "intermediates", "not_reported", "flow_ended",
 	"congestion_began", "congestion_ended",
 }

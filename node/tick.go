@@ -3,8 +3,8 @@ package node
 // sweep is the share of the table of flows that a Tick looks at for flows that have ended.
 const sweep = 1024
 
-// Tick does what does not wait for a packet: it sends reports that have waited long enough for others, and forgets flows
-// that have gone quiet. It is to be called every millisecond or so.
+// Tick does what does not wait for a packet: it sends reports that have waited long enough for others, and forgets
+// flows that have gone quiet. It is to be called every millisecond or so.
 func (n *Node) Tick(nowNs uint64, out *Output) {
 	out.reset()
 	n.out = out

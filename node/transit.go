@@ -124,8 +124,8 @@ func (n *Node) instructed(v *visit, flags telemetry.Flags) {
 	}
 }
 
-// stripped returns the packet as it would be behind a sink, for a report of this node alone: the stack is for the sink to
-// report. If INT cannot be removed the packet is not reported, only what happened.
+// stripped returns the packet as it would be behind a sink, for a report of this node alone: the stack is for the sink
+// to report. If INT cannot be removed the packet is not reported, only what happened.
 func (n *Node) stripped(v *visit) []byte {
 	out, _, _ := n.inside.Strip(n.spare[:0], &v.packet)
 	n.spare = out

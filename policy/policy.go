@@ -28,9 +28,12 @@ func contains[T uint8 | uint16 | uint32](list []unit.Range[T], v T) bool {
 	return slices.ContainsFunc(list, func(r unit.Range[T]) bool { return r.Has(v) })
 }
 
-// Judge appends how the path along hops breaks the policy, for packets of flow k with that DSCP. A hop that does not tell
-// its node may be any node. ended says that the packet left the network behind the last hop; otherwise it may have gone on.
-func (p *Policy) Judge(k *telemetry.FlowKey, dscp uint8, hops []telemetry.Hop, ended bool, breaches []telemetry.Breach) []telemetry.Breach {
+// Judge appends how the path along hops breaks the policy, for packets of flow k with that DSCP. A hop that does not
+// tell its node may be any node. ended says that the packet left the network behind the last hop; otherwise it may have
+// gone on.
+func (p *Policy) Judge(k *telemetry.FlowKey, dscp uint8, hops []telemetry.Hop, ended bool,
+	breaches []telemetry.Breach,
+) []telemetry.Breach {
 	if p.closed {
 		for i := range hops {
 			breaches = p.expect(&hops[i], breaches)
@@ -97,10 +100,10 @@ func (p *Policy) Nodes() int { return len(p.nodes) }
 // maxTaken is how many nodes a packet may have passed to be believed to have begun with an initial TTL.
 const maxTaken = 32
 
-// HiddenNodes returns how many nodes took one from the TTL of a packet and added no metadata, if hops nodes did (INT 2.1
-// §5.1). Hosts begin with one of the initial TTLs: the packet began with the smallest one that is not below ttl, that of
-// its report. 0 if the file has none, or they cannot explain ttl: it is above all of them, or so far below one that the
-// sender must have begun elsewhere, as traceroute does.
+// HiddenNodes returns how many nodes took one from the TTL of a packet and added no metadata, if hops nodes did (INT
+// 2.1 §5.1). Hosts begin with one of the initial TTLs: the packet began with the smallest one that is not below ttl,
+// that of its report. 0 if the file has none, or they cannot explain ttl: it is above all of them, or so far below one
+// that the sender must have begun elsewhere, as traceroute does.
 func (p *Policy) HiddenNodes(ttl uint8, hops int) int {
 	i, _ := slices.BinarySearch(p.initialTTLs, ttl)
 	if i == len(p.initialTTLs) {

@@ -72,7 +72,8 @@ func load(t testing.TB, text string) *Policy {
 }
 
 var web = telemetry.FlowKey{
-	Src: telemetry.AddrFrom(netip.MustParseAddr("10.0.1.1")), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")), SrcPort: 40000, DstPort: 443, Protocol: 6,
+	Src: telemetry.AddrFrom(netip.MustParseAddr("10.0.1.1")), Dst: telemetry.AddrFrom(netip.MustParseAddr("10.0.2.2")),
+	SrcPort: 40000, DstPort: 443, Protocol: 6,
 }
 
 func TestJudge(t *testing.T) {
@@ -141,7 +142,8 @@ nodes:
 	} {
 		text := nodes
 		if c.rule != "" {
-			text += "rules:\n  - {name: it, " + c.rule + "}\n  - {name: never, protocol: tcp, tunnel: vxlan, tunnel_id: 7, max_hops: 1}\n"
+			text += "rules:\n  - {name: it, " + c.rule +
+				"}\n  - {name: never, protocol: tcp, tunnel: vxlan, tunnel_id: 7, max_hops: 1}\n"
 		}
 		p := load(t, text)
 		path, open := strings.CutSuffix(c.path, "...")
@@ -153,7 +155,8 @@ nodes:
 
 // The first rule that matches decides, and a tunnel is matched by its kind and id.
 func TestFirstMatchWins(t *testing.T) {
-	p := load(t, "rules:\n  - {tunnel: vxlan, tunnel_id: 5001-5009, avoid: 9}\n  - {dst: 10.0.2.0/24, max_hops: 3}\n  - {max_hops: 1}\n")
+	p := load(t,
+		"rules:\n  - {tunnel: vxlan, tunnel_id: 5001-5009, avoid: 9}\n  - {dst: 10.0.2.0/24, max_hops: 3}\n  - {max_hops: 1}\n")
 	inVXLAN := web
 	inVXLAN.Tunnel, inVXLAN.TunnelID = telemetry.TunnelVXLAN, 5009
 	other := web
@@ -169,7 +172,8 @@ func TestFirstMatchWins(t *testing.T) {
 }
 
 func TestHiddenNodes(t *testing.T) {
-	departure, arrival, none := load(t, "initial_ttls: [128, 64]\n"), load(t, "initial_ttls: 64\nsink_ttl: arrival\n"), load(t, "rules: [{avoid: 1}]\n")
+	departure, arrival, none := load(t, "initial_ttls: [128, 64]\n"), load(t, "initial_ttls: 64\nsink_ttl: arrival\n"),
+		load(t, "rules: [{avoid: 1}]\n")
 	for _, c := range []struct {
 		p    *Policy
 		ttl  uint8
@@ -268,7 +272,8 @@ func TestPolicyPage(t *testing.T) {
 		t.Errorf("got %d nodes and %d rules", p.Nodes(), p.Rules())
 	}
 	for _, key := range conftest.Keys(reflect.TypeFor[file]()) {
-		if name := key.Path[strings.LastIndex(key.Path, ".")+1:]; name != "rules" && !strings.Contains(rest, "`"+name+"`") {
+		if name := key.Path[strings.LastIndex(key.Path, ".")+1:]; name != "rules" &&
+			!strings.Contains(rest, "`"+name+"`") {
 			t.Errorf("no row for %s", key.Path)
 		}
 	}
@@ -330,7 +335,8 @@ func FuzzPolicy(f *testing.F) {
 				if !strings.HasPrefix(line, "line ") {
 					continue // of a name with a line end in it, or "and 3 more"
 				}
-				if _, err := fmt.Sscanf(line, "line %d: ", &n); n < 1 || n > strings.Count(text, "\n")+strings.Count(text, "\r")+1 {
+				if _, err := fmt.Sscanf(line, "line %d: ", &n); n < 1 ||
+					n > strings.Count(text, "\n")+strings.Count(text, "\r")+1 {
 					t.Errorf("%q: %q: %v", text, line, err)
 				}
 			}

@@ -80,13 +80,15 @@ func (r *rule) judge(index int32, hops []telemetry.Hop, ended bool, breaches []t
 	}
 	if len(r.Paths) > 0 && len(hops) > 0 {
 		if i := r.leaves(hops, ended); i >= 0 {
-			breach.Why, breach.Node, breach.NoNode = telemetry.OffPath, hops[i].NodeID, hops[i].Has&telemetry.HasNode == 0
+			breach.Why, breach.Node, breach.NoNode = telemetry.OffPath, hops[i].NodeID,
+				hops[i].Has&telemetry.HasNode == 0
 			breaches = append(breaches, breach)
 		}
 	}
 	if len(r.Waypoints) > 0 && ended {
 		if missed := r.missed(hops); missed >= 0 {
-			breaches = append(breaches, telemetry.Breach{Kind: telemetry.EventWaypointMissed, Rule: index, Node: r.Waypoints[missed].nodes[0]})
+			breaches = append(breaches,
+				telemetry.Breach{Kind: telemetry.EventWaypointMissed, Rule: index, Node: r.Waypoints[missed].nodes[0]})
 		}
 	}
 	return breaches

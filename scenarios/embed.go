@@ -1,5 +1,5 @@
-// Package scenarios holds the scenarios that come with Waybill. The comment at the top of each file says what happens in it
-// and what a good monitoring system should say about that.
+// Package scenarios holds the scenarios that come with Waybill. The comment at the top of each file says what happens
+// in it and what a good monitoring system should say about that.
 package scenarios
 
 import "embed"

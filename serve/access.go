@@ -56,7 +56,8 @@ func (c *Config) checkAccess() error {
 		return errors.New("tls: client certificates need a cert and a key of the server")
 	}
 	if (c.TLS.ClientCA == "") != (len(c.TLS.Clients) == 0) {
-		return errors.New("tls: client_ca and clients are needed together: who signs certificates, and the role for each common name")
+		return errors.New(
+			"tls: client_ca and clients are needed together: who signs certificates, and the role for each common name")
 	}
 	if _, _, err := openAccess(c, func(string) func(error) { return func(error) {} }); err != nil {
 		return err
@@ -80,12 +81,15 @@ func (c *Config) checkExposure() error {
 	known := c.Tokens != "" || c.TLS.ClientCA != ""
 	switch {
 	case !known && !c.TLS.on():
-		return fmt.Errorf("http: %s can be reached from other machines, and there is no log-in; listen on 127.0.0.1, or give --tokens, --tls-cert and --tls-key, "+
-			"or say --insecure if the network is trusted", c.HTTP)
+		return fmt.Errorf(
+			"http: %s can be reached from other machines, and there is no log-in; listen on 127.0.0.1, or give --tokens, --tls-cert and --tls-key, "+
+				"or say --insecure if the network is trusted", c.HTTP)
 	case !known:
-		return fmt.Errorf("http: %s can be reached from other machines, and there is no log-in; give --tokens or --tls-client-ca, or say --insecure if everybody may read", c.HTTP)
+		return fmt.Errorf(
+			"http: %s can be reached from other machines, and there is no log-in; give --tokens or --tls-client-ca, or say --insecure if everybody may read", c.HTTP)
 	case !c.TLS.on():
-		return fmt.Errorf("http: tokens would cross the network to %s in the clear; give --tls-cert and --tls-key, or say --insecure if nobody can listen in", c.HTTP)
+		return fmt.Errorf(
+			"http: tokens would cross the network to %s in the clear; give --tls-cert and --tls-key, or say --insecure if nobody can listen in", c.HTTP)
 	}
 	return nil
 }
@@ -134,8 +138,8 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 	}
 }
 
-// reloadOnHangup reads tokens, certificates and alert rules again on SIGHUP, until ctx is done. Changes of the files of the
-// first two are noticed without it, too. Alert rules that are wrong change nothing.
+// reloadOnHangup reads tokens, certificates and alert rules again on SIGHUP, until ctx is done. Changes of the files of
+// the first two are noticed without it, too. Alert rules that are wrong change nothing.
 func (s *Server) reloadOnHangup(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -155,7 +159,8 @@ func (s *Server) reloadOnHangup(ctx context.Context) {
 				s.reloadAlerts(ctx)
 			}
 			if s.guard.Tokens == nil && s.secure == nil && s.alerts == nil {
-				s.log.Info("there is nothing to read again: no tokens, certificates or alert rules; the configuration is read at the start")
+				s.log.Info(
+					"there is nothing to read again: no tokens, certificates or alert rules; the configuration is read at the start")
 			}
 		}
 	}
@@ -165,8 +170,10 @@ func (s *Server) reloadOnHangup(ctx context.Context) {
 func (s *Server) sayWhoMayAsk() {
 	switch {
 	case s.guard.Tokens != nil && s.guard.Tokens.Len() == 0 && s.guard.Clients == nil:
-		s.log.Warn("the tokens file is empty: nobody can log in", "file", s.Config.Tokens, "help", "waybill token create")
+		s.log.Warn("the tokens file is empty: nobody can log in", "file", s.Config.Tokens, "help",
+			"waybill token create")
 	case s.Config.Insecure && !s.guard.Required():
-		s.log.Warn("everybody who reaches the HTTP address may read everything: there is no log-in", "address", s.Config.HTTP)
+		s.log.Warn("everybody who reaches the HTTP address may read everything: there is no log-in", "address",
+			s.Config.HTTP)
 	}
 }

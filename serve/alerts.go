@@ -33,6 +33,7 @@ func (s *Server) reloadAlerts(ctx context.Context) {
 		return
 	}
 	if s.alerts.Reload(ctx, rules) == nil {
-		s.log.Info("the alert rules were read anew", "file", s.Config.Alerts, "rules", len(rules.Rules), "outputs", len(rules.Outputs))
+		s.log.Info("the alert rules were read anew", "file", s.Config.Alerts, "rules", len(rules.Rules), "outputs",
+			len(rules.Outputs))
 	}
 }

@@ -21,7 +21,11 @@ func defaultBurstSettings() burstSettings {
 }
 
 func (b *burstSettings) check() error {
-	for _, size := range []struct{ key, value string }{{"above", b.above()}, {"below", cmp.Or(b.Below, "0")}, {"min_above", b.MinAbove}} {
+	for _, size := range []struct{ key, value string }{
+		{"above", b.above()},
+		{"below", cmp.Or(b.Below, "0")},
+		{"min_above", b.MinAbove},
+	} {
 		if _, err := parseSize(size.value); err != nil {
 			return fmt.Errorf("bursts: %s: %w", size.key, err)
 		}
@@ -33,7 +37,8 @@ func (b *burstSettings) check() error {
 	case b.Above != autoAbove && above == 0 || b.Above == autoAbove && least == 0:
 		return fmt.Errorf("bursts: a burst needs a queue that is longer than 0 bytes")
 	case below >= cmp.Or(above, least):
-		return fmt.Errorf("bursts: below is %s, want less than the %d bytes at which a burst begins", b.Below, cmp.Or(above, least))
+		return fmt.Errorf("bursts: below is %s, want less than the %d bytes at which a burst begins", b.Below,
+			cmp.Or(above, least))
 	}
 	return nil
 }

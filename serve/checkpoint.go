@@ -85,8 +85,8 @@ type checkpointer struct {
 	savedNs  atomic.Int64
 }
 
-// restore takes what the last process left, if there is anything, and writes the first checkpoint, so that what cannot be
-// written is known at the start. A damaged file is moved aside; one of a newer version is left for that.
+// restore takes what the last process left, if there is anything, and writes the first checkpoint, so that what cannot
+// be written is known at the start. A damaged file is moved aside; one of a newer version is left for that.
 func (c *checkpointer) restore(listen []string, perAddress int) error {
 	content, err := os.ReadFile(c.dir.Path(checkpointName))
 	switch {
@@ -98,13 +98,15 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 	state, err := decodeCheckpoint(content)
 	switch {
 	case errors.Is(err, errNewer):
-		return fmt.Errorf("data: %s is %w; run that version, or move the file away to begin anew", c.dir.Path(checkpointName), err)
+		return fmt.Errorf("data: %s is %w; run that version, or move the file away to begin anew",
+			c.dir.Path(checkpointName), err)
 	case err != nil:
 		aside := c.dir.Path(checkpointName + ".damaged-" + time.Now().UTC().Format("20060102T150405.000"))
 		if moveErr := os.Rename(c.dir.Path(checkpointName), aside); moveErr != nil {
 			return fmt.Errorf("data: %w", moveErr)
 		}
-		c.log.Error("the checkpoint cannot be read and was moved aside; exporters, ledger and events begin anew", "error", err, "file", aside)
+		c.log.Error("the checkpoint cannot be read and was moved aside; exporters, ledger and events begin anew",
+			"error", err, "file", aside)
 		return c.save()
 	}
 	now := time.Now()
@@ -116,9 +118,11 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		}
 		return 0, false
 	})
-	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running", now.Sub(state.SavedAt).Round(time.Millisecond).String())
+	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running",
+		now.Sub(state.SavedAt).Round(time.Millisecond).String())
 	if left > 0 {
-		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room", "accounts", left)
+		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room",
+			"accounts", left)
 	}
 	return c.save()
 }
@@ -146,7 +150,8 @@ func (c *checkpointer) metrics() prometheus.Gatherer {
 			Name: "waybill_checkpoint_failures_total", Help: "Checkpoints that could not be written.",
 		}, func() float64 { return float64(c.failures.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "waybill_checkpoint_timestamp_seconds", Help: "When the latest checkpoint was written, in seconds since 1970.",
+			Name: "waybill_checkpoint_timestamp_seconds",
+			Help: "When the latest checkpoint was written, in seconds since 1970.",
 		}, func() float64 { return float64(c.savedNs.Load()) / 1e9 }),
 	)
 	return r
@@ -154,7 +159,9 @@ func (c *checkpointer) metrics() prometheus.Gatherer {
 
 // attempt writes a checkpoint, and says it once if that fails, and once when it works again.
 func (c *checkpointer) attempt() {
-	c.troubles.Note("checkpoint", c.save(), "the checkpoint cannot be written; what is learned from now on would not outlive a restart", "the checkpoint can be written again")
+	c.troubles.Note("checkpoint", c.save(),
+		"the checkpoint cannot be written; what is learned from now on would not outlive a restart",
+		"the checkpoint can be written again")
 }
 
 // run writes checkpoints until ctx is done.

@@ -57,7 +57,8 @@ func TestDataDirectory(t *testing.T) {
 	if err := os.WriteFile(file, newer, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(data); err == nil || !strings.Contains(err.Error(), "written by a newer version of Waybill") || strings.Contains(err.Error(), "\n") {
+	if err := open(data); err == nil || !strings.Contains(err.Error(), "written by a newer version of Waybill") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("a newer checkpoint: %v", err)
 	}
 	if kept, _ := os.ReadFile(file); !bytes.Equal(kept, newer) {
@@ -106,7 +107,8 @@ func TestDataDirectoryGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.checkpoints.attempt()
-	if n := strings.Count(log.String(), "the checkpoint cannot be written"); n != 1 || !strings.Contains(log.String(), "can be written again") {
+	if n := strings.Count(log.String(), "the checkpoint cannot be written"); n != 1 ||
+		!strings.Contains(log.String(), "can be written again") {
 		t.Errorf("said %d times:\n%s", n, log.String())
 	}
 	if s.checkpoints.failures.Load() != 2 || s.checkpoints.savedNs.Load() == 0 {

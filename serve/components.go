@@ -50,8 +50,9 @@ func (atStop) Start() {}
 // Stop implements component.
 func (f atStop) Stop() error { f(); return nil }
 
-// components lists the parts of the server in the order in which they start: each one stands on those before it, and stops
-// before them. So a report that was received reaches the tables, what they hold the store, and all of it the disk.
+// components lists the parts of the server in the order in which they start: each one stands on those before it, and
+// stops before them. So a report that was received reaches the tables, what they hold the store, and all of it the
+// disk.
 func (s *Server) components() []component {
 	list := []component{background(s.dialects.run)}
 	if s.raw != nil {

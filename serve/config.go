@@ -56,13 +56,19 @@ type querySettings struct {
 
 func DefaultConfig() Config {
 	return Config{
-		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Query: querySettings{auth.Operate}, Memory: "512MiB",
-		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{}, Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), Points: codepoint.New(),
+		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Query: querySettings{auth.Operate},
+		Memory:  "512MiB",
+		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{},
+		Bursts: defaultBurstSettings(), Store: defaultStoreConfig(), Points: codepoint.New(),
 	}
 }
 
 // serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "query", "memory", "workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy", "sampling", "store", "alerts"}
+var serveKeys = []string{
+	"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "query", "memory",
+	"workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy",
+	"sampling", "store", "alerts",
+}
 
 // ReadFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *Config) ReadFile(name string) error {
@@ -175,7 +181,9 @@ func (c *Config) Check() error {
 			return fmt.Errorf("listen: %w", err)
 		}
 		if port != 0 && port == c.Points.INTUDPPort {
-			return fmt.Errorf("int_udp_port: %d is also a port that reports are received on; INT and reports need different ports", port)
+			return fmt.Errorf(
+				"int_udp_port: %d is also a port that reports are received on; INT and reports need different ports",
+				port)
 		}
 	}
 	if c.Workers < 1 || c.Workers > 256 {

@@ -102,7 +102,10 @@ func TestDumpIsRead(t *testing.T) {
 
 // FuzzConfig: no configuration file makes the reader panic.
 func FuzzConfig(f *testing.F) {
-	for _, text := range []string{everyKey, "", "names: {1: a, 0x1: b}", "exporters: [{nodes: any}]", "dialects: {10.0.0.1: tps}", "ds_lengths: {1: {2: 8}}", "? : :"} {
+	for _, text := range []string{
+		everyKey, "", "names: {1: a, 0x1: b}", "exporters: [{nodes: any}]",
+		"dialects: {10.0.0.1: tps}", "ds_lengths: {1: {2: 8}}", "? : :",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -22,8 +22,8 @@ import (
 // demoTime is how long a demo runs that nobody stops.
 const demoTime = 10 * time.Minute
 
-// A demo sends the reports of an emulated network to this server, from a process of its own: what it needs of processor and
-// memory is not that of the server, and neither are its defects.
+// A demo sends the reports of an emulated network to this server, from a process of its own: what it needs of processor
+// and memory is not that of the server, and neither are its defects.
 type demo struct {
 	to      string // a listener
 	log     *slog.Logger
@@ -35,12 +35,13 @@ type demo struct {
 	ended  chan struct{} // closed when the process has ended; nil: none was started
 }
 
-// newDemo returns the demo of s, or nil if there cannot be one: whoever reaches a server from elsewhere must not make it work,
-// and reports of a network that is not there have no place among those of a list of exporters.
+// newDemo returns the demo of s, or nil if there cannot be one: whoever reaches a server from elsewhere must not make
+// it work, and reports of a network that is not there have no place among those of a list of exporters.
 func newDemo(s *Server) *demo {
 	host, _, err := net.SplitHostPort(s.listener.Addr().String())
 	address, parseErr := netip.ParseAddr(host)
-	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() || len(s.Receivers) == 0 || len(s.Config.Exporters) > 0 {
+	if err != nil || parseErr != nil || !address.Unmap().IsLoopback() || len(s.Receivers) == 0 ||
+		len(s.Config.Exporters) > 0 {
 		return nil
 	}
 	to, err := netip.ParseAddrPort(s.Receivers[0].Stats().Address)
@@ -52,12 +53,14 @@ func newDemo(s *Server) *demo {
 	}
 	refused := func() error {
 		if d := s.Config.Points.For(to.Addr(), 0, to.Port()).Dialect; d != codepoint.Specification {
-			return fmt.Errorf("%w: reports from %s are read as dialect %s, and those of the demo have none", api.ErrDemoRefused, to.Addr(), d.Name)
+			return fmt.Errorf("%w: reports from %s are read as dialect %s, and those of the demo have none",
+				api.ErrDemoRefused, to.Addr(), d.Name)
 		}
 		for _, e := range s.Collector.Exporters {
 			for _, x := range e.Totals(nil) {
 				if x.Key.Header && !x.Key.Source.Unmap().IsLoopback() {
-					return fmt.Errorf("%w: %v sends reports, and the demo would put its nodes 1 to 6 among those of a real network; run it with a server of its own, make demo",
+					return fmt.Errorf(
+						"%w: %v sends reports, and the demo would put its nodes 1 to 6 among those of a real network; run it with a server of its own, make demo",
 						api.ErrDemoRefused, x.Key.Source)
 				}
 			}
@@ -67,8 +70,8 @@ func newDemo(s *Server) *demo {
 	return &demo{to: to.String(), log: s.log, refused: refused}
 }
 
-// demoScenario is that of "make demo" with switches that report by themselves: a server that knows no code points of theirs
-// understands all of it.
+// demoScenario is that of "make demo" with switches that report by themselves: a server that knows no code points of
+// theirs understands all of it.
 func demoScenario() ([]byte, error) {
 	text, err := scenarios.Files.ReadFile("demo.yaml")
 	return bytes.Replace(text, []byte("\nint: {"), []byte("\nint: {mode: xd, "), 1), err
@@ -93,7 +96,8 @@ func (d *demo) Start() error {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, "fabric", "-", "--reports", d.to, "--speed", "realtime", "--duration", demoTime.String(), "--quiet")
+	cmd := exec.CommandContext(ctx, program, "fabric", "-", "--reports", d.to, "--speed", "realtime", "--duration",
+		demoTime.String(), "--quiet")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 3 * time.Second
 	cmd.Stdin = bytes.NewReader(scenario)

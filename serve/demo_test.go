@@ -65,7 +65,10 @@ func TestDemoRefused(t *testing.T) {
 				}
 			}()
 			if c.source != "" {
-				h := telemetry.Header{Source: netip.MustParseAddr(c.source), Dialect: codepoint.Specification.Name, Version: telemetry.Version20, HasNodeID: true, NodeID: 1, Reports: 1}
+				h := telemetry.Header{
+					Source: netip.MustParseAddr(c.source), Dialect: codepoint.Specification.Name,
+					Version: telemetry.Version20, HasNodeID: true, NodeID: 1, Reports: 1,
+				}
 				s.Collector.Exporters[0].Observe([]telemetry.Header{h}, 1)
 			}
 			if err := s.demo.refused(); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {

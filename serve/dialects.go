@@ -15,8 +15,8 @@ import (
 	"github.com/waybill-int/waybill/wire/dissect/detect"
 )
 
-// Of each source so many datagrams are looked at, of so many sources. A receiver offers the first datagrams that it gets, and then
-// one in dialectSample, so that it costs next to nothing later.
+// Of each source so many datagrams are looked at, of so many sources. A receiver offers the first datagrams that it
+// gets, and then one in dialectSample, so that it costs next to nothing later.
 const (
 	dialectPackets = 32
 	dialectSources = 256
@@ -24,8 +24,8 @@ const (
 	dialectSample  = 64
 )
 
-// dialectNotices tells in the log, once for each source of reports, that another dialect or code point would read more of them.
-// It changes nothing.
+// dialectNotices tells in the log, once for each source of reports, that another dialect or code point would read more
+// of them. It changes nothing.
 type dialectNotices struct {
 	points  *codepoint.Config
 	log     *slog.Logger
@@ -59,7 +59,8 @@ func (r *dialectRecorder) Record(nowNs int64, source netip.AddrPort, payload []b
 	if r.next != nil {
 		r.next.Record(nowNs, source, payload, truncated)
 	}
-	if n := r.seen.Add(1); n > dialectFirst && n%dialectSample != 0 || len(r.notices.offered) == cap(r.notices.offered) {
+	if n := r.seen.Add(1); n > dialectFirst && n%dialectSample != 0 ||
+		len(r.notices.offered) == cap(r.notices.offered) {
 		return
 	}
 	p := detect.Packet{Time: time.Unix(0, nowNs), Bytes: slices.Clone(payload), Start: dissect.TelemetryReport}
@@ -116,7 +117,8 @@ func (n *dialectNotices) tell(source netip.Addr, port uint16, packets []detect.P
 	for i := range result.Equals {
 		others = append(others, result.Equals[i].Setting.String())
 	}
-	n.log.Warn("another dialect or code point would read more of a source; nothing is changed by itself", "source", source, "port", port,
+	n.log.Warn("another dialect or code point would read more of a source; nothing is changed by itself", "source",
+		source, "port", port,
 		"setting", result.Best.Setting.String(), "because", result.Best.Why(), "now", result.Plain.Why(),
 		"as_well", strings.Join(others, ", "), "help", "waybill serve "+strings.Join(flags, " "))
 }

@@ -50,7 +50,8 @@ func (c *Config) permits() (*collect.Permits, error) {
 			source, err = netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("exporters: row %d: source is %q, want an address or a prefix such as 10.0.0.0/8", i+1, rule.Source)
+			return nil, fmt.Errorf("exporters: row %d: source is %q, want an address or a prefix such as 10.0.0.0/8",
+				i+1, rule.Source)
 		}
 		list = append(list, collect.Permit{Source: source, Nodes: rule.Nodes, Name: rule.Name})
 	}
@@ -68,7 +69,10 @@ func (s *Server) refused() []telemetry.Exporter {
 		for _, x := range r.Refused() {
 			e := bySource[x.Source]
 			if e == nil {
-				e = &telemetry.Exporter{Source: x.Source, First: x.First, Malformed: map[string]uint64{}, Damaged: map[string]uint64{}}
+				e = &telemetry.Exporter{
+					Source: x.Source, First: x.First, Malformed: map[string]uint64{},
+					Damaged: map[string]uint64{},
+				}
 				bySource[x.Source] = e
 			}
 			e.Received += x.Datagrams
@@ -123,9 +127,11 @@ func (s *Server) sayRefused(ctx context.Context) {
 			latest := telemetry.Exporter{}
 			list := s.refused()
 			if len(list) > 0 { // not if there was no room for any
-				latest = slices.MaxFunc(list, func(a, b telemetry.Exporter) int { return cmp.Compare(a.Last.UnixNano(), b.Last.UnixNano()) })
+				latest = slices.MaxFunc(list,
+					func(a, b telemetry.Exporter) int { return cmp.Compare(a.Last.UnixNano(), b.Last.UnixNano()) })
 			}
-			s.log.Warn("refused reports of who may not send them; waybill exporters lists them", "datagrams", total-told, "sources", len(list),
+			s.log.Warn("refused reports of who may not send them; waybill exporters lists them", "datagrams",
+				total-told, "sources", len(list),
 				"latest", latest.Source, "because", latest.RefusedBecause)
 			told = total
 		})

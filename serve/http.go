@@ -94,7 +94,9 @@ func (s *Server) URL() string {
 func (s *Server) listenHTTP() (err error) {
 	if s.listener, err = net.Listen("tcp", s.Config.HTTP); err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf("listen on http://%s: the port is in use; stop what uses it or choose another with --http", s.Config.HTTP)
+			return fmt.Errorf(
+				"listen on http://%s: the port is in use; stop what uses it or choose another with --http",
+				s.Config.HTTP)
 		}
 		return fmt.Errorf("listen on http://%s: %w", s.Config.HTTP, err)
 	}

@@ -42,7 +42,9 @@ func TestServeSlowClients(t *testing.T) {
 				here, there := net.Pipe()
 				listener := make(pipes, 1)
 				listener <- there
-				server := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }), nil, slog.New(slog.DiscardHandler))
+				echo := func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }
+				server := newHTTPServer(http.HandlerFunc(echo),
+					nil, slog.New(slog.DiscardHandler))
 				go server.Serve(listener)
 				closed := make(chan time.Duration)
 				begun := time.Now()

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// noteEvery is the time between two notes of what was counted so far. Large tables are noted less often: it takes at most a
-	// fifth of the time of the goroutine that looks at the tables.
+	// noteEvery is the time between two notes of what was counted so far. Large tables are noted less often: it takes
+	// at most a fifth of the time of the goroutine that looks at the tables.
 	noteEvery  = 500 * time.Millisecond
 	notesShare = 5
 )
@@ -26,7 +26,8 @@ func journalDir(data string) string { return filepath.Join(data, "journal") }
 
 // recoverJournal gives the store what the last process had counted of the interval that was open when it was killed.
 func recoverJournal(ctx context.Context, data string, to store.Backend, log *slog.Logger) error {
-	r, err := journal.Recover(ctx, journalDir(data), to, func(v *telemetry.SoFar) { analyze.AddHosts(&v.Intervals, v.StartNs) })
+	r, err := journal.Recover(ctx, journalDir(data), to,
+		func(v *telemetry.SoFar) { analyze.AddHosts(&v.Intervals, v.StartNs) })
 	if err != nil {
 		return fmt.Errorf("data: %w", err)
 	}
@@ -34,7 +35,8 @@ func recoverJournal(ctx context.Context, data string, to store.Backend, log *slo
 		log.Warn("the journal of the last process is not whole; what can be read of it was kept", "error", r.Damaged)
 	}
 	if r.Left != nil {
-		log.Error("the store does not take what the last process had counted and not given to it; the journal stays for the next start", "error", r.Left)
+		log.Error(
+			"the store does not take what the last process had counted and not given to it; the journal stays for the next start", "error", r.Left)
 	}
 	if r.Records > 0 {
 		log.Info("kept what the last process had not given to the store", "records", r.Records, "since", r.Since)
@@ -101,7 +103,9 @@ func (n *noter) note(v *analyze.Intervals, now time.Time) {
 
 // say says once that notes fail, and once that they work again.
 func (n *noter) say(err error) {
-	n.troubles.Note("journal", err, "the journal cannot be written; a crash would take up to ten seconds from the store", "the journal can be written again")
+	n.troubles.Note("journal", err,
+		"the journal cannot be written; a crash would take up to ten seconds from the store",
+		"the journal can be written again")
 	if err != nil {
 		n.failures.Add(1)
 	}

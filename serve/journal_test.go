@@ -15,8 +15,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestJournalFails: a journal that cannot be written is one line in the log, however many intervals are over meanwhile, and another one
-// when it can be written again.
+// TestJournalFails: a journal that cannot be written is one line in the log, however many intervals are over meanwhile,
+// and another one when it can be written again.
 func TestJournalFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	j, err := journal.Open(dir, 0)
@@ -46,7 +46,8 @@ func TestJournalFails(t *testing.T) {
 	}
 	pass(8)
 	if lines := strings.Count(text.String(), "\n"); lines != 1 || n.failures.Load() < 5 || len(n.over) > 0 {
-		t.Errorf("%d lines, %d failures, %d intervals are not settled:\n%s", lines, n.failures.Load(), len(n.over), &text)
+		t.Errorf("%d lines, %d failures, %d intervals are not settled:\n%s", lines, n.failures.Load(), len(n.over),
+			&text)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -39,7 +39,8 @@ func (s *Server) sayGoodbye() {
 		malformed += n.Malformed
 		refused += n.Refused
 	}
-	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed, "refused", refused)
+	s.log.Info("stopped", "received", received, "kernel_drops", drops, "damaged", damaged, "malformed", malformed,
+		"refused", refused)
 }
 
 // listeners returns the state of the sockets as the API shows it.
@@ -70,11 +71,14 @@ func (s *Server) openSockets() error {
 			s.opened = append(s.opened, func() { socket.Close() })
 		}
 		if wanted, got := group[0].ReceiveBuffer(); got < wanted {
-			s.log.Warn("the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
-				"address", address, "asked", wanted, "got", got, "help", fmt.Sprintf("sysctl -w net.core.rmem_max=%d", wanted))
+			s.log.Warn(
+				"the kernel gave a smaller receive buffer than asked; bursts of reports may be lost (they are counted)",
+				"address", address, "asked", wanted, "got", got, "help",
+				fmt.Sprintf("sysctl -w net.core.rmem_max=%d", wanted))
 		}
 		if c.Coalesce && !group[0].Coalesced() {
-			s.log.Info("the kernel hands over datagrams one by one, which takes three times as long; runs need Linux 5.7 and root or CAP_BPF",
+			s.log.Info(
+				"the kernel hands over datagrams one by one, which takes three times as long; runs need Linux 5.7 and root or CAP_BPF",
 				"address", address, "help", "setcap cap_bpf,cap_net_admin+ep, or coalesce: false")
 		}
 		s.sockets = append(s.sockets, group...)

@@ -68,7 +68,9 @@ func (r *rawReports) kept() *ring.Ring {
 }
 
 var (
-	rawReportsDesc = rawDesc("total", "Datagrams by what became of them: kept (they are on disk), dropped (the disk was full or too slow).", "outcome")
+	rawReportsDesc = rawDesc("total",
+		"Datagrams by what became of them: kept (they are on disk), dropped (the disk was full or too slow).",
+		"outcome")
 	rawStoppedDesc = rawDesc("stopped", "1 while no raw reports can be written; the log says why.")
 	rawBytesDesc   = rawDesc("bytes", "Size of the files with raw reports, in bytes.")
 	rawRemovedDesc = rawDesc("files_removed_total", "Files with raw reports that gave way to newer ones.")

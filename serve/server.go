@@ -58,12 +58,16 @@ type Server struct {
 
 // New opens all files and sockets, so that what cannot be opened is known before anything runs.
 func New(c *Config, logTo io.Writer) (*Server, error) {
-	s := &Server{Config: c, log: command.NewLogger(logTo), Events: eventlog.New(MaxEvents), stopping: make(chan struct{})}
+	s := &Server{
+		Config: c, log: command.NewLogger(logTo), Events: eventlog.New(MaxEvents),
+		stopping: make(chan struct{}),
+	}
 	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming()}
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(c.Points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openKeeper, s.openRawReports, s.listenHTTP, s.openAlerts,
+		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openKeeper, s.openRawReports,
+		s.listenHTTP, s.openAlerts,
 	} {
 		if err := open(); err != nil {
 			for _, undo := range slices.Backward(s.opened) {

@@ -65,9 +65,14 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 	for name, t := range c.Tables {
 		id, ok := store.TableOf(name)
 		if !ok {
-			return to, fmt.Errorf("store: tables: there is no table %s; those of docs/reference/store.md without the length of their intervals are known", name)
+			return to,
+				fmt.Errorf(
+					"store: tables: there is no table %s; those of docs/reference/store.md without the length of their intervals are known", name)
 		}
-		l := duckdb.Limit{Keep: [...]time.Duration{time.Duration(t.Keep10s), time.Duration(t.Keep1m), time.Duration(t.Keep1h)}}
+		l := duckdb.Limit{Keep: [...]time.Duration{
+			time.Duration(t.Keep10s), time.Duration(t.Keep1m),
+			time.Duration(t.Keep1h),
+		}}
 		if t.MaxSize != "" {
 			n, err := parseSize(t.MaxSize)
 			if err != nil {
@@ -123,7 +128,8 @@ func (s *Server) openKeeper() error {
 	s.opened = append(s.opened, func() { disk.Close() })
 	if stats, err := disk.Stats(); err == nil {
 		for _, loss := range stats.Lost {
-			s.log.Error("records that were written are gone: the log beside the file was cut or removed, or the file is an older copy",
+			s.log.Error(
+				"records that were written are gone: the log beside the file was cut or removed, or the file is an older copy",
 				"file", loss.File, "records", loss.Records.Total(), "flows", loss.Records[store.Flows])
 		}
 	}

@@ -7,17 +7,23 @@ import (
 )
 
 var (
-	storeRecordsDesc       = storeDesc("records_total", "Records by table and by what became of them: written (they are on disk), dropped (the queue was full), lost (they were written, and are gone from a file).", "table", "outcome")
-	storeQueuedDesc        = storeDesc("queued_records", "Records that wait to be written.")
-	storeStoppedDesc       = storeDesc("stopped", "1 while nothing can be written; the log says why.")
-	storeNeglectedDesc     = storeDesc("neglected", "1 while nothing can be rolled up and removed; the log says why.")
-	storeBytesDesc         = storeDesc("bytes", "Size of the files of the store, in bytes.")
-	storePartitionsDesc    = storeDesc("partitions", "Files of the store.")
-	storeDroppedDesc       = storeDesc("partitions_dropped_total", "Files that were removed because they were too old or all together too large.")
-	storeUngivenDesc       = storeDesc("ungiven_packets_total", "Packets that are in no record because there were too many flows, paths or hosts at once, or a flood kept their flow out.", "of")
-	storeNotedDesc         = storeDesc("journal_timestamp_seconds", "What was counted until then, in seconds since 1970, is on disk and outlives a crash.")
-	storeNotesFailedDesc   = storeDesc("journal_failures_total", "Notes of what was counted so far that could not be written.")
-	storeUngivenBurstsDesc = storeDesc("ungiven_bursts_total", "Bursts that are in no record because too many were found at once.")
+	storeRecordsDesc = storeDesc("records_total",
+		"Records by table and by what became of them: written (they are on disk), dropped (the queue was full), lost (they were written, and are gone from a file).", "table", "outcome")
+	storeQueuedDesc     = storeDesc("queued_records", "Records that wait to be written.")
+	storeStoppedDesc    = storeDesc("stopped", "1 while nothing can be written; the log says why.")
+	storeNeglectedDesc  = storeDesc("neglected", "1 while nothing can be rolled up and removed; the log says why.")
+	storeBytesDesc      = storeDesc("bytes", "Size of the files of the store, in bytes.")
+	storePartitionsDesc = storeDesc("partitions", "Files of the store.")
+	storeDroppedDesc    = storeDesc("partitions_dropped_total",
+		"Files that were removed because they were too old or all together too large.")
+	storeUngivenDesc = storeDesc("ungiven_packets_total",
+		"Packets that are in no record because there were too many flows, paths or hosts at once, or a flood kept their flow out.", "of")
+	storeNotedDesc = storeDesc("journal_timestamp_seconds",
+		"What was counted until then, in seconds since 1970, is on disk and outlives a crash.")
+	storeNotesFailedDesc = storeDesc("journal_failures_total",
+		"Notes of what was counted so far that could not be written.")
+	storeUngivenBurstsDesc = storeDesc("ungiven_bursts_total",
+		"Bursts that are in no record because too many were found at once.")
 )
 
 func storeDesc(name, help string, labels ...string) *prometheus.Desc {

@@ -11,7 +11,8 @@ import (
 // maxOnTheWay is how many looks are remembered while the disk is slow, or full.
 const maxOnTheWay = 1024
 
-// reached knows until when all records are on disk, as it was when the tables were looked at last. One goroutine calls gave.
+// reached knows until when all records are on disk, as it was when the tables were looked at last. One goroutine calls
+// gave.
 type reached struct {
 	onTheWay []givenUntil // the oldest first
 	latestNs int64        // second of the latest of them
@@ -25,8 +26,9 @@ type givenUntil struct {
 	secondsNs, tensNs int64
 }
 
-// gave notes what a look has given, which over follows, and moves on over all that is on disk. Looks that give nothing need no note, nor
-// do those that are too many: the store writes in order, so the next one that is noted is on disk after them.
+// gave notes what a look has given, which over follows, and moves on over all that is on disk. Looks that give nothing
+// need no note, nor do those that are too many: the store writes in order, so the next one that is noted is on disk
+// after them.
 func (r *reached) gave(over *overInterval, v *analyze.Intervals) {
 	if v.OpenSecond() != r.latestNs && len(r.onTheWay) < maxOnTheWay {
 		r.latestNs = v.OpenSecond()

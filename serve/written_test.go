@@ -17,7 +17,10 @@ func TestReached(t *testing.T) {
 	written := k.written()
 	want := func(when string, seconds, tens int64) {
 		t.Helper()
-		for table, want := range map[store.Table]int64{store.Hops: seconds, store.Queues: seconds, store.Flows: tens, store.Events: tens} {
+		for table, want := range map[store.Table]int64{
+			store.Hops: seconds, store.Queues: seconds, store.Flows: tens,
+			store.Events: tens,
+		} {
 			if got := written(table); !got.Equal(time.Unix(0, begin).Add(time.Duration(want) * time.Second)) {
 				t.Errorf("%s: %v are written until %v, want %d s after the start", when, table, got.UTC(), want)
 			}

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Reasons why a question has no answer that are not in the question. All other errors of Query and SQL say what is wrong with it.
+// Reasons why a question has no answer that are not in the question. All other errors of Query and SQL say what is
+// wrong with it.
 var (
 	// ErrTooLong: the context of the question ended before the answer was there.
 	ErrTooLong = errors.New("the query took too long")
@@ -17,8 +18,8 @@ var (
 	ErrUnavailable = errors.New("the store cannot answer now")
 )
 
-// A GoneError says that the records of the beginning of a time range are kept in longer intervals only than the question needs. An answer
-// would be of a part of the range.
+// A GoneError says that the records of the beginning of a time range are kept in longer intervals only than the
+// question needs. An answer would be of a part of the range.
 type GoneError struct{ Since time.Time } // from when on they are there
 
 func (e *GoneError) Error() string {

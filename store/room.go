@@ -13,7 +13,8 @@ func Room(dir string, minFree int64) error {
 		return &os.PathError{Op: "statfs", Path: dir, Err: err}
 	}
 	if free := int64(disk.Bavail) * int64(disk.Bsize); free < minFree {
-		return fmt.Errorf("%w: %d MiB are free in %s, and %d MiB stay free; make room or keep less", ErrFull, free>>20, dir, minFree>>20)
+		return fmt.Errorf("%w: %d MiB are free in %s, and %d MiB stay free; make room or keep less", ErrFull, free>>20,
+			dir, minFree>>20)
 	}
 	return nil
 }

@@ -9,23 +9,25 @@ import (
 
 // A Backend keeps records. Write is called by one goroutine and Maintain by another, all else by any.
 type Backend interface {
-	// Write keeps the records of all batches. When it returns nil they are on disk: they survive the end of the process and of
-	// the machine. When it fails it is called again with the same batches, and nothing is written twice.
+	// Write keeps the records of all batches. When it returns nil they are on disk: they survive the end of the process
+	// and of the machine. When it fails it is called again with the same batches, and nothing is written twice.
 	Write(batches []*telemetry.Intervals) error
-	// Maintain does what is due: rollups, retention. It is called every few seconds, and does not keep Write waiting for long. All
-	// records of before now are written. It ends early when ctx is done.
+	// Maintain does what is due: rollups, retention. It is called every few seconds, and does not keep Write waiting
+	// for long. All records of before now are written. It ends early when ctx is done.
 	Maintain(ctx context.Context, now time.Time) error
 	// Query answers q.
 	Query(ctx context.Context, q *Query) (*Answer, error)
-	// Between says when links or hosts (the tables Links and Hosts) were there: a row for each time that touches the range from
-	// from to to, both included, with the columns first and last, between which it was never silent for more than five minutes,
-	// and packets. What is more than five minutes outside of the range is not looked at. limit is how many rows are wanted at most.
+	// Between says when links or hosts (the tables Links and Hosts) were there: a row for each time that touches the
+	// range from from to to, both included, with the columns first and last, between which it was never silent for more
+	// than five minutes, and packets. What is more than five minutes outside of the range is not looked at. limit is
+	// how many rows are wanted at most.
 	Between(ctx context.Context, t Table, from, to time.Time, limit int) (*Answer, error)
-	// SQL answers a SELECT statement that somebody wrote, over the tables of docs/reference/store.md, with at most limit rows. It
-	// changes nothing, and what it takes is bounded. What was written in the last seconds may be missing.
+	// SQL answers a SELECT statement that somebody wrote, over the tables of docs/reference/store.md, with at most
+	// limit rows. It changes nothing, and what it takes is bounded. What was written in the last seconds may be
+	// missing.
 	SQL(ctx context.Context, statement string, limit int) (*Answer, error)
-	// Select is SQL for statements of this program itself, and of who has the files anyway: it sees what was written up to now,
-	// and takes what it takes.
+	// Select is SQL for statements of this program itself, and of who has the files anyway: it sees what was written up
+	// to now, and takes what it takes.
 	Select(ctx context.Context, statement string, limit int) (*Answer, error)
 	// Stats tells what is on disk.
 	Stats() (Stats, error)
@@ -47,21 +49,22 @@ type Loss struct {
 	Records Counts
 }
 
-// A Query asks for what was counted in a time range. Columns that are not in Group are summed up as their kind says: counts
-// are added, maxima are the largest.
+// A Query asks for what was counted in a time range. Columns that are not in Group are summed up as their kind says:
+// counts are added, maxima are the largest.
 type Query struct {
 	Table    Table
 	From, To time.Time // To is not part of it
 	// Step cuts the range in pieces of that length, which begin at multiples of it; the answer has a column start then.
 	// 0 means one piece.
 	Step time.Duration
-	// Where is a condition in SQL over the columns of the table, as filter.Expr.SQL makes it, with Args for its question marks.
+	// Where is a condition in SQL over the columns of the table, as filter.Expr.SQL makes it, with Args for its
+	// question marks.
 	Where string
 	Args  []any
 	// Group are the columns to group by; Values those that are wanted of each group.
 	Group, Values []string
-	// Order is a column of the answer, or several with commas, by which the largest come first; those that are equal, or all if
-	// it is "", are in the order of start and group.
+	// Order is a column of the answer, or several with commas, by which the largest come first; those that are equal,
+	// or all if it is "", are in the order of start and group.
 	Order string
 	// Ascending makes the smallest come first. What is not known is last in any case.
 	Ascending bool

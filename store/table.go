@@ -22,7 +22,10 @@ const (
 	NumTables
 )
 
-var tableNames = [NumTables]string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "routes", "hosts", "bursts", "burst_flows"}
+var tableNames = [NumTables]string{
+	"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events",
+	"routes", "hosts", "bursts", "burst_flows",
+}
 
 // String returns the name of the table.
 func (t Table) String() string { return tableNames[min(int(t), len(tableNames)-1)] }

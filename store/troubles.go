@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Troubles says in the log what cannot be written, once when that begins and once when it is over. A full disk is one trouble, whoever meets
-// it: all that write to it share one.
+// Troubles says in the log what cannot be written, once when that begins and once when it is over. A full disk is one
+// trouble, whoever meets it: all that write to it share one.
 type Troubles struct {
 	log *slog.Logger
 
@@ -41,7 +41,8 @@ func (t *Troubles) Note(what string, err error, fails, works string) {
 	case fullDisk(err):
 		t.full[what] = true
 		if len(t.full) == 1 {
-			t.log.Error("the disk is full: nothing is written until there is room; records wait, and are counted as dropped when their queue is full", "error", err)
+			t.log.Error(
+				"the disk is full: nothing is written until there is room; records wait, and are counted as dropped when their queue is full", "error", err)
 		}
 	default:
 		t.told[what] = true
@@ -51,5 +52,6 @@ func (t *Troubles) Note(what string, err error, fails, works string) {
 
 // fullDisk reports whether there was no room. DuckDB says so in words only.
 func fullDisk(err error) bool {
-	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) || strings.Contains(strings.ToLower(err.Error()), "no space left")
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) ||
+		strings.Contains(strings.ToLower(err.Error()), "no space left")
 }

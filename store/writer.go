@@ -19,9 +19,8 @@ const (
 	retryEvery = 2 * time.Second
 )
 
-// A Writer takes records from whoever has some and writes them in a goroutine of its own; another one maintains what was
-// written. Append never waits: what does not
-// fit into the queue is dropped and counted by table.
+// A Writer takes records from whoever has some and writes them in a goroutine of its own; another one maintains what
+// was written. Append never waits: what does not fit into the queue is dropped and counted by table.
 type Writer struct {
 	backend  Backend
 	max      int
@@ -41,10 +40,13 @@ type Writer struct {
 	neglect string // why nothing is maintained at the moment; "" if it is
 }
 
-// NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's. troubles is told why something
-// fails.
+// NewWriter returns a Writer to backend with a queue of maxQueued records. The backend stays the caller's. troubles is
+// told why something fails.
 func NewWriter(backend Backend, maxQueued int, troubles *Troubles) *Writer {
-	return &Writer{backend: backend, max: maxQueued, troubles: troubles, now: time.Now, wake: make(chan struct{}, 1), room: make(chan struct{})}
+	return &Writer{
+		backend: backend, max: maxQueued, troubles: troubles, now: time.Now, wake: make(chan struct{}, 1),
+		room: make(chan struct{}),
+	}
 }
 
 // Append hands v over, which is the Writer's from then on. A batch that does not fit as a whole is dropped as a whole.
@@ -71,8 +73,8 @@ func (w *Writer) Append(v *telemetry.Intervals) {
 	}
 }
 
-// WaitForRoom returns when the queue is less than half full, or nothing can be written, or ctx is done. It is for those who
-// have time and much to append.
+// WaitForRoom returns when the queue is less than half full, or nothing can be written, or ctx is done. It is for those
+// who have time and much to append.
 func (w *Writer) WaitForRoom(ctx context.Context) {
 	for {
 		w.mu.Lock()
@@ -104,8 +106,8 @@ func (w *Writer) Stats() WriterStats {
 	return WriterStats{w.written, w.dropped, w.queued, w.stopped, w.neglect}
 }
 
-// Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end is
-// dropped and counted.
+// Run writes until ctx is done, and then what is in the queue. It tries again what fails; what still fails at the end
+// is dropped and counted.
 func (w *Writer) Run(ctx context.Context) {
 	var upkeep sync.WaitGroup
 	upkeep.Go(func() { w.maintain(ctx) })
@@ -141,7 +143,9 @@ func (w *Writer) maintain(ctx context.Context) {
 			return
 		case <-ticker.C:
 			if err := w.backend.Maintain(ctx, w.writtenUntil()); ctx.Err() == nil {
-				w.note(&w.neglect, err, "the store is not maintained; minutes and hours are behind, and nothing is removed", "the store is maintained again")
+				w.note(&w.neglect, err,
+					"the store is not maintained; minutes and hours are behind, and nothing is removed",
+					"the store is maintained again")
 			}
 		}
 	}
@@ -213,7 +217,9 @@ func (w *Writer) wakeWaiting() {
 
 // noteWrite takes what Write said.
 func (w *Writer) noteWrite(err error) {
-	w.note(&w.stopped, err, "the store is not written; records wait, and are counted as dropped when their queue is full", "the store is written again")
+	w.note(&w.stopped, err,
+		"the store is not written; records wait, and are counted as dropped when their queue is full",
+		"the store is written again")
 	if err != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -221,7 +227,8 @@ func (w *Writer) noteWrite(err error) {
 	}
 }
 
-// note puts down in state why something fails, and tells. While nothing is written, that is told and nothing else: it has one reason.
+// note puts down in state why something fails, and tells. While nothing is written, that is told and nothing else: it
+// has one reason.
 func (w *Writer) note(state *string, err error, fails, works string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -71,7 +71,8 @@ func run(b *fakeBackend, limit int) (w *Writer, text *strings.Builder, stop func
 func (s WriterStats) check(t *testing.T, written, dropped uint64, queued int) {
 	t.Helper()
 	if s.Written[Flows] != written || s.Dropped[Flows] != dropped || s.Queued != queued {
-		t.Errorf("written %d, dropped %d, queued %d; want %d, %d, %d", s.Written[Flows], s.Dropped[Flows], s.Queued, written, dropped, queued)
+		t.Errorf("written %d, dropped %d, queued %d; want %d, %d, %d", s.Written[Flows], s.Dropped[Flows], s.Queued,
+			written, dropped, queued)
 	}
 }
 
@@ -134,7 +135,8 @@ func TestWriterSlowDisk(t *testing.T) {
 	})
 }
 
-// TestWriterFullDisk: what fails is tried again until it works, the log says so once, and memory stays bounded meanwhile.
+// TestWriterFullDisk: what fails is tried again until it works, the log says so once, and memory stays bounded
+// meanwhile.
 func TestWriterFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeBackend{err: errors.New("the disk is full")}
@@ -160,7 +162,8 @@ func TestWriterFullDisk(t *testing.T) {
 		synctest.Wait()
 		w.Stats().check(t, 100, 400, 0)
 		if settled[true] != 10 || settled[false] != 40 {
-			t.Errorf("%d batches were written and %d dropped, say their owners; want 10 and 40", settled[true], settled[false])
+			t.Errorf("%d batches were written and %d dropped, say their owners; want 10 and 40", settled[true],
+				settled[false])
 		}
 		if n := strings.Count(text.String(), "\n"); n != 2 || w.Stats().Stopped != "" {
 			t.Errorf("%d lines in the log, want 2:\n%s", n, text)
@@ -189,7 +192,8 @@ func (b *slowBackend) Maintain(ctx context.Context, now time.Time) error {
 	return ctx.Err()
 }
 
-// TestWriterMaintains: records are written while the backend is maintained, which is told of no time of which records wait.
+// TestWriterMaintains: records are written while the backend is maintained, which is told of no time of which records
+// wait.
 func TestWriterMaintains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBackend{began: make(chan time.Time, 1)}

@@ -45,19 +45,22 @@ type Alert struct {
 
 // A RuleStatus is a rule, and what is of it now.
 type RuleStatus struct {
-	Name     string   `json:"name" doc:"name of the rule"`
-	Filter   string   `json:"filter" doc:"its filter"`
-	ForNs    int64    `json:"for_ns" doc:"how long an event must go on before it fires"`
-	Severity string   `json:"severity,omitempty" doc:"severity that it gives, if it gives one"` // empty: that of the event
+	Name   string `json:"name" doc:"name of the rule"`
+	Filter string `json:"filter" doc:"its filter"`
+	ForNs  int64  `json:"for_ns" doc:"how long an event must go on before it fires"`
+	// empty: that of the event
+	Severity string   `json:"severity,omitempty" doc:"severity that it gives, if it gives one"`
 	Outputs  []string `json:"outputs" doc:"names of its outputs"`
 	Pending  int      `json:"pending" doc:"alerts that wait to fire"`
 	Firing   int      `json:"firing" doc:"alerts that fire"`
 	Silenced int      `json:"silenced" doc:"of those that fire, the silenced"`
 
-	LastFired *time.Time `json:"last_fired" doc:"when one fired last"` // of the alerts that are remembered; nil: none of them fired
+	// of the alerts that are remembered; nil: none of them fired
+	LastFired *time.Time `json:"last_fired" doc:"when one fired last"`
 }
 
-// An OutputStatus is what became of the messages to an output. It says nothing of where that is: addresses may have secrets.
+// An OutputStatus is what became of the messages to an output. It says nothing of where that is: addresses may have
+// secrets.
 type OutputStatus struct {
 	Name       string `json:"name" doc:"name of the output"`
 	Kind       string `json:"kind" doc:"webhook, syslog, alertmanager or command"`
@@ -67,8 +70,9 @@ type OutputStatus struct {
 	Rejected   uint64 `json:"rejected" doc:"messages that the receiver will never take"`
 	Expired    uint64 `json:"expired" doc:"messages that were tried for a day"`
 	CrowdedOut uint64 `json:"crowded_out" doc:"messages that gave way to new ones"`
-	Failures   int    `json:"failures" doc:"attempts in a row that failed"`             // attempts in a row that failed; 0: it works, or was not tried
-	LastError  string `json:"last_error,omitempty" doc:"why the latest attempt failed"` // of the attempts in a row
+	// attempts in a row that failed; 0: it works, or was not tried
+	Failures  int    `json:"failures" doc:"attempts in a row that failed"`
+	LastError string `json:"last_error,omitempty" doc:"why the latest attempt failed"` // of the attempts in a row
 }
 
 // A TestResult is what became of a message to an output.
@@ -78,10 +82,12 @@ type TestResult struct {
 	Took   time.Duration `json:"took_ns"`
 }
 
-// A Told is an output that is told of an alert, and how far that is. A message that is in its queue has reached nobody yet.
+// A Told is an output that is told of an alert, and how far that is. A message that is in its queue has reached nobody
+// yet.
 type Told struct {
-	Output    string     `json:"output"`
-	At        time.Time  `json:"at"`                // when a message about it was last in the queue
-	Delivered *time.Time `json:"delivered"`         // when the output took the latest message that it took; nil: of none is known that it did
+	Output string    `json:"output"`
+	At     time.Time `json:"at"` // when a message about it was last in the queue
+	// when the output took the latest message that it took; nil: of none is known that it did
+	Delivered *time.Time `json:"delivered"`
 	Waiting   bool       `json:"waiting,omitempty"` // a message about it is in the queue now; only in answers
 }

@@ -14,7 +14,10 @@ import (
 func benchPoints(t testing.TB) *codepoint.Config {
 	t.Helper()
 	c := codepoint.New()
-	for key, value := range map[string]any{"int_udp_port": test.INTPort, "int_dscp": 0x17, "int_format_for_version_0": "v0.5"} {
+	for key, value := range map[string]any{
+		"int_udp_port": test.INTPort, "int_dscp": 0x17,
+		"int_format_for_version_0": "v0.5",
+	} {
 		if err := c.Set(key, value); err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +69,8 @@ func TestDecodeNoAllocs(t *testing.T) {
 	}
 }
 
-// BenchmarkReportDecode is the way of a report from the UDP payload to a filled telemetry.Report, with 5 hops in a stack.
-// Compare v2.0/MD-2.1 with BenchmarkGopacketBaseline of the same run.
+// BenchmarkReportDecode is the way of a report from the UDP payload to a filled telemetry.Report, with 5 hops in a
+// stack. Compare v2.0/MD-2.1 with BenchmarkGopacketBaseline of the same run.
 func BenchmarkReportDecode(b *testing.B) {
 	for _, form := range test.Forms {
 		b.Run(string(form), func(b *testing.B) {
@@ -93,8 +96,8 @@ func BenchmarkReportDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkGopacketBaseline is what gopacket takes for the headers around the telemetry alone: outer Ethernet, IPv4 and UDP
-// of the report, and those of the packet in it. It reads no report header and no INT.
+// BenchmarkGopacketBaseline is what gopacket takes for the headers around the telemetry alone: outer Ethernet, IPv4 and
+// UDP of the report, and those of the packet in it. It reads no report header and no INT.
 func BenchmarkGopacketBaseline(b *testing.B) {
 	var eth layers.Ethernet
 	var ip layers.IPv4

@@ -2,38 +2,40 @@ package telemetry
 
 import "time"
 
-// A Burst is a time during which a queue was long, with who made it long and who had to wait. Times are of the clock of the
-// node, unless that is off by more than a minute: then the burst ends when it was found.
+// A Burst is a time during which a queue was long, with who made it long and who had to wait. Times are of the clock of
+// the node, unless that is off by more than a minute: then the burst ends when it was found.
 type Burst struct {
-	ID    string `json:"id" table:"ID" doc:"id of the burst and of its event" store:"id"` // that of its event
-	Node  uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node" store:"node"`
-	Name  string `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	Port  uint32 `json:"port" filter:"egress_port,alias=port" table:"PORT" doc:"level 1 interface behind the queue" store:"egress_port"` // egress
+	ID   string `json:"id" table:"ID" doc:"id of the burst and of its event" store:"id"` // that of its event
+	Node uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node" store:"node"`
+	Name string `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
+	// egress
+	Port  uint32 `json:"port" filter:"egress_port,alias=port" table:"PORT" doc:"level 1 interface behind the queue" store:"egress_port"`
 	Queue uint8  `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue" store:"queue_id"`
 
 	Start      time.Time `json:"start" table:"STARTED" doc:"when it began"`
 	Peak       time.Time `json:"peak" doc:"when the queue was longest" store:"peak"`
 	End        time.Time `json:"end" doc:"when it ended" store:"end"`
 	DurationNs uint64    `json:"duration_ns" table:"LASTED" doc:"end minus start" store:"duration"`
-	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every packet
-	// was seen.
+	// StartSlackNs is how much earlier it may have begun, EndSlackNs how much later it may have ended: 0 where every
+	// packet was seen.
 	StartSlackNs uint64 `json:"start_slack_ns,omitempty" filter:"-" store:"start_slack" doc:"how much earlier it may have begun"`
 	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack" doc:"how much later it may have ended"`
-	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"` // it is not known when it ended
+	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"`
 
 	PeakBytes   uint64 `json:"peak_bytes" kind:"size" table:"PEAK" doc:"bytes in the queue at the peak" store:"peak_bytes"`
-	PeakDelayNs uint64 `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"` // the longest wait beyond what the empty queue costs
+	PeakDelayNs uint64 `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"`
 	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes" doc:"it begins above this"`
 	BelowBytes  uint64 `json:"below_bytes" filter:"-" store:"below_bytes" doc:"it ends below this"`
 
-	Packets uint64 `json:"packets" table:"PACKETS" doc:"packets that were in the queue" store:"packets"` // that were in the queue at some time of the burst
+	// that were in the queue at some time of the burst
+	Packets uint64 `json:"packets" table:"PACKETS" doc:"packets that were in the queue" store:"packets"`
 	Bytes   uint64 `json:"bytes" kind:"size" table:"BYTES" doc:"bytes that were in the queue" store:"bytes"`
 	Drops   uint64 `json:"drops" table:"DROPS,bad" doc:"packets that the queue dropped" store:"drops"`
 	// Complete is the share of its bytes that telemetry saw, 0 to 1.
 	Complete float64 `json:"complete" kind:"ratio" table:"COMPLETE,wide" doc:"share of its bytes that telemetry saw" store:"complete"`
 
-	Sources     int  `json:"sources" table:"SENDERS" doc:"senders in the build-up" store:"sources"`                     // senders in the build-up
-	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes" store:"main_sources"` // the fewest of them that brought 80 % of its bytes
+	Sources     int  `json:"sources" table:"SENDERS" doc:"senders in the build-up" store:"sources"`
+	MainSources int  `json:"main_sources" doc:"the fewest of them that brought 80 % of its bytes" store:"main_sources"`
 	Incast      bool `json:"incast" table:"INCAST" doc:"many senders came together" store:"incast"`
 
 	Culprits   []Culprit `json:"culprits" table:"CULPRITS" doc:"flows that made it, most bytes in the build-up first"`
@@ -54,12 +56,13 @@ type Culprit struct {
 
 // A Victim is a flow that waited in a burst that others made. Flow is nil where the flow table had no room for it.
 type Victim struct {
-	Flow       *Endpoints `json:"flow"`
-	Packets    uint64     `json:"packets"`
-	Bytes      uint64     `json:"bytes"`
-	Drops      uint64     `json:"drops"`
-	ExtraNs    uint64     `json:"extra_ns"`     // beyond what the empty queue costs, over all its packets that were seen
-	MaxExtraNs uint64     `json:"max_extra_ns"` // of one packet
+	Flow    *Endpoints `json:"flow"`
+	Packets uint64     `json:"packets"`
+	Bytes   uint64     `json:"bytes"`
+	Drops   uint64     `json:"drops"`
+	// beyond what the empty queue costs, over all its packets that were seen
+	ExtraNs    uint64 `json:"extra_ns"`
+	MaxExtraNs uint64 `json:"max_extra_ns"` // of one packet
 }
 
 // A BurstDetail is a Burst, packet by packet.

@@ -65,7 +65,8 @@ func TestDecodeINT05ByPort(t *testing.T) {
 	const tcp = 12 + 14 + 20
 	binary.BigEndian.PutUint16(payload[tcp+2:], points.INTUDPPort)
 	_, reports := decode(t, points, payload)
-	if len(reports) != 1 || reports[0].Flow.DstPort != 22 || reports[0].Flow.Protocol != packet.ProtoTCP || got(&reports[0]).nodes != "257 514" {
+	if len(reports) != 1 || reports[0].Flow.DstPort != 22 || reports[0].Flow.Protocol != packet.ProtoTCP ||
+		got(&reports[0]).nodes != "257 514" {
 		t.Errorf("got %+v", reports)
 	}
 }

@@ -9,11 +9,15 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A batch copies the datagrams of reports that show something, or of all if it is asked to; once for the reports of one.
+// A batch copies the datagrams of reports that show something, or of all if it is asked to; once for the reports of
+// one.
 func TestBatchKeepsDatagrams(t *testing.T) {
 	one, two := bytes.Repeat([]byte{1}, 100), bytes.Repeat([]byte{2}, 5000)
 	reports := []telemetry.Report{
-		{Datagram: one}, {Datagram: one, Flags: telemetry.HopLimit}, {Datagram: two, Flags: telemetry.MTUExceeded}, {Datagram: two, Flags: telemetry.Dropped},
+		{Datagram: one},
+		{Datagram: one, Flags: telemetry.HopLimit},
+		{Datagram: two, Flags: telemetry.MTUExceeded},
+		{Datagram: two, Flags: telemetry.Dropped},
 	}
 	var batch telemetry.Batch
 	fill := func() {

@@ -36,7 +36,8 @@ func NewDecoder(config *codepoint.Config) *Decoder { return &Decoder{config: con
 // A malformed datagram yields what was readable before it broke. Datagram of h and of the reports is
 // payload itself; all else is copied out of it.
 //
-// It fills all of h that the Outcome does not make meaningless. F decides whether embedded telemetry is looked for (TR 2.0 §3.4), the configuration how it is marked.
+// It fills all of h that the Outcome does not make meaningless. F decides whether embedded telemetry is looked for (TR
+// 2.0 §3.4), the configuration how it is marked.
 func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, batch *Batch, h *Header) {
 	if p := d.config.For(src.Addr(), src.Port(), dstPort); p != d.profile {
 		d.profile, d.dialect = p, p.Dialect
@@ -138,17 +139,20 @@ func (d *Decoder) decode05(b []byte, h *Header) {
 	case report.NProtoDrop:
 		h.HasNodeID, h.NodeID = true, v.Drop.SwitchID
 		local = Hop{
-			Has: HasIngressPort | HasEgressPort | HasDrop, IngressPort: uint32(v.Drop.IngressPort), EgressPort: uint32(v.Drop.EgressPort),
-			QueueID: v.Drop.QueueID, DropReason: v.Drop.Reason,
+			Has: HasIngressPort | HasEgressPort | HasDrop, IngressPort: uint32(v.Drop.IngressPort),
+			EgressPort: uint32(v.Drop.EgressPort),
+			QueueID:    v.Drop.QueueID, DropReason: v.Drop.Reason,
 		}
 	case report.NProtoSwitchLocal:
 		h.HasNodeID, h.NodeID = true, v.Local.SwitchID
 		local = Hop{
-			Has: HasIngressPort | HasEgressPort | HasQueue | HasIngressTime | HasEgressTime | HasLatency | HasDerivedLatency |
+			Has: HasIngressPort | HasEgressPort | HasQueue | HasIngressTime | HasEgressTime | HasLatency |
+				HasDerivedLatency |
 				unitOf(d.dialect.TimeUnit),
 			IngressPort: uint32(v.Local.IngressPort), EgressPort: uint32(v.Local.EgressPort),
 			QueueID: v.Local.QueueID, QueueOccupancy: v.Local.QueueOccupancy,
-			IngressNs: uint64(v.IngressTS) * d.dialect.TimeUnit, EgressNs: uint64(v.Local.EgressTS) * d.dialect.TimeUnit,
+			IngressNs: uint64(v.IngressTS) * d.dialect.TimeUnit,
+			EgressNs:  uint64(v.Local.EgressTS) * d.dialect.TimeUnit,
 			LatencyNs: uint64(v.Local.EgressTS-v.IngressTS) * d.dialect.TimeUnit, // one clock, modulo 2^32
 		}
 	}

@@ -202,9 +202,11 @@ func TestDecodeMalformed(t *testing.T) {
 // truth files count.
 func TestDecodeCaptures(t *testing.T) {
 	for capture, dialect := range map[string]string{
-		"onos_v10_udp": "onos-int10-ver0", "onos_v10_tcp": "onos-int10-ver0", "onos_v10_burst": "onos-int10-ver0", "onos_v10_pathchange": "onos-int10-ver0",
-		"geant_v10_head_udp": "geant-int10", "geant_v10_2021_udp": "geant-int10-2021", "geant_v04_udp": "geant-int04",
-		"onos_fabric_v04_udp": "onos-int04", "fabric_tna_xd_udp": "fabric-tna-bmv2", "fabric_tna_xd_tcp": "fabric-tna-bmv2", "fabric_tna_xd_drop": "fabric-tna-bmv2",
+		"onos_v10_udp": "onos-int10-ver0", "onos_v10_tcp": "onos-int10-ver0", "onos_v10_burst": "onos-int10-ver0",
+		"onos_v10_pathchange": "onos-int10-ver0",
+		"geant_v10_head_udp":  "geant-int10", "geant_v10_2021_udp": "geant-int10-2021", "geant_v04_udp": "geant-int04",
+		"onos_fabric_v04_udp": "onos-int04", "fabric_tna_xd_udp": "fabric-tna-bmv2",
+		"fabric_tna_xd_tcp": "fabric-tna-bmv2", "fabric_tna_xd_drop": "fabric-tna-bmv2",
 		"tps_v21_udp": "tps", "tps_v21_udp6": "tps",
 	} {
 		t.Run(capture, func(t *testing.T) {
@@ -239,7 +241,8 @@ func TestDecodeCaptures(t *testing.T) {
 			for i := range batch.Reports {
 				r := &batch.Reports[i]
 				f := telemetry.EndpointsOf(&r.Flow)
-				flows[fmt.Sprintf("%s->%s/%d", netip.AddrPortFrom(f.Src, f.SrcPort), netip.AddrPortFrom(f.Dst, f.DstPort), r.Flow.Protocol)]++
+				flows[fmt.Sprintf("%s->%s/%d", netip.AddrPortFrom(f.Src, f.SrcPort),
+					netip.AddrPortFrom(f.Dst, f.DstPort), r.Flow.Protocol)]++
 				if r.Is(telemetry.Embedded) {
 					var nodes []string
 					for j := range r.Hops {

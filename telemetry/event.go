@@ -5,8 +5,8 @@ import "time"
 // An EventKind is a kind of thing that can happen. Its numbers are stored and do not change.
 type EventKind uint8
 
-// Kinds of events; docs/reference/events.md says which are found. To add one: 1. its constant with the next number, 2. its
-// name below, 3. its row in filter/fields_events.go, 4. its section in docs/reference/events.md.
+// Kinds of events; docs/reference/events.md says which are found. To add one: 1. its constant with the next number, 2.
+// its name below, 3. its row in filter/fields_events.go, 4. its section in docs/reference/events.md.
 const (
 	EventNewFlow        EventKind = 1  // a flow was seen for the first time
 	EventPathChange     EventKind = 2  // packets took another way out of a node than before
@@ -91,32 +91,40 @@ func (s *Severity) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// An Event is something that happened in the network, or to the reports about it. Times are those of arrival, and as exact
-// as Resolution; those of microbursts are of the node's clock.
+// An Event is something that happened in the network, or to the reports about it. Times are those of arrival, and as
+// exact as Resolution; those of microbursts are of the node's clock.
 type Event struct {
-	ID       string     `json:"id" table:"ID,wide,end" doc:"id of the event"` // the same for the same kind, subject and start
-	Kind     EventKind  `json:"kind" choice:"event" table:"KIND" doc:"what happened"`
-	Severity Severity   `json:"severity" choice:"severity" table:"SEVERITY" doc:"how bad it is"`
-	Start    time.Time  `json:"start" table:"STARTED" doc:"when it began"`
-	End      *time.Time `json:"end" table:"LASTED,right" doc:"when it ended, unless it goes on"`                  // null while it goes on
-	Count    uint64     `json:"count" table:"COUNT" doc:"packets, flows, drops or reports, whatever it is about"` // packets, drops or reports, whatever it is about
-	Text     string     `json:"text" table:"WHAT" doc:"what happened, in words"`                                  // one line for people
+	// the same for the same kind, subject and start
+	ID       string    `json:"id" table:"ID,wide,end" doc:"id of the event"`
+	Kind     EventKind `json:"kind" choice:"event" table:"KIND" doc:"what happened"`
+	Severity Severity  `json:"severity" choice:"severity" table:"SEVERITY" doc:"how bad it is"`
+	Start    time.Time `json:"start" table:"STARTED" doc:"when it began"`
+	// null while it goes on
+	End *time.Time `json:"end" table:"LASTED,right" doc:"when it ended, unless it goes on"`
+	// packets, drops or reports, whatever it is about
+	Count uint64 `json:"count" table:"COUNT" doc:"packets, flows, drops or reports, whatever it is about"`
+	// one line for people
+	Text string `json:"text" table:"WHAT" doc:"what happened, in words"`
 
 	// The subject, as far as there is one.
-	Node       *uint32    `json:"node,omitempty" filter:"-" doc:"the node"`
-	Name       string     `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
-	Port       *uint32    `json:"port,omitempty" filter:"egress_port" table:"OUT,wide" doc:"level 1 interface by which packets left the node"` // egress
-	Queue      *uint8     `json:"queue,omitempty" filter:"queue_id,alias=queue" doc:"the queue"`
-	ToNode     *uint32    `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if it is about a link"`
-	ToName     string     `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
-	ToPort     *uint32    `json:"to_port,omitempty" table:"IN,wide" doc:"level 1 interface by which packets came in there"` // ingress
-	Reason     *uint8     `json:"reason,omitempty" doc:"number of the drop reason, if it is about drops"`
-	ReasonName string     `json:"reason_name,omitempty" doc:"name of the drop reason in the dialect's table, else reason_N"`
-	Source     string     `json:"source,omitempty" kind:"address" doc:"address of the exporter, if it is about one"`     // address of an exporter
-	Flow       *Endpoints `json:"flow,omitempty" filter:",inline" table:"FLOW,wide,of=src" doc:" of a flow that it met"` // one of those that it met
-	Path       string     `json:"path,omitempty" doc:"id of a path that shows it"`                                       // id of a path that shows it
-	PathNodes  []string   `json:"path_nodes,omitempty" doc:"names or ids of the nodes on that path"`
-	Rule       string     `json:"rule,omitempty" doc:"rule of the policy, if it is about one"` // of the policy
+	Node *uint32 `json:"node,omitempty" filter:"-" doc:"the node"`
+	Name string  `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
+	// egress
+	Port   *uint32 `json:"port,omitempty" filter:"egress_port" table:"OUT,wide" doc:"level 1 interface by which packets left the node"`
+	Queue  *uint8  `json:"queue,omitempty" filter:"queue_id,alias=queue" doc:"the queue"`
+	ToNode *uint32 `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if it is about a link"`
+	ToName string  `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
+	// ingress
+	ToPort     *uint32 `json:"to_port,omitempty" table:"IN,wide" doc:"level 1 interface by which packets came in there"`
+	Reason     *uint8  `json:"reason,omitempty" doc:"number of the drop reason, if it is about drops"`
+	ReasonName string  `json:"reason_name,omitempty" doc:"name of the drop reason in the dialect's table, else reason_N"`
+	// address of an exporter
+	Source string `json:"source,omitempty" kind:"address" doc:"address of the exporter, if it is about one"`
+	// one of those that it met
+	Flow      *Endpoints `json:"flow,omitempty" filter:",inline" table:"FLOW,wide,of=src" doc:" of a flow that it met"`
+	Path      string     `json:"path,omitempty" doc:"id of a path that shows it"`
+	PathNodes []string   `json:"path_nodes,omitempty" doc:"names or ids of the nodes on that path"`
+	Rule      string     `json:"rule,omitempty" doc:"rule of the policy, if it is about one"` // of the policy
 
 	Evidence []Evidence `json:"evidence" table:"EVIDENCE,wide" doc:"numbers that it rests on"`
 	Bytes    Hex        `json:"bytes,omitempty" filter:"-" doc:"a report datagram that shows it, hexadecimal"`

@@ -2,7 +2,8 @@ package telemetry
 
 import "net/netip"
 
-// An ExporterKey tells exporters apart: by source address, and by node, subsystem and version as far as a datagram says.
+// An ExporterKey tells exporters apart: by source address, and by node, subsystem and version as far as a datagram
+// says.
 type ExporterKey struct {
 	Source  netip.Addr
 	Node    uint32

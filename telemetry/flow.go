@@ -68,7 +68,8 @@ func (k *FlowKey) Hash() uint64 { return k.HashSeed(0) }
 
 // Compare orders keys; the order has no meaning but is always the same.
 func (k *FlowKey) Compare(o *FlowKey) int {
-	return cmp.Or(cmp.Compare(k.Src.Hi, o.Src.Hi), cmp.Compare(k.Src.Lo, o.Src.Lo), cmp.Compare(k.Dst.Hi, o.Dst.Hi), cmp.Compare(k.Dst.Lo, o.Dst.Lo),
+	return cmp.Or(cmp.Compare(k.Src.Hi, o.Src.Hi), cmp.Compare(k.Src.Lo, o.Src.Lo), cmp.Compare(k.Dst.Hi, o.Dst.Hi),
+		cmp.Compare(k.Dst.Lo, o.Dst.Lo),
 		cmp.Compare(k.SrcPort, o.SrcPort), cmp.Compare(k.DstPort, o.DstPort), cmp.Compare(k.Protocol, o.Protocol),
 		cmp.Compare(k.Tunnel, o.Tunnel), cmp.Compare(k.TunnelID, o.TunnelID))
 }
@@ -89,7 +90,8 @@ func mix(a, b uint64) uint64 {
 
 // String returns "10.0.1.1:5001 > 10.0.2.2:6001 udp", followed by the tunnel if there is one.
 func (k *FlowKey) String() string {
-	text := fmt.Sprintf("%s > %s %s", netip.AddrPortFrom(k.Src.IP(), k.SrcPort), netip.AddrPortFrom(k.Dst.IP(), k.DstPort), ProtocolName(k.Protocol))
+	text := fmt.Sprintf("%s > %s %s", netip.AddrPortFrom(k.Src.IP(), k.SrcPort),
+		netip.AddrPortFrom(k.Dst.IP(), k.DstPort), ProtocolName(k.Protocol))
 	if k.Tunnel != TunnelNone {
 		text += " in " + k.Tunnel.String() + " " + strconv.FormatUint(uint64(k.TunnelID), 10)
 	}

@@ -241,7 +241,8 @@ func (d *Decoder) transport(b []byte, protocol uint8) error {
 	case packet.ProtoUDP:
 		return d.udp(b)
 	case packet.ProtoTCP:
-		if d.dialect.Has(codepoint.QuirkProtocolRestored) && len(b) >= 4 && d.profile.INTUDPPort != 0 && binary.BigEndian.Uint16(b[2:]) == d.profile.INTUDPPort {
+		if d.dialect.Has(codepoint.QuirkProtocolRestored) && len(b) >= 4 && d.profile.INTUDPPort != 0 &&
+			binary.BigEndian.Uint16(b[2:]) == d.profile.INTUDPPort {
 			return d.udp(b)
 		}
 		return d.tcp(b)
@@ -326,8 +327,8 @@ func (d *Decoder) tcp(b []byte) error {
 	return d.done(b[n:], packet.ProtoTCP, h.SrcPort, h.DstPort)
 }
 
-// cutPorts ends a packet that was cut off inside its L4 header: with the ports, which stand first, the flow is complete all the
-// same. It returns err, what is wrong with the header.
+// cutPorts ends a packet that was cut off inside its L4 header: with the ports, which stand first, the flow is complete
+// all the same. It returns err, what is wrong with the header.
 func (d *Decoder) cutPorts(b []byte, protocol uint8, err error) error {
 	if src, dst, ok := packet.Ports(b); ok {
 		_ = d.done(b[4:], protocol, src, dst)

@@ -15,10 +15,12 @@ func profiles(t testing.TB) []*codepoint.Config {
 	for i, d := range codepoint.Dialects {
 		c := codepoint.New()
 		err := c.Apply(map[string]any{
-			"profile": d.Name, "int_udp_port": test.INTPort, "int_dscp": 0x17, "probe_marker": "0xaabbccddeeff0011", "gre_int_protocol": 0x4569,
+			"profile": d.Name, "int_udp_port": test.INTPort, "int_dscp": 0x17, "probe_marker": "0xaabbccddeeff0011",
+			"gre_int_protocol": 0x4569,
 			"geneve_int_class": 0xab, "vxlan_gpe_ioam_next_protocol": 0x83, "ifa_ip_protocol": 253,
-			"vxlan_gpe_next_protocol_5": []string{"int-2016", "int-0.5", "ioam"}[i%3], "int_format_for_version_0": []string{"2016", "v0.5", "v1.0"}[i%3],
-			"ds_lengths": map[string]any{"0xabcd": map[string]any{"0": 4, "2": 8}},
+			"vxlan_gpe_next_protocol_5": []string{"int-2016", "int-0.5", "ioam"}[i%3],
+			"int_format_for_version_0":  []string{"2016", "v0.5", "v1.0"}[i%3],
+			"ds_lengths":                map[string]any{"0xabcd": map[string]any{"0": 4, "2": 8}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -1,8 +1,8 @@
 package telemetry
 
-// A Histogram is a base-2 exponential histogram: bucket i at scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s), and
-// Counts are those of the buckets from Start on. Count, Sum, Min and Max are exact unless the type that holds it says
-// otherwise. A histogram without values has no counts.
+// A Histogram is a base-2 exponential histogram: bucket i at scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s),
+// and Counts are those of the buckets from Start on. Count, Sum, Min and Max are exact unless the type that holds it
+// says otherwise. A histogram without values has no counts.
 type Histogram struct {
 	Count, Sum, Min, Max uint64
 	Scale                int8
@@ -34,7 +34,8 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.Scale, h.Start, h.Counts = scale, int16(low), counts
 }
 
-// Quantile returns the value below which the share q of the values lies, as far as the histogram tells; 0 if there are none.
+// Quantile returns the value below which the share q of the values lies, as far as the histogram tells; 0 if there are
+// none.
 func (h *Histogram) Quantile(q float64) uint64 {
 	var memory [histogramBuckets]Bucket
 	s := newSpread(h.buckets(memory[:0]), h.Count, h.Sum, h.Min, h.Max)
@@ -42,8 +43,8 @@ func (h *Histogram) Quantile(q float64) uint64 {
 	return min(max(value, h.Min), h.Max)
 }
 
-// Distribution sums up h; nil if it has no values. Its extremes may be ends of buckets, so a percentile that is one of them can be
-// off by as much.
+// Distribution sums up h; nil if it has no values. Its extremes may be ends of buckets, so a percentile that is one of
+// them can be off by as much.
 func (h *Histogram) Distribution() *Distribution {
 	var memory [histogramBuckets]Bucket
 	list := h.buckets(memory[:0])

@@ -21,10 +21,10 @@ func ExponentialBucket(scale int8, index int, count uint64) Bucket {
 // leastError is the smallest RelativeError of a Distribution: 0 says that there are no percentiles.
 const leastError = 0.001
 
-// DistributionOf sums up values of which only this is known: how many of them are in each bucket, in ascending order, and of all
-// together their exact count, sum, minimum and maximum. The buckets are cut to the extremes. If a part of the values is not in the
-// buckets, since counts fade, the percentiles are those of the rest. It is nil if there are no values, and without percentiles if
-// there are no buckets.
+// DistributionOf sums up values of which only this is known: how many of them are in each bucket, in ascending order,
+// and of all together their exact count, sum, minimum and maximum. The buckets are cut to the extremes. If a part of
+// the values is not in the buckets, since counts fade, the percentiles are those of the rest. It is nil if there are no
+// values, and without percentiles if there are no buckets.
 func DistributionOf(buckets []Bucket, count, sum, low, high uint64) *Distribution {
 	if count == 0 {
 		return nil
@@ -41,17 +41,19 @@ func DistributionOf(buckets []Bucket, count, sum, low, high uint64) *Distributio
 	return d
 }
 
-// A spread is an assumption about where in its bucket each value lies: evenly around the mean of the bucket, as far to both sides
-// as there is room to the nearer end. If nothing else were known, the mean would be that of values which are as many in each part
-// of a logarithmic scale. With such means, the sum of all values is off by some amount, and it is shared out to the buckets by the
-// square of what each can be off. So a bucket that has all values, or nearly all that matters, has its true mean.
+// A spread is an assumption about where in its bucket each value lies: evenly around the mean of the bucket, as far to
+// both sides as there is room to the nearer end. If nothing else were known, the mean would be that of values which are
+// as many in each part of a logarithmic scale. With such means, the sum of all values is off by some amount, and it is
+// shared out to the buckets by the square of what each can be off. So a bucket that has all values, or nearly all that
+// matters, has its true mean.
 type spread struct {
 	buckets      []Bucket
 	low, high    uint64  // the extremes
 	count, total uint64  // of all values; of those in buckets
 	off, squares float64 // how much the sum is off; the sum of the squares of what buckets can be off
 
-	// The sum is between these if all values are at an end of their buckets; exact says that it is known of just these values.
+	// The sum is between these if all values are at an end of their buckets; exact says that it is known of just these
+	// values.
 	exact               bool
 	sum, least, largest uint64
 }
@@ -76,14 +78,14 @@ func newSpread(buckets []Bucket, count, sum, low, high uint64) spread {
 	return s
 }
 
-// usualMean returns where in the bucket the mean is of values that are spread over it evenly on a logarithmic scale, to within 1 %
-// of the bucket up to a factor of 16. 0 counts as 1.
+// usualMean returns where in the bucket the mean is of values that are spread over it evenly on a logarithmic scale, to
+// within 1 % of the bucket up to a factor of 16. 0 counts as 1.
 func (b *Bucket) usualMean() float64 {
 	return 1 / (1 + math.Cbrt(float64(max(b.High, 1))/float64(max(b.Low, 1))))
 }
 
-// quantile returns the value below which the share q of the values lies, and its largest relative error, where 0 counts as 1. The
-// first of all values and the last are the extremes, or if counts faded, at the ends of their buckets.
+// quantile returns the value below which the share q of the values lies, and its largest relative error, where 0 counts
+// as 1. The first of all values and the last are the extremes, or if counts faded, at the ends of their buckets.
 func (s *spread) quantile(q float64) (value uint64, relativeError float64) {
 	first := max(uint64(math.Ceil(q*float64(s.total))), 1)
 	if s.total == s.count {
@@ -125,12 +127,13 @@ func (s *spread) within(b *Bucket, rank uint64) uint64 {
 	return min(b.Low+uint64(math.Round(at*width)), b.High)
 }
 
-// errorOf returns how far value can be off. The true one is in the bucket; if the sum is known, all values up to it cannot take
-// more from the largest sum than is missing, nor those from it on add more to the least one than there is.
+// errorOf returns how far value can be off. The true one is in the bucket; if the sum is known, all values up to it
+// cannot take more from the largest sum than is missing, nor those from it on add more to the least one than there is.
 func (s *spread) errorOf(b *Bucket, rank, value uint64) float64 {
 	low, high := float64(b.Low), float64(b.High)
 	if s.exact {
-		least, largest := high-float64(s.largest-s.sum)/float64(rank), low+float64(s.sum-s.least)/float64(b.Count-rank+1)
+		least, largest := high-float64(s.largest-s.sum)/float64(rank),
+			low+float64(s.sum-s.least)/float64(b.Count-rank+1)
 		low, high = max(low, math.Floor(least)), min(high, math.Ceil(largest))
 	}
 	return max((float64(value)-low)/max(low, 1), (high-float64(value))/max(high, 1))

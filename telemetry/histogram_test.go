@@ -43,8 +43,8 @@ func exactly(sorted []uint64, q float64) uint64 {
 	return sorted[max(int(math.Ceil(q*float64(len(sorted)))), 1)-1]
 }
 
-// Percentiles are between the extremes, in their order, and off by no more than is said. If all values are in one bucket, then that
-// of 99 % is not below their mean.
+// Percentiles are between the extremes, in their order, and off by no more than is said. If all values are in one
+// bucket, then that of 99 % is not below their mean.
 func TestDistributionBounds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for name, draw := range samples {
@@ -58,24 +58,30 @@ func TestDistributionBounds(t *testing.T) {
 				h := histogramOf(values, scale)
 				d := exactOf(h)
 				ends := *h // as of an interval in which the extremes of all time did not change
-				ends.Min, ends.Max = ExponentialBucket(scale, int(h.Start), 0).Low, ExponentialBucket(scale, int(h.Start)+len(h.Counts)-1, 0).High
+				ends.Min, ends.Max = ExponentialBucket(scale, int(h.Start), 0).Low,
+					ExponentialBucket(scale, int(h.Start)+len(h.Counts)-1, 0).High
 				for q, got := range map[float64]uint64{0.5: ends.Distribution().P50, 0.99: ends.Distribution().P99} {
 					want := exactly(values, q)
-					if diff := math.Abs(float64(got) - float64(want)); diff > ends.Distribution().RelativeError*float64(max(want, 1))*(1+1e-12) {
-						t.Errorf("%s, %d at scale %d, not exact: p%v: got %d, want %d: %+v", name, n, scale, 100*q, got, want, ends.Distribution())
+					if diff := math.Abs(float64(got) - float64(want)); diff >
+						ends.Distribution().RelativeError*float64(max(want, 1))*(1+1e-12) {
+						t.Errorf("%s, %d at scale %d, not exact: p%v: got %d, want %d: %+v", name, n, scale, 100*q, got,
+							want, ends.Distribution())
 					}
 				}
 				for q, got := range map[float64]uint64{0.5: d.P50, 0.99: d.P99} {
 					want := exactly(values, q)
-					if diff := math.Abs(float64(got) - float64(want)); diff > d.RelativeError*float64(max(want, 1))*(1+1e-12) {
-						t.Errorf("%s, %d at scale %d: p%v: got %d, want %d within %.2f%%", name, n, scale, 100*q, got, want, 100*d.RelativeError)
+					if diff := math.Abs(float64(got) - float64(want)); diff >
+						d.RelativeError*float64(max(want, 1))*(1+1e-12) {
+						t.Errorf("%s, %d at scale %d: p%v: got %d, want %d within %.2f%%", name, n, scale, 100*q, got,
+							want, 100*d.RelativeError)
 					}
 				}
 				last := d.Min
 				for _, q := range []float64{0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1} {
 					v := h.Quantile(q)
 					if v < last || v > d.Max {
-						t.Errorf("%s, %d at scale %d: p%v is %d, after %d, before %d", name, n, scale, 100*q, v, last, d.Max)
+						t.Errorf("%s, %d at scale %d: p%v is %d, after %d, before %d", name, n, scale, 100*q, v, last,
+							d.Max)
 					}
 					last = v
 				}
@@ -90,11 +96,15 @@ func TestDistributionBounds(t *testing.T) {
 	}
 }
 
-// What is in one bucket of a factor of 16, from one value to another, has a p99 that is not below the mean, however few are large.
+// What is in one bucket of a factor of 16, from one value to another, has a p99 that is not below the mean, however few
+// are large.
 func TestOneBucket(t *testing.T) {
 	for _, n := range []uint64{100, 101, 199, 1000, 1e6} {
 		for large := uint64(0); large < n; large = 2*large + 1 {
-			h := &Histogram{Count: n, Sum: (n-large)*16 + large*255, Min: 16, Max: 255, Scale: -2, Start: 1, Counts: []uint64{n}}
+			h := &Histogram{
+				Count: n, Sum: (n-large)*16 + large*255, Min: 16, Max: 255, Scale: -2, Start: 1,
+				Counts: []uint64{n},
+			}
 			if d := exactOf(h); float64(d.P99)+0.5 < d.Mean || d.P50 > d.P99 {
 				t.Errorf("%d of %d: %+v", large, n, d)
 			}
@@ -104,7 +114,10 @@ func TestOneBucket(t *testing.T) {
 
 // The flow that most of its packets took 187 ms, and a few less than a microsecond.
 func TestCoarseBuckets(t *testing.T) {
-	h := &Histogram{Count: 800, Sum: 100*800 + 700*187_000_000, Min: 800, Max: 187_111_213, Scale: -2, Start: 2, Counts: []uint64{100, 0, 0, 0, 700}}
+	h := &Histogram{
+		Count: 800, Sum: 100*800 + 700*187_000_000, Min: 800, Max: 187_111_213, Scale: -2, Start: 2,
+		Counts: []uint64{100, 0, 0, 0, 700},
+	}
 	if d := exactOf(h); d.P50 < 186e6 || d.P99 < d.P50 || d.RelativeError > 0.01 {
 		t.Errorf("%+v", d)
 	}
@@ -115,7 +128,10 @@ func TestDistributionOfNonsense(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		any := func() uint64 { return r.Uint64() >> r.UintN(64) }
-		h := &Histogram{Count: any(), Sum: any(), Min: any(), Max: any(), Scale: int8(r.IntN(14) - 6), Start: int16(r.IntN(9000) - 10)}
+		h := &Histogram{
+			Count: any(), Sum: any(), Min: any(), Max: any(), Scale: int8(r.IntN(14) - 6),
+			Start: int16(r.IntN(9000) - 10),
+		}
 		for range r.IntN(20) {
 			h.Counts = append(h.Counts, any()>>8)
 		}

@@ -102,7 +102,8 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 		h.EgressNs = m.EgressTS * unit
 	}
 	// Host-INT writes one time into both.
-	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS && !d.dialect.Has(codepoint.QuirkHostINT) {
+	if valid&(inband.IngressTS|inband.EgressTS|inband.HopLatency) == inband.IngressTS|inband.EgressTS &&
+		!d.dialect.Has(codepoint.QuirkHostINT) {
 		if stay, ok := stayNs((m.EgressTS-m.IngressTS)&mask, unit); ok {
 			h.Has |= HasLatency | HasDerivedLatency
 			h.LatencyNs = stay
@@ -110,11 +111,12 @@ func (d *Decoder) times(h *Hop, valid inband.Fields, layout *inband.Layout) {
 	}
 }
 
-// maxStayNs is more than a packet can be in a node: 18 minutes. Two timestamps of a node that are farther apart, or in the
-// wrong order, say that its clock was set between them.
+// maxStayNs is more than a packet can be in a node: 18 minutes. Two timestamps of a node that are farther apart, or in
+// the wrong order, say that its clock was set between them.
 const maxStayNs = 1 << 40
 
-// stayNs returns the nanoseconds of ticks, egress minus ingress time in units of so many ns; false if that is no latency.
+// stayNs returns the nanoseconds of ticks, egress minus ingress time in units of so many ns; false if that is no
+// latency.
 func stayNs(ticks, unit uint64) (uint64, bool) {
 	return ticks * unit, ticks < maxStayNs && ticks*unit < maxStayNs
 }
@@ -142,7 +144,8 @@ func (d *Decoder) mendSink(h *Hop) {
 	}
 	if d.dialect.Has(codepoint.QuirkSinkLatency) && h.Has&HasLatency != 0 {
 		h.Has &^= HasLatency
-		if stay, ok := stayNs(h.EgressNs-h.IngressNs, 1); ok && h.Has&(HasIngressTime|HasEgressTime) == HasIngressTime|HasEgressTime {
+		if stay, ok := stayNs(h.EgressNs-h.IngressNs, 1); ok &&
+			h.Has&(HasIngressTime|HasEgressTime) == HasIngressTime|HasEgressTime {
 			h.Has |= HasLatency | HasDerivedLatency
 			h.LatencyNs = stay
 		}

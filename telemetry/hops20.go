@@ -2,9 +2,9 @@ package telemetry
 
 import "encoding/binary"
 
-// hops20 fills hops, source first, from the records of recordLen bytes in stack, which bitmap says the content of. It does
-// for the usual INT 2.x stack in one pass what inband.Layout.Decode and hop do in two; TestHops20 holds it to the same
-// result. stack has len(hops)*recordLen bytes, and recordLen is what the bitmap asks for.
+// hops20 fills hops, source first, from the records of recordLen bytes in stack, which bitmap says the content of. It
+// does for the usual INT 2.x stack in one pass what inband.Layout.Decode and hop do in two; TestHops20 holds it to the
+// same result. stack has len(hops)*recordLen bytes, and recordLen is what the bitmap asks for.
 //
 // Most sources ask for bits 0-3, 4-5 or both as a whole: those are read eight bytes at a time.
 func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16) {

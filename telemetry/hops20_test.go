@@ -38,7 +38,8 @@ func TestHops20(t *testing.T) {
 			}
 			for i := range n {
 				if got, want := known(fast[i]), known(general[i]); !reflect.DeepEqual(got, want) {
-					t.Fatalf("bitmap %04x, record % x, hop %d:\nfast    %+v\ngeneral %+v", layout.Bitmap(), stack, i, got, want)
+					t.Fatalf("bitmap %04x, record % x, hop %d:\nfast    %+v\ngeneral %+v", layout.Bitmap(), stack, i,
+						got, want)
 				}
 			}
 		}

@@ -11,8 +11,9 @@ import (
 // lossInFlow is the reason that the table of Host-INT has for packets which are missing in the sequence of a flow.
 const lossInFlow = 1
 
-// hostReport reads what is behind the header of a report of Host-INT (docs/reference/dialects.md): an IPv4 packet, or the
-// packets of a flow that its sink missed. The times of such headers are in seconds, which is too coarse to be a clock.
+// hostReport reads what is behind the header of a report of Host-INT (docs/reference/dialects.md): an IPv4 packet, or
+// the packets of a flow that its sink missed. The times of such headers are in seconds, which is too coarse to be a
+// clock.
 func (d *Decoder) hostReport(b []byte, h *Header) {
 	v := &d.v05
 	switch v.NProto {
@@ -47,8 +48,8 @@ func (d *Decoder) hostReport(b []byte, h *Header) {
 	}
 }
 
-// hostStack reads the INT of Host-INT behind its shim: the header and stack of INT 0.5, the sequence number of the packet in
-// its flow, and in packets, not in reports, the tail of INT 0.5. It returns the tail, if there is one.
+// hostStack reads the INT of Host-INT behind its shim: the header and stack of INT 0.5, the sequence number of the
+// packet in its flow, and in packets, not in reports, the tail of INT 0.5. It returns the tail, if there is one.
 func (d *Decoder) hostStack(b []byte, length int) (tail []byte, err error) {
 	var h inband.Header05
 	n, err := h.Decode(b)

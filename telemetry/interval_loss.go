@@ -14,8 +14,8 @@ type DropInterval struct {
 	Packets uint64 `store:"packets,sum"`
 }
 
-// An ExporterInterval is what an exporter sent, and what was lost of it. Counts that sank, because a late datagram was taken
-// off the losses, are negative.
+// An ExporterInterval is what an exporter sent, and what was lost of it. Counts that sank, because a late datagram was
+// taken off the losses, are negative.
 type ExporterInterval struct {
 	StartNs          int64
 	Source           netip.Addr `store:"source"`

@@ -49,9 +49,9 @@ type LinkInterval struct {
 	From    Place  `store:"node=from_node+egress_port=from_port"`
 	To      Place  `store:"node=to_node+ingress_port=to_port"`
 	Packets uint64 `store:"packets,sum"`
-	// Delay are the delays that became known in the interval, of packets that were looked at in the seconds before: times by two
-	// clocks without their difference. Each may be wrong by DelayUncertaintyNs at most; DelayClamped of them would have been
-	// negative and count as 0.
+	// Delay are the delays that became known in the interval, of packets that were looked at in the seconds before:
+	// times by two clocks without their difference. Each may be wrong by DelayUncertaintyNs at most; DelayClamped of
+	// them would have been negative and count as 0.
 	Delay              Histogram `store:"delay"`
 	DelayUncertaintyNs uint64    `store:"delay_uncertainty,high" known:"Delay.Count"`
 	DelayClamped       uint64    `store:"delay_clamped,sum"`

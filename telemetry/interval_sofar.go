@@ -1,7 +1,8 @@
 package telemetry
 
-// SoFar is what was counted of intervals that are not over, for a journal: who reads it after a crash has most of what the crash took.
-// Of two records of the same the later one is valid. Flows may be missing that did not change since the SoFar before.
+// SoFar is what was counted of intervals that are not over, for a journal: who reads it after a crash has most of what
+// the crash took. Of two records of the same the later one is valid. Flows may be missing that did not change since the
+// SoFar before.
 type SoFar struct {
 	StartNs int64 // of the interval of flows that is open
 	// Intervals has no events, bursts and hosts. Of routes it has the first and the last station, for AddHosts.

@@ -45,8 +45,8 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 // maxStackIOAM is more nodes than an IPv6 option has room for.
 const maxStackIOAM = 64
 
-// hopOf makes a Hop of what a node wrote. fraction is the nanoseconds of one unit of the timestamp fraction, which the namespace
-// defines: 1 for PTP, 1000 for POSIX.
+// hopOf makes a Hop of what a node wrote. fraction is the nanoseconds of one unit of the timestamp fraction, which the
+// namespace defines: 1 for PTP, 1000 for POSIX.
 func hopOf(n *ioam.Node, fraction uint64) Hop {
 	var h Hop
 	has := func(bit uint32) bool { return n.Has&bit != 0 && n.Unavailable&bit == 0 }

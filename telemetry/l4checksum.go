@@ -7,18 +7,20 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// l4Sample leaves one in eight whole packets to be looked at, by the low bits of their checksum: the sum takes up to 100 ns.
+// l4Sample leaves one in eight whole packets to be looked at, by the low bits of their checksum: the sum takes up to
+// 100 ns.
 const l4Sample = 7
 
-// looksAtL4 reports whether the checksum of a whole packet is one to be looked at. b is all that is behind its IP header. INT behind a
-// TCP or UDP header is data to the checksum of that (INT 2.1 §5.6), so that it is no concern here.
+// looksAtL4 reports whether the checksum of a whole packet is one to be looked at. b is all that is behind its IP
+// header. INT behind a TCP or UDP header is data to the checksum of that (INT 2.1 §5.6), so that it is no concern here.
 func (d *Decoder) looksAtL4(b []byte, protocol uint8) bool {
 	switch {
 	case protocol == packet.ProtoUDP && len(b) >= 8:
 		sum := binary.BigEndian.Uint16(b[6:])
 		return sum != 0 && sum&l4Sample == 0 && int(binary.BigEndian.Uint16(b[4:])) == len(b)
 	case protocol == packet.ProtoTCP && len(b) >= 20:
-		return binary.BigEndian.Uint16(b[16:])&l4Sample == 0 && !d.dialect.Has(codepoint.QuirkProtocolRestored) // or it may be UDP
+		// or it may be UDP
+		return binary.BigEndian.Uint16(b[16:])&l4Sample == 0 && !d.dialect.Has(codepoint.QuirkProtocolRestored)
 	}
 	return false
 }

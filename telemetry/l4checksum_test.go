@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A UDP checksum that other programs call right is right, and with any bit that it covers turned it is not. Of eight packets with
-// different checksums one is looked at; one that is not there, or of a packet that is cut off, never.
+// A UDP checksum that other programs call right is right, and with any bit that it covers turned it is not. Of eight
+// packets with different checksums one is looked at; one that is not there, or of a packet that is cut off, never.
 func TestDecodeL4Checksum(t *testing.T) {
 	v := test.Vectors(t, "int21_md_checksum_complement")[0]
 	checked := 0

@@ -1,7 +1,7 @@
 package telemetry
 
-// An Origin says where the accounts of the exporters are kept that the reports of a batch came from. Whoever takes the reports
-// counts there what becomes of them.
+// An Origin says where the accounts of the exporters are kept that the reports of a batch came from. Whoever takes the
+// reports counts there what becomes of them.
 type Origin struct {
 	Socket   uint32 // number of the socket that they came by
 	Turn     uint32 // number of the interval of its ledger in which they arrived; 0: nobody keeps accounts
@@ -9,8 +9,8 @@ type Origin struct {
 	Repeated int    // datagrams that came again
 }
 
-// Attribute notes where the reports of the batch came from, and takes those of datagrams that came again out of it. headers are
-// those of all datagrams that were decoded into it, in order, and no others.
+// Attribute notes where the reports of the batch came from, and takes those of datagrams that came again out of it.
+// headers are those of all datagrams that were decoded into it, in order, and no others.
 func (b *Batch) Attribute(o Origin, headers []Header) {
 	b.Origin = o
 	if o.Repeated > 0 {

@@ -34,6 +34,12 @@ func TestAttribute(t *testing.T) {
 		}
 	}
 	f([]Header{{Reports: 2}, {Reports: 0}, {Reports: 1}}, 0, 0, 2)
-	f([]Header{{Reports: 2, Repeated: true}, {Reports: 1}, {Reports: 3, Repeated: true}, {Repeated: true}, {Reports: 2}}, 1, 4, 4)
+	f([]Header{
+		{Reports: 2, Repeated: true},
+		{Reports: 1},
+		{Reports: 3, Repeated: true},
+		{Repeated: true},
+		{Reports: 2},
+	}, 1, 4, 4)
 	f([]Header{{Reports: 2, Repeated: true}})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// TestDecodePeers decodes reports as the generators and tests of other projects build them (testdata/peers), with the dialect
-// of each, and compares all that they say: what is null must not be known, what is absent is not asked.
+// TestDecodePeers decodes reports as the generators and tests of other projects build them (testdata/peers), with the
+// dialect of each, and compares all that they say: what is null must not be known, what is absent is not asked.
 func TestDecodePeers(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "testdata/peers/*.json"))
 	if err != nil || len(files) == 0 {
@@ -86,8 +86,9 @@ func compare(t *testing.T, where string, got, want map[string]any) {
 
 func reportFacts(r *telemetry.Report) map[string]any {
 	f := map[string]any{
-		"sequence": r.Sequence, "dscp": r.DSCP, "bytes": r.Bytes, "drop_count": r.DropCount, "drop_total": r.Is(telemetry.DropTotal),
-		"local": hopFacts(&r.Local), "reason": r.DropReasons.Name(r.Local.DropReason),
+		"sequence": r.Sequence, "dscp": r.DSCP, "bytes": r.Bytes, "drop_count": r.DropCount,
+		"drop_total": r.Is(telemetry.DropTotal),
+		"local":      hopFacts(&r.Local), "reason": r.DropReasons.Name(r.Local.DropReason),
 	}
 	if r.Is(telemetry.HasFlow) {
 		f["flow"] = r.Flow.String()

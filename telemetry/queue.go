@@ -4,9 +4,10 @@ import "time"
 
 // A QueueDepth is how long a queue was when packets came to it, in the unit of the device: bytes, cells or packets.
 type QueueDepth struct {
-	Node       uint32        `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
-	Name       string        `json:"name,omitempty" doc:"its name, if it has one"`
-	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"` // egress
+	Node uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
+	Name string `json:"name,omitempty" doc:"its name, if it has one"`
+	// egress
+	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"`
 	Queue      uint8         `json:"queue" table:"QUEUE" doc:"the queue"`
 	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max" doc:"queue occupancy"`
 	LastDepth  *uint32       `json:"last_depth,omitempty" filter:"occupancy.last" unit:"of the device" table:"LAST" doc:"occupancy that the latest of them met"`
@@ -15,7 +16,8 @@ type QueueDepth struct {
 	Last       time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 }
 
-// A Congestion sums up the congestion status of a queue, which INT 2016 and 0.5 have; what its values mean the device says.
+// A Congestion sums up the congestion status of a queue, which INT 2016 and 0.5 have; what its values mean the device
+// says.
 type Congestion struct {
 	Count uint64  `json:"count" doc:"packets that told of the congestion status"`
 	Mean  float64 `json:"mean" doc:"mean congestion status"`

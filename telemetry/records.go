@@ -69,9 +69,10 @@ type Queue struct {
 
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.
 type Path struct {
-	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"` // the same in every run for the same hops
+	// the same in every run for the same hops
+	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"`
 	Hops    []PathHop `json:"hops" table:"PATH,last" doc:"the nodes on the way, source first"`
-	Flows   int       `json:"flows" table:"FLOWS" doc:"flows whose latest packet took it"` // flows whose latest packet took it
+	Flows   int       `json:"flows" table:"FLOWS" doc:"flows whose latest packet took it"`
 	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
 	Incomplete uint64    `json:"incomplete,omitempty" doc:"further packets of which some postcards are missing"`
@@ -82,7 +83,8 @@ type Path struct {
 	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
 	ClockErrors uint64        `json:"clock_errors,omitempty" table:"CLOCK ERRORS,wide,bad" doc:"packets whose end-to-end time contradicts their residence time"`
-	Delay       *Delay        `json:"delay" filter:"-" table:"END TO END,wide,of=ns.p50+ns.p99+uncertainty_ns+unknown"` // EndToEnd without the difference of the clocks
+	// EndToEnd without the difference of the clocks
+	Delay *Delay `json:"delay" filter:"-" table:"END TO END,wide,of=ns.p50+ns.p99+uncertainty_ns+unknown"`
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty" doc:"the order of some hops is that in which their postcards came"`
 	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
@@ -111,7 +113,7 @@ type Flow struct {
 	Probes      uint64        `json:"probes,omitempty" filter:"-" doc:"copies and packets that are not delivered; not in packets"`
 	Bytes       uint64        `json:"bytes" kind:"size" table:"BYTES" doc:"IP lengths of those packets, without INT"`
 	Drops       uint64        `json:"drops" table:"DROPS,bad" doc:"packets that were reported as dropped"`
-	Device      string        `json:"device,omitempty" table:"DEVICE,wide" doc:"Transparent Security source device"` // Transparent Security source device
+	Device      string        `json:"device,omitempty" table:"DEVICE,wide" doc:"Transparent Security source device"`
 	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" table:"END TO END MEAN,wide,of=mean" doc:"time from the first hop to the last, by two clocks"`
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
@@ -145,10 +147,11 @@ type Link struct {
 	ToPort   *uint32  `json:"to_port" table:"PORT" doc:"level 1 interface by which packets came in"`
 	_        struct{} `filter:"node,any=from+to" doc:"either node"`
 	Packets  uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
-	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either node, and
-	// one more that shows another link, the share that took this one. The end with the lower share counts.
-	Confidence  float64      `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
-	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"` // from when a packet leaves the one node to when it comes to the other
+	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either
+	// node, and one more that shows another link, the share that took this one. The end with the lower share counts.
+	Confidence float64 `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
+	// from when a packet leaves the one node to when it comes to the other
+	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"`
 	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
 	First       time.Time    `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
 	Last        time.Time    `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
@@ -173,7 +176,7 @@ type Drop struct {
 	LastFlow *Endpoints `json:"last_flow,omitempty" filter:",inline" table:"LAST FLOW,end,of=src" doc:" of the latest packet"`
 	// To are the prefixes that packets were on the way to, the most first; those to others are counted in Packets only.
 	To      []DropDestination `json:"to,omitempty" nullable:"false" doc:"prefixes that packets were on the way to, the most first"`
-	DropKey string            `json:"drop_key,omitempty" table:"DROP KEY,wide" doc:"Transparent Security: the rule that dropped"` // Transparent Security
+	DropKey string            `json:"drop_key,omitempty" table:"DROP KEY,wide" doc:"Transparent Security: the rule that dropped"`
 }
 
 // A DropDestination is a prefix to which packets were on the way: /24 of IPv4, /48 of IPv6.
@@ -204,16 +207,16 @@ type Exporter struct {
 	// Malformed counts datagrams of which nothing could be used, Damaged those of which a part could; by error code.
 	Malformed map[string]uint64 `json:"malformed" table:"MALFORMED,bad" doc:"datagrams of which nothing could be read"`
 	Damaged   map[string]uint64 `json:"damaged" table:"DAMAGED,bad" doc:"datagrams of which a part could be read"`
-	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says why.
-	// A source with such datagrams is an item of its own.
+	// Refused counts datagrams that were not looked into because their source may not send them, RefusedBecause says
+	// why. A source with such datagrams is an item of its own.
 	Refused        uint64 `json:"refused,omitempty" filter:"-" doc:"datagrams that were not looked into because their source may not send them"`
 	RefusedBecause string `json:"refused_because,omitempty" filter:"-" doc:"why not"`
 	// Samples has, by error code, the first datagram that was malformed or damaged for that reason.
 	Samples map[string]Hex `json:"samples,omitempty" doc:"the first datagram that was malformed or damaged, by error code"`
 }
 
-// A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one to two
-// minutes, of the packets that were looked at.
+// A Delay is how long packets were on a link or a path, by two clocks whose difference is taken away: in the last one
+// to two minutes, of the packets that were looked at.
 type Delay struct {
 	NS *Distribution `json:"ns,omitempty" filter:",inline" table:""` // missing if no delay is known
 	// UncertaintyNs is by how much each of them can be wrong at most; all are wrong in about the same way.
@@ -223,8 +226,8 @@ type Delay struct {
 	Unknown string `json:"unknown,omitempty" filter:"-" table:"DELAY UNKNOWN,wide" doc:"why the delay of the latest packet is not known"`
 }
 
-// A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is that much too
-// long.
+// A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is
+// that much too long.
 type ClockOffset struct {
 	OffsetNs      *int64 `json:"offset_ns,omitempty" doc:"how far the clock of the last node is ahead of that of the first"`
 	UncertaintyNs *int64 `json:"uncertainty_ns,omitempty" doc:"the offset is not wrong by more"`
@@ -233,18 +236,24 @@ type ClockOffset struct {
 
 // A Clock is the clock of a node against that of its reference. What is nil is not known.
 type Clock struct {
-	Node          uint32   `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
-	Name          string   `json:"name,omitempty" doc:"its name, if it has one"`
-	Reference     uint32   `json:"reference" kind:"node" table:"REFERENCE,named=reference_name" doc:"the node whose clock it is compared with"`
-	ReferenceName string   `json:"reference_name,omitempty" doc:"its name, if it has one"`
-	Links         int      `json:"links" table:"LINKS,wide" doc:"links between the two, over which uncertainties add up"` // between the two, over which uncertainties add up
-	Trusted       bool     `json:"trusted" table:"STATE,end" doc:"times by it are trusted"`
-	Reason        string   `json:"reason,omitempty" doc:"why not, or in which special way"`                                              // why not, or in which special way
-	OffsetNs      *int64   `json:"offset_ns" table:"OFFSET" doc:"how far it is ahead of the reference"`                                  // positive: ahead of the reference
-	UncertaintyNs *int64   `json:"uncertainty_ns" table:"WITHIN" doc:"the offset is not wrong by more"`                                  // OffsetNs is not wrong by more
-	DriftPPB      *float64 `json:"drift_ppb" unit:"parts per 10^9" table:"DRIFT" doc:"how much faster than the reference it is"`         // positive: faster than the reference, parts per 10^9
-	DriftWithin   *float64 `json:"drift_uncertainty_ppb" unit:"parts per 10^9" table:"WITHIN,wide" doc:"the drift is not wrong by more"` // DriftPPB is not wrong by more
-	SpanNs        *int64   `json:"span_ns" doc:"for how long the two were compared"`                                                     // for which the two were compared
+	Node          uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
+	Name          string `json:"name,omitempty" doc:"its name, if it has one"`
+	Reference     uint32 `json:"reference" kind:"node" table:"REFERENCE,named=reference_name" doc:"the node whose clock it is compared with"`
+	ReferenceName string `json:"reference_name,omitempty" doc:"its name, if it has one"`
+	// between the two, over which uncertainties add up
+	Links   int    `json:"links" table:"LINKS,wide" doc:"links between the two, over which uncertainties add up"`
+	Trusted bool   `json:"trusted" table:"STATE,end" doc:"times by it are trusted"`
+	Reason  string `json:"reason,omitempty" doc:"why not, or in which special way"`
+	// positive: ahead of the reference
+	OffsetNs *int64 `json:"offset_ns" table:"OFFSET" doc:"how far it is ahead of the reference"`
+	// OffsetNs is not wrong by more
+	UncertaintyNs *int64 `json:"uncertainty_ns" table:"WITHIN" doc:"the offset is not wrong by more"`
+	// positive: faster than the reference, parts per 10^9
+	DriftPPB *float64 `json:"drift_ppb" unit:"parts per 10^9" table:"DRIFT" doc:"how much faster than the reference it is"`
+	// DriftPPB is not wrong by more
+	DriftWithin *float64 `json:"drift_uncertainty_ppb" unit:"parts per 10^9" table:"WITHIN,wide" doc:"the drift is not wrong by more"`
+	// for which the two were compared
+	SpanNs *int64 `json:"span_ns" doc:"for how long the two were compared"`
 
 	LastJump *ClockJump `json:"last_jump,omitempty" table:"" doc:"when it was set last"`
 }

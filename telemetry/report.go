@@ -67,26 +67,29 @@ type Flags uint32
 
 // Flags.
 const (
-	Dropped         Flags = 1 << iota // D: the packet was dropped
-	Congested                         // Q: a monitored queue was congested
-	Tracked                           // F: the packet belongs to a tracked flow
-	Intermediate                      // I: a transit node reports the stack so far (TR 2.0)
-	Embedded                          // the fragment carries an INT stack or IOAM trace: Hops holds it (INT-MD)
-	Instructed                        // the fragment carries INT instructions only (INT-MX)
-	HopLimit                          // E of the INT header: the maximum hop count was reached
-	MTUExceeded                       // M of the INT header
-	Discard                           // D of an INT 2.x header or C of an older one: a copy or probe, not delivered to the host
-	StackCut                          // the report ends inside the stack: the oldest hops are missing or incomplete
-	LaterFragment                     // an IP fragment without L4 header
-	HasFlow                           // Flow is known
-	HasOuter                          // Outer is known
-	HasDevice                         // Device is known
-	DropSummary                       // a report of many drops: DropCount, and DropKey or Flow, no packet
-	WrongChecksum                     // the checksum of the outermost IPv4 header in the fragment does not fit the header
-	CheckedL4                         // the fragment has a whole packet, and its TCP or UDP checksum was looked at
-	WrongL4Checksum                   // that one does not fit
-	DropTotal                         // DropCount goes on from report to report of the rule; else it counts since the last one
-	HasFlowSequence                   // FlowSequence is known
+	Dropped      Flags = 1 << iota // D: the packet was dropped
+	Congested                      // Q: a monitored queue was congested
+	Tracked                        // F: the packet belongs to a tracked flow
+	Intermediate                   // I: a transit node reports the stack so far (TR 2.0)
+	Embedded                       // the fragment carries an INT stack or IOAM trace: Hops holds it (INT-MD)
+	Instructed                     // the fragment carries INT instructions only (INT-MX)
+	HopLimit                       // E of the INT header: the maximum hop count was reached
+	MTUExceeded                    // M of the INT header
+	// D of an INT 2.x header or C of an older one: a copy or probe, not delivered to the host
+	Discard
+	StackCut      // the report ends inside the stack: the oldest hops are missing or incomplete
+	LaterFragment // an IP fragment without L4 header
+	HasFlow       // Flow is known
+	HasOuter      // Outer is known
+	HasDevice     // Device is known
+	DropSummary   // a report of many drops: DropCount, and DropKey or Flow, no packet
+	// the checksum of the outermost IPv4 header in the fragment does not fit the header
+	WrongChecksum
+	CheckedL4       // the fragment has a whole packet, and its TCP or UDP checksum was looked at
+	WrongL4Checksum // that one does not fit
+	// DropCount goes on from report to report of the rule; else it counts since the last one
+	DropTotal
+	HasFlowSequence // FlowSequence is known
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -110,9 +113,9 @@ type Report struct {
 	INTBytes    uint16
 	RecordBytes uint8
 
-	// StreamFrom and StreamTo are where the data of a TCP packet begins in the stream of its connection and where it ends,
-	// without its end, as sequence numbers: they wrap. SYN and FIN count as a byte each (RFC 9293 §3.4). They are equal if
-	// the packet has no data, if it resets the connection, or if the report does not tell.
+	// StreamFrom and StreamTo are where the data of a TCP packet begins in the stream of its connection and where it
+	// ends, without its end, as sequence numbers: they wrap. SYN and FIN count as a byte each (RFC 9293 §3.4). They are
+	// equal if the packet has no data, if it resets the connection, or if the report does not tell.
 	StreamFrom, StreamTo uint32
 
 	// PacketID is the same for reports of one packet by several nodes and differs between packets of a flow as far as
@@ -129,12 +132,12 @@ type Report struct {
 	DropKey   uint64 // Transparent Security drop report: hash of the rule
 	DropCount uint32 // of a DropSummary: packets
 
-	// FlowSequence is the number that the source gave the packet in its flow; of a DropSummary, that of the first packet which
-	// is missing.
+	// FlowSequence is the number that the source gave the packet in its flow; of a DropSummary, that of the first
+	// packet which is missing.
 	FlowSequence uint32
 
-	// Datagram is the UDP payload that the report came in. It is a view of what Decoder.Decode was given, or a copy in the
-	// batch that the report was added to, of at most MaxDatagram bytes; nil where the batch did not keep it.
+	// Datagram is the UDP payload that the report came in. It is a view of what Decoder.Decode was given, or a copy in
+	// the batch that the report was added to, of at most MaxDatagram bytes; nil where the batch did not keep it.
 	Datagram []byte
 }
 
@@ -146,8 +149,8 @@ type Batch struct {
 	Reports []Report
 	// Origin is where they came from. Reset clears it.
 	Origin Origin
-	// KeepDatagrams asks whoever adds reports to copy the datagrams of all of them; otherwise only those are copied that
-	// show something rare by themselves. Reset keeps it.
+	// KeepDatagrams asks whoever adds reports to copy the datagrams of all of them; otherwise only those are copied
+	// that show something rare by themselves. Reset keeps it.
 	KeepDatagrams bool
 	hops          []Hop
 	datagrams     datagramCopies

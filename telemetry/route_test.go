@@ -8,7 +8,10 @@ import (
 )
 
 var route = []telemetry.Station{
-	{Place: telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 1, IngressPort: 3, EgressPort: 2}},
+	{Place: telemetry.Place{
+		Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 1,
+		IngressPort: 3, EgressPort: 2,
+	}},
 	{Missing: 1},
 	{Place: telemetry.Place{Has: telemetry.HasEgressPort | telemetry.HasDrop, EgressPort: 7}},
 }
@@ -30,7 +33,8 @@ func TestStations(t *testing.T) {
 // Nobody but a store writes stations; what it cannot have written is an error, and no panic.
 func TestParseStationsBad(t *testing.T) {
 	for _, text := range []string{
-		"1", "1[", "1[2]", "1[2,3] >", "x[1,2]", "1[2,3] > 1[2,4294967296]", "?()", "?(0)", "?(256)", "?(1", "1[2,3", "1[2,3]!!",
+		"1", "1[", "1[2]", "1[2,3] >", "x[1,2]", "1[2,3] > 1[2,4294967296]", "?()", "?(0)", "?(256)", "?(1", "1[2,3",
+		"1[2,3]!!",
 	} {
 		if got, err := telemetry.ParseStations(text); err == nil {
 			t.Errorf("%q is %+v", text, got)

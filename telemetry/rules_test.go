@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// The tests of this file are one for each rule about what a collector reads, in the order of docs/reference/conformance.md.
-// Offsets are those of the reports of package internal/test.
+// The tests of this file are one for each rule about what a collector reads, in the order of
+// docs/reference/conformance.md. Offsets are those of the reports of package internal/test.
 
 const (
 	flags20   = 8 + 3                   // D, Q, F, I of the first report in TR 2.0
@@ -74,7 +74,8 @@ func TestR084NoStackWithoutF(t *testing.T) {
 		at   int
 		mask byte
 	}{
-		test.Form05MD: {1, 0x20}, test.Form10MD: {3, 0x40}, test.Form20MD: {flags20, 0x20}, test.Form20MX: {flags20, 0x20},
+		test.Form05MD: {1, 0x20}, test.Form10MD: {3, 0x40}, test.Form20MD: {flags20, 0x20},
+		test.Form20MX: {flags20, 0x20},
 	} {
 		payload := test.Report(form, 1, 2, 3)
 		with := one(t, payload)
@@ -83,7 +84,8 @@ func TestR084NoStackWithoutF(t *testing.T) {
 		}
 		payload[f.at] &^= f.mask
 		r := one(t, payload)
-		if r.Is(telemetry.Tracked|telemetry.Embedded|telemetry.Instructed) || len(r.Hops) > 0 || !r.Is(telemetry.HasFlow) {
+		if r.Is(telemetry.Tracked|telemetry.Embedded|telemetry.Instructed) || len(r.Hops) > 0 ||
+			!r.Is(telemetry.HasFlow) {
 			t.Errorf("%s: got %+v", form, r)
 		}
 	}
@@ -139,7 +141,8 @@ func TestR088KeepsWhatCameBefore(t *testing.T) {
 	}
 	payload[8+size+1] = 0xFE // Report Length of the second one
 	h, reports := decode(t, c, payload)
-	if h.Outcome != telemetry.Damaged || len(reports) == 0 || !reflect.DeepEqual(contents(reports[0]), contents(whole[0])) {
+	if h.Outcome != telemetry.Damaged || len(reports) == 0 ||
+		!reflect.DeepEqual(contents(reports[0]), contents(whole[0])) {
 		t.Errorf("got %v, %v, %d reports", h.Outcome, h.Reason, len(reports))
 	}
 }
@@ -157,7 +160,8 @@ func TestR089StackOfADroppedPacket(t *testing.T) {
 			t.Errorf("a hop of the stack dropped: %+v", h)
 		}
 	}
-	if fmt.Sprint(nodes) != "[1 2 3]" || !r.Is(telemetry.Dropped) || r.Local.NodeID != 9 || r.Local.Has&telemetry.HasDrop == 0 {
+	if fmt.Sprint(nodes) != "[1 2 3]" || !r.Is(telemetry.Dropped) || r.Local.NodeID != 9 ||
+		r.Local.Has&telemetry.HasDrop == 0 {
 		t.Errorf("got nodes %v, %+v", nodes, r.Local)
 	}
 }
@@ -197,13 +201,15 @@ func TestR094DialectOfConfiguredSourceOnly(t *testing.T) {
 	}
 	c.Compile()
 	// Flags before the reserved bits: F. In TR 1.0 the same bit is reserved.
-	payload := append([]byte{0x14, 0x00, 0x10, 0x01, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0}, test.Report(test.Form10MD, 1, 2, 3)[16:]...)
+	payload := append([]byte{0x14, 0x00, 0x10, 0x01, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0},
+		test.Report(test.Form10MD, 1, 2, 3)[16:]...)
 	decoder := telemetry.NewDecoder(c)
 	for source, want := range map[string]bool{"192.0.2.11:1": true, "192.0.2.12:1": false} {
 		var batch telemetry.Batch
 		var h telemetry.Header
 		decoder.Decode(payload, netip.MustParseAddrPort(source), 6000, &batch, &h)
-		if len(batch.Reports) != 1 || batch.Reports[0].Is(telemetry.Tracked) != want || (h.Dialect == "onos-int10-ver0") != want {
+		if len(batch.Reports) != 1 || batch.Reports[0].Is(telemetry.Tracked) != want ||
+			(h.Dialect == "onos-int10-ver0") != want {
 			t.Errorf("%s: got %+v, %+v", source, h, batch.Reports)
 		}
 	}

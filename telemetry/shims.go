@@ -44,8 +44,8 @@ func plausible10(b []byte) bool {
 	return words >= 3 && hopML > 0 && (words-3)%hopML == 0 && b[4]>>4 <= 2
 }
 
-// unmarked05 returns the length of what begins with a shim of Length 0 and a header of INT 0.5 at the front of b, tail included,
-// as the generator of INTCollector writes it; 0 if b does not.
+// unmarked05 returns the length of what begins with a shim of Length 0 and a header of INT 0.5 at the front of b, tail
+// included, as the generator of INTCollector writes it; 0 if b does not.
 func unmarked05(b []byte) int {
 	var h inband.Header05
 	if len(b) < 4 || b[0] != inband.TypeHopByHop || b[1]|b[2]|b[3] != 0 {
@@ -103,7 +103,8 @@ func (d *Decoder) shimL4(b []byte, protocol uint8) error {
 		var t inband.Tail05
 		if _, err := t.Decode(tail); err == nil {
 			d.report.DSCP = t.DSCP & 0x3f
-			// Some leave the copy of the port empty. GEANT leaves the port in place, and its copy of it is garbage over TCP.
+			// Some leave the copy of the port empty. GEANT leaves the port in place, and its copy of it is garbage over
+			// TCP.
 			if t.DstPort != 0 && !d.dialect.Has(codepoint.QuirkWideTimestamps) {
 				port = t.DstPort
 			}

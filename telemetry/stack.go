@@ -69,7 +69,8 @@ func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 	}
 	layout := inband.NewLayout(inband.Format20, md.Bitmap)
 	recordLen := layout.Len()
-	// Dividing takes longer than decoding a hop; the product is checked, so a wrong quotient costs only the detour below.
+	// Dividing takes longer than decoding a hop; the product is checked, so a wrong quotient costs only the detour
+	// below.
 	hops := int(uint32(length-n) / 4 * reciprocal[md.HopML&31] >> 16)
 	if md.DomainID == 0 && len(b) == length && recordLen == 4*int(md.HopML) && n+hops*recordLen == length {
 		// The usual case: no domain-specific metadata, nothing cut. inband.MD.Stack would say the same.
@@ -93,8 +94,8 @@ func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
 	return d.cut(err)
 }
 
-// old reads the INT header up to version 1.0 behind a shim of n bytes; end is where the shim says that it ends, next the
-// Next Protocol of VXLAN-GPE that announced it.
+// old reads the INT header up to version 1.0 behind a shim of n bytes; end is where the shim says that it ends, next
+// the Next Protocol of VXLAN-GPE that announced it.
 func (d *Decoder) old(b []byte, n, end int, over carrier, next, kind uint8) (inband.Version, error) {
 	if end < n {
 		return inband.VersionUnknown, wire.ErrINTHeaderTruncated

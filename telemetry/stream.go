@@ -7,8 +7,8 @@ const (
 	tcpRST = 0x04
 )
 
-// stream notes which part of the stream of a connection the TCP packet of the fragment has. The lengths that its headers tell
-// say so, and the report need not have its data.
+// stream notes which part of the stream of a connection the TCP packet of the fragment has. The lengths that its
+// headers tell say so, and the report need not have its data.
 func (d *Decoder) stream() {
 	f, r := &d.frag, d.report
 	data := f.segment - (f.inserted - f.outside) - 20 - f.tcpOptions

@@ -7,7 +7,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// The data of a TCP packet is where the packet without INT has it, wherever INT was put in, and however little of it the report has.
+// The data of a TCP packet is where the packet without INT has it, wherever INT was put in, and however little of it
+// the report has.
 func TestDecodeStream(t *testing.T) {
 	for name, data := range map[string]uint32{ // bytes, as the vectors say
 		"int21_md_gre_ipv4":    0,
@@ -38,7 +39,8 @@ func TestDecodeStream(t *testing.T) {
 			payload[header+13] = c.flags
 			_, reports := decode(t, v.Points(t), payload)
 			if r := &reports[0]; r.StreamFrom != c.from || r.StreamTo != c.to {
-				t.Errorf("%s, flags %#x: got %#x to %#x, want %#x to %#x", name, c.flags, r.StreamFrom, r.StreamTo, c.from, c.to)
+				t.Errorf("%s, flags %#x: got %#x to %#x, want %#x to %#x", name, c.flags, r.StreamFrom, r.StreamTo,
+					c.from, c.to)
 			}
 		}
 	}

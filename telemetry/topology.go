@@ -31,8 +31,8 @@ type NodePort struct {
 	ToName      string       `json:"to_name,omitempty" doc:"name of that node, if it has one"`
 	ToPort      *uint32      `json:"to_port,omitempty" doc:"the port of that node"`
 	Hosts       int          `json:"hosts,omitempty" doc:"hosts behind it"`
-	Received    uint64       `json:"received" doc:"packets that came in by it"` // packets that came in by it
-	Sent        uint64       `json:"sent" doc:"packets that left by it"`        // and that left by it
+	Received    uint64       `json:"received" doc:"packets that came in by it"`
+	Sent        uint64       `json:"sent" doc:"packets that left by it"` // and that left by it
 	Utilization *Utilization `json:"utilization,omitempty"`
 	First       time.Time    `json:"first" doc:"when the first report about it was received"`
 	Last        time.Time    `json:"last" doc:"when the latest report about it was received"`
@@ -52,8 +52,8 @@ type HostPlace struct {
 	Name    string  `json:"name,omitempty"`
 	Port    *uint32 `json:"port"`
 	Packets uint64  `json:"packets"`
-	// Confidence is how sure it is that the host is there, from 0 to below 1: of its packets at all places of that time, and
-	// one more that shows another place, the share that shows this one.
+	// Confidence is how sure it is that the host is there, from 0 to below 1: of its packets at all places of that
+	// time, and one more that shows another place, the share that shows this one.
 	Confidence float64   `json:"confidence"`
 	First      time.Time `json:"first"`
 	Last       time.Time `json:"last"`

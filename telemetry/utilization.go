@@ -1,12 +1,14 @@
 package telemetry
 
-// A Utilization sums up what nodes say of the use of an egress port, in the unit of the device: hundredths of a percent unless
-// the device is made otherwise, which reports do not tell.
+// A Utilization sums up what nodes say of the use of an egress port, in the unit of the device: hundredths of a percent
+// unless the device is made otherwise, which reports do not tell.
 type Utilization struct {
-	Samples uint64  `json:"samples" doc:"packets that told of the utilization of the egress port"` // packets that told of it
-	Mean    float64 `json:"mean" unit:"of the device" doc:"mean utilization of the egress port"`   // over them
+	// packets that told of it
+	Samples uint64  `json:"samples" doc:"packets that told of the utilization of the egress port"`
+	Mean    float64 `json:"mean" unit:"of the device" doc:"mean utilization of the egress port"` // over them
 	Max     uint32  `json:"max" filter:",main" unit:"of the device" table:"USE MAX,wide" doc:"highest utilization of the egress port"`
-	Last    *uint32 `json:"last,omitempty" unit:"of the device" table:"USE,wide" doc:"utilization of the egress port, as told last"` // of now only
+	// of now only
+	Last *uint32 `json:"last,omitempty" unit:"of the device" table:"USE,wide" doc:"utilization of the egress port, as told last"`
 }
 
 // A UtilizationSum adds up utilizations that packets tell.

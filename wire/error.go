@@ -5,7 +5,8 @@
 package wire
 
 // An Error is the reason why bytes break a rule of a format. Its name is the error code that JSON output, counters and
-// documents use. Errors are small numbers, so that a receiver counts them in an array and returning one never allocates.
+// documents use. Errors are small numbers, so that a receiver counts them in an array and returning one never
+// allocates.
 type Error uint8
 
 // To add a reason: 1. a constant here, 2. its code in errorCodes, 3. its text in wire/dissect/errortext.go, 4. a row in

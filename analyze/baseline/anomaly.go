@@ -49,7 +49,8 @@ type Anomaly struct {
 	Learned   int  // windows that say so
 	Queued    bool // the values are of packets that found no queue
 
-	// The window that was most unusual so far: its value, and how many deviations it was off; negative below the median.
+	// The window that was most unusual so far: its value, and how many deviations it was off; negative below the
+	// median.
 	PeakNs     uint64
 	Deviations float64
 }
@@ -92,7 +93,10 @@ func (b *Tracker) judge(place int32, startNs int64) {
 		}
 		if high := off > 0; k.run == 0 || high != k.high {
 			k.run, k.high, k.runNs = 0, high, startNs
-			k.event = Anomaly{Key: k.key, High: high, StartNs: startNs, MedianNs: median, MADNs: mad, TimeOfDay: ofDay, Queued: k.queued, Learned: int(sketch.total)}
+			k.event = Anomaly{
+				Key: k.key, High: high, StartNs: startNs, MedianNs: median, MADNs: mad, TimeOfDay: ofDay,
+				Queued: k.queued, Learned: int(sketch.total),
+			}
 		}
 		k.run++
 		k.note(value, off)
@@ -159,8 +163,9 @@ func (b *Tracker) learn(place int32, value uint64, startNs int64) {
 	}
 }
 
-// rest handles a key that had no values in the window that ended at endNs. An anomaly ends after a while; the key is forgotten
-// after two days, or, if it has no baseline yet, as soon as it could have had one: a flood of keys does not stay.
+// rest handles a key that had no values in the window that ended at endNs. An anomaly ends after a while; the key is
+// forgotten after two days, or, if it has no baseline yet, as soon as it could have had one: a flood of keys does not
+// stay.
 func (b *Tracker) rest(place int32, endNs int64) {
 	k := &b.keys[place]
 	c := &b.config

@@ -1,10 +1,10 @@
-// Package baseline knows what is usual, and tells when it is not. It knows keys and values, and no tables. A Tracker is not for
-// concurrent use.
+// Package baseline knows what is usual, and tells when it is not. It knows keys and values, and no tables. A Tracker is
+// not for concurrent use.
 //
-// What is normal differs from hop to hop and from hour to hour, so each key has its own idea of it: the values of a window
-// become one value, their quantile; the values of past windows have a median and a median absolute deviation (MAD), which a
-// few odd windows do not move. A window is out if it is more than k deviations away. Several of them in a row are an anomaly,
-// and several that are clearly not end it.
+// What is normal differs from hop to hop and from hour to hour, so each key has its own idea of it: the values of a
+// window become one value, their quantile; the values of past windows have a median and a median absolute deviation
+// (MAD), which a few odd windows do not move. A window is out if it is more than k deviations away. Several of them in
+// a row are an anomaly, and several that are clearly not end it.
 package baseline
 
 import (
@@ -22,12 +22,13 @@ type Config struct {
 	DaySlots int
 	// Quantile of the values of a window is its value.
 	Quantile float64
-	// MinSamples is how many values a window needs to be judged, and MinShare which share of all that came, those that found a
-	// queue included: the few that find none at a port that is full come right behind another packet. Other windows are left out.
+	// MinSamples is how many values a window needs to be judged, and MinShare which share of all that came, those that
+	// found a queue included: the few that find none at a port that is full come right behind another packet. Other
+	// windows are left out.
 	MinSamples uint64
 	MinShare   float64
-	// LearnWindows is how many windows make a baseline. Up to YoungWindows it is little more than a guess: one deviation is wider
-	// by the square root of what is missing. 0 for none.
+	// LearnWindows is how many windows make a baseline. Up to YoungWindows it is little more than a guess: one
+	// deviation is wider by the square root of what is missing. 0 for none.
 	LearnWindows, YoungWindows int
 	// DayWindows is how many windows make the baseline of a time of day, which then counts instead of that of all day.
 	DayWindows int
@@ -43,19 +44,22 @@ type Config struct {
 	GoneWindows int
 	// AdoptWindows is after how many windows the anomaly has become the new normal: the key learns anew.
 	AdoptWindows int
-	// FloorNs and FloorShare (of the median) are the smallest deviation: in a series that never changes each change would be
-	// infinitely many.
+	// FloorNs and FloorShare (of the median) are the smallest deviation: in a series that never changes each change
+	// would be infinitely many.
 	FloorNs    float64
 	FloorShare float64
 }
 
-// DefaultConfig returns bounds that need about 11 MB. A window of half a second is short enough to tell soon, and to tell
-// when; a second and a half of values are enough to see that a latency is many times as long, a minute for one and a half times.
+// DefaultConfig returns bounds that need about 11 MB. A window of half a second is short enough to tell soon, and to
+// tell when; a second and a half of values are enough to see that a latency is many times as long, a minute for one and
+// a half times.
 func DefaultConfig() Config {
 	return Config{
-		MaxKeys: 4096, WindowNs: 500e6, DaySlots: 24, Quantile: 0.02, MinSamples: 3, MinShare: 0.25, LearnWindows: 3, YoungWindows: 120, DayWindows: 1200,
-		MemoryWindows: 28800, Begin: 6, End: 3, BeginWindows: 3, EndWindows: 2, HighOnly: true, GoneWindows: 6, AdoptWindows: 7200,
-		FloorNs: 500, FloorShare: 0.1,
+		MaxKeys: 4096, WindowNs: 500e6, DaySlots: 24, Quantile: 0.02, MinSamples: 3, MinShare: 0.25, LearnWindows: 3,
+		YoungWindows: 120, DayWindows: 1200,
+		MemoryWindows: 28800, Begin: 6, End: 3, BeginWindows: 3, EndWindows: 2, HighOnly: true, GoneWindows: 6,
+		AdoptWindows: 7200,
+		FloorNs:      500, FloorShare: 0.1,
 	}
 }
 
@@ -73,26 +77,31 @@ func (c *Config) check() error {
 	case !(c.MinShare >= 0 && c.MinShare <= 1):
 		return fmt.Errorf("share of values that a window needs: got %v, want 0 to 1", c.MinShare)
 	case c.LearnWindows < 3 || c.MemoryWindows < 2*c.LearnWindows || c.MemoryWindows > 30000:
-		return fmt.Errorf("windows to learn and to remember: got %d and %d, want at least 3, and twice that up to 30000",
+		return fmt.Errorf(
+			"windows to learn and to remember: got %d and %d, want at least 3, and twice that up to 30000",
 			c.LearnWindows, c.MemoryWindows)
 	case c.YoungWindows < 0 || c.DayWindows < c.LearnWindows:
-		return fmt.Errorf("windows of a baseline: got %d until it is no guess and %d for a time of day, want at least 0, and as many as to learn",
+		return fmt.Errorf(
+			"windows of a baseline: got %d until it is no guess and %d for a time of day, want at least 0, and as many as to learn",
 			c.YoungWindows, c.DayWindows)
 	case !(c.End > 0 && c.Begin >= c.End):
-		return fmt.Errorf("deviations that begin and end an anomaly: got %v and %v, want Begin >= End > 0", c.Begin, c.End)
+		return fmt.Errorf("deviations that begin and end an anomaly: got %v and %v, want Begin >= End > 0", c.Begin,
+			c.End)
 	case c.BeginWindows < 1 || c.EndWindows < 1 || c.GoneWindows < 1 || c.AdoptWindows < c.BeginWindows:
-		return fmt.Errorf("windows that begin and end an anomaly: got %d, %d, %d, %d, want at least 1, and no adoption before",
+		return fmt.Errorf(
+			"windows that begin and end an anomaly: got %d, %d, %d, %d, want at least 1, and no adoption before",
 			c.BeginWindows, c.EndWindows, c.GoneWindows, c.AdoptWindows)
 	case !(c.FloorNs > 0 && c.FloorShare >= 0):
-		return fmt.Errorf("smallest deviation: got %v ns and share %v, want more than 0 and at least 0", c.FloorNs, c.FloorShare)
+		return fmt.Errorf("smallest deviation: got %v ns and share %v, want more than 0 and at least 0", c.FloorNs,
+			c.FloorShare)
 	}
 	return nil
 }
 
 const dayNs = 24 * 3600e9
 
-// A Key says what the values are of: a port of a node (Node, Out), or a hop (In and Queue as well), a link (Link, from Node, Out to To, In, and Length), or a flow by
-// the hash of its key.
+// A Key says what the values are of: a port of a node (Node, Out), or a hop (In and Queue as well), a link (Link, from
+// Node, Out to To, In, and Length), or a flow by the hash of its key.
 type Key struct {
 	Flow    uint64 // 0 of a hop
 	Node    uint32
@@ -108,8 +117,9 @@ type Value struct {
 	Value  uint64 // nanoseconds
 	BlurNs uint64 // the value can be wrong by so much
 	AtNs   int64  // nanoseconds since 1970
-	// Queue is the occupancy that it found, in the unit of the device. Of a key whose values have one only those count that found
-	// the least that was ever seen there: what a packet waits for behind others says how many others there are.
+	// Queue is the occupancy that it found, in the unit of the device. Of a key whose values have one only those count
+	// that found the least that was ever seen there: what a packet waits for behind others says how many others there
+	// are.
 	Queue    uint32
 	HasQueue bool
 	Others   uint32 // values that this one stands for, besides itself; they count for MinShare
@@ -150,8 +160,8 @@ func New(c Config) (*Tracker, error) {
 	}, nil
 }
 
-// Observe takes a value. It is left out if its window is closed. It counts in the open window even if it is of later: call
-// Advance first.
+// Observe takes a value. It is left out if its window is closed. It counts in the open window even if it is of later:
+// call Advance first.
 func (b *Tracker) Observe(key *Key, v *Value) {
 	b.counters.Values++
 	if !b.open {
@@ -181,7 +191,8 @@ func (b *Tracker) Observe(key *Key, v *Value) {
 	k.window.add(v.Value)
 }
 
-// Advance tells the time. When a window is over it returns the anomalies that began or ended, valid up to the next call.
+// Advance tells the time. When a window is over it returns the anomalies that began or ended, valid up to the next
+// call.
 func (b *Tracker) Advance(nowNs int64) []Anomaly {
 	if !b.open {
 		b.openAt(nowNs)
@@ -309,19 +320,20 @@ func (b *Tracker) normal(place int32, atNs int64) (sketch *sketch, ofDay bool) {
 	return &b.sketchesOf(place)[0], false
 }
 
-// deviation returns what counts as one deviation. The MAD of values that are normally distributed is 1/1.4826 of their standard
-// deviation; it is not known better than to the width of a bucket, and of few values hardly at all.
+// deviation returns what counts as one deviation. The MAD of values that are normally distributed is 1/1.4826 of their
+// standard deviation; it is not known better than to the width of a bucket, and of few values hardly at all.
 func (b *Tracker) deviation(s *sketch, median, mad, blurNs uint64) float64 {
 	m := float64(median)
-	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.RelativeError()*m, math.SmallestNonzeroFloat64)
+	d := max(1.4826*float64(mad), b.config.FloorNs, b.config.FloorShare*m, 2*s.RelativeError()*m,
+		math.SmallestNonzeroFloat64)
 	if few := float64(b.config.YoungWindows) / float64(max(s.total, 1)); few > 1 {
 		d *= math.Sqrt(few)
 	}
 	return max(d, blurShare*float64(blurNs))
 }
 
-// blurShare is how much of its uncertainty makes a deviation of a value. Both values that are compared are wrong in the same
-// direction for the most part, so that six deviations are more than enough.
+// blurShare is how much of its uncertainty makes a deviation of a value. Both values that are compared are wrong in the
+// same direction for the most part, so that six deviations are more than enough.
 const blurShare = 1.0 / 3
 
 // sinceMultiple returns how much d is after a multiple of m, at least 0.

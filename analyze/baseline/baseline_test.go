@@ -22,8 +22,10 @@ type baselineWorld struct {
 // slowBaselineConfig tells of what is lower than usual too, and has windows that a text can list.
 func slowBaselineConfig() Config {
 	return Config{
-		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, DayWindows: 30, MemoryWindows: 1080,
-		Begin: 6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100, FloorShare: 0.05,
+		MaxKeys: 4096, WindowNs: 10e9, DaySlots: 24, Quantile: 0.5, MinSamples: 5, LearnWindows: 30, DayWindows: 30,
+		MemoryWindows: 1080,
+		Begin:         6, End: 3, BeginWindows: 3, EndWindows: 3, GoneWindows: 6, AdoptWindows: 360, FloorNs: 100,
+		FloorShare: 0.05,
 	}
 }
 
@@ -55,7 +57,8 @@ func (w *baselineWorld) advance(ns int64) {
 				}
 				if a.Ended == "" {
 					fmt.Fprintf(&w.out, "%s node %d: %s since %s, %v instead of %v (%s)\n",
-						clockTime(w.nowNs), a.Key.Node, way, clockTime(a.StartNs), about(a.PeakNs), about(a.MedianNs), of)
+						clockTime(w.nowNs), a.Key.Node, way, clockTime(a.StartNs), about(a.PeakNs), about(a.MedianNs),
+						of)
 				} else {
 					fmt.Fprintf(&w.out, "%s node %d: %s until %s, %s after %d windows\n",
 						clockTime(w.nowNs), a.Key.Node, way, clockTime(a.EndNs), a.Ended, a.Windows)
@@ -98,7 +101,8 @@ func (w *baselineWorld) do(line string) {
 		ns, around := duration(latency), duration(spread)
 		for end := w.nowNs + duration(t); w.nowNs < end; w.advance(1e9) {
 			for i := range 5 {
-				w.all[i%len(w.all)].Observe(&key, &Value{Value: uint64(ns + w.random.Int64N(2*around+1) - around), AtNs: w.nowNs})
+				w.all[i%len(w.all)].Observe(&key,
+					&Value{Value: uint64(ns + w.random.Int64N(2*around+1) - around), AtNs: w.nowNs})
 			}
 		}
 	case "wait":
@@ -263,7 +267,8 @@ func TestBaselinesMerge(t *testing.T) {
 				latency = 90_000
 			}
 			for j := range 100 {
-				w.all[j%len(w.all)].Observe(&Key{Node: 7}, &Value{Value: latency + w.random.Uint64N(3000), AtNs: w.nowNs})
+				w.all[j%len(w.all)].Observe(&Key{Node: 7},
+					&Value{Value: latency + w.random.Uint64N(3000), AtNs: w.nowNs})
 			}
 			if len(w.all) == 2 { // the second hands over what it has, and begins anew
 				if err := total.Merge(w.all[1]); err != nil {
@@ -326,8 +331,10 @@ func TestBaselineSketch(t *testing.T) {
 		slices.Sort(values)
 		wantMAD := values[(len(values)-1)/2]
 		bucket := 2*s.RelativeError()*(wantMedian+float64(width)) + 1
-		if math.Abs(float64(median)-wantMedian) > bucket || math.Abs(float64(mad)-wantMAD) > 2*bucket || int(s.total) != len(values) {
-			t.Fatalf("median %d, MAD %d of %d, want %v, %v of %d to within %v", median, mad, s.total, wantMedian, wantMAD, len(values), bucket)
+		if math.Abs(float64(median)-wantMedian) > bucket || math.Abs(float64(mad)-wantMAD) > 2*bucket ||
+			int(s.total) != len(values) {
+			t.Fatalf("median %d, MAD %d of %d, want %v, %v of %d to within %v", median, mad, s.total, wantMedian,
+				wantMAD, len(values), bucket)
 		}
 	}
 	var s sketch

@@ -5,9 +5,9 @@ import "errors"
 // ErrConfig is returned by Merge for states that do not fit together.
 var ErrConfig = errors.New("baselines of other windows or slots of the day cannot be added")
 
-// Merge adds what another collector has gathered, with the same windows and slots. Open windows of the same time become one, so
-// that it is judged as if one collector had seen all. o does not change. Keys for which there is no room are counted as
-// Overflow.
+// Merge adds what another collector has gathered, with the same windows and slots. Open windows of the same time become
+// one, so that it is judged as if one collector had seen all. o does not change. Keys for which there is no room are
+// counted as Overflow.
 func (b *Tracker) Merge(o *Tracker) error {
 	if b.config.WindowNs != o.config.WindowNs || b.config.DaySlots != o.config.DaySlots {
 		return ErrConfig

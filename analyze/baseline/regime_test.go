@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A latency that is five times as long for five seconds of each minute is an anomaly each time, for two hours: the windows of one are
-// not learned from, and what is usual does not follow.
+// A latency that is five times as long for five seconds of each minute is an anomaly each time, for two hours: the
+// windows of one are not learned from, and what is usual does not follow.
 func TestBaselinesRegime(t *testing.T) {
 	const minutes = 120
 	b, err := New(DefaultConfig())

@@ -15,7 +15,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// A burstTruth reads the truth of a run and turns it into samples: what switches would tell with no bit lost or rounded.
+// A burstTruth reads the truth of a run and turns it into samples: what switches would tell with no bit lost or
+// rounded.
 type burstTruth struct {
 	run      truth.Run
 	switches map[uint32]*truth.Switch
@@ -31,7 +32,9 @@ func (t *burstTruth) clock(node uint32, ns int64) uint64 {
 }
 
 // runBursts runs a scenario for some time, hands each packet at each switch to take, and returns what was true.
-func runBursts(t testing.TB, name string, until time.Duration, start func(*truth.Run), take func(packet uint64, s *Sample)) *burstTruth {
+func runBursts(t testing.TB, name string, until time.Duration, start func(*truth.Run),
+	take func(packet uint64, s *Sample),
+) *burstTruth {
 	t.Helper()
 	s, err := scenario.Load(test.Root() + "/scenarios/" + name + ".yaml")
 	if err != nil {
@@ -52,20 +55,26 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 				v.sources[r.Flow] = r.Node<<16 | r.In // a host is where its packets come in
 			}
 			take(r.Packet, &Sample{
-				Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleOut | SampleDepth, InNs: r.InClock, OutNs: r.OutClock,
-				Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow], Packet: r.Packet, Every: 1,
+				Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleOut | SampleDepth, InNs: r.InClock,
+				OutNs: r.OutClock,
+				Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+				Packet: r.Packet, Every: 1,
 			})
 		case *truth.Drop:
 			if r.Place == "queue" && v.switches[r.Node] != nil {
 				take(r.Packet, &Sample{
-					Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleDepth | SampleDropped, InNs: v.clock(r.Node, r.TimeNs),
-					Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow], Packet: r.Packet, Every: 1,
+					Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleDepth | SampleDropped,
+					InNs:  v.clock(r.Node, r.TimeNs),
+					Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+					Packet: r.Packet, Every: 1,
 				})
 			}
 		case *truth.Burst:
 			burst := Burst{
-				Node: r.Node, Port: r.Port, Queue: r.Queue, StartNs: v.clock(r.Node, r.StartNs), PeakNs: v.clock(r.Node, r.PeakNs),
-				EndNs: v.clock(r.Node, r.EndNs), PeakBytes: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops, Open: r.Open,
+				Node: r.Node, Port: r.Port, Queue: r.Queue, StartNs: v.clock(r.Node, r.StartNs),
+				PeakNs: v.clock(r.Node, r.PeakNs),
+				EndNs:  v.clock(r.Node, r.EndNs), PeakBytes: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops,
+				Open: r.Open,
 			}
 			for _, f := range r.Flows {
 				burst.Culprits = append(burst.Culprits, Share{Flow: FlowRef(f.Flow), Bytes: f.Bytes})
@@ -92,14 +101,16 @@ type burstScore struct {
 	bursts            int
 	recall, precision float64
 	startUs, endUs    float64
-	// Of the bytes of true culprits, those of flows that were named, and those of flows of which a packet was sampled in the
-	// burst: more cannot be named. Of the bytes of culprits that were named, those of flows that were in the burst.
+	// Of the bytes of true culprits, those of flows that were named, and those of flows of which a packet was sampled
+	// in the burst: more cannot be named. Of the bytes of culprits that were named, those of flows that were in the
+	// burst.
 	named, nameable, right float64
 	bytes                  float64 // of true culprits
 }
 
 func (s burstScore) String() string {
-	return fmt.Sprintf("%d bursts, recall %.3f, precision %.3f; start within %.3f us, end within %.3f us; culprits by bytes: %.4f named of %.4f that were sampled, %.4f right",
+	return fmt.Sprintf(
+		"%d bursts, recall %.3f, precision %.3f; start within %.3f us, end within %.3f us; culprits by bytes: %.4f named of %.4f that were sampled, %.4f right",
 		s.bursts, s.recall, s.precision, s.startUs, s.endUs, s.named, s.nameable, s.right)
 }
 
@@ -107,8 +118,8 @@ func overlap(a, b *Burst) bool {
 	return a.Node == b.Node && a.Port == b.Port && a.Queue == b.Queue && a.StartNs <= b.EndNs && b.StartNs <= a.EndNs
 }
 
-// scoreBursts compares what was found with what was true. sampled has the samples. A flow is a true culprit by its bytes in the
-// whole burst.
+// scoreBursts compares what was found with what was true. sampled has the samples. A flow is a true culprit by its
+// bytes in the whole burst.
 func scoreBursts(found, want []Burst, sampled []Sample) burstScore {
 	s := burstScore{bursts: len(want)}
 	distance := func(a, b uint64) float64 { return float64(max(a, b)-min(a, b)) / 1e3 }
@@ -123,7 +134,8 @@ func scoreBursts(found, want []Burst, sampled []Sample) burstScore {
 				continue
 			}
 			if !hit {
-				s.startUs, s.endUs = max(s.startUs, distance(g.StartNs, w.StartNs)), max(s.endUs, distance(g.EndNs, w.EndNs))
+				s.startUs, s.endUs = max(s.startUs, distance(g.StartNs, w.StartNs)),
+					max(s.endUs, distance(g.EndNs, w.EndNs))
 			}
 			hit = true
 			for _, f := range g.Culprits {
@@ -131,7 +143,8 @@ func scoreBursts(found, want []Burst, sampled []Sample) burstScore {
 			}
 		}
 		for j := range sampled {
-			if k := &sampled[j]; k.Node == w.Node && k.Port == w.Port && k.Queue == w.Queue && k.InNs <= w.EndNs && k.OutNs >= w.StartNs {
+			if k := &sampled[j]; k.Node == w.Node && k.Port == w.Port && k.Queue == w.Queue && k.InNs <= w.EndNs &&
+				k.OutNs >= w.StartNs {
 				seen[k.Flow] = true
 			}
 		}
@@ -196,14 +209,15 @@ func flowsOf(b *Burst) map[FlowRef]uint64 {
 func checkExact(t *testing.T, g, w *Burst) {
 	t.Helper()
 	if !maps.Equal(flowsOf(g), flowsOf(w)) || g.Packets != w.Packets || g.Bytes != w.Bytes || g.Drops != w.Drops ||
-		g.PeakBytes != w.PeakBytes || g.PeakNs != w.PeakNs || g.Open != w.Open || g.Complete != 1 || g.StartSlackNs+g.EndSlackNs != 0 {
+		g.PeakBytes != w.PeakBytes || g.PeakNs != w.PeakNs || g.Open != w.Open || g.Complete != 1 ||
+		g.StartSlackNs+g.EndSlackNs != 0 {
 		g.Timeline = nil
 		t.Errorf("got  %+v\nwant %+v", *g, *w)
 	}
 }
 
-// checkBuildUp counts the build-up of g, and the waits of all its flows, once more in another way. queue has the samples of
-// its queue in the order in which packets came.
+// checkBuildUp counts the build-up of g, and the waits of all its flows, once more in another way. queue has the
+// samples of its queue in the order in which packets came.
 func checkBuildUp(t *testing.T, g *Burst, queue []Sample) {
 	t.Helper()
 	const pipelineNs = 800
@@ -230,8 +244,9 @@ func checkBuildUp(t *testing.T, g *Burst, queue []Sample) {
 	}
 }
 
-// Compared with what the emulated network knows: with a sample of every packet all bursts are found, and nothing of them is
-// wrong; also if half of the samples came to another instance. With one packet in ten, flows are named of which one was seen.
+// Compared with what the emulated network knows: with a sample of every packet all bursts are found, and nothing of
+// them is wrong; also if half of the samples came to another instance. With one packet in ten, flows are named of which
+// one was seen.
 func TestBurstAccuracy(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("everything runs in one goroutine: the race detector would only make this take minutes")
@@ -265,7 +280,8 @@ func TestBurstAccuracy(t *testing.T) {
 				config := DefaultConfig()
 				config.AboveBytes, config.BelowBytes, config.MaxFlows = r.BurstAbove, r.BurstBelow, 1<<20
 				config.AboveNs, config.BelowNs = r.BurstAbove*80, r.BurstBelow*80 // at 100 Mbit/s
-				full, half, tenth, untold, waits = NewSearch(config), NewSearch(config), NewSearch(config), NewSearch(config), NewSearch(config)
+				full, half, tenth, untold, waits = NewSearch(config), NewSearch(config), NewSearch(config),
+					NewSearch(config), NewSearch(config)
 			}, func(packet uint64, s *Sample) {
 				samples = append(samples, *s)
 				if (packet*0x9e3779b97f4a7c15)>>63 == 0 {
@@ -302,7 +318,8 @@ func TestBurstAccuracy(t *testing.T) {
 			found := full.Take()
 			score := scoreBursts(found, v.bursts, samples)
 			t.Logf("every packet: %v", score)
-			if score.recall != 1 || len(found) != len(v.bursts) || score.startUs > 10 || score.endUs > 10 || score.named != 1 || score.right != 1 {
+			if score.recall != 1 || len(found) != len(v.bursts) || score.startUs > 10 || score.endUs > 10 ||
+				score.named != 1 || score.right != 1 {
 				t.Fatalf("%d bursts found, %d true", len(found), len(v.bursts))
 			}
 			incasts := 0
@@ -320,7 +337,11 @@ func TestBurstAccuracy(t *testing.T) {
 				g := &found[i]
 				var queue []Sample
 				for _, s := range samples {
-					if overlap(g, &Burst{Node: s.Node, Port: s.Port, Queue: s.Queue, StartNs: s.InNs, EndNs: max(s.InNs, s.OutNs)}) {
+					if overlap(g,
+						&Burst{
+							Node: s.Node, Port: s.Port, Queue: s.Queue, StartNs: s.InNs,
+							EndNs: max(s.InNs, s.OutNs),
+						}) {
 						queue = append(queue, s)
 					}
 				}
@@ -332,7 +353,8 @@ func TestBurstAccuracy(t *testing.T) {
 			named, all = named+score.named*score.bytes, all+score.bytes
 			mu.Unlock()
 			// Of what can be named at all, as a packet of it was seen, nearly all is.
-			if score.recall < c.found || score.precision < 1 || score.named < c.named || score.named < 0.95*score.nameable || score.right < 1 {
+			if score.recall < c.found || score.precision < 1 || score.named < c.named ||
+				score.named < 0.95*score.nameable || score.right < 1 {
 				t.Errorf("1 in 10: %v", score)
 			}
 			score = scoreBursts(untold.Take(), v.bursts, sampled)
@@ -344,7 +366,8 @@ func TestBurstAccuracy(t *testing.T) {
 				return // its links are slower
 			}
 			fromHosts := func(list []Burst) []Burst {
-				return slices.DeleteFunc(list, func(b Burst) bool { return b.Node > 4 || b.Port < 3 }) // links of other rates
+				// links of other rates
+				return slices.DeleteFunc(list, func(b Burst) bool { return b.Node > 4 || b.Port < 3 })
 			}
 			score = scoreBursts(fromHosts(waits.Take()), fromHosts(v.bursts), samples)
 			t.Logf("no depth, ports of hosts: %v", score)

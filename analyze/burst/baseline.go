@@ -1,8 +1,9 @@
 package burst
 
 // A baseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
-// and what it exceeds in one second of 64 and in one of 8. All are followed by small steps up and down, which end where the right share of the
-// time is on either side; a few bursts do not move them, and what stays for half a minute is usual.
+// and what it exceeds in one second of 64 and in one of 8. All are followed by small steps up and down, which end where
+// the right share of the time is on either side; a few bursts do not move them, and what stays for half a minute is
+// usual.
 type baseline struct {
 	second  uint64  // of the latest sample, in units of 2^secondBits ns
 	highest uint64  // the longest queue in it
@@ -10,9 +11,10 @@ type baseline struct {
 	busy    float64 // exceeded in one second of common
 	room    uint64  // length of the queue when it last had no room for a packet; 0: it always had
 
-	slot                   uint64  // of the last step, in units of 2^slotBits ns: about a millisecond
-	median, deviation      float64 // the second is never more: half of the time the queue is between empty and the median
-	leastWait, leastBefore uint32  // ns, of the packets of this epoch and the one before
+	slot uint64 // of the last step, in units of 2^slotBits ns: about a millisecond
+	// the second is never more: half of the time the queue is between empty and the median
+	median, deviation      float64
+	leastWait, leastBefore uint32 // ns, of the packets of this epoch and the one before
 	epoch                  uint64
 }
 
@@ -50,7 +52,8 @@ func (b *baseline) base() uint32 {
 	return 0
 }
 
-// level notes the length of the queue at a moment, once a slot. A slot without samples counts as one with an empty queue.
+// level notes the length of the queue at a moment, once a slot. A slot without samples counts as one with an empty
+// queue.
 func (b *baseline) level(v uint64, in, least uint64) {
 	slot := in >> slotBits
 	if slot <= b.slot {
@@ -93,8 +96,8 @@ func (b *baseline) longest(v uint64, in, least uint64) {
 	b.second, b.highest = second, v
 }
 
-// exceeded returns what peak, which the queue exceeds in one second of so many, is behind one in which highest was the longest queue
-// and some in which it was empty.
+// exceeded returns what peak, which the queue exceeds in one second of so many, is behind one in which highest was the
+// longest queue and some in which it was empty.
 func exceeded(peak, highest, empty, least, of float64) float64 {
 	step := (peak + least) / peakSteps
 	if away := highest - peak; away > 0 {
@@ -105,13 +108,14 @@ func exceeded(peak, highest, empty, least, of float64) float64 {
 	return max(0, peak-step/of*empty)
 }
 
-// thresholds returns above which length a burst starts, and at which it ends: half way back to the median. 1.4826 median absolute
-// deviations are one standard deviation of values that are normally distributed, and 6 of those are above. What is half as much
-// again as the peak of all but one second in 64 is unusual, and so is what is three times that of all but one in 8: what fills
-// some seconds of each minute.
+// thresholds returns above which length a burst starts, and at which it ends: half way back to the median. 1.4826
+// median absolute deviations are one standard deviation of values that are normally distributed, and 6 of those are
+// above. What is half as much again as the peak of all but one second in 64 is unusual, and so is what is three times
+// that of all but one in 8: what fills some seconds of each minute.
 //
-// Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes. Only a queue
-// that takes more than a quarter of the room most of the time has no bursts if it swings up and down in all of it.
+// Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes.
+// Only a queue that takes more than a quarter of the room most of the time has no bursts if it swings up and down in
+// all of it.
 func (b *baseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
 		level, peak := b.median+6*1.4826*b.deviation, min(1.5*b.peak, 3*b.busy)

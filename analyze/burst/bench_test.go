@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// quietSamples returns samples of packets that come to queues, one every 500 ns in all, and find few before them, in the order
-// in which reports come: some are late by the time of ten others.
+// quietSamples returns samples of packets that come to queues, one every 500 ns in all, and find few before them, in
+// the order in which reports come: some are late by the time of ten others.
 func quietSamples(queues int) (samples []Sample, lengthNs uint64) {
 	each := max(65536/queues, 64)
 	stepNs := uint64(500 * max(queues, 2))
@@ -17,8 +17,10 @@ func quietSamples(queues int) (samples []Sample, lengthNs uint64) {
 				in -= 9*stepNs + 1
 			}
 			samples = append(samples, Sample{
-				Node: 1 + q/32, Port: q % 32, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: in + 800 + i%7*100,
-				Depth: uint32(i%7) * 100, Bytes: 1000, Flow: FlowRef(i % 16), Source: uint32(i % 16), Packet: i, Every: 1,
+				Node: 1 + q/32, Port: q % 32, Has: SampleIn | SampleOut | SampleDepth, InNs: in,
+				OutNs: in + 800 + i%7*100,
+				Depth: uint32(i%7) * 100, Bytes: 1000, Flow: FlowRef(i % 16), Source: uint32(i % 16), Packet: i,
+				Every: 1,
 			})
 		}
 	}

@@ -107,8 +107,8 @@ func (b *Search) sum(q *queue, r *Burst) {
 	}
 }
 
-// IsCulprit reports whether a flow has so much that it made the burst: a tenth of all, or a quarter of what the largest flow
-// has. So twenty equal flows are culprits all, and ten small ones beside a large one are not.
+// IsCulprit reports whether a flow has so much that it made the burst: a tenth of all, or a quarter of what the largest
+// flow has. So twenty equal flows are culprits all, and ten small ones beside a large one are not.
 func IsCulprit(part, largest, all uint64) bool {
 	return part > 0 && (10*part >= all || 4*part >= largest)
 }
@@ -131,7 +131,8 @@ func (b *Search) lists(r *Burst) {
 			continue
 		}
 		r.Victims = append(r.Victims, Victim{
-			Flow: f.Flow, Source: f.Source, Packets: f.Packets, Bytes: f.Bytes, Drops: f.Drops, ExtraNs: f.extra, MaxExtraNs: f.longest,
+			Flow: f.Flow, Source: f.Source, Packets: f.Packets, Bytes: f.Bytes, Drops: f.Drops, ExtraNs: f.extra,
+			MaxExtraNs: f.longest,
 		})
 	}
 	slices.SortFunc(r.Culprits, func(x, y Share) int {
@@ -169,8 +170,8 @@ func (b *Search) incast(r *Burst) {
 	r.Incast = r.MainSources >= max(b.config.IncastSources, 1)
 }
 
-// timeline lists the packets. Of more than there is room for, it takes as many groups of neighbours, and of each the one that
-// found the longest queue.
+// timeline lists the packets. Of more than there is room for, it takes as many groups of neighbours, and of each the
+// one that found the longest queue.
 func (b *Search) timeline(q *queue, r *Burst) {
 	w := &q.walk
 	groups := min(b.config.MaxPoints, r.Samples)

@@ -1,5 +1,6 @@
-// Package burst finds the times in which queues were long, and keeps the latest of them. It knows samples of queues, and no
-// tables: a flow is a number that only its giver understands. A Search is not for concurrent use; a Log locks itself.
+// Package burst finds the times in which queues were long, and keeps the latest of them. It knows samples of queues,
+// and no tables: a flow is a number that only its giver understands. A Search is not for concurrent use; a Log locks
+// itself.
 //
 // A microburst is over before a counter of bytes shows it. What packets met at a queue tells it: a Search takes one
 // Sample for each packet and queue, and gives a Burst for each time that a queue was long, with those who made it
@@ -13,46 +14,48 @@
 package burst
 
 // A Burst is a time during which a queue was long: from the packet that brought it above AboveBytes to the one whose
-// leaving brought it to BelowBytes or less. The queue is (Node, Port, Queue), and times are those of the node's clock, in
-// nanoseconds.
+// leaving brought it to BelowBytes or less. The queue is (Node, Port, Queue), and times are those of the node's clock,
+// in nanoseconds.
 //
-// A queue of which telemetry tells no depth is measured in the nanoseconds that packets wait: AboveNs and BelowNs take the
-// place of AboveBytes and BelowBytes then, which are 0, as PeakBytes is.
+// A queue of which telemetry tells no depth is measured in the nanoseconds that packets wait: AboveNs and BelowNs take
+// the place of AboveBytes and BelowBytes then, which are 0, as PeakBytes is.
 type Burst struct {
 	Node, Port uint32
 	Queue      uint8
 
 	StartNs, PeakNs, EndNs uint64
-	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue. EndSlackNs
-	// is how much later it may have ended. Both are 0 as far as every packet was seen.
+	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue.
+	// EndSlackNs is how much later it may have ended. Both are 0 as far as every packet was seen.
 	StartSlackNs, EndSlackNs uint64
 
-	PeakBytes, PeakDelayNs uint64 // the longest queue, and the longest wait beyond what the queue costs when it is empty
+	// the longest queue, and the longest wait beyond what the queue costs when it is empty
+	PeakBytes, PeakDelayNs uint64
 	AboveBytes, BelowBytes uint64 // the thresholds
 	AboveNs, BelowNs       uint64
 
-	// Packets and Bytes are those of the packets that were in the queue at some time of the burst, scaled up by the rate of
-	// sampling; Samples is how many were seen. Drops is the number of packets for which there was no room.
+	// Packets and Bytes are those of the packets that were in the queue at some time of the burst, scaled up by the
+	// rate of sampling; Samples is how many were seen. Drops is the number of packets for which there was no room.
 	Packets, Bytes, Drops uint64
 	Samples               int
 
-	// Culprits brought the bytes of the build-up, most first; Victims waited in the queue that others made, longest first. A
-	// flow is in one list only, see IsCulprit. OtherFlows were cut off the ends of both lists, with OtherBytes.
+	// Culprits brought the bytes of the build-up, most first; Victims waited in the queue that others made, longest
+	// first. A flow is in one list only, see IsCulprit. OtherFlows were cut off the ends of both lists, with
+	// OtherBytes.
 	Culprits   []Share
 	Victims    []Victim
 	OtherFlows int
 	OtherBytes uint64
 
-	// Sources is the number of senders in the build-up, MainSources the fewest of them that brought 80% of its bytes. Incast
-	// says that these are many.
+	// Sources is the number of senders in the build-up, MainSources the fewest of them that brought 80% of its bytes.
+	// Incast says that these are many.
 	Sources, MainSources int
 	Incast               bool
 
 	Timeline []Point // in the order of time; if it is shorter than Samples, the highest points are left
 	Stack    Stack
 
-	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps in
-	// the depth of the queue tell of packets that were never reported.
+	// Complete is the share of the burst's bytes that was seen, from 0 to 1: less than 1 with sampling, and where jumps
+	// in the depth of the queue tell of packets that were never reported.
 	Complete float64
 
 	Open bool // it is not over, or it is not known when it ended; EndNs is the latest moment that belongs to it
@@ -62,9 +65,10 @@ type Burst struct {
 type Share struct {
 	Flow                  FlowRef
 	Source                uint32
-	Packets, Bytes, Drops uint64  // in the whole burst, scaled up
-	BuildUpBytes          uint64  // of the packets that were in the queue from the start of the burst to its peak, scaled up
-	Share                 float64 // of the build-up's bytes, 0 to 1
+	Packets, Bytes, Drops uint64 // in the whole burst, scaled up
+	// of the packets that were in the queue from the start of the burst to its peak, scaled up
+	BuildUpBytes uint64
+	Share        float64 // of the build-up's bytes, 0 to 1
 }
 
 // A Victim is what a flow suffered from a burst that others made.
@@ -72,8 +76,8 @@ type Victim struct {
 	Flow                  FlowRef
 	Source                uint32
 	Packets, Bytes, Drops uint64 // in the whole burst, scaled up
-	// ExtraNs is what its packets waited beyond the queue's base latency, added up over those that were seen, MaxExtraNs the
-	// longest wait of one.
+	// ExtraNs is what its packets waited beyond the queue's base latency, added up over those that were seen,
+	// MaxExtraNs the longest wait of one.
 	ExtraNs, MaxExtraNs uint64
 }
 

@@ -11,14 +11,15 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// burstScript turns text into the samples of one queue (node 1, port 2, queue 0) that drains at 1 Gbit/s, in the order in which the
-// packets leave. Behind the queue a packet spends another microsecond. Lines are
+// burstScript turns text into the samples of one queue (node 1, port 2, queue 0) that drains at 1 Gbit/s, in the order
+// in which the packets leave. Behind the queue a packet spends another microsecond. Lines are
 //
 //	1000 a 1500           at 1000 us a packet of flow a (sender a) comes, 1500 bytes
 //	1000 a 1500 x10 +2    ten of them, one every 2 us
 //
-// and, behind that, what becomes of the samples: lost, twice, late (comes last), bare (says no depth), 1/4 (each fourth packet is
-// sampled; across lines). Packets for which there are not capacity bytes are dropped. Lines must be in the order of time.
+// and, behind that, what becomes of the samples: lost, twice, late (comes last), bare (says no depth), 1/4 (each fourth
+// packet is sampled; across lines). Packets for which there are not capacity bytes are dropped. Lines must be in the
+// order of time.
 func burstScript(t *testing.T, capacity uint64, text string) (samples []Sample) {
 	t.Helper()
 	type waiting struct{ startNs, bytes uint64 }
@@ -94,7 +95,8 @@ func burstScript(t *testing.T, capacity uint64, text string) (samples []Sample) 
 			samples = append(samples, s)
 		}
 	}
-	slices.SortStableFunc(samples, func(a, b Sample) int { return int(max(a.OutNs, a.InNs)) - int(max(b.OutNs, b.InNs)) })
+	slices.SortStableFunc(samples,
+		func(a, b Sample) int { return int(max(a.OutNs, a.InNs)) - int(max(b.OutNs, b.InNs)) })
 	return append(samples, late...)
 }
 
@@ -104,7 +106,8 @@ func burstText(bursts []Burst) string {
 	us := func(ns uint64) string { return fmt.Sprintf("%.1f", (float64(ns)-1e9)/1e3) }
 	for i := range bursts {
 		r := &bursts[i]
-		fmt.Fprintf(&out, "%d/%d/%d %s-%s us, peak %d B +%d us at %s, %d packets %d B", r.Node, r.Port, r.Queue, us(r.StartNs), us(r.EndNs), r.PeakBytes, r.PeakDelayNs/1000, us(r.PeakNs), r.Packets, r.Bytes)
+		fmt.Fprintf(&out, "%d/%d/%d %s-%s us, peak %d B +%d us at %s, %d packets %d B", r.Node, r.Port, r.Queue,
+			us(r.StartNs), us(r.EndNs), r.PeakBytes, r.PeakDelayNs/1000, us(r.PeakNs), r.Packets, r.Bytes)
 		if r.Drops > 0 {
 			fmt.Fprintf(&out, ", %d drops", r.Drops)
 		}
@@ -129,7 +132,8 @@ func burstText(bursts []Burst) string {
 			out.WriteByte('\n')
 		}
 		for _, f := range r.Victims {
-			fmt.Fprintf(&out, "\tvictim %c %d packets +%d us, max %d us", rune(f.Flow), f.Packets, f.ExtraNs/1000, f.MaxExtraNs/1000)
+			fmt.Fprintf(&out, "\tvictim %c %d packets +%d us, max %d us", rune(f.Flow), f.Packets, f.ExtraNs/1000,
+				f.MaxExtraNs/1000)
 			if f.Drops > 0 {
 				fmt.Fprintf(&out, ", %d drops", f.Drops)
 			}
@@ -174,18 +178,27 @@ func TestBursts(t *testing.T) {
 	victim c 1 packets +98 us, max 98 us
 `},
 		{"just not enough", quiet + "1000 a 1000 x11\n1100 z 100", ``},
-		{"just enough", quiet + "1000 a 1000 x12\n1200 z 100", `1/2/0 1000.0-1048.0 us, peak 11000 B +88 us at 1000.0, 11 packets 11000 B
+		{
+			"just enough", quiet + "1000 a 1000 x12\n1200 z 100",
+			`1/2/0 1000.0-1048.0 us, peak 11000 B +88 us at 1000.0, 11 packets 11000 B
 	culprit a 100% of 11000 B
-`},
-		{"two bursts", quiet + "1000 a 1000 x15\n1200 b 1000 x15\n1400 z 100", `1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
+`,
+		},
+		{
+			"two bursts", quiet + "1000 a 1000 x15\n1200 b 1000 x15\n1400 z 100",
+			`1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
 	culprit a 100% of 14000 B
 1/2/0 1200.0-1272.0 us, peak 14000 B +112 us at 1200.0, 14 packets 14000 B
 	culprit b 100% of 14000 B
-`},
-		{"one burst with a dent", quiet + "1000 a 1000 x15\n1060 b 1000 x15\n1400 z 100", `1/2/0 1000.0-1192.0 us, peak 22000 B +172 us at 1060.0, 29 packets 29000 B
+`,
+		},
+		{
+			"one burst with a dent", quiet + "1000 a 1000 x15\n1060 b 1000 x15\n1400 z 100",
+			`1/2/0 1000.0-1192.0 us, peak 22000 B +172 us at 1060.0, 29 packets 29000 B
 	culprit b 52% of 15000 B
 	culprit a 48% of 14000 B
-`},
+`,
+		},
 		{"eight senders", quiet + `
 			1000 a 1500 x2
 			1000 b 1500 x2
@@ -205,30 +218,51 @@ func TestBursts(t *testing.T) {
 	culprit h 13% of 3000 B
 	culprit a 7% of 1500 B
 `},
-		{"no room", quiet + "1000 a 1500 x25\n1000 b 100\n1400 z 100", `1/2/0 1000.0-1156.0 us, peak 24100 B +204 us at 1000.0, 17 packets 24100 B, 8 drops
+		{
+			"no room", quiet + "1000 a 1500 x25\n1000 b 100\n1400 z 100",
+			`1/2/0 1000.0-1156.0 us, peak 24100 B +204 us at 1000.0, 17 packets 24100 B, 8 drops
 	culprit a 100% of 24000 B, 8 drops
 	victim b 1 packets +204 us, max 204 us
-`},
-		{"samples twice", quiet + "1000 a 1000 x15 twice\n1400 z 100", `1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
+`,
+		},
+		{
+			"samples twice", quiet + "1000 a 1000 x15 twice\n1400 z 100",
+			`1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
 	culprit a 100% of 14000 B
-`},
-		{"some reports lost", quiet + "1000 a 1000 x10 +1\n1011 b 1000 x2 +1 lost\n1020 a 1000 x10 +1\n1400 z 100", `1/2/0 1021.0-1144.0 us, peak 18000 B +139 us at 1029.0, 17 packets 17000 B, complete 0.89
+`,
+		},
+		{
+			"some reports lost", quiet + "1000 a 1000 x10 +1\n1011 b 1000 x2 +1 lost\n1020 a 1000 x10 +1\n1400 z 100",
+			`1/2/0 1021.0-1144.0 us, peak 18000 B +139 us at 1029.0, 17 packets 17000 B, complete 0.89
 	culprit a 100% of 17000 B
-`},
-		{"the only end is silence", quiet + "1000 a 1000 x15\n9000 z 100", `1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
+`,
+		},
+		{
+			"the only end is silence", quiet + "1000 a 1000 x15\n9000 z 100",
+			`1/2/0 1000.0-1072.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B
 	culprit a 100% of 14000 B
-`},
-		{"not over", quiet + "1000 a 1000 x15", `1/2/0 1000.0-1000.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B, open
+`,
+		},
+		{
+			"not over", quiet + "1000 a 1000 x15",
+			`1/2/0 1000.0-1000.0 us, peak 14000 B +112 us at 1000.0, 14 packets 14000 B, open
 	culprit a 100% of 14000 B
-`},
-		{"one in four", quiet + "1000 a 1000 x12 +1 1/4\n1012 b 1000 x12 +1 1/4\n1800 z 100 x9 +9 1/4", `1/2/0 1015.0-1153.3 us, peak 21000 B +161 us at 1023.0, 24 packets 24000 B, complete 0.25, slack 4/673 us
+`,
+		},
+		{
+			"one in four", quiet + "1000 a 1000 x12 +1 1/4\n1012 b 1000 x12 +1 1/4\n1800 z 100 x9 +9 1/4",
+			`1/2/0 1015.0-1153.3 us, peak 21000 B +161 us at 1023.0, 24 packets 24000 B, complete 0.25, slack 4/673 us
 	culprit a 50% of 12000 B
 	culprit b 50% of 12000 B
-`},
-		{"no depth", "0 z 100 x20 +20 bare\n1000 a 1000 x15 bare\n1000 b 100 bare\n1200 z 100 bare", `1/2/0 1000.0-1080.0 us, peak 0 B +120 us at 1000.0, 16 packets 15100 B, slack 0/120 us
+`,
+		},
+		{
+			"no depth", "0 z 100 x20 +20 bare\n1000 a 1000 x15 bare\n1000 b 100 bare\n1200 z 100 bare",
+			`1/2/0 1000.0-1080.0 us, peak 0 B +120 us at 1000.0, 16 packets 15100 B, slack 0/120 us
 	culprit a 99% of 15000 B
 	victim b 1 packets +120 us, max 120 us
-`},
+`,
+		},
 	} {
 		got := burstText(play(NewSearch(testBurstConfig()), burstScript(t, 25_000, c.in)))
 		if got != c.want {
@@ -250,7 +284,8 @@ func wave(t *testing.T) []Sample {
 		at := i * 20_000
 		fmt.Fprintf(&text, "%d z 100 x20 +%d\n", at, 20+r.IntN(50))
 		for flow := range 3 {
-			fmt.Fprintf(&text, "%d %c %d x%d +%d\n", at+3000+r.IntN(20), 'a'+flow, 500+r.IntN(1000), 8+r.IntN(8), 1+r.IntN(4))
+			fmt.Fprintf(&text, "%d %c %d x%d +%d\n", at+3000+r.IntN(20), 'a'+flow, 500+r.IntN(1000), 8+r.IntN(8),
+				1+r.IntN(4))
 		}
 		fmt.Fprintf(&text, "%d z 100 x50 +10\n", at+3000)
 	}
@@ -321,7 +356,8 @@ func TestBurstsMerge(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%swant\n%s", burstText(got), burstText(want))
 	}
-	if c := one.Counters(); c.Observed != uint64(len(samples)) || c.Late+c.Stray+c.Overflow != 0 || c.Bursts != uint64(len(want)) {
+	if c := one.Counters(); c.Observed != uint64(len(samples)) || c.Late+c.Stray+c.Overflow != 0 ||
+		c.Bursts != uint64(len(want)) {
 		t.Errorf("%d samples: %+v", len(samples), c)
 	}
 }
@@ -333,24 +369,29 @@ func TestBurstsLate(t *testing.T) {
 	b := NewSearch(testBurstConfig())
 	got := playScript(t, b, before+"1001 b 1000 x3 late\n1030 b 1400 late\n"+behind)
 	// The late ones held the link for as long as they needed.
-	if c := b.Counters(); c.Late != 4 || c.Bursts != 1 || !strings.HasPrefix(got, "1/2/0 1000.0-1") || strings.Contains(got, " b ") {
+	if c := b.Counters(); c.Late != 4 || c.Bursts != 1 || !strings.HasPrefix(got, "1/2/0 1000.0-1") ||
+		strings.Contains(got, " b ") {
 		t.Errorf("%+v, got\n%swithout the late ones\n%s", c, got, want)
 	}
 }
 
-// A burst that goes on for longer than there is room loses every other sample, and stays one burst with the right bytes.
+// A burst that goes on for longer than there is room loses every other sample, and stays one burst with the right
+// bytes.
 func TestBurstsThinned(t *testing.T) {
 	config := testBurstConfig()
 	config.MaxSamples = 1024
 	b := NewSearch(config)
-	got := play(b, burstScript(t, 25_000, "0 z 100 x20 +20\n1000 a 1000 x20\n1010 a 1000 x10000 +16\n1014 b 500 x20000 +8\n180000 z 100 x9 +9"))
+	got := play(b,
+		burstScript(t, 25_000,
+			"0 z 100 x20 +20\n1000 a 1000 x20\n1010 a 1000 x10000 +16\n1014 b 500 x20000 +8\n180000 z 100 x9 +9"))
 	c := b.Counters()
 	if len(got) != 1 || c.Thinned == 0 || c.SamplesHeld != 0 || c.Early == 0 {
 		t.Fatalf("%+v, got\n%s", c, burstText(got))
 	}
 	r := got[0]
 	const seconds = 0.16
-	if bytes := float64(r.Bytes); bytes < 0.8*125e6*seconds || bytes > 1.2*125e6*seconds || r.Complete > 0.1 || r.StartNs != 1e9+1000e3 || len(r.Timeline) > config.MaxPoints {
+	if bytes := float64(r.Bytes); bytes < 0.8*125e6*seconds || bytes > 1.2*125e6*seconds || r.Complete > 0.1 ||
+		r.StartNs != 1e9+1000e3 || len(r.Timeline) > config.MaxPoints {
 		t.Errorf("%+v, got\n%s", c, burstText(got))
 	}
 }
@@ -387,7 +428,8 @@ func TestBurstsClock(t *testing.T) {
 		}
 		b.Finish()
 		got, counters := b.Take(), b.Counters()
-		if len(got) != len(want) || counters.ClockJumps != uint64(c.jumps) || counters.Stray != uint64(c.strays) || counters.Late != 0 {
+		if len(got) != len(want) || counters.ClockJumps != uint64(c.jumps) || counters.Stray != uint64(c.strays) ||
+			counters.Late != 0 {
 			t.Errorf("%s: %d bursts, want %d; %+v", c.name, len(got), len(want), counters)
 		}
 	}
@@ -409,10 +451,15 @@ func TestBurstsBaseline(t *testing.T) {
 			depth = 60_000
 		}
 		in := 1e9 + i*1e6
-		samples = append(samples, Sample{Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Bytes: 500, Flow: 'a', Packet: i})
+		samples = append(samples,
+			Sample{
+				Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in,
+				OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Bytes: 500, Flow: 'a', Packet: i,
+			})
 	}
 	got := play(b, samples)
-	if len(got) != 10 || got[0].StartNs != 1e9+40_000e6 || got[9].StartNs != 1e9+40_009e6 || got[0].AboveBytes < 15_000 || got[0].AboveBytes > 30_000 {
+	if len(got) != 10 || got[0].StartNs != 1e9+40_000e6 || got[9].StartNs != 1e9+40_009e6 ||
+		got[0].AboveBytes < 15_000 || got[0].AboveBytes > 30_000 {
 		t.Errorf("got\n%s", burstText(got))
 	}
 }
@@ -447,7 +494,8 @@ func TestBurstsBounds(t *testing.T) {
 	}
 }
 
-// Open shows a burst while it lasts; Advance ends it when its queue stays silent, but not if the process only stood still.
+// Open shows a burst while it lasts; Advance ends it when its queue stays silent, but not if the process only stood
+// still.
 func TestBurstsOpen(t *testing.T) {
 	config := testBurstConfig()
 	config.LatenessNs = 200e6
@@ -463,7 +511,8 @@ func TestBurstsOpen(t *testing.T) {
 		t.Fatalf("%d bursts before their time", n)
 	}
 	b.Advance(now + 3600e9 + 50e6)
-	if got := burstText(b.Open()); !strings.Contains(got, "1000.0-1000.0 us") || !strings.Contains(got, "open") || len(b.Take()) != 0 {
+	if got := burstText(b.Open()); !strings.Contains(got, "1000.0-1000.0 us") || !strings.Contains(got, "open") ||
+		len(b.Take()) != 0 {
 		t.Errorf("got\n%s", got)
 	}
 	b.Advance(now + 3600e9 + 150e6)
@@ -498,16 +547,20 @@ func FuzzBursts(f *testing.F) {
 	f.Add([]byte("\x00\x10\x20\x30\x40\x50\x60\x70\x80\x90"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		config := testBurstConfig()
-		config.MaxQueues, config.MaxSamples, config.MaxPoints, config.MaxFlows, config.LatenessNs, config.JumpNs = 4, 64, 4, 2, 100, 1<<20
+		config.MaxQueues, config.MaxSamples, config.MaxPoints, config.MaxFlows, config.LatenessNs, config.JumpNs = 4,
+			64, 4, 2, 100, 1<<20
 		config.AboveBytes, config.BelowBytes, config.AboveNs, config.BelowNs = 1000, 500, 300, 100
 		bursts := NewSearch(config)
 		now := uint64(1 << 40)
 		for len(in) >= 6 {
 			now += uint64(in[0]) << (in[1] % 12)
 			s := Sample{
-				Node: uint32(in[1] & 3), Has: SampleFields(in[2]) & (SampleIn | SampleOut | SampleLatency | SampleDepth | SampleDropped),
-				InNs: now - uint64(in[3]), OutNs: now + uint64(in[3]), LatencyNs: uint64(in[3]) << (in[0] % 40), Depth: uint32(in[4]) * 20,
-				Bytes: uint32(in[5]) << (in[0] & 31), Flow: FlowRef(in[5]), Source: uint32(in[4]), Packet: uint64(in[0]), Every: uint32(in[2]>>5) << (in[1] & 31),
+				Node: uint32(in[1] & 3),
+				Has:  SampleFields(in[2]) & (SampleIn | SampleOut | SampleLatency | SampleDepth | SampleDropped),
+				InNs: now - uint64(in[3]), OutNs: now + uint64(in[3]), LatencyNs: uint64(in[3]) << (in[0] % 40),
+				Depth: uint32(in[4]) * 20,
+				Bytes: uint32(in[5]) << (in[0] & 31), Flow: FlowRef(in[5]), Source: uint32(in[4]),
+				Packet: uint64(in[0]), Every: uint32(in[2]>>5) << (in[1] & 31),
 			}
 			bursts.Observe(&s)
 			if in[0]&7 == 0 {
@@ -530,8 +583,10 @@ func FuzzBursts(f *testing.F) {
 func checkBursts(t *testing.T, config *Config, list []Burst) {
 	for i := range list {
 		r := &list[i]
-		if r.EndNs < r.StartNs || r.PeakNs < r.StartNs || r.Samples == 0 || len(r.Culprits) > config.MaxFlows || len(r.Victims) > config.MaxFlows ||
-			len(r.Timeline) != min(config.MaxPoints, r.Samples) || r.Complete < 0 || r.Complete > 1 || r.MainSources > r.Sources {
+		if r.EndNs < r.StartNs || r.PeakNs < r.StartNs || r.Samples == 0 || len(r.Culprits) > config.MaxFlows ||
+			len(r.Victims) > config.MaxFlows ||
+			len(r.Timeline) != min(config.MaxPoints, r.Samples) || r.Complete < 0 || r.Complete > 1 ||
+			r.MainSources > r.Sources {
 			t.Errorf("%+v", *r)
 		}
 	}

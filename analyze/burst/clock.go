@@ -13,11 +13,12 @@ type clock struct {
 	started bool
 }
 
-// straysToJump is how many samples in a row must agree that the clock was set. A single report that somebody sends again a
-// year later must not.
+// straysToJump is how many samples in a row must agree that the clock was set. A single report that somebody sends
+// again a year later must not.
 const straysToJump = 3
 
-// take notes a moment in a sample. It says that this is no moment for now (stray), or that the clock was set to it (jumped).
+// take notes a moment in a sample. It says that this is no moment for now (stray), or that the clock was set to it
+// (jumped).
 func (c *clock) take(t uint64, passedNs int64, jump uint64) (stray, jumped bool) {
 	if !c.started {
 		*c = clock{newest: t, at: passedNs, fresh: true, started: true}

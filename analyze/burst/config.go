@@ -2,12 +2,12 @@ package burst
 
 // A Config says what a burst is and how much is kept. Use DefaultConfig and change what is needed.
 type Config struct {
-	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends. An
-	// AboveBytes of 0 takes it from the queue's own past: what is unusual there, see baseline, and at least
+	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends.
+	// An AboveBytes of 0 takes it from the queue's own past: what is unusual there, see baseline, and at least
 	// MinAboveBytes more than the median. A BelowBytes of 0 is half of the other, or half way from it to the median.
 	AboveBytes, BelowBytes, MinAboveBytes uint64
-	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait there
-	// beyond what they wait in the empty queue.
+	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait
+	// there beyond what they wait in the empty queue.
 	AboveNs, BelowNs, MinAboveNs uint64
 
 	// LatenessNs is how much later than others of its node a sample may come, by the node's clock, and still count.
@@ -15,7 +15,8 @@ type Config struct {
 	// JumpNs is how far the clock of a node may seem to step without being taken for set anew.
 	JumpNs uint64
 
-	// IncastSources is the number of senders from which on a burst is an incast: the fewest that brought 80% of the build-up.
+	// IncastSources is the number of senders from which on a burst is an incast: the fewest that brought 80% of the
+	// build-up.
 	IncastSources int
 
 	MaxQueues  int // that are watched at a time
@@ -59,8 +60,9 @@ type Counters struct {
 	Stray      uint64 // of a time that the clock of the node does not have
 	Overflow   uint64 // of more queues than are watched
 
-	Duplicates  uint64 // of samples in queues: the same in every field as one before
-	Early       uint64 // samples that were settled before their time for want of room, so that others may have been late
+	Duplicates uint64 // of samples in queues: the same in every field as one before
+	// samples that were settled before their time for want of room, so that others may have been late
+	Early       uint64
 	Thinned     uint64 // samples of a long burst that gave way to newer ones
 	ClockJumps  uint64 // of nodes
 	Evicted     uint64 // quiet queues that gave way to others

@@ -35,8 +35,9 @@ func (m *modelQueue) come(ns uint64) {
 	packets := m.packets(ns)
 	m.packet++
 	s := Sample{
-		Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: ns, Depth: uint32(packets * modelBytes), Bytes: modelBytes,
-		Flow: 1, Packet: m.packet, Every: 1,
+		Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: ns, Depth: uint32(packets * modelBytes),
+		Bytes: modelBytes,
+		Flow:  1, Packet: m.packet, Every: 1,
 	}
 	if packets < m.room {
 		m.freeNs = max(m.freeNs, ns) + modelDrainNs
@@ -88,7 +89,8 @@ func TestBurstsFloods(t *testing.T) {
 		}
 		for i := range min(len(got), floods) {
 			g, w := &got[i], &want[i]
-			if g.StartNs < w.StartNs || g.EndNs > w.EndNs || g.Drops != w.Drops || g.AboveBytes > 3*c.room*modelBytes/5 {
+			if g.StartNs < w.StartNs || g.EndNs > w.EndNs || g.Drops != w.Drops ||
+				g.AboveBytes > 3*c.room*modelBytes/5 {
 				t.Errorf("%s: flood %d: got %d to %d with %d drops from %d bytes on, want %d to %d with %d",
 					c.name, i, g.StartNs, g.EndNs, g.Drops, g.AboveBytes, w.StartNs, w.EndNs, w.Drops)
 			}
@@ -96,8 +98,8 @@ func TestBurstsFloods(t *testing.T) {
 	}
 }
 
-// A queue that is always half full has bursts where more comes on top: from its own level, which half a minute makes usual, and
-// back to it. Those that take half of what room is left stay bursts if packets are dropped.
+// A queue that is always half full has bursts where more comes on top: from its own level, which half a minute makes
+// usual, and back to it. Those that take half of what room is left stay bursts if packets are dropped.
 func TestBurstsOnTop(t *testing.T) {
 	const (
 		room, half = 300, 150 // packets
@@ -107,7 +109,9 @@ func TestBurstsOnTop(t *testing.T) {
 		name         string
 		everySeconds uint64
 		packets      uint64
-		early, late  int // bursts in the first and the last five minutes, besides the one with which it begins; of the first, up to a tenth more
+		// bursts in the first and the last five minutes, besides the one with which it begins; of the first, up to a
+		// tenth more
+		early, late int
 	}{
 		{"now and then", 90, 80, 3, 4},
 		{"now and then, with drops", 90, 200, 3, 4},
@@ -136,7 +140,8 @@ func TestBurstsOnTop(t *testing.T) {
 		}
 		early, late := 0, 0
 		for _, g := range got[1:] {
-			if g.AboveBytes <= half*modelBytes || g.AboveBytes > 4*room*modelBytes/5 || g.BelowBytes <= half*modelBytes || g.EndNs-g.StartNs > 1e9 {
+			if g.AboveBytes <= half*modelBytes || g.AboveBytes > 4*room*modelBytes/5 ||
+				g.BelowBytes <= half*modelBytes || g.EndNs-g.StartNs > 1e9 {
 				t.Errorf("%s: from %d bytes to %d, %d ns long", c.name, g.AboveBytes, g.BelowBytes, g.EndNs-g.StartNs)
 			}
 			switch second := (g.StartNs - startNs) / 1e9; {
@@ -147,7 +152,8 @@ func TestBurstsOnTop(t *testing.T) {
 			}
 		}
 		if early < c.early || early > c.early*11/10 || late != c.late {
-			t.Errorf("%s: %d bursts in the first five minutes, %d in the last, want %d and %d", c.name, early, late, c.early, c.late)
+			t.Errorf("%s: %d bursts in the first five minutes, %d in the last, want %d and %d", c.name, early, late,
+				c.early, c.late)
 		}
 	}
 }

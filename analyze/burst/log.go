@@ -63,7 +63,8 @@ func (k *Record) size() uint64 {
 	return uint64(n)
 }
 
-// listFlows lists the flows of a burst, each once: those of its lists, and as many of its time line as there is room for.
+// listFlows lists the flows of a burst, each once: those of its lists, and as many of its time line as there is room
+// for.
 func listFlows(b *Burst) []FlowRef {
 	var list []FlowRef
 	for i := range b.Culprits {
@@ -115,8 +116,8 @@ const (
 	ByDrops    Order = "drops"    // the most drops first
 )
 
-// Bursts returns the first limit bursts of an order that match, and how many match. Nil matches all. What match gets has no
-// flows.
+// Bursts returns the first limit bursts of an order that match, and how many match. Nil matches all. What match gets
+// has no flows.
 func (l *Log) Bursts(match func(*telemetry.Burst) bool, order Order, limit int) (list []telemetry.Burst, total int) {
 	l.mu.Lock()
 	kept := slices.Clone(l.list)
@@ -148,8 +149,8 @@ func (l *Log) Bursts(match func(*telemetry.Burst) bool, order Order, limit int) 
 	return list, len(kept)
 }
 
-// After returns the bursts that were added behind the first n, the oldest first, how many were added in all, and how many of
-// them are missing because they gave way.
+// After returns the bursts that were added behind the first n, the oldest first, how many were added in all, and how
+// many of them are missing because they gave way.
 func (l *Log) After(n uint64) (list []telemetry.Burst, added, missing uint64) {
 	l.mu.Lock()
 	kept := slices.Clone(l.list)
@@ -193,7 +194,8 @@ func (k *Record) answer() telemetry.Burst {
 		StartSlackNs: k.StartSlackNs, EndSlackNs: k.EndSlackNs, Open: k.Open,
 		PeakBytes: k.PeakBytes, PeakDelayNs: k.PeakDelayNs, AboveBytes: k.AboveBytes, BelowBytes: k.BelowBytes,
 		Packets: k.Packets, Bytes: k.Bytes, Drops: k.Drops, Complete: k.Complete,
-		Sources: k.Sources, MainSources: k.MainSources, Incast: k.Incast, OtherFlows: k.OtherFlows, OtherBytes: k.OtherBytes,
+		Sources: k.Sources, MainSources: k.MainSources, Incast: k.Incast, OtherFlows: k.OtherFlows,
+		OtherBytes: k.OtherBytes,
 	}
 }
 
@@ -212,21 +214,27 @@ func (k *Record) lists(b *telemetry.Burst) {
 	for i := range k.Culprits {
 		c := &k.Culprits[i]
 		b.Culprits[i] = telemetry.Culprit{
-			Flow: k.Endpoints(c.Flow), Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes, Share: c.Share,
+			Flow: k.Endpoints(c.Flow), Packets: c.Packets, Bytes: c.Bytes, Drops: c.Drops, BuildUpBytes: c.BuildUpBytes,
+			Share: c.Share,
 		}
 	}
 	for i := range k.Victims {
 		v := &k.Victims[i]
 		b.Victims[i] = telemetry.Victim{
-			Flow: k.Endpoints(v.Flow), Packets: v.Packets, Bytes: v.Bytes, Drops: v.Drops, ExtraNs: v.ExtraNs, MaxExtraNs: v.MaxExtraNs,
+			Flow: k.Endpoints(v.Flow), Packets: v.Packets, Bytes: v.Bytes, Drops: v.Drops, ExtraNs: v.ExtraNs,
+			MaxExtraNs: v.MaxExtraNs,
 		}
 	}
 }
 
 func (k *Record) detail() telemetry.BurstDetail {
 	d := telemetry.BurstDetail{
-		Burst: k.answer(), Samples: k.Samples, Flows: make([]*telemetry.Endpoints, len(k.Flows)), Timeline: make([]telemetry.BurstPoint, len(k.Timeline)),
-		Stack: telemetry.BurstStack{StepNs: k.Stack.StepNs, Flows: make([]int, len(k.Stack.Flows)), Bytes: k.Stack.Bytes},
+		Burst: k.answer(), Samples: k.Samples, Flows: make([]*telemetry.Endpoints, len(k.Flows)),
+		Timeline: make([]telemetry.BurstPoint, len(k.Timeline)),
+		Stack: telemetry.BurstStack{
+			StepNs: k.Stack.StepNs, Flows: make([]int, len(k.Stack.Flows)),
+			Bytes: k.Stack.Bytes,
+		},
 	}
 	k.lists(&d.Burst)
 	place := func(flow FlowRef) int {
@@ -241,7 +249,8 @@ func (k *Record) detail() telemetry.BurstDetail {
 	for i := range k.Timeline {
 		p := &k.Timeline[i]
 		d.Timeline[i] = telemetry.BurstPoint{
-			AtNs: int64(p.AtNs - k.StartNs), Depth: p.Depth, Bytes: p.Bytes, Flow: place(p.Flow), ExtraNs: p.ExtraNs, Dropped: p.Dropped,
+			AtNs: int64(p.AtNs - k.StartNs), Depth: p.Depth, Bytes: p.Bytes, Flow: place(p.Flow), ExtraNs: p.ExtraNs,
+			Dropped: p.Dropped,
 		}
 	}
 	for i, flow := range k.Stack.Flows {

@@ -30,7 +30,8 @@ func TestBurstStack(t *testing.T) {
 			for now := from; now < to; now++ {
 				for i := range samples {
 					s := &samples[i]
-					if s.InNs <= now && now < s.OutNs-least && row < len(b.Stack.Flows) && s.Flow == b.Stack.Flows[row] {
+					if s.InNs <= now && now < s.OutNs-least && row < len(b.Stack.Flows) &&
+						s.Flow == b.Stack.Flows[row] {
 						want += float64(s.Bytes)
 					}
 				}
@@ -51,7 +52,8 @@ func TestBurstLogIsBounded(t *testing.T) {
 	if least := unsafe.Sizeof(*one) + 100*unsafe.Sizeof(Point{}); one.size() < uint64(least) {
 		t.Errorf("a burst takes %d bytes and says %d", least, one.size())
 	}
-	if unsafe.Sizeof(Share{}) > perBurstFlow || unsafe.Sizeof(Victim{}) > perBurstFlow || unsafe.Sizeof(telemetry.FlowKey{})+9 > perBurstFlow {
+	if unsafe.Sizeof(Share{}) > perBurstFlow || unsafe.Sizeof(Victim{}) > perBurstFlow ||
+		unsafe.Sizeof(telemetry.FlowKey{})+9 > perBurstFlow {
 		t.Error("a flow of a burst takes more than it says")
 	}
 	l := NewLog(10 * one.size())

@@ -28,8 +28,8 @@ type queue struct {
 	walk     walk
 }
 
-// waits is how long packets waited of late: a report is sent when a packet leaves, so that it may come so much later than
-// one about a packet that came to the queue at the same time, or was dropped there.
+// waits is how long packets waited of late: a report is sent when a packet leaves, so that it may come so much later
+// than one about a packet that came to the queue at the same time, or was dropped there.
 type waits struct {
 	longest, before uint32 // in this period and the one before, ns
 	since           uint64 // when this period began
@@ -99,8 +99,8 @@ func (q *queue) sort() {
 	}
 }
 
-// forget removes the samples that nobody needs any more. It takes the effort if that makes half of the room free, or if asked
-// to.
+// forget removes the samples that nobody needs any more. It takes the effort if that makes half of the room free, or if
+// asked to.
 func (q *queue) forget(always bool) {
 	w := &q.walk
 	n := w.first
@@ -120,9 +120,9 @@ func (q *queue) forget(always bool) {
 	}
 }
 
-// thin removes samples of a burst for which there is not room enough, so that each that is left stands for the same number of
-// packets: twice as many as before, or as many as older ones do already. What says when the burst began and how long the queue
-// was stays. The choice is random: packets of flows often come in turns.
+// thin removes samples of a burst for which there is not room enough, so that each that is left stands for the same
+// number of packets: twice as many as before, or as many as older ones do already. What says when the burst began and
+// how long the queue was stays. The choice is random: packets of flows often come in turns.
 func (q *queue) thin(random *rand.Rand) (removed int) {
 	w := &q.walk
 	least := uint32(1 << 30)

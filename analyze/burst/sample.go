@@ -48,8 +48,8 @@ type queued struct {
 	has    SampleFields
 }
 
-// times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is not
-// enough.
+// times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is
+// not enough.
 func (s *Sample) times(c *Counters) (inNs, wait uint64, has SampleFields, ok bool) {
 	inNs, wait, has = s.InNs, s.LatencyNs, s.Has&(SampleDepth|SampleDropped)
 	switch s.Has & (SampleIn | SampleOut | SampleLatency) {
@@ -80,8 +80,8 @@ func (k *queued) out() uint64 { return k.in + uint64(k.wait) }
 // packetIn reports whether the packet was in the queue: it was not dropped, and is no duplicate.
 func (k *queued) packetIn() bool { return k.has&(SampleDropped|sampleTwice) == 0 }
 
-// is reports whether k and o are two reports of one packet. Their lengths may differ: a node that speaks of its queue alone does
-// not say how long INT has made the packet.
+// is reports whether k and o are two reports of one packet. Their lengths may differ: a node that speaks of its queue
+// alone does not say how long INT has made the packet.
 func (k *queued) is(o *queued) bool {
 	a, b := *k, *o
 	a.has &^= sampleTwice
@@ -90,9 +90,9 @@ func (k *queued) is(o *queued) bool {
 	return a == b
 }
 
-// compareQueued sorts by the order in which packets came to the queue: of two at the same moment, the first found the queue
-// shorter; of two reports of a packet, the longest comes first. The rest makes the order the same whatever the order of the
-// reports was.
+// compareQueued sorts by the order in which packets came to the queue: of two at the same moment, the first found the
+// queue shorter; of two reports of a packet, the longest comes first. The rest makes the order the same whatever the
+// order of the reports was.
 func compareQueued(a, b *queued) int {
 	if a.in != b.in {
 		return cmp.Compare(a.in, b.in)

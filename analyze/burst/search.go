@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Search finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as its
-// queue holds no more samples than at some time before.
+// Search finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as
+// its queue holds no more samples than at some time before.
 type Search struct {
 	config   Config
 	queues   map[queueKey]*queue
@@ -167,8 +167,8 @@ func (b *Search) evict() bool {
 	return false
 }
 
-// makeRoom makes room for a sample in q: by settling what is due, with more memory, by settling what is not due, or at the
-// cost of a burst's older samples.
+// makeRoom makes room for a sample in q: by settling what is due, with more memory, by settling what is not due, or at
+// the cost of a burst's older samples.
 func (b *Search) makeRoom(q *queue) {
 	enough := cap(q.samples) / 4 * 3
 	b.settle(q, b.bound(q, q.clock.known))
@@ -210,9 +210,10 @@ func (b *Search) bound(q *queue, nowNs uint64) uint64 {
 	return nowNs - min(nowNs, wait)
 }
 
-// Advance settles what is due; call it some times a second. nowNs is the caller's time in nanoseconds, which is compared with
-// that of earlier calls only: a queue of a node that fell silent is settled when so much of it has passed. A process that
-// stands still for a while must not settle what is in a socket all the time, so that long steps count in part only.
+// Advance settles what is due; call it some times a second. nowNs is the caller's time in nanoseconds, which is
+// compared with that of earlier calls only: a queue of a node that fell silent is settled when so much of it has
+// passed. A process that stands still for a while must not settle what is in a socket all the time, so that long steps
+// count in part only.
 func (b *Search) Advance(nowNs int64) {
 	if b.lastNs != 0 {
 		b.passedNs += min(max(nowNs-b.lastNs, 0), maxStepNs)
@@ -234,8 +235,8 @@ func (b *Search) Advance(nowNs int64) {
 	}
 }
 
-// Finish settles all: nothing comes any more. Bursts that may not be over are, as Open ones, among those that Take returns
-// then.
+// Finish settles all: nothing comes any more. Bursts that may not be over are, as Open ones, among those that Take
+// returns then.
 func (b *Search) Finish() {
 	for _, q := range b.list {
 		b.end(q, q.clock.newest)
@@ -280,8 +281,8 @@ func (b *Search) keep(burst Burst) {
 	b.over = append(b.over, burst)
 }
 
-// Take returns the bursts that are over and were not returned before, by the time of their end at their node. They are the
-// caller's.
+// Take returns the bursts that are over and were not returned before, by the time of their end at their node. They are
+// the caller's.
 func (b *Search) Take() []Burst {
 	taken := b.over
 	b.over = nil
@@ -306,9 +307,10 @@ func (b *Search) Open() []Burst {
 	return open
 }
 
-// Merge moves what o holds into b: bursts that are over as they are, and the samples of all others, which then count as if b
-// had got them. Samples of one queue may so come to many instances: as long as only the one that takes all settles (o is
-// never told to Advance, and has room), the bursts are those that a single instance would have found. o is empty then.
+// Merge moves what o holds into b: bursts that are over as they are, and the samples of all others, which then count as
+// if b had got them. Samples of one queue may so come to many instances: as long as only the one that takes all settles
+// (o is never told to Advance, and has room), the bursts are those that a single instance would have found. o is empty
+// then.
 func (b *Search) Merge(o *Search) {
 	for i := range o.over {
 		o.counters.Bursts--

@@ -12,8 +12,8 @@ const (
 )
 
 // A Stack is who was in the queue over time: the time of a burst in equal steps, and for each flow how many bytes of it
-// were in the queue on average in each step. The sum over all rows is the mean length of the queue as far as packets were seen,
-// scaled up by the rate of sampling.
+// were in the queue on average in each step. The sum over all rows is the mean length of the queue as far as packets
+// were seen, scaled up by the rate of sampling.
 type Stack struct {
 	StepNs uint64     // from the start of the burst on; the last step ends with the burst
 	Flows  []FlowRef  // the largest, most bytes first

@@ -2,8 +2,8 @@ package burst
 
 import "testing"
 
-// What comes again every second is usual after a while, and what is twice as long is not. Where packets are dropped, half of the
-// room is long for ever.
+// What comes again every second is usual after a while, and what is twice as long is not. Where packets are dropped,
+// half of the room is long for ever.
 func TestBurstsUsual(t *testing.T) {
 	// second adds a burst of so many packets of 1500 bytes to a queue that drains at 1 Gbit/s.
 	const drainNs = 12_000
@@ -12,7 +12,8 @@ func TestBurstsUsual(t *testing.T) {
 		for i := range packets {
 			in := start + i*1000
 			s := Sample{
-				Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: start + (i+1)*drainNs, Flow: 1, Packet: atSecond<<20 | i,
+				Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: start + (i+1)*drainNs,
+				Flow: 1, Packet: atSecond<<20 | i,
 				Depth: uint32((i - i*1000/drainNs) * 1500), Bytes: 1500, Every: 1,
 			}
 			if dropped && i == packets-1 {

@@ -1,8 +1,8 @@
 package burst
 
 // A walk goes through the samples of a queue in the order in which the packets came, and finds where bursts begin and
-// end. The depth that a packet found is exact at that moment. Between two packets the queue only shrinks: when, the packets
-// that leave say if all are seen; else the rate at which it was drained does.
+// end. The depth that a packet found is exact at that moment. Between two packets the queue only shrinks: when, the
+// packets that leave say if all are seen; else the rate at which it was drained does.
 //
 // Indices are those of queue.samples.
 type walk struct {
@@ -34,7 +34,8 @@ type walk struct {
 	crossNs  uint64
 }
 
-// measure returns how long the queue was before and after the packet of k came, in bytes or ns; false if k does not say.
+// measure returns how long the queue was before and after the packet of k came, in bytes or ns; false if k does not
+// say.
 func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
 	if !q.byDepth {
 		if k.has&SampleOut == 0 {
@@ -174,13 +175,13 @@ func (w *walk) add(q *queue, k *queued, before, after uint64) {
 // unknown is the length of a queue of which nothing is known: in any case not short.
 const unknown = 1<<64 - 1
 
-// silence is how many times as long as usual nothing is seen of a queue that is taken for short. Of a long queue, samples that
-// are chosen at random stay away for so long once in 3000 times.
+// silence is how many times as long as usual nothing is seen of a queue that is taken for short. Of a long queue,
+// samples that are chosen at random stay away for so long once in 3000 times.
 const silence = 8
 
-// overBefore reports whether and when the burst was over before a moment at which the queue had a length, or of which nothing
-// is known (unknown). Without a packet that found the queue short, it was short if it should have been, and nothing was seen
-// for much longer than the time between two samples.
+// overBefore reports whether and when the burst was over before a moment at which the queue had a length, or of which
+// nothing is known (unknown). Without a packet that found the queue short, it was short if it should have been, and
+// nothing was seen for much longer than the time between two samples.
 func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over bool) {
 	if w.dense {
 		w.leave(q, limitNs, length)
@@ -204,8 +205,8 @@ func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over 
 	return endNs, endNs < limitNs && (limitNs-endNs)/silence > w.between(endNs)
 }
 
-// between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for the bytes
-// that a sample stands for.
+// between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for
+// the bytes that a sample stands for.
 func (w *walk) between(endNs uint64) uint64 {
 	switch {
 	case w.depths > 0 && w.stoodFor > 0:
@@ -216,8 +217,8 @@ func (w *walk) between(endNs uint64) uint64 {
 	return endNs - w.lastNs
 }
 
-// leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it was
-// below the threshold.
+// leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it
+// was below the threshold.
 func (w *walk) leave(q *queue, limitNs, length uint64) {
 	base := uint64(q.usual.base())
 	lastNs := w.lastNs

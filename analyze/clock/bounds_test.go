@@ -61,7 +61,10 @@ func TestClocksBounded(t *testing.T) {
 	now := int64(1e18)
 	for second := range 100 {
 		for i := range uint32(20) {
-			s := Sample{From: uint32(second/50) * 1000, To: 100 + i, ArrivalNs: now, EgressNs: uint64(now), IngressNs: uint64(now + 10)}
+			s := Sample{
+				From: uint32(second/50) * 1000, To: 100 + i, ArrivalNs: now, EgressNs: uint64(now),
+				IngressNs: uint64(now + 10),
+			}
 			if second < 50 || i < 10 {
 				c.Observe(&s)
 			}
@@ -134,8 +137,14 @@ func TestClockChainBounded(t *testing.T) {
 	now := int64(1e18)
 	for range 30 {
 		for from := range uint32(40) {
-			c.Observe(&Sample{From: from, To: from + 1, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
-			c.Observe(&Sample{From: from + 1, To: from, EgressNs: uint64(now), IngressNs: uint64(now + 10), ArrivalNs: now})
+			c.Observe(&Sample{
+				From: from, To: from + 1, EgressNs: uint64(now), IngressNs: uint64(now + 10),
+				ArrivalNs: now,
+			})
+			c.Observe(&Sample{
+				From: from + 1, To: from, EgressNs: uint64(now), IngressNs: uint64(now + 10),
+				ArrivalNs: now,
+			})
 		}
 		now += 1e8
 		c.Advance(now)
@@ -160,7 +169,10 @@ func clockSamples() (*Estimator, []Sample) {
 			if i/512 == 0 {
 				a, b = b, a
 			}
-			samples[i] = Sample{From: a, To: b, EgressNs: uint64(now), IngressNs: uint64(now + 1e4 + random.Int64N(1e5)), ArrivalNs: now}
+			samples[i] = Sample{
+				From: a, To: b, EgressNs: uint64(now),
+				IngressNs: uint64(now + 1e4 + random.Int64N(1e5)), ArrivalNs: now,
+			}
 			c.Observe(&samples[i])
 		}
 		c.Advance(1e18 + (second+1)*1e9)
@@ -210,7 +222,8 @@ func BenchmarkClocksWindow(b *testing.B) {
 	for i := int64(0); b.Loop(); i++ {
 		for j := range samples {
 			s := samples[j]
-			s.EgressNs, s.IngressNs, s.ArrivalNs = s.EgressNs+uint64(i)*1e9, s.IngressNs+uint64(i)*1e9, s.ArrivalNs+i*1e9
+			s.EgressNs, s.IngressNs, s.ArrivalNs = s.EgressNs+uint64(i)*1e9, s.IngressNs+uint64(i)*1e9,
+				s.ArrivalNs+i*1e9
 			c.Observe(&s)
 		}
 		c.Advance(1e18 + (5+i)*1e9)

@@ -1,17 +1,18 @@
-// Package clock finds out by how much the clocks of nodes differ, from the packets between them. It knows samples and time,
-// and no tables. An Estimator is not for concurrent use.
+// Package clock finds out by how much the clocks of nodes differ, from the packets between them. It knows samples and
+// time, and no tables. An Estimator is not for concurrent use.
 //
-// Each node stamps packets with a clock of its own. What two neighbours say of the packets between them bounds by how much
-// their clocks differ, and an Estimator keeps these bounds:
+// Each node stamps packets with a clock of its own. What two neighbours say of the packets between them bounds by how
+// much their clocks differ, and an Estimator keeps these bounds:
 //
 //	a packet from a to b:   ingress at b - egress at a = delay + difference,  so difference <= what is measured
 //	a packet from b to a:   ingress at a - egress at b = delay - difference,  so difference >= -(what is measured)
 //
-// because no delay is negative. The smallest measurements of both directions leave a gap as wide as the two smallest delays
-// together. The difference is taken to be in its middle, which is right if these two are equal, and half of the gap is how
-// wrong that can be if they are not: the bound needs no assumption on paths. As clocks run at different rates, the bounds of
-// many moments leave room for certain straight lines only (V. Paxson, "On Calibrating Measurements of Packet Transit Times",
-// 1998; S. Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements", 1999).
+// because no delay is negative. The smallest measurements of both directions leave a gap as wide as the two smallest
+// delays together. The difference is taken to be in its middle, which is right if these two are equal, and half of the
+// gap is how wrong that can be if they are not: the bound needs no assumption on paths. As clocks run at different
+// rates, the bounds of many moments leave room for certain straight lines only (V. Paxson, "On Calibrating Measurements
+// of Packet Transit Times", 1998; S. Moon, P. Skelly, D. Towsley, "Estimation and Removal of Clock Skew from Network
+// Delay Measurements", 1999).
 //
 // The life of a sample: pair.take keeps it if it is the tightest bound of its slot, pair.close fits the line when
 // the window ends (fit.go), Estimator.plant joins neighbours to trees (tree.go), Estimator.Correct uses them.
@@ -35,8 +36,8 @@ type Config struct {
 	MaxPairs int
 	// WindowNs is how long samples are gathered before a line is fitted, in nanoseconds.
 	WindowNs int64
-	// LateNs is by how much a report may be later than the quickest of its pair, in nanoseconds. Stamps that wrap in less
-	// than twice that cannot be told apart and are not used.
+	// LateNs is by how much a report may be later than the quickest of its pair, in nanoseconds. Stamps that wrap in
+	// less than twice that cannot be told apart and are not used.
 	LateNs int64
 	// StepNs is the smallest jump of a clock that is told, in nanoseconds. Smaller ones are followed silently.
 	StepNs int64
@@ -97,8 +98,8 @@ func New(c Config) (*Estimator, error) {
 	}, nil
 }
 
-// Observe takes a sample. It does not allocate and keeps nothing of s. A sample belongs to the window that is open: a late
-// one cannot change a window that is closed.
+// Observe takes a sample. It does not allocate and keeps nothing of s. A sample belongs to the window that is open: a
+// late one cannot change a window that is closed.
 func (c *Estimator) Observe(s *Sample) {
 	c.counters.Samples++
 	if !s.usable(c.config.LateNs) {
@@ -122,8 +123,8 @@ func (c *Estimator) Observe(s *Sample) {
 	}
 }
 
-// Advance tells the time here, nanoseconds since 1970. When a window is over it returns the steps that were found, valid up
-// to the next call. Call it with each batch, or some times in each window.
+// Advance tells the time here, nanoseconds since 1970. When a window is over it returns the steps that were found,
+// valid up to the next call. Call it with each batch, or some times in each window.
 func (c *Estimator) Advance(nowNs int64) []Step {
 	if !c.open {
 		c.openAt(nowNs)

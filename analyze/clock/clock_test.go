@@ -32,7 +32,8 @@ func (c *testClock) read(nowNs int64) uint64 {
 
 func newClockWorld(t testing.TB, collectors int) *clockWorld {
 	w := &clockWorld{
-		TB: t, nowNs: 1_700_000_000e9, nodes: map[uint32]*testClock{}, delays: map[[2]uint32]int64{}, random: rand.New(rand.NewPCG(5, 8)),
+		TB: t, nowNs: 1_700_000_000e9, nodes: map[uint32]*testClock{}, delays: map[[2]uint32]int64{},
+		random: rand.New(rand.NewPCG(5, 8)),
 	}
 	for range collectors {
 		c, err := New(DefaultConfig())
@@ -165,7 +166,8 @@ func (w *clockWorld) do(line string) {
 		d := c.Correct(&s)
 		fmt.Fprintln(&w.out, d.text())
 	case "count":
-		fmt.Fprintf(&w.out, "%d samples, %d late, %d unusable\n", c.counters.Samples, c.counters.Late, c.counters.Unusable)
+		fmt.Fprintf(&w.out, "%d samples, %d late, %d unusable\n", c.counters.Samples, c.counters.Late,
+			c.counters.Unusable)
 	default:
 		w.Fatalf("what is %q?", line)
 	}

@@ -13,8 +13,8 @@ type Delay struct {
 	Why     string // not OK
 }
 
-// Correct returns the delay of a sample. Its nodes need not be neighbours: end to end, the delay has all that is between. It
-// keeps nothing of s and does not allocate. A delay longer than LateNs is taken for a clock that was set.
+// Correct returns the delay of a sample. Its nodes need not be neighbours: end to end, the delay has all that is
+// between. It keeps nothing of s and does not allocate. A delay longer than LateNs is taken for a clock that was set.
 func (c *Estimator) Correct(s *Sample) Delay {
 	if s.From == s.To {
 		return c.delay(s, 0, 0, 0, s.WrapNs)

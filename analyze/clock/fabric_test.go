@@ -76,7 +76,8 @@ func (c *clockTrial) take(record truth.Record) bool {
 func (c *clockTrial) hop(h *truth.Hop) {
 	real := float64(int64(h.InClock) - c.epochNs - h.InNs)
 	if math.Abs(real-c.nodes[h.Node].errorNs(h.InNs)) > 2 {
-		c.Fatalf("clock of node %d at %d ns: wrong by %v, this test thinks by %v", h.Node, h.InNs, real, c.nodes[h.Node].errorNs(h.InNs))
+		c.Fatalf("clock of node %d at %d ns: wrong by %v, this test thinks by %v", h.Node, h.InNs, real,
+			c.nodes[h.Node].errorNs(h.InNs))
 	}
 	before, ok := c.last[h.Packet]
 	first := before
@@ -222,7 +223,8 @@ func TestClocksAgainstFabric(t *testing.T) {
 				t.Errorf("steps %+v, want %d", c.steps, trial.steps)
 			}
 			for _, step := range c.steps {
-				if !step.Known || step.AfterNs-c.epochNs > 2e9 || step.BeforeNs-c.epochNs < 2e9 || step.BeforeNs-step.AfterNs > 2e9 {
+				if !step.Known || step.AfterNs-c.epochNs > 2e9 || step.BeforeNs-c.epochNs < 2e9 ||
+					step.BeforeNs-step.AfterNs > 2e9 {
 					t.Errorf("step %+v", step)
 				}
 			}

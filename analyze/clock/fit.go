@@ -20,8 +20,8 @@ func (f *fit) offsetAt(at int64) int64 {
 	return f.offset + int64(math.Round(f.drift*float64(at-f.at)))
 }
 
-// uncertaintyAt returns by how much offsetAt may be wrong, if clocks go on as straight as they did: the further away, the more
-// it counts that the drift is not known exactly.
+// uncertaintyAt returns by how much offsetAt may be wrong, if clocks go on as straight as they did: the further away,
+// the more it counts that the drift is not known exactly.
 func (f *fit) uncertaintyAt(at int64) float64 {
 	return f.uncertainty + math.Abs(float64(at-f.at))*max(f.fastest-f.drift, f.drift-f.slowest)
 }
@@ -80,8 +80,8 @@ func bisect(low, high float64, right func(float64) bool) float64 {
 	return low
 }
 
-// between fits f between two sets of bounds. Points from slot newest on are those of the newest window. Stamps count in steps
-// of resolutionNs.
+// between fits f between two sets of bounds. Points from slot newest on are those of the newest window. Stamps count in
+// steps of resolutionNs.
 //
 // All is done on slopes: for each slope the bounds say how high and how low a line may lie, and the room between, as a
 // function of the slope, has a single peak.

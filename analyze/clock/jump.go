@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Jump is the steps of one clock against all its neighbours. If it is not known whose clock it was, it is of the second
-// of two neighbours against the first.
+// A Jump is the steps of one clock against all its neighbours. If it is not known whose clock it was, it is of the
+// second of two neighbours against the first.
 type Jump struct {
 	Node, Against uint32
 	Known         bool // node is; then there is no against
@@ -17,8 +17,8 @@ type Jump struct {
 	UncertaintyNs int64
 }
 
-// JumpsOf puts the steps of each clock together, by node. A clock is the one with more steps than its neighbour. A step that is
-// smaller than its uncertainty may be none.
+// JumpsOf puts the steps of each clock together, by node. A clock is the one with more steps than its neighbour. A step
+// that is smaller than its uncertainty may be none.
 func JumpsOf(steps []Step) []Jump {
 	steps = slices.DeleteFunc(steps, func(s Step) bool { return max(s.StepNs, -s.StepNs) <= s.UncertaintyNs })
 	count := map[uint32]int{}
@@ -30,7 +30,8 @@ func JumpsOf(steps []Step) []Jump {
 	for i := range steps {
 		s := &steps[i]
 		j := Jump{
-			Node: s.B, Against: s.A, Pairs: 1, AfterNs: s.AfterNs, BeforeNs: s.BeforeNs, StepNs: s.StepNs, UncertaintyNs: s.UncertaintyNs,
+			Node: s.B, Against: s.A, Pairs: 1, AfterNs: s.AfterNs, BeforeNs: s.BeforeNs, StepNs: s.StepNs,
+			UncertaintyNs: s.UncertaintyNs,
 		}
 		switch a, b := count[s.A], count[s.B]; {
 		case a > b:
@@ -41,7 +42,8 @@ func JumpsOf(steps []Step) []Jump {
 		jumps = append(jumps, j)
 	}
 	slices.SortStableFunc(jumps, func(a, b Jump) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Against, b.Against), cmp.Compare(a.UncertaintyNs, b.UncertaintyNs))
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Against, b.Against),
+			cmp.Compare(a.UncertaintyNs, b.UncertaintyNs))
 	})
 	merged := jumps[:0]
 	for _, j := range jumps {

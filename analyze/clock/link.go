@@ -25,8 +25,8 @@ type Link struct {
 	OffsetNs int64
 	// DriftPPB is by how much the second clock is faster, parts per 10^9. Packets of one direction are enough for it.
 	DriftPPB float64
-	// UncertaintyNs is by how much OffsetNs can be wrong at most, whatever the paths are. It is half of the two smallest
-	// delays together, and a little for drift and resolution.
+	// UncertaintyNs is by how much OffsetNs can be wrong at most, whatever the paths are. It is half of the two
+	// smallest delays together, and a little for drift and resolution.
 	UncertaintyNs int64
 	// DriftUncertaintyPPB is by how much DriftPPB can be wrong at most; usually it is much better.
 	DriftUncertaintyPPB float64

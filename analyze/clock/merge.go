@@ -2,10 +2,9 @@ package clock
 
 import "math"
 
-// Merge adds what another collector has gathered, with windows of the same length: one that saw the packets from a to b and
-// one that saw those from b to a know the offset only together. The bounds of
-// open windows count at once. o does not change. Pairs for which there is no room, or whose
-// stamps are of another width here, are counted as Overflow.
+// Merge adds what another collector has gathered, with windows of the same length: one that saw the packets from a to b
+// and one that saw those from b to a know the offset only together. The bounds of open windows count at once. o does
+// not change. Pairs for which there is no room, or whose stamps are of another width here, are counted as Overflow.
 func (c *Estimator) Merge(o *Estimator) {
 	c.counters.Samples += o.counters.Samples
 	c.counters.Unusable += o.counters.Unusable

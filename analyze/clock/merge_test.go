@@ -27,7 +27,8 @@ func TestClocksMerge(t *testing.T) {
 		}
 		c.Merge(two.clocks[1])
 		got, want := c.Link(1, 2), one.clocks[0].Link(1, 2)
-		if !got.Trusted || math.Abs(float64(got.OffsetNs-want.OffsetNs)) > 500 || math.Abs(got.DriftPPB-want.DriftPPB) > 200 ||
+		if !got.Trusted || math.Abs(float64(got.OffsetNs-want.OffsetNs)) > 500 ||
+			math.Abs(got.DriftPPB-want.DriftPPB) > 200 ||
 			math.Abs(float64(got.UncertaintyNs-want.UncertaintyNs)) > 1000 {
 			t.Errorf("wrap %d: together %+v, one that saw all %+v", wrap, got, want)
 		}

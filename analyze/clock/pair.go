@@ -44,9 +44,9 @@ func (h *history) keep(first, last int64) {
 	h.n = n
 }
 
-// add keeps p if it is the tightest of its slot. drift is how much the difference grows in a nanosecond, as far as known: a
-// bound of later in the slot is not looser for that. Points come by slot, except that Merge brings those of the past; of
-// these, the oldest go when there is no room.
+// add keeps p if it is the tightest of its slot. drift is how much the difference grows in a nanosecond, as far as
+// known: a bound of later in the slot is not looser for that. Points come by slot, except that Merge brings those of
+// the past; of these, the oldest go when there is no room.
 func (h *history) add(p point, direction int, drift float64) {
 	i := h.n
 	for i > 0 && h.points[i-1].slot > p.slot {
@@ -85,7 +85,8 @@ type pair struct {
 	wrapNs       uint64
 	resolutionNs int64
 
-	// Clock a of the quickest report is behind its arrival by lagNs. It tells late reports, and the turn of a clock that wraps.
+	// Clock a of the quickest report is behind its arrival by lagNs. It tells late reports, and the turn of a clock
+	// that wraps.
 	anchored bool // lagNs is that of the latest window
 	placed   bool // there are a lagNs and a baseNs
 	lagNs    int64
@@ -170,8 +171,8 @@ func (p *pair) anchor(reading uint64, diff int64, s *Sample) {
 	p.lagNs = s.ArrivalNs - p.position(reading, s.ArrivalNs)
 }
 
-// position returns the moment at which clock a showed reading, on a scale that does not wrap. atNs is the time here, within
-// half a turn of the clock.
+// position returns the moment at which clock a showed reading, on a scale that does not wrap. atNs is the time here,
+// within half a turn of the clock.
 func (p *pair) position(reading uint64, atNs int64) int64 {
 	if p.wrapNs == 0 {
 		return int64(reading)
@@ -183,8 +184,8 @@ func (p *pair) position(reading uint64, atNs int64) int64 {
 // near returns what is congruent to diff and nearest to baseNs.
 func (p *pair) near(diff int64) int64 { return p.baseNs + Wrapped(diff-p.baseNs, p.wrapNs) }
 
-// close ends the window whose last slot is last, which ended at endNs by the clock here. It is true if a clock jumped by
-// config.StepNs or more since the window before.
+// close ends the window whose last slot is last, which ended at endNs by the clock here. It is true if a clock jumped
+// by config.StepNs or more since the window before.
 func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step Step, ok bool) {
 	switch {
 	case p.outside > p.inside:
@@ -212,7 +213,8 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 	if p.state != good {
 		return step, false
 	}
-	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid && math.Abs(float64(jump)) > margin+float64(config.StepNs) {
+	if jump, margin := p.jump(endNs, config.WindowNs); p.before.valid &&
+		math.Abs(float64(jump)) > margin+float64(config.StepNs) {
 		p.steps++
 		p.shaken = true
 		p.stepNs = jump
@@ -226,8 +228,8 @@ func (p *pair) close(last, endNs int64, config *Config, scratch *scratch) (step 
 	return step, ok
 }
 
-// jump returns how far the line of this window, which ended at endNs by the clock here, is from where the one before leads to,
-// and how far the two can be apart while both are right.
+// jump returns how far the line of this window, which ended at endNs by the clock here, is from where the one before
+// leads to, and how far the two can be apart while both are right.
 func (p *pair) jump(endNs, windowNs int64) (ns int64, margin float64) {
 	// Clock a itself may have jumped: it cannot have gone on by much more than the clock here.
 	elapsed := min(max(p.fit.at-p.before.at, 0), max(endNs-p.beforeEnds, 0)+windowNs)
@@ -235,8 +237,8 @@ func (p *pair) jump(endNs, windowNs int64) (ns int64, margin float64) {
 	return Wrapped(p.fit.offset-p.before.offsetAt(at), p.wrapNs), p.fit.uncertainty + p.before.uncertaintyAt(at)
 }
 
-// refit fits a line to as much of the history as is straight. first is the first slot of the newest window; if no line fits
-// between the bounds of that window alone, nothing of the history is true any more.
+// refit fits a line to as much of the history as is straight. first is the first slot of the newest window; if no line
+// fits between the bounds of that window alone, nothing of the history is true any more.
 func (p *pair) refit(first int64, scratch *scratch) {
 	oldest := first
 	for d := range p.history {
@@ -245,7 +247,8 @@ func (p *pair) refit(first int64, scratch *scratch) {
 		}
 	}
 	for {
-		state := p.fit.between(p.history[atMost].from(oldest), p.history[atLeast].from(oldest), first, p.resolutionNs, scratch)
+		state := p.fit.between(p.history[atMost].from(oldest), p.history[atLeast].from(oldest), first, p.resolutionNs,
+			scratch)
 		if p.state = state; state != torn {
 			break
 		}

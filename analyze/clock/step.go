@@ -12,8 +12,9 @@ type Step struct {
 	StepNs, UncertaintyNs int64
 }
 
-// suspect notes that a sample contradicts the estimate of a pair. A node of which two pairs say so is likely to have set its
-// clock, and no pair of it is trusted any more in this window: the others may not have had a packet that shows it.
+// suspect notes that a sample contradicts the estimate of a pair. A node of which two pairs say so is likely to have
+// set its clock, and no pair of it is trusted any more in this window: the others may not have had a packet that shows
+// it.
 func (c *Estimator) suspect(p *pair) {
 	if p.planted {
 		c.nodes[p.nodeA].doubts++
@@ -59,7 +60,8 @@ func (c *Estimator) stepsOf(id uint32) int {
 	return 0
 }
 
-// Shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty if they are.
+// Shaken says why delays between two nodes that were corrected in the window that is over are not to be trusted; empty
+// if they are.
 func (c *Estimator) Shaken(from, to uint32) string {
 	if from == to {
 		return ""

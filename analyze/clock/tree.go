@@ -107,8 +107,8 @@ func (c *Estimator) untilStill(better func(pair int32, a, b *node, uncertainty f
 	}
 }
 
-// Nodes returns the clock of every node against that of its reference, by id. A node without a neighbour whose clock is known
-// is its own reference.
+// Nodes returns the clock of every node against that of its reference, by id. A node without a neighbour whose clock is
+// known is its own reference.
 func (c *Estimator) Nodes() []Node {
 	list := make([]Node, 0, len(c.nodes))
 	for i := range c.nodes {

@@ -2,8 +2,8 @@ package eventlog
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// Acknowledge notes that somebody takes care of an event, which stays with it when it ends and over a restart. Who was first
-// stays. It returns the event, or false if the log does not have it.
+// Acknowledge notes that somebody takes care of an event, which stays with it when it ends and over a restart. Who was
+// first stays. It returns the event, or false if the log does not have it.
 func (l *Log) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Event, bool) {
 	return l.changeAcknowledged(id, func(e *telemetry.Event) {
 		if e.Acknowledged == nil {

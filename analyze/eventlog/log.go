@@ -1,5 +1,5 @@
-// Package eventlog keeps events: those that go on and the latest of those that are over, both bounded. Who finds events notes
-// them by a Key; who reads gets copies. A Log locks itself.
+// Package eventlog keeps events: those that go on and the latest of those that are over, both bounded. Who finds events
+// notes them by a Key; who reads gets copies. A Log locks itself.
 package eventlog
 
 import (
@@ -62,8 +62,8 @@ type endedEvent struct {
 }
 
 // A Log keeps events: those that go on, and the latest of those that are over. Both are bounded. What happens to the
-// same subject before the event is over is the same event. When there is no room for one more that is over, the oldest of the
-// kind with the most gives way, so that many small things do not push out a rare one.
+// same subject before the event is over is the same event. When there is no room for one more that is over, the oldest
+// of the kind with the most gives way, so that many small things do not push out a rare one.
 type Log struct {
 	mu      sync.Mutex
 	max     int
@@ -87,8 +87,8 @@ func New(limit int) *Log {
 	return &Log{max: limit, perKind: max(limit/4, min(limit, 64)), open: map[Key]*openEvent{}}
 }
 
-// Note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new event;
-// what it finds in it is kind, start and count.
+// Note says that something began at startNs, or goes on, at atNs (since 1970), count times more. fill completes a new
+// event; what it finds in it is kind, start and count.
 func (l *Log) Note(key Key, startNs, atNs int64, count uint64, fill func(*telemetry.Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +98,10 @@ func (l *Log) Note(key Key, startNs, atNs int64, count uint64, fill func(*teleme
 			l.overflow++
 			return
 		}
-		e = &openEvent{Event: telemetry.Event{ID: key.ID(startNs), Kind: key.Kind, Start: time.Unix(0, startNs).UTC(), Evidence: []telemetry.Evidence{}}}
+		e = &openEvent{Event: telemetry.Event{
+			ID: key.ID(startNs), Kind: key.Kind, Start: time.Unix(0, startNs).UTC(),
+			Evidence: []telemetry.Evidence{},
+		}}
 		fill(&e.Event)
 		l.open[key] = e
 		l.kinds[key.Kind]++
@@ -191,7 +194,8 @@ func (l *Log) keep(e telemetry.Event) {
 func (l *Log) endedSince(ended uint64) []telemetry.Event {
 	var over []endedEvent
 	for _, kind := range l.over {
-		first, _ := slices.BinarySearchFunc(kind, ended, func(e endedEvent, n uint64) int { return cmp.Compare(e.number, n) })
+		first, _ := slices.BinarySearchFunc(kind, ended,
+			func(e endedEvent, n uint64) int { return cmp.Compare(e.number, n) })
 		over = append(over, kind[first:]...)
 	}
 	slices.SortFunc(over, func(a, b endedEvent) int { return cmp.Compare(a.number, b.number) })

@@ -19,7 +19,8 @@ func TestEventLog(t *testing.T) {
 	l.Note(storm(2), 2*second, 2*second, 1, fill)
 	l.Note(storm(3), 2*second, 2*second, 1, fill) // no place
 	list, total := l.Events(nil, 10)
-	if total != 2 || list[1].Count != 12 || list[1].End != nil || list[1].Text != "text" || list[1].Start.UnixNano() != second {
+	if total != 2 || list[1].Count != 12 || list[1].End != nil || list[1].Text != "text" ||
+		list[1].Start.UnixNano() != second {
 		t.Errorf("got %+v", list)
 	}
 	if n := l.Counters(); n != (Counters{Open: 2, Overflow: 1}) {
@@ -68,7 +69,8 @@ func TestEventLogSince(t *testing.T) {
 			got = append(got, e.End.UnixNano()/second)
 		}
 		if len(open) != wantOpen || !slices.Equal(got, wantOver) || now != wantNow {
-			t.Errorf("since %d: got %d open, over %v, %d; want %d, %v, %d", cursor, len(open), got, now, wantOpen, wantOver, wantNow)
+			t.Errorf("since %d: got %d open, over %v, %d; want %d, %v, %d", cursor, len(open), got, now, wantOpen,
+				wantOver, wantNow)
 		}
 	}
 	check(0, 0, []int64{}, 0)

@@ -51,8 +51,12 @@ func (k *Key) state() keyState {
 
 func (s *keyState) key() Key {
 	return Key{
-		Kind: s.Kind, Node: s.Node, Port: s.Port, Queue: s.Queue, Reason: s.Reason, ToNode: s.ToNode, ToPort: s.ToPort, Rule: s.Rule, Unnamed: s.Unnamed,
-		Exporter: telemetry.ExporterKey{Source: s.Source, Node: s.XNode, HWID: s.HWID, Version: s.Version, HasNode: s.HasNode, Header: s.Header},
+		Kind: s.Kind, Node: s.Node, Port: s.Port, Queue: s.Queue, Reason: s.Reason, ToNode: s.ToNode, ToPort: s.ToPort,
+		Rule: s.Rule, Unnamed: s.Unnamed,
+		Exporter: telemetry.ExporterKey{
+			Source: s.Source, Node: s.XNode, HWID: s.HWID, Version: s.Version,
+			HasNode: s.HasNode, Header: s.Header,
+		},
 	}
 }
 
@@ -99,8 +103,8 @@ func (l *Log) Restore(s *State, nowNs int64) {
 // graceNs is how long an event that was restored may take to be noted again: the tables begin anew.
 const graceNs = 10 * int64(time.Second)
 
-// EndRestored ends the restored events that nobody noted within graceNs. A lost link is not noted any more, as nobody knows
-// that there was one; its event ends when the link is seen again.
+// EndRestored ends the restored events that nobody noted within graceNs. A lost link is not noted any more, as nobody
+// knows that there was one; its event ends when the link is seen again.
 func (l *Log) EndRestored(nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

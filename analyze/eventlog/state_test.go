@@ -75,7 +75,10 @@ func TestStateEvents(t *testing.T) {
 func TestStateEventKey(t *testing.T) {
 	key := Key{
 		Kind: 1, Node: 2, Port: 3, Queue: 4, Reason: 5, ToNode: 6, ToPort: 7, Rule: 10, Unnamed: true,
-		Exporter: telemetry.ExporterKey{Source: netip.MustParseAddr("192.0.2.1"), Node: 8, HWID: 9, Version: 2, HasNode: true, Header: true},
+		Exporter: telemetry.ExporterKey{
+			Source: netip.MustParseAddr("192.0.2.1"), Node: 8, HWID: 9, Version: 2,
+			HasNode: true, Header: true,
+		},
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(key), reflect.ValueOf(key.Exporter)} {
 		for i := range v.NumField() {

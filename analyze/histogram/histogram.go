@@ -1,6 +1,6 @@
-// Package histogram counts values in base-2 exponential buckets, as OpenTelemetry and Prometheus native histograms do: bucket i
-// at scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s). A histogram starts at the finest scale and halves its resolution
-// whenever a value does not fit, so a small array serves any range; merging is addition.
+// Package histogram counts values in base-2 exponential buckets, as OpenTelemetry and Prometheus native histograms do:
+// bucket i at scale s holds the values from 2^(i/2^s) to 2^((i+1)/2^s). A histogram starts at the finest scale and
+// halves its resolution whenever a value does not fit, so a small array serves any range; merging is addition.
 //
 // Nothing here locks or allocates while it counts. Who holds a histogram guards it.
 package histogram
@@ -150,8 +150,8 @@ func (s *Shape) RelativeError() float64 {
 	return math.Exp2(math.Exp2(float64(s.shift)-MaxScale)/2) - 1
 }
 
-// Quantile returns the middle of the bucket that has the value below which the share q of the counts lies. It is for sketches,
-// which know nothing but counts.
+// Quantile returns the middle of the bucket that has the value below which the share q of the counts lies. It is for
+// sketches, which know nothing but counts.
 func Quantile[T uint16 | uint32](s *Shape, buckets []T, q float64) uint64 {
 	var total uint64
 	for _, c := range buckets[:s.n] {

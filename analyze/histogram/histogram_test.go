@@ -60,7 +60,10 @@ func TestHistogramQuantilesStayWithinTheStatedError(t *testing.T) {
 }
 
 func TestBucketIndexBounds(t *testing.T) {
-	for _, v := range []uint64{1, 2, 3, 4, 5, 7, 8, 127, 128, 129, 1000, 1 << 20, 1<<20 + 1, 1<<53 - 1, 1 << 53, 1 << 63} {
+	for _, v := range []uint64{
+		1, 2, 3, 4, 5, 7, 8, 127, 128, 129, 1000, 1 << 20, 1<<20 + 1, 1<<53 - 1, 1 << 53,
+		1 << 63,
+	} {
 		i := Index(v)
 		low, high := math.Exp2(float64(i)/(1<<MaxScale)), math.Exp2(float64(i+1)/(1<<MaxScale))
 		if float64(v) < low*(1-1e-12) || float64(v) >= high*(1+1e-12) {
@@ -101,8 +104,8 @@ func BenchmarkHistogramAdd(b *testing.B) {
 	}
 }
 
-// percentileErrors returns the mean relative error of p50 and p99 of many draws of samples into so many buckets, for what is
-// answered, and for middles of buckets.
+// percentileErrors returns the mean relative error of p50 and p99 of many draws of samples into so many buckets, for
+// what is answered, and for middles of buckets.
 func percentileErrors(size int, draw func(r *rand.Rand) float64) (answered, middles [2]float64) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const draws = 150
@@ -130,7 +133,8 @@ func percentileErrors(size int, draw func(r *rand.Rand) float64) (answered, midd
 	return answered, middles
 }
 
-// The mean error of percentiles, in percent, is what docs/explanation/design.md says: of p50 and p99, in 160 buckets, 14 and 6.
+// The mean error of percentiles, in percent, is what docs/explanation/design.md says: of p50 and p99, in 160 buckets,
+// 14 and 6.
 func TestPercentileAccuracy(t *testing.T) {
 	logNormal := func(median, sigma float64) func(r *rand.Rand) float64 {
 		return func(r *rand.Rand) float64 { return median * math.Exp(sigma*r.NormFloat64()) }
@@ -156,14 +160,27 @@ func TestPercentileAccuracy(t *testing.T) {
 		{"log-normal, σ 0.1", logNormal(5000, 0.1), [3][2]float64{{0.1, 0.1}, {0.3, 0.8}, {0.8, 2.0}}},
 		{"log-normal, σ 1", logNormal(5000, 1), [3][2]float64{{0.6, 0.6}, {4.2, 6.0}, {12, 15}}},
 		{"log-normal, σ 2", logNormal(50000, 2), [3][2]float64{{1.0, 1.3}, {10, 11}, {39, 31}}},
-		{"floor and queueing", func(r *rand.Rand) float64 { return 800 + 5000*r.ExpFloat64() }, [3][2]float64{{0.4, 0.5}, {2.4, 2.8}, {6.1, 10}}},
-		{"bimodal, factor 30", mostly(0.7, uniform(1000, 1100), uniform(30000, 33000)), [3][2]float64{{0.2, 0.1}, {11, 0.1}, {29, 0.2}}},
-		{"bimodal, factor 1e5", mostly(0.9, uniform(180e6, 187e6), uniform(800, 5800)), [3][2]float64{{0.2, 0.0}, {0.1, 0.0}, {0.1, 0.0}}},
-		{"outliers, 0.5 %", mostly(0.995, uniform(800, 880), uniform(0, 1e5)), [3][2]float64{{0.2, 1.1}, {2.0, 5.1}, {6.7, 10}}},
+		{
+			"floor and queueing", func(r *rand.Rand) float64 { return 800 + 5000*r.ExpFloat64() },
+			[3][2]float64{{0.4, 0.5}, {2.4, 2.8}, {6.1, 10}},
+		},
+		{
+			"bimodal, factor 30", mostly(0.7, uniform(1000, 1100), uniform(30000, 33000)),
+			[3][2]float64{{0.2, 0.1}, {11, 0.1}, {29, 0.2}},
+		},
+		{
+			"bimodal, factor 1e5", mostly(0.9, uniform(180e6, 187e6), uniform(800, 5800)),
+			[3][2]float64{{0.2, 0.0}, {0.1, 0.0}, {0.1, 0.0}},
+		},
+		{
+			"outliers, 0.5 %", mostly(0.995, uniform(800, 880), uniform(0, 1e5)),
+			[3][2]float64{{0.2, 1.1}, {2.0, 5.1}, {6.7, 10}},
+		},
 	} {
 		for i, size := range []int{160, 14, 6} {
 			got, middles := percentileErrors(size, row.draw)
-			t.Logf("%-20s %3d  p50 %5.1f, middles %5.1f   p99 %5.1f, middles %5.1f", row.name, size, 100*got[0], 100*middles[0], 100*got[1], 100*middles[1])
+			t.Logf("%-20s %3d  p50 %5.1f, middles %5.1f   p99 %5.1f, middles %5.1f", row.name, size, 100*got[0],
+				100*middles[0], 100*got[1], 100*middles[1])
 			for j, want := range row.want[i] {
 				if 100*got[j] > want*1.05+0.05 {
 					t.Errorf("%s in %d buckets: got %.2f %%, want %v %%", row.name, size, 100*got[j], want)

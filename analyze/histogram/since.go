@@ -3,9 +3,15 @@ package histogram
 import "github.com/waybill-int/waybill/telemetry"
 
 // Since is what a histogram counted after an earlier state of it. Count and Sum are exact. So are Min and Max if the
-// histogram's own changed, or it is one value; else they are ends of buckets. The counts are put into memory, if it is large enough.
-func Since[T uint16 | uint32](e *Summary, s *Shape, buckets []T, before *Summary, beforeShape *Shape, beforeBuckets []T, memory []uint64) telemetry.Histogram {
-	h := telemetry.Histogram{Count: e.Count - before.Count, Sum: e.Sum - before.Sum, Scale: int8(MaxScale - int(s.shift)), Start: s.start}
+// histogram's own changed, or it is one value; else they are ends of buckets. The counts are put into memory, if it is
+// large enough.
+func Since[T uint16 | uint32](e *Summary, s *Shape, buckets []T, before *Summary, beforeShape *Shape, beforeBuckets []T,
+	memory []uint64,
+) telemetry.Histogram {
+	h := telemetry.Histogram{
+		Count: e.Count - before.Count, Sum: e.Sum - before.Sum,
+		Scale: int8(MaxScale - int(s.shift)), Start: s.start,
+	}
 	if h.Count == 0 {
 		return telemetry.Histogram{}
 	}

@@ -11,8 +11,8 @@ import (
 // maxBelow is how many exporters with losses a Completeness names.
 const maxBelow = 8
 
-// Completeness says which share of the reports of exporters arrived: of those since the process began, without what went by
-// before it received. Datagrams without a readable header are of no exporter. names are those of nodes.
+// Completeness says which share of the reports of exporters arrived: of those since the process began, without what
+// went by before it received. Datagrams without a readable header are of no exporter. names are those of nodes.
 func Completeness(exporters []*Exporters, names map[uint32]string) telemetry.Completeness {
 	a := telemetry.Completeness{Below: []telemetry.NodeArrival{}}
 	for _, e := range exporters {
@@ -35,7 +35,10 @@ func Completeness(exporters []*Exporters, names map[uint32]string) telemetry.Com
 			a.Lost += lost
 			if lost > 0 {
 				a.Lossy++
-				below := telemetry.NodeArrival{Source: x.key.Source, Ratio: float64(n.sent-lost) / float64(n.sent), Sent: n.sent, Lost: lost}
+				below := telemetry.NodeArrival{
+					Source: x.key.Source, Ratio: float64(n.sent-lost) / float64(n.sent),
+					Sent: n.sent, Lost: lost,
+				}
 				below.Node, _, _ = x.key.Describe()
 				if below.Node != nil {
 					below.Name = names[*below.Node]
@@ -50,7 +53,8 @@ func Completeness(exporters []*Exporters, names map[uint32]string) telemetry.Com
 		a.Ratio = &ratio
 	}
 	slices.SortFunc(a.Below, func(x, y telemetry.NodeArrival) int {
-		return cmp.Or(cmp.Compare(x.Ratio, y.Ratio), cmp.Compare(y.Lost, x.Lost), x.Source.Compare(y.Source), cmp.Compare(nodeOrder(x.Node), nodeOrder(y.Node)))
+		return cmp.Or(cmp.Compare(x.Ratio, y.Ratio), cmp.Compare(y.Lost, x.Lost), x.Source.Compare(y.Source),
+			cmp.Compare(nodeOrder(x.Node), nodeOrder(y.Node)))
 	})
 	a.Below = slices.Clip(a.Below[:min(maxBelow, len(a.Below))])
 	return a

@@ -31,7 +31,8 @@ func (f Disposition) minus(b Disposition) Disposition {
 	}
 }
 
-// Dispositions is what a shard found out about reports since a Ledger asked last. It is guarded by the lock of the shard.
+// Dispositions is what a shard found out about reports since a Ledger asked last. It is guarded by the lock of the
+// shard.
 type Dispositions struct {
 	sockets [][]turnDispositions // by number of the socket
 	batch   []Disposition        // that of the batch being processed: by account
@@ -146,7 +147,8 @@ type reporter struct {
 	reports uint32
 }
 
-// Reporters are the exporters of a flow that are told apart: as many as postcards have nodes in a network of three tiers.
+// Reporters are the exporters of a flow that are told apart: as many as postcards have nodes in a network of three
+// tiers.
 type Reporters [5]reporter
 
 // note counts a report; false: there is no place for its exporter.

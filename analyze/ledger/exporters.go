@@ -11,8 +11,8 @@ import (
 )
 
 // Exporters accounts for every datagram of the exporters that one receiver reads: what arrived, what the sequence
-// numbers say was lost, what could not be read and why. Its number of entries is bounded: datagrams of exporters beyond it
-// are counted with those of their source that have no readable header, and if that has no entry either, in Overflow.
+// numbers say was lost, what could not be read and why. Its number of entries is bounded: datagrams of exporters beyond
+// it are counted with those of their source that have no readable header, and if that has no entry either, in Overflow.
 type Exporters struct {
 	mu         sync.Mutex // held by the receiver for a batch, by readers for a snapshot
 	socket     uint32     // its number, see New
@@ -67,11 +67,15 @@ type badCounts struct{ damaged, malformed [wire.NumErrors]uint64 }
 
 // NewExporters returns an empty account for at most limit exporters.
 func NewExporters(limit int) *Exporters {
-	return &Exporters{max: limit, entries: map[telemetry.ExporterKey]*exporter{}, young: map[netip.Addr]int{}, candidates: map[telemetry.ExporterKey]bool{}, ledger: rows{max: rowsFor(limit)}}
+	return &Exporters{
+		max: limit, entries: map[telemetry.ExporterKey]*exporter{}, young: map[netip.Addr]int{},
+		candidates: map[telemetry.ExporterKey]bool{}, ledger: rows{max: rowsFor(limit)},
+	}
 }
 
-// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account of each,
-// and Repeated of those that came again: their reports are for no table. What it returns is for Batch.Attribute.
+// Observe accounts for a batch of datagrams that arrived at nowNs (nanoseconds since 1970), in order. It sets Account
+// of each, and Repeated of those that came again: their reports are for no table. What it returns is for
+// Batch.Attribute.
 func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.Origin {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +85,10 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 	for i := range headers {
 		h := &headers[i]
 		e.reports += uint64(h.Reports)
-		key := telemetry.ExporterKey{Source: h.Source, Node: h.NodeID, HWID: h.HWID, Version: h.Version, HasNode: h.HasNodeID, Header: h.Dialect != ""}
+		key := telemetry.ExporterKey{
+			Source: h.Source, Node: h.NodeID, HWID: h.HWID, Version: h.Version,
+			HasNode: h.HasNodeID, Header: h.Dialect != "",
+		}
 		if !key.Header {
 			key = telemetry.ExporterKey{Source: h.Source}
 		}
@@ -122,13 +129,17 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 			}
 		}
 	}
-	return telemetry.Origin{Socket: e.socket, Turn: e.ledger.turn, Accounts: uint32(len(e.accounts)), Repeated: repeated}
+	return telemetry.Origin{
+		Socket: e.socket, Turn: e.ledger.turn, Accounts: uint32(len(e.accounts)),
+		Repeated: repeated,
+	}
 }
 
-// isCopy reports whether a datagram whose number came before is the one that came then. It is what tells duplicates among the first
-// datagrams of an exporter, of which nobody knows yet whether their numbers count.
+// isCopy reports whether a datagram whose number came before is the one that came then. It is what tells duplicates
+// among the first datagrams of an exporter, of which nobody knows yet whether their numbers count.
 func (x *exporter) isCopy(h *telemetry.Header) bool {
-	return x.contents != nil && !x.stuck() && len(h.Datagram) > 0 && x.contents[h.Sequence%windowSize] == contentHash(h.Datagram)
+	return x.contents != nil && !x.stuck() && len(h.Datagram) > 0 &&
+		x.contents[h.Sequence%windowSize] == contentHash(h.Datagram)
 }
 
 // noteContent remembers a datagram for isCopy, until the numbers tell enough.
@@ -145,7 +156,8 @@ func (x *exporter) noteContent(h *telemetry.Header) {
 
 var contentSeed = maphash.MakeSeed()
 
-// contentHash returns a hash of the part of a datagram that tells it from others: headers, times and the front of a packet.
+// contentHash returns a hash of the part of a datagram that tells it from others: headers, times and the front of a
+// packet.
 func contentHash(datagram []byte) uint32 {
 	return uint32(maphash.Bytes(contentSeed, datagram[:min(len(datagram), 256)]))
 }
@@ -166,9 +178,9 @@ func (x *exporter) broke(h *telemetry.Header) {
 
 // entry returns the account of key, a new one if there is room, or nil.
 //
-// A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5 §3.2).
-// So those without a node belong to the first node of that source and hardware id, and the other way round. A second node
-// of the same source has an account of its own.
+// A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5
+// §3.2). So those without a node belong to the first node of that source and hardware id, and the other way round. A
+// second node of the same source has an account of its own.
 func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs int64) *exporter {
 	if x := e.entries[key]; x != nil {
 		return x
@@ -188,15 +200,18 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 	if len(e.accounts) >= e.max {
 		return nil
 	}
-	x := &exporter{key: key, first: nowNs, dialect: h.Dialect, sequence: sequence{bits: uint8(h.Version.SequenceBits())}}
+	x := &exporter{
+		key: key, first: nowNs, dialect: h.Dialect,
+		sequence: sequence{bits: uint8(h.Version.SequenceBits())},
+	}
 	x.nodeless = key.Version == telemetry.Version05 && key.Header && e.entries[nodeless] == nil
 	e.place(x)
 	return x
 }
 
 const (
-	// maxNew is how many exporters of a source may have sent one datagram only. What noise names is never heard of again: beyond
-	// that number an exporter has an account from its second datagram on.
+	// maxNew is how many exporters of a source may have sent one datagram only. What noise names is never heard of
+	// again: beyond that number an exporter has an account from its second datagram on.
 	maxNew        = 32
 	maxCandidates = 4096 // exporters that were heard of once, to be told from those that never were
 )

@@ -2,7 +2,8 @@ package ledger
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// A Cursor is how far a reader has read the accounts of Exporters. It is the reader's own; the zero value has read nothing.
+// A Cursor is how far a reader has read the accounts of Exporters. It is the reader's own; the zero value has read
+// nothing.
 type Cursor struct{ accounts []accountReading }
 
 // An accountReading is what was read of an exporter.
@@ -13,7 +14,9 @@ type accountReading struct {
 
 // AppendSince appends what exporters sent since the last time, and what was lost of it, as records of the interval that
 // began at startNs (nanoseconds since 1970). If advance is set it notes them as read.
-func (e *Exporters) AppendSince(list []telemetry.ExporterInterval, last *Cursor, startNs int64, advance bool) []telemetry.ExporterInterval {
+func (e *Exporters) AppendSince(list []telemetry.ExporterInterval, last *Cursor, startNs int64,
+	advance bool,
+) []telemetry.ExporterInterval {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i, x := range e.accounts {
@@ -33,8 +36,10 @@ func (e *Exporters) AppendSince(list []telemetry.ExporterInterval, last *Cursor,
 			continue
 		}
 		r := telemetry.ExporterInterval{
-			StartNs: startNs, Source: x.key.Source, Node: x.key.Node, HWID: x.key.HWID, HasNode: x.key.HasNode, HasHWID: x.key.Header,
-			Dialect: x.dialect, LossKnown: known, Received: n.received, Reports: n.reports, Lost: int64(now.lost - before.lost),
+			StartNs: startNs, Source: x.key.Source, Node: x.key.Node, HWID: x.key.HWID, HasNode: x.key.HasNode,
+			HasHWID: x.key.Header,
+			Dialect: x.dialect, LossKnown: known, Received: n.received, Reports: n.reports,
+			Lost:      int64(now.lost - before.lost),
 			Reordered: int64(n.reordered), Restarted: int64(n.restarted), Malformed: n.malformed, Damaged: n.damaged,
 		}
 		if known == lossIsKnown { // else nothing tells of duplicates either

@@ -1,8 +1,9 @@
-// Package ledger says what became of every datagram: by exporter and interval, what was sent, lost, received, read and stored.
+// Package ledger says what became of every datagram: by exporter and interval, what was sent, lost, received, read and
+// stored.
 //
-// Exporters is the account of one receiver, with the sequence numbers of each exporter. A Ledger closes the intervals of all
-// of them and adds up. Dispositions is the part of it that a shard of the tables holds: what became of each report there.
-// State and Restore are what outlives a restart.
+// Exporters is the account of one receiver, with the sequence numbers of each exporter. A Ledger closes the intervals
+// of all of them and adds up. Dispositions is the part of it that a shard of the tables holds: what became of each
+// report there. State and Restore are what outlives a restart.
 package ledger
 
 import (
@@ -14,12 +15,13 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Ledger says what became of every datagram, by exporter and interval: sent, lost, received, read, stored. The accounts
-// belong to the Exporters; a Ledger closes their intervals where no datagram does, asks the sockets what the kernel dropped,
-// and adds up.
+// A Ledger says what became of every datagram, by exporter and interval: sent, lost, received, read, stored. The
+// accounts belong to the Exporters; a Ledger closes their intervals where no datagram does, asks the sockets what the
+// kernel dropped, and adds up.
 //
-// An interval is IntervalNs long, by the time of arrival. Once it is closed it does not change: a number of it that arrives
-// later counts as late in a later one. The last hour is kept, or less if there are more exporters than there is room for.
+// An interval is IntervalNs long, by the time of arrival. Once it is closed it does not change: a number of it that
+// arrives later counts as late in a later one. The last hour is kept, or less if there are more exporters than there is
+// room for.
 type Ledger struct {
 	exporters []*Exporters
 	sockets   []Socket
@@ -50,8 +52,8 @@ const maxGaps = 100
 
 // Tables is what holds the reports that the exporters sent.
 type Tables interface {
-	// TakeDispositions appends what was found out about reports since the last call. What is reported later of a report comes
-	// first: so nothing is said of reports that nobody knows of yet.
+	// TakeDispositions appends what was found out about reports since the last call. What is reported later of a report
+	// comes first: so nothing is said of reports that nobody knows of yet.
 	TakeDispositions(list []AccountDisposition) []AccountDisposition
 	// Stored reports whether what the tables count goes to a store.
 	Stored() bool
@@ -59,13 +61,16 @@ type Tables interface {
 	TableLoss() telemetry.TableLoss
 }
 
-// New returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of nodes. Both
-// may be nil, and must not change.
+// New returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of
+// nodes. Both may be nil, and must not change.
 func New(exporters []*Exporters, sockets []Socket, names map[uint32]string, tables Tables) *Ledger {
 	for i, e := range exporters {
 		e.socket = uint32(i)
 	}
-	return &Ledger{exporters: exporters, sockets: sockets, names: names, tables: tables, drops: make([]dropReading, len(exporters))}
+	return &Ledger{
+		exporters: exporters, sockets: sockets, names: names, tables: tables,
+		drops: make([]dropReading, len(exporters)),
+	}
 }
 
 // Tick closes the intervals that are over at nowNs. Call it some times a second.
@@ -103,8 +108,8 @@ func (l *Ledger) readDrops(i int) (uint64, bool) {
 
 // A Query selects what Loss tells.
 type Query struct {
-	// SinceNs and UntilNs select intervals that lie in between, at least with a part; 0: from the beginning, to now. Without
-	// both, the answer is about all time, also that of which no intervals are kept.
+	// SinceNs and UntilNs select intervals that lie in between, at least with a part; 0: from the beginning, to now.
+	// Without both, the answer is about all time, also that of which no intervals are kept.
 	SinceNs, UntilNs int64
 	Intervals        bool // lists them
 	Match            func(*telemetry.Loss) bool
@@ -113,8 +118,8 @@ type Query struct {
 // An Answer is what a Ledger tells.
 type Answer struct {
 	Since, Until time.Time // what it is about; Since is zero for all time
-	// IntervalsSince is since when all intervals are kept; IntervalsEarly counts those, of one exporter each, that were given
-	// up before their hour was over because there was no room.
+	// IntervalsSince is since when all intervals are kept; IntervalsEarly counts those, of one exporter each, that were
+	// given up before their hour was over because there was no room.
 	IntervalsSince time.Time
 	IntervalsEarly uint64
 	Exporters      []telemetry.Loss
@@ -127,7 +132,10 @@ type Answer struct {
 func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := Answer{Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{}, Sockets: []telemetry.SocketLoss{}}
+	a := Answer{
+		Until: time.Unix(0, nowNs).UTC(), Gaps: []telemetry.LossGap{}, Exporters: []telemetry.Loss{},
+		Sockets: []telemetry.SocketLoss{},
+	}
 	span := lossSpan{Query: q, startNs: nowNs}
 	l.settle()
 	span.stores = l.tables.Stored()
@@ -167,7 +175,8 @@ func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 		a.Until = time.Unix(0, max(min(span.endNs, nowNs), span.startNs)).UTC()
 	}
 	slices.SortStableFunc(a.Exporters, func(a, b telemetry.Loss) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(nodeOrder(a.Node), nodeOrder(b.Node)), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(nodeOrder(a.Node), nodeOrder(b.Node)),
+			cmp.Compare(a.Version, b.Version), cmp.Compare(a.Socket, b.Socket))
 	})
 	return a
 }

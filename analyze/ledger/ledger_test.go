@@ -41,7 +41,9 @@ type socketRig struct {
 
 func newSocketRig() *socketRig {
 	r := &socketRig{e: NewExporters(100)}
-	r.Ledger = New([]*Exporters{r.e}, []Socket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}}, map[uint32]string{7: "leaf7"}, noTables{})
+	r.Ledger = New([]*Exporters{r.e},
+		[]Socket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}},
+		map[uint32]string{7: "leaf7"}, noTables{})
 	return r
 }
 
@@ -55,23 +57,28 @@ func (r *socketRig) check(t *testing.T, nowNs int64) telemetry.Loss {
 		t.Fatalf("got %d exporters, want 1: %+v", len(a.Exporters), a.Exporters)
 	}
 	x := a.Exporters[0]
-	if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate || x.Received != x.Decoded+sumOf(x.Damaged)+sumOf(x.Malformed) {
+	if *x.Sent != *x.Arrived+*x.Lost || x.Received != *x.Arrived+*x.Duplicate ||
+		x.Received != x.Decoded+sumOf(x.Damaged)+sumOf(x.Malformed) {
 		t.Fatalf("all time does not add up: %s", lossText(&x.LossCount))
 	}
 	var sent, lost, late, received, duplicate, reports, restarted uint64
 	for _, i := range x.Intervals {
-		if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate || i.Received != i.Decoded+sumOf(i.Damaged)+sumOf(i.Malformed) {
+		if *i.Sent != *i.Arrived+*i.Lost || i.Received != *i.Arrived+*i.Late+*i.Duplicate ||
+			i.Received != i.Decoded+sumOf(i.Damaged)+sumOf(i.Malformed) {
 			t.Fatalf("the interval from %v does not add up: %s", i.Start, lossText(&i.LossCount))
 		}
 		sent, lost, late = sent+*i.Sent, lost+*i.Lost, late+*i.Late
-		received, duplicate, reports, restarted = received+i.Received, duplicate+*i.Duplicate, reports+i.Reports, restarted+i.Restarted
+		received, duplicate, reports, restarted = received+i.Received, duplicate+*i.Duplicate, reports+i.Reports,
+			restarted+i.Restarted
 		if r := i.Revised; r != nil {
 			sent, lost = sent+uint64(r.Sent), lost+uint64(r.Sent-r.Arrived)
 			duplicate, restarted = duplicate-uint64(r.Arrived), restarted+uint64(r.Restarted)
 		}
 	}
-	if restarted != x.Restarted || sent != *x.Sent || lost-late != *x.Lost || late != *x.Late || received != x.Received || duplicate != *x.Duplicate || reports != x.Reports {
-		t.Fatalf("the intervals have sent %d, lost %d - %d late, duplicate %d, received %d with %d reports; all time: %s",
+	if restarted != x.Restarted || sent != *x.Sent || lost-late != *x.Lost || late != *x.Late ||
+		received != x.Received || duplicate != *x.Duplicate || reports != x.Reports {
+		t.Fatalf(
+			"the intervals have sent %d, lost %d - %d late, duplicate %d, received %d with %d reports; all time: %s",
 			sent, lost, late, duplicate, received, reports, lossText(&x.LossCount))
 	}
 	if socket := a.Sockets[0]; socket.Received != x.Received {
@@ -93,7 +100,14 @@ func lossText(c *telemetry.LossCount) string {
 	for _, f := range []struct {
 		name string
 		n    *uint64
-	}{{"sent", c.Sent}, {"arrived", c.Arrived}, {"lost", c.Lost}, {"late", c.Late}, {"duplicate", c.Duplicate}, {"reordered", c.Reordered}} {
+	}{
+		{"sent", c.Sent},
+		{"arrived", c.Arrived},
+		{"lost", c.Lost},
+		{"late", c.Late},
+		{"duplicate", c.Duplicate},
+		{"reordered", c.Reordered},
+	} {
 		if f.n == nil {
 			text += f.name + " unknown "
 			continue
@@ -103,8 +117,8 @@ func lossText(c *telemetry.LossCount) string {
 	return text + fmt.Sprint("received ", c.Received)
 }
 
-// Whatever happens on the way, the ledger adds up after every datagram, says in the end what was sent and lost, and never
-// changes an interval that is closed.
+// Whatever happens on the way, the ledger adds up after every datagram, says in the end what was sent and lost, and
+// never changes an interval that is closed.
 func TestLedgerConserves(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 11))
@@ -192,7 +206,8 @@ func TestLedgerLate(t *testing.T) {
 	r := newSocketRig()
 	r.observe(100*second, header(telemetry.Version20, 7, 10), header(telemetry.Version20, 7, 13))
 	r.observe(109*second, header(telemetry.Version20, 7, 11)) // in time
-	r.observe(111*second, header(telemetry.Version20, 7, 12), header(telemetry.Version20, 7, 15), header(telemetry.Version20, 7, 12))
+	r.observe(111*second, header(telemetry.Version20, 7, 12), header(telemetry.Version20, 7, 15),
+		header(telemetry.Version20, 7, 12))
 	x := r.check(t, 112*second)
 	for i, want := range []string{
 		"sent 4 arrived 3 lost 1 late 0 duplicate 0 reordered 1 received 3",
@@ -202,12 +217,14 @@ func TestLedgerLate(t *testing.T) {
 			t.Errorf("interval %d: got %s, want %s", i+1, got, want)
 		}
 	}
-	if got, want := lossText(&x.LossCount), "sent 6 arrived 5 lost 1 late 1 duplicate 1 reordered 2 received 6"; got != want {
+	if got, want := lossText(&x.LossCount),
+		"sent 6 arrived 5 lost 1 late 1 duplicate 1 reordered 2 received 6"; got != want {
 		t.Errorf("all time: got %s, want %s", got, want)
 	}
 	// The second interval alone is as it was.
 	a := r.Loss(Query{SinceNs: 110 * second}, 112*second)
-	if got, want := lossText(&a.Exporters[0].LossCount), "sent 2 arrived 1 lost 1 late 1 duplicate 1 reordered 1 received 3"; got != want {
+	if got, want := lossText(&a.Exporters[0].LossCount),
+		"sent 2 arrived 1 lost 1 late 1 duplicate 1 reordered 1 received 3"; got != want {
 		t.Errorf("since: got %s, want %s", got, want)
 	}
 	if a.Since.UnixNano() != 110*second || a.Until.UnixNano() != 112*second {
@@ -274,7 +291,8 @@ func TestLedgerKernelDrops(t *testing.T) {
 	if x := a.Exporters[0]; *x.Lost != 5 || x.KernelDrops == nil || *x.KernelDrops != 5 {
 		t.Errorf("got %s, kernel drops %v", lossText(&x.LossCount), x.KernelDrops)
 	}
-	if s := a.Sockets[0]; *s.KernelDrops != 5 || len(s.Intervals) != 1 || *s.Intervals[0].KernelDrops != 3 || s.Intervals[0].Received != 2 {
+	if s := a.Sockets[0]; *s.KernelDrops != 5 || len(s.Intervals) != 1 || *s.Intervals[0].KernelDrops != 3 ||
+		s.Intervals[0].Received != 2 {
 		t.Errorf("socket: %+v", s)
 	}
 	r.observe(113*second, header(telemetry.Version20, 8, 1))
@@ -313,7 +331,8 @@ func TestLedgerIsBounded(t *testing.T) {
 	r := newSocketRig()
 	r.e.ledger.max = 50
 	for i := range int64(400) {
-		r.observe((100+10*i)*second, header(telemetry.Version20, 7, uint32(i)), header(telemetry.Version20, 8, uint32(i)))
+		r.observe((100+10*i)*second, header(telemetry.Version20, 7, uint32(i)),
+			header(telemetry.Version20, 8, uint32(i)))
 	}
 	nowNs := (100 + 10*400) * second
 	a := r.Loss(Query{Intervals: true}, nowNs)
@@ -342,7 +361,8 @@ func TestLedgerClockIsSet(t *testing.T) {
 	}
 }
 
-// Each socket has a ledger of its own: a copy of the reports that goes to another one is sent, arrives and is lost once more.
+// Each socket has a ledger of its own: a copy of the reports that goes to another one is sent, arrives and is lost once
+// more.
 func TestLedgerTwoSockets(t *testing.T) {
 	one, two := NewExporters(10), NewExporters(10)
 	l := New([]*Exporters{one, two}, []Socket{{Address: "[::]:8555"}, {Address: "[::]:8556"}}, nil, noTables{})
@@ -378,7 +398,8 @@ func TestCompleteness(t *testing.T) {
 		r.observe(100*second, header(telemetry.Version20, 8, n))
 	}
 	c := Completeness(r.exporters, r.names)
-	if c.Sent != 200 || c.Lost != 10 || *c.Ratio != 0.95 || c.Lossy != 1 || c.Unknown != 0 || c.Since.UnixNano() != 100*second {
+	if c.Sent != 200 || c.Lost != 10 || *c.Ratio != 0.95 || c.Lossy != 1 || c.Unknown != 0 ||
+		c.Since.UnixNano() != 100*second {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Below) != 1 || c.Below[0].Name != "leaf7" || c.Below[0].Ratio != 0.9 {
@@ -390,7 +411,10 @@ func TestCompleteness(t *testing.T) {
 func TestSamplesAreBounded(t *testing.T) {
 	e := NewExporters(maxSamples + 10)
 	for i := range maxSamples + 5 {
-		h := telemetry.Header{Source: netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), Outcome: telemetry.Malformed, Reason: wire.ErrUnknownVersion, Datagram: make([]byte, 9000)}
+		h := telemetry.Header{
+			Source:  netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}),
+			Outcome: telemetry.Malformed, Reason: wire.ErrUnknownVersion, Datagram: make([]byte, 9000),
+		}
 		e.Observe([]telemetry.Header{h}, second)
 	}
 	samples := 0
@@ -407,8 +431,8 @@ func TestSamplesAreBounded(t *testing.T) {
 	}
 }
 
-// TestNoise: datagrams of random bytes, and reports of which a byte was changed, are all counted in a row, that of their source
-// or another. Random bytes do not fill the table: an exporter that comes later has a row of its own.
+// TestNoise: datagrams of random bytes, and reports of which a byte was changed, are all counted in a row, that of
+// their source or another. Random bytes do not fill the table: an exporter that comes later has a row of its own.
 func TestNoise(t *testing.T) {
 	e := NewExporters(256)
 	g := rand.New(rand.NewPCG(8, 8))
@@ -448,6 +472,7 @@ func TestNoise(t *testing.T) {
 		own = own || x.Key.Node == 77 && x.Received == 1
 	}
 	if c := e.Counters(); received != 2*datagrams+1 || c.Overflow != 0 || !own {
-		t.Errorf("%d of %d datagrams in %d rows, %d in none, row of the exporter that came late: %v", received, 2*datagrams+1, c.Exporters, c.Overflow, own)
+		t.Errorf("%d of %d datagrams in %d rows, %d in none, row of the exporter that came late: %v", received,
+			2*datagrams+1, c.Exporters, c.Overflow, own)
 	}
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/waybill-int/waybill/wire"
 )
 
-// Restore puts a State back at nowNs, before anything is received: accounts go on where they were, what they counted in the
-// interval that was open is closed with it, and the time in between is a gap. socketOf returns the number of the socket
-// that the kernel gives the datagrams of a source to, of those of a listen address; false if it is no longer listened on.
-// It returns how many accounts found no place.
-func (l *Ledger) Restore(s *State, nowNs int64, socketOf func(listen string, source netip.Addr) (int, bool)) (left int) {
+// Restore puts a State back at nowNs, before anything is received: accounts go on where they were, what they counted in
+// the interval that was open is closed with it, and the time in between is a gap. socketOf returns the number of the
+// socket that the kernel gives the datagrams of a source to, of those of a listen address; false if it is no longer
+// listened on. It returns how many accounts found no place.
+func (l *Ledger) Restore(s *State, nowNs int64,
+	socketOf func(listen string, source netip.Addr) (int, bool),
+) (left int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gaps = append(slices.Clone(s.Gaps), telemetry.LossGap{From: s.SavedAt, To: time.Unix(0, nowNs).UTC()})
@@ -30,9 +32,11 @@ func (l *Ledger) Restore(s *State, nowNs int64, socketOf func(listen string, sou
 	return left
 }
 
-// restoreSocket puts the accounts of a socket to the sockets that have their sources now. What is of the socket itself goes to
-// the first of them.
-func (l *Ledger) restoreSocket(s *socketState, savedNs int64, socketOf func(string, netip.Addr) (int, bool)) (left int) {
+// restoreSocket puts the accounts of a socket to the sockets that have their sources now. What is of the socket itself
+// goes to the first of them.
+func (l *Ledger) restoreSocket(s *socketState, savedNs int64,
+	socketOf func(string, netip.Addr) (int, bool),
+) (left int) {
 	accounts := make([]*exporter, len(s.Exporters)) // nil: no place
 	home := make([]*Exporters, len(s.Exporters))
 	for i := range s.Exporters {
@@ -51,7 +55,8 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64, socketOf func(stri
 			continue
 		}
 		home[r.Exporter].ledger.add(row{
-			x: accounts[r.Exporter], start: r.Start, end: r.End, counts: r.Counts.counts(), known: r.Known, reasons: reasonCounts(r.Reasons),
+			x: accounts[r.Exporter], start: r.Start, end: r.End, counts: r.Counts.counts(), known: r.Known,
+			reasons: reasonCounts(r.Reasons),
 		})
 	}
 	for i, x := range accounts {
@@ -76,7 +81,8 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64, socketOf func(stri
 		e.ledger.sockets = append(e.ledger.sockets, socketRow{int64(r[0]), int64(r[1]), r[2], r[3], r[4] != 0})
 	}
 	if s.OpensNs != 0 {
-		e.ledger.sockets = append(e.ledger.sockets, socketRow{s.OpensNs, savedNs, s.Received - s.Closed, s.Drops[0] - s.Drops[1], s.Counted})
+		e.ledger.sockets = append(e.ledger.sockets,
+			socketRow{s.OpensNs, savedNs, s.Received - s.Closed, s.Drops[0] - s.Drops[1], s.Counted})
 	}
 	return left
 }
@@ -91,8 +97,9 @@ func (s *exporterState) exporter() *exporter {
 		closed: n, origin: n,
 		sequence: sequence{
 			bits: uint8(s.Version.SequenceBits()),
-			Sent: n.sent, Unique: n.unique, Late: n.late, Away: n.away, Duplicate: n.duplicate, Reordered: n.reordered, Restarted: n.restarted,
-			revised: n.revised,
+			Sent: n.sent, Unique: n.unique, Late: n.late, Away: n.away, Duplicate: n.duplicate, Reordered: n.reordered,
+			Restarted: n.restarted,
+			revised:   n.revised,
 		},
 	}
 	if s.Node != nil {
@@ -100,7 +107,8 @@ func (s *exporterState) exporter() *exporter {
 	}
 	if q := s.Sequence; q != nil {
 		x.hasSequence, x.started, x.resumed = true, true, true
-		x.moved, x.current, x.before, x.ended, x.astray = q.Moved, q.Current.run(), q.Before.run(), q.Before.Highest, q.Astray
+		x.moved, x.current, x.before, x.ended, x.astray = q.Moved, q.Current.run(), q.Before.run(), q.Before.Highest,
+			q.Astray
 		x.hasRun = q.HasRun && x.current.sent > 0 // a state of before does not say what to take back
 	}
 	if len(s.Bad) > 0 {
@@ -118,7 +126,10 @@ func (s *exporterState) exporter() *exporter {
 }
 
 func (s *runState) run() run {
-	return run{highest: s.Highest, restarted: s.Restarted, away: s.Away, gap: s.Gap, span: s.Span, sent: s.Sent, arrived: s.Arrived, window: s.Window}
+	return run{
+		highest: s.Highest, restarted: s.Restarted, away: s.Away, gap: s.Gap, span: s.Span, sent: s.Sent,
+		arrived: s.Arrived, window: s.Window,
+	}
 }
 
 func (s *countState) counts() counts {

@@ -26,26 +26,33 @@ type counts struct {
 func (x *exporter) counts() counts {
 	return counts{
 		received: x.received, reports: x.reports, damaged: x.damaged, malformed: x.malformed,
-		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered, restarted: x.Restarted,
-		revised: x.revised, repeated: x.repeated, disposition: x.disposition,
+		sent: x.Sent, unique: x.Unique, late: x.Late, away: x.Away, duplicate: x.Duplicate, reordered: x.Reordered,
+		restarted: x.Restarted,
+		revised:   x.revised, repeated: x.repeated, disposition: x.disposition,
 	}
 }
 
 func (c counts) minus(b counts) counts {
 	return counts{
-		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged, malformed: c.malformed - b.malformed,
-		sent: c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
-		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered, restarted: c.restarted - b.restarted,
-		revised: c.revised.minus(b.revised), repeated: c.repeated - b.repeated, disposition: c.disposition.minus(b.disposition),
+		received: c.received - b.received, reports: c.reports - b.reports, damaged: c.damaged - b.damaged,
+		malformed: c.malformed - b.malformed,
+		sent:      c.sent - b.sent, unique: c.unique - b.unique, late: c.late - b.late, away: c.away - b.away,
+		duplicate: c.duplicate - b.duplicate, reordered: c.reordered - b.reordered,
+		restarted: c.restarted - b.restarted,
+		revised:   c.revised.minus(b.revised), repeated: c.repeated - b.repeated,
+		disposition: c.disposition.minus(b.disposition),
 	}
 }
 
 func (c counts) plus(b counts) counts {
 	return counts{
-		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged, malformed: c.malformed + b.malformed,
-		sent: c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
-		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered, restarted: c.restarted + b.restarted,
-		revised: c.revised.plus(b.revised), repeated: c.repeated + b.repeated, disposition: c.disposition.plus(b.disposition),
+		received: c.received + b.received, reports: c.reports + b.reports, damaged: c.damaged + b.damaged,
+		malformed: c.malformed + b.malformed,
+		sent:      c.sent + b.sent, unique: c.unique + b.unique, late: c.late + b.late, away: c.away + b.away,
+		duplicate: c.duplicate + b.duplicate, reordered: c.reordered + b.reordered,
+		restarted: c.restarted + b.restarted,
+		revised:   c.revised.plus(b.revised), repeated: c.repeated + b.repeated,
+		disposition: c.disposition.plus(b.disposition),
 	}
 }
 
@@ -131,7 +138,8 @@ func (e *Exporters) closeInterval(endNs int64) {
 		now := x.counts()
 		if now != x.closed {
 			x.rowNumber = l.add(row{
-				x: x, turn: l.turn, start: l.opensNs, end: endNs, counts: now.minus(x.closed), known: x.lossKnown() == lossIsKnown,
+				x: x, turn: l.turn, start: l.opensNs, end: endNs, counts: now.minus(x.closed),
+				known:   x.lossKnown() == lossIsKnown,
 				reasons: x.bad.since(x.closedBad),
 			})
 			x.closed = now

@@ -1,16 +1,17 @@
 package ledger
 
-// A sequence follows the sequence numbers of one exporter and accounts for what did not arrive (TR 2.0 §3.2). A number that
-// is skipped is lost until it arrives late, one that is seen twice is a duplicate. Numbers are compared modulo their width
-// (22 or 32 bits).
+// A sequence follows the sequence numbers of one exporter and accounts for what did not arrive (TR 2.0 §3.2). A number
+// that is skipped is lost until it arrives late, one that is seen twice is a duplicate. Numbers are compared modulo
+// their width (22 or 32 bits).
 //
-// A number that is far from all that came before changes nothing by itself. It may be the first after a long outage or after
-// a restart, or an old one that somebody sends again. So it counts as a duplicate, and begins a rival of the current run. A
-// rival takes over when it advances in order while the current run has stopped, and all of it is counted then. If the run
-// before goes on after all, that was an error, and all of it is duplicates again. See sequence_rival.go.
+// A number that is far from all that came before changes nothing by itself. It may be the first after a long outage or
+// after a restart, or an old one that somebody sends again. So it counts as a duplicate, and begins a rival of the
+// current run. A rival takes over when it advances in order while the current run has stopped, and all of it is counted
+// then. If the run before goes on after all, that was an error, and all of it is duplicates again. See
+// sequence_rival.go.
 //
-// Sent = Unique + what is lost, and Unique + Duplicate = the numbers that were observed, at any time. What intervals that are
-// closed have counted is not changed: what is known better now is in revised, and to be added.
+// Sent = Unique + what is lost, and Unique + Duplicate = the numbers that were observed, at any time. What intervals
+// that are closed have counted is not changed: what is known better now is in revised, and to be added.
 type sequence struct {
 	bits      uint8
 	started   bool
@@ -36,8 +37,8 @@ type sequence struct {
 	astray    uint64 // far numbers that no further number confirmed
 }
 
-// A revision is what has to be added to what closed intervals have counted. What was taken for a duplicate and arrived is in
-// arrived, and is to be taken off the duplicates.
+// A revision is what has to be added to what closed intervals have counted. What was taken for a duplicate and arrived
+// is in arrived, and is to be taken off the duplicates.
 type revision struct{ sent, arrived, away, restarted int64 }
 
 func (r revision) plus(b revision) revision {
@@ -71,8 +72,8 @@ const (
 	nearZero = 1 << 10
 )
 
-// observe takes the next number. It returns true for one that came before, or is far from all others and goes on with none: but
-// the first ones after a start are of the time in which nobody received.
+// observe takes the next number. It returns true for one that came before, or is far from all others and goes on with
+// none: but the first ones after a start are of the time in which nobody received.
 func (s *sequence) observe(n uint32) bool {
 	if !s.started {
 		s.started = true

@@ -2,12 +2,12 @@ package ledger
 
 import "math/bits"
 
-// A rival is a run of numbers that is far from the current one: what comes after a restart or a long outage, or old reports
-// that somebody sends again. Its numbers count as duplicates as long as it is one.
+// A rival is a run of numbers that is far from the current one: what comes after a restart or a long outage, or old
+// reports that somebody sends again. Its numbers count as duplicates as long as it is one.
 //
-// Three things tell them apart. A restart goes on in order; old reports at random do not. After a restart the run before does
-// not go on, but for a few reports that were overtaken. And what goes on beside the current run for a while is another
-// sender, or the contents of a capture; then the current run must be silent for long before it is replaced.
+// Three things tell them apart. A restart goes on in order; old reports at random do not. After a restart the run
+// before does not go on, but for a few reports that were overtaken. And what goes on beside the current run for a while
+// is another sender, or the contents of a capture; then the current run must be silent for long before it is replaced.
 type rival struct {
 	highest uint32
 	seen    uint64 // numbers that the runs had when this one took its latest
@@ -24,14 +24,14 @@ type rival struct {
 
 const (
 	rivalWindow = 64
-	// A rival takes over after so many numbers in order between which at most tightNext are missing, else after looseRow;
-	// and after besideRow if the current run went on besideMost times in between, or more often.
+	// A rival takes over after so many numbers in order between which at most tightNext are missing, else after
+	// looseRow; and after besideRow if the current run went on besideMost times in between, or more often.
 	tightRow, looseRow, besideRow = 4, 16, windowSize
 	tightNext, besideMost         = 4, 4
 	// A takeover was an error if the run before goes on by so many new numbers.
 	goneOn = 4
-	// A sequence that begins anew with numbers that are still in the window shows by duplicates only: 0 or 1, at least so
-	// far behind, and then others that are at most that far from each other.
+	// A sequence that begins anew with numbers that are still in the window shows by duplicates only: 0 or 1, at least
+	// so far behind, and then others that are at most that far from each other.
 	anewBehind, anewNext = 8, 4
 	// soon is how many numbers a run has of which nobody knows yet that it goes on.
 	soon = 64
@@ -41,7 +41,8 @@ const (
 func (s *sequence) goesOn(n, ahead, behind uint32, near bool) bool {
 	next := (n - s.before.highest) & s.mask()
 	if near { // a number of both: only right after a takeover, and only one that is just next
-		return s.current.arrived < soon && next-1 < anewNext && (ahead <= windowSize && ahead > anewBehind || behind < windowSize && uint64(behind) >= s.current.span)
+		return s.current.arrived < soon && next-1 < anewNext &&
+			(ahead <= windowSize && ahead > anewBehind || behind < windowSize && uint64(behind) >= s.current.span)
 	}
 	if uint64(behind) < s.current.span-s.current.gap {
 		return false // the current run has passed there by now
@@ -64,7 +65,8 @@ func (s *sequence) isAwaited(n uint32) bool {
 
 // isOld reports whether n, which is ahead of the current run by so much, was a number of the run before as well.
 func (s *sequence) isOld(n, ahead uint32) bool {
-	return s.hasRun && ahead > rivalWindow && ahead <= windowSize && uint64((s.before.highest-n)&s.mask()) < s.before.span
+	return s.hasRun && ahead > rivalWindow && ahead <= windowSize &&
+		uint64((s.before.highest-n)&s.mask()) < s.before.span
 }
 
 // takeBefore takes a number of the run before the current one.
@@ -113,7 +115,8 @@ func (s *sequence) rival(n uint32) {
 		case r.arrived == 0:
 		case next < nearest: // of two, the one that it follows
 			at, nearest = i, next
-		case at < 0 && (r.highest-n)&s.mask() < rivalWindow && (n > 1 || r.seen == s.runsHave()): // 0 and 1 begin something
+		// 0 and 1 begin something
+		case at < 0 && (r.highest-n)&s.mask() < rivalWindow && (n > 1 || r.seen == s.runsHave()):
 			at = i
 		}
 	}
@@ -149,7 +152,10 @@ func (s *sequence) join(i int, n uint32) {
 }
 
 func (r *rival) begin(n uint32) {
-	*r = rival{highest: n, seen: r.seen, beside: r.beside, window: 1, span: 1, arrived: 1, fresh: 1, row: 1, tight: 1, length: 1}
+	*r = rival{
+		highest: n, seen: r.seen, beside: r.beside, window: 1, span: 1, arrived: 1, fresh: 1, row: 1, tight: 1,
+		length: 1,
+	}
 }
 
 // runsHave returns how many numbers arrived of the current run and the one before: it changes when one of them goes on.
@@ -204,7 +210,8 @@ func (r *rival) cut() {
 	}
 }
 
-// takeOver makes a rival the current run. All its numbers were new ones; those before it are lost, unless it is a restart.
+// takeOver makes a rival the current run. All its numbers were new ones; those before it are lost, unless it is a
+// restart.
 func (s *sequence) takeOver(r *rival) {
 	mask := s.mask()
 	r.cut()
@@ -284,7 +291,10 @@ func (s *sequence) revoke() {
 	}
 	i := 1 - s.latest
 	r := &s.rivals[i]
-	*r = rival{highest: c.highest, window: c.window[0], span: max(c.sent-c.gap, c.arrived), arrived: c.arrived, seen: s.before.arrived, beside: besideMost}
+	*r = rival{
+		highest: c.highest, window: c.window[0], span: max(c.sent-c.gap, c.arrived), arrived: c.arrived,
+		seen: s.before.arrived, beside: besideMost,
+	}
 	s.latest = i
 	if c.open == c.span { // it took over in the interval that is open
 		r.fresh = c.arrived - c.earlier

@@ -8,20 +8,21 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// An exporterTruth emulates an exporter, the network behind it and somebody who sends old reports again, and knows what the ledger
-// has to say.
+// An exporterTruth emulates an exporter, the network behind it and somebody who sends old reports again, and knows what
+// the ledger has to say.
 type exporterTruth struct {
 	*rand.Rand
 	mask    uint32
 	observe func(n uint32)
 
-	next     uint32   // number of the next report
-	arrived  []uint32 // in the order of sending, over all runs
-	ends     []uint32 // where the runs ended
-	replay   func(e *exporterTruth)
-	far      bool // only numbers come again that are far from where a run is now, or ended
-	quiet    bool // old ones stop before the exporter begins anew: what is in order then could be either, nobody can tell
-	position int  // of a capture that is sent again in order
+	next    uint32   // number of the next report
+	arrived []uint32 // in the order of sending, over all runs
+	ends    []uint32 // where the runs ended
+	replay  func(e *exporterTruth)
+	far     bool // only numbers come again that are far from where a run is now, or ended
+	// old ones stop before the exporter begins anew: what is in order then could be either, nobody can tell
+	quiet    bool
+	position int // of a capture that is sent again in order
 
 	sent, lost, duplicate, restarted, replayed uint64
 }
@@ -154,7 +155,8 @@ func (e *exporterTruth) run(replay func(*exporterTruth)) {
 		if i > 0 {
 			e.send(20, false, false)
 			switch place := e.IntN(3); {
-			case place < 2 && (e.next > 1<<17 && e.mask-e.next > 1<<17 || e.next > 4*windowSize && e.next < 1<<16): // near the wrap it would look like a loss
+			// near the wrap it would look like a loss
+			case place < 2 && (e.next > 1<<17 && e.mask-e.next > 1<<17 || e.next > 4*windowSize && e.next < 1<<16):
 				e.begin(uint32(place))
 			default:
 				e.begin(e.next - 5000 - uint32(e.IntN(int(e.mask/2-10000)))) // a jump ahead would be an outage
@@ -198,8 +200,11 @@ func TestSequenceTruth(t *testing.T) {
 			e.run(replay)
 			n := (&exporter{sequence: s}).counts().corrected()
 			got := fmt.Sprint(n.sent, n.sent-n.unique, n.duplicate, n.restarted)
-			if want := fmt.Sprint(e.sent, e.lost, e.duplicate, e.restarted); got != want || observed != n.unique+n.duplicate {
-				t.Errorf("%s, seed %d: sent, lost, duplicate, restarted: got %s, want %s; %d were sent again, %d observed", name, seed, got, want, e.replayed, observed)
+			if want := fmt.Sprint(e.sent, e.lost, e.duplicate, e.restarted); got != want ||
+				observed != n.unique+n.duplicate {
+				t.Errorf(
+					"%s, seed %d: sent, lost, duplicate, restarted: got %s, want %s; %d were sent again, %d observed",
+					name, seed, got, want, e.replayed, observed)
 			}
 		}
 	}

@@ -2,7 +2,8 @@ package ledger
 
 import "sync"
 
-// Settlements counts the reports of the flows that were handed over for the store, when it is known what became of them.
+// Settlements counts the reports of the flows that were handed over for the store, when it is known what became of
+// them.
 type Settlements struct {
 	mu              sync.Mutex
 	stored, dropped ReportCounts

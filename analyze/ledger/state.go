@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A State is the part of a Ledger that outlives a restart: the accounts of exporters with their sequences, the intervals
-// and the gaps.
+// A State is the part of a Ledger that outlives a restart: the accounts of exporters with their sequences, the
+// intervals and the gaps.
 type State struct {
 	SavedAt time.Time           `json:"saved_at"`
 	Sockets []socketState       `json:"sockets"`
@@ -66,8 +66,8 @@ type runState struct {
 	Window    [windowWords]uint64 `json:"window"`
 }
 
-// countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered, restarted, and
-// as two's complements what was revised: sent, arrived, away, restarted; repeated.
+// countState are counts: received, reports, damaged, malformed, sent, unique, late, away, duplicate, reordered,
+// restarted, and as two's complements what was revised: sent, arrived, away, restarted; repeated.
 type countState [16]uint64
 
 type reasonState struct {
@@ -87,8 +87,10 @@ type rowState struct {
 
 func (c counts) state() countState {
 	return countState{
-		c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered, c.restarted,
-		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted), c.repeated,
+		c.received, c.reports, c.damaged, c.malformed, c.sent, c.unique, c.late, c.away, c.duplicate, c.reordered,
+		c.restarted,
+		uint64(c.revised.sent), uint64(c.revised.arrived), uint64(c.revised.away), uint64(c.revised.restarted),
+		c.repeated,
 	}
 }
 
@@ -121,7 +123,10 @@ func (l *Ledger) State(nowNs int64) State {
 
 func (e *Exporters) state() socketState {
 	l := &e.ledger
-	s := socketState{Received: e.received, Unplaced: [2]uint64{e.overflow, e.unplaced}, Early: l.early, OpensNs: l.opensNs, Closed: l.closed}
+	s := socketState{
+		Received: e.received, Unplaced: [2]uint64{e.overflow, e.unplaced}, Early: l.early,
+		OpensNs: l.opensNs, Closed: l.closed,
+	}
 	for _, r := range l.sockets {
 		known := uint64(0)
 		if r.hasDrops {
@@ -139,15 +144,17 @@ func (e *Exporters) state() socketState {
 		if r.received == 0 {
 			continue // it tells of the tables and the store, and these of this process only
 		}
-		s.Rows = append(s.Rows, rowState{numbers[r.x], r.start, r.end, r.known, r.counts.state(), reasonStates(r.reasons)})
+		s.Rows = append(s.Rows,
+			rowState{numbers[r.x], r.start, r.end, r.known, r.counts.state(), reasonStates(r.reasons)})
 	}
 	return s
 }
 
 func (x *exporter) state() exporterState {
 	s := exporterState{
-		Source: x.key.Source, Version: x.key.Version, HWID: x.key.HWID, Header: x.key.Header, Nodeless: x.nodeless, Dialect: x.dialect,
-		First: x.first, Last: x.last, Counts: x.counts().state(), Closed: x.closed.state(),
+		Source: x.key.Source, Version: x.key.Version, HWID: x.key.HWID, Header: x.key.Header, Nodeless: x.nodeless,
+		Dialect: x.dialect,
+		First:   x.first, Last: x.last, Counts: x.counts().state(), Closed: x.closed.state(),
 		Bad: reasonStates(x.bad.since(nil)), Unclosed: reasonStates(x.bad.since(x.closedBad)),
 	}
 	s.Node, _, _ = x.key.Describe()

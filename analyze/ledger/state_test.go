@@ -23,7 +23,8 @@ func overRestart(t *testing.T, r *socketRig, savedNs, nowNs int64) *socketRig {
 		t.Fatal(err)
 	}
 	again := newSocketRig()
-	left := again.Restore(&s, nowNs, func(listen string, _ netip.Addr) (int, bool) { return 0, listen == "udp://:8555" })
+	left := again.Restore(&s, nowNs,
+		func(listen string, _ netip.Addr) (int, bool) { return 0, listen == "udp://:8555" })
 	if left != 0 {
 		t.Errorf("%d accounts were left out", left)
 	}
@@ -50,20 +51,24 @@ func TestStateLedger(t *testing.T) {
 		r.Tick(108 * second)
 		before := r.check(t, 109*second)
 		again := overRestart(t, r, 109*second, 200*second)
-		if got := again.check(t, 200*second); fmt.Sprint(lossText(&got.LossCount), got.Malformed) != fmt.Sprint(lossText(&before.LossCount), before.Malformed) {
+		if got := again.check(t, 200*second); fmt.Sprint(lossText(&got.LossCount),
+			got.Malformed) != fmt.Sprint(lossText(&before.LossCount), before.Malformed) {
 			t.Errorf("got %+v, want %+v", got, before)
 		}
 		again.observe(201*second, header(version, 7, (first+5)&mask)) // late, lost before
 		again.observe(201*second, header(version, 7, (first+100)&mask), header(version, 7, (first+101)&mask))
 		x := again.check(t, 202*second)
-		if got, want := lossText(&x.LossCount), "sent 102 arrived 10 lost 92 late 1 duplicate 1 reordered 1 received 11"; got != want || *x.Away != 92 {
+		if got, want := lossText(&x.LossCount),
+			"sent 102 arrived 10 lost 92 late 1 duplicate 1 reordered 1 received 11"; got != want || *x.Away != 92 {
 			t.Errorf("version %v: got %s, %d away, want %s", version, got, *x.Away, want)
 		}
-		if f := x.Fate; f.Reports != 3 || f.Waiting != 3 || x.Intervals[0].Fate != nil || x.Intervals[1].Fate.Reports != 3 {
+		if f := x.Fate; f.Reports != 3 || f.Waiting != 3 || x.Intervals[0].Fate != nil ||
+			x.Intervals[1].Fate.Reports != 3 {
 			t.Errorf("tables began anew: %+v", f)
 		}
 		before.Intervals[0].Fate = nil
-		if len(x.Intervals) != 2 || !reflect.DeepEqual(x.Intervals[0].LossCount, before.Intervals[0].LossCount) || x.Intervals[0].Open {
+		if len(x.Intervals) != 2 || !reflect.DeepEqual(x.Intervals[0].LossCount, before.Intervals[0].LossCount) ||
+			x.Intervals[0].Open {
 			t.Errorf("intervals: %+v", x.Intervals)
 		}
 		a := again.Loss(Query{Intervals: true}, 202*second)

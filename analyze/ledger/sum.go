@@ -36,7 +36,10 @@ func (s *lossSpan) socket(e *Exporters, drops dropReading, dropped uint64, known
 		a.Received += r.received
 		sum += r.drops
 		if s.Intervals {
-			interval := telemetry.SocketInterval{Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(), Received: r.received}
+			interval := telemetry.SocketInterval{
+				Start: time.Unix(0, r.start).UTC(), End: time.Unix(0, r.end).UTC(),
+				Received: r.received,
+			}
 			if r.hasDrops {
 				n := r.drops
 				interval.KernelDrops = &n
@@ -89,13 +92,17 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 				one := stretch{known: true}
 				one.add(&more, known, reasons, true)
 				of(x).intervals = append(of(x).intervals, telemetry.LossInterval{
-					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true, LossCount: one.answer(s, false),
+					Start: time.Unix(0, e.ledger.opensNs).UTC(), End: time.Unix(0, e.ledger.closesNs).UTC(), Open: true,
+					LossCount: one.answer(s, false),
 				})
 			}
 		}
 		sum := sums[x]
 		if s.all() {
-			whole := &stretch{counts: x.counts(), here: x.counts().minus(x.origin), isHere: true, known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil)}
+			whole := &stretch{
+				counts: x.counts(), here: x.counts().minus(x.origin), isHere: true,
+				known: x.lossKnown() == lossIsKnown, reasons: x.bad.since(nil),
+			}
 			if sum != nil {
 				whole.intervals = sum.intervals
 			}
@@ -104,7 +111,10 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 		if sum == nil {
 			continue
 		}
-		a := telemetry.Loss{Source: x.key.Source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(), Intervals: sum.intervals}
+		a := telemetry.Loss{
+			Source: x.key.Source, LossCount: sum.answer(s, s.all()), LossKnown: x.lossKnown(),
+			Intervals: sum.intervals,
+		}
 		if !sum.known && a.LossKnown == lossIsKnown {
 			a.LossKnown = "no: its sequence numbers did not count in some of these intervals"
 		}
@@ -134,16 +144,17 @@ func (s *stretch) add(c *counts, known bool, reasons []reasonCount, here bool) {
 	s.reasons = append(s.reasons, reasons...)
 }
 
-// answer spells the sum out. In that of all time, what came late is corrected, since it arrived, and what was found out later.
-// Intervals stay as they were when they were closed.
+// answer spells the sum out. In that of all time, what came late is corrected, since it arrived, and what was found out
+// later. Intervals stay as they were when they were closed.
 func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 	n := s.counts
 	if corrected {
 		n = n.corrected()
 	}
 	a := telemetry.LossCount{
-		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Repeated: n.repeated, Restarted: n.restarted,
-		Damaged: map[string]uint64{}, Malformed: map[string]uint64{},
+		Received: n.received, Decoded: n.received - n.damaged - n.malformed, Reports: n.reports, Repeated: n.repeated,
+		Restarted: n.restarted,
+		Damaged:   map[string]uint64{}, Malformed: map[string]uint64{},
 	}
 	if s.isHere {
 		a.Fate = s.here.dispositionOf(span.stores, corrected)
@@ -167,7 +178,8 @@ func (s *stretch) answer(span *lossSpan, corrected bool) telemetry.LossCount {
 	}
 	lost := n.sent - arrived
 	sent, away, late, duplicate, reordered := n.sent, n.away, n.late, n.duplicate, n.reordered
-	a.Sent, a.Arrived, a.Lost, a.Away, a.Late, a.Duplicate, a.Reordered = &sent, &arrived, &lost, &away, &late, &duplicate, &reordered
+	a.Sent, a.Arrived, a.Lost, a.Away, a.Late, a.Duplicate, a.Reordered = &sent, &arrived, &lost, &away, &late,
+		&duplicate, &reordered
 	return a
 }
 
@@ -176,7 +188,8 @@ func (c *counts) dispositionOf(stores, allTime bool) *telemetry.ReportFate {
 	f := &c.disposition
 	inTables := c.repeated + f.Flowless + f.Rejected + f.Admitted
 	a := &telemetry.ReportFate{
-		Reports: c.reports, Repeated: c.repeated, Waiting: c.reports - min(inTables, c.reports), Flowless: f.Flowless, KeptOut: f.Rejected,
+		Reports: c.reports, Repeated: c.repeated, Waiting: c.reports - min(inTables, c.reports), Flowless: f.Flowless,
+		KeptOut: f.Rejected,
 		InFlows: f.Admitted, Unfollowed: f.Untracked, Evicted: f.Evicted,
 	}
 	if allTime {

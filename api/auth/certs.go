@@ -42,20 +42,24 @@ func serverTLS(cert, key, clientCA string) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s with key %s: %w", cert, key, err)
 	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	c := &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		NextProtos: []string{"h2", "http/1.1"},
+	}
 	if clientCA == "" {
 		return c, nil
 	}
 	if c.ClientCAs, err = readCAs(clientCA); err != nil {
 		return nil, err
 	}
-	// Who has none may still ask whether the server is healthy, or have a token; one that is not valid ends the handshake.
+	// Who has none may still ask whether the server is healthy, or have a token; one that is not valid ends the
+	// handshake.
 	c.ClientAuth = tls.VerifyClientCertIfGiven
 	return c, nil
 }
 
-// ClientTLS returns the configuration of a client: ca are the authorities that it trusts instead of those of the system,
-// cert and key what it says who it is with. Files that are not needed are empty.
+// ClientTLS returns the configuration of a client: ca are the authorities that it trusts instead of those of the
+// system, cert and key what it says who it is with. Files that are not needed are empty.
 func ClientTLS(ca, cert, key string) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error

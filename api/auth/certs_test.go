@@ -112,14 +112,23 @@ func TestClientCertificates(t *testing.T) {
 				t.Fatal(err)
 			}
 			pair := config.Certificates[0] // also where the server does not ask for such a one
-			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
+			config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+				return &pair,
+					nil
+			}
 		}
 		_, name, err := handshake(t, server, config)
 		if (err == nil) != c.ok || name != c.name {
 			t.Errorf("%q: got %q, %v", c.cert, name, err)
 		}
 	}
-	for _, files := range [][3]string{{ca.File, in("noc"), ""}, {ca.File, "", in("noc-key")}, {in("none"), "", ""}, {in("key"), "", ""}, {"", in("noc"), in("key")}} {
+	for _, files := range [][3]string{
+		{ca.File, in("noc"), ""},
+		{ca.File, "", in("noc-key")},
+		{in("none"), "", ""},
+		{in("key"), "", ""},
+		{"", in("noc"), in("key")},
+	} {
 		if _, err := ClientTLS(files[0], files[1], files[2]); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: got %v", files, err)
 		}

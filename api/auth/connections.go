@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Connections is a listener that shares a number of connections fairly among clients, so that some, slow or hostile, do not
-// take all that a server has. A client is as for a Limit; it has a limit of its own, but on loopback addresses, where proxies
-// are. If all are taken, the client that has the most loses its oldest for one that has fewer.
+// Connections is a listener that shares a number of connections fairly among clients, so that some, slow or hostile, do
+// not take all that a server has. A client is as for a Limit; it has a limit of its own, but on loopback addresses,
+// where proxies are. If all are taken, the client that has the most loses its oldest for one that has fewer.
 type Connections struct {
 	net.Listener
 	all, most int // connections of all clients together, and of one

@@ -86,7 +86,8 @@ func TestLimitConnections(t *testing.T) {
 	}
 }
 
-// However many addresses of an IPv6 network, and however many networks, take what they can get: somebody else is let in.
+// However many addresses of an IPv6 network, and however many networks, take what they can get: somebody else is let
+// in.
 func TestGreedyClients(t *testing.T) {
 	l := LimitConnections(nil, 1024, 128)
 	open := func(addr string) *counted {

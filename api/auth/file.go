@@ -71,14 +71,16 @@ func ParseTokens(text []byte) ([]Token, error) {
 
 // CheckName refuses names that would not be safe to print, or hard to type.
 func CheckName(name string) error {
-	if name == "" || len(name) > maxName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-") != "" {
+	if name == "" || len(name) > maxName ||
+		strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-") != "" {
 		return fmt.Errorf("name: got %q, want 1 to %d of a-z, A-Z, 0-9 and . _ @ -", name, maxName)
 	}
 	return nil
 }
 
-// WriteTokens replaces a tokens file in one step: a server that reads at the same time sees the old or the new one. A new
-// file can be read by its owner only; an existing one keeps its mode, and its owner if this process may give it away.
+// WriteTokens replaces a tokens file in one step: a server that reads at the same time sees the old or the new one. A
+// new file can be read by its owner only; an existing one keeps its mode, and its owner if this process may give it
+// away.
 func WriteTokens(name string, tokens []Token) error {
 	file := tokensFile{Tokens: slices.Clone(tokens)}
 	for i := range file.Tokens {

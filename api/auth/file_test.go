@@ -15,13 +15,15 @@ import (
 const sum = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 func TestParseTokens(t *testing.T) {
-	tokens, err := ParseTokens([]byte("tokens:\n- {name: alice, role: admin, sha256: " + sum + ", created: '2026-11-21T09:00:00Z', expires: '2027-11-21T09:00:00+01:00'}\n" +
+	tokens, err := ParseTokens([]byte("tokens:\n- {name: alice, role: admin, sha256: " + sum +
+		", created: '2026-11-21T09:00:00Z', expires: '2027-11-21T09:00:00+01:00'}\n" +
 		"- name: prometheus\n  role: read\n  sha256: " + strings.Repeat("ab", 32) + "\n"))
 	if err != nil || len(tokens) != 2 {
 		t.Fatalf("got %v, %v", tokens, err)
 	}
 	a, p := tokens[0], tokens[1]
-	if a.Name != "alice" || a.Role != Admin || a.SHA256[1] != 0x23 || !a.Expires.Equal(time.Date(2027, 11, 21, 8, 0, 0, 0, time.UTC)) {
+	if a.Name != "alice" || a.Role != Admin || a.SHA256[1] != 0x23 ||
+		!a.Expires.Equal(time.Date(2027, 11, 21, 8, 0, 0, 0, time.UTC)) {
 		t.Errorf("alice: %+v", a)
 	}
 	if p.Name != "prometheus" || p.Role != Read || !p.Expires.IsZero() || !p.Valid(time.Now()) {
@@ -43,15 +45,19 @@ func TestParseTokensRefuses(t *testing.T) {
 		many += entry(fmt.Sprint("t", i), "read", fmt.Sprintf("%064x", i), "")
 	}
 	for text, want := range map[string]string{
-		"tokens:\n" + entry("a", "root", sum, ""):                                        "role: got \"root\", want read",
-		"tokens:\n" + entry("a", "nobody", sum, ""):                                      `role: got "nobody"`,
-		"tokens:\n" + entry("a", "", sum, ""):                                            "line 2: tokens[0].role: ",
-		"tokens:\n" + entry("", "read", sum, ""):                                         "name: got",
-		"tokens:\n" + entry("'a b'", "read", sum, ""):                                    "name: got",
-		"tokens:\n" + entry("a", "read", sum[:62], ""):                                   "want 64 hexadecimal digits",
-		"tokens:\n" + entry("a", "read", "wb_secret", ""):                                "want 64 hexadecimal digits",
-		"tokens:\n" + entry("a", "read", sum, ", expires: tomorrow"):                     "line 2: tokens[0].expires: want a time such as",
-		"tokens:\n" + entry("a", "read", sum, ", expire: '2026-11-21T09:00:00Z'"):        `line 2: tokens[0]: unknown key "expire"; did you mean expires?`,
+		"tokens:\n" +
+			entry("a", "root", sum, ""): "role: got \"root\", want read",
+		"tokens:\n" + entry("a", "nobody", sum, ""):       `role: got "nobody"`,
+		"tokens:\n" + entry("a", "", sum, ""):             "line 2: tokens[0].role: ",
+		"tokens:\n" + entry("", "read", sum, ""):          "name: got",
+		"tokens:\n" + entry("'a b'", "read", sum, ""):     "name: got",
+		"tokens:\n" + entry("a", "read", sum[:62], ""):    "want 64 hexadecimal digits",
+		"tokens:\n" + entry("a", "read", "wb_secret", ""): "want 64 hexadecimal digits",
+		"tokens:\n" +
+			entry("a", "read", sum, ", expires: tomorrow"): "line 2: tokens[0].expires: want a time such as",
+		"tokens:\n" +
+			entry("a", "read", sum,
+				", expire: '2026-11-21T09:00:00Z'"): `line 2: tokens[0]: unknown key "expire"; did you mean expires?`,
 		"tokens:\n" + entry("a", "read", sum, "") + entry("b", "admin", sum, ""):         "twice",
 		"tokens:\n" + entry("a", "read", sum, "") + entry("a", "admin", sum[1:]+"0", ""): "twice",
 		"token: []":                   "token",
@@ -118,7 +124,8 @@ func TestWriteTokens(t *testing.T) {
 }
 
 func TestMisspeltKeys(t *testing.T) {
-	text := "tokens:\n- name: a\n  role: read\n  sha256: " + sum + "\n  created: 2026-11-21T09:00:00Z\n  expires: 2027-11-21T09:00:00Z\n"
+	text := "tokens:\n- name: a\n  role: read\n  sha256: " + sum +
+		"\n  created: 2026-11-21T09:00:00Z\n  expires: 2027-11-21T09:00:00Z\n"
 	conftest.Misspell(t, reflect.TypeFor[tokensFile](), []string{text}, func(text []byte) error {
 		_, err := ParseTokens(text)
 		return err
@@ -128,7 +135,8 @@ func TestMisspeltKeys(t *testing.T) {
 // Whatever a file says, it is read or refused; what is read can be written and read again.
 func FuzzParseTokens(f *testing.F) {
 	f.Add([]byte("tokens:\n- {name: a, role: read, sha256: " + sum + "}\n"))
-	f.Add([]byte("tokens:\n- name: b\n  role: admin\n  sha256: " + sum + "\n  created: 2026-11-21T09:00:00Z\n  expires: 2027-11-21T09:00:00Z\n"))
+	f.Add([]byte("tokens:\n- name: b\n  role: admin\n  sha256: " + sum +
+		"\n  created: 2026-11-21T09:00:00Z\n  expires: 2027-11-21T09:00:00Z\n"))
 	f.Add([]byte(`{"tokens":[{"name":"c","role":"operate","sha256":"` + sum + `"}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tokens, err := ParseTokens(text)
@@ -144,7 +152,8 @@ func FuzzParseTokens(f *testing.F) {
 			t.Fatalf("got %v, %v; want %v", again, err, tokens)
 		}
 		for i := range tokens {
-			if a, b := again[i], tokens[i]; a.Name != b.Name || a.Role != b.Role || a.SHA256 != b.SHA256 || a.Expires.Unix() != b.Expires.Unix() {
+			if a, b := again[i], tokens[i]; a.Name != b.Name || a.Role != b.Role || a.SHA256 != b.SHA256 ||
+				a.Expires.Unix() != b.Expires.Unix() {
 				t.Errorf("got %+v, want %+v", a, b)
 			}
 		}

@@ -14,8 +14,8 @@ const SessionCookie = "waybill_session"
 // AnyClient is the common name in Guard.Clients that stands for all that have no row of their own.
 const AnyClient = "*"
 
-// A Guard knows who asks. With neither Tokens nor Clients nobody has to say who they are: who asks from this machine may do
-// everything, others may read.
+// A Guard knows who asks. With neither Tokens nor Clients nobody has to say who they are: who asks from this machine
+// may do everything, others may read.
 type Guard struct {
 	Tokens   *Tokens         // nil: there are none
 	Clients  map[string]Role // by the common name of client certificates; nil: certificates are not asked for
@@ -129,6 +129,7 @@ func (g *Guard) LogIn(token string, now time.Time) (Identity, *http.Cookie, erro
 	}
 	id, expires := g.Sessions.Begin(&t, now)
 	return Identity{Name: t.Name, Role: t.Role, By: "session", Expires: &expires}, &http.Cookie{
-		Name: SessionCookie, Value: id, MaxAge: int((expires.Sub(now) + time.Second - 1) / time.Second), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: SessionCookie, Value: id, MaxAge: int((expires.Sub(now) + time.Second - 1) / time.Second), HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
 	}, nil
 }

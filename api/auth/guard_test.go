@@ -61,7 +61,8 @@ func TestIdentify(t *testing.T) {
 	stale, _ := sessions.Begin(&Token{SHA256: DigestOf(expired)}, now)
 	clients := map[string]Role{"noc": Admin, "probe": Read}
 	open, byToken := &Guard{Sessions: sessions}, &Guard{Tokens: tokens, Sessions: sessions}
-	byCert, both := &Guard{Clients: clients, Sessions: sessions}, &Guard{Tokens: tokens, Clients: clients, Sessions: sessions}
+	byCert, both := &Guard{Clients: clients, Sessions: sessions},
+		&Guard{Tokens: tokens, Clients: clients, Sessions: sessions}
 	any := &Guard{Clients: map[string]Role{"*": Read, "noc": Admin}}
 	for what, c := range map[string]struct {
 		guard *Guard

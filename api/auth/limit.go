@@ -11,8 +11,8 @@ import (
 // maxClients is how many clients a Limit remembers.
 const maxClients = 4096
 
-// A Limit is how often each client may do something. A client is an IPv4 address, or the /64 of an IPv6 address, which is
-// what one subscriber has. Clients beyond maxClients share one allowance.
+// A Limit is how often each client may do something. A client is an IPv4 address, or the /64 of an IPv6 address, which
+// is what one subscriber has. Clients beyond maxClients share one allowance.
 type Limit struct {
 	every rate.Limit
 	burst int
@@ -26,7 +26,10 @@ type Limit struct {
 // NewLimit allows perSecond events a second, and burst at once.
 func NewLimit(perSecond float64, burst int) *Limit {
 	every := rate.Limit(perSecond)
-	return &Limit{every: every, burst: burst, clients: map[netip.Addr]*rate.Limiter{}, others: rate.NewLimiter(every, burst)}
+	return &Limit{
+		every: every, burst: burst, clients: map[netip.Addr]*rate.Limiter{},
+		others: rate.NewLimiter(every, burst),
+	}
 }
 
 // Take reports whether client may do it now, and if not, in what time.

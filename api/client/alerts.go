@@ -49,7 +49,8 @@ func (c *Client) change(ctx context.Context, method, path string, body, v any) e
 			return err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath("api/v1", path).String(), bytes.NewReader(text))
+	request, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath("api/v1", path).String(),
+		bytes.NewReader(text))
 	if err != nil {
 		return err
 	}

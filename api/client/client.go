@@ -34,17 +34,19 @@ func New(baseURL string) (*Client, error) {
 		baseURL = "http://" + baseURL
 	}
 	base, err := url.Parse(baseURL)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.Fragment != "" {
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" ||
+		base.Fragment != "" {
 		return nil, fmt.Errorf("%q is not the URL of a server; it looks like http://127.0.0.1:8080", baseURL)
 	}
 	return &Client{base: base}, nil
 }
 
-// Use makes the client give token, unless it is empty, and use config for https. It is an error if the token would cross a
-// network in the clear. It must be called before the first request.
+// Use makes the client give token, unless it is empty, and use config for https. It is an error if the token would
+// cross a network in the clear. It must be called before the first request.
 func (c *Client) Use(token string, config *tls.Config) error {
 	if token != "" && c.base.Scheme == "http" && !isLoopback(c.base.Hostname()) {
-		return fmt.Errorf("the token would cross the network to %s in the clear; use https, or a tunnel to this machine", c.URL())
+		return fmt.Errorf(
+			"the token would cross the network to %s in the clear; use https, or a tunnel to this machine", c.URL())
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = config
@@ -107,7 +109,8 @@ func (q *Query) encode() string {
 		"order": q.Order, "src": q.Src, "dst": q.Dst, "port": q.Port, "protocol": q.Protocol,
 		"outer_src": q.OuterSrc, "outer_dst": q.OuterDst, "outer_port": q.OuterPort,
 		"node": q.Node, "path": q.Path, "reason": q.Reason, "source": q.Source, "address": q.Address,
-		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "at": q.At, "since": q.Since, "until": q.Until,
+		"id": q.ID, "state": q.State, "kind": q.Kind, "severity": q.Severity, "filter": q.Filter, "at": q.At,
+		"since": q.Since, "until": q.Until,
 		"group_by": q.GroupBy, "interval": q.Interval, "cursor": q.Cursor, "exporter": q.Exporter, "flow": q.Flow,
 	} {
 		if value != "" {
@@ -162,8 +165,8 @@ func (c *Client) Ports(ctx context.Context, q Query) (*types.PortList, error) {
 	return get[types.PortList](ctx, c, "ports", q)
 }
 
-// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until, of the nodes that q.Filter
-// selects; other fields it does not take.
+// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until, of the nodes that
+// q.Filter selects; other fields it does not take.
 func (c *Client) Topology(ctx context.Context, q Query) (*types.Topology, error) {
 	return get[types.Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
 }
@@ -218,7 +221,8 @@ func (c *Client) Loss(ctx context.Context, q Query) (*types.LossList, error) {
 	return get[types.LossList](ctx, c, "loss", q)
 }
 
-// SQL returns the rows of a SELECT statement over what the server keeps, at most limit of them. Numbers are json.Number.
+// SQL returns the rows of a SELECT statement over what the server keeps, at most limit of them. Numbers are
+// json.Number.
 func (c *Client) SQL(ctx context.Context, statement string, limit int) (*types.Table, error) {
 	return fetch[types.Table](ctx, c, "query", url.Values{"sql": {statement}, "limit": {strconv.Itoa(limit)}}.Encode())
 }

@@ -13,7 +13,8 @@ import (
 
 func TestNew(t *testing.T) {
 	for given, want := range map[string]string{
-		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "127.0.0.1:8080": "http://127.0.0.1:8080", "localhost": "http://localhost",
+		"http://127.0.0.1:8080": "http://127.0.0.1:8080", "127.0.0.1:8080": "http://127.0.0.1:8080",
+		"localhost": "http://localhost",
 		"https://user:secret@noc.example/waybill": "https://user:xxxxx@noc.example/waybill",
 		"": "", "ftp://x": "", "http://": "", "http://x?y": "", "http://a b": "", "http://x:y": "", "://": "",
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// The methods below count items by what they have in common, which Query.GroupBy names: those of now, and with Query.Since those of
-// a time range.
+// The methods below count items by what they have in common, which Query.GroupBy names: those of now, and with
+// Query.Since those of a time range.
 
 // EventGroups counts events.
 func (c *Client) EventGroups(ctx context.Context, q Query) (*types.EventGroups, error) {

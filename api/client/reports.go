@@ -14,8 +14,8 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 )
 
-// Reports returns datagrams as they came, the newest first. The server may look for a few seconds only: as long as there are fewer
-// than q.Limit, it is asked to go on. Scanned is of all that was looked at.
+// Reports returns datagrams as they came, the newest first. The server may look for a few seconds only: as long as
+// there are fewer than q.Limit, it is asked to go on. Scanned is of all that was looked at.
 func (c *Client) Reports(ctx context.Context, q Query) (*types.ReportList, error) {
 	limit := q.Limit
 	if limit == 0 {
@@ -59,11 +59,13 @@ func (c *Client) Capture(ctx context.Context, q Query, w io.Writer) error {
 
 // mediaOf are the formats of lists.
 var mediaOf = map[string]string{
-	"json": types.MediaJSON, "ndjson": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet",
-	"arrow": "application/vnd.apache.arrow.stream",
+	"json": types.MediaJSON, "ndjson": "application/x-ndjson", "csv": "text/csv",
+	"parquet": "application/vnd.apache.parquet",
+	"arrow":   "application/vnd.apache.arrow.stream",
 }
 
-// Encoded returns a list as the server writes it in a format, json, ndjson, csv, parquet or arrow, and whether there are more items.
+// Encoded returns a list as the server writes it in a format, json, ndjson, csv, parquet or arrow, and whether there
+// are more items.
 func (c *Client) Encoded(ctx context.Context, list, format string, q Query) (body []byte, more bool, err error) {
 	query := q.encode()
 	if format != "json" { // what there is of all that is answered
@@ -107,8 +109,8 @@ func (c *Client) open(ctx context.Context, resource, query, media string) (*http
 	return response, nil
 }
 
-// Decode returns what b is, which starts with what start names: "report", "ethernet", or another name that the server lists if
-// it does not know it. An empty dialect is that of the specifications.
+// Decode returns what b is, which starts with what start names: "report", "ethernet", or another name that the server
+// lists if it does not know it. An empty dialect is that of the specifications.
 func (c *Client) Decode(ctx context.Context, b []byte, start, dialect string) (*types.DecodeAnswer, error) {
 	target := c.base.JoinPath("api/v1/decode")
 	query := url.Values{"start": {start}}

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// retryFirst is how long a client waits before it opens a broken stream again, unless the server says; retryMost is how
-	// long it waits after many failures.
+	// retryFirst is how long a client waits before it opens a broken stream again, unless the server says; retryMost is
+	// how long it waits after many failures.
 	retryFirst, retryMost = 3 * time.Second, 30 * time.Second
 	// streamSilence is how long a server may say nothing: three heartbeats.
 	streamSilence = 3 * types.HeartbeatEvery
@@ -27,8 +27,8 @@ const (
 	maxMessage = 1 << 20
 )
 
-// A Stream says what is done with what comes. Its functions are called one after the other; while one runs nothing is read,
-// and a server cuts off who is slow for long. All but Item may be nil.
+// A Stream says what is done with what comes. Its functions are called one after the other; while one runs nothing is
+// read, and a server cuts off who is slow for long. All but Item may be nil.
 type Stream[T any] struct {
 	Item func(*T) error  // an error ends the stream
 	Lost func(n uint64)  // so many items were not sent, because the client was away or slow
@@ -36,8 +36,8 @@ type Stream[T any] struct {
 	Away func(err error) // the stream broke, or cannot be opened; it is opened again
 }
 
-// StreamEvents asks for events as they begin, change and end: first those that go on. It opens a broken stream again where it
-// was, until ctx is done, Item returns an error, or the server says that the question is wrong.
+// StreamEvents asks for events as they begin, change and end: first those that go on. It opens a broken stream again
+// where it was, until ctx is done, Item returns an error, or the server says that the question is wrong.
 func (c *Client) StreamEvents(ctx context.Context, q Query, s Stream[telemetry.Event]) error {
 	return follow(ctx, c, "events/stream", "event", q, s)
 }
@@ -119,7 +119,8 @@ func (r *reader[T]) open(ctx context.Context, c *Client, resource string, q Quer
 		}
 		return p
 	case media != types.MediaStream:
-		return errRefused{fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a stream", c.URL(), media)}
+		return errRefused{fmt.Errorf("%s is not a Waybill server: it answered with %q instead of a stream", c.URL(),
+			media)}
 	}
 	if r.stream.Open != nil {
 		r.stream.Open()

@@ -149,8 +149,10 @@ const (
 	AlertEnded    = telemetry.AlertEnded
 )
 
-// GroupFields returns what the records of a list of a time range can be added up by (Query.GroupBy); nil if a list has no records.
+// GroupFields returns what the records of a list of a time range can be added up by (Query.GroupBy); nil if a list has
+// no records.
 func GroupFields(list string) []string { return types.GroupFields(list) }
 
-// OrderFields returns what the records of a list of a time range can be ordered by (Query.Order); nil if a list has no records.
+// OrderFields returns what the records of a list of a time range can be ordered by (Query.Order); nil if a list has no
+// records.
 func OrderFields(list string) []string { return types.OrderFields(list) }

@@ -16,7 +16,8 @@ const arrowBatch = 8192
 
 // arrowTypes are the types of columns.
 var arrowTypes = map[reflect.Kind]arrow.DataType{
-	reflect.String: arrow.BinaryTypes.String, reflect.Bool: arrow.FixedWidthTypes.Boolean, reflect.Int64: arrow.PrimitiveTypes.Int64,
+	reflect.String: arrow.BinaryTypes.String, reflect.Bool: arrow.FixedWidthTypes.Boolean,
+	reflect.Int64:  arrow.PrimitiveTypes.Int64,
 	reflect.Uint64: arrow.PrimitiveTypes.Uint64, reflect.Float64: arrow.PrimitiveTypes.Float64,
 	reflect.Struct: &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"},
 }

@@ -40,8 +40,8 @@ type Member struct {
 	Value any
 }
 
-// List writes JSON: an object of members, and of the items under their name. Each is on a line of its own, and encoded by
-// itself, so that no list is held in memory twice.
+// List writes JSON: an object of members, and of the items under their name. Each is on a line of its own, and encoded
+// by itself, so that no list is held in memory twice.
 func List(to io.Writer, members []Member, r *Rows) error {
 	w := bufio.NewWriterSize(to, 32<<10)
 	encoder := json.NewEncoder(w)

@@ -86,10 +86,13 @@ func Table(names []string, rows [][]any) (*Rows, error) {
 			columns[j].kind = text
 		}
 	}
-	return &Rows{"query", columns, len(rows), func(i int) any { return object{names, rows[i]} }, func(i int, to []any) error {
-		copy(to, cells[i])
-		return nil
-	}}, nil
+	return &Rows{
+		"query", columns, len(rows), func(i int) any { return object{names, rows[i]} },
+		func(i int, to []any) error {
+			copy(to, cells[i])
+			return nil
+		},
+	}, nil
 }
 
 // cells returns the rows; each is good until the next.

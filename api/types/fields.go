@@ -7,21 +7,24 @@ import (
 
 // Records are the types of the records of a time range, or else of groups, by the name of their list.
 var Records = map[string]reflect.Type{
-	"flows": reflect.TypeFor[FlowRecord](), "paths": reflect.TypeFor[PathRecord](), "hops": reflect.TypeFor[HopRecord](),
-	"queues": reflect.TypeFor[QueueRecord](), "links": reflect.TypeFor[LinkRecord](), "drops": reflect.TypeFor[DropRecord](),
-	"exporters": reflect.TypeFor[ExporterRecord](), "events": reflect.TypeFor[EventGroup](), "bursts": reflect.TypeFor[BurstGroup](),
-	"loss": reflect.TypeFor[LossGroup](),
+	"flows": reflect.TypeFor[FlowRecord](), "paths": reflect.TypeFor[PathRecord](),
+	"hops":   reflect.TypeFor[HopRecord](),
+	"queues": reflect.TypeFor[QueueRecord](), "links": reflect.TypeFor[LinkRecord](),
+	"drops":     reflect.TypeFor[DropRecord](),
+	"exporters": reflect.TypeFor[ExporterRecord](), "events": reflect.TypeFor[EventGroup](),
+	"bursts": reflect.TypeFor[BurstGroup](),
+	"loss":   reflect.TypeFor[LossGroup](),
 }
 
-// GroupFields returns what the records of a list of a time range can be added up by (Query.GroupBy), in their order; nil if a list
-// has no records.
+// GroupFields returns what the records of a list of a time range can be added up by (Query.GroupBy), in their order;
+// nil if a list has no records.
 func GroupFields(list string) []string {
 	groups, _ := recordFields(list)
 	return groups
 }
 
-// OrderFields returns what the records of a list of a time range can be ordered by (Query.Order): their numbers, and what they are
-// added up by unless Query.GroupBy says otherwise; nil if a list has no records.
+// OrderFields returns what the records of a list of a time range can be ordered by (Query.Order): their numbers, and
+// what they are added up by unless Query.GroupBy says otherwise; nil if a list has no records.
 func OrderFields(list string) []string {
 	_, orders := recordFields(list)
 	return orders

@@ -9,9 +9,10 @@ import (
 // A FlowPathList answers GET /api/v1/flows/ID/paths.
 type FlowPathList struct {
 	Head
-	Since        time.Time            `json:"since"`
-	Until        time.Time            `json:"until"`         // not part of it
-	ResolutionNs int64                `json:"resolution_ns"` // by how much start and end may be off; 0: of the tables of now
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"` // not part of it
+	// by how much start and end may be off; 0: of the tables of now
+	ResolutionNs int64                `json:"resolution_ns"`
 	ID           string               `json:"id"`
 	Flow         *telemetry.Endpoints `json:"flow"` // null if nothing is known of it
 	Paths        []FlowPathSpan       `json:"paths"`

@@ -15,10 +15,11 @@ type LossList struct {
 
 // A LossFrame is what a LossList says beside the exporters.
 type LossFrame struct {
-	Since          *time.Time             `json:"since"` // of the first interval that was added up; nil: all time
-	Until          time.Time              `json:"until"`
-	IntervalsSince time.Time              `json:"intervals_since"` // since when all intervals are kept
-	IntervalsEarly uint64                 `json:"intervals_early"` // intervals of an exporter that gave way before their hour was over
+	Since          *time.Time `json:"since"` // of the first interval that was added up; nil: all time
+	Until          time.Time  `json:"until"`
+	IntervalsSince time.Time  `json:"intervals_since"` // since when all intervals are kept
+	// intervals of an exporter that gave way before their hour was over
+	IntervalsEarly uint64                 `json:"intervals_early"`
 	Sockets        []telemetry.SocketLoss `json:"sockets"`
 	Tables         telemetry.TableLoss    `json:"tables"` // since the process began
 	Gaps           []telemetry.LossGap    `json:"gaps"`

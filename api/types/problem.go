@@ -27,7 +27,10 @@ type Problem struct {
 
 // NewProblem returns a Problem whose detail is the formatted text.
 func NewProblem(status int, format string, args ...any) *Problem {
-	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+	return &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: fmt.Sprintf(format, args...),
+	}
 }
 
 // Error returns the detail and what is allowed.

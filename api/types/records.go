@@ -74,7 +74,8 @@ type QueueRecord struct {
 	Max        *uint32    `json:"occupancy_max,omitempty" store:"occupancy_max" doc:"highest queue occupancy, in the unit of the device"`
 }
 
-// A LinkRecord is how many packets a link carried, how long it kept them, and how busy its egress port was, in the unit of the device.
+// A LinkRecord is how many packets a link carried, how long it kept them, and how busy its egress port was, in the unit
+// of the device.
 type LinkRecord struct {
 	Start    *time.Time `json:"start,omitempty" store:"start" doc:"when the piece of the time range begins, with interval"`
 	From     *uint32    `json:"from,omitempty" store:"from_node" group:"default" doc:"node that packets left"`
@@ -107,8 +108,8 @@ type DropRecord struct {
 	Packets     *uint64     `json:"packets,omitempty" store:"packets" doc:"packets that were counted"`
 }
 
-// An ExporterRecord is what became of the reports of an exporter. Lost is below 0 where late datagrams were taken off losses
-// of before.
+// An ExporterRecord is what became of the reports of an exporter. Lost is below 0 where late datagrams were taken off
+// losses of before.
 type ExporterRecord struct {
 	Start     *time.Time  `json:"start,omitempty" store:"start" doc:"when the piece of the time range begins, with interval"`
 	Source    *netip.Addr `json:"source,omitempty" store:"source_hi,source_lo" group:"default" doc:"address that sends the reports"`
@@ -128,8 +129,8 @@ type ExporterRecord struct {
 	Damaged   *uint64     `json:"damaged,omitempty" store:"damaged" doc:"datagrams of which a part could be read"`
 }
 
-// A Frame is what an answer about a time range says beside its list. Total of its Head is how many items came up to now: the
-// store does not count those that follow.
+// A Frame is what an answer about a time range says beside its list. Total of its Head is how many items came up to
+// now: the store does not count those that follow.
 type Frame struct {
 	Since        time.Time `json:"since"`
 	Until        time.Time `json:"until"`         // not part of it

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A RawReport is a datagram as it came, and what the report in it says; of several reports, the first that was asked for.
+// A RawReport is a datagram as it came, and what the report in it says; of several reports, the first that was asked
+// for.
 type RawReport struct {
 	ID           string      `json:"id" table:"ID" doc:"id of the datagram"`
 	Time         time.Time   `json:"time" table:"TIME" doc:"when it was received"`

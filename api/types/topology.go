@@ -6,7 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Topology answers GET /api/v1/topology; Total counts its nodes. Of the past it says in which range packets were counted.
+// A Topology answers GET /api/v1/topology; Total counts its nodes. Of the past it says in which range packets were
+// counted.
 type Topology struct {
 	Head
 	Since *time.Time `json:"since,omitempty"`
@@ -21,7 +22,8 @@ type Port struct {
 	telemetry.NodePort
 }
 
-// A PortList answers GET /api/v1/ports. Of the past it says in which range packets were counted, as NodeList and LinkList do then.
+// A PortList answers GET /api/v1/ports. Of the past it says in which range packets were counted, as NodeList and
+// LinkList do then.
 type PortList struct {
 	Head
 	Since *time.Time `json:"since,omitempty"`

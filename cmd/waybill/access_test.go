@@ -73,7 +73,9 @@ func TestServeExposure(t *testing.T) {
 		switch {
 		case c.refused == "" && code != 0:
 			t.Errorf("%s: refused: %s", c.args, errs.String())
-		case c.refused != "" && (code != command.ExitUsage || !strings.Contains(errs.String(), c.refused) || strings.Count(errs.String(), "\n") != 1):
+		case c.refused != "" &&
+			(code != command.ExitUsage || !strings.Contains(errs.String(), c.refused) ||
+				strings.Count(errs.String(), "\n") != 1):
 			t.Errorf("%s: got code %d and %q; want one line with %q", c.args, code, errs.String(), c.refused)
 		}
 	}
@@ -92,7 +94,8 @@ func TestServeAccessConfig(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, errs, code := runWaybill(t, "serve", "--check", "--config", file); code != command.ExitUsage || !strings.Contains(errs, want) {
+		if _, errs, code := runWaybill(t, "serve", "--check", "--config", file); code != command.ExitUsage ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: got code %d, %s", text, code, errs)
 		}
 	}
@@ -106,7 +109,10 @@ func TestServeAccessConfig(t *testing.T) {
 	t.Setenv("WAYBILL_METRICS", "open")
 	t.Setenv("WAYBILL_TOKENS", tokens)
 	out, errs, code := runWaybill(t, "serve", "--dump", "--tls-cert", cert)
-	for _, want := range []string{"cert: " + cert + "\n", "key: " + key + "\n", "metrics: open\n", "tokens: " + tokens + "\n"} {
+	for _, want := range []string{
+		"cert: " + cert + "\n", "key: " + key + "\n", "metrics: open\n",
+		"tokens: " + tokens + "\n",
+	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("no %q in the dump: %s%s", want, out, errs)
 		}
@@ -120,7 +126,8 @@ func TestServeTokensAndTLS(t *testing.T) {
 	ca.Issue("server", 1, in("cert"), in("key"))
 	ca.Issue("noc", 2, in("noc"), in("noc-key"))
 	ca.Issue("guest", 3, in("guest"), in("guest-key"))
-	token, errs, code := runWaybill(t, "token", "create", "--tokens", in("tokens"), "--name", "alice", "--expires", "90d")
+	token, errs, code := runWaybill(t, "token", "create", "--tokens", in("tokens"), "--name", "alice", "--expires",
+		"90d")
 	if code != 0 || !strings.HasPrefix(token, "wb_") || !strings.Contains(errs, "not shown again") {
 		t.Fatalf("token create: %q, %s", token, errs)
 	}
@@ -129,7 +136,8 @@ func TestServeTokensAndTLS(t *testing.T) {
 	}
 	s := startServer(t, func(c *serve.Config) {
 		c.Tokens = in("tokens")
-		c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA, c.TLS.Clients = in("cert"), in("key"), ca.File, map[string]string{"noc": "admin"}
+		c.TLS.Cert, c.TLS.Key, c.TLS.ClientCA, c.TLS.Clients = in("cert"), in("key"), ca.File,
+			map[string]string{"noc": "admin"}
 	})
 	url := s.URL()
 	if !strings.HasPrefix(url, "https://127.0.0.1:") {
@@ -156,7 +164,10 @@ func TestServeTokensAndTLS(t *testing.T) {
 	asks(1, "not known here", "--ca", ca.File)
 	t.Setenv("WAYBILL_TOKEN", "")
 
-	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool()}, DisableKeepAlives: true}}
+	client := http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: ca.Pool()},
+		DisableKeepAlives: true,
+	}}
 	serial := func() int64 {
 		response, err := client.Get(url + "/healthz")
 		if err != nil {
@@ -174,7 +185,8 @@ func TestServeTokensAndTLS(t *testing.T) {
 	}
 	test.Eventually(t, "reading the certificate again", func() bool { return serial() == 4 })
 
-	if out, _, _ := runWaybill(t, "token", "list", "--tokens", in("tokens")); !strings.Contains(out, "alice") || !strings.Contains(out, "read") || strings.Contains(out, "wb_") {
+	if out, _, _ := runWaybill(t, "token", "list", "--tokens", in("tokens")); !strings.Contains(out, "alice") ||
+		!strings.Contains(out, "read") || strings.Contains(out, "wb_") {
 		t.Errorf("token list: %s", out)
 	}
 	if _, errs, code := runWaybill(t, "token", "revoke", "--tokens", in("tokens"), "--name", "alice"); code != 0 {
@@ -218,7 +230,8 @@ func TestTokenCommand(t *testing.T) {
 		}
 	}
 	tokens, err := auth.ReadTokens(file)
-	if err != nil || len(tokens) != 1 || tokens[0].Name != "b" || tokens[0].Role != auth.Admin || tokens[0].Valid(time.Now()) {
+	if err != nil || len(tokens) != 1 || tokens[0].Name != "b" || tokens[0].Role != auth.Admin ||
+		tokens[0].Valid(time.Now()) {
 		t.Errorf("left: %+v, %v", tokens, err)
 	}
 }
@@ -231,7 +244,8 @@ func TestServeHeaderSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: %s\r\n\r\n", strings.Repeat("x", size))
+		fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: %s\r\n\r\n",
+			strings.Repeat("x", size))
 		answer := make([]byte, 12)
 		io.ReadFull(conn, answer)
 		conn.Close()

@@ -27,7 +27,8 @@ func newAlertsCheckCommand() *cobra.Command {
 			if err != nil {
 				return command.Usage(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d rules, %d silences, %d outputs\n", args[0], len(rules.Rules), len(rules.Silences), len(rules.Outputs))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d rules, %d silences, %d outputs\n", args[0],
+				len(rules.Rules), len(rules.Silences), len(rules.Outputs))
 			return nil
 		},
 	}

@@ -116,8 +116,8 @@ func (r *receiver) messages() (list []string) {
 	return list
 }
 
-// A link fails and is repaired: scenarios/link-failure.yaml takes the link between leaf1 and spine1 away, in both directions.
-// Whatever is restarted in between, each direction is told of twice, as firing and then as resolved.
+// A link fails and is repaired: scenarios/link-failure.yaml takes the link between leaf1 and spine1 away, in both
+// directions. Whatever is restarted in between, each direction is told of twice, as firing and then as resolved.
 func TestServeAlerts(t *testing.T) {
 	program := test.Program(t)
 	t.Run("receiver", func(t *testing.T) {
@@ -125,10 +125,12 @@ func TestServeAlerts(t *testing.T) {
 		n := startNetwork(t, program)
 		n.fires()
 		test.Eventually(t, "knowing that it was delivered", func() bool {
-			return strings.Contains(n.ask("/metrics"), `waybill_alert_deliveries_total{outcome="delivered",output="hook"} 2`)
+			return strings.Contains(n.ask("/metrics"),
+				`waybill_alert_deliveries_total{outcome="delivered",output="hook"} 2`)
 		})
 		n.receiver.close()
-		test.Eventually(t, "the repair", func() bool { return strings.Count(n.ask("/api/v1/alerts"), `"state":"resolved"`) == 2 })
+		test.Eventually(t, "the repair",
+			func() bool { return strings.Count(n.ask("/api/v1/alerts"), `"state":"resolved"`) == 2 })
 		n.receiver.open()
 		n.resolves()
 	})
@@ -138,7 +140,8 @@ func TestServeAlerts(t *testing.T) {
 		n.fires()
 		test.Eventually(t, "writing that it was delivered", func() bool {
 			text, err := os.ReadFile(filepath.Join(n.data, "alerts.json"))
-			return err == nil && bytes.Count(text, []byte(`"state":"firing"`)) == 2 && bytes.Contains(text, []byte(`"queues":{}`))
+			return err == nil && bytes.Count(text, []byte(`"state":"firing"`)) == 2 &&
+				bytes.Contains(text, []byte(`"queues":{}`))
 		})
 		n.serve.end(syscall.SIGKILL)
 		n.args[1] = "udp://" + n.serve.udp[len("udp://"):]
@@ -250,7 +253,8 @@ func TestServeAlertsReload(t *testing.T) {
 		}
 	}
 	write("outputs: {first: {command: {path: /bin/true}}}")
-	p := startProgram(t, test.Program(t), "--listen", "udp://127.0.0.1:0", "--http", "127.0.0.1:0", "--memory", "64MiB", "--alerts", rules)
+	p := startProgram(t, test.Program(t), "--listen", "udp://127.0.0.1:0", "--http", "127.0.0.1:0", "--memory", "64MiB",
+		"--alerts", rules)
 	deliver := func(output string) int {
 		_, _, code := runWaybill(t, "alerts", "test", "--server", p.http, "--output", output)
 		return code
@@ -287,7 +291,8 @@ func TestAlertCommands(t *testing.T) {
 	}
 	s := startServer(t, func(c *serve.Config) { c.Names, c.Alerts = map[uint32]string{2: "s2"}, rules })
 	url := s.URL()
-	id, _, code := runWaybill(t, "silence", "add", "--server", url, "--filter", "node = s2", "--for", "2h", "--reason", "new line card")
+	id, _, code := runWaybill(t, "silence", "add", "--server", url, "--filter", "node = s2", "--for", "2h", "--reason",
+		"new line card")
 	if id = strings.TrimSpace(id); code != 0 || id == "" {
 		t.Errorf("got %q, %d", id, code)
 	}
@@ -301,7 +306,11 @@ func TestAlertCommands(t *testing.T) {
 		{[]string{"alerts", "check", rules}, 2, "", "rules[0].filter: column 30: "},
 		{[]string{"alerts", "check"}, 2, "", "want a file of alert rules"},
 		{[]string{"alerts", "nonsense"}, 2, "", `unexpected argument "nonsense"`},
-		{[]string{"alerts", "test", "storms", "--server", url}, 1, "bad: failed: exit status 1\ngood: delivered in ", "1 of 2 outputs did not take the test"},
+		{
+			[]string{"alerts", "test", "storms", "--server", url},
+			1, "bad: failed: exit status 1\ngood: delivered in ",
+			"1 of 2 outputs did not take the test",
+		},
 		{[]string{"alerts", "test", "--output", "good", "--server", url}, 0, "good: delivered in ", ""},
 		{[]string{"alerts", "test", "none", "--server", url}, 0, "", "this rule has no outputs"},
 		{[]string{"alerts", "test", "nothing", "--server", url}, 1, "", `no such rule or output: "nothing"`},
@@ -312,8 +321,16 @@ func TestAlertCommands(t *testing.T) {
 		{[]string{"silence", "nonsense"}, 2, "", "want add, list or remove"},
 		{[]string{"silence", "add", "--server", url, "--for", "2h"}, 2, "", "--filter is missing"},
 		{[]string{"silence", "add", "--server", url, "--filter", "node = s2"}, 2, "", "want --for or --until"},
-		{[]string{"silence", "add", "--server", url, "--filter", "node = s2", "--until", "tomorrow"}, 2, "", "--until is \"tomorrow\""},
-		{[]string{"silence", "add", "--server", url, "--filter", "nodd = 2", "--for", "2h"}, 2, "", "filter: column 1: events have no field nodd: did you mean node?"},
+		{
+			[]string{"silence", "add", "--server", url, "--filter", "node = s2", "--until", "tomorrow"},
+			2, "",
+			"--until is \"tomorrow\"",
+		},
+		{
+			[]string{"silence", "add", "--server", url, "--filter", "nodd = 2", "--for", "2h"},
+			2, "",
+			"filter: column 1: events have no field nodd: did you mean node?",
+		},
 		{[]string{"silence", "list", "--server", url, "-o", "csv"}, 0, ",node = s2,new line card,false\n", ""},
 		{[]string{"silence", "list", "--server", url}, 0, "node = s2  new line card\n", ""},
 		{[]string{"silence", "remove", "nothing", "--server", url}, 1, "", "there is no silence"},
@@ -324,7 +341,8 @@ func TestAlertCommands(t *testing.T) {
 		{[]string{"serve", "--alerts", rules, "--config", config, "--dump"}, 0, "alerts: " + rules + "\n", ""},
 	} {
 		stdout, stderr, code := runWaybill(t, c.args...)
-		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) || c.code != 0 && strings.Count(stderr, "\n") != 1 {
+		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) ||
+			c.code != 0 && strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%q: got %d, %q, %q", c.args, code, stdout, stderr)
 		}
 	}
@@ -335,12 +353,16 @@ func TestServeAlertSilenced(t *testing.T) {
 	r := newReceiver(t)
 	rules := filepath.Join(t.TempDir(), "alerts.yaml")
 	text := "rules: [{name: storms, filter: kind = drop_storm, clear_after: 0s, outputs: [hook]}]\n" +
-		"silences: [{filter: node = s2, until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ", reason: test}]\n" +
+		"silences: [{filter: node = s2, until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) +
+		", reason: test}]\n" +
 		"outputs: {hook: {webhook: {url: 'http://" + r.address + "/'}}}\n"
 	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := startServer(t, func(c *serve.Config) { c.Names, c.Alerts = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}, rules })
+	s := startServer(t, func(c *serve.Config) {
+		c.Names, c.Alerts = map[uint32]string{1: "s1", 2: "s2", 3: "s3"},
+			rules
+	})
 	drops := test.Captured(t, "fabric_tna_xd_drop")
 	s.send(s.udp(0), test.Again(drops, 5))
 	var alerts []telemetry.Alert

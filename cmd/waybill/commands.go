@@ -15,7 +15,10 @@ type commandGroup struct {
 // addCommands gives root all subcommands, in groups.
 func addCommands(root *cobra.Command) {
 	for _, g := range []commandGroup{
-		{"receive", "Receive telemetry:", []*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()}},
+		{
+			"receive", "Receive telemetry:",
+			[]*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()},
+		},
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},

@@ -50,10 +50,12 @@ func TestHelpExamples(t *testing.T) {
 			line, _, _ = strings.Cut(line, " | ")
 			line, _, _ = strings.Cut(line, " > ")
 			args := strings.Fields(line)
-			if len(args) == 0 || args[0] != "waybill" || strings.ContainsAny(line, "\"'") || strings.Contains(line, ".yaml") || strings.Contains(line, "--data") {
+			if len(args) == 0 || args[0] != "waybill" || strings.ContainsAny(line, "\"'") ||
+				strings.Contains(line, ".yaml") || strings.Contains(line, "--data") {
 				continue
 			}
-			if _, stderr, code := runWaybill(t, args[1:]...); code != command.ExitFailed || !strings.Contains(stderr, "is `waybill serve` running?") {
+			if _, stderr, code := runWaybill(t, args[1:]...); code != command.ExitFailed ||
+				!strings.Contains(stderr, "is `waybill serve` running?") {
 				t.Errorf("%s: code %d, %s", line, code, stderr)
 			}
 		}

@@ -20,13 +20,21 @@ func TestCompletionsAreTaken(t *testing.T) {
 		}
 	}
 	s := startServer(t, func(c *serve.Config) { c.Data = t.TempDir() })
-	for _, name := range []string{"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts", "loss"} {
+	for _, name := range []string{
+		"flows", "paths", "hops", "queues", "links", "drops", "exporters", "events", "bursts",
+		"loss",
+	} {
 		groups, numbers := client.GroupFields(name), client.OrderFields(name)
 		if len(groups) == 0 || len(numbers) == 0 {
 			t.Fatalf("%s has no records", name)
 		}
-		for _, flags := range [][]string{{"--group-by", strings.Join(groups, ",")}, {"--sort", numbers[0]}, {"--sort", numbers[len(numbers)-1] + ":asc"}} {
-			if flags[0] == "--sort" && (name == "events" || name == "bursts" || name == "loss") { // which have records of groups only
+		for _, flags := range [][]string{
+			{"--group-by", strings.Join(groups, ",")},
+			{"--sort", numbers[0]},
+			{"--sort", numbers[len(numbers)-1] + ":asc"},
+		} {
+			// which have records of groups only
+			if flags[0] == "--sort" && (name == "events" || name == "bursts" || name == "loss") {
 				flags = append(flags, "--group-by", strings.Join(groups, ","))
 			}
 			args := append([]string{name, "--server", s.URL(), "--since", "10s"}, flags...)
@@ -69,7 +77,8 @@ func TestCompletionInBash(t *testing.T) {
 			quoted += " '" + word + "'"
 		}
 		file := filepath.Join(t.TempDir(), "ask.bash")
-		text := bashCompletion + string(script) + "\nCOMP_WORDS=(" + quoted + ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nCOMP_LINE='" + words +
+		text := bashCompletion + string(script) + "\nCOMP_WORDS=(" + quoted +
+			")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\nCOMP_LINE='" + words +
 			"'\nCOMP_POINT=${#COMP_LINE}\nCOMP_TYPE=9\n__start_waybill\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

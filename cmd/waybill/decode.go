@@ -86,7 +86,8 @@ DSCP value that marks INT, is set by flags, by --set, or in a file.`,
 	f.StringArrayVarP(&c.separators, "format", "E", nil,
 		"with -o fields, an `OPTION`: separator=TEXT (/t is a tab, /s a blank), aggregator=TEXT, header=y")
 	f.IntVarP(&c.count, "count", "c", 0, "stop after `N` packets of each file; 0: read all")
-	f.StringVar(&c.timeFormat, "time", "absolute", "`FORM` of times in a tree: absolute, utc, relative to the first packet, or none")
+	f.StringVar(&c.timeFormat, "time", "absolute",
+		"`FORM` of times in a tree: absolute, utc, relative to the first packet, or none")
 	f.BoolVar(&c.errorsOnly, "errors-only", false, "only packets that break a rule")
 	f.BoolVar(&c.stats, "stats", false, "instead of packets, print how many there are of each kind")
 	f.StringVar(&c.color, "color", "auto", "`WHEN` to colour a tree: auto, always or never")
@@ -191,7 +192,8 @@ func (c *decodeCommand) writer(out *bufio.Writer, cfg *codepoint.Config) (packet
 func (c *decodeCommand) style() *dissect.Style {
 	if c.color == "always" || c.color == "auto" && command.IsTerminal(c.stdout) && os.Getenv("NO_COLOR") == "" {
 		return &dissect.Style{
-			Layer: "\x1b[1;36m", Name: "\x1b[32m", Meaning: "\x1b[2m", Mark: "\x1b[33m", Error: "\x1b[1;31m", Reset: "\x1b[0m",
+			Layer: "\x1b[1;36m", Name: "\x1b[32m", Meaning: "\x1b[2m", Mark: "\x1b[33m", Error: "\x1b[1;31m",
+			Reset: "\x1b[0m",
 		}
 	}
 	return &dissect.Style{}
@@ -237,7 +239,8 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 			sample = append(sample, detect.Packet{Time: p.Time, Bytes: slices.Clone(p.Data), Start: start})
 		}
 		d := decodedPacket{
-			Number: p.Number, Time: p.Time, Length: p.Length, Captured: len(p.Data), Layers: dissect.Packet(p.Data, start, cfg),
+			Number: p.Number, Time: p.Time, Length: p.Length, Captured: len(p.Data),
+			Layers: dissect.Packet(p.Data, start, cfg),
 		}
 		if c.errorsOnly && !hasError(d.Layers) {
 			continue
@@ -289,6 +292,7 @@ func (f *foreignPackets) err(name string) error {
 	if f.foreign == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s: %d of %d packets have a link type that is not read; the first is packet %d with LINKTYPE %d "+
-		"(read are Ethernet, raw IP, Linux cooked and loopback)", name, f.foreign, f.read, f.first, f.linkType)
+	return fmt.Errorf(
+		"%s: %d of %d packets have a link type that is not read; the first is packet %d with LINKTYPE %d "+
+			"(read are Ethernet, raw IP, Linux cooked and loopback)", name, f.foreign, f.read, f.first, f.linkType)
 }

@@ -51,13 +51,15 @@ func explain(w io.Writer, name string, r detect.Result) {
 	if !r.Better() {
 		switch {
 		case r.Plain.Read == 0:
-			fmt.Fprintln(w, "no dialect finds telemetry in it: if there is some, a code point is not known (--list-code-points)")
+			fmt.Fprintln(w,
+				"no dialect finds telemetry in it: if there is some, a code point is not known (--list-code-points)")
 		default:
 			fmt.Fprintln(w, "no dialect is needed")
 		}
 		return
 	}
-	fmt.Fprintf(w, "as configured: %s\n\n  waybill decode %s %s\n", r.Plain.Why(), strings.Join(r.Best.Flags(), " "), quoteArg(name))
+	fmt.Fprintf(w, "as configured: %s\n\n  waybill decode %s %s\n", r.Plain.Why(), strings.Join(r.Best.Flags(), " "),
+		quoteArg(name))
 }
 
 // samplePackets reads the packets of a capture that are enough to tell.
@@ -86,8 +88,8 @@ func samplePackets(name string) ([]detect.Packet, error) {
 // hintPackets is how many packets of a file are looked at for a hint.
 const hintPackets = 100
 
-// hint says in one line which other dialect or code points would read more of the packets of a file; empty if none would, or if
-// the operator has named a dialect for all sources.
+// hint says in one line which other dialect or code points would read more of the packets of a file; empty if none
+// would, or if the operator has named a dialect for all sources.
 func hint(name string, packets []detect.Packet, cfg *codepoint.Config) string {
 	if slices.ContainsFunc(cfg.Rules, func(r codepoint.Rule) bool { return !r.Prefix.IsValid() }) {
 		return ""

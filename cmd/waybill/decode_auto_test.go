@@ -16,7 +16,8 @@ func TestDecodeAuto(t *testing.T) {
 		file := captures + c.capture + ".pcap"
 		stdout, stderr, code := runDecode("--dialect", "auto", file)
 		command := "\n  waybill decode " + c.flags + " " + file + "\n"
-		if code != 0 || stderr != "" || !strings.HasSuffix(stdout, command) || !strings.Contains(stdout, c.says) && c.capture[0] != 'f' {
+		if code != 0 || stderr != "" || !strings.HasSuffix(stdout, command) || !strings.Contains(stdout, c.says) &&
+			c.capture[0] != 'f' {
 			t.Errorf("%s: code %d, %s%s", c.capture, code, stdout, stderr)
 		}
 		// Without it there is one line that says the same.
@@ -42,7 +43,8 @@ func TestDecodeAuto(t *testing.T) {
 			t.Errorf("%s: hint %q", capture, stderr)
 		}
 	}
-	if _, stderr, code := runDecode("--dialect", "auto", "--dialect", "tps", captures+"tps_v21_udp_reports.pcap"); code != 2 || stderr == "" {
+	if _, stderr, code := runDecode("--dialect", "auto", "--dialect", "tps",
+		captures+"tps_v21_udp_reports.pcap"); code != 2 || stderr == "" {
 		t.Errorf("two dialects: code %d, %q", code, stderr)
 	}
 }

@@ -175,8 +175,8 @@ func unknownField(name string, names []string) error {
 	return fmt.Errorf("unknown field %q; did you mean %s? See --list-fields", name, strings.Join(near, ", "))
 }
 
-// suggestions returns up to five names that look like name: those that end like it first, then those that are few typing
-// errors away.
+// suggestions returns up to five names that look like name: those that end like it first, then those that are few
+// typing errors away.
 func suggestions(name string, names []string) []string {
 	type suggestion struct {
 		name     string

@@ -40,7 +40,8 @@ func (f *pointFlag) String() string { return f.value }
 func (f *pointFlag) Type() string { return f.placeholder }
 
 func (p *pointFlags) register(f *pflag.FlagSet) {
-	f.StringArrayVar(&p.dialects, "dialect", nil, "dialect `[SRC=]NAME` of a source, PREFIX[:PORT], or of all; may be repeated; auto: say which one reads a file")
+	f.StringArrayVar(&p.dialects, "dialect", nil,
+		"dialect `[SRC=]NAME` of a source, PREFIX[:PORT], or of all; may be repeated; auto: say which one reads a file")
 	f.StringVar(&p.file, "code-points", "", "`FILE` of code points in YAML or JSON")
 	f.StringArrayVar(&p.set, "set", nil, "set a code point `KEY=VALUE`; see --list-code-points; may be repeated")
 	p.values = []*pointFlag{

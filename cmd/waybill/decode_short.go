@@ -19,21 +19,39 @@ func (s *shortField) column() column { return column{s.name, s.values} }
 
 // shortFields are the short forms that -e takes, besides "layer.field".
 var shortFields = []shortField{
-	{"frame.number", "number of the packet in its file, from 1", frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Number) })},
+	{
+		"frame.number", "number of the packet in its file, from 1",
+		frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Number) }),
+	},
 	{"frame.time", "when it was captured, RFC 3339 in UTC", frame(frameTime)},
-	{"frame.time_epoch", "when it was captured, in seconds since 1970", frame(func(p *decodedPacket, _ *fieldsWriter) string {
-		return fmt.Sprintf("%d.%09d", p.Time.Unix(), p.Time.Nanosecond())
-	})},
+	{
+		"frame.time_epoch", "when it was captured, in seconds since 1970",
+		frame(func(p *decodedPacket, _ *fieldsWriter) string {
+			return fmt.Sprintf("%d.%09d", p.Time.Unix(), p.Time.Nanosecond())
+		}),
+	},
 	{"frame.time_relative", "seconds since the first packet", frame(func(p *decodedPacket, w *fieldsWriter) string {
 		return fmt.Sprintf("%.9f", p.Time.Sub(w.first).Seconds())
 	})},
-	{"frame.length", "bytes on the wire", frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Length) })},
-	{"frame.captured", "bytes in the file", frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Captured) })},
-	{"summary", "the packet in one line", frame(func(p *decodedPacket, _ *fieldsWriter) string { return dissect.Summary(p.Layers) })},
+	{
+		"frame.length", "bytes on the wire",
+		frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Length) }),
+	},
+	{
+		"frame.captured", "bytes in the file",
+		frame(func(p *decodedPacket, _ *fieldsWriter) string { return strconv.Itoa(p.Captured) }),
+	},
+	{
+		"summary", "the packet in one line",
+		frame(func(p *decodedPacket, _ *fieldsWriter) string { return dissect.Summary(p.Layers) }),
+	},
 	{"error", "codes of the rules that are broken", errorCodes},
 	{"quirk", "how it was read otherwise than the specifications say", quirks},
 
-	{"report.version", "version of the telemetry report", ofReport(func(r *dissect.Layer) []string { return []string{reportVersion(r)} })},
+	{
+		"report.version", "version of the telemetry report",
+		ofReport(func(r *dissect.Layer) []string { return []string{reportVersion(r)} }),
+	},
 	{"report.node", "node that sends the report, as far as the report says it", ofReport(reportNodes)},
 	{"report.hw_id", "reporting subsystem", inReport("hw_id")},
 	{"report.sequence", "sequence number", inReport("sequence")},
@@ -52,11 +70,23 @@ var shortFields = []shortField{
 	{"report.f", "the flow is tracked", inReport("f")},
 	{"report.i", "an intermediate report", inReport("i")},
 
-	{"flow.src", "source address of the packet, or of those that the report is about", ofFlow(func(f dissect.Flow) string { return f.Src })},
+	{
+		"flow.src", "source address of the packet, or of those that the report is about",
+		ofFlow(func(f dissect.Flow) string { return f.Src }),
+	},
 	{"flow.dst", "destination address", ofFlow(func(f dissect.Flow) string { return f.Dst })},
-	{"flow.src_port", "source port, before INT was inserted", ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.SrcPort)) })},
-	{"flow.dst_port", "destination port, before INT was inserted", ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.DstPort)) })},
-	{"flow.protocol", "IP protocol number, before INT was inserted", ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.Protocol)) })},
+	{
+		"flow.src_port", "source port, before INT was inserted",
+		ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.SrcPort)) }),
+	},
+	{
+		"flow.dst_port", "destination port, before INT was inserted",
+		ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.DstPort)) }),
+	},
+	{
+		"flow.protocol", "IP protocol number, before INT was inserted",
+		ofFlow(func(f dissect.Flow) string { return strconv.Itoa(int(f.Protocol)) }),
+	},
 	{"flow", "all of it", ofFlow(dissect.Flow.String)},
 
 	{"node", "every node that the packet names: the reporting one, then the hops, newest first", nodes},
@@ -66,8 +96,14 @@ var shortFields = []shortField{
 	{"int.remaining_hop_count", "hops that may still add metadata", ofTelemetry("remaining_hop_count")},
 	{"hop.node", "node ids of the hops, newest first", ofHops("node_id", "switch_id", "device_id", "node_id_wide")},
 	{"hop.latency", "hop latencies", ofHops("hop_latency", "residence", "transit_delay")},
-	{"hop.ingress_port", "level 1 ingress interfaces", ofHops("l1_ingress", "ingress_port_id", "ingress_port", "ingress_if", "ingress_if_wide")},
-	{"hop.egress_port", "level 1 egress interfaces", ofHops("l1_egress", "egress_port_id", "egress_port", "egress_if", "egress_if_wide")},
+	{
+		"hop.ingress_port", "level 1 ingress interfaces",
+		ofHops("l1_ingress", "ingress_port_id", "ingress_port", "ingress_if", "ingress_if_wide"),
+	},
+	{
+		"hop.egress_port", "level 1 egress interfaces",
+		ofHops("l1_egress", "egress_port_id", "egress_port", "egress_if", "egress_if_wide"),
+	},
 	{"hop.l2_ingress", "level 2 ingress interfaces", ofHops("l2_ingress")},
 	{"hop.l2_egress", "level 2 egress interfaces", ofHops("l2_egress")},
 	{"hop.queue_id", "queues", ofHops("queue_id")},
@@ -134,7 +170,12 @@ func inReport(names ...string) valuesFunc {
 		var values []string
 		for _, name := range names {
 			for _, path := range [][]string{
-				{name}, {"drop", name}, {"switch_local", name}, {"metadata", name}, {"reports", name}, {"reports", "metadata", name},
+				{name},
+				{"drop", name},
+				{"switch_local", name},
+				{"metadata", name},
+				{"reports", name},
+				{"reports", "metadata", name},
 			} {
 				values = appendPath(values, r.Fields, path)
 			}

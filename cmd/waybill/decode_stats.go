@@ -134,7 +134,8 @@ func (w *statsWriter) dialect(layers []dissect.Layer) string {
 			source, _ = netip.ParseAddr(l.Find("src").Text())
 		case "udp", "tcp":
 			if source.IsValid() {
-				return w.cfg.For(source, uint16(l.Find("src_port").Number()), uint16(l.Find("dst_port").Number())).Dialect.Name
+				return w.cfg.For(source, uint16(l.Find("src_port").Number()),
+					uint16(l.Find("dst_port").Number())).Dialect.Name
 			}
 		}
 	}

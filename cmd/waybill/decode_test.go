@@ -119,22 +119,32 @@ func TestDecodeGolden(t *testing.T) {
 		{"tree_vector_invalid", append(vector("int21_md_all_bits_invalid"), "--color", "always")},
 		{"tree_onos_cut_report", append(onos, "--count", "1", captures+"onos_v10_tcp_reports.pcap")},
 		{"tree_geant_errors", []string{
-			"--dialect", "geant-int04", "--time", "relative", "--errors-only", "-c", "10", captures + "geant_v04_udp_s2s3.pcap",
+			"--dialect", "geant-int04", "--time", "relative", "--errors-only", "-c", "10",
+			captures + "geant_v04_udp_s2s3.pcap",
 		}},
 		{"json_ioam", []string{"-o", "json", "-c", "2", captures + "ioam_basic_recv.pcap"}},
-		{"json_tps_report", []string{"-o", "json", "-c", "1", "--dialect", "any=tps", captures + "tps_v21_udp_reports.pcap"}},
+		{
+			"json_tps_report",
+			[]string{"-o", "json", "-c", "1", "--dialect", "any=tps", captures + "tps_v21_udp_reports.pcap"},
+		},
 		{"fields_hops", []string{
 			"--dialect", "onos-int10-ver0", "-T", "fields", "-E", "header=y", "-c", "8",
-			"-e", "frame.number", "-e", "frame.time", "-e", "report.node", "-e", "report.sequence", "-e", "flow", "-e", "hop.node", "-e", "hop.latency",
-			"-e", "hop.queue_occupancy", "-e", "int_hbh_v1.hops.egress_ts", "-e", "quirk", captures + "onos_v10_udp_reports.pcap",
+			"-e", "frame.number", "-e", "frame.time", "-e", "report.node", "-e", "report.sequence", "-e", "flow", "-e",
+			"hop.node", "-e", "hop.latency",
+			"-e", "hop.queue_occupancy", "-e", "int_hbh_v1.hops.egress_ts", "-e", "quirk",
+			captures + "onos_v10_udp_reports.pcap",
 		}},
 		{"fields_drops", []string{
 			"--dialect", "10.0.0.0/29=fabric-tna-bmv2", "-E", "separator=|", "-c", "12",
-			"-e", "frame.time_relative", "-e", "report.node", "-e", "report.drop_reason", "-e", "report.drop_text", "-e", "flow.src_port", "-e", "ipv4.src",
+			"-e", "frame.time_relative", "-e", "report.node", "-e", "report.drop_reason", "-e", "report.drop_text",
+			"-e", "flow.src_port", "-e", "ipv4.src",
 			captures + "fabric_tna_xd_drop_reports.pcap",
 		}},
 		{"stats_geant", []string{"--stats", "--dialect", "geant-int04", captures + "geant_v04_udp_s2s3.pcap"}},
-		{"stats_json_drops", []string{"--stats", "-o", "json", "--dialect", "fabric-tna", captures + "fabric_tna_xd_drop_reports.pcap"}},
+		{
+			"stats_json_drops",
+			[]string{"--stats", "-o", "json", "--dialect", "fabric-tna", captures + "fabric_tna_xd_drop_reports.pcap"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			stdout, stderr, code := runDecode(c.args...)
@@ -202,7 +212,11 @@ func TestDecodeErrors(t *testing.T) {
 		{[]string{"--set", "ds_lengths={", pcap}, 2, "--set: {: "},
 		{[]string{"--dscp", "0x17/64", pcap}, 2, "--dscp: int_dscp_mask: got 64, want at most 63"},
 		{[]string{"--report-port", "http", pcap}, 2, "--report-port: report_port: got \"http\", want a number"},
-		{[]string{"--code-points", text, pcap}, 2, "--code-points: " + text + ":1: unknown key \"int_dcsp\"; did you mean int_dscp?"},
+		{
+			[]string{"--code-points", text, pcap},
+			2,
+			"--code-points: " + text + ":1: unknown key \"int_dcsp\"; did you mean int_dscp?",
+		},
 		{[]string{"--code-points", text + ".no", pcap}, 2, "no such file"},
 		{[]string{"--hex", "0", "--start", "ipv4"}, 2, "--hex: got an odd number of hex digits, 1"},
 		{[]string{"--hex", "0g"}, 2, "--hex: 'g' is no hex digit"},
@@ -214,7 +228,8 @@ func TestDecodeErrors(t *testing.T) {
 	} {
 		stdout, stderr, code := runDecode(c.args...)
 		line, isLine := strings.CutSuffix(stderr, "\n")
-		if code != c.code || !strings.Contains(line, c.want) || !strings.HasPrefix(line, "waybill decode: ") || !isLine || strings.Contains(line, "\n") {
+		if code != c.code || !strings.Contains(line, c.want) || !strings.HasPrefix(line, "waybill decode: ") ||
+			!isLine || strings.Contains(line, "\n") {
 			t.Errorf("%q: got exit code %d, %q; want %d, %q", c.args, code, stderr, c.code, c.want)
 		}
 		if stdout != "" {
@@ -234,7 +249,8 @@ func TestDecodeCutFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := runDecode("-o", "json", cut)
-	if code != 1 || strings.Count(stdout, "\n") != 5 || !strings.Contains(stderr, "cut off after packet 5") || strings.Count(stderr, "\n") != 1 {
+	if code != 1 || strings.Count(stdout, "\n") != 5 || !strings.Contains(stderr, "cut off after packet 5") ||
+		strings.Count(stderr, "\n") != 1 {
 		t.Errorf("got exit code %d, %d lines, %q", code, strings.Count(stdout, "\n"), stderr)
 	}
 	if stdout, _, code := runDecode("-o", "json", "-c", "5", cut); code != 0 || strings.Count(stdout, "\n") != 5 {
@@ -254,7 +270,9 @@ func TestDecodeForeignLinkType(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, stderr, code := runDecode(name)
-	if code != 1 || stdout != "" || !strings.Contains(stderr, "100 of 100 packets have a link type that is not read; the first is packet 1 with LINKTYPE 127") {
+	if code != 1 || stdout != "" ||
+		!strings.Contains(stderr,
+			"100 of 100 packets have a link type that is not read; the first is packet 1 with LINKTYPE 127") {
 		t.Errorf("got exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
@@ -376,7 +394,8 @@ func TestDecodeReaderGone(t *testing.T) {
 func TestDecodeFlagsAreCodePoints(t *testing.T) {
 	v := readVector(t, vectors+"int21_md_tcp_dscp.json")
 	points := filepath.Join(t.TempDir(), "points.yaml")
-	if err := os.WriteFile(points, []byte("int_dscp: 0x17\nint_dscp_mask: 63\ndialects:\n  10.0.0.0/8: spec\n"), 0o600); err != nil {
+	if err := os.WriteFile(points, []byte("int_dscp: 0x17\nint_dscp_mask: 63\ndialects:\n  10.0.0.0/8: spec\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	bytes := []string{"--hex", v.Hex, "-o", "json"}
@@ -398,7 +417,8 @@ func TestDecodeFlagsAreCodePoints(t *testing.T) {
 		t.Errorf("without a mark: got %s", got)
 	}
 	hops := readVector(t, vectors+"int21_md_per_hop_ds.json")
-	got, _, _ := runDecode("--hex", hops.Hex, "-o", "json", "--int-port", "17768", "--set", "ds_lengths={0xabcd: {2: 8}}")
+	got, _, _ := runDecode("--hex", hops.Hex, "-o", "json", "--int-port", "17768", "--set",
+		"ds_lengths={0xabcd: {2: 8}}")
 	if !strings.Contains(got, `"ds_metadata":"1111111122222222"`) {
 		t.Errorf("ds_lengths: got %s", got)
 	}
@@ -426,7 +446,10 @@ func TestShortFields(t *testing.T) {
 	for i := range shortFields {
 		args = append(args, "-e", shortFields[i].name)
 	}
-	for _, file := range []string{"onos_v10_tcp_reports", "fabric_tna_xd_drop_reports", "tps_v21_udp_reports", "ioam_full_recv", "geant_v04_udp_s2s3"} {
+	for _, file := range []string{
+		"onos_v10_tcp_reports", "fabric_tna_xd_drop_reports", "tps_v21_udp_reports",
+		"ioam_full_recv", "geant_v04_udp_s2s3",
+	} {
 		stdout, stderr, code := runDecode(append(args, captures+file+".pcap")...)
 		if code != 0 {
 			t.Errorf("%s: exit code %d: %s", file, code, stderr)

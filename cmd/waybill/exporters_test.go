@@ -22,7 +22,10 @@ import (
 // line say whose and how many.
 func TestServeExporters(t *testing.T) {
 	s := startServer(t, func(c *serve.Config) {
-		c.Exporters = []serve.ExporterRule{{Source: "127.0.0.2", Nodes: serve.NodeIDs{1}, Name: "leaf1"}, {Source: "127.0.0.3/32"}}
+		c.Exporters = []serve.ExporterRule{
+			{Source: "127.0.0.2", Nodes: serve.NodeIDs{1}, Name: "leaf1"},
+			{Source: "127.0.0.3/32"},
+		}
 	})
 	send := func(source string, node uint32, n int) {
 		t.Helper()
@@ -56,7 +59,8 @@ func TestServeExporters(t *testing.T) {
 		if e.Node != nil {
 			node = fmt.Sprint(*e.Node)
 		}
-		got += fmt.Sprintf("%v node %s received %d refused %d %s\n", e.Source, node, e.Received, e.Refused, e.RefusedBecause)
+		got += fmt.Sprintf("%v node %s received %d refused %d %s\n", e.Source, node, e.Received, e.Refused,
+			e.RefusedBecause)
 	}
 	if want := `127.0.0.2 node 1 received 10 refused 0 
 127.0.0.3 node 3 received 5 refused 0 
@@ -122,7 +126,8 @@ func TestServeExportersConfig(t *testing.T) {
 		}
 	}
 	t.Setenv("WAYBILL_EXPORTERS", "[{source: 10.0.0.0/8, nodes: [7]}]")
-	if out, errs, _ := runWaybill(t, "serve", "--dump"); !strings.Contains(out, "source: 10.0.0.0/8") || !strings.Contains(out, "- 7\n") {
+	if out, errs, _ := runWaybill(t, "serve", "--dump"); !strings.Contains(out, "source: 10.0.0.0/8") ||
+		!strings.Contains(out, "- 7\n") {
 		t.Errorf("got %s%s", out, errs)
 	}
 }
@@ -159,7 +164,8 @@ func TestServeSaysRefused(t *testing.T) {
 	r := run(t, s)
 	for range 3 {
 		r.send(r.udp(0), [][]byte{test.Report(test.Form20XD, 1, 1, 1), {1}, {2}})
-		test.Eventually(t, "the warning", func() bool { return strings.Contains(log.String(), "refused reports of who may not send them") })
+		test.Eventually(t, "the warning",
+			func() bool { return strings.Contains(log.String(), "refused reports of who may not send them") })
 	}
 	test.Eventually(t, "receiving everything", func() bool { return r.total().Received == 9 })
 	r.stop()

@@ -38,7 +38,8 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 			case len(args) > 1:
 				return command.Usage(fmt.Errorf("unexpected argument %q: want one scenario", args[1]))
 			case len(args) == 0 && !c.list:
-				return command.Usage(errors.New("no scenario; for example: waybill fabric steady. --list prints those that there are"))
+				return command.Usage(
+					errors.New("no scenario; for example: waybill fabric steady. --list prints those that there are"))
 			case len(args) == 1 && c.list:
 				return command.Usage(errors.New("--list takes no scenario"))
 			}
@@ -54,12 +55,15 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 	}
 	f := cmd.Flags()
 	f.BoolVar(&c.list, "list", false, "print the scenarios that come with Waybill and exit")
-	f.BoolVar(&c.serveConfig, "serve-config", false, "print what waybill serve has to know of the network, as a file for its --config, and exit")
-	f.StringArrayVar(&c.reports, "reports", nil, "`HOST:PORT` of a collector to send the reports to; may be repeated, and each flow then has one of them")
+	f.BoolVar(&c.serveConfig, "serve-config", false,
+		"print what waybill serve has to know of the network, as a file for its --config, and exit")
+	f.StringArrayVar(&c.reports, "reports", nil,
+		"`HOST:PORT` of a collector to send the reports to; may be repeated, and each flow then has one of them")
 	f.StringVar(&c.pcap, "pcap", "", "`FILE` to write the reports to, as a capture; - for standard output")
 	f.StringVar(&c.pcapLinks, "pcap-links", "", "`DIR` to write a capture for each link to, with all packets")
 	f.StringVar(&c.truth, "truth", "", "`FILE` to write the truth to, as NDJSON; - for standard output")
-	f.StringVar(&c.speed, "speed", "", "realtime or max: how `FAST` virtual time goes by (default realtime with --reports, else max)")
+	f.StringVar(&c.speed, "speed", "",
+		"realtime or max: how `FAST` virtual time goes by (default realtime with --reports, else max)")
 	f.Uint64Var(&c.seed, "seed", 0, "`N` that everything random follows from (default that of the scenario)")
 	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
 	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
@@ -146,7 +150,9 @@ func (c *fabricCommand) check() error {
 }
 
 // emulate runs f until the end of the scenario or an interrupt, and ends it.
-func (c *fabricCommand) emulate(ctx context.Context, f *fabric.Fabric, s *scenario.Scenario, pace fabric.Pace) (*fabricSummary, error) {
+func (c *fabricCommand) emulate(ctx context.Context, f *fabric.Fabric, s *scenario.Scenario,
+	pace fabric.Pace,
+) (*fabricSummary, error) {
 	until, start := time.Duration(s.Duration), time.Now()
 	err := c.newProgress(f, until).run(ctx)
 	interrupted := errors.Is(err, context.Canceled)

@@ -42,7 +42,9 @@ func (c *collectors) add(name string) error {
 	case c.to[address] != nil:
 		return command.Usage(errors.New("is there twice"))
 	case len(c.list) > 0 && (address.Port() != c.list[0].Port() || address.Addr().Is4() != c.list[0].Addr().Is4()):
-		return command.Usage(errors.New("collectors that share the reports have the same port (Telemetry Report 2.0 §3.1.1) and IP version"))
+		return command.Usage(
+			errors.New(
+				"collectors that share the reports have the same port (Telemetry Report 2.0 §3.1.1) and IP version"))
 	}
 	sink, err := fabric.NewUDPSink(address.String())
 	if err != nil {

@@ -64,6 +64,7 @@ func (p *fabricProgress) run(ctx context.Context) error {
 func (p *fabricProgress) show(wall time.Duration) {
 	now, n := p.fabric.Now(), p.fabric.Stats()
 	p.bar.Describe(fmt.Sprintf("%s of %s, %.3g x real time, %s packets, %s reports", now.Round(refresh), p.until,
-		now.Seconds()/wall.Seconds(), command.Scaled(float64(n.Sent), thousands), command.Scaled(float64(n.Reports), thousands)))
+		now.Seconds()/wall.Seconds(), command.Scaled(float64(n.Sent), thousands),
+		command.Scaled(float64(n.Reports), thousands)))
 	_ = p.bar.Set64(int64(now))
 }

@@ -47,7 +47,8 @@ func (c *fabricCommand) scenarioText(name string) (file string, text []byte, err
 	}
 	text, err = os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s: no such file, and no scenario of this name; waybill fabric --list prints those that there are", name)
+		err = fmt.Errorf(
+			"%s: no such file, and no scenario of this name; waybill fabric --list prints those that there are", name)
 	}
 	return name, text, err
 }

@@ -41,7 +41,8 @@ func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 	return err
 }
 
-// codePointsText returns, as lines of YAML, the code points of a domain that are not what serve has without a configuration.
+// codePointsText returns, as lines of YAML, the code points of a domain that are not what serve has without a
+// configuration.
 func codePointsText(config *node.Config) (string, error) {
 	points, err := config.CodePoints()
 	if err != nil {

@@ -74,10 +74,12 @@ func (c *fabricCommand) summarize(s *fabricSummary) error {
 	}
 	s.print(w)
 	if s.late {
-		fmt.Fprintf(c.log, "this machine was too slow for real time: %s of virtual time took %s\n", time.Duration(s.VirtualNs).Round(time.Millisecond), time.Duration(s.WallNs).Round(time.Millisecond))
+		fmt.Fprintf(c.log, "this machine was too slow for real time: %s of virtual time took %s\n",
+			time.Duration(s.VirtualNs).Round(time.Millisecond), time.Duration(s.WallNs).Round(time.Millisecond))
 	}
 	if s.ReportsFailed > 0 {
-		fmt.Fprintf(c.log, "%d reports could not be sent, the last one: %v; does the collector run?\n", s.ReportsFailed, s.lastFailure)
+		fmt.Fprintf(c.log, "%d reports could not be sent, the last one: %v; does the collector run?\n", s.ReportsFailed,
+			s.lastFailure)
 	}
 	return nil
 }
@@ -88,8 +90,10 @@ func (s *fabricSummary) print(w io.Writer) {
 		interrupted = ", interrupted"
 	}
 	virtual, wall := time.Duration(s.VirtualNs).Round(time.Millisecond), time.Duration(s.WallNs)
-	fmt.Fprintf(w, "scenario %s, seed %d%s: %s in %.3f s, %.3g times real time\n", s.Scenario, s.Seed, interrupted, virtual, wall.Seconds(), s.Speed)
-	fmt.Fprintf(w, "packets: %d sent = %d delivered + %d dropped%s + %d in flight\n", s.Sent, s.Delivered, s.Dropped, s.dropsText(), s.InFlight)
+	fmt.Fprintf(w, "scenario %s, seed %d%s: %s in %.3f s, %.3g times real time\n", s.Scenario, s.Seed, interrupted,
+		virtual, wall.Seconds(), s.Speed)
+	fmt.Fprintf(w, "packets: %d sent = %d delivered + %d dropped%s + %d in flight\n", s.Sent, s.Delivered, s.Dropped,
+		s.dropsText(), s.InFlight)
 	fmt.Fprintf(w, "packet-hops: %d, %.0f/s\n", s.PacketHops, s.PacketHopsPerSec)
 	fmt.Fprintf(w, "reports: %d sent", s.Reports)
 	if s.ReportsLost > 0 {

@@ -61,7 +61,10 @@ type fabricFiles struct {
 func runToFiles(t *testing.T, args ...string) fabricFiles {
 	t.Helper()
 	dir := t.TempDir()
-	f := fabricFiles{truth: filepath.Join(dir, "truth.ndjson"), pcap: filepath.Join(dir, "reports.pcap"), links: filepath.Join(dir, "new/links")}
+	f := fabricFiles{
+		truth: filepath.Join(dir, "truth.ndjson"), pcap: filepath.Join(dir, "reports.pcap"),
+		links: filepath.Join(dir, "new/links"),
+	}
 	out := mustFabric(t, append(args, "--truth", f.truth, "--pcap", f.pcap, "--pcap-links", f.links, "-o", "json")...)
 	if err := json.Unmarshal([]byte(out), &f.summary); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -114,7 +117,8 @@ func TestFabricFiles(t *testing.T) {
 	for _, args := range [][]string{{"report-loss", "--duration", "1500ms"}, {"incast", "--duration", "400ms"}} {
 		f := runToFiles(t, args...)
 		s := f.summary
-		if s.Scenario != args[0] || s.Sent == 0 || s.Sent != s.Delivered+s.Dropped+s.InFlight || fmt.Sprintf("%dms", s.VirtualNs/1e6) != args[2] {
+		if s.Scenario != args[0] || s.Sent == 0 || s.Sent != s.Delivered+s.Dropped+s.InFlight ||
+			fmt.Sprintf("%dms", s.VirtualNs/1e6) != args[2] {
 			t.Errorf("summary %+v", s)
 		}
 		records := truthRecords(t, f.truth)
@@ -122,7 +126,8 @@ func TestFabricFiles(t *testing.T) {
 		if !ok {
 			t.Fatalf("the last record is %T", records[len(records)-1])
 		}
-		if end.Sent != s.Sent || end.Delivered != s.Delivered || end.InFlight != s.InFlight || end.Hops != s.PacketHops ||
+		if end.Sent != s.Sent || end.Delivered != s.Delivered || end.InFlight != s.InFlight ||
+			end.Hops != s.PacketHops ||
 			end.Reports != s.Reports || end.ReportsLost != s.ReportsLost || len(end.Dropped) != len(s.Drops) {
 			t.Errorf("the truth ends with %+v, the summary is %+v", *end, s)
 		}
@@ -220,7 +225,8 @@ func TestFabricCollectors(t *testing.T) {
 	_, port, _ := net.SplitHostPort(a.LocalAddr().String())
 	b := listen(t, "127.0.0.2:"+port)
 	pcap := filepath.Join(t.TempDir(), "reports.pcap")
-	mustFabric(t, "microburst", "--duration", "30ms", "--pcap", pcap, "--reports", a.LocalAddr().String(), "--reports", b.LocalAddr().String())
+	mustFabric(t, "microburst", "--duration", "30ms", "--pcap", pcap, "--reports", a.LocalAddr().String(), "--reports",
+		b.LocalAddr().String())
 	addressed := map[string][][]byte{}
 	for _, frame := range packetsOf(t, pcap) {
 		to := destination(frame).String()
@@ -262,7 +268,10 @@ func TestFabricInterrupt(t *testing.T) {
 	}
 	records := truthRecords(t, file)
 	end, ok := records[len(records)-1].(*truth.End)
-	if !ok || !strings.Contains(out, fmt.Sprintf("packets: %d sent = %d delivered + 0 dropped + %d in flight\n", end.Sent, end.Delivered, end.InFlight)) {
+	if !ok ||
+		!strings.Contains(out,
+			fmt.Sprintf("packets: %d sent = %d delivered + 0 dropped + %d in flight\n", end.Sent, end.Delivered,
+				end.InFlight)) {
 		t.Errorf("the truth ends with %+v, the summary is\n%s", records[len(records)-1], out)
 	}
 }
@@ -283,7 +292,8 @@ func TestFabricPipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := runFabric(t.Context(), string(text), "-", "--duration", "20ms", "--truth", "-")
-	if code != 0 || !strings.HasPrefix(out, `{"type":"run","scenario":"microburst"`) || !strings.HasPrefix(errs, "scenario microburst, seed 1: 20ms in ") {
+	if code != 0 || !strings.HasPrefix(out, `{"type":"run","scenario":"microburst"`) ||
+		!strings.HasPrefix(errs, "scenario microburst, seed 1: 20ms in ") {
 		t.Errorf("code %d\n%.200s\n%s", code, out, errs)
 	}
 	if last := out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:]; !strings.HasPrefix(last, `{"type":"end"`) {
@@ -308,13 +318,17 @@ func TestFabricLonger(t *testing.T) {
 
 // A progress bar does not change what happens.
 func TestFabricProgress(t *testing.T) {
-	s, err := scenario.Parse("x.yaml", []byte("duration: 50ms\ntopology: {leaf_spine: {leaves: 2, spines: 2, hosts: 2}}\ntraffic: [{poisson: {load: 50%, sizes: web_search}}]"))
+	s, err := scenario.Parse("x.yaml",
+		[]byte("duration: 50ms\ntopology: {leaf_spine: {leaves: 2, spines: 2, hosts: 2}}\ntraffic: [{poisson: {load: 50%, sizes: web_search}}]"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var truths [2]bytes.Buffer
 	var shown bytes.Buffer
-	for i, bar := range []*progressbar.ProgressBar{nil, progressbar.NewOptions64(50e6, progressbar.OptionSetWriter(&shown))} {
+	for i, bar := range []*progressbar.ProgressBar{
+		nil,
+		progressbar.NewOptions64(50e6, progressbar.OptionSetWriter(&shown)),
+	} {
 		f, err := fabric.New(s, fabric.Options{Truth: &truths[i]})
 		if err != nil {
 			t.Fatal(err)
@@ -356,7 +370,10 @@ func TestFabricList(t *testing.T) {
 func TestFabricServeConfig(t *testing.T) {
 	for stdin, want := range map[string]map[uint32]string{
 		"": {1: "leaf1", 2: "leaf2", 3: "leaf3", 4: "leaf4", 5: "spine1", 6: "spine2"},
-		"duration: 1s\ntopology: {graph: {switches: [{name: \"12\"}, {name: \"true\"}, {name: a.b-c}]}}": {1: "12", 2: "true", 3: "a.b-c"},
+		"duration: 1s\ntopology: {graph: {switches: [{name: \"12\"}, {name: \"true\"}, {name: a.b-c}]}}": {
+			1: "12",
+			2: "true", 3: "a.b-c",
+		},
 	} {
 		name := "demo"
 		if stdin != "" {
@@ -416,8 +433,14 @@ func TestFabricRefuses(t *testing.T) {
 		{"steady --pcap-links /dev/null/links", 1, "not a directory"},
 		{"steady --duration 1s --truth /dev/full", 1, "no space left"},
 		{"steady --duration 1s --pcap /dev/full", 1, "no space left"},
-		{bad("duration: 10s\ntopology: {leaf_spine: {leaves: 2, spines: 0, hosts: 1}}\n"), 2, "bad.yaml:2: topology.leaf_spine.spines: got 0, want 1 to 64"},
-		{bad("duration: 0s\ntopology: {leaf_spine: {leaves: 2, spines: 0, hosts: 1}}\n"), 2, "bad.yaml:1: duration: want how long the scenario lasts, for example 10s (and 1 more)"},
+		{
+			bad("duration: 10s\ntopology: {leaf_spine: {leaves: 2, spines: 0, hosts: 1}}\n"), 2,
+			"bad.yaml:2: topology.leaf_spine.spines: got 0, want 1 to 64",
+		},
+		{
+			bad("duration: 0s\ntopology: {leaf_spine: {leaves: 2, spines: 0, hosts: 1}}\n"), 2,
+			"bad.yaml:1: duration: want how long the scenario lasts, for example 10s (and 1 more)",
+		},
 		{bad("duration: 10s\ncolour: red\n"), 2, "bad.yaml:2: "},
 		{bad(small + "int:\n  mode: xyz\n"), 2, "bad.yaml:4: int: mode: "},
 		{bad(small + "int:\n  mode: md\n  modus: xd\n"), 2, "bad.yaml:5: int: "},
@@ -425,7 +448,8 @@ func TestFabricRefuses(t *testing.T) {
 	} {
 		out, errs, code := runFabric(t.Context(), "", strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 || out != "" {
-			t.Errorf("fabric %s: got code %d, %q and %q; want code %d, one line with %q", c.args, code, errs, out, c.code, c.want)
+			t.Errorf("fabric %s: got code %d, %q and %q; want code %d, one line with %q", c.args, code, errs, out,
+				c.code, c.want)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 // pcapHeader is the length in bytes of the header of a pcap file.
 const pcapHeader = 24
 
-// tshark opens the captures of all links, and finds nothing wrong with the outer headers: Ethernet, IP, TCP and UDP. What is
-// behind them, it cannot know: INT.
+// tshark opens the captures of all links, and finds nothing wrong with the outer headers: Ethernet, IP, TCP and UDP.
+// What is behind them, it cannot know: INT.
 func TestFabricTshark(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -56,7 +56,8 @@ func TestFabricTshark(t *testing.T) {
 	}
 }
 
-// tsharkBad returns the number of frames in a capture, and a line for each that is malformed, or has a bad checksum or length.
+// tsharkBad returns the number of frames in a capture, and a line for each that is malformed, or has a bad checksum or
+// length.
 func tsharkBad(t *testing.T, program string, capture []byte) (frames int, bad string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "all.pcap")

@@ -12,7 +12,8 @@ import (
 
 // Of each list and each flag that lists have: it is taken, or one line says why not.
 var lists = []string{
-	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues", "exporters", "loss",
+	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops", "events", "bursts", "queues",
+	"exporters", "loss",
 }
 
 func TestListFlags(t *testing.T) {
@@ -36,10 +37,17 @@ func TestListFlags(t *testing.T) {
 			{"--filter node=1", ""},
 			{"--top 2", ""},
 			{"-o parquet", ""},
-			{"--sort node", unless(name != "flows" && name != "paths" && name != "links" && name != "nodes" && name != "topology" && name != "hosts", "allowed: |shown as a whole")},
+			{
+				"--sort node",
+				unless(name != "flows" && name != "paths" && name != "links" && name != "nodes" && name != "topology" &&
+					name != "hosts", "allowed: |shown as a whole"),
+			},
 			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
 			{"--since 10m --until now -o ndjson", unless(!slices.Contains(nowOnly, name), "of now only")},
-			{"--since 10m --group-by ", unless(slices.Contains(records, name) || name == "loss", "of which records add up")},
+			{
+				"--since 10m --group-by ",
+				unless(slices.Contains(records, name) || name == "loss", "of which records add up"),
+			},
 			{"--since 10m --interval 1m", unless(slices.Contains(records, name), "of which records add up")},
 			{"--group-by x", "add --since|of which records add up|group_by has"},
 			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
@@ -49,13 +57,16 @@ func TestListFlags(t *testing.T) {
 		} {
 			args := append([]string{name, "--server", server}, strings.Split(c.flags, " ")...)
 			_, stderr, code := runWaybill(t, args...)
-			said := slices.ContainsFunc(strings.Split(c.why, "|"), func(why string) bool { return strings.Contains(stderr, why) })
-			if c.why == "" && code != 0 || c.why != "" && (code != command.ExitUsage || !said || strings.Count(stderr, "\n") != 1) {
+			said := slices.ContainsFunc(strings.Split(c.why, "|"),
+				func(why string) bool { return strings.Contains(stderr, why) })
+			if c.why == "" && code != 0 || c.why != "" &&
+				(code != command.ExitUsage || !said || strings.Count(stderr, "\n") != 1) {
 				t.Errorf("%s %s: code %d, said %q, want %q", name, c.flags, code, stderr, c.why)
 			}
 		}
 	}
-	if _, stderr, _ := runWaybill(t, "hosts", "--filer", "node=1"); !strings.Contains(stderr, "did you mean --filter?") {
+	if _, stderr, _ := runWaybill(t, "hosts", "--filer", "node=1"); !strings.Contains(stderr,
+		"did you mean --filter?") {
 		t.Errorf("got %q", stderr)
 	}
 }

@@ -36,7 +36,8 @@ func TestFullDisk(t *testing.T) {
 		root.SetArgs(args)
 		root.SetOut(full)
 		root.SetErr(&errs)
-		if code := command.Execute(root); code != command.ExitFailed || !strings.Contains(errs.String(), "no space left") || strings.Count(errs.String(), "\n") != 1 {
+		if code := command.Execute(root); code != command.ExitFailed ||
+			!strings.Contains(errs.String(), "no space left") || strings.Count(errs.String(), "\n") != 1 {
 			t.Errorf("%v: code %d, %q", args, code, errs.String())
 		}
 	}

@@ -15,7 +15,10 @@ func TestReaderGoesAway(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
 	}
-	for _, args := range []string{"fabric steady --duration 2s --truth - -q", "fabric steady --duration 2s --pcap - -q"} {
+	for _, args := range []string{
+		"fabric steady --duration 2s --truth - -q",
+		"fabric steady --duration 2s --pcap - -q",
+	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServeProcess$")
 		cmd.Env = append(os.Environ(), "WAYBILL_TEST_ARGS="+args)
 		var stderr bytes.Buffer

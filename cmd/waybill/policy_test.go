@@ -20,14 +20,16 @@ func TestPolicyCheck(t *testing.T) {
 		}
 		return name
 	}
-	good, bad := file("nodes: [{id: 1, name: fw}]\nrules: [{waypoints: [fw]}]\n"), file("nodes: [{id: 1}]\nrules:\n  - avoid: 9\n    dscp: 64\n")
+	good, bad := file("nodes: [{id: 1, name: fw}]\nrules: [{waypoints: [fw]}]\n"),
+		file("nodes: [{id: 1}]\nrules:\n  - avoid: 9\n    dscp: 64\n")
 	for _, c := range []struct {
 		args string
 		code int
 		want string
 	}{
 		{"policy check " + good, 0, "the policy is valid: 1 nodes, 1 rules\n"},
-		{"policy check " + bad, 1, bad + ":4: rules[0].dscp: got 64, want numbers from 0 to 63\n" + bad + ":3: rules[0].avoid[0]: node 9 is not under nodes"},
+		{"policy check " + bad, 1, bad + ":4: rules[0].dscp: got 64, want numbers from 0 to 63\n" + bad +
+			":3: rules[0].avoid[0]: node 9 is not under nodes"},
 		{"policy check", 2, "want one policy file"},
 		{"policy check /nonexistent", 1, "no such file"},
 		{"policy chk", 2, "there is check"},
@@ -50,7 +52,8 @@ func TestPolicyNames(t *testing.T) {
 	c := serve.DefaultConfig()
 	c.Names[2] = "core"
 	c.Policy = filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(c.Policy, []byte("nodes: [{id: 1, name: fw}, {id: 2, name: other}, {id: 3}]\n"), 0o600); err != nil {
+	if err := os.WriteFile(c.Policy, []byte("nodes: [{id: 1, name: fw}, {id: 2, name: other}, {id: 3}]\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Check(); err != nil {

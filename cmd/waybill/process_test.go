@@ -43,7 +43,8 @@ type process struct {
 func startServe(t *testing.T, udp, http, data string) *process {
 	t.Helper()
 	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
-	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+data)
+	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+
+		data)
 	p.Stderr = &p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -97,7 +98,8 @@ func (s *switchOfTest) skip(n uint32) {
 	s.lost += n
 }
 
-// Whatever happens to the process, the ledger has every report that was sent: those that it took, and those that went by.
+// Whatever happens to the process, the ledger has every report that was sent: those that it took, and those that went
+// by.
 func TestKillAndRestart(t *testing.T) {
 	udp, web, data := test.FreePort(t, "udp"), test.FreePort(t, "tcp"), t.TempDir()
 	to, err := net.ResolveUDPAddr("udp", udp)
@@ -202,9 +204,11 @@ func TestKillAndRestart(t *testing.T) {
 			continue
 		}
 		if *x.Sent != uint64(s.next) || *x.Arrived+*x.Lost != *x.Sent || x.Received != *x.Arrived || x.Restarted != 0 {
-			t.Errorf("%s sent %d: sent %d, arrived %d, lost %d, received %d, restarted %d", source, s.next, *x.Sent, *x.Arrived, *x.Lost, x.Received, x.Restarted)
+			t.Errorf("%s sent %d: sent %d, arrived %d, lost %d, received %d, restarted %d", source, s.next, *x.Sent,
+				*x.Arrived, *x.Lost, x.Received, x.Restarted)
 		}
-		// Lost are those that were thrown away and those that went by; those are 300, and what came behind the checkpoint.
+		// Lost are those that were thrown away and those that went by; those are 300, and what came behind the
+		// checkpoint.
 		if away := *x.Away; *x.Lost != uint64(s.lost)+away || away < 300 || away > 300+100+200 {
 			t.Errorf("%s: lost %d, of these %d away; thrown away %d", source, *x.Lost, away, s.lost)
 		}
@@ -213,7 +217,8 @@ func TestKillAndRestart(t *testing.T) {
 			sent, lost = sent+*i.Sent, lost+*i.Lost-*i.Late
 		}
 		if sent != *x.Sent || lost != *x.Lost {
-			t.Errorf("%s: the intervals have sent %d, lost %d; all time has %d, %d", source, sent, lost, *x.Sent, *x.Lost)
+			t.Errorf("%s: the intervals have sent %d, lost %d; all time has %d, %d", source, sent, lost, *x.Sent,
+				*x.Lost)
 		}
 	}
 	if metrics, err := http.Get("http://" + web + "/metrics"); err != nil {
@@ -221,7 +226,8 @@ func TestKillAndRestart(t *testing.T) {
 	} else {
 		text, _ := io.ReadAll(metrics.Body)
 		metrics.Body.Close()
-		if !bytes.Contains(text, []byte("\nwaybill_checkpoint_failures_total 0\n")) || !bytes.Contains(text, []byte("\nwaybill_checkpoint_timestamp_seconds 1")) {
+		if !bytes.Contains(text, []byte("\nwaybill_checkpoint_failures_total 0\n")) ||
+			!bytes.Contains(text, []byte("\nwaybill_checkpoint_timestamp_seconds 1")) {
 			t.Error("no metrics of checkpoints")
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// A dialectOfProof is a kind of telemetry: how nodes are configured, and what can be expected of it. All report every packet,
-// and none of them queues that are long but have room.
+// A dialectOfProof is a kind of telemetry: how nodes are configured, and what can be expected of it. All report every
+// packet, and none of them queues that are long but have room.
 type dialectOfProof struct {
 	name    string
 	text    string         // of the section "int", besides what is the same in all

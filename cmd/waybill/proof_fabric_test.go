@@ -21,10 +21,11 @@ type hurry struct {
 
 // hurries are the scenarios that differ from usualHurry, or that must drop something.
 var hurries = map[string]hurry{
-	"all-reduce":   {by: 80},
-	"blackhole":    {by: usualHurry, drops: "routing_miss"},
-	"ddos":         {by: usualHurry, drops: "acl_deny traffic_manager"},
-	"demo":         {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"}, // a storm that is so short fills no more
+	"all-reduce": {by: 80},
+	"blackhole":  {by: usualHurry, drops: "routing_miss"},
+	"ddos":       {by: usualHurry, drops: "acl_deny traffic_manager"},
+	// a storm that is so short fills no more
+	"demo":         {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"},
 	"gray-link":    {by: usualHurry, drops: "gray_link"},
 	"incast":       {by: 20, drops: "traffic_manager"},
 	"link-failure": {by: usualHurry, drops: "port_down"},
@@ -42,9 +43,9 @@ func hurryOf(s *scenario.Scenario) hurry {
 	return hurry{by: usualHurry}
 }
 
-// hasten shows a scenario in fast motion: all times of its schedule are divided by the same number; those of the network (rates,
-// delays, the sizes of flows) stay. So everything happens, in the same order, with fewer packets in between. A scenario that
-// goes on for ever is cut behind its first minute.
+// hasten shows a scenario in fast motion: all times of its schedule are divided by the same number; those of the
+// network (rates, delays, the sizes of flows) stay. So everything happens, in the same order, with fewer packets in
+// between. A scenario that goes on for ever is cut behind its first minute.
 func (h *hurry) hasten(s *scenario.Scenario) {
 	if h.buffer > 0 {
 		s.Switch.Buffer = h.buffer
@@ -131,8 +132,8 @@ func (s *pacedSink) Report(atNs uint64, frame []byte) error {
 	return nil
 }
 
-// wait waits until all but rest reports are in the tables. It sleeps and does not spin: on few processors, who spins is in
-// the way of what it waits for.
+// wait waits until all but rest reports are in the tables. It sleeps and does not spin: on few processors, who spins is
+// in the way of what it waits for.
 func (s *pacedSink) wait(rest uint64) {
 	counted := func() bool { return s.r.Collector.Counters().Reports+rest >= s.reports }
 	for range 100 {
@@ -175,7 +176,8 @@ func (r *running) answers() *expect.Answers {
 	r.t.Helper()
 	a := &expect.Answers{}
 	for name, list := range map[string]any{
-		"flows": &a.Flows, "paths": &a.Paths, "nodes": &a.Nodes, "links": &a.Links, "drops": &a.Drops, "exporters": &a.Exporters,
+		"flows": &a.Flows, "paths": &a.Paths, "nodes": &a.Nodes, "links": &a.Links, "drops": &a.Drops,
+		"exporters": &a.Exporters,
 	} {
 		r.get("/api/v1/"+name+"?limit=10000", name, list)
 		var total int

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// checkLedger holds the ledger against the truth: as many reports were lost as the network threw away, and everything that
-// was sent is somewhere.
+// checkLedger holds the ledger against the truth: as many reports were lost as the network threw away, and everything
+// that was sent is somewhere.
 func checkLedger(t *testing.T, r *running, want *expect.Answers) {
 	t.Helper()
 	var ledger []telemetry.Loss

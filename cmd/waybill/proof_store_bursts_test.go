@@ -13,7 +13,10 @@ import (
 // askBursts asks for all bursts that a store has.
 func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 	p.t.Helper()
-	q := client.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 1000}
+	q := client.Query{
+		Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano),
+		Limit: 1000,
+	}
 	for {
 		answer, err := p.client.Bursts(p.t.Context(), q)
 		if err != nil {
@@ -26,8 +29,8 @@ func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 	}
 }
 
-// compareBursts holds the bursts of the past against the queues of the network, and against their events, which must have the same
-// ids, times and packets.
+// compareBursts holds the bursts of the past against the queues of the network, and against their events, which must
+// have the same ids, times and packets.
 func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Event) {
 	p.t.Helper()
 	bursts := p.askBursts(begin, end)
@@ -52,7 +55,8 @@ func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Even
 	for i := range bursts {
 		b := &bursts[i]
 		e := told[b.ID]
-		if e == nil || !e.Start.Equal(b.Start) || e.End == nil || !e.End.Equal(b.End) || e.Count != b.Packets || (e.Kind == telemetry.EventIncast) != b.Incast {
+		if e == nil || !e.Start.Equal(b.Start) || e.End == nil || !e.End.Equal(b.End) || e.Count != b.Packets ||
+			(e.Kind == telemetry.EventIncast) != b.Incast {
 			p.t.Errorf("burst %+v has the event %+v", b, e)
 		}
 	}

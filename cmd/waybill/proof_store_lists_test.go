@@ -36,7 +36,8 @@ type list struct {
 	// text is what is compared of a tally.
 	text func(n *tally) string
 	// got asks, and calls say for each record, with its name and text.
-	got func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(start *time.Time, name, text string)) (page, error)
+	got func(ctx context.Context, c *client.Client, q client.Query, step time.Duration,
+		say func(start *time.Time, name, text string)) (page, error)
 }
 
 // said is a value, or "-".
@@ -80,11 +81,13 @@ var storeLists = []list{
 				if h.Tunnel != telemetry.TunnelNone {
 					tunnel = fmt.Sprint(h.TunnelID)
 				}
-				add(h.StartNs, fmt.Sprint(h.Addr.Hi, " ", h.Addr.Lo, " ", tunnel, " ", h.Node, " ", h.Port)).packets += h.Packets
+				place := fmt.Sprint(h.Addr.Hi, " ", h.Addr.Lo, " ", tunnel, " ", h.Node, " ", h.Port)
+				add(h.StartNs, place).packets += h.Packets
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got:  askTable("hosts", "address_hi || ' ' || address_lo || ' ' || coalesce(tunnel_id || '', '-') || ' ' || node || ' ' || port"),
+		got: askTable("hosts",
+			"address_hi || ' ' || address_lo || ' ' || coalesce(tunnel_id || '', '-') || ' ' || node || ' ' || port"),
 	},
 	{
 		name: "paths of flows", tables: true, finest: true,
@@ -93,16 +96,22 @@ var storeLists = []list{
 			for i := range v.Flows {
 				if f := &v.Flows[i]; f.Path != 0 {
 					k := &f.Key
-					add(f.StartNs, fmt.Sprint(k.Src.Lo, " ", k.SrcPort, " ", k.Dst.Lo, " ", k.DstPort, " ", routes[f.Path])).packets += f.Packets
+					add(f.StartNs,
+						fmt.Sprint(k.Src.Lo, " ", k.SrcPort, " ", k.Dst.Lo, " ", k.DstPort, " ",
+							routes[f.Path])).packets += f.Packets
 				}
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got:  askTable("flows", "src_lo || ' ' || src_port || ' ' || dst_lo || ' ' || dst_port || ' ' || (SELECT stations FROM routes r WHERE r.path_id = f.path_id)"),
+		got: askTable("flows",
+			"src_lo || ' ' || src_port || ' ' || dst_lo || ' ' || dst_port || ' ' || (SELECT stations FROM routes r WHERE r.path_id = f.path_id)"),
 	},
 	{
-		name:   "flows",
-		groups: map[time.Duration]string{time.Minute: "src,dst,dst_port,protocol,tunnel_id", time.Hour: "src,dst,protocol,tunnel_id"},
+		name: "flows",
+		groups: map[time.Duration]string{
+			time.Minute: "src,dst,dst_port,protocol,tunnel_id",
+			time.Hour:   "src,dst,protocol,tunnel_id",
+		},
 		want: func(v *telemetry.Intervals, step time.Duration, add func(int64, string) *tally) {
 			for i := range v.Flows {
 				f := &v.Flows[i]
@@ -113,7 +122,9 @@ var storeLists = []list{
 				if k.Tunnel != telemetry.TunnelNone {
 					tunnel = fmt.Sprint(k.TunnelID)
 				}
-				n := add(f.StartNs, flowFact(step, k.Src.String(), k.Dst.String(), fmt.Sprint(k.SrcPort), fmt.Sprint(k.DstPort), fmt.Sprint(k.Protocol), tunnel))
+				n := add(f.StartNs,
+					flowFact(step, k.Src.String(), k.Dst.String(), fmt.Sprint(k.SrcPort), fmt.Sprint(k.DstPort),
+						fmt.Sprint(k.Protocol), tunnel))
 				n.packets += f.Packets
 				n.bytes += f.Bytes
 				n.drops += f.Drops
@@ -124,17 +135,23 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string {
-			return fmt.Sprint(n.packets, n.bytes, n.drops, n.reports, n.changes, meanOf(&n.residence), meanOf(&n.endToEnd))
+			return fmt.Sprint(n.packets, n.bytes, n.drops, n.reports, n.changes, meanOf(&n.residence),
+				meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, step time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.FlowHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Flows {
 				r := &h.Flows[i]
-				say(r.Start, flowFact(step, said(r.Src), said(r.Dst), said(r.SrcPort), said(r.DstPort), fmt.Sprint(uint8(*r.Protocol)), said(r.TunnelID)),
-					fmt.Sprint(*r.Packets, *r.Bytes, *r.Drops, *r.Reports, *r.PathChanges, said(r.Residence), said(r.EndToEnd)))
+				say(r.Start,
+					flowFact(step, said(r.Src), said(r.Dst), said(r.SrcPort), said(r.DstPort),
+						fmt.Sprint(uint8(*r.Protocol)), said(r.TunnelID)),
+					fmt.Sprint(*r.Packets, *r.Bytes, *r.Drops, *r.Reports, *r.PathChanges, said(r.Residence),
+						said(r.EndToEnd)))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -155,14 +172,17 @@ var storeLists = []list{
 		text: func(n *tally) string {
 			return fmt.Sprint(n.packets, 0, n.clockErrors, meanOf(&n.residence), meanOf(&n.endToEnd))
 		},
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.PathHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Paths {
 				r := &h.Paths[i]
-				say(r.Start, fmt.Sprintf("%016x", uint64(*r.ID)), fmt.Sprint(*r.Packets, *r.Incomplete, *r.ClockErrors, said(r.Residence), said(r.EndToEnd)))
+				say(r.Start, fmt.Sprintf("%016x", uint64(*r.ID)),
+					fmt.Sprint(*r.Packets, *r.Incomplete, *r.ClockErrors, said(r.Residence), said(r.EndToEnd)))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -172,13 +192,16 @@ var storeLists = []list{
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
 			for i := range v.Hops {
 				h := &v.Hops[i]
-				n := add(h.StartNs, fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort, " ", h.Has&telemetry.HasDrop != 0))
+				n := add(h.StartNs,
+					fmt.Sprint(h.Node, " ", h.IngressPort, " ", h.EgressPort, " ", h.Has&telemetry.HasDrop != 0))
 				n.packets += h.Packets
 				addMoments(&n.residence, h.Latency.Count, h.Latency.Sum)
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, meanOf(&n.residence)) },
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			q.GroupBy = "node,ingress_port,egress_port,dropped"
 			h, err := c.HopHistory(ctx, q)
 			if err != nil {
@@ -186,7 +209,8 @@ var storeLists = []list{
 			}
 			for i := range h.Hops {
 				r := &h.Hops[i]
-				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Dropped), fmt.Sprint(*r.Packets, said(r.Latency)))
+				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Dropped),
+					fmt.Sprint(*r.Packets, said(r.Latency)))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -203,14 +227,17 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, float64(n.depth)/float64(n.packets), n.most) },
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.QueueHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Queues {
 				r := &h.Queues[i]
-				say(r.Start, said(r.Node)+" "+said(r.EgressPort)+" "+said(r.Queue), fmt.Sprint(*r.Samples, *r.Mean, *r.Max))
+				say(r.Start, said(r.Node)+" "+said(r.EgressPort)+" "+said(r.Queue),
+					fmt.Sprint(*r.Samples, *r.Mean, *r.Max))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -220,7 +247,8 @@ var storeLists = []list{
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
 			for i := range v.Links {
 				l := &v.Links[i]
-				n := add(l.StartNs, fmt.Sprint(l.From.Node, " ", l.From.EgressPort, " ", l.To.Node, " ", l.To.IngressPort))
+				n := add(l.StartNs,
+					fmt.Sprint(l.From.Node, " ", l.From.EgressPort, " ", l.To.Node, " ", l.To.IngressPort))
 				n.packets += l.Packets
 				n.use.Merge(&l.Utilization)
 			}
@@ -231,14 +259,17 @@ var storeLists = []list{
 			}
 			return fmt.Sprint(n.packets) + " 0 - -"
 		},
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.LinkHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Links {
 				if r := &h.Links[i]; *r.Packets > 0 { // else its delay became known later
-					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort), fmt.Sprintf("%d %d %s %s", *r.Packets, *r.Told, said(r.Use), said(r.UseMax)))
+					say(r.Start, said(r.From)+" "+said(r.FromPort)+" "+said(r.To)+" "+said(r.ToPort),
+						fmt.Sprintf("%d %d %s %s", *r.Packets, *r.Told, said(r.Use), said(r.UseMax)))
 				}
 			}
 			return page{h.Next, h.ResolutionNs}, nil
@@ -249,18 +280,22 @@ var storeLists = []list{
 		want: func(v *telemetry.Intervals, _ time.Duration, add func(int64, string) *tally) {
 			for i := range v.Drops {
 				d := &v.Drops[i]
-				add(d.StartNs, fmt.Sprint(d.Node, " ", d.IngressPort, " ", d.EgressPort, " ", d.Reason)).packets += d.Packets
+				place := fmt.Sprint(d.Node, " ", d.IngressPort, " ", d.EgressPort, " ", d.Reason)
+				add(d.StartNs, place).packets += d.Packets
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.DropHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Drops {
 				r := &h.Drops[i]
-				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Reason), fmt.Sprint(*r.Packets))
+				say(r.Start, said(r.Node)+" "+said(r.IngressPort)+" "+said(r.EgressPort)+" "+said(r.Reason),
+					fmt.Sprint(*r.Packets))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -277,14 +312,18 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets, n.reports, n.lost, 0, 0, 0, 0, 0) },
-		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration, say func(*time.Time, string, string)) (page, error) {
+		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
+			say func(*time.Time, string, string),
+		) (page, error) {
 			h, err := c.ExporterHistory(ctx, q)
 			if err != nil {
 				return page{}, err
 			}
 			for i := range h.Exporters {
 				r := &h.Exporters[i]
-				say(r.Start, said(r.Source)+" "+said(r.Node), fmt.Sprint(*r.Received, *r.Reports, *r.Lost, *r.Reordered, *r.Duplicate, *r.Restarted, *r.Malformed, *r.Damaged))
+				say(r.Start, said(r.Source)+" "+said(r.Node),
+					fmt.Sprint(*r.Received, *r.Reports, *r.Lost, *r.Reordered, *r.Duplicate, *r.Restarted, *r.Malformed,
+						*r.Damaged))
 			}
 			return page{h.Next, h.ResolutionNs}, nil
 		},
@@ -308,9 +347,12 @@ func routeNames(v *telemetry.Intervals) map[uint64]string {
 }
 
 // askTable asks for the packets of a table by a name.
-func askTable(table, name string) func(context.Context, *client.Client, client.Query, time.Duration, func(*time.Time, string, string)) (page, error) {
+func askTable(table, name string) func(context.Context, *client.Client, client.Query, time.Duration,
+	func(*time.Time, string, string)) (page, error) {
 	suffix := map[time.Duration]string{10 * time.Second: "_10s", time.Minute: "_1m", time.Hour: "_1h"}
-	return func(ctx context.Context, c *client.Client, q client.Query, step time.Duration, say func(*time.Time, string, string)) (page, error) {
+	return func(ctx context.Context, c *client.Client, q client.Query, step time.Duration,
+		say func(*time.Time, string, string),
+	) (page, error) {
 		since, _ := time.Parse(time.RFC3339Nano, q.Since)
 		until, _ := time.Parse(time.RFC3339Nano, q.Until)
 		for offset := 0; ; offset += 10000 { // an answer has 10,000 rows at most
@@ -348,7 +390,10 @@ type asked struct {
 func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duration) *asked {
 	p.t.Helper()
 	wholly := when != beforeRollup && when != partlyRolledUp
-	a := &asked{when: when, until: end, facts: map[string]map[time.Duration]map[string]string{}, lowest: map[string]map[time.Duration]time.Duration{}}
+	a := &asked{
+		when: when, until: end, facts: map[string]map[time.Duration]map[string]string{},
+		lowest: map[string]map[time.Duration]time.Duration{},
+	}
 	routes := p.routes()
 	for i := range storeLists {
 		l := &storeLists[i]
@@ -369,7 +414,8 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 					until = end
 				}
 				resolution := p.askList(l, client.Query{
-					Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano), Interval: step.String(), GroupBy: l.groups[step], Limit: 10000,
+					Since: since.Format(time.RFC3339Nano), Until: until.Format(time.RFC3339Nano),
+					Interval: step.String(), GroupBy: l.groups[step], Limit: 10000,
 				}, step, func(start *time.Time, name, text string) {
 					if l.name == "paths" {
 						name = routes[name]
@@ -389,7 +435,10 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 	}
 	if when != beforeRollup {
 		a.events, a.given = map[string]string{}, p.given
-		q := client.Query{Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano), Limit: 10000}
+		q := client.Query{
+			Since: begin.Add(-time.Hour).Format(time.RFC3339Nano), Until: end.Format(time.RFC3339Nano),
+			Limit: 10000,
+		}
 		for {
 			h, err := p.client.EventHistory(p.t.Context(), q)
 			if err != nil {
@@ -420,7 +469,9 @@ type page struct {
 }
 
 // askList asks for all pages of a list.
-func (p *storeProof) askList(l *list, q client.Query, step time.Duration, say func(*time.Time, string, string)) time.Duration {
+func (p *storeProof) askList(l *list, q client.Query, step time.Duration,
+	say func(*time.Time, string, string),
+) time.Duration {
 	p.t.Helper()
 	for {
 		answer, err := l.got(p.t.Context(), p.client, q, step, say)

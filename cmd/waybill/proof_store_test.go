@@ -32,15 +32,16 @@ import (
 // midnight is in the middle of each run, so that it crosses a minute, an hour, a day, and files of all kinds but one.
 var midnight = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 
-// Times that a proof takes, in virtual time. WAYBILL_PROOF=10m runs every scenario for ten minutes: an hour of one processor.
+// Times that a proof takes, in virtual time. WAYBILL_PROOF=10m runs every scenario for ten minutes: an hour of one
+// processor.
 const (
 	shortProof = 12 * time.Second
 	longProof  = 10 * time.Minute
 )
 
-// What the API answers about a time range is what the network knows of itself: for every scenario, at every resolution, before and
-// after intervals were rolled up, sorted and removed, and the store closed and opened. Scenarios take turns with what is asked in
-// between, of some rolled up and some not, opened again, and without the finest resolution.
+// What the API answers about a time range is what the network knows of itself: for every scenario, at every resolution,
+// before and after intervals were rolled up, sorted and removed, and the store closed and opened. Scenarios take turns
+// with what is asked in between, of some rolled up and some not, opened again, and without the finest resolution.
 func TestStoreAnswers(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -97,8 +98,8 @@ type storeProof struct {
 	stop       func()
 }
 
-// proofShards are enough for the largest network here, of 64 hosts with 60,000 packets a second at three switches each: a shard has room
-// for what 160,000 a second meet at queues, and leaves out short queues from half of that on.
+// proofShards are enough for the largest network here, of 64 hosts with 60,000 packets a second at three switches each:
+// a shard has room for what 160,000 a second meet at queues, and leaves out short queues from half of that on.
 const proofShards = 16
 
 // busyPorts asks for how busy egress ports are, beside the usual metadata.
@@ -112,9 +113,13 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 	options.Hop |= telemetry.HasTxUtil
 	options.Overhead = func(_ *truth.Flow, written int) int { return 4 + 12 + 36*written }
 	p := &storeProof{
-		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick), given: map[string]string{},
-		collector: &analyze.Collector{Exporters: []*ledger.Exporters{ledger.NewExporters(1000)}, Timing: analyze.NewTiming()},
-		config:    duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
+		t: t, decoder: telemetry.NewDecoder(points), truth: expect.NewChronicle(options, proofTick),
+		given: map[string]string{},
+		collector: &analyze.Collector{
+			Exporters: []*ledger.Exporters{ledger.NewExporters(1000)},
+			Timing:    analyze.NewTiming(),
+		},
+		config: duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
 	}
 	shards := analyze.ConfigFor(2<<30, proofShards)
 	shards.JoinPlaces = 8192 // packets between two ports of a switch wait, too
@@ -199,7 +204,11 @@ func (p *storeProof) open() {
 	if p.store, err = duckdb.Open(p.config); err != nil {
 		p.t.Fatal(err)
 	}
-	server := httptest.NewServer(api.New(api.Config{Collector: p.collector, History: p.store.Query, SQL: p.store.SQL, Now: func() time.Time { return p.now }}))
+	server := httptest.NewServer(
+		api.New(api.Config{
+			Collector: p.collector, History: p.store.Query, SQL: p.store.SQL,
+			Now: func() time.Time { return p.now },
+		}))
 	if p.client, err = client.New(server.URL); err != nil {
 		p.t.Fatal(err)
 	}
@@ -238,14 +247,16 @@ func proveStore(t *testing.T, file string, duration time.Duration, whole bool) {
 	if err := points.Apply(dialects[0].points); err != nil {
 		t.Fatal(err)
 	}
-	if err := points.Set("dialects", map[string]any{"any": "waybill"}); err != nil { // whose reasons for drops have names
+	// whose reasons for drops have names
+	if err := points.Set("dialects", map[string]any{"any": "waybill"}); err != nil {
 		t.Fatal(err)
 	}
 	points.Compile()
 	begin := midnight.Add(-duration / 2)
 	p := newStoreProof(t, s, begin, points)
 	defer func() { p.stop() }()
-	f, err := fabric.New(s, fabric.Options{Device: device, Truth: p.truth, Reports: p, EpochNs: uint64(begin.UnixNano())})
+	f, err := fabric.New(s,
+		fabric.Options{Device: device, Truth: p.truth, Reports: p, EpochNs: uint64(begin.UnixNano())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +287,8 @@ func proveStore(t *testing.T, file string, duration time.Duration, whole bool) {
 	}
 	want.Flows = append(want.Flows, p.truth.FlowPaths()...)
 	ran := time.Since(start)
-	if c, u := p.collector.Counters(), p.intervals.Ungiven(); c.FlowsEvicted+c.PathsEvicted+c.JoinEarly+c.DropsOverflow+c.ExportersOverflow != 0 || u != (analyze.Ungiven{}) {
+	if c, u := p.collector.Counters(), p.intervals.Ungiven(); c.FlowsEvicted+c.PathsEvicted+c.JoinEarly+c.DropsOverflow+
+		c.ExportersOverflow != 0 || u != (analyze.Ungiven{}) {
 		t.Errorf("tables were too small: %+v, %+v", c, u)
 	}
 	early.compare(t, want, midnight)
@@ -305,5 +317,6 @@ func proveStore(t *testing.T, file string, duration time.Duration, whole bool) {
 	if stats, err := p.store.Stats(); err != nil || stats.Dropped < 2 {
 		t.Errorf("%+v, %v: nothing was removed", stats, err)
 	}
-	t.Logf("%v in %v, %v in all: %d packets, %d records of truth, %d events", duration, ran.Round(time.Millisecond), time.Since(start).Round(time.Millisecond), f.Stats().Sent, want.Len(), len(p.given))
+	t.Logf("%v in %v, %v in all: %d packets, %d records of truth, %d events", duration, ran.Round(time.Millisecond),
+		time.Since(start).Round(time.Millisecond), f.Stats().Sent, want.Len(), len(p.given))
 }

@@ -18,8 +18,9 @@ import (
 	"github.com/waybill-int/waybill/serve"
 )
 
-// What serve says of an emulated network is what the network knows of itself: for every scenario and every kind of telemetry,
-// with real packets, real reports and real UDP on the loopback interface. See package expect for what is compared and how.
+// What serve says of an emulated network is what the network knows of itself: for every scenario and every kind of
+// telemetry, with real packets, real reports and real UDP on the loopback interface. See package expect for what is
+// compared and how.
 func TestProof(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(test.Root(), "scenarios/*.yaml"))
 	if err != nil || len(files) == 0 {
@@ -29,9 +30,10 @@ func TestProof(t *testing.T) {
 	for i, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		for j := range dialects {
-			// The race detector takes ten times as long, and looks for races, which do not depend on the scenario: every
-			// other dialect is run with one, others with every commit.
-			if test.RaceDetector && (uint64(j%2) != chosen/uint64(len(files))%2 || (uint64(j)+chosen)%uint64(len(files)) != uint64(i)) {
+			// The race detector takes ten times as long, and looks for races, which do not depend on the scenario:
+			// every other dialect is run with one, others with every commit.
+			if test.RaceDetector &&
+				(uint64(j%2) != chosen/uint64(len(files))%2 || (uint64(j)+chosen)%uint64(len(files)) != uint64(i)) {
 				continue
 			}
 			d := &dialects[j]
@@ -52,8 +54,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// prove runs a scenario into a server and compares. It returns what differs, and whether it took so long to send and to receive that
-// postcards of one packet may have come half a second apart: then they are not put together.
+// prove runs a scenario into a server and compares. It returns what differs, and whether it took so long to send and to
+// receive that postcards of one packet may have come half a second apart: then they are not put together.
 func prove(t *testing.T, file string, d *dialectOfProof) (differences string, disturbed bool) {
 	s, err := scenario.Load(file)
 	if err != nil {
@@ -112,7 +114,8 @@ func prove(t *testing.T, file string, d *dialectOfProof) (differences string, di
 	checkLedger(t, r, want)
 	stats := f.Stats()
 	t.Logf("%d packets, %d hops, %d reports, %d lost on purpose (%d of them leave no gap), %d flows, %d paths: %d facts, %v, %v in all",
-		stats.Sent, stats.Hops, stats.Reports, stats.ReportsLost, want.Unseen, len(want.Flows), len(want.Paths), result.Facts, ran, time.Since(start))
+		stats.Sent, stats.Hops, stats.Reports, stats.ReportsLost, want.Unseen, len(want.Flows), len(want.Paths),
+		result.Facts, ran, time.Since(start))
 	for rule, n := range result.Left {
 		t.Logf("not compared for %d flows and paths: %s", n, rule)
 	}
@@ -126,8 +129,11 @@ func prove(t *testing.T, file string, d *dialectOfProof) (differences string, di
 	return differences, sink.longest > longestGap
 }
 
-// checkRun checks that the proof is one: everything that was sent has arrived and was understood, and every fault occurred.
-func checkRun(t *testing.T, s *scenario.Scenario, h *hurry, d *dialectOfProof, truth *expect.Truth, r *running, sink *pacedSink) {
+// checkRun checks that the proof is one: everything that was sent has arrived and was understood, and every fault
+// occurred.
+func checkRun(t *testing.T, s *scenario.Scenario, h *hurry, d *dialectOfProof, truth *expect.Truth, r *running,
+	sink *pacedSink,
+) {
 	t.Helper()
 	if n := r.total(); n.Received != sink.sent || n.Decoded != sink.sent || n.KernelDrops != 0 {
 		t.Errorf("sent %d reports: %+v", sink.sent, n)
@@ -157,8 +163,8 @@ func checkRun(t *testing.T, s *scenario.Scenario, h *hurry, d *dialectOfProof, t
 	}
 }
 
-// checkReported checks that switches reported what they should have: each packet by the sink, or by each switch, and each drop
-// that they were told of.
+// checkReported checks that switches reported what they should have: each packet by the sink, or by each switch, and
+// each drop that they were told of.
 func checkReported(t *testing.T, truth *expect.Truth, d *dialectOfProof) {
 	t.Helper()
 	reports := map[*expect.Visit]int{}
@@ -180,7 +186,8 @@ func checkReported(t *testing.T, truth *expect.Truth, d *dialectOfProof) {
 				want = 0
 			}
 			if reports[v] != want {
-				wrong[fmt.Sprintf("switch %d sent %d reports about a packet, want %d (first: packet %d, switch %d of its path, drop %+v)",
+				wrong[fmt.Sprintf(
+					"switch %d sent %d reports about a packet, want %d (first: packet %d, switch %d of its path, drop %+v)",
 					v.Node(), reports[v], want, id, i+1, v.Drop)]++
 			}
 		}

@@ -17,7 +17,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// TestServeRawReports: what receivers got comes back in lists, as a capture that is decoded to the same, and after a restart.
+// TestServeRawReports: what receivers got comes back in lists, as a capture that is decoded to the same, and after a
+// restart.
 func TestServeRawReports(t *testing.T) {
 	data := t.TempDir()
 	keep := func(c *serve.Config) {
@@ -39,7 +40,9 @@ func TestServeRawReports(t *testing.T) {
 	url := func() string { return r.URL() }
 	list := func(args ...string) (items []client.RawReport) {
 		t.Helper()
-		stdout, stderr, code := runWaybill(t, append([]string{"reports", "--server", url(), "--limit", "10000", "-o", "json"}, args...)...)
+		stdout, stderr,
+			code := runWaybill(t,
+			append([]string{"reports", "--server", url(), "--limit", "10000", "-o", "json"}, args...)...)
 		var answer client.ReportList
 		if err := json.Unmarshal([]byte(stdout), &answer); err != nil || code != 0 {
 			t.Fatalf("code %d, %s", code, stderr)
@@ -56,7 +59,8 @@ func TestServeRawReports(t *testing.T) {
 	before := list()
 
 	// The capture has the payloads in their order.
-	stdout, stderr, code := runWaybill(t, "reports", "--server", url(), "-o", "pcap", "--filter", "listener = '"+r.udp(0)+"'")
+	stdout, stderr, code := runWaybill(t, "reports", "--server", url(), "-o", "pcap", "--filter",
+		"listener = '"+r.udp(0)+"'")
 	if code != 0 {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
@@ -69,7 +73,8 @@ func TestServeRawReports(t *testing.T) {
 	points.ReportPorts = []uint16{port}
 	points.Compile()
 	var saved reportsIn
-	if err := saved.read([]string{file}, points); err != nil || len(saved.payloads) != len(payloads)-1 { // it leaves out what is no report
+	// it leaves out what is no report
+	if err := saved.read([]string{file}, points); err != nil || len(saved.payloads) != len(payloads)-1 {
 		t.Fatalf("%d payloads, %v", len(saved.payloads), err)
 	}
 	for i := range saved.payloads {
@@ -78,7 +83,8 @@ func TestServeRawReports(t *testing.T) {
 		}
 	}
 	decoded, stderr, code := runWaybill(t, "decode", "--report-port", strconv.Itoa(int(port)), "-o", "json", file)
-	if n := strings.Count(decoded, `"layer":"telemetry_report`); code != 0 || n != len(payloads) || strings.Count(decoded, "\n") != n {
+	if n := strings.Count(decoded, `"layer":"telemetry_report`); code != 0 || n != len(payloads) ||
+		strings.Count(decoded, "\n") != n {
 		t.Errorf("waybill decode: code %d, %s, %d reports", code, stderr, n)
 	}
 	response, err := http.Get(url() + "/metrics")
@@ -88,7 +94,10 @@ func TestServeRawReports(t *testing.T) {
 	defer response.Body.Close()
 	var metrics bytes.Buffer
 	metrics.ReadFrom(response.Body)
-	for _, line := range []string{"waybill_raw_reports_total{outcome=\"kept\"} 601\n", "waybill_raw_reports_total{outcome=\"dropped\"} 0\n", "waybill_raw_reports_stopped 0\n"} {
+	for _, line := range []string{
+		"waybill_raw_reports_total{outcome=\"kept\"} 601\n",
+		"waybill_raw_reports_total{outcome=\"dropped\"} 0\n", "waybill_raw_reports_stopped 0\n",
+	} {
 		if !strings.Contains(metrics.String(), line) {
 			t.Errorf("no metric %q", line)
 		}
@@ -107,9 +116,17 @@ func TestServeRawReports(t *testing.T) {
 // A configuration of raw reports that cannot work is refused in one line.
 func TestServeRawReportsConfig(t *testing.T) {
 	for want, change := range map[string]func(*serve.Config){
-		"raw_reports: there is no directory to keep them in; data names one": func(c *serve.Config) { c.RawReports = "1GiB" },
-		"raw_reports: got 1048576 bytes, want at least 16 MiB":               func(c *serve.Config) { c.RawReports, c.Data = "1MiB", "d" },
-		`raw_reports: got "much", want a size such as 512MiB`:                func(c *serve.Config) { c.RawReports, c.Data = "much", "d" },
+		"raw_reports: there is no directory to keep them in; data names one": func(c *serve.Config) {
+			c.RawReports = "1GiB"
+		},
+		"raw_reports: got 1048576 bytes, want at least 16 MiB": func(c *serve.Config) {
+			c.RawReports,
+				c.Data = "1MiB", "d"
+		},
+		`raw_reports: got "much", want a size such as 512MiB`: func(c *serve.Config) {
+			c.RawReports,
+				c.Data = "much", "d"
+		},
 	} {
 		c := serve.DefaultConfig()
 		change(&c)

@@ -35,7 +35,8 @@ are found as decode finds them. Other packets in the files are left out and coun
   waybill replay reports.pcap --report-port 9000 --to 127.0.0.1:8555`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return command.Usage(errors.New("no capture file; for example: waybill replay reports.pcap --to 127.0.0.1:8555"))
+				return command.Usage(
+					errors.New("no capture file; for example: waybill replay reports.pcap --to 127.0.0.1:8555"))
 			}
 			return nil
 		},
@@ -44,7 +45,8 @@ are found as decode finds them. Other packets in the files are left out and coun
 				return command.Usage(errors.New("--speed is for --timing original; --rate says how fast otherwise"))
 			}
 			if cmd.Flags().Changed("rate") && r.timing == "original" {
-				return command.Usage(errors.New("--rate and --timing original exclude each other; --speed says how fast"))
+				return command.Usage(
+					errors.New("--rate and --timing original exclude each other; --speed says how fast"))
 			}
 			r.files, r.out, r.log = args, cmd.OutOrStdout(), cmd.ErrOrStderr()
 			r.in = cmd.InOrStdin()
@@ -54,11 +56,14 @@ are found as decode finds them. Other packets in the files are left out and coun
 	f := cmd.Flags()
 	f.StringVar(&r.to, "to", "", "`HOST:PORT` of the collector")
 	f.StringVar(&r.rate, "rate", "1000", "`REPORTS` per second, or max")
-	f.StringVar(&r.timing, "timing", "rate", "when to send: rate (steadily), or original (with the gaps of the captures)")
+	f.StringVar(&r.timing, "timing", "rate",
+		"when to send: rate (steadily), or original (with the gaps of the captures)")
 	f.StringVar(&r.speed, "speed", "1x", "with --timing original: how many `TIMES` as fast as the captures")
 	f.IntVar(&r.loop, "loop", 1, "how many `TIMES` to send everything; 0: until interrupted")
-	f.BoolVar(&r.renumber, "renumber", false, "let sequence numbers go on from one loop to the next, instead of starting again")
-	f.StringVar(&r.ports, "report-port", "", "`PORT,...` that reports in the files were sent to (default 8555,556,32766,54321,5900,8090,6000)")
+	f.BoolVar(&r.renumber, "renumber", false,
+		"let sequence numbers go on from one loop to the next, instead of starting again")
+	f.StringVar(&r.ports, "report-port", "",
+		"`PORT,...` that reports in the files were sent to (default 8555,556,32766,54321,5900,8090,6000)")
 	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress, no summary")
 	return cmd
 }
@@ -107,7 +112,8 @@ func (r *replayCommand) run(ctx context.Context) error {
 		return err
 	}
 	if len(r.collected.payloads) == 0 {
-		return fmt.Errorf("no telemetry report in %d packets: none was sent to UDP port %s; name the port with --report-port",
+		return fmt.Errorf(
+			"no telemetry report in %d packets: none was sent to UDP port %s; name the port with --report-port",
 			r.collected.packets, portList(points.ReportPorts))
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -131,9 +137,11 @@ func (r *replayCommand) run(ctx context.Context) error {
 		fmt.Fprint(r.log, "\r\033[K")
 	}
 	if !r.quiet {
-		fmt.Fprintf(r.out, "sent %d reports, %d bytes, in %.3f s: %.0f reports/s\n", summary.Sent, summary.Bytes, summary.Elapsed.Seconds(), summary.Rate())
+		fmt.Fprintf(r.out, "sent %d reports, %d bytes, in %.3f s: %.0f reports/s\n", summary.Sent, summary.Bytes,
+			summary.Elapsed.Seconds(), summary.Rate())
 		if r.collected.other > 0 {
-			fmt.Fprintf(r.log, "%d of %d packets in the files are no telemetry reports and were left out\n", r.collected.other, r.collected.packets)
+			fmt.Fprintf(r.log, "%d of %d packets in the files are no telemetry reports and were left out\n",
+				r.collected.other, r.collected.packets)
 		}
 		if summary.Refused > 0 {
 			fmt.Fprintf(r.log, "nobody listens at %s, or not all the time: the host refused datagrams\n", r.to)
@@ -224,8 +232,8 @@ func (c *reportsIn) add(payload []byte) {
 	}
 }
 
-// offsets returns when the reports were captured, from the first one on, at speed times that pace. A clock that was set back
-// while the capture ran, or a file that is older than the one before it, makes no gap.
+// offsets returns when the reports were captured, from the first one on, at speed times that pace. A clock that was set
+// back while the capture ran, or a file that is older than the one before it, makes no gap.
 func (c *reportsIn) offsets(speed float64) []time.Duration {
 	list := make([]time.Duration, len(c.times))
 	at := time.Duration(0)

@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/wire/report"
 )
 
-// reportPayload returns the UDP payload of a captured packet if it is a telemetry report to a report port of cfg, in any tunnel
-// that decode reads. Fragments of datagrams are no reports: a part of one cannot be sent on.
+// reportPayload returns the UDP payload of a captured packet if it is a telemetry report to a report port of cfg, in
+// any tunnel that decode reads. Fragments of datagrams are no reports: a part of one cannot be sent on.
 func reportPayload(p *collect.Packet, cfg *codepoint.Config) ([]byte, bool) {
 	start, ok := dissect.StartOfLinkType(p.LinkType)
 	if !ok {

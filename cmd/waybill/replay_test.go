@@ -118,10 +118,14 @@ func TestReplayTunnels(t *testing.T) {
 	const ethernet = 14
 	ip := frame[ethernet:]
 	outer := func(protocol uint8, inner []byte) []byte {
-		h := packet.IPv4{IHL: 5, TTL: 64, Protocol: protocol, TotalLength: uint16(20 + len(inner)), Src: [4]byte{192, 0, 2, 1}, Dst: [4]byte{192, 0, 2, 2}}
+		h := packet.IPv4{
+			IHL: 5, TTL: 64, Protocol: protocol, TotalLength: uint16(20 + len(inner)),
+			Src: [4]byte{192, 0, 2, 1}, Dst: [4]byte{192, 0, 2, 2},
+		}
 		return append(h.Append(append([]byte(nil), frame[:ethernet]...)), inner...)
 	}
-	vxlan := append(binary.BigEndian.AppendUint64(nil, 50000<<48|4789<<32|uint64(16+len(frame))<<16), 8, 0, 0, 0, 0, 0, 7, 0)
+	vxlan := append(binary.BigEndian.AppendUint64(nil, 50000<<48|4789<<32|uint64(16+len(frame))<<16), 8, 0, 0, 0, 0, 0,
+		7, 0)
 	mpls := append(append([]byte(nil), frame[:12]...), 0x88, 0x47, 0, 0, 0x11, 64)
 	var file bytes.Buffer
 	w := pcapgo.NewWriter(&file)
@@ -129,7 +133,8 @@ func TestReplayTunnels(t *testing.T) {
 		t.Fatal(err)
 	}
 	frames := [][]byte{
-		outer(4, ip), outer(47, append([]byte{0, 0, 8, 0}, ip...)), outer(17, append(vxlan, frame...)), append(mpls, ip...),
+		outer(4, ip), outer(47, append([]byte{0, 0, 8, 0}, ip...)), outer(17, append(vxlan, frame...)),
+		append(mpls, ip...),
 	}
 	for _, b := range frames {
 		if err := w.WritePacket(gopacket.CaptureInfo{CaptureLength: len(b), Length: len(b)}, b); err != nil {
@@ -196,7 +201,10 @@ func TestReplayOriginalTiming(t *testing.T) {
 	}()
 	begin := time.Now()
 	root := newRootCommand()
-	root.SetArgs([]string{"replay", "--to", conn.LocalAddr().String(), "--timing", "original", "--speed", "10x", "-q", capture("geant_v10_2021_udp")})
+	root.SetArgs([]string{
+		"replay", "--to", conn.LocalAddr().String(), "--timing", "original", "--speed", "10x", "-q",
+		capture("geant_v10_2021_udp"),
+	})
 	if code := command.Execute(root); code != 0 {
 		t.Fatalf("code %d", code)
 	}
@@ -218,7 +226,9 @@ func TestReplayLeavesOutOtherPackets(t *testing.T) {
 // Looping starts the sequence numbers again, unless they are asked to go on.
 func TestReplayRenumbers(t *testing.T) {
 	sequences := func(args ...string) string {
-		arrived, _, _, code := replayTo(t, append([]string{capture("fabric_tna_xd_drop"), "--rate", "max", "--loop", "2", "-q"}, args...)...)
+		arrived, _, _,
+			code := replayTo(t,
+			append([]string{capture("fabric_tna_xd_drop"), "--rate", "max", "--loop", "2", "-q"}, args...)...)
 		if code != 0 || len(arrived) != 160 {
 			t.Fatalf("code %d, %d datagrams", code, len(arrived))
 		}
@@ -275,7 +285,8 @@ func TestReplayRefuses(t *testing.T) {
 	} {
 		_, _, errs, code := replayTo(t, c.args...)
 		if code != c.code || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
-			t.Errorf("replay %v: got code %d and %q; want code %d, one line with %q", c.args, code, errs, c.code, c.want)
+			t.Errorf("replay %v: got code %d and %q; want code %d, one line with %q", c.args, code, errs, c.code,
+				c.want)
 		}
 	}
 }

@@ -43,10 +43,14 @@ func onScreen(t *testing.T, environment []string, args ...string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{t: t, master: master, seen: vt10x.New(vt10x.WithSize(120, 30)), before: *before, ended: make(chan error, 1)}
+	s := &screen{
+		t: t, master: master, seen: vt10x.New(vt10x.WithSize(120, 30)), before: *before,
+		ended: make(chan error, 1),
+	}
 	s.raw.Store(new(string))
 	s.cmd = exec.Command(os.Args[0], "-test.run=^TestServeProcess$")
-	s.cmd.Env = append(append(os.Environ(), "WAYBILL_TEST_ARGS="+strings.Join(args, " "), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR="), environment...)
+	s.cmd.Env = append(append(os.Environ(), "WAYBILL_TEST_ARGS="+strings.Join(args, " "), "TERM=xterm-256color",
+		"LC_ALL=C.UTF-8", "NO_COLOR="), environment...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = terminal, terminal, terminal
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
@@ -157,7 +161,8 @@ const (
 	keyEscape, keyEnter = "\x1b", "\r"
 )
 
-// Somebody at a terminal looks at each view, sorts, filters, looks closer, makes the window smaller, and loses the server.
+// Somebody at a terminal looks at each view, sorts, filters, looks closer, makes the window smaller, and loses the
+// server.
 func TestTop(t *testing.T) {
 	_, address, away := topServer(t)
 	s := onScreen(t, nil, "top", "--server", address, "--every", "100ms")

@@ -49,20 +49,30 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&check, "check", false, "check the configuration and exit")
 	f.BoolVar(&dump, "dump", false, "print the configuration and exit")
 	f.StringArrayVar(&flags.Listen, "listen", flags.Listen, "`ADDRESS` to receive reports on; may be repeated")
-	f.StringVar(&flags.HTTP, "http", flags.HTTP, "`ADDRESS` of console, API and metrics; without a host only this machine")
-	f.BoolVar(&flags.Insecure, "insecure", false, "allow --http on an address that other machines can reach without log-in, or without TLS")
-	f.StringVar(&flags.Tokens, "tokens", "", "`FILE` with the hashes of tokens that one has to log in with; see waybill token")
+	f.StringVar(&flags.HTTP, "http", flags.HTTP,
+		"`ADDRESS` of console, API and metrics; without a host only this machine")
+	f.BoolVar(&flags.Insecure, "insecure", false,
+		"allow --http on an address that other machines can reach without log-in, or without TLS")
+	f.StringVar(&flags.Tokens, "tokens", "",
+		"`FILE` with the hashes of tokens that one has to log in with; see waybill token")
 	f.StringVar(&flags.TLS.Cert, "tls-cert", "", "`FILE` with the certificate for HTTPS and its chain, PEM")
 	f.StringVar(&flags.TLS.Key, "tls-key", "", "`FILE` with its key, PEM")
-	f.StringVar(&flags.TLS.ClientCA, "tls-client-ca", "", "`FILE` with the authorities that sign client certificates, PEM; their roles are tls.clients of the configuration")
-	f.StringArrayVar(&flags.Hosts, "host", nil, "`NAME` under which browsers reach the console, besides localhost; may be repeated")
+	f.StringVar(&flags.TLS.ClientCA, "tls-client-ca", "",
+		"`FILE` with the authorities that sign client certificates, PEM; their roles are tls.clients of the configuration")
+	f.StringArrayVar(&flags.Hosts, "host", nil,
+		"`NAME` under which browsers reach the console, besides localhost; may be repeated")
 	f.StringVar(&flags.Memory, "memory", flags.Memory, "`SIZE` that the tables may grow to")
-	f.IntVar(&flags.Workers, "workers", flags.Workers, "`NUMBER` of receivers for each address, and of shards of the tables")
-	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer, "`SIZE` of kernel memory for each receiver, or auto: a share of the memory, up to 1GiB, or 4MiB with --coalesce=false")
+	f.IntVar(&flags.Workers, "workers", flags.Workers,
+		"`NUMBER` of receivers for each address, and of shards of the tables")
+	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer,
+		"`SIZE` of kernel memory for each receiver, or auto: a share of the memory, up to 1GiB, or 4MiB with --coalesce=false")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
-	f.StringVar(&flags.Data, "data", flags.Data, "`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
-	f.StringVar(&flags.RawReports, "raw-reports", flags.RawReports, "`SIZE` of the latest datagrams to keep in --data as they came; without it none are kept")
-	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce, "take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
+	f.StringVar(&flags.Data, "data", flags.Data,
+		"`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
+	f.StringVar(&flags.RawReports, "raw-reports", flags.RawReports,
+		"`SIZE` of the latest datagrams to keep in --data as they came; without it none are kept")
+	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce,
+		"take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
 	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
 	points.register(f)
 	return cmd
@@ -82,10 +92,15 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 	}
 	set := cmd.Flags().Changed
 	for name, take := range map[string]func(){
-		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP }, "coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
-		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory }, "workers": func() { c.Workers = flags.Workers },
-		"tokens": func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert }, "tls-key": func() { c.TLS.Key = flags.TLS.Key },
-		"tls-client-ca": func() { c.TLS.ClientCA = flags.TLS.ClientCA }, "receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer }, "policy": func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
+		"listen": func() { c.Listen = flags.Listen }, "http": func() { c.HTTP = flags.HTTP },
+		"coalesce": func() { c.Coalesce = flags.Coalesce }, "insecure": func() { c.Insecure = flags.Insecure },
+		"host": func() { c.Hosts = flags.Hosts }, "memory": func() { c.Memory = flags.Memory },
+		"workers": func() { c.Workers = flags.Workers },
+		"tokens":  func() { c.Tokens = flags.Tokens }, "tls-cert": func() { c.TLS.Cert = flags.TLS.Cert },
+		"tls-key":        func() { c.TLS.Key = flags.TLS.Key },
+		"tls-client-ca":  func() { c.TLS.ClientCA = flags.TLS.ClientCA },
+		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
+		"policy":         func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
 		"alerts": func() { c.Alerts = flags.Alerts }, "raw-reports": func() { c.RawReports = flags.RawReports },
 	} {
 		if set(name) {
@@ -96,7 +111,8 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 		return nil, err
 	}
 	if points.auto {
-		return nil, errors.New("--dialect auto is for waybill decode: a server does not guess; name the dialect of each source")
+		return nil,
+			errors.New("--dialect auto is for waybill decode: a server does not guess; name the dialect of each source")
 	}
 	c.Points.Compile()
 	return &c, c.Check()

@@ -83,8 +83,8 @@ func (r *running) send(to string, payloads [][]byte) {
 	}
 }
 
-// get decodes the list under key of an API answer into v, of which nothing that was there before is left: JSON leaves out what is
-// false, and would leave it true.
+// get decodes the list under key of an API answer into v, of which nothing that was there before is left: JSON leaves
+// out what is false, and would leave it true.
 func (r *running) get(path, key string, v any) {
 	r.t.Helper()
 	reflect.ValueOf(v).Elem().SetZero()
@@ -129,7 +129,8 @@ func TestServeCaptures(t *testing.T) {
 				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
 			})
 			first, second := s.udp(0), s.udp(workers)
-			// Which port the kernel chose is known only now; the profiles of the running decoders are fixed by source port.
+			// Which port the kernel chose is known only now; the profiles of the running decoders are fixed by source
+			// port.
 			s.stop()
 			s = startServer(t, func(c *serve.Config) {
 				c.Workers = workers
@@ -137,11 +138,13 @@ func TestServeCaptures(t *testing.T) {
 				c.Names = map[uint32]string{1: "s1", 2: "s2", 3: "s3"}
 				_, onos, _ := net.SplitHostPort(first)
 				_, tna, _ := net.SplitHostPort(second)
-				if err := c.Points.Set("dialects", map[string]any{":" + onos: "onos-int10-ver0", ":" + tna: "fabric-tna-bmv2"}); err != nil {
+				if err := c.Points.Set("dialects",
+					map[string]any{":" + onos: "onos-int10-ver0", ":" + tna: "fabric-tna-bmv2"}); err != nil {
 					t.Fatal(err)
 				}
 			})
-			pathchange, drop := test.Captured(t, "onos_v10_pathchange"), test.Captured(t, "fabric_tna_xd_drop", "fabric_tna_xd_tcp")
+			pathchange, drop := test.Captured(t, "onos_v10_pathchange"),
+				test.Captured(t, "fabric_tna_xd_drop", "fabric_tna_xd_tcp")
 			s.send(first, pathchange)
 			s.send(second, drop)
 			sent := uint64(len(pathchange) + len(drop))
@@ -169,7 +172,11 @@ func TestServeCaptures(t *testing.T) {
 					}
 					packets[names] += p.Packets
 				}
-				return maps.Equal(packets, map[string]uint64{"s1s2s3": 194 + 19, "s3s2s1": 19, "s1s3": 106, "s1s2x": 20, "s1s2s3x": 10, "s1x": 10})
+				return maps.Equal(packets,
+					map[string]uint64{
+						"s1s2s3": 194 + 19, "s3s2s1": 19, "s1s3": 106, "s1s2x": 20, "s1s2s3x": 10,
+						"s1x": 10,
+					})
 			})
 			var exporters []telemetry.Exporter
 			s.get("/api/v1/exporters", "exporters", &exporters)
@@ -293,7 +300,8 @@ func TestServeMemoryIsBounded(t *testing.T) {
 	for i := range uint32(400_000) {
 		payload := test.Report(test.Form20XD, i, i, 1)
 		payload[4], payload[5], payload[6], payload[7] = byte(i>>24), byte(i>>16), byte(i>>8), byte(i) // the node id
-		payload[11] |= byte(0x80 * (i & 1))                                                            // half of them are drops
+		// half of them are drops
+		payload[11] |= byte(0x80 * (i & 1))
 		batch.Reset()
 		decoder.Decode(payload, spoofed(i), 8555, &batch, &headers[0])
 		batch.Attribute(exporters.Observe(headers, int64(i)*1000), headers)
@@ -357,7 +365,10 @@ func TestServeRefuses(t *testing.T) {
 		{"--config " + bad("bursts: {above: much}\n"), 2, "bursts: above"},
 		{"--config " + bad("bursts: {above: 30kB, below: 40kB}\n"), 2, "below is 40kB"},
 		{"--config " + bad("bursts: {min_above: 0}\n"), 2, "longer than 0 bytes"},
-		{"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2, `:3: workers: got "many", want a whole number`},
+		{
+			"--config " + bad("http: :8080\n# a comment\nworkers: many\n"), 2,
+			`:3: workers: got "many", want a whole number`,
+		},
 		{"--config " + bad("a: [\n"), 2, "bad.yaml"},
 	} {
 		root := newRootCommand()
@@ -370,7 +381,8 @@ func TestServeRefuses(t *testing.T) {
 		code := command.Execute(root)
 		cancel()
 		if code != c.code || !strings.Contains(errs.String(), c.want) || strings.Count(errs.String(), "\n") != 1 {
-			t.Errorf("serve %s: got code %d and %q; want code %d, one line with %q", c.args, code, errs.String(), c.code, c.want)
+			t.Errorf("serve %s: got code %d and %q; want code %d, one line with %q", c.args, code, errs.String(),
+				c.code, c.want)
 		}
 	}
 }

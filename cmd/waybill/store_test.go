@@ -86,7 +86,8 @@ func equalSums(t *testing.T, what string, want, got map[string]string) {
 	}
 }
 
-// hostsOf are hosts by place, where they sent or got packets: before the first hop of a path, and behind the last if that did not drop them.
+// hostsOf are hosts by place, where they sent or got packets: before the first hop of a path, and behind the last if
+// that did not drop them.
 func hostsOf(want *expect.Answers) map[string]string {
 	packets := map[string]uint64{}
 	add := func(a netip.Addr, node, port *uint32, n uint64) {
@@ -129,7 +130,9 @@ func checkStore(t *testing.T, s *duckdb.Store, want *expect.Answers, flows, hops
 	for name, n := range pairs {
 		truth[name] = fmt.Sprint(n[0], n[1], n[2])
 	}
-	equalSums(t, "flows"+flows, truth, sums(t, s, "SELECT src_hi || ' ' || src_lo || ' ' || dst_hi || ' ' || dst_lo, sum(packets), sum(bytes), sum(drops) FROM flows"+flows+" GROUP BY 1"))
+	equalSums(t, "flows"+flows, truth,
+		sums(t, s,
+			"SELECT src_hi || ' ' || src_lo || ' ' || dst_hi || ' ' || dst_lo, sum(packets), sum(bytes), sum(drops) FROM flows"+flows+" GROUP BY 1"))
 	clear(truth)
 	for _, n := range want.Nodes {
 		truth[fmt.Sprint(n.ID)] = fmt.Sprint(n.Packets)
@@ -139,7 +142,9 @@ func checkStore(t *testing.T, s *duckdb.Store, want *expect.Answers, flows, hops
 	for _, l := range want.Links {
 		truth[fmt.Sprintf("%d.%d %d.%d", l.From, *l.FromPort, l.To, *l.ToPort)] = fmt.Sprint(l.Packets)
 	}
-	equalSums(t, "links"+flows, truth, sums(t, s, "SELECT from_node || '.' || from_port || ' ' || to_node || '.' || to_port, sum(packets) FROM links"+flows+" GROUP BY 1"))
+	equalSums(t, "links"+flows, truth,
+		sums(t, s, "SELECT from_node || '.' || from_port || ' ' || to_node || '.' || to_port, sum(packets) FROM links"+
+			flows+" GROUP BY 1"))
 	clear(truth)
 	dropped := map[string]uint64{}
 	for _, d := range want.Drops {
@@ -148,17 +153,22 @@ func checkStore(t *testing.T, s *duckdb.Store, want *expect.Answers, flows, hops
 	for name, n := range dropped {
 		truth[name] = fmt.Sprint(n)
 	}
-	equalSums(t, "drops"+flows, truth, sums(t, s, "SELECT node || ' ' || reason, sum(packets) FROM drops"+flows+" GROUP BY 1"))
+	equalSums(t, "drops"+flows, truth,
+		sums(t, s, "SELECT node || ' ' || reason, sum(packets) FROM drops"+flows+" GROUP BY 1"))
 	clear(truth)
 	for _, x := range want.Exporters {
 		truth[fmt.Sprint(*x.Node)] = fmt.Sprint(x.Received, x.Reports, *x.Lost, 0, 0)
 	}
-	equalSums(t, "hosts"+flows, hostsOf(want), sums(t, s, "SELECT address_hi || ' ' || address_lo || ' ' || node || '.' || port, sum(packets) > 0 FROM hosts"+flows+" GROUP BY 1"))
-	equalSums(t, "exporters"+flows, truth, sums(t, s, "SELECT node, sum(received), sum(reports), sum(lost), sum(duplicate), sum(restarted) FROM exporters"+flows+" GROUP BY 1"))
+	equalSums(t, "hosts"+flows, hostsOf(want),
+		sums(t, s, "SELECT address_hi || ' ' || address_lo || ' ' || node || '.' || port, sum(packets) > 0 FROM hosts"+
+			flows+" GROUP BY 1"))
+	equalSums(t, "exporters"+flows, truth,
+		sums(t, s, "SELECT node, sum(received), sum(reports), sum(lost), sum(duplicate), sum(restarted) FROM exporters"+
+			flows+" GROUP BY 1"))
 }
 
-// TestStoreProof: what is in the store after a scenario, with a stop and a start in the middle of it, are the sums that the
-// network knows of itself, at every resolution.
+// TestStoreProof: what is in the store after a scenario, with a stop and a start in the middle of it, are the sums that
+// the network knows of itself, at every resolution.
 func TestStoreProof(t *testing.T) {
 	data, names := t.TempDir(), map[uint32]string{}
 	start := func(listen string) *running {
@@ -263,9 +273,9 @@ func (p *process) noted() time.Time {
 	return time.Time{}
 }
 
-// TestStoreKilled: a server that is killed under load leaves a store that lacks what came after the last note of the journal, and nothing
-// else, although most of it is of ten seconds that were not over. The one that follows goes on, and its ledger says when nobody
-// received.
+// TestStoreKilled: a server that is killed under load leaves a store that lacks what came after the last note of the
+// journal, and nothing else, although most of it is of ten seconds that were not over. The one that follows goes on,
+// and its ledger says when nobody received.
 func TestStoreKilled(t *testing.T) {
 	udp, web, data := test.FreePort(t, "udp"), test.FreePort(t, "tcp"), t.TempDir()
 	config := filepath.Join(t.TempDir(), "waybill.yaml")
@@ -295,7 +305,8 @@ func TestStoreKilled(t *testing.T) {
 	first := sink.sent
 	test.Eventually(t, "writing", func() bool {
 		var a struct{ Rows [][]any }
-		return p.ask("/api/v1/query?sql="+url.QueryEscape("SELECT CAST(sum(reports) AS DOUBLE) FROM flows_10s"), &a) == nil && a.Rows[0][0] == float64(first)
+		return p.ask("/api/v1/query?sql="+url.QueryEscape("SELECT CAST(sum(reports) AS DOUBLE) FROM flows_10s"),
+			&a) == nil && a.Rows[0][0] == float64(first)
 	})
 	part(2)
 	second, counted := sink.sent, time.Now()
@@ -312,7 +323,8 @@ func TestStoreKilled(t *testing.T) {
 	if err := os.CopyFS(left, os.DirFS(data)); err != nil {
 		t.Fatal(err)
 	}
-	stdout, stderr, code := runWaybill(t, "query", "--data", left, "-o", "csv", "SELECT CAST(sum(reports) AS UBIGINT) AS n FROM flows_10s")
+	stdout, stderr, code := runWaybill(t, "query", "--data", left, "-o", "csv",
+		"SELECT CAST(sum(reports) AS UBIGINT) AS n FROM flows_10s")
 	var n uint64
 	if _, err := fmt.Sscanf(stdout, "n\n%d", &n); err != nil || code != 0 || n < second || n > sink.sent {
 		t.Errorf("query --data: code %d, %d reports of %d, %s", code, n, second, stderr)
@@ -333,14 +345,16 @@ func TestStoreKilled(t *testing.T) {
 	if len(ledger.Gaps) != 1 || !ledger.Gaps[0].From.Before(killed) || !ledger.Gaps[0].To.After(killed) {
 		t.Errorf("killed at %v, gaps: %+v", killed, ledger.Gaps)
 	}
-	a, err := openStore(t, data).Select(t.Context(), "SELECT CAST(sum(reports) AS UBIGINT) FROM flows_10s UNION ALL SELECT CAST(sum(reports) AS UBIGINT) FROM exporters_10s", 2)
+	a, err := openStore(t, data).Select(t.Context(),
+		"SELECT CAST(sum(reports) AS UBIGINT) FROM flows_10s UNION ALL SELECT CAST(sum(reports) AS UBIGINT) FROM exporters_10s", 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range a.Rows {
 		n := row[0].(uint64)
 		if n < sink.sent-(sink.stood-second) || n > sink.sent {
-			t.Errorf("%d reports are kept of %d that were sent, %d of them after the last note", n, sink.sent, sink.stood-second)
+			t.Errorf("%d reports are kept of %d that were sent, %d of them after the last note", n, sink.sent,
+				sink.stood-second)
 		}
 	}
 	if sink.stood == second || second == first {

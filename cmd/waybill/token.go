@@ -30,7 +30,8 @@ made. A server that runs notices a change within a second.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.PersistentFlags().StringVar(&file, "tokens", os.Getenv("WAYBILL_TOKENS"), "`FILE` with the hashes of tokens; the default is $WAYBILL_TOKENS if set")
+	cmd.PersistentFlags().StringVar(&file, "tokens", os.Getenv("WAYBILL_TOKENS"),
+		"`FILE` with the hashes of tokens; the default is $WAYBILL_TOKENS if set")
 	cmd.AddCommand(newTokenCreateCommand(&file), newTokenListCommand(&file), newTokenRevokeCommand(&file))
 	return cmd
 }
@@ -74,7 +75,8 @@ func newTokenCreateCommand(file *string) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "`NAME` of who or what holds it")
 	f.StringVar(&role, "role", "read", "`ROLE`: read, operate or admin")
-	f.StringVar(&expires, "expires", "", "`DURATION` after which it is no longer valid, for example 90d or 12h; the default is never")
+	f.StringVar(&expires, "expires", "",
+		"`DURATION` after which it is no longer valid, for example 90d or 12h; the default is never")
 	return cmd
 }
 
@@ -94,7 +96,10 @@ func newTokenListCommand(file *string) *cobra.Command {
 				if !t.Valid(now) {
 					expires = cli.AlarmCell(dayText(t.Expires, "") + " (expired)")
 				}
-				rows[i] = []cli.Cell{cli.PlainCell(t.Name), cli.PlainCell(t.Role.String()), cli.PlainCell(dayText(t.Created, "-")), expires}
+				rows[i] = []cli.Cell{
+					cli.PlainCell(t.Name), cli.PlainCell(t.Role.String()),
+					cli.PlainCell(dayText(t.Created, "-")), expires,
+				}
 			}
 			return cli.PrintTable(cmd.OutOrStdout(), []string{"NAME", "ROLE", "CREATED", "EXPIRES"}, rows)
 		},

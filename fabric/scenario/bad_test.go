@@ -8,7 +8,10 @@ import (
 // bad has a file for each rule, and how the error begins. Those without "duration" are parts that small goes before.
 var bad = []struct{ text, want string }{
 	{"", "1: the file is empty"},
-	{"- duration: 1s", "1: got a list, want keys and values; known are clocks, duration, faults, host, int, name, nodes, reports, routing, seed, start, switch, topology, traffic, truth"},
+	{
+		"- duration: 1s",
+		"1: got a list, want keys and values; known are clocks, duration, faults, host, int, name, nodes, reports, routing, seed, start, switch, topology, traffic, truth",
+	},
 	{"duration: 1s\ntopology: [", "2: did not find expected node content"},
 	{"duration: 1s\n---\nseed: 1\n", "3: a second YAML document, want one"},
 	{"duration: 1s\nduration: 2s\n", "2: duration: the key is there twice, first in line 1"},
@@ -43,19 +46,37 @@ var bad = []struct{ text, want string }{
 	{"nodes:\n  - {name: leaf1, clock: {drift: 1e6}}\n", "5: nodes[0].clock.drift: got"},
 	{"nodes:\n  - {name: leaf1, buffer: 1}\n", "5: nodes[0].buffer: got 1"},
 
-	{"duration: 1s\ntopology:\n  leaf_spine: {leaves: 0, spines: 1, hosts: 1}\n", "3: topology.leaf_spine.leaves: got 0"},
+	{
+		"duration: 1s\ntopology:\n  leaf_spine: {leaves: 0, spines: 1, hosts: 1}\n",
+		"3: topology.leaf_spine.leaves: got 0",
+	},
 	{"duration: 1s\ntopology:\n  fat_tree: {k: 3}\n", "3: topology.fat_tree.k: got 3"},
 	{"duration: 1s\ntopology:\n  ring: {nodes: 2, hosts: 1}\n", "3: topology.ring.nodes: got 2"},
-	{"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    host_link: {mtu: 1000}\n", "6: topology.ring.host_link.mtu: got 1000"},
-	{"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    ring_link: {delay: -1s}\n", `6: topology.ring.ring_link.delay: got "-1s", want a duration with its unit,`},
-	{"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    ring_link: {rate: fast}\n", `6: topology.ring.ring_link.rate: got "fast", want a rate in bit/s`},
+	{
+		"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    host_link: {mtu: 1000}\n",
+		"6: topology.ring.host_link.mtu: got 1000",
+	},
+	{
+		"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    ring_link: {delay: -1s}\n",
+		`6: topology.ring.ring_link.delay: got "-1s", want a duration with its unit,`,
+	},
+	{
+		"duration: 1s\ntopology:\n  ring:\n    nodes: 3\n    hosts: 1\n    ring_link: {rate: fast}\n",
+		`6: topology.ring.ring_link.rate: got "fast", want a rate in bit/s`,
+	},
 	{"duration: 1s\ntopology:\n  graph: {}\n", "3: topology: got 0 switches"},
 	{graph + "    hosts: [{name: a, at: a}]\n", `6: topology.graph.hosts[0].name: got "a"`},
 	{graph + "    hosts: [{name: ../h, at: a}]\n", `6: topology.graph.hosts[0].name: got "../h"`},
 	{graph + "    hosts: [{name: h, at: x}]\n", `6: topology.graph.hosts[0].at: got "x"`},
-	{graph + "    hosts: [{name: h, at: a, address: x}]\n", `6: topology.graph.hosts[0].address: got "x", want an IP address`},
+	{
+		graph + "    hosts: [{name: h, at: a, address: x}]\n",
+		`6: topology.graph.hosts[0].address: got "x", want an IP address`,
+	},
 	{graph + "    hosts: [{name: h, at: a, address: '::1'}]\n", "6: topology.graph.hosts[0].address: got ::1"},
-	{graph + "    hosts: [{name: h, at: a, address6: 10.0.0.1}]\n", "6: topology.graph.hosts[0].address6: got 10.0.0.1"},
+	{
+		graph + "    hosts: [{name: h, at: a, address6: 10.0.0.1}]\n",
+		"6: topology.graph.hosts[0].address6: got 10.0.0.1",
+	},
 	{graph + "    hosts: [{name: h, at: a, mac: '01:00:00:00:00:01'}]\n", "6: topology.graph.hosts[0].mac: is a group"},
 	{graph + "    hosts: [{name: h, at: a, mac: 1}]\n", `6: topology.graph.hosts[0].mac: got "1", want a MAC address,`},
 	{graph + "    links: [{between: [a, b]}, {between: [b, a]}]\n", "6: topology.graph.links[1].between: got [b, a]"},
@@ -69,7 +90,10 @@ var bad = []struct{ text, want string }{
 	{"traffic: [{poisson: {load: 1%, sizes: 1kB, to: [leaf1]}}]", `4: traffic[0].poisson.to: got "leaf1"`},
 	{"traffic: [{poisson: {load: 1%, sizes: 1kB, to: [h1], from: [h1]}}]", "4: traffic[0].poisson: a host does not"},
 	{"duration: 1s\ntopology:\n  leaf_spine: {leaves: 1, spines: 1, hosts: 1}\ntraffic:\n  - poisson: {load: 1%, sizes: 1kB}\n", "5: traffic[0].poisson: a host does not"},
-	{graph + "    links: []\ntraffic:\n  - poisson: {load: 1%, sizes: 1kB}\n", "8: traffic[0].poisson: a host does not"},
+	{
+		graph + "    links: []\ntraffic:\n  - poisson: {load: 1%, sizes: 1kB}\n",
+		"8: traffic[0].poisson: a host does not",
+	},
 	{"traffic: [{poisson: {load: 1%, sizes: 1kB}, ip: 5}]", `4: traffic[0].ip: got "5"`},
 	{"traffic: [{poisson: {load: 1%, sizes: 1kB}, transport: sctp}]", `4: traffic[0].transport: got "sctp"`},
 	{"traffic: [{poisson: {load: 1%, sizes: 1kB}, start: 10s}]", "4: traffic[0].stop: want"},
@@ -87,16 +111,25 @@ var bad = []struct{ text, want string }{
 	{"traffic: [{constant: {from: h1, to: h1}}]", "4: traffic[0].constant.to: a host"},
 
 	{"faults: [{at: 1s}]", "4: faults[0]: got 0 kinds"},
-	{"faults:\n  - no_int: {node: leaf1}\n    polarisation: {}\n", "5: faults[0]: got 2 kinds of fault (polarisation, no_int)"},
+	{
+		"faults:\n  - no_int: {node: leaf1}\n    polarisation: {}\n",
+		"5: faults[0]: got 2 kinds of fault (polarisation, no_int)",
+	},
 	{"faults: [{at: -1s, polarisation: {}}]", `4: faults[0].at: got "-1s", want a duration with`},
 	{"faults: [{every: 1s, polarisation: {}}]", "4: faults[0].every: a fault that comes again"},
 	{"faults: [{link_down: {link: [leaf1, leaf2]}}]", "4: faults[0].link_down.link: got [leaf1, leaf2]"},
-	{"faults: [{link_down: {link: [leaf1, spine1, leaf2]}}]", "4: faults[0].link_down.link: got a list of 3, want one of 2"},
+	{
+		"faults: [{link_down: {link: [leaf1, spine1, leaf2]}}]",
+		"4: faults[0].link_down.link: got a list of 3, want one of 2",
+	},
 	{"faults: [{gray_link: {link: [leaf1, spine1]}}]", "4: faults[0].gray_link.drop: want"},
 	{"faults: [{blackhole: {node: leaf9, prefix: 10.0.0.0/8}}]", `4: faults[0].blackhole.node: got "leaf9"`},
 	{"faults: [{blackhole: {node: leaf1}}]", "4: faults[0].blackhole.prefix: want"},
 	{"faults: [{blackhole: {node: leaf1, prefix: x}}]", `4: faults[0].blackhole.prefix: got "x", want an address or a`},
-	{"faults: [{blackhole: {node: leaf1, prefix: 10.0.0.1/8}}]", `4: faults[0].blackhole.prefix: got "10.0.0.1/8", want 10.0.0.0/8, without`},
+	{
+		"faults: [{blackhole: {node: leaf1, prefix: 10.0.0.1/8}}]",
+		`4: faults[0].blackhole.prefix: got "10.0.0.1/8", want 10.0.0.0/8, without`,
+	},
 	{"faults: [{loop: {nodes: [leaf1], prefix: 10.0.0.0/8}}]", "4: faults[0].loop.nodes: got 1"},
 	{"faults: [{loop: {nodes: [leaf1, leaf2], prefix: 10.0.0.0/8}}]", `4: faults[0].loop.nodes: got "leaf1"`},
 	{"faults: [{slow_switch: {node: leaf1}}]", "4: faults[0].slow_switch.extra: want"},

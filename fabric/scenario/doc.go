@@ -10,8 +10,8 @@
 //	  - poisson: {load: 5%, sizes: web_search}
 //
 // Values have units: rates are bits in a second (10G, 100M), sizes bytes (1500, 64kB, 2MiB), times Go durations (20us,
-// 1m30s), shares per cent or fractions (2%, 0.02). A key that is unknown, stands twice or has a value that cannot work is
-// an error with the file, the line and what is wanted instead.
+// 1m30s), shares per cent or fractions (2%, 0.02). A key that is unknown, stands twice or has a value that cannot work
+// is an error with the file, the line and what is wanted instead.
 //
 //	name, duration, seed, start   the run
 //	topology                      one of leaf_spine, fat_tree, ring, graph

@@ -2,8 +2,8 @@ package scenario
 
 import "fmt"
 
-// A FatTree is the three-tier fabric of switches with K ports of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008): K pods of
-// K/2 edge and K/2 aggregation switches, (K/2)² core switches and K³/4 hosts.
+// A FatTree is the three-tier fabric of switches with K ports of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008): K pods
+// of K/2 edge and K/2 aggregation switches, (K/2)² core switches and K³/4 hosts.
 type FatTree struct {
 	K          Count    `yaml:"k"` // even
 	HostLink   LinkSpec `yaml:"host_link"`

@@ -98,12 +98,14 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 func (g *Graph) check(c *checker) {
 	const place = "topology.graph"
 	if len(g.Switches) == 0 || len(g.Switches) > maxSwitches || len(g.Hosts) > maxHosts {
-		c.Say("topology", "got %d switches and %d hosts, want 1 to %d and at most %d", len(g.Switches), len(g.Hosts), maxSwitches, maxHosts)
+		c.Say("topology", "got %d switches and %d hosts, want 1 to %d and at most %d", len(g.Switches), len(g.Hosts),
+			maxSwitches, maxHosts)
 	}
 	names := map[string]bool{}
 	name := func(place, name string) {
 		if names[name] || !validName.MatchString(name) {
-			c.Say(place, "got %q, want a name of letters, digits, '.', '_' and '-' that no other switch or host has", name)
+			c.Say(place, "got %q, want a name of letters, digits, '.', '_' and '-' that no other switch or host has",
+				name)
 		}
 		names[name] = true
 	}

@@ -57,7 +57,8 @@ type Clocks struct {
 
 // Routing says how routes follow the topology.
 type Routing struct {
-	Reconvergence Duration `yaml:"reconvergence"` // from a link that goes down or up to new routes everywhere; default 50ms
+	// from a link that goes down or up to new routes everywhere; default 50ms
+	Reconvergence Duration `yaml:"reconvergence"`
 }
 
 // Reports says how telemetry reports travel to the collector: beside the emulated network.
@@ -67,9 +68,10 @@ type Reports struct {
 
 // Truth says what of the truth is too much to write down.
 type Truth struct {
-	SamplePackets Count `yaml:"sample_packets"` // one packet in so many gets hop records; default 100, 1 is every one, 0 none
-	BurstAbove    Bytes `yaml:"burst_above"`    // a queue with more bytes is a burst; default 30kB, 0 is never
-	BurstBelow    Bytes `yaml:"burst_below"`    // until it has this many or fewer; default half of burst_above
+	// one packet in so many gets hop records; default 100, 1 is every one, 0 none
+	SamplePackets Count `yaml:"sample_packets"`
+	BurstAbove    Bytes `yaml:"burst_above"` // a queue with more bytes is a burst; default 30kB, 0 is never
+	BurstBelow    Bytes `yaml:"burst_below"` // until it has this many or fewer; default half of burst_above
 }
 
 // defaults returns what holds when a file says nothing.

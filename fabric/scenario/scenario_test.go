@@ -29,7 +29,8 @@ func parse(t *testing.T, text string) *Scenario {
 
 func TestDefaults(t *testing.T) {
 	s := parse(t, small)
-	if s.Name != "small" || s.Duration != 10e9 || s.Seed != 1 || s.Switch.TTL != 64 || s.Truth.BurstBelow != 15e3 || s.INT.Text != nil {
+	if s.Name != "small" || s.Duration != 10e9 || s.Seed != 1 || s.Switch.TTL != 64 || s.Truth.BurstBelow != 15e3 ||
+		s.INT.Text != nil {
 		t.Errorf("got %+v", s)
 	}
 	if l := s.Graph.Links[0]; l.Rate != 1e9 || l.Delay != 1000 || l.MTU != 9000 {
@@ -107,10 +108,12 @@ int:
 
 func TestEverything(t *testing.T) {
 	s := parse(t, everything)
-	if s.Start != 1748779200e9 || s.Seed != 255 || len(s.Graph.Links) != 3 || s.Graph.Links[0].Rate != 2.5e9 || s.Graph.Links[0].MTU != 9000 {
+	if s.Start != 1748779200e9 || s.Seed != 255 || len(s.Graph.Links) != 3 || s.Graph.Links[0].Rate != 2.5e9 ||
+		s.Graph.Links[0].MTU != 9000 {
 		t.Errorf("got %+v", s)
 	}
-	if h := s.Graph.Hosts[0]; h.Address.Addr != netip.MustParseAddr("192.0.2.1") || h.MAC[0] != 0xa6 || s.Graph.Links[1].Rate != 64000 {
+	if h := s.Graph.Hosts[0]; h.Address.Addr != netip.MustParseAddr("192.0.2.1") || h.MAC[0] != 0xa6 ||
+		s.Graph.Links[1].Rate != 64000 {
 		t.Errorf("host: %+v", h)
 	}
 	if n := s.Nodes[0]; *n.Buffer != 64000 || n.Clock.Offset != -3e6 || n.Clock.Drift != -20 {
@@ -126,7 +129,8 @@ func TestEverything(t *testing.T) {
 	for i := range s.Faults {
 		kinds = append(kinds, s.Faults[i].Kind())
 	}
-	want := strings.Fields("link_down gray_link blackhole loop polarisation slow_switch buffer no_int clock report_loss report_loss ddos mitigate")
+	want := strings.Fields(
+		"link_down gray_link blackhole loop polarisation slow_switch buffer no_int clock report_loss report_loss ddos mitigate")
 	if !slices.Equal(kinds, want) {
 		t.Errorf("faults: got %v, want %v", kinds, want)
 	}

@@ -15,8 +15,8 @@ type Switch struct {
 	// Default 1.
 	Alpha Number `yaml:"alpha"`
 
-	// Queues of each port; a packet waits in the first that lists its DSCP, or in the first that lists none. Default: one
-	// for everything, and a strict one for 46 (EF) and 48 (CS6).
+	// Queues of each port; a packet waits in the first that lists its DSCP, or in the first that lists none. Default:
+	// one for everything, and a strict one for 46 (EF) and 48 (CS6).
 	Queues []Queue `yaml:"queues"`
 
 	TTL Count `yaml:"ttl"` // that hosts send packets with; default 64
@@ -51,7 +51,10 @@ const (
 )
 
 func defaultSwitch() Switch {
-	return Switch{Latency: 800, Buffer: 1e6, Alpha: 1, TTL: 64, Queues: []Queue{{}, {DSCP: []Count{46, 48}, Strict: true}}}
+	return Switch{
+		Latency: 800, Buffer: 1e6, Alpha: 1, TTL: 64,
+		Queues: []Queue{{}, {DSCP: []Count{46, 48}, Strict: true}},
+	}
 }
 
 func (s *Switch) check(c *checker, place string) {

@@ -20,12 +20,13 @@ type Traffic struct {
 
 	Transport string `yaml:"transport"` // tcp or udp; default tcp, of constant udp
 	Rate      Rate   `yaml:"rate"`      // at which a host sends a udp flow; default: that of its link
-	Packet    Bytes  `yaml:"packet"`    // largest IP packet, the innermost one; default: what the links of both hosts carry
-	Port      Count  `yaml:"port"`      // destination port; default 5001
-	IP        string `yaml:"ip"`        // 4, 6 or mixed (every second flow is 6); default 4
-	DSCP      Count  `yaml:"dscp"`      // default 0
-	Tunnel    string `yaml:"tunnel"`    // vxlan or geneve; default none. The hosts are its ends
-	VNI       Count  `yaml:"vni"`       // of the tunnel
+	// largest IP packet, the innermost one; default: what the links of both hosts carry
+	Packet Bytes  `yaml:"packet"`
+	Port   Count  `yaml:"port"`   // destination port; default 5001
+	IP     string `yaml:"ip"`     // 4, 6 or mixed (every second flow is 6); default 4
+	DSCP   Count  `yaml:"dscp"`   // default 0
+	Tunnel string `yaml:"tunnel"` // vxlan or geneve; default none. The hosts are its ends
+	VNI    Count  `yaml:"vni"`    // of the tunnel
 }
 
 // A Poisson begins flows at random times between random hosts.
@@ -51,7 +52,8 @@ type Incast struct {
 type AllReduce struct {
 	Hosts []string `yaml:"hosts"` // at least 2, in the order of the ring
 	Bytes Bytes    `yaml:"bytes"` // of the vector
-	Every Duration `yaml:"every"` // from the start of a round to that of the next, if it is over by then; default: at once
+	// from the start of a round to that of the next, if it is over by then; default: at once
+	Every Duration `yaml:"every"`
 }
 
 // A Constant lets one host send to another at a constant rate (or, by tcp, as fast as it goes).

@@ -1,10 +1,10 @@
 // Package truth holds what an emulated network knows about itself and a monitoring system has to find out: its records,
 // how they are written and how they are read back.
 //
-// A truth file is NDJSON: one JSON object in each line, in the order in which the fabric wrote them. "type" says what the
-// record is. All times are virtual, in nanoseconds since the start of the run, without the error of any clock; names end
-// with "_ns". Sizes are in bytes and count Ethernet frames from the destination address on, without preamble, FCS and
-// gap. Fields that have nothing to say ("prefix" of a fault without one) are left out.
+// A truth file is NDJSON: one JSON object in each line, in the order in which the fabric wrote them. "type" says what
+// the record is. All times are virtual, in nanoseconds since the start of the run, without the error of any clock;
+// names end with "_ns". Sizes are in bytes and count Ethernet frames from the destination address on, without preamble,
+// FCS and gap. Fields that have nothing to say ("prefix" of a fault without one) are left out.
 //
 //	run      Run      first line: scenario, seed and the wall time that virtual time 0 stands for
 //	switch   Switch   a switch: number, address, ports
@@ -20,8 +20,8 @@
 //	report_lost Report  a telemetry report was thrown away deliberately on its way
 //	end      End      last line: totals
 //
-// The payload of every packet begins with the number of its flow (4 bytes, big endian) and its own (8), as far as they fit:
-// a report that holds enough of a packet says which one it is about.
+// The payload of every packet begins with the number of its flow (4 bytes, big endian) and its own (8), as far as they
+// fit: a report that holds enough of a packet says which one it is about.
 //
 // To add a record:
 //

@@ -6,8 +6,8 @@ type Drop struct {
 	Packet uint64 `json:"packet"`
 	Flow   uint32 `json:"flow"`
 
-	// Place is host (in the queue of the sender, or refused by the receiver), ingress (the switch decided not to forward
-	// it), queue (no room), egress (after the queue, or the port was down) or link (between two nodes).
+	// Place is host (in the queue of the sender, or refused by the receiver), ingress (the switch decided not to
+	// forward it), queue (no room), egress (after the queue, or the port was down) or link (between two nodes).
 	Place string `json:"place"`
 	Node  uint32 `json:"node"`            // the switch; of a link the one that sent; 0 for a host
 	Link  string `json:"link,omitempty"`  // name of the link, if Place is link

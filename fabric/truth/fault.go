@@ -23,7 +23,8 @@ func (r *Fault) Append(b []byte) []byte {
 	o.string("kind", r.Kind)
 	o.string("phase", r.Phase)
 	if len(r.Nodes) > 0 {
-		o.each("nodes", len(r.Nodes), func(b []byte, i int) []byte { return strconv.AppendUint(b, uint64(r.Nodes[i]), 10) })
+		o.each("nodes", len(r.Nodes),
+			func(b []byte, i int) []byte { return strconv.AppendUint(b, uint64(r.Nodes[i]), 10) })
 	}
 	o.optional("link", r.Link)
 	o.optional("prefix", r.Prefix)

@@ -25,7 +25,8 @@ type Flow struct {
 	PacketsDelivered uint64 `json:"packets_delivered"`
 	PacketsDropped   uint64 `json:"packets_dropped"`
 	Retransmitted    uint64 `json:"retransmitted"` // packets of PacketsSent whose bytes had been sent before
-	Finished         bool   `json:"finished"`      // all was sent, by TCP also acknowledged; not if it went on at the end of the run
+	// all was sent, by TCP also acknowledged; not if it went on at the end of the run
+	Finished bool `json:"finished"`
 }
 
 // An Inner is the flow key of a tenant's packets inside a tunnel.

@@ -4,7 +4,8 @@ package truth
 type Run struct {
 	Scenario string `json:"scenario"`
 	Seed     uint64 `json:"seed"`
-	EpochNs  uint64 `json:"epoch_ns"` // wall time at virtual time 0, since 1970; right clocks of switches show EpochNs + t_ns
+	// wall time at virtual time 0, since 1970; right clocks of switches show EpochNs + t_ns
+	EpochNs uint64 `json:"epoch_ns"`
 
 	SamplePackets uint64 `json:"sample_packets"` // one packet in so many has hop records; 0 is none
 	BurstAbove    uint64 `json:"burst_above"`    // bytes in a queue at which a burst starts; 0 is never

@@ -14,19 +14,41 @@ import (
 func records() []Record {
 	return []Record{
 		&Run{Scenario: "in\"ca\\st\u00fc", Seed: 1 << 63, EpochNs: 2, SamplePackets: 3, BurstAbove: 4, BurstBelow: 5},
-		&Switch{Node: 1, Name: "leaf1", Role: "leaf", Address: "10.255.0.1", INT: true, OffsetNs: -5, DriftPPB: -6, Ports: 7, LatencyNs: 8},
+		&Switch{
+			Node: 1, Name: "leaf1", Role: "leaf", Address: "10.255.0.1", INT: true, OffsetNs: -5, DriftPPB: -6,
+			Ports: 7, LatencyNs: 8,
+		},
 		&Host{Name: "h1", Address: "10.0.1.1", Address6: "fd00::1", MAC: "02:00:00:00:00:01", Node: 1, Port: 2},
 		&Link{Name: "leaf1-spine1", NodeA: 1, PortA: 2, NodeB: 3, PortB: 4, RateBps: 5, DelayNs: 6, MTU: 7},
-		&Flow{Flow: 1, Reverse: 2, Traffic: "t", Src: "a", Dst: "b", Protocol: 6, SrcPort: 3, DstPort: 4, DSCP: 5, StartNs: 6, EndNs: 7, Bytes: 8, PacketsSent: 9, PacketsDelivered: 10, PacketsDropped: 11, Retransmitted: 12, Finished: true},
+		&Flow{
+			Flow: 1, Reverse: 2, Traffic: "t", Src: "a", Dst: "b", Protocol: 6, SrcPort: 3, DstPort: 4, DSCP: 5,
+			StartNs: 6, EndNs: 7, Bytes: 8, PacketsSent: 9, PacketsDelivered: 10, PacketsDropped: 11, Retransmitted: 12,
+			Finished: true,
+		},
 		&Flow{Inner: &Inner{Tunnel: "vxlan", VNI: 1, Src: "c", Dst: "d", Protocol: 17, SrcPort: 2, DstPort: 3}},
 		&Path{Flow: 1, FromNs: 2, UntilNs: 3, Packets: 4, Hops: []PathHop{{5, 6, 7, 8}, {9, 10, 11, 12}}},
-		&Hop{Packet: 1, Flow: 2, Hop: 3, Node: 4, In: 5, Out: 6, Queue: 7, InNs: 8, OutNs: 9, LatencyNs: 10, InClock: 11, OutClock: 12, Depth: 13, Buffer: 14, Utilization: 15, Length: 16},
-		&Drop{TimeNs: 1, Packet: 2, Flow: 3, Place: "link", Node: 4, Link: "a-b", In: 5, Out: 6, Queue: 7, Host: "h", Depth: 8, Reason: "gray_link", Code: 9, Seen: true, Length: 10},
-		&Burst{Node: 1, Port: 2, Queue: 3, StartNs: 4, EndNs: 5, PeakNs: 6, Peak: 7, Packets: 8, Bytes: 9, Drops: 10, Open: true, Flows: []BurstFlow{{11, 12}, {13, 14}}},
-		&Fault{TimeNs: 1, Fault: 2, Kind: "loop", Phase: "start", Nodes: []uint32{3, 4}, Link: "a-b", Prefix: "10.0.0.0/8", Hosts: []string{"h1", "h2"}, Detail: "5"},
+		&Hop{
+			Packet: 1, Flow: 2, Hop: 3, Node: 4, In: 5, Out: 6, Queue: 7, InNs: 8, OutNs: 9, LatencyNs: 10,
+			InClock: 11, OutClock: 12, Depth: 13, Buffer: 14, Utilization: 15, Length: 16,
+		},
+		&Drop{
+			TimeNs: 1, Packet: 2, Flow: 3, Place: "link", Node: 4, Link: "a-b", In: 5, Out: 6, Queue: 7, Host: "h",
+			Depth: 8, Reason: "gray_link", Code: 9, Seen: true, Length: 10,
+		},
+		&Burst{
+			Node: 1, Port: 2, Queue: 3, StartNs: 4, EndNs: 5, PeakNs: 6, Peak: 7, Packets: 8, Bytes: 9, Drops: 10,
+			Open: true, Flows: []BurstFlow{{11, 12}, {13, 14}},
+		},
+		&Fault{
+			TimeNs: 1, Fault: 2, Kind: "loop", Phase: "start", Nodes: []uint32{3, 4}, Link: "a-b",
+			Prefix: "10.0.0.0/8", Hosts: []string{"h1", "h2"}, Detail: "5",
+		},
 		&Report{TimeNs: 1, Node: 2, Number: 3, Packet: 4, Flow: 5, Length: 6},
 		&Report{Lost: true, TimeNs: 1},
-		&End{TimeNs: 1, Sent: 2, Delivered: 3, InFlight: 4, Hops: 5, Reports: 6, ReportsLost: 7, Dropped: []Reason{{"a", 8, 9}, {"b", 10, 11}}},
+		&End{
+			TimeNs: 1, Sent: 2, Delivered: 3, InFlight: 4, Hops: 5, Reports: 6, ReportsLost: 7,
+			Dropped: []Reason{{"a", 8, 9}, {"b", 10, 11}},
+		},
 	}
 }
 
@@ -63,7 +85,8 @@ func TestAppendIsWhatTheTagsSay(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, rest, _ := strings.Cut(line, `,`)
-		if !strings.HasPrefix(line, `{"type":"`) || !strings.HasSuffix(line, "\n") || "{"+strings.TrimSuffix(rest, "\n") != string(want) {
+		if !strings.HasPrefix(line, `{"type":"`) || !strings.HasSuffix(line, "\n") ||
+			"{"+strings.TrimSuffix(rest, "\n") != string(want) {
 			t.Errorf("%T:\n got %s want {\"type\":...,%s", record, line, want[1:])
 		}
 	}
@@ -72,7 +95,8 @@ func TestAppendIsWhatTheTagsSay(t *testing.T) {
 func TestAppendString(t *testing.T) {
 	for _, want := range []string{"", "a\tb\n", "\x00\x1f\"\\", "\u2028\U0001f9ee", "cut \xff short"} {
 		var got string
-		if err := json.Unmarshal(appendString(nil, want), &got); err != nil || got != strings.ToValidUTF8(want, "\ufffd") {
+		if err := json.Unmarshal(appendString(nil, want), &got); err != nil ||
+			got != strings.ToValidUTF8(want, "\ufffd") {
 			t.Errorf("%q: got %q, %v", want, got, err)
 		}
 	}
@@ -145,7 +169,10 @@ func TestWriteNoAllocs(t *testing.T) {
 
 func BenchmarkWriteHop(b *testing.B) {
 	w := NewWriter(io.Discard)
-	hop := &Hop{Packet: 1234567, Flow: 4711, Node: 12, InNs: 1e9, OutNs: 1e9 + 5000, InClock: 1e18, OutClock: 1e18, Length: 1514}
+	hop := &Hop{
+		Packet: 1234567, Flow: 4711, Node: 12, InNs: 1e9, OutNs: 1e9 + 5000, InClock: 1e18, OutClock: 1e18,
+		Length: 1514,
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		w.Write(hop)

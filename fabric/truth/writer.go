@@ -5,8 +5,8 @@ import "io"
 // flushAt is the number of bytes at which a Writer hands them on.
 const flushAt = 64 << 10
 
-// A Recorder takes records as they are, without the way through text: most of what a long run costs is spent there. A Writer
-// to one calls Record instead of Write.
+// A Recorder takes records as they are, without the way through text: most of what a long run costs is spent there. A
+// Writer to one calls Record instead of Write.
 type Recorder interface {
 	io.Writer
 	// Record must not keep a *Hop, *Report, *Drop, *Path or *Fault: the fabric uses it again.

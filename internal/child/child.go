@@ -1,5 +1,5 @@
-// Package child runs functions of this program in processes of their own, which have limits, see no files but those they
-// are given, and are killed without harm to the program.
+// Package child runs functions of this program in processes of their own, which have limits, see no files but those
+// they are given, and are killed without harm to the program.
 package child
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Handle makes this process run f instead of the program, if it was started by Start with that name. f reads what Start's
-// caller writes, and the other way round. Call it in an init function, so that it works in tests too.
+// Handle makes this process run f instead of the program, if it was started by Start with that name. f reads what
+// Start's caller writes, and the other way round. Call it in an init function, so that it works in tests too.
 func Handle(name string, f func(in io.Reader, out io.Writer) error) {
 	if len(os.Args) == 0 || os.Args[0] != name {
 		return
@@ -39,7 +39,10 @@ func Start(name string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := &exec.Cmd{Path: self, Args: []string{name}, Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}, Dir: "/", SysProcAttr: endWithParent()}
+	cmd := &exec.Cmd{
+		Path: self, Args: []string{name}, Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=none"}, Dir: "/",
+		SysProcAttr: endWithParent(),
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

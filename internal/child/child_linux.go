@@ -15,7 +15,8 @@ import (
 func executable() (string, error) { return "/proc/self/exe", nil }
 
 func endWithParent() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true} // a ^C of the terminal is for the parent to handle
+	// a ^C of the terminal is for the parent to handle
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
 // Confine puts limits on this process. It writes no files.

@@ -50,7 +50,8 @@ func behave(in io.Reader, out io.Writer) error {
 		_, outside := os.ReadFile("/etc/passwd")
 		_, written := os.Create(filepath.Join(argument, "new"))
 		_, connected := net.DialTimeout("tcp", "127.0.0.1:1", time.Second)
-		fmt.Fprintln(out, small, large != nil, inside, outside != nil, written != nil, errors.Is(connected, os.ErrPermission))
+		fmt.Fprintln(out, small, large != nil, inside, outside != nil, written != nil,
+			errors.Is(connected, os.ErrPermission))
 	case "spin":
 		if err := Confine(Limits{Memory: 256 << 20, CPU: time.Second}); err != nil {
 			return err

@@ -24,7 +24,8 @@ func Execute(root *cobra.Command) int {
 	root.SetOut(out)
 	checkShell(root)
 	cmd, err := root.ExecuteC()
-	if err == nil || errors.Is(err, syscall.EPIPE) && errors.Is(out.err, syscall.EPIPE) { // that, and not one of the network
+	// that, and not one of the network
+	if err == nil || errors.Is(err, syscall.EPIPE) && errors.Is(out.err, syscall.EPIPE) {
 		err = Quiet(out.err)
 	}
 	if err == nil {
@@ -91,7 +92,8 @@ func FirstLine(err error) string {
 	return line
 }
 
-// Scaled returns n, of units[0], in the largest unit that leaves a number before the point; each is 1000 of the one before.
+// Scaled returns n, of units[0], in the largest unit that leaves a number before the point; each is 1000 of the one
+// before.
 func Scaled(n float64, units []string) string {
 	i := 0
 	for i < len(units)-1 && n >= 999.5 {

@@ -1,2 +1,3 @@
-// Package command has what the commands of a program share: exit codes, usage errors, and an output that may be a terminal.
+// Package command has what the commands of a program share: exit codes, usage errors, and an output that may be a
+// terminal.
 package command

@@ -144,8 +144,8 @@ func (d *Document) add(line int, key, rule string) {
 	d.wrong = append(d.wrong, &Problem{d.name, d.within(line), key, rule})
 }
 
-// within returns a line that the file has: the parser puts what is missing at the end into the line behind it, and takes
-// more characters for ends of lines than editors do.
+// within returns a line that the file has: the parser puts what is missing at the end into the line behind it, and
+// takes more characters for ends of lines than editors do.
 func (d *Document) within(line int) int {
 	return min(max(line, 1), 1+bytes.Count(d.text, []byte("\n"))+bytes.Count(d.text, []byte("\r")))
 }

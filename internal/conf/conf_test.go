@@ -101,9 +101,12 @@ func TestParse(t *testing.T) {
 	if _, err := (conf.Kind{}).Parse("f", []byte(full), s); err != nil {
 		t.Fatal(err)
 	}
-	if s.Name != "1.0" || !s.On || s.Count != 16 || s.Change != -3 || s.Factor != 1000 || s.Wait != unit.Duration(48*time.Hour) || *s.Size != 64000 ||
-		len(s.Rows) != 2 || s.Rows[0].Prefix.String() != "10.0.0.0/8" || !s.Rows[0].Inner.Deep || s.ByName["a"].Prefix.Bits() != 32 ||
-		s.Names[1] != "one" || s.Names[2] != "two" || s.Pair[1] != "y" || s.Ports[0].High != 90 || s.CA != "/x" || s.Time.Year() != 2026 {
+	if s.Name != "1.0" || !s.On || s.Count != 16 || s.Change != -3 || s.Factor != 1000 ||
+		s.Wait != unit.Duration(48*time.Hour) || *s.Size != 64000 ||
+		len(s.Rows) != 2 || s.Rows[0].Prefix.String() != "10.0.0.0/8" || !s.Rows[0].Inner.Deep ||
+		s.ByName["a"].Prefix.Bits() != 32 ||
+		s.Names[1] != "one" || s.Names[2] != "two" || s.Pair[1] != "y" || s.Ports[0].High != 90 || s.CA != "/x" ||
+		s.Time.Year() != 2026 {
 		t.Errorf("got %+v", s)
 	}
 	if got := fmt.Sprint(s.Any, s.Points.got); got != "map[b:[c map[d:1]]] map[int_port:7 lengths:map[1:map[2:8]]]" {
@@ -118,7 +121,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %v, %+v", text, err, s)
 		}
 	}
-	if _, err := (conf.Kind{}).Parse("", []byte("{\n\t\"name\": \"json\",\n\t\"on\": true\n}"), s); err != nil || s.Name != "json" {
+	if _, err := (conf.Kind{}).Parse("", []byte("{\n\t\"name\": \"json\",\n\t\"on\": true\n}"), s); err != nil ||
+		s.Name != "json" {
 		t.Error(err, s.Name)
 	}
 }
@@ -128,7 +132,10 @@ func TestBad(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"nam: x", `f:1: unknown key "nam"; did you mean name?`},
 		{"a: 1\ncolour: x", "f:1: unknown key \"a\"; known are any, by_name, ca, change,"},
-		{"rows:\n  - prefix: 10.0.0.0/8\n    inner:\n      deeep: true", `f:4: rows[0].inner: unknown key "deeep"; did you mean deep?`},
+		{
+			"rows:\n  - prefix: 10.0.0.0/8\n    inner:\n      deeep: true",
+			`f:4: rows[0].inner: unknown key "deeep"; did you mean deep?`,
+		},
 		{"by_name:\n  a:\n    x: 1", `f:3: by_name.a: unknown key "x"; known are inner, prefix`},
 		{"on: true\non: false", "f:2: on: the key is there twice, first in line 1"},
 		{"names:\n  1: a\n  0x1: b", "f:3: names.0x1: the key is there twice"},
@@ -164,17 +171,22 @@ func TestBad(t *testing.T) {
 		{"name: \x00", "f: this is not a text file, want YAML in UTF-8"},
 		{"\xff\xfen\x00", "f: this is not a text file"},
 		{strings.Repeat(" ", 1<<20+1), "f: the file is too large, want at most 1MiB"},
-		{"count: x\non: x\nrows: x", "f:1: count: got \"x\", want a whole number from 0 to 255\nf:2: on: got \"x\", want true or false\nf:3: rows: got \"x\", want a list"},
+		{
+			"count: x\non: x\nrows: x",
+			"f:1: count: got \"x\", want a whole number from 0 to 255\nf:2: on: got \"x\", want true or false\nf:3: rows: got \"x\", want a list",
+		},
 	} {
 		_, err := (conf.Kind{}).Parse("f", []byte(c.text), newSample())
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.80q:\ngot  %v\nwant %s", c.text, err, c.want)
 		}
 	}
-	if _, err := (conf.Kind{Want: "rows"}).Parse("", []byte("# nothing"), newSample()); err == nil || err.Error() != "line 1: the file is empty, want rows" {
+	if _, err := (conf.Kind{Want: "rows"}).Parse("", []byte("# nothing"), newSample()); err == nil ||
+		err.Error() != "line 1: the file is empty, want rows" {
 		t.Error(err)
 	}
-	_, err := (conf.Kind{}).Parse("f", []byte("any:\n"+strings.Repeat("  - x\n", 3)+strings.Repeat("x: 1\n", 30)), newSample())
+	_, err := (conf.Kind{}).Parse("f", []byte("any:\n"+strings.Repeat("  - x\n", 3)+strings.Repeat("x: 1\n", 30)),
+		newSample())
 	if err == nil || strings.Count(err.Error(), "\n") != 20 || !strings.HasSuffix(err.Error(), "\nand 11 more") {
 		t.Error(err)
 	}
@@ -182,8 +194,12 @@ func TestBad(t *testing.T) {
 
 // A misplaced secret is in no message.
 func TestSecret(t *testing.T) {
-	for _, text := range []string{"wait: hunter2", "count: hunter2", "size: [hunter2]", "names: {1: [hunter2]}", "rows: hunter2", "name: {a: hunter2}", "on: hunter2"} {
-		if _, err := (conf.Kind{Secret: true}).Parse("", []byte(text), newSample()); err == nil || strings.Contains(err.Error(), "hunter2") {
+	for _, text := range []string{
+		"wait: hunter2", "count: hunter2", "size: [hunter2]", "names: {1: [hunter2]}",
+		"rows: hunter2", "name: {a: hunter2}", "on: hunter2",
+	} {
+		if _, err := (conf.Kind{Secret: true}).Parse("", []byte(text), newSample()); err == nil ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -216,7 +232,8 @@ func TestLargeFiles(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	_, err := (conf.Kind{}).Load(name, newSample())
 	runtime.ReadMemStats(&after)
-	if taken := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "too large") || taken > 16<<20 {
+	if taken := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "too large") ||
+		taken > 16<<20 {
 		t.Errorf("%v, with %d bytes taken", err, taken)
 	}
 }
@@ -230,7 +247,10 @@ func TestMisspelt(t *testing.T) {
 
 // FuzzParse: no text makes the loader panic, or take more memory than its size can explain; each problem has its line.
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{full, "? : :", "&a [*a]", "a: *a", "{a: [", "- - - -", "0:\n...{0}", "name: |\n  x\n", "<<: {a: b}", "%YAML 1.2\n---\n", "names: {1: a, ~: b, {}: c}"} {
+	for _, text := range []string{
+		full, "? : :", "&a [*a]", "a: *a", "{a: [", "- - - -", "0:\n...{0}", "name: |\n  x\n",
+		"<<: {a: b}", "%YAML 1.2\n---\n", "names: {1: a, ~: b, {}: c}",
+	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -245,7 +265,8 @@ func FuzzParse(f *testing.F) {
 		if err == nil {
 			return
 		}
-		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) + bytes.Count(text, []byte("\u2028")) +
+		lines := bytes.Count(text, []byte("\n")) + bytes.Count(text, []byte("\r")) +
+			bytes.Count(text, []byte("\u2028")) +
 			bytes.Count(text, []byte("\u2029")) + bytes.Count(text, []byte("\u0085")) + 2
 		for _, p := range err.(conf.Problems) {
 			if p.File != "f" || p.Rule == "" || p.Line < 0 || p.Line > lines {
@@ -256,7 +277,10 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestFormat(t *testing.T) {
-	text, err := conf.Format(map[string]any{"a": unit.Bytes(1 << 20), "b": []int{1}, "c": unit.Duration(time.Hour), "d": "1"})
+	text, err := conf.Format(map[string]any{
+		"a": unit.Bytes(1 << 20), "b": []int{1}, "c": unit.Duration(time.Hour),
+		"d": "1",
+	})
 	if want := "a: 1MiB\nb:\n- 1\nc: 1h\nd: '1'\n"; err != nil || string(text) != want {
 		t.Errorf("got %q, %v", text, err)
 	}

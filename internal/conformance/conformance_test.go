@@ -48,7 +48,8 @@ func TestRules(t *testing.T) {
 				t.Errorf("R-%d comes where R-%d should", r.id, next)
 			}
 			next = r.id + 1
-			if !slices.Contains([]string{"MUST", "SHOULD", "MAY", "own"}, r.level) || r.who == "" || r.text == "" || r.from == "" {
+			if !slices.Contains([]string{"MUST", "SHOULD", "MAY", "own"}, r.level) || r.who == "" || r.text == "" ||
+				r.from == "" {
 				t.Errorf("R-%d: incomplete", r.id)
 			}
 			if strings.Contains(r.text+r.from+r.not, "|") {
@@ -73,7 +74,8 @@ func TestRules(t *testing.T) {
 
 func TestRuleOfTestName(t *testing.T) {
 	for name, want := range map[string]int{
-		"TestR001": 1, "TestR099Size": 99, "TestR100_DEX": 100, "TestR1": 0, "TestR0010": 0, "TestReport": 0, "TestR012x": 0,
+		"TestR001": 1, "TestR099Size": 99, "TestR100_DEX": 100, "TestR1": 0, "TestR0010": 0, "TestReport": 0,
+		"TestR012x": 0,
 	} {
 		if got := (found{name: name}).rule(); got != want {
 			t.Errorf("%s: got %d, want %d", name, got, want)

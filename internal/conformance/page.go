@@ -23,7 +23,9 @@ func page(tests []found) string {
 	var body strings.Builder
 	rules, tested, refused := 0, 0, 0
 	for _, s := range sections {
-		fmt.Fprintf(&body, "\n## %s\n\n| Rule | Who | Level | What | From | Status | Tests |\n|---|---|---|---|---|---|---|\n", s.title)
+		fmt.Fprintf(&body,
+			"\n## %s\n\n| Rule | Who | Level | What | From | Status | Tests |\n|---|---|---|---|---|---|---|\n",
+			s.title)
 		for i := range s.rules {
 			r := &s.rules[i]
 			rules++
@@ -35,10 +37,12 @@ func page(tests []found) string {
 				refused++
 				status = "not implemented"
 			}
-			fmt.Fprintf(&body, "| R-%d | %s | %s | %s | %s | %s | %s |\n", r.id, r.who, r.level, r.text, r.from, status, cell)
+			fmt.Fprintf(&body, "| R-%d | %s | %s | %s | %s | %s | %s |\n", r.id, r.who, r.level, r.text, r.from, status,
+				cell)
 		}
 	}
-	sum := fmt.Sprintf("%d rules: %d tested, %d not implemented, for the reason that their row gives.", rules, tested, refused)
+	sum := fmt.Sprintf("%d rules: %d tested, %d not implemented, for the reason that their row gives.", rules, tested,
+		refused)
 	if refused == 0 {
 		sum = fmt.Sprintf("%d rules: %d tested.", rules, tested)
 	}

@@ -66,7 +66,8 @@ func findTests(root string) ([]found, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(list, func(a, b found) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.file, b.file)) })
+	slices.SortFunc(list,
+		func(a, b found) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.file, b.file)) })
 	return list, err
 }
 

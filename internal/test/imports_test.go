@@ -13,12 +13,13 @@ import (
 
 const module = "github.com/waybill-int/waybill"
 
-// badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order of
-// the tree is
+// badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order
+// of the tree is
 //
 //	wire <- telemetry <- {node, collect, analyze, policy, filter, alert, store, bus} <- {fabric, api} <- {cli, serve} <- cmd
 //
-// To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import it.
+// To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import
+// it.
 var badImports = []struct{ from, to, why string }{
 	{"wire/...", "... -wire/...", "wire turns bytes into values; all others stand on it"},
 	{"wire/...", "third-party", "wire needs the standard library only, so that other programs can import it"},
@@ -27,7 +28,10 @@ var badImports = []struct{ from, to, why string }{
 		"wire/... -wire/codepoint/... -wire/dissect/...", "wire/codepoint/... wire/dissect/...",
 		"a format is what its specification says; what is configured or walked through stands above it",
 	},
-	{"wire/codepoint/...", "wire/... -wire -wire/codepoint/... -wire/inband/...", "code points are read before any packet is"},
+	{
+		"wire/codepoint/...", "wire/... -wire -wire/codepoint/... -wire/inband/...",
+		"code points are read before any packet is",
+	},
 
 	{"telemetry/...", "... -telemetry/... -wire/...", "telemetry holds the words that all others share"},
 	{"telemetry/...", "third-party", "the words of the domain need the standard library only"},
@@ -36,15 +40,33 @@ var badImports = []struct{ from, to, why string }{
 
 	{"node/...", "... -node/... -telemetry/... -wire/... -internal/...", "a node does not know who reads its reports"},
 	{"collect/...", "... -collect/... -telemetry/... -wire/... -internal/...", "who wants the datagrams calls collect"},
-	{"analyze/...", "... -analyze/... -telemetry/... -wire/... -internal/...", "an analysis gets reports and gives records, wherever they come from and go"},
-	{"analyze/... -analyze", "analyze", "the parts of the analyses do not know the shards; the core hands them values, or an interface that they declare"},
-	{"analyze/... -analyze", "analyze/... -analyze/histogram", "the parts of the analyses stand beside each other; only the histogram is below them"},
+	{
+		"analyze/...", "... -analyze/... -telemetry/... -wire/... -internal/...",
+		"an analysis gets reports and gives records, wherever they come from and go",
+	},
+	{
+		"analyze/... -analyze", "analyze",
+		"the parts of the analyses do not know the shards; the core hands them values, or an interface that they declare",
+	},
+	{
+		"analyze/... -analyze", "analyze/... -analyze/histogram",
+		"the parts of the analyses stand beside each other; only the histogram is below them",
+	},
 	{"analyze/histogram", "analyze/...", "a histogram counts numbers, whatever they are of"},
 	{"analyze/...", "third-party", "analyses are plain code over tables of their own"},
-	{"policy/...", "... -policy/... -telemetry/... -internal/...", "a policy says what paths should look like, and knows neither bytes nor who looks"},
-	{"filter/...", "... -filter/... -telemetry/... -wire/... -internal/...", "an expression knows the names of fields, not who holds them"},
+	{
+		"policy/...", "... -policy/... -telemetry/... -internal/...",
+		"a policy says what paths should look like, and knows neither bytes nor who looks",
+	},
+	{
+		"filter/...", "... -filter/... -telemetry/... -wire/... -internal/...",
+		"an expression knows the names of fields, not who holds them",
+	},
 	{"filter/...", "third-party", "a language that everybody asks in is no place for surprises"},
-	{"alert/...", "... -alert/... -filter/... -telemetry/... -wire/... -internal/...", "an alert is about events, whoever found them, and its rules select by filters"},
+	{
+		"alert/...", "... -alert/... -filter/... -telemetry/... -wire/... -internal/...",
+		"an alert is about events, whoever found them, and its rules select by filters",
+	},
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
@@ -62,10 +84,16 @@ var badImports = []struct{ from, to, why string }{
 		"a command that asks a server knows what the server answers, filters, what tables show of fields, and how to show a certificate, and nothing of how",
 	},
 	{"serve/...", "cli/... fabric/... node/...", "a server does not ask itself, and emulates nothing"},
-	{"... -cmd/... -cli/... -serve/...", "cli/... serve/...", "what others need of the commands and the server belongs into a package below them"},
+	{
+		"... -cmd/... -cli/... -serve/...", "cli/... serve/...",
+		"what others need of the commands and the server belongs into a package below them",
+	},
 	{"... -cmd/...", "cmd/...", "cmd wires the packages together; what others need of it belongs into one of them"},
 	{"... -internal/test/...", "internal/test/...", "internal/test is for tests"},
-	{"... -internal/conf/...", "yaml", "internal/conf reads all YAML, so that all of it is read strictly and told of in the same words"},
+	{
+		"... -internal/conf/...", "yaml",
+		"internal/conf reads all YAML, so that all of it is read strictly and told of in the same words",
+	},
 	{"internal/... -internal/test/...", "... -internal/...", "internal holds helpers without domain words"},
 }
 
@@ -78,7 +106,8 @@ func matches(patterns, path string) bool {
 		pattern, out := strings.CutPrefix(pattern, "-")
 		top, below := strings.CutSuffix(pattern, "...")
 		top = strings.TrimSuffix(top, "/")
-		if path == top || below && strings.HasPrefix(path+"/", top+"/") || pattern == "..." && path != "third-party" && path != "yaml" {
+		if path == top || below && strings.HasPrefix(path+"/", top+"/") || pattern == "..." && path != "third-party" &&
+			path != "yaml" {
 			in = !out
 		}
 	}

@@ -41,9 +41,12 @@ func Report(form Form, flow uint32, sequence uint32, hops int) []byte {
 	switch form {
 	case Form05Local:
 		node = 1 + sequence%uint32(hops)
-		v := report.V05{NProto: report.NProtoSwitchLocal, F: true, Sequence: sequence, IngressTS: 1000, Local: report.SwitchLocal{
-			SwitchID: node, IngressPort: 1, EgressPort: 2, QueueOccupancy: flow % 1000, EgressTS: 2000 + flow%512,
-		}}
+		v := report.V05{
+			NProto: report.NProtoSwitchLocal, F: true, Sequence: sequence, IngressTS: 1000,
+			Local: report.SwitchLocal{
+				SwitchID: node, IngressPort: 1, EgressPort: 2, QueueOccupancy: flow % 1000, EgressTS: 2000 + flow%512,
+			},
+		}
 		return append(v.Append(nil), frame(flow, sequence/uint32(hops), uint8(64-node), 0, nil)...)
 	case Form05MD:
 		v := report.V05{F: true, Sequence: sequence, IngressTS: 1000}
@@ -106,7 +109,10 @@ func frame(flow, id uint32, ttl, dscp uint8, in []byte) []byte {
 		Src: [4]byte{10, 1, byte(flow >> 8), byte(flow)}, Dst: [4]byte{10, 2, byte(flow >> 8), byte(flow)},
 	}
 	ip.Checksum = ip.HeaderChecksum()
-	eth := packet.Ethernet{Dst: [6]byte{2, 0, 0, 0, 2, 2}, Src: [6]byte{2, 0, 0, 0, 1, 1}, EtherType: packet.EtherTypeIPv4}
+	eth := packet.Ethernet{
+		Dst: [6]byte{2, 0, 0, 0, 2, 2}, Src: [6]byte{2, 0, 0, 0, 1, 1},
+		EtherType: packet.EtherTypeIPv4,
+	}
 	b := udp.Append(ip.Append(eth.Append(nil)))
 	b = append(b, in...)
 	b = binary.BigEndian.AppendUint64(b, uint64(id))
@@ -143,7 +149,8 @@ func stack05(hops int, flow uint32) []byte {
 func records(b []byte, l *inband.Layout, hops int, flow uint32) []byte {
 	for node := hops; node >= 1; node-- {
 		m := inband.Metadata{
-			Has: inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.QueueID | inband.QueueOccupancy |
+			Has: inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.QueueID |
+				inband.QueueOccupancy |
 				inband.IngressTS | inband.EgressTS,
 			NodeID: uint32(node), L1Ingress: 1, L1Egress: 2, HopLatency: 1000 + flow%512, QueueOccupancy: flow % 1000,
 			IngressTS: uint64(node) * 10000, EgressTS: uint64(node)*10000 + 1000 + uint64(flow%512),

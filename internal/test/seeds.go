@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Seed returns by what a test of emulated networks chooses among the seeds that it knows: TEST_SEED, a number that differs from
-// commit to commit, or 0; all says that it is "all", and the test shall run with all of them. A test that fails says how to run it
-// again.
+// Seed returns by what a test of emulated networks chooses among the seeds that it knows: TEST_SEED, a number that
+// differs from commit to commit, or 0; all says that it is "all", and the test shall run with all of them. A test that
+// fails says how to run it again.
 func Seed(t *testing.T) (seed uint64, all bool) {
 	t.Helper()
 	text := os.Getenv("TEST_SEED")

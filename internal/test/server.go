@@ -59,8 +59,8 @@ func Captured(t testing.TB, names ...string) (payloads [][]byte) {
 	return payloads
 }
 
-// Again returns reports of version 0.5 or 1.0 so many times, each time with the sequence numbers that follow, as a switch would
-// send them: the same datagram again is a copy that counts once.
+// Again returns reports of version 0.5 or 1.0 so many times, each time with the sequence numbers that follow, as a
+// switch would send them: the same datagram again is a copy that counts once.
 func Again(payloads [][]byte, times int) (list [][]byte) {
 	number := func(p []byte) uint32 { return binary.BigEndian.Uint32(p[4:]) }
 	first, last := number(payloads[0]), number(payloads[0])

@@ -27,7 +27,8 @@ func Terminal(t *testing.T, rows, columns uint16) (master, terminal *os.File) {
 	if err != nil {
 		t.Skipf("no pseudo terminals: %v", err)
 	}
-	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
+	if err := unix.IoctlSetWinsize(int(terminal.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: rows, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 	return master, terminal

@@ -23,15 +23,24 @@ func (d *Domain) Check() error {
 		{d.Mode != MX && d.Mode != MD, "mode: want XD, MX or MD"},
 		{d.Mode == MX && d.Version != inband.Version20, errMX.Error()},
 		{d.Version < inband.Version2016 || d.Version > inband.Version20, "version: want 2016, 0.5, 1.0 or 2.x"},
-		{d.Carrier < DstPort || d.Carrier > GRE, "carrier: want a port, a new UDP header, DSCP, marker, VXLAN-GPE, Geneve or GRE"},
+		{
+			d.Carrier < DstPort || d.Carrier > GRE,
+			"carrier: want a port, a new UDP header, DSCP, marker, VXLAN-GPE, Geneve or GRE",
+		},
 		{!d.hasCarrier(), "carrier: this version does not have it"},
 		{!d.hasPoint(), "carrier: its code point is not configured"},
 		{d.usesPort() && d.portTaken(), "int_udp_port: that is the port of telemetry reports or of a tunnel"},
 		{d.Mode == MD && d.MaxHops == 0, "the maximum number of hops is 0"},
 		{d.Mode == MX && d.Complement, "checksum complement: INT-MX inserts no metadata that it could balance"},
 		{d.Complement && d.Version < inband.Version10, "checksum complement: this version does not have it"},
-		{d.Complement && (d.Carrier == NewUDP || d.Carrier == GRE), "checksum complement: with this carrier no checksum of TCP or UDP covers INT"},
-		{d.beforeTCPOptions() && d.optionsFirst(), "INT before TCP options: INT 0.5 and probe markers come behind them"},
+		{
+			d.Complement && (d.Carrier == NewUDP || d.Carrier == GRE),
+			"checksum complement: with this carrier no checksum of TCP or UDP covers INT",
+		},
+		{
+			d.beforeTCPOptions() && d.optionsFirst(),
+			"INT before TCP options: INT 0.5 and probe markers come behind them",
+		},
 		{d.ReplicaPolicy > ReplicateBoth, "replica policy: want 0 to 3"},
 		{d.ReplicaPolicy != NoReplicas && d.Version == inband.Version20, "replica policy: INT 2.x has D instead"},
 		{d.NewIP && d.Carrier != NewUDP && d.Carrier != DstPort, "new IP header: only in front of a new UDP header"},
@@ -77,7 +86,8 @@ func (d *Domain) hasPoint() (ok bool) {
 	case Geneve:
 		_, ok = d.geneveClass()
 	case GRE:
-		ok = points.GREProtocol >= 0x0600 && points.GREProtocol != packet.EtherTypeIPv4 && points.GREProtocol != packet.EtherTypeIPv6
+		ok = points.GREProtocol >= 0x0600 && points.GREProtocol != packet.EtherTypeIPv4 &&
+			points.GREProtocol != packet.EtherTypeIPv6
 	}
 	return ok
 }

@@ -74,8 +74,8 @@ type Domain struct {
 	// BeforeTCPOptions puts INT between the fixed 20 bytes of the TCP header and its options. Nodes must agree
 	// (INT 1.0 §4.6.1). Points.INTBeforeTCPOptions means the same, and either counts.
 	BeforeTCPOptions bool
-	// ChecksumUpdate: nodes keep the checksums of TCP and UDP right. INT 0.5 leaves that to the domain (§5.3.1), and the
-	// nodes of a Dialect do what they do; in all other cases it is a must and this field is not asked.
+	// ChecksumUpdate: nodes keep the checksums of TCP and UDP right. INT 0.5 leaves that to the domain (§5.3.1), and
+	// the nodes of a Dialect do what they do; in all other cases it is a must and this field is not asked.
 	ChecksumUpdate bool
 	// NewIP: IPSec packets (ESP and AH) and packets in IP tunnels that get a UDP header get an IP header in front of it
 	// too (INT 2.1 §6.7), so that the one that they have is not touched.

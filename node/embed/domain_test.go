@@ -39,12 +39,25 @@ func TestCheck(t *testing.T) {
 		{"no hops", func(d *Domain) { d.MaxHops = 0 }, "number of hops"},
 		{"MX of 1.0", func(d *Domain) { d.Mode, d.Version, d.Carrier = MX, inband.Version10, DSCP }, "only INT 2.x"},
 		{"MX and complement", func(d *Domain) { d.Mode, d.Complement = MX, true }, "checksum complement: INT-MX"},
-		{"0.5 and complement", func(d *Domain) { d.Version, d.Complement = inband.Version05, true }, "checksum complement: this version"},
-		{"GRE and complement", func(d *Domain) { d.Carrier, d.Complement, d.Points.GREProtocol = GRE, true, 0x4569 }, "checksum complement: with this carrier"},
+		{
+			"0.5 and complement", func(d *Domain) { d.Version, d.Complement = inband.Version05, true },
+			"checksum complement: this version",
+		},
+		{
+			"GRE and complement", func(d *Domain) { d.Carrier, d.Complement, d.Points.GREProtocol = GRE, true, 0x4569 },
+			"checksum complement: with this carrier",
+		},
 		{"2.1 and Rep", func(d *Domain) { d.ReplicaPolicy = ReplicatePorts }, "D instead"},
 		{"Rep 4", func(d *Domain) { d.ReplicaPolicy = 4 }, "want 0 to 3"},
-		{"DSCP and new IP", func(d *Domain) { d.Carrier, d.NewIP, d.Points.INTDSCP, d.Points.INTDSCPMask = DSCP, true, 1, 1 }, "new IP header"},
-		{"marker and options", func(d *Domain) { d.Carrier, d.BeforeTCPOptions, d.Points.ProbeMarker = Marker, true, 1 }, "TCP options"},
+		{
+			"DSCP and new IP",
+			func(d *Domain) { d.Carrier, d.NewIP, d.Points.INTDSCP, d.Points.INTDSCPMask = DSCP, true, 1, 1 },
+			"new IP header",
+		},
+		{
+			"marker and options",
+			func(d *Domain) { d.Carrier, d.BeforeTCPOptions, d.Points.ProbeMarker = Marker, true, 1 }, "TCP options",
+		},
 		{"0.5 and domain", func(d *Domain) { d.Version, d.DomainID = inband.Version05, 1 }, "Domain Specific ID"},
 		{"default domain", func(d *Domain) { d.DSInstruction = 1 }, "domain 0"},
 		{"unknown domain", func(d *Domain) { d.DomainID, d.DSInstruction = 9, 1 }, "not known for this domain"},
@@ -52,11 +65,17 @@ func TestCheck(t *testing.T) {
 			d.Carrier, d.DomainID, d.DSInstruction = Geneve, 9, 0x8000
 			d.Points.Domains[9] = &codepoint.Domain{0: {Bytes: 124, SourceOnly: true}}
 		}, "length field of the carrier"},
-		{"GRE of IPv4", func(d *Domain) { d.Carrier, d.Points.GREProtocol = GRE, 0x0800 }, "code point is not configured"},
+		{
+			"GRE of IPv4", func(d *Domain) { d.Carrier, d.Points.GREProtocol = GRE, 0x0800 },
+			"code point is not configured",
+		},
 		{"MPLS", func(d *Domain) {
 			d.Version, d.Carrier, d.Points.GPENextProtocol5 = inband.Version05, VXLANGPE, codepoint.GPE5MPLS
 		}, "code point is not configured"},
-		{"no class", func(d *Domain) { d.Version, d.Carrier = inband.Version10, Geneve }, "code point is not configured"},
+		{
+			"no class", func(d *Domain) { d.Version, d.Carrier = inband.Version10, Geneve },
+			"code point is not configured",
+		},
 	} {
 		d := newDomain(inband.Version20, DstPort)
 		c.change(d)
@@ -81,12 +100,14 @@ func TestCheckInstruction(t *testing.T) {
 		{Instruction{DSInstruction: 1}, "domain 0"},
 		{Instruction{SourceOnly: []byte("12345678")}, "source-only"},
 	} {
-		if err := d.CheckInstruction(&c.ins); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := d.CheckInstruction(&c.ins); (err == nil) != (c.want == "") || err != nil &&
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got %v, want %q", c.ins, err, c.want)
 		}
 	}
 	d.Mode = MX
-	if d.CheckInstruction(&Instruction{SourceInserted: []byte("123")}) == nil || d.CheckInstruction(&Instruction{SourceInserted: make([]byte, 1024)}) == nil {
+	if d.CheckInstruction(&Instruction{SourceInserted: []byte("123")}) == nil ||
+		d.CheckInstruction(&Instruction{SourceInserted: make([]byte, 1024)}) == nil {
 		t.Error("source-inserted metadata of a wrong length: no error")
 	}
 	d.Mode, d.MaxHops = MD, 0
@@ -195,10 +216,12 @@ func TestPacketFields(t *testing.T) {
 	d := newDomain(inband.Version20, DSCP)
 	frame := build(packets.Shape{Kind: packets.TCP, Tags: 2, DSCP: 46, TCPOptions: 8, Payload: 30, Padding: 4})
 	p := parse(t, d, frame)
-	if !p.Tagged || p.VLAN != 100 || p.PCP != 5 || p.L3 != 22 || p.L4 != 42 || p.Payload != 70 || p.End != 100 || p.TotalLength != 78 {
+	if !p.Tagged || p.VLAN != 100 || p.PCP != 5 || p.L3 != 22 || p.L4 != 42 || p.Payload != 70 || p.End != 100 ||
+		p.TotalLength != 78 {
 		t.Errorf("%+v", p)
 	}
-	if p.IPVersion != 4 || p.Protocol != 6 || p.DSCP != 46 || p.Flow.SrcPort != 49152 || p.Flow.DstPort != 6001 || p.Flow.Protocol != 6 || p.HasOuter {
+	if p.IPVersion != 4 || p.Protocol != 6 || p.DSCP != 46 || p.Flow.SrcPort != 49152 || p.Flow.DstPort != 6001 ||
+		p.Flow.Protocol != 6 || p.HasOuter {
 		t.Errorf("%+v", p)
 	}
 	p = parse(t, d, build(packets.Shape{Kind: packets.VXLAN}))
@@ -243,7 +266,8 @@ func TestNames(t *testing.T) {
 		}
 		seen[w.String()] = true
 	}
-	if Why(200).String() != WrongMode.String() || Action(200).String() != Popped.String() || Inserted.String() != "inserted" {
+	if Why(200).String() != WrongMode.String() || Action(200).String() != Popped.String() ||
+		Inserted.String() != "inserted" {
 		t.Error("names of values that are not defined")
 	}
 }

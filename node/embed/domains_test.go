@@ -14,7 +14,10 @@ const testDomainID = 0xABCD
 
 // newDomain returns a domain with MaxHops 8 and the code points that its carrier needs.
 func newDomain(version inband.Version, carrier Carrier) *Domain {
-	d := &Domain{Mode: MD, Version: version, Carrier: carrier, Points: codepoint.Default(), MaxHops: 8, ChecksumUpdate: true}
+	d := &Domain{
+		Mode: MD, Version: version, Carrier: carrier, Points: codepoint.Default(), MaxHops: 8,
+		ChecksumUpdate: true,
+	}
 	p := &d.Points
 	switch carrier {
 	case DstPort, NewUDP:
@@ -52,7 +55,10 @@ var carriers = map[inband.Version][]Carrier{
 
 // randomDomain returns a domain that Check finds nothing wrong with.
 func randomDomain(r *rand.Rand) *Domain {
-	version := []inband.Version{inband.Version2016, inband.Version05, inband.Version10, inband.Version20, inband.Version20}[r.IntN(5)]
+	version := []inband.Version{
+		inband.Version2016, inband.Version05, inband.Version10, inband.Version20,
+		inband.Version20,
+	}[r.IntN(5)]
 	choices := carriers[version]
 	d := newDomain(version, choices[r.IntN(len(choices))])
 	d.MaxHops = uint8(1 + r.IntN(8))
@@ -132,14 +138,18 @@ func randomInstruction(r *rand.Rand, d *Domain) Instruction {
 func randomMetadata(r *rand.Rand) *inband.Metadata {
 	v := func(bits int) uint32 { return uint32(r.Uint64N(1<<bits - 1)) }
 	m := &inband.Metadata{
-		Has: 1<<14 - 1, NodeID: v(31), L1Ingress: v(16), L1Egress: v(16), HopLatency: v(31), QueueID: uint8(v(8)), QueueOccupancy: v(24),
-		QueueCongestion: v(24), IngressTS: uint64(v(31)), EgressTS: uint64(v(31)), L2Ingress: v(16), L2Egress: v(16), EgressTxUtil: v(31),
-		BufferID: uint8(v(8)), BufferOccupancy: v(24),
+		Has: 1<<14 - 1, NodeID: v(31), L1Ingress: v(16), L1Egress: v(16), HopLatency: v(31), QueueID: uint8(v(8)),
+		QueueOccupancy:  v(24),
+		QueueCongestion: v(24), IngressTS: uint64(v(31)), EgressTS: uint64(v(31)), L2Ingress: v(16), L2Egress: v(16),
+		EgressTxUtil: v(31),
+		BufferID:     uint8(v(8)), BufferOccupancy: v(24),
 	}
 	if r.IntN(2) == 0 { // a node that lacks some
 		for _, f := range []inband.Fields{
-			inband.NodeID, inband.L1Ingress | inband.L1Egress, inband.HopLatency, inband.QueueID | inband.QueueOccupancy | inband.QueueCongestion,
-			inband.IngressTS, inband.EgressTS, inband.L2Ingress | inband.L2Egress, inband.EgressTxUtil, inband.BufferID | inband.BufferOccupancy,
+			inband.NodeID, inband.L1Ingress | inband.L1Egress, inband.HopLatency,
+			inband.QueueID | inband.QueueOccupancy | inband.QueueCongestion,
+			inband.IngressTS, inband.EgressTS, inband.L2Ingress | inband.L2Egress, inband.EgressTxUtil,
+			inband.BufferID | inband.BufferOccupancy,
 		} {
 			if r.IntN(4) == 0 {
 				m.Has &^= f

@@ -36,13 +36,19 @@ func (d *Domain) appendFront(b []byte, p *Packet, where place, added int) []byte
 		o := packet.GeneveOption{Class: class, Type: d.headerType(), Length: uint8(covered / 4)}
 		return o.Append(b)
 	case behindGRE:
-		s := inband.ShimGRE{Type: d.headerType(), Length: uint8(covered / 4), NextProtocol: binary.BigEndian.Uint16(p.Frame[p.L4+2:])}
+		s := inband.ShimGRE{
+			Type: d.headerType(), Length: uint8(covered / 4),
+			NextProtocol: binary.BigEndian.Uint16(p.Frame[p.L4+2:]),
+		}
 		return s.Append(b)
 	}
 	b = p.appendIP(b, packet.ProtoGRE, p.TotalLength+added)
 	gre := packet.GRE{Protocol: d.Points.GREProtocol}
 	b = gre.Append(b)
-	s := inband.ShimGRE{Type: d.headerType(), G: true, Length: uint8(covered / 4), NextProtocol: etherTypeOf(p.Frame[p.L3:])}
+	s := inband.ShimGRE{
+		Type: d.headerType(), G: true, Length: uint8(covered / 4),
+		NextProtocol: etherTypeOf(p.Frame[p.L3:]),
+	}
 	return s.Append(b)
 }
 
@@ -91,7 +97,10 @@ func (d *Domain) appendShimGPE(b []byte, p *Packet, where place, covered int) []
 		next = packet.NextEthernet
 	}
 	if d.Version == inband.Version20 {
-		s := inband.ShimGPE{Type: d.headerType(), Length: uint8(covered / 4), G: where == behindVXLAN, NextProtocol: next}
+		s := inband.ShimGPE{
+			Type: d.headerType(), Length: uint8(covered / 4), G: where == behindVXLAN,
+			NextProtocol: next,
+		}
 		return s.Append(b)
 	}
 	s := inband.ShimGPEOld{Type: inband.TypeHopByHop, Length: uint8((covered + shimLen) / 4), NextProtocol: next}
@@ -128,7 +137,8 @@ func (p *Packet) appendIP(b []byte, protocol uint8, length int) []byte {
 		return b // Parse has read it
 	}
 	outer := packet.IPv4{
-		IHL: 5, DSCP: h.DSCP, ECN: h.ECN, TotalLength: uint16(length), DF: true, TTL: h.TTL, Protocol: protocol, Src: h.Src, Dst: h.Dst,
+		IHL: 5, DSCP: h.DSCP, ECN: h.ECN, TotalLength: uint16(length), DF: true, TTL: h.TTL, Protocol: protocol,
+		Src: h.Src, Dst: h.Dst,
 	}
 	outer.Checksum = outer.HeaderChecksum()
 	return outer.Append(b)

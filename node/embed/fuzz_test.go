@@ -29,8 +29,8 @@ func fuzzDomain(r *rand.Rand) *Domain {
 	return d
 }
 
-// FuzzEmbed holds every function to: no panic, the input stays as it is, and the length of the output is what the result
-// says. What was pushed can be read again.
+// FuzzEmbed holds every function to: no panic, the input stays as it is, and the length of the output is what the
+// result says. What was pushed can be read again.
 func FuzzEmbed(f *testing.F) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -71,7 +71,10 @@ func FuzzEmbed(f *testing.F) {
 		mtu := r.IntN(2) * r.IntN(2000)
 		var ins Instruction
 		if r.IntN(2) == 0 {
-			ins = Instruction{Bitmap: uint16(r.Uint32()), MaxHops: uint8(r.Uint32()), DSInstruction: uint16(r.Uint32()), DS: packets.Bytes(r, 8)}
+			ins = Instruction{
+				Bitmap: uint16(r.Uint32()), MaxHops: uint8(r.Uint32()), DSInstruction: uint16(r.Uint32()),
+				DS: packets.Bytes(r, 8),
+			}
 		}
 		check := func(name string, out []byte, added int) {
 			t.Helper()

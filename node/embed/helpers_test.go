@@ -26,8 +26,10 @@ func build(s packets.Shape) []byte { return s.Frame(rand.New(rand.NewPCG(7, 7)))
 // node returns metadata of which every value is known.
 func node(id uint32) *inband.Metadata {
 	return &inband.Metadata{
-		Has: 1<<14 - 1, NodeID: id, L1Ingress: 10 + id, L1Egress: 20 + id, HopLatency: 300 + id, QueueID: 4, QueueOccupancy: 500 + id,
-		QueueCongestion: 6, IngressTS: 7000, EgressTS: 8000, L2Ingress: 90, L2Egress: 91, EgressTxUtil: 92, BufferID: 93, BufferOccupancy: 94,
+		Has: 1<<14 - 1, NodeID: id, L1Ingress: 10 + id, L1Egress: 20 + id, HopLatency: 300 + id, QueueID: 4,
+		QueueOccupancy:  500 + id,
+		QueueCongestion: 6, IngressTS: 7000, EgressTS: 8000, L2Ingress: 90, L2Egress: 91, EgressTxUtil: 92,
+		BufferID: 93, BufferOccupancy: 94,
 	}
 }
 
@@ -92,10 +94,13 @@ type variant struct {
 	s    packets.Shape
 }
 
-// variants returns one of every version and carrier, with packets that have no checksum over INT, so that tests may change
-// single bytes.
+// variants returns one of every version and carrier, with packets that have no checksum over INT, so that tests may
+// change single bytes.
 func variants(versions ...inband.Version) (list []variant) {
-	names := map[inband.Version]string{inband.Version2016: "2016", inband.Version05: "0.5", inband.Version10: "1.0", inband.Version20: "2.1"}
+	names := map[inband.Version]string{
+		inband.Version2016: "2016", inband.Version05: "0.5", inband.Version10: "1.0",
+		inband.Version20: "2.1",
+	}
 	if versions == nil {
 		versions = []inband.Version{inband.Version2016, inband.Version05, inband.Version10, inband.Version20}
 	}

@@ -55,7 +55,10 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 	}
 	end := len(out) - len(dst)
 	if d.hasTail() {
-		tail := inband.Tail05{Proto: p.Protocol, DstPort: binary.BigEndian.Uint16(p.Frame[p.L4+2:]), DSCP: d.cleaned(p.DSCP)}
+		tail := inband.Tail05{
+			Proto: p.Protocol, DstPort: binary.BigEndian.Uint16(p.Frame[p.L4+2:]),
+			DSCP: d.cleaned(p.DSCP),
+		}
 		out = tail.Append(out)
 	}
 	inserted := out[start:]
@@ -71,7 +74,9 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 }
 
 // fit decides what can be inserted, and returns own if it can have its record.
-func (d *Domain) fit(p *Packet, where place, w *demand, ins *Instruction, own *inband.Metadata, mtu int) (Result, *inband.Metadata) {
+func (d *Domain) fit(p *Packet, where place, w *demand, ins *Instruction, own *inband.Metadata, mtu int) (Result,
+	*inband.Metadata,
+) {
 	n := where.frontLen(d, p) + d.headerLen()
 	record := w.recordLen
 	if d.Mode == MX {
@@ -134,12 +139,14 @@ func (d *Domain) appendHeader(b []byte, w *demand, ins *Instruction, has, m bool
 		return h.Append(b)
 	case d.likes2016():
 		h := inband.Header2016{
-			Rep: uint8(d.ReplicaPolicy), InstructionCount: count, MaxHopCount: uint8(w.maxHops), TotalHopCount: total, Bitmap: written,
+			Rep: uint8(d.ReplicaPolicy), InstructionCount: count, MaxHopCount: uint8(w.maxHops), TotalHopCount: total,
+			Bitmap: written,
 		}
 		return h.Append(b)
 	}
 	h := inband.Header05{
-		Rep: uint8(d.ReplicaPolicy), InstructionCount: count, MaxHopCount: uint8(w.maxHops), TotalHopCount: total, Bitmap: written,
+		Rep: uint8(d.ReplicaPolicy), InstructionCount: count, MaxHopCount: uint8(w.maxHops), TotalHopCount: total,
+		Bitmap: written,
 	}
 	return h.Append(b)
 }

@@ -50,7 +50,8 @@ func (d *Domain) definedBits() uint16 {
 	return bits
 }
 
-// CheckInstruction says why Insert would refuse ins, or what it would not write. A watchlist calls it when it is loaded.
+// CheckInstruction says why Insert would refuse ins, or what it would not write. A watchlist calls it when it is
+// loaded.
 func (d *Domain) CheckInstruction(ins *Instruction) error {
 	if reserved := ins.Bitmap &^ d.definedBits(); reserved != 0 {
 		if reserved == bitLast && d.Mode == MD && d.Version >= inband.Version10 {

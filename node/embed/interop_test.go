@@ -47,17 +47,29 @@ var scenarios = []scenario{
 	{name: "onos_v10_udp", dialect: "onos-int10-ver0", version: inband.Version10, carrier: DSCP},
 	{name: "onos_v10_tcp", dialect: "onos-int10-ver0", version: inband.Version10, carrier: DSCP},
 	{name: "onos_v10_burst", dialect: "onos-int10-ver0", version: inband.Version10, carrier: DSCP},
-	{name: "onos_v10_pathchange", dialect: "onos-int10-ver0", version: inband.Version10, carrier: DSCP, noTransit: true},
+	{
+		name: "onos_v10_pathchange", dialect: "onos-int10-ver0", version: inband.Version10, carrier: DSCP,
+		noTransit: true,
+	},
 	{name: "onos_fabric_v04_udp", dialect: "onos-int04", version: inband.Version05, carrier: DSCP, routed: true},
-	// GEANT computes the UDP checksum anew. Up to 2021 its transit switch leaves the older records out of it, and its sink
-	// computes the right one without looking at the wrong one.
-	{name: "geant_v10_2021_udp", dialect: "geant-int10-2021", version: inband.Version10, carrier: DSCP, update: true, wrongPushed: udpSum4, wrongStripped: udpSum4},
-	{name: "geant_v04_udp", dialect: "geant-int04", version: inband.Version05, carrier: DSCP, update: true, wrongPushed: udpSum4, wrongStripped: udpSum4},
+	// GEANT computes the UDP checksum anew. Up to 2021 its transit switch leaves the older records out of it, and its
+	// sink computes the right one without looking at the wrong one.
+	{
+		name: "geant_v10_2021_udp", dialect: "geant-int10-2021", version: inband.Version10, carrier: DSCP, update: true,
+		wrongPushed: udpSum4, wrongStripped: udpSum4,
+	},
+	{
+		name: "geant_v04_udp", dialect: "geant-int04", version: inband.Version05, carrier: DSCP, update: true,
+		wrongPushed: udpSum4, wrongStripped: udpSum4,
+	},
 	{name: "geant_v10_head_udp", dialect: "geant-int10", version: inband.Version10, carrier: DSCP, update: true},
 	// The programs of Transparent Security compute UDP checksums without the pseudo header and the payload, and an IPv6
 	// Payload Length that is 40 too large on links (repaired below) and 44 behind the sink.
 	{name: "tps_v21_udp", dialect: "tps", version: inband.Version20, carrier: NewUDP, wrongPushed: udpSum4},
-	{name: "tps_v21_udp6", dialect: "tps", version: inband.Version20, carrier: NewUDP, wrongPushed: udpSum6, wrongStripped: payloadLen},
+	{
+		name: "tps_v21_udp6", dialect: "tps", version: inband.Version20, carrier: NewUDP, wrongPushed: udpSum6,
+		wrongStripped: payloadLen,
+	},
 }
 
 // damaged is the flow that the GEANT program of INT 0.4 corrupts: its shim counts 8 bytes for each record of 12.
@@ -71,7 +83,8 @@ func (s *scenario) domain(t testing.TB) *Domain {
 	}
 	points := codepoint.Default()
 	d := &Domain{
-		Mode: MD, Version: s.version, Carrier: s.carrier, Dialect: dialect, Points: codepoint.NewProfile(&points, dialect).Points,
+		Mode: MD, Version: s.version, Carrier: s.carrier, Dialect: dialect,
+		Points:  codepoint.NewProfile(&points, dialect).Points,
 		MaxHops: 8, ChecksumUpdate: s.update,
 	}
 	if err := d.Check(); err != nil {
@@ -180,7 +193,8 @@ func TestInteropStrip(t *testing.T) {
 					t.Fatalf("packet %d of %v: this came out of no sink\n%x", i, p.Flow, out)
 				}
 				if s.update && (badSums(theirs) != nil || badSums(p.Frame) == nil || badSums(out) == nil) {
-					t.Errorf("packet %d: their sink repairs a checksum, Waybill keeps the damage: %v, %v, %v", i, badSums(p.Frame), badSums(theirs), badSums(out))
+					t.Errorf("packet %d: their sink repairs a checksum, Waybill keeps the damage: %v, %v, %v", i,
+						badSums(p.Frame), badSums(theirs), badSums(out))
 				}
 			}
 		})

@@ -56,7 +56,8 @@ func (h *ipHeader) decode6(b []byte, at int) error {
 	}
 	const nextHeader = 6 // offset of NextHeader
 	*h = ipHeader{
-		version: 6, protocol: ip.NextHeader, protocolAt: at + nextHeader, l4: at + n, end: at + n + int(ip.PayloadLength),
+		version: 6, protocol: ip.NextHeader, protocolAt: at + nextHeader, l4: at + n,
+		end:  at + n + int(ip.PayloadLength),
 		dscp: ip.DSCP, ecn: ip.ECN, ttl: ip.HopLimit,
 		src: telemetry.AddrFrom16(ip.Src), dst: telemetry.AddrFrom16(ip.Dst),
 	}

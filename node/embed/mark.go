@@ -20,16 +20,16 @@ func (d *Domain) cleaned(dscp uint8) uint8 {
 	return dscp
 }
 
-// originalDSCP returns the DSCP that p had before INT. Of a mark that is only some bits, nodes may have changed the rest
-// on the way. It never marks INT, whatever the shim says.
+// originalDSCP returns the DSCP that p had before INT. Of a mark that is only some bits, nodes may have changed the
+// rest on the way. It never marks INT, whatever the shim says.
 func (d *Domain) originalDSCP(p *Packet) uint8 {
 	mask := d.Points.INTDSCPMask
 	return d.cleaned(p.DSCP&^mask | p.INT.dscp&mask)
 }
 
-// CleanMark is for a packet that enters the domain and gets no INT: it appends p to dst, without the DSCP that would mark
-// INT (INT 1.0 §4.6.1, INT 2.1 §5.7.2). rewritten says whether it had that. What Parse says of the INT in such a packet
-// means nothing, and after CleanMark it is to be parsed again.
+// CleanMark is for a packet that enters the domain and gets no INT: it appends p to dst, without the DSCP that would
+// mark INT (INT 1.0 §4.6.1, INT 2.1 §5.7.2). rewritten says whether it had that. What Parse says of the INT in such a
+// packet means nothing, and after CleanMark it is to be parsed again.
 func (d *Domain) CleanMark(dst []byte, p *Packet) (out []byte, rewritten bool) {
 	out, e := copied(dst, p)
 	clean := d.cleaned(p.DSCP)
@@ -40,8 +40,8 @@ func (d *Domain) CleanMark(dst []byte, p *Packet) (out []byte, rewritten bool) {
 	return out, true
 }
 
-// MarkCopy sets C in frame, a copy that the node has made as Rep allows (INT 2016 §5.3.3, up to INT 1.0 §4.7), in place.
-// The sink will discard it. It reports whether frame has the INT for that.
+// MarkCopy sets C in frame, a copy that the node has made as Rep allows (INT 2016 §5.3.3, up to INT 1.0 §4.7), in
+// place. The sink will discard it. It reports whether frame has the INT for that.
 func (d *Domain) MarkCopy(frame []byte) bool {
 	var p Packet
 	return d.Parse(frame, &p) == nil && d.MarkParsedCopy(&p)
@@ -60,9 +60,9 @@ func (d *Domain) MarkParsedCopy(p *Packet) bool {
 }
 
 // FollowUp appends to dst the packet that a node sends after p if it processes INT outside of its fast path: it has all
-// metadata of p and those of own, and as its header is a destination header and C is set, it triggers nothing on the way
-// and does not leave the domain (INT 2016 §4.2). p itself is to be forwarded as it is. There is no follow-up packet, and
-// Action is Forwarded, if no record can be added.
+// metadata of p and those of own, and as its header is a destination header and C is set, it triggers nothing on the
+// way and does not leave the domain (INT 2016 §4.2). p itself is to be forwarded as it is. There is no follow-up
+// packet, and Action is Forwarded, if no record can be added.
 func (d *Domain) FollowUp(dst []byte, p *Packet, own *inband.Metadata) (out []byte, r Result) {
 	if d.Version != inband.Version2016 && d.Version != inband.Version05 {
 		return append(dst, p.Frame...), Result{Why: WrongMode}

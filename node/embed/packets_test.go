@@ -57,7 +57,8 @@ func badSums(frame []byte) (wrong []string) {
 			wrong = append(wrong, "UDP Length")
 			break
 		}
-		if binary.BigEndian.Uint16(segment[6:]) != 0 && packet.Fold(packet.Sum(segment, pseudo(packet.ProtoUDP, length))) != 0xFFFF {
+		if binary.BigEndian.Uint16(segment[6:]) != 0 &&
+			packet.Fold(packet.Sum(segment, pseudo(packet.ProtoUDP, length))) != 0xFFFF {
 			wrong = append(wrong, "UDP checksum")
 		}
 	case packet.ProtoTCP:

@@ -17,8 +17,8 @@ const (
 // refers to frame.
 //
 // An error says that the headers up to the end of the outermost IP header are cut or wrong: then only the fields in
-// front of the place are filled, and all functions of this package forward the frame as it is. A frame that is not IP is
-// no error. INT that breaks a rule is no error either, see INT.Malformed: Push forwards it, Strip removes it.
+// front of the place are filled, and all functions of this package forward the frame as it is. A frame that is not IP
+// is no error. INT that breaks a rule is no error either, see INT.Malformed: Push forwards it, Strip removes it.
 func (d *Domain) Parse(frame []byte, p *Packet) error {
 	*p = Packet{Frame: frame}
 	at, etherType, err := p.link()

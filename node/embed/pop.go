@@ -11,7 +11,9 @@ import (
 // own is the node's record if that is to be in the packet; then it must not be in the report. With own nil the record
 // belongs into the report, and so it does if Result.Record is false: the packet still exceeds mtu with it, or no more
 // nodes may add one.
-func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, mtu int) (out []byte, stack inband.Stack, r Result) {
+func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, mtu int) (out []byte, stack inband.Stack,
+	r Result,
+) {
 	t := &p.INT
 	why := d.pushable(p, own)
 	if why == NoMetadata {

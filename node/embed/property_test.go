@@ -192,8 +192,10 @@ func (c *path) link(frame []byte) {
 	}
 	p := c.parse(frame)
 	original := c.parse(c.before)
-	if p.Flow != original.Flow || p.HasFlow != original.HasFlow || p.HasOuter != original.HasOuter || p.HasOuter && p.Outer != original.Outer {
-		c.t.Fatalf("flow: got %v (outer %v), want %v (outer %v)\n%x", p.Flow, p.Outer, original.Flow, original.Outer, frame)
+	if p.Flow != original.Flow || p.HasFlow != original.HasFlow || p.HasOuter != original.HasOuter || p.HasOuter &&
+		p.Outer != original.Outer {
+		c.t.Fatalf("flow: got %v (outer %v), want %v (outer %v)\n%x", p.Flow, p.Outer, original.Flow, original.Outer,
+			frame)
 	}
 	if c.d.Version == inband.Version05 && c.d.Carrier == DstPort {
 		return // package dissect knows INT 2.x by port only
@@ -208,7 +210,8 @@ func (c *path) collected(frame []byte, p *Packet) {
 	header := []byte{0, 0x20, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1} // of a report of version 0.5, F set
 	var batch telemetry.Batch
 	var h telemetry.Header
-	telemetry.NewDecoder(c.cfg).Decode(append(header, frame...), netip.MustParseAddrPort("192.0.2.1:1"), 8555, &batch, &h)
+	telemetry.NewDecoder(c.cfg).Decode(append(header, frame...), netip.MustParseAddrPort("192.0.2.1:1"), 8555, &batch,
+		&h)
 	if h.Outcome != telemetry.Decoded || len(batch.Reports) != 1 {
 		c.t.Fatalf("the collector says: %v\n%x", h.Reason, frame)
 	}
@@ -219,7 +222,8 @@ func (c *path) collected(frame []byte, p *Packet) {
 	if p.INT.g && (p.INT.Carrier == GRE || p.INT.Carrier == VXLANGPE) {
 		return // for a collector the tunnel of INT is that of the flow
 	}
-	if p.INT.Carrier == NewUDP && p.HasOuter && p.Outer.Protocol == uint8(p.INT.next) && p.Flow.Tunnel == telemetry.TunnelIP {
+	if p.INT.Carrier == NewUDP && p.HasOuter && p.Outer.Protocol == uint8(p.INT.next) &&
+		p.Flow.Tunnel == telemetry.TunnelIP {
 		return // a collector cannot know that the IP header in front of INT was there before
 	}
 	if report.Is(telemetry.HasFlow) != p.HasFlow || report.Flow != p.Flow {
@@ -255,7 +259,8 @@ func (c *path) shows(layers []dissect.Layer, frame []byte) {
 func (c *path) showsStack(l *dissect.Layer, frame []byte) {
 	c.t.Helper()
 	if l.Find("e").Flag() != c.e || l.Find("m").Flag() != c.m || l.Find("d").Flag() != c.ins.D {
-		c.t.Fatalf("flags: got E %v M %v D %v, want %v %v %v", l.Find("e").Flag(), l.Find("m").Flag(), l.Find("d").Flag(), c.e, c.m, c.ins.D)
+		c.t.Fatalf("flags: got E %v M %v D %v, want %v %v %v", l.Find("e").Flag(), l.Find("m").Flag(),
+			l.Find("d").Flag(), c.e, c.m, c.ins.D)
 	}
 	hops := l.Find("hops").Objects()
 	if len(hops) != len(c.pushed) {

@@ -95,7 +95,8 @@ func appendDS(b []byte, w *demand, ins *Instruction, perHop bool) []byte {
 	return b
 }
 
-// appendValue appends the value of m, which is the front of values, or all ones if there are none; and returns the rest.
+// appendValue appends the value of m, which is the front of values, or all ones if there are none; and returns the
+// rest.
 func appendValue(b, values []byte, m codepoint.DSBit) (out, rest []byte) {
 	if len(values) < m.Bytes {
 		return appendOnes(b, m.Bytes), nil

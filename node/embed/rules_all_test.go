@@ -40,7 +40,9 @@ func TestR002SinkRemovesEveryHeader(t *testing.T) {
 		}
 		frame := vector(t, text)
 		back, s := strip(t, d, frame)
-		if len(frame)-len(back) != s.Removed || s.Removed != map[string]int{"int2016_geneve": 60, "int2016_vxlan_gpe": 60}[text] || len(s.Destination) != 20 {
+		if len(frame)-len(back) != s.Removed ||
+			s.Removed != map[string]int{"int2016_geneve": 60, "int2016_vxlan_gpe": 60}[text] ||
+			len(s.Destination) != 20 {
 			t.Errorf("%s: %+v", text, s)
 		}
 		if p := parse(t, d, back); p.INT.Present || badSums(back) != nil {
@@ -84,7 +86,8 @@ func TestR004NoMarkWithoutINT(t *testing.T) {
 			out, rewritten := d.CleanMark(nil, parse(t, d, frame))
 			p := parse(t, d, out)
 			if p.DSCP != c.after || rewritten != (c.before != c.after) || p.INT.Present || badSums(out) != nil {
-				t.Errorf("DSCP %#02x with mark %#02x/%#02x: got %#02x, rewritten %v, %v", c.before, c.mark, c.mask, p.DSCP, rewritten, badSums(out))
+				t.Errorf("DSCP %#02x with mark %#02x/%#02x: got %#02x, rewritten %v, %v", c.before, c.mark, c.mask,
+					p.DSCP, rewritten, badSums(out))
 			}
 			// Nor does it come back behind the sink.
 			out = insert(t, d, out, Instruction{Bitmap: 0x8000}, node(1))
@@ -155,7 +158,8 @@ func TestR006TransitLeavesDestinationHeaders(t *testing.T) {
 		d, frame, contents := destinations(t, c)
 		out := push(t, d, frame, node(2))
 		p := parse(t, d, out)
-		if p.INT.Destination == 0 || !bytes.Equal(out[p.INT.Destination:p.INT.DestinationEnd], contents) || p.INT.Hops != 2 {
+		if p.INT.Destination == 0 || !bytes.Equal(out[p.INT.Destination:p.INT.DestinationEnd], contents) ||
+			p.INT.Hops != 2 {
 			t.Errorf("carrier %d: %+v", c, p.INT)
 		}
 		back, s := strip(t, d, out)
@@ -220,7 +224,8 @@ func TestR007HeadersBeforeDestinationHeaders(t *testing.T) {
 	md := insert(t, d, build(packets.Shape{Kind: packets.Geneve}), Instruction{Bitmap: 0x8000}, node(1))
 	mx := *d
 	mx.Mode = MX
-	if out, r := mx.Insert(nil, parse(t, &mx, md), Instruction{Bitmap: 0x8000}, nil, 0); r.Why != AlreadyINT || !bytes.Equal(out, md) {
+	if out, r := mx.Insert(nil, parse(t, &mx, md), Instruction{Bitmap: 0x8000}, nil, 0); r.Why != AlreadyINT ||
+		!bytes.Equal(out, md) {
 		t.Errorf("MX on MD: %+v", r)
 	}
 }
@@ -235,7 +240,8 @@ func TestR008ReservedBitsAreZero(t *testing.T) {
 				t.Errorf("header % x", h[:12])
 			}
 		case inband.Version10:
-			if h[0] != 0x10 || h[1] != 0 || h[2]&0xE0 != 0 || binary.BigEndian.Uint16(h[4:]) != 0xFF00 || h[6] != 0 || h[7] != 0 {
+			if h[0] != 0x10 || h[1] != 0 || h[2]&0xE0 != 0 || binary.BigEndian.Uint16(h[4:]) != 0xFF00 || h[6] != 0 ||
+				h[7] != 0 {
 				t.Errorf("header % x", h[:8])
 			}
 		default:
@@ -290,7 +296,8 @@ func TestR009TransitKeepsTheHeader(t *testing.T) {
 func TestR010NeverFragments(t *testing.T) {
 	each(t, variants(), func(t *testing.T, d *Domain, frame []byte) {
 		p := parse(t, d, frame)
-		if out, r := d.Insert(nil, p, Instruction{Bitmap: 0x8000}, node(1), p.TotalLength+3); r.Action != Forwarded || r.Why != MTU || !bytes.Equal(out, frame) {
+		if out, r := d.Insert(nil, p, Instruction{Bitmap: 0x8000}, node(1), p.TotalLength+3); r.Action != Forwarded ||
+			r.Why != MTU || !bytes.Equal(out, frame) {
 			t.Errorf("Insert: %+v", r)
 		}
 		carrying := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
@@ -302,7 +309,8 @@ func TestR010NeverFragments(t *testing.T) {
 	for _, ipv6 := range []bool{false, true} { // nor is INT put into what is a fragment already
 		d := newDomain(inband.Version20, DstPort)
 		frame := build(packets.Shape{Kind: packets.UDP, IPv6: ipv6, Fragment: true, Payload: 64})
-		if out, r := d.Insert(nil, parse(t, d, frame), Instruction{Bitmap: 0x8000}, node(1), 0); r.Why != IsFragment || !bytes.Equal(out, frame) {
+		if out, r := d.Insert(nil, parse(t, d, frame), Instruction{Bitmap: 0x8000}, node(1), 0); r.Why != IsFragment ||
+			!bytes.Equal(out, frame) {
 			t.Errorf("fragment: %+v", r)
 		}
 	}
@@ -326,7 +334,8 @@ func TestR011Lengths(t *testing.T) {
 				if wrong := badSums(frame); wrong != nil {
 					t.Errorf("%s: %v", v.name, wrong)
 				}
-				if p := parse(t, v.d, frame); p.INT.Malformed != 0 || p.End != len(frame)-5 || i > 0 && len(frame)-n != 8 {
+				if p := parse(t, v.d, frame); p.INT.Malformed != 0 || p.End != len(frame)-5 || i > 0 &&
+					len(frame)-n != 8 {
 					t.Errorf("%s: %+v", v.name, p.INT)
 				}
 			}

@@ -147,7 +147,8 @@ func TestR049UpdatedMeansComplementUnused(t *testing.T) {
 			t.Errorf("% x, %v", out[p.INT.Stack:p.INT.Stack+8], badSums(out))
 		}
 		// Nothing to balance: the UDP checksum is 0.
-		frame = insert(t, other, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8001}, node(1))
+		frame = insert(t, other, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8001},
+			node(1))
 		p = parse(t, other, frame)
 		if !bytes.Equal(frame[p.INT.Stack+4:p.INT.Stack+8], unused) {
 			t.Errorf("% x", frame[p.INT.Stack:p.INT.Stack+8])

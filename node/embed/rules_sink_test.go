@@ -29,12 +29,14 @@ func TestR054RestoresPortAndProtocol(t *testing.T) {
 					plain := build(packets.Shape{Kind: k, IPv6: ipv6, IPOptions: true, Payload: 30})
 					before := parse(t, d, plain)
 					frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0x8000}, node(1)), node(2))
-					if p := parse(t, d, frame); p.Protocol != packet.ProtoUDP || binary.BigEndian.Uint16(frame[p.L4+2:]) != 17768 || p.Flow != before.Flow {
+					if p := parse(t, d, frame); p.Protocol != packet.ProtoUDP ||
+						binary.BigEndian.Uint16(frame[p.L4+2:]) != 17768 || p.Flow != before.Flow {
 						t.Errorf("carrier %d, %v: protocol %d, flow %v", c, k, p.Protocol, p.Flow)
 					}
 					back, s := strip(t, d, frame)
 					wantSame(t, k.String(), back, plain)
-					if wantNPT := map[bool]Carrier{true: DstPort, false: NewUDP}[c == DstPort && before.sum.of == sumUDP]; s.Carrier != wantNPT {
+					if wantNPT := map[bool]Carrier{true: DstPort, false: NewUDP}[c == DstPort &&
+						before.sum.of == sumUDP]; s.Carrier != wantNPT {
 						t.Errorf("carrier %d, %v: stripped carrier %d", c, k, s.Carrier)
 					}
 				}
@@ -107,7 +109,8 @@ func TestR056G(t *testing.T) {
 	// The vector has VXLAN made VXLAN-GPE by somebody else.
 	d := newDomain(inband.Version20, VXLANGPE)
 	back, _ := strip(t, d, vector(t, "int21_md_vxlan_gpe"))
-	if p := parse(t, d, back); p.Outer.DstPort != packet.PortVXLAN || back[p.tunnelAt] != packet.VXLANFlagI || back[p.tunnelAt+3] != 0 {
+	if p := parse(t, d, back); p.Outer.DstPort != packet.PortVXLAN || back[p.tunnelAt] != packet.VXLANFlagI ||
+		back[p.tunnelAt+3] != 0 {
 		t.Errorf("outer %v, header % x", p.Outer, back[p.tunnelAt:p.tunnelAt+8])
 	}
 	// A header of INT in front of an IP packet of the other version: the EtherType is that of the packet.
@@ -138,16 +141,17 @@ func TestR057DiscardsD(t *testing.T) {
 }
 
 func TestR058DiscardsCopies(t *testing.T) {
-	each(t, variants(inband.Version2016, inband.Version05, inband.Version10), func(t *testing.T, d *Domain, frame []byte) {
-		original := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
-		if _, s := strip(t, d, original); s.Discard || s.C {
-			t.Errorf("original: %+v", s)
-		}
-		d.MarkCopy(original)
-		if _, s := strip(t, d, original); !s.Discard || !s.C || s.Hops != 1 {
-			t.Errorf("copy: %+v", s)
-		}
-	})
+	each(t, variants(inband.Version2016, inband.Version05, inband.Version10),
+		func(t *testing.T, d *Domain, frame []byte) {
+			original := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
+			if _, s := strip(t, d, original); s.Discard || s.C {
+				t.Errorf("original: %+v", s)
+			}
+			d.MarkCopy(original)
+			if _, s := strip(t, d, original); !s.Discard || !s.C || s.Hops != 1 {
+				t.Errorf("copy: %+v", s)
+			}
+		})
 }
 
 func TestR059OwnMetadataInTheStack(t *testing.T) {
@@ -224,7 +228,8 @@ func TestR061Malformed(t *testing.T) {
 	// A shim of INT 1.0, which cannot keep the port, and a tail that is not there.
 	frame = insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0x8000}, node(1))
 	copy(frame[parse(t, d, frame).INT.Shim:], []byte{1, 0, 3, 0})
-	if out, s, err := d.Strip(nil, parse(t, d, frame)); err != wire.ErrUnknownINTVersion || !s.Discard || len(out) != 0 {
+	if out, s, err := d.Strip(nil, parse(t, d, frame)); err != wire.ErrUnknownINTVersion || !s.Discard ||
+		len(out) != 0 {
 		t.Errorf("1.0 by port: %+v, %v", s, err)
 	}
 	old := newDomain(inband.Version05, DstPort)

@@ -30,13 +30,15 @@ import (
 func TestR014HeaderFields(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
 	d.DomainID, d.DSInstruction, d.DSFlags = codepoint.TSDomain, 0x8000, 0x4000
-	frame := insert(t, d, build(packets.Shape{Payload: 20}), Instruction{Bitmap: 0xC000, D: true, MaxHops: 5, DSFlags: 0x0001}, node(1))
+	frame := insert(t, d, build(packets.Shape{Payload: 20}),
+		Instruction{Bitmap: 0xC000, D: true, MaxHops: 5, DSFlags: 0x0001}, node(1))
 	var h inband.MD
 	if _, err := h.Decode(frame[parse(t, d, frame).INT.Header:]); err != nil {
 		t.Fatal(err)
 	}
 	want := inband.MD{
-		Version: 2, D: true, HopML: 2, RemainingHopCount: 4, Bitmap: 0xC000, DomainID: codepoint.TSDomain, DSInstruction: 0x8000, DSFlags: 0x4001,
+		Version: 2, D: true, HopML: 2, RemainingHopCount: 4, Bitmap: 0xC000, DomainID: codepoint.TSDomain,
+		DSInstruction: 0x8000, DSFlags: 0x4001,
 	}
 	if h != want {
 		t.Errorf("got  %+v\nwant %+v", h, want)
@@ -141,8 +143,8 @@ func TestR018SourceOnly(t *testing.T) {
 	if wantNodes(t, &s, 2); !bytes.Equal(s.SourceOnly, bytes.Repeat([]byte{0xFF}, 8)) {
 		t.Errorf("source-only %x", s.SourceOnly)
 	}
-	// With per-hop metadata they stand in the order of the bits: 0 and 2 are source-only, 1 and 3 per hop; and in front of
-	// the complement.
+	// With per-hop metadata they stand in the order of the bits: 0 and 2 are source-only, 1 and 3 per hop; and in front
+	// of the complement.
 	d = newDomain(inband.Version20, DstPort)
 	d.Complement = true
 	d.DomainID, d.DSInstruction = testDomainID, 0xF000
@@ -150,10 +152,12 @@ func TestR018SourceOnly(t *testing.T) {
 		Bitmap: 0x8001, DS: []byte("1aaa3aaaaaaa"), SourceOnly: []byte("0bbb2bbbbbbb"),
 	}, node(1))
 	p = parse(t, d, frame)
-	if got, want := string(frame[p.INT.Stack:p.INT.StackEnd]), "\x00\x00\x00\x01"+"0bbb1aaa2bbbbbbb3aaaaaaa"+"\xff\xff\xff\xff"; got != want {
+	if got, want := string(frame[p.INT.Stack:p.INT.StackEnd]),
+		"\x00\x00\x00\x01"+"0bbb1aaa2bbbbbbb3aaaaaaa"+"\xff\xff\xff\xff"; got != want {
 		t.Errorf("record %q, want %q", got, want)
 	}
-	if _, r := d.Insert(nil, parse(t, d, build(packets.Shape{})), Instruction{SourceOnly: id}, nil, 0); r.Why != BadInstruction {
+	if _, r := d.Insert(nil, parse(t, d, build(packets.Shape{})), Instruction{SourceOnly: id}, nil,
+		0); r.Why != BadInstruction {
 		t.Errorf("source-only data of a wrong length: %+v", r)
 	}
 }
@@ -166,7 +170,8 @@ func TestR019FixedHeadersExceedMTU(t *testing.T) {
 		if wantSame(t, "forwarded", out, frame); r.Action != Forwarded || r.Why != MTU || r.SetM {
 			t.Errorf("got %+v", r)
 		}
-		if _, r = d.Insert(nil, p, Instruction{Bitmap: 0x8000}, nil, p.TotalLength+fixed); r.Action != Inserted || r.SetM {
+		if _, r = d.Insert(nil, p, Instruction{Bitmap: 0x8000}, nil, p.TotalLength+fixed); r.Action != Inserted ||
+			r.SetM {
 			t.Errorf("exactly fitting: %+v", r)
 		}
 	})
@@ -229,7 +234,8 @@ func TestR022NewUDPHeader(t *testing.T) {
 		p := parse(t, d, out)
 		_, _ = udp.Decode(out[p.L4:])
 		_, _ = h.Decode(out[p.INT.Shim:])
-		if udp.Checksum != 0 || udp.DstPort != 17768 || int(udp.Length) != p.End-p.L4 || h.NPT != inband.NPTProtocol || h.Protocol != packet.ProtoTCP {
+		if udp.Checksum != 0 || udp.DstPort != 17768 || int(udp.Length) != p.End-p.L4 || h.NPT != inband.NPTProtocol ||
+			h.Protocol != packet.ProtoTCP {
 			t.Fatalf("%+v, %+v", udp, h)
 		}
 		again := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
@@ -249,7 +255,9 @@ func TestR023G(t *testing.T) {
 		frame := build(packets.Shape{Kind: kind})
 		out := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, out)
-		if got := out[p.INT.Shim+2]&0x80 != 0; got != g || binary.BigEndian.Uint16(out[p.L4+2:]) != packet.PortVXLANGPE || out[p.tunnelAt] != 0x0C || out[p.tunnelAt+3] != 0x82 {
+		if got := out[p.INT.Shim+2]&0x80 != 0; got != g ||
+			binary.BigEndian.Uint16(out[p.L4+2:]) != packet.PortVXLANGPE || out[p.tunnelAt] != 0x0C ||
+			out[p.tunnelAt+3] != 0x82 {
 			t.Errorf("%v: G %v, header % x", kind, got, out[p.tunnelAt:p.tunnelAt+8])
 		}
 	}
@@ -258,7 +266,8 @@ func TestR023G(t *testing.T) {
 		frame := build(packets.Shape{Kind: kind})
 		out := insert(t, d, frame, Instruction{Bitmap: 0x8000}, node(1))
 		p := parse(t, d, out)
-		if got := out[p.INT.Shim]&0x08 != 0; got != g || p.Protocol != packet.ProtoGRE || binary.BigEndian.Uint16(out[p.L4+2:]) != 0x4569 {
+		if got := out[p.INT.Shim]&0x08 != 0; got != g || p.Protocol != packet.ProtoGRE ||
+			binary.BigEndian.Uint16(out[p.L4+2:]) != 0x4569 {
 			t.Errorf("%v: G %v, protocol %d", kind, got, p.Protocol)
 		}
 	}
@@ -370,11 +379,13 @@ func TestR027ComplementOnlyIfAllowed(t *testing.T) {
 	for _, version := range []inband.Version{inband.Version10, inband.Version20} {
 		d := newDomain(version, DSCP)
 		ins := Instruction{Bitmap: 0x8001}
-		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8000 || d.CheckInstruction(&ins) == nil {
+		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8000 ||
+			d.CheckInstruction(&ins) == nil {
 			t.Error("bit 15 in a domain without complements")
 		}
 		d.Complement = true
-		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8001 || d.CheckInstruction(&ins) != nil {
+		if parse(t, d, insert(t, d, build(packets.Shape{}), ins, node(1))).INT.Bitmap != 0x8001 ||
+			d.CheckInstruction(&ins) != nil {
 			t.Error("no bit 15 in a domain with complements")
 		}
 	}

@@ -35,7 +35,8 @@ import (
 func TestR028RecordBehindHeader(t *testing.T) {
 	d := newDomain(inband.Version20, DstPort)
 	d.DomainID, d.DSInstruction, d.Complement = testDomainID, 0x4000, true
-	frame := insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}), Instruction{Bitmap: 0xD001, DS: []byte("old!")}, node(1))
+	frame := insert(t, d, build(packets.Shape{Kind: packets.UDPNoChecksum}),
+		Instruction{Bitmap: 0xD001, DS: []byte("old!")}, node(1))
 	p := parse(t, d, frame)
 	out, r := d.PushDS(nil, p, node(2), []byte("new!"), 0)
 	if r.Action != Pushed || r.Added != 20 {
@@ -191,7 +192,12 @@ func TestR034ReservedInstruction(t *testing.T) {
 	for _, c := range []struct {
 		version inband.Version
 		bits    uint16
-	}{{inband.Version2016, 0x00FF}, {inband.Version05, 0x00FF}, {inband.Version10, 0x00FE}, {inband.Version20, 0x007E}} {
+	}{
+		{inband.Version2016, 0x00FF},
+		{inband.Version05, 0x00FF},
+		{inband.Version10, 0x00FE},
+		{inband.Version20, 0x007E},
+	} {
 		each(t, variants(c.version), func(t *testing.T, d *Domain, frame []byte) {
 			frame = insert(t, d, frame, Instruction{Bitmap: 0x8000, MaxHops: 1}, nil)
 			p := parse(t, d, frame)
@@ -208,7 +214,8 @@ func TestR034ReservedInstruction(t *testing.T) {
 			}
 			out := push(t, d, frame, node(7))
 			got := out[p.INT.Stack : p.INT.Stack+4*int(words)]
-			if got[3] != 7 || !bytes.Equal(got[5:len(got)-4], bytes.Repeat([]byte{0xFF}, len(got)-9)) && d.Version != inband.Version2016 {
+			if got[3] != 7 || !bytes.Equal(got[5:len(got)-4], bytes.Repeat([]byte{0xFF}, len(got)-9)) &&
+				d.Version != inband.Version2016 {
 				t.Errorf("record % x", got)
 			}
 		})
@@ -223,7 +230,8 @@ func TestR035UnknownDomain(t *testing.T) {
 	delete(d.Points.Domains, testDomainID)
 	p := parse(t, d, frame)
 	out := push(t, d, frame, node(2))
-	wantSame(t, "record", out[p.INT.Stack:p.INT.Stack+16], append([]byte{0, 0, 0, 2}, bytes.Repeat([]byte{0xFF}, 12)...))
+	wantSame(t, "record", out[p.INT.Stack:p.INT.Stack+16],
+		append([]byte{0, 0, 0, 2}, bytes.Repeat([]byte{0xFF}, 12)...))
 	// DS metadata of a length that the header does not ask for are not written either.
 	got, _ := source.PushDS(nil, parse(t, source, frame), node(2), []byte("abcd"), 0)
 	wantSame(t, "wrong length", got, out)
@@ -285,7 +293,8 @@ func TestR038IntermediateReport(t *testing.T) {
 			t.Errorf("got %+v", q.INT)
 		}
 		// Not into both, if it does not fit the packet even so.
-		if _, _, r = d.PopIntermediate(nil, p, node(3), p.TotalLength-(2*8+8)+7); r.Action != Popped || r.Record || r.Why != MTU {
+		if _, _, r = d.PopIntermediate(nil, p, node(3), p.TotalLength-(2*8+8)+7); r.Action != Popped || r.Record ||
+			r.Why != MTU {
 			t.Errorf("got %+v", r)
 		}
 		// Nor if no more nodes may add one.
@@ -297,7 +306,8 @@ func TestR038IntermediateReport(t *testing.T) {
 	})
 	for _, v := range variants(inband.Version2016, inband.Version05, inband.Version10) {
 		frame := insert(t, v.d, build(v.s), Instruction{Bitmap: 0xA000}, node(1))
-		if out, _, r := v.d.PopIntermediate(nil, parse(t, v.d, frame), node(2), 0); r.Why != WrongMode || !bytes.Equal(out, frame) {
+		if out, _, r := v.d.PopIntermediate(nil, parse(t, v.d, frame), node(2), 0); r.Why != WrongMode ||
+			!bytes.Equal(out, frame) {
 			t.Errorf("%s: %+v", v.name, r)
 		}
 	}
@@ -396,7 +406,8 @@ func TestR042Copies(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version20, DstPort)
-	if d.MarkCopy(insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))) || d.MarkCopy(build(packets.Shape{})) || d.MarkCopy(nil) {
+	if d.MarkCopy(insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))) ||
+		d.MarkCopy(build(packets.Shape{})) || d.MarkCopy(nil) {
 		t.Error("marked what has no C")
 	}
 }
@@ -416,7 +427,8 @@ func TestR043FollowUp(t *testing.T) {
 		}
 		// It has all metadata, and triggers nothing.
 		whole := push(t, v.d, original, node(2))
-		if w := parse(t, v.d, whole); !bytes.Equal(out[q.INT.Destination+8:q.INT.DestinationEnd], whole[w.INT.Stack:w.INT.StackEnd]) {
+		if w := parse(t, v.d, whole); !bytes.Equal(out[q.INT.Destination+8:q.INT.DestinationEnd],
+			whole[w.INT.Stack:w.INT.StackEnd]) {
 			t.Errorf("%s: metadata % x", v.name, out[q.INT.Destination:q.INT.DestinationEnd])
 		}
 		if same, r := v.d.Push(nil, q, node(3), 0); r.Why != DestinationOnly || !bytes.Equal(same, out) {
@@ -456,7 +468,9 @@ func TestR044DSFlags(t *testing.T) {
 		}
 	}
 	d := newDomain(inband.Version10, DSCP)
-	if _, r := d.SetDSFlags(nil, parse(t, d, insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))), 1); r.Why != WrongMode {
+	if _, r := d.SetDSFlags(nil,
+		parse(t, d, insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))),
+		1); r.Why != WrongMode {
 		t.Errorf("INT 1.0: %+v", r)
 	}
 }
@@ -470,7 +484,8 @@ func TestR045MXKeepsItsSize(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		back, s := strip(t, d, out)
-		if wantSame(t, "stripped", back, frame); s.Bitmap != 0x9000 || string(s.SourceInserted) != "sequence" || s.Type != inband.TypeMX {
+		if wantSame(t, "stripped", back, frame); s.Bitmap != 0x9000 || string(s.SourceInserted) != "sequence" ||
+			s.Type != inband.TypeMX {
 			t.Errorf("stripped %+v", s)
 		}
 	})

@@ -38,10 +38,10 @@ var ErrFragment = errors.New("INT in a fragment")
 
 // Strip does what a sink does: it appends p to dst as it was before INT, and returns the new frame and what was in it.
 //
-// If INT breaks a rule (err is then INT.Malformed) what its length covers is removed all the same. If that is not inside
-// the packet, or nobody can say what the packet was, nothing is appended and Discard is set. Discard is also set for
-// clones, probes and copies, with the packet as it was: D (INT 2.1 §5.8) and C (INT 2016 §5.3.3). A packet without INT
-// of the domain is appended as it is.
+// If INT breaks a rule (err is then INT.Malformed) what its length covers is removed all the same. If that is not
+// inside the packet, or nobody can say what the packet was, nothing is appended and Discard is set. Discard is also set
+// for clones, probes and copies, with the packet as it was: D (INT 2.1 §5.8) and C (INT 2016 §5.3.3). A packet without
+// INT of the domain is appended as it is.
 func (d *Domain) Strip(dst []byte, p *Packet) (out []byte, s Stripped, err error) {
 	t := &p.INT
 	if !t.Present {

@@ -70,7 +70,10 @@ func tsharkBad(t *testing.T, program string, frames [][]byte) string {
 		t.Fatal(err)
 	}
 	for _, frame := range frames {
-		if err := w.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(1, 0), CaptureLength: len(frame), Length: len(frame)}, frame); err != nil {
+		if err := w.WritePacket(gopacket.CaptureInfo{
+			Timestamp: time.Unix(1, 0), CaptureLength: len(frame),
+			Length: len(frame),
+		}, frame); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +82,8 @@ func tsharkBad(t *testing.T, program string, frames [][]byte) string {
 		t.Fatal(err)
 	}
 	filter := `ip.checksum.status == "Bad" || udp.checksum.status == "Bad" || tcp.checksum.status == "Bad" || udp.length.bad || ip.bogus_ip_length`
-	cmd := exec.Command(program, "-r", name, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-Y", filter)
+	cmd := exec.Command(program, "-r", name, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o",
+		"tcp.check_checksum:TRUE", "-Y", filter)
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

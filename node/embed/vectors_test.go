@@ -38,7 +38,10 @@ func vector(t testing.TB, name string) []byte {
 // inUDP returns an Ethernet frame with b as the payload of UDP to port, over IPv4 and without checksum.
 func inUDP(port uint16, b []byte) []byte {
 	eth := packet.Ethernet{EtherType: packet.EtherTypeIPv4}
-	ip := packet.IPv4{IHL: 5, TotalLength: uint16(28 + len(b)), TTL: 64, Protocol: packet.ProtoUDP, Src: [4]byte{10, 0, 0, 1}, Dst: [4]byte{10, 0, 0, 2}}
+	ip := packet.IPv4{
+		IHL: 5, TotalLength: uint16(28 + len(b)), TTL: 64, Protocol: packet.ProtoUDP,
+		Src: [4]byte{10, 0, 0, 1}, Dst: [4]byte{10, 0, 0, 2},
+	}
 	ip.Checksum = ip.HeaderChecksum()
 	udp := packet.UDP{SrcPort: 50001, DstPort: port, Length: uint16(8 + len(b))}
 	return append(udp.Append(ip.Append(eth.Append(nil))), b...)
@@ -61,36 +64,67 @@ func TestVectorsRebuilt(t *testing.T) {
 	}{
 		{name: "int05_vxlan_gpe_all", version: inband.Version05, carrier: VXLANGPE, port: packet.PortVXLANGPE},
 		{name: "int10_tcp_dscp", version: inband.Version10, carrier: DSCP},
-		{name: "int10_version_nibble_zero", version: inband.Version10, carrier: DSCP, flags: true, change: func(d *Domain) {
-			d.Points.FormatVersion0 = codepoint.Version0INT10
-		}},
-		{name: "int10_vxlan_gpe_all", version: inband.Version10, carrier: VXLANGPE, port: packet.PortVXLANGPE, flags: true},
-		{name: "int2016_all_bits_copy_e", version: inband.Version2016, carrier: VXLANGPE, port: packet.PortVXLANGPE, flags: true},
+		{
+			name: "int10_version_nibble_zero", version: inband.Version10, carrier: DSCP, flags: true,
+			change: func(d *Domain) {
+				d.Points.FormatVersion0 = codepoint.Version0INT10
+			},
+		},
+		{
+			name: "int10_vxlan_gpe_all", version: inband.Version10, carrier: VXLANGPE, port: packet.PortVXLANGPE,
+			flags: true,
+		},
+		{
+			name: "int2016_all_bits_copy_e", version: inband.Version2016, carrier: VXLANGPE, port: packet.PortVXLANGPE,
+			flags: true,
+		},
 		{name: "int21_md_all_bits_invalid", version: inband.Version20, carrier: DstPort, flags: true},
-		{name: "int21_md_checksum_complement", version: inband.Version20, carrier: DstPort, change: func(d *Domain) { d.Complement = true }},
+		{
+			name: "int21_md_checksum_complement", version: inband.Version20, carrier: DstPort,
+			change: func(d *Domain) { d.Complement = true },
+		},
 		{name: "int21_md_geneve", version: inband.Version20, carrier: Geneve},
 		{name: "int21_md_gre_ipv4", version: inband.Version20, carrier: GRE, free: []int{
-			outerIPSum, outerIPSum + 1, outerIPAddr, outerIPAddr + 1, outerIPAddr + 2, outerIPAddr + 3, outerIPAddr + 4, outerIPAddr + 5, outerIPAddr + 6, outerIPAddr + 7,
+			outerIPSum, outerIPSum + 1, outerIPAddr, outerIPAddr + 1, outerIPAddr + 2, outerIPAddr + 3, outerIPAddr + 4,
+			outerIPAddr + 5, outerIPAddr + 6, outerIPAddr + 7,
 		}},
-		{name: "int21_md_new_udp_tcp", version: inband.Version20, carrier: NewUDP, free: []int{sourcePort, sourcePort + 1}},
-		{name: "int21_md_per_hop_ds", version: inband.Version20, carrier: NewUDP, free: []int{sourcePort + 20, sourcePort + 21}, change: func(d *Domain) {
-			d.DomainID, d.DSInstruction, d.Complement = testDomainID, 0x2000, true
-			d.Points.Domains[testDomainID] = &codepoint.Domain{2: {Bytes: 8}}
-		}},
+		{
+			name: "int21_md_new_udp_tcp", version: inband.Version20, carrier: NewUDP,
+			free: []int{sourcePort, sourcePort + 1},
+		},
+		{
+			name: "int21_md_per_hop_ds", version: inband.Version20, carrier: NewUDP,
+			free: []int{sourcePort + 20, sourcePort + 21}, change: func(d *Domain) {
+				d.DomainID, d.DSInstruction, d.Complement = testDomainID, 0x2000, true
+				d.Points.Domains[testDomainID] = &codepoint.Domain{2: {Bytes: 8}}
+			},
+		},
 		{name: "int21_md_probe_marker", version: inband.Version20, carrier: Marker},
-		{name: "int21_md_source_only", version: inband.Version20, carrier: NewUDP, free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
-			d.DomainID, d.DSInstruction, d.DSFlags = codepoint.TSDomain, 0x8000, 0x4000
-		}},
+		{
+			name: "int21_md_source_only", version: inband.Version20, carrier: NewUDP,
+			free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
+				d.DomainID, d.DSInstruction, d.DSFlags = codepoint.TSDomain, 0x8000, 0x4000
+			},
+		},
 		{name: "int21_md_tcp_dscp", version: inband.Version20, carrier: DSCP},
 		{name: "int21_md_udp_npt1_ipv6", version: inband.Version20, carrier: DstPort},
 		{name: "int21_md_vxlan_gpe", version: inband.Version20, carrier: VXLANGPE},
-		{name: "int21_mx_gre_key_ethernet", version: inband.Version20, carrier: GRE, change: func(d *Domain) { d.Mode = MX }},
-		{name: "int21_mx_new_udp_ipsec", version: inband.Version20, carrier: NewUDP, free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
-			d.Mode, d.NewIP = MX, true
-		}},
-		{name: "int21_mx_source_inserted", version: inband.Version20, carrier: NewUDP, free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
-			d.Mode, d.DomainID, d.DSInstruction = MX, testDomainID, 0xC000
-		}},
+		{
+			name: "int21_mx_gre_key_ethernet", version: inband.Version20, carrier: GRE,
+			change: func(d *Domain) { d.Mode = MX },
+		},
+		{
+			name: "int21_mx_new_udp_ipsec", version: inband.Version20, carrier: NewUDP,
+			free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
+				d.Mode, d.NewIP = MX, true
+			},
+		},
+		{
+			name: "int21_mx_source_inserted", version: inband.Version20, carrier: NewUDP,
+			free: []int{sourcePort, sourcePort + 1}, change: func(d *Domain) {
+				d.Mode, d.DomainID, d.DSInstruction = MX, testDomainID, 0xC000
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDomain(c.version, c.carrier)
@@ -125,7 +159,8 @@ func TestVectorsRebuilt(t *testing.T) {
 func rebuild(t *testing.T, d *Domain, plain []byte, s *Stripped) []byte {
 	t.Helper()
 	ins := Instruction{
-		Bitmap: s.Bitmap, MaxHops: uint8(s.Hops) + s.Remaining, D: s.D, SourceOnly: s.SourceOnly, SourceInserted: s.SourceInserted,
+		Bitmap: s.Bitmap, MaxHops: uint8(s.Hops) + s.Remaining, D: s.D, SourceOnly: s.SourceOnly,
+		SourceInserted: s.SourceInserted,
 	}
 	records := make([]inband.Metadata, s.Hops)
 	for i := range records {

@@ -133,8 +133,8 @@ func (w *walk) gpeIOAM(at int) (int, uint8, error) {
 	return n + body, h.NextProtocol, err
 }
 
-// gpeShim reads one INT shim behind VXLAN-GPE, and returns how long it is with what it covers, and what follows. Length 0:
-// nobody knows.
+// gpeShim reads one INT shim behind VXLAN-GPE, and returns how long it is with what it covers, and what follows. Length
+// 0: nobody knows.
 func (w *walk) gpeShim(at int, next uint8) (int, uint8) {
 	s := w.readGPEShim(at, next)
 	if s.g {

@@ -41,7 +41,8 @@ func (w *walk) markedTCP(at, n int) bool {
 	}
 	in.shim = in.start
 	switch {
-	case d.Version == inband.Version05 && d.Carrier == DstPort && d.Points.INTUDPPort != 0 && w.p.Flow.DstPort == d.Points.INTUDPPort:
+	case d.Version == inband.Version05 && d.Carrier == DstPort && d.Points.INTUDPPort != 0 &&
+		w.p.Flow.DstPort == d.Points.INTUDPPort:
 		in.by = DstPort
 	case d.Points.MarksDSCP(w.dscp):
 		in.by = DSCP
@@ -67,11 +68,12 @@ func (w *walk) isShim(at, end int) bool {
 	return family == inband.Family2x || family == inband.FamilyOld && inband.CheckType(family, w.b[at]) == nil
 }
 
-// isMarked reports whether b[at:end] starts with the probe marker and a shim. Others may use the same marker, so that it
-// alone announces nothing.
+// isMarked reports whether b[at:end] starts with the probe marker and a shim. Others may use the same marker, so that
+// it alone announces nothing.
 func (w *walk) isMarked(at, end int) bool {
 	marker := w.d.Points.ProbeMarker
-	return marker != 0 && end-at >= markerLen && binary.BigEndian.Uint64(w.b[at:]) == marker && w.isShim(at+markerLen, end)
+	return marker != 0 && end-at >= markerLen && binary.BigEndian.Uint64(w.b[at:]) == marker &&
+		w.isShim(at+markerLen, end)
 }
 
 // An l4INT is INT behind a TCP or UDP header, on its way from the mark that announced it.

@@ -6,7 +6,10 @@ import (
 )
 
 func TestNoAllocs(t *testing.T) {
-	d, err := New(Config{Flows: 64, LatencyQuantumNs: 256, PeriodNs: 10, IdleNs: 1000, ResetNs: 5000, Ended: func(End) {}})
+	d, err := New(Config{
+		Flows: 64, LatencyQuantumNs: 256, PeriodNs: 10, IdleNs: 1000, ResetNs: 5000,
+		Ended: func(End) {},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

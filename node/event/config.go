@@ -29,8 +29,8 @@ type Config struct {
 	// Seed makes it unpredictable which flows share a place in the table.
 	Seed uint64
 
-	// Ended is called for each flow that ended without a packet that said so; nil: nobody wants to know. It is called by
-	// Observe and Sweep and must not call the Detector.
+	// Ended is called for each flow that ended without a packet that said so; nil: nobody wants to know. It is called
+	// by Observe and Sweep and must not call the Detector.
 	Ended func(End)
 }
 
@@ -41,8 +41,8 @@ type End struct {
 	Forgotten bool   // it was pushed out of the table and may well go on: then it is reported as new
 }
 
-// DefaultConfig returns what SD-Fabric has: steps of 256 ns and a report at least every second, for 65,536 flows; and an
-// end after 30 s.
+// DefaultConfig returns what SD-Fabric has: steps of 256 ns and a report at least every second, for 65,536 flows; and
+// an end after 30 s.
 func DefaultConfig() Config {
 	return Config{Flows: 1 << 16, LatencyQuantumNs: 256, PeriodNs: 1e9, IdleNs: 30e9}
 }

@@ -29,7 +29,8 @@ type Verdict struct {
 // is a queue that is not monitored.
 func NewCongestion(ports int, thresholds []Threshold) (*Congestion, error) {
 	if ports < 0 || ports > maxQueues || len(thresholds) > maxQueues || ports*len(thresholds) > maxQueues {
-		return nil, fmt.Errorf("queues: got %d ports with %d queues each, want at most %d in all", ports, len(thresholds), maxQueues)
+		return nil, fmt.Errorf("queues: got %d ports with %d queues each, want at most %d in all", ports,
+			len(thresholds), maxQueues)
 	}
 	for i := range thresholds {
 		if err := thresholds[i].check(); err != nil {
@@ -42,8 +43,8 @@ func NewCongestion(ports int, thresholds []Threshold) (*Congestion, error) {
 }
 
 // Observe takes a packet that went through a queue: the occupancy that it met and the latency that it had there. A node
-// that knows only one of them gives 0 for the other, and has no trigger for it. A queue that the Congestion does not have
-// is not monitored.
+// that knows only one of them gives 0 for the other, and has no trigger for it. A queue that the Congestion does not
+// have is not monitored.
 func (c *Congestion) Observe(port, queue int, bytes uint32, latencyNs uint64) (v Verdict) {
 	t, q := c.find(port, queue)
 	if t == nil || !t.monitored() {

@@ -135,7 +135,11 @@ func TestThresholdErrors(t *testing.T) {
 		{1, Threshold{TriggerBytes: 5, ResetBytes: 5}, "queue 0: bytes: got reset 5, want less than trigger 5"},
 		{1, Threshold{ResetBytes: 5}, "queue 0: bytes: got reset 5, want less than trigger 0"},
 		{1, Threshold{TriggerNs: 5, ResetNs: 6}, "queue 0: latency: got reset 6 ns, want less than trigger 5 ns"},
-		{1, Threshold{TailDrop: true, Quota: 9}, "queue 0: quota: got 9 without a trigger; nothing would tell when a congestion ends"},
+		{
+			1,
+			Threshold{TailDrop: true, Quota: 9},
+			"queue 0: quota: got 9 without a trigger; nothing would tell when a congestion ends",
+		},
 		{-1, Threshold{}, "queues: got -1 ports with 1 queues each, want at most 1048576 in all"},
 		{1<<20 + 1, Threshold{}, "queues: got 1048577 ports with 1 queues each, want at most 1048576 in all"},
 	} {
@@ -145,8 +149,8 @@ func TestThresholdErrors(t *testing.T) {
 	}
 }
 
-// Between a trigger and the next reset, Q is set, and nowhere else; the reports of a congestion are as many as its packets
-// or its quota.
+// Between a trigger and the next reset, Q is set, and nowhere else; the reports of a congestion are as many as its
+// packets or its quota.
 func TestCongestionOfRandomQueues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200 {

@@ -12,8 +12,8 @@ import (
 //	TIME FLOW KEY=VALUE... FLAG...   -> REASONS
 //	TIME sweep                       -> END; END
 //
-// with the keys in, out, path and lat and the flags start, end and all. A packet keeps what the last one of its flow had,
-// as far as it does not say otherwise. Ends stand behind the reasons.
+// with the keys in, out, path and lat and the flags start, end and all. A packet keeps what the last one of its flow
+// had, as far as it does not say otherwise. Ends stand behind the reasons.
 func run(t *testing.T, c Config, script string) {
 	t.Helper()
 	var ended []string
@@ -190,7 +190,8 @@ func TestDetectorForgetsTheQuietestFlow(t *testing.T) {
 		}
 	}
 	if d.Flows() > 16 || d.Flows()+forgotten != 100 || d.Forgotten() != uint64(forgotten) {
-		t.Errorf("got %d flows, %d of 100 forgotten by the callback, %d by the counter", d.Flows(), forgotten, d.Forgotten())
+		t.Errorf("got %d flows, %d of 100 forgotten by the callback, %d by the counter", d.Flows(), forgotten,
+			d.Forgotten())
 	}
 	d.Sweep(5000, 0) // nothing is swept: no end
 	if d.Flows() == 0 {
@@ -218,7 +219,8 @@ func TestConfigErrors(t *testing.T) {
 
 func TestReasonString(t *testing.T) {
 	for r, want := range map[Reason]string{
-		0: "none", NewFlow: "new_flow", TailDrop | Drop | QueueCongestion: "queue_congestion|tail_drop|drop", 1<<9 - 1: strings.Join(reasonNames[:], "|"),
+		0: "none", NewFlow: "new_flow", TailDrop | Drop | QueueCongestion: "queue_congestion|tail_drop|drop",
+		1<<9 - 1: strings.Join(reasonNames[:], "|"),
 	} {
 		if got := r.String(); got != want {
 			t.Errorf("%#x: got %s, want %s", uint16(r), got, want)

@@ -59,8 +59,10 @@ func (m *model) observe(o *Observation) (r Reason) {
 func packet(r *rand.Rand, n int, now *uint64) Observation {
 	*now += r.Uint64N(20)
 	return Observation{
-		Flow: mixFlow(r.Uint64N(uint64(n))), IngressPort: r.Uint32N(8) / 7, EgressPort: r.Uint32N(8) / 7, Path: r.Uint64N(8) / 7,
-		LatencyNs: r.Uint64N(300), NowNs: *now, Start: r.IntN(100) == 0, End: r.IntN(50) == 0, ReportAll: r.IntN(100) == 0,
+		Flow: mixFlow(r.Uint64N(uint64(n))), IngressPort: r.Uint32N(8) / 7, EgressPort: r.Uint32N(8) / 7,
+		Path:      r.Uint64N(8) / 7,
+		LatencyNs: r.Uint64N(300), NowNs: *now, Start: r.IntN(100) == 0, End: r.IntN(50) == 0,
+		ReportAll: r.IntN(100) == 0,
 	}
 }
 

@@ -27,8 +27,8 @@ func (d *Detector) find(flow uint64) *slot {
 	return nil
 }
 
-// place returns a slot for a flow that has none, in the bucket with more free ones. If there is none, the flow that has been
-// quiet for the longest is forgotten.
+// place returns a slot for a flow that has none, in the bucket with more free ones. If there is none, the flow that has
+// been quiet for the longest is forgotten.
 func (d *Detector) place(o *Observation) *slot {
 	a, b := d.places(o.Flow)
 	s, free := a.vacancy()
@@ -48,7 +48,8 @@ func (d *Detector) place(o *Observation) *slot {
 	return s
 }
 
-// vacancy returns a free slot and how many there are; if there is none, the slot whose flow was seen last the longest ago.
+// vacancy returns a free slot and how many there are; if there is none, the slot whose flow was seen last the longest
+// ago.
 func (b *bucket) vacancy() (s *slot, free int) {
 	s = &b[0]
 	for i := range b {

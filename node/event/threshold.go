@@ -2,15 +2,15 @@ package event
 
 import "fmt"
 
-// A Threshold says when a queue is congested, and how much to report about it. Congestion begins when one of the triggers
-// is reached; it ends when everything that has a trigger is down to its reset. In between it goes on, so that a queue
-// that moves around a trigger is one congestion, not many.
+// A Threshold says when a queue is congested, and how much to report about it. Congestion begins when one of the
+// triggers is reached; it ends when everything that has a trigger is down to its reset. In between it goes on, so that
+// a queue that moves around a trigger is one congestion, not many.
 type Threshold struct {
 	TriggerBytes, ResetBytes uint32 // occupancy; a trigger of 0 does not count
 	TriggerNs, ResetNs       uint64 // latency; a trigger of 0 does not count
 
-	// Quota is how many packets are reported in one congestion, and how many of those that were dropped; 0: all. SD-Fabric
-	// has 1024.
+	// Quota is how many packets are reported in one congestion, and how many of those that were dropped; 0: all.
+	// SD-Fabric has 1024.
 	Quota uint32
 
 	TailDrop bool // report packets that were dropped because the queue was full

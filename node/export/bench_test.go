@@ -29,7 +29,8 @@ func steady(t testing.TB, f Format, coalesce bool, batch *Batch) (*Exporter, []R
 		reports[i] = p.report(report.InEthernet)
 		reports[i].HWID = uint8(i & 1)
 		reports[i].Metadata = report.Metadata{
-			Bits:       report.MDInterfaces | report.MDHopLatency | report.MDQueue | report.MDIngressTS | report.MDEgressTS,
+			Bits: report.MDInterfaces | report.MDHopLatency | report.MDQueue | report.MDIngressTS |
+				report.MDEgressTS,
 			HopLatency: uint32(i), EgressTS: uint64(i),
 		}
 	}
@@ -128,7 +129,8 @@ func FuzzAdd(f *testing.F) {
 		for now := range uint64(20) {
 			about := Report{
 				Flow: r.Uint64(), HWID: uint8(r.IntN(65)), Metadata: randomMetadata(r), Kind: kind,
-				Fragment: fragment[:r.IntN(len(fragment)+1)], Keep: r.IntN(100) - 10, DomainID: 0x1234 * uint16(r.IntN(2)),
+				Fragment: fragment[:r.IntN(len(fragment)+1)], Keep: r.IntN(100) - 10,
+				DomainID: 0x1234 * uint16(r.IntN(2)),
 				DSMdBits: uint16(r.Uint32()), DSMetadata: fragment[:r.IntN(len(fragment)+1)],
 			}
 			if err := e.Add(&about, now^r.Uint64N(2)); err != nil {

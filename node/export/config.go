@@ -16,8 +16,8 @@ type Config struct {
 	// Source is the address of the node. A collector tells nodes apart by it (TR 2.0 §3.1).
 	Source netip.Addr
 
-	// Destinations are the collectors. All have the same port (TR 2.0 §3.1.1). A flow belongs to one of them: nodes with
-	// the same Destinations in the same order send their reports about it to the same one.
+	// Destinations are the collectors. All have the same port (TR 2.0 §3.1.1). A flow belongs to one of them: nodes
+	// with the same Destinations in the same order send their reports about it to the same one.
 	Destinations []netip.AddrPort
 
 	// SourcePort is the UDP source port; TR 2.0 allows another than 0. With EntropyPort it is made of the hash of the
@@ -40,14 +40,15 @@ type Config struct {
 	// CoalesceNs is how long a report may wait for others to share its datagram (TR 2.0 §2.7). 0: not at all.
 	CoalesceNs uint64
 
-	// Domains are the domains whose metadata the node knows; see codepoint.Points. Reports of other domains get no domain
-	// specific metadata.
+	// Domains are the domains whose metadata the node knows; see codepoint.Points. Reports of other domains get no
+	// domain specific metadata.
 	Domains map[uint16]*codepoint.Domain
 
 	// INTPort is the UDP port that announces INT, 0 if none does. Reports must not go there.
 	INTPort uint16
 
-	// Seed decides which IPv4 identification is the first, so that a node that starts again need not repeat the last ones.
+	// Seed decides which IPv4 identification is the first, so that a node that starts again need not repeat the last
+	// ones.
 	Seed uint64
 
 	Frame FrameConfig // for AppendFrame only
@@ -58,7 +59,8 @@ type FrameConfig struct {
 	SrcMAC, DstMAC [6]byte
 	DSCP           uint8 // 6 bits
 	TTL            uint8 // or hop limit
-	Checksum       bool  // compute the UDP checksum; over IPv4 it may be 0, over IPv6 it is always computed (RFC 8200 §8.1)
+	// compute the UDP checksum; over IPv4 it may be 0, over IPv6 it is always computed (RFC 8200 §8.1)
+	Checksum bool
 }
 
 // DefaultConfig returns what is usual for a format; NodeID, Source and Destinations are missing.

@@ -19,8 +19,8 @@
 //	several reports      no                         no         yes           yes
 //
 // What a report may say depends on its version, and the Exporter sees to it: it leaves out what is not available, sets
-// the flags that belong together, cuts the fragment, counts the sequence numbers, and refuses, with a reason, what cannot
-// be said at all. The node decides which packets to report (package event) and which of its values it knows.
+// the flags that belong together, cuts the fragment, counts the sequence numbers, and refuses, with a reason, what
+// cannot be said at all. The node decides which packets to report (package event) and which of its values it knows.
 //
 // An Exporter takes the time as an argument, does the same for the same calls, and does not allocate once each hardware
 // subsystem has sent to each destination. It must not be used by two goroutines at a time. A node has one for each

@@ -8,9 +8,9 @@ import (
 // local05 are the metadata of the switch local header.
 const local05 = report.MDInterfaces | report.MDQueue | report.MDEgressTS
 
-// add05 sends a report of version 0.5 (TR 0.5 §3.2). A dropped packet gets the drop header if its reason is known, another
-// one the switch local header if everything in it is. All fields of these headers are always there: with the drop
-// header, ports that are not known are 0.
+// add05 sends a report of version 0.5 (TR 0.5 §3.2). A dropped packet gets the drop header if its reason is known,
+// another one the switch local header if everything in it is. All fields of these headers are always there: with the
+// drop header, ports that are not known are 0.
 func (e *Exporter) add05(p *pending, r *Report, nowNs uint64) error {
 	if len(r.Fragment) == 0 {
 		return ErrNoFragment

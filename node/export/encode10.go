@@ -20,8 +20,8 @@ var bits10 = [...]struct {
 	{report.MDTxUtil, report.V10TxUtil},
 }
 
-// add10 sends a report of version 1.0 (TR 1.0 §3.2). It has no place for level 2 interfaces, buffers and domain specific
-// metadata, and 32 bits for a timestamp.
+// add10 sends a report of version 1.0 (TR 1.0 §3.2). It has no place for level 2 interfaces, buffers and domain
+// specific metadata, and 32 bits for a timestamp.
 func (e *Exporter) add10(p *pending, r *Report, nowNs uint64) error {
 	if len(r.Fragment) == 0 {
 		return ErrNoFragment

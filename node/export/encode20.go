@@ -8,8 +8,8 @@ import (
 const (
 	groupLen = 8
 
-	// toPayloadEnd is the Report Length of a report of 255 words or more: it runs to the end of the UDP payload, and none
-	// follows (TR 2.0 §3.3).
+	// toPayloadEnd is the Report Length of a report of 255 words or more: it runs to the end of the UDP payload, and
+	// none follows (TR 2.0 §3.3).
 	toPayloadEnd = 255
 	firstWordLen = 4
 )
@@ -79,8 +79,8 @@ func (e *Exporter) report20(r *Report) (report.V20, error) {
 	return v, nil
 }
 
-// domain fills in what is domain specific. The default domain has no metadata of its own, and those of an unknown domain
-// are left out (TR 2.0 §3.3.1), as they are in the Transparent Security profile.
+// domain fills in what is domain specific. The default domain has no metadata of its own, and those of an unknown
+// domain are left out (TR 2.0 §3.3.1), as they are in the Transparent Security profile.
 func (e *Exporter) domain(r *Report, v *report.V20) error {
 	if e.config.Format == TransparentSecurity {
 		v.DomainID = report.TSDomain

@@ -98,7 +98,8 @@ func (e *Exporter) Drain(nowNs uint64) {
 	}
 }
 
-// Deadline returns when Flush must be called for no report to wait longer than Config.CoalesceNs, and whether any waits.
+// Deadline returns when Flush must be called for no report to wait longer than Config.CoalesceNs, and whether any
+// waits.
 func (e *Exporter) Deadline() (ns uint64, ok bool) {
 	p := e.waiting.first
 	if p == nil {
@@ -114,8 +115,8 @@ func (e *Exporter) Destination(flow uint64) int {
 	return int(n)
 }
 
-// sourcePort returns the UDP source port of a datagram about a flow: of those that no service has (RFC 6335 §6). It is of
-// the lower bits of the hash, of which Destination uses the upper ones.
+// sourcePort returns the UDP source port of a datagram about a flow: of those that no service has (RFC 6335 §6). It is
+// of the lower bits of the hash, of which Destination uses the upper ones.
 func (e *Exporter) sourcePort(flow uint64) uint16 {
 	if e.config.EntropyPort {
 		return 0xC000 | uint16(mix(flow))&0x3FFF

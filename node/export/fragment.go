@@ -58,9 +58,9 @@ func (e *Exporter) countCut(r *Report, n int) {
 	}
 }
 
-// appendWords appends fragment, which begins with a header of that kind, and zeros up to a word boundary, and returns it
-// and how much of the fragment is in it. Nothing in a report tells where a fragment ends that is no multiple of 4 bytes,
-// but the lengths of the packet do: if they do not, the last bytes are cut.
+// appendWords appends fragment, which begins with a header of that kind, and zeros up to a word boundary, and returns
+// it and how much of the fragment is in it. Nothing in a report tells where a fragment ends that is no multiple of 4
+// bytes, but the lengths of the packet do: if they do not, the last bytes are cut.
 func appendWords(b, fragment []byte, kind uint8) ([]byte, int) {
 	start := len(b)
 	b = append(b, fragment...)

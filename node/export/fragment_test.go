@@ -38,8 +38,10 @@ func TestFragmentLength(t *testing.T) {
 		r := newRig(t, c)
 		v := r.only(r.one(Report{Kind: tc.kind, Fragment: tc.fragment, Keep: 80}))
 		padding := report.FragmentPadding(v.Inner, tc.kind)
-		if len(v.Inner) != 4*tc.words || len(v.Inner)-padding != tc.bytes || !bytes.Equal(v.Inner[:tc.bytes], tc.fragment[:tc.bytes]) {
-			t.Errorf("%s: got %d bytes, %d of them padding, want %d words with %d bytes", tc.name, len(v.Inner), padding, tc.words, tc.bytes)
+		if len(v.Inner) != 4*tc.words || len(v.Inner)-padding != tc.bytes ||
+			!bytes.Equal(v.Inner[:tc.bytes], tc.fragment[:tc.bytes]) {
+			t.Errorf("%s: got %d bytes, %d of them padding, want %d words with %d bytes", tc.name, len(v.Inner),
+				padding, tc.words, tc.bytes)
 		}
 		cut, short := uint64(0), uint64(0)
 		if tc.bytes < len(tc.fragment) {
@@ -106,7 +108,8 @@ func TestReportLength255(t *testing.T) {
 		var v report.V20
 		rs.Reset(first.Payload[groupLen:])
 		if !rs.Next(&v) || v.ReportLength != tc.length || len(v.Inner) != tc.inner {
-			t.Errorf("%d bytes: got Report Length %d with %d bytes, want %d with %d", tc.fragment, v.ReportLength, len(v.Inner), tc.length, tc.inner)
+			t.Errorf("%d bytes: got Report Length %d with %d bytes, want %d with %d", tc.fragment, v.ReportLength,
+				len(v.Inner), tc.length, tc.inner)
 		}
 		together := tc.length < 255
 		if rs.Next(&v) != together || len(r.sent.Datagrams()) == 1 != together {
@@ -147,7 +150,10 @@ func TestRefusals(t *testing.T) {
 		{TR20, Report{Kind: report.InIPv4, Fragment: p.frame[14:30]}, ErrFragmentStart},
 		{TR20, Report{DomainID: 0x1234, DSMdBits: 0x2000}, ErrDomainMetadata},
 		{TR20, Report{DomainID: 0x7777, DSMdBits: 0x8000, DSMetadata: make([]byte, 124)}, ErrTooLong},
-		{TR20, Report{DomainID: 0x1234, DSMdBits: 0xA400, DSMetadata: make([]byte, 24), Kind: report.InIPv4, Fragment: p.frame[14:], Metadata: report.Metadata{Bits: sendable}}, ErrTooLong},
+		{TR20, Report{
+			DomainID: 0x1234, DSMdBits: 0xA400, DSMetadata: make([]byte, 24), Kind: report.InIPv4,
+			Fragment: p.frame[14:], Metadata: report.Metadata{Bits: sendable},
+		}, ErrTooLong},
 	} {
 		c := config(tc.format)
 		c.MTU, c.Domains = 128, maps.Clone(testDomains)

@@ -53,14 +53,16 @@ func TestFrameChecksums(t *testing.T) {
 		{"2001:db8::1", "[2001:db8::2]:32766", false, true}, // without is not allowed over IPv6
 	} {
 		c := config(TR20)
-		c.Source, c.Destinations[0], c.Frame.Checksum = netip.MustParseAddr(tc.source), netip.MustParseAddrPort(tc.destination), tc.checksum
+		c.Source, c.Destinations[0], c.Frame.Checksum = netip.MustParseAddr(tc.source),
+			netip.MustParseAddrPort(tc.destination), tc.checksum
 		c.DontFragment = false
 		r := newRig(t, c)
 		for payload := range 30 { // also odd lengths: report length 255 has no padding
 			p := newPacket(1, false, 0, payload+1000)
 			d := r.one(p.report(report.InEthernet))
 			s := parseFrame(t, r.AppendFrame(nil, &d))
-			if (s.udp.Checksum != 0) != tc.want || !bytes.Equal(s.payload, d.Payload) || s.src.Addr() != c.Source || s.dst != c.Destinations[0] || s.id != d.IPID {
+			if (s.udp.Checksum != 0) != tc.want || !bytes.Equal(s.payload, d.Payload) || s.src.Addr() != c.Source ||
+				s.dst != c.Destinations[0] || s.id != d.IPID {
 				t.Errorf("%+v: got %+v", tc, s)
 			}
 		}

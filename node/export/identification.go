@@ -8,8 +8,8 @@ const (
 	idBlockLen = 1 << 16 / idBlocks
 )
 
-// An identification hands out the IPv4 identifications of the datagrams to one destination, one after the other. They go
-// in blocks: when a block begins again, its last use must be a datagram lifetime ago.
+// An identification hands out the IPv4 identifications of the datagrams to one destination, one after the other. They
+// go in blocks: when a block begins again, its last use must be a datagram lifetime ago.
 type identification struct {
 	next   uint16
 	begun  bool             // the block of next is in use

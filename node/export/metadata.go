@@ -44,8 +44,8 @@ func clearIf(m *report.Metadata, bit uint16, allOnes bool) {
 }
 
 // FromInband returns the metadata of a report from what a node would put on the stack for the Instruction Bitmap of an
-// INT 2.x header (INT 2.1 §5.8): the node id is in the header of the report, and there is no checksum complement. The bit
-// that has the complement's place means the drop reason in a report: who reports a drop sets it.
+// INT 2.x header (INT 2.1 §5.8): the node id is in the header of the report, and there is no checksum complement. The
+// bit that has the complement's place means the drop reason in a report: who reports a drop sets it.
 func FromInband(bitmap uint16, m *inband.Metadata) report.Metadata {
 	valid := m.Has &^ m.Invalid
 	r := report.Metadata{

@@ -41,7 +41,10 @@ func newPacket(flow uint32, ip6 bool, hops, payload int) original {
 		md := inband.MD{Version: 2, HopML: uint8(layout.Len() / 4), RemainingHopCount: 9, Bitmap: 0xC000}
 		in = md.Append(shim.Append(nil))
 		for hop := hops; hop > 0; hop-- { // the newest first
-			m := inband.Metadata{Has: inband.NodeID | inband.L1Ingress | inband.L1Egress, NodeID: uint32(hop), L1Ingress: 1, L1Egress: 2}
+			m := inband.Metadata{
+				Has: inband.NodeID | inband.L1Ingress | inband.L1Egress, NodeID: uint32(hop),
+				L1Ingress: 1, L1Egress: 2,
+			}
 			in = layout.Append(in, &m)
 		}
 		for hop := range hops {
@@ -58,7 +61,10 @@ func newPacket(flow uint32, ip6 bool, hops, payload int) original {
 	if hops != 0 {
 		udp.DstPort = intPort
 	}
-	eth := packet.Ethernet{Dst: [6]byte{2, 0, 0, 0, 0, 2}, Src: [6]byte{2, 0, 0, 0, 0, 1}, EtherType: packet.EtherTypeIPv4}
+	eth := packet.Ethernet{
+		Dst: [6]byte{2, 0, 0, 0, 0, 2}, Src: [6]byte{2, 0, 0, 0, 0, 1},
+		EtherType: packet.EtherTypeIPv4,
+	}
 	if ip6 {
 		p.kind = report.InIPv6
 		eth.EtherType = packet.EtherTypeIPv6
@@ -68,7 +74,10 @@ func newPacket(flow uint32, ip6 bool, hops, payload int) original {
 		p.flow.Src, p.flow.Dst = telemetry.AddrFrom16(ip.Src), telemetry.AddrFrom16(ip.Dst)
 		p.frame = ip.Append(eth.Append(nil))
 	} else {
-		ip := packet.IPv4{IHL: 5, TotalLength: 20 + udp.Length, TTL: 60, Protocol: packet.ProtoUDP, Dst: [4]byte{10, 0, 0, 2}}
+		ip := packet.IPv4{
+			IHL: 5, TotalLength: 20 + udp.Length, TTL: 60, Protocol: packet.ProtoUDP,
+			Dst: [4]byte{10, 0, 0, 2},
+		}
 		ip.Src = [4]byte{10, 1, byte(flow >> 24), byte(flow >> 16)}
 		p.flow.Src, p.flow.Dst = telemetry.AddrFrom4(ip.Src), telemetry.AddrFrom4(ip.Dst)
 		p.frame = ip.Append(eth.Append(nil))
@@ -102,8 +111,9 @@ func randomMetadata(r *rand.Rand) report.Metadata {
 		Bits: uint16(r.Uint32()), Invalid: uint16(r.Uint32() & r.Uint32() & r.Uint32()),
 		IngressPort: uint16(word()), EgressPort: uint16(word()), HopLatency: word(),
 		QueueID: uint8(word()), QueueOccupancy: word() & (1<<25 - 1), EgressTS: uint64(word())<<32 | uint64(word()),
-		L2Ingress: word(), L2Egress: word(), TxUtil: word(), BufferID: uint8(word()), BufferOccupancy: word() & (1<<25 - 1),
-		DropQueueID: uint8(word()), DropReason: uint8(word()),
+		L2Ingress: word(), L2Egress: word(), TxUtil: word(), BufferID: uint8(word()),
+		BufferOccupancy: word() & (1<<25 - 1),
+		DropQueueID:     uint8(word()), DropReason: uint8(word()),
 	}
 }
 

@@ -35,7 +35,8 @@ type checker struct {
 func (c *checker) take(d *Datagram) {
 	key := [2]int{d.Destination, int(d.HWID)}
 	frame := parseFrame(c.t, c.frame(nil, d))
-	if !bytes.Equal(frame.payload, d.Payload) || frame.src.Addr() != c.config.Source || frame.dst != c.config.Destinations[d.Destination] {
+	if !bytes.Equal(frame.payload, d.Payload) || frame.src.Addr() != c.config.Source ||
+		frame.dst != c.config.Destinations[d.Destination] {
 		c.t.Fatalf("got a frame from %s to %s", frame.src, frame.dst)
 	}
 	overhead := 28
@@ -55,7 +56,8 @@ func (c *checker) take(d *Datagram) {
 	var b telemetry.Batch
 	var h telemetry.Header
 	c.decoder.Decode(d.Payload, netip.AddrPortFrom(c.config.Source, d.SourcePort), frame.dst.Port(), &b, &h)
-	if h.Sequence != c.next[key] || h.HWID != d.HWID || h.HasNodeID && h.NodeID != c.config.NodeID || d.Reports != len(b.Reports) {
+	if h.Sequence != c.next[key] || h.HWID != d.HWID || h.HasNodeID && h.NodeID != c.config.NodeID ||
+		d.Reports != len(b.Reports) {
 		c.t.Fatalf("%v: got header %+v, want sequence %d and %d reports", key, h, c.next[key], d.Reports)
 	}
 	c.next[key] = (c.next[key] + 1) & c.config.Format.sequenceMask()
@@ -109,7 +111,10 @@ func (c *checker) wire(d *Datagram, rs *report.Reports) (w wireReport) {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		w = wireReport{d: v.D, q: v.Q, f: v.F, ingressTS: uint64(v.IngressTS), kind: report.InEthernet, fragment: d.Payload[n:]}
+		w = wireReport{
+			d: v.D, q: v.Q, f: v.F, ingressTS: uint64(v.IngressTS), kind: report.InEthernet,
+			fragment: d.Payload[n:],
+		}
 		switch v.NProto {
 		case report.NProtoDrop:
 			w.metadata = report.Metadata{
@@ -128,14 +133,23 @@ func (c *checker) wire(d *Datagram, rs *report.Reports) (w wireReport) {
 		if err != nil || v.Extra != nil {
 			c.t.Fatalf("%+v: %v", v, err)
 		}
-		kinds := [...]uint8{report.NProtEthernet: report.InEthernet, report.NProtIPv4: report.InIPv4, report.NProtIPv6: report.InIPv6}
-		w = wireReport{d: v.D, q: v.Q, f: v.F, ingressTS: uint64(v.IngressTS), metadata: v.Metadata, kind: kinds[v.NProt], fragment: d.Payload[n:]}
+		kinds := [...]uint8{
+			report.NProtEthernet: report.InEthernet, report.NProtIPv4: report.InIPv4,
+			report.NProtIPv6: report.InIPv6,
+		}
+		w = wireReport{
+			d: v.D, q: v.Q, f: v.F, ingressTS: uint64(v.IngressTS), metadata: v.Metadata,
+			kind: kinds[v.NProt], fragment: d.Payload[n:],
+		}
 	default:
 		var v report.V20
 		if !rs.Next(&v) || rs.Err() != nil {
 			c.t.Fatalf("%+v: %v", v, rs.Err())
 		}
-		w = wireReport{d: v.D, q: v.Q, f: v.F, i: v.I, ingressTS: v.Metadata.IngressTS, metadata: v.Metadata, domain: v, kind: v.InType, fragment: v.Inner}
+		w = wireReport{
+			d: v.D, q: v.Q, f: v.F, i: v.I, ingressTS: v.Metadata.IngressTS, metadata: v.Metadata, domain: v,
+			kind: v.InType, fragment: v.Inner,
+		}
 	}
 	if w.metadata.Invalid != 0 {
 		c.t.Fatalf("got values that are not available: %+v", w.metadata)
@@ -143,8 +157,8 @@ func (c *checker) wire(d *Datagram, rs *report.Reports) (w wireReport) {
 	return w
 }
 
-// expected returns the metadata that a report may carry: written down field by field, without a look at how the Exporter
-// does it.
+// expected returns the metadata that a report may carry: written down field by field, without a look at how the
+// Exporter does it.
 func (c *checker) expected(r *Report) (m report.Metadata) {
 	has := func(bit uint16, allOnes bool) bool {
 		there := r.Metadata.Bits&^r.Metadata.Invalid&bit != 0 && !allOnes
@@ -189,7 +203,10 @@ func (c *checker) expected(r *Report) (m report.Metadata) {
 	if c.config.Format == TR05 { // one of two headers, or none
 		switch {
 		case m.Bits&report.MDDrop != 0:
-			m = report.Metadata{Bits: report.MDDrop, IngressPort: m.IngressPort, EgressPort: m.EgressPort, DropQueueID: m.DropQueueID, DropReason: m.DropReason}
+			m = report.Metadata{
+				Bits: report.MDDrop, IngressPort: m.IngressPort, EgressPort: m.EgressPort,
+				DropQueueID: m.DropQueueID, DropReason: m.DropReason,
+			}
 		case m.Bits == local05:
 		default:
 			m = report.Metadata{}
@@ -213,8 +230,11 @@ func (c *checker) compare(in *put, w *wireReport, got *telemetry.Report) {
 	}
 	if c.config.Format == TR20 {
 		known := c.config.Domains[r.DomainID] != nil
-		if w.domain.DomainID != r.DomainID || known != (w.domain.DSMdBits == r.DSMdBits && w.domain.DSMdStatus == r.DSMdStatus && bytes.Equal(w.domain.DSMetadata, r.DSMetadata)) && r.DSMdBits != 0 {
-			c.t.Fatalf("domain: got %#x %#x %#x %x, of %+v", w.domain.DomainID, w.domain.DSMdBits, w.domain.DSMdStatus, w.domain.DSMetadata, r)
+		if w.domain.DomainID != r.DomainID ||
+			known != (w.domain.DSMdBits == r.DSMdBits && w.domain.DSMdStatus == r.DSMdStatus &&
+				bytes.Equal(w.domain.DSMetadata, r.DSMetadata)) && r.DSMdBits != 0 {
+			c.t.Fatalf("domain: got %#x %#x %#x %x, of %+v", w.domain.DomainID, w.domain.DSMdBits, w.domain.DSMdStatus,
+				w.domain.DSMetadata, r)
 		}
 	}
 	if len(r.Fragment) == 0 {
@@ -261,7 +281,8 @@ func (c *checker) compareDecoded(in *put, n int, got *telemetry.Report) {
 
 // randomPut makes a report that the format can say.
 func randomPut(r *rand.Rand, c *Config) put {
-	p := put{original: newPacket(r.Uint32N(1<<20), r.IntN(2) == 0, r.IntN(8)-1, []int{0, 3, 50, 300, 990 + r.IntN(60), 1400}[r.IntN(6)])}
+	p := put{original: newPacket(r.Uint32N(1<<20), r.IntN(2) == 0, r.IntN(8)-1,
+		[]int{0, 3, 50, 300, 990 + r.IntN(60), 1400}[r.IntN(6)])}
 	kind := report.InEthernet
 	if c.Format != TR05 && r.IntN(2) == 0 {
 		kind = p.original.kind
@@ -272,7 +293,10 @@ func randomPut(r *rand.Rand, c *Config) put {
 	}
 	about.HWID = uint8(r.IntN(4)) * 21
 	about.Flags = p.original.flags
-	for _, f := range []telemetry.Flags{telemetry.Dropped, telemetry.Congested, telemetry.Tracked, telemetry.Intermediate} {
+	for _, f := range []telemetry.Flags{
+		telemetry.Dropped, telemetry.Congested, telemetry.Tracked,
+		telemetry.Intermediate,
+	} {
 		if r.IntN(2) == 0 {
 			about.Flags |= f
 		}

@@ -13,17 +13,17 @@ type Report struct {
 
 	HWID uint8 // 6 bits: the subsystem of the node that reports
 
-	// Flags are Dropped, Congested and Tracked (matched a flow watchlist), as far as they are true; Embedded or Instructed
-	// if the fragment has an INT stack or instructions; and Intermediate if a transit node sends the stack so far. Other
-	// flags are not looked at.
+	// Flags are Dropped, Congested and Tracked (matched a flow watchlist), as far as they are true; Embedded or
+	// Instructed if the fragment has an INT stack or instructions; and Intermediate if a transit node sends the stack
+	// so far. Other flags are not looked at.
 	Flags telemetry.Flags
 
 	// IngressTS is when the node received the packet, in ns; all reports of the node about the packet have the same
 	// (TR 2.0 §3.4). In TR 2.0 it is sent if Metadata.Bits asks for it.
 	IngressTS uint64
 
-	// Metadata is what the node knows of itself: Bits says which fields, Invalid which of them it could not find out this
-	// time. IngressTS is taken from above. The drop reason is sent of packets that were dropped only.
+	// Metadata is what the node knows of itself: Bits says which fields, Invalid which of them it could not find out
+	// this time. IngressTS is taken from above. The drop reason is sent of packets that were dropped only.
 	Metadata report.Metadata
 
 	// Domain specific metadata, for TR 2.0. DSMetadata has the values of the bits of DSMdBits, in their order, as long

@@ -21,7 +21,8 @@ var formats = []Format{TR05, TR10, TR20, TransparentSecurity}
 // available cleared, the drop reason only for a dropped packet, no source-only metadata (INT 2.1 §5.8).
 func TestR060OwnMetadataInTheReport(t *testing.T) {
 	m := inband.Metadata{
-		Has:     inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.IngressTS | inband.Complement,
+		Has: inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopLatency | inband.IngressTS |
+			inband.Complement,
 		Invalid: inband.HopLatency, NodeID: 7, L1Ingress: 1, L1Egress: 2, HopLatency: math.MaxUint32, IngressTS: 99,
 	}
 	got := FromInband(0xFFFF, &m)
@@ -49,7 +50,8 @@ func TestR060OwnMetadataInTheReport(t *testing.T) {
 
 	for _, dropped := range []telemetry.Flags{0, telemetry.Dropped} {
 		r := newRig(t, config(TR20))
-		v := r.only(r.one(Report{Flags: dropped, Metadata: report.Metadata{Bits: 0xFFFF, DropReason: 5, Invalid: 0x3FFE}}))
+		v := r.only(
+			r.one(Report{Flags: dropped, Metadata: report.Metadata{Bits: 0xFFFF, DropReason: 5, Invalid: 0x3FFE}}))
 		want := report.MDInterfaces
 		if dropped != 0 {
 			want |= report.MDDrop
@@ -122,7 +124,8 @@ func TestR064DontFragmentOrIdentificationsThatDoNotRepeat(t *testing.T) {
 		}
 	}
 	if forced == 0 || rolling < 5*65536 || e.Stats().ForcedDF != uint64(forced) {
-		t.Errorf("got %d identifications, %d datagrams with DF instead (%d counted)", rolling, forced, e.Stats().ForcedDF)
+		t.Errorf("got %d identifications, %d datagrams with DF instead (%d counted)", rolling, forced,
+			e.Stats().ForcedDF)
 	}
 }
 
@@ -185,7 +188,8 @@ func TestR067SequencePerSubsystemAndDestination(t *testing.T) {
 			key := [2]int{d.Destination, int(d.HWID)}
 			_, h := decode(t, c, d)
 			if h.Sequence != next[key] || d.Sequence != next[key] || h.HWID != about.HWID {
-				t.Fatalf("%s, %v: got sequence %d of hw_id %d, want %d of %d", f, key, h.Sequence, h.HWID, next[key], about.HWID)
+				t.Fatalf("%s, %v: got sequence %d of hw_id %d, want %d of %d", f, key, h.Sequence, h.HWID, next[key],
+					about.HWID)
 			}
 			next[key]++
 		}
@@ -199,7 +203,10 @@ func TestR067SequencePerSubsystemAndDestination(t *testing.T) {
 func TestR068SequenceWidth(t *testing.T) {
 	p := newPacket(1, false, 0, 10)
 	about := p.report(report.InEthernet)
-	for f, last := range map[Format]uint32{TR05: 1<<32 - 1, TR10: 1<<32 - 1, TR20: 1<<22 - 1, TransparentSecurity: 1<<22 - 1} {
+	for f, last := range map[Format]uint32{
+		TR05: 1<<32 - 1, TR10: 1<<32 - 1, TR20: 1<<22 - 1,
+		TransparentSecurity: 1<<22 - 1,
+	} {
 		c := config(f)
 		r := newRig(t, c)
 		r.one(about)
@@ -230,7 +237,8 @@ func TestR069Flags(t *testing.T) {
 	}
 }
 
-// F is set if the fragment has embedded telemetry, and clear if it has none and matched no flow watchlist (TR 2.0 §3.4).
+// F is set if the fragment has embedded telemetry, and clear if it has none and matched no flow watchlist (TR 2.0
+// §3.4).
 func TestR070TrackedFlow(t *testing.T) {
 	for flags, want := range map[telemetry.Flags]bool{
 		0: false, telemetry.Dropped: false, telemetry.Congested: false, telemetry.Tracked: true,
@@ -299,7 +307,8 @@ func TestR072BitmapsAndLengthAgree(t *testing.T) {
 	} {
 		r := newRig(t, c)
 		about := Report{
-			Metadata: report.Metadata{Bits: tc.bits}, DomainID: 0x1234, DSMdBits: tc.dsBits, DSMetadata: make([]byte, tc.ds),
+			Metadata: report.Metadata{Bits: tc.bits}, DomainID: 0x1234, DSMdBits: tc.dsBits,
+			DSMetadata: make([]byte, tc.ds),
 		}
 		if tc.err != nil {
 			if err := r.Add(&about, 0); err != tc.err || r.Stats().Refused[ErrDomainMetadata] != 1 {
@@ -308,7 +317,8 @@ func TestR072BitmapsAndLengthAgree(t *testing.T) {
 			continue
 		}
 		v := r.only(r.one(about))
-		if words := report.MDWords(v.RepMdBits) + len(v.DSMetadata)/4; v.RepMdBits != tc.bits || v.DSMdBits != tc.dsBits || int(v.MDLength) != words || len(v.DSMetadata) != tc.ds {
+		if words := report.MDWords(v.RepMdBits) + len(v.DSMetadata)/4; v.RepMdBits != tc.bits ||
+			v.DSMdBits != tc.dsBits || int(v.MDLength) != words || len(v.DSMetadata) != tc.ds {
 			t.Errorf("%+v: got %+v", tc, v)
 		}
 	}
@@ -334,7 +344,10 @@ func TestR074CoalescedReportsBelongTogether(t *testing.T) {
 	c.CoalesceNs, c.Destinations = 1000, collectors(2)
 	r := newRig(t, c)
 	for i := range uint64(200) {
-		about := Report{Flow: i, HWID: uint8(i % 3), Metadata: report.Metadata{Bits: report.MDHopLatency, HopLatency: uint32(i)}}
+		about := Report{
+			Flow: i, HWID: uint8(i % 3),
+			Metadata: report.Metadata{Bits: report.MDHopLatency, HopLatency: uint32(i)},
+		}
 		if err := r.Add(&about, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +425,8 @@ func TestR076UnknownDomain(t *testing.T) {
 		Metadata: report.Metadata{Bits: report.MDHopLatency, HopLatency: 5},
 		DomainID: 0x4321, DSMdBits: 0x8000, DSMdStatus: 3, DSMetadata: make([]byte, 8),
 	}))
-	if v.DomainID != 0x4321 || v.DSMdBits != 0 || v.DSMdStatus != 0 || v.MDLength != 1 || v.DSMetadata != nil || v.Metadata.HopLatency != 5 {
+	if v.DomainID != 0x4321 || v.DSMdBits != 0 || v.DSMdStatus != 0 || v.MDLength != 1 || v.DSMetadata != nil ||
+		v.Metadata.HopLatency != 5 {
 		t.Errorf("got %+v", v)
 	}
 }
@@ -420,7 +434,8 @@ func TestR076UnknownDomain(t *testing.T) {
 // Values that are not available are left out, not sent as all ones (TR 2.0 §3.3.1).
 func TestR077UnavailableValuesAreLeftOut(t *testing.T) {
 	all := report.Metadata{
-		Bits: sendable | 0x807E, IngressPort: 1, EgressPort: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, EgressTS: 7,
+		Bits: sendable | 0x807E, IngressPort: 1, EgressPort: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5,
+		EgressTS:  7,
 		L2Ingress: 8, L2Egress: 9, TxUtil: 10, BufferID: 11, BufferOccupancy: 12, DropQueueID: 13, DropReason: 14,
 	}
 	ones := all
@@ -432,10 +447,16 @@ func TestR077UnavailableValuesAreLeftOut(t *testing.T) {
 		metadata report.Metadata
 		want     uint16
 	}{
-		"all there":     {all, sendable},
-		"invalid":       {with(all, func(m *report.Metadata) { m.Invalid = report.MDQueue | report.MDL2Interfaces }), sendable &^ (report.MDQueue | report.MDL2Interfaces)},
-		"all ones":      {ones, report.MDIngressTS | report.MDDrop},
-		"half of them":  {with(ones, func(m *report.Metadata) { m.IngressPort, m.QueueID, m.L2Egress = 0, 0, 0 }), report.MDInterfaces | report.MDQueue | report.MDIngressTS | report.MDL2Interfaces | report.MDDrop},
+		"all there": {all, sendable},
+		"invalid": {
+			with(all, func(m *report.Metadata) { m.Invalid = report.MDQueue | report.MDL2Interfaces }),
+			sendable &^ (report.MDQueue | report.MDL2Interfaces),
+		},
+		"all ones": {ones, report.MDIngressTS | report.MDDrop},
+		"half of them": {
+			with(ones, func(m *report.Metadata) { m.IngressPort, m.QueueID, m.L2Egress = 0, 0, 0 }),
+			report.MDInterfaces | report.MDQueue | report.MDIngressTS | report.MDL2Interfaces | report.MDDrop,
+		},
 		"not asked for": {with(all, func(m *report.Metadata) { m.Bits = report.MDTxUtil }), report.MDTxUtil},
 	} {
 		r := newRig(t, config(TR20))
@@ -461,7 +482,8 @@ func TestR078OneIngressTimestampForAPacket(t *testing.T) {
 		flow := p.report(report.InEthernet)
 		flow.IngressTS, flow.Metadata.Bits = ingress, report.MDIngressTS
 		own := flow
-		own.Metadata = report.Metadata{Bits: report.MDIngressTS | report.MDHopLatency, HopLatency: 1, IngressTS: 99} // another one
+		// another one
+		own.Metadata = report.Metadata{Bits: report.MDIngressTS | report.MDHopLatency, HopLatency: 1, IngressTS: 99}
 		first, _ := decode(t, c, r.one(flow))
 		second, _ := decode(t, c, r.one(own))
 		want := uint64(ingress)
@@ -523,8 +545,8 @@ func TestR079FragmentBeginsAsItSays(t *testing.T) {
 	}
 }
 
-// Transparent Security: at most 200 bytes, domain 0x5453, DSMdBits and DSMdstatus 0, source port 0, and another port than
-// that of INT.
+// Transparent Security: at most 200 bytes, domain 0x5453, DSMdBits and DSMdstatus 0, source port 0, and another port
+// than that of INT.
 func TestR080TransparentSecurity(t *testing.T) {
 	c := config(TransparentSecurity)
 	c.Destinations[0] = netip.AddrPortFrom(c.Destinations[0].Addr(), 8555)
@@ -541,7 +563,8 @@ func TestR080TransparentSecurity(t *testing.T) {
 			about.DomainID, about.DSMdBits, about.DSMdStatus, about.DSMetadata = 0x5453, 0x8000, 0x4000, make([]byte, 8)
 			d := r.one(about)
 			v := r.only(d)
-			if v.RepType != report.RepINT || v.DomainID != 0x5453 || v.DSMdBits != 0 || v.DSMdStatus != 0 || d.SourcePort != 0 || v.I {
+			if v.RepType != report.RepINT || v.DomainID != 0x5453 || v.DSMdBits != 0 || v.DSMdStatus != 0 ||
+				d.SourcePort != 0 || v.I {
 				t.Errorf("got %+v from port %d", v, d.SourcePort)
 			}
 			if size := len(r.AppendFrame(nil, &d)) - 14; size > 200 {
@@ -549,7 +572,8 @@ func TestR080TransparentSecurity(t *testing.T) {
 			}
 			reports, _ := decode(t, c, d)
 			if reports[0].Flow != p.flow || len(reports[0].Hops) != 3 {
-				t.Errorf("from %s, payload %d: got flow %s with %d hops", source, payload, &reports[0].Flow, len(reports[0].Hops))
+				t.Errorf("from %s, payload %d: got flow %s with %d hops", source, payload, &reports[0].Flow,
+					len(reports[0].Hops))
 			}
 		}
 		if s := r.Stats(); s.Cut != 1 || s.CutShort != 0 {
@@ -575,10 +599,12 @@ func TestR081DataOfTheSource(t *testing.T) {
 	inFragment := p.report(report.InEthernet)
 	inFragment.DomainID, inFragment.DSMdBits = 0x1234, DSMdBits(testDomains[0x1234], 0x8000, false)
 	r := newRig(t, c)
-	if v := r.only(r.one(copied)); v.DSMdBits != 0x8000 || !bytes.Equal(v.DSMetadata, device) || v.MDLength != 2 || !v.F {
+	if v := r.only(r.one(copied)); v.DSMdBits != 0x8000 || !bytes.Equal(v.DSMetadata, device) || v.MDLength != 2 ||
+		!v.F {
 		t.Errorf("copied: got %+v", v)
 	}
-	if v := r.only(r.one(inFragment)); v.DSMdBits != 0 || v.DSMetadata != nil || v.MDLength != 0 || v.DomainID != 0x1234 {
+	if v := r.only(r.one(inFragment)); v.DSMdBits != 0 || v.DSMetadata != nil || v.MDLength != 0 ||
+		v.DomainID != 0x1234 {
 		t.Errorf("in the fragment: got %+v", v)
 	}
 	reports, _ := decode(t, c, r.one(inFragment))

@@ -4,8 +4,8 @@ package ioam
 // hop-by-hop header, and returns the new frame, the packet as it was before Encapsulate. Malformed options are removed
 // like others.
 //
-// If there is nothing but padding besides, the header goes too. An option that another program has put between others is
-// replaced by so much padding that those behind it stay aligned.
+// If there is nothing but padding besides, the header goes too. An option that another program has put between others
+// is replaced by so much padding that those behind it stay aligned.
 func (d *Domain) Decapsulate(dst []byte, p *Packet) (out []byte, r Result) {
 	e := copied(dst, p)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// Encapsulate does what a source does: it appends p to dst with the option that q asks for, at the end of the hop-by-hop
-// header or in a new one (RFC 9486), and returns the new frame.
+// Encapsulate does what a source does: it appends p to dst with the option that q asks for, at the end of the
+// hop-by-hop header or in a new one (RFC 9486), and returns the new frame.
 //
 // own is the record of the source in a trace; nil if it adds none. mtu is that of the egress link, in bytes of the IPv6
 // packet; 0: no limit. If the option does not fit, it is not inserted; if only own does not, O is set instead.

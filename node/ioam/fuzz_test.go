@@ -47,7 +47,8 @@ func FuzzIOAM(f *testing.F) {
 				t.Fatalf("%s changed its input", name)
 			}
 			var again Packet
-			if err == nil && p.L3 != 0 && !twice && (again.Parse(out) != nil || again.Malformed != p.Malformed || len(out)-again.End != len(frame)-p.End) {
+			if err == nil && p.L3 != 0 && !twice &&
+				(again.Parse(out) != nil || again.Malformed != p.Malformed || len(out)-again.End != len(frame)-p.End) {
 				t.Fatalf("%s: cannot be read again: %+v\n%x\n%x", name, again, frame, out)
 			}
 		}

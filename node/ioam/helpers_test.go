@@ -59,9 +59,11 @@ func records(t testing.TB, o *Option) (list [][]byte) {
 // node returns a record of which every value is known.
 func node(id uint32) *ioam.Node {
 	return &ioam.Node{
-		HopLimit: 63, NodeID: id, IngressIf: 11, EgressIf: 12, TsSec: 1000, TsFrac: 2000, TransitDelay: 30, NSData: 4, QueueDepth: 5,
-		Complement: 6, HopLimitWide: 63, NodeIDWide: uint64(id) << 8, IngressIfWide: 7, EgressIfWide: 8, NSDataWide: 9, BufferOccupancy: 10,
-		Snapshot: ioam.Snapshot{SchemaID: 11, Data: []byte("abcd")},
+		HopLimit: 63, NodeID: id, IngressIf: 11, EgressIf: 12, TsSec: 1000, TsFrac: 2000, TransitDelay: 30, NSData: 4,
+		QueueDepth: 5,
+		Complement: 6, HopLimitWide: 63, NodeIDWide: uint64(id) << 8, IngressIfWide: 7, EgressIfWide: 8, NSDataWide: 9,
+		BufferOccupancy: 10,
+		Snapshot:        ioam.Snapshot{SchemaID: 11, Data: []byte("abcd")},
 	}
 }
 
@@ -111,7 +113,10 @@ type shape struct {
 
 // frame builds a UDP packet. No checksum in it covers the hop-by-hop header.
 func (s shape) frame() []byte {
-	eth := packet.Ethernet{Dst: [6]byte{2, 0, 0, 0, 2, 2}, Src: [6]byte{2, 0, 0, 0, 1, 1}, EtherType: packet.EtherTypeIPv6}
+	eth := packet.Ethernet{
+		Dst: [6]byte{2, 0, 0, 0, 2, 2}, Src: [6]byte{2, 0, 0, 0, 1, 1},
+		EtherType: packet.EtherTypeIPv6,
+	}
 	if s.tags > 0 {
 		eth.EtherType = packet.EtherTypeVLAN
 	}
@@ -131,7 +136,10 @@ func (s shape) frame() []byte {
 	if s.options == nil {
 		b = ip.Append(b)
 	} else {
-		h := packet.IPv6Options{NextHeader: ip.NextHeader, HdrExtLen: uint8((2+len(s.options))/8 - 1), Options: s.options}
+		h := packet.IPv6Options{
+			NextHeader: ip.NextHeader, HdrExtLen: uint8((2+len(s.options))/8 - 1),
+			Options: s.options,
+		}
 		ip.NextHeader = packet.ProtoHopByHop
 		ip.PayloadLength += uint16(h.Len())
 		b = h.Append(ip.Append(b))
@@ -163,7 +171,8 @@ func randomOptions(r *rand.Rand) []byte {
 			b = append(b, 0x1E, byte(n))
 			b = append(b, randomBytes(r, n)...)
 		case 2: // IOAM of another domain
-			frame, _ := (&Domain{Namespaces: []uint16{foreign}}).Encapsulate(nil, parseShape(), request(ioam.TypeIncremental, foreign), node(1), 0)
+			frame, _ := (&Domain{Namespaces: []uint16{foreign}}).Encapsulate(nil, parseShape(),
+				request(ioam.TypeIncremental, foreign), node(1), 0)
 			var p Packet
 			if p.Parse(frame) == nil {
 				b = append(b, frame[p.HopByHop+4:p.HopByHopEnd]...)
@@ -199,13 +208,17 @@ func randomBytes(r *rand.Rand, n int) []byte {
 
 // request asks for a trace with room for a few records of two words.
 func request(optionType uint8, namespace uint16) *Request {
-	return &Request{Type: optionType, NamespaceID: namespace, TraceType: ioam.BitHopLimitNodeID | ioam.BitInterfaces, RemainingLen: 6}
+	return &Request{
+		Type: optionType, NamespaceID: namespace, TraceType: ioam.BitHopLimitNodeID | ioam.BitInterfaces,
+		RemainingLen: 6,
+	}
 }
 
 func randomRequest(r *rand.Rand) *Request {
 	q := &Request{
-		Type: []uint8{ioam.TypePreallocated, ioam.TypeIncremental, ioam.TypeDEX}[r.IntN(3)], NamespaceID: []uint16{0, ours, ours2}[r.IntN(3)],
-		TraceType: r.Uint32() & r.Uint32() & 0xFFFFFF, Loopback: r.IntN(4) == 0, Active: r.IntN(4) == 0,
+		Type:        []uint8{ioam.TypePreallocated, ioam.TypeIncremental, ioam.TypeDEX}[r.IntN(3)],
+		NamespaceID: []uint16{0, ours, ours2}[r.IntN(3)],
+		TraceType:   r.Uint32() & r.Uint32() & 0xFFFFFF, Loopback: r.IntN(4) == 0, Active: r.IntN(4) == 0,
 		HasFlowID: r.IntN(2) == 0, HasSequence: r.IntN(2) == 0, FlowID: r.Uint32(), Sequence: r.Uint32(),
 	}
 	if ioam.NodeLen(q.traceType()) == 0 {

@@ -20,7 +20,8 @@ func TestInteropLinuxTransit(t *testing.T) {
 	d, added := testDomain(), 0
 	for _, scenario := range scenarios {
 		for i := range len(points) - 1 {
-			before, after := test.Packets(t, scenario+"_"+points[i]+".pcap"), test.Packets(t, scenario+"_"+points[i+1]+".pcap")
+			before, after := test.Packets(t, scenario+"_"+points[i]+".pcap"),
+				test.Packets(t, scenario+"_"+points[i+1]+".pcap")
 			for j := range before {
 				want := found(t, after[j])
 				out := routed(before[j], after[j])

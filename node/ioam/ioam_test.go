@@ -79,7 +79,8 @@ func TestNamespacesSideBySide(t *testing.T) {
 		if r.Action != Added || r.Why != Done || r.Records != 2 {
 			t.Errorf("two namespaces: got %+v", r)
 		}
-		wantSame(t, "without the second", decapsulate(t, &Domain{Namespaces: []uint16{ours2}}, out), transit(t, d, one, node(1), 0, Added, Done))
+		wantSame(t, "without the second", decapsulate(t, &Domain{Namespaces: []uint16{ours2}}, out),
+			transit(t, d, one, node(1), 0, Added, Done))
 		wantSame(t, "without both", decapsulate(t, d, out), plain)
 	}
 }
@@ -115,7 +116,8 @@ func TestCarrierFull(t *testing.T) {
 		t.Errorf("Payload Length: got %+v", r)
 	}
 	wantSame(t, "behind", decapsulate(t, d, out), plain)
-	if _, r = d.Encapsulate(nil, parse(t, shape{payload: 65535 - 8 - 15}.frame()), request(ioam.TypeIncremental, ours), nil, 0); r.Why != CarrierFull {
+	if _, r = d.Encapsulate(nil, parse(t, shape{payload: 65535 - 8 - 15}.frame()), request(ioam.TypeIncremental, ours),
+		nil, 0); r.Why != CarrierFull {
 		t.Errorf("Payload Length at the source: got %+v", r)
 	}
 
@@ -141,9 +143,18 @@ func TestCarrierFull(t *testing.T) {
 func TestDecapsulateBetweenOptions(t *testing.T) {
 	d := testDomain()
 	for _, c := range []struct{ name, options, want string }{
-		{"in front", `0100 310a 0001 007b 0800 020000 00 1e06 010203040506 01020000`, `11 01 0104 00000000 1e06 010203040506 0102 0000`},
-		{"next to", `1e00 310a 0001 007b 0800 020000 00 1e06 010203040506 01020000`, `11 01 1e00 0102 0000 1e06 010203040506 0102 0000`},
-		{"behind 8 bytes", `1e04 01020304 310a 0001 007b 0800 020000 00 1e02 0102`, `11 01 1e04 01020304 0102 0000 1e02 0102`},
+		{
+			"in front", `0100 310a 0001 007b 0800 020000 00 1e06 010203040506 01020000`,
+			`11 01 0104 00000000 1e06 010203040506 0102 0000`,
+		},
+		{
+			"next to", `1e00 310a 0001 007b 0800 020000 00 1e06 010203040506 01020000`,
+			`11 01 1e00 0102 0000 1e06 010203040506 0102 0000`,
+		},
+		{
+			"behind 8 bytes", `1e04 01020304 310a 0001 007b 0800 020000 00 1e02 0102`,
+			`11 01 1e04 01020304 0102 0000 1e02 0102`,
+		},
 		{"all else is padding", `0000 310a 0001 007b 0800 020000 00`, ``},
 		{"two", `0100 310a 0001 007b 0800 020000 00 310a 0001 007b 0800 020000 00 0102 0000`, ``},
 		{"too short for more than its namespace", `1104 0003 007b`, ``},
@@ -280,7 +291,10 @@ func TestNoAllocs(t *testing.T) {
 
 func BenchmarkTransit(b *testing.B) {
 	d, own := testDomain(), node(1)
-	for name, optionType := range map[string]uint8{"preallocated": ioam.TypePreallocated, "incremental": ioam.TypeIncremental} {
+	for name, optionType := range map[string]uint8{
+		"preallocated": ioam.TypePreallocated,
+		"incremental":  ioam.TypeIncremental,
+	} {
 		b.Run(name, func(b *testing.B) {
 			frame := encapsulate(b, d, shape{payload: 1000}.frame(), request(optionType, ours), own)
 			dst := make([]byte, 0, 2000)

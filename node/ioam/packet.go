@@ -28,10 +28,10 @@ type Packet struct {
 	Malformed wire.Error
 }
 
-// Parse reads frame, which starts with an Ethernet header and any number of VLAN tags, into p, and overwrites all of it.
-// p refers to frame. A frame that is not IPv6 is no error. An error says that a header up to the hop-by-hop options is
-// cut or wrong; L3 is then 0, and all functions of this package forward the frame as it is. That holds for jumbograms
-// too (RFC 2675), whose Payload Length does not cover their hop-by-hop options.
+// Parse reads frame, which starts with an Ethernet header and any number of VLAN tags, into p, and overwrites all of
+// it. p refers to frame. A frame that is not IPv6 is no error. An error says that a header up to the hop-by-hop options
+// is cut or wrong; L3 is then 0, and all functions of this package forward the frame as it is. That holds for
+// jumbograms too (RFC 2675), whose Payload Length does not cover their hop-by-hop options.
 func (p *Packet) Parse(frame []byte) error {
 	*p = Packet{Frame: frame}
 	at, err := findIPv6(frame)

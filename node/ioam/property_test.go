@@ -157,7 +157,8 @@ func (c *path) link(frame []byte) {
 		for _, record := range c.written[i] {
 			used += len(record) / 4
 		}
-		if o.Trace.Loopback != q.Loopback || o.Trace.Active != q.Active || int(o.Trace.RemainingLen) != int(q.RemainingLen)-used {
+		if o.Trace.Loopback != q.Loopback || o.Trace.Active != q.Active ||
+			int(o.Trace.RemainingLen) != int(q.RemainingLen)-used {
 			c.t.Fatalf("trace: %+v, want %+v less %d words", o.Trace, q, used)
 		}
 		wantRecords(c.t, o, c.written[i])

@@ -35,8 +35,8 @@ func TestR095UnknownNamespace(t *testing.T) {
 	}
 }
 
-// A record that RemainingLen does not allow is not added, and O is set; where O was set before, nothing is added, even if
-// there were room (RFC 9197 §4.4.1). The snapshot of a node counts.
+// A record that RemainingLen does not allow is not added, and O is set; where O was set before, nothing is added, even
+// if there were room (RFC 9197 §4.4.1). The snapshot of a node counts.
 func TestR096Overflow(t *testing.T) {
 	d := testDomain()
 	for _, optionType := range traces {
@@ -112,7 +112,8 @@ func TestR098SourceLeavesUndefinedBits(t *testing.T) {
 		if traceType != want || o.Malformed != 0 {
 			t.Errorf("type %d: got %#06x, want %#06x", optionType, traceType, want)
 		}
-		if reserved, data := frame[o.Start+2], o.Data; reserved != 0 || data[7] != 0 || optionType != ioam.TypeDEX && data[3]&0x80 != 0 {
+		if reserved, data := frame[o.Start+2], o.Data; reserved != 0 || data[7] != 0 || optionType != ioam.TypeDEX &&
+			data[3]&0x80 != 0 {
 			t.Errorf("type %d: reserved bits are not zero: %x", optionType, frame[o.Start:o.End])
 		}
 		if o.IsTrace() && (o.Trace.NodeLen != 15 || slices.Max(append(o.Space, 0)) != 0) {
@@ -144,7 +145,10 @@ func TestR099PreallocatedKeepsItsSize(t *testing.T) {
 // Direct export: the record is returned, the packet is not changed (RFC 9326 §3.1.2).
 func TestR100DirectExport(t *testing.T) {
 	d := testDomain()
-	q := &Request{Type: ioam.TypeDEX, NamespaceID: ours, TraceType: ioam.BitHopLimitNodeID | ioam.BitTsSec, HasFlowID: true, FlowID: 77, HasSequence: true, Sequence: 5}
+	q := &Request{
+		Type: ioam.TypeDEX, NamespaceID: ours, TraceType: ioam.BitHopLimitNodeID | ioam.BitTsSec,
+		HasFlowID: true, FlowID: 77, HasSequence: true, Sequence: 5,
+	}
 	frame := encapsulate(t, d, shape{payload: 20}.frame(), q, node(1))
 	kept := bytes.Clone(frame)
 	record, o, r := d.Export([]byte("before"), parse(t, frame), node(2))

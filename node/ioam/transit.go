@@ -2,13 +2,13 @@ package ioam
 
 import "github.com/waybill-int/waybill/wire/ioam"
 
-// Transit does what a transit node does: it appends p to dst with a record of own in every trace of the domain (RFC 9197
-// §4.4), and returns the new frame. A pre-allocated trace keeps the packet's size; in an incremental one the record
-// stands before the older ones. Fields of undefined trace type bits are filled with all ones.
+// Transit does what a transit node does: it appends p to dst with a record of own in every trace of the domain (RFC
+// 9197 §4.4), and returns the new frame. A pre-allocated trace keeps the packet's size; in an incremental one the
+// record stands before the older ones. Fields of undefined trace type bits are filled with all ones.
 //
-// With own nil the node adds nothing. mtu is that of the egress link, in bytes of the IPv6 packet; 0: no limit. A record
-// for which there is no room sets O, and where O was set before nothing is added. A trace of another namespace, or one
-// that is malformed, is left as it is.
+// With own nil the node adds nothing. mtu is that of the egress link, in bytes of the IPv6 packet; 0: no limit. A
+// record for which there is no room sets O, and where O was set before nothing is added. A trace of another namespace,
+// or one that is malformed, is left as it is.
 func (d *Domain) Transit(dst []byte, p *Packet, own *ioam.Node, mtu int) (out []byte, r Result) {
 	e := copied(dst, p)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMatch looks up 4096 packets, one after the other, in lists of 10,000 entries: hit are packets that some entry
-// matches, miss are packets of the same kind that none does (where there are such).
+// BenchmarkMatch looks up 4096 packets, one after the other, in lists of 10,000 entries: hit are packets that some
+// entry matches, miss are packets of the same kind that none does (where there are such).
 func BenchmarkMatch(b *testing.B) {
 	for mix := range mixes {
 		entries := generate(mix, 10000, 1)

@@ -11,8 +11,8 @@ type bucket struct {
 	rules []rule
 }
 
-// newTable takes the rules that find room in a table with that mask and returns it, and the rest. rules are in the order
-// of their ranks, and so is the rest. A rule that a better one in its bucket covers is in neither.
+// newTable takes the rules that find room in a table with that mask and returns it, and the rest. rules are in the
+// order of their ranks, and so is the rest. A rule that a better one in its bucket covers is in neither.
 func newTable(mask words, rules []rule, wide bool, limit int) (t table, rest []rule) {
 	byKey := map[words]*bucket{}
 	var buckets []*bucket

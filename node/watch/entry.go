@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/internal/conf/unit"
 )
 
-// The values of entries that all files have. The zero Prefix is every address, of either family; 0.0.0.0/0 is every IPv4
-// address and ::/0 every IPv6 address. Packets without ports have port 0.
+// The values of entries that all files have. The zero Prefix is every address, of either family; 0.0.0.0/0 is every
+// IPv4 address and ::/0 every IPv6 address. Packets without ports have port 0.
 type (
 	Prefix    = unit.Prefix
 	PortRange = unit.Range[uint16]
@@ -18,26 +18,29 @@ type (
 type Entry struct {
 	Name string `yaml:"name,omitempty"` // for people
 
-	// Of several entries that match a packet, the one with the highest Priority counts; of equals, the first in the list.
+	// Of several entries that match a packet, the one with the highest Priority counts; of equals, the first in the
+	// list.
 	Priority int `yaml:"priority,omitempty"`
 
 	// Prefixes of the innermost IP header, both IPv4 or both IPv6.
 	Src Prefix `yaml:"src,omitempty"`
 	Dst Prefix `yaml:"dst,omitempty"`
 
-	SrcPort     *PortRange `yaml:"src_port,omitempty"`
-	DstPort     *PortRange `yaml:"dst_port,omitempty"`
-	Protocol    *Protocol  `yaml:"protocol,omitempty"`
-	DSCP        *uint8     `yaml:"dscp,omitempty"`         // 6 bits
-	VLAN        *uint16    `yaml:"vlan,omitempty"`         // 12 bits; 0: packets without a VLAN
-	VNI         *uint32    `yaml:"vni,omitempty"`          // of VXLAN or Geneve, or GRE key: packets in such a tunnel only
-	IngressPort *uint32    `yaml:"ingress_port,omitempty"` // level 1 interface of the node
+	SrcPort  *PortRange `yaml:"src_port,omitempty"`
+	DstPort  *PortRange `yaml:"dst_port,omitempty"`
+	Protocol *Protocol  `yaml:"protocol,omitempty"`
+	DSCP     *uint8     `yaml:"dscp,omitempty"` // 6 bits
+	VLAN     *uint16    `yaml:"vlan,omitempty"` // 12 bits; 0: packets without a VLAN
+	// of VXLAN or Geneve, or GRE key: packets in such a tunnel only
+	VNI         *uint32 `yaml:"vni,omitempty"`
+	IngressPort *uint32 `yaml:"ingress_port,omitempty"` // level 1 interface of the node
 
 	// Ignore takes packets out of the watchlist that an entry of lower priority would match: the reports themselves, or
 	// traffic without congestion control (INT 2.1 §5.4). It excludes the fields below.
 	Ignore bool `yaml:"ignore,omitempty"`
 
-	Instructions Instructions `yaml:"instructions,omitempty"` // metadata to ask for; none: what the node is configured with
+	// metadata to ask for; none: what the node is configured with
+	Instructions Instructions `yaml:"instructions,omitempty"`
 	Mode         Mode         `yaml:"mode,omitempty"`
 	Sample       uint32       `yaml:"sample,omitempty"` // take 1 in this many of the packets; 0 and 1: all
 	Sampling     Sampling     `yaml:"sampling,omitempty"`

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/internal/conf"
 )
 
-// FuzzLoad holds that no text stops Load, that what it takes compiles or is refused with a reason, and that the list then
-// matches as its entries say.
+// FuzzLoad holds that no text stops Load, that what it takes compiles or is refused with a reason, and that the list
+// then matches as its entries say.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(example), uint64(1))
 	for mix := range mixes {

@@ -173,7 +173,8 @@ func keyFor(r *rand.Rand, e *Entry) Key {
 	ip6 := e.Src.Addr().Is6() || e.Dst.Addr().Is6() || !e.Src.IsValid() && !e.Dst.IsValid() && r.IntN(3) == 0
 	k := Key{
 		FlowKey: telemetry.FlowKey{
-			Src: within(r, e.Src, ip6), Dst: within(r, e.Dst, ip6), Protocol: []uint8{1, 6, 17}[r.IntN(3)], SrcPort: p(r), DstPort: p(r),
+			Src: within(r, e.Src, ip6), Dst: within(r, e.Dst, ip6), Protocol: []uint8{1, 6, 17}[r.IntN(3)],
+			SrcPort: p(r), DstPort: p(r),
 		},
 		DSCP: uint8(r.IntN(64)), VLAN: uint16(r.IntN(4095)), IngressPort: r.Uint32N(64),
 	}

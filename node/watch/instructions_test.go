@@ -21,7 +21,8 @@ func TestInstructionBitmaps(t *testing.T) {
 	} {
 		bitmap, missing := allInstructions.Bitmap(tc.version)
 		if bitmap != tc.bitmap || missing != tc.missing {
-			t.Errorf("version %d: got %#04x without %s, want %#04x without %s", tc.version, bitmap, missing, tc.bitmap, tc.missing)
+			t.Errorf("version %d: got %#04x without %s, want %#04x without %s", tc.version, bitmap, missing, tc.bitmap,
+				tc.missing)
 		}
 	}
 	if bitmap, missing := (NodeID | Queue | EgressTS).Bitmap(inband.Version20); bitmap != 0x9400 || missing != 0 {
@@ -35,7 +36,8 @@ func TestInstructionsAskForTheRightMetadata(t *testing.T) {
 		NodeID: inband.NodeID, L1Interfaces: inband.L1Ingress | inband.L1Egress, HopLatency: inband.HopLatency,
 		Queue: inband.QueueID | inband.QueueOccupancy, IngressTS: inband.IngressTS, EgressTS: inband.EgressTS,
 		L2Interfaces: inband.L2Ingress | inband.L2Egress, QueueCongestion: inband.QueueID | inband.QueueCongestion,
-		EgressTxUtil: inband.EgressTxUtil, Buffer: inband.BufferID | inband.BufferOccupancy, ChecksumComplement: inband.Complement,
+		EgressTxUtil: inband.EgressTxUtil, Buffer: inband.BufferID | inband.BufferOccupancy,
+		ChecksumComplement: inband.Complement,
 	}
 	formats := map[inband.Version]inband.Format{
 		inband.Version2016: inband.Format2016, inband.Version05: inband.Format05,

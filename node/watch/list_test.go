@@ -120,7 +120,9 @@ func TestMatchTakesTheFirstOfEquals(t *testing.T) {
 
 func TestMatchKeepsFamiliesApart(t *testing.T) {
 	entries := []Entry{
-		{Src: Prefix{Prefix: netip.MustParsePrefix("0.0.0.0/0")}}, {Src: Prefix{Prefix: netip.MustParsePrefix("::/0")}}, {VLAN: new(uint16(9)), Priority: 1},
+		{Src: Prefix{Prefix: netip.MustParsePrefix("0.0.0.0/0")}},
+		{Src: Prefix{Prefix: netip.MustParsePrefix("::/0")}},
+		{VLAN: new(uint16(9)), Priority: 1},
 	}
 	l := compile(t, entries...)
 	for _, tc := range []struct {
@@ -140,8 +142,9 @@ func TestMatchKeepsFamiliesApart(t *testing.T) {
 func TestMatchOfAnIDNeedsATunnelWithIDs(t *testing.T) {
 	l := compile(t, Entry{VNI: new(uint32(0))})
 	for tunnel, want := range map[telemetry.Tunnel]bool{
-		telemetry.TunnelNone: false, telemetry.TunnelIP: false, telemetry.TunnelVXLAN: true, telemetry.TunnelVXLANGPE: true,
-		telemetry.TunnelGeneve: true, telemetry.TunnelGRE: true,
+		telemetry.TunnelNone: false, telemetry.TunnelIP: false, telemetry.TunnelVXLAN: true,
+		telemetry.TunnelVXLANGPE: true,
+		telemetry.TunnelGeneve:   true, telemetry.TunnelGRE: true,
 	} {
 		if _, ok := l.Match(&Key{FlowKey: telemetry.FlowKey{Tunnel: tunnel}}); ok != want {
 			t.Errorf("tunnel %q: got %v, want %v", tunnel, ok, want)
@@ -179,7 +182,10 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 
 // A node replaces a list by another while packets are matched.
 func TestMatchWhileListsAreReplaced(t *testing.T) {
-	lists := []*List{compile(t, Entry{Name: "a", ReportAll: true}), compile(t, Entry{}, Entry{Priority: 1, ReportAll: true})}
+	lists := []*List{
+		compile(t, Entry{Name: "a", ReportAll: true}),
+		compile(t, Entry{}, Entry{Priority: 1, ReportAll: true}),
+	}
 	var current atomic.Pointer[List]
 	current.Store(lists[0])
 	var nodes sync.WaitGroup

@@ -37,10 +37,15 @@ const example = `
 func exampleEntries() []Entry {
 	prefix := func(text string) Prefix { return Prefix{Prefix: netip.MustParsePrefix(text)} }
 	return []Entry{
-		{Name: "reports", Priority: 100, Protocol: new(Protocol(17)), DstPort: &PortRange{Low: 8555, High: 8555}, Ignore: true},
 		{
-			Name: "web", Priority: 10, Src: prefix("10.0.0.0/8"), Dst: prefix("192.0.2.7/32"), SrcPort: &PortRange{Low: 1024, High: 65535},
-			DstPort: &PortRange{Low: 443, High: 443}, Protocol: new(Protocol(6)), DSCP: new(uint8(46)), VLAN: new(uint16(0)),
+			Name: "reports", Priority: 100, Protocol: new(Protocol(17)), DstPort: &PortRange{Low: 8555, High: 8555},
+			Ignore: true,
+		},
+		{
+			Name: "web", Priority: 10, Src: prefix("10.0.0.0/8"), Dst: prefix("192.0.2.7/32"),
+			SrcPort: &PortRange{Low: 1024, High: 65535},
+			DstPort: &PortRange{Low: 443, High: 443}, Protocol: new(Protocol(6)), DSCP: new(uint8(46)),
+			VLAN:         new(uint16(0)),
 			Instructions: NodeID | HopLatency | ChecksumComplement, Mode: ModeMD, Sample: 100, Sampling: SampleAtRandom,
 			ReportAll: true,
 		},
@@ -99,7 +104,10 @@ func TestMisspeltKeys(t *testing.T) {
 func TestLoadErrors(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"dst: 10.0.0.0/8", "line 1: got a map, want a list"},
-		{"- vlan: 1\n- 10.0.0.0/8", "line 2: [1]: got a single value, want keys and values; known are dscp, dst, dst_port, ignore,"},
+		{
+			"- vlan: 1\n- 10.0.0.0/8",
+			"line 2: [1]: got a single value, want keys and values; known are dscp, dst, dst_port, ignore,",
+		},
 		{"- vlan: 1\n-", "line 2: [1]: the item is empty"},
 		{"- vlan: 1\n  color: red", `line 2: [0]: unknown key "color"; known are dscp, dst, dst_port, ignore,`},
 		{"- vlan: 1\n  vlan: 2", "line 2: [0].vlan: the key is there twice, first in line 1"},
@@ -108,15 +116,24 @@ func TestLoadErrors(t *testing.T) {
 		{"- vlan:", "line 1: [0].vlan: got nothing, want a value"},
 		{"- dst_port:", "line 1: [0].dst_port: got nothing, want a value"},
 		{"- src: [10.0.0.0/8]", "line 1: [0].src: got a list, want an address or a prefix"},
-		{"- src: 10.0.0.0/33", `line 1: [0].src: got "10.0.0.0/33", want an address or a prefix, for example 10.0.0.0/8`},
+		{
+			"- src: 10.0.0.0/33",
+			`line 1: [0].src: got "10.0.0.0/33", want an address or a prefix, for example 10.0.0.0/8`,
+		},
 		{"- dst: fe80::1%eth0", `line 1: [0].dst: got "fe80::1%eth0", want an address or a prefix`},
 		{"- src: 10.0.0.1/8", `line 1: [0].src: got "10.0.0.1/8", want 10.0.0.0/8, without bits behind the prefix`},
-		{"- src: ::ffff:10.0.0.0/104", `line 1: [0].src: got "::ffff:10.0.0.0/104", want an IPv4 prefix in IPv4 notation`},
+		{
+			"- src: ::ffff:10.0.0.0/104",
+			`line 1: [0].src: got "::ffff:10.0.0.0/104", want an IPv4 prefix in IPv4 notation`,
+		},
 		{"- src: 10.0.0.0/8\n  dst: ::/0", "entry 1: src, dst: got 10.0.0.0/8 and ::/0; want both IPv4 or both IPv6"},
 		{"- src_port: 65536", `line 1: [0].src_port: got "65536", want a number from 0 to 65535 or a range of them`},
 		{"- dst_port: 1-2-3", `line 1: [0].dst_port: got "1-2-3", want a number from 0 to 65535 or a range of them`},
 		{"- name: web\n  src_port: 9-8", `line 2: [0].src_port: got "9-8", want the lower end of a range first`},
-		{"- protocol: quic", `line 1: [0].protocol: got "quic", want the name or number of an IP protocol, for example tcp or 6`},
+		{
+			"- protocol: quic",
+			`line 1: [0].protocol: got "quic", want the name or number of an IP protocol, for example tcp or 6`,
+		},
 		{"- protocol: 256", `line 1: [0].protocol: got "256", want the name or number`},
 		{"- dscp: 64", "entry 1: dscp: got 64; want 0 to 63"},
 		{"- vlan: 4095", "entry 1: vlan: got 4095; want 0 to 4094"},
@@ -127,10 +144,19 @@ func TestLoadErrors(t *testing.T) {
 		{"- sampling: often", `line 1: [0].sampling: got "often", want one of hash, random`},
 		{"- mode: hop-by-hop", `line 1: [0].mode: got "hop-by-hop", want one of default, md, mx, xd`},
 		{"- report_all: yes", `line 1: [0].report_all: got "yes", want true or false`},
-		{"- instructions: node_id", "line 1: [0].instructions: want a list of names, for example [node_id, hop_latency]"},
-		{"- instructions: [node_id, color]", `line 1: [0].instructions[1]: got "color", want one of node_id, l1_interfaces,`},
+		{
+			"- instructions: node_id",
+			"line 1: [0].instructions: want a list of names, for example [node_id, hop_latency]",
+		},
+		{
+			"- instructions: [node_id, color]",
+			`line 1: [0].instructions[1]: got "color", want one of node_id, l1_interfaces,`,
+		},
 		{"- instructions: [node_id, node_id]", "line 1: [0].instructions[1]: got node_id twice"},
-		{"- name: a\n  ignore: true\n  mode: md", "entry 1 (a): ignore: got what to do with the packets too; want one of both"},
+		{
+			"- name: a\n  ignore: true\n  mode: md",
+			"entry 1 (a): ignore: got what to do with the packets too; want one of both",
+		},
 		{"- dscp: 64\n- vlan: 4095", "entry 1: dscp: got 64; want 0 to 63\nentry 2: vlan: got 4095; want 0 to 4094"},
 	} {
 		entries, err := load([]byte(tc.text))

@@ -44,8 +44,8 @@ func (p *plan) gain(mask *words, rules []rule, limit int) int {
 }
 
 // best returns the mask that places most of the rules, as far as a search that only climbs finds it: it begins with the
-// mask that is best of those that the rules have, and takes away the bits that some other of them does not have, as long
-// as that places more.
+// mask that is best of those that the rules have, and takes away the bits that some other of them does not have, as
+// long as that places more.
 func (p *plan) best(rules []rule, limit int) (mask words, gain int) {
 	candidates := candidates(rules)
 	for i := range candidates {

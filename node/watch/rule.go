@@ -101,8 +101,8 @@ func isBlock(r PortRange) bool {
 	return r.Low&differ == 0 && r.High&differ == differ
 }
 
-// splitRange cuts a range that is no block in two, where the first bit that its ports do not have in common changes. Each half
-// has at least one bit more in common.
+// splitRange cuts a range that is no block in two, where the first bit that its ports do not have in common changes.
+// Each half has at least one bit more in common.
 func splitRange(r PortRange) (lower, upper PortRange) {
 	middle := r.High & (commonBits(r)>>1 | 1<<15)
 	return PortRange{Low: r.Low, High: middle - 1}, PortRange{Low: middle, High: r.High}
@@ -133,7 +133,8 @@ func (r *rule) covers(o *rule) bool {
 
 // matches says whether a packet with the words k matches r.
 func (r *rule) matches(k *words, wide bool) bool {
-	differ := (k[0]^r.value[0])&r.mask[0] | (k[1]^r.value[1])&r.mask[1] | (k[2]^r.value[2])&r.mask[2] | (k[3]^r.value[3])&r.mask[3]
+	differ := (k[0]^r.value[0])&r.mask[0] | (k[1]^r.value[1])&r.mask[1] | (k[2]^r.value[2])&r.mask[2] |
+		(k[3]^r.value[3])&r.mask[3]
 	if wide {
 		differ |= (k[4]^r.value[4])&r.mask[4] | (k[5]^r.value[5])&r.mask[5]
 	}

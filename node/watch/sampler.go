@@ -9,9 +9,9 @@ type Sampler struct{ state uint64 }
 // NewSampler returns a Sampler whose random choices follow from seed.
 func NewSampler(seed uint64) Sampler { return Sampler{state: seed} }
 
-// Take says whether to take a packet that matched a. packetHash is a well spread hash of what does not change on the way
-// of the packet and differs between packets of a flow: it decides for SampleByHash. Of many packets, 1 in a.Sample is
-// taken.
+// Take says whether to take a packet that matched a. packetHash is a well spread hash of what does not change on the
+// way of the packet and differs between packets of a flow: it decides for SampleByHash. Of many packets, 1 in a.Sample
+// is taken.
 func (s *Sampler) Take(a *Action, packetHash uint64) bool {
 	if a.Sample <= 1 {
 		return true
@@ -28,8 +28,9 @@ func (s *Sampler) Take(a *Action, packetHash uint64) bool {
 
 const golden = 0x9e3779b97f4a7c15
 
-// avalanche is the finalizer of SplitMix64: every bit of x changes half of the result. Fed with a counter of golden steps
-// it is that generator. Packet hashes go through it because a node may use the same hash to choose paths and queues.
+// avalanche is the finalizer of SplitMix64: every bit of x changes half of the result. Fed with a counter of golden
+// steps it is that generator. Packet hashes go through it because a node may use the same hash to choose paths and
+// queues.
 func avalanche(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

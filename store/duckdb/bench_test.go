@@ -24,13 +24,13 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// The figures of docs/explanation/performance.md. What is stored is a minute of the scenario demo, as the collector counted it,
-// again and again: each minute in copies of the network with other node numbers, with copies of its hosts with other addresses,
-// and minute after minute. Addresses, ports, latencies and counts so have the spread that traffic has. Flows with a port of
-// their own in the scenario go on; all others are new ones in each minute.
+// The figures of docs/explanation/performance.md. What is stored is a minute of the scenario demo, as the collector
+// counted it, again and again: each minute in copies of the network with other node numbers, with copies of its hosts
+// with other addresses, and minute after minute. Addresses, ports, latencies and counts so have the spread that traffic
+// has. Flows with a port of their own in the scenario go on; all others are new ones in each minute.
 //
-// WAYBILL_BENCH_FULL=1 makes 50 million records of flows instead of one million. With -benchtime 1x, which measures nothing, they are
-// as few as they can be.
+// WAYBILL_BENCH_FULL=1 makes 50 million records of flows instead of one million. With -benchtime 1x, which measures
+// nothing, they are as few as they can be.
 
 const (
 	benchNetworks = 20
@@ -101,8 +101,10 @@ var demoMinute = sync.OnceValues(func() (all telemetry.Intervals, err error) {
 	sink := &reportSink{decoder: telemetry.NewDecoder(codes), shard: shard}
 	sink.intervals = analyze.NewIntervals(&analyze.Collector{Shards: []*analyze.Shard{shard}}, nil, epoch.UnixNano())
 	sink.give = func(v *telemetry.Intervals) {
-		all.Flows, all.Paths, all.Hops = append(all.Flows, v.Flows...), append(all.Paths, v.Paths...), append(all.Hops, v.Hops...)
-		all.Queues, all.Links, all.Drops = append(all.Queues, v.Queues...), append(all.Links, v.Links...), append(all.Drops, v.Drops...)
+		all.Flows, all.Paths, all.Hops = append(all.Flows, v.Flows...), append(all.Paths, v.Paths...),
+			append(all.Hops, v.Hops...)
+		all.Queues, all.Links, all.Drops = append(all.Queues, v.Queues...), append(all.Links, v.Links...),
+			append(all.Drops, v.Drops...)
 		all.Routes = append(all.Routes, v.Routes...)
 	}
 	f, err := fabric.New(text, fabric.Options{Device: device, Reports: sink, EpochNs: uint64(epoch.UnixNano())})
@@ -116,8 +118,8 @@ var demoMinute = sync.OnceValues(func() (all telemetry.Intervals, err error) {
 	return all, nil
 })
 
-// copyOf returns the records of a minute, of a copy of the network and of its hosts. What the network tells of itself is in the first
-// copy of the hosts.
+// copyOf returns the records of a minute, of a copy of the network and of its hosts. What the network tells of itself
+// is in the first copy of the hosts.
 func copyOf(v *telemetry.Intervals, minute, network, crowd int) *telemetry.Intervals {
 	ns, nodes, hosts := int64(minute)*60e9, uint32(network)*100, network*benchCrowds+crowd
 	to := &telemetry.Intervals{Flows: slices.Clone(v.Flows)}
@@ -135,7 +137,8 @@ func copyOf(v *telemetry.Intervals, minute, network, crowd int) *telemetry.Inter
 		}
 		for _, m := range []*telemetry.Moments{&r.Residence, &r.EndToEnd} {
 			if m.Count > 0 {
-				m.Sum, m.Min, m.Max, m.P50, m.P99 = m.Sum+m.Count*slower, m.Min+slower, m.Max+slower, m.P50+slower, m.P99+slower
+				m.Sum, m.Min, m.Max, m.P50, m.P99 = m.Sum+m.Count*slower, m.Min+slower, m.Max+slower, m.P50+slower,
+					m.P99+slower
 			}
 		}
 	}
@@ -188,15 +191,16 @@ func minuteOf(v *telemetry.Intervals, minute int) (batches []*telemetry.Interval
 	return batches
 }
 
-// BenchmarkStore fills a store, one minute after the other, while queries run and files are maintained, and asks it. Run it with
-// -benchtime 1x, as it fills the store once.
+// BenchmarkStore fills a store, one minute after the other, while queries run and files are maintained, and asks it.
+// Run it with -benchtime 1x, as it fills the store once.
 func BenchmarkStore(b *testing.B) {
 	minute, err := demoMinute()
 	if err != nil {
 		b.Fatal(err)
 	}
 	if len(minute.Drops) == 0 || len(minute.Queues) == 0 || len(minute.Flows) < 1000 {
-		b.Fatalf("%d flows, %d queues, %d drops: this measures little", len(minute.Flows), len(minute.Queues), len(minute.Drops))
+		b.Fatalf("%d flows, %d queues, %d drops: this measures little", len(minute.Flows), len(minute.Queues),
+			len(minute.Drops))
 	}
 	s := open(b, func(c *Config) {
 		c.MaxBytes = 1 << 40
@@ -212,7 +216,11 @@ func BenchmarkStore(b *testing.B) {
 		var queries sync.WaitGroup
 		queries.Go(func() {
 			for ctx.Err() == nil {
-				_, _ = s.Query(ctx, &store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Group: []string{"dst_lo"}, Values: []string{"packets"}, Order: "packets", Limit: 10})
+				_, _ = s.Query(ctx,
+					&store.Query{
+						Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Group: []string{"dst_lo"},
+						Values: []string{"packets"}, Order: "packets", Limit: 10,
+					})
 			}
 		})
 		var written atomic.Int64 // the end of the last minute
@@ -264,29 +272,37 @@ func BenchmarkStore(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 	})
 	b.Run("size", func(b *testing.B) { size(b, s, &minute, flows) })
-	first := &minute.Flows[slices.IndexFunc(minute.Flows, func(f telemetry.FlowInterval) bool { return f.Key.DstPort == 6001 })]
+	first := &minute.Flows[slices.IndexFunc(minute.Flows,
+		func(f telemetry.FlowInterval) bool { return f.Key.DstPort == 6001 })]
 	queue := &minute.Queues[len(minute.Queues)/2]
 	day := store.Query{From: epoch, To: end}
 	for name, change := range map[string]func(*store.Query){
 		"top flows by latency, all the time": func(q *store.Query) {
-			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows, []string{"flow"}, []string{"residence_max", "packets"}, "residence_max", 20
+			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows, []string{"flow"},
+				[]string{"residence_max", "packets"}, "residence_max", 20
 		},
 		"top pairs of hosts by latency, all the time": func(q *store.Query) {
-			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows, []string{"src_hi", "src_lo", "dst_hi", "dst_lo"}, []string{"residence_max", "packets"}, "residence_max", 20
+			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows,
+				[]string{"src_hi", "src_lo", "dst_hi", "dst_lo"}, []string{"residence_max", "packets"}, "residence_max",
+				20
 		},
 		"top flows by mean latency, all the time": func(q *store.Query) {
-			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows, []string{"flow"}, []string{"residence_mean", "packets"}, "residence_mean", 20
+			q.Table, q.Group, q.Values, q.Order, q.Limit = store.Flows, []string{"flow"},
+				[]string{"residence_mean", "packets"}, "residence_mean", 20
 		},
 		"paths of one flow": func(q *store.Query) {
-			q.Table, q.Group, q.Values, q.Step = store.Flows, []string{"path_id"}, []string{"packets", "residence_mean"}, 10*time.Second
+			q.Table, q.Group, q.Values, q.Step = store.Flows, []string{"path_id"},
+				[]string{"packets", "residence_mean"}, 10*time.Second
 			q.Where, q.Args = "flow = CAST(? AS UBIGINT)", []any{fmt.Sprint(first.Key.Hash())}
 		},
 		"heat map of a queue": func(q *store.Query) {
 			q.Table, q.Group, q.Values, q.Step = store.Hops, []string{"node"}, []string{"latency"}, time.Minute
-			q.Where, q.Args = "node = CAST(? AS UBIGINT) AND egress_port = CAST(? AS UBIGINT)", []any{int64(queue.Node), int64(queue.EgressPort)}
+			q.Where, q.Args = "node = CAST(? AS UBIGINT) AND egress_port = CAST(? AS UBIGINT)",
+				[]any{int64(queue.Node), int64(queue.EgressPort)}
 		},
 		"drops by reason": func(q *store.Query) {
-			q.Table, q.Group, q.Values, q.Order = store.Drops, []string{"node", "reason_name"}, []string{"packets"}, "packets"
+			q.Table, q.Group, q.Values, q.Order = store.Drops, []string{"node", "reason_name"}, []string{"packets"},
+				"packets"
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -312,8 +328,8 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// size reports what a record of a flow takes on disk before and after it is sorted, measured on one file with nothing else in it, and what all
-// take with what belongs to them, most of it sorted.
+// size reports what a record of a flow takes on disk before and after it is sorted, measured on one file with nothing
+// else in it, and what all take with what belongs to them, most of it sorted.
 func size(b *testing.B, s *Store, minute *telemetry.Intervals, flows int) {
 	alone := open(b, nil)
 	n := 0
@@ -331,11 +347,13 @@ func size(b *testing.B, s *Store, minute *telemetry.Intervals, flows int) {
 	}
 	perRecord := func() float64 {
 		p := alone.partitions[0]
-		if _, err := alone.write.ExecContext(context.Background(), "CHECKPOINT "+p.catalog); err != nil { // all is merged into the file
+		// all is merged into the file
+		if _, err := alone.write.ExecContext(context.Background(), "CHECKPOINT "+p.catalog); err != nil {
 			b.Fatal(err)
 		}
 		var used, block int64 // what is free is used by what comes next
-		row := alone.write.QueryRowContext(context.Background(), "SELECT used_blocks, block_size FROM pragma_database_size() WHERE database_name = ?", p.catalog)
+		row := alone.write.QueryRowContext(context.Background(),
+			"SELECT used_blocks, block_size FROM pragma_database_size() WHERE database_name = ?", p.catalog)
 		if err := row.Scan(&used, &block); err != nil {
 			b.Fatal(err)
 		}

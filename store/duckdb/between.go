@@ -17,7 +17,9 @@ func (s *Store) Between(ctx context.Context, t store.Table, from, to time.Time, 
 	defer s.reading.RUnlock()
 	ctx, done := s.boundSpill(ctx)
 	defer done()
-	rows, err := s.db.QueryContext(ctx, fmt.Sprintf("SELECT * FROM memory.main.%s_between(%s, %s) LIMIT %d", t, timestamp(from), timestamp(to), limit+1))
+	rows, err := s.db.QueryContext(ctx,
+		fmt.Sprintf("SELECT * FROM memory.main.%s_between(%s, %s) LIMIT %d", t, timestamp(from), timestamp(to),
+			limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", trouble(ctx, err))
 	}

@@ -13,10 +13,15 @@ import (
 func TestBursts(t *testing.T) {
 	s := open(t, nil)
 	b := &telemetry.Burst{
-		ID: "b1", Node: 3, Port: 4, Queue: 1, Start: epoch, Peak: epoch.Add(time.Millisecond), End: epoch.Add(3 * time.Millisecond), DurationNs: 3e6,
-		PeakBytes: 90_000, PeakDelayNs: 72_000, Packets: 100, Bytes: 150_000, Drops: 2, Complete: 0.5, Sources: 9, MainSources: 8, Incast: true,
+		ID: "b1", Node: 3, Port: 4, Queue: 1, Start: epoch, Peak: epoch.Add(time.Millisecond),
+		End: epoch.Add(3 * time.Millisecond), DurationNs: 3e6,
+		PeakBytes: 90_000, PeakDelayNs: 72_000, Packets: 100, Bytes: 150_000, Drops: 2, Complete: 0.5, Sources: 9,
+		MainSources: 8, Incast: true,
 	}
-	flow := &telemetry.Endpoints{Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2"), SrcPort: 5, DstPort: 80, Protocol: "tcp"}
+	flow := &telemetry.Endpoints{
+		Src: netip.MustParseAddr("10.0.0.1"), Dst: netip.MustParseAddr("10.0.0.2"), SrcPort: 5,
+		DstPort: 80, Protocol: "tcp",
+	}
 	write(t, s, &telemetry.Intervals{Bursts: []telemetry.Burst{*b}, BurstFlows: []telemetry.BurstFlow{
 		{Burst: b, Culprit: true, Flow: flow, Packets: 60, Bytes: 90_000, BuildUpBytes: 80_000, Share: 0.75},
 		{Burst: b, Packets: 40, ExtraNs: 500_000, MaxExtraNs: 70_000},

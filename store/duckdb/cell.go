@@ -12,7 +12,8 @@ import (
 	duckdb "github.com/duckdb/duckdb-go/v2"
 )
 
-// plain turns a value of DuckDB into one that JSON has a word for: nil, bool, a number, string, time.Time or a list of these.
+// plain turns a value of DuckDB into one that JSON has a word for: nil, bool, a number, string, time.Time or a list of
+// these.
 func plain(v any) any {
 	switch v := v.(type) {
 	case time.Time:

@@ -12,8 +12,10 @@ import (
 func TestSQLTypes(t *testing.T) {
 	s := open(t, func(*Config) {})
 	for _, value := range []string{
-		"INTERVAL 1 DAY", "INTERVAL 14 MONTH", "INTERVAL 90 MINUTE", "INTERVAL 1500 MILLISECOND", "INTERVAL 1 DAY + INTERVAL 1 SECOND", "INTERVAL 0 DAY",
-		"CAST(1.50 AS DECIMAL(9,2))", "CAST(-0.05 AS DECIMAL(9,2))", "CAST(12345678901234567890.123 AS DECIMAL(38,3))", "INTERVAL (-3) DAY",
+		"INTERVAL 1 DAY", "INTERVAL 14 MONTH", "INTERVAL 90 MINUTE", "INTERVAL 1500 MILLISECOND",
+		"INTERVAL 1 DAY + INTERVAL 1 SECOND", "INTERVAL 0 DAY",
+		"CAST(1.50 AS DECIMAL(9,2))", "CAST(-0.05 AS DECIMAL(9,2))", "CAST(12345678901234567890.123 AS DECIMAL(38,3))",
+		"INTERVAL (-3) DAY",
 	} {
 		a, err := s.SQL(t.Context(), "SELECT "+value+", CAST("+value+" AS VARCHAR)", 1)
 		if err != nil {
@@ -36,7 +38,8 @@ func TestSQLTypes(t *testing.T) {
 // TableNames are the tables that DuckDB says there are.
 func TestTableNames(t *testing.T) {
 	s := open(t, func(*Config) {})
-	a, err := s.SQL(t.Context(), "SELECT table_name FROM information_schema.columns WHERE table_catalog = 'memory' AND table_schema = 'main' AND column_name = 'start' ORDER BY 1", 1000)
+	a, err := s.SQL(t.Context(),
+		"SELECT table_name FROM information_schema.columns WHERE table_catalog = 'memory' AND table_schema = 'main' AND column_name = 'start' ORDER BY 1", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

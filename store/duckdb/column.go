@@ -23,8 +23,8 @@ const (
 type column struct {
 	name, kind string // kind is the type in SQL
 	role       role
-	// finest says that only tables of the finest resolution have it, minute that those of a minute have it too: columns with
-	// many different values are what makes a table large.
+	// finest says that only tables of the finest resolution have it, minute that those of a minute have it too: columns
+	// with many different values are what makes a table large.
 	finest, minute bool
 }
 
@@ -76,7 +76,10 @@ func histogram(name string) []column {
 
 // mean is the derived mean of moments.
 func mean(name string) derived {
-	return derived{name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)", needs: []string{name + "_sum", name + "_count"}, ceiling: name + "_max"}
+	return derived{
+		name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)",
+		needs: []string{name + "_sum", name + "_count"}, ceiling: name + "_max",
+	}
 }
 
 // quantile is a derived percentile of a histogram.
@@ -85,7 +88,8 @@ func quantile(name, percent string) derived {
 	for _, part := range []string{"_scale", "_buckets", "_counts", "_min", "_max", "_sum", "_count"} {
 		d.needs = append(d.needs, name+part)
 	}
-	d.text = strings.ReplaceAll("histogram_quantile(X_scale, X_buckets, X_counts, 0."+percent+", low := X_min, high := X_max, mean := X_sum / X_count)", "X", name)
+	d.text = strings.ReplaceAll("histogram_quantile(X_scale, X_buckets, X_counts, 0."+percent+
+		", low := X_min, high := X_max, mean := X_sum / X_count)", "X", name)
 	return d
 }
 

@@ -16,10 +16,10 @@ import (
 // compactAfter is how long after its end a file of seconds is compacted: late records are in it then.
 const compactAfter = 2 * time.Minute
 
-// compactOnce writes one file of seconds that is over anew, sorted. Rows that came in the order of time are put in the order of what
-// they are about: a flow then stands in one place, and questions about it look at little of the file, which is smaller where flows
-// last. It also gives back the blocks that DuckDB has left free. Others write meanwhile; if it was into this file, the new one is
-// thrown away.
+// compactOnce writes one file of seconds that is over anew, sorted. Rows that came in the order of time are put in the
+// order of what they are about: a flow then stands in one place, and questions about it look at little of the file,
+// which is smaller where flows last. It also gives back the blocks that DuckDB has left free. Others write meanwhile;
+// if it was into this file, the new one is thrown away.
 func (s *Store) compactOnce(ctx context.Context, now time.Time) error {
 	p := s.uncompacted(now)
 	if p == nil {
@@ -38,19 +38,23 @@ func (s *Store) rewrite(ctx context.Context, p *partition, without map[store.Tab
 		return err
 	}
 	statements := createFile(to, len(migrations)+1)
-	statements = append(statements, fmt.Sprintf("INSERT INTO %s.waybill_rolled SELECT * FROM %s.waybill_rolled", to.catalog, p.catalog))
+	statements = append(statements,
+		fmt.Sprintf("INSERT INTO %s.waybill_rolled SELECT * FROM %s.waybill_rolled", to.catalog, p.catalog))
 	to.emptied = map[store.Table]bool{}
 	for _, t := range tiers[p.tier].tables() {
 		if p.emptied[t.id] || without[t.id] {
 			to.emptied[t.id] = true
-			statements = append(statements, fmt.Sprintf("INSERT INTO %s.waybill_emptied VALUES ('%s')", to.catalog, t.id))
+			statements = append(statements,
+				fmt.Sprintf("INSERT INTO %s.waybill_emptied VALUES ('%s')", to.catalog, t.id))
 			continue
 		}
 		order, err := s.order(ctx, p, t)
 		if err != nil {
 			return err
 		}
-		statements = append(statements, fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog, t.name(t.step), order))
+		statements = append(statements,
+			fmt.Sprintf("INSERT INTO %s.%s SELECT * FROM %s.%s ORDER BY %s", to.catalog, t.name(t.step), p.catalog,
+				t.name(t.step), order))
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s.waybill_compacted (version INTEGER)", to.catalog))
 	if _, err := s.upkeep.ExecContext(ctx, to.attachment()); err != nil {
@@ -95,8 +99,8 @@ func (s *Store) uncompacted(now time.Time) *partition {
 	return nil
 }
 
-// replace puts the file of to in the place of that of p, or throws it away if p was written to since it had that many writes. It
-// returns false if queries run.
+// replace puts the file of to in the place of that of p, or throws it away if p was written to since it had that many
+// writes. It returns false if queries run.
 func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -132,13 +136,15 @@ func (s *Store) replace(p, to *partition, writes int) (done bool, err error) {
 
 // order is what the rows of t in p are sorted by: what they are about, and then the time.
 //
-// The number of a flow is the identity of all its other keys, but without meaning: in its order neighbours have nothing in common.
-// So flows are sorted by their hosts first, and by their number only if they have several records, which stand together then. Those that
-// have one stay in the order of time and path, or a record would take more than unsorted.
+// The number of a flow is the identity of all its other keys, but without meaning: in its order neighbours have nothing
+// in common. So flows are sorted by their hosts first, and by their number only if they have several records, which
+// stand together then. Those that have one stay in the order of time and path, or a record would take more than
+// unsorted.
 func (s *Store) order(ctx context.Context, p *partition, t placed) (string, error) {
 	if t.id == store.Flows && t.step == t.finest {
 		var last bool
-		row := s.upkeep.QueryRowContext(ctx, fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.name(t.step)))
+		row := s.upkeep.QueryRowContext(ctx,
+			fmt.Sprintf("SELECT count(*) >= 2 * approx_count_distinct(flow) FROM %s.%s", p.catalog, t.name(t.step)))
 		if err := row.Scan(&last); err != nil {
 			return "", err
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 )
 
-// TestCompact: a file that is over is written anew, smaller, with the same rows; what a crash left of an attempt does no harm,
-// and records that come later still go into it.
+// TestCompact: a file that is over is written anew, smaller, with the same rows; what a crash left of an attempt does
+// no harm, and records that come later still go into it.
 func TestCompact(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -26,7 +26,8 @@ func TestCompact(t *testing.T) {
 		write(t, s, flowRecords(g, epoch.Add(time.Duration(minute)*time.Minute), 6, 250))
 	}
 	p := s.partitions[0]
-	before, sizeBefore := sqlOf(t, s, "SELECT count(*), sum(packets), sum(hash(flow, start, bytes)) FROM flows_10s"), p.size()
+	before, sizeBefore := sqlOf(t, s, "SELECT count(*), sum(packets), sum(hash(flow, start, bytes)) FROM flows_10s"),
+		p.size()
 	if err := os.WriteFile(p.file+".new", []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,8 @@ func TestCompact(t *testing.T) {
 	if !p.compacted {
 		t.Fatal("the file was not compacted")
 	}
-	if after := sqlOf(t, s, "SELECT count(*), sum(packets), sum(hash(flow, start, bytes)) FROM flows_10s"); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := sqlOf(t, s, "SELECT count(*), sum(packets), sum(hash(flow, start, bytes)) FROM flows_10s"); fmt.Sprint(
+		after) != fmt.Sprint(before) {
 		t.Errorf("got %v, want %v", after, before)
 	}
 	if p.size() >= sizeBefore {
@@ -49,13 +51,14 @@ func TestCompact(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	if got := fmt.Sprint(sqlOf(t, again, "SELECT count(*) FROM flows_10s")); got != "[[22510]]" || !again.findPartition(tierSeconds, epoch).compacted {
+	if got := fmt.Sprint(sqlOf(t, again, "SELECT count(*) FROM flows_10s")); got != "[[22510]]" ||
+		!again.findPartition(tierSeconds, epoch).compacted {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestCompactOrder: the records of a flow stand together where flows last; where each has one, they stay in the order of time within
-// those of the same hosts.
+// TestCompactOrder: the records of a flow stand together where flows last; where each has one, they stay in the order
+// of time within those of the same hosts.
 func TestCompactOrder(t *testing.T) {
 	for name, test := range map[string]struct {
 		perFlow int
@@ -76,7 +79,8 @@ func TestCompactOrder(t *testing.T) {
 			}
 			roll(t, s, epoch.Add(30*time.Minute))
 			p := s.findPartition(tierSeconds, epoch)
-			query := "SELECT list(rowid ORDER BY " + test.order + ") = list(rowid ORDER BY rowid), count(*) FROM " + p.catalog + ".flows_10s"
+			query := "SELECT list(rowid ORDER BY " + test.order + ") = list(rowid ORDER BY rowid), count(*) FROM " +
+				p.catalog + ".flows_10s"
 			var sorted bool
 			var n int
 			if err := s.write.QueryRowContext(t.Context(), query).Scan(&sorted, &n); err != nil {
@@ -89,8 +93,8 @@ func TestCompactOrder(t *testing.T) {
 	}
 }
 
-// TestWriteWhileCompacting: records are taken while a file is compacted. Those of other files wait for nothing; if one comes late
-// into the same file, it is there, and the file is compacted another time.
+// TestWriteWhileCompacting: records are taken while a file is compacted. Those of other files wait for nothing; if one
+// comes late into the same file, it is there, and the file is compacted another time.
 func TestWriteWhileCompacting(t *testing.T) {
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(9, 9))
@@ -118,8 +122,8 @@ func TestWriteWhileCompacting(t *testing.T) {
 	}
 }
 
-// TestWriteWhileMaintaining: writes, queries and maintenance at the same time, with files that come and go, lose nothing, and what
-// is rolled up has the sums of what it is of. Maintenance that is ended early goes on next time.
+// TestWriteWhileMaintaining: writes, queries and maintenance at the same time, with files that come and go, lose
+// nothing, and what is rolled up has the sums of what it is of. Maintenance that is ended early goes on next time.
 func TestWriteWhileMaintaining(t *testing.T) {
 	s := open(t, nil)
 	var written atomic.Int64 // minutes
@@ -137,7 +141,8 @@ func TestWriteWhileMaintaining(t *testing.T) {
 			if i%3 == 0 {
 				time.AfterFunc(5*time.Millisecond, cancel)
 			}
-			if err := s.Maintain(ctx, epoch.Add(time.Duration(written.Load())*time.Minute)); err != nil && ctx.Err() == nil {
+			if err := s.Maintain(ctx, epoch.Add(time.Duration(written.Load())*time.Minute)); err != nil &&
+				ctx.Err() == nil {
 				t.Error(err)
 			}
 			cancel()
@@ -155,7 +160,9 @@ func TestWriteWhileMaintaining(t *testing.T) {
 		roll(t, s, epoch.Add(6*time.Hour))
 	}
 	want := "[[18000 true true]]"
-	if got := fmt.Sprint(sqlOf(t, s, `SELECT count(*), sum(packets) = (SELECT sum(packets) FROM flows_1m), sum(packets) = (SELECT sum(packets) FROM flows_1h) FROM flows_10s`)); got != want {
+	if got := fmt.Sprint(
+		sqlOf(t, s,
+			`SELECT count(*), sum(packets) = (SELECT sum(packets) FROM flows_1m), sum(packets) = (SELECT sum(packets) FROM flows_1h) FROM flows_10s`)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, p := range s.list() {

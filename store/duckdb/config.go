@@ -12,7 +12,8 @@ import (
 type Config struct {
 	// Dir is the directory of the files; it is made if it does not exist.
 	Dir string
-	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as hours.
+	// Keep is how long records are kept: those of 1 and 10 seconds, of minutes, of hours. Events are kept as long as
+	// hours.
 	Keep [len(tiers)]time.Duration
 	// MaxBytes is how much disk the files may take; the oldest ones are dropped beyond it, the finest resolution first.
 	MaxBytes int64
@@ -31,8 +32,8 @@ type Config struct {
 type Limit struct {
 	// Keep is as that of Config; 0: as long as all.
 	Keep [len(tiers)]time.Duration
-	// MaxBytes is how much disk the records of the table may take; the oldest go beyond it, the finest resolution first. 0: as much as
-	// there is.
+	// MaxBytes is how much disk the records of the table may take; the oldest go beyond it, the finest resolution
+	// first. 0: as much as there is.
 	MaxBytes int64
 }
 
@@ -48,16 +49,19 @@ func DefaultConfig(dir string) Config {
 func (c *Config) Check() error {
 	for i, keep := range c.Keep {
 		if keep < tiers[i].length {
-			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep, tiers[i].length)
+			return fmt.Errorf("store: %s are kept for %v, want at least %v, the length of a file", tiers[i].name, keep,
+				tiers[i].length)
 		}
 	}
 	for id, l := range c.Limits {
 		for i, keep := range l.Keep {
 			switch {
 			case keep != 0 && keep < tiers[i].length:
-				return fmt.Errorf("store: %s of %s are kept for %v, want at least %v, the length of a file", tiers[i].name, id, keep, tiers[i].length)
+				return fmt.Errorf("store: %s of %s are kept for %v, want at least %v, the length of a file",
+					tiers[i].name, id, keep, tiers[i].length)
 			case keep > c.Keep[i]:
-				return fmt.Errorf("store: %s of %s are kept for %v, longer than %v, as all is: keep all for so long, and other tables for less", tiers[i].name, id, keep, c.Keep[i])
+				return fmt.Errorf(
+					"store: %s of %s are kept for %v, longer than %v, as all is: keep all for so long, and other tables for less", tiers[i].name, id, keep, c.Keep[i])
 			}
 		}
 		if l.MaxBytes < 0 {

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled writes batches and says the number of each that was acknowledged. The number is in the DSCP and ports of
-// its 1000 records.
+// writeUntilKilled writes batches and says the number of each that was acknowledged. The number is in the DSCP and
+// ports of its 1000 records.
 func writeUntilKilled(dir string) {
 	fail := func(err error) {
 		if err != nil {
@@ -43,7 +43,11 @@ func writeUntilKilled(dir string) {
 		v := &telemetry.Intervals{}
 		at := epoch.Add(time.Duration(n) * 10 * time.Second)
 		for i := range 1000 {
-			v.Flows = append(v.Flows, telemetry.FlowInterval{StartNs: at.UnixNano(), Key: telemetry.FlowKey{SrcPort: uint16(n), DstPort: uint16(i)}, Packets: 1})
+			v.Flows = append(v.Flows,
+				telemetry.FlowInterval{
+					StartNs: at.UnixNano(),
+					Key:     telemetry.FlowKey{SrcPort: uint16(n), DstPort: uint16(i)}, Packets: 1,
+				})
 		}
 		v.Events = []telemetry.Event{{ID: fmt.Sprint(n), Start: at}}
 		fail(s.Write([]*telemetry.Intervals{v}))
@@ -88,12 +92,16 @@ func TestKilled(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		got := fmt.Sprint(sqlOf(t, s, fmt.Sprintf("SELECT count(*), count(DISTINCT (src_port, dst_port)) FROM flows_10s WHERE src_port <= %d", acknowledged)))
+		got := fmt.Sprint(
+			sqlOf(t, s,
+				fmt.Sprintf("SELECT count(*), count(DISTINCT (src_port, dst_port)) FROM flows_10s WHERE src_port <= %d",
+					acknowledged)))
 		batches := before + acknowledged - next + 1
 		if want := fmt.Sprintf("[[%d %d]]", 1000*batches, 1000*batches); got != want {
 			t.Fatalf("round %d: got %s, want %s", round, got, want)
 		}
-		// Of what was not acknowledged a batch is there as a whole or not at all, and rollups agree with what they are of.
+		// Of what was not acknowledged a batch is there as a whole or not at all, and rollups agree with what they are
+		// of.
 		after := sqlOf(t, s, "SELECT coalesce(max(src_port), 0), count(*) % 1000, count(*) // 1000 FROM flows_10s")
 		before = int(after[0][2].(int64))
 		if after[0][1] != int64(0) {
@@ -101,7 +109,8 @@ func TestKilled(t *testing.T) {
 		}
 		next = int(after[0][0].(uint16)) + 1
 		roll(t, s, epoch.Add(time.Duration(next)*10*time.Second+time.Hour))
-		sums := fmt.Sprint(sqlOf(t, s, "SELECT (SELECT sum(packets) FROM flows_10s) - (SELECT sum(packets) FROM flows_1m)"))
+		sums := fmt.Sprint(
+			sqlOf(t, s, "SELECT (SELECT sum(packets) FROM flows_10s) - (SELECT sum(packets) FROM flows_1m)"))
 		if sums != "[[0]]" {
 			t.Fatalf("round %d: the minutes lack %s packets", round, strings.Trim(sums, "[]"))
 		}

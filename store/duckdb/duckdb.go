@@ -1,5 +1,5 @@
-// Package duckdb is the embedded store: files of DuckDB in one directory, each of which holds some hours or days of records
-// at one resolution. Nothing else may open them meanwhile.
+// Package duckdb is the embedded store: files of DuckDB in one directory, each of which holds some hours or days of
+// records at one resolution. Nothing else may open them meanwhile.
 package duckdb
 
 import (
@@ -30,7 +30,8 @@ type Store struct {
 	write  *sql.Conn // of who holds writing
 	upkeep *sql.Conn // of who holds maintaining
 
-	// These are locked in this order. Maintain holds writing for the moments in which it adds, removes or replaces a file.
+	// These are locked in this order. Maintain holds writing for the moments in which it adds, removes or replaces a
+	// file.
 	maintaining, writing sync.Mutex
 	interrupt            context.CancelFunc // ends Maintain; under mu
 
@@ -51,8 +52,8 @@ type Store struct {
 	beforeSwap  func()
 }
 
-// Open opens the store in config.Dir, which it makes if need be. It fails if another process has it open, and if a newer
-// version of waybill wrote it.
+// Open opens the store in config.Dir, which it makes if need be. It fails if another process has it open, and if a
+// newer version of waybill wrote it.
 func Open(config Config) (*Store, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
@@ -69,7 +70,10 @@ func Open(config Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{config: config, lock: lock, done: map[string]bool{}, interrupt: func() {}, statements: newStatements(&config)}
+	s := &Store{
+		config: config, lock: lock, done: map[string]bool{}, interrupt: func() {},
+		statements: newStatements(&config),
+	}
 	s.tail.dir = filepath.Join(dir, "sql")
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
@@ -88,7 +92,8 @@ func (s *Store) settings() []string {
 		fmt.Sprintf("SET max_temp_directory_size = '%dB'", max(s.config.MaxBytes/16, s.config.Memory)),
 		"SET autoinstall_known_extensions = false",
 		"SET autoload_known_extensions = false",
-		// Each column of 122880 rows begins in a block of its own, so that small ones waste less; below 64 KiB numbers are not packed.
+		// Each column of 122880 rows begins in a block of its own, so that small ones waste less; below 64 KiB numbers
+		// are not packed.
 		"SET default_block_size = 65536",
 		"SET checkpoint_threshold = '64MiB'",
 		fmt.Sprintf("SET allowed_directories = ['%s']", quoted(s.config.Dir+string(filepath.Separator))),
@@ -164,8 +169,8 @@ func (s *Store) shut() error {
 	return s.db.Close()
 }
 
-// Close closes the store. Statements are ended. What DuckDB does not end within closeWait is left to the end of the process,
-// with the files: all that was written is on disk.
+// Close closes the store. Statements are ended. What DuckDB does not end within closeWait is left to the end of the
+// process, with the files: all that was written is on disk.
 func (s *Store) Close() error {
 	s.endMaintain()
 	defer s.maintaining.Unlock()
@@ -210,8 +215,8 @@ func (s *Store) lockReading() {
 	close(locked)
 }
 
-// reopen closes and opens the files, for writing: after a failed write DuckDB may refuse all that follow, and records may
-// come that belong in a file that is sealed. maintaining is held.
+// reopen closes and opens the files, for writing: after a failed write DuckDB may refuse all that follow, and records
+// may come that belong in a file that is sealed. maintaining is held.
 func (s *Store) reopen() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()

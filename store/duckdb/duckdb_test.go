@@ -48,7 +48,8 @@ func flowRecords(g *rand.Rand, from time.Time, count, n int) *telemetry.Interval
 	for i := range count {
 		for f := range n {
 			key := telemetry.FlowKey{
-				Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(f)}), Dst: telemetry.AddrFrom4([4]byte{10, 1, 0, byte(f % 3)}),
+				Src:     telemetry.AddrFrom4([4]byte{10, 0, 0, byte(f)}),
+				Dst:     telemetry.AddrFrom4([4]byte{10, 1, 0, byte(f % 3)}),
 				SrcPort: uint16(1000 + f), DstPort: 443, Protocol: 6,
 			}
 			r := telemetry.FlowInterval{
@@ -87,37 +88,73 @@ func everyRecord() *telemetry.Intervals {
 	at := epoch.UnixNano()
 	node, port, queue := uint32(3), uint32(7), uint8(2)
 	end := epoch.Add(time.Second)
-	place := telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 3, IngressPort: 6, EgressPort: 7}
-	flow := telemetry.FlowKey{Src: telemetry.AddrFrom(netip.MustParseAddr("2001:db8::1")), Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Protocol: 17, Tunnel: telemetry.TunnelVXLAN, TunnelID: 77}
+	place := telemetry.Place{
+		Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort, Node: 3,
+		IngressPort: 6, EgressPort: 7,
+	}
+	flow := telemetry.FlowKey{
+		Src: telemetry.AddrFrom(netip.MustParseAddr("2001:db8::1")),
+		Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}), Protocol: 17, Tunnel: telemetry.TunnelVXLAN, TunnelID: 77,
+	}
 	endpoints := telemetry.EndpointsOf(&flow)
-	h := telemetry.Histogram{Count: 3, Sum: 700, Min: 100, Max: 400, Scale: 1, Start: 13, Counts: []uint64{2, 0, 0, 0, 1}}
+	h := telemetry.Histogram{
+		Count: 3, Sum: 700, Min: 100, Max: 400, Scale: 1, Start: 13,
+		Counts: []uint64{2, 0, 0, 0, 1},
+	}
 	return &telemetry.Intervals{
 		Flows: []telemetry.FlowInterval{
-			{StartNs: at, Key: flow, Path: 5, Packets: 9, HasDevice: true, Device: 0x0200000000010000, OuterSrc: telemetry.AddrFrom4([4]byte{1, 2, 3, 4})},
+			{
+				StartNs: at, Key: flow, Path: 5, Packets: 9, HasDevice: true, Device: 0x0200000000010000,
+				OuterSrc: telemetry.AddrFrom4([4]byte{1, 2, 3, 4}),
+			},
 			{StartNs: at, Key: telemetry.FlowKey{Protocol: 6}},
 		},
 		Paths:  []telemetry.PathInterval{{StartNs: at, Path: 5, Packets: 9, Residence: h}},
 		Hops:   []telemetry.HopInterval{{StartNs: at, Place: place, Packets: 9, Latency: h}, {StartNs: at, Packets: 1}},
 		Queues: []telemetry.QueueInterval{{StartNs: at, Place: place, Queue: 2, Samples: 4, Sum: 100, Max: 60}},
 		Links: []telemetry.LinkInterval{
-			{StartNs: at, From: place, To: place, Packets: 9, Utilization: telemetry.UtilizationSum{Samples: 4, Sum: 100, Max: 60}}, {StartNs: at, From: place, To: place, Packets: 1},
+			{
+				StartNs: at, From: place, To: place, Packets: 9,
+				Utilization: telemetry.UtilizationSum{Samples: 4, Sum: 100, Max: 60},
+			},
+			{StartNs: at, From: place, To: place, Packets: 1},
 		},
-		Drops: []telemetry.DropInterval{{StartNs: at, Place: place, Reason: 5, Packets: 2, Flow: flow, HasFlow: true, DropKey: 0xabc}, {StartNs: at, Packets: 1}},
+		Drops: []telemetry.DropInterval{{
+			StartNs: at, Place: place, Reason: 5, Packets: 2, Flow: flow, HasFlow: true,
+			DropKey: 0xabc,
+		}, {StartNs: at, Packets: 1}},
 		Exporters: []telemetry.ExporterInterval{
-			{StartNs: at, Source: netip.MustParseAddr("10.0.0.9"), Node: 3, HasNode: true, Version: "2.0", Received: 10, Lost: -1, LossKnown: "yes"},
+			{
+				StartNs: at, Source: netip.MustParseAddr("10.0.0.9"), Node: 3, HasNode: true, Version: "2.0",
+				Received: 10,
+				Lost:     -1, LossKnown: "yes",
+			},
 			{StartNs: at, Source: netip.MustParseAddr("10.0.0.8"), Received: 1, LossKnown: "no: why"},
 		},
 		Events: []telemetry.Event{
-			{ID: "e1", Kind: telemetry.EventLoop, Start: epoch, Count: 1, Node: &node, Port: &port, Queue: &queue, Flow: &endpoints, Source: "10.0.0.9"},
-			{ID: "e1", Kind: telemetry.EventLoop, Start: epoch, Count: 4, End: &end, Node: &node, Port: &port, Queue: &queue, Flow: &endpoints, Source: "10.0.0.9"},
+			{
+				ID: "e1", Kind: telemetry.EventLoop, Start: epoch, Count: 1, Node: &node, Port: &port, Queue: &queue,
+				Flow: &endpoints, Source: "10.0.0.9",
+			},
+			{
+				ID: "e1", Kind: telemetry.EventLoop, Start: epoch, Count: 4, End: &end, Node: &node, Port: &port,
+				Queue: &queue, Flow: &endpoints, Source: "10.0.0.9",
+			},
 			{ID: "e2", Kind: telemetry.EventNewFlow, Start: epoch},
 		},
-		Routes: []telemetry.Route{{StartNs: at, Path: 5, Stations: []telemetry.Station{{Place: place}, {Missing: 2}, {Place: telemetry.Place{Has: telemetry.HasNode | telemetry.HasDrop, Node: 4}}}}},
+		Routes: []telemetry.Route{{
+			StartNs: at, Path: 5,
+			Stations: []telemetry.Station{
+				{Place: place},
+				{Missing: 2},
+				{Place: telemetry.Place{Has: telemetry.HasNode | telemetry.HasDrop, Node: 4}},
+			},
+		}},
 	}
 }
 
-// TestEveryTable writes a record of each kind, with and without what may be unknown, and reads it back after the store was
-// closed and opened again.
+// TestEveryTable writes a record of each kind, with and without what may be unknown, and reads it back after the store
+// was closed and opened again.
 func TestEveryTable(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(DefaultConfig(dir))
@@ -149,8 +186,12 @@ func TestEveryTable(t *testing.T) {
 		}
 	}
 	h := everyRecord().Hops[0].Latency
-	a := ask(t, s, store.Query{Table: store.Hops, From: epoch, To: epoch.Add(time.Hour), Group: []string{"node"}, Values: []string{"packets", "latency"}, Order: "packets"})
-	if got := fmt.Sprint(a.Columns, a.Rows[0][:2], *a.Rows[0][2].(*telemetry.Histogram)); got != fmt.Sprint([]string{"node", "packets", "latency"}, []any{3, 9}, h) {
+	a := ask(t, s, store.Query{
+		Table: store.Hops, From: epoch, To: epoch.Add(time.Hour), Group: []string{"node"},
+		Values: []string{"packets", "latency"}, Order: "packets",
+	})
+	if got := fmt.Sprint(a.Columns, a.Rows[0][:2], *a.Rows[0][2].(*telemetry.Histogram)); got !=
+		fmt.Sprint([]string{"node", "packets", "latency"}, []any{3, 9}, h) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -182,7 +223,8 @@ func TestStatements(t *testing.T) {
 		"SELECT nothing FROM flows_10s":                                "Binder Error",
 		"SELEC 1":                                                      "syntax error",
 	} {
-		if _, err := s.SQL(context.Background(), text, 10); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		if _, err := s.SQL(context.Background(), text, 10); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: got %v, want %s", text, err, want)
 		}
 	}
@@ -192,7 +234,8 @@ func TestStatements(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := s.SQL(ctx, "SELECT count(*) FROM range(1000000000) a, range(1000000000) b", 1); err == nil || !strings.Contains(err.Error(), "took too long") {
+	if _, err := s.SQL(ctx, "SELECT count(*) FROM range(1000000000) a, range(1000000000) b", 1); err == nil ||
+		!strings.Contains(err.Error(), "took too long") {
 		t.Errorf("got %v", err)
 	}
 	if got := sqlOf(t, s, "SELECT count(*) FROM flows_10s"); fmt.Sprint(got) != "[[3]]" {

@@ -39,16 +39,23 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 	}
 	f := telemetry.FlowInterval{
 		StartNs: epoch.UnixNano() + int64(small())*telemetry.FlowIntervalNs,
-		Key:     telemetry.FlowKey{Src: address(), Dst: address(), SrcPort: uint16(n), DstPort: uint16(small()), Protocol: uint8(17 - 11*g.IntN(2))},
-		DSCP:    uint8(small()), Reports: small(), Packets: small(), Bytes: 64 * small(), Drops: small(), PathChanges: small(), Path: g.Uint64N(3),
+		Key: telemetry.FlowKey{
+			Src: address(), Dst: address(), SrcPort: uint16(n), DstPort: uint16(small()),
+			Protocol: uint8(17 - 11*g.IntN(2)),
+		},
+		DSCP: uint8(small()), Reports: small(), Packets: small(), Bytes: 64 * small(), Drops: small(),
+		PathChanges: small(), Path: g.Uint64N(3),
 	}
 	u := func(v uint64) []filter.Value { return []filter.Value{filter.FromUint(v)} }
 	at := []filter.Value{filter.FromTime(time.Unix(0, f.StartNs))}
 	r := flowRow{
-		"id": {filter.FromText(fmt.Sprintf("%016x", f.Key.Hash()))}, "src": {filter.FromAddr(f.Key.Src)}, "dst": {filter.FromAddr(f.Key.Dst)},
-		"src_port": u(uint64(n)), "dst_port": u(uint64(f.Key.DstPort)), "protocol": u(uint64(f.Key.Protocol)), "dscp": u(uint64(f.DSCP)),
-		"reports": u(f.Reports), "packets": u(f.Packets), "bytes": u(f.Bytes), "drops": u(f.Drops), "path_changes": u(f.PathChanges),
-		"first": at, "last": at,
+		"id": {filter.FromText(fmt.Sprintf("%016x", f.Key.Hash()))}, "src": {filter.FromAddr(f.Key.Src)},
+		"dst":      {filter.FromAddr(f.Key.Dst)},
+		"src_port": u(uint64(n)), "dst_port": u(uint64(f.Key.DstPort)), "protocol": u(uint64(f.Key.Protocol)),
+		"dscp":    u(uint64(f.DSCP)),
+		"reports": u(f.Reports), "packets": u(f.Packets), "bytes": u(f.Bytes), "drops": u(f.Drops),
+		"path_changes": u(f.PathChanges),
+		"first":        at, "last": at,
 	}
 	if f.Path != 0 {
 		r["path"] = []filter.Value{filter.FromText(fmt.Sprintf("%016x", f.Path))}
@@ -60,7 +67,8 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 		f.OuterSrc, f.OuterDst = address(), address()
 		r["id"] = []filter.Value{filter.FromText(fmt.Sprintf("%016x", f.Key.Hash()))}
 		r["tunnel"], r["tunnel_id"] = u(1), u(uint64(f.Key.TunnelID))
-		r["outer.src"], r["outer.dst"] = []filter.Value{filter.FromAddr(f.OuterSrc)}, []filter.Value{filter.FromAddr(f.OuterDst)}
+		r["outer.src"], r["outer.dst"] = []filter.Value{filter.FromAddr(f.OuterSrc)},
+			[]filter.Value{filter.FromAddr(f.OuterDst)}
 	}
 	if g.IntN(2) == 0 {
 		f.HasDevice, f.Device = true, small()<<16
@@ -69,7 +77,10 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 	if g.IntN(2) == 0 {
 		d := func(v uint64) []filter.Value { return []filter.Value{filter.FromDuration(time.Duration(v))} }
 		for name, m := range map[string]*telemetry.Moments{"residence": &f.Residence, "end_to_end": &f.EndToEnd} {
-			*m = telemetry.Moments{Count: 1 + small(), Min: 1000 * small(), Max: 4000 + 1000*small(), P50: 1000 * small(), P99: 1000 * small()}
+			*m = telemetry.Moments{
+				Count: 1 + small(), Min: 1000 * small(), Max: 4000 + 1000*small(),
+				P50: 1000 * small(), P99: 1000 * small(),
+			}
 			m.Sum = m.Count * 1000 * small()
 			r[name+".min"], r[name+".max"], r[name+".mean"] = d(m.Min), d(m.Max), d(m.Sum/m.Count)
 		}
@@ -80,10 +91,12 @@ func randomFlow(g *rand.Rand, n int) (telemetry.FlowInterval, flowRow) {
 
 // literals are values of each kind, most of which some flows have.
 var literals = map[filter.Kind][]string{
-	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"}, filter.Node: {"1", "2", "9"},
+	filter.Uint: {"0", "1", "2", "3", "18446744073709551615"}, filter.Size: {"0", "64B", "128B"},
+	filter.Node:     {"1", "2", "9"},
 	filter.Duration: {"0", "1us", "2us", "5us"}, filter.Time: {"2026-11-21T09:40:00Z", "2026-11-21T09:40:10Z", "now"},
 	filter.Address: {"10.0.0.1", "10.1.0.2", "2001:db8::1", "::"},
-	filter.Text:    {"'0000000000000001'", "'0000000000000002'", "'00:00:00:00:00:02'", "'it''s'"}, filter.Enum: {"6", "17", "1"},
+	filter.Text:    {"'0000000000000001'", "'0000000000000002'", "'00:00:00:00:00:02'", "'it''s'"},
+	filter.Enum:    {"6", "17", "1"},
 }
 
 func randomFilter(g *rand.Rand, depth int) string {
@@ -147,7 +160,11 @@ func TestFilterAgrees(t *testing.T) {
 		station := func(node uint64) telemetry.Station {
 			return telemetry.Station{Place: telemetry.Place{Has: telemetry.HasNode, Node: uint32(node)}}
 		}
-		v.Routes = append(v.Routes, telemetry.Route{StartNs: epoch.UnixNano(), Path: path, Stations: []telemetry.Station{station(path), station(9)}})
+		v.Routes = append(v.Routes,
+			telemetry.Route{
+				StartNs: epoch.UnixNano(), Path: path,
+				Stations: []telemetry.Station{station(path), station(9)},
+			})
 	}
 	write(t, s, v)
 	now := epoch.Add(10 * time.Second)
@@ -162,7 +179,11 @@ func TestFilterAgrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		condition, args := e.SQL(now)
-		a, err := s.Query(t.Context(), &store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: condition, Args: args, Group: []string{"id"}})
+		a, err := s.Query(t.Context(),
+			&store.Query{
+				Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: condition, Args: args,
+				Group: []string{"id"},
+			})
 		if err != nil {
 			t.Fatalf("%s\n%s: %v", text, condition, err)
 		}

@@ -17,18 +17,26 @@ import (
 // functions are those of statements that need more than SQL. What is NULL gives NULL.
 var functions = map[string]function{
 	// address(hi, lo) is the text of an address in two columns.
-	"address": {[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT}, duckdb.TYPE_VARCHAR, func(in []driver.Value) (any, error) {
-		return addressIn(in).String(), nil
-	}},
+	"address": {
+		[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT},
+		duckdb.TYPE_VARCHAR,
+		func(in []driver.Value) (any, error) {
+			return addressIn(in).String(), nil
+		},
+	},
 	// in_prefix(hi, lo, text) says whether an address is in a prefix, or is that address.
-	"in_prefix": {[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT, duckdb.TYPE_VARCHAR}, duckdb.TYPE_BOOLEAN, func(in []driver.Value) (any, error) {
-		text := in[2].(string)
-		if a, err := netip.ParseAddr(text); err == nil {
-			return a.Unmap() == addressIn(in), nil
-		}
-		p, err := netip.ParsePrefix(text)
-		return p.Contains(addressIn(in)), err
-	}},
+	"in_prefix": {
+		[]duckdb.Type{duckdb.TYPE_UBIGINT, duckdb.TYPE_UBIGINT, duckdb.TYPE_VARCHAR},
+		duckdb.TYPE_BOOLEAN,
+		func(in []driver.Value) (any, error) {
+			text := in[2].(string)
+			if a, err := netip.ParseAddr(text); err == nil {
+				return a.Unmap() == addressIn(in), nil
+			}
+			p, err := netip.ParsePrefix(text)
+			return p.Contains(addressIn(in)), err
+		},
+	},
 }
 
 func addressIn(in []driver.Value) netip.Addr {
@@ -42,7 +50,8 @@ func nodeNames(names map[uint32]string) string {
 	for _, node := range slices.Sorted(maps.Keys(names)) {
 		rows = append(rows, fmt.Sprintf("(%d, '%s')", node, quoted(names[node])))
 	}
-	return "CREATE OR REPLACE VIEW memory.main.node_names AS SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") AS n(node, name) WHERE node IS NOT NULL"
+	return "CREATE OR REPLACE VIEW memory.main.node_names AS SELECT * FROM (VALUES " + strings.Join(rows, ", ") +
+		") AS n(node, name) WHERE node IS NOT NULL"
 }
 
 // A function implements duckdb.ScalarFunc.

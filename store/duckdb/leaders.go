@@ -18,15 +18,17 @@ const (
 	maxLeaderRows = 1 << 17
 )
 
-// leaders narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a high value, and
-// DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all takes seconds. It returns a
-// condition that all rows of those groups meet, and seldom others; "" if the question is of another kind, or nothing is gained.
+// leaders narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a
+// high value, and DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all
+// takes seconds. It returns a condition that all rows of those groups meet, and seldom others; "" if the question is of
+// another kind, or nothing is gained.
 func (s *Store) leaders(ctx context.Context, q *store.Query, c *compiled) (string, error) {
 	t := tables[q.Table]
 	wanted := cmp.Or(q.Limit, store.DefaultLimit) + q.Offset + 1
 	columns := t.identity(q.Group)
 	mean := t.mean(q.Order)
-	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 || wanted > maxLeaders/4 {
+	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 ||
+		wanted > maxLeaders/4 {
 		return "", nil
 	}
 	l := &leading{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order}
@@ -66,12 +68,15 @@ type leading struct {
 // highest is a query for the groups of the rows with the highest values, and these.
 func (l *leading) highest(rows int) string {
 	list := strings.Join(l.columns, ", ")
-	return fmt.Sprintf("(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.value, l.from, l.high, rows, list)
+	return fmt.Sprintf(
+		"(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.value, l.from, l.high, rows, list)
 }
 
 // bound is the least value v of the wanted first of some groups; nil if there are not as many.
 func (l *leading) bound(ctx context.Context, groups string) (any, error) {
-	a, err := l.answer(ctx, fmt.Sprintf("SELECT min(v), count(*) FROM (SELECT v FROM %s WHERE v IS NOT NULL ORDER BY v DESC LIMIT %d)", groups, l.wanted), l.args, 1)
+	a, err := l.answer(ctx,
+		fmt.Sprintf("SELECT min(v), count(*) FROM (SELECT v FROM %s WHERE v IS NOT NULL ORDER BY v DESC LIMIT %d)",
+			groups, l.wanted), l.args, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -83,14 +88,17 @@ func (l *leading) bound(ctx context.Context, groups string) (any, error) {
 
 // having returns the groups that have a row that meets a condition; nil if they are too many.
 func (l *leading) having(ctx context.Context, condition string) ([][]any, error) {
-	a, err := l.answer(ctx, fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s", strings.Join(l.columns, ", "), l.from, condition), l.args, maxLeaders)
+	a, err := l.answer(ctx,
+		fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s", strings.Join(l.columns, ", "), l.from, condition), l.args,
+		maxLeaders)
 	if err != nil || a.More {
 		return nil, err
 	}
 	return a.Rows, nil
 }
 
-// byMaximum returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to tell.
+// byMaximum returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to
+// tell.
 func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
 	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
 		least, err := l.bound(ctx, l.highest(rows))
@@ -104,16 +112,19 @@ func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
 	return nil, nil
 }
 
-// byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a group is at
-// most the highest mean of a row of it, which is at most the maximum of the row. So the groups of the rows with the highest means say how
-// high a mean has to be, and only those that have a row as high can be before them.
+// byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a
+// group is at most the highest mean of a row of it, which is at most the maximum of the row. So the groups of the rows
+// with the highest means say how high a mean has to be, and only those that have a row as high can be before them.
 func (l *leading) byMean(ctx context.Context, mean *derived) ([][]any, error) {
 	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
-		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)), l.args, maxLeaders)
+		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)),
+			l.args, maxLeaders)
 		if err != nil || a.More || len(a.Rows) == 0 {
 			return nil, err
 		}
-		least, err := l.bound(ctx, fmt.Sprintf("(SELECT %s AS v FROM %s WHERE %s GROUP BY %s)", mean.together(), l.from, among(l.columns, a.Rows), strings.Join(l.columns, ", ")))
+		least, err := l.bound(ctx,
+			fmt.Sprintf("(SELECT %s AS v FROM %s WHERE %s GROUP BY %s)", mean.together(), l.from,
+				among(l.columns, a.Rows), strings.Join(l.columns, ", ")))
 		if err != nil {
 			return nil, err
 		}
@@ -161,13 +172,15 @@ func (t *table) identity(group []string) (columns []string) {
 			}
 		}
 		for _, c := range t.columns {
-			if c.name == name && c.role == key && strings.HasPrefix(c.kind, "U") && !strings.HasSuffix(c.kind, "]") && !slices.Contains(columns, name) {
+			if c.name == name && c.role == key && strings.HasPrefix(c.kind, "U") && !strings.HasSuffix(c.kind, "]") &&
+				!slices.Contains(columns, name) {
 				columns = append(columns, name)
 			}
 		}
 	}
 	if slices.Contains(columns, "flow") {
-		return []string{"src_lo", "flow"} // flow is the identity of all others; files are sorted by the source, which says where to look
+		// flow is the identity of all others; files are sorted by the source, which says where to look
+		return []string{"src_lo", "flow"}
 	}
 	return columns
 }

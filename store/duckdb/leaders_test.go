@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestLeaders: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also where many are equal,
-// or have no value, and however few are asked for.
+// TestLeaders: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also
+// where many are equal, or have no value, and however few are asked for.
 func TestLeaders(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -48,11 +48,15 @@ func TestLeaders(t *testing.T) {
 	} {
 		for _, page := range [][2]int{{1, 0}, {3, 5}, {20, 5}, {0, 0}} {
 			limit, offset := page[0], page[1]
-			for _, where := range []string{"", "packets > 50", "residence_mean > 1500 OR tunnel_id = 3", "node IS NULL"} {
+			for _, where := range []string{
+				"", "packets > 50", "residence_mean > 1500 OR tunnel_id = 3",
+				"node IS NULL",
+			} {
 				for _, order := range []string{"residence_max", "residence_mean"} {
 					q := store.Query{
 						Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: where, Group: group,
-						Values: []string{"packets", "residence_mean", "residence_max"}, Order: order, Limit: limit, Offset: offset,
+						Values: []string{"packets", "residence_mean", "residence_max"}, Order: order, Limit: limit,
+						Offset: offset,
 					}
 					c, err := s.compile(&q)
 					if err != nil {
@@ -67,7 +71,8 @@ func TestLeaders(t *testing.T) {
 					if rows == 0 {
 						rows = store.DefaultLimit
 					}
-					want, err := s.answer(context.Background(), c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
+					want, err := s.answer(context.Background(),
+						c.text+fmt.Sprintf(" LIMIT %d OFFSET %d", rows+1, offset), nil, rows)
 					if err != nil {
 						t.Fatal(err)
 					}

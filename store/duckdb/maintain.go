@@ -10,7 +10,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// Maintain implements store.Backend: rollups, retention, and a new file before the current one is too large a part of all.
+// Maintain implements store.Backend: rollups, retention, and a new file before the current one is too large a part of
+// all.
 func (s *Store) Maintain(ctx context.Context, now time.Time) error {
 	s.maintaining.Lock()
 	defer s.maintaining.Unlock()
@@ -63,8 +64,8 @@ func (s *Store) maintain(ctx context.Context, now time.Time) error {
 // rotateBytes is how large a file of seconds gets before the next one begins, so that it is compacted soon.
 const rotateBytes = 512 << 20
 
-// rotate begins a new file of seconds when the current one is large, or has an eighth of all bytes, so that dropping the oldest
-// file does not drop nearly everything.
+// rotate begins a new file of seconds when the current one is large, or has an eighth of all bytes, so that dropping
+// the oldest file does not drop nearly everything.
 func (s *Store) rotate(now time.Time) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -82,8 +83,8 @@ func (s *Store) rotate(now time.Time) error {
 	return s.makeViews()
 }
 
-// retain drops partitions that are too old, and the oldest ones while all together are too large. The newest of each tier
-// stays.
+// retain drops partitions that are too old, and the oldest ones while all together are too large. The newest of each
+// tier stays.
 func (s *Store) retain(now time.Time) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -118,7 +119,8 @@ func (s *Store) retain(now time.Time) error {
 		return nil
 	}
 	s.mu.Lock()
-	s.partitions = slices.DeleteFunc(slices.Clone(s.partitions), func(p *partition) bool { return slices.Contains(drop, p) })
+	s.partitions = slices.DeleteFunc(slices.Clone(s.partitions),
+		func(p *partition) bool { return slices.Contains(drop, p) })
 	s.dropped += len(drop)
 	s.mu.Unlock()
 	s.doomed = append(s.doomed, drop...)

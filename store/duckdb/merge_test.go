@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestManyHistograms: the histograms of many groups in many pieces of time are merged, as in Go, within the least memory that a store
-// may have.
+// TestManyHistograms: the histograms of many groups in many pieces of time are merged, as in Go, within the least
+// memory that a store may have.
 func TestManyHistograms(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -32,12 +32,19 @@ func TestManyHistograms(t *testing.T) {
 		for path := range uint64(paths) {
 			merged := &telemetry.Histogram{}
 			for i := range perPiece {
-				h := telemetry.Histogram{Count: 100, Sum: g.Uint64N(1e6), Min: 100 + g.Uint64N(100), Max: 1e5, Scale: int8(3 + g.IntN(2)), Start: int16(g.IntN(30))}
+				h := telemetry.Histogram{
+					Count: 100, Sum: g.Uint64N(1e6), Min: 100 + g.Uint64N(100), Max: 1e5,
+					Scale: int8(3 + g.IntN(2)), Start: int16(g.IntN(30)),
+				}
 				for range 30 { // most groups have more than 16, from where on a sorted aggregate of DuckDB takes much
 					h.Counts = append(h.Counts, 1+g.Uint64N(9))
 				}
 				merged.Merge(&h)
-				v.Paths = append(v.Paths, telemetry.PathInterval{StartNs: start.UnixNano() + int64(i)*telemetry.FlowIntervalNs, Path: path + 1, Packets: 1, Residence: h})
+				v.Paths = append(v.Paths,
+					telemetry.PathInterval{
+						StartNs: start.UnixNano() + int64(i)*telemetry.FlowIntervalNs,
+						Path:    path + 1, Packets: 1, Residence: h,
+					})
 			}
 			want[group{start, path + 1}] = merged
 		}

@@ -7,22 +7,29 @@ import (
 	"strings"
 )
 
-// migrations[i] brings a file from version i+1 of the schema to i+2. CATALOG stands for its name; files of one tier lack the
-// tables of others, so that statements say IF EXISTS. Tables that are new need no statement: they are made. To change tables: 1. their columns, 2. the statements for old files at
-// the end here, 3. a file of the version before in testdata, as TestOldFiles makes it.
+// migrations[i] brings a file from version i+1 of the schema to i+2. CATALOG stands for its name; files of one tier
+// lack the tables of others, so that statements say IF EXISTS. Tables that are new need no statement: they are made. To
+// change tables: 1. their columns, 2. the statements for old files at the end here, 3. a file of the version before in
+// testdata, as TestOldFiles makes it.
 var migrations = [][]string{
-	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"), // 2: also hosts, bursts and burst_flows, which are new
+	// 2: also hosts, bursts and burst_flows, which are new
+	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"),
 	linksWithUtilization(), // 3
 }
 
 // linksWithDelays adds the delays of links.
 func linksWithDelays() []string {
-	return linksWith(append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"}, column{name: "delay_clamped", kind: "UBIGINT"}))
+	return linksWith(append(histogram("delay"), column{name: "delay_uncertainty", kind: "BIGINT"},
+		column{name: "delay_clamped", kind: "UBIGINT"}))
 }
 
 // linksWithUtilization adds the use of their egress ports.
 func linksWithUtilization() []string {
-	return linksWith([]column{{name: "utilization_samples", kind: "UBIGINT"}, {name: "utilization_sum", kind: "UBIGINT"}, {name: "utilization_max", kind: "UINTEGER"}})
+	return linksWith([]column{
+		{name: "utilization_samples", kind: "UBIGINT"},
+		{name: "utilization_sum", kind: "UBIGINT"},
+		{name: "utilization_max", kind: "UINTEGER"},
+	})
 }
 
 // linksWith adds columns to the tables of links.
@@ -76,11 +83,14 @@ func (s *Store) tablesOf(p *partition) (n int, err error) {
 
 // versionOf is the version of the schema of a file that has tables; one beyond newest is an error.
 func (s *Store) versionOf(p *partition, newest int) (version int, err error) {
-	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+".waybill_schema").Scan(&version); err != nil {
+	if err := s.write.QueryRowContext(s.ctx, "SELECT max(version) FROM "+p.catalog+
+		".waybill_schema").Scan(&version); err != nil {
 		return 0, fmt.Errorf("%s is not of a store of waybill; move the file out of the directory: %w", p.file, err)
 	}
 	if version > newest {
-		return 0, fmt.Errorf("%s was written by a newer waybill: its schema has version %d, this program knows up to %d; run that waybill, or give another directory", p.file, version, newest)
+		return 0,
+			fmt.Errorf(
+				"%s was written by a newer waybill: its schema has version %d, this program knows up to %d; run that waybill, or give another directory", p.file, version, newest)
 	}
 	return version, nil
 }
@@ -102,12 +112,15 @@ func createTables(p *partition) (list []string) {
 		for _, c := range t.at(t.step) {
 			columns = append(columns, c.name+" "+c.kind)
 		}
-		list = append(list, fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s)", p.catalog, t.name(t.step), strings.Join(columns, ", ")))
+		list = append(list,
+			fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s (%s)", p.catalog, t.name(t.step),
+				strings.Join(columns, ", ")))
 	}
 	return list
 }
 
-// inTransaction executes statements, all or none. It does without sql.Tx, which closes a connection whose context ends on the way.
+// inTransaction executes statements, all or none. It does without sql.Tx, which closes a connection whose context ends
+// on the way.
 func inTransaction(ctx context.Context, conn *sql.Conn, statements []string) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write a file of the current version of 
 // fixtures are the files of each version of the schema, by tier. Version 1 has one of seconds only.
 const fixtures = "testdata/%s-v%d.duckdb.gz"
 
-// oldRecords are in the files: 30 records of flows, and of version 2 on as many of a link. Of version 3 on they tell how busy it was.
+// oldRecords are in the files: 30 records of flows, and of version 2 on as many of a link. Of version 3 on they tell
+// how busy it was.
 func oldRecords() *telemetry.Intervals {
 	v := flowRecords(rand.New(rand.NewPCG(1, 1)), epoch, 3, 10)
 	for i := range 30 {
@@ -34,9 +35,10 @@ func oldRecords() *telemetry.Intervals {
 // busyLink is a record of a link with ten packets, the utilization of whose port one of them told.
 func busyLink(at time.Time, use uint32) telemetry.LinkInterval {
 	return telemetry.LinkInterval{
-		StartNs: at.UnixNano(), Packets: 10, Utilization: telemetry.UtilizationSum{Samples: 1, Sum: uint64(use), Max: use},
-		From: telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: 2},
-		To:   telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: 3, IngressPort: 4},
+		StartNs: at.UnixNano(), Packets: 10,
+		Utilization: telemetry.UtilizationSum{Samples: 1, Sum: uint64(use), Max: use},
+		From:        telemetry.Place{Has: telemetry.HasNode | telemetry.HasEgressPort, Node: 1, EgressPort: 2},
+		To:          telemetry.Place{Has: telemetry.HasNode | telemetry.HasIngressPort, Node: 3, IngressPort: 4},
 	}
 }
 
@@ -122,9 +124,14 @@ func TestOldFiles(t *testing.T) {
 			t.Errorf("version %d: got %s", version, got)
 		}
 		// A link goes on in the old file of seconds, and later in those of minutes and hours.
-		write(t, s, &telemetry.Intervals{Links: []telemetry.LinkInterval{busyLink(epoch.Add(time.Minute), 7), busyLink(epoch.Add(5*time.Hour), 8)}})
+		write(t, s,
+			&telemetry.Intervals{Links: []telemetry.LinkInterval{
+				busyLink(epoch.Add(time.Minute), 7),
+				busyLink(epoch.Add(5*time.Hour), 8),
+			}})
 		roll(t, s, epoch.Add(7*time.Hour))
-		packets, told, rolled := 300, 30, 1 // in the old files; of the new ones, those that are not too late for minutes
+		// in the old files; of the new ones, those that are not too late for minutes
+		packets, told, rolled := 300, 30, 1
 		switch version {
 		case 1: // has no links
 			packets, told, rolled = 0, 0, 2
@@ -133,7 +140,8 @@ func TestOldFiles(t *testing.T) {
 		}
 		for table, added := range map[string]int{"links_10s": 2, "links_1m": rolled, "links_1h": rolled} {
 			want := fmt.Sprintf("[[%d %d 8]]", packets+10*added, told+added)
-			if got := fmt.Sprint(sqlOf(t, s, "SELECT sum(packets), sum(utilization_samples), max(utilization_max) FROM "+table)); got != want {
+			if got := fmt.Sprint(sqlOf(t, s, "SELECT sum(packets), sum(utilization_samples), max(utilization_max) FROM "+
+				table)); got != want {
 				t.Errorf("version %d: %s has %s, want %s", version, table, got, want)
 			}
 		}
@@ -152,7 +160,9 @@ func TestMigrations(t *testing.T) {
 		"ALTER TABLE IF EXISTS CATALOG.flows_10s ADD COLUMN ttl UTINYINT DEFAULT 64",
 		"ALTER TABLE IF EXISTS CATALOG.nothing ADD COLUMN ttl UTINYINT",
 	})
-	if err := s.migrate(p, append(slices.Clone(migrations), []string{next[len(migrations)][0], "SELECT nothing"})); err == nil || strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "4") {
+	if err := s.migrate(p,
+		append(slices.Clone(migrations), []string{next[len(migrations)][0], "SELECT nothing"})); err == nil ||
+		strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "4") {
 		t.Errorf("half of a migration: %v", err)
 	}
 	for range 2 {
@@ -160,7 +170,8 @@ func TestMigrations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 4]]" {
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+
+		".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 4]]" {
 		t.Errorf("got %s", got)
 	}
 	if err := s.Close(); err != nil {

@@ -82,7 +82,10 @@ func TestOpenRefuses(t *testing.T) {
 		}, []string{"move the file out of the directory"}},
 		"newer": {func(t *testing.T, file string) {
 			setVersion(t, file, 99)
-		}, []string{"was written by a newer waybill: its schema has version 99, this program knows up to 3", "run that waybill, or give another directory"}},
+		}, []string{
+			"was written by a newer waybill: its schema has version 99, this program knows up to 3",
+			"run that waybill, or give another directory",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, file := filled(t)
@@ -121,7 +124,8 @@ func setVersion(t *testing.T, file string, version int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.write.ExecContext(t.Context(), fmt.Sprintf("UPDATE %s.waybill_schema SET version = %d", s.partitions[0].catalog, version)); err != nil {
+	if _, err := s.write.ExecContext(t.Context(),
+		fmt.Sprintf("UPDATE %s.waybill_schema SET version = %d", s.partitions[0].catalog, version)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -169,7 +173,8 @@ func TestOpenDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{file, filepath.Join(file, "store")} {
-		if _, err := Open(DefaultConfig(dir)); err == nil || !strings.Contains(err.Error(), file+": not a directory") || strings.Contains(err.Error(), "\n") {
+		if _, err := Open(DefaultConfig(dir)); err == nil || !strings.Contains(err.Error(), file+": not a directory") ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -195,14 +200,15 @@ func TestOpenDirectory(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{closed, filepath.Join(closed, "store")} {
-		if _, err := Open(DefaultConfig(dir)); err == nil || !strings.Contains(err.Error(), closed) || !strings.Contains(err.Error(), "permission denied") || strings.Contains(err.Error(), "\n") {
+		if _, err := Open(DefaultConfig(dir)); err == nil || !strings.Contains(err.Error(), closed) ||
+			!strings.Contains(err.Error(), "permission denied") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
 		}
 	}
 }
 
-// TestDamagedBlock: what is damaged in the middle of a file shows when it is read. Questions about it are told so, and all else
-// goes on.
+// TestDamagedBlock: what is damaged in the middle of a file shows when it is read. Questions about it are told so, and
+// all else goes on.
 func TestDamagedBlock(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -214,7 +220,8 @@ func TestDamagedBlock(t *testing.T) {
 	}
 	p := s.partitions[len(s.partitions)-1]
 	var block int64
-	row := s.write.QueryRowContext(t.Context(), "SELECT max(block_id) FROM pragma_storage_info('"+p.catalog+".flows_10s') WHERE column_name = 'bytes' AND segment_type <> 'VALIDITY'")
+	row := s.write.QueryRowContext(t.Context(), "SELECT max(block_id) FROM pragma_storage_info('"+p.catalog+
+		".flows_10s') WHERE column_name = 'bytes' AND segment_type <> 'VALIDITY'")
 	if err := row.Scan(&block); err != nil || block < 0 {
 		t.Fatal(block, err)
 	}
@@ -226,7 +233,8 @@ func TestDamagedBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.SQL(t.Context(), "SELECT sum(bytes) FROM flows_10s", 1); !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "\n") {
+	if _, err := s.SQL(t.Context(), "SELECT sum(bytes) FROM flows_10s", 1); !errors.Is(err, store.ErrUnavailable) ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
 	write(t, s, flowRecords(rand.New(rand.NewPCG(1, 1)), epoch.Add(time.Hour), 3, 10))

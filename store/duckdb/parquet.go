@@ -10,14 +10,15 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// An ExportColumn is a column of a file of rows: its name, and its type in the words of DuckDB, such as UBIGINT or UINTEGER[].
+// An ExportColumn is a column of a file of rows: its name, and its type in the words of DuckDB, such as UBIGINT or
+// UINTEGER[].
 type ExportColumn struct{ Name, Type string }
 
 // columnType is what types look like: what comes from elsewhere must not end the statement.
 var columnType = regexp.MustCompile(`^[A-Z][A-Z0-9_]*(\([0-9, ]+\))?(\[\])*$`)
 
-// WriteParquet writes the rows of a file of JSON, one object on each line, to a new Parquet file with these columns. It needs no
-// store.
+// WriteParquet writes the rows of a file of JSON, one object on each line, to a new Parquet file with these columns. It
+// needs no store.
 func WriteParquet(ctx context.Context, from, to string, columns []ExportColumn) error {
 	kinds := make([]string, len(columns))
 	for i, c := range columns {

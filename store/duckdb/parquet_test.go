@@ -23,11 +23,13 @@ func TestWriteParquet(t *testing.T) {
 		t.Errorf("%v, %d bytes", err, len(content))
 	}
 	for _, kind := range []string{"", "UINTEGER'}) --", "uinteger", "X; DROP"} {
-		if err := WriteParquet(t.Context(), rows, to, []ExportColumn{{"a", kind}}); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+		if err := WriteParquet(t.Context(), rows, to, []ExportColumn{{"a", kind}}); err == nil ||
+			!strings.Contains(err.Error(), "cannot be written") {
 			t.Errorf("%q: %v", kind, err)
 		}
 	}
-	if err := WriteParquet(t.Context(), rows, to, []ExportColumn{{"a'b", "TIMESTAMP_NS"}}); err == nil || strings.Contains(err.Error(), "\n") {
+	if err := WriteParquet(t.Context(), rows, to, []ExportColumn{{"a'b", "TIMESTAMP_NS"}}); err == nil ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("rows that do not fit: %v", err)
 	}
 }

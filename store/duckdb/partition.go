@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// A partition is one file of DuckDB with the tables of a tier and the intervals that begin from start on, until the next
-// partition of the tier starts or its length is over.
+// A partition is one file of DuckDB with the tables of a tier and the intervals that begin from start on, until the
+// next partition of the tier starts or its length is over.
 type partition struct {
 	tier    int
 	start   time.Time
@@ -81,7 +81,8 @@ func (s *Store) findPartition(tier int, t time.Time) *partition {
 	return found
 }
 
-// partitionFor returns the partition of a tier that holds what begins at t, and makes it if there is none. writing is held.
+// partitionFor returns the partition of a tier that holds what begins at t, and makes it if there is none. writing is
+// held.
 func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	if p := s.findPartition(tier, t); p != nil {
 		return p, nil
@@ -93,8 +94,8 @@ func (s *Store) partitionFor(tier int, t time.Time) (*partition, error) {
 	return p, s.makeViews()
 }
 
-// attachment is the statement that opens the file of p, and makes it if need be, unless p is sealed: in the format of DuckDB 1.2, which packs what is
-// unknown.
+// attachment is the statement that opens the file of p, and makes it if need be, unless p is sealed: in the format of
+// DuckDB 1.2, which packs what is unknown.
 func (p *partition) attachment() string {
 	if p.sealed {
 		return fmt.Sprintf("ATTACH '%s' AS %s (READ_ONLY)", quoted(p.file), p.catalog)
@@ -113,7 +114,9 @@ func (s *Store) attach(p *partition) error {
 // openFile opens the file of p and leaves what is in it alone; it is an error if that cannot be read.
 func (s *Store) openFile(p *partition) error {
 	if _, err := s.write.ExecContext(s.ctx, p.attachment()); err != nil {
-		return fmt.Errorf("open %s: %s; if it is damaged, move the file out of the directory to go on without its records", p.file, oneLine(err))
+		return fmt.Errorf(
+			"open %s: %s; if it is damaged, move the file out of the directory to go on without its records", p.file,
+			oneLine(err))
 	}
 	tables, err := s.tablesOf(p)
 	if err == nil && tables > 0 {
@@ -132,7 +135,8 @@ func (s *Store) adopt(p *partition) error {
 		return err
 	}
 	var compacted int
-	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ? AND table_name = 'waybill_compacted'", p.catalog)
+	row := s.write.QueryRowContext(s.ctx,
+		"SELECT count(*) FROM duckdb_tables() WHERE database_name = ? AND table_name = 'waybill_compacted'", p.catalog)
 	if err := row.Scan(&compacted); err != nil {
 		return err
 	}

@@ -33,10 +33,17 @@ func TestQuantile(t *testing.T) {
 		}
 		at := epoch.UnixNano() + int64(i)*1e9
 		histograms[at] = &h
-		v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at, Place: telemetry.Place{Has: telemetry.HasNode, Node: uint32(i)}, Packets: h.Count, Latency: h})
+		v.Hops = append(v.Hops,
+			telemetry.HopInterval{
+				StartNs: at, Place: telemetry.Place{Has: telemetry.HasNode, Node: uint32(i)},
+				Packets: h.Count, Latency: h,
+			})
 	}
 	write(t, s, v)
-	a := ask(t, s, store.Query{Table: store.Hops, From: epoch, To: epoch.Add(300e9), Group: []string{"start", "node"}, Values: []string{"latency_p50", "latency_p99"}})
+	a := ask(t, s, store.Query{
+		Table: store.Hops, From: epoch, To: epoch.Add(300e9), Group: []string{"start", "node"},
+		Values: []string{"latency_p50", "latency_p99"},
+	})
 	if len(a.Rows) != 300 {
 		t.Fatalf("got %d rows", len(a.Rows))
 	}

@@ -21,8 +21,8 @@ type segment struct {
 
 var word = regexp.MustCompile(`"?[a-z_][a-z0-9_]*"?`)
 
-// Query implements store.Backend. It looks into the tables of the coarsest resolution that can answer, and into finer ones
-// for the ends of the range and for what is not rolled up yet.
+// Query implements store.Backend. It looks into the tables of the coarsest resolution that can answer, and into finer
+// ones for the ends of the range and for what is not rolled up yet.
 func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error) {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
@@ -105,7 +105,8 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 	}
 	steps := slices.DeleteFunc(t.resolutions(), func(step time.Duration) bool {
 		return q.Step > 0 && step > 0 && q.Step%step != 0 ||
-			slices.ContainsFunc(names, func(name string) bool { return !t.has(name, step) && !t.has(name+"_counts", step) })
+			slices.ContainsFunc(names,
+				func(name string) bool { return !t.has(name, step) && !t.has(name+"_counts", step) })
 	})
 	if len(steps) == 0 {
 		return nil, fmt.Errorf("step is %v, want a multiple of %v", q.Step, t.finest)
@@ -138,7 +139,8 @@ func (s *Store) segments(list []*partition, t *table, steps []time.Duration, fro
 	if !low.Before(high) {
 		return s.segments(list, t, finer, from, to)
 	}
-	return slices.Concat(s.segments(list, t, finer, from, low), []segment{{step, low, high}}, s.segments(list, t, finer, high, to))
+	return slices.Concat(s.segments(list, t, finer, from, low), []segment{{step, low, high}},
+		s.segments(list, t, finer, high, to))
 }
 
 // covers reports whether a partition of a tier may have what of a table begins at a time.
@@ -170,7 +172,9 @@ func (s *Store) rows(list []*partition, t *table, segments []segment, resolution
 				end = minTime(end, list[i+1].start)
 			}
 			if p.tier == tierOf(t, g.step) && p.start.Before(g.to) && g.from.Before(end) {
-				parts = append(parts, fmt.Sprintf("SELECT %s FROM %s.%s WHERE start >= %s AND start < %s", strings.Join(names, ", "), p.catalog, t.name(g.step), timestamp(g.from), timestamp(g.to)))
+				parts = append(parts,
+					fmt.Sprintf("SELECT %s FROM %s.%s WHERE start >= %s AND start < %s", strings.Join(names, ", "),
+						p.catalog, t.name(g.step), timestamp(g.from), timestamp(g.to)))
 			}
 		}
 	}

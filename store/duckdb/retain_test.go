@@ -39,7 +39,8 @@ func files(t *testing.T, s *Store, prefix string) (n int, size int64) {
 	return n, size
 }
 
-// TestRetentionByTime: files whose records are all too old are gone from the disk, and the queries over the others go on.
+// TestRetentionByTime: files whose records are all too old are gone from the disk, and the queries over the others go
+// on.
 func TestRetentionByTime(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -54,11 +55,15 @@ func TestRetentionByTime(t *testing.T) {
 	if n, _ := files(t, s, "seconds-"); n != 2 {
 		t.Errorf("%d files, want 2", n)
 	}
-	if got := fmt.Sprint(sqlOf(t, s, "SELECT min(start), count(*) FROM flows_10s")); got != fmt.Sprint([][]any{{begin.Add(3 * time.Hour), 200}}) {
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT min(start), count(*) FROM flows_10s")); got !=
+		fmt.Sprint([][]any{{begin.Add(3 * time.Hour), 200}}) {
 		t.Errorf("got %s", got)
 	}
 	// What was rolled up stays.
-	a := ask(t, s, store.Query{Table: store.Flows, From: begin, To: begin.Add(5 * time.Hour), Values: []string{"packets"}})
+	a := ask(t, s, store.Query{
+		Table: store.Flows, From: begin, To: begin.Add(5 * time.Hour),
+		Values: []string{"packets"},
+	})
 	var want uint64
 	g = rand.New(rand.NewPCG(1, 2))
 	for hour := range 5 {
@@ -168,7 +173,8 @@ func TestFullDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 			write(t, s, more)
-			if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*) FROM flows_10s")); before != "[[5000]]" || got != "[[55000]]" {
+			if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*) FROM flows_10s")); before != "[[5000]]" ||
+				got != "[[55000]]" {
 				t.Errorf("%s records before, %s after, want 5000 and 55000", before, got)
 			}
 		})
@@ -228,7 +234,8 @@ func TestRetryWritesOnce(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	write(t, s, v)
-	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), count(DISTINCT (flow, start)) FROM flows_10s")); got != "[[60 60]]" {
+	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), count(DISTINCT (flow, start)) FROM flows_10s")); got !=
+		"[[60 60]]" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser tables.
+// Intervals are rolled up grace after their end, by the clock: what is written later is missing from the coarser
+// tables.
 const grace = 30 * time.Second
 
 // rollUp brings the tables of minutes and hours up to date.
@@ -30,8 +31,8 @@ func (s *Store) rollUp(ctx context.Context, now time.Time) error {
 }
 
 // rollUpOnce puts rows of one table together into the next, for one interval of it that is over at the horizon. It
-// returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between does
-// no harm.
+// returns false if there is nothing to do. The note how far it is stands in the same file, so that a crash in between
+// does no harm.
 func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Time) (bool, error) {
 	source, target := from.name(from.step), to.name(to.step)
 	until := s.rolledUntil(target)
@@ -43,7 +44,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 		return false, nil
 	}
 	var first sql.NullTime
-	if err := s.upkeep.QueryRowContext(ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?", until).Scan(&first); err != nil {
+	if err := s.upkeep.QueryRowContext(ctx, "SELECT min(start) FROM "+source+" WHERE start >= ?",
+		until).Scan(&first); err != nil {
 		return false, err
 	}
 	if !first.Valid || !first.Time.Before(end) {
@@ -67,7 +69,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	passes := 1
 	if to.hasHistograms() {
 		var rows int
-		if err := s.upkeep.QueryRowContext(ctx, "SELECT count(*) FROM "+source+" WHERE "+within).Scan(&rows); err != nil {
+		if err := s.upkeep.QueryRowContext(ctx, "SELECT count(*) FROM "+source+" WHERE "+within).Scan(&rows); err !=
+			nil {
 			return false, err
 		}
 		passes += rows / rowsAtOnce
@@ -92,8 +95,8 @@ func (s *Store) rollUpOnce(ctx context.Context, from, to placed, horizon time.Ti
 	return true, nil
 }
 
-// rowsAtOnce is how many rows with histograms are put together at once: histograms are taken apart for it, which has to fit into
-// memory.
+// rowsAtOnce is how many rows with histograms are put together at once: histograms are taken apart for it, which has to
+// fit into memory.
 const rowsAtOnce = 20_000
 
 func (t *table) hasHistograms() bool {
@@ -148,8 +151,8 @@ func (s *Store) loadRolled() error {
 	return nil
 }
 
-// together is a query that groups rows by the columns that are keys and puts the others together by their role, in the order
-// of columns.
+// together is a query that groups rows by the columns that are keys and puts the others together by their role, in the
+// order of columns.
 func together(rows string, columns []column) string {
 	var keys, values, names []string
 	var merged []string // names of histograms
@@ -192,9 +195,9 @@ func together(rows string, columns []column) string {
 	return text
 }
 
-// mergeHistogram is a query that adds up the histograms of rows with the same keys: at the coarsest scale of them, bucket by
-// bucket. A bucket at scale s is bucket>>1 at scale s-1. The buckets are sorted in their lists: for a list(b ORDER BY b), DuckDB
-// keeps room for 2048 buckets of each group.
+// mergeHistogram is a query that adds up the histograms of rows with the same keys: at the coarsest scale of them,
+// bucket by bucket. A bucket at scale s is bucket>>1 at scale s-1. The buckets are sorted in their lists: for a list(b
+// ORDER BY b), DuckDB keeps room for 2048 buckets of each group.
 func mergeHistogram(rows, name string, keys []string) string {
 	r := strings.NewReplacer("KEYS,", strings.Join(append(slices.Clone(keys), ""), ", "), "NAME", name, "ROWS", rows)
 	join := "ON true"
@@ -205,7 +208,8 @@ func mergeHistogram(rows, name string, keys []string) string {
 	if len(keys) > 0 {
 		group = " GROUP BY " + strings.Join(keys, ", ")
 	}
-	return r.Replace(`SELECT KEYS, NAME_scale, list_transform(h, lambda e: e.b) AS NAME_buckets, list_transform(h, lambda e: e.n) AS NAME_counts FROM (
+	return r.Replace(
+		`SELECT KEYS, NAME_scale, list_transform(h, lambda e: e.b) AS NAME_buckets, list_transform(h, lambda e: e.n) AS NAME_counts FROM (
 		SELECT KEYS, NAME_scale, list_sort(list({'b': b, 'n': n})) AS h FROM (
 			SELECT KEYS, NAME_scale, b, CAST(sum(n) AS UBIGINT) AS n FROM (
 				SELECT KEYS, coarsest AS NAME_scale, CAST(b >> (NAME_scale - coarsest) AS SMALLINT) AS b, n FROM (

@@ -21,8 +21,8 @@ func roll(t testing.TB, s *Store, now time.Time) {
 	}
 }
 
-// TestQueryIsTheSameAtEveryResolution: sums and maxima over a range are those that Go computes from the records, whatever
-// tables are looked at, before and after they are rolled up, with ends that cut minutes and hours.
+// TestQueryIsTheSameAtEveryResolution: sums and maxima over a range are those that Go computes from the records,
+// whatever tables are looked at, before and after they are rolled up, with ends that cut minutes and hours.
 func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -35,7 +35,11 @@ func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
 		for range 20 {
 			from := epoch.Add(time.Duration(g.IntN(300)) * 10 * time.Second)
 			to := from.Add(time.Duration(1+g.IntN(900)) * 10 * time.Second)
-			a := ask(t, s, store.Query{Table: store.Flows, From: from, To: to, Group: []string{"dst_lo"}, Values: []string{"packets", "bytes", "residence_max", "residence_mean"}})
+			a := ask(t, s,
+				store.Query{
+					Table: store.Flows, From: from, To: to, Group: []string{"dst_lo"},
+					Values: []string{"packets", "bytes", "residence_max", "residence_mean"},
+				})
 			coarsest = max(coarsest, a.Resolution)
 			want := map[uint64][4]uint64{}
 			counts := map[uint64]uint64{}
@@ -45,7 +49,10 @@ func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
 					continue
 				}
 				w := want[r.Key.Dst.Lo]
-				want[r.Key.Dst.Lo] = [4]uint64{w[0] + r.Packets, w[1] + r.Bytes, max(w[2], r.Residence.Max), w[3] + r.Residence.Sum}
+				want[r.Key.Dst.Lo] = [4]uint64{
+					w[0] + r.Packets, w[1] + r.Bytes, max(w[2], r.Residence.Max),
+					w[3] + r.Residence.Sum,
+				}
 				counts[r.Key.Dst.Lo] += r.Residence.Count
 			}
 			if len(a.Rows) != len(want) {
@@ -69,7 +76,8 @@ func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
 	t.Run("1m", func(t *testing.T) { check(t, time.Minute) })
 	roll(t, s, epoch.Add(3*time.Hour))
 	t.Run("1h", func(t *testing.T) { check(t, time.Hour) })
-	if got := sqlOf(t, s, "SELECT (SELECT sum(packets) FROM flows_10s) = (SELECT sum(packets) FROM flows_1m), (SELECT sum(packets) FROM flows_1m) = (SELECT sum(packets) FROM flows_1h)"); fmt.Sprint(got) != "[[true true]]" {
+	if got := sqlOf(t, s,
+		"SELECT (SELECT sum(packets) FROM flows_10s) = (SELECT sum(packets) FROM flows_1m), (SELECT sum(packets) FROM flows_1m) = (SELECT sum(packets) FROM flows_1h)"); fmt.Sprint(got) != "[[true true]]" {
 		t.Errorf("the sums of the tables differ: %v", got)
 	}
 	// Once more changes nothing, also after the store was opened again.
@@ -84,7 +92,8 @@ func TestQueryIsTheSameAtEveryResolution(t *testing.T) {
 	}
 	defer again.Close()
 	roll(t, again, epoch.Add(3*time.Hour))
-	if after := sqlOf(t, again, "SELECT count(*) FROM flows_1m UNION ALL SELECT count(*) FROM flows_1h"); !reflect.DeepEqual(before, after) {
+	if after := sqlOf(t, again,
+		"SELECT count(*) FROM flows_1m UNION ALL SELECT count(*) FROM flows_1h"); !reflect.DeepEqual(before, after) {
 		t.Errorf("got %v, want %v", after, before)
 	}
 }
@@ -97,7 +106,10 @@ func TestHistogramsMergeExactly(t *testing.T) {
 	want := map[uint32]*telemetry.Histogram{1: {}, 2: {}}
 	for i := range 300 {
 		for node := range uint32(2) {
-			h := telemetry.Histogram{Count: 1 + g.Uint64N(5), Sum: g.Uint64N(1e6), Min: g.Uint64N(100), Max: 100 + g.Uint64N(1e6), Scale: int8(g.IntN(9) - 1), Start: int16(g.IntN(300))}
+			h := telemetry.Histogram{
+				Count: 1 + g.Uint64N(5), Sum: g.Uint64N(1e6), Min: g.Uint64N(100),
+				Max: 100 + g.Uint64N(1e6), Scale: int8(g.IntN(9) - 1), Start: int16(g.IntN(300)),
+			}
 			for range 1 + g.IntN(20) {
 				h.Counts = append(h.Counts, g.Uint64N(3))
 			}
@@ -107,7 +119,11 @@ func TestHistogramsMergeExactly(t *testing.T) {
 			}
 			want[node+1].Merge(&h)
 			place := telemetry.Place{Has: telemetry.HasNode, Node: node + 1}
-			v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: epoch.Add(time.Duration(i) * time.Second).UnixNano(), Place: place, Packets: h.Count, Latency: h})
+			v.Hops = append(v.Hops,
+				telemetry.HopInterval{
+					StartNs: epoch.Add(time.Duration(i) * time.Second).UnixNano(), Place: place,
+					Packets: h.Count, Latency: h,
+				})
 		}
 	}
 	write(t, s, v)
@@ -115,7 +131,10 @@ func TestHistogramsMergeExactly(t *testing.T) {
 		if rolled {
 			roll(t, s, epoch.Add(2*time.Hour))
 		}
-		a := ask(t, s, store.Query{Table: store.Hops, From: epoch.Truncate(time.Hour), To: epoch.Add(time.Hour), Group: []string{"node"}, Values: []string{"latency"}})
+		a := ask(t, s, store.Query{
+			Table: store.Hops, From: epoch.Truncate(time.Hour), To: epoch.Add(time.Hour),
+			Group: []string{"node"}, Values: []string{"latency"},
+		})
 		if len(a.Rows) != 2 || rolled != (a.Resolution == time.Hour) {
 			t.Fatalf("got %v of %v", a.Rows, a.Resolution)
 		}
@@ -131,7 +150,10 @@ func TestHistogramsMergeExactly(t *testing.T) {
 func TestQuerySteps(t *testing.T) {
 	s := open(t, nil)
 	write(t, s, flowRecords(rand.New(rand.NewPCG(3, 4)), epoch, 12, 2))
-	a := ask(t, s, store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Step: 30 * time.Second, Group: []string{"id"}, Values: []string{"packets"}})
+	a := ask(t, s, store.Query{
+		Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Step: 30 * time.Second,
+		Group: []string{"id"}, Values: []string{"packets"},
+	})
 	if len(a.Rows) != 8 || a.Rows[2][0] != epoch.Add(30*time.Second) {
 		t.Errorf("got %v", a.Rows)
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
-// A rowsOf says which columns a table has of a type of records, and makes rows of them. Both follow from the tags of the
-// type, see package catalogue. To add a type of fields: its case in part, with its columns and what is added for them.
+// A rowsOf says which columns a table has of a type of records, and makes rows of them. Both follow from the tags of
+// the type, see package catalogue. To add a type of fields: its case in part, with its columns and what is added for
+// them.
 type rowsOf[R any] struct {
 	columns []column
 	startNs func(*R) int64
@@ -77,7 +78,8 @@ func part[R any](c *catalogue.Column, value func(*R) any) ([]column, func(*appen
 		if !c.Quantiles {
 			return moments(c.Column), func(a *appender, r *R) { a.moments(get(r)) }
 		}
-		p50, p99 := column{name: c.Column + "_p50", kind: "BIGINT", role: high}, column{name: c.Column + "_p99", kind: "BIGINT", role: high}
+		p50, p99 := column{name: c.Column + "_p50", kind: "BIGINT", role: high},
+			column{name: c.Column + "_p99", kind: "BIGINT", role: high}
 		return append(moments(c.Column), p50, p99), func(a *appender, r *R) {
 			m := get(r)
 			a.moments(m)
@@ -103,10 +105,19 @@ var placeColumns = map[string]struct {
 	kind string
 	add  func(a *appender, p *telemetry.Place)
 }{
-	"node":         {"UINTEGER", func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasNode != 0, p.Node) }},
-	"ingress_port": {"UINTEGER", func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasIngressPort != 0, p.IngressPort) }},
-	"egress_port":  {"UINTEGER", func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasEgressPort != 0, p.EgressPort) }},
-	"dropped":      {"BOOLEAN", func(a *appender, p *telemetry.Place) { a.add(p.Has&telemetry.HasDrop != 0) }},
+	"node": {
+		"UINTEGER",
+		func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasNode != 0, p.Node) },
+	},
+	"ingress_port": {
+		"UINTEGER",
+		func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasIngressPort != 0, p.IngressPort) },
+	},
+	"egress_port": {
+		"UINTEGER",
+		func(a *appender, p *telemetry.Place) { a.known(p.Has&telemetry.HasEgressPort != 0, p.EgressPort) },
+	},
+	"dropped": {"BOOLEAN", func(a *appender, p *telemetry.Place) { a.add(p.Has&telemetry.HasDrop != 0) }},
 }
 
 func placePart[R any](c *catalogue.Column) (columns []column, add func(*appender, *R)) {
@@ -159,7 +170,8 @@ func scalar[R any](c *catalogue.Column, value func(*R) any) ([]column, func(*app
 // plainPart returns the type of the column of a field in SQL, and what adds its value; "" if there is none.
 func plainPart[R any](c *catalogue.Column) (kind string, add func(*appender, *R)) {
 	if c.Type == reflect.TypeFor[time.Time]() {
-		return "TIMESTAMP_NS", adder(catalogue.Pointer[R, time.Time](&c.Field), func(t time.Time) time.Time { return t.UTC() })
+		return "TIMESTAMP_NS",
+			adder(catalogue.Pointer[R, time.Time](&c.Field), func(t time.Time) time.Time { return t.UTC() })
 	}
 	switch c.Type.Kind() {
 	case reflect.Bool:

@@ -19,7 +19,11 @@ type grownInterval struct {
 // TestAddedField: a field that is added to an interval has a column and a value, as its tag says.
 func TestAddedField(t *testing.T) {
 	rows := newRows(func(r *grownInterval) int64 { return r.StartNs }, nil)
-	want := []column{start, {name: "node", kind: "UINTEGER"}, {name: "retries", kind: "UINTEGER", role: sum, minute: true}}
+	want := []column{
+		start,
+		{name: "node", kind: "UINTEGER"},
+		{name: "retries", kind: "UINTEGER", role: sum, minute: true},
+	}
 	if fmt.Sprint(rows.columns) != fmt.Sprint(want) {
 		t.Errorf("got %+v", rows.columns)
 	}
@@ -27,7 +31,13 @@ func TestAddedField(t *testing.T) {
 		r    grownInterval
 		want string
 	}{
-		{grownInterval{StartNs: 1e9, Place: telemetry.Place{Has: telemetry.HasNode, Node: 3}, Retries: 7, Known: true}, "1970-01-01 00:00:01 +0000 UTC 3 7"},
+		{
+			grownInterval{
+				StartNs: 1e9, Place: telemetry.Place{Has: telemetry.HasNode, Node: 3}, Retries: 7,
+				Known: true,
+			},
+			"1970-01-01 00:00:01 +0000 UTC 3 7",
+		},
 		{grownInterval{Retries: 7}, "1970-01-01 00:00:00 +0000 UTC <nil> <nil>"},
 	} {
 		var a appender

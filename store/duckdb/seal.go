@@ -9,13 +9,15 @@ import (
 // sealAfter is how long a file is over before it is sealed: hardly anything is written to it then.
 const sealAfter = 2 * time.Minute
 
-// seal opens files that are over READ_ONLY, so that the processes of statements can open them too: DuckDB lets nobody else
-// open a file that it may write to. What has to be written to one later opens all for writing again. maintaining is held.
+// seal opens files that are over READ_ONLY, so that the processes of statements can open them too: DuckDB lets nobody
+// else open a file that it may write to. What has to be written to one later opens all for writing again. maintaining
+// is held.
 func (s *Store) seal(now time.Time) error {
 	defer s.sealedOnce.Store(true)
 	list := s.list()
 	for i, p := range list {
-		over := slices.ContainsFunc(list[i+1:], func(q *partition) bool { return q.tier == p.tier && now.Sub(q.start) > sealAfter })
+		over := slices.ContainsFunc(list[i+1:],
+			func(q *partition) bool { return q.tier == p.tier && now.Sub(q.start) > sealAfter })
 		if p.sealed || !over || p.tier == tierSeconds && !p.compacted {
 			continue
 		}
@@ -48,8 +50,8 @@ func (s *Store) sealFile(p *partition) error {
 	return err
 }
 
-// sealBefore seals files before the first statement asks for them, as Maintain does later: else all that there is would be
-// exported.
+// sealBefore seals files before the first statement asks for them, as Maintain does later: else all that there is would
+// be exported.
 func (s *Store) sealBefore(ctx context.Context) error {
 	for !s.sealedOnce.Load() {
 		if s.maintaining.TryLock() {

@@ -16,8 +16,8 @@ func (s *Store) spillDir() string { return filepath.Join(s.config.Dir, "tmp") }
 // spillCheck is how often it is looked whether they leave room on the disk.
 const spillCheck = 50 * time.Millisecond
 
-// boundSpill returns a context that ends, as for an answer that is too large, when what is spilled leaves less room on the
-// disk than has to stay free. The function that it returns must be called.
+// boundSpill returns a context that ends, as for an answer that is too large, when what is spilled leaves less room on
+// the disk than has to stay free. The function that it returns must be called.
 func (s *Store) boundSpill(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

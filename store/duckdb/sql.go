@@ -46,7 +46,9 @@ func (s *Store) Select(ctx context.Context, statement string, limit int) (*store
 }
 
 // execute gives the rows of a statement that was parsed to take.
-func execute(ctx context.Context, conn *sql.Conn, statement string, limit int, take func(*sql.Rows) (bool, error)) (bool, error) {
+func execute(ctx context.Context, conn *sql.Conn, statement string, limit int,
+	take func(*sql.Rows) (bool, error),
+) (bool, error) {
 	// Nothing that can be written in a SELECT changes the store; that the transaction is read-only is the second lock.
 	if _, err := conn.ExecContext(ctx, "BEGIN TRANSACTION READ ONLY"); err != nil {
 		return false, trouble(ctx, err)
@@ -66,8 +68,8 @@ func execute(ctx context.Context, conn *sql.Conn, statement string, limit int, t
 	return more, nil
 }
 
-// limited returns a statement with a limit around it: DuckDB makes all rows of an answer, in memory that it does not count,
-// before the first can be read. One row more than wanted tells that there are more.
+// limited returns a statement with a limit around it: DuckDB makes all rows of an answer, in memory that it does not
+// count, before the first can be read. One row more than wanted tells that there are more.
 func limited(statement string, limit int) string {
 	statement = strings.TrimRight(statement, "; \t\r\n")
 	return "SELECT * FROM (\n" + statement + "\n) LIMIT " + strconv.Itoa(limit+1)
@@ -76,7 +78,8 @@ func limited(statement string, limit int) string {
 // parse lets DuckDB parse one SELECT statement, and returns its tree.
 func parse(ctx context.Context, conn *sql.Conn, statement string) (tree any, err error) {
 	var text string
-	err = conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)", statement).Scan(&text)
+	err = conn.QueryRowContext(ctx, "SELECT CAST(json_serialize_sql(CAST(? AS VARCHAR)) AS VARCHAR)",
+		statement).Scan(&text)
 	if err != nil {
 		return nil, trouble(ctx, err)
 	}

@@ -53,7 +53,8 @@ func TestSQLLimit(t *testing.T) {
 	}
 }
 
-// attacks are statements that take, if nobody bounds it, all the memory or time of a machine, or were once refused as such.
+// attacks are statements that take, if nobody bounds it, all the memory or time of a machine, or were once refused as
+// such.
 func attacks() []string {
 	double := "SELECT 'abcdefgh' AS x"
 	for range 30 {
@@ -65,36 +66,67 @@ func attacks() []string {
 		lateral += fmt.Sprintf(", a%d || a%d AS a%d", i, i, i+1)
 	}
 	list := []string{
-		"SELECT repeat('a', 100000000) FROM range(100)", "SELECT length(repeat('a', 4000000000))", "SELECT lpad('a', 1000000000, 'b')", "SELECT printf('%1000000000d', 1)",
-		"SELECT Repeat('a', 1000)", "SELECT repeat(path, CAST(version AS INTEGER)) FROM events", "SELECT format('{:{}}', 1, 1000000000)", "SELECT printf('%*d', 1000000000, 1)", "SELECT printf(path, 1) FROM events", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)", "SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
-		"SELECT bitstring('0', 2000000000)", "SELECT bitstring_agg(packets, 0, 8000000000) FROM flows_10s", "SELECT pg_sleep(30)", "SELECT len(generate_subscripts([1], 1))",
-		"SELECT approx_top_k(flow, 900000) FROM flows_10s GROUP BY flow", "SELECT flow, approx_quantile(packets, 0.5) FROM flows_10s GROUP BY flow", "SELECT max(packets, 100000) FROM flows_10s GROUP BY flow",
-		"SELECT approx_quantile(packets, 0.5) OVER () FROM flows_10s", "SELECT list_aggregate([1], 'approx_top_k', 900000)", "SELECT list_aggregate([1], path) FROM events",
-		"SELECT CAST(NULL AS INTEGER[100000])", "SELECT TRY_CAST(NULL AS STRUCT(a INTEGER[1000][1000])[])", "SELECT format('" + strings.Repeat("{0}", 100) + "', path) FROM events", "SELECT path || '" + strings.Repeat("a", 2000) + "' FROM events",
-		"SELECT max(packets, 100000) OVER () FROM flows_10s", "SELECT ?", "SELECT $1", "SELECT packets FROM flows_10s WHERE flow = $flow",
-		"SELECT '" + strings.Repeat("a", 2000) + "'", "SELECT list_transform(string_split(path, ''), x -> x || '" + strings.Repeat("b", 500) + "') FROM events",
-		"SELECT array_to_string(string_split(path, ''), '" + strings.Repeat("b", 500) + "') FROM events", "SELECT list_aggregate(string_split(path, ''), 'string_agg', '" + strings.Repeat("b", 500) + "') FROM events",
+		"SELECT repeat('a', 100000000) FROM range(100)", "SELECT length(repeat('a', 4000000000))",
+		"SELECT lpad('a', 1000000000, 'b')", "SELECT printf('%1000000000d', 1)",
+		"SELECT Repeat('a', 1000)", "SELECT repeat(path, CAST(version AS INTEGER)) FROM events",
+		"SELECT format('{:{}}', 1, 1000000000)", "SELECT printf('%*d', 1000000000, 1)",
+		"SELECT printf(path, 1) FROM events", "SELECT len(range(1000000000))", "SELECT list_resize([1], 1000000000)",
+		"SELECT format('{:1000000000}', 1)", "SELECT sleep_ms(30000)",
+		"SELECT bitstring('0', 2000000000)", "SELECT bitstring_agg(packets, 0, 8000000000) FROM flows_10s",
+		"SELECT pg_sleep(30)", "SELECT len(generate_subscripts([1], 1))",
+		"SELECT approx_top_k(flow, 900000) FROM flows_10s GROUP BY flow",
+		"SELECT flow, approx_quantile(packets, 0.5) FROM flows_10s GROUP BY flow",
+		"SELECT max(packets, 100000) FROM flows_10s GROUP BY flow",
+		"SELECT approx_quantile(packets, 0.5) OVER () FROM flows_10s",
+		"SELECT list_aggregate([1], 'approx_top_k', 900000)", "SELECT list_aggregate([1], path) FROM events",
+		"SELECT CAST(NULL AS INTEGER[100000])", "SELECT TRY_CAST(NULL AS STRUCT(a INTEGER[1000][1000])[])",
+		"SELECT format('" + strings.Repeat("{0}", 100) + "', path) FROM events",
+		"SELECT path || '" + strings.Repeat("a", 2000) + "' FROM events",
+		"SELECT max(packets, 100000) OVER () FROM flows_10s", "SELECT ?", "SELECT $1",
+		"SELECT packets FROM flows_10s WHERE flow = $flow",
+		"SELECT '" + strings.Repeat("a", 2000) + "'",
+		"SELECT list_transform(string_split(path, ''), x -> x || '" + strings.Repeat("b", 500) + "') FROM events",
+		"SELECT array_to_string(string_split(path, ''), '" + strings.Repeat("b", 500) + "') FROM events",
+		"SELECT list_aggregate(string_split(path, ''), 'string_agg', '" + strings.Repeat("b", 500) + "') FROM events",
 		double, ctes + " SELECT * FROM c8", lateral + " FROM events",
 		"WITH RECURSIVE r(x) AS (SELECT 'ab' UNION ALL SELECT x || x FROM r) SELECT x FROM r",
-		`SELECT replace("text", 'a', path) FROM events`, "SELECT replace(path, 'a', '" + strings.Repeat("b", 1000) + "') FROM events",
-		"SELECT list_transform(l, x -> l) FROM (SELECT list(start) AS l FROM flows_10s)", "SELECT [l FOR x IN l] FROM (SELECT list(start) AS l FROM flows_10s)",
-		"SELECT len(list(start) OVER ()) FROM flows_10s", "SELECT (SELECT list(start) FROM flows_10s), path FROM events", "SELECT ARRAY(SELECT start FROM flows_10s), path FROM events",
-		"SELECT max(len(list_append(l, i))) FROM range(9) t(i), (SELECT list(r) AS l FROM range(9) x(r))", "WITH a AS (SELECT string_agg(path, '') AS s FROM events) SELECT concat(s, i) FROM a JOIN range(9) b(i) ON true",
-		"SELECT l, unnest(l) FROM (SELECT list(start) AS l FROM flows_10s)", "SELECT max(l) OVER () FROM (SELECT node, array_agg(start) AS l FROM hops_1s GROUP BY node)",
-		"SELECT levenshtein(path, path) FROM events", "SELECT contains(string_agg(path, ''), string_agg(path, 'a')) FROM events", "SELECT replace(s, 'a', 'b') FROM (SELECT string_agg(path, '') AS s FROM events)",
-		"SELECT path ILIKE '%a%a%a%' FROM events", "SELECT path LIKE '%a_%a_%a_%' FROM events", "SELECT path GLOB '*a*a*a*' FROM events", "SELECT path LIKE path FROM events", "SELECT path NOT LIKE '%a%\\_%a%' ESCAPE '\\' FROM events",
-		"SELECT list_reduce(['a', 'b', 'c'], (x, y) -> x || x)", "SELECT list_select(['a'], [1, 1])", "SELECT len(list_distinct(list(start))) FROM flows_10s", "SELECT list_mode(list(start)) FROM flows_10s",
-		"SELECT (SELECT x || x FROM (SELECT bin(bin(bin(path))) AS x FROM events)) AS y", "SELECT count(*) FROM events WHERE length(bin(bin(bin(path)))) > 3",
-		"SELECT median(range) FROM range(1000000000)", "SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range * b.range = 7",
-		"SELECT list(range) FROM range(1000000000)", "SELECT string_agg(range, '') FROM range(1000000000)", "SELECT * FROM range(1000000000) ORDER BY hash(range)",
-		"SELECT count(DISTINCT hash(range)) FROM range(1000000000)", "SELECT quantile_cont(range, 0.5) OVER (ORDER BY range) FROM range(100000000)",
-		"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r", joins(60), joins(300), "SELECT 1" + strings.Repeat(", 1", 29_999),
-		"SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))", "SELECT repeat('a', 100000) LIKE '" + strings.Repeat("%a", 100) + "b'",
+		`SELECT replace("text", 'a', path) FROM events`,
+		"SELECT replace(path, 'a', '" + strings.Repeat("b", 1000) + "') FROM events",
+		"SELECT list_transform(l, x -> l) FROM (SELECT list(start) AS l FROM flows_10s)",
+		"SELECT [l FOR x IN l] FROM (SELECT list(start) AS l FROM flows_10s)",
+		"SELECT len(list(start) OVER ()) FROM flows_10s",
+		"SELECT (SELECT list(start) FROM flows_10s), path FROM events",
+		"SELECT ARRAY(SELECT start FROM flows_10s), path FROM events",
+		"SELECT max(len(list_append(l, i))) FROM range(9) t(i), (SELECT list(r) AS l FROM range(9) x(r))",
+		"WITH a AS (SELECT string_agg(path, '') AS s FROM events) SELECT concat(s, i) FROM a JOIN range(9) b(i) ON true",
+		"SELECT l, unnest(l) FROM (SELECT list(start) AS l FROM flows_10s)",
+		"SELECT max(l) OVER () FROM (SELECT node, array_agg(start) AS l FROM hops_1s GROUP BY node)",
+		"SELECT levenshtein(path, path) FROM events",
+		"SELECT contains(string_agg(path, ''), string_agg(path, 'a')) FROM events",
+		"SELECT replace(s, 'a', 'b') FROM (SELECT string_agg(path, '') AS s FROM events)",
+		"SELECT path ILIKE '%a%a%a%' FROM events", "SELECT path LIKE '%a_%a_%a_%' FROM events",
+		"SELECT path GLOB '*a*a*a*' FROM events", "SELECT path LIKE path FROM events",
+		"SELECT path NOT LIKE '%a%\\_%a%' ESCAPE '\\' FROM events",
+		"SELECT list_reduce(['a', 'b', 'c'], (x, y) -> x || x)", "SELECT list_select(['a'], [1, 1])",
+		"SELECT len(list_distinct(list(start))) FROM flows_10s", "SELECT list_mode(list(start)) FROM flows_10s",
+		"SELECT (SELECT x || x FROM (SELECT bin(bin(bin(path))) AS x FROM events)) AS y",
+		"SELECT count(*) FROM events WHERE length(bin(bin(bin(path)))) > 3",
+		"SELECT median(range) FROM range(1000000000)",
+		"SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range * b.range = 7",
+		"SELECT list(range) FROM range(1000000000)", "SELECT string_agg(range, '') FROM range(1000000000)",
+		"SELECT * FROM range(1000000000) ORDER BY hash(range)",
+		"SELECT count(DISTINCT hash(range)) FROM range(1000000000)",
+		"SELECT quantile_cont(range, 0.5) OVER (ORDER BY range) FROM range(100000000)",
+		"WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r", joins(60), joins(300),
+		"SELECT 1" + strings.Repeat(", 1", 29_999),
+		"SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))",
+		"SELECT repeat('a', 100000) LIKE '" + strings.Repeat("%a", 100) + "b'",
 	}
 	return list
 }
 
-// TestStatementAttacks: each ends with an answer or an error within its limits, and this process neither grows nor stops answering.
+// TestStatementAttacks: each ends with an answer or an error within its limits, and this process neither grows nor
+// stops answering.
 func TestStatementAttacks(t *testing.T) {
 	s := open(t, func(c *Config) { c.Memory = 64 << 20 })
 	write(t, s, everyRecord())
@@ -123,11 +155,13 @@ func TestStatementAttacks(t *testing.T) {
 	if err := unix.Getrusage(unix.RUSAGE_CHILDREN, &used); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("longest %v, largest process %d MiB, this one grew by %d MiB", worst, used.Maxrss>>10, (resident(t)-before)>>20)
+	t.Logf("longest %v, largest process %d MiB, this one grew by %d MiB", worst, used.Maxrss>>10,
+		(resident(t)-before)>>20)
 	if most := s.config.Memory + childUncounted + 128<<20; used.Maxrss<<10 > most { // and what it has at the start
 		t.Errorf("a process took %d MiB, want at most %d", used.Maxrss>>10, most>>20)
 	}
-	if rows, err := s.SQL(t.Context(), "SELECT packets FROM hops_1s WHERE node = 3", 1); err != nil || fmt.Sprint(rows.Rows) != "[[9]]" {
+	if rows, err := s.SQL(t.Context(), "SELECT packets FROM hops_1s WHERE node = 3", 1); err != nil ||
+		fmt.Sprint(rows.Rows) != "[[9]]" {
 		t.Errorf("afterwards: %v, %v", rows, err)
 	}
 }
@@ -146,24 +180,31 @@ func resident(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// TestStatementsThatPeopleAsk: they work, those too that were refused when statements were looked at instead of bounded.
+// TestStatementsThatPeopleAsk: they work, those too that were refused when statements were looked at instead of
+// bounded.
 func TestStatementsThatPeopleAsk(t *testing.T) {
 	s := open(t, nil)
 	write(t, s, everyRecord())
 	for _, statement := range []string{
 		"SELECT median(packets), mode(node), approx_quantile(packets, 0.9), histogram(packets), entropy(node) FROM hops_1s",
 		"SELECT node, string_agg(egress_port, ', '), list(start), list_distinct(list(egress_port)) FROM hops_1s GROUP BY node",
-		"SELECT repeat('=', CAST(packets AS INTEGER)) AS bar FROM hops_1s", "SELECT stations LIKE '%1%2%3%4%', stations NOT ILIKE '%a_b%c%' FROM routes", "SELECT lpad(hex(flow), 200, '0') FROM flows_10s",
+		"SELECT repeat('=', CAST(packets AS INTEGER)) AS bar FROM hops_1s",
+		"SELECT stations LIKE '%1%2%3%4%', stations NOT ILIKE '%a_b%c%' FROM routes",
+		"SELECT lpad(hex(flow), 200, '0') FROM flows_10s",
 		"SELECT l, n FROM (SELECT node, list(packets) AS l FROM hops_1s GROUP BY node) JOIN (SELECT node, count(*) AS n FROM queues_1s GROUP BY node) USING (node)",
-		"SELECT list(packets) OVER (PARTITION BY node) FROM hops_1s", "SELECT levenshtein('leaf1', 'leaf2'), contains(string_agg(stations, ';'), '3[') FROM routes",
-		"SELECT '" + strings.Repeat("a", 5000) + "'", "SELECT count(*) FROM hops_1s WHERE start > now() - INTERVAL 1 MINUTE", "SELECT current_timestamp > start, now() - start FROM hops_1s",
+		"SELECT list(packets) OVER (PARTITION BY node) FROM hops_1s",
+		"SELECT levenshtein('leaf1', 'leaf2'), contains(string_agg(stations, ';'), '3[') FROM routes",
+		"SELECT '" + strings.Repeat("a", 5000) + "'",
+		"SELECT count(*) FROM hops_1s WHERE start > now() - INTERVAL 1 MINUTE",
+		"SELECT current_timestamp > start, now() - start FROM hops_1s",
 		"SELECT * FROM links_between(now() - INTERVAL 1 HOUR, now())",
 		"SELECT node || ':' || egress_port || ' > ' || ingress_port AS name, sum(packets) FROM hops_1s GROUP BY ALL",
 		"SELECT concat_ws(' ', src_lo, dst_lo, src_port, dst_port, protocol) AS a, hex(flow) AS b, a || b AS c FROM flows_10s",
 		"SELECT list_transform(node, x -> x * 2), list_filter(node, x -> x = hops), [n + 1 FOR n IN node] FROM routes",
 		"SELECT regexp_replace(stations, '[0-9]', '#', 'g'), replace(stations, ' > ', ', ') FROM routes",
 		"WITH a AS (SELECT src_lo || '-' || dst_lo AS pair, sum(packets) AS n FROM flows_10s GROUP BY 1) SELECT pair || ': ' || n AS text FROM a ORDER BY n DESC",
-		"SELECT string_agg(stations, '; ') FROM routes", "SELECT * FROM generate_series(1, 3)", "SELECT row_number() OVER (PARTITION BY node ORDER BY start) FROM hops_1s",
+		"SELECT string_agg(stations, '; ') FROM routes", "SELECT * FROM generate_series(1, 3)",
+		"SELECT row_number() OVER (PARTITION BY node ORDER BY start) FROM hops_1s",
 		"SELECT printf('%016x', flow), lpad(hex(flow), 16, '0'), format('{:>20}', src_port), repeat('#', 10) FROM flows_10s",
 		"SELECT 'repeat(1)' AS text, {'a': node, 'b': start} FROM hops_1s",
 		"SELECT median(packets), quantile_cont(bytes, [0.5, 0.9]), max(packets, 3), arg_max(flow, packets), list_aggregate([1, 2], 'sum'), list_sort(list(DISTINCT src_port)) FROM flows_10s",
@@ -229,8 +270,11 @@ func TestSQLShape(t *testing.T) {
 func TestSQLCannot(t *testing.T) {
 	s := open(t, nil)
 	for _, statement := range []string{
-		"SELECT lpad()", "SELECT rpad()", "SELECT repeat()", "SELECT printf()", "SELECT replace()", "SELECT list_aggregate()", "SELECT array_to_string()", "SELECT list_transform()", "SELECT max()",
-		"SELECT " + strings.Repeat("trim(", 100) + "1" + strings.Repeat(")", 100), "SELECT " + strings.Repeat("(SELECT ", 50) + "x" + strings.Repeat(")", 50), // which take no longer with each level
+		"SELECT lpad()", "SELECT rpad()", "SELECT repeat()", "SELECT printf()", "SELECT replace()",
+		"SELECT list_aggregate()", "SELECT array_to_string()", "SELECT list_transform()", "SELECT max()",
+		// which take no longer with each level
+		"SELECT " + strings.Repeat("trim(", 100) + "1" + strings.Repeat(")", 100),
+		"SELECT " + strings.Repeat("(SELECT ", 50) + "x" + strings.Repeat(")", 50),
 		"SELECT row(64)", "SELECT unnest((now() / TIMESTAMP 'infinity'), sum(1e308)) FROM events",
 	} {
 		if _, err := s.SQL(t.Context(), statement, 3); err == nil || errors.Is(err, store.ErrUnavailable) {
@@ -242,17 +286,21 @@ func TestSQLCannot(t *testing.T) {
 // A time that no text of RFC 3339 has does not spoil the answer.
 func TestSQLTimes(t *testing.T) {
 	s := open(t, nil)
-	rows := sqlOf(t, s, "SELECT TIMESTAMP 'infinity', DATE '10000-01-01', DATE '0044-03-15 (BC)', TIMESTAMP '9999-12-31 23:59:59', [DATE '10000-01-01']")
-	if _, err := json.Marshal(rows); err != nil || rows[0][0] != "out of range" || rows[0][3].(time.Time).Year() != 9999 {
+	rows := sqlOf(t, s,
+		"SELECT TIMESTAMP 'infinity', DATE '10000-01-01', DATE '0044-03-15 (BC)', TIMESTAMP '9999-12-31 23:59:59', [DATE '10000-01-01']")
+	if _, err := json.Marshal(rows); err != nil || rows[0][0] != "out of range" ||
+		rows[0][3].(time.Time).Year() != 9999 {
 		t.Errorf("got %v, %v", rows, err)
 	}
 }
 
 // What Go has no type for is answered as DuckDB writes it.
 func TestSQLKinds(t *testing.T) {
-	rows := sqlOf(t, open(t, nil), "SELECT MAP {1: 2, 3: NULL}, CAST(1 AS UNION(k INTEGER, l VARCHAR)), TIME '12:00:00.5', CAST('550e8400-e29b-41d4-a716-446655440000' AS UUID), [MAP {'a': [1]}]")
+	rows := sqlOf(t, open(t, nil),
+		"SELECT MAP {1: 2, 3: NULL}, CAST(1 AS UNION(k INTEGER, l VARCHAR)), TIME '12:00:00.5', CAST('550e8400-e29b-41d4-a716-446655440000' AS UUID), [MAP {'a': [1]}]")
 	text, err := json.Marshal(rows[0])
-	if want := `[{"1":2,"3":null},1,"12:00:00.5","550e8400-e29b-41d4-a716-446655440000",[{"a":[1]}]]`; err != nil || string(text) != want {
+	if want := `[{"1":2,"3":null},1,"12:00:00.5","550e8400-e29b-41d4-a716-446655440000",[{"a":[1]}]]`; err != nil ||
+		string(text) != want {
 		t.Errorf("got %s, %v, want %s", text, err, want)
 	}
 }
@@ -264,7 +312,8 @@ func TestSQLLargeAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, err := s.SQL(t.Context(), "SELECT repeat('abcdefghijklmnopqrst', 60) FROM range(100000)", 100_000); !errors.Is(err, store.ErrTooLarge) {
+	if _, err := s.SQL(t.Context(), "SELECT repeat('abcdefghijklmnopqrst', 60) FROM range(100000)",
+		100_000); !errors.Is(err, store.ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -25,8 +25,8 @@ const (
 	childStart = 10 * time.Second
 )
 
-// statements are the processes that answer what users ask in SQL. Each answers one statement and is killed: nothing ends
-// DuckDB while it plans, and not all the memory that it takes is bounded by its settings.
+// statements are the processes that answer what users ask in SQL. Each answers one statement and is killed: nothing
+// ends DuckDB while it plans, and not all the memory that it takes is bounded by its settings.
 type statements struct {
 	places chan struct{}
 	ready  chan *child.Process
@@ -219,8 +219,8 @@ func (q *statements) close() {
 	}
 }
 
-// attachFor are the statements by which a process sees the tables that a statement may ask for: files that are sealed, and
-// the chunks of the others. Tables that it does not name stay empty.
+// attachFor are the statements by which a process sees the tables that a statement may ask for: files that are sealed,
+// and the chunks of the others. Tables that it does not name stay empty.
 func (s *Store) attachFor(ctx context.Context, statement string) ([]string, error) {
 	wanted := tablesIn(statement)
 	chunks, err := s.exportTail(ctx, wanted)

@@ -72,7 +72,10 @@ func runChild(in io.Reader, out io.Writer) error {
 
 // openChild puts this process under limits and opens a database with empty tables.
 func openChild(setup *childSetup) (*sql.Conn, error) {
-	err := child.Confine(child.Limits{Memory: setup.Memory + childUncounted, CPU: statementTime * time.Duration(setup.Threads)})
+	err := child.Confine(child.Limits{
+		Memory: setup.Memory + childUncounted,
+		CPU:    statementTime * time.Duration(setup.Threads),
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,8 @@ func sameBySQL(t *testing.T, s *Store, statement string) {
 	}
 }
 
-// TestStatementSees: a statement sees the tables of the store with their types and rows, in files that are sealed and in others.
+// TestStatementSees: a statement sees the tables of the store with their types and rows, in files that are sealed and
+// in others.
 func TestStatementSees(t *testing.T) {
 	s := open(t, nil)
 	write(t, s, everyRecord())
@@ -71,7 +72,8 @@ func TestStatementSees(t *testing.T) {
 		sameBySQL(t, s, "SELECT * FROM "+name+" ORDER BY ALL")
 		sameBySQL(t, s, fmt.Sprintf("SELECT * FROM (SELECT typeof(COLUMNS(*)) FROM %s LIMIT 1)", name))
 	}
-	sameBySQL(t, s, "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = 'memory' AND schema_name = 'main' AND NOT internal ORDER BY ALL")
+	sameBySQL(t, s,
+		"SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = 'memory' AND schema_name = 'main' AND NOT internal ORDER BY ALL")
 	sameBySQL(t, s, "SELECT * FROM links_between(TIMESTAMP '2026-11-21 09:00', TIMESTAMP '2026-11-21 10:00')")
 	sameBySQL(t, s, "SELECT count(*) FROM query_table('flows_' || '10s')")
 }
@@ -136,8 +138,8 @@ func TestStatementAge(t *testing.T) {
 	}
 }
 
-// TestWriteToSealed: records that come late are written to a file that is sealed, while a statement has it open, and the
-// statement is answered.
+// TestWriteToSealed: records that come late are written to a file that is sealed, while a statement has it open, and
+// the statement is answered.
 func TestWriteToSealed(t *testing.T) {
 	s := open(t, nil)
 	g := rand.New(rand.NewPCG(1, 2))
@@ -157,7 +159,8 @@ func TestWriteToSealed(t *testing.T) {
 	}
 	results := make(chan result)
 	go func() {
-		a, err := s.SQL(t.Context(), "SELECT (SELECT count(*) FROM flows_10s), count(*) FROM range(100000000) a WHERE hash(a.range) = 1", 1)
+		a, err := s.SQL(t.Context(),
+			"SELECT (SELECT count(*) FROM flows_10s), count(*) FROM range(100000000) a WHERE hash(a.range) = 1", 1)
 		results <- result{a, err}
 	}()
 	for s.statements.count() == 0 {
@@ -166,7 +169,8 @@ func TestWriteToSealed(t *testing.T) {
 	began := time.Now()
 	write(t, s, flowRecords(g, epoch.Truncate(time.Hour).Add(time.Minute), 1, 7))
 	t.Logf("written after %v", time.Since(began))
-	if r := <-results; r.err != nil || r.a.Rows[0][0] != int64(30) && r.a.Rows[0][0] != int64(37) { // of before or after
+	// of before or after
+	if r := <-results; r.err != nil || r.a.Rows[0][0] != int64(30) && r.a.Rows[0][0] != int64(37) {
 		t.Errorf("got %v, %v", r.a, r.err)
 	}
 	if got := sqlOf(t, s, "SELECT count(*) FROM flows_10s"); got[0][0] != int64(37) {
@@ -189,7 +193,8 @@ func TestCloseWhileStatementRuns(t *testing.T) {
 	}
 	ended := make(chan error)
 	go func() {
-		_, err := s.SQL(t.Context(), "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7", 1)
+		_, err := s.SQL(t.Context(),
+			"SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range * b.range = 7", 1)
 		ended <- err
 	}()
 	for s.statements.count() == 0 {
@@ -219,8 +224,10 @@ func TestStatementFiles(t *testing.T) {
 	write(t, s, everyRecord())
 	out := filepath.Join(s.config.Dir, "out.csv")
 	for _, statement := range []string{
-		"SELECT * FROM read_text('/etc/passwd')", "SELECT * FROM '/etc/passwd'", "SELECT * FROM read_csv('/proc/self/environ')", "SELECT * FROM glob('/etc/*')",
-		"COPY (SELECT 1) TO '" + out + "'", "ATTACH '" + out + "'", "SET lock_configuration = false", "SELECT * FROM read_parquet('http://localhost/x')", "INSTALL httpfs", "CREATE TABLE x (a INTEGER)",
+		"SELECT * FROM read_text('/etc/passwd')", "SELECT * FROM '/etc/passwd'",
+		"SELECT * FROM read_csv('/proc/self/environ')", "SELECT * FROM glob('/etc/*')",
+		"COPY (SELECT 1) TO '" + out + "'", "ATTACH '" + out + "'", "SET lock_configuration = false",
+		"SELECT * FROM read_parquet('http://localhost/x')", "INSTALL httpfs", "CREATE TABLE x (a INTEGER)",
 		"SELECT getenv('HOME')", "SELECT 1; SELECT 2", "DELETE FROM flows_10s",
 	} {
 		if a, err := s.SQL(t.Context(), statement, 10); err == nil && len(a.Rows) > 0 {
@@ -236,8 +243,17 @@ func TestStatementFiles(t *testing.T) {
 func TestAnswerRoundTrip(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		rows := [][]any{
-			{nil, true, false, int64(math.MinInt64), uint64(math.MaxUint64), 0.1, "text", json.Number("1.50"), time.Unix(1700000000, 123456789).UTC()},
-			{[]any{}, []any{int64(1), nil, []any{"a"}}, map[string]any{"a": uint64(1), "b": nil}, "", strings.Repeat("x", 10_000), int64(0), math.Inf(1), time.Unix(-1, 0).UTC(), nil},
+			{
+				nil, true, false, int64(math.MinInt64), uint64(math.MaxUint64), 0.1, "text", json.Number("1.50"),
+				time.Unix(1700000000, 123456789).UTC(),
+			},
+			{
+				[]any{},
+				[]any{int64(1), nil, []any{"a"}},
+				map[string]any{"a": uint64(1), "b": nil},
+				"",
+				strings.Repeat("x", 10_000), int64(0), math.Inf(1), time.Unix(-1, 0).UTC(), nil,
+			},
 		}
 		columns := []string{"a", "b", "c", "d", "e", "f", "g", "h", ""}
 		var b bytes.Buffer
@@ -249,7 +265,8 @@ func TestAnswerRoundTrip(t *testing.T) {
 		w.end(more)
 		w.w.Flush()
 		got, err := readAnswer(&b, 2)
-		if want := (&store.Answer{Columns: columns, Rows: rows, More: more}); err != nil || !reflect.DeepEqual(got, want) {
+		if want := (&store.Answer{Columns: columns, Rows: rows, More: more}); err != nil ||
+			!reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}
 	}
@@ -260,15 +277,20 @@ func TestAnswerRoundTrip(t *testing.T) {
 	w.row([]any{int8(-5), uint16(7), n})
 	w.end(false)
 	w.w.Flush()
-	if got, err := readAnswer(&b, 1); err != nil || fmt.Sprint(got.Rows) != "[[-5 7 -170141183460469231731687303715884105728]]" {
+	if got, err := readAnswer(&b, 1); err != nil ||
+		fmt.Sprint(got.Rows) != "[[-5 7 -170141183460469231731687303715884105728]]" {
 		t.Errorf("got %v, %v", got, err)
 	}
-	for _, want := range []error{store.ErrTooLarge, store.ErrTooLong, store.ErrUnavailable, errors.New("Binder Error: no such column")} {
+	for _, want := range []error{
+		store.ErrTooLarge, store.ErrTooLong, store.ErrUnavailable,
+		errors.New("Binder Error: no such column"),
+	} {
 		b.Reset()
 		w.fail(fmt.Errorf("%w: why", want))
 		w.w.Flush()
 		got, err := readAnswer(&b, 1)
-		if got != nil || err == nil || err.Error() != want.Error()+": why" || outcomesOf(want) && !errors.Is(err, want) {
+		if got != nil || err == nil || err.Error() != want.Error()+": why" || outcomesOf(want) &&
+			!errors.Is(err, want) {
 			t.Errorf("got %v, %v, want %v", got, err, want)
 		}
 	}
@@ -315,7 +337,8 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// BenchmarkStatement is what a small statement takes with a process that is ready, and Fresh with one that has to be started.
+// BenchmarkStatement is what a small statement takes with a process that is ready, and Fresh with one that has to be
+// started.
 func BenchmarkStatement(b *testing.B) {
 	s := open(b, nil)
 	g := rand.New(rand.NewPCG(1, 2))
@@ -325,7 +348,10 @@ func BenchmarkStatement(b *testing.B) {
 	for range 24 {
 		roll(b, s, epoch.Add(30*time.Hour))
 	}
-	for name, statement := range map[string]string{"1": "SELECT 1", "hour": "SELECT sum(packets) FROM flows_1h", "10s": "SELECT sum(packets) FROM flows_10s"} {
+	for name, statement := range map[string]string{
+		"1": "SELECT 1", "hour": "SELECT sum(packets) FROM flows_1h",
+		"10s": "SELECT sum(packets) FROM flows_10s",
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()

@@ -22,7 +22,10 @@ var tables = [store.NumTables]*table{
 		columns: flowRows.columns,
 		derived: []derived{
 			{name: "id", text: "printf('%016x', flow)", needs: []string{"flow"}},
-			{name: "path", text: "CASE WHEN path_id IS NULL THEN [] ELSE [printf('%016x', path_id)] END", needs: []string{"path_id"}},
+			{
+				name: "path", text: "CASE WHEN path_id IS NULL THEN [] ELSE [printf('%016x', path_id)] END",
+				needs: []string{"path_id"},
+			},
 			{name: "node", text: "r.node", needs: []string{"path_id"}, routes: true},
 			{name: "hops", text: "r.hops", needs: []string{"path_id"}, routes: true},
 			mean("residence"), mean("end_to_end"),
@@ -53,14 +56,20 @@ var tables = [store.NumTables]*table{
 	store.Queues: {
 		id: store.Queues, finest: time.Second,
 		columns: queueRows.columns,
-		derived: []derived{{name: "occupancy_mean", text: "occupancy_sum / samples", needs: []string{"samples", "occupancy_sum"}}},
+		derived: []derived{{
+			name: "occupancy_mean", text: "occupancy_sum / samples",
+			needs: []string{"samples", "occupancy_sum"},
+		}},
 	},
 	store.Links: {
 		id: store.Links, finest: 10 * time.Second,
 		columns: linkRows.columns,
 		derived: []derived{
 			mean("delay"), quantile("delay", "50"), quantile("delay", "99"),
-			{name: "utilization_mean", text: "utilization_sum / nullif(utilization_samples, 0)", needs: []string{"utilization_samples", "utilization_sum"}},
+			{
+				name: "utilization_mean", text: "utilization_sum / nullif(utilization_samples, 0)",
+				needs: []string{"utilization_samples", "utilization_sum"},
+			},
 		},
 	},
 	store.Drops: {

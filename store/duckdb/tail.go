@@ -29,8 +29,8 @@ type chunk struct {
 // chunkKey is what chunks are of.
 type chunkKey struct{ catalog, table string }
 
-// A tail is what processes of statements see of the files that are not sealed. Rows are only ever added to these, so that
-// an export writes those that came since the last one.
+// A tail is what processes of statements see of the files that are not sealed. Rows are only ever added to these, so
+// that an export writes those that came since the last one.
 type tail struct {
 	dir string
 
@@ -148,15 +148,16 @@ func lacking(a, b chunks) (list []chunk) {
 	return list
 }
 
-// export returns the chunks of a table with the rows that came since. Small chunks are put together with what is new, so
-// that there are few. mu is held.
+// export returns the chunks of a table with the rows that came since. Small chunks are put together with what is new,
+// so that there are few. mu is held.
 func (e *tail) export(ctx context.Context, conn *sql.Conn, key chunkKey, list []chunk) ([]chunk, error) {
 	var from, to int64
 	if len(list) > 0 {
 		from = list[len(list)-1].to
 	}
 	table := key.catalog + "." + key.table
-	err := conn.QueryRowContext(ctx, fmt.Sprintf("SELECT coalesce(max(rowid), %d) + 1 FROM %s WHERE rowid >= %d", from-1, table, from)).Scan(&to)
+	err := conn.QueryRowContext(ctx,
+		fmt.Sprintf("SELECT coalesce(max(rowid), %d) + 1 FROM %s WHERE rowid >= %d", from-1, table, from)).Scan(&to)
 	if err != nil || to == from {
 		return list, err
 	}
@@ -167,7 +168,9 @@ func (e *tail) export(ctx context.Context, conn *sql.Conn, key chunkKey, list []
 	}
 	e.written++
 	c := chunk{filepath.Join(e.dir, fmt.Sprintf("%s-%s-%d.parquet", key.catalog, key.table, e.written)), from, to}
-	_, err = conn.ExecContext(ctx, fmt.Sprintf("COPY (SELECT * FROM %s WHERE rowid >= %d AND rowid < %d) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
-		table, from, to, quoted(c.file)))
+	_, err = conn.ExecContext(ctx,
+		fmt.Sprintf(
+			"COPY (SELECT * FROM %s WHERE rowid >= %d AND rowid < %d) TO '%s' (FORMAT parquet, COMPRESSION zstd)",
+			table, from, to, quoted(c.file)))
 	return append(slices.Clone(list[:keep]), c), err
 }

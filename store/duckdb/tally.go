@@ -10,8 +10,9 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// A tally is how many records of each table Write has put into a partition. It stands beside the file until all is merged
-// into that: what was written lately is in a log, and if that is cut or missing DuckDB opens the file without a word.
+// A tally is how many records of each table Write has put into a partition. It stands beside the file until all is
+// merged into that: what was written lately is in a log, and if that is cut or missing DuckDB opens the file without a
+// word.
 type tally map[store.Table]int64
 
 func (p *partition) tallyFile() string { return p.file + ".rows" }
@@ -55,7 +56,8 @@ func (s *Store) count(p *partition) (tally, error) {
 			continue
 		}
 		var rows int64
-		if err := s.write.QueryRowContext(s.ctx, fmt.Sprintf("SELECT count(*) FROM %s.%s", p.catalog, t.name(t.finest))).Scan(&rows); err != nil {
+		if err := s.write.QueryRowContext(s.ctx,
+			fmt.Sprintf("SELECT count(*) FROM %s.%s", p.catalog, t.name(t.finest))).Scan(&rows); err != nil {
 			return nil, err
 		}
 		n[store.Table(id)] = rows

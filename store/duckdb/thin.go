@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// thinOnce removes the records of tables that have limits of their own from one file that is over and has some beyond these: the file is
-// written anew without them, which gives their space back.
+// thinOnce removes the records of tables that have limits of their own from one file that is over and has some beyond
+// these: the file is written anew without them, which gives their space back.
 func (s *Store) thinOnce(ctx context.Context, now time.Time) error {
 	if len(s.config.Limits) == 0 {
 		return nil
@@ -78,10 +78,13 @@ func tableOf(tier int, id store.Table) *placed {
 	return nil
 }
 
-// sizeOf is about how many bytes a table of a partition takes on disk: the blocks that it is in, of which it may share the last with others.
+// sizeOf is about how many bytes a table of a partition takes on disk: the blocks that it is in, of which it may share
+// the last with others.
 func (s *Store) sizeOf(ctx context.Context, p *partition, t placed) (n int64, err error) {
 	const block = 256 << 10
-	row := s.upkeep.QueryRowContext(ctx, fmt.Sprintf("SELECT count(DISTINCT block_id) FROM pragma_storage_info('%s.main.%s') WHERE block_id >= 0", p.catalog, t.name(t.step)))
+	row := s.upkeep.QueryRowContext(ctx,
+		fmt.Sprintf("SELECT count(DISTINCT block_id) FROM pragma_storage_info('%s.main.%s') WHERE block_id >= 0",
+			p.catalog, t.name(t.step)))
 	err = row.Scan(&n)
 	return n * block, err
 }
@@ -89,7 +92,8 @@ func (s *Store) sizeOf(ctx context.Context, p *partition, t placed) (n int64, er
 // loadEmptied reads which tables a file was rid of.
 func (s *Store) loadEmptied(p *partition) error {
 	var known int
-	row := s.write.QueryRowContext(s.ctx, "SELECT count(*) FROM duckdb_tables() WHERE database_name = ? AND table_name = 'waybill_emptied'", p.catalog)
+	row := s.write.QueryRowContext(s.ctx,
+		"SELECT count(*) FROM duckdb_tables() WHERE database_name = ? AND table_name = 'waybill_emptied'", p.catalog)
 	if err := row.Scan(&known); err != nil || known == 0 {
 		return err // a file of before
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// A tier is a set of tables that are kept for the same time, in files of the same length. A file is what is dropped as a
-// whole, which gives its space back to the disk at once.
+// A tier is a set of tables that are kept for the same time, in files of the same length. A file is what is dropped as
+// a whole, which gives its space back to the disk at once.
 type tier struct {
 	name   string // of its files
 	length time.Duration
@@ -18,8 +18,14 @@ type tier struct {
 // tiers, the first to be dropped first.
 var tiers = [...]tier{
 	{"seconds", time.Hour, func(step time.Duration, t *table) bool { return t.finest != 0 && step == t.finest }},
-	{"minutes", 24 * time.Hour, func(step time.Duration, t *table) bool { return t.finest != 0 && step == time.Minute }},
-	{"hours", 30 * 24 * time.Hour, func(step time.Duration, t *table) bool { return t.finest == 0 || step == time.Hour }},
+	{
+		"minutes", 24 * time.Hour,
+		func(step time.Duration, t *table) bool { return t.finest != 0 && step == time.Minute },
+	},
+	{
+		"hours", 30 * 24 * time.Hour,
+		func(step time.Duration, t *table) bool { return t.finest == 0 || step == time.Hour },
+	},
 }
 
 // Places in tiers.

@@ -28,7 +28,8 @@ func trouble(ctx context.Context, err error) error {
 		switch told.Type {
 		case duckdb.ErrorTypeOutOfMemory:
 			reason = store.ErrTooLarge
-		case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeInterrupt, duckdb.ErrorTypeConnection, duckdb.ErrorTypeTransaction:
+		case duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeInterrupt,
+			duckdb.ErrorTypeConnection, duckdb.ErrorTypeTransaction:
 		default:
 			return errors.New(oneLine(err))
 		}
@@ -36,13 +37,14 @@ func trouble(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %s", reason, oneLine(err))
 }
 
-// statementTrouble is trouble of a statement that somebody wrote: DuckDB meets defects of its own in some, and the driver knows no Go type for all
-// that can be selected. The store is well then.
+// statementTrouble is trouble of a statement that somebody wrote: DuckDB meets defects of its own in some, and the
+// driver knows no Go type for all that can be selected. The store is well then.
 func statementTrouble(ctx context.Context, err error) error {
 	told, ok := errors.AsType[*duckdb.Error](err)
 	switch {
 	case ctx.Err() != nil:
-	case ok && told.Type == duckdb.ErrorTypeTransaction, !ok && strings.Contains(err.Error(), "argument count"): // of ?, to which nothing is given
+	// of ?, to which nothing is given
+	case ok && told.Type == duckdb.ErrorTypeTransaction, !ok && strings.Contains(err.Error(), "argument count"):
 		return errors.New(oneLine(err))
 	case ok && told.Type == duckdb.ErrorTypeInternal, !ok && strings.Contains(err.Error(), "API error"):
 		return errors.New("this cannot be answered: " + oneLine(err))

@@ -33,13 +33,15 @@ func TestTrouble(t *testing.T) {
 	}
 	ctx := t.Context()
 	for _, text := range []string{
-		"SELEC 1", "SELECT nothing FROM flows_10s", "SELECT * FROM nothing", "SELECT CAST('x' AS INTEGER)", "SELECT 1::UTINYINT - 2::UTINYINT",
+		"SELEC 1", "SELECT nothing FROM flows_10s", "SELECT * FROM nothing", "SELECT CAST('x' AS INTEGER)",
+		"SELECT 1::UTINYINT - 2::UTINYINT",
 		"INSERT INTO flows_10s SELECT * FROM flows_10s", "SELECT error('text')", "SELECT * FROM '/etc/passwd'",
 	} {
 		check(text, ask(ctx, text), nil)
 	}
 	check("memory", ask(ctx, "SELECT list(a) FROM range(100000000) t(a)"), store.ErrTooLarge)
-	check("disk", ask(ctx, "SELECT a FROM range(100000000) t(a) ORDER BY hash(a) LIMIT 1 OFFSET 50000000"), store.ErrTooLarge)
+	check("disk", ask(ctx, "SELECT a FROM range(100000000) t(a) ORDER BY hash(a) LIMIT 1 OFFSET 50000000"),
+		store.ErrTooLarge)
 	if err := ask(ctx, "SELECT sum(packets) FROM flows_10s"); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -56,7 +58,8 @@ func TestTrouble(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("closed", ask(ctx, "SELECT 1"), store.ErrUnavailable)
-	_, err := s.Query(ctx, &store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Values: []string{"packets"}})
+	_, err := s.Query(ctx,
+		&store.Query{Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Values: []string{"packets"}})
 	check("closed", err, store.ErrUnavailable)
 }
 

@@ -11,8 +11,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestUtilizationAtEveryResolution: the samples, the mean and the highest utilization of each link in a range are those that Go
-// computes from the records, before and after rollups. Where nobody told of it they are not known, and such links come last.
+// TestUtilizationAtEveryResolution: the samples, the mean and the highest utilization of each link in a range are those
+// that Go computes from the records, before and after rollups. Where nobody told of it they are not known, and such
+// links come last.
 func TestUtilizationAtEveryResolution(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
@@ -42,7 +43,9 @@ func TestUtilizationAtEveryResolution(t *testing.T) {
 		now        time.Time
 		resolution time.Duration
 	}{
-		{"10s", epoch, 10 * time.Second}, {"1m", epoch.Add(40 * time.Minute), time.Minute}, {"1h", epoch.Add(3 * time.Hour), time.Hour},
+		{"10s", epoch, 10 * time.Second},
+		{"1m", epoch.Add(40 * time.Minute), time.Minute},
+		{"1h", epoch.Add(3 * time.Hour), time.Hour},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			roll(t, s, c.now)
@@ -60,7 +63,9 @@ func TestUtilizationAtEveryResolution(t *testing.T) {
 					}
 				}
 				a := ask(t, s, store.Query{
-					Table: store.Links, From: from, To: to, Group: []string{"from_node"}, Values: []string{"utilization_samples", "utilization_max", "utilization_mean"}, Order: "utilization_mean",
+					Table: store.Links, From: from, To: to, Group: []string{"from_node"},
+					Values: []string{"utilization_samples", "utilization_max", "utilization_mean"},
+					Order:  "utilization_mean",
 				})
 				coarsest = max(coarsest, a.Resolution)
 				if len(a.Rows) != len(want) {
@@ -85,7 +90,10 @@ func TestUtilizationAtEveryResolution(t *testing.T) {
 			}
 		})
 	}
-	a := ask(t, s, store.Query{Table: store.Links, From: epoch, To: epoch.Add(3 * time.Hour), Group: []string{"from_node"}, Values: []string{"packets"}, Where: "utilization_mean >= ?", Args: []any{0.0}})
+	a := ask(t, s, store.Query{
+		Table: store.Links, From: epoch, To: epoch.Add(3 * time.Hour),
+		Group: []string{"from_node"}, Values: []string{"packets"}, Where: "utilization_mean >= ?", Args: []any{0.0},
+	})
 	if len(a.Rows) != 3 {
 		t.Errorf("%d links have a mean, want 3", len(a.Rows))
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/store"
 )
 
-// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have records: longer
-// intervals are kept for a longer time.
+// whole returns a store.GoneError if the tables that can answer lack the beginning of the range, of which others have
+// records: longer intervals are kept for a longer time.
 func (s *Store) whole(ctx context.Context, q *store.Query, steps []time.Duration) error {
 	t := tables[q.Table]
 	all := t.resolutions()
@@ -22,15 +22,19 @@ func (s *Store) whole(ctx context.Context, q *store.Query, steps []time.Duration
 	var parts []string
 	list := s.list()
 	for _, p := range list {
-		if p.emptied[q.Table] || !slices.ContainsFunc(steps, func(step time.Duration) bool { return tierOf(t, step) == p.tier }) {
+		if p.emptied[q.Table] ||
+			!slices.ContainsFunc(steps, func(step time.Duration) bool { return tierOf(t, step) == p.tier }) {
 			continue
 		}
 		since = minTime(since, p.start)
 	}
 	for _, step := range all {
 		for _, p := range list {
-			if !slices.Contains(steps, step) && p.tier == tierOf(t, step) && !p.emptied[q.Table] && p.start.Before(since) && q.From.Before(p.end()) {
-				parts = append(parts, fmt.Sprintf("(SELECT 1 FROM %s.%s WHERE start >= %s AND start < %s LIMIT 1)", p.catalog, t.name(step), timestamp(q.From.Truncate(step)), timestamp(since.Truncate(step))))
+			if !slices.Contains(steps, step) && p.tier == tierOf(t, step) && !p.emptied[q.Table] &&
+				p.start.Before(since) && q.From.Before(p.end()) {
+				parts = append(parts,
+					fmt.Sprintf("(SELECT 1 FROM %s.%s WHERE start >= %s AND start < %s LIMIT 1)", p.catalog,
+						t.name(step), timestamp(q.From.Truncate(step)), timestamp(since.Truncate(step))))
 			}
 		}
 	}

@@ -39,7 +39,8 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	loads, err := s.placeAll(batches)
-	for err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(loads)), func(p *partition) bool { return p.sealed }) {
+	for err == nil && slices.ContainsFunc(slices.Collect(maps.Keys(loads)),
+		func(p *partition) bool { return p.sealed }) {
 		s.writing.Unlock()
 		s.endMaintain()
 		err = s.reopen()
@@ -53,7 +54,8 @@ func (s *Store) Write(batches []*telemetry.Intervals) error {
 		s.broken.Store(true)
 		return fmt.Errorf("store: %s", oneLine(err))
 	}
-	partitions := slices.SortedFunc(maps.Keys(loads), func(a, b *partition) int { return cmp.Compare(a.catalog, b.catalog) })
+	partitions := slices.SortedFunc(maps.Keys(loads),
+		func(a, b *partition) int { return cmp.Compare(a.catalog, b.catalog) })
 	for _, p := range partitions {
 		if s.done[p.catalog] {
 			continue
@@ -122,8 +124,8 @@ type placedFlow struct {
 	*telemetry.FlowInterval
 }
 
-// placeFlows finds the partition of each flow. Flows between the same hosts stand together then, which makes columns of what they
-// have in common a third as large. The records stay where they are.
+// placeFlows finds the partition of each flow. Flows between the same hosts stand together then, which makes columns of
+// what they have in common a third as large. The records stay where they are.
 func (s *Store) placeFlows(loads map[*partition]*load, batches []*telemetry.Intervals) error {
 	n := 0
 	for _, v := range batches {
@@ -137,11 +139,13 @@ func (s *Store) placeFlows(loads map[*partition]*load, batches []*telemetry.Inte
 		}
 	}
 	slices.SortFunc(list, func(a, b placedFlow) int {
-		return cmp.Or(cmp.Compare(a.startNs, b.startNs), cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(a.startNs, b.startNs), cmp.Compare(a.src, b.src), cmp.Compare(a.dst, b.dst),
+			cmp.Compare(a.Path, b.Path))
 	})
 	return place1(s, loads, store.Flows, list, &rowsOf[placedFlow]{
 		startNs: func(f *placedFlow) int64 { return f.startNs },
-		parts:   []func(*appender, *placedFlow){func(a *appender, f *placedFlow) { flowRows.addRest(a, f.FlowInterval) }},
+		parts: []func(*appender,
+			*placedFlow){func(a *appender, f *placedFlow) { flowRows.addRest(a, f.FlowInterval) }},
 	})
 }
 
@@ -155,7 +159,8 @@ func place1[R any](s *Store, loads map[*partition]*load, id store.Table, rows []
 			return err
 		}
 		n := 1
-		for n < len(rows) && (of.startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, of.startNs(&rows[n]))) == p) {
+		for n < len(rows) &&
+			(of.startNs(&rows[n]) == first || s.findPartition(p.tier, time.Unix(0, of.startNs(&rows[n]))) == p) {
 			n++
 		}
 		part := rows[:n:n]

@@ -58,7 +58,8 @@ type file struct {
 	removed bool // guarded by the lock of the Journal
 }
 
-// Open makes the directory if there is none. Recover is called before. With less than minFree bytes free on the disk nothing is noted.
+// Open makes the directory if there is none. Recover is called before. With less than minFree bytes free on the disk
+// nothing is noted.
 func Open(dir string, minFree int64) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -73,12 +74,16 @@ func (j *Journal) Busy() bool {
 	return j.busy
 }
 
-// Note puts down what was counted so far. It returns what became of what was noted before: when it is nil, that is on disk.
+// Note puts down what was counted so far. It returns what became of what was noted before: when it is nil, that is on
+// disk.
 func (j *Journal) Note(r *telemetry.SoFar) error {
 	j.writing.Wait()
 	if j.current == nil || j.current.startNs != r.StartNs {
 		j.end()
-		j.current = &file{startNs: r.StartNs, path: filepath.Join(j.dir, prefix+strconv.FormatInt(r.StartNs, 10)), minFree: j.minFree}
+		j.current = &file{
+			startNs: r.StartNs, path: filepath.Join(j.dir, prefix+strconv.FormatInt(r.StartNs, 10)),
+			minFree: j.minFree,
+		}
 		j.current.encoder = gob.NewEncoder(&j.current.buffer)
 	}
 	f := j.current
@@ -162,7 +167,8 @@ func (j *Journal) Remove(startNs int64) error {
 	if f := j.current; f != nil && f.startNs == startNs {
 		f.removed = true
 	}
-	if err := os.Remove(filepath.Join(j.dir, prefix+strconv.FormatInt(startNs, 10))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(j.dir, prefix+strconv.FormatInt(startNs, 10))); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -26,21 +26,28 @@ var epoch = time.Date(2026, 11, 21, 9, 0, 3, 5e8, time.UTC)
 // report is a random packet of one of n flows, over two or three of nodes 1 to 6. One in twenty is dropped.
 func report(g *rand.Rand, n int) *telemetry.Report {
 	r := &telemetry.Report{
-		Version: telemetry.Version20, HasNodeID: true, Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Bytes: 64 + g.Uint32N(1400),
+		Version: telemetry.Version20, HasNodeID: true,
+		Flags: telemetry.Tracked | telemetry.Embedded | telemetry.HasFlow, Bytes: 64 + g.Uint32N(1400),
 		Flow: telemetry.FlowKey{
-			Src: telemetry.AddrFrom4([4]byte{10, 0, 0, byte(g.IntN(9))}), Dst: telemetry.AddrFrom4([4]byte{10, 0, 1, byte(g.IntN(9))}),
+			Src:     telemetry.AddrFrom4([4]byte{10, 0, 0, byte(g.IntN(9))}),
+			Dst:     telemetry.AddrFrom4([4]byte{10, 0, 1, byte(g.IntN(9))}),
 			SrcPort: uint16(g.IntN(n)), DstPort: 80, Protocol: 6,
 		},
 	}
 	for _, node := range []uint32{1 + g.Uint32N(2), 3 + g.Uint32N(3), 6}[:2+g.IntN(2)] {
 		r.Hops = append(r.Hops, telemetry.Hop{
-			Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue,
-			NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: uint64(g.ExpFloat64() * 20_000), QueueOccupancy: g.Uint32N(1000),
+			Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+				telemetry.HasQueue,
+			NodeID: node, IngressPort: 1, EgressPort: 2, LatencyNs: uint64(g.ExpFloat64() * 20_000),
+			QueueOccupancy: g.Uint32N(1000),
 		})
 	}
 	if g.IntN(20) == 0 {
 		r.Flags |= telemetry.Dropped
-		r.Local = telemetry.Hop{Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID, DropReason: uint8(g.IntN(3))}
+		r.Local = telemetry.Hop{
+			Has: telemetry.HasNode, NodeID: r.Hops[len(r.Hops)-1].NodeID,
+			DropReason: uint8(g.IntN(3)),
+		}
 	}
 	return r
 }
@@ -106,11 +113,12 @@ func sums(v *telemetry.Intervals) map[string][4]uint64 {
 
 func join(to, v *telemetry.Intervals) {
 	to.Flows, to.Paths, to.Hops = append(to.Flows, v.Flows...), append(to.Paths, v.Paths...), append(to.Hops, v.Hops...)
-	to.Queues, to.Links, to.Drops, to.Hosts = append(to.Queues, v.Queues...), append(to.Links, v.Links...), append(to.Drops, v.Drops...), append(to.Hosts, v.Hosts...)
+	to.Queues, to.Links, to.Drops, to.Hosts = append(to.Queues, v.Queues...), append(to.Links, v.Links...),
+		append(to.Drops, v.Drops...), append(to.Hosts, v.Hosts...)
 }
 
-// TestJournalIsWhatLookGives: what is read of a journal right before the end of an interval is what the look at its end gives, flow by
-// flow, although flows give way to others and change their paths, and looks in between give hops.
+// TestJournalIsWhatLookGives: what is read of a journal right before the end of an interval is what the look at its end
+// gives, flow by flow, although flows give way to others and change their paths, and looks in between give hops.
 func TestJournalIsWhatLookGives(t *testing.T) {
 	x := newTested()
 	j, err := Open(filepath.Join(t.TempDir(), "journal"), 0)
@@ -159,8 +167,8 @@ func TestJournalIsWhatLookGives(t *testing.T) {
 	}
 }
 
-// TestRecover: a store that lacks all, some or nothing of the interval that was open gets what it lacks, and nothing twice, also if
-// the recovery is cut short and repeated.
+// TestRecover: a store that lacks all, some or nothing of the interval that was open gets what it lacks, and nothing
+// twice, also if the recovery is cut short and repeated.
 func TestRecover(t *testing.T) {
 	for name, written := range map[string]func(v *telemetry.Intervals) *telemetry.Intervals{
 		"nothing": func(*telemetry.Intervals) *telemetry.Intervals { return &telemetry.Intervals{} },
@@ -168,7 +176,10 @@ func TestRecover(t *testing.T) {
 			return &telemetry.Intervals{Hops: v.Hops, Queues: v.Queues}
 		},
 		"half of the flows": func(v *telemetry.Intervals) *telemetry.Intervals {
-			return &telemetry.Intervals{Hops: v.Hops, Queues: v.Queues, Paths: v.Paths, Links: v.Links, Flows: v.Flows[:len(v.Flows)/2]}
+			return &telemetry.Intervals{
+				Hops: v.Hops, Queues: v.Queues, Paths: v.Paths, Links: v.Links,
+				Flows: v.Flows[:len(v.Flows)/2],
+			}
 		},
 		"all": func(v *telemetry.Intervals) *telemetry.Intervals { return v },
 	} {
@@ -206,7 +217,8 @@ func TestRecover(t *testing.T) {
 				if err := os.WriteFile(path, content, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				got, err := Recover(t.Context(), j.dir, s, func(r *telemetry.SoFar) { analyze.AddHosts(&r.Intervals, r.StartNs) })
+				got, err := Recover(t.Context(), j.dir, s,
+					func(r *telemetry.SoFar) { analyze.AddHosts(&r.Intervals, r.StartNs) })
 				if err != nil || got.Damaged != nil {
 					t.Fatal(err, got.Damaged)
 				}
@@ -269,7 +281,8 @@ func TestRecoverBroken(t *testing.T) {
 	before, _ := files(j.dir)
 	got, err := Recover(t.Context(), j.dir, broken{}, func(*telemetry.SoFar) {})
 	after, _ := files(j.dir)
-	if err != nil || got.Left == nil || !strings.Contains(got.Left.Error(), "the file is damaged") || len(before) == 0 || !slices.Equal(before, after) {
+	if err != nil || got.Left == nil || !strings.Contains(got.Left.Error(), "the file is damaged") ||
+		len(before) == 0 || !slices.Equal(before, after) {
 		t.Errorf("got %+v, %v, %d files before, %d after", got, err, len(before), len(after))
 	}
 }

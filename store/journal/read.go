@@ -61,7 +61,8 @@ func (r *frames) next() error {
 // A flowRecords is what is known of a flow of the interval.
 type flowRecords struct{ gone, open []telemetry.FlowInterval }
 
-// read puts together what a file says of its interval. The error says why it ends before its end; what is before that is valid.
+// read puts together what a file says of its interval. The error says why it ends before its end; what is before that
+// is valid.
 func read(from io.Reader) (*telemetry.SoFar, error) {
 	b := bufio.NewReaderSize(from, 1<<20)
 	line := make([]byte, len(head))

@@ -20,11 +20,13 @@ type Recovered struct {
 	Records int
 	Since   time.Time // start of the first interval
 	Damaged error     // why a journal ends early; nil if none does
-	Left    error     // why the store did not take a journal, which stays where it is for the next time; nil if it took all
+	// why the store did not take a journal, which stays where it is for the next time; nil if it took all
+	Left error
 }
 
-// Recover gives a store what it lacks of the intervals that the last process left open, and removes their journals. complete is
-// called with what is known of an interval, to add what follows from it. If it is cut short, it begins anew the next time.
+// Recover gives a store what it lacks of the intervals that the last process left open, and removes their journals.
+// complete is called with what is known of an interval, to add what follows from it. If it is cut short, it begins anew
+// the next time.
 func Recover(ctx context.Context, dir string, to store.Backend, complete func(*telemetry.SoFar)) (Recovered, error) {
 	var all Recovered
 	starts, err := files(dir)
@@ -72,15 +74,17 @@ func readFile(path string) (*telemetry.SoFar, error) {
 	return read(f)
 }
 
-// lacking takes from r what the store has: the process may have been killed while it wrote the interval. All of a table but flows
-// is written at once.
+// lacking takes from r what the store has: the process may have been killed while it wrote the interval. All of a table
+// but flows is written at once.
 func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	from, end := r.StartNs, r.StartNs+telemetry.FlowIntervalNs
 	for i := range r.Hops {
 		from, end = min(from, r.Hops[i].StartNs), max(end, r.Hops[i].StartNs)
 	}
 	has := func(table string) (map[int64]bool, error) {
-		a, err := to.Select(ctx, fmt.Sprintf("SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
+		a, err := to.Select(ctx,
+			fmt.Sprintf(
+				"SELECT DISTINCT epoch_ns(start) FROM %s WHERE start BETWEEN make_timestamp_ns(%d) AND make_timestamp_ns(%d)", table, from, end), math.MaxInt32)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +100,8 @@ func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 	r.Queues, errs[2] = without(r.Queues, has, "queues_1s", func(v *telemetry.QueueInterval) int64 { return v.StartNs })
 	r.Links, errs[3] = without(r.Links, has, "links_10s", func(v *telemetry.LinkInterval) int64 { return v.StartNs })
 	r.Drops, errs[4] = without(r.Drops, has, "drops_10s", func(v *telemetry.DropInterval) int64 { return v.StartNs })
-	r.Exporters, errs[5] = without(r.Exporters, has, "exporters_10s", func(v *telemetry.ExporterInterval) int64 { return v.StartNs })
+	r.Exporters, errs[5] = without(r.Exporters, has, "exporters_10s",
+		func(v *telemetry.ExporterInterval) int64 { return v.StartNs })
 	r.Hosts, errs[6] = without(r.Hosts, has, "hosts_10s", func(v *telemetry.HostInterval) int64 { return v.StartNs })
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
@@ -106,17 +111,22 @@ func lacking(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
 }
 
 // without leaves out records of intervals that a table has.
-func without[R any](list []R, has func(table string) (map[int64]bool, error), table string, startNs func(*R) int64) ([]R, error) {
+func without[R any](list []R, has func(table string) (map[int64]bool, error), table string,
+	startNs func(*R) int64,
+) ([]R, error) {
 	starts, err := has(table)
 	return slices.DeleteFunc(list, func(r R) bool { return starts[startNs(&r)] }), err
 }
 
-// A flowOnPath is what records of flows are about; there are several of the same if a flow gave way to others and came again.
+// A flowOnPath is what records of flows are about; there are several of the same if a flow gave way to others and came
+// again.
 type flowOnPath struct{ flow, path uint64 }
 
 // lackingFlows takes from r the flows that the store has: they are written in pieces.
 func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) error {
-	a, err := to.Select(ctx, fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)", r.StartNs), math.MaxInt32)
+	a, err := to.Select(ctx,
+		fmt.Sprintf("SELECT flow, coalesce(path_id, 0), packets FROM flows_10s WHERE start = make_timestamp_ns(%d)",
+			r.StartNs), math.MaxInt32)
 	if err != nil || len(a.Rows) == 0 {
 		return err
 	}
@@ -134,8 +144,11 @@ func lackingFlows(ctx context.Context, r *telemetry.SoFar, to store.Backend) err
 		written[k] = slices.Delete(written[k], i, i+1)
 		return true
 	}
-	// What was written of a flow is what was noted of it, or, if it counted more after the last note, took the place of it.
-	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n == f.Packets }) })
-	r.Flows = slices.DeleteFunc(r.Flows, func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n > f.Packets }) })
+	// What was written of a flow is what was noted of it, or, if it counted more after the last note, took the place of
+	// it.
+	r.Flows = slices.DeleteFunc(r.Flows,
+		func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n == f.Packets }) })
+	r.Flows = slices.DeleteFunc(r.Flows,
+		func(f telemetry.FlowInterval) bool { return has(f, func(n uint64) bool { return n > f.Packets }) })
 	return nil
 }

@@ -21,8 +21,8 @@ func (r *Ring) Appender(listener netip.AddrPort) *Appender {
 	return a
 }
 
-// Record takes a copy of a datagram that arrived at nowNs, in ns since 1970. It never waits for the disk: if all blocks are
-// full, the datagram is counted as dropped.
+// Record takes a copy of a datagram that arrived at nowNs, in ns since 1970. It never waits for the disk: if all blocks
+// are full, the datagram is counted as dropped.
 func (a *Appender) Record(nowNs int64, source netip.AddrPort, payload []byte, truncated bool) {
 	payload = payload[:min(len(payload), maxPayload)]
 	a.mu.Lock()

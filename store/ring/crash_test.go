@@ -30,7 +30,8 @@ func recordUntilKilled(dir string) {
 	first, err := strconv.Atoi(os.Getenv(crashDir + "_FIRST"))
 	if err == nil {
 		var r *Ring
-		if r, err = Open(Config{Dir: dir, MaxBytes: MinBytes}, store.NewTroubles(slog.New(slog.DiscardHandler))); err == nil {
+		if r, err = Open(Config{Dir: dir, MaxBytes: MinBytes},
+			store.NewTroubles(slog.New(slog.DiscardHandler))); err == nil {
 			a := r.Appender(listener)
 			go r.Run(context.Background())
 			for i := first; ; i++ {
@@ -47,7 +48,8 @@ func recordUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-// TestKilled: of a process that is killed at any moment, the files open, and all but what came in the last second is there.
+// TestKilled: of a process that is killed at any moment, the files open, and all but what came in the last second is
+// there.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	g := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
@@ -91,7 +93,8 @@ func TestKilled(t *testing.T) {
 		}
 		for i, at := range handedOver {
 			if i > newest && killed.Sub(at) > time.Second {
-				t.Errorf("round %d: %d was handed over %v before the end; the newest is %d", round, i, killed.Sub(at), newest)
+				t.Errorf("round %d: %d was handed over %v before the end; the newest is %d", round, i, killed.Sub(at),
+					newest)
 			}
 		}
 		r.close()

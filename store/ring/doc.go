@@ -1,9 +1,10 @@
-// Package ring keeps datagrams as they came, in files whose size together is bounded: what is new takes the place of what is
-// oldest. Receivers hand over copies and never wait for the disk; what the disk cannot take is counted.
+// Package ring keeps datagrams as they came, in files whose size together is bounded: what is new takes the place of
+// what is oldest. Receivers hand over copies and never wait for the disk; what the disk cannot take is counted.
 //
-// A segment is a file with a header and blocks behind each other. Each block has the datagrams of one socket of at most a
-// fifth of a second, and a checksum over all of it. It is written at once, so that after the end of the process, however it
-// came, all blocks but the last are whole, and the last is cut off where it is not. Numbers are little-endian.
+// A segment is a file with a header and blocks behind each other. Each block has the datagrams of one socket of at most
+// a fifth of a second, and a checksum over all of it. It is written at once, so that after the end of the process,
+// however it came, all blocks but the last are whole, and the last is cut off where it is not. Numbers are
+// little-endian.
 //
 //	 0        8       12       16          segment NUMBER.reports
 //	+--------+--------+--------+

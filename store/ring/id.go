@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// An ID is the place of a record. Later records have larger ones, and no other record ever has the same; the zero ID is none.
+// An ID is the place of a record. Later records have larger ones, and no other record ever has the same; the zero ID is
+// none.
 type ID struct {
 	Segment uint32 // its number, from 1
 	Offset  uint32 // of the block in the segment, bytes

@@ -27,13 +27,13 @@ var ErrGone = errors.New("there is no such report, or it gave way to newer ones"
 // A Range says which records are wanted: those that arrived from Since to before Until, in ns since 1970.
 type Range struct {
 	Since, Until int64
-	// At is where to begin: Newest goes on with those that were written before it, from the end if it is zero, and Oldest
-	// with it and those behind it.
+	// At is where to begin: Newest goes on with those that were written before it, from the end if it is zero, and
+	// Oldest with it and those behind it.
 	At ID
 }
 
-// Newest calls yield for records, the latest written first, until it returns false or ctx is done. What is damaged is left
-// out.
+// Newest calls yield for records, the latest written first, until it returns false or ctx is done. What is damaged is
+// left out.
 func (r *Ring) Newest(ctx context.Context, in Range, yield func(*Record) bool) error {
 	return r.scan(ctx, in, true, yield)
 }
@@ -136,7 +136,8 @@ func (s *scanner) segment(number uint32) (more bool, err error) {
 func (s *scanner) block(number uint32, at int) bool {
 	b := s.bytes[at:]
 	h, _ := readHead(b)
-	if h.first >= s.Until || h.last < s.Since || number == s.At.Segment && s.isBefore(ID{number, uint32(at), 0}, ID{number, s.At.Offset, 0}) {
+	if h.first >= s.Until || h.last < s.Since || number == s.At.Segment &&
+		s.isBefore(ID{number, uint32(at), 0}, ID{number, s.At.Offset, 0}) {
 		return true
 	}
 	var err error
@@ -148,7 +149,8 @@ func (s *scanner) block(number uint32, at int) bool {
 			i = len(s.places) - 1 - i
 		}
 		record := readRecord(b, s.places[i], &h, ID{number, uint32(at), uint32(i)})
-		if record.TimeNs < s.Since || record.TimeNs >= s.Until || s.isBefore(record.ID, s.At) || s.back && record.ID == s.At {
+		if record.TimeNs < s.Since || record.TimeNs >= s.Until || s.isBefore(record.ID, s.At) || s.back &&
+			record.ID == s.At {
 			continue
 		}
 		if !s.yield(&record) {

@@ -47,13 +47,17 @@ type Ring struct {
 	stopped  string // why nothing is written; "" if all is well
 }
 
-// Open opens the ring in a directory, which is made if there is none. Nobody else may write there meanwhile. What the last
-// process could not finish is cut off; if less room than before is allowed, the oldest segments are removed. troubles is told why nothing is written.
+// Open opens the ring in a directory, which is made if there is none. Nobody else may write there meanwhile. What the
+// last process could not finish is cut off; if less room than before is allowed, the oldest segments are removed.
+// troubles is told why nothing is written.
 func Open(config Config, troubles *store.Troubles) (*Ring, error) {
 	if err := config.Check(); err != nil {
 		return nil, err
 	}
-	r := &Ring{config: config, troubles: troubles, now: time.Now, free: make(chan *block, numBlocks), full: make(chan *block, numBlocks), next: 1}
+	r := &Ring{
+		config: config, troubles: troubles, now: time.Now, free: make(chan *block, numBlocks),
+		full: make(chan *block, numBlocks), next: 1,
+	}
 	for range numBlocks {
 		r.free <- new(block) // which gets its memory when it is needed
 	}
@@ -96,7 +100,10 @@ type Stats struct {
 func (r *Ring) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := Stats{Kept: r.kept.Load(), Dropped: r.dropped.Load(), Bytes: r.bytes, Segments: len(r.segments), Removed: r.removed, Stopped: r.stopped}
+	s := Stats{
+		Kept: r.kept.Load(), Dropped: r.dropped.Load(), Bytes: r.bytes, Segments: len(r.segments),
+		Removed: r.removed, Stopped: r.stopped,
+	}
 	for i := range r.segments {
 		first, last := r.segments[i].first, r.segments[i].last
 		if first > last {

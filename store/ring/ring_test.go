@@ -64,12 +64,15 @@ func record(r *Ring, a *Appender, first, end int) {
 // same reports whether got is datagram i.
 func same(got *Record, i int) bool {
 	want := datagram(i)
-	return got.TimeNs == want.TimeNs && got.Source == want.Source && got.Listener == want.Listener && got.Truncated == want.Truncated &&
+	return got.TimeNs == want.TimeNs && got.Source == want.Source && got.Listener == want.Listener &&
+		got.Truncated == want.Truncated &&
 		bytes.Equal(got.Payload, want.Payload)
 }
 
 // numbers returns which datagrams a scan yields, which must be as they were handed over.
-func numbers(t *testing.T, scan func(context.Context, Range, func(*Record) bool) error, in Range, limit int) (list []int, last ID) {
+func numbers(t *testing.T, scan func(context.Context, Range, func(*Record) bool) error, in Range,
+	limit int,
+) (list []int, last ID) {
 	t.Helper()
 	err := scan(t.Context(), in, func(d *Record) bool {
 		i := numberOf(d)
@@ -101,8 +104,8 @@ func reversed(list []int) []int {
 	return list
 }
 
-// TestRing: what was handed over comes back in both directions, page by page, by time and by id, also after the ring was opened
-// again.
+// TestRing: what was handed over comes back in both directions, page by page, by time and by id, also after the ring
+// was opened again.
 func TestRing(t *testing.T) {
 	dir := t.TempDir()
 	const n = 20_000 // 4 MiB: several segments
@@ -128,11 +131,13 @@ func TestRing(t *testing.T) {
 		if !slices.Equal(pages, reversed(upTo(0, n))) {
 			t.Fatalf("round %d: %d datagrams in pages, newest first", round, len(pages))
 		}
-		if got, _ := numbers(t, r.Newest, Range{Since: 3_000_000, Until: 3_500_000}, math.MaxInt); !slices.Equal(got, reversed(upTo(3000, 3500))) {
+		if got, _ := numbers(t, r.Newest, Range{Since: 3_000_000, Until: 3_500_000}, math.MaxInt); !slices.Equal(got,
+			reversed(upTo(3000, 3500))) {
 			t.Errorf("round %d: of a time range %d", round, len(got))
 		}
 		_, at := numbers(t, r.Newest, Range{Until: 5_001_000}, 1)
-		if got, _ := numbers(t, r.Oldest, Range{Until: math.MaxInt64, At: at}, 3); !slices.Equal(got, upTo(5000, 5003)) {
+		if got, _ := numbers(t, r.Oldest, Range{Until: math.MaxInt64, At: at}, 3); !slices.Equal(got,
+			upTo(5000, 5003)) {
 			t.Errorf("round %d: from an id on %v", round, got)
 		}
 		id, err := ParseID(at.String())
@@ -142,12 +147,20 @@ func TestRing(t *testing.T) {
 		if got, err := r.Get(id); err != nil || got.ID != id || !same(&got, 5000) {
 			t.Errorf("round %d: by id %+v, %v", round, got, err)
 		}
-		for _, id := range []ID{{}, {at.Segment, at.Offset, 5000}, {at.Segment, at.Offset + 1, 0}, {at.Segment, 1 << 31, 0}, {99, 16, 0}, {at.Segment, 0, 0}} {
+		for _, id := range []ID{
+			{},
+			{at.Segment, at.Offset, 5000},
+			{at.Segment, at.Offset + 1, 0},
+			{at.Segment, 1 << 31, 0},
+			{99, 16, 0},
+			{at.Segment, 0, 0},
+		} {
 			if _, err := r.Get(id); !errors.Is(err, ErrGone) {
 				t.Errorf("round %d: %v: %v", round, id, err)
 			}
 		}
-		if s := r.Stats(); s.Dropped != 0 || s.Oldest.UnixNano() != 0 || s.Newest.UnixNano() != (n-1)*1000 || s.Segments < 4 {
+		if s := r.Stats(); s.Dropped != 0 || s.Oldest.UnixNano() != 0 || s.Newest.UnixNano() != (n-1)*1000 ||
+			s.Segments < 4 {
 			t.Errorf("round %d: %+v", round, s)
 		}
 		r.close()
@@ -156,7 +169,10 @@ func TestRing(t *testing.T) {
 }
 
 func TestParseID(t *testing.T) {
-	for _, text := range []string{"", "1", "1-2", "1-2-3-4", "g-2-3", "1-2-100000000", "01-2-3", "1--3", "-1-2-3", "1-2-3 "} {
+	for _, text := range []string{
+		"", "1", "1-2", "1-2-3-4", "g-2-3", "1-2-100000000", "01-2-3", "1--3", "-1-2-3",
+		"1-2-3 ",
+	} {
 		if id, err := ParseID(text); err == nil {
 			t.Errorf("%q is %v", text, id)
 		}
@@ -198,7 +214,8 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestCut: wherever the newest file ends, and whatever is behind, all whole blocks before are there, and the ring goes on.
+// TestCut: wherever the newest file ends, and whatever is behind, all whole blocks before are there, and the ring goes
+// on.
 func TestCut(t *testing.T) {
 	from := t.TempDir()
 	r := open(t, from)
@@ -266,7 +283,8 @@ func TestDamage(t *testing.T) {
 	}
 	f.WriteAt([]byte("damage"), at+500)
 	f.Close()
-	if got, _ := numbers(t, r.Newest, all, math.MaxInt); !slices.Equal(got, append(reversed(upTo(200, 300)), reversed(upTo(0, 100))...)) {
+	if got, _ := numbers(t, r.Newest, all, math.MaxInt); !slices.Equal(got,
+		append(reversed(upTo(200, 300)), reversed(upTo(0, 100))...)) {
 		t.Errorf("got %v", got)
 	}
 	if _, err := r.Get(ID{r.newest().number, uint32(at), 0}); !errors.Is(err, ErrGone) {
@@ -277,7 +295,10 @@ func TestDamage(t *testing.T) {
 // TestOthersFiles: what another version or another program wrote is not touched.
 func TestOthersFiles(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
-		"newer":   {"waybill\x00\x02\x00\x00\x00\x00\x00\x00\x00", "is of version 2, this program knows 1: a newer one wrote it"},
+		"newer": {
+			"waybill\x00\x02\x00\x00\x00\x00\x00\x00\x00",
+			"is of version 2, this program knows 1: a newer one wrote it",
+		},
 		"foreign": {"something else entirely", "is not a file of raw reports"},
 	} {
 		dir := t.TempDir()
@@ -314,12 +335,14 @@ func TestSlowDisk(t *testing.T) {
 	if got, _ := numbers(t, r.Oldest, all, math.MaxInt); len(got) != int(s.Kept) {
 		t.Errorf("%d are there", len(got))
 	}
-	if allocs := testing.AllocsPerRun(100, func() { record(r, appenders[0], 1, 2) }); allocs > 10 { // the payload that the test makes, a statfs
+	// the payload that the test makes, a statfs
+	if allocs := testing.AllocsPerRun(100, func() { record(r, appenders[0], 1, 2) }); allocs > 10 {
 		t.Errorf("%v allocations", allocs)
 	}
 }
 
-// TestFullDisk: a disk without room is told of once, what comes meanwhile is counted, and with room again it goes on by itself.
+// TestFullDisk: a disk without room is told of once, what comes meanwhile is counted, and with room again it goes on by
+// itself.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
@@ -329,7 +352,8 @@ func TestFullDisk(t *testing.T) {
 	for _, minFree := range []int64{1 << 20, 0} {
 		t.Run(fmt.Sprint(minFree), func(t *testing.T) {
 			var log bytes.Buffer
-			r, err := Open(Config{Dir: filepath.Join(dir, fmt.Sprint(minFree)), MaxBytes: MinBytes, MinFree: minFree}, store.NewTroubles(slog.New(slog.NewTextHandler(&log, nil))))
+			r, err := Open(Config{Dir: filepath.Join(dir, fmt.Sprint(minFree)), MaxBytes: MinBytes, MinFree: minFree},
+				store.NewTroubles(slog.New(slog.NewTextHandler(&log, nil))))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,11 +380,13 @@ func TestFullDisk(t *testing.T) {
 				t.Errorf("with room again: %+v", s)
 			}
 			got, _ := numbers(t, r.Oldest, all, math.MaxInt)
-			if !slices.Equal(got[:1000], upTo(0, 1000)) || !slices.Equal(got[len(got)-1000:], upTo(5000, 6000)) || len(got) != int(r.Stats().Kept) {
+			if !slices.Equal(got[:1000], upTo(0, 1000)) || !slices.Equal(got[len(got)-1000:], upTo(5000, 6000)) ||
+				len(got) != int(r.Stats().Kept) {
 				t.Errorf("%d are there", len(got))
 			}
 			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-			if len(lines) != 2 || !strings.Contains(lines[0], "the disk is full") || !strings.Contains(lines[1], "the disk has room again") {
+			if len(lines) != 2 || !strings.Contains(lines[0], "the disk is full") ||
+				!strings.Contains(lines[1], "the disk has room again") {
 				t.Errorf("the log says\n%s", log.String())
 			}
 		})

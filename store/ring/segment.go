@@ -54,8 +54,8 @@ func listSegments(dir string) ([]uint32, error) {
 	return numbers, nil
 }
 
-// openSegment finds out how much of a segment is whole. Of the newest it also looks at the checksums, and cuts off what is
-// behind the last whole block: the process or the machine ended while that was written.
+// openSegment finds out how much of a segment is whole. Of the newest it also looks at the checksums, and cuts off what
+// is behind the last whole block: the process or the machine ended while that was written.
 func openSegment(dir string, number uint32, newest bool) (segment, error) {
 	s := segment{number: number, first: math.MaxInt64, last: math.MinInt64}
 	f, err := os.OpenFile(s.path(dir), os.O_RDWR, 0)
@@ -73,7 +73,8 @@ func openSegment(dir string, number uint32, newest bool) (segment, error) {
 	case string(b[:8]) != segmentMagic:
 		return s, fmt.Errorf("%s is not a file of raw reports", s.path(dir))
 	case binary.LittleEndian.Uint32(b[8:]) != segmentVersion:
-		return s, fmt.Errorf("%s is of version %d, this program knows %d: a newer one wrote it", s.path(dir), binary.LittleEndian.Uint32(b[8:]), segmentVersion)
+		return s, fmt.Errorf("%s is of version %d, this program knows %d: a newer one wrote it", s.path(dir),
+			binary.LittleEndian.Uint32(b[8:]), segmentVersion)
 	}
 	s.size = segmentHeader
 	for {

@@ -61,7 +61,8 @@ func Pointer[T, V any](f *Field) func(item *T) *V {
 	same := f.Type == value || f.Type.Kind() == value.Kind() && value.Kind() < reflect.Array ||
 		f.Type.Kind() == value.Kind() && value.Kind() == reflect.String || value == timeType && isTime(f.Type)
 	if f.of != reflect.TypeFor[T]() || !same || len(f.path) == 0 {
-		panic(fmt.Sprintf("catalogue: %s of %v is a %v and no %v of %v", f.Name, f.of, f.Type, value, reflect.TypeFor[T]()))
+		panic(fmt.Sprintf("catalogue: %s of %v is a %v and no %v of %v", f.Name, f.of, f.Type, value,
+			reflect.TypeFor[T]()))
 	}
 	path := direct(f.path)
 	if len(path) == 1 && path[0].pointers == 0 && path[0].knownSize == 0 {

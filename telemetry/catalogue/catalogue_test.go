@@ -48,7 +48,8 @@ func TestOf(t *testing.T) {
 	var got []string
 	for _, f := range Of(reflect.TypeFor[item]()) {
 		got = append(got, fmt.Sprintf("%s %d %s %v %v %v | %s | %s %v %v",
-			f.Name, f.Kind, f.Filter.Name, f.Filter.Aliases, f.Filter.Many, f.Filter.Any, f.Doc, f.Table.Title, f.Table.Wide, f.Table.Right))
+			f.Name, f.Kind, f.Filter.Name, f.Filter.Aliases, f.Filter.Many, f.Filter.Any, f.Doc, f.Table.Title,
+			f.Table.Wide, f.Table.Right))
 	}
 	want := []string{
 		"id 10 id [name] false [] | the id | ID true false",
@@ -99,7 +100,8 @@ func TestPointer(t *testing.T) {
 	second := &hidden
 	full := item{
 		ID: "a", ends: ends{Dst: netip.MustParseAddr("10.0.0.1")}, Inner: &ends{Dst: netip.MustParseAddr("10.0.0.2")},
-		Wait: &part{Mean: 0.5, P50: 7}, Depth: &part{P50: 8, Exact: true}, Node: &node, At: ownTime{time.Unix(5, 0)}, Protos: 17,
+		Wait: &part{Mean: 0.5, P50: 7}, Depth: &part{P50: 8, Exact: true}, Node: &node, At: ownTime{time.Unix(5, 0)},
+		Protos: 17,
 		Hidden: &second, own: 1,
 	}
 	if p := Pointer[item, netip.Addr](at(t, "dst"))(&full); p != &full.Dst {
@@ -150,7 +152,10 @@ func TestPointer(t *testing.T) {
 // TestNameOf looks names up by those in Go.
 func TestNameOf(t *testing.T) {
 	of := reflect.TypeFor[item]()
-	for field, want := range map[string]string{"ID": "id", "Dst": "dst", "Outer.Src": "outer.src", "Wait.P50": "wait_ns.p50"} {
+	for field, want := range map[string]string{
+		"ID": "id", "Dst": "dst", "Outer.Src": "outer.src",
+		"Wait.P50": "wait_ns.p50",
+	} {
 		if got := NameOf(of, field); got != want {
 			t.Errorf("%s is %s, want %s", field, got, want)
 		}
@@ -209,8 +214,8 @@ func TestBadTags(t *testing.T) {
 	}
 }
 
-// TestTableOf: columns have the order of the fields but for those at the end, members of objects are among them where the object
-// says so, and stand under its title.
+// TestTableOf: columns have the order of the fields but for those at the end, members of objects are among them where
+// the object says so, and stand under its title.
 func TestTableOf(t *testing.T) {
 	type inner struct {
 		Seen uint64 `json:"seen" table:"SEEN"`
@@ -228,11 +233,14 @@ func TestTableOf(t *testing.T) {
 	}
 	var got []string
 	for _, f := range TableOf(reflect.TypeFor[row]()) {
-		got = append(got, fmt.Sprint(f.Table.Title, " ", f.Name, " ", f.Table.Wide, f.Table.Right, f.Table.Bad, f.Table.Named))
+		got = append(got,
+			fmt.Sprint(f.Table.Title, " ", f.Name, " ", f.Table.Wide, f.Table.Right, f.Table.Bad, f.Table.Named))
 	}
 	want := []string{
-		"NODE node false false falsename", "WAIT COUNT wait_ns.count true true false", "WAIT P50 wait_ns.p50 false true false",
-		"MEAN wait_ns.mean false true false", "DEPTH depth.mean true true false", "BAD bad false true true", "SEEN in.seen true true false",
+		"NODE node false false falsename", "WAIT COUNT wait_ns.count true true false",
+		"WAIT P50 wait_ns.p50 false true false",
+		"MEAN wait_ns.mean false true false", "DEPTH depth.mean true true false", "BAD bad false true true",
+		"SEEN in.seen true true false",
 		"SEEN seen false true false", "LAST last false false false",
 	}
 	if text := strings.Join(got, "\n"); text != strings.Join(want, "\n") {

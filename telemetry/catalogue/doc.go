@@ -7,14 +7,14 @@
 //  1. Add it to the type of the item, with its name in the tag json and one sentence in the tag doc.
 //  2. Add the tags that its values need: kind if the Go type does not say it, unit, known.
 //  3. If it is not to be in filters, add filter:"-". If the command line shows it, add table:"TITLE".
-//  4. If a store keeps it, add it with a tag store to the type of the interval, such as telemetry.FlowInterval, and to the
-//     record that is read back.
+//  4. If a store keeps it, add it with a tag store to the type of the interval, such as telemetry.FlowInterval, and to
+//     the record that is read back.
 //  5. Write the reference: go test ./filter -run Page -update.
 //
 // # Tags
 //
-// Options of a tag stand behind commas, several names in an option are joined by +. A tag that breaks these rules panics when
-// the program begins.
+// Options of a tag stand behind commas, several names in an option are joined by +. A tag that breaks these rules
+// panics when the program begins.
 //
 //	json    its name in the API. Members of objects are named with a dot: residence_ns.mean.
 //	doc     one sentence without a full stop. $ stands for the doc of the object that holds the field.

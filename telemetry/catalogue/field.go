@@ -255,7 +255,10 @@ func (r *reader) table(f *reflect.StructField, field *Field, h *holder) (Table, 
 		return Table{}, err
 	}
 	in := &h.members
-	t := Table{Title: own.name, Wide: own.set["wide"] || in.set["wide"], Bad: own.set["bad"], at: len(r.fields) * placesOfObject}
+	t := Table{
+		Title: own.name, Wide: own.set["wide"] || in.set["wide"], Bad: own.set["bad"],
+		at: len(r.fields) * placesOfObject,
+	}
 	if named := slices.Concat(in.list["widely"], in.list["of"]); len(named) > 0 {
 		name := field.Name[len(h.before):]
 		i := slices.IndexFunc(named, func(n string) bool { n, _, _ = strings.Cut(n, ":"); return n == name })
@@ -283,7 +286,8 @@ func (r *reader) table(f *reflect.StructField, field *Field, h *holder) (Table, 
 	if named := own.list["named"]; named != nil {
 		t.Named = h.name + named[0]
 	}
-	t.Right = t.Title != "" && (own.set["right"] || field.Kind >= Uint && field.Kind <= Rate || field.Kind == Node && t.Named == "")
+	t.Right = t.Title != "" &&
+		(own.set["right"] || field.Kind >= Uint && field.Kind <= Rate || field.Kind == Node && t.Named == "")
 	return t, nil
 }
 
@@ -307,5 +311,6 @@ var marshalerType = reflect.TypeFor[json.Marshaler]()
 
 // isObject reports whether JSON has an object for a type.
 func isObject(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t != timeType && !t.Implements(textType) && !reflect.PointerTo(t).Implements(marshalerType)
+	return t.Kind() == reflect.Struct && t != timeType && !t.Implements(textType) &&
+		!reflect.PointerTo(t).Implements(marshalerType)
 }

@@ -31,7 +31,10 @@ const (
 )
 
 // tagged are the kinds that a tag can say.
-var tagged = map[string]Kind{"number": Uint, "address": Address, "size": Size, "rate": Rate, "ratio": Ratio, "duration": Duration, "node": Node, "mac": MAC}
+var tagged = map[string]Kind{
+	"number": Uint, "address": Address, "size": Size, "rate": Rate, "ratio": Ratio,
+	"duration": Duration, "node": Node, "mac": MAC,
+}
 
 var (
 	timeType    = reflect.TypeFor[time.Time]()

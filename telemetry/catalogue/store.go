@@ -47,7 +47,8 @@ func columnsIn(item, of reflect.Type, prefix string, path []step) (columns []Col
 		}
 		c := Column{
 			Field:  Field{Name: f.Name, Type: kind, of: item, path: to},
-			Column: prefix + o.name, Finest: o.set["finest"], Minute: o.set["minute"], Text: o.set["text"], Quantiles: o.set["quantiles"],
+			Column: prefix + o.name, Finest: o.set["finest"], Minute: o.set["minute"], Text: o.set["text"],
+			Quantiles: o.set["quantiles"],
 		}
 		for _, role := range []string{"sum", "low", "high"} {
 			if o.set[role] {

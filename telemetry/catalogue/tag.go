@@ -15,9 +15,13 @@ type options struct {
 // What may stand in a tag behind the name; true takes names.
 var (
 	filterOptions = map[string]bool{
-		"alias": true, "nameof": true, "any": true, "only": true, "is": true, "many": false, "main": false, "inline": false,
+		"alias": true, "nameof": true, "any": true, "only": true, "is": true, "many": false, "main": false,
+		"inline": false,
 	}
-	tableOptions = map[string]bool{"wide": false, "end": false, "last": false, "right": false, "bad": false, "named": true, "of": true, "widely": true}
+	tableOptions = map[string]bool{
+		"wide": false, "end": false, "last": false, "right": false, "bad": false,
+		"named": true, "of": true, "widely": true,
+	}
 )
 
 func parse(tag string, known map[string]bool) (options, error) {

@@ -1,9 +1,9 @@
 // Package dropreason is the catalogue of reasons why packets are dropped, in words that do not depend on who made the
 // device: what a reason means, how bad it is, and what to do about it.
 //
-// Devices name reasons by numbers of 8 bits (TR 2.0 §3.3.1, TR 0.5 §3.2.2) or by names of their own. The numbers contradict
-// each other, so a number means something only together with the table of its sender: Of takes both. OfName takes the
-// names of the tables, of the Switch Abstraction Interface that SONiC configures, and of the Linux kernel.
+// Devices name reasons by numbers of 8 bits (TR 2.0 §3.3.1, TR 0.5 §3.2.2) or by names of their own. The numbers
+// contradict each other, so a number means something only together with the table of its sender: Of takes both. OfName
+// takes the names of the tables, of the Switch Abstraction Interface that SONiC configures, and of the Linux kernel.
 //
 // To add a reason:
 //

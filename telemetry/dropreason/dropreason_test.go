@@ -41,10 +41,13 @@ func TestCatalogue(t *testing.T) {
 // TestNumbersAreStable holds numbers that others may have stored.
 func TestNumbersAreStable(t *testing.T) {
 	for id, want := range map[string]uint16{
-		"unknown": 1, "unmapped": 2, "l2_other": 101, "mac_control": 126, "l3_other": 201, "ttl_expired": 202, "no_route": 208, "truncated": 236,
-		"acl_deny": 301, "attack_mitigation": 311, "queue_full": 401, "accept_queue_full": 410, "encap_failed": 501, "recursion": 509,
-		"meter_exceeded": 601, "egress_link_down": 701, "can_frame_invalid": 708, "no_socket": 801, "refused_by_receiver": 815,
-		"session_missing": 901, "recirculation_denied": 906,
+		"unknown": 1, "unmapped": 2, "l2_other": 101, "mac_control": 126, "l3_other": 201, "ttl_expired": 202,
+		"no_route": 208, "truncated": 236,
+		"acl_deny": 301, "attack_mitigation": 311, "queue_full": 401, "accept_queue_full": 410, "encap_failed": 501,
+		"recursion":      509,
+		"meter_exceeded": 601, "egress_link_down": 701, "can_frame_invalid": 708, "no_socket": 801,
+		"refused_by_receiver": 815,
+		"session_missing":     901, "recirculation_denied": 906,
 	} {
 		if r, _ := ByID(id); r == nil || r.Number != want {
 			t.Errorf("%s: got %v, want %d", id, r, want)
@@ -159,7 +162,10 @@ func TestNamesOfGroupsAndSeverities(t *testing.T) {
 	for g := range numGroups + 1 {
 		seen = append(seen, g.String())
 	}
-	if want := []string{"general", "l2", "l3", "acl", "buffer", "tunnel", "policy", "hardware", "host", "user_plane", "unknown"}; !slices.Equal(seen, want) {
+	if want := []string{
+		"general", "l2", "l3", "acl", "buffer", "tunnel", "policy", "hardware", "host", "user_plane",
+		"unknown",
+	}; !slices.Equal(seen, want) {
 		t.Errorf("got %q, want %q", seen, want)
 	}
 	if Info.String() != "info" || Critical.String() != "critical" {

@@ -1,7 +1,7 @@
 package dropreason
 
-// The numbers of enum skb_drop_reason change from one kernel version to the next: programs that read them translate them
-// to names by the kernel's type information. SKB_NOT_DROPPED_YET and SKB_CONSUMED are no drops and have no entry.
+// The numbers of enum skb_drop_reason change from one kernel version to the next: programs that read them translate
+// them to names by the kernel's type information. SKB_NOT_DROPPED_YET and SKB_CONSUMED are no drops and have no entry.
 var linux = []alias{
 	{noNumber, "not_specified", "unknown"},
 	{noNumber, "no_socket", "no_socket"},

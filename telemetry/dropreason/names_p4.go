@@ -32,8 +32,8 @@ var p4langSwitch = []alias{
 	{64, "ifindex", "interface_filter"},
 }
 
-// In versions before the user plane function was renamed from SPGW to UPF, 132 and 133 are a missing downlink and uplink rule,
-// 134 is a missing forwarding action.
+// In versions before the user plane function was renamed from SPGW to UPF, 132 and 133 are a missing downlink and
+// uplink rule, 134 is a missing forwarding action.
 var fabricTNA = []alias{
 	{0, "unknown", "unknown"},
 	{26, "ip_ttl_zero", "ttl_expired"},
@@ -79,7 +79,8 @@ var intHostReporter = []alias{
 	{184, "unauth_source", "source_guard"},
 }
 
-// The numbers 85 to 88 are colours of a meter; 115 is for packets that an access list denies behind the tables of the others.
+// The numbers 85 to 88 are colours of a meter; 115 is for packets that an access list denies behind the tables of the
+// others.
 var switchP416 = []alias{
 	{0, "unknown", "unknown"},
 	{10, "outer_src_mac_zero", "src_mac_zero"},

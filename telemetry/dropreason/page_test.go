@@ -48,10 +48,13 @@ func page() string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	for g, reasons := range catalogue {
-		fmt.Fprintf(&b, "\n## %s\n\n| No. | Id | Name | Severity | What it means | What to do |\n|---|---|---|---|---|---|\n", groupNames[g].title)
+		fmt.Fprintf(&b,
+			"\n## %s\n\n| No. | Id | Name | Severity | What it means | What to do |\n|---|---|---|---|---|---|\n",
+			groupNames[g].title)
 		for i := range reasons {
 			r := &reasons[i]
-			fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", r.Number, r.ID, r.Name, r.Severity, r.Meaning, r.Action)
+			fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s | %s |\n", r.Number, r.ID, r.Name, r.Severity, r.Meaning,
+				r.Action)
 		}
 	}
 	b.WriteString("\n## Numbers that contradict each other\n\n" +
@@ -66,12 +69,13 @@ func page() string {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", r.ID, strings.Join(list, "; "))
 		}
 	}
-	b.WriteString("\nNumbers of the Linux kernel are not in these tables: they change from version to version (`NETFILTER_DROP` was 8 for\n" +
-		"years, and is 12 since others were put in front of it). Use the names. Those of SAI have more than 8 bits in the range that\n" +
-		"vendors may use, so they do not fit into the field.\n\n" +
-		"Old versions of fabric-tna, before the user plane function was renamed from SPGW to UPF, mean something else by three numbers:\n" +
-		"132 and 133 are a missing downlink and uplink rule (`session_missing`), 134 a missing forwarding action\n" +
-		"(`termination_missing`).\n")
+	b.WriteString(
+		"\nNumbers of the Linux kernel are not in these tables: they change from version to version (`NETFILTER_DROP` was 8 for\n" +
+			"years, and is 12 since others were put in front of it). Use the names. Those of SAI have more than 8 bits in the range that\n" +
+			"vendors may use, so they do not fit into the field.\n\n" +
+			"Old versions of fabric-tna, before the user plane function was renamed from SPGW to UPF, mean something else by three numbers:\n" +
+			"132 and 133 are a missing downlink and uplink rule (`session_missing`), 134 a missing forwarding action\n" +
+			"(`termination_missing`).\n")
 	b.WriteString("\n## Names by source\n")
 	for _, s := range sources {
 		fmt.Fprintf(&b, "\n### %s\n\nFrom %s.\n\n", s.name, s.from)

@@ -6,7 +6,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Reason is why packets are dropped. All values of this type belong to the catalogue: compare pointers, change nothing.
+// A Reason is why packets are dropped. All values of this type belong to the catalogue: compare pointers, change
+// nothing.
 type Reason struct {
 	Number   uint16 // stable; the hundreds are the group's
 	ID       string // snake_case, stable: for JSON, filters, counters

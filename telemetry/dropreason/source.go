@@ -27,14 +27,37 @@ type source struct {
 // sources begins with the tables of wire/report, in the order of telemetry.ReasonTable: that of their names.
 var sources = []source{
 	{name: "fabric-tna", from: "github.com/stratum/fabric-tna, p4src/shared/define.p4", aliases: fabricTNA},
-	{name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow", aliases: hostINT},
-	{name: "int-host-reporter", from: "github.com/opennetworkinglab/int-host-reporter, pkg/common", aliases: intHostReporter},
-	{name: "p4lang-switch", from: "github.com/p4lang/switch, p4src/includes/drop_reason_codes.h", aliases: p4langSwitch},
-	{name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4", aliases: switchP416},
-	{name: "transparent-security", from: "the controller of Transparent Security, which reports every drop with one number", aliases: transparentSecurity},
+	{
+		name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow",
+		aliases: hostINT,
+	},
+	{
+		name: "int-host-reporter", from: "github.com/opennetworkinglab/int-host-reporter, pkg/common",
+		aliases: intHostReporter,
+	},
+	{
+		name: "p4lang-switch", from: "github.com/p4lang/switch, p4src/includes/drop_reason_codes.h",
+		aliases: p4langSwitch,
+	},
+	{
+		name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4",
+		aliases: switchP416,
+	},
+	{
+		name:    "transparent-security",
+		from:    "the controller of Transparent Security, which reports every drop with one number",
+		aliases: transparentSecurity,
+	},
 	{name: "waybill-fabric", from: "Waybill's emulated network, fabric/reason.go", aliases: waybillFabric},
-	{name: "sai", from: "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix", prefixes: []string{"sai_in_drop_reason_", "sai_out_drop_reason_"}, aliases: sai},
-	{name: "linux", from: "Linux, include/net/dropreason-core.h, the names of version 6.8 and later", prefixes: []string{"skb_drop_reason_"}, aliases: linux},
+	{
+		name:     "sai",
+		from:     "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix",
+		prefixes: []string{"sai_in_drop_reason_", "sai_out_drop_reason_"}, aliases: sai,
+	},
+	{
+		name: "linux", from: "Linux, include/net/dropreason-core.h, the names of version 6.8 and later",
+		prefixes: []string{"skb_drop_reason_"}, aliases: linux,
+	},
 }
 
 // byNumber has a row for each telemetry.ReasonTable but 0.
@@ -67,8 +90,8 @@ var byName = func() map[string]map[string]*Reason {
 	return m
 }()
 
-// Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is none.
-// It does not allocate.
+// Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is
+// none. It does not allocate.
 func Of(table telemetry.ReasonTable, number uint8) *Reason {
 	if table == 0 || int(table) > len(byNumber) {
 		return Unmapped
@@ -76,9 +99,9 @@ func Of(table telemetry.ReasonTable, number uint8) *Reason {
 	return byNumber[table-1][number]
 }
 
-// OfName returns the reason that a source means by a name, in upper or lower case, with or without the prefix that all of
-// its names have. Sources are the tables of telemetry (see Sources), "sai" and "linux". It returns Unmapped for names that
-// the source does not have, and for other sources.
+// OfName returns the reason that a source means by a name, in upper or lower case, with or without the prefix that all
+// of its names have. Sources are the tables of telemetry (see Sources), "sai" and "linux". It returns Unmapped for
+// names that the source does not have, and for other sources.
 func OfName(source, name string) *Reason {
 	name = strings.ToLower(name)
 	for i := range sources {

@@ -10,7 +10,8 @@ import (
 func TestSetAcceptsWhatVectorsAndFilesSay(t *testing.T) {
 	c := New()
 	err := c.Apply(map[string]any{
-		"int_udp_port": float64(17768), "int_dscp": "23", "gre_int_protocol": "0x4569", "probe_marker": "0xaabbccddeeff0011",
+		"int_udp_port": float64(17768), "int_dscp": "23", "gre_int_protocol": "0x4569",
+		"probe_marker":              "0xaabbccddeeff0011",
 		"vxlan_gpe_next_protocol_5": "int-2016", "int_format_for_version_0": "2016", "geneve_int_class": 171,
 		"ds_lengths":  map[string]any{"0xabcd": map[string]any{"2": float64(8), "0": "source-only 4"}},
 		"report_port": []any{6000, "0x1f40"}, "ifa_ip_protocol": uint64(253), "int_before_tcp_options": true,
@@ -19,13 +20,16 @@ func TestSetAcceptsWhatVectorsAndFilesSay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.INTUDPPort != 17768 || c.INTDSCP != 23 || c.INTDSCPMask != 63 || c.GREProtocol != 0x4569 || c.ProbeMarker != 0xaabbccddeeff0011 {
+	if c.INTUDPPort != 17768 || c.INTDSCP != 23 || c.INTDSCPMask != 63 || c.GREProtocol != 0x4569 ||
+		c.ProbeMarker != 0xaabbccddeeff0011 {
 		t.Errorf("numbers: got %+v", c.Points)
 	}
-	if c.GPENextProtocol5 != GPE5INT2016 || c.FormatVersion0 != Version0INT2016 || len(c.GeneveClasses) != 2 || c.ReportPorts[1] != 8000 {
+	if c.GPENextProtocol5 != GPE5INT2016 || c.FormatVersion0 != Version0INT2016 || len(c.GeneveClasses) != 2 ||
+		c.ReportPorts[1] != 8000 {
 		t.Errorf("names and lists: got %+v", c.Points)
 	}
-	if d := c.Domains[0xabcd]; d.PerHopBytes(0xa000) != 8 || d.SourceOnlyBytes(0xa000) != 4 || c.SourceOnly(0xabcd, 0x2000) != 0 || c.SourceOnly(0x1234, 0) != -1 {
+	if d := c.Domains[0xabcd]; d.PerHopBytes(0xa000) != 8 || d.SourceOnlyBytes(0xa000) != 4 ||
+		c.SourceOnly(0xabcd, 0x2000) != 0 || c.SourceOnly(0x1234, 0) != -1 {
 		t.Errorf("domain: got %+v", d)
 	}
 	if len(c.Rules) != 2 {
@@ -37,9 +41,14 @@ func TestSetAcceptsWhatVectorsAndFilesSay(t *testing.T) {
 func TestMapRoundTrip(t *testing.T) {
 	a := New()
 	if err := a.Apply(map[string]any{
-		"int_udp_port": 17768, "int_dscp": 23, "int_dscp_mask": 31, "probe_marker": "0xaabbccddeeff0011", "vxlan_gpe_next_protocol_5": "ioam",
-		"int_format_for_version_0": "v1.0", "ds_lengths": map[string]any{"0xabcd": map[string]any{"2": 8}}, "int_before_tcp_options": true,
-		"dialects": map[string]any{"10.0.0.0/24:32766": "onos-int10-ver0", "[2001:db8::/32]:556": "tps", ":6000": "geant-int04"},
+		"int_udp_port": 17768, "int_dscp": 23, "int_dscp_mask": 31, "probe_marker": "0xaabbccddeeff0011",
+		"vxlan_gpe_next_protocol_5": "ioam",
+		"int_format_for_version_0":  "v1.0", "ds_lengths": map[string]any{"0xabcd": map[string]any{"2": 8}},
+		"int_before_tcp_options": true,
+		"dialects": map[string]any{
+			"10.0.0.0/24:32766": "onos-int10-ver0", "[2001:db8::/32]:556": "tps",
+			":6000": "geant-int04",
+		},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +130,8 @@ func TestForPicksTheMostSpecificRule(t *testing.T) {
 
 func TestDefaultTakesNoUserTraffic(t *testing.T) {
 	p := Default()
-	if p.INTUDPPort != 0 || p.MarksDSCP(0) || p.ProbeMarker != 0 || p.GREProtocol != 0 || p.IFAProtocol != 0 || p.GPEIOAMNextProtocol != 0 {
+	if p.INTUDPPort != 0 || p.MarksDSCP(0) || p.ProbeMarker != 0 || p.GREProtocol != 0 || p.IFAProtocol != 0 ||
+		p.GPEIOAMNextProtocol != 0 {
 		t.Errorf("got %+v", p)
 	}
 }

@@ -68,7 +68,10 @@ func ParseRule(source, dialect string) (Rule, error) {
 		}
 	}
 	if err != nil {
-		return Rule{}, fmt.Errorf("source %q: want PREFIX[:PORT], for example 10.0.0.0/24, 10.0.0.3:32766, [2001:db8::/32]:556 or any", source)
+		return Rule{},
+			fmt.Errorf(
+				"source %q: want PREFIX[:PORT], for example 10.0.0.0/24, 10.0.0.3:32766, [2001:db8::/32]:556 or any",
+				source)
 	}
 	return r, nil
 }

@@ -9,7 +9,8 @@ import (
 // Quirks are the ways in which a sender departs from the specification that it follows otherwise.
 type Quirks uint32
 
-// Each quirk names what the sender does; dialects (below) say who does it and docs/reference/dialects.md shows the bytes.
+// Each quirk names what the sender does; dialects (below) say who does it and docs/reference/dialects.md shows the
+// bytes.
 const (
 	// QuirkReport05 takes every report of the source as v0.5, whatever its version nibble says.
 	QuirkReport05 Quirks = 1 << iota
@@ -38,8 +39,8 @@ const (
 	QuirkUnmarked
 	// QuirkNoSequence: the sequence number of reports does not count, so losses cannot be seen.
 	QuirkNoSequence
-	// QuirkCopiedSwitchID: the switch id of the report header is that of the sink's stack record, and 0 where the source did
-	// not ask for node ids. It does not name the exporter.
+	// QuirkCopiedSwitchID: the switch id of the report header is that of the sink's stack record, and 0 where the
+	// source did not ask for node ids. It does not name the exporter.
 	QuirkCopiedSwitchID
 	// QuirkMirrorEgress: the sink's egress port in a report is that of the mirrored copy, not that of the packet.
 	QuirkMirrorEgress
@@ -51,13 +52,13 @@ const (
 	QuirkNoReportTime
 	// QuirkNoPort511: port 511 says that there is no port.
 	QuirkNoPort511
-	// QuirkHostINT: NProto 3 and 4 of a v0.5 report and shim type 3 of INT 0.5 have the meaning that Host-INT gives them, and
-	// the times of report headers are in seconds.
+	// QuirkHostINT: NProto 3 and 4 of a v0.5 report and shim type 3 of INT 0.5 have the meaning that Host-INT gives
+	// them, and the times of report headers are in seconds.
 	QuirkHostINT
 	// QuirkAlwaysTracked: reports hold embedded telemetry although F is 0.
 	QuirkAlwaysTracked
-	// QuirkShortLength: Length of a v1.0 report does not count the words behind the first, and v0.5 reports, whose nibble is
-	// 1 too, have Length 0 in their shim.
+	// QuirkShortLength: Length of a v1.0 report does not count the words behind the first, and v0.5 reports, whose
+	// nibble is 1 too, have Length 0 in their shim.
 	QuirkShortLength
 	// QuirkShortL2: level 2 interfaces of 2+2 bytes in INT 1.0.
 	QuirkShortL2
@@ -92,11 +93,14 @@ const (
 )
 
 // Specification is the dialect of a sender that does what the specifications say, with times in nanoseconds.
-var Specification = &Dialect{Name: "spec", Summary: "as the specifications say; times in ns", TimeUnit: nanosecond, LatencyUnit: nanosecond}
+var Specification = &Dialect{
+	Name: "spec", Summary: "as the specifications say; times in ns", TimeUnit: nanosecond,
+	LatencyUnit: nanosecond,
+}
 
 // To add a dialect: 1. a quirk above for each departure that no other sender has, and its use in wire/dissect and
-// telemetry, 2. an entry here, 3. its section in docs/reference/dialects.md with the bytes that prove it, 4. a capture or
-// vector in the tests.
+// telemetry, 2. an entry here, 3. its section in docs/reference/dialects.md with the bytes that prove it, 4. a capture
+// or vector in the tests.
 
 // Dialects lists every dialect that a source can be given, by name.
 var Dialects = []*Dialect{
@@ -124,23 +128,26 @@ var Dialects = []*Dialect{
 		TimeUnit: microsecond, LatencyUnit: microsecond, DropReasons: "fabric-tna",
 	},
 	{
-		Name:     "geant-int04",
-		Summary:  "GEANT INT 0.4 (2021): 2 bit version, bitmap in the low byte, 8 byte timestamps, DSCP 0x20",
-		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress | QuirkNoSinkIngress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
+		Name:    "geant-int04",
+		Summary: "GEANT INT 0.4 (2021): 2 bit version, bitmap in the low byte, 8 byte timestamps, DSCP 0x20",
+		Quirks: QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress |
+			QuirkNoSinkIngress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},
 	{
-		Name:     "geant-int10",
-		Summary:  "GEANT INT 1.0 (2022): 8 byte timestamps, DSCP 0x20",
-		Quirks:   QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
+		Name:    "geant-int10",
+		Summary: "GEANT INT 1.0 (2022): 8 byte timestamps, DSCP 0x20",
+		Quirks: QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime |
+			QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},
 	{
-		Name:     "geant-int10-2021",
-		Summary:  "GEANT INT 1.0 (2021): as geant-int10, bitmap in the low byte",
-		Quirks:   QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
+		Name:    "geant-int10-2021",
+		Summary: "GEANT INT 1.0 (2021): as geant-int10, bitmap in the low byte",
+		Quirks: QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency |
+			QuirkNoReportTime | QuirkCopiedSwitchID,
 		TimeUnit: nanosecond, LatencyUnit: microsecond,
 		points: geantPoints,
 	},

@@ -10,8 +10,14 @@ import (
 )
 
 var (
-	gpe5Names     = map[string]GPE5{"none": GPE5None, "int-2016": GPE5INT2016, "int-0.5": GPE5INT05, "ioam": GPE5IOAM, "mpls": GPE5MPLS}
-	version0Names = map[string]Version0{"none": Version0None, "2016": Version0INT2016, "v0.5": Version0INT05, "v1.0": Version0INT10}
+	gpe5Names = map[string]GPE5{
+		"none": GPE5None, "int-2016": GPE5INT2016, "int-0.5": GPE5INT05, "ioam": GPE5IOAM,
+		"mpls": GPE5MPLS,
+	}
+	version0Names = map[string]Version0{
+		"none": Version0None, "2016": Version0INT2016, "v0.5": Version0INT05,
+		"v1.0": Version0INT10,
+	}
 )
 
 // keys are the names of the code points in configuration files and in --set.
@@ -19,24 +25,60 @@ var keys = map[string]struct {
 	help string
 	set  func(c *Config, v any) error
 }{
-	"report_port":                  {"UDP destination port, or list of ports, of telemetry reports", setList(func(c *Config) *[]uint16 { return &c.ReportPorts })},
-	"int_udp_port":                 {"UDP destination port of INT 2.x (no default)", setNumber(func(c *Config) *uint16 { return &c.INTUDPPort }, math.MaxUint16)},
-	"int_dscp":                     {"DSCP value that marks INT behind TCP or UDP (no default)", setDSCP},
-	"int_dscp_mask":                {"bits of the DSCP that int_dscp is compared under (63)", setNumber(func(c *Config) *uint8 { return &c.INTDSCPMask }, 63)},
-	"int_before_tcp_options":       {"true: INT stands between the fixed TCP header and its options (false)", setBool(func(c *Config) *bool { return &c.INTBeforeTCPOptions })},
-	"probe_marker":                 {"64 bit marker at the start of the TCP or UDP payload (no default)", setNumber(func(c *Config) *uint64 { return &c.ProbeMarker }, math.MaxUint64)},
-	"gre_int_protocol":             {"GRE protocol type of INT (no default)", setNumber(func(c *Config) *uint16 { return &c.GREProtocol }, math.MaxUint16)},
-	"geneve_int_class":             {"Geneve option class, or list of classes, of INT besides 0x0103", setGeneve},
-	"vxlan_gpe_int_next_protocols": {"VXLAN-GPE next protocol values of INT (0x08, 0x80, 0x82)", setList(func(c *Config) *[]uint8 { return &c.GPENextProtocols })},
-	"vxlan_gpe_next_protocol_5": {"meaning of VXLAN-GPE next protocol 5: int-2016, int-0.5, ioam, mpls or none", setEnum(func(c *Config) *GPE5 { return &c.GPENextProtocol5 },
-		gpe5Names)},
-	"vxlan_gpe_ioam_next_protocol": {"VXLAN-GPE next protocol of IOAM (no default)", setNumber(func(c *Config) *uint8 { return &c.GPEIOAMNextProtocol }, math.MaxUint8)},
-	"int_format_for_version_0": {"layout of INT headers with version nibble 0: 2016, v0.5, v1.0 or none", setEnum(func(c *Config) *Version0 { return &c.FormatVersion0 },
-		version0Names)},
-	"ifa_ip_protocol": {"IP protocol of IFA 2.0 (no default)", setNumber(func(c *Config) *uint8 { return &c.IFAProtocol }, math.MaxUint8)},
-	"ds_lengths":      {`lengths of domain-specific metadata: {domain: {bit: BYTES or "source-only BYTES"}}`, setDomains},
-	"profile":         {"dialect of every source that dialects does not name, or none", setProfile},
-	"dialects":        {"{SOURCE: NAME}: dialect by source prefix and port", setDialects},
+	"report_port": {
+		"UDP destination port, or list of ports, of telemetry reports",
+		setList(func(c *Config) *[]uint16 { return &c.ReportPorts }),
+	},
+	"int_udp_port": {
+		"UDP destination port of INT 2.x (no default)",
+		setNumber(func(c *Config) *uint16 { return &c.INTUDPPort }, math.MaxUint16),
+	},
+	"int_dscp": {"DSCP value that marks INT behind TCP or UDP (no default)", setDSCP},
+	"int_dscp_mask": {
+		"bits of the DSCP that int_dscp is compared under (63)",
+		setNumber(func(c *Config) *uint8 { return &c.INTDSCPMask }, 63),
+	},
+	"int_before_tcp_options": {
+		"true: INT stands between the fixed TCP header and its options (false)",
+		setBool(func(c *Config) *bool { return &c.INTBeforeTCPOptions }),
+	},
+	"probe_marker": {
+		"64 bit marker at the start of the TCP or UDP payload (no default)",
+		setNumber(func(c *Config) *uint64 { return &c.ProbeMarker }, math.MaxUint64),
+	},
+	"gre_int_protocol": {
+		"GRE protocol type of INT (no default)",
+		setNumber(func(c *Config) *uint16 { return &c.GREProtocol }, math.MaxUint16),
+	},
+	"geneve_int_class": {"Geneve option class, or list of classes, of INT besides 0x0103", setGeneve},
+	"vxlan_gpe_int_next_protocols": {
+		"VXLAN-GPE next protocol values of INT (0x08, 0x80, 0x82)",
+		setList(func(c *Config) *[]uint8 { return &c.GPENextProtocols }),
+	},
+	"vxlan_gpe_next_protocol_5": {
+		"meaning of VXLAN-GPE next protocol 5: int-2016, int-0.5, ioam, mpls or none",
+		setEnum(func(c *Config) *GPE5 { return &c.GPENextProtocol5 },
+			gpe5Names),
+	},
+	"vxlan_gpe_ioam_next_protocol": {
+		"VXLAN-GPE next protocol of IOAM (no default)",
+		setNumber(func(c *Config) *uint8 { return &c.GPEIOAMNextProtocol }, math.MaxUint8),
+	},
+	"int_format_for_version_0": {
+		"layout of INT headers with version nibble 0: 2016, v0.5, v1.0 or none",
+		setEnum(func(c *Config) *Version0 { return &c.FormatVersion0 },
+			version0Names),
+	},
+	"ifa_ip_protocol": {
+		"IP protocol of IFA 2.0 (no default)",
+		setNumber(func(c *Config) *uint8 { return &c.IFAProtocol }, math.MaxUint8),
+	},
+	"ds_lengths": {
+		`lengths of domain-specific metadata: {domain: {bit: BYTES or "source-only BYTES"}}`,
+		setDomains,
+	},
+	"profile":  {"dialect of every source that dialects does not name, or none", setProfile},
+	"dialects": {"{SOURCE: NAME}: dialect by source prefix and port", setDialects},
 }
 
 // Keys returns the name and the meaning of every code point, for help texts.
@@ -51,11 +93,13 @@ func Keys() map[string]string {
 // Keys returns those that Set takes.
 func (c *Config) Keys() map[string]string { return Keys() }
 
-// Set changes one code point. Values are what a YAML or JSON decoder makes of them: numbers may also be text ("0x4568").
+// Set changes one code point. Values are what a YAML or JSON decoder makes of them: numbers may also be text
+// ("0x4568").
 func (c *Config) Set(key string, value any) error {
 	k, ok := keys[key]
 	if !ok {
-		return fmt.Errorf("unknown code point %q; known are %s", key, strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
+		return fmt.Errorf("unknown code point %q; known are %s", key,
+			strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
 	}
 	if err := k.set(c, value); err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -75,7 +119,10 @@ func (c *Config) Apply(m map[string]any) error {
 
 // Map returns the code points that are set, in the form that Apply takes.
 func (c *Config) Map() map[string]any {
-	m := map[string]any{"report_port": c.ReportPorts, "geneve_int_class": c.GeneveClasses, "vxlan_gpe_int_next_protocols": numbers(c.GPENextProtocols)}
+	m := map[string]any{
+		"report_port": c.ReportPorts, "geneve_int_class": c.GeneveClasses,
+		"vxlan_gpe_int_next_protocols": numbers(c.GPENextProtocols),
+	}
 	put := func(key string, value any, set bool) {
 		if set {
 			m[key] = value
@@ -171,7 +218,8 @@ func setEnum[T uint8 | GPE5 | Version0](field func(*Config) *T, values map[strin
 	return func(c *Config, v any) error {
 		value, ok := values[fmt.Sprint(v)]
 		if !ok {
-			return fmt.Errorf("got %q, want one of %s", fmt.Sprint(v), strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+			return fmt.Errorf("got %q, want one of %s", fmt.Sprint(v),
+				strings.Join(slices.Sorted(maps.Keys(values)), ", "))
 		}
 		*field(c) = value
 		return nil
@@ -280,7 +328,8 @@ func setDomains(c *Config, v any) error {
 			text, sourceOnly := strings.CutPrefix(fmt.Sprint(length), "source-only ")
 			n, err := number(text, 124)
 			if err != nil || n%4 != 0 || n == 0 {
-				return fmt.Errorf("domain %s, bit %s: got %v, want a multiple of 4 bytes, or \"source-only BYTES\"", id, key, length)
+				return fmt.Errorf("domain %s, bit %s: got %v, want a multiple of 4 bytes, or \"source-only BYTES\"", id,
+					key, length)
 			}
 			d[bit] = DSBit{Bytes: int(n), SourceOnly: sourceOnly}
 		}

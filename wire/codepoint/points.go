@@ -2,8 +2,9 @@
 // protocol announces telemetry, how long domain-specific metadata is, and which source needs which dialect.
 //
 // Nothing here is guessed from packets. Without configuration only what the specifications name is active (Geneve class
-// 0x0103, the VXLAN-GPE values of each INT version), so that user traffic is never taken for telemetry. The one exception
-// are the report ports of known devices, by which captures are searched for reports; a collector has its own sockets.
+// 0x0103, the VXLAN-GPE values of each INT version), so that user traffic is never taken for telemetry. The one
+// exception are the report ports of known devices, by which captures are searched for reports; a collector has its own
+// sockets.
 //
 // To add a code point: 1. a field in Points, 2. a row in keys (keys.go), 3. its use in wire/dissect and telemetry,
 // 4. a row in docs/reference/code-points.md.
@@ -68,9 +69,10 @@ const TSDomain = 0x5453
 
 // Points are the code points of one deployment, or of one source in it.
 type Points struct {
-	ReportPorts          []uint16 // UDP destination ports of telemetry reports
-	INTUDPPort           uint16   // UDP destination port that announces an INT 2.x shim with NPT 1 or 2; 0: none
-	INTDSCP, INTDSCPMask uint8    // DSCP value, under a mask, that announces an INT shim behind TCP or UDP; mask 0: none
+	ReportPorts []uint16 // UDP destination ports of telemetry reports
+	INTUDPPort  uint16   // UDP destination port that announces an INT 2.x shim with NPT 1 or 2; 0: none
+	// DSCP value, under a mask, that announces an INT shim behind TCP or UDP; mask 0: none
+	INTDSCP, INTDSCPMask uint8
 	INTBeforeTCPOptions  bool     // INT stands between the fixed TCP header and its options (INT 1.0 §4.6.1)
 	ProbeMarker          uint64   // first 8 bytes of an L4 payload that announce an INT shim; 0: none
 	GREProtocol          uint16   // GRE Protocol Type of INT; 0: none
@@ -117,10 +119,12 @@ func (p *Points) MarksDSCP(dscp uint8) bool {
 	return mark != 0 && dscp&p.INTDSCPMask == mark
 }
 
-// MarksPort05 reports whether what stands behind a TCP or UDP header with that destination port is an INT 0.5 shim: v0.5 is
-// what version nibble 0 means here, and the shim is one of before INT 2.0 (INT 0.5 §5.3.1). The port is that of INT 2.x.
+// MarksPort05 reports whether what stands behind a TCP or UDP header with that destination port is an INT 0.5 shim:
+// v0.5 is what version nibble 0 means here, and the shim is one of before INT 2.0 (INT 0.5 §5.3.1). The port is that of
+// INT 2.x.
 func (p *Points) MarksPort05(port uint16, shim []byte) bool {
-	return p.INTUDPPort != 0 && port == p.INTUDPPort && p.FormatVersion0 == Version0INT05 && inband.DetectL4(shim) == inband.FamilyOld
+	return p.INTUDPPort != 0 && port == p.INTUDPPort && p.FormatVersion0 == Version0INT05 &&
+		inband.DetectL4(shim) == inband.FamilyOld
 }
 
 // SourceOnly returns the bytes of source-only metadata that a domain's DS Instruction asks for; -1 if the domain is

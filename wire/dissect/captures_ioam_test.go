@@ -10,14 +10,18 @@ import (
 
 var (
 	traceNames = map[string]string{
-		"namespace_id": "namespace_id", "node_len": "node_len", "flags.overflow": "overflow", "flags.loopback": "loopback", "flags.active": "active",
-		"flags.bit3": "-", "remaining_len": "remaining_len", "trace_type": "trace_type", "reserved": "-", "free_bytes": "-",
+		"namespace_id": "namespace_id", "node_len": "node_len", "flags.overflow": "overflow",
+		"flags.loopback": "loopback", "flags.active": "active",
+		"flags.bit3": "-", "remaining_len": "remaining_len", "trace_type": "trace_type", "reserved": "-",
+		"free_bytes": "-",
 	}
 	nodeNames = map[string]string{
 		"hop_lim_node_id.hop_limit": "hop_lim", "hop_lim_node_id.node_id": "node_id",
 		"ingress_egress_if.ingress": "ingress_if", "ingress_egress_if.egress": "egress_if",
-		"ts_sec": "ts_sec", "ts_frac": "ts_frac", "transit_delay": "transit_delay", "ns_data": "ns_data", "queue_depth": "queue_depth",
-		"checksum_complement": "checksum_complement", "buffer_occupancy": "buffer_occupancy", "ns_data_wide": "ns_data_wide",
+		"ts_sec": "ts_sec", "ts_frac": "ts_frac", "transit_delay": "transit_delay", "ns_data": "ns_data",
+		"queue_depth":         "queue_depth",
+		"checksum_complement": "checksum_complement", "buffer_occupancy": "buffer_occupancy",
+		"ns_data_wide":                   "ns_data_wide",
 		"hop_lim_node_id_wide.hop_limit": "hop_lim_wide", "hop_lim_node_id_wide.node_id": "node_id_wide",
 		"ingress_egress_if_wide.ingress": "ingress_if_wide", "ingress_egress_if_wide.egress": "egress_if_wide",
 	}
@@ -45,7 +49,8 @@ func checkIOAMSample(t *testing.T, sample map[string]any, layers []Layer) {
 			continue
 		}
 		checkFields(t, "option", option, header.Fields, map[string]string{
-			"offset": "-", "type": "-", "len": "opt_data_len", "reserved": "-", "ioam_option_type": "ioam_opt_type", "trace": "-",
+			"offset": "-", "type": "-", "len": "opt_data_len", "reserved": "-", "ioam_option_type": "ioam_opt_type",
+			"trace": "-",
 		})
 		checkTrace(t, option["trace"].(map[string]any), layerNamed(layers, "ioam_trace"))
 	}
@@ -73,7 +78,8 @@ func checkTrace(t *testing.T, truth map[string]any, l *Layer) {
 			delete(node, "opaque_state_snapshot")
 			oss, _ := nodes[i].Find("oss").Value.(Object)
 			data, _ := hex.DecodeString(oss.Find("data").Text())
-			if string(data) != snapshot["data"] || fmt.Sprint(oss.Find("schema_id").Number()) != snapshot["schema_id"].(json.Number).String() {
+			if string(data) != snapshot["data"] ||
+				fmt.Sprint(oss.Find("schema_id").Number()) != snapshot["schema_id"].(json.Number).String() {
 				t.Errorf("node %d: snapshot: got %+v, want %v", i, oss, snapshot)
 			}
 		}
@@ -98,7 +104,8 @@ func checkUpper(t *testing.T, truth map[string]any, layers []Layer) {
 	if l4 == nil {
 		l4 = layerNamed(layers, "tcp")
 	}
-	checkFields(t, "upper", truth, l4.Fields, map[string]string{"proto": "-", "payload": "-", "sport": "src_port", "dport": "dst_port"})
+	checkFields(t, "upper", truth, l4.Fields,
+		map[string]string{"proto": "-", "payload": "-", "sport": "src_port", "dport": "dst_port"})
 }
 
 // TestIOAMStatistics counts the nodes in every packet of the IOAM captures.

@@ -11,36 +11,53 @@ import (
 var (
 	ethernetNames = map[string]string{"dst": "dst", "src": "src", "type": "ethertype"}
 	ipNames       = map[string]string{
-		"ver": "-", "tos": "-", "dscp": "dscp", "total_len": "total_length", "id": "id", "ttl": "ttl", "proto": "protocol", "src": "src", "dst": "dst",
-		"payload_len": "payload_length", "hop_limit": "hop_limit", "next_header": "next_header", "flow_label": "flow_label",
+		"ver": "-", "tos": "-", "dscp": "dscp", "total_len": "total_length", "id": "id", "ttl": "ttl",
+		"proto": "protocol", "src": "src", "dst": "dst",
+		"payload_len": "payload_length", "hop_limit": "hop_limit", "next_header": "next_header",
+		"flow_label": "flow_label",
 	}
-	udpNames  = map[string]string{"sport": "src_port", "dport": "dst_port", "len": "length", "csum": "checksum"}
-	tcpNames  = map[string]string{"sport": "src_port", "dport": "dst_port", "seq": "seq", "ack": "ack", "data_offset": "data_offset", "flags": "flags"}
+	udpNames = map[string]string{"sport": "src_port", "dport": "dst_port", "len": "length", "csum": "checksum"}
+	tcpNames = map[string]string{
+		"sport": "src_port", "dport": "dst_port", "seq": "seq", "ack": "ack",
+		"data_offset": "data_offset", "flags": "flags",
+	}
 	shimNames = map[string]string{
 		"type": "type", "rsvd": "-", "length_words": "length", "byte3": "-", "dscp": "original_dscp",
 		"npt": "npt", "res": "-", "byte2": "-", "next_proto": "ip_protocol",
 	}
 	headerNames = map[string]string{
-		"raw": "-", "ver": "version", "ver_2bit": "version", "ver_4bit": "-", "rep": "rep", "c": "c", "d": "d", "e": "e", "m": "m", "hop_ml": "hop_ml",
-		"remaining_hop_cnt": "remaining_hop_count", "instruction_bitmap": "instruction_bitmap", "rsvd_or_seq": "-", "rsvd": "-", "res": "-",
+		"raw": "-", "ver": "version", "ver_2bit": "version", "ver_4bit": "-", "rep": "rep", "c": "c", "d": "d",
+		"e": "e", "m": "m", "hop_ml": "hop_ml",
+		"remaining_hop_cnt": "remaining_hop_count", "instruction_bitmap": "instruction_bitmap", "rsvd_or_seq": "-",
+		"rsvd": "-", "res": "-",
 		"ins_cnt": "instruction_count", "max_hop_cnt": "max_hop_count", "total_hop_cnt": "total_hop_count",
 		"domain_id": "domain_specific_id", "ds_instruction": "ds_instruction", "ds_flags": "ds_flags",
 	}
 	hopNames = map[string]string{
-		"switch_id": "node_id", "l1_ports.ingress": "l1_ingress", "l1_ports.egress": "l1_egress", "hop_latency": "hop_latency",
-		"queue.id": "queue_id", "queue.value": "queue_occupancy", "ingress_ts": "ingress_ts", "egress_ts": "egress_ts",
-		"l2_ports.ingress": "l2_ingress", "l2_ports.egress": "l2_egress", "queue_congestion.id": "queue_id", "queue_congestion.value": "queue_congestion",
-		"tx_util": "egress_tx_util", "_truncated": "-", "source_only_orig_mac": "-", "source_only_reserved": "-",
+		"switch_id": "node_id", "l1_ports.ingress": "l1_ingress", "l1_ports.egress": "l1_egress",
+		"hop_latency": "hop_latency",
+		"queue.id":    "queue_id", "queue.value": "queue_occupancy", "ingress_ts": "ingress_ts",
+		"egress_ts":        "egress_ts",
+		"l2_ports.ingress": "l2_ingress", "l2_ports.egress": "l2_egress", "queue_congestion.id": "queue_id",
+		"queue_congestion.value": "queue_congestion",
+		"tx_util":                "egress_tx_util", "_truncated": "-", "source_only_orig_mac": "-",
+		"source_only_reserved": "-",
 	}
 	tailNames   = map[string]string{"next_proto": "proto", "dest_port": "dst_port", "dscp_byte": "original_dscp"}
 	reportNames = map[string]string{
-		"raw": "-", "ver": "version", "len_words": "length", "nproto": "nproto", "rep_md_bits": "rep_md_bits", "reserved": "-", "rsvd": "-",
-		"d": "d", "q": "q", "f": "f", "hw_id": "hw_id", "switch_id": "switch_id", "seq": "sequence", "ingress_ts": "ingress_ts",
-		"as_written_by_program.d": "d", "as_written_by_program.q": "q", "as_written_by_program.f": "f", "as_written_by_program.rsvd": "-",
-		"as_read_by_spec_v1_0.d": "-", "as_read_by_spec_v1_0.q": "-", "as_read_by_spec_v1_0.f": "-", "as_read_by_spec_v1_0.reserved": "-",
-		"seq_22bit_spec": "sequence", "seq_16bit_as_written": "-", "node_id": "node_id",
-		"rep_type": "rep_type", "in_type": "in_type", "report_length_words": "report_length", "md_length_words": "md_length", "i": "i",
-		"domain_id": "domain_specific_id", "ds_md_bits": "ds_md_bits", "ds_md_status": "ds_md_status", "var_opt_md": "var_opt_md",
+		"raw": "-", "ver": "version", "len_words": "length", "nproto": "nproto", "rep_md_bits": "rep_md_bits",
+		"reserved": "-", "rsvd": "-",
+		"d": "d", "q": "q", "f": "f", "hw_id": "hw_id", "switch_id": "switch_id", "seq": "sequence",
+		"ingress_ts":              "ingress_ts",
+		"as_written_by_program.d": "d", "as_written_by_program.q": "q", "as_written_by_program.f": "f",
+		"as_written_by_program.rsvd": "-",
+		"as_read_by_spec_v1_0.d":     "-", "as_read_by_spec_v1_0.q": "-", "as_read_by_spec_v1_0.f": "-",
+		"as_read_by_spec_v1_0.reserved": "-",
+		"seq_22bit_spec":                "sequence", "seq_16bit_as_written": "-", "node_id": "node_id",
+		"rep_type": "rep_type", "in_type": "in_type", "report_length_words": "report_length",
+		"md_length_words": "md_length", "i": "i",
+		"domain_id": "domain_specific_id", "ds_md_bits": "ds_md_bits", "ds_md_status": "ds_md_status",
+		"var_opt_md": "var_opt_md",
 	}
 	secondNames = map[string]string{
 		"switch_id": "switch_id", "ingress_port": "ingress_port", "egress_port": "egress_port", "queue_id": "queue_id",
@@ -129,7 +146,8 @@ func checkReportHeader(t *testing.T, truth map[string]any, report *Layer) {
 		case "drop_header":
 			checkFields(t, "drop", value.(map[string]any), report.Find("drop").Value.(Object), secondNames)
 		case "local_header":
-			checkFields(t, "switch local", value.(map[string]any), report.Find("switch_local").Value.(Object), secondNames)
+			checkFields(t, "switch local", value.(map[string]any), report.Find("switch_local").Value.(Object),
+				secondNames)
 		default:
 			rest[key] = value
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// Datagram reads the layers of a telemetry report, the payload of a UDP datagram that src sent to port dstPort. These select
-// the dialect, as they do for a collector that received it. Otherwise it is as Packet.
+// Datagram reads the layers of a telemetry report, the payload of a UDP datagram that src sent to port dstPort. These
+// select the dialect, as they do for a collector that received it. Otherwise it is as Packet.
 func Datagram(payload []byte, src netip.AddrPort, dstPort uint16, cfg *codepoint.Config) []Layer {
 	w := walk{
 		packet: payload, end: len(payload), last: len(payload),

@@ -8,7 +8,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// TestDatagram: the payload of a report reads as it does in the packet that carried it, also where its source needs a dialect.
+// TestDatagram: the payload of a report reads as it does in the packet that carried it, also where its source needs a
+// dialect.
 func TestDatagram(t *testing.T) {
 	cfg := test.Dialect(t, "onos-int10-ver0")
 	compared := 0

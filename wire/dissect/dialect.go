@@ -95,8 +95,8 @@ func (w *walk) cutQuirk(l *builder, err error) {
 	}
 }
 
-// nibble3Stack returns the stack of a program that writes records of size bytes and counts 8 in its shim: only the whole
-// records inside the stack are sure, and the header's count tells how many there were.
+// nibble3Stack returns the stack of a program that writes records of size bytes and counts 8 in its shim: only the
+// whole records inside the stack are sure, and the header's count tells how many there were.
 func nibble3Stack(h *inband.Header05, body []byte, length, size int) (inband.Stack, error) {
 	stack, err := inband.NewCutStack(body, length/size*size, size)
 	if length != size*int(h.TotalHopCount) {

@@ -10,8 +10,9 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// TestCapturesWithoutDialect reads packets of programs that depart from the specifications without being told so. Nothing
-// that they got wrong may come out as if it were right: where a number could be wrong, there is an error or a mark.
+// TestCapturesWithoutDialect reads packets of programs that depart from the specifications without being told so.
+// Nothing that they got wrong may come out as if it were right: where a number could be wrong, there is an error or a
+// mark.
 func TestCapturesWithoutDialect(t *testing.T) {
 	cfg := codepoint.New()
 	cfg.Compile()
@@ -103,15 +104,16 @@ func TestNestedTLVs(t *testing.T) {
 			t.Errorf("quirk: got %q", layers[0].Find(quirkField).Text())
 		}
 		for i, tlv := range layers[0].Find("reports").Objects()[0].Find("tlvs").Objects() {
-			if inner := tlv.Find("inner").Layers(); len(inner) != 2 || inner[0].Name != "ipv4" || inner[1].Name != "tcp" {
+			if inner := tlv.Find("inner").Layers(); len(inner) != 2 || inner[0].Name != "ipv4" ||
+				inner[1].Name != "tcp" {
 				t.Errorf("TLV %d: got %+v", i, tlv)
 			}
 		}
 	}
 }
 
-// TestVersion0OverUDP reads an INT header of version nibble 0 whose Hop ML fits no width of the metadata. It is what the code
-// point says, so that no word of a stack of 1.0 is taken for a tail of 0.5.
+// TestVersion0OverUDP reads an INT header of version nibble 0 whose Hop ML fits no width of the metadata. It is what
+// the code point says, so that no word of a stack of 1.0 is taken for a tail of 0.5.
 func TestVersion0OverUDP(t *testing.T) {
 	b, err := hex.DecodeString("01000b0000000803ff000000" + strings.Repeat("0000000400020003", 4))
 	if err != nil {
@@ -119,7 +121,10 @@ func TestVersion0OverUDP(t *testing.T) {
 	}
 	for setting, want := range map[string]string{"v1.0": "int_hbh_v1", "v0.5": "int_hbh_v0_5"} {
 		cfg := codepoint.New()
-		if err := cfg.Apply(map[string]any{"int_udp_port": 0, "int_dscp": 23, "int_format_for_version_0": setting}); err != nil {
+		if err := cfg.Apply(map[string]any{
+			"int_udp_port": 0, "int_dscp": 23,
+			"int_format_for_version_0": setting,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		cfg.Compile()

@@ -28,8 +28,8 @@ type Field struct {
 	// Bit and Width are the position of the field in the packet, in bits from its start. Width 0 is a value that was
 	// derived, such as the index of the bottom of stack.
 	Bit, Width int
-	// Unit of a number: "ns", "us", "s", "bytes", "words"; "unix s" and "unix ns" are points in time. Empty: a count, an
-	// identifier, or a quantity whose unit is not known.
+	// Unit of a number: "ns", "us", "s", "bytes", "words"; "unix s" and "unix ns" are points in time. Empty: a count,
+	// an identifier, or a quantity whose unit is not known.
 	Unit string
 	// Meaning says what the value stands for, for example "TCP"; NotAvailable for a value that stands for none.
 	Meaning string
@@ -38,8 +38,8 @@ type Field struct {
 // An Object is a group of fields.
 type Object []Field
 
-// NotAvailable is the Meaning of a value that says that the sender could not tell (all ones). Such numbers are not to be
-// shown or averaged.
+// NotAvailable is the Meaning of a value that says that the sender could not tell (all ones). Such numbers are not to
+// be shown or averaged.
 const NotAvailable = "not available"
 
 // errorField and quirkField are the names of the fields that mark a broken rule, and what a dialect made of it.

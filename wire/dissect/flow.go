@@ -95,7 +95,8 @@ func Report(layers []Layer) *Layer {
 	return nil
 }
 
-// Fragments returns the layers of each packet that a telemetry report is about. Without a report it is the packet itself.
+// Fragments returns the layers of each packet that a telemetry report is about. Without a report it is the packet
+// itself.
 func Fragments(layers []Layer) [][]Layer {
 	for i := range layers {
 		switch layers[i].Name {

@@ -46,8 +46,8 @@ func (w *walk) hostReport(l *builder, h *report.V05) Start {
 	return IPv4
 }
 
-// hostStack reads the header and stack of INT 0.5, the sequence number of the packet in its flow and, if it is there, the
-// tail, and returns the original destination port.
+// hostStack reads the header and stack of INT 0.5, the sequence number of the packet in its flow and, if it is there,
+// the tail, and returns the original destination port.
 func (w *walk) hostStack(c contents) uint16 {
 	end := c
 	var h inband.Header05
@@ -73,8 +73,8 @@ func (w *walk) hostStack(c contents) uint16 {
 	return w.dstPort
 }
 
-// unmarked05 returns the length of the shim of Length 0 at the current position, and the INT 0.5 behind it with its tail, as
-// the generator of INTCollector writes them; 0 if there is no such thing.
+// unmarked05 returns the length of the shim of Length 0 at the current position, and the INT 0.5 behind it with its
+// tail, as the generator of INTCollector writes them; 0 if there is no such thing.
 func (w *walk) unmarked05() int {
 	b := w.packet[w.off:w.last:w.last]
 	var shim inband.ShimL4Old

@@ -36,7 +36,8 @@ func (w *walk) ifaMetadata() Start {
 		return w.broken("ifa_metadata", &l, 4, err)
 	}
 	number(&l, "request_vector", h.RequestVector, 0, 8)
-	number(&l, "action_vector", h.ActionVector, 8, 8).Meaning = bitNames(uint64(h.ActionVector), 8, []string{"loss", "colour"})
+	number(&l, "action_vector", h.ActionVector, 8, 8).Meaning = bitNames(uint64(h.ActionVector), 8,
+		[]string{"loss", "colour"})
 	number(&l, "hop_limit", h.HopLimit, 16, 8)
 	number(&l, "current_length", h.CurrentLength, 24, 8).Unit = "words"
 	stack, err := h.Stack(&w.ifaHeader, w.rest()[n:])

@@ -102,8 +102,8 @@ func (w *walk) headerLayer(name string, l *builder, c contents, err error) {
 	w.off = c.to
 }
 
-// stackError reports whether the stack could not be divided into records; then its bytes are added to l. A stack that was
-// cut is readable as far as it goes.
+// stackError reports whether the stack could not be divided into records; then its bytes are added to l. A stack that
+// was cut is readable as far as it goes.
 func (w *walk) stackError(l *builder, body []byte, bit int, err error) bool {
 	if err == nil || err == wire.ErrShimLengthOverrun {
 		return false
@@ -114,8 +114,8 @@ func (w *walk) stackError(l *builder, body []byte, bit int, err error) bool {
 	return true
 }
 
-// stackFailure returns the error of a stack for the layer of its header: nil for a packet that was cut, which the layer of
-// the shim tells, with whatever follows from it.
+// stackFailure returns the error of a stack for the layer of its header: nil for a packet that was cut, which the layer
+// of the shim tells, with whatever follows from it.
 func (w *walk) stackFailure(c contents, err error) error {
 	if err == wire.ErrShimLengthOverrun || c.cut() && !w.cutStack() {
 		return nil

@@ -132,7 +132,8 @@ func ioamNode(n *ioam.Node, start int) Object {
 	word(ioam.BitTsSec, "ts_sec", n.TsSec, "unix s")
 	word(ioam.BitTsFrac, "ts_frac", n.TsFrac, "")
 	word(ioam.BitTransitDelay, "transit_delay", n.TransitDelay, "ns")
-	if f := b.fields.Find("transit_delay"); f != nil && f.Meaning == "" && n.TransitDelay&ioam.TransitDelayOverflow != 0 {
+	if f := b.fields.Find("transit_delay"); f != nil && f.Meaning == "" &&
+		n.TransitDelay&ioam.TransitDelayOverflow != 0 {
 		f.Meaning, f.Unit = "overflow", ""
 	}
 	word(ioam.BitNSData, "ns_data", n.NSData, "")

@@ -117,10 +117,12 @@ func (w *walk) afterIP(protocol uint8, at int, l *builder) Start {
 // restoredProtocol reports whether a sink wrote the original protocol back into the IP header before it copied the
 // packet into a report: what follows is then still the UDP header of INT.
 func (w *walk) restoredProtocol(protocol uint8, at int) bool {
-	if !w.inReport || !w.telemetry || !w.profile.Dialect.Has(codepoint.QuirkProtocolRestored) || protocol == packet.ProtoUDP {
+	if !w.inReport || !w.telemetry || !w.profile.Dialect.Has(codepoint.QuirkProtocolRestored) ||
+		protocol == packet.ProtoUDP {
 		return false
 	}
-	return at+4 <= w.end && w.profile.INTUDPPort != 0 && binary.BigEndian.Uint16(w.packet[at+2:]) == w.profile.INTUDPPort
+	return at+4 <= w.end && w.profile.INTUDPPort != 0 &&
+		binary.BigEndian.Uint16(w.packet[at+2:]) == w.profile.INTUDPPort
 }
 
 // protocol returns what an IP protocol number stands for.

@@ -40,7 +40,8 @@ func (w *walk) ipv6Extensions(nextHeader uint8) Start {
 	return w.protocol(nextHeader)
 }
 
-// ipv6Options reads a header of options. The first IOAM option is part of its layer, the others are layers of their own.
+// ipv6Options reads a header of options. The first IOAM option is part of its layer, the others are layers of their
+// own.
 func (w *walk) ipv6Options(name string) (uint8, bool) {
 	var h packet.IPv6Options
 	l := w.begin()

@@ -88,8 +88,8 @@ func appendObject(dst []byte, o Object) []byte {
 	return append(dst, '}')
 }
 
-// appendText appends a JSON string. Every text of a Layer is made in this package, of printable ASCII without quotes and
-// backslashes, so nothing needs escaping.
+// appendText appends a JSON string. Every text of a Layer is made in this package, of printable ASCII without quotes
+// and backslashes, so nothing needs escaping.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, s...)

@@ -169,8 +169,8 @@ func (w *walk) icmp(name string) Start {
 	return Payload
 }
 
-// markedINT returns the INT shim that something announces; false if nothing does. udpPort is the destination port, 0 for
-// TCP.
+// markedINT returns the INT shim that something announces; false if nothing does. udpPort is the destination port, 0
+// for TCP.
 func (w *walk) markedINT(udpPort uint16) (Start, bool) {
 	if !w.telemetry {
 		return Payload, false

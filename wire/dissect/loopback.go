@@ -9,8 +9,9 @@ import (
 
 const loopbackLen = 4
 
-// loopback reads the address family in front of captures on the loopback interface of BSD systems. LINKTYPE_LOOP has it in
-// network byte order, LINKTYPE_NULL in that of the machine that captured; a family fits in 16 bits, which tells them apart.
+// loopback reads the address family in front of captures on the loopback interface of BSD systems. LINKTYPE_LOOP has it
+// in network byte order, LINKTYPE_NULL in that of the machine that captured; a family fits in 16 bits, which tells them
+// apart.
 func (w *walk) loopback() Start {
 	b, l := w.rest(), w.begin()
 	if len(b) < loopbackLen {

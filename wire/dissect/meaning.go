@@ -142,7 +142,8 @@ func nptName(npt uint8) string {
 }
 
 func repName(rep uint8) string {
-	return nameOf(rep, "", "port level replication", "next hop level replication", "port and next hop level replication")
+	return nameOf(rep, "", "port level replication", "next hop level replication",
+		"port and next hop level replication")
 }
 
 func nprotoName(n uint8) string {
@@ -211,9 +212,11 @@ func ifSet(flag bool, meaning string) string {
 }
 
 var ioamTraceBits = []string{
-	"hop limit and node id", "interfaces", "seconds", "fraction", "transit delay", "namespace data", "queue depth", "checksum complement",
+	"hop limit and node id", "interfaces", "seconds", "fraction", "transit delay", "namespace data", "queue depth",
+	"checksum complement",
 	"wide hop limit and node id", "wide interfaces", "wide namespace data", "buffer occupancy",
-	"bit 12", "bit 13", "bit 14", "bit 15", "bit 16", "bit 17", "bit 18", "bit 19", "bit 20", "bit 21", "opaque state snapshot", "bit 23",
+	"bit 12", "bit 13", "bit 14", "bit 15", "bit 16", "bit 17", "bit 18", "bit 19", "bit 20", "bit 21",
+	"opaque state snapshot", "bit 23",
 }
 
 // bitNames lists the names of the bits of v, a field of width bits; names[0] is the top one.

@@ -18,7 +18,8 @@ func FieldNames() []string {
 	return names
 }
 
-// Title returns what people call the layer of that name, such as "Internet Protocol 4"; empty for a name that no layer has.
+// Title returns what people call the layer of that name, such as "Internet Protocol 4"; empty for a name that no layer
+// has.
 func Title(layer string) string { return layerNames[layer].title }
 
 // Fields of the metadata of one hop, by version.

@@ -11,8 +11,8 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-// TestPeers reads packets as the generators and tests of other projects build them (testdata/peers), with the dialect of each:
-// without an error, and with the values that were put in.
+// TestPeers reads packets as the generators and tests of other projects build them (testdata/peers), with the dialect
+// of each: without an error, and with the values that were put in.
 func TestPeers(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/peers/*.json")
 	if err != nil || len(files) == 0 {

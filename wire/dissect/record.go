@@ -82,7 +82,8 @@ var (
 		single31("egress_port_id", plain),
 		single31("queue_congestion", plain),
 		single31("egress_tx_util", plain),
-		reserved("8"), reserved("9"), reserved("10"), reserved("11"), reserved("12"), reserved("13"), reserved("14"), reserved("15"),
+		reserved("8"), reserved("9"), reserved("10"), reserved("11"), reserved("12"), reserved("13"), reserved("14"),
+		reserved("15"),
 	}
 	instructions05 = &instructions{
 		single("node_id", plain),
@@ -93,7 +94,8 @@ var (
 		single("egress_ts", timestamp),
 		idAnd("queue_congestion", "queue_congestion_id", "queue_congestion"),
 		single("egress_tx_util", plain),
-		reserved("8"), reserved("9"), reserved("10"), reserved("11"), reserved("12"), reserved("13"), reserved("14"), reserved("15"),
+		reserved("8"), reserved("9"), reserved("10"), reserved("11"), reserved("12"), reserved("13"), reserved("14"),
+		reserved("15"),
 	}
 	instructions05Long = instructions05.with(4, wide("ingress_ts", timestamp)).with(5, wide("egress_ts", timestamp))
 

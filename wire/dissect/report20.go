@@ -199,7 +199,8 @@ func (w *walk) tsTracked(l *builder, n int) Start {
 		return w.tsBroken(l, n, err)
 	}
 	w.firstWord(&o, &report.V20{
-		RepType: h.RepType, InType: h.InType, ReportLength: h.ReportLength, MDLength: h.MDLength, D: h.D, Q: h.Q, F: h.F, I: h.I,
+		RepType: h.RepType, InType: h.InType, ReportLength: h.ReportLength, MDLength: h.MDLength, D: h.D, Q: h.Q,
+		F: h.F, I: h.I,
 	})
 	w.domainWords(&o, h.RepMdBits, h.DomainID, h.DSMdBits, h.DSMdStatus)
 	number(&o, "var_opt_md", h.VarOptMD, 96, 32)
@@ -217,7 +218,8 @@ func (w *walk) tsDrop(l *builder, n int) Start {
 		return w.tsBroken(l, n, err)
 	}
 	w.firstWord(&o, &report.V20{
-		RepType: h.RepType, InType: h.InType, ReportLength: h.ReportLength, MDLength: h.MDLength, D: h.D, Q: h.Q, F: h.F, I: h.I,
+		RepType: h.RepType, InType: h.InType, ReportLength: h.ReportLength, MDLength: h.MDLength, D: h.D, Q: h.Q,
+		F: h.F, I: h.I,
 	})
 	w.domainWords(&o, h.RepMdBits, h.DomainID, h.DSMdBits, h.DSMdStatus)
 	md := w.newRecord(w.rest()[12:16], w.off+12)

@@ -37,8 +37,8 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// check reads b and holds what is true for any bytes: fields that lie in the packet, names that are known, and text that
-// is well formed.
+// check reads b and holds what is true for any bytes: fields that lie in the packet, names that are known, and text
+// that is well formed.
 func check(t *testing.T, b []byte, start Start, cfg *codepoint.Config) {
 	t.Helper()
 	layers := checkLayers(t, b, start, cfg)
@@ -212,13 +212,17 @@ func FuzzDissect(f *testing.F) {
 	for _, d := range codepoint.Dialects {
 		cfg := codepoint.New()
 		if err := cfg.Apply(map[string]any{
-			"profile": d.Name, "int_udp_port": 17768, "int_dscp": 23, "gre_int_protocol": 0x4569, "ifa_ip_protocol": 253,
-			"probe_marker": "0xaabbccddeeff0011", "geneve_int_class": 171, "vxlan_gpe_ioam_next_protocol": 131,
+			"profile": d.Name, "int_udp_port": 17768, "int_dscp": 23, "gre_int_protocol": 0x4569,
+			"ifa_ip_protocol": 253,
+			"probe_marker":    "0xaabbccddeeff0011", "geneve_int_class": 171, "vxlan_gpe_ioam_next_protocol": 131,
 			"ds_lengths": map[string]any{"0xabcd": map[string]any{"2": 8, "0": "source-only 4"}},
 		}); err != nil {
 			f.Fatal(err)
 		}
-		for _, gpe5 := range []codepoint.GPE5{codepoint.GPE5INT2016, codepoint.GPE5INT05, codepoint.GPE5IOAM, codepoint.GPE5MPLS} {
+		for _, gpe5 := range []codepoint.GPE5{
+			codepoint.GPE5INT2016, codepoint.GPE5INT05, codepoint.GPE5IOAM,
+			codepoint.GPE5MPLS,
+		} {
 			c := *cfg
 			c.GPENextProtocol5 = gpe5
 			c.FormatVersion0 = codepoint.Version0(gpe5 % 4)

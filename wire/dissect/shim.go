@@ -311,8 +311,8 @@ type contents struct {
 // cut reports whether the packet ends before the contents do.
 func (c contents) cut() bool { return c.to-c.from < c.length }
 
-// shimContents returns what the shim at the current position covers, end bytes with itself, and what is wrong with that.
-// A stack that the sender of a report is known to cut is not wrong: the INT header tells of it.
+// shimContents returns what the shim at the current position covers, end bytes with itself, and what is wrong with
+// that. A stack that the sender of a report is known to cut is not wrong: the INT header tells of it.
 func (w *walk) shimContents(end int) (contents, error) {
 	b, err := inband.Contents(w.rest(), end)
 	from := w.off + shimLen

@@ -128,8 +128,8 @@ const (
 	linkLinuxCooked2 = 276
 )
 
-// StartOfLinkType returns what the packets of a capture file with that LINKTYPE_ value start with, and false for a link type
-// that Waybill does not read.
+// StartOfLinkType returns what the packets of a capture file with that LINKTYPE_ value start with, and false for a link
+// type that Waybill does not read.
 func StartOfLinkType(linkType int) (Start, bool) {
 	switch linkType {
 	case linkEthernet:

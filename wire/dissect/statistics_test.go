@@ -44,7 +44,8 @@ type sequence struct {
 	seen map[int]bool
 }
 
-// TestCaptureStatistics decodes every packet of every capture that a truth file counts, and compares all that it counts.
+// TestCaptureStatistics decodes every packet of every capture that a truth file counts, and compares all that it
+// counts.
 func TestCaptureStatistics(t *testing.T) {
 	for _, tr := range loadTruths(t) {
 		for point, want := range tr.Statistics {
@@ -111,7 +112,8 @@ func (s *statistics) addReport(layers []Layer, report *Layer) {
 			o := f.Value.(Object)
 			s.MaxQueue = max(s.MaxQueue, int(o.Find("queue_occupancy").Number()))
 			if second == "drop" {
-				s.DropReasons[fmt.Sprintf("sw%d reason %d", o.Find("switch_id").Number(), o.Find("drop_reason").Number())]++
+				s.DropReasons[fmt.Sprintf("sw%d reason %d", o.Find("switch_id").Number(),
+					o.Find("drop_reason").Number())]++
 			}
 		}
 	}
@@ -136,7 +138,8 @@ func (s *statistics) addINT(header *Layer) {
 			id = fmt.Sprint(f.Number())
 		}
 		ids = append(ids, id)
-		s.MaxQueue = max(s.MaxQueue, int(hop.Find("queue_occupancy").Number()), int(hop.Find("queue_congestion").Number()))
+		s.MaxQueue = max(s.MaxQueue, int(hop.Find("queue_occupancy").Number()),
+			int(hop.Find("queue_congestion").Number()))
 	}
 	s.Stacks[strings.Join(ids, "-")]++
 	if header.Find("e").Flag() {
@@ -146,7 +149,8 @@ func (s *statistics) addINT(header *Layer) {
 	if f := header.Find("remaining_hop_count"); f != nil {
 		s.HopCounters[fmt.Sprint(f.Number())]++
 	} else {
-		s.HopCounters[fmt.Sprintf("total%d/max%d", header.Find("total_hop_count").Number(), header.Find("max_hop_count").Number())]++
+		s.HopCounters[fmt.Sprintf("total%d/max%d", header.Find("total_hop_count").Number(),
+			header.Find("max_hop_count").Number())]++
 	}
 	if strings.Contains(header.Find(quirkField).Text(), "cut_stack") {
 		s.Truncated++
@@ -184,8 +188,8 @@ func compare(t *testing.T, reports, geant04 bool, got, want *statistics) {
 	}
 	wantErrors := map[wire.Error]int{}
 	if geant04 {
-		// The program writes 12 bytes for each hop of flow 6005 and counts 8: its packets are corrupt. What the truth says
-		// about their stacks is left out, but each must give an error.
+		// The program writes 12 bytes for each hop of flow 6005 and counts 8: its packets are corrupt. What the truth
+		// says about their stacks is left out, but each must give an error.
 		n := want.NotMultiple
 		if reports {
 			n = want.InnerFlows["10.0.1.1:5005->10.0.2.2:6005/17"]

@@ -89,7 +89,11 @@ func TestAppendValue(t *testing.T) {
 		{Field{Value: uint64(10432059), Width: 32, Unit: "us"}, "10432059 us", "10.432059s"},
 		{Field{Value: uint64(1500), Width: 32, Unit: "ns"}, "1500 ns", "1.5µs"},
 		{Field{Value: uint64(2000), Width: 32, Unit: "ms"}, "2000 ms", "2s"},
-		{Field{Value: uint64(1795216415817140301), Width: 64, Unit: "ns"}, "1795216415817140301 ns", "2026-11-20 23:13:35.817140301 UTC"},
+		{
+			Field{Value: uint64(1795216415817140301), Width: 64, Unit: "ns"},
+			"1795216415817140301 ns",
+			"2026-11-20 23:13:35.817140301 UTC",
+		},
 		{Field{Value: uint64(1) << 63, Width: 64, Unit: "us"}, "9223372036854775808 us", ""},
 		{Field{Value: uint64(1610612736), Width: 32, Unit: "unix s"}, "1610612736 s", "2021-01-14 08:25:36 UTC"},
 		{Field{Value: uint64(0xffffffff), Width: 32, Unit: "ns", Meaning: NotAvailable}, "not available", ""},

@@ -207,8 +207,8 @@ func (t *tree) explain(f *Field) {
 	}
 }
 
-// Explanation returns what a tree shows in brackets behind the value of a field: the number in hex, its meaning, the time in a
-// larger unit; empty if there is nothing to explain.
+// Explanation returns what a tree shows in brackets behind the value of a field: the number in hex, its meaning, the
+// time in a larger unit; empty if there is nothing to explain.
 func Explanation(f *Field) string {
 	if f.Meaning == NotAvailable {
 		return "" // which the value says already

@@ -85,7 +85,8 @@ func readPcap(t testing.TB, name string) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(b) < 24 || binary.LittleEndian.Uint32(b) != 0xa1b2c3d4 || binary.LittleEndian.Uint32(b[20:]) != linkEthernet {
+	if len(b) < 24 || binary.LittleEndian.Uint32(b) != 0xa1b2c3d4 ||
+		binary.LittleEndian.Uint32(b[20:]) != linkEthernet {
 		t.Fatalf("%s is no little endian Ethernet pcap", name)
 	}
 	var packets [][]byte

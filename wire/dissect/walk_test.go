@@ -120,21 +120,39 @@ func TestWalk(t *testing.T) {
 	}{
 		{"empty", none, Ethernet, nil, "!truncated_ethernet"},
 		{
-			"QinQ", none, Ethernet, stack(t, "020000000002020000000001 88a8", "0064 8100", "0065 0800", ip4(packet.ProtoUDP), udpTo(53), "00"),
+			"QinQ", none, Ethernet,
+			stack(t, "020000000002020000000001 88a8", "0064 8100", "0065 0800", ip4(packet.ProtoUDP), udpTo(53), "00"),
 			"ethernet vlan vlan ipv4 udp payload",
 		},
-		{"cut VLAN", none, Ethernet, stack(t, "020000000002020000000001 8100", "0064"), "ethernet !truncated_vlan payload"},
-		{"length instead of EtherType", none, Ethernet, stack(t, "020000000002020000000001 0004", "42420300"), "ethernet payload"},
 		{
-			"MPLS", none, Ethernet, stack(t, "020000000002020000000001 8847", "00064040", "00065140", ip4(packet.ProtoICMP), "0800000000010002"),
+			"cut VLAN", none, Ethernet, stack(t, "020000000002020000000001 8100", "0064"),
+			"ethernet !truncated_vlan payload",
+		},
+		{
+			"length instead of EtherType", none, Ethernet, stack(t, "020000000002020000000001 0004", "42420300"),
+			"ethernet payload",
+		},
+		{
+			"MPLS", none, Ethernet,
+			stack(t, "020000000002020000000001 8847", "00064040", "00065140", ip4(packet.ProtoICMP),
+				"0800000000010002"),
 			"ethernet mpls mpls ipv4 icmp",
 		},
 		{"MPLS without bottom", none, MPLS, stack(t, "00064040", "0006"), "mpls !truncated_mpls payload"},
 		{"pseudowire", none, MPLS, stack(t, "00065140", "00000000"), "mpls payload"},
-		{"cooked", none, LinuxCooked, stack(t, "0000 0001 0006 020000000001 0000 0800", ip4(packet.ProtoTCP), tcp20), "linux_sll ipv4 tcp"},
-		{"cooked 2", none, LinuxCooked2, stack(t, "86dd 0000 00000002 0001 00 06 0200000000010000", ip6(packet.ProtoNone)), "linux_sll2 ipv6"},
+		{
+			"cooked", none, LinuxCooked, stack(t, "0000 0001 0006 020000000001 0000 0800", ip4(packet.ProtoTCP), tcp20),
+			"linux_sll ipv4 tcp",
+		},
+		{
+			"cooked 2", none, LinuxCooked2,
+			stack(t, "86dd 0000 00000002 0001 00 06 0200000000010000", ip6(packet.ProtoNone)), "linux_sll2 ipv6",
+		},
 		{"cut cooked", none, LinuxCooked2, stack(t, "86dd"), "!truncated_ethernet payload"},
-		{"loopback, little-endian", none, Loopback, stack(t, "02000000", ip4(packet.ProtoUDP), udpTo(53)), "loopback ipv4 udp"},
+		{
+			"loopback, little-endian", none, Loopback, stack(t, "02000000", ip4(packet.ProtoUDP), udpTo(53)),
+			"loopback ipv4 udp",
+		},
 		{"loopback, network byte order", none, Loopback, stack(t, "00000018", ip6(packet.ProtoNone)), "loopback ipv6"},
 		{"loopback of macOS", none, Loopback, stack(t, "1e000000", ip6(packet.ProtoNone)), "loopback ipv6"},
 		{"loopback, another family", none, Loopback, stack(t, "07000000", "0000"), "loopback payload"},
@@ -150,51 +168,130 @@ func TestWalk(t *testing.T) {
 		{"padding", none, IPv4, stack(t, padded, udpTo(53), "0102 0000000000"), "ipv4 udp payload"},
 		{"total length below header", none, IPv4, stack(t, tooShort, udpTo(53)), "ipv4!ipv4_header_length udp"},
 		{"wrong version", none, IPv4, stack(t, ip6(6)), "!ipv4_version payload"},
-		{"IP in IP", none, IPv4, stack(t, ip4(packet.ProtoIPv4), ip4(packet.ProtoIPv6), ip6(packet.ProtoUDP), udpTo(53)), "ipv4 ipv4 ipv6 udp"},
-
-		{"router alert", none, IPv6, stack(t, ip6(0), "1100 05020000 0100", udpTo(53)), "ipv6 ipv6_hop_by_hop ipv6_option udp"},
 		{
-			"two IOAM options", none, IPv6, stack(t, ip6(0), "1105 0100 3112 0000", trace1, "00 00 3112 0000", trace1, "0100", udpTo(53)),
+			"IP in IP", none, IPv4,
+			stack(t, ip4(packet.ProtoIPv4), ip4(packet.ProtoIPv6), ip6(packet.ProtoUDP), udpTo(53)),
+			"ipv4 ipv4 ipv6 udp",
+		},
+
+		{
+			"router alert", none, IPv6, stack(t, ip6(0), "1100 05020000 0100", udpTo(53)),
+			"ipv6 ipv6_hop_by_hop ipv6_option udp",
+		},
+		{
+			"two IOAM options", none, IPv6,
+			stack(t, ip6(0), "1105 0100 3112 0000", trace1, "00 00 3112 0000", trace1, "0100", udpTo(53)),
 			"ipv6 ipv6_hop_by_hop ioam_trace ipv6_option ioam_trace udp",
 		},
-		{"unknown IOAM type", none, IPv6, stack(t, ip6(0), "1100 1104 0009 aabb", udpTo(53)), "ipv6 ipv6_hop_by_hop ioam!unknown_ioam_type udp"},
-		{"short IOAM option", none, IPv6, stack(t, ip6(0), "1100 310100 010100", udpTo(53)), "ipv6 ipv6_hop_by_hop ipv6_option!truncated_ioam udp"},
-		{"option overrun", none, IPv6, stack(t, ip6(60), "1100 05090000 0100", udpTo(53)), "ipv6 ipv6_destination_options !ipv6_option_overrun udp"},
 		{
-			"routing, auth", none, IPv6, stack(t, ip6(43), "3302 0401 00000000", strings.Repeat("00", 16), "1102 0000 00000001 00000002 00000000", udpTo(53)),
+			"unknown IOAM type", none, IPv6, stack(t, ip6(0), "1100 1104 0009 aabb", udpTo(53)),
+			"ipv6 ipv6_hop_by_hop ioam!unknown_ioam_type udp",
+		},
+		{
+			"short IOAM option", none, IPv6, stack(t, ip6(0), "1100 310100 010100", udpTo(53)),
+			"ipv6 ipv6_hop_by_hop ipv6_option!truncated_ioam udp",
+		},
+		{
+			"option overrun", none, IPv6, stack(t, ip6(60), "1100 05090000 0100", udpTo(53)),
+			"ipv6 ipv6_destination_options !ipv6_option_overrun udp",
+		},
+		{
+			"routing, auth", none, IPv6,
+			stack(t, ip6(43), "3302 0401 00000000", strings.Repeat("00", 16), "1102 0000 00000001 00000002 00000000",
+				udpTo(53)),
 			"ipv6 ipv6_routing ipv6_auth udp",
 		},
-		{"IPv6 later fragment", none, IPv6, stack(t, ip6(44), "1100 0008 00000001", udpTo(53)), "ipv6 ipv6_fragment payload"},
-		{"IPv6 first fragment", none, IPv6, stack(t, ip6(44), "1100 0001 00000001", udpTo(53)), "ipv6 ipv6_fragment udp"},
-		{"cut extension", none, IPv6, stack(t, ip6(43), "3302 0401 00"), "ipv6 ipv6_routing!truncated_ipv6_extension payload"},
-
-		{"GRE", none, GRE, stack(t, "b000 0800", "00000000 00000007 00000009", ip4(packet.ProtoUDP), udpTo(53)), "gre ipv4 udp"},
-		{"GRE version 1", none, GRE, stack(t, "2001 880b 00000000"), "gre!gre_version payload"},
-		{"NSH", none, NSH, stack(t, "0fc2 0203", "000001 ff", ethernet0, ip4(packet.ProtoUDP), udpTo(53)), "nsh ethernet ipv4 udp"},
 		{
-			"NSH with IOAM", none, NSH, stack(t, "0fc2 0206", "000001 ff", "00 05 00 01", trace1, ip4(packet.ProtoUDP), udpTo(53)),
+			"IPv6 later fragment", none, IPv6, stack(t, ip6(44), "1100 0008 00000001", udpTo(53)),
+			"ipv6 ipv6_fragment payload",
+		},
+		{
+			"IPv6 first fragment", none, IPv6, stack(t, ip6(44), "1100 0001 00000001", udpTo(53)),
+			"ipv6 ipv6_fragment udp",
+		},
+		{
+			"cut extension", none, IPv6, stack(t, ip6(43), "3302 0401 00"),
+			"ipv6 ipv6_routing!truncated_ipv6_extension payload",
+		},
+
+		{
+			"GRE", none, GRE, stack(t, "b000 0800", "00000000 00000007 00000009", ip4(packet.ProtoUDP), udpTo(53)),
+			"gre ipv4 udp",
+		},
+		{"GRE version 1", none, GRE, stack(t, "2001 880b 00000000"), "gre!gre_version payload"},
+		{
+			"NSH", none, NSH, stack(t, "0fc2 0203", "000001 ff", ethernet0, ip4(packet.ProtoUDP), udpTo(53)),
+			"nsh ethernet ipv4 udp",
+		},
+		{
+			"NSH with IOAM", none, NSH,
+			stack(t, "0fc2 0206", "000001 ff", "00 05 00 01", trace1, ip4(packet.ProtoUDP), udpTo(53)),
 			"nsh ioam_shim ioam_trace ipv4 udp",
 		},
 		{"NSH length", none, NSH, stack(t, "0fc1 0206 000001ff"), "nsh!nsh_length"},
-		{"GPE without P", none, VXLANGPE, stack(t, "08000000 00000100", ethernet0, ip4(packet.ProtoUDP), udpTo(53)), "vxlan_gpe ethernet ipv4 udp"},
+		{
+			"GPE without P", none, VXLANGPE, stack(t, "08000000 00000100", ethernet0, ip4(packet.ProtoUDP), udpTo(53)),
+			"vxlan_gpe ethernet ipv4 udp",
+		},
 		{"GPE version", none, VXLANGPE, stack(t, "1c000003 00000100"), "vxlan_gpe!vxlan_gpe_version"},
-		{"GPE IOAM length", ioamGPE, VXLANGPE, stack(t, "0c000083 00000100", "00 ff 00 01"), "vxlan_gpe ioam_shim!ioam_shim_length"},
-		{"Geneve option overrun", none, Geneve, stack(t, "0100 0800 00000100", "01030109", ip4(packet.ProtoUDP)), "geneve geneve_option!geneve_option_overrun ipv4 !truncated_udp"},
-		{"Geneve INT type", none, Geneve, stack(t, "0100 0800 00000100", "01030700", ip4(packet.ProtoNone)), "geneve geneve_option!unknown_int_type ipv4"},
+		{
+			"GPE IOAM length", ioamGPE, VXLANGPE, stack(t, "0c000083 00000100", "00 ff 00 01"),
+			"vxlan_gpe ioam_shim!ioam_shim_length",
+		},
+		{
+			"Geneve option overrun", none, Geneve, stack(t, "0100 0800 00000100", "01030109", ip4(packet.ProtoUDP)),
+			"geneve geneve_option!geneve_option_overrun ipv4 !truncated_udp",
+		},
+		{
+			"Geneve INT type", none, Geneve, stack(t, "0100 0800 00000100", "01030700", ip4(packet.ProtoNone)),
+			"geneve geneve_option!unknown_int_type ipv4",
+		},
 
 		{"DSCP", dscp, IPv4, stack(t, marked, tcp20, int20, "aa"), "ipv4 tcp int_shim_l4_v2 int_md payload"},
 		{"DSCP not configured", none, IPv4, stack(t, marked, tcp20, int20, "aa"), "ipv4 tcp payload"},
 		{"DSCP without a shim", dscp, IPv4, stack(t, marked, tcp20), "ipv4 tcp !truncated_shim"},
-		{"DSCP before something else", dscp, IPv4, stack(t, marked, tcp20, "ff000000"), "ipv4 tcp !unknown_int_type payload"},
-		{"DSCP, NPT 2", dscp, IPv4, stack(t, markedUDP, udpTo(53), int20Port, tcp20), "ipv4 udp int_shim_l4_v2!unknown_npt int_md payload"},
-		{"behind TCP options", dscp, IPv4, stack(t, marked, tcp24, "01010100", int10, "aa"), "ipv4 tcp int_shim_l4_v1 int_hbh_v1 payload"},
-		{"before TCP options", before, IPv4, stack(t, marked, tcp24, int10, "01010100", "aa"), "ipv4 tcp int_shim_l4_v1 int_hbh_v1 tcp_options payload"},
-		{"cut TCP options behind INT", before, IPv4, stack(t, marked, tcp24, int10, "0101"), "ipv4 tcp int_shim_l4_v1 int_hbh_v1 tcp_options!truncated_tcp_options"},
-		{"port", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20), "ipv4 udp int_shim_l4_v2 int_md tcp"},
-		{"port, NPT 0", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20), "ipv4 udp int_shim_l4_v2!unknown_npt int_md"},
-		{"TCP port of INT 0.5", port05, IPv4, stack(t, ip4(packet.ProtoTCP), strings.Replace(tcp20, "0050", "1388", 1), int05, "aa"), "ipv4 tcp int_shim_l4_v0_5 int_hbh_v0_5 int_tail_v0_5 payload"},
-		{"TCP behind INT whose payload looks like INT 0.5", port05, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20, int05), "ipv4 udp int_shim_l4_v2 int_md tcp payload"},
-		{"port and DSCP", both, IPv4, stack(t, markedUDP, udpTo(5000), int20Port, tcp20), "ipv4 udp int_shim_l4_v2!int_mark_conflict int_md tcp"},
+		{
+			"DSCP before something else", dscp, IPv4, stack(t, marked, tcp20, "ff000000"),
+			"ipv4 tcp !unknown_int_type payload",
+		},
+		{
+			"DSCP, NPT 2", dscp, IPv4, stack(t, markedUDP, udpTo(53), int20Port, tcp20),
+			"ipv4 udp int_shim_l4_v2!unknown_npt int_md payload",
+		},
+		{
+			"behind TCP options", dscp, IPv4, stack(t, marked, tcp24, "01010100", int10, "aa"),
+			"ipv4 tcp int_shim_l4_v1 int_hbh_v1 payload",
+		},
+		{
+			"before TCP options", before, IPv4, stack(t, marked, tcp24, int10, "01010100", "aa"),
+			"ipv4 tcp int_shim_l4_v1 int_hbh_v1 tcp_options payload",
+		},
+		{
+			"cut TCP options behind INT", before, IPv4, stack(t, marked, tcp24, int10, "0101"),
+			"ipv4 tcp int_shim_l4_v1 int_hbh_v1 tcp_options!truncated_tcp_options",
+		},
+		{
+			"port", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20),
+			"ipv4 udp int_shim_l4_v2 int_md tcp",
+		},
+		{
+			"port, NPT 0", port, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20),
+			"ipv4 udp int_shim_l4_v2!unknown_npt int_md",
+		},
+		{
+			"TCP port of INT 0.5", port05, IPv4,
+			stack(t, ip4(packet.ProtoTCP), strings.Replace(tcp20, "0050", "1388", 1), int05, "aa"),
+			"ipv4 tcp int_shim_l4_v0_5 int_hbh_v0_5 int_tail_v0_5 payload",
+		},
+		{
+			"TCP behind INT whose payload looks like INT 0.5", port05, IPv4,
+			stack(t, ip4(packet.ProtoUDP), udpTo(5000), int20Port, tcp20, int05),
+			"ipv4 udp int_shim_l4_v2 int_md tcp payload",
+		},
+		{
+			"port and DSCP", both, IPv4, stack(t, markedUDP, udpTo(5000), int20Port, tcp20),
+			"ipv4 udp int_shim_l4_v2!int_mark_conflict int_md tcp",
+		},
 		{
 			"marker", marker, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(53), "1122334455667788", int10, "aa"),
 			"ipv4 udp int_probe_marker int_shim_l4_v1 int_hbh_v1 payload",
@@ -204,23 +301,37 @@ func TestWalk(t *testing.T) {
 				"10050003 200002079000000000000000 00000009 01000002", ethernet0, marked, tcp20, int20),
 			"ipv4 udp vxlan_gpe int_shim_vxlan_gpe_v2 int_md ethernet ipv4 tcp int_shim_l4_v2 int_md",
 		},
-		{"marker without a shim", marker, IPv4, stack(t, ip4(packet.ProtoUDP), udpTo(53), "1122334455667788", "ff00"), "ipv4 udp payload"},
 		{
-			"DSCP copied from the packet in a tunnel", dscp, IPv4, stack(t, markedUDP, udpTo(4789), "08000000 00000100", ethernet0, marked, tcp20, int20),
+			"marker without a shim", marker, IPv4,
+			stack(t, ip4(packet.ProtoUDP), udpTo(53), "1122334455667788", "ff00"),
+			"ipv4 udp payload",
+		},
+		{
+			"DSCP copied from the packet in a tunnel", dscp, IPv4,
+			stack(t, markedUDP, udpTo(4789), "08000000 00000100", ethernet0, marked, tcp20, int20),
 			"ipv4 udp vxlan ethernet ipv4 tcp int_shim_l4_v2 int_md",
 		},
 		{
-			"INT before VXLAN", dscp, IPv4, stack(t, markedUDP, udpTo(4789), int10, "08000000 00000100", ethernet0, ip4(packet.ProtoNone)),
+			"INT before VXLAN", dscp, IPv4,
+			stack(t, markedUDP, udpTo(4789), int10, "08000000 00000100", ethernet0, ip4(packet.ProtoNone)),
 			"ipv4 udp int_shim_l4_v1 int_hbh_v1 vxlan ethernet ipv4",
 		},
-		{"destination type", dscp, IPv4, stack(t, marked, tcp20, "02000500 1000020790000000 00000001 01000002"), "ipv4 tcp int_shim_l4_v1 int_contents"},
 		{
-			"unknown INT version", dscp, IPv4, stack(t, marked, tcp20, "10050000 3000020790000000", strings.Repeat("00", 12), "aa"),
+			"destination type", dscp, IPv4, stack(t, marked, tcp20, "02000500 1000020790000000 00000001 01000002"),
+			"ipv4 tcp int_shim_l4_v1 int_contents",
+		},
+		{
+			"unknown INT version", dscp, IPv4,
+			stack(t, marked, tcp20, "10050000 3000020790000000", strings.Repeat("00", 12), "aa"),
 			"ipv4 tcp int_shim_l4_v2 int_contents!unknown_int_version payload",
 		},
-		{"shim length 0", dscp, IPv4, stack(t, marked, tcp20, "01000000 aa"), "ipv4 tcp int_shim_l4_v1!int_header_truncated payload"},
 		{
-			"June 2016 by its look", none, VXLANGPE, stack(t, "0c000008 00000100", "01000503 0002100190000000 00000003 8000001e", ethernet0),
+			"shim length 0", dscp, IPv4, stack(t, marked, tcp20, "01000000 aa"),
+			"ipv4 tcp int_shim_l4_v1!int_header_truncated payload",
+		},
+		{
+			"June 2016 by its look", none, VXLANGPE,
+			stack(t, "0c000008 00000100", "01000503 0002100190000000 00000003 8000001e", ethernet0),
 			"vxlan_gpe int_shim_vxlan_gpe_2016 int_2016 ethernet !truncated_ipv4",
 		},
 
@@ -233,16 +344,25 @@ func TestWalk(t *testing.T) {
 			"telemetry_report_v0_5 ethernet ipv4 tcp int_shim_l4_v2 int_md",
 		},
 		{
-			"report about a packet to a report port", none, TelemetryReport, stack(t, report5F, ethernet0, ip4(packet.ProtoUDP), udpTo(8555), report0),
+			"report about a packet to a report port", none, TelemetryReport,
+			stack(t, report5F, ethernet0, ip4(packet.ProtoUDP), udpTo(8555), report0),
 			"telemetry_report_v0_5 ethernet ipv4 udp payload",
 		},
 		{
-			"report cut in the stack", dscp, TelemetryReport, stack(t, report5F, ethernet0, marked, tcp20, "10070000 200002069000000000000000 00000002 01000002 000000"),
+			"report cut in the stack", dscp, TelemetryReport,
+			stack(t, report5F, ethernet0, marked, tcp20, "10070000 200002069000000000000000 00000002 01000002 000000"),
 			"telemetry_report_v0_5 ethernet ipv4 tcp int_shim_l4_v2!shim_length_overrun int_md",
 		},
 		{"report of nothing", none, TelemetryReport, nil, "!truncated_fixed_header"},
-		{"v1.0 with unknown NProt", none, TelemetryReport, stack(t, "1460 0040 00000001 00000001 00000001 aa"), "telemetry_report_v1_0 payload"},
-		{"v1.0 with more words", none, TelemetryReport, stack(t, "1500 0040 00000001 00000001 00000001 deadbeef", ethernet0), "telemetry_report_v1_0 ethernet !truncated_ipv4"},
+		{
+			"v1.0 with unknown NProt", none, TelemetryReport, stack(t, "1460 0040 00000001 00000001 00000001 aa"),
+			"telemetry_report_v1_0 payload",
+		},
+		{
+			"v1.0 with more words", none, TelemetryReport,
+			stack(t, "1500 0040 00000001 00000001 00000001 deadbeef", ethernet0),
+			"telemetry_report_v1_0 ethernet !truncated_ipv4",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			layers := Packet(c.bytes, c.start, c.cfg)
@@ -287,12 +407,17 @@ func TestLengths(t *testing.T) {
 func TestCutStackKeepsWholeHops(t *testing.T) {
 	marked := ip4(packet.ProtoTCP)
 	marked.DSCP = 23
-	b := stack(t, "1400 1001 00000003 00000000 00000000", ethernet0, marked, tcp20, "01000700 0000020690000000 00000002 01000002 00000001")
+	b := stack(t, "1400 1001 00000003 00000000 00000000", ethernet0, marked, tcp20,
+		"01000700 0000020690000000 00000002 01000002 00000001")
 	for _, c := range []struct {
 		dialect, shape string
 		hops           int
 	}{
-		{"onos-int10-ver0", "telemetry_report_v1_0~flags_first ethernet ipv4 tcp int_shim_l4_v1 int_hbh_v1~cut_stack", 2},
+		{
+			"onos-int10-ver0",
+			"telemetry_report_v1_0~flags_first ethernet ipv4 tcp int_shim_l4_v1 int_hbh_v1~cut_stack",
+			2,
+		},
 		{"spec", "telemetry_report_v1_0 ethernet ipv4 tcp payload", 0}, // to the specification, F is not set
 	} {
 		layers := Packet(b, TelemetryReport, config(t, "int_dscp", 23, "profile", c.dialect))
@@ -313,7 +438,10 @@ func TestCutStackKeepsWholeHops(t *testing.T) {
 func TestDialectBySource(t *testing.T) {
 	cfg := config(t, "dialects", map[string]any{"10.0.0.1:9000": "onos-int10-ver0"}, "report_port", "9000,9001")
 	report := stack(t, "1460 1001 00000003 00000000 00000000")
-	for port, want := range map[uint16]string{9000: "ipv4 udp telemetry_report_v1_0~flags_first", 9001: "ipv4 udp telemetry_report_v1_0"} {
+	for port, want := range map[uint16]string{
+		9000: "ipv4 udp telemetry_report_v1_0~flags_first",
+		9001: "ipv4 udp telemetry_report_v1_0",
+	} {
 		b := append(stack(t, ip4(packet.ProtoUDP), udpTo(port)), report...)
 		if got := shape(Packet(b, IPv4, cfg)); got != want {
 			t.Errorf("port %d: got %s, want %s", port, got, want)
@@ -325,8 +453,10 @@ func TestDialectBySource(t *testing.T) {
 // that the dialect is chosen by.
 func TestDialectOfInsertedPort(t *testing.T) {
 	cfg := config(t, "dialects", map[string]any{":555": "tps", ":6000": "geant-int04"})
-	b := stack(t, ip4(packet.ProtoUDP), udpTo(555), "18060011 200001098000000000000000 00000001 00000002", udpTo(6001), "aa")
-	if got, want := shape(Packet(b, IPv4, cfg)), "ipv4 udp int_shim_l4_v2~length_counts_shim int_md udp payload"; got != want {
+	b := stack(t, ip4(packet.ProtoUDP), udpTo(555), "18060011 200001098000000000000000 00000001 00000002", udpTo(6001),
+		"aa")
+	if got, want := shape(Packet(b, IPv4, cfg)),
+		"ipv4 udp int_shim_l4_v2~length_counts_shim int_md udp payload"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -59,7 +59,8 @@ func TestHeaderVersion(t *testing.T) {
 			continue
 		}
 		if n != 0 || err != wire.ErrIFAVersion || h != (ifa.Header{Version: version}) {
-			t.Errorf("version %d: got %d, %v, %+v; want 0, %v, the version only", version, n, err, h, wire.ErrIFAVersion)
+			t.Errorf("version %d: got %d, %v, %+v; want 0, %v, the version only", version, n, err, h,
+				wire.ErrIFAVersion)
 		}
 	}
 }

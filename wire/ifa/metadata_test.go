@@ -17,5 +17,8 @@ const metadataHex = `
 
 func TestMetadata(t *testing.T) {
 	wiretest.Check(t, func() wiretest.Codec { return new(ifa.Metadata) }, metadataHex,
-		&ifa.Metadata{RequestVector: 0xee, ActionVector: ifa.ActionLoss | ifa.ActionColour, HopLimit: 126, CurrentLength: 16})
+		&ifa.Metadata{
+			RequestVector: 0xee, ActionVector: ifa.ActionLoss | ifa.ActionColour, HopLimit: 126,
+			CurrentLength: 16,
+		})
 }

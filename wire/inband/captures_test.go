@@ -233,7 +233,8 @@ func readTPS(b []byte) (dialectPacket, error) {
 	s, err := h.Stack(contents[n:], 8)
 	p.readHops(&s, NewLayout(Format20, h.Bitmap))
 	if so := s.SourceOnly; err == nil && len(p.hops) > 0 && len(so) == 8 {
-		p.hops[len(p.hops)-1].SourceMAC = fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", so[0], so[1], so[2], so[3], so[4], so[5])
+		p.hops[len(p.hops)-1].SourceMAC = fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", so[0], so[1], so[2], so[3],
+			so[4], so[5])
 	}
 	return p, err
 }
@@ -335,7 +336,8 @@ func TestCaptureSamples(t *testing.T) {
 			if !reflect.DeepEqual(got.tail, want.Tail) {
 				t.Errorf("tail: got %+v, want %+v", got.tail, want.Tail)
 			}
-			if cut := errors.Is(err, wire.ErrShimLengthOverrun); cut != (len(want.Hops) > 0 && want.Hops[len(want.Hops)-1].Truncated) {
+			if cut := errors.Is(err, wire.ErrShimLengthOverrun); cut != (len(want.Hops) > 0 &&
+				want.Hops[len(want.Hops)-1].Truncated) {
 				t.Errorf("error: got %v", err)
 			}
 		})

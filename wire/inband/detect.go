@@ -59,10 +59,10 @@ const (
 // said, or FamilyGeneve. The version nibble decides only together with other fields, as real pipelines send the header
 // of 1.0 with nibble 0 (ONOS) or 2 (Montimage); marked reports such a wrong nibble.
 //
-// zero is the configured meaning of nibble 0. It decides between 2016 and 0.5, and for headers that fit no version: these
-// then fail with the error of that version instead of an unknown one. ZeroIs2016 has more weight, as 2016 has a version
-// of 2 bits and its nibble can be 1, 2 or 3: in a Geneve option it makes every header 2016, so pass it only for an option
-// class that is configured as 2016. Over TCP and UDP there is no 2016: do not pass it there.
+// zero is the configured meaning of nibble 0. It decides between 2016 and 0.5, and for headers that fit no version:
+// these then fail with the error of that version instead of an unknown one. ZeroIs2016 has more weight, as 2016 has a
+// version of 2 bits and its nibble can be 1, 2 or 3: in a Geneve option it makes every header 2016, so pass it only for
+// an option class that is configured as 2016. Over TCP and UDP there is no 2016: do not pass it there.
 //
 // If nibble 0 can be 2016 or 0.5 and zero does not say which, the result is Version05; see LooksLike2016.
 // Errors are [wire.ErrINTHeaderTruncated] and [wire.ErrUnknownINTVersion].

@@ -12,7 +12,8 @@
 //	layout.Decode     one record into a Metadata, which is the same for all versions
 //
 // The codecs do not judge: Decode does not look at the version, Append writes what the struct says. Reserved bits are
-// ignored and sent as zero; a transit node, which must leave them as they are, changes the bytes of the packet in place.
+// ignored and sent as zero; a transit node, which must leave them as they are, changes the bytes of the packet in
+// place.
 //
 // To add an instruction bit of a version:
 //

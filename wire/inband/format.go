@@ -3,8 +3,8 @@ package inband
 // A Format says how a record is laid out: the meaning and width of each instruction bit.
 type Format uint8
 
-// The formats. The Long ones are dialects of GEANT and Montimage, see Widths04Long and Widths10Long; the Short one is of
-// INTCollector, see Widths10Short.
+// The formats. The Long ones are dialects of GEANT and Montimage, see Widths04Long and Widths10Long; the Short one is
+// of INTCollector, see Widths10Short.
 const (
 	Format2016 Format = iota + 1
 	Format05

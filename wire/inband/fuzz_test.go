@@ -20,12 +20,33 @@ var codecs = []struct {
 	{func() wiretest.Codec { return new(ShimGPE) }, &ShimGPE{Type: TypeMX, Length: 9, G: true, NextProtocol: 3}},
 	{func() wiretest.Codec { return new(ShimGRE) }, &ShimGRE{Type: TypeMD, G: true, Length: 7, NextProtocol: 0x0800}},
 	{func() wiretest.Codec { return new(Tail05) }, &Tail05{Proto: 17, DstPort: 53, DSCP: 10}},
-	{func() wiretest.Codec { return new(Header2016) }, &Header2016{Rep: 3, C: true, InstructionCount: 2, MaxHopCount: 16, TotalHopCount: 3, Bitmap: 0x9000}},
-	{func() wiretest.Codec { return new(Header05) }, &Header05{Rep: 3, E: true, InstructionCount: 8, MaxHopCount: 16, TotalHopCount: 1, Bitmap: 0xFF00}},
-	{func() wiretest.Codec { return new(header04) }, &header04{Header05{Version: 1, C: true, InstructionCount: 4, MaxHopCount: 8, TotalHopCount: 2, Bitmap: 0x00CC}}},
-	{func() wiretest.Codec { return new(Header10) }, &Header10{Version: 1, M: true, HopML: 9, RemainingHopCount: 5, Bitmap: 0xFF00, Reserved16: 1}},
-	{func() wiretest.Codec { return new(MD) }, &MD{Version: 2, D: true, HopML: 2, RemainingHopCount: 6, Bitmap: 0x9000, DomainID: domain, DSFlags: 1}},
-	{func() wiretest.Codec { return new(MX) }, &MX{Version: 2, D: true, Bitmap: 0x9000, DomainID: domain, DSInstruction: 0xC000}},
+	{
+		func() wiretest.Codec { return new(Header2016) },
+		&Header2016{Rep: 3, C: true, InstructionCount: 2, MaxHopCount: 16, TotalHopCount: 3, Bitmap: 0x9000},
+	},
+	{
+		func() wiretest.Codec { return new(Header05) },
+		&Header05{Rep: 3, E: true, InstructionCount: 8, MaxHopCount: 16, TotalHopCount: 1, Bitmap: 0xFF00},
+	},
+	{
+		func() wiretest.Codec { return new(header04) },
+		&header04{Header05{
+			Version: 1, C: true, InstructionCount: 4, MaxHopCount: 8, TotalHopCount: 2,
+			Bitmap: 0x00CC,
+		}},
+	},
+	{
+		func() wiretest.Codec { return new(Header10) },
+		&Header10{Version: 1, M: true, HopML: 9, RemainingHopCount: 5, Bitmap: 0xFF00, Reserved16: 1},
+	},
+	{
+		func() wiretest.Codec { return new(MD) },
+		&MD{Version: 2, D: true, HopML: 2, RemainingHopCount: 6, Bitmap: 0x9000, DomainID: domain, DSFlags: 1},
+	},
+	{
+		func() wiretest.Codec { return new(MX) },
+		&MX{Version: 2, D: true, Bitmap: 0x9000, DomainID: domain, DSInstruction: 0xC000},
+	},
 }
 
 // header04 is a Header05 in the layout of INT 0.4.

@@ -76,11 +76,21 @@ func TestHeader05Stack(t *testing.T) {
 		{"Good", header, 24, &Widths05, 2, nil},
 		{"Long", header, 32, &Widths04Long, 2, nil},
 		{"Empty", Header05{InstructionCount: 1, Bitmap: 0x8000}, 0, &Widths05, 0, nil},
-		{"CountMismatch", Header05{InstructionCount: 3, TotalHopCount: 2, Bitmap: 0xC000}, 24, &Widths05, 0, wire.ErrInstructionCountMismatch},
+		{
+			"CountMismatch",
+			Header05{InstructionCount: 3, TotalHopCount: 2, Bitmap: 0xC000},
+			24, &Widths05, 0,
+			wire.ErrInstructionCountMismatch,
+		},
 		{"TooShort", header, 20, &Widths05, 0, wire.ErrStackLengthMismatch},
 		{"TooLong", header, 36, &Widths05, 0, wire.ErrStackLengthMismatch},
 		// Capture onos_fabric_v04_udp_reports, frame 4: the maximum is ignored by the sender.
-		{"TotalAboveMax", Header05{InstructionCount: 3, MaxHopCount: 2, TotalHopCount: 3, Bitmap: 0xE000}, 36, &Widths05, 3, nil},
+		{
+			"TotalAboveMax",
+			Header05{InstructionCount: 3, MaxHopCount: 2, TotalHopCount: 3, Bitmap: 0xE000},
+			36,
+			&Widths05, 3, nil,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

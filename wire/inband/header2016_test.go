@@ -53,10 +53,16 @@ func TestHeader2016Stack(t *testing.T) {
 	}{
 		{"Good", header, good, 3, nil},
 		{"Empty", with(func(h *Header2016) { h.TotalHopCount = 0 }), "", 0, nil},
-		{"CountMismatch", with(func(h *Header2016) { h.InstructionCount = 3 }), good, 0, wire.ErrInstructionCountMismatch},
+		{
+			"CountMismatch", with(func(h *Header2016) { h.InstructionCount = 3 }), good, 0,
+			wire.ErrInstructionCountMismatch,
+		},
 		{"TooShort", header, good[:len(good)-9], 0, wire.ErrStackLengthMismatch},
 		{"TooLong", header, good + "00000000", 0, wire.ErrStackLengthMismatch},
-		{"BOSBeforeBottom", header, "00000003 8000001e 00000002 00000014 00000001 8000000a", 0, wire.ErrBOSBeforeBottom},
+		{
+			"BOSBeforeBottom", header, "00000003 8000001e 00000002 00000014 00000001 8000000a", 0,
+			wire.ErrBOSBeforeBottom,
+		},
 		{"BOSMissing", header, "00000003 0000001e 00000002 00000014 00000001 0000000a", 0, wire.ErrBOSMissing},
 		{"TotalAboveMax", with(func(h *Header2016) { h.MaxHopCount = 2 }), good, 0, wire.ErrTotalHopCountExceedsMax},
 	}
@@ -76,7 +82,8 @@ func TestHeader2016CutStack(t *testing.T) {
 	if s.Len() != 1 || len(s.Partial) != 4 || !errors.Is(err, wire.ErrShimLengthOverrun) {
 		t.Errorf("got %d hops, %d bytes left, %v", s.Len(), len(s.Partial), err)
 	}
-	if s, err = header.CutStack(wiretest.Hex(t, "00000003 8000001e 00000002"), 24); !errors.Is(err, wire.ErrBOSBeforeBottom) {
+	if s, err = header.CutStack(wiretest.Hex(t, "00000003 8000001e 00000002"), 24); !errors.Is(err,
+		wire.ErrBOSBeforeBottom) {
 		t.Errorf("bottom of stack in the wrong word: got %d hops, %v", s.Len(), err)
 	}
 }

@@ -9,7 +9,8 @@ import (
 
 // allFields are the values of all instruction bits that a format defines.
 const (
-	fields05 = NodeID | L1Ingress | L1Egress | HopLatency | QueueID | QueueOccupancy | QueueCongestion | IngressTS | EgressTS | EgressTxUtil
+	fields05 = NodeID | L1Ingress | L1Egress | HopLatency | QueueID | QueueOccupancy | QueueCongestion | IngressTS |
+		EgressTS | EgressTxUtil
 	fields10 = fields05&^QueueCongestion | L2Ingress | L2Egress | Complement
 	fields20 = fields10 | BufferID | BufferOccupancy
 )
@@ -35,9 +36,11 @@ func TestLayout(t *testing.T) {
 			 0000006b // egress tx utilization
 			`, // vector int2016_all_bits_copy_e, without its bottom of stack bit
 			Metadata{
-				Has:     NodeID | L1Ingress | L1Egress | HopLatency | QueueOccupancy | QueueCongestion | IngressTS | EgressTxUtil,
+				Has: NodeID | L1Ingress | L1Egress | HopLatency | QueueOccupancy | QueueCongestion | IngressTS |
+					EgressTxUtil,
 				Invalid: HopLatency,
-				NodeID:  100, L1Ingress: 101, HopLatency: notAvailable31, QueueOccupancy: 103, IngressTS: 104, L1Egress: 105,
+				NodeID:  100, L1Ingress: 101, HopLatency: notAvailable31, QueueOccupancy: 103, IngressTS: 104,
+				L1Egress:        105,
 				QueueCongestion: 106, EgressTxUtil: 107,
 			},
 		},
@@ -54,7 +57,8 @@ func TestLayout(t *testing.T) {
 			`, // vector int05_vxlan_gpe_all
 			Metadata{
 				Has: fields05, Invalid: EgressTxUtil,
-				NodeID: 1, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6, EgressTS: 7,
+				NodeID: 1, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6,
+				EgressTS:        7,
 				QueueCongestion: 9, EgressTxUtil: notAvailable32,
 			},
 		},
@@ -80,7 +84,8 @@ func TestLayout(t *testing.T) {
 			`, // vector int10_vxlan_gpe_all, with a complement
 			Metadata{
 				Has:    fields10,
-				NodeID: 7, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6, EgressTS: 7,
+				NodeID: 7, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6,
+				EgressTS:  7,
 				L2Ingress: 8, L2Egress: 9, EgressTxUtil: 10, Complement: ComplementUnused,
 			},
 		},
@@ -91,7 +96,8 @@ func TestLayout(t *testing.T) {
 			 0000000a`,
 			Metadata{
 				Has:    fields10 &^ Complement,
-				NodeID: 7, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6, EgressTS: 7,
+				NodeID: 7, L1Ingress: 1, L1Egress: 2, HopLatency: 3, QueueID: 4, QueueOccupancy: 5, IngressTS: 6,
+				EgressTS:  7,
 				L2Ingress: 8, L2Egress: 9, EgressTxUtil: 10,
 			},
 		},
@@ -125,7 +131,8 @@ func TestLayout(t *testing.T) {
 				t.Fatalf("Len: got %d, want %d", layout.Len(), len(record))
 			}
 			if layout.Format() != test.format || layout.Bitmap() != test.bitmap {
-				t.Errorf("got format %d, bitmap %04x; want %d, %04x", layout.Format(), layout.Bitmap(), test.format, test.bitmap)
+				t.Errorf("got format %d, bitmap %04x; want %d, %04x", layout.Format(), layout.Bitmap(), test.format,
+					test.bitmap)
 			}
 			var got Metadata
 			layout.Decode(record, &got)
@@ -174,7 +181,10 @@ func TestLayoutInvalidPairs(t *testing.T) {
 	}{
 		{"None", "0001 0002  03 000004  00000005 00000006  07 000008", 0},
 		{"Halves", "ffff 0002  ff 000004  ffffffff 00000006  07 ffffff", 0},
-		{"Whole", "ffff ffff  ff ffffff  ffffffff ffffffff  ff ffffff", L1Ingress | L1Egress | QueueID | QueueOccupancy | L2Ingress | L2Egress | BufferID | BufferOccupancy},
+		{
+			"Whole", "ffff ffff  ff ffffff  ffffffff ffffffff  ff ffffff",
+			L1Ingress | L1Egress | QueueID | QueueOccupancy | L2Ingress | L2Egress | BufferID | BufferOccupancy,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -247,7 +257,10 @@ func TestLayoutDecodePartial(t *testing.T) {
 				has = w.has
 			}
 		}
-		for name, decode := range map[string]func([]byte, *Metadata){"DecodePartial": layout.DecodePartial, "Decode": layout.Decode} {
+		for name, decode := range map[string]func([]byte, *Metadata){
+			"DecodePartial": layout.DecodePartial,
+			"Decode":        layout.Decode,
+		} {
 			m := Metadata{Has: ^Fields(0)}
 			decode(record[:n:n], &m)
 			if m.Has != has {
@@ -273,7 +286,8 @@ func TestLayoutAppendCutsValues(t *testing.T) {
 		IngressTS: 0x600000007,
 	}
 	words := NewLayout(Format10, 0xD800)
-	if got, want := words.Append(nil, &m), wiretest.Hex(t, "00000001 2345 6789 04 000005 00000007"); !bytes.Equal(got, want) {
+	if got, want := words.Append(nil, &m),
+		wiretest.Hex(t, "00000001 2345 6789 04 000005 00000007"); !bytes.Equal(got, want) {
 		t.Errorf("format 1.0: got %x, want %x", got, want)
 	}
 	old := NewLayout(Format2016, 0x1000)

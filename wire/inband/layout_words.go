@@ -162,7 +162,8 @@ func (l *Layout) appendWords(dst []byte, m *Metadata, ds []byte) []byte {
 		dst = binary.BigEndian.AppendUint32(dst, known.pick(NodeID, m.NodeID))
 	}
 	if bitmap&insL1 != 0 {
-		dst = binary.BigEndian.AppendUint32(dst, known.pick(L1Ingress, m.L1Ingress)<<16|known.pick(L1Egress, m.L1Egress)&0xFFFF)
+		dst = binary.BigEndian.AppendUint32(dst,
+			known.pick(L1Ingress, m.L1Ingress)<<16|known.pick(L1Egress, m.L1Egress)&0xFFFF)
 	}
 	if bitmap&insHopLatency != 0 {
 		dst = binary.BigEndian.AppendUint32(dst, known.pick(HopLatency, m.HopLatency))
@@ -180,7 +181,8 @@ func (l *Layout) appendWords(dst []byte, m *Metadata, ds []byte) []byte {
 		ingress, egress := known.pick(L2Ingress, m.L2Ingress), known.pick(L2Egress, m.L2Egress)
 		switch {
 		case l.is05():
-			dst = appendSplit24(dst, known.pick(QueueID, uint32(m.QueueID)), known.pick(QueueCongestion, m.QueueCongestion))
+			dst = appendSplit24(dst, known.pick(QueueID, uint32(m.QueueID)),
+				known.pick(QueueCongestion, m.QueueCongestion))
 		case l.shortL2():
 			dst = binary.BigEndian.AppendUint32(dst, ingress<<16|egress&0xFFFF)
 		default:
@@ -194,7 +196,8 @@ func (l *Layout) appendWords(dst []byte, m *Metadata, ds []byte) []byte {
 		if l.format != Format20 {
 			known &^= BufferID | BufferOccupancy
 		}
-		dst = appendSplit24(dst, known.pick(BufferID, uint32(m.BufferID)), known.pick(BufferOccupancy, m.BufferOccupancy))
+		dst = appendSplit24(dst, known.pick(BufferID, uint32(m.BufferID)),
+			known.pick(BufferOccupancy, m.BufferOccupancy))
 	}
 	for reserved := bitmap & insReserved; reserved != 0; reserved &= reserved - 1 {
 		dst = binary.BigEndian.AppendUint32(dst, notAvailable32)

@@ -30,12 +30,50 @@ func TestMDStack(t *testing.T) {
 		{"HopMLBelowBitmap", MD{HopML: 1, Bitmap: 0x9000, DomainID: domain}, 0, 8, Stack{}, 0, wire.ErrHopMLMismatch},
 		{"NotMultiple", MD{HopML: 2, Bitmap: 0x9000}, 0, 12, Stack{}, 0, wire.ErrStackNotMultiple},
 		{"PerHopDS", MD{HopML: 4, Bitmap: 0x9000, DomainID: domain}, 0, 32, Stack{RecordLen: 16, DS: 8}, 2, nil},
-		{"SourceOnly", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8, 20, Stack{RecordLen: 4, SourceOnly: make([]byte, 8)}, 3, nil},
-		{"SourceOnlyWithoutRecord", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8, 8, Stack{RecordLen: 4, SourceOnly: make([]byte, 8)}, 0, nil},
-		{"SourceOnlyTruncated", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8, 4, Stack{}, 0, wire.ErrSourceOnlyTruncated},
-		{"SourceOnlyNotMultiple", MD{HopML: 2, Bitmap: 0x9000, DomainID: domain}, 8, 20, Stack{}, 0, wire.ErrStackNotMultiple},
-		{"UnknownDomainNone", MD{HopML: 2, Bitmap: 0x9000, DomainID: domain}, -1, 16, Stack{RecordLen: 8, Unsure: true}, 2, nil},
-		{"UnknownDomainRemainder", MD{HopML: 2, Bitmap: 0x9000, DomainID: domain}, -1, 20, Stack{RecordLen: 8, SourceOnly: make([]byte, 4), Unsure: true}, 2, nil},
+		{
+			"SourceOnly",
+			MD{HopML: 1, Bitmap: 0x8000, DomainID: domain},
+			8, 20,
+			Stack{RecordLen: 4, SourceOnly: make([]byte, 8)},
+			3, nil,
+		},
+		{
+			"SourceOnlyWithoutRecord",
+			MD{HopML: 1, Bitmap: 0x8000, DomainID: domain},
+			8, 8,
+			Stack{RecordLen: 4, SourceOnly: make([]byte, 8)},
+			0, nil,
+		},
+		{
+			"SourceOnlyTruncated",
+			MD{HopML: 1, Bitmap: 0x8000, DomainID: domain},
+			8, 4,
+			Stack{},
+			0,
+			wire.ErrSourceOnlyTruncated,
+		},
+		{
+			"SourceOnlyNotMultiple",
+			MD{HopML: 2, Bitmap: 0x9000, DomainID: domain},
+			8, 20,
+			Stack{},
+			0,
+			wire.ErrStackNotMultiple,
+		},
+		{
+			"UnknownDomainNone",
+			MD{HopML: 2, Bitmap: 0x9000, DomainID: domain},
+			-1, 16,
+			Stack{RecordLen: 8, Unsure: true},
+			2, nil,
+		},
+		{
+			"UnknownDomainRemainder",
+			MD{HopML: 2, Bitmap: 0x9000, DomainID: domain},
+			-1, 20,
+			Stack{RecordLen: 8, SourceOnly: make([]byte, 4), Unsure: true},
+			2, nil,
+		},
 		{"NothingAsked", MD{}, 0, 0, Stack{}, 0, nil},
 		{"NothingAskedButSent", MD{}, 0, 4, Stack{}, 0, wire.ErrStackNotMultiple},
 		{"NothingAskedUnknownDomain", MD{DomainID: domain}, -1, 4, Stack{}, 0, wire.ErrStackNotMultiple},
@@ -47,7 +85,8 @@ func TestMDStack(t *testing.T) {
 			if s.Len() != test.hops || !errors.Is(err, test.err) {
 				t.Fatalf("got %d hops, %v; want %d, %v", s.Len(), err, test.hops, test.err)
 			}
-			if s.RecordLen != test.want.RecordLen || s.DS != test.want.DS || s.Unsure != test.want.Unsure || !bytes.Equal(s.SourceOnly, test.want.SourceOnly) {
+			if s.RecordLen != test.want.RecordLen || s.DS != test.want.DS || s.Unsure != test.want.Unsure ||
+				!bytes.Equal(s.SourceOnly, test.want.SourceOnly) {
 				t.Errorf("got %+v, want %+v", s, test.want)
 			}
 		})
@@ -151,10 +190,25 @@ func TestMDCutStack(t *testing.T) {
 	}{
 		{"Plain", MD{HopML: 2, Bitmap: 0x9000}, 0, 16, func(there int) int { return there / 8 }},
 		// Without anything behind them, source-only metadata may be missing from a whole record.
-		{"SourceOnly", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8, 16, func(there int) int { return min(2, there/4) }},
+		{
+			"SourceOnly",
+			MD{HopML: 1, Bitmap: 0x8000, DomainID: domain},
+			8, 16,
+			func(there int) int { return min(2, there/4) },
+		},
 		// The complement behind them may not: the bottom record is not whole before its last byte.
-		{"SourceOnlyComplement", MD{HopML: 2, Bitmap: 0x8001, DomainID: domain}, 8, 24, func(there int) int { return min(1, there/8) }},
-		{"Mixed", MD{HopML: 2, Bitmap: 0x8000, DomainID: domain}, 4, 20, func(there int) int { return min(1, there/8) }},
+		{
+			"SourceOnlyComplement",
+			MD{HopML: 2, Bitmap: 0x8001, DomainID: domain},
+			8, 24,
+			func(there int) int { return min(1, there/8) },
+		},
+		{
+			"Mixed",
+			MD{HopML: 2, Bitmap: 0x8000, DomainID: domain},
+			4, 20,
+			func(there int) int { return min(1, there/8) },
+		},
 		{"SourceOnlyWithoutRecord", MD{HopML: 1, Bitmap: 0x8000, DomainID: domain}, 8, 8, func(int) int { return 0 }},
 	}
 	for _, test := range tests {
@@ -169,10 +223,12 @@ func TestMDCutStack(t *testing.T) {
 					t.Errorf("%d bytes: got source-only metadata %x", there, s.SourceOnly)
 				}
 				if len(s.Records)+len(s.Partial) > there {
-					t.Errorf("%d bytes: got %d in records and %d in the partial one", there, len(s.Records), len(s.Partial))
+					t.Errorf("%d bytes: got %d in records and %d in the partial one", there, len(s.Records),
+						len(s.Partial))
 				}
 			}
-			if s, err := test.header.CutStack(make([]byte, test.length+8), test.length, test.so); err != nil || s.Partial != nil {
+			if s, err := test.header.CutStack(make([]byte, test.length+8), test.length, test.so); err != nil ||
+				s.Partial != nil {
 				t.Errorf("more bytes than announced: got %+v, %v", s, err)
 			}
 		})

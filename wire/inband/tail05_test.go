@@ -35,7 +35,8 @@ func TestCutTail05(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			rest, tail, err := CutTail05(test.contents)
 			if len(rest) != test.rest || tail != test.tail || !errors.Is(err, test.err) {
-				t.Errorf("got %d bytes, %+v, %v; want %d, %+v, %v", len(rest), tail, err, test.rest, test.tail, test.err)
+				t.Errorf("got %d bytes, %+v, %v; want %d, %+v, %v", len(rest), tail, err, test.rest, test.tail,
+					test.err)
 			}
 		})
 	}

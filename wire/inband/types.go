@@ -12,8 +12,8 @@ const (
 	TypeDestination uint8 = 2
 	// TypeMX is the INT-MX header: instructions without a stack (INT 2.1 §5.1, §5.9).
 	TypeMX uint8 = 3
-	// TypeHostINT is the header of Intel's Host-INT, in the layout of INT 0.5, with the sequence number of the packet in
-	// its flow behind the stack. It is no type of INT: only of sources that are known to send it.
+	// TypeHostINT is the header of Intel's Host-INT, in the layout of INT 0.5, with the sequence number of the packet
+	// in its flow behind the stack. It is no type of INT: only of sources that are known to send it.
 	TypeHostINT uint8 = 3
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/wire"
 )
 
-// A walker reads INT out of a packet the way a decoder does, into layers that have the shape of "expect" in the vectors.
-// It knows just enough of the carriers for the vectors.
+// A walker reads INT out of a packet the way a decoder does, into layers that have the shape of "expect" in the
+// vectors. It knows just enough of the carriers for the vectors.
 type walker struct {
 	zero        Version0
 	probeMarker uint64
@@ -100,7 +100,8 @@ func (w *walker) gre(b []byte) error {
 	if _, err := s.Decode(b); err != nil {
 		return err
 	}
-	w.add("int_shim_gre_v2", map[string]any{"type": s.Type, "g": s.G, "length": s.Length, "next_protocol": s.NextProtocol})
+	w.add("int_shim_gre_v2",
+		map[string]any{"type": s.Type, "g": s.G, "length": s.Length, "next_protocol": s.NextProtocol})
 	return w.contents(b, s.End(), Family2x, s.Type)
 }
 
@@ -119,7 +120,10 @@ func (w *walker) vxlanGPE(b []byte) error {
 			}
 			name := "int_shim_vxlan_gpe_v1_0"
 			if next == 5 {
-				name = map[Version0]string{ZeroIs2016: "int_shim_vxlan_gpe_2016", ZeroIs05: "int_shim_vxlan_gpe_v0_5"}[w.zero]
+				name = map[Version0]string{
+					ZeroIs2016: "int_shim_vxlan_gpe_2016",
+					ZeroIs05:   "int_shim_vxlan_gpe_v0_5",
+				}[w.zero]
 			}
 			w.add(name, map[string]any{"type": s.Type, "length": s.Length, "next_protocol": s.NextProtocol})
 			if err := w.contents(b, s.End(), FamilyOld, s.Type); err != nil {
@@ -131,7 +135,8 @@ func (w *walker) vxlanGPE(b []byte) error {
 			if _, err := s.Decode(b); err != nil {
 				return err
 			}
-			w.add("int_shim_vxlan_gpe_v2", map[string]any{"type": s.Type, "length": s.Length, "g": s.G, "next_protocol": s.NextProtocol})
+			w.add("int_shim_vxlan_gpe_v2",
+				map[string]any{"type": s.Type, "length": s.Length, "g": s.G, "next_protocol": s.NextProtocol})
 			if err := w.contents(b, s.End(), Family2x, s.Type); err != nil {
 				return err
 			}
@@ -305,7 +310,8 @@ func (w *walker) mx(b []byte) error {
 	}
 	w.add("int_mx", map[string]any{
 		"version": h.Version, "d": h.D, "instruction_bitmap": h.Bitmap, "domain_specific_id": h.DomainID,
-		"ds_instruction": h.DSInstruction, "ds_flags": h.DSFlags, "source_inserted": fmt.Sprintf("%x", h.SourceInserted(b[n:])),
+		"ds_instruction": h.DSInstruction, "ds_flags": h.DSFlags,
+		"source_inserted": fmt.Sprintf("%x", h.SourceInserted(b[n:])),
 	})
 	return nil
 }
@@ -365,7 +371,8 @@ func values(m *Metadata, format Format) []namedValue {
 			namedValue{IngressTS, "ingress_ts", fmt.Sprintf("0x%016x", m.IngressTS)},
 			namedValue{EgressTS, "egress_ts", fmt.Sprintf("0x%016x", m.EgressTS)})
 	}
-	return append(words(m), namedValue{IngressTS, "ingress_ts", m.IngressTS}, namedValue{EgressTS, "egress_ts", m.EgressTS})
+	return append(words(m), namedValue{IngressTS, "ingress_ts", m.IngressTS},
+		namedValue{EgressTS, "egress_ts", m.EgressTS})
 }
 
 func words(m *Metadata) []namedValue {

@@ -16,7 +16,8 @@ var (
 	Widths04Long = Widths{4, 4, 4, 4, 8, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4}
 	// Widths10 is INT 1.0 (§4.7).
 	Widths10 = Widths{4, 4, 4, 4, 4, 4, 8, 4, 4, 4, 4, 4, 4, 4, 4, 4}
-	// Widths10Long is INT 1.0 as GEANT and Montimage send it: timestamps of 8 bytes, level 2 interfaces of 2 bytes each.
+	// Widths10Long is INT 1.0 as GEANT and Montimage send it: timestamps of 8 bytes, level 2 interfaces of 2 bytes
+	// each.
 	Widths10Long = Widths04Long
 	// Widths10Short is INT 1.0 as the generator of INTCollector sends it: level 2 interfaces of 2 bytes each.
 	Widths10Short = Widths2016

@@ -105,7 +105,8 @@ func TestAddNothing(t *testing.T) {
 			trace := tt.before
 			got, added, err := trace.AddIncremental([]byte("before"), &node)
 			if added || err != tt.err || trace != tt.after || string(got) != "before" {
-				t.Errorf("got %q, %v, %v, %+v; want \"before\", false, %v, %+v", got, added, err, trace, tt.err, tt.after)
+				t.Errorf("got %q, %v, %v, %+v; want \"before\", false, %v, %+v", got, added, err, trace, tt.err,
+					tt.after)
 			}
 		})
 	}

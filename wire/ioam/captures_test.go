@@ -227,7 +227,8 @@ func truthNode(n *ioam.Node) object {
 	put(ioam.BitNSData, "ns_data", fmt.Sprintf("0x%08x", n.NSData))
 	put(ioam.BitQueueDepth, "queue_depth", n.QueueDepth)
 	put(ioam.BitComplement, "checksum_complement", n.Complement)
-	put(ioam.BitHopLimitNodeIDWide, "hop_lim_node_id_wide", object{"hop_limit": n.HopLimitWide, "node_id": n.NodeIDWide})
+	put(ioam.BitHopLimitNodeIDWide, "hop_lim_node_id_wide",
+		object{"hop_limit": n.HopLimitWide, "node_id": n.NodeIDWide})
 	put(ioam.BitInterfacesWide, "ingress_egress_if_wide", object{"ingress": n.IngressIfWide, "egress": n.EgressIfWide})
 	put(ioam.BitNSDataWide, "ns_data_wide", fmt.Sprintf("0x%016x", n.NSDataWide))
 	put(ioam.BitBufferOccupancy, "buffer_occupancy", n.BufferOccupancy)

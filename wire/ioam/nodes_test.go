@@ -71,7 +71,12 @@ func TestNodesRefusesHeader(t *testing.T) {
 	}{
 		{"NodeLen 0", ioam.Trace{Type: 0xe00000}, true, wire.ErrIOAMNodeLenZero},
 		{"NodeLen not of the type", ioam.Trace{NodeLen: 4, Type: 0xe00000}, false, wire.ErrIOAMNodeLenMismatch},
-		{"free space over the end", ioam.Trace{NodeLen: 3, RemainingLen: 10, Type: 0xe00000}, true, wire.ErrIOAMRemainingLen},
+		{
+			"free space over the end",
+			ioam.Trace{NodeLen: 3, RemainingLen: 10, Type: 0xe00000},
+			true,
+			wire.ErrIOAMRemainingLen,
+		},
 	}
 	space := wiretest.Hex(t, spaceHex)
 	for _, tt := range tests {

@@ -144,7 +144,8 @@ func TestChains(t *testing.T) {
 			"ethernet vlan mpls mpls mpls ipv6 udp",
 		},
 		{
-			"IPv4 with options", chainMACs + `0800 46 00 0030 0000 0000 40 11 0000 0a000101 0a000202 94040000` + chainUDP,
+			"IPv4 with options", chainMACs + `0800 46 00 0030 0000 0000 40 11 0000 0a000101 0a000202 94040000` +
+				chainUDP,
 			"ethernet ipv4 udp",
 		},
 		{
@@ -172,7 +173,8 @@ func TestChains(t *testing.T) {
 			"ethernet ipv6 options options routing fragment auth options udp",
 		},
 		{
-			"IPv6 later fragment", chainMACs + `86dd 60000000 0010 2c 40` + chainIPv6 + `11 00 0008 00000001` + chainUDP,
+			"IPv6 later fragment", chainMACs + `86dd 60000000 0010 2c 40` + chainIPv6 + `11 00 0008 00000001` +
+				chainUDP,
 			"ethernet ipv6 fragment later",
 		},
 	} {

@@ -1,6 +1,6 @@
 // Package packet reads and writes the headers of the packets that carry telemetry and of those inside reports:
-// Ethernet, VLAN, MPLS, IPv4, IPv6 with its extension headers, UDP, TCP, SCTP, ICMP, GRE, VXLAN, VXLAN-GPE, Geneve and NSH;
-// and the Internet checksum. It does not know INT: package inband does.
+// Ethernet, VLAN, MPLS, IPv4, IPv6 with its extension headers, UDP, TCP, SCTP, ICMP, GRE, VXLAN, VXLAN-GPE, Geneve and
+// NSH; and the Internet checksum. It does not know INT: package inband does.
 //
 // Every header is a struct in the words of its specification, with three methods:
 //

@@ -23,7 +23,8 @@ type example struct {
 
 var headers = []header{
 	ethernetHeader, vlanHeader, mplsHeader, ipv4Header, ipv6Header, ipv6OptionsHeader, ipv6OptionHeader,
-	ipv6RoutingHeader, ipv6FragmentHeader, ipv6AuthHeader, udpHeader, tcpHeader, tcpOptionHeader, sctpHeader, icmpHeader, greHeader,
+	ipv6RoutingHeader, ipv6FragmentHeader, ipv6AuthHeader, udpHeader, tcpHeader, tcpOptionHeader, sctpHeader,
+	icmpHeader, greHeader,
 	vxlanHeader, vxlanGPEHeader, geneveHeader, geneveOptionHeader, nshHeader,
 }
 
@@ -112,7 +113,8 @@ func TestViewsAreClipped(t *testing.T) {
 			v := reflect.ValueOf(got).Elem()
 			for i := range v.NumField() {
 				if f := v.Field(i); f.Kind() == reflect.Slice && f.Cap() != f.Len() {
-					t.Errorf("%s %s: %s has length %d, capacity %d", h.name, e.name, v.Type().Field(i).Name, f.Len(), f.Cap())
+					t.Errorf("%s %s: %s has length %d, capacity %d", h.name, e.name, v.Type().Field(i).Name, f.Len(),
+						f.Cap())
 				}
 			}
 		}

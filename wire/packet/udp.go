@@ -21,8 +21,8 @@ type UDP struct {
 	Checksum         uint16 // 0: none; see UDPChecksum
 }
 
-// Decode reads h from the front of b and returns 8. Error: ErrTruncatedUDP, with the ports if they are there. Length is not
-// compared with len(b): packets in captures and reports are cut, and some senders of reports get it wrong.
+// Decode reads h from the front of b and returns 8. Error: ErrTruncatedUDP, with the ports if they are there. Length is
+// not compared with len(b): packets in captures and reports are cut, and some senders of reports get it wrong.
 func (h *UDP) Decode(b []byte) (int, error) {
 	if len(b) < udpLen {
 		*h = UDP{}
@@ -47,8 +47,8 @@ func (h *UDP) Append(b []byte) []byte {
 // Len returns 8.
 func (h *UDP) Len() int { return udpLen }
 
-// Ports returns the source and the destination port, with which the headers of UDP, TCP and SCTP begin; false if b has fewer
-// than 4 bytes.
+// Ports returns the source and the destination port, with which the headers of UDP, TCP and SCTP begin; false if b has
+// fewer than 4 bytes.
 func Ports(b []byte) (src, dst uint16, ok bool) {
 	if len(b) < 4 {
 		return 0, 0, false

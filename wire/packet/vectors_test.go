@@ -16,7 +16,8 @@ import (
 
 // vectorLayers are the names of the layers that are types of this package.
 var vectorLayers = []string{
-	"ethernet", "ipv4", "ipv6", "ipv6_hop_by_hop", "ipv6_destination_options", "udp", "tcp", "gre", "vxlan", "vxlan_gpe",
+	"ethernet", "ipv4", "ipv6", "ipv6_hop_by_hop", "ipv6_destination_options", "udp", "tcp", "gre", "vxlan",
+	"vxlan_gpe",
 	"geneve", "geneve_option",
 }
 

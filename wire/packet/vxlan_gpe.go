@@ -27,8 +27,9 @@ func (h *VXLANGPE) I() bool { return h.Flags&VXLANFlagI != 0 }
 // P says whether NextProtocol is present. Without it the header is plain VXLAN: an Ethernet frame follows.
 func (h *VXLANGPE) P() bool { return h.Flags&VXLANFlagP != 0 }
 
-// Carries2016 reports whether NextProtocol is 5 by any reading of INT of June 2016 (§5.3.2, §5.4, appendix 2): its text draws P as
-// bit 5, its picture nine flags, and its program tests the I bit. Its senders also set bits that later became Ver.
+// Carries2016 reports whether NextProtocol is 5 by any reading of INT of June 2016 (§5.3.2, §5.4, appendix 2): its text
+// draws P as bit 5, its picture nine flags, and its program tests the I bit. Its senders also set bits that later
+// became Ver.
 func (h *VXLANGPE) Carries2016() bool {
 	return h.Flags&(VXLANFlagI|VXLANFlagP) != 0 && h.NextProtocol == NextINT2016
 }

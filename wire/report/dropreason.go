@@ -11,9 +11,10 @@ type DropReason struct {
 	Text string // for people
 }
 
-// A ReasonTable maps drop reason numbers to their meaning for one kind of sender. All versions of the specification point
-// to the numbers of p4lang/switch, but the numbers of other implementations contradict them (29 to 31, for example), so
-// there is no global table: each node has the one it is configured with. An unknown number is the zero DropReason.
+// A ReasonTable maps drop reason numbers to their meaning for one kind of sender. All versions of the specification
+// point to the numbers of p4lang/switch, but the numbers of other implementations contradict them (29 to 31, for
+// example), so there is no global table: each node has the one it is configured with. An unknown number is the zero
+// DropReason.
 type ReasonTable map[uint8]DropReason
 
 // DropReasons returns the table with a name of DropReasonTables, and whether there is one. The table is shared: do not
@@ -62,8 +63,9 @@ var reasonTables = map[string]ReasonTable{
 		63: {"ipsg_miss", "not allowed by IP source guard"},
 		64: {"ifindex", "dropped by interface index"},
 	},
-	// github.com/stratum/fabric-tna, p4src/shared/define.p4, its last version (in versions before the user plane function
-	// was renamed from SPGW to UPF, 132 and 133 are a missing downlink and uplink PDR and 134 is a missing FAR)
+	// github.com/stratum/fabric-tna, p4src/shared/define.p4, its last version (in versions before the user plane
+	// function was renamed from SPGW to UPF, 132 and 133 are a missing downlink and uplink PDR and 134 is a missing
+	// FAR)
 	"fabric-tna": {
 		0:   {"unknown", "unknown"},
 		26:  {"ip_ttl_zero", "IP TTL is zero"},
@@ -108,8 +110,8 @@ var reasonTables = map[string]ReasonTable{
 		183: {"ip_options", "IPv4 options are not accepted"},
 		184: {"unauth_source", "source address is not authorised"},
 	},
-	// github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4: the numbers that the drop reports of SONiC on Tofino
-	// have. They began as those of p4lang/switch and moved since.
+	// github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4: the numbers that the drop reports of SONiC
+	// on Tofino have. They began as those of p4lang/switch and moved since.
 	"switch-p4-16": {
 		0:   {"unknown", "unknown"},
 		10:  {"outer_src_mac_zero", "outer source MAC address is zero"},
@@ -196,7 +198,8 @@ var reasonTables = map[string]ReasonTable{
 	"host-int": {
 		1: {"flow_gap", "missing in the sequence of the flow: lost between source and sink"},
 	},
-	// Waybill's emulated network: the numbers of p4lang/switch where it has one, and from 200 on what no switch reports.
+	// Waybill's emulated network: the numbers of p4lang/switch where it has one, and from 200 on what no switch
+	// reports.
 	"waybill-fabric": {
 		0:   {"unknown", "not an IP packet"},
 		26:  {"ttl", "TTL or hop limit exhausted"},

@@ -39,7 +39,10 @@ func TestDropReasons(t *testing.T) {
 func TestDropReasonNames(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
 	tables := DropReasonTables()
-	if want := []string{"fabric-tna", "host-int", "int-host-reporter", "p4lang-switch", "switch-p4-16", "transparent-security", "waybill-fabric"}; !slices.Equal(tables, want) {
+	if want := []string{
+		"fabric-tna", "host-int", "int-host-reporter", "p4lang-switch", "switch-p4-16",
+		"transparent-security", "waybill-fabric",
+	}; !slices.Equal(tables, want) {
 		t.Errorf("tables: got %q, want %q", tables, want)
 	}
 	for _, table := range tables {

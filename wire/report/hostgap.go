@@ -63,8 +63,8 @@ func (h *HostGap) Append(b []byte) []byte {
 // Len returns 24.
 func (h *HostGap) Len() int { return hostGapLen }
 
-// HostNode returns the node id that some versions of Host-INT put between the header of a report and its IPv4 packet, and
-// how many bytes it takes: 0 if b begins with IPv4.
+// HostNode returns the node id that some versions of Host-INT put between the header of a report and its IPv4 packet,
+// and how many bytes it takes: 0 if b begins with IPv4.
 func HostNode(b []byte) (id uint32, n int) {
 	if len(b) < 8 || b[0]>>4 == 4 && b[0]&0x0F >= 5 {
 		return 0, 0

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Bits of Metadata.Bits: which fields are present, numbered as RepMdBits of TR 2.0 §3.3.1 (bit n is 0x8000 >> n). Bits 0
-// and 9 to 14 are reserved there.
+// Bits of Metadata.Bits: which fields are present, numbered as RepMdBits of TR 2.0 §3.3.1 (bit n is 0x8000 >> n). Bits
+// 0 and 9 to 14 are reserved there.
 const (
 	MDInterfaces   uint16 = 0x4000 // bit 1, 4 bytes: IngressPort, EgressPort
 	MDHopLatency   uint16 = 0x2000 // bit 2, 4 bytes
@@ -27,9 +27,9 @@ const (
 	mdWide            = MDIngressTS | MDEgressTS | MDL2Interfaces // 8 bytes each
 )
 
-// Metadata is what the reporting node says about itself in the report header: the same struct for TR 1.0 §3.2 and TR 2.0
-// §3.3.1, so that a reader does not care which version brought it. A field is meaningful if its bit in Bits is set and
-// its bit in Invalid is not.
+// Metadata is what the reporting node says about itself in the report header: the same struct for TR 1.0 §3.2 and TR
+// 2.0 §3.3.1, so that a reader does not care which version brought it. A field is meaningful if its bit in Bits is set
+// and its bit in Invalid is not.
 type Metadata struct {
 	Bits            uint16 // the fields that are present, MDInterfaces and so on; a clear bit's fields are zero
 	IngressPort     uint16 // level 1 ingress interface

@@ -5,9 +5,9 @@ import "encoding/binary"
 // FragmentPadding returns how many bytes at the end of a fragment are not part of it but fill up the last word of its
 // report or TLV: 0 to 3. inner is the fragment, inType its kind in the values of V20.InType.
 //
-// TR 2.0 says nothing about fragments that are no multiple of 4 bytes, and its own example (§4.4) has one. The length in
-// the fragment's first IP header tells where it ends. A fragment that was cut is shorter than that and has no padding;
-// one that is not IP, or is longer by more than 3 bytes, is left alone.
+// TR 2.0 says nothing about fragments that are no multiple of 4 bytes, and its own example (§4.4) has one. The length
+// in the fragment's first IP header tells where it ends. A fragment that was cut is shorter than that and has no
+// padding; one that is not IP, or is longer by more than 3 bytes, is left alone.
 func FragmentPadding(inner []byte, inType uint8) int {
 	surplus := len(inner) - fragmentLen(inner, inType)
 	if surplus < 0 || surplus > 3 {

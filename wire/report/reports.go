@@ -3,8 +3,8 @@ package report
 import "github.com/waybill-int/waybill/wire"
 
 // MaxReports is how many reports of one packet Reports reads. A report can be as short as 4 bytes, and more than 16,000
-// of those, all empty, fit in a datagram. The shortest report with any telemetry, one word of metadata, has 16 bytes, and
-// at most 4,094 of those fit: the limit stops only packets that are made to keep a collector busy.
+// of those, all empty, fit in a datagram. The shortest report with any telemetry, one word of metadata, has 16 bytes,
+// and at most 4,094 of those fit: the limit stops only packets that are made to keep a collector busy.
 const MaxReports = 4096
 
 // Reports walks the individual reports of a packet of version 2.0 (TR 2.0 §3.3). It continues behind a report that is
@@ -35,8 +35,8 @@ type Reports struct {
 // Reset starts at b, which is the UDP payload behind its group header. The views in the reports are views of b.
 func (rs *Reports) Reset(b []byte) { *rs = Reports{rest: b} }
 
-// Next decodes the next report into r and tells whether there is one. Then Err is the error of this report (nil if it is
-// usable). If there is none, Err is the reason why the rest of the packet is lost, nil if nothing is:
+// Next decodes the next report into r and tells whether there is one. Then Err is the error of this report (nil if it
+// is usable). If there is none, Err is the reason why the rest of the packet is lost, nil if nothing is:
 //
 //   - ErrNoReport: the packet has no report at all.
 //   - ErrReportLengthOverrun: a report goes past the end of the packet, and no report before it was good. After a good

@@ -29,12 +29,20 @@ func TestReports(t *testing.T) {
 		{"one report", latency, []error{nil}, nil, 0},
 		{"three reports", latency + emptyReport + latency, []error{nil, nil, nil}, nil, 0},
 		{"padding", latency + "ffffff", []error{nil}, nil, 0},
-		{"a bad report between good ones", latency + badReport + latency, []error{nil, wire.ErrINTContentsMissing, nil}, nil, 0},
+		{
+			"a bad report between good ones", latency + badReport + latency,
+			[]error{nil, wire.ErrINTContentsMissing, nil},
+			nil, 0,
+		},
 		{"a bad report, then padding", badReport + "00", []error{wire.ErrINTContentsMissing}, nil, 0},
 		{"the first report goes past the end", overrun, nil, wire.ErrReportLengthOverrun, 0},
 		{"a later report goes past the end", latency + overrun, []error{nil}, nil, 12},
 		{"after an opaque report", "20 01 00 00 00000000" + overrun, []error{nil}, nil, 12},
-		{"after a bad report only", badReport + overrun, []error{wire.ErrINTContentsMissing}, wire.ErrReportLengthOverrun, 0},
+		{
+			"after a bad report only", badReport + overrun,
+			[]error{wire.ErrINTContentsMissing},
+			wire.ErrReportLengthOverrun, 0,
+		},
 		{"4 bytes that are no report", latency + "00010000", []error{nil}, nil, 4},
 		{"nothing behind Report Length 255", "00ff0000" + latency, []error{nil}, nil, 0},
 	} {

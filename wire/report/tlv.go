@@ -8,8 +8,8 @@ import (
 
 const tlvFirstWordLen = 4
 
-// A TLV is one element of the inner contents of a V20 with InTLV (TR 2.0 §3.3.2). TLVs follow each other until the words
-// of the report are used up; there may be any number of fragments and of DS extension data:
+// A TLV is one element of the inner contents of a V20 with InTLV (TR 2.0 §3.3.2). TLVs follow each other until the
+// words of the report are used up; there may be any number of fragments and of DS extension data:
 //
 //	for b := r.Inner; len(b) > 0; {
 //		n, err := tlv.Decode(b)
@@ -79,9 +79,9 @@ func (h *TLV) InType() uint8 {
 	return InNone
 }
 
-// NestedInType is InType for a peer that is configured to send the nested TLV draft of Transparent Security. There type 0
-// is a fragment too and only its first nibble tells which: 4 is IPv4, 6 is IPv6, everything else Ethernet. (An Ethernet
-// destination address that begins with 4 or 6 is misread: the draft leaves no other way.)
+// NestedInType is InType for a peer that is configured to send the nested TLV draft of Transparent Security. There type
+// 0 is a fragment too and only its first nibble tells which: 4 is IPv4, 6 is IPv6, everything else Ethernet. (An
+// Ethernet destination address that begins with 4 or 6 is misread: the draft leaves no other way.)
 func (h *TLV) NestedInType() uint8 {
 	if h.Type != TLVDSExtension {
 		return h.InType()

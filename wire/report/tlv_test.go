@@ -41,7 +41,8 @@ func TestTLVOverrun(t *testing.T) {
 		}
 	}
 	h := TLV{Data: []byte{1}}
-	if _, err := h.Decode([]byte{0x20, 2, 0, 3}); err == nil || !reflect.DeepEqual(h, TLV{Type: 2, Length: 2, Template: 3}) {
+	if _, err := h.Decode([]byte{0x20, 2, 0, 3}); err == nil ||
+		!reflect.DeepEqual(h, TLV{Type: 2, Length: 2, Template: 3}) {
 		t.Errorf("first word of a TLV that is cut: got %+v, %v", h, err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// TSDropKey returns the drop key with which Transparent Security names a drop rule (TSDrop.DropKey): the first 8 bytes of
-// the SHA-256 of "<mac>|<port>|<ipv4>|<ipv6>". mac is the source MAC address, port the destination port. v4 and v6 are
-// the address of the rule; the family it does not use, and an invalid Addr, stand as 0.0.0.0 and :: in the text.
+// TSDropKey returns the drop key with which Transparent Security names a drop rule (TSDrop.DropKey): the first 8 bytes
+// of the SHA-256 of "<mac>|<port>|<ipv4>|<ipv6>". mac is the source MAC address, port the destination port. v4 and v6
+// are the address of the rule; the family it does not use, and an invalid Addr, stand as 0.0.0.0 and :: in the text.
 func TSDropKey(mac [6]byte, port uint16, v4, v6 netip.Addr) uint64 {
 	text := make([]byte, 0, 96)
 	for i := range mac {

@@ -16,8 +16,8 @@ const (
 // TSKind tells which form the bytes behind the group header have. It is for sources that are configured as Transparent
 // Security programs: from others, the same bytes mean what TR 2.0 says.
 //
-// A report without main contents that carries the domain of the profile where main contents would stand comes from such a
-// program. With DS extension data inside and a drop reason announced, it is a drop report.
+// A report without main contents that carries the domain of the profile where main contents would stand comes from such
+// a program. With DS extension data inside and a drop reason announced, it is a drop report.
 func TSKind(b []byte) TSForm {
 	if len(b) < v20FirstWordLen+4 || b[0]>>4 != RepInnerOnly || binary.BigEndian.Uint16(b[6:]) != TSDomain {
 		return TSFormNone

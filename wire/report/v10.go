@@ -54,20 +54,21 @@ type V10 struct {
 func (h *V10) Decode(b []byte) (int, error) { return h.decode(b, v10Flags, 0, (*Metadata).decodeV10) }
 
 // DecodeFlagsFirst is Decode for senders that write the flags before the reserved bits, ...| RepMdBits | D Q F |
-// Reserved | hw_id. The ONOS program int.p4 is one: its reports of tracked flows begin with 14 00 10 01, which is F here
-// and a reserved bit in TR 1.0. The bytes do not tell which layout is meant: use it for a source that is configured so.
+// Reserved | hw_id. The ONOS program int.p4 is one: its reports of tracked flows begin with 14 00 10 01, which is F
+// here and a reserved bit in TR 1.0. The bytes do not tell which layout is meant: use it for a source that is
+// configured so.
 func (h *V10) DecodeFlagsFirst(b []byte) (int, error) {
 	return h.decode(b, v10FlagsFirst, 0, (*Metadata).decodeV10)
 }
 
-// DecodeJanuary2018 is Decode for the proposal of January 2018, which has fewer metadata and other bits for them. The bytes do
-// not tell which layout is meant.
+// DecodeJanuary2018 is Decode for the proposal of January 2018, which has fewer metadata and other bits for them. The
+// bytes do not tell which layout is meant.
 func (h *V10) DecodeJanuary2018(b []byte) (int, error) {
 	return h.decode(b, v10Flags, 0, (*Metadata).decodeJanuary2018)
 }
 
-// DecodeShortLength is Decode for the generator of INTCollector, whose Length does not count the words behind the first one
-// of the fixed header.
+// DecodeShortLength is Decode for the generator of INTCollector, whose Length does not count the words behind the first
+// one of the fixed header.
 func (h *V10) DecodeShortLength(b []byte) (int, error) {
 	return h.decode(b, v10Flags, v10FixedLen-4, (*Metadata).decodeV10)
 }

@@ -18,8 +18,8 @@ const (
 // mdInV10 are the fields of Metadata that TR 1.0 has.
 const mdInV10 = MDInterfaces | MDHopLatency | MDQueue | MDEgressTS | MDDrop | MDTxUtil
 
-// decodeV10 reads the fields that repMdBits announces, in their order. m is the zero Metadata, b holds one word for each
-// bit.
+// decodeV10 reads the fields that repMdBits announces, in their order. m is the zero Metadata, b holds one word for
+// each bit.
 func (m *Metadata) decodeV10(b []byte, repMdBits uint8) {
 	off := 0
 	if repMdBits&V10Interfaces != 0 {

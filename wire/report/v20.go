@@ -35,9 +35,9 @@ const (
 // metadata, without the two words before them. A ReportLength of 255 means 255 words or more, to the end of the UDP
 // payload, and no report behind it.
 //
-// Three things a sender may do are legal to read but worth a counter; the fields tell them: reserved RepMdBits that carry
-// nothing (RepMdBits differs from Metadata.Bits), domain specific metadata without an announcement (DSMetadata while
-// DSMdBits is 0), and values that are all ones (Metadata.Invalid).
+// Three things a sender may do are legal to read but worth a counter; the fields tell them: reserved RepMdBits that
+// carry nothing (RepMdBits differs from Metadata.Bits), domain specific metadata without an announcement (DSMetadata
+// while DSMdBits is 0), and values that are all ones (Metadata.Invalid).
 type V20 struct {
 	RepType      uint8 // 4 bits, RepInnerOnly, RepINT, RepIOAM
 	InType       uint8 // 4 bits, InNone, InTLV and so on

@@ -197,11 +197,17 @@ func TestV20Errors(t *testing.T) {
 		{"INT with Report Length 255, 1 word left", "10ff0000 00000000", 8, wire.ErrINTContentsMissing},
 		{"MD Length 1 in 2 words", "10020100 2000" + fixed + next, 12, wire.ErrMDLengthExceedsReport},
 		{"MD Length 255 in 3 words", "1003ff00 2000" + fixed + "00000000" + next, 16, wire.ErrMDLengthExceedsReport},
-		{"MD Length 1, Report Length 255, 3 bytes left", "10ff0100 2000" + fixed + "000000", 15, wire.ErrMDLengthExceedsReport},
+		{
+			"MD Length 1, Report Length 255, 3 bytes left", "10ff0100 2000" + fixed + "000000", 15,
+			wire.ErrMDLengthExceedsReport,
+		},
 		{"one word for two bits", "10030100 5000" + fixed + "00000000" + next, 16, wire.ErrMDLengthBelowBitmap},
 		{"one word for a timestamp", "10030100 0800" + fixed + "00000000" + next, 16, wire.ErrMDLengthBelowBitmap},
 		{"no word for one bit", "10020000 0001" + fixed + next, 12, wire.ErrMDLengthBelowBitmap},
-		{"a word for one reserved bit of two", "10040200 2060" + fixed + "0000000000000000" + next, 20, wire.ErrMDLengthBelowBitmap},
+		{
+			"a word for one reserved bit of two", "10040200 2060" + fixed + "0000000000000000" + next, 20,
+			wire.ErrMDLengthBelowBitmap,
+		},
 		{"no words", "10020000 2040" + fixed + next, 12, wire.ErrMDLengthBelowBitmap},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -117,7 +117,10 @@ func (c *collector) links() []telemetry.Link {
 				continue
 			}
 			a, b := from.answer(c.names), to.answer(c.names)
-			l := &telemetry.Link{From: from.node, FromName: a.Name, FromPort: a.EgressPort, To: to.node, ToName: b.Name, ToPort: b.IngressPort}
+			l := &telemetry.Link{
+				From: from.node, FromName: a.Name, FromPort: a.EgressPort, To: to.node, ToName: b.Name,
+				ToPort: b.IngressPort,
+			}
 			if known := links[linkName(l)]; known != nil {
 				l = known
 			} else {

@@ -7,13 +7,15 @@ const overtakenNs = 1e9
 
 // An arrival is the path by which packets of a flow arrive.
 type arrival struct {
-	by      *path
-	entered *uint64 // when the first of them came into the network, ns, by the clock of its first switch; nil: it did not say
-	atNs    int64   // when that packet was noticed
+	by *path
+	// when the first of them came into the network, ns, by the clock of its first switch; nil: it did not say
+	entered *uint64
+	atNs    int64 // when that packet was noticed
 }
 
-// turns notes that a packet arrived by p, which another path was before, and reports whether the path has changed. What a loop
-// let go is not on its way, and neither is a packet that was sent before those of the new path, and overtaken by them.
+// turns notes that a packet arrived by p, which another path was before, and reports whether the path has changed. What
+// a loop let go is not on its way, and neither is a packet that was sent before those of the new path, and overtaken by
+// them.
 func (a *arrival) turns(p *path, first *sight, nowNs int64) bool {
 	if a.by == p || p.loops() {
 		return false

@@ -17,7 +17,8 @@ type burst struct {
 	visits []queueVisit
 }
 
-// A burstFlow is what one flow had in a burst. Extra is what its packets waited in the queue, by the clock of the switch.
+// A burstFlow is what one flow had in a burst. Extra is what its packets waited in the queue, by the clock of the
+// switch.
 type burstFlow struct {
 	packets, bytes, drops, buildUp uint64
 	extraNs                        int64
@@ -33,8 +34,8 @@ func slowBy(f *truth.Fault) (ns int64) {
 // listed is how many culprits, and how many victims, a collector lists.
 const listed = 32
 
-// known reports whether reports told of all packets of a burst, and the truth has all of them: those that are still in a queue when
-// its link is cut have no hop, and neither do those that are in the network at the end.
+// known reports whether reports told of all packets of a burst, and the truth has all of them: those that are still in
+// a queue when its link is cut have no hop, and neither do those that are in the network at the end.
 func (c *Chronicle) known(b *burst) bool {
 	sums, packets := map[uint32]uint64{}, uint64(0)
 	for i := range b.visits {
@@ -89,8 +90,9 @@ func (b *burst) clock(ns int64) (uint64, bool) {
 	return b.visits[at].inClock, true
 }
 
-// BurstDifferences returns where bursts of a whole run are not those of the queues, as text, and how many were compared; call it
-// behind Intervals. The others were not told of wholly: nothing is said of them but that they were there.
+// BurstDifferences returns where bursts of a whole run are not those of the queues, as text, and how many were
+// compared; call it behind Intervals. The others were not told of wholly: nothing is said of them but that they were
+// there.
 func (c *Chronicle) BurstDifferences(got []telemetry.Burst) (list []string, compared, others int) {
 	byQueue := map[queueKey][]*telemetry.Burst{}
 	for i := range got {
@@ -113,18 +115,23 @@ func (c *Chronicle) BurstDifferences(got []telemetry.Burst) (list []string, comp
 		startNs, _ := b.clock(b.StartNs)
 		at := slices.IndexFunc(bursts, func(g *telemetry.Burst) bool { return uint64(g.Start.UnixNano()) == startNs })
 		if at < 0 {
-			list = append(list, fmt.Sprintf("missed: %d port %d queue %d at %v for %v, %d bytes", b.Node, b.Port, b.Queue, time.Unix(0, int64(startNs)).UTC(), time.Duration(b.EndNs-b.StartNs), b.Peak))
+			list = append(list,
+				fmt.Sprintf("missed: %d port %d queue %d at %v for %v, %d bytes", b.Node, b.Port, b.Queue,
+					time.Unix(0, int64(startNs)).UTC(), time.Duration(b.EndNs-b.StartNs), b.Peak))
 			continue
 		}
 		g := bursts[at]
 		matched[g.ID] = true
 		for _, text := range c.burstWrong(b, g) {
-			list = append(list, fmt.Sprintf("burst %s of %d port %d queue %d at %v: %s", g.ID, b.Node, b.Port, b.Queue, g.Start, text))
+			list = append(list,
+				fmt.Sprintf("burst %s of %d port %d queue %d at %v: %s", g.ID, b.Node, b.Port, b.Queue, g.Start, text))
 		}
 	}
 	for i := range got {
 		if g := &got[i]; !matched[g.ID] {
-			list = append(list, fmt.Sprintf("made up: burst %s of %d port %d queue %d at %v to %v, %d bytes", g.ID, g.Node, g.Port, g.Queue, g.Start, g.End, g.PeakBytes))
+			list = append(list,
+				fmt.Sprintf("made up: burst %s of %d port %d queue %d at %v to %v, %d bytes", g.ID, g.Node, g.Port,
+					g.Queue, g.Start, g.End, g.PeakBytes))
 		}
 	}
 	slices.SortFunc(list, cmp.Compare)
@@ -186,7 +193,8 @@ func listsWrong(flows map[string]*burstFlow, g *telemetry.Burst) (list []string)
 		bytes, up, largest, largestUp = bytes+f.bytes, up+f.buildUp, max(largest, f.bytes), max(largestUp, f.buildUp)
 	}
 	culprit := func(f *burstFlow) bool { // a tenth of all, or a quarter of the largest
-		return f.buildUp > 0 && (10*f.buildUp >= up || 4*f.buildUp >= largestUp) || f.bytes > 0 && (10*f.bytes >= bytes || 4*f.bytes >= largest)
+		return f.buildUp > 0 && (10*f.buildUp >= up || 4*f.buildUp >= largestUp) || f.bytes > 0 &&
+			(10*f.bytes >= bytes || 4*f.bytes >= largest)
 	}
 	for _, f := range flows {
 		if culprit(f) {
@@ -199,8 +207,11 @@ func listsWrong(flows map[string]*burstFlow, g *telemetry.Burst) (list []string)
 	check := func(e *telemetry.Endpoints, made bool, packets, bytes, drops uint64) *burstFlow {
 		name := endpointsName(e)
 		f := flows[name]
-		if f == nil || named[name] || culprit(f) != made || f.packets != packets || f.bytes != bytes || f.drops != drops {
-			list = append(list, fmt.Sprintf("culprit %v, %s with %d packets, %d bytes, %d drops; want %+v", made, name, packets, bytes, drops, f))
+		if f == nil || named[name] || culprit(f) != made || f.packets != packets || f.bytes != bytes ||
+			f.drops != drops {
+			list = append(list,
+				fmt.Sprintf("culprit %v, %s with %d packets, %d bytes, %d drops; want %+v", made, name, packets, bytes,
+					drops, f))
 			return nil
 		}
 		named[name] = true
@@ -208,8 +219,11 @@ func listsWrong(flows map[string]*burstFlow, g *telemetry.Burst) (list []string)
 		return f
 	}
 	for i, x := range g.Culprits {
-		if f := check(x.Flow, true, x.Packets, x.Bytes, x.Drops); f != nil && (f.buildUp != x.BuildUpBytes || up > 0 && x.Share != float64(f.buildUp)/float64(up)) {
-			list = append(list, fmt.Sprintf("build-up of %s: got %d, share %v; want %d of %d", endpointsName(x.Flow), x.BuildUpBytes, x.Share, f.buildUp, up))
+		if f := check(x.Flow, true, x.Packets, x.Bytes, x.Drops); f != nil &&
+			(f.buildUp != x.BuildUpBytes || up > 0 && x.Share != float64(f.buildUp)/float64(up)) {
+			list = append(list,
+				fmt.Sprintf("build-up of %s: got %d, share %v; want %d of %d", endpointsName(x.Flow), x.BuildUpBytes,
+					x.Share, f.buildUp, up))
 		}
 		if i > 0 && x.BuildUpBytes > g.Culprits[i-1].BuildUpBytes {
 			list = append(list, "culprits are not in order")
@@ -219,7 +233,8 @@ func listsWrong(flows map[string]*burstFlow, g *telemetry.Burst) (list []string)
 		// What the empty queue costs is a nanosecond more or less, as the clock shows it.
 		if f := check(x.Flow, false, x.Packets, x.Bytes, x.Drops); f != nil {
 			if d := int64(x.ExtraNs) - f.extraNs; max(d, -d) > int64(f.packets) || x.MaxExtraNs > x.ExtraNs {
-				list = append(list, fmt.Sprintf("wait of %s: got %d ns, want %d", endpointsName(x.Flow), x.ExtraNs, f.extraNs))
+				list = append(list,
+					fmt.Sprintf("wait of %s: got %d ns, want %d", endpointsName(x.Flow), x.ExtraNs, f.extraNs))
 			}
 		}
 		if i > 0 && x.ExtraNs > g.Victims[i-1].ExtraNs {
@@ -228,8 +243,10 @@ func listsWrong(flows map[string]*burstFlow, g *telemetry.Burst) (list []string)
 	}
 	if len(g.Culprits) != min(len(culprits), listed) || len(g.Victims) != min(len(victims), listed) ||
 		g.OtherFlows != len(flows)-len(named) || g.OtherBytes != bytes-namedBytes {
-		list = append(list, fmt.Sprintf("%d culprits, %d victims, %d others with %d bytes; want %d culprits and %d victims with %d bytes",
-			len(g.Culprits), len(g.Victims), g.OtherFlows, g.OtherBytes, len(culprits), len(victims), bytes))
+		list = append(list,
+			fmt.Sprintf(
+				"%d culprits, %d victims, %d others with %d bytes; want %d culprits and %d victims with %d bytes",
+				len(g.Culprits), len(g.Victims), g.OtherFlows, g.OtherBytes, len(culprits), len(victims), bytes))
 	}
 	slices.Sort(culprits)
 	if n := len(culprits); n > listed && g.Culprits[listed-1].BuildUpBytes != culprits[n-listed] {

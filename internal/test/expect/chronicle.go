@@ -9,9 +9,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A Chronicle is what a collector has to count in each interval of time, of a network with INT-MD that reports every packet. It
-// takes the truth while it is written, as fabric.Options.Truth, and keeps what is in the network and the sums, so that runs may
-// be long. It is not for concurrent use.
+// A Chronicle is what a collector has to count in each interval of time, of a network with INT-MD that reports every
+// packet. It takes the truth while it is written, as fabric.Options.Truth, and keeps what is in the network and the
+// sums, so that runs may be long. It is not for concurrent use.
 type Chronicle struct {
 	options Options
 	ticksNs int64 // how often the collector is told the time
@@ -108,10 +108,15 @@ const joinWindowNs = 500e6
 func NewChronicle(o Options, tick time.Duration) *Chronicle {
 	return &Chronicle{
 		options: o, ticksNs: tick.Nanoseconds(),
-		truth: Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{}},
-		open:  map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{}, waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
+		truth: Truth{
+			Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{},
+			Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{},
+		},
+		open: map[uint64][]*Report{}, flows: map[uint32]*chronicleFlow{}, routes: map[string]*chronicleRoute{},
+		waiting: map[waitingKey]*waitingPacket{}, exporters: map[uint32]*exporter{},
 		hops: map[placeSecond]*telemetry.HopInterval{}, queues: map[placeSecond]*telemetry.QueueInterval{},
-		links: map[linkTen]*telemetry.LinkInterval{}, drops: map[dropTen]uint64{}, ledger: map[nodeTen]*telemetry.ExporterInterval{},
+		links: map[linkTen]*telemetry.LinkInterval{}, drops: map[dropTen]uint64{},
+		ledger:    map[nodeTen]*telemetry.ExporterInterval{},
 		occasions: map[subject][]occasion{}, watched: map[queueKey]*watchedQueue{}, fates: map[uint64]*fate{},
 	}
 }
@@ -181,7 +186,8 @@ func (c *Chronicle) visit(v *Visit) {
 	delete(c.open, v.Packet)
 }
 
-// report takes a report, at its time. What waits longer than the window is over, as a collector finds when it is told the time.
+// report takes a report, at its time. What waits longer than the window is over, as a collector finds when it is told
+// the time.
 func (c *Chronicle) report(r *Report, v *Visit) {
 	nowNs := c.epochNs + r.TimeNs
 	c.pass(nowNs)
@@ -203,13 +209,17 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	}
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
 	if v.Index == 0 { // there is no stack yet
-		c.wait(&waitingPacket{waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v), dueNs: nowNs + joinWindowNs}, nowNs)
+		c.wait(&waitingPacket{
+			waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v),
+			dueNs: nowNs + joinWindowNs,
+		}, nowNs)
 	} else {
 		ten.Packets++
 		ten.Bytes += bytes
 		if c.options.MaxHops > 0 && v.Index > c.options.MaxHops {
 			last := c.truth.Packets[v.Packet][c.options.MaxHops-1].Hop
-			c.happened(subject{kind: telemetry.EventHopLimit, node: last.Node, port: last.Out, toNode: r.Node}, nowNs, 1)
+			c.happened(subject{kind: telemetry.EventHopLimit, node: last.Node, port: last.Out, toNode: r.Node}, nowNs,
+				1)
 		}
 		var sights []sight
 		for i, before := range c.truth.Packets[v.Packet][:v.Index] {
@@ -382,7 +392,8 @@ func (c *Chronicle) meet(s *sight, second int64) {
 	if s.has&telemetry.HasQueue == 0 {
 		return
 	}
-	key.station, key.queue = station{node: s.node, out: s.out, known: telemetry.HasNode | telemetry.HasEgressPort}, s.queue
+	key.station, key.queue = station{node: s.node, out: s.out, known: telemetry.HasNode | telemetry.HasEgressPort},
+		s.queue
 	q := c.queues[key]
 	if q == nil {
 		q = &telemetry.QueueInterval{StartNs: second, Place: key.station.place(), Queue: s.queue}

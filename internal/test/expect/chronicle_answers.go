@@ -9,8 +9,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Intervals returns what a collector had to count up to a time, of the flows that are over: after Fabric.Close of all. Of latencies it
-// has counts and sums. Flows have no paths (see FlowPaths), paths are numbers of Routes. Reports that have to come and did not are an error.
+// Intervals returns what a collector had to count up to a time, of the flows that are over: after Fabric.Close of all.
+// Of latencies it has counts and sums. Flows have no paths (see FlowPaths), paths are numbers of Routes. Reports that
+// have to come and did not are an error.
 func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	c.pass(untilNs)
 	for _, q := range c.watched {
@@ -42,7 +43,8 @@ func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 		all.Links = append(all.Links, *l)
 	}
 	for k, n := range c.drops {
-		all.Drops = append(all.Drops, telemetry.DropInterval{StartNs: k.startNs, Place: k.place(), Reason: k.reason, Packets: n})
+		all.Drops = append(all.Drops,
+			telemetry.DropInterval{StartNs: k.startNs, Place: k.place(), Reason: k.reason, Packets: n})
 	}
 	for _, x := range c.ledger {
 		x := *x
@@ -52,8 +54,8 @@ func (c *Chronicle) Intervals(untilNs int64) (*telemetry.Intervals, error) {
 	return all, nil
 }
 
-// flowIntervals puts the flows of the network together by their endpoints, as a collector sees them. Where one follows another on
-// another path, the path has changed.
+// flowIntervals puts the flows of the network together by their endpoints, as a collector sees them. Where one follows
+// another on another path, the path has changed.
 func (c *Chronicle) flowIntervals() (list []telemetry.FlowInterval) {
 	before := map[telemetry.FlowKey]*chronicleRoute{}
 	seen := map[telemetry.FlowKey]*chronicleFlow{} // the first with that key
@@ -97,13 +99,15 @@ func (c *Chronicle) FlowPaths() (list []telemetry.FlowInterval) {
 		}
 		e, _ := endpoints(c.truth.Flows[number])
 		for k, n := range f.on {
-			list = append(list, telemetry.FlowInterval{StartNs: k.startNs, Key: flowKey(&e), Path: k.route.number, Packets: n})
+			list = append(list,
+				telemetry.FlowInterval{StartNs: k.startNs, Key: flowKey(&e), Path: k.route.number, Packets: n})
 		}
 	}
 	return list
 }
 
-// hosts returns what came from hosts, or went to them: before the first switch of a path, and behind the last unless it dropped it.
+// hosts returns what came from hosts, or went to them: before the first switch of a path, and behind the last unless it
+// dropped it.
 func (c *Chronicle) hosts() (list []telemetry.HostInterval) {
 	for number, f := range c.flows {
 		if c.truth.Flows[number] == nil {
@@ -113,7 +117,10 @@ func (c *Chronicle) hosts() (list []telemetry.HostInterval) {
 		key := flowKey(&e)
 		for k, n := range f.on {
 			first, last := &k.route.stations[0], &k.route.stations[len(k.route.stations)-1]
-			at := telemetry.HostInterval{StartNs: k.startNs, Tunnel: key.Tunnel, TunnelID: key.TunnelID, HasPort: true, Packets: n}
+			at := telemetry.HostInterval{
+				StartNs: k.startNs, Tunnel: key.Tunnel, TunnelID: key.TunnelID, HasPort: true,
+				Packets: n,
+			}
 			add := func(a telemetry.Addr, node, port uint32, tunnelled bool) {
 				h := at
 				h.Addr, h.Node, h.Port = a, node, port
@@ -140,7 +147,10 @@ func (c *Chronicle) hosts() (list []telemetry.HostInterval) {
 
 // flowKey is the key of a flow with these endpoints.
 func flowKey(e *telemetry.Endpoints) telemetry.FlowKey {
-	k := telemetry.FlowKey{Src: telemetry.AddrFrom(e.Src), Dst: telemetry.AddrFrom(e.Dst), SrcPort: e.SrcPort, DstPort: e.DstPort}
+	k := telemetry.FlowKey{
+		Src: telemetry.AddrFrom(e.Src), Dst: telemetry.AddrFrom(e.Dst), SrcPort: e.SrcPort,
+		DstPort: e.DstPort,
+	}
 	for n := range 256 {
 		if telemetry.ProtocolName(uint8(n)) == e.Protocol {
 			k.Protocol = uint8(n)

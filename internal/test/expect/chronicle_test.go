@@ -10,8 +10,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestChronicle: packets count in the interval of their report, those that a postcard told of half a second later, losses with the
-// next report.
+// TestChronicle: packets count in the interval of their report, those that a postcard told of half a second later,
+// losses with the next report.
 func TestChronicle(t *testing.T) {
 	o := options(MD)
 	c := NewChronicle(o, 100*time.Millisecond)
@@ -39,14 +39,18 @@ func TestChronicle(t *testing.T) {
 		packets++
 		c.Identify(packets)
 		write(&truth.Report{TimeNs: atNs, Node: 1, Packet: packets, Flow: 1},
-			&truth.Drop{Packet: packets, Flow: 1, Place: "queue", Node: 1, In: 4, Out: 1, Code: 51, Seen: true, Length: 114})
+			&truth.Drop{
+				Packet: packets, Flow: 1, Place: "queue", Node: 1, In: 4, Out: 1, Code: 51, Seen: true,
+				Length: 114,
+			})
 	}
 	send(0, false)
 	send(1*second, true)
 	drop(9*second + 400e6) // its wait is over in this interval
 	drop(9*second + 600e6) // its wait is over in the next
 	send(10*second, false)
-	write(&truth.Flow{Flow: 1, Src: "10.0.1.1", Dst: "10.0.3.1", Protocol: 17, SrcPort: 4000, DstPort: 5000}, &truth.End{})
+	write(&truth.Flow{Flow: 1, Src: "10.0.1.1", Dst: "10.0.3.1", Protocol: 17, SrcPort: 4000, DstPort: 5000},
+		&truth.End{})
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +60,9 @@ func TestChronicle(t *testing.T) {
 	}
 	var got []string
 	for _, f := range v.Flows {
-		got = append(got, fmt.Sprint("flow ", (f.StartNs-1e18)/second, " ", f.Packets, " ", f.Bytes, " ", f.Drops, " ", f.Reports, " ", f.Residence.Sum, " ", f.EndToEnd.Sum))
+		got = append(got,
+			fmt.Sprint("flow ", (f.StartNs-1e18)/second, " ", f.Packets, " ", f.Bytes, " ", f.Drops, " ", f.Reports,
+				" ", f.Residence.Sum, " ", f.EndToEnd.Sum))
 	}
 	for _, x := range v.Exporters {
 		got = append(got, fmt.Sprint("exporter ", (x.StartNs-1e18)/second, " ", x.Node, " ", x.Received, " ", x.Lost))
@@ -65,12 +71,16 @@ func TestChronicle(t *testing.T) {
 		got = append(got, fmt.Sprint("drop ", (d.StartNs-1e18)/second, " ", d.Packets))
 	}
 	for _, p := range v.Paths {
-		got = append(got, fmt.Sprint("path ", (p.StartNs-1e18)/second, " ", len(v.Routes[slices.IndexFunc(v.Routes, func(r telemetry.Route) bool { return r.Path == p.Path })].Stations), " ", p.Packets))
+		got = append(got,
+			fmt.Sprint("path ", (p.StartNs-1e18)/second, " ",
+				len(v.Routes[slices.IndexFunc(v.Routes,
+					func(r telemetry.Route) bool { return r.Path == p.Path })].Stations), " ", p.Packets))
 	}
 	slices.Sort(got)
 	want := []string{
 		"drop 0 2", "exporter 0 1 2 0", "exporter 0 2 1 0", "exporter 10 2 1 1",
-		"flow 0 2 200 2 3 400 500", "flow 10 2 200 0 1 400 500", "path 0 1 1", "path 0 2 1", "path 10 1 1", "path 10 2 1",
+		"flow 0 2 200 2 3 400 500", "flow 10 2 200 0 1 400 500", "path 0 1 1", "path 0 2 1", "path 10 1 1",
+		"path 10 2 1",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

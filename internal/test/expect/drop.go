@@ -15,7 +15,10 @@ func (c *collector) drop(v *Visit, f *flow) {
 	d := c.drops[key]
 	if d == nil {
 		at := s.answer(c.names)
-		d = &telemetry.Drop{Node: at.Node, Name: at.Name, IngressPort: at.IngressPort, EgressPort: at.EgressPort, Reason: v.Drop.Code}
+		d = &telemetry.Drop{
+			Node: at.Node, Name: at.Name, IngressPort: at.IngressPort, EgressPort: at.EgressPort,
+			Reason: v.Drop.Code,
+		}
 		c.drops[key] = d
 	}
 	d.Packets++

@@ -60,9 +60,12 @@ func TestStacks(t *testing.T) {
 	}
 	for i := range a.Paths {
 		if p := &a.Paths[i]; route(p.Hops) == left {
-			// Latency of switch n is n*100 ns; a packet enters switch 1 at 10000*n ns, and leaves switch 3 2300 ns later.
-			if spread(p.Hops[1].LatencyNs) != "2 from 200 to 200, mean 200" || spread(p.Residence) != "2 from 600 to 600, mean 600" ||
-				spread(p.EndToEnd) != "2 from 2300 to 2300, mean 2300" || p.Hops[0].Queue.Mean != 2.5 || p.Hops[0].Queue.Max != 4 {
+			// Latency of switch n is n*100 ns; a packet enters switch 1 at 10000*n ns, and leaves switch 3 2300 ns
+			// later.
+			if spread(p.Hops[1].LatencyNs) != "2 from 200 to 200, mean 200" ||
+				spread(p.Residence) != "2 from 600 to 600, mean 600" ||
+				spread(p.EndToEnd) != "2 from 2300 to 2300, mean 2300" || p.Hops[0].Queue.Mean != 2.5 ||
+				p.Hops[0].Queue.Max != 4 {
 				t.Errorf("path: %+v", p)
 			}
 		}
@@ -74,7 +77,8 @@ func TestStacks(t *testing.T) {
 		t.Errorf("exporters: %+v, %d unseen", a.Exporters, a.Unseen)
 	}
 	for _, x := range a.Exporters {
-		if want := uint64(*x.Node - 2); *x.Lost != want { // of switch 2 the last report is lost, of switch 3 one in between too
+		// of switch 2 the last report is lost, of switch 3 one in between too
+		if want := uint64(*x.Node - 2); *x.Lost != want {
 			t.Errorf("exporter %d: lost %d, want %d", *x.Node, *x.Lost, want)
 		}
 	}
@@ -139,7 +143,8 @@ func TestSilent(t *testing.T) {
 	s.packet(1, hop{1, 4, 2, "", true})
 	read := s.read(t)
 	read.Drops[0].Seen = false
-	if got := read.Silent(); len(got) != 1 || got[0] != (Silent{Place: "queue", Reason: "traffic_manager", Node: 1, Packets: 1}) {
+	if got := read.Silent(); len(got) != 1 ||
+		got[0] != (Silent{Place: "queue", Reason: "traffic_manager", Node: 1, Packets: 1}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -202,7 +207,8 @@ func TestPlantedDifferences(t *testing.T) {
 		}
 		plant(got)
 		r := Compare(want, got)
-		if !slices.ContainsFunc(r.Differences, func(d Difference) bool { return strings.Contains(d.What+d.Serve, what) }) {
+		if !slices.ContainsFunc(r.Differences,
+			func(d Difference) bool { return strings.Contains(d.What+d.Serve, what) }) {
 			t.Errorf("%s: not found; differences:\n%s", what, r.Table(10))
 		}
 	}

@@ -42,7 +42,8 @@ func (c *collector) exporterAnswers() (list []telemetry.Exporter, unseen uint64)
 		}
 		node, lost := id, x.lost
 		list = append(list, telemetry.Exporter{
-			Source: netip.MustParseAddr(c.Source(c.Switches[id].Address)), Node: &node, Name: c.names[id], Version: c.Version,
+			Source: netip.MustParseAddr(c.Source(c.Switches[id].Address)), Node: &node, Name: c.names[id],
+			Version:  c.Version,
 			Received: x.received, Reports: x.received, Lost: &lost, LossKnown: "yes",
 			Malformed: map[string]uint64{}, Damaged: map[string]uint64{},
 		})

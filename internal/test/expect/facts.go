@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// facts are answers taken apart: what, and which value it has. Times of arrival, ids and percentiles are not among them: the
-// first two are not of the network, the last are estimates.
+// facts are answers taken apart: what, and which value it has. Times of arrival, ids and percentiles are not among
+// them: the first two are not of the network, the last are estimates.
 type facts map[string]string
 
 func (f facts) set(what, format string, args ...any) {
@@ -46,7 +46,8 @@ func (a *Answers) facts(want *Answers, left map[Rule]int) facts {
 	}
 	for i := range a.Drops {
 		d := &a.Drops[i]
-		what := fmt.Sprintf("drop %s:%s>%s reason %d", number(d.Node), number(d.IngressPort), number(d.EgressPort), d.Reason)
+		what := fmt.Sprintf("drop %s:%s>%s reason %d", number(d.Node), number(d.IngressPort), number(d.EgressPort),
+			d.Reason)
 		f.set(what+": name", "%s", d.Name)
 		f.set(what+": packets", "%d", d.Packets)
 		if want.DropRule == "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A faultEvent is the event that a fault has to make, with INT-MD. Its beginning and end are exact to a look of the collector.
+// A faultEvent is the event that a fault has to make, with INT-MD. Its beginning and end are exact to a look of the
+// collector.
 type faultEvent struct {
 	subject
 	fromNs, toNs int64
@@ -18,7 +19,8 @@ type faultEvent struct {
 
 // faultKinds are the kinds of events that come of faults as such, and not of what happened to single packets.
 var faultKinds = []telemetry.EventKind{
-	telemetry.EventClockJump, telemetry.EventLatencyAnomaly, telemetry.EventLinkLost, telemetry.EventBlackhole, telemetry.EventECMPImbalance,
+	telemetry.EventClockJump, telemetry.EventLatencyAnomaly, telemetry.EventLinkLost, telemetry.EventBlackhole,
+	telemetry.EventECMPImbalance,
 	telemetry.EventGrayFailure,
 }
 
@@ -84,8 +86,8 @@ type grayLoss struct {
 	flow uint32
 }
 
-// lostBetween are the packets of TCP that a gray link lost, the first first: only TCP says that a packet was lost, and only if there was
-// data in it. Call it at the end of a run, when the protocols of all flows are known.
+// lostBetween are the packets of TCP that a gray link lost, the first first: only TCP says that a packet was lost, and
+// only if there was data in it. Call it at the end of a run, when the protocols of all flows are known.
 func (c *Chronicle) lostBetween(link string, fromNs, toNs int64) (list []grayLoss) {
 	const tcp = 6
 	for _, l := range c.grayLosses {
@@ -158,7 +160,9 @@ func (c *Chronicle) faultDifferences(events []telemetry.Event) (list []string) {
 		}
 	}
 	for _, w := range want {
-		list = append(list, fmt.Sprintf("missed: %v %+v from %v to %v", w.kind, w.subject, time.Unix(0, w.fromNs).UTC(), time.Unix(0, w.toNs).UTC()))
+		list = append(list,
+			fmt.Sprintf("missed: %v %+v from %v to %v", w.kind, w.subject, time.Unix(0, w.fromNs).UTC(),
+				time.Unix(0, w.toNs).UTC()))
 	}
 	return list
 }
@@ -188,15 +192,16 @@ func (c *Chronicle) droppedAt(e *telemetry.Event) (n uint64) {
 	return n
 }
 
-// EventDifferences returns where events of a whole run are not what the network knows of itself, as text; call it behind Intervals.
-// Those of bursts are not looked at.
+// EventDifferences returns where events of a whole run are not what the network knows of itself, as text; call it
+// behind Intervals. Those of bursts are not looked at.
 func (c *Chronicle) EventDifferences(events []telemetry.Event) []string {
 	list := append(c.occasionDifferences(events), c.faultDifferences(events)...)
 	for i := range events {
 		e := &events[i]
 		_, ruled := occasionRules[e.Kind]
 		if !ruled && !slices.Contains(faultKinds, e.Kind) && !IsBurst(e) {
-			list = append(list, fmt.Sprintf("%v from %v to %v: no network here makes such events: %s", e.Kind, e.Start, e.End, e.Text))
+			list = append(list,
+				fmt.Sprintf("%v from %v to %v: no network here makes such events: %s", e.Kind, e.Start, e.End, e.Text))
 		}
 	}
 	slices.SortFunc(list, cmp.Compare)

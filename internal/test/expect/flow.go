@@ -37,7 +37,8 @@ type flowPath struct {
 func endpoints(f *truth.Flow) (e telemetry.Endpoints, outer *telemetry.Endpoints) {
 	address := func(text string) netip.Addr { return netip.MustParseAddr(text) }
 	e = telemetry.Endpoints{
-		Src: address(f.Src), Dst: address(f.Dst), SrcPort: f.SrcPort, DstPort: f.DstPort, Protocol: telemetry.ProtocolName(f.Protocol),
+		Src: address(f.Src), Dst: address(f.Dst), SrcPort: f.SrcPort, DstPort: f.DstPort,
+		Protocol: telemetry.ProtocolName(f.Protocol),
 	}
 	if in := f.Inner; in != nil {
 		around := e
@@ -76,8 +77,10 @@ func (f *flow) turn(p *path, first *sight) *flowPath {
 
 func (f *flow) answer(names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
-		Endpoints: f.Endpoints, Outer: f.outer, DSCP: f.dscp, Reports: f.reports, Packets: f.packets, Bytes: f.bytes, Drops: f.drops,
-		PathChanges: f.changes, Residence: f.residence.answer(), EndToEnd: f.endToEnd.answer(), Paths: []telemetry.FlowPath{},
+		Endpoints: f.Endpoints, Outer: f.outer, DSCP: f.dscp, Reports: f.reports, Packets: f.packets, Bytes: f.bytes,
+		Drops:       f.drops,
+		PathChanges: f.changes, Residence: f.residence.answer(), EndToEnd: f.endToEnd.answer(),
+		Paths: []telemetry.FlowPath{},
 	}
 	for _, k := range f.kept {
 		p := telemetry.FlowPath{Packets: k.packets}

@@ -57,6 +57,9 @@ func (m *meter) answer(a *telemetry.PathHop) {
 	a.LatencyNs = m.latency.answer()
 	if m.depth.count > 0 {
 		last := uint32(m.last)
-		a.Queue = &telemetry.Queue{ID: m.queue, Mean: float64(m.depth.sum) / float64(m.depth.count), Max: uint32(m.depth.max), Last: &last}
+		a.Queue = &telemetry.Queue{
+			ID: m.queue, Mean: float64(m.depth.sum) / float64(m.depth.count),
+			Max: uint32(m.depth.max), Last: &last,
+		}
 	}
 }

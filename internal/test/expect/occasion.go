@@ -41,15 +41,18 @@ func (c *Chronicle) turned(from, to *path, atNs int64) {
 	if i == min(len(from.stations), len(to.stations)) || from.stations[i].node != to.stations[i].node {
 		return // they came into the network elsewhere
 	}
-	s := subject{kind: telemetry.EventPathChange, node: from.stations[i].node, port: from.stations[i].out, newPort: to.stations[i].out}
+	s := subject{
+		kind: telemetry.EventPathChange, node: from.stations[i].node, port: from.stations[i].out,
+		newPort: to.stations[i].out,
+	}
 	if i+1 < len(from.stations) {
 		s.toNode = from.stations[i+1].node
 	}
 	c.happened(s, atNs, 1)
 }
 
-// looped notes a packet that came to a switch twice, for the first switch that it came to again. A switch that drops a packet that
-// has left it has it for the second time; one that drops what it has just taken in has it once.
+// looped notes a packet that came to a switch twice, for the first switch that it came to again. A switch that drops a
+// packet that has left it has it for the second time; one that drops what it has just taken in has it once.
 func (c *Chronicle) looped(p *path, atNs int64) {
 	for i := range p.stations {
 		for j := range i {
@@ -65,8 +68,8 @@ func (c *Chronicle) looped(p *path, atNs int64) {
 const (
 	// scanNs is how often a collector looks for events: what begins and ends by its looks is exact to that.
 	scanNs = int64(time.Second)
-	// Occasions with at most togetherNs between them are one event, those with apartNs or more are two. In between it depends on when
-	// the collector looked: an event is over when a look finds that nothing happened for 3 s.
+	// Occasions with at most togetherNs between them are one event, those with apartNs or more are two. In between it
+	// depends on when the collector looked: an event is over when a look finds that nothing happened for 3 s.
 	togetherNs, apartNs = 2 * scanNs, 5 * scanNs
 )
 
@@ -87,7 +90,10 @@ var occasionRules = map[telemetry.EventKind]occasionRule{
 
 // subjectOf is what an event says that it is about.
 func subjectOf(e *telemetry.Event) subject {
-	s := subject{kind: e.Kind, node: orZero(e.Node), port: orZero(e.Port), toNode: orZero(e.ToNode), reason: orZero(e.Reason)}
+	s := subject{
+		kind: e.Kind, node: orZero(e.Node), port: orZero(e.Port), toNode: orZero(e.ToNode),
+		reason: orZero(e.Reason),
+	}
 	for _, v := range e.Evidence {
 		if v.Name == "new_port" {
 			s.newPort = uint32(v.Value)
@@ -122,8 +128,10 @@ func (c *Chronicle) occasionDifferences(events []telemetry.Event) (list []string
 	}
 	for s, events := range told {
 		slices.SortFunc(events, func(a, b *telemetry.Event) int { return a.Start.Compare(b.Start) })
-		occasions := slices.SortedFunc(slices.Values(c.occasions[s]), func(a, b occasion) int { return cmp.Compare(a.atNs, b.atNs) })
-		for _, text := range (&telling{rule: occasionRules[s.kind], epochNs: c.epochNs, left: occasions}).differences(events) {
+		occasions := slices.SortedFunc(slices.Values(c.occasions[s]),
+			func(a, b occasion) int { return cmp.Compare(a.atNs, b.atNs) })
+		for _, text := range (&telling{rule: occasionRules[s.kind], epochNs: c.epochNs, left: occasions}).differences(
+			events) {
 			list = append(list, fmt.Sprintf("%v %+v: %s", s.kind, s, text))
 		}
 	}

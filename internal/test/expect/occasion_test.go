@@ -35,9 +35,14 @@ func TestEventDifferences(t *testing.T) {
 	} {
 		c.truth.Faults = append(c.truth.Faults, &f)
 	}
-	event := func(kind telemetry.EventKind, from, to time.Duration, count uint64, node, port, toNode uint32, reason uint8) telemetry.Event {
+	event := func(kind telemetry.EventKind, from, to time.Duration, count uint64, node, port, toNode uint32,
+		reason uint8,
+	) telemetry.Event {
 		end := time.Unix(0, c.epochNs).Add(to)
-		return telemetry.Event{Kind: kind, Start: time.Unix(0, c.epochNs).Add(from), End: &end, Count: count, Node: &node, Port: &port, ToNode: &toNode, Reason: &reason}
+		return telemetry.Event{
+			Kind: kind, Start: time.Unix(0, c.epochNs).Add(from), End: &end, Count: count,
+			Node: &node, Port: &port, ToNode: &toNode, Reason: &reason,
+		}
 	}
 	right := []telemetry.Event{
 		event(telemetry.EventDropStorm, 3*time.Second, 8*time.Second, 24, 1, 0, 0, 29),
@@ -81,9 +86,12 @@ func TestEventDifferences(t *testing.T) {
 		"a port":           func(l []telemetry.Event) []telemetry.Event { l[3].Port = l[4].Port; return l },
 		"a new port":       func(l []telemetry.Event) []telemetry.Event { l[1].Evidence = nil; return l },
 		"a start, by 1 ns": func(l []telemetry.Event) []telemetry.Event { l[1].Start = l[1].Start.Add(-1); return l },
-		"a start, by 2 s":  func(l []telemetry.Event) []telemetry.Event { l[0].Start = l[0].Start.Add(-2 * time.Second); return l },
-		"a storm goes on":  func(l []telemetry.Event) []telemetry.Event { l[0].End = nil; return l },
-		"a fault goes on":  func(l []telemetry.Event) []telemetry.Event { l[3].End = nil; return l },
+		"a start, by 2 s": func(l []telemetry.Event) []telemetry.Event {
+			l[0].Start = l[0].Start.Add(-2 * time.Second)
+			return l
+		},
+		"a storm goes on": func(l []telemetry.Event) []telemetry.Event { l[0].End = nil; return l },
+		"a fault goes on": func(l []telemetry.Event) []telemetry.Event { l[3].End = nil; return l },
 		"an end, by 2 s": func(l []telemetry.Event) []telemetry.Event {
 			end := l[3].End.Add(-2 * time.Second)
 			l[3].End = &end

@@ -19,8 +19,8 @@ const (
 type Options struct {
 	Mode Mode
 
-	// Hop and Drop are what a switch tells of a packet that leaves, and of one that it drops; of the length of a queue only if
-	// that is where the packet was dropped.
+	// Hop and Drop are what a switch tells of a packet that leaves, and of one that it drops; of the length of a queue
+	// only if that is where the packet was dropped.
 	Hop, Drop telemetry.Fields
 
 	// MaxHops is how many switches may write into a packet in INT-MD; 0 is any number.

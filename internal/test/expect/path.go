@@ -17,7 +17,8 @@ type path struct {
 	rule                             Rule // why the order of its packets is not known
 }
 
-// partOf says whether o leads along all stations of p that are known, and some more: then p was o with postcards missing.
+// partOf says whether o leads along all stations of p that are known, and some more: then p was o with postcards
+// missing.
 func (p *path) partOf(o *path) bool {
 	gaps, at := false, 0
 	for i := range p.stations {
@@ -36,8 +37,8 @@ func (p *path) partOf(o *path) bool {
 	return gaps || len(p.stations) < len(o.stations)
 }
 
-// fit returns the places on p of what came of a packet of which postcards are missing; false if it took another path. TTLs tell
-// how far apart two of them are.
+// fit returns the places on p of what came of a packet of which postcards are missing; false if it took another path.
+// TTLs tell how far apart two of them are.
 func (p *path) fit(sights []sight) (places []int, ok bool) {
 	if len(sights) >= len(p.stations) {
 		return nil, false
@@ -63,8 +64,8 @@ func (p *path) fit(sights []sight) (places []int, ok bool) {
 	return places, true
 }
 
-// stations returns the path that sights tell of, with the switches between them that told nothing; nil stands for those in the
-// list of who told.
+// stations returns the path that sights tell of, with the switches between them that told nothing; nil stands for those
+// in the list of who told.
 func stations(sights []sight, gaps bool) (list []station, by []*sight) {
 	for i := range sights {
 		if len(list) == maxStations {

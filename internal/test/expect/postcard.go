@@ -19,8 +19,8 @@ type packet struct {
 	done   bool
 }
 
-// postcard takes the report of one switch. One that speaks twice with the same TTL speaks of two packets that look alike: the
-// first is over then, if no switch before it told of it. With another TTL it is one packet that came back.
+// postcard takes the report of one switch. One that speaks twice with the same TTL speaks of two packets that look
+// alike: the first is over then, if no switch before it told of it. With another TTL it is one packet that came back.
 func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	key, s := postcardKey{f, identity}, c.sight(v)
 	p := c.waiting[key]
@@ -46,7 +46,8 @@ func (c *collector) postcard(f *flow, v *Visit, identity uint64) {
 	}
 }
 
-// late takes the report of a switch about a packet that was finished when the next one began: it is of its hop, and of no other packet.
+// late takes the report of a switch about a packet that was finished when the next one began: it is of its hop, and of
+// no other packet.
 func (f *flow) late(s *sight) {
 	if len(f.kept) == 0 {
 		return

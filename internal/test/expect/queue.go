@@ -50,7 +50,8 @@ func (c *Chronicle) enqueue(v *Visit, told bool) {
 		key = queueKey{h.Node, h.Out, h.Queue}
 		k.inNs, k.outNs, k.inClock, k.outClock = h.InNs, h.OutNs, h.InClock, h.OutClock
 		const ethernet = 14
-		k.bytes = (&collector{Truth: &c.truth, Options: &c.options}).bytes(v) + ethernet // at the source there is no INT yet
+		// at the source there is no INT yet
+		k.bytes = (&collector{Truth: &c.truth, Options: &c.options}).bytes(v) + ethernet
 		if v.Index > 0 {
 			k.bytes = uint64(c.truth.Packets[v.Packet][v.Index-1].Hop.Length)
 		}
@@ -92,7 +93,8 @@ func (c *Chronicle) burstOver(q *watchedQueue) {
 	q.over = q.over[1:]
 	for i := range q.visits {
 		k := &q.visits[i]
-		if k.inNs <= b.EndNs && k.outNs-c.pipelineNs(b.Node, k.outNs) > b.StartNs || k.dropped && k.inNs >= b.StartNs && k.inNs <= b.EndNs {
+		if k.inNs <= b.EndNs && k.outNs-c.pipelineNs(b.Node, k.outNs) > b.StartNs || k.dropped && k.inNs >= b.StartNs &&
+			k.inNs <= b.EndNs {
 			b.visits = append(b.visits, *k)
 		}
 	}

@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	all  = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency | telemetry.HasQueue | telemetry.HasIngressTime | telemetry.HasEgressTime
+	all = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasLatency |
+		telemetry.HasQueue | telemetry.HasIngressTime | telemetry.HasEgressTime
 	drop = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 )
 
-// small is a network of three switches in a row, 1, 2 and 3, and one way around: 1, 3. Ports: 1 to the left, 2 to the right, 3 is
-// the way around, and hosts are at port 4.
+// small is a network of three switches in a row, 1, 2 and 3, and one way around: 1, 3. Ports: 1 to the left, 2 to the
+// right, 3 is the way around, and hosts are at port 4.
 type small struct {
 	records []truth.Record
 	packets uint64
@@ -26,7 +27,8 @@ func newSmall() *small {
 	s.records = append(s.records, &truth.Run{Scenario: "small", EpochNs: 1e18, SamplePackets: 1})
 	for node, name := range []string{"", "a", "b", "c"} {
 		if node > 0 {
-			s.records = append(s.records, &truth.Switch{Node: uint32(node), Name: name, Address: "10.255.0." + string(rune('0'+node)), INT: true})
+			s.records = append(s.records,
+				&truth.Switch{Node: uint32(node), Name: name, Address: "10.255.0." + string(rune('0'+node)), INT: true})
 		}
 	}
 	s.records = append(s.records, &truth.Host{Name: "h", Node: 1, Port: 4}, &truth.Host{Name: "g", Node: 3, Port: 4})
@@ -45,23 +47,30 @@ func (s *small) packet(flow uint32, hops ...hop) {
 	for i, h := range hops {
 		if h.report != "" {
 			s.reports[h.node]++
-			s.records = append(s.records, &truth.Report{Lost: h.report == "lost", Node: h.node, Number: s.reports[h.node], Packet: s.packets, Flow: flow})
+			s.records = append(s.records,
+				&truth.Report{
+					Lost: h.report == "lost", Node: h.node, Number: s.reports[h.node], Packet: s.packets,
+					Flow: flow,
+				})
 		}
 		if h.dropped {
 			s.records = append(s.records, &truth.Drop{
-				Packet: s.packets, Flow: flow, Place: "queue", Node: h.node, In: h.in, Out: h.out, Depth: 5000, Reason: "traffic_manager", Code: 51, Seen: true, Length: 114,
+				Packet: s.packets, Flow: flow, Place: "queue", Node: h.node, In: h.in, Out: h.out, Depth: 5000,
+				Reason: "traffic_manager", Code: 51, Seen: true, Length: 114,
 			})
 			return
 		}
 		at := 1000 * (s.packets*10 + uint64(i))
 		s.records = append(s.records, &truth.Hop{
-			Packet: s.packets, Flow: flow, Hop: uint8(i), Node: h.node, In: h.in, Out: h.out, InClock: at, OutClock: at + 100*uint64(h.node), Depth: s.packets, Length: 114,
+			Packet: s.packets, Flow: flow, Hop: uint8(i), Node: h.node, In: h.in, Out: h.out, InClock: at,
+			OutClock: at + 100*uint64(h.node), Depth: s.packets, Length: 114,
 		})
 	}
 }
 
 func (s *small) flow(number uint32, src string, dscp uint8) {
-	s.records = append(s.records, &truth.Flow{Flow: number, Src: src, Dst: "10.0.3.1", Protocol: 17, SrcPort: 4000, DstPort: 5000, DSCP: dscp})
+	s.records = append(s.records,
+		&truth.Flow{Flow: number, Src: src, Dst: "10.0.3.1", Protocol: 17, SrcPort: 4000, DstPort: 5000, DSCP: dscp})
 }
 
 func (s *small) read(t *testing.T) *Truth {
@@ -82,5 +91,8 @@ func (s *small) read(t *testing.T) *Truth {
 }
 
 func options(m Mode) Options {
-	return Options{Mode: m, Hop: all, Drop: drop, Wide: true, Version: "2.0", Source: func(address string) string { return "127" + address[2:] }}
+	return Options{
+		Mode: m, Hop: all, Drop: drop, Wide: true, Version: "2.0",
+		Source: func(address string) string { return "127" + address[2:] },
+	}
 }

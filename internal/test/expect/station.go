@@ -40,12 +40,16 @@ func (o *Options) sight(v *Visit) sight {
 		return s
 	}
 	h := v.Hop
-	s := sight{has: o.Hop, latency: h.OutClock - h.InClock, depth: h.Depth, queue: h.Queue, sentBps: h.Utilization, ingress: h.InClock, egress: h.OutClock, ttl: -v.Index - 1}
+	s := sight{
+		has: o.Hop, latency: h.OutClock - h.InClock, depth: h.Depth, queue: h.Queue, sentBps: h.Utilization,
+		ingress: h.InClock, egress: h.OutClock, ttl: -v.Index - 1,
+	}
 	s.station = station{node: h.Node, in: h.In, out: h.Out, known: s.has & stationFields}
 	return s
 }
 
-// behindLimit adds, to what the switches before that of a visit told, that nobody knows which those behind the hop limit are.
+// behindLimit adds, to what the switches before that of a visit told, that nobody knows which those behind the hop
+// limit are.
 func (o *Options) behindLimit(sights []sight, v *Visit) []sight {
 	if o.MaxHops > 0 && v.Index > o.MaxHops {
 		return append(sights, sight{})

@@ -50,7 +50,10 @@ type Report struct {
 
 // Read reads a truth file in which every packet has hop records.
 func Read(r io.Reader) (*Truth, error) {
-	t := &Truth{Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{}, hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{}}
+	t := &Truth{
+		Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{},
+		hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{},
+	}
 	open := map[uint64][]*Report{} // reports of a packet whose visit is not known yet
 	for records := truth.NewReader(r); ; {
 		record, err := records.Next()

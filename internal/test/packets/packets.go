@@ -28,7 +28,10 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"udp", "udp without checksum", "tcp", "icmp", "esp", "ah", "vxlan", "vxlan-gpe", "geneve", "gre", "ip in ip", "other"}[k]
+	return [...]string{
+		"udp", "udp without checksum", "tcp", "icmp", "esp", "ah", "vxlan", "vxlan-gpe", "geneve", "gre",
+		"ip in ip", "other",
+	}[k]
 }
 
 // A Shape says how a test packet is to look.
@@ -49,8 +52,10 @@ type Shape struct {
 // Random returns any shape.
 func Random(r *rand.Rand) Shape {
 	return Shape{
-		Kind: Kind(r.IntN(int(NumKinds))), IPv6: r.IntN(3) == 0, Tags: r.IntN(3), Labels: max(0, r.IntN(12)-9), IPOptions: r.IntN(4) == 0, TCPOptions: 4 * r.IntN(11),
-		DSCP: uint8(r.IntN(64)), Payload: r.IntN(100) * r.IntN(10), Padding: max(0, r.IntN(30)-20), Fragment: r.IntN(20) == 0,
+		Kind: Kind(r.IntN(int(NumKinds))), IPv6: r.IntN(3) == 0, Tags: r.IntN(3), Labels: max(0, r.IntN(12)-9),
+		IPOptions: r.IntN(4) == 0, TCPOptions: 4 * r.IntN(11),
+		DSCP: uint8(r.IntN(64)), Payload: r.IntN(100) * r.IntN(10), Padding: max(0, r.IntN(30)-20),
+		Fragment: r.IntN(20) == 0,
 	}
 }
 
@@ -92,7 +97,10 @@ func (s Shape) etherType() uint16 {
 
 // inner is a packet inside a tunnel.
 func inner(r *rand.Rand) Shape {
-	return Shape{Kind: Kind(r.IntN(int(ICMP) + 1)), IPv6: r.IntN(2) == 0, TCPOptions: 4 * r.IntN(3), Payload: r.IntN(100)}
+	return Shape{
+		Kind: Kind(r.IntN(int(ICMP) + 1)), IPv6: r.IntN(2) == 0, TCPOptions: 4 * r.IntN(3),
+		Payload: r.IntN(100),
+	}
 }
 
 // Bytes returns n random bytes.
@@ -110,14 +118,17 @@ func (s Shape) AppendIP(b []byte, r *rand.Rand) []byte {
 		return s.appendIPv6(b, r)
 	}
 	h := packet.IPv4{
-		IHL: 5, DSCP: s.DSCP, ECN: uint8(r.IntN(4)), ID: uint16(r.Uint32()), DF: r.IntN(2) == 0, MF: s.Fragment, TTL: uint8(1 + r.IntN(255)),
+		IHL: 5, DSCP: s.DSCP, ECN: uint8(r.IntN(4)), ID: uint16(r.Uint32()), DF: r.IntN(2) == 0, MF: s.Fragment,
+		TTL: uint8(1 + r.IntN(255)),
 		Src: [4]byte{10, 0, 1, byte(r.Uint32())}, Dst: [4]byte{10, 0, 2, byte(r.Uint32())},
 	}
 	if s.IPOptions {
 		h.Options = []byte{0x94, 4, 0, 0} // router alert
 		h.IHL = 6
 	}
-	protocol, segment := s.segment(r, func(protocol uint8, n int) uint32 { return packet.PseudoIPv4(h.Src, h.Dst, protocol, n) })
+	protocol,
+		segment := s.segment(r,
+		func(protocol uint8, n int) uint32 { return packet.PseudoIPv4(h.Src, h.Dst, protocol, n) })
 	h.Protocol, h.TotalLength = protocol, uint16(h.Len()+len(segment))
 	h.Checksum = h.HeaderChecksum()
 	return append(h.Append(b), segment...)
@@ -126,9 +137,12 @@ func (s Shape) AppendIP(b []byte, r *rand.Rand) []byte {
 func (s Shape) appendIPv6(b []byte, r *rand.Rand) []byte {
 	h := packet.IPv6{
 		DSCP: s.DSCP, ECN: uint8(r.IntN(4)), FlowLabel: r.Uint32() & 0xFFFFF, HopLimit: uint8(1 + r.IntN(255)),
-		Src: [16]byte{0x20, 1, 0xd, 0xb8, 15: byte(r.Uint32())}, Dst: [16]byte{0x20, 1, 0xd, 0xb8, 14: 1, 15: byte(r.Uint32())},
+		Src: [16]byte{0x20, 1, 0xd, 0xb8, 15: byte(r.Uint32())},
+		Dst: [16]byte{0x20, 1, 0xd, 0xb8, 14: 1, 15: byte(r.Uint32())},
 	}
-	protocol, segment := s.segment(r, func(protocol uint8, n int) uint32 { return packet.PseudoIPv6(h.Src, h.Dst, protocol, n) })
+	protocol,
+		segment := s.segment(r,
+		func(protocol uint8, n int) uint32 { return packet.PseudoIPv6(h.Src, h.Dst, protocol, n) })
 	var extensions []byte
 	if s.Fragment {
 		f := packet.IPv6Fragment{NextHeader: protocol, More: true, ID: r.Uint32()}
@@ -167,7 +181,10 @@ func (s Shape) segment(r *rand.Rand, pseudo func(uint8, int) uint32) (uint8, []b
 		h := packet.VXLAN{Flags: packet.VXLANFlagI, VNI: 0xbeef}
 		return packet.ProtoUDP, s.udp(50001, packet.PortVXLAN, inner(r).AppendEthernet(h.Append(nil), r), pseudo)
 	case GPE:
-		h := packet.VXLANGPE{Flags: packet.VXLANFlagI | packet.VXLANFlagP, NextProtocol: packet.NextEthernet, VNI: 0xbeef}
+		h := packet.VXLANGPE{
+			Flags: packet.VXLANFlagI | packet.VXLANFlagP, NextProtocol: packet.NextEthernet,
+			VNI: 0xbeef,
+		}
 		if r.IntN(2) == 0 {
 			h.NextProtocol = packet.NextIPv4
 			in := inner(r)
@@ -217,7 +234,10 @@ func (s Shape) udp(src, dst uint16, payload []byte, pseudo func(uint8, int) uint
 }
 
 func (s Shape) tcp(r *rand.Rand, port uint16, payload []byte, pseudo func(uint8, int) uint32) []byte {
-	h := packet.TCP{SrcPort: 49152, DstPort: port, Seq: r.Uint32(), DataOffset: uint8(5 + s.TCPOptions/4), Flags: 0x18, Window: 512, Options: make([]byte, s.TCPOptions)}
+	h := packet.TCP{
+		SrcPort: 49152, DstPort: port, Seq: r.Uint32(), DataOffset: uint8(5 + s.TCPOptions/4), Flags: 0x18,
+		Window: 512, Options: make([]byte, s.TCPOptions),
+	}
 	for i := range h.Options {
 		h.Options[i] = 1 // NOP
 	}
@@ -229,7 +249,10 @@ func (s Shape) tcp(r *rand.Rand, port uint16, payload []byte, pseudo func(uint8,
 // gre returns a GRE packet with any of the optional words.
 func gre(r *rand.Rand) []byte {
 	in := inner(r)
-	h := packet.GRE{HasChecksum: r.IntN(2) == 0, HasKey: r.IntN(2) == 0, HasSequence: r.IntN(2) == 0, Protocol: in.etherType()}
+	h := packet.GRE{
+		HasChecksum: r.IntN(2) == 0, HasKey: r.IntN(2) == 0, HasSequence: r.IntN(2) == 0,
+		Protocol: in.etherType(),
+	}
 	if h.HasKey {
 		h.Key = r.Uint32()
 	}

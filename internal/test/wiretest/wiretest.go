@@ -34,7 +34,8 @@ func Hex(t testing.TB, text string) []byte {
 }
 
 // Check holds one wire type against annotated hex that decodes to want. fresh returns an empty value.
-// The subtests are Decode, Truncated (every prefix is an error), RoundTrip (also with bytes behind, and Len) and NoAllocs.
+// The subtests are Decode, Truncated (every prefix is an error), RoundTrip (also with bytes behind, and Len) and
+// NoAllocs.
 func Check(t *testing.T, fresh func() Codec, annotated string, want Codec) {
 	t.Helper()
 	b := Hex(t, annotated)

@@ -18,8 +18,8 @@ type tick struct {
 	value uint64
 }
 
-// Steps of the capture that are compared: a shorter one is mostly the time that packets spent on their way, in a longer one
-// counters of 32 bits wrap.
+// Steps of the capture that are compared: a shorter one is mostly the time that packets spent on their way, in a longer
+// one counters of 32 bits wrap.
 const (
 	minStep = 500 * time.Microsecond
 	maxStep = 2 * time.Second
@@ -72,8 +72,8 @@ func (c *clocks) add(node uint64, f *dissect.Field, at time.Time) {
 	c.ratio = append(c.ratio, float64(ticks)*unit/float64(step))
 }
 
-// wrong returns 1 if times go at another rate than the clock of the capture, -1 if they go at its rate, and 0 if nothing is
-// known.
+// wrong returns 1 if times go at another rate than the clock of the capture, -1 if they go at its rate, and 0 if
+// nothing is known.
 func (c *clocks) wrong() int {
 	if len(c.ratio) < 3 {
 		return 0

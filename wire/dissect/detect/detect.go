@@ -1,6 +1,6 @@
 // Package detect finds out which dialect and which code points read packets: it tries those that the packets allow and
-// counts what each makes of them. It decides nothing: the same bytes can mean different things, and only who runs the devices
-// knows.
+// counts what each makes of them. It decides nothing: the same bytes can mean different things, and only who runs the
+// devices knows.
 package detect
 
 import (
@@ -30,7 +30,8 @@ type Setting struct {
 	Points  []Point
 }
 
-// A Point is a code point: its key as codepoint.Config.Set takes it, the flag of "waybill decode", and the value of both.
+// A Point is a code point: its key as codepoint.Config.Set takes it, the flag of "waybill decode", and the value of
+// both.
 type Point struct{ Key, Flag, Value string }
 
 // Flags returns the flags of "waybill decode" that make s, without any for what is so by itself.
@@ -63,11 +64,12 @@ type Reading struct {
 	Hops    int // records of INT, IOAM and IFA in these
 	Named   int // drop reasons with a name
 	Unnamed int // and without one
-	Odd     int // what is not as it should be: reserved bits that are set, sequences that do not count, impossible lengths
+	// what is not as it should be: reserved bits that are set, sequences that do not count, impossible lengths
+	Odd int
 
 	unmarked int // shims that nothing announces: where something does, that is the better reading
-	// limits are the sums of the hops and of the Remaining Hop Count of stacks: the maximum of the source. Records of a wrong
-	// length make others of it.
+	// limits are the sums of the hops and of the Remaining Hop Count of stacks: the maximum of the source. Records of a
+	// wrong length make others of it.
 	limits   map[int]bool
 	clock    clocks
 	sequence sequences
@@ -83,8 +85,8 @@ type Result struct {
 // Better reports whether the best setting reads more than the given configuration does.
 func (r *Result) Better() bool { return compare(&r.Best, &r.Plain) < 0 }
 
-// Detect tries the dialects on packets, with the code points of base and those that the packets allow. base must be compiled;
-// the dialects that it gives to sources are kept.
+// Detect tries the dialects on packets, with the code points of base and those that the packets allow. base must be
+// compiled; the dialects that it gives to sources are kept.
 func Detect(packets []Packet, base *codepoint.Config) Result {
 	packets = packets[:min(len(packets), MaxPackets)]
 	result := Result{Plain: read(packets, base, Setting{Dialect: codepoint.Specification.Name})}
@@ -156,7 +158,8 @@ func simplicity(r *Reading) int {
 
 // Why says in a few words what r makes of the packets.
 func (r *Reading) Why() string {
-	parts := []string{fmt.Sprintf("%d of %d packets have telemetry without an error, %d hops", r.Read, r.Packets, r.Hops)}
+	parts := []string{fmt.Sprintf("%d of %d packets have telemetry without an error, %d hops", r.Read, r.Packets,
+		r.Hops)}
 	if r.Errors > 0 {
 		parts = append(parts, fmt.Sprintf("%d break a rule", r.Errors))
 	}

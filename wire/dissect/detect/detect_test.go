@@ -38,12 +38,15 @@ func captured(t *testing.T, name string) []detect.Packet {
 	}
 }
 
-// TestPeers asks for the dialect of packets as the tests of other projects build them. One or two packets do not tell everything:
-// the dialect must be among those that cannot be told apart.
+// TestPeers asks for the dialect of packets as the tests of other projects build them. One or two packets do not tell
+// everything: the dialect must be among those that cannot be told apart.
 func TestPeers(t *testing.T) {
 	cfg := codepoint.New()
 	cfg.Compile()
-	for _, name := range []string{"host_int_latency", "host_int_gap", "amlight_one_hop", "intcollector_v10", "intcollector_v05", "dtel_drop_egress_acl_deny"} {
+	for _, name := range []string{
+		"host_int_latency", "host_int_gap", "amlight_one_hop", "intcollector_v10",
+		"intcollector_v05", "dtel_drop_egress_acl_deny",
+	} {
 		text, err := os.ReadFile(filepath.Join(test.Root(), "testdata/peers", name+".json"))
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +64,8 @@ func TestPeers(t *testing.T) {
 		}
 		result := detect.Detect([]detect.Packet{{Bytes: b, Start: dissect.TelemetryReport}}, cfg)
 		if result.Best.Dialect != v.Config.Profile || len(result.Equals) > 0 || !result.Better() {
-			t.Errorf("%s: got %s (%s), as well %v, better %t", name, result.Best.Setting, result.Best.Why(), result.Equals, result.Better())
+			t.Errorf("%s: got %s (%s), as well %v, better %t", name, result.Best.Setting, result.Best.Why(),
+				result.Equals, result.Better())
 		}
 	}
 }
@@ -89,8 +93,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestCaptures asks for the program of every capture of somebody else's switches. Several names are those that the packets
-// cannot tell apart; none is what needs no dialect.
+// TestCaptures asks for the program of every capture of somebody else's switches. Several names are those that the
+// packets cannot tell apart; none is what needs no dialect.
 func TestCaptures(t *testing.T) {
 	programs := map[string]string{
 		"onos_v10_": "onos-int10-ver0", "onos_fabric_v04_": "onos-int04", "geant_v10_head_": "geant-int10",
@@ -113,7 +117,8 @@ func TestCaptures(t *testing.T) {
 		}
 		point := name[strings.LastIndex(name, "_")+1:]
 		switch {
-		case point == "h1.pcap" && !strings.HasPrefix(name, "ioam"), point == "h2.pcap", strings.HasPrefix(name, "fabric_tna") && point == "s2s3.pcap":
+		case point == "h1.pcap" && !strings.HasPrefix(name, "ioam"), point == "h2.pcap",
+			strings.HasPrefix(name, "fabric_tna") && point == "s2s3.pcap":
 			want = "spec" // there is no telemetry in it
 		}
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +129,8 @@ func TestCaptures(t *testing.T) {
 			}
 			slices.Sort(got)
 			if text := strings.Join(got, " "); text != want {
-				t.Errorf("got %s, want %s\nbest: %s: %s\nplain: %s", text, want, result.Best.Setting, result.Best.Why(), result.Plain.Why())
+				t.Errorf("got %s, want %s\nbest: %s: %s\nplain: %s", text, want, result.Best.Setting, result.Best.Why(),
+					result.Plain.Why())
 			}
 			if result.Better() != (want != "spec") {
 				t.Errorf("better: got %t", result.Better())

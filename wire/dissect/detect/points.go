@@ -15,8 +15,8 @@ import (
 // maxPoints is how many values of a code point are tried.
 const maxPoints = 8
 
-// pointsOf returns the code points that packets allow: DSCP values in front of what could be a shim, UDP ports of what could
-// be INT 2.x, and what VXLAN-GPE, Geneve and GRE announce that nothing knows.
+// pointsOf returns the code points that packets allow: DSCP values in front of what could be a shim, UDP ports of what
+// could be INT 2.x, and what VXLAN-GPE, Geneve and GRE announce that nothing knows.
 func pointsOf(packets []Packet) []Point {
 	cfg := codepoint.New()
 	cfg.Compile()
@@ -55,10 +55,13 @@ func allowed(b []byte, layers []dissect.Layer, seen map[Point]int) {
 			dscp = l.Find("dscp").Number()
 		case "udp", "tcp":
 			family := inband.DetectL4(rest)
-			if port := l.Find("dst_port").Number(); l.Name == "udp" && family == inband.Family2x && len(rest) > 8 && rest[4]>>4 == 2 {
+			if port := l.Find("dst_port").Number(); l.Name == "udp" && family == inband.Family2x && len(rest) > 8 &&
+				rest[4]>>4 == 2 {
 				seen[Point{"int_udp_port", "--int-port", fmt.Sprint(port)}]++
 			}
-			if dscp != 0 && (family == inband.Family2x || family == inband.FamilyOld && len(rest) > 12 && rest[0] > 0 && rest[0] <= 2) {
+			if dscp != 0 &&
+				(family == inband.Family2x || family == inband.FamilyOld && len(rest) > 12 && rest[0] > 0 &&
+					rest[0] <= 2) {
 				seen[Point{"int_dscp", "--dscp", fmt.Sprintf("%#x/0x3f", dscp)}]++
 			}
 		case "vxlan_gpe":
@@ -73,8 +76,10 @@ func allowed(b []byte, layers []dissect.Layer, seen map[Point]int) {
 			}
 		case "gre":
 			kind := l.Find("protocol").Number()
-			known := kind == packet.EtherTypeIPv4 || kind == packet.EtherTypeIPv6 || kind == packet.EtherTypeTEB || kind == packet.EtherTypeMPLS
-			if !known && len(rest) > 8 && inband.DetectL4(rest) == inband.Family2x && binary.BigEndian.Uint16(rest[4:])>>12 == 2 {
+			known := kind == packet.EtherTypeIPv4 || kind == packet.EtherTypeIPv6 || kind == packet.EtherTypeTEB ||
+				kind == packet.EtherTypeMPLS
+			if !known && len(rest) > 8 && inband.DetectL4(rest) == inband.Family2x &&
+				binary.BigEndian.Uint16(rest[4:])>>12 == 2 {
 				seen[Point{"gre_int_protocol", "--gre-protocol", fmt.Sprintf("%#04x", kind)}]++
 			}
 		}
