@@ -11,6 +11,6 @@
 //  2. the names of the sources that mean it, in the names files;
 //  3. go test ./telemetry/dropreason -update, which writes docs/reference/drop-reasons.md.
 //
-// To add a source: its list in a names file and its row in sources. One that is also a table of wire/report stands in
-// alphabetical order among those, as the numbers of telemetry.ReasonTable do.
+// To add a source: its list in a names file and its row in sources. One that is also a table of wire/report stands
+// behind those, as its name does there.
 package dropreason

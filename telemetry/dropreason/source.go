@@ -24,13 +24,9 @@ type source struct {
 	aliases  []alias
 }
 
-// sources begins with the tables of wire/report, in the order of telemetry.ReasonTable: that of their names.
+// sources begins with the tables of wire/report, in the order of telemetry.ReasonTable.
 var sources = []source{
 	{name: "fabric-tna", from: "github.com/stratum/fabric-tna, p4src/shared/define.p4", aliases: fabricTNA},
-	{
-		name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow",
-		aliases: hostINT,
-	},
 	{
 		name: "int-host-reporter", from: "github.com/opennetworkinglab/int-host-reporter, pkg/common",
 		aliases: intHostReporter,
@@ -40,15 +36,19 @@ var sources = []source{
 		aliases: p4langSwitch,
 	},
 	{
-		name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4",
-		aliases: switchP416,
-	},
-	{
 		name:    "transparent-security",
 		from:    "the controller of Transparent Security, which reports every drop with one number",
 		aliases: transparentSecurity,
 	},
 	{name: "waybill-fabric", from: "Waybill's emulated network, fabric/reason.go", aliases: waybillFabric},
+	{
+		name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow",
+		aliases: hostINT,
+	},
+	{
+		name: "switch-p4-16", from: "github.com/p4lang/open-p4studio, switch-p4-16, p4src/shared/types.p4",
+		aliases: switchP416,
+	},
 	{
 		name:     "sai",
 		from:     "github.com/opencomputeproject/SAI, inc/saidebugcounter.h; SONiC has the same names without the prefix",

@@ -39,11 +39,11 @@ func TestDropReasons(t *testing.T) {
 func TestDropReasonNames(t *testing.T) {
 	snake := regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`)
 	tables := DropReasonTables()
-	if want := []string{
-		"fabric-tna", "host-int", "int-host-reporter", "p4lang-switch", "switch-p4-16",
-		"transparent-security", "waybill-fabric",
-	}; !slices.Equal(tables, want) {
-		t.Errorf("tables: got %q, want %q", tables, want)
+	// The first five have the numbers of journals that were written before there were others.
+	if first := []string{
+		"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric",
+	}; !slices.Equal(tables[:5], first) || len(tables) != len(reasonTables) {
+		t.Errorf("tables: got %q, want %q first, and %d in all", tables, first, len(reasonTables))
 	}
 	for _, table := range tables {
 		reasons, _ := DropReasons(table)
