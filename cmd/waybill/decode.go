@@ -55,6 +55,7 @@ type decodeCommand struct {
 	start      string
 	stats      bool
 	errorsOnly bool
+	hints      strings.Builder // for the end: which dialect would read more
 	list       listFlags
 	points     pointFlags
 
@@ -123,7 +124,10 @@ func (c *decodeCommand) run(args []string) error {
 	} else {
 		err = c.decodeFiles(args, w, out, cfg)
 	}
-	return command.Quiet(errors.Join(err, w.close(), out.Flush()))
+	if err = errors.Join(err, w.close(), out.Flush()); err == nil {
+		fmt.Fprint(c.stderr, c.hints.String())
+	}
+	return command.Quiet(err)
 }
 
 // check refuses command lines that do not make sense.
@@ -254,13 +258,7 @@ func (c *decodeCommand) decodeFile(name string, w packetWriter, out *bufio.Write
 			}
 		}
 	}
-	if text := hint(name, sample, cfg); text != "" {
-		progress.finish()
-		if err := out.Flush(); err != nil {
-			return err
-		}
-		fmt.Fprint(c.stderr, text)
-	}
+	c.hints.WriteString(hint(name, sample, cfg))
 	return foreign.err(name)
 }
 

@@ -74,7 +74,7 @@ test('a server that keeps nothing says what to do', async () => {
       location.hash = to;
     }, `#/${name}?since=15m`);
     await page.waitForSelector('main [role=alert]');
-    assert.match(await page.textContent('main [role=alert]'), /waybill serve --data DIR/, name);
+    assert.match(await page.textContent('main [role=alert]'), /--data DIR/, name);
     await accessible(page, name);
     await page.getByRole('button', { name: 'Show now' }).first().click();
     await page.waitForFunction((to) => location.hash === to, `#/${name}`);
