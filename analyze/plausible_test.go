@@ -145,10 +145,11 @@ func TestDuplicateNodeID(t *testing.T) {
 	}
 }
 
-// Where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody knows: no link leads past
+// Behind the hop limit, where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody knows: no link leads past
 // them.
 func TestUnknownNodesMakeNoLink(t *testing.T) {
 	for flag, want := range map[telemetry.Flags]string{
+		telemetry.HopLimit:    "1 1>2, 2 1>2, ? ?>?, 9 1>2",
 		telemetry.MTUExceeded: "1 1>2, 2 1>2, ? ?>?, 9 1>2",
 		telemetry.StackCut:    "? ?>?, 1 1>2, 2 1>2, 9 1>2",
 	} {

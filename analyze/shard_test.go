@@ -496,7 +496,7 @@ func TestLoopEndsWhereTheLimitLetIt(t *testing.T) {
 		want  string
 	}{
 		{0, "1 1>2, 2 1>2 dropped"},
-		{telemetry.HopLimit, "1 1>2, 2 1>2, 2 ?>? dropped"},
+		{telemetry.HopLimit, "1 1>2, 2 1>2, ? ?>?, 2 ?>? dropped"},
 	} {
 		s := NewShard(DefaultConfig())
 		r := telemetry.Report{Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded | telemetry.Dropped |

@@ -266,7 +266,7 @@ func TestDeviceSees(t *testing.T) {
 	const serial = (500 + 14 + 24) * 80
 	n := f.names["s2"]
 	arrived := uint64(1e18 + n.clock.offsetNs + serial + 1000 + 800 + serial + 10000)
-	want := Queued{Port: 2, Bps: 100e6, MTU: 1600, EnqueuedNs: arrived, DepartedNs: arrived + 800}
+	want := Queued{Port: 2, QueueLimit: 1e6, Bps: 100e6, MTU: 1600, EnqueuedNs: arrived, DepartedNs: arrived + 800}
 	if *first != want || state.Port != 1 || state.ArrivedNs != arrived {
 		t.Errorf("got %+v of %+v, want %+v", *first, state, want)
 	}
