@@ -145,8 +145,8 @@ func TestDuplicateNodeID(t *testing.T) {
 	}
 }
 
-// Behind the hop limit, where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody knows: no link leads past
-// them.
+// Behind the hop limit, where the MTU had no room, and in front of a stack that is cut, there are nodes that nobody
+// knows: no link leads past them.
 func TestUnknownNodesMakeNoLink(t *testing.T) {
 	for flag, want := range map[telemetry.Flags]string{
 		telemetry.HopLimit:    "1 1>2, 2 1>2, ? ?>?, 9 1>2",

@@ -295,7 +295,8 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	if f.partial {
 		older = s.olderHops(r, tag)
 	}
-	if addsLocal(r) || len(older) > 0 || r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {
+	if addsLocal(r) || len(older) > 0 ||
+		r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {
 		n := copy(s.merged[:], older)
 		if r.Is(telemetry.StackCut) {
 			n = s.addUnknown(n)

@@ -27,11 +27,12 @@ func DropReasons(table string) (ReasonTable, bool) {
 func DropReasonTables() []string { return slices.Clone(tableNames) }
 
 var tableNames = []string{
-	"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric", "host-int", "switch-p4-16",
+	"fabric-tna", "int-host-reporter", "p4lang-switch", "transparent-security", "waybill-fabric", "host-int",
+	"switch-p4-16",
 }
 
-// To add a table: its numbers here, named after the program that sends them, with its own words as names, and its name at
-// the end of tableNames.
+// To add a table: its numbers here, named after the program that sends them, with its own words as names, and its name
+// at the end of tableNames.
 var reasonTables = map[string]ReasonTable{
 	// github.com/p4lang/switch, p4src/includes/drop_reason_codes.h
 	"p4lang-switch": {

@@ -163,7 +163,7 @@ test('the figures of a flow are of the time that the page says', async () => {
       /Not known/.test(document.querySelector('[aria-label=Drops]').textContent),
   );
   await page.waitForFunction(() => document.querySelector('.lanes .label') === null);
-  await page.waitForFunction(() => document.querySelectorAll('.asking, .stale').length === 0);
+  await page.close(); // so that no answer comes later
   page.problems = page.problems.filter((text) => !text.includes('400')); // what the browser says of the answers
 });
 
