@@ -110,7 +110,7 @@ func (j *joinTable) isLate(hash uint64, hop *telemetry.Hop) bool {
 }
 
 func spokenBit(hop *telemetry.Hop) uint64 {
-	return 1 << (mix(uint64(nodeOf(hop))<<8|uint64(hop.TTL), 0x9e3779b97f4a7c15) & 63)
+	return 1 << ((nodeOf(hop)<<8 + uint32(hop.TTL)) * 0x9e3779b1 >> 26)
 }
 
 // nodeOf returns the node of a hop, 0 if it is not known.

@@ -23,13 +23,21 @@ const bothTimes = telemetry.HasIngressTime | telemetry.HasEgressTime
 // distrust takes from a report what cannot be so.
 func (s *Shard) distrust(r *telemetry.Report, nowNs int64) {
 	for i := range r.Hops {
-		if r.Hops[i].Has&bothTimes != 0 {
-			s.distrustHop(r, &r.Hops[i], nowNs)
+		if h := &r.Hops[i]; h.Has&bothTimes != 0 && !agrees(h) {
+			s.distrustHop(r, h, nowNs)
 		}
 	}
-	if r.Local.Has&bothTimes != 0 {
-		s.distrustHop(r, &r.Local, nowNs)
+	if h := &r.Local; h.Has&bothTimes != 0 && !agrees(h) {
+		s.distrustHop(r, h, nowNs)
 	}
+}
+
+// agrees reports whether a hop has both stamps and, if it has one of its own, a latency that agree. That of nearly all
+// does, which costs no call.
+func agrees(h *telemetry.Hop) bool {
+	stay := h.EgressNs - h.IngressNs
+	return h.Has&bothTimes == bothTimes && h.IngressNs != 0 && h.EgressNs >= h.IngressNs &&
+		(h.Has&telemetry.HasLatency == 0 || stay-h.LatencyNs+apartNs <= 2*apartNs)
 }
 
 func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) {
