@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/waybill-int/waybill/collect"
@@ -16,7 +16,7 @@ import (
 )
 
 // Of each source so many datagrams are looked at, of so many sources. A receiver offers the first datagrams that it
-// gets, and then one in dialectSample, so that it costs next to nothing later.
+// gets, and then one in dialectSample, so that it costs next to nothing later; their copies are used again.
 const (
 	dialectPackets = 32
 	dialectSources = 256
@@ -30,19 +30,21 @@ type dialectNotices struct {
 	points  *codepoint.Config
 	log     *slog.Logger
 	offered chan offeredReport
+	copies  sync.Pool // of *[]byte
 }
 
 type offeredReport struct {
 	source netip.AddrPort
 	port   uint16
-	packet detect.Packet
+	timeNs int64
+	copied *[]byte
 }
 
 func newDialectNotices(points *codepoint.Config, log *slog.Logger) *dialectNotices {
 	return &dialectNotices{points: points, log: log, offered: make(chan offeredReport, 1024)}
 }
 
-// recorder returns what a receiver on port hands its datagrams to, and passes them on to next, which may be nil.
+// recorder returns what one receiver on port hands its datagrams to, and passes them on to next, which may be nil.
 func (n *dialectNotices) recorder(port uint16, next collect.Recorder) collect.Recorder {
 	return &dialectRecorder{notices: n, port: port, next: next}
 }
@@ -51,7 +53,7 @@ type dialectRecorder struct {
 	notices *dialectNotices
 	port    uint16
 	next    collect.Recorder
-	seen    atomic.Uint64
+	seen    uint64
 }
 
 // Record implements collect.Recorder.
@@ -59,14 +61,20 @@ func (r *dialectRecorder) Record(nowNs int64, source netip.AddrPort, payload []b
 	if r.next != nil {
 		r.next.Record(nowNs, source, payload, truncated)
 	}
-	if n := r.seen.Add(1); n > dialectFirst && n%dialectSample != 0 ||
-		len(r.notices.offered) == cap(r.notices.offered) {
+	n := r.notices
+	r.seen++
+	if r.seen > dialectFirst && r.seen%dialectSample != 0 || len(n.offered) == cap(n.offered) {
 		return
 	}
-	p := detect.Packet{Time: time.Unix(0, nowNs), Bytes: slices.Clone(payload), Start: dissect.TelemetryReport}
+	copied, _ := n.copies.Get().(*[]byte)
+	if copied == nil {
+		copied = new([]byte)
+	}
+	*copied = append((*copied)[:0], payload...)
 	select {
-	case r.notices.offered <- offeredReport{source, r.port, p}:
+	case n.offered <- offeredReport{source, r.port, nowNs, copied}:
 	default:
+		n.copies.Put(copied)
 	}
 }
 
@@ -85,14 +93,18 @@ func (n *dialectNotices) run(ctx context.Context) {
 			k := key{o.source.Addr().Unmap(), o.port}
 			packets, known := sources[k]
 			if known && packets == nil || !known && len(sources) >= dialectSources {
+				n.copies.Put(o.copied)
 				continue
 			}
 			if !known && n.points.Names(k.source, o.source.Port(), o.port) {
 				sources[k] = nil // whoever runs it has said which one it is
 				continue
 			}
-			if packets = append(packets, o.packet); len(packets) == dialectPackets {
-				n.tell(k.source, k.port, packets)
+			packets = append(packets, detect.Packet{
+				Time: time.Unix(0, o.timeNs), Bytes: *o.copied, Start: dissect.TelemetryReport,
+			})
+			if len(packets) == dialectPackets {
+				n.notify(k.source, k.port, packets)
 				packets = nil
 			}
 			sources[k] = packets
@@ -100,18 +112,19 @@ func (n *dialectNotices) run(ctx context.Context) {
 	}
 }
 
-// tell logs what would read the packets of a source better.
-func (n *dialectNotices) tell(source netip.Addr, port uint16, packets []detect.Packet) {
+// notify logs what would read the packets of a source better.
+func (n *dialectNotices) notify(source netip.Addr, port uint16, packets []detect.Packet) {
 	result := detect.Detect(packets, n.points)
 	if !result.Better() {
 		return
 	}
 	flags := result.Best.Flags()
 	if i := slices.Index(flags, "--dialect"); i >= 0 {
-		flags[i+1] = source.String() + "=" + flags[i+1]
+		from := source.String()
 		if source.Is6() {
-			flags[i+1] = "[" + source.String() + "]=" + result.Best.Dialect
+			from = "[" + from + "]"
 		}
+		flags[i+1] = from + "=" + flags[i+1]
 	}
 	var others []string
 	for i := range result.Equals {

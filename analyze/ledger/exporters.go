@@ -124,7 +124,7 @@ func (e *Exporters) Observe(headers []telemetry.Header, nowNs int64) telemetry.O
 				e.repeated += uint64(h.Reports)
 				x.repeated += uint64(h.Reports)
 			}
-			if x.contents != nil || x.Unique < windowSize {
+			if (x.contents != nil || x.Unique < windowSize) && !x.stuck() {
 				x.noteContent(h)
 			}
 		}
