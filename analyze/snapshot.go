@@ -26,11 +26,9 @@ type Collector struct {
 
 // A FlowFilter selects flows; zero fields select all.
 type FlowFilter struct {
-	Match  func(*telemetry.FlowKey) bool // nil: every flow
-	Outer  func(*telemetry.FlowKey) bool // of the flow that carries it; nil: every flow, also one in no tunnel
-	Passes func(node uint32) bool        // some node of the path that the flow takes now; nil: any path
-	Order  FlowOrder
-	Limit  int
+	Match func(*telemetry.FlowKey) bool // nil: every flow
+	Order FlowOrder
+	Limit int
 
 	After     int64                      // ns since 1970: flows of which a report came later; 0: every flow
 	Ascending bool                       // the smallest first
@@ -93,14 +91,8 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 			end := min(from+step, s.flows.count)
 			for place := from; place < end; place++ {
 				f := s.flows.at(place)
-				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) || q.Passes != nil &&
-					!s.passes(f, q.Passes) {
+				if q.After != 0 && f.last <= q.After || q.Match != nil && !q.Match(&f.key) {
 					continue
-				}
-				if q.Outer != nil {
-					if outer, ok := s.outer[f.key]; !ok || !q.Outer(&outer) {
-						continue
-					}
 				}
 				if q.Select != nil {
 					if a := c.flowAnswer(s, f); !q.Select(&a) {
@@ -144,21 +136,6 @@ func (c *Collector) flowAnswer(s *Shard, f *flow) telemetry.Flow {
 	c.Timing.correct(&a)
 	c.estimateFlow(&a)
 	return a
-}
-
-// passes reports whether some node of the path that f takes now is one of those.
-func (s *Shard) passes(f *flow, is func(node uint32) bool) bool {
-	if !f.paths[0].used {
-		return false
-	}
-	if p := s.pathOf(&f.paths[0]); p != nil {
-		for i := range p.hops {
-			if p.hops[i].has&telemetry.HasNode != 0 && is(p.hops[i].node) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {

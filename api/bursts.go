@@ -17,7 +17,7 @@ func (h *handler) bursts(ctx context.Context, p *params) (answer, *types.Problem
 	if asksPast(p) {
 		return h.burstsPast(ctx, p)
 	}
-	matches := filtered(h, p, filter.BurstTable.Row)
+	matches := filtered(h, p.filter(), filter.BurstTable.Row)
 	if p.isGrouped() {
 		return grouped(h, p, func() []telemetry.Burst {
 			bursts, _ := h.cfg.Bursts.Bursts(matches, burst.ByLast, math.MaxInt)

@@ -85,7 +85,7 @@ func (p *params) filter() *filter.Expr {
 			p.reject(name, "filter="+term, "%s: %v", name, err)
 			return nil
 		}
-		terms = append(terms, term)
+		terms = append(terms, "("+term+")")
 	}
 	if len(terms) == 0 {
 		return e

@@ -43,8 +43,22 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 
 // flowFilter returns what the parameters of flows select, the latest first.
 func (h *handler) flowFilter(p *params) analyze.FlowFilter {
-	return analyze.FlowFilter{
-		Limit: p.limit(), Order: analyze.ByLast, Select: filtered(h, p, filter.FlowTable.Row),
-		Stop: p.stop,
+	q := analyze.FlowFilter{Limit: p.limit(), Order: analyze.ByLast, Stop: p.stop}
+	e := p.filter()
+	if q.Select = filtered(h, e, filter.FlowTable.Row); q.Select == nil {
+		return q
 	}
+	// Putting a flow together takes microseconds, and most filters ask for its key.
+	var known telemetry.Flow
+	row := filter.FlowTable.Row(&known)
+	part := e.On("src", "dst", "src_port", "dst_port", "protocol", "tunnel", "tunnel_id")
+	if part.String() == "" {
+		return q
+	}
+	matcher := part.Matcher(h.cfg.Now)
+	q.Match = func(k *telemetry.FlowKey) bool {
+		known.Endpoints = telemetry.EndpointsOf(k)
+		return matcher.Match(row)
+	}
+	return q
 }

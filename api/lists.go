@@ -109,7 +109,7 @@ func (h *handler) paths(_ context.Context, p *params) (answer, *types.Problem) {
 
 func (h *handler) events(_ context.Context, p *params) (answer, *types.Problem) {
 	if p.isGrouped() {
-		selected := filtered(h, p, filter.EventTable.Row)
+		selected := filtered(h, p.filter(), filter.EventTable.Row)
 		return grouped(h, p, func() []telemetry.Event {
 			events, _ := h.cfg.Events.Events(selected, math.MaxInt)
 			return events

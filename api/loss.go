@@ -28,7 +28,7 @@ func (h *handler) loss(_ context.Context, p *params) (answer, *types.Problem) {
 	var list answer
 	var problem *types.Problem
 	if p.isGrouped() {
-		q.Match = filtered(h, p, filter.LossTable.Row)
+		q.Match = filtered(h, p.filter(), filter.LossTable.Row)
 		list, problem = grouped(h, p, items, newLossGroup, addLoss)
 	} else {
 		list, problem = live(filter.LossTable, func(*handler) []telemetry.Loss { return items() })(h, nil, p)

@@ -11,14 +11,13 @@ import (
 )
 
 // An operation is what can be done with one path and method. All that is known of it stands in its row of operations:
-// routes, methods, roles, the OpenAPI description, the tables of docs/reference/api.md and the methods of the client
-// come from there.
+// routes, methods, roles, the OpenAPI description and the tables of docs/reference/api.md come from there.
 //
 // To add an operation: 1. its answer type in package types, 2. its function in a file here, 3. its row, 4. the
 // documents of its parameters in parameters, if they are new, 5. go test ./api -run Generated -update.
 type operation struct {
 	method, path string
-	id           string // its name in the description, and that of the method of the client
+	id           string // its name in the description
 	doc          string
 	more         string // section of docs/reference/api.md that says more; "": none
 	list         string // whose fields its filter has; "": it has none

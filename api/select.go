@@ -33,15 +33,14 @@ type ordering struct {
 // selectFrom returns what the parameters of a list say, for it to ask for before it asks for the problem. row makes a
 // row for filters of an item.
 func selectFrom[T any](h *handler, p *params, row func(*T) filter.Row) *selection[T] {
-	s := &selection[T]{name: p.list, limit: p.limit(), match: filtered(h, p, row)}
+	s := &selection[T]{name: p.list, limit: p.limit(), match: filtered(h, p.filter(), row)}
 	s.order = p.ordering(reflect.TypeFor[T]())
 	s.at = p.place(h.cfg.Now())
 	return s
 }
 
 // filtered returns what the filter selects of a list; nil if that is everything.
-func filtered[T any](h *handler, p *params, row func(*T) filter.Row) func(*T) bool {
-	e := p.filter()
+func filtered[T any](h *handler, e *filter.Expr, row func(*T) filter.Row) func(*T) bool {
 	if e == nil || e.String() == "" {
 		return nil
 	}

@@ -29,7 +29,7 @@ const (
 // forgotten meanwhile is counted.
 func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaStream)
-	matches := filtered(h, p, filter.EventTable.Row)
+	matches := filtered(h, p.filter(), filter.EventTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return

@@ -18,7 +18,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request, p *params) {
 	if past {
 		there, counted = p.moment(h.cfg.Now())
 	}
-	match := filtered(h, p, filter.TopologyTable.Row)
+	match := filtered(h, p.filter(), filter.TopologyTable.Row)
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return

@@ -106,3 +106,7 @@ func (p *pair) print(b []byte) []byte {
 }
 
 func (p *pair) power() int { return powerTerm }
+
+func (p *pair) about(known func(*Field) bool) bool {
+	return p.left.about(known) && p.right.about(known)
+}

@@ -1,6 +1,9 @@
 package filter
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // An Expr is a filter that was parsed. It does not change and may be used by many goroutines.
 type Expr struct {
@@ -19,6 +22,8 @@ type term interface {
 	print(b []byte) []byte
 	// power is how tightly the canonical form binds.
 	power() int
+	// about reports whether it asks for no other fields than those for which known is true.
+	about(known func(*Field) bool) bool
 }
 
 // Powers of the operators; the higher one binds tighter.
@@ -53,6 +58,26 @@ func (e *Expr) SQL(now time.Time) (condition string, values []any) {
 	w := writer{now: now.UnixNano(), names: e.schema.names}
 	e.root.sql(&w)
 	return w.text.String(), w.values
+}
+
+// On returns the part of e that asks for no other fields than these: what e holds for, it holds for too. It is for
+// records of which making the others takes long.
+func (e *Expr) On(fields ...string) *Expr {
+	known := func(f *Field) bool { return slices.Contains(fields, f.Name) }
+	terms := []term{e.root}
+	if j, ok := e.root.(*junction); ok && !j.or {
+		terms = j.terms
+	}
+	part := &Expr{schema: e.schema, timed: e.timed}
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t == nil || !t.about(known) })
+	switch len(terms) {
+	case 0:
+	case 1:
+		part.root = terms[0]
+	default:
+		part.root = &junction{terms: terms}
+	}
+	return part
 }
 
 // Matcher returns a Matcher for e. clock tells what "now" is, by default time.Now; it is asked once for a match, and

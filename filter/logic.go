@@ -1,5 +1,7 @@
 package filter
 
+import "slices"
+
 // A junction holds if all of its terms hold (and), or if any does (or). There are at least two.
 type junction struct {
 	or    bool
@@ -61,6 +63,10 @@ func (j *junction) word(upper bool) string {
 	return words[i]
 }
 
+func (j *junction) about(known func(*Field) bool) bool {
+	return !slices.ContainsFunc(j.terms, func(t term) bool { return !t.about(known) })
+}
+
 // A negation holds if its term does not.
 type negation struct{ term term }
 
@@ -76,6 +82,8 @@ func (n *negation) print(b []byte) []byte {
 }
 
 func (n *negation) power() int { return powerNot }
+
+func (n *negation) about(known func(*Field) bool) bool { return n.term.about(known) }
 
 // printInside prints t, in brackets unless it binds tighter than what is around it.
 func printInside(b []byte, t term, around int) []byte {

@@ -15,7 +15,7 @@ func TestAgree(t *testing.T) {
 	for i := range rows {
 		rows[i] = g.row()
 	}
-	held := 0
+	held, refused := 0, 0
 	for range 1000 {
 		text := g.expression(4)
 		e, err := Parse(everything, text)
@@ -29,6 +29,7 @@ func TestAgree(t *testing.T) {
 		condition, values := e.SQL(testNow)
 		answer := compileSQL(t, condition, len(values))
 		m, same := e.Matcher(clock), again.Matcher(clock)
+		part := e.On("n", "list", "latency", "src", "name", "node").Matcher(clock)
 		for _, row := range rows {
 			got := m.Match(row)
 			if sql := answer(&scope{row.columns(), values}); sql != got {
@@ -37,13 +38,23 @@ func TestAgree(t *testing.T) {
 			if same.Match(row) != got {
 				t.Fatalf("%s\nrow %v\nis not %s", text, row.columns(), e)
 			}
+			known := part.Match(row)
 			if got {
 				held++
+			}
+			if !known {
+				refused++
+			}
+			if got && !known {
+				t.Fatalf("%s\nrow %v\nholds, but what it asks of some fields does not", text, row.columns())
 			}
 		}
 	}
 	if held < 10_000 || held > 40_000 {
 		t.Errorf("%d of 50000 hold: the expressions test little", held)
+	}
+	if refused < 1000 {
+		t.Errorf("%d of 50000 are refused by some of the fields: the expressions test little", refused)
 	}
 }
 
