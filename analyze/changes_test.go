@@ -69,10 +69,9 @@ func TestChangesOfShards(t *testing.T) {
 		c.Shards = append(c.Shards, shard)
 	}
 	s := NewScanner(c, log)
-	for _, shard := range c.Shards {
-		s.takeChanges(shard)
+	for _, ns := range []int64{8 * second, 9 * second, 10 * second} {
+		s.Scan(ns)
 	}
-	s.noteChanges(10 * second)
 	list, _ := log.Events(nil, 10)
 	if len(list) != 1 || list[0].Start.UnixNano() != 5*second || list[0].Count != 4 || list[0].Path != pathID(9) {
 		t.Errorf("got %+v", list)

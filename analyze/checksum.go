@@ -146,37 +146,42 @@ func (h *headerHistory) right() bool {
 	return h.looked >= leastHeaders && h.wrong*headersPerWrong <= h.looked
 }
 
-// scanChecksums notes nodes whose packets have wrong headers, and had right ones before.
-func (s *Scanner) scanChecksums() {
-	all := map[checksumKey]*headerCount{}
-	for _, shard := range s.collector.Shards {
-		shard.mu.Lock()
-		nodes := shard.checksums.nodes
-		shard.checksums.nodes = map[checksumKey]*headerCount{}
-		shard.mu.Unlock()
-		for k, n := range nodes {
-			if sum := all[k]; sum != nil {
-				sum.merge(n)
-			} else {
-				all[k] = n
-			}
+// A checksumDetector finds nodes whose packets have wrong headers, and had right ones before.
+type checksumDetector struct {
+	*scan
+	headers map[checksumKey]*headerHistory
+	now     map[checksumKey]*headerCount // since the last scan
+}
+
+func (d *checksumDetector) begin() { d.now = map[checksumKey]*headerCount{} }
+
+func (d *checksumDetector) observe(o *observation) {
+	for k, n := range o.checksums.nodes {
+		if sum := d.now[k]; sum != nil {
+			sum.merge(n)
+		} else {
+			d.now[k] = n
 		}
 	}
-	for k, n := range all {
-		h := s.headers[k]
+	o.checksums.nodes = map[checksumKey]*headerCount{}
+}
+
+func (d *checksumDetector) finish() {
+	for k, n := range d.now {
+		h := d.headers[k]
 		if h == nil {
-			if len(s.headers) >= maxHeaderNodes {
+			if len(d.headers) >= maxHeaderNodes {
 				continue
 			}
 			h = &headerHistory{}
-			s.headers[k] = h
+			d.headers[k] = h
 		}
 		key := eventlog.Key{Kind: telemetry.EventMalformed, Node: k.node, Reason: wrongChecksumReason}
 		if k.l4 != 0 {
 			key.Reason = wrongL4ChecksumReason
 		}
 		if n.wrong > 0 && h.right() {
-			s.log.Note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { s.tellHeaders(e, k, n) })
+			d.log.Note(key, n.first, n.last, n.wrong, func(e *telemetry.Event) { d.tellHeaders(e, k, n) })
 			continue // what is an event is not the rule
 		}
 		h.looked += n.looked
@@ -190,14 +195,14 @@ func (s *Scanner) scanChecksums() {
 // These reasons are no numbers of errors of wire.
 const wrongChecksumReason, wrongL4ChecksumReason = 255, 254
 
-func (s *Scanner) tellHeaders(e *telemetry.Event, k checksumKey, n *headerCount) {
+func (d *checksumDetector) tellHeaders(e *telemetry.Event, k checksumKey, n *headerCount) {
 	e.Severity, e.ReasonName, e.Bytes = telemetry.Warning, "wrong_ipv4_checksum", n.datagram
-	s.at(e, &station{node: k.node, has: telemetry.HasNode})
+	d.at(e, &station{node: k.node, has: telemetry.HasNode})
 	what := "an IPv4 header whose checksum"
 	if k.l4 != 0 {
 		e.ReasonName, what = "wrong_l4_checksum", "a "+telemetry.ProtocolName(k.l4)+" checksum that"
 	}
-	e.Text = fmt.Sprintf("packets that %s reports have %s is wrong; they had right ones before", s.name(k.node), what)
+	e.Text = fmt.Sprintf("packets that %s reports have %s is wrong; they had right ones before", d.name(k.node), what)
 	if n.hasFlow {
 		flow := telemetry.EndpointsOf(&n.flow)
 		e.Flow = &flow

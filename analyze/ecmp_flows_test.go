@@ -19,9 +19,9 @@ func TestFlowsCountOnce(t *testing.T) {
 		}
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{stackReport(n, hops...)}}, w.nowNs+2*second+int64(n))
 	}
-	f := newFaults()
+	f := newGroupDetector(&w.scanner.scan, nil, nil)
 	for i := range s.paths.paths {
-		f.takeGroups(&s.paths.paths[i], s.paths.paths[i].packets)
+		f.take(&s.paths.paths[i], s.paths.paths[i].packets)
 	}
 	if m := f.groups[groupKey{1, 3}].member(2); m.packets != 40 || m.flows != 1 {
 		t.Errorf("got %d flows, %d packets", m.flows, m.packets)

@@ -6,39 +6,20 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
-	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
-	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
 // A Scanner finds events by looking at what the tables have counted since its last look, once a second. So most events
 // cost a report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside,
 // which it takes ten times a second.
 type Scanner struct {
-	collector *Collector
-	log       *eventlog.Log
-	lastNs    int64
-	beforeNs  int64 // the scan before that at lastNs
+	scan
+	detectors []detector
+	seen      observation // memory that goes round
 
 	paths, pathsBefore map[pathPlace]uint64 // packets at this scan, and at the one before
-	links              map[linkKey]*linkWatch
-	departures         []departure        // the latest
-	back               map[linkKey]outage // links that were known to be down and carry packets again
-	// ports whose link is down, by what they dropped: the latest scan that says so
-	cuts      map[dropEnd]int64
-	drops     map[dropPlace]uint64 // at the last scan
-	storms    map[eventlog.Key]dropStorm
-	exporters [][]exporterCount // by their place in the collector, and by account
-
-	active map[uint32]uint64 // node: packets since the last scan
-	// that the last scan found, and wait for this one to see what the old link carries after it
-	changes map[changeKey]*change
-
-	findings map[eventlog.Key]foundNow // of this scan
-	headers  map[checksumKey]*headerHistory
-	broken   map[brokenKey]uint64 // datagrams at the last scan
-
-	faults faults // what the last scan found on paths, see take
+	hops, hopsBefore   int                  // of all paths that carried something, the same
+	drops              map[dropPlace]uint64 // at the last scan
 
 	bursts    *burst.Search
 	kept      *burst.Log     // may be nil
@@ -47,9 +28,47 @@ type Scanner struct {
 
 	transits transitList                 // memory that goes round
 	slow     map[eventlog.Key]*slowPlace // by the key of their event
-	twins    map[uint32]int              // nodes whose id several devices have: in how many scans in a row
-	// Hops of all paths that carried something, at this scan and at the one before.
-	hops, hopsBefore int
+}
+
+// A scan is what detectors have in common.
+type scan struct {
+	collector *Collector
+	log       *eventlog.Log
+	nowNs     int64
+	lastNs    int64  // the scan before
+	beforeNs  int64  // the scan before that
+	leftOut   uint64 // links, groups and flows for which there was no room in this scan
+}
+
+// A detector finds events of some kinds. In each scan all of them begin, observe one shard after the other, and finish,
+// in the order of their list: a detector may ask those before it what they found.
+type detector interface {
+	begin()               // a scan, and forget what is of the scan before
+	observe(*observation) // of a shard, which is locked
+	finish()              // the scan, and note what was found
+}
+
+// An observation is what a shard counted since the last scan.
+type observation struct {
+	*Shard
+	paths []carriedPath
+	left  []*path // that flows left for others
+	drops []droppedPackets
+}
+
+// A carriedPath is a path that carried packets.
+type carriedPath struct {
+	*path
+	place int
+	n     uint64
+}
+
+// droppedPackets are those at one place for one reason.
+type droppedPackets struct {
+	dropKey
+	n       uint64
+	flow    telemetry.FlowKey // one of theirs
+	hasFlow bool
 }
 
 const (
@@ -59,37 +78,19 @@ const (
 	TickNs = ScanNs / 10
 )
 
-const (
-	// A drop storm is so many drops a second at one place, for one reason.
-	stormDrops = 20
-	// quietNs is how long nothing happens before an event is over.
-	quietNs = 3 * int64(time.Second)
-	// maxLinks bounds the links that are remembered between scans. All else is as bounded as the tables.
-	maxLinks = 1 << 16
-)
+// quietNs is how long nothing happens before an event is over.
+const quietNs = 3 * int64(time.Second)
 
-// A linkKey is a link as two hops next to each other show it.
-type linkKey struct {
-	from, to         uint32
-	fromPort, toPort uint32
-	has              telemetry.Fields // the egress port of from, the ingress port of to
-}
-
-func linkOf(a, b *station) (k linkKey, ok bool) {
-	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
-		return k, false
-	}
-	if a.node == b.node && b.has&telemetry.HasDrop != 0 {
-		return k, false // a drop at the node that came last is the same visit
-	}
-	k = linkKey{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
-	if k.has&telemetry.HasEgressPort != 0 {
-		k.fromPort = a.out
-	}
-	if k.has&telemetry.HasIngressPort != 0 {
-		k.toPort = b.in
-	}
-	return k, true
+// quietOf are the kinds of events that end when nothing happens for so long. Who finds the others ends them.
+var quietOf = map[telemetry.EventKind]int64{
+	telemetry.EventLoop: quietNs, telemetry.EventDropStorm: quietNs, telemetry.EventPathChange: quietNs,
+	telemetry.EventReportLoss: quietNs, telemetry.EventHopLimit: quietNs, telemetry.EventMTUExceeded: quietNs,
+	telemetry.EventHopWithoutINT: quietNs, telemetry.EventMalformed: quietNs,
+	telemetry.EventUnexpectedNode: quietNs, telemetry.EventPathNotAllowed: quietNs,
+	telemetry.EventWaypointMissed: quietNs, telemetry.EventImplausible: quietNs,
+	telemetry.EventDuplicateNode: quietNs, telemetry.EventNewFlow: quietNs,
+	telemetry.EventECMPImbalance: quietNs, telemetry.EventGrayFailure: graySilenceNs,
+	telemetry.EventBlackhole: quietNs + ScanNs, // a silent one is noted a scan later
 }
 
 // A pathPlace is a path in the table of a shard, until it gives way to another.
@@ -105,39 +106,35 @@ type dropPlace struct {
 	dropKey
 }
 
-// An exporterCount is what the account of an exporter said at the last scan.
-type exporterCount struct {
-	ledger.Total
-	told         uint64 // of Lost: those that an event tells of
-	restartsTold uint64 // of Restarted, the same
-}
-
 // NewScanner returns a Scanner that looks at c and writes to log.
 func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	if c.Timing == nil {
 		c.Timing = NewTiming()
 	}
 	s := &Scanner{
-		collector: c, log: log, paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{},
-		links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{},
-		drops: map[dropPlace]uint64{}, storms: map[eventlog.Key]dropStorm{},
-		changes: map[changeKey]*change{}, active: map[uint32]uint64{},
-		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)),
-		slow:   map[eventlog.Key]*slowPlace{}, twins: map[uint32]int{}, findings: map[eventlog.Key]foundNow{},
-		headers: map[checksumKey]*headerHistory{}, broken: map[brokenKey]uint64{}, faults: newFaults(),
+		scan:  scan{collector: c, log: log},
+		paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, drops: map[dropPlace]uint64{},
+		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)), slow: map[eventlog.Key]*slowPlace{},
 	}
-	// What was lost or broken before a restart is no news.
-	for _, e := range c.Exporters {
-		var counts []exporterCount
-		for _, n := range e.Totals(nil) {
-			counts = append(counts, exporterCount{n, n.Lost, n.Restarted})
-		}
-		s.exporters = append(s.exporters, counts)
-	}
-	for _, x := range c.ExporterList() {
-		for reason, n := range brokenBy(&x) {
-			s.broken[brokenKeyOf(&x, reason)] = n
-		}
+	exporters := newExporterDetector(&s.scan)
+	twins := &twinDetector{scan: &s.scan, exporters: exporters, scans: map[uint32]int{}}
+	storms := &stormDetector{scan: &s.scan, storms: map[eventlog.Key]dropStorm{}}
+	links := newLinkDetector(&s.scan)
+	gray := newGrayDetector(&s.scan, links, exporters)
+	s.detectors = []detector{
+		twins,
+		&loopDetector{&s.scan, twins},
+		storms,
+		links,
+		&changeDetector{scan: &s.scan, links: links},
+		exporters,
+		&findingDetector{scan: &s.scan, found: map[eventlog.Key]foundNow{}},
+		&checksumDetector{scan: &s.scan, headers: map[checksumKey]*headerHistory{}},
+		&newFlowDetector{scan: &s.scan},
+		newBlackholeDetector(&s.scan, storms),
+		gray,
+		newStreamDetector(&s.scan, gray),
+		newGroupDetector(&s.scan, links, storms),
 	}
 	return s
 }
@@ -152,48 +149,34 @@ func (s *Scanner) Scan(nowNs int64) {
 	if nowNs-s.lastNs < ScanNs {
 		return
 	}
-	clear(s.active)
+	s.nowNs, s.leftOut = nowNs, 0
 	s.pathsBefore, s.paths = s.paths, s.pathsBefore
 	clear(s.paths)
-	clear(s.storms)
 	s.hopsBefore, s.hops = s.hops, 0
-	s.faults.begin()
-	s.scanNodeIDs(nowNs)
-	for _, shard := range s.collector.Shards {
-		s.scanPaths(shard, nowNs)
-		s.scanDrops(shard, nowNs)
+	for _, d := range s.detectors {
+		d.begin()
 	}
-	s.noteStorms(nowNs)
-	s.scanLinks(nowNs)
-	s.noteChanges(nowNs)
-	clear(s.changes)
 	for _, shard := range s.collector.Shards {
-		s.takeChanges(shard)
+		s.observe(shard)
 	}
-	s.scanExporters(nowNs)
-	s.scanFindings(nowNs)
-	s.noteRates(nowNs)
-	s.scanChecksums()
-	s.scanFaults(nowNs)
-	for _, kind := range []telemetry.EventKind{
-		telemetry.EventLoop, telemetry.EventDropStorm, telemetry.EventPathChange, telemetry.EventReportLoss,
-		telemetry.EventHopLimit, telemetry.EventMTUExceeded, telemetry.EventHopWithoutINT, telemetry.EventMalformed,
-		telemetry.EventUnexpectedNode, telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed,
-		telemetry.EventImplausible,
-		telemetry.EventDuplicateNode,
-	} {
-		s.log.EndQuiet(kind, nowNs-quietNs)
+	for _, d := range s.detectors {
+		d.finish()
+	}
+	for kind, quiet := range quietOf {
+		s.log.EndQuiet(kind, nowNs-quiet)
 	}
 	s.log.EndRestored(nowNs)
+	s.log.AddUnwatched(s.leftOut)
 	s.beforeNs, s.lastNs = s.lastNs, nowNs
 }
 
-// scanPaths adds up what links and nodes carried, and finds loops.
-func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
+// observe shows a shard to the detectors, and lets it count anew.
+func (s *Scanner) observe(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	shard.scanNs = nowNs
-	s.faults.takeHoles(&shard.holes)
+	shard.scanNs = s.nowNs
+	o := &s.seen
+	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
 	for i := range shard.paths.paths {
 		p := &shard.paths.paths[i]
 		if !p.used {
@@ -204,225 +187,33 @@ func (s *Scanner) scanPaths(shard *Shard, nowNs int64) {
 		n := packets - s.pathsBefore[key]
 		s.paths[key] = packets
 		p.skip = skipOf(n, s.hopsBefore)
-		s.departed(shard, p, nowNs)
-		if n == 0 {
-			p.sinceScan.left = 0
-			continue
+		if p.sinceScan.left > 0 {
+			o.left = append(o.left, p)
 		}
-		s.hops += len(p.hops)
-		told := n // packets of which the nodes so far, or some behind them, told
-		for h := range p.hops {
-			if p.hops[h].has&telemetry.HasNode != 0 {
-				s.active[p.hops[h].node] += told
-			}
-			if h > 0 && !p.uncertain && told > 0 {
-				s.carried(&p.hops[h-1], &p.hops[h], told, p.sinceScan.flows)
-			}
-			told -= min(uint64(p.hops[h].part.last), told)
-		}
-		s.faults.take(shard, i, p, n)
-		s.loop(p, n, nowNs)
-	}
-}
-
-func (s *Scanner) carried(a, b *pathHop, n uint64, flows uint32) {
-	k, ok := linkOf(&a.station, &b.station)
-	if !ok {
-		return
-	}
-	l := s.links[k]
-	if l == nil {
-		if len(s.links) >= maxLinks {
-			s.faults.leftOut++
-			return
-		}
-		l = &linkWatch{}
-		s.links[k] = l
-	}
-	l.packets += n
-	l.flows += uint64(flows)
-}
-
-// loop notes a path on which packets came to a node twice.
-func (s *Scanner) loop(p *path, n uint64, nowNs int64) {
-	for i := range p.hops {
-		if p.hops[i].has&telemetry.HasNode == 0 || s.twins[p.hops[i].node] > 0 { // two devices, one behind the other
-			continue
-		}
-		for j := range i {
-			if p.hops[j].has&telemetry.HasNode == 0 || p.hops[j].node != p.hops[i].node {
-				continue
-			}
-			// A drop at the node that came last is the same visit, not a second one.
-			if j == i-1 && p.hops[i].has&telemetry.HasDrop != 0 {
-				continue
-			}
-			first := &p.hops[j]
-			s.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, s.lastNs, nowNs, n,
-				func(e *telemetry.Event) {
-					e.Severity = telemetry.Critical
-					s.at(e, &first.station)
-					e.Path = pathID(p.hash)
-					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", s.name(first.node), i-j)
-					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
-				})
-			return
+		if n > 0 {
+			s.hops += len(p.hops)
+			o.paths = append(o.paths, carriedPath{p, i, n})
 		}
 	}
-}
-
-// A dropStorm is what was dropped at one place for one reason since the last scan.
-type dropStorm struct {
-	drops   uint64
-	key     dropKey
-	flow    telemetry.FlowKey
-	hasFlow bool
-}
-
-// scanDrops adds up what was dropped.
-func (s *Scanner) scanDrops(shard *Shard, nowNs int64) {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
 	for key, d := range shard.drops.drops {
 		place := dropPlace{shard, key}
-		n := d.packets - s.drops[place]
-		if n == 0 {
-			continue
+		if n := d.packets - s.drops[place]; n > 0 {
+			s.drops[place] = d.packets
+			o.drops = append(o.drops, droppedPackets{key, n, d.flow, d.hasFlow})
 		}
-		s.drops[place] = d.packets
-		if key.has&telemetry.HasNode != 0 {
-			s.active[key.node] += n
-		}
-		s.cut(&key, nowNs)
-		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: key.node, Port: key.out, Reason: key.reason}
-		total := s.storms[event]
-		s.storms[event] = dropStorm{total.drops + n, key, d.flow, d.hasFlow}
+	}
+	for _, d := range s.detectors {
+		d.observe(o)
+	}
+	for _, p := range o.left {
+		p.sinceScan.left = 0
+	}
+	for i := range o.paths {
+		o.paths[i].sinceScan = pathWindow{}
 	}
 }
 
-// noteStorms notes where many packets were dropped.
-func (s *Scanner) noteStorms(nowNs int64) {
-	for event, found := range s.storms {
-		rate := float64(found.drops) * 1e9 / float64(nowNs-s.lastNs)
-		if rate < stormDrops && !s.log.Ongoing(event) {
-			continue
-		}
-		s.log.Note(event, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
-			key := &found.key
-			e.Severity = max(telemetry.Warning, dropreason.Of(key.table, key.reason).Severity)
-			place := key.station
-			place.has &^= telemetry.HasIngressPort // packets from all ports
-			s.at(e, &place)
-			reason := key.reason
-			e.Reason, e.ReasonName = &reason, key.table.Name(key.reason)
-			if found.hasFlow {
-				flow := telemetry.EndpointsOf(&found.flow)
-				e.Flow = &flow
-			}
-			e.Text = fmt.Sprintf("many packets dropped at %s: %s", s.name(key.node), e.ReasonName)
-			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "drops", Value: rate, Unit: "1/s"})
-		})
-	}
-}
-
-// takeChanges takes the path changes of a shard, and adds those of the same kind up.
-func (s *Scanner) takeChanges(shard *Shard) {
-	shard.mu.Lock()
-	changes := shard.changes.changes
-	shard.changes.changes = map[changeKey]*change{}
-	shard.mu.Unlock()
-	for k, c := range changes {
-		if sum := s.changes[k]; sum != nil {
-			sum.merge(c)
-		} else {
-			s.changes[k] = c
-		}
-	}
-}
-
-// noteChanges notes the path changes that were found by the scan before this one.
-func (s *Scanner) noteChanges(nowNs int64) {
-	for k, c := range s.changes {
-		s.log.Note(eventlog.Key{
-			Kind: telemetry.EventPathChange, Node: k.node, Port: k.port, ToNode: k.toNode,
-			ToPort: k.newPort,
-		},
-			c.first, c.last, c.flows, func(e *telemetry.Event) {
-				others := uint64(0)
-				for link, l := range s.links {
-					if link.from == k.node && link.fromPort == k.port && l.last == nowNs {
-						others++
-					}
-				}
-				why := "the old link carries nothing now: a failure"
-				if others > 0 {
-					why = "the old link still carries others: a reroute"
-				}
-				e.Severity = telemetry.Info
-				old := station{node: k.node, out: k.port, has: telemetry.HasNode | telemetry.HasEgressPort}
-				s.at(e, &old)
-				if k.toNode != 0 {
-					s.to(e, &station{node: k.toNode, has: telemetry.HasNode})
-				}
-				flow := telemetry.EndpointsOf(&c.flow)
-				e.Flow, e.Path = &flow, pathID(c.path)
-				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", s.name(k.node),
-					k.newPort, k.port, why)
-				if k.newPort == k.port { // it does not tell its ports
-					e.Text = fmt.Sprintf("flows take another way behind %s; %s", s.name(k.node), why)
-				}
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
-			})
-	}
-}
-
-// scanExporters finds lost reports and restarts.
-func (s *Scanner) scanExporters(nowNs int64) {
-	for i, e := range s.collector.Exporters {
-		for account, total := range e.Totals(nil) {
-			if account == len(s.exporters[i]) {
-				s.exporters[i] = append(s.exporters[i], exporterCount{})
-			}
-			before := s.exporters[i][account]
-			now := exporterCount{Total: total}
-			// what is missing since a moment ago may only be late
-			now.told = max(before.told, min(before.Lost, total.Lost))
-			now.restartsTold = max(before.restartsTold, min(before.Restarted, total.Restarted))
-			s.exporters[i][account] = now
-			s.exporter(now.Key, before, now, nowNs)
-			s.faults.takeExporter(before, now)
-		}
-	}
-	for _, x := range s.collector.ExporterList() {
-		s.brokenOf(&x, nowNs)
-	}
-}
-
-// exporter notes what happened to the reports of an exporter since the last scan.
-func (s *Scanner) exporter(key telemetry.ExporterKey, before, now exporterCount, nowNs int64) {
-	about := func(text string, severity telemetry.Severity) func(*telemetry.Event) {
-		return func(e *telemetry.Event) {
-			e.Severity, e.Source, e.Text = severity, key.Source.String(), text
-			if key.HasNode {
-				s.at(e, &station{node: key.Node, has: telemetry.HasNode})
-				e.Text = s.name(key.Node) + ": " + text
-			}
-		}
-	}
-	if now.told > before.told {
-		s.log.Note(eventlog.Key{Kind: telemetry.EventReportLoss, Exporter: key}, s.beforeNs, s.lastNs,
-			now.told-before.told,
-			about("reports were lost on the way here", telemetry.Warning))
-	}
-	if now.restartsTold > before.restartsTold {
-		restart := eventlog.Key{Kind: telemetry.EventNodeRestart, Exporter: key}
-		s.log.Note(restart, s.lastNs, s.lastNs, now.restartsTold-before.restartsTold,
-			about("the sequence numbers of its reports began anew", telemetry.Info))
-		s.log.End(restart, s.lastNs)
-	}
-}
-
-func (s *Scanner) name(node uint32) string {
+func (s *scan) name(node uint32) string {
 	if name := s.collector.Names[node]; name != "" {
 		return name
 	}
@@ -430,13 +221,19 @@ func (s *Scanner) name(node uint32) string {
 }
 
 // at makes a station the subject of an event.
-func (s *Scanner) at(e *telemetry.Event, at *station) {
+func (s *scan) at(e *telemetry.Event, at *station) {
 	a := at.answer(s.collector.Names)
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
 }
 
 // to makes a station the other end of the subject.
-func (s *Scanner) to(e *telemetry.Event, to *station) {
+func (s *scan) to(e *telemetry.Event, to *station) {
 	a := to.answer(s.collector.Names)
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
+}
+
+// betweenEnds makes a link the subject of an event.
+func (s *scan) betweenEnds(e *telemetry.Event, k linkKey) {
+	s.at(e, &station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort})
+	s.to(e, &station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort})
 }

@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	maxDropEnds = 1 << 12
 	// blackholeDrops is how many packets a place must have dropped between two scans to be a blackhole.
 	blackholeDrops = 10
 	// noBlackholeNs is how long a place that drops packets to nowhere is not looked at again.
@@ -30,25 +31,48 @@ type droppedFlows struct {
 	paths          []pathPlace
 }
 
-// takeDrop adds the flows on p, which ends with a drop.
-func (f *faults) takeDrop(shard *Shard, place int, p *path) {
+// A blackholeDetector finds places where all packets of some flows are dropped, although their destinations can be
+// reached.
+type blackholeDetector struct {
+	*scan
+	storms    *stormDetector
+	drops     map[dropEnd]*droppedFlows // of this scan: where paths end with a drop
+	fruitless map[eventlog.Key]int64    // places of drops that are no blackholes: when to look again
+}
+
+func newBlackholeDetector(s *scan, storms *stormDetector) *blackholeDetector {
+	return &blackholeDetector{s, storms, map[dropEnd]*droppedFlows{}, map[eventlog.Key]int64{}}
+}
+
+func (d *blackholeDetector) begin() { clear(d.drops) }
+
+func (d *blackholeDetector) observe(o *observation) {
+	for i := range o.paths {
+		if p := &o.paths[i]; p.dropped() {
+			d.take(o.Shard, p.place, p.path)
+		}
+	}
+}
+
+// take adds the flows on p, which ends with a drop.
+func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
 	last := &p.hops[len(p.hops)-1]
 	if last.has&telemetry.HasNode == 0 {
 		return
 	}
 	k := dropEnd{last.node, last.out}
-	d := f.drops[k]
-	if d == nil {
-		if len(f.drops) >= maxDropEnds {
-			f.leftOut++
+	end := d.drops[k]
+	if end == nil {
+		if len(d.drops) >= maxDropEnds {
+			d.leftOut++
 			return
 		}
-		d = &droppedFlows{}
-		f.drops[k] = d
+		end = &droppedFlows{}
+		d.drops[k] = end
 	}
-	d.flows += uint64(p.sinceScan.flows)
-	d.through += uint64(p.sinceScan.through)
-	d.paths = append(d.paths, pathPlace{shard, place, p.generation})
+	end.flows += uint64(p.sinceScan.flows)
+	end.through += uint64(p.sinceScan.through)
+	end.paths = append(end.paths, pathPlace{shard, place, p.generation})
 }
 
 // forwards reports whether packets dropped for a reason had no place to go to. What is dropped because a queue is full,
@@ -61,32 +85,31 @@ func forwards(r *dropreason.Reason) bool {
 	return false
 }
 
-// scanBlackholes finds places where all packets of some flows are dropped, although their destinations can be reached.
-func (s *Scanner) scanBlackholes(nowNs int64) {
-	for event, found := range s.storms {
+func (d *blackholeDetector) finish() {
+	for event, found := range d.storms.storms {
 		if found.key.has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
 			continue
 		}
 		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}
-		if s.log.Ongoing(key) {
-			s.log.Note(key, s.lastNs, nowNs, found.drops, nil)
+		if d.log.Ongoing(key) {
+			d.log.Note(key, d.lastNs, d.nowNs, found.drops, nil)
 			continue
 		}
-		d := s.faults.drops[dropEnd{event.Node, event.Port}]
-		if found.drops < blackholeDrops || d == nil || d.flows == 0 || d.through > 0 ||
-			nowNs < s.faults.fruitless[key] {
+		end := d.drops[dropEnd{event.Node, event.Port}]
+		if found.drops < blackholeDrops || end == nil || end.flows == 0 || end.through > 0 ||
+			d.nowNs < d.fruitless[key] {
 			continue
 		}
-		hole := s.lookInto(d)
+		hole := d.lookInto(end)
 		if !hole.reachable {
-			s.faults.fruitless[key] = nowNs + noBlackholeNs // scans for addresses that nobody has
+			d.fruitless[key] = d.nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
-		s.log.Note(key, s.lastNs, nowNs, found.drops, func(e *telemetry.Event) {
+		d.log.Note(key, d.lastNs, d.nowNs, found.drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
 			place := found.key.station
 			place.has &^= telemetry.HasIngressPort
-			s.at(e, &place)
+			d.at(e, &place)
 			reason := event.Reason
 			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
 			if found.hasFlow {
@@ -95,20 +118,20 @@ func (s *Scanner) scanBlackholes(nowNs int64) {
 			}
 			e.Path = pathID(hole.path)
 			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(),
-				s.name(event.Node), e.ReasonName)
+				d.name(event.Node), e.ReasonName)
 			e.Evidence = append(
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
 				telemetry.Evidence{
-					Name: "drops", Value: float64(found.drops) * 1e9 / float64(nowNs-s.lastNs),
+					Name: "drops", Value: float64(found.drops) * 1e9 / float64(d.nowNs-d.lastNs),
 					Unit: "1/s",
 				},
 			)
 		})
 	}
-	for key, until := range s.faults.fruitless {
-		if nowNs >= until {
-			delete(s.faults.fruitless, key)
+	for key, until := range d.fruitless {
+		if d.nowNs >= until {
+			delete(d.fruitless, key)
 		}
 	}
 }
@@ -121,24 +144,24 @@ type blackhole struct {
 	reachable bool   // packets to these destinations arrived, of these flows or others
 }
 
-// lookInto looks at the flows that end at d: once for each place of drops that may be a blackhole.
-func (s *Scanner) lookInto(d *droppedFlows) blackhole {
+// lookInto looks at the flows that end there: once for each place of drops that may be a blackhole.
+func (d *blackholeDetector) lookInto(end *droppedFlows) blackhole {
 	hole := blackhole{to: map[telemetry.Addr]bool{}}
 	ends := map[*Shard]map[uint32]uint16{}
-	for _, p := range d.paths {
+	for _, p := range end.paths {
 		if ends[p.shard] == nil {
 			ends[p.shard] = map[uint32]uint16{}
 		}
 		ends[p.shard][uint32(p.place)] = p.generation
 	}
-	for _, shard := range s.collector.Shards {
+	for _, shard := range d.collector.Shards {
 		if ends[shard] == nil {
 			continue
 		}
 		shard.eachFlow(func(f *flow) bool {
 			fp := &f.paths[0]
 			if generation, ok := ends[shard][fp.path]; !fp.used || !ok || generation != fp.generation ||
-				fp.last < s.lastNs {
+				fp.last < d.lastNs {
 				return true
 			}
 			if p := shard.pathOf(fp); p != nil && (hole.flows == 0 || p.hash < hole.path) {
@@ -152,7 +175,7 @@ func (s *Scanner) lookInto(d *droppedFlows) blackhole {
 			return true
 		})
 	}
-	for _, shard := range s.collector.Shards {
+	for _, shard := range d.collector.Shards {
 		if hole.reachable || hole.flows == 0 {
 			break
 		}

@@ -65,8 +65,38 @@ func (g *ecmpGroup) member(port uint32) *ecmpMember {
 	return &g.members[len(g.members)-1]
 }
 
-// takeGroups adds n packets on p to the groups of its nodes.
-func (f *faults) takeGroups(p *path, n uint64) {
+// A groupDetector finds groups whose ports carry unequal shares.
+type groupDetector struct {
+	*scan
+	links  *linkDetector
+	storms *stormDetector
+	groups map[groupKey]*ecmpGroup
+	uneven map[eventlog.Key]*unevenness
+}
+
+// maxGroups bounds them.
+const maxGroups = 1 << 14
+
+func newGroupDetector(s *scan, links *linkDetector, storms *stormDetector) *groupDetector {
+	return &groupDetector{s, links, storms, map[groupKey]*ecmpGroup{}, map[eventlog.Key]*unevenness{}}
+}
+
+func (d *groupDetector) begin() {
+	for _, g := range d.groups {
+		g.begin()
+	}
+}
+
+func (d *groupDetector) observe(o *observation) {
+	for i := range o.paths {
+		if p := &o.paths[i]; !p.dropped() && !p.uncertain {
+			d.take(p.path, p.n)
+		}
+	}
+}
+
+// take adds n packets on p to the groups of its nodes.
+func (d *groupDetector) take(p *path, n uint64) {
 	if !p.wholeAndSimple() {
 		return
 	}
@@ -77,18 +107,18 @@ func (f *faults) takeGroups(p *path, n uint64) {
 			continue
 		}
 		k := groupKey{at.node, p.hops[end].node}
-		g := f.groups[k]
+		g := d.groups[k]
 		if g == nil {
-			if len(f.groups) >= maxGroups {
-				f.leftOut++
+			if len(d.groups) >= maxGroups {
+				d.leftOut++
 				continue
 			}
 			g = &ecmpGroup{}
-			f.groups[k] = g
+			d.groups[k] = g
 		}
 		m := g.member(at.out)
 		if m == nil {
-			f.leftOut++
+			d.leftOut++
 			continue
 		}
 		if m.packets == 0 {
@@ -134,46 +164,45 @@ type unevenness struct {
 	scanNs  int64 // the latest of these scans
 }
 
-// scanGroups finds groups whose ports carry unequal shares.
-func (s *Scanner) scanGroups(nowNs int64) {
-	s.failMembers()
-	for _, set := range s.portSets(nowNs) {
-		s.weigh(set, nowNs)
+func (d *groupDetector) finish() {
+	d.failMembers()
+	for _, set := range d.portSets() {
+		d.weigh(set)
 	}
-	for key, u := range s.faults.uneven {
-		if u.scanNs != nowNs {
-			delete(s.faults.uneven, key)
+	for key, u := range d.uneven {
+		if u.scanNs != d.nowNs {
+			delete(d.uneven, key)
 		}
 	}
 }
 
 // failMembers takes ports whose link is down out of their groups, and those that stood in for such a port, until they
 // carry packets again.
-func (s *Scanner) failMembers() {
+func (d *groupDetector) failMembers() {
 	down := map[dropEnd]bool{}
-	for event, found := range s.storms {
+	for event, found := range d.storms.storms {
 		if dropreason.Of(found.key.table, found.key.reason).ID == "egress_link_down" {
 			down[dropEnd{event.Node, event.Port}] = true
 		}
 	}
-	for k, g := range s.faults.groups {
+	for k, g := range d.groups {
 		for i := range g.members {
 			m := &g.members[i]
-			m.failed = m.packets == 0 && (m.failed || s.stoodIn(g, m)) || down[dropEnd{k.node, m.port}]
+			m.failed = m.packets == 0 && (m.failed || d.stoodIn(g, m)) || down[dropEnd{k.node, m.port}]
 		}
 	}
 }
 
 // stoodIn reports whether m carried its last packets while another port of g could not, and that one can again. A way
 // around a link that fails is silent before and after; it has no share of the packets.
-func (s *Scanner) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
+func (d *groupDetector) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
 	for i := range g.members {
 		other := &g.members[i]
 		if other.packets == 0 {
 			continue
 		}
 		for _, k := range other.links {
-			if o, ok := s.back[k]; ok && m.last >= o.fromNs && m.last <= o.toNs+quietNs {
+			if o, ok := d.links.back[k]; ok && m.last >= o.fromNs && m.last <= o.toNs+quietNs {
 				return true
 			}
 		}
@@ -182,22 +211,22 @@ func (s *Scanner) stoodIn(g *ecmpGroup, m *ecmpMember) bool {
 }
 
 // portSets puts the groups of a node with the same ports together.
-func (s *Scanner) portSets(nowNs int64) map[string]*portSet {
+func (d *groupDetector) portSets() map[string]*portSet {
 	sets := map[string]*portSet{}
 	var live []ecmpMember
-	for k, g := range s.faults.groups {
+	for k, g := range d.groups {
 		live = live[:0]
 		g.members = slices.DeleteFunc(g.members,
-			func(m ecmpMember) bool { return m.packets == 0 && nowNs-m.last > memberNs })
+			func(m ecmpMember) bool { return m.packets == 0 && d.nowNs-m.last > memberNs })
 		if len(g.members) == 0 {
-			delete(s.faults.groups, k)
+			delete(d.groups, k)
 			continue
 		}
 		for i := range g.members {
 			m := &g.members[i]
 			if m.packets > 0 {
-				m.last = nowNs
-			} else if m.failed || s.linkFailed(m.links, nowNs) {
+				m.last = d.nowNs
+			} else if m.failed || d.linkFailed(m.links) {
 				continue
 			}
 			live = append(live, *m)
@@ -226,10 +255,10 @@ func (s *Scanner) portSets(nowNs int64) map[string]*portSet {
 
 // linkFailed reports whether one of the links carries nothing, either way, while both ends report: it was taken out of
 // service, and with it the port of whoever sends by it.
-func (s *Scanner) linkFailed(links []linkKey, nowNs int64) bool {
-	silent := func(k linkKey) bool { l := s.links[k]; return l == nil || l.last != nowNs }
+func (d *groupDetector) linkFailed(links []linkKey) bool {
+	silent := func(k linkKey) bool { l := d.links.links[k]; return l == nil || l.last != d.nowNs }
 	for _, k := range links {
-		if !silent(k) || s.active[k.from] == 0 || s.active[k.to] == 0 {
+		if !silent(k) || d.links.active[k.from] == 0 || d.links.active[k.to] == 0 {
 			continue
 		}
 		if back, ok := k.reverse(); !ok || silent(back) {
@@ -240,7 +269,7 @@ func (s *Scanner) linkFailed(links []linkKey, nowNs int64) bool {
 }
 
 // weigh notes a set of which one port carries more than its share.
-func (s *Scanner) weigh(set *portSet, nowNs int64) {
+func (d *groupDetector) weigh(set *portSet) {
 	var packets, flows uint64
 	most := &set.members[0]
 	for i := range set.members {
@@ -254,29 +283,29 @@ func (s *Scanner) weigh(set *portSet, nowNs int64) {
 	ports := len(set.members)
 	times := float64(most.packets) * float64(ports) / float64(max(packets, 1)) // its fair share
 	key := eventlog.Key{Kind: telemetry.EventECMPImbalance, Node: set.node, Port: most.port}
-	if s.log.Ongoing(key) {
+	if d.log.Ongoing(key) {
 		if times > evenBelow && packets >= unevenPackets {
-			s.log.Note(key, s.lastNs, nowNs, most.packets, nil)
+			d.log.Note(key, d.lastNs, d.nowNs, most.packets, nil)
 		}
 		return
 	}
 	if times <= unevenAbove || packets < unevenPackets {
 		return
 	}
-	u := s.faults.uneven[key]
+	u := d.uneven[key]
 	if u == nil {
-		u = &unevenness{firstNs: s.lastNs}
-		s.faults.uneven[key] = u
+		u = &unevenness{firstNs: d.lastNs}
+		d.uneven[key] = u
 	}
-	u.scanNs = nowNs
+	u.scanNs = d.nowNs
 	if u.scans++; u.scans < unevenScans || unlikely(most.flows, flows, ports) < unevenFlows {
 		return
 	}
-	s.log.Note(key, u.firstNs, nowNs, most.packets, func(e *telemetry.Event) {
+	d.log.Note(key, u.firstNs, d.nowNs, most.packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		s.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
+		d.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
 		e.Text = fmt.Sprintf("port %d of %s carries %.0f %% of what its %d ports to the same nodes share", most.port,
-			s.name(set.node), 100*times/float64(ports), ports)
+			d.name(set.node), 100*times/float64(ports), ports)
 		e.Evidence = append(
 			e.Evidence,
 			telemetry.Evidence{Name: "share", Value: times / float64(ports)},

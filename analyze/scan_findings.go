@@ -2,12 +2,10 @@ package analyze
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
-	"github.com/waybill-int/waybill/wire"
 )
 
 // A foundNow is what the shards found of one event since the last scan.
@@ -17,41 +15,57 @@ type foundNow struct {
 	nodes []station // of the path
 }
 
-// scanFindings takes what the shards found, and notes it.
-func (s *Scanner) scanFindings(nowNs int64) {
-	clear(s.findings)
-	for _, shard := range s.collector.Shards {
-		s.takeFindings(shard, nowNs)
+// A findingDetector notes what shards found by themselves.
+type findingDetector struct {
+	*scan
+	found map[eventlog.Key]foundNow // in this scan
+}
+
+func (d *findingDetector) begin() { clear(d.found) }
+
+func (d *findingDetector) finish() {
+	for key, found := range d.found {
+		d.log.Note(key, found.since, found.last, found.count, func(e *telemetry.Event) { d.describe(e, &found) })
+		d.log.FillBytes(key, func(e *telemetry.Event) { d.example(e, &found) })
 	}
-	for key, found := range s.findings {
-		s.log.Note(key, found.since, found.last, found.count, func(e *telemetry.Event) { s.describe(e, &found) })
-		s.log.FillBytes(key, func(e *telemetry.Event) { s.example(e, &found) })
+	d.noteRates()
+}
+
+// noteRates notes nodes whose stamps count no nanoseconds.
+func (d *findingDetector) noteRates() {
+	for node, times := range d.collector.Timing.wrongRates() {
+		d.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, d.lastNs,
+			d.nowNs, 1, func(e *telemetry.Event) {
+				e.Severity = telemetry.Warning
+				d.at(e, &station{node: node, has: telemetry.HasNode})
+				e.Text = fmt.Sprintf(
+					"%s: timestamps go %.3g times as fast as time; their unit is another, see the dialect",
+					d.name(node), times)
+				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "times", Value: times})
+			})
 	}
 }
 
-// takeFindings adds up what a shard found since the last scan.
-func (s *Scanner) takeFindings(shard *Shard, nowNs int64) {
-	shard.mu.Lock()
-	defer shard.mu.Unlock()
-	t := &shard.findings
+func (d *findingDetector) observe(o *observation) {
+	t := &o.findings
 	for _, f := range t.reports {
-		s.takeFinding(shard, f)
+		d.take(o.Shard, f)
 	}
 	for i := range t.list {
 		if f := &t.list[i]; f.since != 0 {
-			s.takeFinding(shard, f)
+			d.take(o.Shard, f)
 		}
 	}
-	t.next(nowNs)
+	t.next(d.nowNs)
 }
 
-// takeFinding adds what a shard found of one event.
-func (s *Scanner) takeFinding(shard *Shard, f *finding) {
+// take adds what a shard found of one event.
+func (d *findingDetector) take(shard *Shard, f *finding) {
 	key := eventlog.Key{
 		Kind: f.kind, Node: f.node, Port: f.port, ToNode: f.toNode, ToPort: f.toPort,
 		Reason: uint8(f.why), Rule: f.rule + 1,
 	}
-	all, ok := s.findings[key]
+	all, ok := d.found[key]
 	if ok {
 		all.since, all.last, all.hidden = min(all.since, f.since), max(all.last, f.last), max(all.hidden, f.hidden)
 		all.count += f.count - f.noted
@@ -70,20 +84,20 @@ func (s *Scanner) takeFinding(shard *Shard, f *finding) {
 			}
 		}
 	}
-	s.findings[key] = all
+	d.found[key] = all
 }
 
 // describe fills in a new event.
-func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
+func (d *findingDetector) describe(e *telemetry.Event, f *foundNow) {
 	e.Severity = telemetry.Warning
-	s.at(e, &station{node: f.node, out: f.port, has: f.has})
+	d.at(e, &station{node: f.node, out: f.port, has: f.has})
 	if f.toHas != 0 {
-		s.to(e, &station{node: f.toNode, in: f.toPort, has: f.toHas})
+		d.to(e, &station{node: f.toNode, in: f.toPort, has: f.toHas})
 	}
 	if f.rule != "" && f.findingKey.rule != telemetry.NoRule {
 		e.Rule = f.rule
 	}
-	from, to := s.place(f.node, f.has), s.place(f.toNode, f.toHas)
+	from, to := d.place(f.node, f.has), d.place(f.toNode, f.toHas)
 	switch f.kind {
 	case telemetry.EventHopLimit:
 		e.Text = fmt.Sprintf("packets meet more nodes than INT allows; metadata end at %s, seen by %s", from, to)
@@ -121,7 +135,7 @@ func (s *Scanner) describe(e *telemetry.Event, f *foundNow) {
 }
 
 // example gives an event a flow that it is about, its path, and a report of it.
-func (s *Scanner) example(e *telemetry.Event, f *foundNow) {
+func (d *findingDetector) example(e *telemetry.Event, f *foundNow) {
 	e.Bytes = f.datagram
 	if f.hasFlow {
 		flow := telemetry.EndpointsOf(&f.flow)
@@ -131,12 +145,12 @@ func (s *Scanner) example(e *telemetry.Event, f *foundNow) {
 		e.Path, e.PathNodes = pathID(f.path), nil
 	}
 	for i := range f.nodes {
-		e.PathNodes = append(e.PathNodes, s.nodeText(&f.nodes[i]))
+		e.PathNodes = append(e.PathNodes, d.nodeText(&f.nodes[i]))
 	}
 }
 
 // place names a node that may not be known.
-func (s *Scanner) place(node uint32, has telemetry.Fields) string {
+func (s *scan) place(node uint32, has telemetry.Fields) string {
 	if has&telemetry.HasNode == 0 {
 		return "an unknown node"
 	}
@@ -144,7 +158,7 @@ func (s *Scanner) place(node uint32, has telemetry.Fields) string {
 }
 
 // nodeText returns the name or the number of the node at a station, and "?" for each that is not known.
-func (s *Scanner) nodeText(at *station) string {
+func (s *scan) nodeText(at *station) string {
 	if at.has&telemetry.HasNode == 0 {
 		return string(slices.Repeat([]byte{'?'}, max(int(at.missing), 1)))
 	}
@@ -152,62 +166,4 @@ func (s *Scanner) nodeText(at *station) string {
 		return name
 	}
 	return fmt.Sprint(at.node)
-}
-
-// errorNumbers are the numbers of error codes.
-var errorNumbers = func() map[string]uint8 {
-	numbers := map[string]uint8{}
-	for n := wire.Error(1); n < wire.NumErrors; n++ {
-		numbers[n.Error()] = uint8(n)
-	}
-	return numbers
-}()
-
-// A brokenKey is a reason why datagrams of an exporter could not be read, or not in full.
-type brokenKey struct {
-	exporter telemetry.ExporterKey
-	version  string
-	reason   string
-}
-
-func brokenKeyOf(x *telemetry.Exporter, reason string) brokenKey {
-	key := telemetry.ExporterKey{Source: x.Source}
-	if x.Node != nil {
-		key.Node, key.HasNode = *x.Node, true
-	}
-	if x.HWID != nil {
-		key.HWID = *x.HWID
-	}
-	return brokenKey{key, x.Version, reason}
-}
-
-// brokenBy counts the datagrams of an exporter that break rules, by the rule.
-func brokenBy(x *telemetry.Exporter) map[string]uint64 {
-	all := maps.Clone(x.Malformed)
-	for reason, n := range x.Damaged {
-		all[reason] += n
-	}
-	return all
-}
-
-// brokenOf notes the datagrams of an exporter that break rules.
-func (s *Scanner) brokenOf(x *telemetry.Exporter, nowNs int64) {
-	for reason, now := range brokenBy(x) {
-		place := brokenKeyOf(x, reason)
-		n := now - s.broken[place]
-		if n == 0 {
-			continue
-		}
-		s.broken[place] = now
-		event := eventlog.Key{Kind: telemetry.EventMalformed, Exporter: place.exporter, Reason: errorNumbers[reason]}
-		s.log.Note(event, s.lastNs, nowNs, n, func(e *telemetry.Event) {
-			e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
-			e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
-			if x.Node != nil {
-				s.at(e, &station{node: *x.Node, has: telemetry.HasNode})
-				e.Text = fmt.Sprintf("datagrams of %s from %s break a rule: %s", s.name(*x.Node), x.Source, reason)
-			}
-			e.Bytes = x.Samples[reason]
-		})
-	}
 }

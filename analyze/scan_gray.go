@@ -30,8 +30,40 @@ type crossing struct {
 	pathLost        uint32
 }
 
-// takeParts adds up the packets on p that some of its hops told of, and lets them count anew.
-func (f *faults) takeParts(p *path) {
+// A grayDetector finds links that lose packets of which postcards tell.
+type grayDetector struct {
+	*scan
+	links     *linkDetector
+	exporters *exporterDetector
+	crossings map[linkKey]*crossing // of this scan: links on which packets were not seen as a whole
+	earlier   map[linkKey]*crossing // of the scan before
+	suspects  map[linkKey]*grayLink // links that lost packets lately
+}
+
+// maxCrossings bounds them, each kind.
+const maxCrossings = 1 << 14
+
+func newGrayDetector(s *scan, links *linkDetector, exporters *exporterDetector) *grayDetector {
+	return &grayDetector{
+		s, links, exporters, map[linkKey]*crossing{}, map[linkKey]*crossing{}, map[linkKey]*grayLink{},
+	}
+}
+
+func (d *grayDetector) begin() {
+	d.earlier, d.crossings = d.crossings, d.earlier
+	clear(d.crossings)
+}
+
+func (d *grayDetector) observe(o *observation) {
+	for i := range o.paths {
+		if p := o.paths[i].path; p.incomplete > 0 {
+			d.take(p)
+		}
+	}
+}
+
+// take adds up the packets on p that some of its hops told of, and lets them count anew.
+func (d *grayDetector) take(p *path) {
 	var appeared uint64
 	for i := range p.hops {
 		appeared += uint64(p.hops[i].part.first)
@@ -45,20 +77,20 @@ func (f *faults) takeParts(p *path) {
 		}
 		k, ok := linkOf(&p.hops[i].station, &p.hops[i+1].station)
 		if ok && !p.uncertain && appeared+uint64(part.last) > 0 {
-			f.cross(k, p, appeared, &part)
+			d.cross(k, p, appeared, &part)
 		}
 	}
 }
 
-func (f *faults) cross(k linkKey, p *path, appeared uint64, part *partSeen) {
-	c := f.crossings[k]
+func (d *grayDetector) cross(k linkKey, p *path, appeared uint64, part *partSeen) {
+	c := d.crossings[k]
 	if c == nil {
-		if len(f.crossings) >= maxCrossings {
-			f.leftOut++
+		if len(d.crossings) >= maxCrossings {
+			d.leftOut++
 			return
 		}
 		c = &crossing{}
-		f.crossings[k] = c
+		d.crossings[k] = c
 	}
 	c.appeared += appeared
 	if part.last == 0 {
@@ -73,45 +105,6 @@ func (f *faults) cross(k linkKey, p *path, appeared uint64, part *partSeen) {
 	if part.last > c.pathLost || part.last == c.pathLost && p.hash < c.path {
 		c.path, c.pathLost = p.hash, part.last
 	}
-}
-
-// A reportLoss is how many reports of a node were lost on their way here.
-type reportLoss struct {
-	lost    uint64    // since the last scan
-	before  [2]uint64 // between the two before, and before those
-	unknown bool      // its sequence numbers do not tell
-}
-
-// takeExporter notes what was lost of the reports of an exporter since the last scan. A lost datagram had as many
-// reports as others of the exporter have.
-func (f *faults) takeExporter(before, now exporterCount) {
-	if !now.Key.HasNode {
-		return
-	}
-	r := f.reports[now.Key.Node]
-	if r == nil {
-		r = &reportLoss{}
-		f.reports[now.Key.Node] = r // as bounded as the table of exporters
-	}
-	if !now.LossKnown {
-		r.unknown = true
-		return
-	}
-	if now.Lost > before.Lost {
-		each := (now.Reports + now.Received - 1) / max(now.Received, 1)
-		r.lost += (now.Lost - before.Lost) * max(each, 1)
-	}
-}
-
-// reportsLost returns how many packets a node may have seen without our knowing, of those that the scan before tells
-// of; false if that is not known.
-func (f *faults) reportsLost(node uint32) (uint64, bool) {
-	r := f.reports[node]
-	if r == nil || r.unknown {
-		return 0, false
-	}
-	// the reports of a packet are waited for, the gap in the numbers is seen at once
-	return r.lost + r.before[0] + r.before[1], true
 }
 
 // A grayCount is how many packets a link was sent and lost.
@@ -170,67 +163,66 @@ func (g *grayLink) share() float64 {
 	return g.total().share()
 }
 
-// scanGray finds links that lose packets. It looks at what the scan before found: only if others came over the link
+// finish looks at what the scan before found: only if others came over the link
 // afterwards it is the packets that are gone, and not all that the far end has to tell.
-func (s *Scanner) scanGray(nowNs int64) {
-	f := &s.faults
-	for k, c := range f.crossings {
-		if l := s.links[k]; l != nil && l.last == nowNs {
+func (d *grayDetector) finish() {
+	for k, c := range d.crossings {
+		if l := d.links.links[k]; l != nil && l.last == d.nowNs {
 			c.crossed = l.latest
 		}
 	}
-	for k, c := range f.earlier {
-		if c.lost == 0 || f.suspects[k] != nil {
+	for k, c := range d.earlier {
+		if c.lost == 0 || d.suspects[k] != nil {
 			continue
 		}
-		if len(f.suspects) >= maxCrossings {
-			f.leftOut++
+		if len(d.suspects) >= maxCrossings {
+			d.leftOut++
 			continue
 		}
-		f.suspects[k] = &grayLink{firstNs: c.firstNs}
+		d.suspects[k] = &grayLink{firstNs: c.firstNs}
 	}
-	for k, g := range f.suspects {
-		c := f.earlier[k]
+	for k, g := range d.suspects {
+		c := d.earlier[k]
 		if c == nil {
 			c = &crossing{}
-			if l := s.links[k]; l != nil {
+			if l := d.links.links[k]; l != nil {
 				c.crossed = l.before
 			}
 		}
-		count, silent := s.grayEvidence(k, c, nowNs)
+		count, silent := d.evidence(k, c)
 		if silent {
-			s.noteSilentBlackhole(k, c)
-			delete(f.suspects, k)
+			d.noteSilentBlackhole(k, c)
+			delete(d.suspects, k)
 			continue
 		}
 		g.add(count)
 		switch {
 		case count.lost > 0:
 			g.lastNs = c.lastNs
-			s.noteGray(k, g, f.suspects, c.path)
-		case g.scans == 0 || nowNs-g.lastNs > graySilenceNs:
-			delete(f.suspects, k)
+			d.noteGray(k, g, d.suspects, c.path)
+		case g.scans == 0 || d.nowNs-g.lastNs > graySilenceNs:
+			delete(d.suspects, k)
 		}
 	}
 }
 
-// grayEvidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not
+// evidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not
 // if reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says
 // that all packets of some flows are lost, and no others.
-func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayCount, silent bool) {
-	l := s.links[k]
-	if l == nil || l.last != nowNs {
+func (d *grayDetector) evidence(k linkKey, c *crossing) (count grayCount, silent bool) {
+	l := d.links.links[k]
+	if l == nil || l.last != d.nowNs {
 		return count, false
 	}
 	count.sent = c.crossed + c.lost
 	if c.lost == 0 {
 		return count, false
 	}
-	farLost, known := s.faults.reportsLost(k.to)
+	farLost, known := d.exporters.reportsLost(k.to)
 	if !known || c.lost <= farLost {
 		return count, false
 	}
-	nearLost, _ := s.faults.reportsLost(k.from)
+	nearLost, _ := d.exporters.reportsLost(k.from)
 	lost := c.lost - farLost
 	both := c.crossed - min(c.appeared, c.crossed) // packets that both ends told of, for certain
 	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
@@ -246,7 +238,7 @@ func (s *Scanner) grayEvidence(k linkKey, c *crossing, nowNs int64) (count grayC
 }
 
 // noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.
-func (s *Scanner) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, path uint64) {
+func (s *scan) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, path uint64) {
 	all := g.total()
 	if !g.certain() {
 		return
@@ -296,22 +288,16 @@ func grayShare(links map[linkKey]*grayLink, k linkKey) float64 {
 }
 
 // noteSilentBlackhole notes a link behind which all packets of some flows are gone, and others are not.
-func (s *Scanner) noteSilentBlackhole(k linkKey, c *crossing) {
+func (d *grayDetector) noteSilentBlackhole(k linkKey, c *crossing) {
 	key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: k.from, Port: k.fromPort, ToNode: k.to, ToPort: k.toPort}
-	s.log.Note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
+	d.log.Note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
-		s.betweenEnds(e, k)
+		d.betweenEnds(e, k)
 		e.Path = pathID(c.path)
 		e.Text = fmt.Sprintf(
 			"all packets of some flows are lost between %s and %s, and no node says why; others come through",
-			s.name(k.from), s.name(k.to))
+			d.name(k.from), d.name(k.to))
 	})
-}
-
-// betweenEnds makes a link the subject of an event.
-func (s *Scanner) betweenEnds(e *telemetry.Event, k linkKey) {
-	s.at(e, &station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort})
-	s.to(e, &station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort})
 }
 
 // reverse returns the other direction of a link; false if a port of it is not known.

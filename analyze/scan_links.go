@@ -32,6 +32,33 @@ const (
 	maxCuts = 4096
 )
 
+// maxLinks bounds the links that are remembered between scans.
+const maxLinks = 1 << 16
+
+// A linkKey is a link as two hops next to each other show it.
+type linkKey struct {
+	from, to         uint32
+	fromPort, toPort uint32
+	has              telemetry.Fields // the egress port of from, the ingress port of to
+}
+
+func linkOf(a, b *station) (k linkKey, ok bool) {
+	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
+		return k, false
+	}
+	if a.node == b.node && b.has&telemetry.HasDrop != 0 {
+		return k, false // a drop at the node that came last is the same visit
+	}
+	k = linkKey{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
+	if k.has&telemetry.HasEgressPort != 0 {
+		k.fromPort = a.out
+	}
+	if k.has&telemetry.HasIngressPort != 0 {
+		k.toPort = b.in
+	}
+	return k, true
+}
+
 // A linkWatch is what a link carried.
 type linkWatch struct {
 	packets    uint64  // since the last scan
@@ -56,17 +83,80 @@ type departure struct {
 // it did again.
 type outage struct{ fromNs, toNs int64 }
 
-// departed notes which flows left p for another path since the last scan.
-func (s *Scanner) departed(shard *Shard, p *path, nowNs int64) {
-	left := p.sinceScan.left
-	if left == 0 || p.uncertain {
+// A linkDetector finds links that carry nothing any more.
+type linkDetector struct {
+	*scan
+	links      map[linkKey]*linkWatch
+	departures []departure        // the latest
+	back       map[linkKey]outage // links that were known to be down and carry packets again
+	cuts       map[dropEnd]int64  // ports whose link is down, by what they dropped: the latest scan that says so
+	active     map[uint32]uint64  // node: packets since the last scan
+}
+
+func newLinkDetector(s *scan) *linkDetector {
+	return &linkDetector{
+		scan: s, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{},
+		active: map[uint32]uint64{},
+	}
+}
+
+func (d *linkDetector) begin() { clear(d.active) }
+
+// observe adds up what links and nodes carried.
+func (d *linkDetector) observe(o *observation) {
+	for _, p := range o.left {
+		d.departed(o.Shard, p)
+	}
+	for i := range o.paths {
+		p := &o.paths[i]
+		told := p.n // packets of which the nodes so far, or some behind them, told
+		for h := range p.hops {
+			if p.hops[h].has&telemetry.HasNode != 0 {
+				d.active[p.hops[h].node] += told
+			}
+			if h > 0 && !p.uncertain && told > 0 {
+				d.carried(&p.hops[h-1], &p.hops[h], told, p.sinceScan.flows)
+			}
+			told -= min(uint64(p.hops[h].part.last), told)
+		}
+	}
+	for i := range o.drops {
+		at := &o.drops[i]
+		if at.has&telemetry.HasNode != 0 {
+			d.active[at.node] += at.n
+		}
+		d.cut(&at.dropKey)
+	}
+}
+
+func (d *linkDetector) carried(a, b *pathHop, n uint64, flows uint32) {
+	k, ok := linkOf(&a.station, &b.station)
+	if !ok {
 		return
 	}
-	if len(s.departures) == maxDepartures {
-		s.departures = slices.Delete(s.departures, 0, maxDepartures/4)
+	l := d.links[k]
+	if l == nil {
+		if len(d.links) >= maxLinks {
+			d.leftOut++
+			return
+		}
+		l = &linkWatch{}
+		d.links[k] = l
 	}
-	s.departures = append(s.departures, departure{
-		links: p.links(), to: shard.paths.paths[p.sinceScan.to].links(), flows: left, atNs: nowNs,
+	l.packets += n
+	l.flows += uint64(flows)
+}
+
+// departed notes which flows left p for another path since the last scan.
+func (d *linkDetector) departed(shard *Shard, p *path) {
+	if p.uncertain {
+		return
+	}
+	if len(d.departures) == maxDepartures {
+		d.departures = slices.Delete(d.departures, 0, maxDepartures/4)
+	}
+	d.departures = append(d.departures, departure{
+		links: p.links(), to: shard.paths.paths[p.sinceScan.to].links(), flows: p.sinceScan.left, atNs: d.nowNs,
 	})
 }
 
@@ -81,22 +171,21 @@ func (p *path) links() (list []linkKey) {
 }
 
 // cut notes that packets were dropped because the link behind a port is down.
-func (s *Scanner) cut(key *dropKey, nowNs int64) {
+func (d *linkDetector) cut(key *dropKey) {
 	const port = telemetry.HasNode | telemetry.HasEgressPort
 	if key.has&port != port || dropreason.Of(key.table, key.reason).Group != dropreason.Hardware {
 		return
 	}
 	k := dropEnd{key.node, key.out}
-	if _, ok := s.cuts[k]; ok || len(s.cuts) < maxCuts {
-		s.cuts[k] = nowNs
+	if _, ok := d.cuts[k]; ok || len(d.cuts) < maxCuts {
+		d.cuts[k] = d.nowNs
 	}
 }
 
-// scanLinks finds links that carry nothing any more.
-func (s *Scanner) scanLinks(nowNs int64) {
-	seconds := float64(nowNs-s.lastNs) / 1e9
+func (d *linkDetector) finish() {
+	seconds := float64(d.nowNs-d.lastNs) / 1e9
 	silent := map[linkKey]float64{} // packets that were to be expected
-	for k, l := range s.links {
+	for k, l := range d.links {
 		l.before, l.latest, l.packets = l.latest, l.packets, 0
 		if l.latest > 0 {
 			if rate := float64(l.latest) / seconds; l.rate == 0 {
@@ -104,80 +193,80 @@ func (s *Scanner) scanLinks(nowNs int64) {
 			} else {
 				l.rate += (rate - l.rate) / 8
 			}
-			if l.last == s.lastNs {
+			if l.last == d.lastNs {
 				l.scans++
 				l.concurrent += (float64(l.flows) - l.concurrent) / 8
 			} else {
 				l.scans, l.concurrent = 1, float64(l.flows)
 			}
-			if s.down(k, l.last) {
-				s.back[k] = outage{l.last, nowNs}
+			if d.down(k, l.last) {
+				d.back[k] = outage{l.last, d.nowNs}
 			}
-			l.last, l.flows = nowNs, 0
-			s.log.End(k.lost(), s.lastNs)
+			l.last, l.flows = d.nowNs, 0
+			d.log.End(k.lost(), d.lastNs)
 			continue
 		}
-		silence := nowNs - l.last
+		silence := d.nowNs - l.last
 		switch expected := l.rate * float64(silence) / 1e9; {
 		case silence > int64(time.Hour):
-			delete(s.links, k)
-		case silence >= silentNs && expected >= someExpected && s.active[k.from] > 0 && s.active[k.to] > 0:
+			delete(d.links, k)
+		case silence >= silentNs && expected >= someExpected && d.active[k.from] > 0 && d.active[k.to] > 0:
 			silent[k] = expected
 		}
 	}
-	s.departures = slices.DeleteFunc(s.departures, func(d departure) bool { return nowNs-d.atNs > departureNs })
-	for k, atNs := range s.cuts {
-		if nowNs-atNs > departureNs {
-			delete(s.cuts, k)
+	d.departures = slices.DeleteFunc(d.departures, func(gone departure) bool { return d.nowNs-gone.atNs > departureNs })
+	for k, atNs := range d.cuts {
+		if d.nowNs-atNs > departureNs {
+			delete(d.cuts, k)
 		}
 	}
-	for k, o := range s.back {
-		if nowNs-o.toNs > departureNs {
-			delete(s.back, k)
+	for k, o := range d.back {
+		if d.nowNs-o.toNs > departureNs {
+			delete(d.back, k)
 		}
 	}
-	lost := s.lostOf(silent, nowNs)
+	lost := d.lostOf(silent)
 	for k := range silent {
-		if back, ok := k.reverse(); lost[k] || ok && lost[back] && s.together(k, back) || s.log.Ongoing(k.lost()) {
-			s.noteLost(k, nowNs)
+		if back, ok := k.reverse(); lost[k] || ok && lost[back] && d.together(k, back) || d.log.Ongoing(k.lost()) {
+			d.noteLost(k)
 		}
 	}
 }
 
 // down reports whether a link was known to be down since a scan at which it still carried packets.
-func (s *Scanner) down(k linkKey, sinceNs int64) bool {
-	at, cut := s.cuts[dropEnd{k.from, k.fromPort}]
-	return s.log.Ongoing(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
+func (d *linkDetector) down(k linkKey, sinceNs int64) bool {
+	at, cut := d.cuts[dropEnd{k.from, k.fromPort}]
+	return d.log.Ongoing(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
 }
 
 // together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by
 // then.
-func (s *Scanner) together(k, back linkKey) bool {
-	l := s.links[k]
-	before := s.links[back].last - l.last
+func (d *linkDetector) together(k, back linkKey) bool {
+	l := d.links[k]
+	before := d.links[back].last - l.last
 	return before <= quietNs || l.rate*float64(before)/1e9 < expectedPackets
 }
 
 // returned reports whether the flows went back to a link that had been down until then: what they left is well.
-func (s *Scanner) returned(d *departure) bool {
-	return slices.ContainsFunc(d.to, func(k linkKey) bool {
-		o, ok := s.back[k]
-		return ok && max(d.atNs-o.toNs, o.toNs-d.atNs) <= quietNs
+func (d *linkDetector) returned(gone *departure) bool {
+	return slices.ContainsFunc(gone.to, func(k linkKey) bool {
+		o, ok := d.back[k]
+		return ok && max(gone.atNs-o.toNs, o.toNs-gone.atNs) <= quietNs
 	})
 }
 
 // lostOf returns which of the links that are silent are lost.
-func (s *Scanner) lostOf(silent map[linkKey]float64, nowNs int64) map[linkKey]bool {
+func (d *linkDetector) lostOf(silent map[linkKey]float64) map[linkKey]bool {
 	lost := map[linkKey]bool{}
 	if len(silent) == 0 {
 		return lost
 	}
 	for k := range silent {
-		if l := s.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && nowNs-l.last >= busySilentNs {
+		if l := d.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && d.nowNs-l.last >= busySilentNs {
 			lost[k] = true
 		}
-		if at, ok := s.cuts[dropEnd{k.from, k.fromPort}]; ok && k.has&telemetry.HasEgressPort != 0 &&
-			at >= s.links[k].last {
+		if at, ok := d.cuts[dropEnd{k.from, k.fromPort}]; ok && k.has&telemetry.HasEgressPort != 0 &&
+			at >= d.links[k].last {
 			lost[k] = true
 		}
 	}
@@ -185,15 +274,15 @@ func (s *Scanner) lostOf(silent map[linkKey]float64, nowNs int64) map[linkKey]bo
 	// others need not be, and if only one is silent it is that one.
 	for _, most := range []int{1, maxStations} {
 		var found []linkKey
-		for i := range s.departures {
-			d := &s.departures[i]
-			if s.returned(d) {
+		for i := range d.departures {
+			gone := &d.departures[i]
+			if d.returned(gone) {
 				continue
 			}
 			var suspects []linkKey
 			explained := false
-			for _, k := range d.links {
-				if silent[k] >= expectedPackets && d.atNs >= s.links[k].last {
+			for _, k := range gone.links {
+				if silent[k] >= expectedPackets && gone.atNs >= d.links[k].last {
 					suspects = append(suspects, k)
 					explained = explained || lost[k]
 				}
@@ -215,13 +304,13 @@ func (k *linkKey) lost() eventlog.Key {
 }
 
 // noteLost notes a link that is lost.
-func (s *Scanner) noteLost(k linkKey, nowNs int64) {
-	l := s.links[k]
-	s.log.Note(k.lost(), l.last, nowNs, 0, func(e *telemetry.Event) {
+func (d *linkDetector) noteLost(k linkKey) {
+	l := d.links[k]
+	d.log.Note(k.lost(), l.last, d.nowNs, 0, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		s.betweenEnds(e, k)
-		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", s.name(k.from),
-			s.name(k.to))
+		d.betweenEnds(e, k)
+		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", d.name(k.from),
+			d.name(k.to))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
 }

@@ -33,65 +33,71 @@ func (p *streamPath) total() (c streamCount) {
 	return c
 }
 
-// streamPaths are the paths of the latest scans by their hash.
-type streamPaths struct {
-	scan  int // the place of this scan in those of a path
-	paths map[uint64]*streamPath
+// A streamDetector finds links that lose packets of TCP streams.
+type streamDetector struct {
+	*scan
+	gray  *grayDetector
+	at    int                    // the place of this scan in those of a path
+	paths map[uint64]*streamPath // of the latest scans, by their hash
+	leaks map[linkKey]*grayLink  // links that lost packets of streams lately
 }
 
-func newStreamPaths() streamPaths { return streamPaths{paths: map[uint64]*streamPath{}} }
+func newStreamDetector(s *scan, gray *grayDetector) *streamDetector {
+	return &streamDetector{scan: s, gray: gray, paths: map[uint64]*streamPath{}, leaks: map[linkKey]*grayLink{}}
+}
 
 // begin makes room for a scan, and forgets paths on which nothing came since.
-func (t *streamPaths) begin() {
-	t.scan = (t.scan + 1) % streamScans
-	for hash, p := range t.paths {
-		p.scans[t.scan], p.full[t.scan] = streamCount{}, nil
+func (d *streamDetector) begin() {
+	d.at = (d.at + 1) % streamScans
+	for hash, p := range d.paths {
+		p.scans[d.at], p.full[d.at] = streamCount{}, nil
 		if c := p.total(); !c.any() {
-			delete(t.paths, hash)
+			delete(d.paths, hash)
 		}
 	}
 }
 
-// takeHoles counts the holes for which there was no room.
-func (f *faults) takeHoles(t *holeTable) {
-	f.leftOut += t.displaced
-	t.displaced = 0
+func (d *streamDetector) observe(o *observation) {
+	d.leftOut += o.holes.displaced
+	o.holes.displaced = 0
+	for i := range o.paths {
+		if p := o.paths[i].path; p.sinceScan.streams.any() {
+			d.take(p)
+		}
+	}
 }
 
-// takeStreams gathers what was lost of the streams on p. The shard is locked.
-func (f *faults) takeStreams(p *path) {
-	t := &f.streams
-	q := t.paths[p.hash]
+// take gathers what was lost of the streams on p.
+func (d *streamDetector) take(p *path) {
+	q := d.paths[p.hash]
 	if q == nil {
 		suspects, ok := suspectsOf(p.hops)
 		if !ok || p.uncertain {
 			return
 		}
-		if len(t.paths) >= maxStreamPaths {
-			f.leftOut++
+		if len(d.paths) >= maxStreamPaths {
+			d.leftOut++
 			return
 		}
 		q = &streamPath{hash: p.hash, suspects: suspects, sink: p.hops[len(p.hops)-1].node}
-		t.paths[p.hash] = q
+		d.paths[p.hash] = q
 	}
 	c := &p.sinceScan.streams
-	q.scans[t.scan].add(c)
+	q.scans[d.at].add(c)
 	if c.lost == 0 {
 		return
 	}
-	if q.full[t.scan] == nil {
-		q.full[t.scan] = make([]uint32, len(q.suspects))
+	if q.full[d.at] == nil {
+		q.full[d.at] = make([]uint32, len(q.suspects))
 	}
 	for i := range p.hops {
-		q.full[t.scan][i+1] += p.hops[i].full // the link behind the queue
+		q.full[d.at][i+1] += p.hops[i].full // the link behind the queue
 		p.hops[i].full = 0
 	}
 }
 
-// scanStreams finds links that lose packets of TCP streams.
-func (s *Scanner) scanStreams(nowNs int64) {
-	f := &s.faults
-	paths := f.judgedStreams()
+func (d *streamDetector) finish() {
+	paths := d.judged()
 	accused := map[linkKey]bool{}
 	for range maxAccused {
 		guilty, rest, ok := accuse(paths)
@@ -100,33 +106,32 @@ func (s *Scanner) scanStreams(nowNs int64) {
 		}
 		for _, k := range guilty {
 			accused[k] = true
-			s.leak(k, paths)
+			d.leak(k, paths)
 		}
 		paths = rest
 	}
-	for k, g := range f.leaks {
+	for k, g := range d.leaks {
 		if !accused[k] && g.certain() { // too little for a verdict, of what no other link explains
-			s.leak(k, paths)
+			d.leak(k, paths)
 		}
-		if nowNs-g.lastNs > graySilenceNs {
-			delete(f.leaks, k)
+		if d.nowNs-g.lastNs > graySilenceNs {
+			delete(d.leaks, k)
 		}
 	}
 }
 
-// judgedStreams returns the paths of the latest scans, always in the same order. What was lost in this scan does not
+// judged returns the paths of the latest scans, always in the same order. What was lost in this scan does not
 // count where as many reports of the sink were lost: data that is sent again for another reason would fill the holes
 // that these make.
-func (f *faults) judgedStreams() []*streamPath {
-	t := &f.streams
+func (d *streamDetector) judged() []*streamPath {
 	lost := map[uint32]uint64{} // by sink
-	for _, p := range t.paths {
-		lost[p.sink] += uint64(p.scans[t.scan].lost)
+	for _, p := range d.paths {
+		lost[p.sink] += uint64(p.scans[d.at].lost)
 	}
-	paths := make([]*streamPath, 0, len(t.paths))
-	for _, p := range t.paths {
-		if reports, known := f.reportsLost(p.sink); !known || reports > 0 && reports >= lost[p.sink] {
-			p.scans[t.scan], p.full[t.scan] = streamCount{}, nil
+	paths := make([]*streamPath, 0, len(d.paths))
+	for _, p := range d.paths {
+		if reports, known := d.gray.exporters.reportsLost(p.sink); !known || reports > 0 && reports >= lost[p.sink] {
+			p.scans[d.at], p.full[d.at] = streamCount{}, nil
 		}
 		paths = append(paths, p)
 	}
@@ -144,7 +149,7 @@ type leak struct {
 
 // leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether
 // a node says so or not: that is nothing.
-func (f *faults) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
+func (d *streamDetector) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
 	var of, all streamCount // in the scan, and in all of them
 	full := uint32(0)
 	for _, p := range paths {
@@ -165,7 +170,7 @@ func (f *faults) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
 		}
 	}
 	l.sent = uint64(of.arrived) + uint64(of.lost)
-	unheard, _ := f.reportsLost(k.from) // of drops, perhaps
+	unheard, _ := d.gray.exporters.reportsLost(k.from) // of drops, perhaps
 	if uint64(of.lost) > unheard && full*lostPerFull < all.lost {
 		l.lost, l.firstNs, l.lastNs = uint64(of.lost), of.firstNs, of.lastNs
 	}
@@ -173,19 +178,18 @@ func (f *faults) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
 }
 
 // leak adds what a link lost of the streams on paths in this scan, and at first in those before it.
-func (s *Scanner) leak(k linkKey, paths []*streamPath) {
-	f := &s.faults
-	g, ago := f.leaks[k], 0
+func (d *streamDetector) leak(k linkKey, paths []*streamPath) {
+	g, ago := d.leaks[k], 0
 	if g == nil {
-		if len(f.leaks) >= maxCrossings {
-			f.leftOut++
+		if len(d.leaks) >= maxCrossings {
+			d.leftOut++
 			return
 		}
 		g, ago = &grayLink{streams: true}, streamScans-1
-		f.leaks[k] = g
+		d.leaks[k] = g
 	}
 	for ; ago >= 0; ago-- {
-		l := f.leakOf(k, paths, (f.streams.scan+streamScans-ago)%streamScans)
+		l := d.leakOf(k, paths, (d.at+streamScans-ago)%streamScans)
 		if l.lost == 0 && g.scans == 0 {
 			continue // before it began
 		}
@@ -194,8 +198,8 @@ func (s *Scanner) leak(k linkKey, paths []*streamPath) {
 		}
 		g.add(l.grayCount)
 		g.lastNs = max(g.lastNs, l.lastNs)
-		if l.lost > 0 && ago == 0 && grayShare(f.suspects, k) == 0 { // postcards tell more
-			s.noteGray(k, g, f.leaks, l.path)
+		if l.lost > 0 && ago == 0 && grayShare(d.gray.suspects, k) == 0 { // postcards tell more
+			d.noteGray(k, g, d.leaks, l.path)
 		}
 	}
 }

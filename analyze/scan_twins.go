@@ -12,9 +12,18 @@ import (
 // address sends from both in one scan at most.
 const twinScans = 2
 
-// scanNodeIDs finds nodes whose reports come from several addresses side by side: two devices have the same id. Nothing
-// that rests on which of them it was is to be trusted.
-func (s *Scanner) scanNodeIDs(nowNs int64) {
+// A twinDetector finds nodes whose reports come from several addresses side by side: two devices have the same id.
+// Nothing that rests on which of them it was is to be trusted, in this scan already.
+type twinDetector struct {
+	*scan
+	exporters *exporterDetector
+	scans     map[uint32]int // by node whose id several devices have: in how many scans in a row
+}
+
+func (d *twinDetector) observe(*observation) {}
+func (d *twinDetector) finish()              {}
+
+func (d *twinDetector) begin() {
 	type reporter struct {
 		node    uint32
 		hwID    uint8
@@ -22,10 +31,10 @@ func (s *Scanner) scanNodeIDs(nowNs int64) {
 	}
 	sources := map[reporter]netip.Addr{}
 	found := map[uint32][2]netip.Addr{}
-	for i, e := range s.collector.Exporters {
+	for i, e := range d.collector.Exporters {
 		for account, total := range e.Totals(nil) {
-			if !total.Key.HasNode || account < len(s.exporters[i]) &&
-				total.Received == s.exporters[i][account].Received {
+			if !total.Key.HasNode || account < len(d.exporters.counts[i]) &&
+				total.Received == d.exporters.counts[i][account].Received {
 				continue
 			}
 			k := reporter{total.Key.Node, total.Key.HWID, total.Key.Version}
@@ -35,23 +44,23 @@ func (s *Scanner) scanNodeIDs(nowNs int64) {
 			sources[k] = total.Key.Source
 		}
 	}
-	for node := range s.twins {
+	for node := range d.scans {
 		if _, ok := found[node]; !ok {
-			delete(s.twins, node)
-			s.collector.Timing.trust(node)
+			delete(d.scans, node)
+			d.collector.Timing.trust(node)
 		}
 	}
 	for node, from := range found {
-		s.twins[node]++
-		if s.twins[node] < twinScans {
+		d.scans[node]++
+		if d.scans[node] < twinScans {
 			continue
 		}
-		s.collector.Timing.distrust(node)
-		s.log.Note(eventlog.Key{Kind: telemetry.EventDuplicateNode, Node: node}, s.beforeNs, nowNs, 1,
+		d.collector.Timing.distrust(node)
+		d.log.Note(eventlog.Key{Kind: telemetry.EventDuplicateNode, Node: node}, d.beforeNs, d.nowNs, 1,
 			func(e *telemetry.Event) {
 				e.Severity, e.Source = telemetry.Critical, from[1].String()
-				s.at(e, &station{node: node, has: telemetry.HasNode})
-				e.Text = fmt.Sprintf("two devices are %s: reports come from %s and %s", s.name(node), from[0], from[1])
+				d.at(e, &station{node: node, has: telemetry.HasNode})
+				e.Text = fmt.Sprintf("two devices are %s: reports come from %s and %s", d.name(node), from[0], from[1])
 			})
 	}
 }

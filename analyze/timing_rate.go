@@ -1,10 +1,8 @@
 package analyze
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -84,19 +82,4 @@ func (t *Timing) wrongRates() map[uint32]float64 {
 		found[node], r.reported = r.times, true
 	}
 	return found
-}
-
-// noteRates notes nodes whose stamps count no nanoseconds.
-func (s *Scanner) noteRates(nowNs int64) {
-	for node, times := range s.collector.Timing.wrongRates() {
-		s.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, s.lastNs,
-			nowNs, 1, func(e *telemetry.Event) {
-				e.Severity = telemetry.Warning
-				s.at(e, &station{node: node, has: telemetry.HasNode})
-				e.Text = fmt.Sprintf(
-					"%s: timestamps go %.3g times as fast as time; their unit is another, see the dialect",
-					s.name(node), times)
-				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "times", Value: times})
-			})
-	}
 }

@@ -1,0 +1,51 @@
+package analyze
+
+import (
+	"fmt"
+
+	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A loopDetector finds paths on which packets came to a node twice.
+type loopDetector struct {
+	*scan
+	twins *twinDetector
+}
+
+func (d *loopDetector) begin()  {}
+func (d *loopDetector) finish() {}
+
+func (d *loopDetector) observe(o *observation) {
+	for i := range o.paths {
+		d.loop(o.paths[i].path, o.paths[i].n)
+	}
+}
+
+// loop notes a path on which packets came to a node twice.
+func (d *loopDetector) loop(p *path, n uint64) {
+	for i := range p.hops {
+		if p.hops[i].has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].node] > 0 { // two devices, one behind the other
+			continue
+		}
+		for j := range i {
+			if p.hops[j].has&telemetry.HasNode == 0 || p.hops[j].node != p.hops[i].node {
+				continue
+			}
+			// A drop at the node that came last is the same visit, not a second one.
+			if j == i-1 && p.hops[i].has&telemetry.HasDrop != 0 {
+				continue
+			}
+			first := &p.hops[j]
+			d.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, d.lastNs, d.nowNs, n,
+				func(e *telemetry.Event) {
+					e.Severity = telemetry.Critical
+					d.at(e, &first.station)
+					e.Path = pathID(p.hash)
+					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.node), i-j)
+					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
+				})
+			return
+		}
+	}
+}
