@@ -20,8 +20,10 @@ type segment struct {
 const (
 	udpLen    = 8
 	tcpLen    = 20
-	tunnelLen = 8 // of VXLAN, and of Geneve without options
+	tunnelLen = 8 // of VXLAN and VXLAN-GPE, and of Geneve without options
 )
+
+const gpeFlags = packet.VXLANFlagI | packet.VXLANFlagP
 
 // headerLen returns the bytes of all headers of a flow's packets without TCP options, Ethernet not counted.
 func (fl *flow) headerLen() int {
@@ -76,8 +78,12 @@ func (fl *flow) build(b []byte, s *segment, id uint64) []byte {
 func (fl *flow) appendTunnel(b []byte, length int) []byte {
 	udp := packet.UDP{SrcPort: fl.outerPort, DstPort: fl.tunnel.port(), Length: uint16(length)}
 	b = udp.Append(b)
-	if fl.tunnel == vxlan {
+	switch fl.tunnel {
+	case vxlan:
 		h := packet.VXLAN{Flags: packet.VXLANFlagI, VNI: fl.vni}
+		return h.Append(b)
+	case vxlanGPE:
+		h := packet.VXLANGPE{Flags: gpeFlags, NextProtocol: packet.NextEthernet, VNI: fl.vni}
 		return h.Append(b)
 	}
 	h := packet.Geneve{Protocol: packet.EtherTypeTEB, VNI: fl.vni}

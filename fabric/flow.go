@@ -30,17 +30,18 @@ const (
 	noTunnel tunnel = iota
 	vxlan
 	geneve
+	vxlanGPE
 )
 
-// String returns the name in scenario and truth files.
-func (t tunnel) String() string { return [...]string{"", "vxlan", "geneve"}[t] }
+// tunnels are the names in scenario files.
+var tunnels = map[string]tunnel{"vxlan": vxlan, "vxlan_gpe": vxlanGPE, "geneve": geneve}
+
+// String returns the name in truth files.
+func (t tunnel) String() string { return [...]string{"", "vxlan", "geneve", "vxlan-gpe"}[t] }
 
 // port returns the UDP destination port.
 func (t tunnel) port() uint16 {
-	if t == geneve {
-		return packet.PortGeneve
-	}
-	return packet.PortVXLAN
+	return [...]uint16{vxlan: packet.PortVXLAN, geneve: packet.PortGeneve, vxlanGPE: packet.PortVXLANGPE}[t]
 }
 
 // reverse makes fl the other direction of o.

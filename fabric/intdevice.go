@@ -3,9 +3,12 @@ package fabric
 import (
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/waybill-int/waybill/fabric/scenario"
 	intnode "github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // INTDevices returns Options.Device: an INT node in every switch of s, as its section "int" says (none: the defaults of
@@ -34,6 +37,9 @@ func INTDevices(s *scenario.Scenario, collectors ...netip.AddrPort) (func(NodeSp
 			return nil, fmt.Errorf("int: nodes: there is no switch %q", name)
 		}
 	}
+	if err := carried(s, config.Tunnels()); err != nil {
+		return nil, fmt.Errorf("int: carrier: %w", err)
+	}
 	return func(spec NodeSpec) (Device, error) {
 		n, err := intnode.New(config, nodeSpec(&spec, uint64(s.Seed), collectors))
 		if err != nil {
@@ -41,6 +47,17 @@ func INTDevices(s *scenario.Scenario, collectors ...netip.AddrPort) (func(NodeSp
 		}
 		return &intDevice{node: n, rehash: n.ChangesFlow()}, nil
 	}, nil
+}
+
+// carried returns an error if INT needs a tunnel, and no traffic of s is in one of want: nothing would be reported
+// but what queues and drops do.
+func carried(s *scenario.Scenario, want []telemetry.Tunnel) error {
+	names := strings.Fields(strings.ReplaceAll(strings.Trim(fmt.Sprint(want), "[]"), "-", "_"))
+	in := func(t scenario.Traffic) bool { return slices.Contains(names, t.Tunnel) }
+	if len(want) == 0 || len(s.Traffic) == 0 || slices.ContainsFunc(s.Traffic, in) {
+		return nil
+	}
+	return fmt.Errorf("no traffic can carry it: want traffic[].tunnel: %s", strings.Join(names, " or "))
 }
 
 func nodeSpec(spec *NodeSpec, seed uint64, collectors []netip.AddrPort) intnode.Spec {

@@ -252,8 +252,11 @@ func TestExtraFramesAreConserved(t *testing.T) {
 
 func TestINTDevicesErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"int: {mode: zz}\n":                         "mode: got \"zz\"",
-		"int:\n  nodes: {nobody: {sink: in_stack}}": "there is no switch \"nobody\"",
+		"int: {mode: zz}\n":                              "mode: got \"zz\"",
+		"int:\n  nodes: {nobody: {sink: in_stack}}":      "there is no switch \"nobody\"",
+		"int: {version: \"2016\", carrier: vxlan-gpe}\n": "carrier: no traffic can carry it: want traffic[].tunnel: vxlan_gpe",
+		"int: {version: \"2016\"}\n":                     "want traffic[].tunnel: geneve",
+		"int: {carrier: vxlan-gpe}\n":                    "want traffic[].tunnel: vxlan_gpe or vxlan",
 	} {
 		s := parseScenario(t, lineUDP+text)
 		_, err := INTDevices(s)

@@ -60,10 +60,17 @@ func (fl *flow) openTunnel(b []byte) ([]byte, bool) {
 		}
 	}
 	b = b[n:]
-	if fl.tunnel == vxlan {
+	switch fl.tunnel {
+	case vxlan:
 		var h packet.VXLAN
 		n, err := h.Decode(b)
 		return b[n:], err == nil && h.VNI == fl.vni
+	case vxlanGPE:
+		var h packet.VXLANGPE
+		n, err := h.Decode(b)
+		return b[n:], err == nil && h == packet.VXLANGPE{
+			Flags: gpeFlags, NextProtocol: packet.NextEthernet, VNI: fl.vni,
+		}
 	}
 	var h packet.Geneve
 	n, err = h.Decode(b)

@@ -23,6 +23,8 @@ var shapes = []struct {
 	{"udp6", 48, shape{udp: true, port: 53}, true},
 	{"vxlan tcp4", 90, shape{port: 80, tunnel: vxlan, vni: 0xabcdef}, false},
 	{"vxlan udp6", 118, shape{udp: true, port: 80, tunnel: vxlan, vni: 1}, true},
+	{"vxlan-gpe tcp4", 90, shape{port: 80, tunnel: vxlanGPE, vni: 0xabcdef}, false},
+	{"vxlan-gpe udp6", 118, shape{udp: true, port: 80, tunnel: vxlanGPE, vni: 1}, true},
 	{"geneve udp4", 78, shape{udp: true, port: 80, tunnel: geneve, vni: 2}, false},
 	{"geneve tcp6", 130, shape{port: 80, tunnel: geneve, vni: 3}, true},
 }

@@ -226,6 +226,24 @@ var claims = map[string]func(v *view){
 		v.equal("faults", len(of[*truth.Fault](v.list)), 3)
 	},
 
+	"p4-2016": func(v *view) {
+		v.onlyDrops("")
+		v.onePathEach()
+		for _, fl := range v.flows {
+			if fl.Inner == nil || fl.Inner.Tunnel != "vxlan-gpe" || fl.DstPort != 4790 {
+				v.Errorf("not in VXLAN-GPE: %+v", *fl)
+			}
+		}
+		rounds := 0
+		for _, b := range of[*truth.Burst](v.list) {
+			if b.Node == v.nodes["leaf1"] && b.Port == 3 && len(b.Flows) >= 6 {
+				rounds++
+				v.between("start of a burst in its half second, ms", float64(b.StartNs%500e6)/1e6, 250, 252)
+			}
+		}
+		v.equal("rounds", rounds, 8)
+	},
+
 	"polarisation": func(v *view) {
 		type half struct{ node, out uint32 }
 		before, after := map[half]uint64{}, map[half]uint64{}

@@ -40,12 +40,7 @@ func (f *Fabric) newTalk(i int, t *scenario.Traffic, kind string) talk {
 		stopNs: int64(t.Stop),
 		random: f.random(fmt.Sprintf("traffic %d", i)),
 	}
-	switch t.Tunnel {
-	case "vxlan":
-		s.tunnel = vxlan
-	case "geneve":
-		s.tunnel = geneve
-	}
+	s.tunnel = tunnels[t.Tunnel]
 	last := t.IP != "6"
 	s.v6 = func() bool {
 		if t.IP == "mixed" {

@@ -13,6 +13,7 @@ type dialectOfProof struct {
 	name    string
 	text    string         // of the section "int", besides what is the same in all
 	points  map[string]any // code points of the server
+	only    string         // the scenario of which the kind is; none: of all
 	blinds  string         // reasons of drops that do not occur, because switches that filter see INT instead of ports
 	options expect.Options
 }
@@ -83,6 +84,33 @@ var dialects = []dialectOfProof{
 		options: expect.Options{
 			Mode: expect.MD, Hop: whole, Drop: ports, Version: "0.5", MaxHops: 16,
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written + 4 },
+		},
+	},
+	{
+		name: "MD 0.5 in VXLAN-GPE", only: "p4-2016",
+		text:   "mode: md\nversion: \"0.5\"\ncarrier: vxlan-gpe\nreports: {format: \"0.5\", truncate: 700}\n",
+		points: map[string]any{"vxlan_gpe_next_protocol_5": "int-0.5", "int_format_for_version_0": "v0.5"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: ports, Version: "0.5", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
+		},
+	},
+	{
+		name: "MD 1.0 in VXLAN-GPE", only: "p4-2016",
+		text: "mode: md\nversion: \"1.0\"\ncarrier: vxlan-gpe\nreports: {format: \"1.0\", truncate: 700}\n",
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "1.0", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
+		},
+	},
+	{
+		name: "MD 2016", only: "p4-2016",
+		text:   "mode: md\nversion: \"2016\"\ncarrier: vxlan-gpe\nsink: in_stack\nreports: {format: \"0.5\", truncate: 700}\n",
+		points: map[string]any{"vxlan_gpe_next_protocol_5": "int-2016", "int_format_for_version_0": "2016"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: ports | telemetry.HasLatency | telemetry.HasQueue | telemetry.HasIngressTime,
+			Drop: ports, Version: "0.5", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
 		},
 	},
 }

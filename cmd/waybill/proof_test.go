@@ -37,6 +37,9 @@ func TestProof(t *testing.T) {
 				continue
 			}
 			d := &dialects[j]
+			if d.only != "" && d.only != name {
+				continue
+			}
 			t.Run(name+"/"+d.name, func(t *testing.T) {
 				for try := 1; ; try++ {
 					differences, disturbed := prove(t, file, d)

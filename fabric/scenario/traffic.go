@@ -25,7 +25,7 @@ type Traffic struct {
 	Port   Count  `yaml:"port"`   // destination port; default 5001
 	IP     string `yaml:"ip"`     // 4, 6 or mixed (every second flow is 6); default 4
 	DSCP   Count  `yaml:"dscp"`   // default 0
-	Tunnel string `yaml:"tunnel"` // vxlan or geneve; default none. The hosts are its ends
+	Tunnel string `yaml:"tunnel"` // vxlan, vxlan_gpe or geneve; default none. The hosts are its ends
 	VNI    Count  `yaml:"vni"`    // of the tunnel
 }
 
@@ -126,7 +126,7 @@ func (t *Traffic) checkPackets(c *checker, place string) {
 	oneOf(c, place+".transport", t.Transport, "tcp", "udp")
 	oneOf(c, place+".ip", t.IP, "4", "6", "mixed")
 	if t.Tunnel != "" {
-		oneOf(c, place+".tunnel", t.Tunnel, "vxlan", "geneve")
+		oneOf(c, place+".tunnel", t.Tunnel, "vxlan", "vxlan_gpe", "geneve")
 	} else if t.VNI != 0 {
 		c.Say(place+".vni", "needs a tunnel")
 	}

@@ -31,7 +31,7 @@ type Flow struct {
 
 // An Inner is the flow key of a tenant's packets inside a tunnel.
 type Inner struct {
-	Tunnel   string `json:"tunnel"` // vxlan or geneve
+	Tunnel   string `json:"tunnel"` // vxlan, vxlan-gpe or geneve
 	VNI      uint32 `json:"vni"`
 	Src      string `json:"src"`
 	Dst      string `json:"dst"`

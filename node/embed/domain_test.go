@@ -258,6 +258,20 @@ func TestBehindVXLANGPE(t *testing.T) {
 	}
 }
 
+// Senders of June 2016 set P, or I for it, and a bit that later became the version.
+func TestFlagsOf2016(t *testing.T) {
+	d := newDomain(inband.Version2016, VXLANGPE)
+	frame := bytes.Clone(vector(t, "int2016_vxlan_gpe"))
+	const flagsAt = 42
+	for flags, want := range map[uint8]bool{0x0C: true, 0x08: true, 0x04: true, 0x18: true, 0x00: false, 0x10: false} {
+		frame[flagsAt] = flags
+		p := parse(t, d, frame)
+		if p.INT.Present != want || want && (p.INT.Malformed != 0 || p.Flow.TunnelID != 0xBEEF) {
+			t.Errorf("flags %#02x: %+v, flow %v", flags, p.INT, p.Flow)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for w := range WrongMode + 1 {

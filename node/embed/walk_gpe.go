@@ -39,19 +39,18 @@ func (w *walk) vxlan(at int) {
 func (w *walk) gpe(at int) {
 	var h packet.VXLANGPE
 	n, err := h.Decode(w.b[min(at, len(w.b)):])
-	if err != nil {
+	int2016 := h.Carries2016() && w.d.Points.GPENextProtocol5 == codepoint.GPE5INT2016
+	if n == 0 || err != nil && !int2016 {
 		w.done(packet.ProtoUDP, w.p.Flow.SrcPort, w.p.Flow.DstPort)
 		return
 	}
 	w.tunnelAt(at, telemetry.TunnelVXLANGPE)
 	w.enter(packet.ProtoUDP, telemetry.TunnelVXLANGPE, h.VNI)
 	next := h.NextProtocol
-	// The document of June 2016 draws P in the place of the I bit too.
-	int2016 := h.I() && next == gpe5 && w.d.Points.GPENextProtocol5 == codepoint.GPE5INT2016
 	if !h.P() && !int2016 {
 		next = packet.NextEthernet
 	}
-	at += n
+	at, err = at+n, nil
 	for range maxDepth {
 		switch {
 		case next == packet.NextIPv4 || next == packet.NextIPv6:
