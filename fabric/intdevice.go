@@ -8,7 +8,6 @@ import (
 
 	"github.com/waybill-int/waybill/fabric/scenario"
 	intnode "github.com/waybill-int/waybill/node"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // INTDevices returns Options.Device: an INT node in every switch of s, as its section "int" says (none: the defaults of
@@ -37,8 +36,8 @@ func INTDevices(s *scenario.Scenario, collectors ...netip.AddrPort) (func(NodeSp
 			return nil, fmt.Errorf("int: nodes: there is no switch %q", name)
 		}
 	}
-	if err := carried(s, config.Tunnels()); err != nil {
-		return nil, fmt.Errorf("int: carrier: %w", err)
+	if err := carried(s, &config); err != nil {
+		return nil, fmt.Errorf("int: %w", err)
 	}
 	return func(spec NodeSpec) (Device, error) {
 		n, err := intnode.New(config, nodeSpec(&spec, uint64(s.Seed), collectors))
@@ -49,15 +48,23 @@ func INTDevices(s *scenario.Scenario, collectors ...netip.AddrPort) (func(NodeSp
 	}, nil
 }
 
-// carried returns an error if INT needs a tunnel, and no traffic of s is in one of want: nothing would be reported
-// but what queues and drops do.
-func carried(s *scenario.Scenario, want []telemetry.Tunnel) error {
-	names := strings.Fields(strings.ReplaceAll(strings.Trim(fmt.Sprint(want), "[]"), "-", "_"))
+// carried returns an error if no traffic of s can carry telemetry of a domain: nobody would report more than queues and
+// drops.
+func carried(s *scenario.Scenario, c *intnode.Config) error {
+	tunnels := c.Tunnels()
+	names := strings.Fields(strings.ReplaceAll(strings.Trim(fmt.Sprint(tunnels), "[]"), "-", "_"))
 	in := func(t scenario.Traffic) bool { return slices.Contains(names, t.Tunnel) }
-	if len(want) == 0 || len(s.Traffic) == 0 || slices.ContainsFunc(s.Traffic, in) {
+	want := "tunnel: " + strings.Join(names, " or ")
+	switch {
+	case c.Mode == "ioam":
+		in, want = func(t scenario.Traffic) bool { return t.IP != "4" }, "ip: 6 or mixed"
+	case len(tunnels) == 0:
 		return nil
 	}
-	return fmt.Errorf("no traffic can carry it: want traffic[].tunnel: %s", strings.Join(names, " or "))
+	if len(s.Traffic) == 0 || slices.ContainsFunc(s.Traffic, in) {
+		return nil
+	}
+	return fmt.Errorf("no traffic can carry it: want traffic[].%s", want)
 }
 
 func nodeSpec(spec *NodeSpec, seed uint64, collectors []netip.AddrPort) intnode.Spec {

@@ -76,4 +76,5 @@ func (n *Node) match(p *embed.Packet, s *State) {
 	n.count(Watched)
 	s.flags |= watched
 	s.mode, s.bitmap, s.metadata = d.mode, d.bitmap, n.reported(d.metadata)
+	s.traceType = d.traceType
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/node/event"
+	"github.com/waybill-int/waybill/node/ioam"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/wire/inband"
 )
@@ -17,6 +18,8 @@ type plan struct {
 	mode         watch.Mode
 	instructions watch.Instructions
 	flows, drops watchlist
+
+	request func(traceType uint32) (ioam.Request, string)
 }
 
 // roles are what may be different at each node.
@@ -52,8 +55,9 @@ func (c *Config) check() (p plan, wrong problems) {
 
 // plan works out what c comes to.
 func (c *Config) plan(wrong *problems) plan {
-	p := plan{domains: c.domains(wrong)}
+	p := plan{domains: c.domains(wrong), request: c.request}
 	p.mode = choose(wrong, "mode", c.Mode, modes)
+	choose(wrong, "ioam.option", c.IOAM.Option, ioamOptions)
 	p.instructions = c.set(wrong, "instructions", c.Instructions)
 	if len(c.Instructions) == 0 {
 		_, missing := usualInstructions.Bitmap(p.inside.Version)

@@ -10,7 +10,8 @@ import (
 // docs/reference/node.md describes every key.
 type Config struct {
 	// The domain (INT 2.1 §2).
-	Mode           string         `yaml:"mode"`    // md, mx or xd (INT 2.1 §3.1); default md
+	Mode           string         `yaml:"mode"`    // md, mx, xd (INT 2.1 §3.1) or ioam; default md
+	IOAM           IOAM           `yaml:"ioam"`    // of mode ioam
 	Version        string         `yaml:"version"` // 2016, 0.5, 1.0, 2.0 or 2.1; default 2.1
 	Carrier        string         `yaml:"carrier"` // see carriers; default dscp, in 2016 geneve
 	Points         map[string]any `yaml:"points"`  // code points, as codepoint.Config.Apply takes them
@@ -105,7 +106,7 @@ type Reports struct {
 // not get INT (INT 2.1 §5.4): say so by an entry with ignore.
 func DefaultConfig() Config {
 	return Config{
-		Mode: "md", Version: "2.1", MaxHops: 16, ChecksumUpdate: true, Replicas: "none",
+		Mode: "md", Version: "2.1", MaxHops: 16, ChecksumUpdate: true, Replicas: "none", IOAM: IOAM{Option: "preallocated"},
 		EdgeINT: "drop", Sink: "in_report", MTU: "mark",
 		Watch: []watch.Entry{{Name: "everything"}}, Drops: []watch.Entry{{Name: "everything"}},
 		Events: defaultEvents(),

@@ -25,7 +25,7 @@ var (
 		"none": embed.NoReplicas, "ports": embed.ReplicatePorts, "next_hops": embed.ReplicateNextHops,
 		"both": embed.ReplicateBoth,
 	}
-	modes = map[string]watch.Mode{"md": watch.ModeMD, "mx": watch.ModeMX, "xd": watch.ModeXD}
+	modes = map[string]watch.Mode{"md": watch.ModeMD, "mx": watch.ModeMX, "xd": watch.ModeXD, "ioam": watch.ModeIOAM}
 )
 
 // domains are the INT domain of a node, as it reads and writes packets in different cases.
@@ -56,8 +56,8 @@ func (c *Config) domains(wrong *problems) (d domains) {
 	d.mx = *in
 	d.mx.Mode, d.mx.Complement = embed.MX, false
 	mode := choose(wrong, "mode", c.Mode, modes)
-	d.hasMX = in.Version == inband.Version20 && mode != watch.ModeXD
-	if mode == watch.ModeXD {
+	d.hasMX = in.Version == inband.Version20 && mode != watch.ModeXD && mode != watch.ModeIOAM
+	if mode == watch.ModeXD || mode == watch.ModeIOAM {
 		in.Mode = embed.XD
 	}
 	d.outside = *in

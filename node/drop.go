@@ -37,6 +37,8 @@ func (n *Node) Drop(frame []byte, s *State, d Drop, out *Output) {
 	}
 	if f, ok := embedded(p); ok && err == nil {
 		flags |= f
+	} else if f := n.ioamFlags(frame); f != 0 && !outside {
+		flags |= f
 	} else if err == nil && outside {
 		frame = n.unmarked(v)
 	}

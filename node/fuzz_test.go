@@ -21,6 +21,10 @@ func FuzzNode(f *testing.F) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		text, _ := randomConfig(r)
 		text += pick(r, "", "slow_path: true\n", "edge_int: accept\n", "edge_int: accept\nsink: in_stack\n")
+		if r.IntN(6) == 0 {
+			text = "mode: ioam\nioam: {option: " + pick(r, "preallocated", "incremental", "dex") + "}\nsink: " +
+				pick(r, "in_report", "in_stack", "separate") + "\nwatch: [{report_all: true}]\n"
+		}
 		c, err := Load([]byte(text))
 		if err != nil {
 			return // slow_path is not of every version
@@ -49,6 +53,11 @@ func FuzzNode(f *testing.F) {
 				if n.inside.Parse(out.Frame, &v.packet) == nil && v.packet.INT.Present && n.stats.Count[Stripped] > 0 &&
 					!stacked(n, before) {
 					t.Fatalf("INT left the domain: %x", out.Frame)
+				}
+			}
+			if out.Frame != nil && n.ioam != nil && !n.isEdge(in.Port) && n.isEdge(e.Port) {
+				if _, left := n.ioam.find(out.Frame); left {
+					t.Fatalf("IOAM left the domain: %x", out.Frame)
 				}
 			}
 			n.Drop(frame, &s, Drop{Place: Place(ways >> 8 & 3), TimeNs: e.DepartedNs, Port: e.Port, Queue: e.Queue},

@@ -14,7 +14,7 @@ import (
 // Bad files: what is said of them begins with the line and names the key and the rule.
 func TestLoadErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"mode: zz", `line 1: mode: got "zz", want one of md, mx, xd`},
+		{"mode: zz", `line 1: mode: got "zz", want one of ioam, md, mx, xd`},
 		{"\nversion: 3", `line 2: version: got "3", want one of 0.5, 1.0, 2.0, 2.1, 2016`},
 		{"carrier: geneva", `line 1: carrier: got "geneva"`},
 		{"version: 1.0\nmode: mx", "line 2: mode: mode MX: only INT 2.x has it"},
@@ -57,6 +57,11 @@ func TestLoadErrors(t *testing.T) {
 			"watch:\n  - {}\n  - {instructions: [queue_congestion]}",
 			"line 3: watch[1]: instructions: this version does not have queue_congestion",
 		},
+		{"mode: ioam\nioam: {option: zz}", `line 2: ioam.option: got "zz", want one of dex, incremental, preallocated`},
+		{"mode: ioam\ninstructions: [node_id, egress_tx_util]", "instructions: IOAM does not have egress_tx_util"},
+		{"mode: ioam\ninstructions: [egress_ts, hop_latency]", "instructions: IOAM does not have egress_ts"},
+		{"mode: ioam\nwatch:\n  - {mode: md}", "line 3: watch[0]: mode: got md in a domain of mode ioam"},
+		{"watch:\n  - {mode: ioam}", "line 2: watch[0]: mode: got ioam in a domain of mode md"},
 		{"mode: xd\nwatch:\n  - {mode: md}", "line 3: watch[0]: mode: got md in a domain of mode xd"},
 		{"version: 1.0\nwatch: [{mode: mx}]", "line 2: watch[0]: mode: only INT 2.x has mx"},
 		{"drops: everything", "line 1: "},

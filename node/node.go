@@ -26,6 +26,7 @@ type Node struct {
 	ipFragment bool
 	usual      uint16 // RepMdBits of reports that no flow watchlist entry asks for
 
+	ioam  *ioamNode // nil: the domain is of INT
 	stats Stats
 
 	// Scratch memory of one call.
@@ -50,6 +51,9 @@ func New(c Config, s Spec) (*Node, error) {
 	c = c.at(s.Name)
 	p.roles = c.roles(&wrong, "")
 	n := &Node{config: c, spec: s, plan: p, sampler: watch.NewSampler(s.Seed)}
+	if p.mode == watch.ModeIOAM {
+		n.ioam = c.ioamNode()
+	}
 	n.ipFragment = fragmentWords[c.Reports.Fragment]
 	if err := errors.Join(n.addQueues(), n.addEvents(), n.addExporter()); err != nil {
 		return nil, err
@@ -110,14 +114,15 @@ func (n *Node) Replace(w Watchlists) error {
 	return nil
 }
 
-// ChangesFlow reports whether INT of the domain changes what switches balance by: addresses, protocol or ports in the
-// outermost headers. Then a switch should take State.Hash for all packets, so that INT does not change their path.
+// ChangesFlow reports whether telemetry of the domain changes what switches balance by: addresses, protocol or ports in
+// the outermost headers, or what stands in front of the ports. Then a switch should take State.Hash for all packets, so
+// that their path stays.
 func (n *Node) ChangesFlow() bool {
 	switch n.inside.Carrier {
 	case embed.DSCP, embed.Marker, embed.Geneve:
-		return false
+		return n.ioam != nil
 	}
-	return n.inside.Mode != embed.XD
+	return n.inside.Mode != embed.XD || n.ioam != nil
 }
 
 // usesPort reports whether a UDP port marks INT.

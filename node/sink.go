@@ -10,6 +10,9 @@ import (
 func (n *Node) sink(v *visit) {
 	p := &v.packet
 	if !p.INT.Present {
+		if n.ioam != nil && n.ioamInside(v) {
+			return
+		}
 		n.postcard(v, p.Frame)
 		return
 	}

@@ -14,6 +14,10 @@ func (n *Node) source(v *visit) {
 		n.postcard(v, n.clean(v))
 		return
 	}
+	if s.mode == watch.ModeIOAM {
+		n.ioamSource(v)
+		return
+	}
 	d := &n.inside
 	if s.mode == watch.ModeMX {
 		d = &n.mx

@@ -21,8 +21,10 @@ type State struct {
 	// What the flow watchlist said.
 	bitmap   uint16 // Instruction Bitmap to insert
 	metadata uint16 // RepMdBits to report
-	mode     watch.Mode
-	flags    stateFlags
+	// of IOAM, what to insert
+	traceType uint32
+	mode      watch.Mode
+	flags     stateFlags
 }
 
 type stateFlags uint8

@@ -11,6 +11,8 @@ func (n *Node) transit(v *visit) {
 	p := &v.packet
 	flags, readable := embedded(p)
 	switch {
+	case !p.INT.Present && n.ioam != nil && n.ioamInside(v):
+		return
 	case !p.INT.Present:
 		n.postcard(v, p.Frame)
 		return

@@ -22,6 +22,8 @@ type demand struct {
 	mode     watch.Mode // never ModeDefault
 	bitmap   uint16     // Instruction Bitmap of what a source inserts
 	metadata uint16     // RepMdBits of what a node reports of itself
+
+	traceType uint32 // IOAM-Trace-Type of what a source inserts
 }
 
 // compile makes a watchlist of entries. place is where they stand in the file.
@@ -65,8 +67,12 @@ func (p *plan) demand(mode watch.Mode, instructions watch.Instructions) (d deman
 	}
 	domain := &p.inside
 	switch {
+	case mode == watch.ModeIOAM && p.mode != watch.ModeIOAM:
+		return d, "mode: got ioam in a domain of mode " + p.mode.String()
+	case mode == watch.ModeIOAM:
+		return p.demandIOAM(d, instructions)
 	case domain.Mode == embed.XD:
-		return d, "mode: got " + mode.String() + " in a domain of mode xd, where no packet has INT"
+		return d, "mode: got " + mode.String() + " in a domain of mode " + p.mode.String() + ", where no packet has INT"
 	case mode == watch.ModeMX && !p.hasMX:
 		return d, "mode: only INT 2.x has mx"
 	case mode == watch.ModeMX:
@@ -81,5 +87,18 @@ func (p *plan) demand(mode watch.Mode, instructions watch.Instructions) (d deman
 	if err := domain.CheckInstruction(&embed.Instruction{Bitmap: bitmap}); err != nil {
 		return d, "instructions: " + err.Error()
 	}
+	return d, ""
+}
+
+// demandIOAM works out what instructions come to in an IOAM domain.
+func (p *plan) demandIOAM(d demand, instructions watch.Instructions) (_ demand, wrong string) {
+	var missing watch.Instructions
+	if d.traceType, missing = traceType(instructions); missing != 0 {
+		return d, "instructions: IOAM does not have " + missing.String()
+	}
+	if _, text := p.request(d.traceType); text != "" {
+		return d, "instructions: " + text
+	}
+	d.metadata = traceMetadata(d.traceType)
 	return d, ""
 }

@@ -190,7 +190,7 @@ func (d *Decoder) ipv6(b []byte) error {
 			var o packet.IPv6Options
 			n, err = o.Decode(b)
 			if err == nil && d.report.Is(Tracked) {
-				err = d.ioamOptions(o.Options)
+				err = d.ioamOptions(o.Options, n)
 			}
 			next = o.NextHeader
 		case packet.ProtoRouting:
@@ -467,25 +467,45 @@ func (d *Decoder) done(b []byte, protocol uint8, srcPort, dstPort uint16) error 
 	return nil
 }
 
-// ioamOptions takes the nodes of an IOAM trace in IPv6 options as the stack.
-func (d *Decoder) ioamOptions(options []byte) error {
+// ioamOptions takes the nodes of an IOAM trace in IPv6 options as the stack. The extension header that they stand in
+// has size bytes: without options of others, IOAM has brought all of it along.
+func (d *Decoder) ioamOptions(options []byte, size int) error {
 	var o packet.IPv6Option
+	const header, unit = 2, 8
+	others, found := header, false
 	for len(options) > 0 {
 		n, err := o.Decode(options)
 		if err != nil {
 			return err
 		}
 		options = options[n:]
-		if o.Type != ioam.OptionMutable {
+		switch o.Type {
+		case ioam.OptionMutable, ioam.OptionFixed:
+		case packet.IPv6OptionPad1, packet.IPv6OptionPadN:
+			continue
+		default:
+			others += n
 			continue
 		}
+		found = true
 		var option ioam.Option
 		if _, err := option.Decode(o.Data); err != nil {
 			return err
 		}
-		if err := d.ioamTrace(option.Type, option.Data); err != nil {
+		if option.Type == ioam.TypeDEX {
+			err = d.ioamDirect(option.Data)
+		} else if o.Type == ioam.OptionMutable {
+			err = d.ioamTrace(option.Type, option.Data)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	switch {
+	case found && others == header:
+		d.frag.inserted += size
+	case found:
+		d.frag.inserted += size - (others+unit-1)&^(unit-1)
 	}
 	return nil
 }

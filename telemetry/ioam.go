@@ -32,6 +32,9 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 	}
 	r := d.report
 	r.Flags |= Embedded
+	if kind == ioam.TypeIncremental {
+		r.RecordBytes = 4 * trace.NodeLen
+	}
 	if trace.Overflow {
 		r.Flags |= HopLimit
 	}
@@ -40,6 +43,19 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 		r.Hops[count-1-i] = found[i]
 	}
 	return nodes.Err()
+}
+
+// ioamDirect takes direct export: this node reports the packet, as the others do, and says which it is.
+func (d *Decoder) ioamDirect(b []byte) error {
+	var option ioam.DEX
+	if _, err := option.Decode(b); err != nil {
+		return err
+	}
+	d.report.Flags |= Instructed
+	if option.ExtFlags&ioam.DEXSequence != 0 {
+		d.frag.identity = mix(d.frag.identity^uint64(option.FlowID), uint64(option.Sequence))
+	}
+	return nil
 }
 
 // maxStackIOAM is more nodes than an IPv6 option has room for.

@@ -86,6 +86,10 @@ var dialects = []dialectOfProof{
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written + 4 },
 		},
 	},
+	ioamProof("IOAM, pre-allocated", "preallocated", "", expect.MD, func(*truth.Flow, int) int { return 16 + 240 }),
+	ioamProof("IOAM, incremental", "incremental", "sink: in_stack\n", expect.MD,
+		func(_ *truth.Flow, written int) int { return 16 + 24*written }),
+	ioamProof("IOAM, direct export", "dex", "", expect.MX, func(*truth.Flow, int) int { return 24 }),
 	{
 		name: "MD 0.5 in VXLAN-GPE", only: "p4-2016",
 		text:   "mode: md\nversion: \"0.5\"\ncarrier: vxlan-gpe\nreports: {format: \"0.5\", truncate: 700}\n",
@@ -113,4 +117,15 @@ var dialects = []dialectOfProof{
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
 		},
 	},
+}
+
+// ioamProof is a kind of IOAM.
+func ioamProof(name, option, more string, mode expect.Mode, overhead func(*truth.Flow, int) int) dialectOfProof {
+	return dialectOfProof{
+		name: name, only: "ioam",
+		text: "mode: ioam\nioam: {option: " + option + "}\n" + more + "reports: {truncate: 700}\n",
+		options: expect.Options{
+			Mode: mode, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 10, Overhead: overhead,
+		},
+	}
 }

@@ -28,6 +28,7 @@ var hurries = map[string]hurry{
 	"demo":         {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"},
 	"gray-link":    {by: usualHurry, drops: "gray_link"},
 	"incast":       {by: 20, drops: "traffic_manager"},
+	"ioam":         {by: usualHurry, drops: "routing_miss"},
 	"link-failure": {by: usualHurry, drops: "port_down"},
 	"loop":         {by: usualHurry, drops: "ttl"},
 	"steady":       {by: 600},

@@ -17,11 +17,12 @@ const (
 	ModeMD                  // INT-MD: instructions and metadata in the packet
 	ModeMX                  // INT-MX: instructions in the packet, each node reports
 	ModeXD                  // INT-XD: nothing in the packet, each node reports by its own watchlist
+	ModeIOAM                // IOAM, not INT: what the domain says in IPv6 options
 )
 
-var modeNames = []string{ModeDefault: "default", ModeMD: "md", ModeMX: "mx", ModeXD: "xd"}
+var modeNames = []string{ModeDefault: "default", ModeMD: "md", ModeMX: "mx", ModeXD: "xd", ModeIOAM: "ioam"}
 
-// UnmarshalText reads "default", "md", "mx" or "xd".
+// UnmarshalText reads "default", "md", "mx", "xd" or "ioam".
 func (m *Mode) UnmarshalText(text []byte) error {
 	i, err := find(modeNames, string(text))
 	*m = Mode(i)
