@@ -26,12 +26,22 @@ type pending struct {
 	newer, older int32 // packets that came next and before, see joinTable
 	chain        int32 // next packet with that bucket, or next free place, counted from 1
 	bucket       uint32
-	intermediate bool // hops are those of an intermediate report, source first
+	kind         pendingKind
+	whole        bool // a stack: its packet was reported, and not follow-ups alone
 	probe        bool // a copy, or a packet that is not delivered
 	n            uint8
 	hash         uint64
 	hops         [maxPostcards]telemetry.Hop
 }
+
+// A pendingKind is what a packet waits for.
+type pendingKind uint8
+
+const (
+	awaitsPostcards pendingKind = iota // of other nodes
+	awaitsStack                        // hops are those of an intermediate report, source first: the stack
+	awaitsFollowUps                    // follow-up packets
+)
 
 type joinTable struct {
 	window  int64 // ns
@@ -67,21 +77,11 @@ func (j *joinTable) full() bool { return j.unused == 0 && int(j.fresh) == len(j.
 
 func (j *joinTable) bucket(hash uint64) uint32 { return uint32(hash & uint64(len(j.buckets)-1)) }
 
-// find returns the packet that r belongs to, or nil.
-func (j *joinTable) find(r *telemetry.Report, hash uint64) *pending {
+// find returns the packet that r belongs to and that waits for that, or nil.
+func (j *joinTable) find(r *telemetry.Report, hash uint64, kind pendingKind) *pending {
 	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain {
 		p := &j.waiting[i-1]
-		if p.packetID == r.PacketID && !p.intermediate && p.probe == r.Is(telemetry.Discard) && p.key == r.Flow {
-			return p
-		}
-	}
-	return nil
-}
-
-// findIntermediate returns the packet whose older hops an intermediate report told of, or nil.
-func (j *joinTable) findIntermediate(r *telemetry.Report, hash uint64) *pending {
-	for i := j.buckets[j.bucket(hash)]; i > 0; i = j.waiting[i-1].chain {
-		if p := &j.waiting[i-1]; p.packetID == r.PacketID && p.intermediate && p.key == r.Flow {
+		if p.packetID == r.PacketID && p.kind == kind && p.probe == r.Is(telemetry.Discard) && p.key == r.Flow {
 			return p
 		}
 	}
@@ -178,7 +178,7 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	hop.TTL = r.TTL
 	hop.Has |= telemetry.HasTTL
 	hash := joinHash(r, flowTag)
-	p := j.find(r, hash)
+	p := j.find(r, hash, awaitsPostcards)
 	if p == nil && j.isLate(hash, &hop) {
 		s.late(f, &hop, nowNs)
 		return
@@ -195,7 +195,7 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 		}
 	}
 	if p == nil {
-		p = s.wait(r, hash, nowNs)
+		p = s.wait(r, hash, awaitsPostcards, nowNs)
 	}
 	if p.n < maxPostcards {
 		p.hops[p.n] = hop
@@ -228,10 +228,9 @@ func (p *pending) spoke(hop *telemetry.Hop) (spoken, first bool) {
 // intermediate keeps the older hops of a packet until the sink's report comes.
 func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	hash := joinHash(r, flowTag)
-	p := s.join.findIntermediate(r, hash)
+	p := s.join.find(r, hash, awaitsStack)
 	if p == nil {
-		p = s.wait(r, hash, nowNs)
-		p.intermediate = true
+		p = s.wait(r, hash, awaitsStack, nowNs)
 	}
 	for i := range r.Hops {
 		if int(p.n) == maxPostcards {
@@ -244,7 +243,7 @@ func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 
 // olderHops returns the hops that an intermediate report of the same packet told of, and forgets them.
 func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
-	p := s.join.findIntermediate(r, joinHash(r, flowTag))
+	p := s.join.find(r, joinHash(r, flowTag), awaitsStack)
 	if p == nil {
 		return nil
 	}
@@ -252,14 +251,14 @@ func (s *Shard) olderHops(r *telemetry.Report, flowTag uint32) []telemetry.Hop {
 	return p.hops[:p.n]
 }
 
-func (s *Shard) wait(r *telemetry.Report, hash uint64, nowNs int64) *pending {
+func (s *Shard) wait(r *telemetry.Report, hash uint64, kind pendingKind, nowNs int64) *pending {
 	if s.join.full() {
 		s.join.early++
 		s.finish(&s.join.waiting[s.join.oldest-1], nowNs, false)
 	}
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
-	p.intermediate, p.probe, p.n, p.hash = false, r.Is(telemetry.Discard), 0, hash
+	p.kind, p.whole, p.probe, p.n, p.hash = kind, false, r.Is(telemetry.Discard), 0, hash
 	return p
 }
 
@@ -281,8 +280,12 @@ func (s *Shard) finish(p *pending, nowNs int64, waited bool) {
 // joined adds the path of a packet to its flow.
 func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	hops := p.hops[:p.n]
-	if p.intermediate {
+	switch p.kind {
+	case awaitsStack:
 		s.observePath(f, hops, p.bytes, nowNs, false)
+		return
+	case awaitsFollowUps:
+		s.joinedStack(f, p, nowNs)
 		return
 	}
 	uncertain := orderByTTL(hops)
@@ -329,7 +332,8 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 			away += max(int(p.hops[next].missing), 1)
 			next++
 		}
-		if next == len(p.hops) || i > 0 && away != int(hops[i-1].TTL)-int(hops[i].TTL) {
+		if next == len(p.hops) ||
+			i > 0 && hops[i].Has&telemetry.HasTTL != 0 && away != int(hops[i-1].TTL)-int(hops[i].TTL) {
 			return false
 		}
 		at = next

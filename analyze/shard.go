@@ -106,6 +106,8 @@ type Shard struct {
 	places [maxPostcards]uint8
 	local  [1]telemetry.Hop
 	probe  bool // the packet at hand is a copy or a probe
+
+	followedNs int64 // when the latest follow-up packet was reported; 0: never
 }
 
 // NewShard returns an empty shard.
@@ -189,10 +191,12 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	if r.Is(telemetry.HasDevice) {
 		f.device, f.hasDevice = r.Device, true
 	}
-	if r.Is(telemetry.Dropped) {
+	if r.Is(telemetry.Dropped) && !r.Is(telemetry.Discard|telemetry.FollowUp) {
 		f.stream.noteDrop(r)
 	}
 	switch {
+	case r.Is(telemetry.FollowUp):
+		s.followUp(f, tag, r, nowNs)
 	case r.Is(telemetry.Intermediate):
 		f.partial = true
 		s.intermediate(r, tag, nowNs)
@@ -288,6 +292,7 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 // stack takes the path of a packet from the INT stack in r: older hops that an intermediate report told of, the stack,
 // and the node that sent the report unless the stack has it (TR 2.0 §3.4).
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
+	hops := r.Hops
 	if f.ttl != r.TTL { // other nodes without INT
 		f.ttl, f.verdict = r.TTL, notJudged
 	}
@@ -312,10 +317,13 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		if n > 0 && r.Is(telemetry.Dropped) { // the node that reports a drop is where it happened (TR 2.0 §2.5)
 			s.merged[n-1].Has |= telemetry.HasDrop
 		}
-		s.observePath(f, s.merged[:n], r.Bytes, nowNs, false)
+		hops = s.merged[:n]
+	}
+	if r.Is(telemetry.SlowPaths) && s.awaits(r, hops) {
+		s.await(r, tag, hops, nowNs)
 		return
 	}
-	s.observePath(f, r.Hops, r.Bytes, nowNs, false)
+	s.observePath(f, hops, r.Bytes, nowNs, false)
 }
 
 // addUnknown adds nodes of which nobody knows which and how many they are to the n that are merged.

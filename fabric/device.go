@@ -73,8 +73,8 @@ type Departure struct {
 	// append to it; there is room for the largest MTU of the network. It must not leave memory here that it uses again.
 	Frame []byte
 
-	// Extra are further frames that leave on the same port right behind Frame: follow-up packets and copies. They are
-	// copied after the call, and are packets of the same flow from then on: they count as sent here.
+	// Extra are further frames that leave on the same port right behind Frame: follow-up packets. They are copied after
+	// the call, and are no packets of the flow: Stats.Copies counts them.
 	Extra [][]byte
 
 	Discard bool   // send nothing, Extra neither

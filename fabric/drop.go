@@ -40,7 +40,9 @@ func (f *Fabric) drop(p *parcel, l loss) {
 	}
 	f.leave(p, n)
 	f.stats.Dropped[l.reason]++
-	p.flow.dropped++
+	if p.copied == 0 {
+		p.flow.dropped++
+	}
 	if f.truth != nil {
 		f.writeDrop(p, l, seen)
 	}
@@ -50,7 +52,7 @@ func (f *Fabric) drop(p *parcel, l loss) {
 func (f *Fabric) writeDrop(p *parcel, l loss, seen bool) {
 	r := &f.scratch.drop
 	*r = truth.Drop{
-		TimeNs: f.nowNs, Packet: p.id, Flow: p.flow.id,
+		TimeNs: f.nowNs, Packet: p.id, CopyOf: p.copied, Flow: p.flow.id,
 		Place: l.place.String(), Node: l.node.id,
 		Reason: l.reason.String(), Code: uint8(l.reason), Seen: seen, Length: len(p.frame),
 	}

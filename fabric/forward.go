@@ -136,12 +136,12 @@ func (f *Fabric) launchExtra(p *parcel, out *port) {
 	f.scratch.departure.Extra = nil
 	for _, frame := range extra {
 		x := f.pool.get()
-		f.stats.Sent++
+		f.stats.Copies++
 		f.stats.InFlight++
-		x.id, x.flow, x.bornNs, x.sampled = f.stats.Sent, p.flow, p.bornNs, false
+		x.id, x.flow, x.bornNs, x.sampled = f.stats.Sent+f.stats.Copies, p.flow, p.bornNs, false
+		x.copied = p.id
 		x.hops, x.path = p.hops, p.path
 		x.frame = append(x.buffer[:0], frame...)
-		x.flow.sent++
 		x.flow.conversation.live++
 		if len(x.frame)-ethernetLen > out.link.mtu {
 			f.drop(x, atPort(out, PlaceEgress, ReasonMTU))

@@ -62,7 +62,7 @@ func (f *Fabric) send(fl *flow, s *segment) {
 	p := f.pool.get()
 	f.stats.Sent++
 	f.stats.InFlight++
-	p.id, p.flow, p.bornNs = f.stats.Sent, fl, f.nowNs
+	p.id, p.flow, p.bornNs = f.stats.Sent+f.stats.Copies, fl, f.nowNs
 	p.sampled = f.sample > 0 && p.id%f.sample == 0
 	p.frame = fl.build(p.buffer, s, p.id)
 	fl.sent++

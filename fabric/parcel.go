@@ -16,7 +16,8 @@ type parcel struct {
 	flow    *flow
 	id      uint64 // from 1, in the order of sending
 	bornNs  int64
-	sampled bool // has hop records
+	sampled bool   // has hop records
+	copied  uint64 // the packet that it is a copy of, or that it follows; 0: a host sent it
 
 	// On a link, and in the switch behind it.
 	in      *port  // where it arrives
@@ -58,7 +59,7 @@ func (p *pool) get() *parcel {
 	} else {
 		p.free = q.next
 	}
-	q.next, q.hops, q.watched = nil, 0, false
+	q.next, q.hops, q.watched, q.copied = nil, 0, false, 0
 	return q
 }
 

@@ -74,7 +74,7 @@ func (f *Fabric) sendReport(n *node, frame []byte, p *parcel) {
 		t := &f.scratch.report
 		*t = truth.Report{Lost: lost, TimeNs: f.nowNs, Node: n.id, Number: n.reports, Length: len(frame)}
 		if p != nil {
-			t.Packet, t.Flow = p.id, p.flow.id
+			t.Packet, t.CopyOf, t.Flow = p.id, p.copied, p.flow.id
 		}
 		f.truth.Write(t)
 	}

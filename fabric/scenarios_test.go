@@ -103,6 +103,25 @@ var claims = map[string]func(v *view){
 		v.between("flows that move and come back", float64(moved), 1, 100)
 	},
 
+	"follow-ups": func(v *view) {
+		v.onePathEach()
+		// each packet that passes a spine has one follow-up, which its sink takes out
+		over := 0
+		for _, p := range of[*truth.Path](v.list) {
+			if len(p.Hops) == 3 {
+				over += int(p.Packets)
+			}
+		}
+		v.equal("follow-ups", int(v.end.Copies), over)
+		for _, d := range of[*truth.Drop](v.list) {
+			if d.CopyOf == 0 || d.Reason != "discarded" {
+				v.Errorf("no follow-up: %+v", *d)
+			}
+			over--
+		}
+		v.equal("follow-ups that stayed", over, 0)
+	},
+
 	"gray-link": func(v *view) {
 		v.onlyDrops("link gray_link leaf2 1", "link gray_link spine1 2")
 		v.between("drops", float64(v.dropped("gray_link")), 50, 1000)
@@ -401,7 +420,13 @@ func TestScenarios(t *testing.T) {
 				until = 58 * time.Second
 			}
 			var out bytes.Buffer
-			f, err := New(s, Options{Truth: &out})
+			o := Options{Truth: &out}
+			if s.Name == "follow-ups" { // INT makes some of the packets
+				if o.Device, err = INTDevices(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			f, err := New(s, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,8 +1,9 @@
 package fabric
 
-// Stats counts what has happened. At any time Sent = Delivered + all of Dropped + InFlight.
+// Stats counts what has happened. At any time Sent + Copies = Delivered + all of Dropped + InFlight.
 type Stats struct {
 	Sent      uint64 // packets that hosts have made
+	Copies    uint64 // copies and follow-up packets that switches have made
 	Delivered uint64
 	InFlight  uint64
 	Dropped   [256]uint64 // by Reason

@@ -120,7 +120,7 @@ func (f *Fabric) writeRest() {
 	}
 	s := &f.stats
 	end := truth.End{
-		TimeNs: f.nowNs, Sent: s.Sent, Delivered: s.Delivered, InFlight: s.InFlight, Hops: s.Hops,
+		TimeNs: f.nowNs, Sent: s.Sent, Copies: s.Copies, Delivered: s.Delivered, InFlight: s.InFlight, Hops: s.Hops,
 		Reports: s.Reports, ReportsLost: s.ReportsLost, Dropped: []truth.Reason{},
 	}
 	for code, n := range s.Dropped {

@@ -36,6 +36,8 @@ type Node struct {
 	told   export.Report
 	out    *Output // that reports go to
 	spare  []byte  // a frame that is only reported
+
+	recent []uint64 // hashes of packets that were reported; nil: no node of the version has a slow path
 }
 
 // New returns the node of a switch. Errors name the keys of c that break a rule.
@@ -55,6 +57,9 @@ func New(c Config, s Spec) (*Node, error) {
 		n.ioam = c.ioamNode()
 	}
 	n.ipFragment = fragmentWords[c.Reports.Fragment]
+	if n.inside.Version < inband.Version10 {
+		n.recent = make([]uint64, recentPackets)
+	}
 	if err := errors.Join(n.addQueues(), n.addEvents(), n.addExporter()); err != nil {
 		return nil, err
 	}

@@ -99,27 +99,49 @@ func TestR042R058Copies(t *testing.T) {
 	}
 }
 
-// A node with a slow path forwards the packet as it is, and sends a follow-up that triggers nothing downstream (INT
-// 2016 §4.2).
+// A node with a slow path forwards the packet as it is, and sends a follow-up that triggers nothing downstream. It has
+// the metadata of the nodes in front and those of the node itself, and the sink reports them if it has reported the
+// packet (INT 2016 §4.2).
 func TestR043FollowUp(t *testing.T) {
-	c := newChain(t, 2, "version: 2016\n")
-	slow := newNode(t, "version: 2016\nslow_path: true\n", testSpec(9, false, false))
-	c.nodes = []*Node{c.nodes[0], slow, newNode(t, "version: 2016\n", testSpec(3, false, false)), c.nodes[1]}
-	frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
-	if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
-		t.Errorf("got %x", out)
-	}
-	if !bytes.Equal(routed(c.links[0]), routed(c.links[1])) || len(c.extra) != 1 ||
-		intOf(t, slow, c.links[2]).Hops != 2 {
-		t.Fatalf("%d follow-ups", len(c.extra))
-	}
-	var s State
-	var out Output
-	for i, n := range c.nodes[2:] {
-		n.Arrive(c.extra[0], Ingress{Port: 1}, &s)
-		n.Depart(c.extra[0], &s, Egress{Port: 2}, &out)
-		if i == 0 && !bytes.Equal(out.Frame, c.extra[0]) || i == 1 && out.Frame != nil || len(out.Extra) != 0 {
-			t.Errorf("node %d: got %x", i, out.Frame)
+	for _, version := range []string{"version: 2016\n", "version: 0.5\ncarrier: geneve\n"} {
+		c := newChain(t, 4, version)
+		c.nodes[1] = newNode(t, version+"slow_path: true\n", testSpec(9, false, false))
+		frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
+		if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
+			t.Errorf("%s: got %x", version, out)
+		}
+		if !bytes.Equal(routed(c.links[0]), routed(c.links[1])) || len(c.extra) != 1 ||
+			intOf(t, c.nodes[0], c.links[2]).Hops != 2 || len(c.reports) != 1 {
+			t.Fatalf("%s: %d follow-ups, %d reports", version, len(c.extra), len(c.reports))
+		}
+		packet, followUp := c.reports[0], c.extra[0]
+		if packet.Is(telemetry.FollowUp|telemetry.Discard) || len(packet.Hops) != 2 {
+			t.Errorf("%s: %+v", version, packet)
+		}
+		behind := c.hop(2, bytes.Clone(followUp))
+		if !bytes.Equal(routed(behind), routed(followUp)) || len(c.extra) != 1 || len(c.reports) != 1 {
+			t.Errorf("%s: the transit node did something: %x", version, behind)
+		}
+		if out := c.hop(3, behind); out != nil || len(c.extra) != 1 || len(c.reports) != 2 {
+			t.Fatalf("%s: got %x, %d reports", version, out, len(c.reports))
+		}
+		r := c.reports[1]
+		if !r.Is(telemetry.FollowUp) || r.Is(telemetry.Discard) || r.PacketID != packet.PacketID ||
+			r.Flow != packet.Flow || len(r.Hops) != 2 || r.Hops[0].NodeID != 1 || r.Hops[1].NodeID != 9 ||
+			r.Hops[1].LatencyNs != 1010 {
+			t.Errorf("%s: the follow-up says %+v", version, r)
+		}
+		if r.Bytes != packet.Bytes {
+			t.Errorf("%s: %d bytes, the packet has %d", version, r.Bytes, packet.Bytes)
+		}
+		other := bytes.Clone(frame)
+		other[len(other)-1]++
+		c.send(other) // of the same flow: nothing has changed
+		if len(c.extra) != 1 || len(c.reports) != 0 {
+			t.Fatalf("%s: %d follow-ups, %d reports", version, len(c.extra), len(c.reports))
+		}
+		if c.hop(3, bytes.Clone(c.extra[0])); len(c.reports) != 0 {
+			t.Errorf("%s: the follow-up of a packet that is not reported is: %+v", version, c.reports)
 		}
 	}
 }

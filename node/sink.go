@@ -1,6 +1,8 @@
 package node
 
 import (
+	"encoding/binary"
+
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -29,6 +31,10 @@ func (n *Node) sink(v *visit) {
 		n.queueReport(v, out)
 		return
 	}
+	if p.INT.Type == inband.TypeDestination {
+		n.followed(v, flags, out[max(p.Payload-stripped.Removed, 0):])
+		return
+	}
 	n.countIf(!n.knows(stripped.DomainID), UnknownDomain)
 	n.countIf(n.hidden(v, &stripped), HiddenHops)
 	if flags&telemetry.Instructed != 0 {
@@ -39,7 +45,38 @@ func (n *Node) sink(v *visit) {
 	if n.events(v, path, latency) == 0 {
 		return
 	}
+	if n.recent != nil {
+		hash := contentHash(out[max(p.Payload-stripped.Removed, 0):])
+		n.recent[hash%uint64(len(n.recent))] = hash
+	}
 	n.reportStack(v, &stripped, flags, out)
+}
+
+// recentPackets is how many of the packets that were reported are remembered, for their follow-ups.
+const recentPackets = 1 << 10
+
+// followed reports a follow-up packet if its packet was reported: what a collector cannot join is of no use to it. It
+// has the same contents; what this node could tell of itself is not about the packet.
+func (n *Node) followed(v *visit, flags telemetry.Flags, contents []byte) {
+	p := &v.packet
+	if hash := contentHash(contents); n.recent == nil || n.recent[hash%uint64(len(n.recent))] != hash {
+		n.count(Suppressed)
+		return
+	}
+	n.count(Reported)
+	n.tell(v, flags, p.Frame, p.Payload, mdIngressTS, n.inside.DomainID)
+}
+
+// contentHash returns a hash of the front of what a packet has behind its INT.
+func contentHash(b []byte) uint64 {
+	h := uint64(len(b))
+	for b = b[:min(len(b), 96)]; len(b) >= 8; b = b[8:] {
+		h = fold(h, binary.LittleEndian.Uint64(b))
+	}
+	for _, c := range b {
+		h = fold(h, uint64(c))
+	}
+	return h
 }
 
 // reportStack reports what INT-MD has collected, and what this node adds to it (TR 2.0 §3.4).

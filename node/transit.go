@@ -16,7 +16,7 @@ func (n *Node) transit(v *visit) {
 	case !p.INT.Present:
 		n.postcard(v, p.Frame)
 		return
-	case !readable:
+	case !readable || p.INT.Type == inband.TypeDestination:
 		n.refused(NotPushed, refusal(p))
 		n.queueReport(v, n.stripped(v))
 		return

@@ -117,7 +117,11 @@ func (n *Node) key(p *embed.Packet, inPort uint32) (k watch.Key) {
 func embedded(p *embed.Packet) (telemetry.Flags, bool) {
 	t := &p.INT
 	switch {
-	case !t.Present || t.Malformed != 0 || t.Type == inband.TypeDestination:
+	case !t.Present || t.Malformed != 0:
+		return 0, false
+	case t.Type == inband.TypeDestination && t.C: // of a follow-up packet
+		return telemetry.Embedded | telemetry.Tracked, true
+	case t.Type == inband.TypeDestination:
 		return 0, false
 	case t.Type == inband.TypeMX:
 		return telemetry.Instructed | telemetry.Tracked, true

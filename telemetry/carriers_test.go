@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -68,5 +69,41 @@ func TestDecodeINT05ByPort(t *testing.T) {
 	if len(reports) != 1 || reports[0].Flow.DstPort != 22 || reports[0].Flow.Protocol != packet.ProtoTCP ||
 		got(&reports[0]).nodes != "257 514" {
 		t.Errorf("got %+v", reports)
+	}
+}
+
+// followUp makes a report of the vector whose INT of June 2016 is in Geneve options: its header for all hops becomes
+// that of a follow-up packet (INT 2016 §4.2), and copied says whether C is set.
+func followUp(t testing.TB, copied bool) (payload []byte, v test.Vector) {
+	t.Helper()
+	v = test.Vectors(t, "int2016_geneve")[0]
+	frame := bytes.Clone(v.Bytes)
+	at := bytes.Index(frame, []byte{0x00, 0xab, 1})
+	frame[at+2] = 2
+	if copied {
+		frame[at+4] |= 0x08
+	}
+	return about(frame), v
+}
+
+// A follow-up packet has the hops of its header, and is no copy of a packet. The contents of another destination header
+// mean nothing.
+func TestDecodeFollowUp(t *testing.T) {
+	payload, v := followUp(t, true)
+	h, reports := decode(t, v.Points(t), payload)
+	if h.Outcome != telemetry.Decoded || len(reports) != 1 || !reports[0].Is(telemetry.FollowUp) ||
+		!reports[0].Is(telemetry.Embedded) || reports[0].Is(telemetry.Discard|telemetry.SlowPaths) ||
+		len(reports[0].Hops) != 3 {
+		t.Errorf("outcome %v, reports %+v", h.Outcome, reports)
+	}
+	_, original := decode(t, v.Points(t), about(bytes.Clone(v.Bytes)))
+	if len(original) != 1 || !original[0].Is(telemetry.SlowPaths) || original[0].Is(telemetry.FollowUp) ||
+		original[0].PacketID != reports[0].PacketID || got(&original[0]).nodes != got(&reports[0]).nodes {
+		t.Errorf("got %+v\nof the packet %+v", reports, original)
+	}
+	payload, v = followUp(t, false)
+	_, reports = decode(t, v.Points(t), payload)
+	if len(reports) != 1 || reports[0].Is(telemetry.FollowUp|telemetry.Embedded) {
+		t.Errorf("without C: %+v", reports)
 	}
 }

@@ -82,6 +82,8 @@ func FuzzDecode(f *testing.F) {
 	for i, form := range test.Forms {
 		f.Add(uint8(i), test.Report(form, 1, 2, 3))
 	}
+	payload, _ := followUp(f, true)
+	f.Add(uint8(0), payload)
 	all := profiles(f)
 	f.Fuzz(func(t *testing.T, profile uint8, payload []byte) {
 		check(t, all[int(profile)%len(all)], payload)

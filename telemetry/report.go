@@ -90,6 +90,10 @@ const (
 	// DropCount goes on from report to report of the rule; else it counts since the last one
 	DropTotal
 	HasFlowSequence // FlowSequence is known
+	// INT of June 2016 or 0.5: nodes with a slow path tell of the packet in a FollowUp, and their record is not in Hops
+	SlowPaths
+	// the fragment is what a node with a slow path sent after the packet: Hops ends with its record (INT 2016 §4.2)
+	FollowUp
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless

@@ -276,6 +276,8 @@ func (d *Decoder) geneveOptions(options []byte) error {
 			err = d.contents20(o.Data, len(o.Data), o.Type)
 		} else if o.Type == inband.TypeHopByHop {
 			err = d.contentsOld(o.Data, len(o.Data), v, overGeneve)
+		} else if o.Type == inband.TypeDestination {
+			err = d.followUp(o.Data, len(o.Data), v, overGeneve)
 		}
 		if err != nil {
 			return err

@@ -116,9 +116,27 @@ func (d *Decoder) old(b []byte, n, end int, over carrier, next, kind uint8) (inb
 	case inband.TypeHopByHop:
 		return v, d.contentsOld(contents, length, v, over)
 	case inband.TypeDestination:
-		return v, nil
+		return v, d.followUp(contents, length, v, over)
 	}
 	return v, wire.ErrUnknownINTType
+}
+
+// followUp reads a destination header of length bytes, of which b is what is there: that of a follow-up packet is a
+// metadata header with C set, and stands alone (INT 2016 §4.2). The contents of others mean nothing here.
+func (d *Decoder) followUp(b []byte, length int, v inband.Version, over carrier) error {
+	copied := byte(0x02) // C
+	if v == inband.Version2016 || d.dialect.Has(codepoint.QuirkVersion2Bits) {
+		copied = 0x08
+	}
+	if v == inband.Version10 || len(b) == 0 || b[0]&copied == 0 || d.report.Is(Embedded|Instructed) {
+		return nil
+	}
+	err := d.contentsOld(b, length, v, over)
+	if !d.report.Is(Embedded) {
+		return nil
+	}
+	d.report.Flags = d.report.Flags&^(Discard|SlowPaths) | FollowUp
+	return err
 }
 
 // identify tells the version of an old header: the dialect knows it, or the bytes and the configuration do.
@@ -234,6 +252,9 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 	}
 	if err != nil && err != wire.ErrShimLengthOverrun {
 		return err
+	}
+	if v != inband.Version10 {
+		flags |= SlowPaths
 	}
 	d.report.Flags |= flags
 	d.take(&stack, &layout, err)

@@ -117,6 +117,17 @@ var dialects = []dialectOfProof{
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
 		},
 	},
+	{
+		name: "MD 2016 with slow paths", only: "follow-ups",
+		text: "mode: md\nversion: \"2016\"\nreports: {format: \"1.0\", truncate: 700}\n" +
+			"nodes: {spine1: {slow_path: true}, spine2: {slow_path: true}}\n",
+		points: map[string]any{"geneve_int_class": 0xab, "int_format_for_version_0": "2016"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: ports | telemetry.HasLatency | telemetry.HasQueue | telemetry.HasIngressTime,
+			Drop: lost, Version: "1.0", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
+		},
+	},
 }
 
 // ioamProof is a kind of IOAM.

@@ -4,6 +4,7 @@ package truth
 type Drop struct {
 	TimeNs int64  `json:"t_ns"`
 	Packet uint64 `json:"packet"`
+	CopyOf uint64 `json:"copy_of,omitempty"` // packet that a switch has copied, or that it followed
 	Flow   uint32 `json:"flow"`
 
 	// Place is host (in the queue of the sender, or refused by the receiver), ingress (the switch decided not to
@@ -28,6 +29,7 @@ func (r *Drop) Append(b []byte) []byte {
 	o := open(b, "drop")
 	o.int("t_ns", r.TimeNs)
 	o.uint("packet", r.Packet)
+	o.optionalUint("copy_of", r.CopyOf)
 	o.uint("flow", uint64(r.Flow))
 	o.string("place", r.Place)
 	o.uint("node", uint64(r.Node))
@@ -36,9 +38,7 @@ func (r *Drop) Append(b []byte) []byte {
 	o.uint("out", uint64(r.Out))
 	o.uint("queue", uint64(r.Queue))
 	o.optional("host", r.Host)
-	if r.Depth != 0 {
-		o.uint("depth", r.Depth)
-	}
+	o.optionalUint("depth", r.Depth)
 	o.string("reason", r.Reason)
 	o.uint("code", uint64(r.Code))
 	o.bool("seen", r.Seen)

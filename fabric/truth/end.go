@@ -2,10 +2,11 @@ package truth
 
 import "strconv"
 
-// An End is the last line. Sent = Delivered + all of Dropped + InFlight.
+// An End is the last line. Sent + Copies = Delivered + all of Dropped + InFlight.
 type End struct {
 	TimeNs      int64    `json:"t_ns"`
-	Sent        uint64   `json:"sent"` // packets that hosts made
+	Sent        uint64   `json:"sent"`             // packets that hosts made
+	Copies      uint64   `json:"copies,omitempty"` // copies and follow-up packets that switches made
 	Delivered   uint64   `json:"delivered"`
 	InFlight    uint64   `json:"in_flight"`
 	Hops        uint64   `json:"hops"` // packets that arrived at switches
@@ -26,6 +27,7 @@ func (r *End) Append(b []byte) []byte {
 	o := open(b, "end")
 	o.int("t_ns", r.TimeNs)
 	o.uint("sent", r.Sent)
+	o.optionalUint("copies", r.Copies)
 	o.uint("delivered", r.Delivered)
 	o.uint("in_flight", r.InFlight)
 	o.uint("hops", r.Hops)

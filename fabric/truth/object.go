@@ -54,6 +54,13 @@ func (o *object) optional(name, v string) {
 	}
 }
 
+// optionalUint writes a number unless it is 0.
+func (o *object) optionalUint(name string, v uint64) {
+	if v != 0 {
+		o.uint(name, v)
+	}
+}
+
 // each writes a list of n elements; element appends the i-th.
 func (o *object) each(name string, n int, element func(b []byte, i int) []byte) {
 	o.key(name)

@@ -32,7 +32,7 @@ func records() []Record {
 			InClock: 11, OutClock: 12, Depth: 13, Buffer: 14, Utilization: 15, Length: 16,
 		},
 		&Drop{
-			TimeNs: 1, Packet: 2, Flow: 3, Place: "link", Node: 4, Link: "a-b", In: 5, Out: 6, Queue: 7, Host: "h",
+			TimeNs: 1, Packet: 2, CopyOf: 11, Flow: 3, Place: "link", Node: 4, Link: "a-b", In: 5, Out: 6, Queue: 7, Host: "h",
 			Depth: 8, Reason: "gray_link", Code: 9, Seen: true, Length: 10,
 		},
 		&Burst{
@@ -43,10 +43,10 @@ func records() []Record {
 			TimeNs: 1, Fault: 2, Kind: "loop", Phase: "start", Nodes: []uint32{3, 4}, Link: "a-b",
 			Prefix: "10.0.0.0/8", Hosts: []string{"h1", "h2"}, Detail: "5",
 		},
-		&Report{TimeNs: 1, Node: 2, Number: 3, Packet: 4, Flow: 5, Length: 6},
+		&Report{TimeNs: 1, Node: 2, Number: 3, Packet: 4, CopyOf: 7, Flow: 5, Length: 6},
 		&Report{Lost: true, TimeNs: 1},
 		&End{
-			TimeNs: 1, Sent: 2, Delivered: 3, InFlight: 4, Hops: 5, Reports: 6, ReportsLost: 7,
+			TimeNs: 1, Sent: 2, Copies: 12, Delivered: 3, InFlight: 4, Hops: 5, Reports: 6, ReportsLost: 7,
 			Dropped: []Reason{{"a", 8, 9}, {"b", 10, 11}},
 		},
 	}

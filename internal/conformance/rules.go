@@ -207,7 +207,7 @@ var sections = []section{
 		},
 		{
 			id: 43, who: "T", level: "MUST",
-			text: "2016, 0.5: a node that is too slow for the packet sends a follow-up packet, which triggers nothing on its way", from: "INT 2016 §4.2",
+			text: "2016, 0.5: a node that is too slow for the packet sends a follow-up packet, which triggers nothing on its way; the sink reports its metadata", from: "INT 2016 §4.2",
 		},
 		{id: 44, who: "T", level: "MAY", text: "Change DS Flags", from: "INT 2.1 §5.2.2"},
 		{id: 45, who: "T", level: "MUST", text: "MX: the packet keeps its size", from: "INT 2.1 §3.1, §5.9"},

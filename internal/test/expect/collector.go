@@ -42,6 +42,8 @@ func (t *Truth) Answers(o Options) *Answers {
 				identity = o.Identity[arrived]
 			}
 			c.take(r.Visit, identity)
+		} else if r.CopyOf != 0 {
+			c.flow(r.Flow).reports++ // a record that its packet lacks, and no packet of its own
 		}
 		arrived++
 	}
@@ -51,9 +53,9 @@ func (t *Truth) Answers(o Options) *Answers {
 	return c.answers()
 }
 
-// flow returns the flow of a packet.
-func (c *collector) flow(v *Visit) *flow {
-	record := c.Flows[v.Flow]
+// flow returns the flow of that number.
+func (c *collector) flow(number uint32) *flow {
+	record := c.Flows[number]
 	e, outer := endpoints(record)
 	name := endpointsName(&e)
 	f := c.flows[name]
@@ -67,7 +69,7 @@ func (c *collector) flow(v *Visit) *flow {
 
 // take takes the report that was sent in a visit.
 func (c *collector) take(v *Visit, identity uint64) {
-	f := c.flow(v)
+	f := c.flow(v.Flow)
 	f.reports++
 	if v.Drop != nil {
 		f.drops++

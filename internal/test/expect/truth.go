@@ -45,7 +45,7 @@ func (v *Visit) Node() uint32 {
 // A Report is a telemetry report and the visit that it was sent in.
 type Report struct {
 	*truth.Report
-	Visit *Visit // nil if time made the switch report
+	Visit *Visit // nil if time made the switch report, or a follow-up packet
 }
 
 // Read reads a truth file in which every packet has hop records.
@@ -98,12 +98,15 @@ func (t *Truth) take(record truth.Record, open map[uint64][]*Report) {
 	case *truth.Report:
 		report := &Report{Report: r}
 		t.Reports = append(t.Reports, report)
-		if r.Packet != 0 {
+		if r.Packet != 0 && r.CopyOf == 0 {
 			open[r.Packet] = append(open[r.Packet], report)
 		}
 	case *truth.Hop:
 		t.visit(&Visit{Packet: r.Packet, Flow: r.Flow, Hop: r}, open)
 	case *truth.Drop:
+		if r.CopyOf != 0 {
+			return // no packet of a flow
+		}
 		t.Drops = append(t.Drops, r)
 		if r.Place != "host" && r.Place != "link" {
 			t.visit(&Visit{Packet: r.Packet, Flow: r.Flow, Drop: r}, open)
