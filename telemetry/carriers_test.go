@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
 	"github.com/waybill-int/waybill/wire/report"
 )
@@ -105,5 +106,30 @@ func TestDecodeFollowUp(t *testing.T) {
 	_, reports = decode(t, v.Points(t), payload)
 	if len(reports) != 1 || reports[0].Is(telemetry.FollowUp|telemetry.Embedded) {
 		t.Errorf("without C: %+v", reports)
+	}
+}
+
+// destinationData makes a report of the same vector, whose destination header becomes one of a source of Waybill.
+func destinationData(t testing.TB) (payload []byte, v test.Vector) {
+	t.Helper()
+	v = test.Vectors(t, "int2016_geneve")[0]
+	frame := bytes.Clone(v.Bytes)
+	d := inband.Destination{HasSequence: true, HasTTL: true, TTL: 99, Sequence: 1<<31 + 7}
+	copy(frame[bytes.Index(frame, []byte{0x00, 0xab, 2})+4:], d.Append(nil))
+	return about(frame), v
+}
+
+// What a source tells in a destination header does not change what the header for all hops says.
+func TestDecodeDestination(t *testing.T) {
+	payload, v := destinationData(t)
+	_, without := decode(t, v.Points(t), about(bytes.Clone(v.Bytes)))
+	h, reports := decode(t, v.Points(t), payload)
+	if h.Outcome != telemetry.Decoded || len(reports) != 1 || !reports[0].Is(telemetry.HasFlowSequence) ||
+		reports[0].FlowSequence != 1<<31+7 || !reports[0].Is(telemetry.HasFirstTTL) || reports[0].FirstTTL != 99 {
+		t.Fatalf("outcome %v, reports %+v", h.Outcome, reports)
+	}
+	if len(without) != 1 || without[0].Is(telemetry.HasFlowSequence|telemetry.HasFirstTTL) ||
+		got(&without[0]).nodes != got(&reports[0]).nodes || without[0].Bytes != reports[0].Bytes {
+		t.Errorf("got %+v\nwithout it %+v", reports[0], without)
 	}
 }

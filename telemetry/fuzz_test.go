@@ -84,6 +84,8 @@ func FuzzDecode(f *testing.F) {
 	}
 	payload, _ := followUp(f, true)
 	f.Add(uint8(0), payload)
+	payload, _ = destinationData(f)
+	f.Add(uint8(0), payload)
 	all := profiles(f)
 	f.Fuzz(func(t *testing.T, profile uint8, payload []byte) {
 		check(t, all[int(profile)%len(all)], payload)

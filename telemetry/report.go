@@ -94,6 +94,7 @@ const (
 	SlowPaths
 	// the fragment is what a node with a slow path sent after the packet: Hops ends with its record (INT 2016 §4.2)
 	FollowUp
+	HasFirstTTL // FirstTTL is known
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless
@@ -139,6 +140,9 @@ type Report struct {
 	// FlowSequence is the number that the source gave the packet in its flow; of a DropSummary, that of the first
 	// packet which is missing.
 	FlowSequence uint32
+	// FirstTTL is the TTL with which the packet came to the source: TTL is less by one for each router since, with INT
+	// or without.
+	FirstTTL uint8
 
 	// Datagram is the UDP payload that the report came in. It is a view of what Decoder.Decode was given, or a copy in
 	// the batch that the report was added to, of at most MaxDatagram bytes; nil where the batch did not keep it.

@@ -264,6 +264,9 @@ func (d *Decoder) geneveOptions(options []byte) error {
 			continue
 		}
 		d.frag.inserted += n
+		if o.Type == inband.TypeDestination && d.destination(o.Data) {
+			continue
+		}
 		zero := d.profile.FormatVersion0
 		if o.Class == 0x0103 { // assigned to INT 2.1: never 2016
 			zero = inband.ZeroUnset

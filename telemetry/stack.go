@@ -26,12 +26,14 @@ var reciprocal = func() (r [32]uint32) {
 
 // contents20 reads an INT 2.x header and stack: length bytes, of which b is what is there.
 func (d *Decoder) contents20(b []byte, length int, kind uint8) error {
+	if kind == inband.TypeDestination {
+		d.destination(b)
+		return nil
+	}
 	if d.report.Is(Embedded | Instructed) {
 		return nil // INT of an inner domain: the path asked for is the outermost one
 	}
 	switch kind {
-	case inband.TypeDestination:
-		return nil
 	case inband.TypeMX:
 		var mx inband.MX
 		if _, err := mx.Decode(b); err != nil {
@@ -101,6 +103,9 @@ func (d *Decoder) old(b []byte, n, end int, over carrier, next, kind uint8) (inb
 		return inband.VersionUnknown, wire.ErrINTHeaderTruncated
 	}
 	contents := b[n:min(end, len(b))]
+	if kind == inband.TypeDestination && d.destination(contents) {
+		return inband.VersionUnknown, nil
+	}
 	v, err := d.identify(contents, over, next)
 	if err != nil {
 		return v, err
@@ -119,6 +124,24 @@ func (d *Decoder) old(b []byte, n, end int, over carrier, next, kind uint8) (inb
 		return v, d.followUp(contents, length, v, over)
 	}
 	return v, wire.ErrUnknownINTType
+}
+
+// destination reads what a source told the sink in a destination header, if that is what b is.
+func (d *Decoder) destination(b []byte) bool {
+	var h inband.Destination
+	if _, err := h.Decode(b); err != nil {
+		return false
+	}
+	r := d.report
+	if h.HasSequence {
+		r.Flags |= HasFlowSequence
+		r.FlowSequence = h.Sequence
+	}
+	if h.HasTTL {
+		r.Flags |= HasFirstTTL
+		r.FirstTTL = h.TTL
+	}
+	return true
 }
 
 // followUp reads a destination header of length bytes, of which b is what is there: that of a follow-up packet is a

@@ -21,6 +21,10 @@ var codecs = []struct {
 	{func() wiretest.Codec { return new(ShimGRE) }, &ShimGRE{Type: TypeMD, G: true, Length: 7, NextProtocol: 0x0800}},
 	{func() wiretest.Codec { return new(Tail05) }, &Tail05{Proto: 17, DstPort: 53, DSCP: 10}},
 	{
+		func() wiretest.Codec { return new(Destination) },
+		&Destination{HasSequence: true, HasTTL: true, TTL: 64, Sequence: 66051},
+	},
+	{
 		func() wiretest.Codec { return new(Header2016) },
 		&Header2016{Rep: 3, C: true, InstructionCount: 2, MaxHopCount: 16, TotalHopCount: 3, Bitmap: 0x9000},
 	},
