@@ -116,6 +116,7 @@ type path struct {
 	used        bool
 	touched     bool // since the eviction hand last passed
 	uncertain   bool
+	postcards   bool // tell of its packets
 	hops        []pathHop
 	residence   histogram.Histogram
 	endToEnd    histogram.Histogram

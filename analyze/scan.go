@@ -111,6 +111,9 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	if c.Timing == nil {
 		c.Timing = NewTiming()
 	}
+	if c.Losses == nil {
+		c.Losses = &LinkLosses{}
+	}
 	s := &Scanner{
 		scan:  scan{collector: c, log: log},
 		paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, drops: map[dropPlace]uint64{},
@@ -121,6 +124,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	storms := &stormDetector{scan: &s.scan, storms: map[eventlog.Key]dropStorm{}}
 	links := newLinkDetector(&s.scan)
 	gray := newGrayDetector(&s.scan, links, exporters)
+	streams := newStreamDetector(&s.scan, gray)
 	s.detectors = []detector{
 		twins,
 		&loopDetector{&s.scan, twins},
@@ -133,7 +137,8 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		&newFlowDetector{scan: &s.scan},
 		newBlackholeDetector(&s.scan, storms),
 		gray,
-		newStreamDetector(&s.scan, gray),
+		streams,
+		newLossDetector(&s.scan, links, gray, streams),
 		newGroupDetector(&s.scan, links, storms),
 	}
 	return s

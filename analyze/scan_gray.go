@@ -12,9 +12,11 @@ import (
 // it tells anything, was lost between the two, or the reports about it were. The sequence numbers of reports say which.
 
 const (
-	// grayPackets is how many packets a link must have lost without a reason, in at least grayScans scans, to be an
-	// event.
-	grayPackets, grayScans = 10, 2
+	// A link that loses packets without a reason is an event if it is certain, to so many standard deviations, that it
+	// lost one, in at least grayScans scans.
+	grayDeviations, grayScans = 3, 2
+	// grayPackets is how many lost packets tell more than those of all scans, or of a flow that lost all of its packets.
+	grayPackets = 10
 	// graySilenceNs is how long it loses none before that is over.
 	graySilenceNs = 5 * ScanNs
 )
@@ -107,16 +109,6 @@ func (d *grayDetector) cross(k linkKey, p *path, appeared uint64, part *partSeen
 	}
 }
 
-// A grayCount is how many packets a link was sent and lost.
-type grayCount struct{ sent, lost uint64 }
-
-func (c *grayCount) add(o grayCount) {
-	c.sent += o.sent
-	c.lost += o.lost
-}
-
-func (c grayCount) share() float64 { return float64(c.lost) / float64(max(c.sent, 1)) }
-
 // A grayLink is one direction of a link that loses packets.
 type grayLink struct {
 	scans           int
@@ -126,11 +118,11 @@ type grayLink struct {
 
 	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is
 	// the better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
-	first, latest, between, tail grayCount
+	first, latest, between, tail lossCount
 }
 
 // add takes the count of a scan.
-func (g *grayLink) add(c grayCount) {
+func (g *grayLink) add(c lossCount) {
 	switch {
 	case c.lost == 0:
 		g.tail.add(c)
@@ -140,20 +132,22 @@ func (g *grayLink) add(c grayCount) {
 	default:
 		g.between.add(g.latest)
 		g.between.add(g.tail)
-		g.latest, g.tail = c, grayCount{}
+		g.latest, g.tail = c, lossCount{}
 	}
 	g.scans++
 }
 
-func (g *grayLink) total() grayCount {
+func (g *grayLink) total() lossCount {
 	all := g.first
 	all.add(g.between)
 	all.add(g.latest)
 	return all
 }
 
-// certain reports whether it lost too many packets for too long to be anything else.
-func (g *grayLink) certain() bool { return g.scans >= grayScans && g.total().lost >= grayPackets }
+// certain reports whether it loses packets for certain, and not in a single scan: zero is not in the interval.
+func (g *grayLink) certain() bool {
+	return g.scans >= grayScans && atLeast(g.total().lost, grayDeviations) >= 1
+}
 
 // share is how much of what it was sent it lost.
 func (g *grayLink) share() float64 {
@@ -168,7 +162,7 @@ func (g *grayLink) share() float64 {
 func (d *grayDetector) finish() {
 	for k, c := range d.crossings {
 		if l := d.links.links[k]; l != nil && l.last == d.nowNs {
-			c.crossed = l.latest
+			c.crossed = l.cardsLatest
 		}
 	}
 	for k, c := range d.earlier {
@@ -182,14 +176,8 @@ func (d *grayDetector) finish() {
 		d.suspects[k] = &grayLink{firstNs: c.firstNs}
 	}
 	for k, g := range d.suspects {
-		c := d.earlier[k]
-		if c == nil {
-			c = &crossing{}
-			if l := d.links.links[k]; l != nil {
-				c.crossed = l.before
-			}
-		}
-		count, silent := d.evidence(k, c)
+		c := d.earlierOn(k)
+		count, silent, _ := d.evidence(k, c)
 		if silent {
 			d.noteSilentBlackhole(k, c)
 			delete(d.suspects, k)
@@ -206,35 +194,47 @@ func (d *grayDetector) finish() {
 	}
 }
 
+// earlierOn returns the crossing of a link in the scan before.
+func (d *grayDetector) earlierOn(k linkKey) *crossing {
+	c := d.earlier[k]
+	if c == nil {
+		c = &crossing{}
+		if l := d.links.links[k]; l != nil {
+			c.crossed = l.cardsBefore
+		}
+	}
+	return c
+}
+
 // evidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not
 // if reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says
-// that all packets of some flows are lost, and no others.
-func (d *grayDetector) evidence(k linkKey, c *crossing) (count grayCount, silent bool) {
+// that all packets of some flows are lost, and no others, and why, why nothing is known.
+func (d *grayDetector) evidence(k linkKey, c *crossing) (count lossCount, silent bool, why string) {
 	l := d.links.links[k]
-	if l == nil || l.last != d.nowNs {
-		return count, false
-	}
-	count.sent = c.crossed + c.lost
-	if c.lost == 0 {
-		return count, false
+	if l == nil || l.last != d.nowNs || c.crossed+c.lost == 0 {
+		return count, false, ""
 	}
 	farLost, known := d.exporters.reportsLost(k.to)
-	if !known || c.lost <= farLost {
-		return count, false
+	if !known {
+		return count, false, fmt.Sprintf(lossUnnumbered, d.name(k.to))
+	}
+	count = lossCount{sent: c.crossed + c.lost, open: c.lost}
+	if c.lost <= farLost {
+		return count, false, ""
 	}
 	nearLost, _ := d.exporters.reportsLost(k.from)
 	lost := c.lost - farLost
 	both := c.crossed - min(c.appeared, c.crossed) // packets that both ends told of, for certain
 	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
-		return count, false
+		return lossCount{}, false, lossUnlike
 	}
 	if lost >= grayPackets && both > 0 && c.again*10 >= c.lost*8 {
-		return count, true
+		return count, true, ""
 	}
 	if lost < both {
-		count.lost = lost
+		count.lost, count.open = lost, farLost
 	}
-	return count, false
+	return count, false, ""
 }
 
 // noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.

@@ -63,12 +63,14 @@ func linkOf(a, b *station) (k linkKey, ok bool) {
 type linkWatch struct {
 	packets    uint64  // since the last scan
 	latest     uint64  // between the last scan and the one before
-	before     uint64  // between that one and the one before it
 	rate       float64 // packets per second, smoothed, while it carried some
 	last       int64   // scan at which it carried some
 	flows      uint64  // since the last scan
 	concurrent float64 // flows per scan, smoothed, while it carried some
 	scans      int     // in a row in which it carried some, up to then
+
+	// Packets of which postcards told: since the last scan, before that, and before that.
+	cards, cardsLatest, cardsBefore uint64
 }
 
 // A departure is flows that left a path for another one.
@@ -115,7 +117,7 @@ func (d *linkDetector) observe(o *observation) {
 				d.active[p.hops[h].node] += told
 			}
 			if h > 0 && !p.uncertain && told > 0 {
-				d.carried(&p.hops[h-1], &p.hops[h], told, p.sinceScan.flows)
+				d.carried(p.path, h, told)
 			}
 			told -= min(uint64(p.hops[h].part.last), told)
 		}
@@ -129,8 +131,9 @@ func (d *linkDetector) observe(o *observation) {
 	}
 }
 
-func (d *linkDetector) carried(a, b *pathHop, n uint64, flows uint32) {
-	k, ok := linkOf(&a.station, &b.station)
+// carried adds n packets that went on p to the hop at place h.
+func (d *linkDetector) carried(p *path, h int, n uint64) {
+	k, ok := linkOf(&p.hops[h-1].station, &p.hops[h].station)
 	if !ok {
 		return
 	}
@@ -144,7 +147,10 @@ func (d *linkDetector) carried(a, b *pathHop, n uint64, flows uint32) {
 		d.links[k] = l
 	}
 	l.packets += n
-	l.flows += uint64(flows)
+	l.flows += uint64(p.sinceScan.flows)
+	if p.postcards {
+		l.cards += n
+	}
 }
 
 // departed notes which flows left p for another path since the last scan.
@@ -186,7 +192,8 @@ func (d *linkDetector) finish() {
 	seconds := float64(d.nowNs-d.lastNs) / 1e9
 	silent := map[linkKey]float64{} // packets that were to be expected
 	for k, l := range d.links {
-		l.before, l.latest, l.packets = l.latest, l.packets, 0
+		l.latest, l.packets = l.packets, 0
+		l.cardsBefore, l.cardsLatest, l.cards = l.cardsLatest, l.cards, 0
 		if l.latest > 0 {
 			if rate := float64(l.latest) / seconds; l.rate == 0 {
 				l.rate = rate

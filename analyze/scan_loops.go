@@ -25,7 +25,8 @@ func (d *loopDetector) observe(o *observation) {
 // loop notes a path on which packets came to a node twice.
 func (d *loopDetector) loop(p *path, n uint64) {
 	for i := range p.hops {
-		if p.hops[i].has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].node] > 0 { // two devices, one behind the other
+		// two devices with one id, one behind the other, are no loop
+		if p.hops[i].has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].node] > 0 {
 			continue
 		}
 		for j := range i {

@@ -21,8 +21,10 @@ type streamPath struct {
 	hash     uint64
 	suspects []suspect
 	sink     uint32
-	scans    [streamScans]streamCount
-	full     [streamScans][]uint32 // lost packets that came to a long queue in front of the link, by suspect; nil: none
+	// scan in which nothing counted, since reports of the sink were lost
+	unheardNs int64
+	scans     [streamScans]streamCount
+	full      [streamScans][]uint32 // lost packets that came to a long queue in front of the link, by suspect; nil: none
 }
 
 // total returns what came and was lost in all scans.
@@ -132,6 +134,7 @@ func (d *streamDetector) judged() []*streamPath {
 	for _, p := range d.paths {
 		if reports, known := d.gray.exporters.reportsLost(p.sink); !known || reports > 0 && reports >= lost[p.sink] {
 			p.scans[d.at], p.full[d.at] = streamCount{}, nil
+			p.unheardNs = d.nowNs
 		}
 		paths = append(paths, p)
 	}
@@ -141,7 +144,7 @@ func (d *streamDetector) judged() []*streamPath {
 
 // A leak is what a link lost of streams in a scan.
 type leak struct {
-	grayCount
+	lossCount
 	firstNs, lastNs int64
 	path            uint64 // on which most was lost; its hash
 	pathLost        uint32
@@ -196,7 +199,7 @@ func (d *streamDetector) leak(k linkKey, paths []*streamPath) {
 		if g.scans == 0 {
 			g.firstNs = l.firstNs
 		}
-		g.add(l.grayCount)
+		g.add(l.lossCount)
 		g.lastNs = max(g.lastNs, l.lastNs)
 		if l.lost > 0 && ago == 0 && grayShare(d.gray.suspects, k) == 0 { // postcards tell more
 			d.noteGray(k, g, d.leaks, l.path)

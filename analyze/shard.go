@@ -546,6 +546,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
 	p.flows++
+	p.postcards = p.postcards || !f.stacked
 	// a packet that was dropped did not take another path
 	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe {
 		s.arrives(f, place, route, &hops[0], nowNs)

@@ -19,6 +19,7 @@ type Collector struct {
 	Exporters []*ledger.Exporters
 	Names     map[uint32]string // of nodes; may be nil, must not change
 	Timing    *Timing           // nil: nothing is known of clocks and delays
+	Losses    *LinkLosses       // of links, which a Scanner estimates; nil: nobody does
 	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
 
 	kept *ledger.Settlements // nil: there is no store
@@ -332,7 +333,7 @@ func (c *Collector) Links() []telemetry.Link {
 					From: a.node, FromName: c.Names[a.node], To: b.node,
 					ToName: c.Names[b.node], First: first, Last: last,
 				}}
-				l.Delay = c.Timing.linkDelay(k)
+				l.Delay, l.Loss = c.Timing.linkDelay(k), c.Losses.of(k)
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
 			}

@@ -38,6 +38,7 @@ type streamCount struct {
 	lost            uint32 // packets that were sent again, of which no node said why
 	flows           uint32 // that lost these; one twice if others lost packets between
 	tag             uint32 // of the latest of them
+	jumped          uint32 // packets with data that came behind a hole
 	firstNs, lastNs int64  // when lost ones were missed
 }
 
@@ -58,6 +59,7 @@ func (c *streamCount) add(o *streamCount) {
 	}
 	c.arrived += o.arrived
 	c.lost += o.lost
+	c.jumped += o.jumped
 }
 
 // follow notes the data of r, a report with a stack, in the stream of its flow.
@@ -85,6 +87,7 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		})
 		st.next = r.StreamTo
 		st.arrives(&st.jumps)
+		p.sinceScan.streams.jumped++
 	default:
 		if h, ok := s.holes.fill(tag, r, nowNs); ok {
 			s.lose(st, &h, nowNs)

@@ -18,7 +18,9 @@ func linksQuestion() question[client.LinkList, client.Link] {
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
 DELAY is the time from when a packet leaves the one to when it comes to the other, of the last one to two minutes, without what
 their clocks differ; it is not wrong by more than WITHIN. With -o wide it says why it is not known, and how much the egress port is in
-use, as nodes tell it: hundredths of a percent unless a device is set otherwise, the latest, and the highest so far.`,
+use, as nodes tell it: hundredths of a percent unless a device is set otherwise, the latest, and the highest so far. LOSS is the share
+of its packets that a link lost in the last minute without a reason that a node tells; with -o wide, the share is AT LEAST and AT
+MOST what stands there, and where it cannot be known, why.`,
 		example: `  waybill links
   waybill links --node leaf1
   waybill links -o csv > links.csv`,

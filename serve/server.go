@@ -62,7 +62,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 		Config: c, log: command.NewLogger(logTo), Events: eventlog.New(MaxEvents),
 		stopping: make(chan struct{}),
 	}
-	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming()}
+	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming(), Losses: &analyze.LinkLosses{}}
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(c.Points, s.log)
 	for _, open := range []func() error{

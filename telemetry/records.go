@@ -153,8 +153,10 @@ type Link struct {
 	// from when a packet leaves the one node to when it comes to the other
 	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"`
 	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
-	First       time.Time    `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
-	Last        time.Time    `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	// missing for a moment or a range of the past
+	Loss  *LinkLoss `json:"loss,omitempty" table:""`
+	First time.Time `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last  time.Time `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 }
 
 // A Drop counts packets dropped at one place for one reason.

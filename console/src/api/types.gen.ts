@@ -683,6 +683,7 @@ export interface components {
             from_name?: string;
             from_port: number | null;
             last: string;
+            loss?: components["schemas"]["LinkLoss"];
             packets: number;
             to: number;
             to_name?: string;
@@ -707,6 +708,16 @@ export interface components {
             since?: string;
             total: number;
             until?: string;
+        };
+        LinkLoss: {
+            confidence: number;
+            lost: number;
+            lower: number | null;
+            method?: string;
+            sent: number;
+            share: number | null;
+            unknown?: string;
+            upper: number | null;
         };
         LinkRecord: {
             delay_max_ns?: number;
