@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo test test-long bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo lab test test-long bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -35,6 +35,9 @@ help: ## show this list
 
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
+
+lab: build ## run INT on three routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
+	scripts/lab
 
 test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=4s of each fuzz target, TEST_SEED=N)
 	FUZZTIME=$(FUZZTIME) scripts/test short

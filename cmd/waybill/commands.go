@@ -21,6 +21,7 @@ func addCommands(root *cobra.Command) {
 		},
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
+		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand()}},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
 		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand()}},
 	} {

@@ -39,6 +39,12 @@ var badImports = []struct{ from, to, why string }{
 	{"telemetry/... -telemetry/catalogue", "telemetry/catalogue", "a type declares its fields, whoever reads the tags"},
 
 	{"node/...", "... -node/... -telemetry/... -wire/... -internal/...", "a node does not know who reads its reports"},
+	{
+		"node/... -node/bpf -node/kernel", "node/bpf node/kernel",
+		"what a node does to a packet does not depend on the kernel; its programs follow it",
+	},
+	{"node/bpf", "node/kernel", "the programs do not know who loads them"},
+	{"node/... -node/bpf -node/kernel", "third-party", "a node is plain code over bytes"},
 	{"collect/...", "... -collect/... -telemetry/... -wire/... -internal/...", "who wants the datagrams calls collect"},
 	{
 		"analyze/...", "... -analyze/... -telemetry/... -wire/... -internal/...",
@@ -241,7 +247,9 @@ func TestImportRules(t *testing.T) {
 		{"store", yaml, true},
 		{"store/duckdb", yaml, true},
 		{"analyze", "store", true},
-		{"node", "node/bpf", false},
+		{"node", "node/bpf", true},
+		{"node/kernel", "node/bpf", false},
+		{"node/bpf", "node/embed", false},
 		{"node", "nodes", true},
 		{"bus", "api", true},
 		{"fabric", "node", false},

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/node/kernel"
+)
+
+func newNodeCommand() *cobra.Command {
+	var file string
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "node --config FILE",
+		Short: "make this Linux machine an INT node",
+		Long: `Node makes a Linux machine that routes a source, transit node and sink of INT: its interfaces are the ports of the switch.
+Programs in the kernel (XDP and tcx) insert, extend and remove INT as packets pass; reports go to a collector.
+
+It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON. When it ends, also when it is killed, the
+programs are gone from the interfaces.`,
+		Example: `  # say what is wrong with a file
+  waybill node --config node.yaml --check
+
+  # run, until Ctrl-C; then it prints its counters
+  waybill node --config node.yaml
+
+  # a file
+  name: s1
+  id: 1
+  ports:
+    - {interface: eth0, edge: true}   # behind it are hosts
+    - {interface: eth1}
+  int:
+    reports: {to: ["192.0.2.9:8555"]}`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return command.Usage(errors.New("no file; for example: waybill node --config node.yaml"))
+			}
+			c, err := kernel.Load(file)
+			if lines := strings.Split(fmt.Sprint(err), "\n"); err != nil && len(lines) > 1 {
+				for _, line := range lines { // execute prints one line only
+					fmt.Fprintln(cmd.ErrOrStderr(), line)
+				}
+				return fmt.Errorf("%s: %d mistakes", file, len(lines))
+			}
+			if err != nil {
+				return err
+			}
+			if check {
+				fmt.Fprintf(cmd.OutOrStdout(), "the file is valid: node %d with %d ports\n", c.ID, len(c.Ports))
+				return nil
+			}
+			return runNode(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` that says what the node does; see docs/reference/node.md")
+	cmd.Flags().BoolVar(&check, "check", false, "say whether the file is valid and exit")
+	return cmd
+}
+
+// runNode runs a node until an interrupt, and then tells what it did.
+func runNode(ctx context.Context, c *kernel.Config, out, log io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	n, err := kernel.New(c)
+	if err != nil {
+		return err
+	}
+	logger := command.NewLogger(log)
+	if err = n.Attach(); err == nil {
+		logger.Info("node started", "name", c.Name, "id", c.ID, "ports", len(c.Ports))
+		err = n.Run(ctx)
+	}
+	if last := n.LastError(); last != nil {
+		logger.Warn("reports could not be sent", "last", last)
+	}
+	if err == nil {
+		err = n.Each(func(name string, count uint64) { fmt.Fprintf(out, "%-20s %d\n", name, count) })
+	}
+	return errors.Join(err, n.Close())
+}

@@ -1,0 +1,42 @@
+package bpf
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// An Event is a packet that can be worth a report: as it came, and how it left.
+type Event struct {
+	ArrivedNs, EnqueuedNs, DepartedNs uint64
+	QueueBytes                        uint64
+	InPort, OutPort                   uint32 // OutPort 0: for this machine, or to an interface that is no port
+	MTU                               int    // of the way out, 0: unknown
+	Queue                             uint8
+	TTL                               uint8    // as it left; 0: unknown
+	MAC                               [12]byte // as it left: destination and source
+	Len                               int      // of the packet as it came
+	Bytes                             []byte   // the front of it; valid until the next Event is read
+}
+
+// eventHeader is the length of struct event of src/types.h in front of its bytes.
+const eventHeader = 76
+
+var errEvent = errors.New("an event of the programs is cut off")
+
+// decode reads e as src/types.h lays it out.
+func (e *Event) decode(b []byte) error {
+	if len(b) < eventHeader {
+		return errEvent
+	}
+	order := binary.LittleEndian
+	e.ArrivedNs, e.DepartedNs, e.EnqueuedNs = order.Uint64(b[8:]), order.Uint64(b[16:]), order.Uint64(b[24:])
+	e.QueueBytes, e.InPort, e.OutPort = order.Uint64(b[32:]), order.Uint32(b[40:]), order.Uint32(b[44:])
+	e.MTU, e.Len = int(order.Uint32(b[48:])), int(order.Uint32(b[52:]))
+	kept := int(order.Uint32(b[56:]))
+	e.Queue, e.TTL, e.MAC = b[60], b[61], [12]byte(b[62:])
+	if kept > len(b)-eventHeader || kept > e.Len {
+		return errEvent
+	}
+	e.Bytes = b[eventHeader : eventHeader+kept]
+	return nil
+}

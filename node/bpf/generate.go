@@ -1,0 +1,5 @@
+//go:build linux
+
+package bpf
+
+//go:generate src/generate .

@@ -1,0 +1,315 @@
+//go:build linux
+
+package bpf
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+
+	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/node/watch"
+)
+
+// A Config is what does not change as long as the programs are loaded.
+type Config struct {
+	NodeID         uint32
+	Mode           watch.Mode // of the domain
+	DSCP, DSCPMask uint8      // that marks INT
+	AcceptEdge     bool       // packets from edges may have INT
+	Known          uint16     // instructions whose metadata the node knows
+	Truncate       uint16     // bytes of a packet that a report has behind INT and L4; 0: all
+	Slots          int        // packets that may be on their way through the switch and be reported
+	Watched        int        // entries that the flow watchlist may have
+}
+
+// A Port is a port of the switch.
+type Port struct {
+	ID      uint32
+	Edge    bool
+	Ifindex int
+	Queue   int // interface that has the IP address and the queue: a bridge of this port alone; 0: Ifindex
+}
+
+// Programs are the programs of one node, loaded.
+type Programs struct {
+	objects programsObjects
+	names   []string // of counters
+	links   []link.Link
+	ring    *ringbuf.Reader
+	record  ringbuf.Record
+	half    uint32 // of the watchlists that is active
+	limits  struct{ tables, buckets, rules int }
+}
+
+// Load loads the programs. Nothing is attached yet.
+func Load(c Config) (*Programs, error) { return load(c, false) }
+
+func load(c Config, testing bool) (*Programs, error) {
+	spec, err := loadPrograms()
+	if err != nil {
+		return nil, err
+	}
+	if c.Mode == watch.ModeXD { // no packet has INT
+		c.DSCPMask = 0
+	}
+	p := &Programs{}
+	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
+	p.limits.buckets = 8 * p.limits.rules
+	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))
+	for name, value := range map[string]any{
+		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
+		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
+		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),
+	} {
+		if err := spec.Variables[name].Set(value); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	for name, entries := range map[string]int{
+		"slots": slots, "tables": 2 * p.limits.tables, "buckets": 2 * p.limits.buckets, "rules": 2 * p.limits.rules,
+		"actions": 2 * p.limits.rules,
+	} {
+		spec.Maps[name].MaxEntries = uint32(entries)
+	}
+	if p.names, err = counterNames(spec.Types); err != nil {
+		return nil, err
+	}
+	if err := spec.LoadAndAssign(&p.objects, nil); err != nil {
+		return nil, explain(err)
+	}
+	if p.ring, err = ringbuf.NewReader(p.objects.Events); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+const maxTables = 128 // for IPv4; node/watch makes a few
+
+// explain says what a kernel lacks that does not take the programs.
+func explain(err error) error {
+	if errors.Is(err, os.ErrPermission) {
+		return fmt.Errorf("load the programs: %w: it needs root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON", err)
+	}
+	if text := err.Error(); strings.Contains(text, "bpf_dynptr_from_skb_meta") {
+		return fmt.Errorf("this kernel does not keep metadata of packets up to the egress, Linux 6.18 does: %w", err)
+	}
+	return fmt.Errorf("load the programs: %w", err)
+}
+
+// counterNames returns the names of the counters, by number.
+func counterNames(types *btf.Spec) ([]string, error) {
+	var enum *btf.Enum
+	if err := types.TypeByName("counter", &enum); err != nil {
+		return nil, err
+	}
+	names := make([]string, len(enum.Values)-1) // the last one says how many there are
+	for _, v := range enum.Values[:len(names)] {
+		names[v.Value] = strings.ToLower(v.Name)
+	}
+	return names, nil
+}
+
+// Attach attaches the programs to ports: to all egresses first, so that nothing arrives whose departure is not seen.
+func (p *Programs) Attach(ports []Port) error {
+	for _, port := range ports {
+		if err := p.AddPort(port); err != nil {
+			return err
+		}
+		if err := p.attachEgress(p.objects.Depart, port.Ifindex); err != nil {
+			return fmt.Errorf("port %d: %w", port.ID, err)
+		}
+		if port.Queue == 0 || port.Queue == port.Ifindex {
+			continue
+		}
+		if err := p.attachEgress(p.objects.Enqueue, port.Queue); err != nil {
+			return fmt.Errorf("port %d: %w", port.ID, err)
+		}
+	}
+	for _, port := range ports {
+		// A driver without XDP of its own gets the generic one.
+		l, err := link.AttachXDP(link.XDPOptions{Program: p.objects.Arrive, Interface: port.Ifindex})
+		if err != nil {
+			return fmt.Errorf("port %d: attach to the ingress: %w", port.ID, err)
+		}
+		p.links = append(p.links, l)
+	}
+	return nil
+}
+
+func (p *Programs) attachEgress(program *ebpf.Program, ifindex int) error {
+	l, err := link.AttachTCX(link.TCXOptions{Interface: ifindex, Program: program, Attach: ebpf.AttachTCXEgress})
+	if err != nil {
+		return fmt.Errorf("attach to the egress: %w", err)
+	}
+	p.links = append(p.links, l)
+	return nil
+}
+
+// AddPort makes interfaces known as a port.
+func (p *Programs) AddPort(port Port) error {
+	queue := port.Queue
+	if queue == 0 {
+		queue = port.Ifindex
+	}
+	value := programsPort{Id: port.ID, L3: uint32(queue)}
+	if port.Edge {
+		value.Edge = 1
+	}
+	return errors.Join(p.objects.Ports.Put(uint32(port.Ifindex), value), p.objects.Ports.Put(uint32(queue), value))
+}
+
+// Watch replaces the flow watchlist, between two packets: the other half of the maps is filled, and then counts.
+// It is not for concurrent use.
+func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {
+	half := 1 - p.half
+	tables := list.Tables(false)
+	if len(tables) > p.limits.tables || list.Len() > p.limits.rules {
+		return fmt.Errorf("watch: %d entries in %d tables, want at most %d in %d; start the node again",
+			list.Len(), len(tables), p.limits.rules, p.limits.tables)
+	}
+	rule, bucket := int(half)*p.limits.rules, int(half)*p.limits.buckets
+	lastRule, lastBucket := rule+p.limits.rules, bucket+p.limits.buckets
+	var puts puts
+	for i := range tables {
+		t := &tables[i]
+		size := bits.Len(uint(len(t.Rules)) | 1) // of the buckets, in bits: one at least
+		if bucket+1<<size > lastBucket || rule+len(t.Rules) > lastRule {
+			return fmt.Errorf("watch: more rules than there was memory for at the start; start the node again")
+		}
+		puts.add(p.objects.Tables, int(half)*p.limits.tables+i, programsTable{
+			Mask: t.Mask, Best: t.Best, First: uint32(bucket), Shift: uint32(64 - size),
+		})
+		byBucket := make([][]watch.Rule, 1<<size)
+		for _, r := range t.Rules {
+			n := spread(&t.Mask, &r.Value) >> (64 - size)
+			byBucket[n] = append(byBucket[n], r)
+		}
+		for n, some := range byBucket {
+			if len(some) > maxBucket {
+				return fmt.Errorf("watch: %d entries that differ in overlapping ranges of ports only, want at most %d",
+					len(some), maxBucket)
+			}
+			slices.SortFunc(some, func(a, b watch.Rule) int { return cmp.Compare(a.Rank, b.Rank) })
+			puts.add(p.objects.Buckets, bucket+n, programsBucket{First: uint32(rule), Count: uint32(len(some))})
+			for _, r := range some {
+				puts.add(p.objects.Rules, rule, programsRule{
+					Mask: r.Mask, Value: r.Value, SrcLow: r.SrcPort.Low, SrcHigh: r.SrcPort.High, DstLow: r.DstPort.Low,
+					DstHigh: r.DstPort.High, Rank: r.Rank,
+				})
+				rule++
+			}
+		}
+		bucket += 1 << size
+	}
+	for rank := range list.Len() {
+		puts.add(p.objects.Actions, int(half)*p.limits.rules+rank, action(list.Action(rank), demands))
+	}
+	puts.add(p.objects.TableCounts, int(half), uint32(len(tables)))
+	if puts.err != nil {
+		return puts.err
+	}
+	if err := p.objects.Active.Set(half); err != nil {
+		return err
+	}
+	p.half = half
+	return nil
+}
+
+// maxBucket is how many rules the programs look at in a bucket.
+const maxBucket = 64
+
+func action(a *watch.Action, demands []node.Demand) (to programsAction) {
+	if a == nil {
+		return to
+	}
+	d := &demands[a.Entry]
+	to = programsAction{Sample: a.Sample, Bitmap: d.Bitmap, Mode: uint8(d.Mode), MaxHops: d.MaxHops}
+	if a.Sampling == watch.SampleAtRandom {
+		to.Random = 1
+	}
+	return to
+}
+
+// puts writes to maps until something fails.
+type puts struct{ err error }
+
+func (p *puts) add(m *ebpf.Map, key int, value any) {
+	if p.err == nil {
+		p.err = m.Put(uint32(key), value)
+	}
+}
+
+// spread is that of src/watch.h.
+func spread(mask, key *[6]uint64) uint64 {
+	const golden = 0x9e3779b97f4a7c15
+	var h uint64
+	for i := range mask {
+		h = (h ^ key[i]&mask[i]) * golden
+		h ^= h >> 32
+	}
+	return h * golden
+}
+
+// SetClock sets what is added to the kernel's TAI.
+func (p *Programs) SetClock(offset time.Duration) error {
+	return p.objects.ClockOffset.Set(int64(offset))
+}
+
+// Read waits for the next event. It returns os.ErrClosed after Close, and os.ErrDeadlineExceeded after the deadline.
+func (p *Programs) Read(e *Event) error {
+	if err := p.ring.ReadInto(&p.record); err != nil {
+		return err
+	}
+	return e.decode(p.record.RawSample)
+}
+
+// SetDeadline limits how long Read waits.
+func (p *Programs) SetDeadline(t time.Time) { p.ring.SetDeadline(t) }
+
+// EachCounter calls f for every counter that is not 0, in a fixed order.
+func (p *Programs) EachCounter(f func(name string, count uint64)) error {
+	var perCPU []uint64
+	for i, name := range p.names {
+		if err := p.objects.Counters.Lookup(uint32(i), &perCPU); err != nil {
+			return err
+		}
+		var sum uint64
+		for _, n := range perCPU {
+			sum += n
+		}
+		if sum > 0 {
+			f(name, sum)
+		}
+	}
+	return nil
+}
+
+// Detach takes the programs from their interfaces, ingress first: what is in the queues is still completed.
+func (p *Programs) Detach() error {
+	var errs []error
+	for i := len(p.links) - 1; i >= 0; i-- {
+		errs = append(errs, p.links[i].Close())
+	}
+	p.links = nil
+	return errors.Join(errs...)
+}
+
+// Close detaches and unloads the programs.
+func (p *Programs) Close() error {
+	errs := []error{p.Detach()}
+	if p.ring != nil {
+		errs = append(errs, p.ring.Close())
+	}
+	return errors.Join(append(errs, p.objects.Close())...)
+}

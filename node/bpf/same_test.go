@@ -1,0 +1,438 @@
+//go:build linux
+
+// The programs and package node do the same: TestSameAsNode.
+package bpf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/internal/test/packets"
+	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/node/watch"
+	"github.com/waybill-int/waybill/wire/packet"
+)
+
+// needKernel skips a test that loads programs where that is not allowed, and says so.
+func needKernel(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("not run: programs are loaded by root only. Run: sudo make test")
+	}
+}
+
+// A trial is programs that run without interfaces: their clock and routes are the test's.
+type trial struct {
+	t *testing.T
+	*Programs
+}
+
+// trialTest is struct test of src/types.h.
+type trialTest struct {
+	Now        [2]uint64
+	QueueBytes uint64
+	Out, MTU   uint32
+	State      [56]byte
+}
+
+const (
+	inIfindex  = 1 // that of test runs
+	outIfindex = 1000
+)
+
+func newTrial(t *testing.T, c Config) *trial {
+	t.Helper()
+	p, err := load(c, true)
+	if err != nil {
+		t.Fatalf("%+v", err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &trial{t, p}
+}
+
+func (r *trial) setPorts(inEdge, outEdge bool) {
+	r.t.Helper()
+	err := errors.Join(r.AddPort(Port{ID: 1, Edge: inEdge, Ifindex: inIfindex}),
+		r.AddPort(Port{ID: 2, Edge: outEdge, Ifindex: outIfindex}))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// run lets a program have a frame, and returns what it leaves of it.
+func (r *trial) run(p *ebpf.Program, frame []byte) (uint32, []byte) {
+	r.t.Helper()
+	o := ebpf.RunOptions{Data: frame, DataOut: make([]byte, len(frame)+256)}
+	result, err := p.Run(&o)
+	if err != nil {
+		r.t.Fatalf("%v: %d bytes", err, len(frame))
+	}
+	return result, o.DataOut
+}
+
+// send lets a packet go through the switch; nil: it was dropped.
+func (r *trial) send(frame []byte, e *node.Egress, arrived uint64) []byte {
+	r.t.Helper()
+	err := r.objects.Tests.Put(uint32(0), trialTest{
+		Now: [2]uint64{arrived, e.DepartedNs}, QueueBytes: e.QueueBytes, Out: outIfindex, MTU: uint32(e.MTU),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	const drop, pass = 1, 2
+	verdict, out := r.run(r.objects.Arrive, frame)
+	if verdict == drop {
+		return nil
+	}
+	if verdict != pass {
+		r.t.Fatalf("arrive: got %d", verdict)
+	}
+	out = router(out)
+	if binary.BigEndian.Uint16(out[12:]) == packet.EtherTypeIPv4 && len(out) >= 34 { // test runs want whole IP headers
+		_, out = r.run(r.objects.Depart, out)
+	}
+	return out
+}
+
+// router does what routers do with a frame that it may change: TTL minus one, other MAC addresses.
+func router(frame []byte) []byte {
+	if len(frame) < 34 || binary.BigEndian.Uint16(frame[12:]) != packet.EtherTypeIPv4 || frame[14]>>4 != 4 {
+		return frame
+	}
+	copy(frame, "\x02outerrouter")
+	before := [2]byte{frame[22], frame[23]}
+	frame[22]--
+	binary.BigEndian.PutUint16(frame[24:],
+		packet.UpdateChecksum(binary.BigEndian.Uint16(frame[24:]), before[:], frame[22:24]))
+	return frame
+}
+
+// A domainCase is what the programs are loaded for.
+type domainCase struct{ text string }
+
+var domainCases = []domainCase{
+	{"mode: md"},
+	{"mode: md\npoints: {int_dscp: 0x04, int_dscp_mask: 0x04}\nedge_int: accept"},
+	{"mode: md\nomit: [queue, egress_ts]\nmax_hops: 3\nsink: in_stack"},
+	{"mode: mx\nsink: separate"},
+	{"mode: xd"},
+}
+
+// lists are watchlists; each is for every domain that allows its modes.
+var lists = []string{
+	"watch: [{}]",
+	"watch: [{report_all: true, instructions: [node_id]}]",
+	"watch: [{protocol: tcp, mode: xd}, {protocol: udp}]",
+	"watch: [{protocol: udp, ignore: true, priority: 1}, {src: 10.0.1.0/25, report_all: true}, " +
+		"{dst_port: 6000-6007, mode: xd}]",
+	"watch: [{sample: 3}]",
+	"watch: [{dscp: 8, sample: 2, mode: mx}, {ingress_port: 2}, {dst: 10.0.2.0/26, dst_port: 6001, " +
+		"instructions: [hop_latency, buffer, egress_tx_util, l2_interfaces]}]",
+	"watch: []",
+}
+
+func testSpec(id uint32, inEdge, outEdge bool) node.Spec {
+	return node.Spec{
+		NodeID: id, Name: "test", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(id)}),
+		Collectors: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.200:8555")}, Queues: 1, Seed: 7,
+		Ports: []node.Port{{Edge: inEdge}, {Edge: outEdge}},
+	}
+}
+
+func newNode(t *testing.T, text string, s node.Spec, change func(*node.Config)) *node.Node {
+	t.Helper()
+	c, err := node.Load([]byte(text + "\nqueues: []\n"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	c.Omit = append(c.Omit, "buffer", "l2_interfaces", "queue_congestion", "egress_tx_util")
+	if change != nil {
+		change(&c)
+	}
+	n, err := node.New(c, s)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return n
+}
+
+// unsampled and unwatched change the watchlist of a node.
+func unsampled(c *node.Config) {
+	for i := range c.Watch {
+		c.Watch[i].Sample = 0
+	}
+}
+
+func unwatched(c *node.Config) { c.Watch = nil }
+
+// TestSameAsNode sends random packets, with and without INT, whole and damaged, through the programs and through a
+// node.Node: what leaves is the same byte for byte, and so are the reports. What the programs leave alone, and a node
+// does not, is named in expect.
+func TestSameAsNode(t *testing.T) {
+	needKernel(t)
+	seed, all := test.Seed(t)
+	rounds := 5
+	if all {
+		rounds = 300 // minutes
+	}
+	for i, domain := range domainCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(i), seed))
+			base := newNode(t, domain.text, testSpec(9, true, true), nil)
+			points := base.Domain().Points
+			config := Config{
+				NodeID: 9, Mode: watch.ModeMD, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask,
+				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
+			}
+			switch {
+			case strings.Contains(domain.text, "mx"):
+				config.Mode = watch.ModeMX
+			case strings.Contains(domain.text, "xd"):
+				config.Mode = watch.ModeXD
+			}
+			programs := newTrial(t, config)
+			seen := map[string]int{}
+			for range rounds {
+				for _, list := range lists {
+					if _, err := node.Load([]byte(domain.text + "\n" + list)); err != nil {
+						continue // this domain has no such mode
+					}
+					s := sameCase{trial: programs, r: r, seen: seen, accepts: config.AcceptEdge}
+					s.text = domain.text + "\n" + list
+					s.compare(r.IntN(2) == 0, r.IntN(2) == 0)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+			t.Log(seen)
+			least := 20
+			for _, name := range []string{"same", "changed", "reports"} {
+				if seen[name] < least && (name != "changed" || config.Mode != watch.ModeXD) {
+					t.Errorf("%s: only %d", name, seen[name])
+				}
+			}
+		})
+	}
+}
+
+// A sameCase is one watchlist between ports of one kind.
+type sameCase struct {
+	*trial
+	r    *rand.Rand
+	seen map[string]int
+	text string
+
+	accepts bool // INT from edges
+}
+
+func (c *sameCase) compare(inEdge, outEdge bool) {
+	t, r := c.t, c.r
+	t.Helper()
+	spec := testSpec(9, inEdge, outEdge)
+	want := newNode(t, c.text, spec, nil)
+	blind := newNode(t, c.text, spec, unwatched)
+	reporter := Reporter{Node: newNode(t, c.text, spec, unsampled)}
+	upstream := newNode(t, c.text, testSpec(3, true, false), nil)
+	further := newNode(t, c.text, testSpec(4, false, false), nil)
+	c.setPorts(inEdge, outEdge)
+	if err := c.Watch(want.FlowWatchlist()); err != nil {
+		t.Fatal(err)
+	}
+	domain := want.Domain()
+	now := uint64(1_700_000_000_000_000_000)
+	var state node.State
+	var out, reported node.Output
+	for range 20 {
+		now += r.Uint64N(1e9)
+		frame := c.frame(domain)
+		if r.IntN(3) > 0 { // it comes from inside
+			for n := range 1 + r.IntN(3) {
+				from := further
+				if n == 0 {
+					from = upstream
+				}
+				from.Process(frame, node.Ingress{Port: 1, TimeNs: now}, func(*node.State) node.Egress {
+					return node.Egress{Port: 2, DepartedNs: now + 100}
+				}, &state, &out)
+				frame = append([]byte(nil), out.Frame...)
+				now += 1000
+			}
+			c.damage(frame)
+		}
+		if r.IntN(20) == 0 {
+			frame = frame[:r.IntN(len(frame))]
+		}
+		if len(frame) < 14 {
+			continue
+		}
+		var p embed.Packet
+		parsed := domain.Parse(frame, &p)
+		e := node.Egress{
+			Port: 2, QueueBytes: r.Uint64N(1<<26) * r.Uint64N(2), DepartedNs: now + r.Uint64N(1<<33),
+			MTU: []int{0, 1500, p.TotalLength + r.IntN(100)}[r.IntN(3)],
+		}
+		e.EnqueuedNs = e.DepartedNs
+		in := node.Ingress{Port: 1, TimeNs: now}
+		before := bytes.Clone(frame)
+		got := c.send(bytes.Clone(frame), &e, now)
+
+		by := want
+		switch {
+		case binary.BigEndian.Uint16(frame[12:]) != packet.EtherTypeIPv4 || p.IPVersion != 4 && parsed == nil:
+			by = nil // the programs do not read it
+		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts)):
+			by = blind // nor look into tunnels
+		}
+		var frameWant []byte
+		if by == nil {
+			frameWant = router(before)
+			out.Reports = out.Reports[:0]
+		} else {
+			by.Arrive(frame, in, &state)
+			if got == nil { // dropped at the ingress
+				e = node.Egress{Port: 2, EnqueuedNs: now, DepartedNs: now}
+			} else {
+				frame = router(frame)
+			}
+			by.Depart(frame, &state, e, &out)
+			frameWant = out.Frame
+			if frameWant == nil && keepsINT(domain, before) {
+				frameWant = router(before) // what cannot be stripped passes
+				out.Reports = out.Reports[:0]
+			}
+		}
+		if !bytes.Equal(got, frameWant) {
+			t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot  %x\nwant %x", c.text, inEdge, outEdge, e, before, got,
+				frameWant)
+			return
+		}
+		if bytes.Equal(got, router(before)) {
+			c.seen["same"]++
+		} else {
+			c.seen["changed"]++
+		}
+		c.readReports(&reporter, &reported)
+		if len(reported.Reports) != len(out.Reports) {
+			t.Errorf("%s\nedges %v %v, %+v\ncame %x\ngot %d reports, want %d", c.text, inEdge, outEdge, e, before,
+				len(reported.Reports), len(out.Reports))
+			return
+		}
+		for i := range out.Reports {
+			c.seen["reports"]++
+			if !bytes.Equal(reported.Reports[i], out.Reports[i]) {
+				t.Errorf("%s\nedges %v %v\ncame %x\ngot report  %x\nwant report %x", c.text, inEdge, outEdge, before,
+					reported.Reports[i], out.Reports[i])
+				return
+			}
+		}
+	}
+}
+
+// inTunnel reports whether a packet is one of a tunnel, whatever its DSCP says.
+func inTunnel(d *embed.Domain, frame []byte) bool {
+	xd := *d
+	xd.Mode = embed.XD
+	var p embed.Packet
+	return xd.Parse(frame, &p) == nil && (p.HasOuter || isTunnelPort(&p))
+}
+
+func isTunnelPort(p *embed.Packet) bool {
+	f := &p.Flow
+	switch f.Protocol {
+	case packet.ProtoUDP:
+		return f.DstPort == packet.PortVXLAN || f.DstPort == packet.PortVXLANGPE || f.DstPort == packet.PortGeneve
+	case packet.ProtoGRE, packet.ProtoIPv4, packet.ProtoIPv6:
+		return true
+	}
+	return false
+}
+
+// keepsINT reports whether a packet has INT that cannot be removed, and is dropped for that by a node.
+func keepsINT(d *embed.Domain, frame []byte) bool {
+	var p embed.Packet
+	if d.Parse(frame, &p) != nil {
+		return false
+	}
+	out, s, _ := d.Strip(nil, &p)
+	return s.Present && len(out) == 0
+}
+
+// frame makes a packet, most of them such that the programs do something.
+func (c *sameCase) frame(d *embed.Domain) []byte {
+	r := c.r
+	s := packets.Random(r)
+	s.Labels = 0
+	if r.IntN(8) > 0 {
+		s.IPv6, s.Tags = false, 0
+	}
+	if r.IntN(4) > 0 {
+		s.Kind = []packets.Kind{packets.UDP, packets.TCP, packets.UDPNoChecksum}[r.IntN(3)]
+	}
+	if r.IntN(4) == 0 {
+		s.DSCP = d.Points.INTDSCP
+	}
+	s.Port = uint16(6000 + r.IntN(16))
+	frame := s.Frame(r)
+	if !s.IPv6 && s.Tags == 0 {
+		var h packet.IPv4
+		if _, err := h.Decode(frame[14:]); err != nil {
+			c.t.Fatal(err)
+		}
+		h.TTL = 64 // routers drop others
+		binary.BigEndian.PutUint16(frame[24:], h.HeaderChecksum())
+		frame[22] = 64
+	}
+	return frame
+}
+
+// damage changes some bytes of the INT of some packets, but for the id of the domain.
+func (c *sameCase) damage(frame []byte) {
+	var eth packet.Ethernet
+	if _, err := eth.Decode(frame); err != nil || eth.EtherType != packet.EtherTypeIPv4 || c.r.IntN(3) > 0 {
+		return
+	}
+	for range 1 + c.r.IntN(2) {
+		at := 34 + c.r.IntN(60)
+		if at < len(frame) {
+			frame[at] ^= 1 << c.r.IntN(8)
+		}
+	}
+}
+
+func (c *sameCase) readReports(r *Reporter, all *node.Output) {
+	c.t.Helper()
+	c.SetDeadline(time.Now())
+	all.Reports = nil
+	var e Event
+	var one node.Output
+	for {
+		err := c.Read(&e)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		r.Report(&e, &one)
+		for _, b := range one.Reports {
+			all.Reports = append(all.Reports, bytes.Clone(b))
+		}
+	}
+}

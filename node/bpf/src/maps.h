@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+// Constants and memory of the programs.
+#pragma once
+
+#include "types.h"
+
+// The domain and the node. The loader sets them, and the verifier removes what they leave out.
+const volatile u32 node_id = 0;
+const volatile u8 domain_mode = MODE_MD;
+const volatile u8 dscp_value = 0, dscp_mask = 0;
+const volatile bool accept_edge = false;
+const volatile u16 known = 0xFFFF; // instructions whose metadata the node knows
+const volatile u16 truncate = 0;   // bytes of a packet in a report behind INT and L4; 0: all
+const volatile bool testing = false;
+const volatile u32 num_slots = 1;  // of events; a power of two
+
+volatile long clock_offset = 0; // of TAI, to the clock that reports have
+volatile u32 active = 0;        // half of the watchlists that counts
+
+#define MAP(kind, keytype, valuetype, entries) \
+	{ \
+		__uint(type, kind); \
+		__type(key, keytype); \
+		__type(value, valuetype); \
+		__uint(max_entries, entries); \
+	}
+
+struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, enum counter, u64, COUNTERS) counters SEC(".maps");
+struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct scratch, 1) scratches SEC(".maps");
+struct MAP(BPF_MAP_TYPE_HASH, u32, struct port, 1024) ports SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct test, 1) tests SEC(".maps");
+
+// Watchlists: two halves, of which one is active. In a half tables of IPv4 stand behind those of IPv6.
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct table, 1) tables SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct bucket, 1) buckets SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct rule, 1) rules SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct action, 1) actions SEC(".maps");
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, u32, 2) table_counts SEC(".maps"); // by half
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 22);
+} events SEC(".maps");
+
+static __always_inline void count(enum counter c)
+{
+	u64 *n = bpf_map_lookup_elem(&counters, &c);
+	if (n)
+		*n += 1;
+}
+
+static __always_inline struct scratch *scratch(void)
+{
+	u32 zero = 0;
+	return bpf_map_lookup_elem(&scratches, &zero);
+}
+
+static __always_inline struct test *test(void)
+{
+	u32 zero = 0;
+	return bpf_map_lookup_elem(&tests, &zero);
+}
+
+static __always_inline u64 now(u32 at)
+{
+	if (testing) {
+		struct test *t = test();
+		return t ? t->now[at & 1] : 0;
+	}
+	return bpf_ktime_get_tai_ns() + clock_offset;
+}
+
+static __always_inline struct port *find_port(u32 ifindex)
+{
+	return bpf_map_lookup_elem(&ports, &ifindex);
+}

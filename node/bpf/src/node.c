@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+// An INT node in the kernel: package node, as far as packets are concerned. What is reported of them, and when, decides
+// a node.Node in user space, which gets those that can matter as events.
+#include "record.h"
+#include "watch.h"
+
+#define AF_INET 2
+#define TCX_NEXT -1
+
+char __license[] SEC("license") = "Dual MIT/GPL";
+
+// A way is where a packet goes.
+struct way {
+	bool forwarded, local;
+	u32 port; // 0: none that is configured, which is taken for an edge
+	bool edge;
+	u32 mtu;
+};
+
+// find_way asks the kernel's routing tables, as the kernel will when the packet is passed on.
+GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct way *w)
+{
+	struct scratch *s = scratch();
+	u32 ifindex;
+	if (!s || !p || !w)
+		return 0;
+	w->edge = true;
+	if (testing) {
+		struct test *t = test();
+		if (!t || !t->out)
+			return 0;
+		ifindex = t->out;
+		w->mtu = t->mtu;
+	} else {
+		struct bpf_fib_lookup fib = {
+			.family = AF_INET,
+			.l4_protocol = p->protocol,
+			.sport = bpf_htons(p->src_port),
+			.dport = bpf_htons(p->dst_port),
+			.ifindex = l3,
+			.tos = get8(s, ETHERNET + 1),
+			.ipv4_src = bpf_htonl(get32(s, ETHERNET + 12)),
+			.ipv4_dst = bpf_htonl(get32(s, ETHERNET + 16)),
+		};
+		long r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
+		if (r == BPF_FIB_LKUP_RET_NOT_FWDED)
+			w->local = true;
+		if (r)
+			return 0;
+		ifindex = fib.ifindex;
+		w->mtu = fib.mtu_result;
+	}
+	if (p->ttl <= 1)
+		return 0;
+	w->forwarded = true;
+	struct port *out = find_port(ifindex);
+	if (out) {
+		w->port = out->id;
+		w->edge = out->edge;
+	}
+	return 0;
+}
+
+// keep stores the front of a packet for a report, as it came, and returns where.
+static __always_inline struct event *keep(struct xdp_md *ctx, const struct packet *p, struct state *st, u32 payload)
+{
+	u32 zero = 0, n = HEAD;
+	u64 *next = bpf_map_lookup_elem(&next_event, &zero);
+	if (!next)
+		return 0;
+	u64 id = __sync_fetch_and_add(next, 1) + 1;
+	u32 slot = id & (num_slots - 1);
+	struct event *e = bpf_map_lookup_elem(&slots, &slot);
+	if (!e)
+		return 0;
+	if (truncate)
+		n = (payload + truncate + 3) & ~3;
+	if (n > p->len)
+		n = p->len;
+	if (n > HEAD)
+		n = HEAD;
+	if (n < ETHERNET)
+		return 0;
+	e->id = id;
+	e->in_port = st->in_port;
+	e->arrived = st->arrived;
+	e->len = p->len;
+	e->kept = n;
+	if (bpf_xdp_load_bytes(ctx, 0, e->bytes, n))
+		return 0;
+	st->event = id;
+	return e;
+}
+
+// tell hands an event to the program that reports.
+static __always_inline void tell(struct event *e)
+{
+	u32 n = e->kept;
+	if (n > HEAD)
+		return;
+	count(bpf_ringbuf_output(&events, e, EVENT_HEADER + n, 0) ? KERNEL_RING_FULL : KERNEL_EVENTS);
+}
+
+// tell_now is for a packet that does not come to an egress.
+static __always_inline void tell_now(struct event *e, const struct way *w)
+{
+	e->departed = e->enqueued = now(0);
+	e->queue_bytes = 0;
+	e->out_port = w->port;
+	e->mtu = 0;
+	e->queue = e->ttl = 0;
+	tell(e);
+}
+
+// remember stores what the egress has to know of a packet.
+static __always_inline void remember(struct xdp_md *ctx, struct state *st)
+{
+	st->magic = STATE_MAGIC;
+	if (testing) {
+		struct test *t = test();
+		if (t)
+			t->state = *st;
+		return;
+	}
+	if (bpf_xdp_adjust_meta(ctx, -(int)sizeof(*st)))
+		goto without;
+	void *meta = (void *)(long)ctx->data_meta, *data = (void *)(long)ctx->data;
+	if (meta + sizeof(*st) > data)
+		goto without;
+	__builtin_memcpy(meta, st, sizeof(*st));
+	return;
+without:
+	count(KERNEL_NO_METADATA);
+}
+
+// put_front writes the first n bytes of the packet back.
+static __always_inline bool put_front(struct xdp_md *ctx, struct scratch *s, u32 at, u32 n)
+{
+	asm volatile("" : "+r"(n));
+	if (n < ETHERNET || n > FRONT)
+		return false;
+	return !bpf_xdp_store_bytes(ctx, at, s->head, n);
+}
+
+// insert makes the packet longer by n bytes at an offset. The front is as it is to be.
+static __always_inline bool insert(struct xdp_md *ctx, struct scratch *s, u32 at, u32 n)
+{
+	if (bpf_xdp_adjust_head(ctx, -(int)n)) {
+		count(KERNEL_NOT_EDITED);
+		return false;
+	}
+	n &= 0xFC;
+	return n && put_front(ctx, s, 0, at) && !bpf_xdp_store_bytes(ctx, at, s->insert, n);
+}
+
+// set_record notes where the record stands that begins at a word of what was inserted.
+static __always_inline void set_record(struct scratch *s, const struct packet *p, struct state *st, u32 at, u32 word,
+				       u16 bitmap)
+{
+	u32 n = width(bitmap & ~COMPLEMENT) & 0x7C;
+	st->record = at;
+	st->bitmap = bitmap;
+	st->written = n ? sum(&s->insert[word & 31], n) : 0;
+	if (has_sum(s, p)) {
+		st->sum = p->sum;
+		st->udp = p->summed == SUM_UDP;
+	}
+}
+
+static __always_inline void clean(struct xdp_md *ctx, struct scratch *s, const struct packet *p)
+{
+	if (!marks(p->dscp))
+		return;
+	set_dscp(s, cleaned(p->dscp));
+	put_front(ctx, s, 0, ETHERNET + 20);
+	count(CLEANED);
+}
+
+// source inserts INT; false: the packet gets none.
+GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct action *a, const struct way *w,
+		  struct state *st)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !a || !w || !st)
+		return false;
+	bool md = a->mode == MODE_MD;
+	u32 fixed = SHIM + INT_HEADER, record = md ? width(a->bitmap) : 0, n;
+	enum counter why = WHY_MTU;
+	bool with = record;
+	if (p->fragment) {
+		why = WHY_IS_FRAGMENT;
+		goto not;
+	}
+	if (!p->summed || p->bad_length) {
+		why = WHY_NO_CARRIER;
+		goto not;
+	}
+	if (w->mtu && p->total + fixed > w->mtu)
+		goto not;
+	if (w->mtu && p->total + fixed + record > w->mtu)
+		with = false;
+	n = fixed + (with ? record : 0);
+	if (p->total + n > 0xFFFF) {
+		why = WHY_CARRIER_FULL;
+		goto not;
+	}
+	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
+	u32 word = 0, type = md ? TYPE_MD : TYPE_MX, header = 2 << 28;
+	if (md) {
+		if (record && !with)
+			header |= FLAG_M << 24;
+		header |= (record / 4) << 8 | (u32)(a->max_hops - with);
+	}
+	add(s, &word, type << 28 | ((n - SHIM) / 4) << 16 | cleaned(p->dscp) << 2);
+	add(s, &word, header);
+	add(s, &word, (u32)a->bitmap << 16);
+	add(s, &word, 0);
+	if (with)
+		add_record(word, record / 4, a->bitmap, &own);
+	u64 delta = sum(s->insert, n & 0xFC) + resize(s, p, n);
+	set_dscp(s, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
+	finish(s, p, delta);
+	if (with)
+		set_record(s, p, st, p->payload + fixed, fixed / 4, a->bitmap);
+	if (!insert(ctx, s, p->payload, n)) { // it is as it was
+		st->record = 0;
+		st->event = 0;
+		return true;
+	}
+	count(INSERTED);
+	if (md && !with)
+		count(INSERTED_EMPTY);
+	if (record && !with)
+		count(WHY_MTU);
+	return true;
+not:
+	count(NOT_INSERTED);
+	count(why);
+	return false;
+}
+
+// set_flag says in the INT header why this node adds no record.
+static __always_inline void set_flag(struct xdp_md *ctx, struct scratch *s, const struct packet *p, u8 flag,
+				     enum counter why)
+{
+	u32 header = p->shim + SHIM;
+	count(why);
+	if (p->flags & flag) {
+		count(NOT_PUSHED);
+		return;
+	}
+	finish(s, p, edit8(s, p, header, p->flags | flag));
+	put_front(ctx, s, 0, header + 4);
+	count(flag == FLAG_M ? MARKED_MTU : MARKED_HOP_LIMIT);
+}
+
+// transit adds the record of this node.
+GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !w || !st)
+		return 0;
+	u32 n = 4 * p->hop_ml, header = p->shim + SHIM, stack = header + INT_HEADER;
+	enum counter why;
+	if (p->malformed || p->bad_length)
+		why = WHY_MALFORMED_INT;
+	else if (p->type == TYPE_DESTINATION)
+		why = WHY_DESTINATION_ONLY;
+	else if (p->fragment)
+		why = WHY_IS_FRAGMENT;
+	else if (!n)
+		why = WHY_NOTHING_ASKED;
+	else if (!p->remaining)
+		goto last;
+	else if (w->mtu && p->total + n > w->mtu)
+		goto too_long;
+	else if (p->total + n > 0xFFFF || get8(s, p->shim + 1) + n / 4 > 255)
+		why = WHY_CARRIER_FULL;
+	else
+		goto push;
+	count(NOT_PUSHED);
+	count(why);
+	return 0;
+last:
+	set_flag(ctx, s, p, FLAG_E, WHY_HOP_LIMIT);
+	return 0;
+too_long:
+	set_flag(ctx, s, p, FLAG_M, WHY_MTU);
+	return 0;
+push:;
+	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
+	add_record(0, n / 4, p->bitmap, &own);
+	u64 delta = sum(s->insert, n & 0x7C);
+	delta += edit8(s, p, header + 3, p->remaining - 1);
+	delta += edit8(s, p, p->shim + 1, get8(s, p->shim + 1) + n / 4);
+	delta += resize(s, p, n);
+	finish(s, p, delta);
+	set_record(s, p, st, stack, 0, p->bitmap);
+	if (insert(ctx, s, stack, n))
+		count(PUSHED);
+	else
+		st->record = 0;
+	return 0;
+}
+
+// sink removes INT. false: the packet does not go on.
+GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w, struct state *st)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !w || !st)
+		return true;
+	u32 start = p->shim, n = p->end_int - start;
+	bool readable = !p->malformed && p->type != TYPE_DESTINATION && !p->fragment;
+	struct event *e = keep(ctx, p, st, p->end_int ? p->end_int : p->payload);
+	count(STRIPPED);
+	if (p->malformed || p->fragment)
+		count(STRIPPED_BAD);
+	if (!p->end_int || p->fragment || !e || start > FRONT || n > 1024 || n < SHIM) {
+		st->event = 0;
+		count(KERNEL_NOT_STRIPPED);
+		return true;
+	}
+	if (e->kept < p->end_int) { // truncated less than that: for the sum
+		st->event = 0;
+		count(KERNEL_NOT_STRIPPED);
+		return true;
+	}
+	asm volatile("" : "+r"(n));
+	u64 delta = (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n);
+	set_dscp(s, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
+	finish(s, p, delta);
+	if (!put_front(ctx, s, n, start) || bpf_xdp_adjust_head(ctx, n)) {
+		st->event = 0;
+		count(KERNEL_NOT_STRIPPED);
+		return true;
+	}
+	if (!readable)
+		st->event = 0;
+	if (st->event && (p->discard || !w->forwarded)) {
+		tell_now(e, w);
+		st->event = 0;
+	}
+	if (p->discard)
+		count(DISCARDED);
+	return !p->discard;
+}
+
+static __always_inline struct action *find_action(const struct packet *p, u32 in_port)
+{
+	int at = match(p, in_port);
+	struct action *a = at < 0 ? 0 : bpf_map_lookup_elem(&actions, &at);
+	return a && a->sample ? a : 0;
+}
+
+SEC("xdp.frags")
+int arrive(struct xdp_md *ctx)
+{
+	struct port *in = find_port(ctx->ingress_ifindex);
+	struct scratch *s = scratch();
+	if (!in || !s)
+		return XDP_PASS;
+	count(ARRIVED);
+	if (in->edge)
+		count(FROM_EDGE);
+	struct packet p = {.len = bpf_xdp_get_buff_len(ctx)};
+	u32 n = p.len < FRONT ? p.len : FRONT;
+	asm volatile("" : "+r"(n));
+	if (n < ETHERNET || n > FRONT || bpf_xdp_load_bytes(ctx, 0, s->head, n)) {
+		count(UNREADABLE);
+		return XDP_PASS;
+	}
+	switch (parse(&p, domain_mode != MODE_XD && (!in->edge || accept_edge))) {
+	case NOT_IPV4:
+		count(KERNEL_NOT_IPV4);
+		return XDP_PASS;
+	case BROKEN:
+		count(UNREADABLE);
+		return XDP_PASS;
+	case PARSED:
+		break;
+	}
+	bool outside = in->edge && !p.present;
+	bool unclean = outside && domain_mode != MODE_XD && marks(p.dscp);
+	struct action *a = 0;
+	if (!p.present && p.tunnel)
+		count(KERNEL_TUNNEL);
+	else if (!p.present)
+		a = find_action(&p, in->id);
+	if (a && !outside && a->mode != MODE_XD)
+		a = 0; // whether it gets INT was decided at the source
+	if (a && a->sample > 1 && !take(&p, a)) {
+		count(UNSAMPLED);
+		a = 0;
+	}
+	if (a)
+		count(WATCHED);
+	else if (!p.present && !unclean)
+		return XDP_PASS;
+
+	struct state st = {.in_port = in->id, .arrived = now(0)};
+	struct way w = {};
+	find_way(ctx, &p, in->l3, &w);
+	if (!w.forwarded) {
+		count(KERNEL_NOT_FORWARDED);
+		if (p.present && w.local && !sink(ctx, &p, &w, &st))
+			return XDP_DROP;
+		return XDP_PASS;
+	}
+	st.mtu = w.mtu;
+	bool turned = outside && w.edge;
+	if (turned)
+		count(TURNED);
+	if (a && (turned || a->mode != MODE_MD))
+		keep(ctx, &p, &st, p.payload);
+	if (turned) {
+	} else if (outside) {
+		if (!a || a->mode == MODE_XD || !source(ctx, &p, a, &w, &st)) {
+			if (a && a->mode != MODE_XD)
+				st.event = 0;
+			clean(ctx, s, &p);
+		}
+	} else if (!p.present) {
+	} else if (w.edge) {
+		if (!sink(ctx, &p, &w, &st))
+			return XDP_DROP;
+	} else if (p.type == TYPE_MX && !p.malformed) {
+		keep(ctx, &p, &st, p.end_int);
+	} else {
+		transit(ctx, &p, &w, &st);
+	}
+	if (st.record || st.event)
+		remember(ctx, &st);
+	return XDP_PASS;
+}
+
+// recall returns what was remembered of a packet, once.
+static __always_inline bool recall(struct __sk_buff *skb, struct state *st, struct bpf_dynptr *meta)
+{
+	if (testing) {
+		struct test *t = test();
+		if (!t)
+			return false;
+		*st = t->state;
+		t->state.magic = 0;
+		return st->magic == STATE_MAGIC;
+	}
+	if (bpf_dynptr_from_skb_meta(skb, 0, meta) || bpf_dynptr_read(st, sizeof(*st), meta, 0, 0))
+		return false;
+	return st->magic == STATE_MAGIC;
+}
+
+// backlog returns the bytes that wait in the queue of the interface that the packet is about to enter.
+static __always_inline u64 backlog(struct __sk_buff *skb)
+{
+	if (testing) {
+		struct test *t = test();
+		return t ? t->queue_bytes : 0;
+	}
+	struct sk_buff___w *k = bpf_cast_to_kern_ctx(skb);
+	return BPF_CORE_READ(k, dev, _tx, qdisc, qstats.backlog);
+}
+
+// fill completes the record of this node by what is known now.
+static __always_inline void fill(struct __sk_buff *skb, struct scratch *s, const struct state *st, const struct hop *own)
+{
+	u32 n = width(st->bitmap & ~COMPLEMENT);
+	asm volatile("" : "+r"(n));
+	if (n < 4 || n > 76 || bpf_skb_load_bytes(skb, st->record, s->head, n) || sum(s->head, n & 0x7C) != st->written) {
+		count(KERNEL_MOVED);
+		return;
+	}
+	add_record(0, n / 4, st->bitmap & ~COMPLEMENT, own);
+	long diff = bpf_csum_diff((void *)s->head, n & 0x7C, s->insert, n & 0x7C, 0);
+	if (bpf_skb_store_bytes(skb, st->record, s->insert, n, 0)) {
+		count(KERNEL_MOVED);
+		return;
+	}
+	if (st->sum)
+		bpf_l4_csum_replace(skb, st->sum, 0, (u32)diff, st->udp ? BPF_F_MARK_MANGLED_0 : 0);
+}
+
+// report hands the packet to the program that reports, unless it took too long.
+static __always_inline void report(struct __sk_buff *skb, struct scratch *s, const struct state *st,
+				   const struct hop *own)
+{
+	u32 slot = st->event & (num_slots - 1);
+	struct event *e = bpf_map_lookup_elem(&slots, &slot);
+	if (!e || e->id != st->event) {
+		count(KERNEL_OVERWRITTEN);
+		return;
+	}
+	e->departed = own->departed;
+	e->enqueued = st->enqueued;
+	e->queue_bytes = own->queue_bytes;
+	e->out_port = own->out_port;
+	e->mtu = st->mtu;
+	e->queue = e->ttl = 0;
+	if (!bpf_skb_load_bytes(skb, 0, s->head, ETHERNET + 20)) {
+		__builtin_memcpy(e->mac, s->head, sizeof(e->mac));
+		e->ttl = s->head[ETHERNET + 8];
+	}
+	tell(e);
+}
+
+// enqueue is for an interface whose packets wait in front of that where depart is: a bridge of one port.
+SEC("tcx/egress")
+int enqueue(struct __sk_buff *skb)
+{
+	struct state st;
+	struct bpf_dynptr meta;
+	if (testing || !recall(skb, &st, &meta))
+		return TCX_NEXT;
+	st.enqueued = now(1);
+	st.queue_bytes = backlog(skb);
+	bpf_dynptr_write(&meta, 0, &st, sizeof(st), 0);
+	return TCX_NEXT;
+}
+
+SEC("tcx/egress")
+int depart(struct __sk_buff *skb)
+{
+	struct state st;
+	struct bpf_dynptr meta;
+	u32 ifindex = skb->ifindex;
+	struct scratch *s = scratch();
+	if (testing) {
+		struct test *t = test();
+		ifindex = t ? t->out : 0;
+	}
+	struct port *out = find_port(ifindex);
+	if (!out || !s || !recall(skb, &st, &meta))
+		return TCX_NEXT;
+	u32 spent = 0;
+	if (!testing)
+		bpf_dynptr_write(&meta, 0, &spent, sizeof(spent), 0);
+	struct hop own = {
+		.in_port = st.in_port,
+		.out_port = out->id,
+		.arrived = st.arrived,
+		.departed = now(1),
+		.queue_bytes = st.queue_bytes,
+	};
+	if (!st.enqueued) {
+		st.enqueued = own.departed;
+		own.queue_bytes = backlog(skb);
+	}
+	if (st.record)
+		fill(skb, s, &st, &own);
+	if (st.event)
+		report(skb, s, &st, &own);
+	return TCX_NEXT;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+// Records, and what changes in a packet around them: lengths and checksums (RFC 1624), as package embed keeps them.
+#pragma once
+
+#include "packet.h"
+
+#define NODE_ID 0x8000
+#define L1_INTERFACES 0x4000
+#define HOP_LATENCY 0x2000
+#define QUEUE 0x1000
+#define INGRESS_TS 0x0800
+#define EGRESS_TS 0x0400
+#define COMPLEMENT 0x0001
+
+// A hop is the node's own metadata of a packet. out_port 0 and departed 0: not known yet.
+struct hop {
+	u32 in_port, out_port;
+	u64 arrived, departed;
+	u64 queue_bytes;
+};
+
+static __always_inline void add(struct scratch *s, u32 *word, u32 v)
+{
+	u32 w = *word;
+	asm volatile("" : "+r"(w));
+	s->insert[w & 63] = bpf_htonl(v);
+	*word += 1;
+}
+
+// add_record writes a record of so many words to scratch.insert; what is not known is all ones (INT 2.1 5.8). Metadata
+// that a bitmap asks for and that are not named here are never known.
+GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
+{
+	const u32 ones = ~0;
+	struct scratch *s = scratch();
+	if (!s || !h)
+		return 0;
+	u32 end = word + words;
+	u16 has = bitmap & known;
+	u64 departed = h->departed, arrived = h->arrived;
+	if (!departed)
+		has &= ~(HOP_LATENCY | QUEUE | EGRESS_TS);
+	else if (departed < arrived)
+		has &= ~HOP_LATENCY;
+	if (bitmap & NODE_ID)
+		add(s, &word, has & NODE_ID ? node_id : ones);
+	if (bitmap & L1_INTERFACES)
+		add(s, &word, has & L1_INTERFACES ? h->in_port << 16 | (h->out_port & 0xFFFF) : ones);
+	if (bitmap & HOP_LATENCY) {
+		u64 latency = departed - arrived;
+		if (latency > 0xFFFFFFFE)
+			latency = 0xFFFFFFFE;
+		add(s, &word, has & HOP_LATENCY ? latency : ones);
+	}
+	if (bitmap & QUEUE) {
+		u64 bytes = h->queue_bytes > 0xFFFFFE ? 0xFFFFFE : h->queue_bytes; // of queue 0
+		add(s, &word, has & QUEUE ? bytes : ones);
+	}
+	if (bitmap & INGRESS_TS) {
+		add(s, &word, has & INGRESS_TS ? arrived >> 32 : ones);
+		add(s, &word, has & INGRESS_TS ? arrived : ones);
+	}
+	if (bitmap & EGRESS_TS) {
+		add(s, &word, has & EGRESS_TS ? departed >> 32 : ones);
+		add(s, &word, has & EGRESS_TS ? departed : ones);
+	}
+	for (int i = 0; i < 32 && word < end; i++)
+		add(s, &word, ones);
+	return 0;
+}
+
+// A delta is how much the sum of a part of a packet has changed, not folded, see embed.delta.
+static __always_inline u64 replaced(u16 before, u16 after)
+{
+	return (u64)(u16)~before + after;
+}
+
+static __always_inline u16 fold(u64 c)
+{
+	c = (c >> 32) + (c & 0xFFFFFFFF);
+	c = (c >> 32) + (c & 0xFFFFFFFF);
+	c = (c >> 16) + (c & 0xFFFF);
+	c = (c >> 16) + (c & 0xFFFF);
+	c = (c >> 16) + (c & 0xFFFF);
+	return c;
+}
+
+static __always_inline u16 apply(u16 sum, u64 delta)
+{
+	return ~fold(delta + (u16)~sum);
+}
+
+// sum returns the folded sum of n bytes as words in network order.
+static __always_inline u16 sum(void *from, u32 n)
+{
+	return bpf_ntohs(fold((u32)bpf_csum_diff(0, 0, from, n, 0)));
+}
+
+// ip16 changes a word of the IPv4 header, and its checksum.
+static __always_inline void ip16(struct scratch *s, u32 at, u16 v)
+{
+	u16 before = get16(s, at);
+	put16(s, at, v);
+	put16(s, ETHERNET + 10, apply(get16(s, ETHERNET + 10), replaced(before, v)));
+}
+
+static __always_inline void set_dscp(struct scratch *s, u8 v)
+{
+	ip16(s, ETHERNET, (get16(s, ETHERNET) & ~(0x3F << 2)) | v << 2);
+}
+
+// edit8 changes a byte behind the L4 header.
+static __always_inline u64 edit8(struct scratch *s, const struct packet *p, u32 at, u8 v)
+{
+	u32 even = at - ((at - p->l4) & 1);
+	u16 before = get16(s, even);
+	put8(s, at, v);
+	return replaced(before, get16(s, even));
+}
+
+// resize makes the packet n bytes longer in all lengths that say so.
+static __always_inline u64 resize(struct scratch *s, const struct packet *p, int n)
+{
+	ip16(s, ETHERNET + 2, get16(s, ETHERNET + 2) + n);
+	if (p->summed == SUM_UDP) {
+		u16 before = get16(s, p->l4 + 4);
+		put16(s, p->l4 + 4, before + n);
+		return 2 * replaced(before, before + n); // once in the pseudo header
+	}
+	if (p->summed == SUM_TCP) {
+		u16 before = p->end - p->l4;
+		return replaced(before, before + n);
+	}
+	return 0;
+}
+
+static __always_inline bool has_sum(struct scratch *s, const struct packet *p)
+{
+	return p->summed == SUM_TCP || (p->summed == SUM_UDP && get16(s, p->sum));
+}
+
+// finish brings the checksum that covers INT up to date.
+static __always_inline void finish(struct scratch *s, const struct packet *p, u64 delta)
+{
+	if (!has_sum(s, p))
+		return;
+	u16 c = apply(get16(s, p->sum), delta);
+	put16(s, p->sum, p->summed == SUM_UDP && !c ? 0xFFFF : c);
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+// What the programs share with the loader, and what of the kernel they use.
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_core_read.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+
+// Of the kernel's own types only what is read.
+struct Qdisc___w {
+	struct {
+		u32 backlog;
+	} qstats;
+} __attribute__((preserve_access_index));
+
+struct netdev_queue___w {
+	struct Qdisc___w *qdisc;
+} __attribute__((preserve_access_index));
+
+struct net_device___w {
+	struct netdev_queue___w *_tx;
+} __attribute__((preserve_access_index));
+
+struct sk_buff___w {
+	struct net_device___w *dev;
+	u16 queue_mapping;
+} __attribute__((preserve_access_index));
+
+// A function that the verifier looks at once, and not once for every way that leads to it. Its pointers it takes to be
+// valid or null.
+#define GLOBAL __attribute__((noinline))
+
+extern void *bpf_cast_to_kern_ctx(void *obj) __ksym;
+extern int bpf_dynptr_from_skb_meta(struct __sk_buff *skb, u64 flags, struct bpf_dynptr *ptr) __ksym;
+
+// Modes, as watch.Mode numbers them.
+enum mode {
+	MODE_DEFAULT,
+	MODE_MD,
+	MODE_MX,
+	MODE_XD,
+};
+
+// What is counted. The names are those of node.Outcome and, behind WHY, of embed.Why; behind KERNEL they are of the
+// programs alone. The loader takes the names from here.
+enum counter {
+	ARRIVED,
+	UNREADABLE,
+	FROM_EDGE,
+	WATCHED,
+	UNSAMPLED,
+	INSERTED,
+	INSERTED_EMPTY,
+	NOT_INSERTED,
+	CLEANED,
+	PUSHED,
+	MARKED_MTU,
+	MARKED_HOP_LIMIT,
+	NOT_PUSHED,
+	STRIPPED,
+	STRIPPED_BAD,
+	DISCARDED,
+	TURNED,
+	WHY_IS_FRAGMENT,
+	WHY_NO_CARRIER,
+	WHY_MTU,
+	WHY_HOP_LIMIT,
+	WHY_CARRIER_FULL,
+	WHY_NOTHING_ASKED,
+	WHY_MALFORMED_INT,
+	WHY_DESTINATION_ONLY,
+	KERNEL_NOT_IPV4,      // not IPv4, or behind a VLAN tag: passed as it was
+	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
+	KERNEL_TUNNEL,        // from an edge in a tunnel, which watchlists here do not look into: not watched
+	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was
+	KERNEL_MOVED,         // the record is not where it was inserted: it stays without what is known at egress
+	KERNEL_NO_METADATA,   // the driver keeps no metadata of packets: no time, no report
+	KERNEL_NOT_STRIPPED,  // INT that nobody can remove, in a packet to an edge: passed as it was
+	KERNEL_OVERWRITTEN,   // waited in the queue longer than there was memory for it: not reported
+	KERNEL_RING_FULL,     // the program that reports was too slow: not reported
+	KERNEL_EVENTS,        // handed to the program that reports
+	COUNTERS,
+};
+
+// A port of the switch, by the index of its interface and of that whose queue it has.
+struct port {
+	u32 id;   // from 1
+	u32 edge; // behind it are hosts
+	u32 l3;   // index of the interface that has the IP address
+	u32 pad;
+};
+
+#define HEAD 2048 // bytes of a packet that are kept
+#define MASK (HEAD - 1)
+
+// An event is a packet for the program that reports: as it came, and how it left.
+struct event {
+	u64 id; // of the packet
+	u64 arrived, departed, enqueued;
+	u64 queue_bytes;
+	u32 in_port, out_port;
+	u32 mtu;  // of the way out, 0: unknown
+	u32 len;  // of the packet as it came
+	u32 kept; // of those in bytes
+	u8 queue, ttl;
+	u8 mac[12]; // as it left
+	u8 pad[2];
+	u8 bytes[HEAD];
+};
+
+#define EVENT_HEADER ((u32)(unsigned long)&((struct event *)0)->bytes)
+
+// State is what is remembered of a packet between its arrival and its departure, as metadata in front of it.
+#define STATE_MAGIC 0x57617962
+
+struct state {
+	u32 magic;
+	u32 in_port;
+	u64 arrived;
+	u64 enqueued;    // 0: not yet
+	u64 queue_bytes; // then
+	u64 event;       // id, 0: not to be reported
+	u32 mtu;
+	u32 written;     // sum of the record
+	u16 record;      // offset of the record of this node, 0: there is none
+	u16 bitmap;      // of the record
+	u16 sum;         // offset of the checksum that covers it, 0: there is none
+	u16 udp;         // that checksum is of UDP
+};
+
+// A scratch is where a packet is taken apart: its front, and what is inserted.
+struct scratch {
+	u8 head[HEAD + 8]; // a read at the last byte is still inside
+	u32 insert[64]; // in network order
+};
+
+// A test stands in for the clock and the routes.
+struct test {
+	u64 now[2]; // at arrival and departure
+	u64 queue_bytes;
+	u32 out; // index of an interface
+	u32 mtu;
+	struct state state;
+};
+
+// A table of a watchlist, see node/watch.
+struct table {
+	u64 mask[6];
+	u32 best; // rank of its best rule
+	u32 first; // bucket
+	u32 shift; // of a hash, to a bucket
+	u32 pad;
+};
+
+struct bucket {
+	u32 first, count; // rules, by rank
+};
+
+struct rule {
+	u64 mask[6], value[6];
+	u16 src_low, src_high, dst_low, dst_high;
+	u32 rank;
+	u32 pad;
+};
+
+struct action {
+	u32 sample; // 1 in so many; 0: ignore
+	u16 bitmap;
+	u8 mode, random;
+	u8 max_hops;
+	u8 pad[7];
+};

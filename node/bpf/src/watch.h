@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT OR GPL-2.0-only
+// Watchlists, as node/watch compiles them, and sampling, as watch.Sampler and node do it.
+#pragma once
+
+#include "packet.h"
+
+// Capacities of a half of the maps of watchlists. The loader sets them.
+const volatile u32 max_tables = 1, max_actions = 1;
+
+#define NO_RANK (~0U)
+#define BUCKET 64 // rules in a bucket, at most
+
+struct search {
+	u64 key[6];
+	u32 first; // table
+	u32 best;
+};
+
+// spread is the hash by which the loader has put rules into buckets. It is of this map alone.
+static __always_inline u64 spread(const u64 *mask, const u64 *key)
+{
+	u64 h = 0;
+#pragma unroll
+	for (int i = 0; i < 6; i++) {
+		h = (h ^ (key[i] & mask[i])) * 0x9e3779b97f4a7c15;
+		h ^= h >> 32;
+	}
+	return h * 0x9e3779b97f4a7c15;
+}
+
+static __always_inline bool matches(const struct rule *r, const u64 *key)
+{
+	u64 differ = 0;
+#pragma unroll
+	for (int i = 0; i < 6; i++)
+		differ |= (key[i] ^ r->value[i]) & r->mask[i];
+	u16 src = key[0] >> 48, dst = key[0] >> 32;
+	return !differ && src >= r->src_low && src <= r->src_high && dst >= r->dst_low && dst <= r->dst_high;
+}
+
+static long search_table(u32 i, struct search *c)
+{
+	u32 at = c->first + i;
+	struct table *t = bpf_map_lookup_elem(&tables, &at);
+	if (!t || t->best >= c->best)
+		return 1; // and so are all that follow
+	at = t->first + (u32)(spread(t->mask, c->key) >> (t->shift & 63));
+	struct bucket *b = bpf_map_lookup_elem(&buckets, &at);
+	if (!b)
+		return 0;
+	u32 first = b->first, n = b->count;
+	for (u32 j = 0; j < BUCKET && j < n; j++) {
+		at = first + j;
+		struct rule *r = bpf_map_lookup_elem(&rules, &at);
+		if (!r || r->rank >= c->best)
+			break;
+		if (matches(r, c->key)) {
+			c->best = r->rank;
+			break;
+		}
+	}
+	return 0;
+}
+
+// match returns where in actions it stands what the watchlist says of a packet; -1: it is not on it.
+GLOBAL int match(const struct packet *p, u32 in_port)
+{
+	struct scratch *s = scratch();
+	u32 half = active & 1;
+	u32 *n = bpf_map_lookup_elem(&table_counts, &half);
+	if (!n || !s || !p)
+		return -1;
+	struct search c = {
+		.key = {
+			(u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 |
+				(u64)dscp_class(p) << 12,
+			in_port,
+			0xFFFFULL << 32 | get32(s, ETHERNET + 12),
+			0xFFFFULL << 32 | get32(s, ETHERNET + 16),
+		},
+		.first = half * max_tables,
+		.best = NO_RANK,
+	};
+	bpf_loop(*n, search_table, &c, 0);
+	return c.best == NO_RANK ? -1 : (int)(half * max_actions + c.best);
+}
+
+static __always_inline u64 high64(u64 a, u64 b)
+{
+	u64 al = (u32)a, ah = a >> 32, bl = (u32)b, bh = b >> 32;
+	u64 low = al * bl, m1 = ah * bl, m2 = al * bh;
+	u64 carry = (low >> 32) + (u32)m1 + (u32)m2;
+	return ah * bh + (m1 >> 32) + (m2 >> 32) + (carry >> 32);
+}
+
+// mix is the folded multiplication of wyhash.
+static __always_inline u64 mix(u64 a, u64 b)
+{
+	return high64(a, b) ^ (a * b);
+}
+
+// flow_hash is telemetry.FlowKey.Hash.
+static __always_inline u64 flow_hash(struct scratch *s, const struct packet *p)
+{
+	u64 src = 0xFFFFULL << 32 | get32(s, ETHERNET + 12), dst = 0xFFFFULL << 32 | get32(s, ETHERNET + 16);
+	u64 h = mix(0xa0761d6478bd642f, src ^ 0xe7037ed1a0b428db);
+	h ^= mix(0x8ebc6af09c88c6e3, dst ^ h);
+	return mix(((u64)p->src_port << 48 | (u64)p->dst_port << 32) ^ h, (u64)p->protocol << 8 ^ 0x589965cc75374cc3);
+}
+
+static __always_inline u64 mix_in(u64 h, u64 x)
+{
+	return mix(h ^ 0xa0761d6478bd642f, x ^ 0xe7037ed1a0b428db);
+}
+
+// packet_hash is of what does not change on the way and differs between packets of a flow, see node.
+static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p)
+{
+	u64 h = mix_in(flow_hash(s, p), get16(s, ETHERNET + 4));
+	for (u32 i = 0; i < 4 && p->l4 + 8 * i + 8 <= p->end; i++) {
+		u32 at = p->l4 + 8 * i;
+		h = mix_in(h, (u64)bpf_ntohl(get32(s, at + 4)) << 32 | bpf_ntohl(get32(s, at)));
+	}
+	return h;
+}
+
+// take says whether a packet is one of the 1 in so many that an action is for.
+GLOBAL int take(const struct packet *p, const struct action *a)
+{
+	struct scratch *s = scratch();
+	if (!s || !p || !a)
+		return false;
+	u64 x = a->random ? (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32() : packet_hash(s, p);
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return !high64(x ^ x >> 31, a->sample);
+}

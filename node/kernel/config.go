@@ -1,0 +1,202 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+
+	"github.com/waybill-int/waybill/internal/conf"
+	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/node/watch"
+	"github.com/waybill-int/waybill/wire/packet"
+)
+
+// A Config is what a file says.
+type Config struct {
+	Name    string     `yaml:"name"`
+	ID      uint32     `yaml:"id"`      // of the node, not 0, unique in the network
+	Address netip.Addr `yaml:"address"` // that reports come from; default that of the route to the collector
+	Ports   []Port     `yaml:"ports"`   // Ports[n-1] is port n
+	// what docs/reference/node.md says
+	INT conf.Raw `yaml:"int"`
+
+	node node.Config // of INT
+}
+
+// A Port is an interface.
+type Port struct {
+	Interface string `yaml:"interface"`
+	// Queue is a bridge with this interface only: it has the IP address, and the queue if packets wait anywhere. Then
+	// latencies include that. None: the interface has the address, and latencies end in front of its queue.
+	Queue string `yaml:"queue"`
+	Edge  bool   `yaml:"edge"` // behind it are hosts
+}
+
+// Load reads a file. The error says all that is wrong with it, with lines.
+func Load(name string) (*Config, error) {
+	text, err := conf.Kind{}.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := parse(text)
+	return c, conf.InFile(name, err)
+}
+
+func parse(text []byte) (*Config, error) {
+	c := &Config{}
+	file, err := conf.Kind{Want: "id, ports and int"}.Parse("", text, c)
+	if err != nil {
+		return nil, err
+	}
+	c.check(file)
+	if err := file.Err(); err != nil {
+		return nil, err
+	}
+	if c.node, err = node.Load(c.INT.Text); err != nil {
+		return nil, err
+	}
+	c.refuse(file)
+	return c, file.Err()
+}
+
+// check says what is wrong with c, the part of the node left aside.
+func (c *Config) check(file *conf.Document) {
+	if c.ID == 0 {
+		file.Say("id", "got 0, want the number of the node")
+	}
+	if len(c.Ports) == 0 {
+		file.Say("ports", "there is none")
+	}
+	seen := map[string]bool{}
+	for i, p := range c.Ports {
+		if p.Interface == "" {
+			file.Say(fmt.Sprintf("ports[%d].interface", i), "it has no name")
+		}
+		for _, name := range []string{p.Interface, p.Queue} {
+			if name != "" && seen[name] {
+				file.Say(fmt.Sprintf("ports[%d]", i), "got %s twice", name)
+			}
+			seen[name] = true
+		}
+	}
+}
+
+// refuse names what the programs in the kernel do not do.
+func (c *Config) refuse(file *conf.Document) {
+	n, usual := &c.node, node.DefaultConfig()
+	for _, r := range []struct {
+		key  string
+		bad  bool
+		want string
+	}{
+		{"mode", n.Mode == "ioam", "md, mx or xd"},
+		{"version", n.Version != "2.0" && n.Version != "2.1", "2.0 or 2.1"},
+		{"carrier", n.Carrier != "" && n.Carrier != "dscp", "dscp"},
+		{"dialect", n.Dialect != "", "none"},
+		{"domain", n.Domain != 0, "0"},
+		{"checksum_complement", n.Complement, "false"},
+		{"mtu", n.MTU != "mark", "mark"},
+		{"queues", len(n.Queues) > 0 && !reflect.DeepEqual(n.Queues, usual.Queues), "none"},
+		{"drop_events", n.DropEvents != nil, "none"},
+		{"drops", len(n.Drops) > 0 && !reflect.DeepEqual(n.Drops, usual.Drops), "none"},
+	} {
+		if r.bad {
+			file.Say("int."+r.key, "the node in the kernel does not do that yet, want %s", r.want)
+		}
+	}
+	for _, key := range []string{"int_udp_port", "probe_marker", "int_before_tcp_options"} {
+		if _, ok := n.Points[key]; ok {
+			file.Say("int.points."+key, "the node in the kernel knows int_dscp only")
+		}
+	}
+	for i := range n.Watch {
+		if wrong := refuseEntry(&n.Watch[i]); wrong != nil {
+			file.Say(fmt.Sprintf("int.watch[%d]", i), "%s", wrong)
+		}
+	}
+	for name := range n.Nodes {
+		if name != c.Name {
+			continue
+		}
+		if o := n.Nodes[name]; o.MTU != "" && o.MTU != "mark" {
+			file.Say("int.nodes."+name+".mtu", "the node in the kernel does not do that yet, want mark")
+		}
+	}
+}
+
+func refuseEntry(e *watch.Entry) error {
+	switch {
+	case e.VLAN != nil && *e.VLAN != 0:
+		return errors.New("vlan: the node in the kernel does not read VLAN tags")
+	case e.VNI != nil:
+		return errors.New("vni: the node in the kernel does not look into tunnels")
+	case e.Src.Addr().Is6(), e.Dst.Addr().Is6():
+		return errors.New("src, dst: the node in the kernel does not read IPv6 yet")
+	}
+	return nil
+}
+
+// newNode returns the node that decides about reports. It samples nothing: the programs have done that.
+func (c *Config) newNode() (*node.Node, error) {
+	config := c.node
+	config.Queues, config.Drops = nil, nil
+	config.Omit = append(slices.Clone(config.Omit), "buffer", "l2_interfaces", "queue_congestion", "egress_tx_util")
+	config.Watch = slices.Clone(config.Watch)
+	for i := range config.Watch {
+		config.Watch[i].Sample = 0
+	}
+	if o, ok := config.Nodes[c.Name]; ok && o.Omit != nil {
+		return nil, fmt.Errorf("nodes.%s.omit: write it to omit", c.Name)
+	}
+	return node.New(config, c.spec())
+}
+
+// spec returns the switch that the node is part of. Addresses that the machine has are only known when a report is
+// sent: until then others stand in for them.
+func (c *Config) spec() node.Spec {
+	s := node.Spec{
+		NodeID: c.ID, Name: c.Name, Queues: 1, Seed: uint64(c.ID),
+		Source: netip.AddrFrom4([4]byte{192, 0, 2, 1}), Source6: netip.MustParseAddr("2001:db8::1"),
+	}
+	switch {
+	case c.Address.Is4():
+		s.Source = c.Address
+	case c.Address.Is6():
+		s.Source6 = c.Address
+	}
+	for _, p := range c.Ports {
+		s.Ports = append(s.Ports, node.Port{Edge: p.Edge})
+	}
+	return s
+}
+
+// watched returns how many entries the flow watchlist may have later.
+func (c *Config) watched() int { return 2 * len(c.node.Watch) }
+
+// payload returns the UDP payload of a report and where it goes to; frame is Ethernet, IP without options and UDP.
+func payload(frame []byte) (b []byte, to netip.AddrPort, err error) {
+	var eth packet.Ethernet
+	n, err := eth.Decode(frame)
+	if err != nil {
+		return nil, to, err
+	}
+	var address netip.Addr
+	var m int
+	if eth.EtherType == packet.EtherTypeIPv6 {
+		var ip packet.IPv6
+		m, err = ip.Decode(frame[n:])
+		address = netip.AddrFrom16(ip.Dst)
+	} else {
+		var ip packet.IPv4
+		m, err = ip.Decode(frame[n:])
+		address = netip.AddrFrom4(ip.Dst)
+	}
+	if err != nil {
+		return nil, to, err
+	}
+	var udp packet.UDP
+	k, err := udp.Decode(frame[n+m:])
+	return frame[n+m+k:], netip.AddrPortFrom(address, udp.DstPort), err
+}

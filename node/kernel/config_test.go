@@ -1,0 +1,59 @@
+package kernel
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/waybill-int/waybill/internal/conf/conftest"
+)
+
+const valid = `name: s1
+id: 1
+address: 192.0.2.1
+ports:
+  - {interface: eth0, edge: true}
+  - {interface: eth1, queue: br1}
+int:
+  mode: md
+`
+
+func TestLoadMisspelt(t *testing.T) {
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{valid}, func(text []byte) error {
+		_, err := parse(text)
+		return err
+	})
+}
+
+// TestRefused has a row for each rule, and for each thing that the kernel does not do, with the line that names it.
+func TestRefused(t *testing.T) {
+	if _, err := parse([]byte(valid)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ old, new, want string }{
+		{"id: 1", "id: 0", "2: id: got 0"},
+		{"ports:", "ports: []\nports2:", "ports2"},
+		{"interface: eth0, ", "", "5: ports[0].interface: it has no name"},
+		{"queue: br1", "queue: eth0", "6: ports[1]: got eth0 twice"},
+		{"mode: md", "mode: ioam", "8: int.mode:"},
+		{"mode: md", "version: 1.0", "8: int.version:"},
+		{"mode: md", "carrier: dst-port", "8: int.carrier:"},
+		{"mode: md", "checksum_complement: true", "8: int.checksum_complement:"},
+		{"mode: md", "domain: 7", "8: int.domain:"},
+		{"mode: md", "mtu: report", "8: int.mtu:"},
+		{"mode: md", "drops: []\n  drop_events: {period: 1s}", "int.drop_events:"},
+		{"mode: md", "drops: [{protocol: tcp}]", "8: int.drops:"},
+		{"mode: md", "queues: [{trigger: 1MB}]", "8: int.queues:"},
+		{"mode: md", "points: {probe_marker: 7}", "8: int.points.probe_marker:"},
+		{"mode: md", "watch: [{vlan: 5}]", "8: int.watch[0]: vlan:"},
+		{"mode: md", "watch: [{vni: 5}]", "8: int.watch[0]: vni:"},
+		{"mode: md", "watch: [{src: 2001:db8::/32}]", "8: int.watch[0]: src, dst:"},
+		{"mode: md", "nodes: {s1: {mtu: report}}", "int.nodes.s1.mtu:"},
+		{"mode: md", "sink: nowhere", "8: sink:"},
+	} {
+		_, err := parse([]byte(strings.Replace(valid, row.old, row.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: got %v, want %q", row.new, err, row.want)
+		}
+	}
+}

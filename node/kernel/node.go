@@ -1,0 +1,220 @@
+//go:build linux
+
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/node/bpf"
+	"github.com/waybill-int/waybill/node/watch"
+)
+
+// A Node is an INT node on interfaces of this machine.
+type Node struct {
+	config   *Config
+	programs *bpf.Programs
+	reporter bpf.Reporter
+	conns    [2]*net.UDPConn // for IPv4 and IPv6
+	output   node.Output
+
+	sent, failed uint64
+	last         error
+}
+
+// slots is how many packets that will be reported can be on their way through the switch: 8 MiB.
+const slots = 4096
+
+// New loads the programs into the kernel. Nothing is attached yet.
+func New(c *Config) (*Node, error) {
+	n := &Node{config: c}
+	var err error
+	if n.reporter.Node, err = c.newNode(); err != nil {
+		return nil, err
+	}
+	domain := n.reporter.Node.Domain()
+	config := bpf.Config{
+		NodeID: c.ID, Mode: watch.ModeMD, DSCP: domain.Points.INTDSCP, DSCPMask: domain.Points.INTDSCPMask,
+		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
+		Slots: slots, Watched: c.watched(),
+	}
+	switch c.node.Mode {
+	case "xd":
+		config.Mode = watch.ModeXD
+	case "mx":
+		config.Mode = watch.ModeMX
+	}
+	if n.programs, err = bpf.Load(config); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(n.programs.Watch(n.reporter.Node.FlowWatchlist()), n.setClock()); err != nil {
+		return nil, errors.Join(err, n.programs.Close())
+	}
+	return n, nil
+}
+
+// edgeINT returns what becomes of INT from edges at this node.
+func (c *Config) edgeINT() string {
+	if o := c.node.Nodes[c.Name]; o.EdgeINT != "" {
+		return o.EdgeINT
+	}
+	return c.node.EdgeINT
+}
+
+// setClock makes the programs' clock that of the machine, which is TAI less the seconds that TAI is ahead.
+func (n *Node) setClock() error {
+	var t unix.Timex
+	if _, err := unix.Adjtimex(&t); err != nil {
+		return fmt.Errorf("read the clock: %w", err)
+	}
+	return n.programs.SetClock(-time.Duration(t.Tai) * time.Second)
+}
+
+// Attach attaches the programs to the interfaces. From then on packets are changed.
+func (n *Node) Attach() error {
+	ports := make([]bpf.Port, len(n.config.Ports))
+	for i, p := range n.config.Ports {
+		ports[i] = bpf.Port{ID: uint32(i + 1), Edge: p.Edge}
+		var err error
+		if ports[i].Ifindex, err = index(p.Interface); err == nil && p.Queue != "" {
+			ports[i].Queue, err = index(p.Queue)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return n.programs.Attach(ports)
+}
+
+func index(name string) (int, error) {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return 0, fmt.Errorf("interface %s: %w", name, err)
+	}
+	return i.Index, nil
+}
+
+// Run sends reports until ctx is done, then takes the programs from the interfaces and sends what is left.
+func (n *Node) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, func() { n.programs.SetDeadline(time.Now()) })
+	defer stop()
+	var clock time.Time
+	for ctx.Err() == nil {
+		now := time.Now()
+		if now.Sub(clock) > time.Second { // TAI changes its distance when NTP learns of it
+			if clock = now; n.setClock() != nil {
+				clock = clock.Add(time.Minute)
+			}
+		}
+		if _, err := n.read(now.Add(tick)); err != nil {
+			return err
+		}
+		n.reporter.Node.Tick(uint64(time.Now().UnixNano()), &n.output)
+		n.send()
+	}
+	err := n.programs.Detach()
+	for more := err == nil; more && err == nil; {
+		more, err = n.read(time.Now())
+	}
+	n.reporter.Node.Close(uint64(time.Now().UnixNano()), &n.output)
+	n.send()
+	return err
+}
+
+// tick is how long reports wait for others, beyond what the configuration says.
+const tick = 5 * time.Millisecond
+
+// read takes events until the deadline, or says that there may be more.
+func (n *Node) read(deadline time.Time) (more bool, err error) {
+	n.programs.SetDeadline(deadline)
+	var e bpf.Event
+	for range 1000 { // then others have their turn
+		err := n.programs.Read(&e)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		n.reporter.Report(&e, &n.output)
+		n.send()
+	}
+	return true, nil
+}
+
+// send sends the reports of the last call.
+func (n *Node) send() {
+	for _, frame := range n.output.Reports {
+		b, to, err := payload(frame)
+		if err == nil {
+			err = n.write(b, to)
+		}
+		if err != nil {
+			n.failed, n.last = n.failed+1, err
+		} else {
+			n.sent++
+		}
+	}
+	n.output.Reports = n.output.Reports[:0]
+}
+
+func (n *Node) write(b []byte, to netip.AddrPort) (err error) {
+	family, network := 0, "udp4"
+	if to.Addr().Is6() {
+		family, network = 1, "udp6"
+	}
+	if n.conns[family] == nil {
+		var from *net.UDPAddr
+		if a := n.config.Address; a.IsValid() && a.Is6() == (family == 1) {
+			from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
+		}
+		if n.conns[family], err = net.ListenUDP(network, from); err != nil {
+			return err
+		}
+	}
+	_, err = n.conns[family].WriteToUDPAddrPort(b, to)
+	return err
+}
+
+// Each calls f for every counter that is not 0: first of the programs, then what became of events. Names are those of
+// node.Stats; those that begin with kernel_ are of the programs alone. It is not for use while Run is running.
+func (n *Node) Each(f func(name string, count uint64)) error {
+	err := n.programs.EachCounter(f)
+	s := n.reporter.Node.Stats()
+	for _, o := range []node.Outcome{
+		node.Reported, node.Suppressed, node.NotReported, node.FlowEnded, node.HiddenHops,
+	} {
+		if s.Count[o] > 0 {
+			f(o.String(), s.Count[o])
+		}
+	}
+	if n.sent > 0 {
+		f("datagrams", n.sent)
+	}
+	if n.failed > 0 {
+		f("datagrams_failed", n.failed)
+	}
+	return err
+}
+
+// LastError returns why a report could last not be sent.
+func (n *Node) LastError() error { return n.last }
+
+// Close takes everything out of the kernel.
+func (n *Node) Close() error {
+	errs := []error{n.programs.Close()}
+	for _, c := range n.conns {
+		if c != nil {
+			errs = append(errs, c.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

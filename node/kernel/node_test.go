@@ -1,0 +1,418 @@
+//go:build linux
+
+// Three routers of this kernel between two hosts, each in a network namespace of its own, with a node on each router.
+package kernel
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
+
+// A network is hostA - s1 - s2 - s3 - hostB. The names of the namespaces end in the id of the process.
+type network struct {
+	t       *testing.T
+	routers []string // and the hosts around them
+	mtu     int      // between routers
+}
+
+// run runs a command in the namespace of a machine.
+func (n *network) run(machine int, command string, args ...any) {
+	n.t.Helper()
+	line := fmt.Sprintf(command, args...)
+	if machine >= 0 {
+		line = "ip netns exec " + n.routers[machine] + " " + line
+	}
+	if out, err := exec.Command("sh", "-c", line).CombinedOutput(); err != nil {
+		n.t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+const hostA, hostB = 0, 4
+
+// newNetwork makes the machines and links: machine i has interfaces l (to i-1) and r (to i+1).
+func newNetwork(t *testing.T) *network {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("not run: network namespaces and programs in the kernel are for root. Run: sudo make test")
+	}
+	for _, tool := range []string{"ip", "ethtool"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("not run: no %s. Run: sudo scripts/setup test", tool)
+		}
+	}
+	n := &network{t: t, mtu: 2000}
+	for i, name := range []string{"a", "s1", "s2", "s3", "b"} {
+		name += "-" + strconv.Itoa(os.Getpid())
+		n.routers = append(n.routers, name)
+		n.run(-1, "ip netns add %s", name)
+		t.Cleanup(func() { n.run(-1, "ip netns del %s", name) })
+		n.run(i, "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=1 net.ipv4.conf.all.rp_filter=0")
+		n.run(i, "ip link set dev lo up")
+	}
+	for i := range hostB {
+		n.run(-1, "ip link add name r netns %s type veth peer name l netns %s", n.routers[i], n.routers[i+1])
+		for side, name := range []string{"r", "l"} {
+			n.run(i+side, "ip addr add 10.0.%d.%d/24 dev %s", i, 1+side, name)
+			if edge := i == 0 || i == hostB-1; !edge {
+				n.run(i+side, "ip link set dev %s mtu %d", name, n.mtu)
+			}
+			n.run(i+side, "ethtool -K %s tx off", name) // checksums have to be in the packets
+			n.run(i+side, "ip link set dev %s up", name)
+		}
+	}
+	for i := range n.routers {
+		for subnet := range hostB {
+			switch {
+			case subnet > i:
+				n.run(i, "ip route add 10.0.%d.0/24 via 10.0.%d.2", subnet, i)
+			case subnet < i-1:
+				n.run(i, "ip route add 10.0.%d.0/24 via 10.0.%d.1", subnet, i-1)
+			}
+		}
+	}
+	return n
+}
+
+// in calls f in the namespace of a machine.
+func (n *network) in(machine int, f func() error) {
+	n.t.Helper()
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with this goroutine
+		done <- func() error {
+			file, err := os.Open("/run/netns/" + n.routers[machine])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			if err := unix.Setns(int(file.Fd()), unix.CLONE_NEWNET); err != nil {
+				return err
+			}
+			return f()
+		}()
+	}()
+	if err := <-done; err != nil {
+		n.t.Fatalf("%s: %v", n.routers[machine], err)
+	}
+}
+
+// start runs a node on each router, with one configuration, until the test ends; stop ends them.
+func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i := 3; i >= 1; i-- { // the sinks first
+		config, err := parse([]byte(fmt.Sprintf(`name: s%d
+id: %d
+ports:
+  - {interface: l, edge: %v}
+  - {interface: r, edge: %v}
+int:
+  reports: {to: ["%s"]}
+%s`, i, i, i == 1, i == 3, collector, text)))
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		node, err := New(config)
+		if err != nil {
+			n.t.Fatal(err)
+		}
+		n.in(i, node.Attach)
+		nodes = append([]*Node{node}, nodes...)
+		all.Go(func() {
+			if err := node.Run(ctx); err != nil {
+				n.t.Error(err)
+			}
+		})
+	}
+	stop = sync.OnceFunc(func() { cancel(); all.Wait() })
+	n.t.Cleanup(func() {
+		stop()
+		for _, node := range nodes {
+			if err := node.Close(); err != nil {
+				n.t.Error(err)
+			}
+		}
+	})
+	return nodes, stop
+}
+
+// counter returns a counter of a protocol at a machine, as /proc/net/snmp has it.
+func (n *network) counter(machine int, protocol, name string) (count int) {
+	n.t.Helper()
+	n.in(machine, func() error {
+		text, err := os.ReadFile("/proc/thread-self/net/snmp")
+		if err != nil {
+			return err
+		}
+		var names []string
+		for line := range strings.Lines(string(text)) {
+			fields := strings.Fields(line)
+			if fields[0] != protocol+":" {
+				continue
+			}
+			if names == nil {
+				names = fields
+				continue
+			}
+			for i := range names {
+				if names[i] == name {
+					count, err = strconv.Atoi(fields[i])
+				}
+			}
+		}
+		return err
+	})
+	return count
+}
+
+// tcp sends bytes from hostA to hostB and back.
+func (n *network) tcp(port, size int) {
+	n.t.Helper()
+	var listener net.Listener
+	n.in(hostB, func() (err error) {
+		listener, err = net.Listen("tcp4", fmt.Sprintf("10.0.3.2:%d", port))
+		return err
+	})
+	defer listener.Close()
+	go func() {
+		if c, err := listener.Accept(); err == nil {
+			_, _ = io.Copy(c, c)
+			_ = c.Close()
+		}
+	}()
+	var c net.Conn
+	n.in(hostA, func() (err error) {
+		c, err = net.DialTimeout("tcp4", listener.Addr().String(), 10*time.Second)
+		return err
+	})
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(60 * time.Second))
+	data := make([]byte, size)
+	for i := range data {
+		data[i] = byte(rand.Uint32())
+	}
+	go func() {
+		_, _ = c.Write(data)
+		_ = c.(*net.TCPConn).CloseWrite()
+	}()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, c); err != nil {
+		n.t.Fatalf("tcp: %v", err)
+	}
+	if want := sha256.Sum256(data); !bytes.Equal(sum.Sum(nil), want[:]) {
+		n.t.Error("tcp: the bytes that came back are not those that were sent")
+	}
+}
+
+// udp sends packets of all sizes from hostA to hostB, and expects each as it was sent.
+func (n *network) udp(port, packets int) {
+	n.t.Helper()
+	var from, to *net.UDPConn
+	n.in(hostB, func() (err error) {
+		to, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(10, 0, 3, 2), Port: port})
+		return err
+	})
+	defer to.Close()
+	n.in(hostA, func() (err error) {
+		from, err = net.DialUDP("udp4", nil, to.LocalAddr().(*net.UDPAddr))
+		return err
+	})
+	defer from.Close()
+	_ = to.SetReadDeadline(time.Now().Add(30 * time.Second))
+	got := make([]byte, 2000)
+	for i := range packets {
+		data := bytes.Repeat([]byte{byte(i)}, (i*37)%1473)
+		if _, err := from.Write(data); err != nil {
+			n.t.Fatal(err)
+		}
+		size, err := to.Read(got)
+		if err != nil {
+			n.t.Fatalf("udp: packet %d of %d bytes: %v", i, len(data), err)
+		}
+		if !bytes.Equal(got[:size], data) {
+			n.t.Fatalf("udp: packet %d is not what was sent", i)
+		}
+	}
+}
+
+// A collector receives reports.
+type collector struct {
+	conn *net.UDPConn
+	done chan []telemetry.Report
+}
+
+func newCollector(t *testing.T, text string) *collector {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.SetReadBuffer(8 << 20)
+	c := &collector{conn: conn, done: make(chan []telemetry.Report)}
+	config := codepoint.New()
+	if !strings.Contains(text, "mode: xd") {
+		config.Points.INTDSCP, config.Points.INTDSCPMask = 0x17, 0x3F
+	}
+	config.Compile()
+	decoder := telemetry.NewDecoder(config)
+	go func() {
+		var all []telemetry.Report
+		b := make([]byte, 65536)
+		for {
+			size, from, err := conn.ReadFromUDPAddrPort(b)
+			if err != nil {
+				c.done <- all
+				return
+			}
+			var batch telemetry.Batch
+			var h telemetry.Header
+			decoder.Decode(bytes.Clone(b[:size]), from, 8555, &batch, &h)
+			if h.Outcome != telemetry.Decoded {
+				t.Errorf("a report that cannot be read: %v", h.Reason)
+			}
+			all = append(all, batch.Reports...)
+		}
+	}()
+	return c
+}
+
+// reports returns what came, when no more can come.
+func (c *collector) reports() []telemetry.Report {
+	time.Sleep(50 * time.Millisecond) // of the loopback
+	_ = c.conn.Close()
+	return <-c.done
+}
+
+// path returns the nodes of a report, source first.
+func path(r *telemetry.Report) (ids []uint32) {
+	for i := range r.Hops {
+		ids = append(ids, r.Hops[i].NodeID)
+	}
+	return append(ids, r.NodeID)
+}
+
+func counters(t *testing.T, n *Node) map[string]uint64 {
+	t.Helper()
+	all := map[string]uint64{}
+	if err := n.Each(func(name string, count uint64) { all[name] = count }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func addr(text string) telemetry.Addr { return telemetry.AddrFrom(netip.MustParseAddr(text)) }
+
+// TestRealNetwork sends real TCP and UDP through the routers: nothing is lost or changed, and the reports tell the path
+// with latencies.
+func TestRealNetwork(t *testing.T) {
+	const tcpBytes, udpPackets = 4 << 20, 300
+	n := newNetwork(t)
+	for _, mode := range []string{"md", "mx", "xd"} {
+		t.Run(mode, func(t *testing.T) {
+			n.t = t
+			text := "  mode: " + mode + "\n  watch: [{report_all: true}]\n"
+			c := newCollector(t, text)
+			sums := func() int { return n.counter(hostA, "Tcp", "InCsumErrors") + n.counter(hostB, "Tcp", "InCsumErrors") }
+			before := sums()
+			nodes, stop := n.start(text, c.conn.LocalAddr().String())
+			n.udp(6001, udpPackets)
+			n.tcp(6002, tcpBytes)
+			stop()
+			reports := c.reports()
+			for i, node := range nodes {
+				t.Logf("s%d: %v", i+1, counters(t, node))
+			}
+			for host := hostA; host <= hostB; host += hostB {
+				if udp := n.counter(host, "Udp", "InErrors"); udp != 0 {
+					t.Errorf("%s: %d packets that UDP did not take", n.routers[host], udp)
+				}
+			}
+			if wrong := sums() - before; wrong != 0 {
+				t.Errorf("%d wrong TCP checksums", wrong)
+			}
+			check(t, mode, nodes, reports, udpPackets)
+		})
+	}
+}
+
+// check compares what the reports tell with what was sent.
+func check(t *testing.T, mode string, nodes []*Node, reports []telemetry.Report, udpPackets int) {
+	t.Helper()
+	want := map[string][]string{"md": {"[1 2 3]"}, "mx": {"[1]", "[2]", "[3]"}, "xd": {"[1]", "[2]", "[3]"}}[mode]
+	paths, tcp := map[string]int{}, 0
+	for i := range reports {
+		r := &reports[i]
+		if r.Flow.Dst != addr("10.0.3.2") { // back to hostA: the other way around
+			continue
+		}
+		if r.Flow.DstPort == 6002 {
+			tcp++
+			continue
+		}
+		paths[fmt.Sprint(path(r))]++
+		hops := append(append([]telemetry.Hop{}, r.Hops...), r.Local)
+		for k := range hops {
+			h := &hops[k]
+			if h.Has&telemetry.HasLatency == 0 || h.LatencyNs == 0 || h.LatencyNs > 10e9 {
+				t.Fatalf("hop %d of %v: latency %d", k, path(r), h.LatencyNs)
+			}
+			if h.IngressPort != 1 || h.EgressPort != 2 {
+				t.Fatalf("hop %d of %v: ports %d and %d", k, path(r), h.IngressPort, h.EgressPort)
+			}
+			if h.EgressNs-h.IngressNs != h.LatencyNs {
+				t.Fatalf("hop %d of %v: %d to %d took %d", k, path(r), h.IngressNs, h.EgressNs, h.LatencyNs)
+			}
+			if off := time.Since(time.Unix(0, int64(h.IngressNs))).Abs(); off > time.Minute {
+				t.Fatalf("hop %d of %v: the clock is off by %s", k, path(r), off)
+			}
+		}
+	}
+	if tcp == 0 {
+		t.Error("no report of TCP")
+	}
+	lost := uint64(0)
+	for _, node := range nodes {
+		all := counters(t, node)
+		lost += all["kernel_ring_full"] + all["kernel_overwritten"]
+		if all["reported"] != all["kernel_events"] {
+			t.Errorf("%d reports of %d events", all["reported"], all["kernel_events"])
+		}
+		for _, name := range []string{
+			"unreadable", "not_inserted", "inserted_empty", "not_pushed", "marked_mtu", "stripped_bad", "kernel_moved",
+			"kernel_no_metadata", "kernel_not_edited", "kernel_not_stripped", "datagrams_failed", "not_reported",
+		} {
+			if all[name] != 0 {
+				t.Errorf("%s: %d", name, all[name])
+			}
+		}
+	}
+	for _, p := range want {
+		if got := paths[p]; got > udpPackets || uint64(got)+lost < uint64(udpPackets) {
+			t.Errorf("path %s: %d reports of %d packets", p, got, udpPackets)
+		}
+		delete(paths, p)
+	}
+	if len(paths) > 0 {
+		t.Errorf("paths that are not: %v", paths)
+	}
+}
