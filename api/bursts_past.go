@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // burstsPast lists the bursts that began in a time range, with who took part.
@@ -27,7 +29,7 @@ func (h *handler) burstsPast(ctx context.Context, p *params) (answer, *types.Pro
 	} else {
 		q.Order, q.Ascending = p.columnOrder(burstColumns, "start")
 	}
-	q.Where, q.Args = p.where(now)
+	p.where(&q, now)
 	at := p.cursor(r)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
@@ -53,7 +55,7 @@ func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDe
 	}
 	bursts, _,
 		problem := h.storedBursts(ctx,
-		&store.Query{From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{id}, Limit: 1})
+		&store.Query{From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{id}, Uses: []string{"id"}, Limit: 1})
 	if problem != nil || len(bursts) == 0 {
 		return telemetry.BurstDetail{}, false, problem
 	}
@@ -65,11 +67,9 @@ func (h *handler) storedBurst(ctx context.Context, id string) (telemetry.BurstDe
 // storedBursts returns the bursts that q selects, with who took part in them, and whether there are more.
 func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry.Burst, bool, *types.Problem) {
 	q.Table = store.Bursts
-	q.Group = []string{
-		"start", "id", "node", "egress_port", "queue_id", "peak", `"end"`, "duration", "start_slack", "end_slack",
-		"open", "peak_bytes", "peak_delay",
-		"above_bytes", "below_bytes", "packets", "bytes", "drops", "complete", "sources", "main_sources", "incast",
-		"other_flows", "other_bytes",
+	q.Group = []string{"start"}
+	for _, c := range burstFields {
+		q.Group = append(q.Group, sqlName(c.Column))
 	}
 	found, problem := h.ask(ctx, q)
 	if problem != nil {
@@ -78,14 +78,12 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 	bursts, byID := make([]telemetry.Burst, 0, len(found.Rows)), map[string]int{}
 	ids, marks := []any{}, []string{}
 	for _, row := range found.Rows {
-		problem := h.yield(found, row, reflect.TypeFor[burstRow](), func(row any) {
-			b := row.(*burstRow).burst(h.cfg.Collector.Names)
-			byID[b.ID] = len(bursts)
-			bursts, ids, marks = append(bursts, b), append(ids, b.ID), append(marks, "?")
-		})
-		if problem != nil {
-			return nil, false, problem
+		b, err := burstOf(found, row, h.cfg.Collector.Names)
+		if err != nil {
+			return nil, false, unreadable(err)
 		}
+		byID[b.ID] = len(bursts)
+		bursts, ids, marks = append(bursts, b), append(ids, b.ID), append(marks, "?")
 	}
 	if len(bursts) == 0 {
 		return bursts, false, nil
@@ -94,7 +92,7 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 	last := slices.MaxFunc(bursts, func(a, b telemetry.Burst) int { return a.Start.Compare(b.Start) }).Start
 	parts, problem := h.ask(ctx, &store.Query{
 		Table: store.BurstFlows, From: first, To: last.Add(1), Where: "burst IN (" + strings.Join(marks, ", ") + ")",
-		Args:  ids,
+		Args: ids, Uses: []string{"burst"},
 		Limit: maxParticipants * len(bursts),
 		Group: []string{
 			"burst", "culprit", "src_hi", "src_lo", "dst_hi", "dst_lo", "src_port", "dst_port", "protocol", "tunnel",
@@ -126,45 +124,24 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 // maxParticipants is how many culprits and victims a burst has: 32 each.
 const maxParticipants = 64
 
-// A burstRow is a burst as a store has it.
-type burstRow struct {
-	Start       *time.Time `store:"start"`
-	ID          *string    `store:"id"`
-	Node        *uint32    `store:"node"`
-	Port        *uint32    `store:"egress_port"`
-	Queue       *uint8     `store:"queue_id"`
-	Peak        *time.Time `store:"peak"`
-	End         *time.Time `store:"end"`
-	Duration    *int64     `store:"duration"`
-	StartSlack  *int64     `store:"start_slack"`
-	EndSlack    *int64     `store:"end_slack"`
-	Open        *bool      `store:"open"`
-	PeakBytes   *uint64    `store:"peak_bytes"`
-	PeakDelay   *int64     `store:"peak_delay"`
-	Above       *uint64    `store:"above_bytes"`
-	Below       *uint64    `store:"below_bytes"`
-	Packets     *uint64    `store:"packets"`
-	Bytes       *uint64    `store:"bytes"`
-	Drops       *uint64    `store:"drops"`
-	Complete    *float64   `store:"complete"`
-	Sources     *uint32    `store:"sources"`
-	MainSources *uint32    `store:"main_sources"`
-	Incast      *bool      `store:"incast"`
-	OtherFlows  *uint32    `store:"other_flows"`
-	OtherBytes  *uint64    `store:"other_bytes"`
-}
+// burstFields are those of a burst that a store has columns of.
+var burstFields = catalogue.Columns(reflect.TypeFor[telemetry.Burst]())
 
-func (r *burstRow) burst(names map[uint32]string) telemetry.Burst {
-	return telemetry.Burst{
-		ID: *r.ID, Node: *r.Node, Name: names[*r.Node], Port: *r.Port, Queue: *r.Queue,
-		Start: r.Start.UTC(), Peak: r.Peak.UTC(), End: r.End.UTC(), DurationNs: uint64(*r.Duration),
-		StartSlackNs: uint64(*r.StartSlack), EndSlackNs: uint64(*r.EndSlack), Open: *r.Open,
-		PeakBytes: *r.PeakBytes, PeakDelayNs: uint64(*r.PeakDelay), AboveBytes: *r.Above, BelowBytes: *r.Below,
-		Packets: *r.Packets, Bytes: *r.Bytes, Drops: *r.Drops, Complete: *r.Complete, Sources: int(*r.Sources),
-		MainSources: int(*r.MainSources), Incast: *r.Incast,
-		Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}, OtherFlows: int(*r.OtherFlows),
-		OtherBytes: *r.OtherBytes,
+// burstOf returns the burst in a row.
+func burstOf(found *store.Answer, row []any, names map[uint32]string) (telemetry.Burst, error) {
+	b := telemetry.Burst{Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}}
+	start, _ := row[slices.Index(found.Columns, "start")].(time.Time)
+	for _, c := range burstFields {
+		to := reflect.ValueOf(&b).Elem().FieldByName(c.Name)
+		from := reflect.ValueOf(row[slices.Index(found.Columns, c.Column)])
+		if !from.IsValid() || !from.CanConvert(to.Type()) ||
+			(from.Kind() == reflect.String) != (to.Kind() == reflect.String) {
+			return b, fmt.Errorf("%s: got %v, want %v", c.Column, from, to.Type())
+		}
+		to.Set(from.Convert(to.Type()))
 	}
+	b.Name, b.Start, b.Peak, b.End = names[b.Node], start.UTC(), b.Peak.UTC(), b.End.UTC()
+	return b, nil
 }
 
 // A burstFlowRow is who took part in a burst. What is not known, and what culprits or victims do not have, is nil.

@@ -44,7 +44,7 @@ func TestFilterComplete(t *testing.T) {
 		{"schema=events&text=sev+and+count>3&cursor=3", "severity 0 3"},
 		{"schema=drops&text=node+%3D+gate", "gateway 7 11"},
 		{"schema=events&text=kind+%3D+%3D+", ""},
-		{"schema=queues.records&text=occup", "occupancy.max 0 5"},
+		{"schema=queues.records&text=occupancy.ma", "occupancy.max 0 12"},
 		{"schema=flows.records&text=hop.l", ""},
 		{"schema=paths&text=hop.l", "hop.latency 0 5"},
 	} {

@@ -23,6 +23,14 @@ func (h *handler) flows(_ context.Context, p *params) (answer, *types.Problem) {
 	return s.page(flows, total), nil
 }
 
+// flowOrders are the names of the orders of flows.
+func flowOrders() (names []string) {
+	for _, o := range analyze.FlowOrders {
+		names = append(names, string(o))
+	}
+	return names
+}
+
 // flowOrder returns what the parameter order of flows says: they are too many to be sorted by anything else.
 func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 	text, given := p.text("order")
@@ -32,11 +40,7 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 	name, direction, directed := strings.Cut(text, ":")
 	by = analyze.FlowOrder(name)
 	if !slices.Contains(analyze.FlowOrders, by) || directed && direction != "asc" && direction != "desc" {
-		var names []string
-		for _, o := range analyze.FlowOrders {
-			names = append(names, string(o))
-		}
-		p.reject("order", strings.Join(names, ", ")+"; :asc or :desc may follow", "order is %q", text)
+		p.reject("order", strings.Join(flowOrders(), ", ")+"; :asc or :desc may follow", "order is %q", text)
 	}
 	return by, direction == "asc"
 }

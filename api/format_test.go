@@ -33,62 +33,67 @@ func TestFormats(t *testing.T) {
 		if o.find == nil || o.needs != nil || o.list == "" {
 			continue // not without rules
 		}
-		name, target := o.list, o.path
-		var list map[string]any
-		json.Unmarshal(ask(h, "GET", target).Body.Bytes(), &list)
-		items := list[name].([]any)
+		sameInFormats(t, h, o.list, o.path)
+	}
+}
 
-		w := ask(h, "GET", target+"?format=ndjson")
-		decoder := json.NewDecoder(w.Body)
-		for i := range items {
-			var item any
-			if err := decoder.Decode(&item); err != nil || fmt.Sprint(item) != fmt.Sprint(items[i]) {
-				t.Errorf("%s: ndjson %d: %v %v", name, i, item, err)
-			}
-		}
-		if decoder.More() {
-			t.Errorf("%s: ndjson has more", name)
-		}
+// sameInFormats holds what each format has of a list to its JSON.
+func sameInFormats(t *testing.T, h http.Handler, name, target string) {
+	t.Helper()
+	var list map[string]any
+	json.Unmarshal(ask(h, "GET", target).Body.Bytes(), &list)
+	items := list[name].([]any)
 
-		w = ask(h, "GET", target, accept("text/csv"))
-		lines, err := csv.NewReader(w.Body).ReadAll()
-		if err != nil || len(lines) != len(items)+1 || w.Header().Get("Content-Type") != "text/csv" {
-			t.Fatalf("%s: csv: %d lines of %d items, %v %v", name, len(lines), len(items), err, w.Header())
+	w := ask(h, "GET", target+"?format=ndjson")
+	decoder := json.NewDecoder(w.Body)
+	for i := range items {
+		var item any
+		if err := decoder.Decode(&item); err != nil || fmt.Sprint(item) != fmt.Sprint(items[i]) {
+			t.Errorf("%s: ndjson %d: %v %v", name, i, item, err)
 		}
-		body := ask(h, "GET", target, accept("application/vnd.apache.parquet")).Body.Bytes()
-		file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
-		if err != nil || file.NumRows() != int64(len(items)) {
+	}
+	if decoder.More() {
+		t.Errorf("%s: ndjson has more", name)
+	}
+
+	w = ask(h, "GET", target, accept("text/csv"))
+	lines, err := csv.NewReader(w.Body).ReadAll()
+	if err != nil || len(lines) != len(items)+1 || w.Header().Get("Content-Type") != "text/csv" {
+		t.Fatalf("%s: csv: %d lines of %d items, %v %v", name, len(lines), len(items), err, w.Header())
+	}
+	body := ask(h, "GET", target, accept("application/vnd.apache.parquet")).Body.Bytes()
+	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil || file.NumRows() != int64(len(items)) {
+		t.Fatalf("%s: parquet: %v", name, err)
+	}
+	streamed := arrowRows(t, ask(h, "GET", target, accept("application/vnd.apache.arrow.stream")).Body)
+	if len(streamed) != len(items) {
+		t.Fatalf("%s: arrow: %d items, want %d", name, len(streamed), len(items))
+	}
+	reader := parquet.NewReader(file)
+	for i := range items {
+		row := map[string]any{}
+		if err := reader.Read(&row); err != nil {
 			t.Fatalf("%s: parquet: %v", name, err)
 		}
-		streamed := arrowRows(t, ask(h, "GET", target, accept("application/vnd.apache.arrow.stream")).Body)
-		if len(streamed) != len(items) {
-			t.Fatalf("%s: arrow: %d items, want %d", name, len(streamed), len(items))
-		}
-		reader := parquet.NewReader(file)
-		for i := range items {
-			row := map[string]any{}
-			if err := reader.Read(&row); err != nil {
-				t.Fatalf("%s: parquet: %v", name, err)
+		for j, column := range lines[0] {
+			want := lookUp(items[i], column)
+			if got := lines[i+1][j]; !same(want, got) {
+				t.Errorf("%s: csv: item %d, %s: got %q, want %v", name, i, column, got, want)
 			}
-			for j, column := range lines[0] {
-				want := lookUp(items[i], column)
-				if got := lines[i+1][j]; !same(want, got) {
-					t.Errorf("%s: csv: item %d, %s: got %q, want %v", name, i, column, got, want)
-				}
-				if got := streamed[i][column]; got != lines[i+1][j] {
-					t.Errorf("%s: arrow: item %d, %s: got %q, want %q", name, i, column, got, lines[i+1][j])
-				}
-				got, there := row[column]
-				if !there {
-					t.Errorf("%s: parquet has no column %s", name, column)
-				}
-				if number, ok := want.(float64); ok && fmt.Sprint(number) != fmt.Sprint(asFloat(got)) {
-					t.Errorf("%s: parquet: item %d, %s: got %v, want %v", name, i, column, got, want)
-				}
-				if (want == nil) != (got == nil) && want == nil && fmt.Sprint(got) != "null" && asFloat(got) != 0 &&
-					fmt.Sprint(got) != "" && got != false {
-					t.Errorf("%s: parquet: item %d, %s: got %v, want nothing", name, i, column, got)
-				}
+			if got := streamed[i][column]; got != lines[i+1][j] {
+				t.Errorf("%s: arrow: item %d, %s: got %q, want %q", name, i, column, got, lines[i+1][j])
+			}
+			got, there := row[column]
+			if !there {
+				t.Errorf("%s: parquet has no column %s", name, column)
+			}
+			if number, ok := want.(float64); ok && fmt.Sprint(number) != fmt.Sprint(asFloat(got)) {
+				t.Errorf("%s: parquet: item %d, %s: got %v, want %v", name, i, column, got, want)
+			}
+			if (want == nil) != (got == nil) && want == nil && fmt.Sprint(got) != "null" && asFloat(got) != 0 &&
+				fmt.Sprint(got) != "" && got != false {
+				t.Errorf("%s: parquet: item %d, %s: got %v, want nothing", name, i, column, got)
 			}
 		}
 	}

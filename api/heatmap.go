@@ -34,7 +34,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	q.Step = p.intervalOf(y.table, at)
 	if p.schema = y.schema; p.schema != nil { // else of is no list
-		q.Where, q.Args = p.where(now)
+		p.where(&q, now)
 	}
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)

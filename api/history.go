@@ -30,15 +30,20 @@ type history struct {
 // histories by the name of their list.
 func histories() map[string]history {
 	return map[string]history{
-		"flows":     {store.Flows, types.Records["flows"], flowRecords, nil},
-		"paths":     {store.Paths, types.Records["paths"], pathRecords, nil},
-		"hops":      {store.Hops, types.Records["hops"], hopRecords, nil},
-		"queues":    {store.Queues, types.Records["queues"], queueRecords, nil},
-		"links":     {store.Links, types.Records["links"], linkRecords, nil},
+		"flows":     {store.Flows, types.Records["flows"], filter.Flows.Kept(), nil},
+		"paths":     {store.Paths, types.Records["paths"], filter.Paths.Kept(), nil},
+		"hops":      ofRecords("hops", store.Hops),
+		"queues":    ofRecords("queues", store.Queues),
+		"links":     ofRecords("links", store.Links),
 		"drops":     {store.Drops, types.Records["drops"], filter.Drops, nil},
 		"exporters": {store.Exporters, types.Records["exporters"], filter.Exporters, nil},
-		"events":    {store.Events, nil, eventRecords, types.Records["events"]},
+		"events":    {store.Events, nil, filter.Events.Kept(), types.Records["events"]},
 	}
+}
+
+// ofRecords is a list whose records have other fields than its items of now.
+func ofRecords(name string, t store.Table) history {
+	return history{t, types.Records[name], filter.SchemaOf(name, types.Records[name]), nil}
 }
 
 // past answers a list about a time range.
@@ -54,7 +59,7 @@ func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) 
 		most = maxFileLimit
 	}
 	q := store.Query{Table: y.table, Limit: p.limitUpTo(most)}
-	q.Where, q.Args = p.where(now)
+	asked := p.where(&q, now)
 	if y.record == nil {
 		q.Group = []string{"start", "id", "json"}
 		p.eventOrder(&q)
@@ -63,7 +68,7 @@ func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) 
 		if y.table == store.Hops {
 			onlyForwarded(&q)
 		}
-		h.stillKept(p, &y, &q, now.Sub(r.since))
+		h.stillKept(p, &y, &q, asked, now.Sub(r.since))
 	}
 	at := p.cursor(r)
 	if problem := p.problem(); problem != nil {
@@ -187,23 +192,25 @@ func (p *params) span(now time.Time) span {
 	return span{time.Unix(0, since), time.Unix(0, until)}
 }
 
-// where returns the condition of the filter.
-func (p *params) where(now time.Time) (string, []any) {
+// where gives a query the condition of the filter, and returns the fields that it asks about.
+func (p *params) where(q *store.Query, now time.Time) []*filter.Field {
 	e := p.filter()
 	if e == nil || e.String() == "" {
-		return "", nil
+		return nil
 	}
-	return e.SQL(now)
+	q.Where, q.Args = e.SQL(now)
+	q.Uses = e.Columns()
+	return e.Fields()
 }
 
 // onlyForwarded leaves out the packets that were dropped where they are counted, as the list of now does, unless q asks
 // about them.
 func onlyForwarded(q *store.Query) {
-	if slices.Contains(q.Group, "dropped") || strings.Contains(q.Where, "dropped") { // values are not in it
+	if slices.Contains(q.Group, "dropped") || slices.Contains(q.Uses, "dropped") {
 		return
 	}
 	if q.Where != "" {
 		q.Where = "(" + q.Where + ") AND "
 	}
-	q.Where += "NOT dropped"
+	q.Where, q.Uses = q.Where+"NOT dropped", append(q.Uses, "dropped")
 }

@@ -208,7 +208,7 @@ var recordMakers = map[string]recordMaker{
 			StartNs: g.at().UnixNano(),
 			Place:   g.place(values, "node", "ingress_port", "egress_port"), Packets: uint64(n),
 		}
-		r.Latency = g.histogram(values, "latency", "mean", "max")
+		r.Latency = g.histogram(values, "latency", "min", "mean", "p50", "p99", "max")
 		if values["dropped"] = bools(false); g.sometimes() {
 			r.Has |= telemetry.HasDrop
 			values["dropped"] = bools(true)
@@ -222,7 +222,10 @@ var recordMakers = map[string]recordMaker{
 			values := map[string][]filter.Value{"samples": uints(uint64(n))}
 			r := telemetry.QueueInterval{
 				StartNs: g.at().UnixNano(), Place: g.place(values, "node", "", "egress_port"),
-				Queue: uint8(g.small()), Samples: uint64(n), Max: uint32(g.small()),
+				Queue: uint8(g.small()), Samples: uint64(n), Sum: g.small(), Max: uint32(g.small()),
+			}
+			if n > 0 {
+				values["occupancy.mean"] = []filter.Value{filter.FromFloat(float64(r.Sum) / float64(n))}
 			}
 			values["queue"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
 			v.Queues = append(v.Queues, r)
@@ -241,6 +244,7 @@ var recordMakers = map[string]recordMaker{
 			values["utilization.mean"],
 				values["utilization.max"] = []filter.Value{filter.FromFloat(float64(low+high) / 2)}, uints(high)
 		}
+		r.Delay = g.histogram(values, "delay", "min", "mean", "p50", "p99", "max")
 		v.Links = append(v.Links, r)
 		return fmt.Sprint(n), values
 	}},
@@ -484,7 +488,7 @@ func agree(t *testing.T, s *duckdb.Store, k *recordMaker, schema *filter.Schema,
 	condition, args := e.SQL(begin)
 	a, err := s.Query(t.Context(),
 		&store.Query{
-			Table: k.table, From: tuesday, To: tuesday.Add(time.Hour), Where: condition, Args: args,
+			Table: k.table, From: tuesday, To: tuesday.Add(time.Hour), Where: condition, Args: args, Uses: e.Columns(),
 			Group: []string{k.key},
 		})
 	if err != nil {

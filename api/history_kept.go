@@ -2,11 +2,11 @@ package api
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -24,8 +24,8 @@ var shortLived = map[store.Table]map[string]string{
 }
 
 // stillKept rejects a question that would be answered with a part of the range only: coarse intervals do not have all
-// fields.
-func (h *handler) stillKept(p *params, y *history, q *store.Query, ago time.Duration) {
+// fields; asked are those of the filter.
+func (h *handler) stillKept(p *params, y *history, q *store.Query, asked []*filter.Field, ago time.Duration) {
 	gone := func(length string) (time.Duration, bool) {
 		kept := map[string]time.Duration{"10s": h.cfg.KeptFine, "1m": h.cfg.KeptMinute}[length]
 		return kept, kept > 0 && ago > kept
@@ -40,12 +40,11 @@ func (h *handler) stillKept(p *params, y *history, q *store.Query, ago time.Dura
 			return
 		}
 	}
-	words := strings.FieldsFunc(q.Where, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
-	for _, name := range slices.Sorted(maps.Keys(shortLived[y.table])) {
-		is := func(word string) bool { return word == name || word == name+"_hi" }
-		if kept, gone := gone(shortLived[y.table][name]); gone && slices.ContainsFunc(words, is) {
-			p.reject("since", fmt.Sprintf("at most %v ago, or a filter without %s", kept, name),
-				"%s, by which the filter selects, is kept for %v", name, kept)
+	slices.SortFunc(asked, func(a, b *filter.Field) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range asked {
+		if kept, gone := gone(shortLived[y.table][f.Name]); gone {
+			p.reject("since", fmt.Sprintf("at most %v ago, or a filter without %s", kept, f.Name),
+				"%s, by which the filter selects, is kept for %v", f.Name, kept)
 			return
 		}
 	}

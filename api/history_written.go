@@ -49,7 +49,7 @@ func afterEvent(q *store.Query, last string) *types.Problem {
 	}
 	q.Where = "(" + cmp.Or(q.Where, "TRUE") +
 		") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
-	q.Args = append(q.Args, ns, ns, id)
+	q.Args, q.Uses = append(q.Args, ns, ns, id), append(q.Uses, "start", "id")
 	q.Offset = 0
 	return nil
 }

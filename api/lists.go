@@ -52,7 +52,7 @@ func newAlertTable() *filter.Table[telemetry.Alert] {
 	values["silenced"] = func(a *telemetry.Alert, i int) (filter.Value, bool) {
 		return filter.FromBool(a.SilencedBy != ""), i == 0
 	}
-	return filter.NewTable(mustSchema("alerts", fields...), values)
+	return filter.NewTable(filter.MustSchema("alerts", fields...), values)
 }
 
 // live finds items of the tables, all of which it looks at.

@@ -41,8 +41,8 @@ var parameters = map[string]parameter{
 		doc: "a field, of a time range one of its records: numbers and times from the largest, texts from a; `:asc` or `:desc` may follow",
 	},
 	"flows.order": {
-		doc: "`last` (the default), `first`, `packets`, `drops`, `bytes`, `reports`, `path_changes`, `residence_ns.min`, `.mean` (also `latency`), " +
-			"`.p50`, `.p99`, `.max` or `end_to_end_ns.mean`, of a time range a field of its records: the largest come first; `:asc` or `:desc` may follow",
+		doc: "`" + strings.Join(flowOrders(), "`, `") +
+			"`, of a time range a field of its records; by default the first; the largest come first; `:asc` or `:desc` may follow",
 	},
 	"bursts.order": {
 		doc: "`last` (the default), `peak` (the longest queue), `duration`, `drops` or a field: the largest come first; `:asc` or `:desc` may follow",

@@ -148,7 +148,9 @@ func (r *reportReader) read(d *ring.Record) bool {
 }
 
 // wanted reports whether row is wanted.
-func (r *reportReader) wanted() bool { return r.match == nil || r.match.Match(&r.row) }
+func (r *reportReader) wanted() bool {
+	return r.match == nil || r.match.Match(filter.ReportTable.Row(&r.row))
+}
 
 // outcomeNames are the names of outcomes, as the metrics have them.
 var outcomeNames = [...]string{

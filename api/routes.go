@@ -28,7 +28,8 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 	}
 	found, problem := h.ask(ctx, &store.Query{
 		Table: store.Routes, From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Limit: 2 * maxLimit,
-		Where: "path_id IN (" + strings.Join(ids, ", ") + ")", Group: []string{"path_id", "stations"},
+		Where: "path_id IN (" + strings.Join(ids, ", ") + ")", Uses: []string{"path_id"},
+		Group: []string{"path_id", "stations"},
 	})
 	if problem != nil {
 		return problem

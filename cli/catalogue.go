@@ -2,11 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding"
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
@@ -51,7 +47,7 @@ func sortable(f *catalogue.Field) bool {
 
 // orderNames returns what a list can be sorted by.
 func orderNames[T any]() (names []string) {
-	for _, f := range csvFields[T]() {
+	for _, f := range encode.Columns(reflect.TypeFor[T]()) {
 		if sortable(&f) {
 			names = append(names, f.Name)
 		}
@@ -67,10 +63,10 @@ func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item
 	if f.Table.Named != "" {
 		name := beside(f.Table.Named)
 		return func(_ *view, item *T) Cell {
-			if text := textOf(name.Value(item)); text != "" {
+			if text := encode.Text(name.Value(item)); text != "" {
 				return PlainCell(text)
 			}
-			return PlainCell(cmp.Or(textOf(f.Value(item)), "?"))
+			return PlainCell(cmp.Or(encode.Text(f.Value(item)), "?"))
 		}
 	}
 	if of, last, found := cutLast(f.Name); found && (last == "p50" || last == "p99") {
@@ -104,7 +100,7 @@ func (v *view) tagged(f *catalogue.Field, value reflect.Value) Cell {
 		}
 		texts := make([]string, value.Len())
 		for i := range texts {
-			texts[i] = textOf(value.Index(i))
+			texts[i] = encode.Text(value.Index(i))
 		}
 		return PlainCell(cmp.Or(strings.Join(texts, " "), unknown))
 	case reflect.Map:
@@ -143,52 +139,10 @@ func (v *view) tagged(f *catalogue.Field, value reflect.Value) Cell {
 	case value.CanFloat():
 		return PlainCell(strconv.FormatFloat(number, 'f', 1, 64))
 	}
-	return PlainCell(cmp.Or(textOf(value), unknown))
+	return PlainCell(cmp.Or(encode.Text(value), unknown))
 }
 
-// textOf is a value as servers have it in CSV.
-func textOf(v reflect.Value) string {
-	if !v.IsValid() {
-		return ""
-	}
-	switch value := v.Interface().(type) {
-	case time.Time:
-		return value.UTC().Format(time.RFC3339Nano)
-	case encoding.TextMarshaler:
-		text, _ := value.MarshalText() // of addresses, names and ids, which have one
-		return string(text)
-	}
-	switch v.Kind() {
-	case reflect.Slice, reflect.Map, reflect.Array:
-		text, _ := json.Marshal(v.Interface()) // of what was JSON
-		return string(text)
-	case reflect.Float64:
-		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
-	}
-	return fmt.Sprint(v.Interface())
-}
-
-// csvFields are the columns that servers have in CSV of items of type T.
-func csvFields[T any]() []catalogue.Field {
-	return slices.DeleteFunc(catalogue.Of(reflect.TypeFor[T]()), func(f catalogue.Field) bool { return f.Name == "" })
-}
-
-// writeCSV writes items as a server does, where they do not come as CSV: streams and single items.
-func writeCSV[T any](w io.Writer, items []T, header bool) error {
-	out, fields := csv.NewWriter(w), csvFields[T]()
-	record := make([]string, len(fields))
-	for i := range fields {
-		record[i] = fields[i].Name
-	}
-	if header {
-		_ = out.Write(record) // Error tells
-	}
-	for i := range items {
-		for j := range fields {
-			record[j] = textOf(fields[j].Raw(&items[i]))
-		}
-		_ = out.Write(record)
-	}
-	out.Flush()
-	return out.Error()
+// rowsOf returns items as they are written where they do not come as CSV: of streams, and single ones.
+func rowsOf[T any](name string, items []T) *encode.Rows {
+	return encode.Items(name, reflect.TypeFor[T](), len(items), func(i int) any { return &items[i] })
 }

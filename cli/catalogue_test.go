@@ -4,23 +4,15 @@ import (
 	"bufio"
 	"strings"
 	"testing"
-	"time"
-)
 
-// A grownHop is an item with a field that no other file of this package knows.
-type grownHop struct {
-	Node    uint32    `json:"node" kind:"node" table:"NODE,named=name"`
-	Name    string    `json:"name"`
-	Last    time.Time `json:"last" table:"LAST SEEN,end"`
-	Retries uint64    `json:"retries" table:"RETRIES" doc:"how often it was tried again"`
-	Spent   *uint64   `json:"spent_ns" table:"SPENT,wide"`
-}
+	"github.com/waybill-int/waybill/api/encode"
+	"github.com/waybill-int/waybill/internal/test/grown"
+)
 
 // TestAddedField: a field that is added to an item is in tables and CSV, where its tag says.
 func TestAddedField(t *testing.T) {
-	q := question[struct{}, grownHop]{lead: []string{"node"}}
-	spent := uint64(1500)
-	items := []grownHop{{Name: "a", Retries: 7, Spent: &spent}, {Name: "b"}}
+	q := question[struct{}, grown.Item]{lead: []string{"node"}}
+	items := grown.Items()
 	for _, tc := range []struct {
 		wide bool
 		want string
@@ -36,9 +28,9 @@ func TestAddedField(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := writeCSV(&text, items, true); err != nil ||
+	if err := encode.CSV(&text, rowsOf("grown", items), true); err != nil ||
 		text.String() !=
-			"node,name,last,retries,spent_ns\n0,a,0001-01-01T00:00:00Z,7,1500\n0,b,0001-01-01T00:00:00Z,0,\n" {
+			"node,name,src,last,retries,spent_ns\n0,a,10.0.0.1,0001-01-01T00:00:00Z,7,1500\n0,b,,0001-01-01T00:00:00Z,0,\n" {
 		t.Errorf("got\n%s%v", text.String(), err)
 	}
 }

@@ -3,18 +3,25 @@ package cli
 import (
 	"cmp"
 	"context"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // flowOrders are what a server sorts flows of now by, of which there are too many for others.
-var flowOrders = []string{
-	"last", "packets", "latency", "drops", "first", "bytes", "reports", "path_changes", "residence_ns.mean",
-	"residence_ns.min",
-	"residence_ns.p50", "residence_ns.p99", "residence_ns.max", "end_to_end_ns.mean",
-}
+var flowOrders = func() []string {
+	names := []string{"latency"}
+	for _, field := range []string{
+		"Last", "Packets", "Drops", "First", "Bytes", "Reports", "PathChanges", "Residence.Mean", "Residence.Min",
+		"Residence.P50", "Residence.P99", "Residence.Max", "EndToEnd.Mean",
+	} {
+		names = append(names, catalogue.NameOf(reflect.TypeFor[client.Flow](), field))
+	}
+	return names
+}()
 
 func newFlowsCommand() *cobra.Command { return newQueryCommand(flowsQuestion()) }
 

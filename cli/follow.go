@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -125,7 +126,7 @@ func (c *queryCommand[L, T]) printNews(items []T) error {
 			return err
 		}
 	case "csv":
-		if err := writeCSV(w, items, !c.again); err != nil {
+		if err := encode.CSV(w, rowsOf(c.name, items), !c.again); err != nil {
 			return err
 		}
 	default:

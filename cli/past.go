@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
@@ -115,7 +116,7 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 
 // recordColumns returns the columns of what records know, by their names in the API.
 func recordColumns[R any](records []R) (columns []tableColumn[R]) {
-	for _, f := range csvFields[R]() {
+	for _, f := range encode.Columns(reflect.TypeFor[R]()) {
 		if !slices.ContainsFunc(records, func(r R) bool { return isKnown(f.Value(&r)) }) {
 			continue
 		}

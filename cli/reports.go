@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -89,7 +90,7 @@ func printReport(c *reportsCommand, ctx context.Context, id string) error {
 	case "ndjson":
 		err = writeLines(w, nil, []client.ReportAnswer{*r})
 	case "csv":
-		err = writeCSV(w, []client.RawReport{r.RawReport}, true)
+		err = encode.CSV(w, rowsOf("reports", []client.RawReport{r.RawReport}), true)
 	default:
 		writeTable(w, &c.view, c.shown, []client.RawReport{r.RawReport})
 		t := layerTree{w: w, view: &c.view}

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/api/encode"
 )
 
 // A topPage tells more of an item of a list. It is drawn anew each time, and longer than the screen.
@@ -183,8 +185,8 @@ func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio
 
 // writeFields writes the fields of an item that are known, but for some, a line each.
 func writeFields[T any](w *bufio.Writer, v *view, item *T, but ...string) {
-	for _, f := range csvFields[T]() {
-		text := textOf(f.Value(item))
+	for _, f := range encode.Columns(reflect.TypeFor[T]()) {
+		text := encode.Text(f.Value(item))
 		if text == "" || text == "null" || slices.Contains(but, f.Name) {
 			continue
 		}

@@ -4,13 +4,20 @@ import (
 	"cmp"
 	flags "flag"
 	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/internal/test/grown"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
@@ -111,6 +118,111 @@ func listPage(t *testing.T, b *strings.Builder, name string, item reflect.Type) 
 			doc += "; kept in intervals of up to " + kept
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", shown, typeOf(&f), cmp.Or(column, " "), doc)
+	}
+}
+
+// TestAddedField: a field that is added to an item is on the page, as its tags say.
+func TestAddedField(t *testing.T) {
+	var b strings.Builder
+	listPage(t, &b, "grown", reflect.TypeFor[grown.Item]())
+	for _, row := range []string{
+		"| `retries` | number | `retries` | RETRIES | how often it was tried again |\n",
+		"| `spent_ns` | duration | `spent` | SPENT, wide | how long it was tried again |\n",
+	} {
+		if !strings.Contains(b.String(), row) {
+			t.Errorf("no %s in %s", row, b.String())
+		}
+	}
+}
+
+// maxFiles is in how many files of Go, tests aside, the name of a field may stand: its declarations as an item, as a
+// record of a time range and as an interval of a store.
+const maxFiles = 3
+
+// Why the name of a field stands in more files.
+const (
+	ofHeaders = "packets, reports or configurations have a field of that name"
+	ofLists   = "several lists have it, each with its declarations, or logs and charts too"
+	ofLinks   = "the links of the store are put together of it"
+)
+
+// spread are the names of fields that stand in more files.
+var spread = map[string]string{
+	"src_port": ofHeaders, "dst_port": ofHeaders, "ingress_port": ofHeaders, "egress_port": ofHeaders,
+	"hw_id": ofHeaders, "tunnel_id": ofHeaders, "drop_key": ofHeaders, "latency_ns": ofHeaders,
+	"to_node": ofLists, "to_name": ofLists, "to_port": ofLists, "reason_name": ofLists, "loss_known": ofLists,
+	"uncertainty_ns": ofLists, "kernel_drops": ofLists, "step_ns": ofLists,
+	"from_port": ofLinks, "utilization_samples": ofLinks,
+}
+
+// TestFieldNames: a field is declared, and all else derives from that. What is looked at are names of two words and
+// more: those of one are words of other things too.
+func TestFieldNames(t *testing.T) {
+	names := map[string]bool{}
+	add := func(item reflect.Type) {
+		for _, f := range catalogue.Of(item) {
+			for name := range strings.SplitSeq(f.Name, ".") {
+				if strings.Contains(name, "_") {
+					names[name] = true
+				}
+			}
+		}
+	}
+	for _, l := range lists {
+		add(l.item)
+		if record := types.Records[l.name]; record != nil {
+			add(record)
+		}
+	}
+	if len(names) < 60 {
+		t.Errorf("%d names", len(names))
+	}
+	word := regexp.MustCompile(`[a-z0-9]+(_[a-z0-9]+)+`)
+	files := map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == ".git"):
+			return fs.SkipDir
+		case !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			strings.HasPrefix(path, "../internal/test/"):
+			return nil
+		}
+		for _, literal := range literals(read(t, path)) {
+			for _, name := range word.FindAllString(literal, -1) {
+				if names[name] && !slices.Contains(files[name], path) {
+					files[name] = append(files[name], path)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range names {
+		switch n := len(files[name]); {
+		case n > maxFiles && spread[name] == "":
+			t.Errorf("%s stands in %d files, want at most %d: %v", name, n, maxFiles, files[name])
+		case n <= maxFiles && spread[name] != "":
+			t.Errorf("%s stands in %d files: it needs no exception", name, n)
+		}
+	}
+}
+
+// literals returns the texts in a file of Go; tags are some.
+func literals(text string) (found []string) {
+	files := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(files.AddFile("", files.Base(), len(text)), []byte(text), nil, 0)
+	for {
+		switch _, what, literal := s.Scan(); what {
+		case token.EOF:
+			return found
+		case token.STRING:
+			found = append(found, literal)
+		}
 	}
 }
 

@@ -1,7 +1,5 @@
 package filter
 
-import "slices"
-
 // A test is the right side of a comparison: what a value must be.
 type test interface {
 	// holds reports whether a value passes.
@@ -40,6 +38,8 @@ func (a *atom) match(row Row, now int64) bool {
 	return found && a.negate
 }
 
+func (a *atom) fields(add func(*Field)) { present{field: a.field}.fields(add) }
+
 func (a *atom) sql(w *writer) {
 	if a.negate {
 		w.write("(")
@@ -59,20 +59,11 @@ func (a *atom) print(b []byte) []byte {
 
 func (a *atom) power() int { return powerTerm }
 
-func (a *atom) about(known func(*Field) bool) bool { return a.field.about(known) }
-
-// about reports whether known is true for the field, or for all that it stands for.
-func (f *Field) about(known func(*Field) bool) bool {
-	return !slices.ContainsFunc(f.parts, func(part *Field) bool { return !known(part) })
-}
-
 // present holds if a field has a value, or with negate if it has none.
 type present struct {
 	field  *Field
 	negate bool
 }
-
-func (p present) about(known func(*Field) bool) bool { return p.field.about(known) }
 
 func (p present) match(row Row, _ int64) bool {
 	for _, f := range p.field.parts {
@@ -81,6 +72,12 @@ func (p present) match(row Row, _ int64) bool {
 		}
 	}
 	return p.negate
+}
+
+func (p present) fields(add func(*Field)) {
+	for _, f := range p.field.parts {
+		add(f)
+	}
 }
 
 func (p present) sql(w *writer) {

@@ -86,6 +86,11 @@ func (p *pair) match(row Row, _ int64) bool {
 	return ok && p.op.holds(p.left.Kind.compare(a, b))
 }
 
+func (p *pair) fields(add func(*Field)) {
+	add(p.left)
+	add(p.right)
+}
+
 func (p *pair) sql(w *writer) {
 	between := " AND "
 	if p.op == notEqual {
@@ -106,7 +111,3 @@ func (p *pair) print(b []byte) []byte {
 }
 
 func (p *pair) power() int { return powerTerm }
-
-func (p *pair) about(known func(*Field) bool) bool {
-	return p.left.about(known) && p.right.about(known)
-}

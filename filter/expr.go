@@ -16,14 +16,14 @@ type Expr struct {
 type term interface {
 	// match reports whether it holds for row; now is in nanoseconds since 1970.
 	match(row Row, now int64) bool
+	// fields passes those that it asks about; what stands for others is not among them, but these are.
+	fields(add func(*Field))
 	// sql writes a condition that is never NULL.
 	sql(w *writer)
 	// print appends the canonical form.
 	print(b []byte) []byte
 	// power is how tightly the canonical form binds.
 	power() int
-	// about reports whether it asks for no other fields than those for which known is true.
-	about(known func(*Field) bool) bool
 }
 
 // Powers of the operators; the higher one binds tighter.
@@ -34,8 +34,30 @@ const (
 	powerTerm // comparisons
 )
 
-// Schema returns the schema that e was parsed against.
-func (e *Expr) Schema() *Schema { return e.schema }
+// Fields returns the fields that e asks about, each once: those that Any stands for instead of itself, and the node
+// instead of its name.
+func (e *Expr) Fields() []*Field {
+	var fields []*Field
+	if e.root != nil {
+		e.root.fields(func(f *Field) {
+			if f.nameOf != nil {
+				f = f.nameOf
+			}
+			if !slices.Contains(fields, f) {
+				fields = append(fields, f)
+			}
+		})
+	}
+	return fields
+}
+
+// Columns returns the columns that the condition of SQL speaks of.
+func (e *Expr) Columns() (columns []string) {
+	for _, f := range e.Fields() {
+		columns = append(columns, f.Columns()...)
+	}
+	return columns
+}
 
 // String returns the canonical form, which parses back to the same expression. It is empty if e holds for every record.
 func (e *Expr) String() string {
@@ -63,13 +85,17 @@ func (e *Expr) SQL(now time.Time) (condition string, values []any) {
 // On returns the part of e that asks for no other fields than these: what e holds for, it holds for too. It is for
 // records of which making the others takes long.
 func (e *Expr) On(fields ...string) *Expr {
-	known := func(f *Field) bool { return slices.Contains(fields, f.Name) }
+	about := func(t term) bool {
+		known := true
+		t.fields(func(f *Field) { known = known && slices.Contains(fields, f.Name) })
+		return known
+	}
 	terms := []term{e.root}
 	if j, ok := e.root.(*junction); ok && !j.or {
 		terms = j.terms
 	}
 	part := &Expr{schema: e.schema, timed: e.timed}
-	terms = slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t == nil || !t.about(known) })
+	terms = slices.DeleteFunc(slices.Clone(terms), func(t term) bool { return t == nil || !about(t) })
 	switch len(terms) {
 	case 0:
 	case 1:

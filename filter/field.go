@@ -15,6 +15,10 @@ type Field struct {
 	// Column is an SQL expression, by default Name with _ for each dot. Of an address, "_hi" and "_lo" are appended to
 	// it.
 	Column string
+	// Reads are the columns in Column, where that is more than a name.
+	Reads []string
+	// Live says what to ask instead about a time range, where a store does not keep the field; see Schema.Kept.
+	Live string
 	// Bind is the SQL around a bound value, with one question mark for it; by default what Kind says.
 	Bind string
 	// Many says that a record has any number of values. Not for addresses.

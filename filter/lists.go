@@ -2,6 +2,7 @@ package filter
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -25,6 +26,7 @@ var (
 	LossTable     = TableOf[telemetry.Loss]("loss")
 	ClockTable    = TableOf[telemetry.Clock]("clocks")
 	TopologyTable = TableOf("topology", topologyFields...)
+	ReportTable   = TableOf("reports", reportFields()...)
 )
 
 // Schemas of the lists that others than the API ask too. They know no names of nodes: see Schema.WithNodes.
@@ -35,7 +37,7 @@ var (
 	Drops     = DropTable.Schema()
 	Events    = EventTable.Schema()
 	Exporters = ExporterTable.Schema()
-	Reports   = mustSchema("reports", reportFields)
+	Reports   = ReportTable.Schema()
 )
 
 // Schemas returns all that are known here, in the order of the reference.
@@ -47,8 +49,9 @@ func Schemas() []*Schema {
 	}
 }
 
-// mustSchema panics on fields that contradict each other, before anything can depend on them.
-func mustSchema(name string, fields []Field) *Schema {
+// MustSchema is NewSchema for fields of this program: it panics if they contradict each other, before anything can
+// depend on them.
+func MustSchema(name string, fields ...Field) *Schema {
 	s, err := NewSchema(name, fields...)
 	if err != nil {
 		panic("filter: " + name + ": " + err.Error())
@@ -56,9 +59,15 @@ func mustSchema(name string, fields []Field) *Schema {
 	return s
 }
 
-// endpoints are the fields of telemetry.Endpoints; what says of what.
-func endpoints(what string) []Field {
-	return fieldsOf(catalogue.In(reflect.TypeFor[telemetry.Endpoints](), what))
+// SchemaOf returns the schema of the records of a type, of which a store has the columns that their tags store name.
+func SchemaOf(name string, record reflect.Type) *Schema {
+	list := catalogue.Of(record)
+	fields := fieldsOf(list)
+	for i := range fields {
+		j := slices.IndexFunc(list, func(c catalogue.Field) bool { return c.Filter.Name == fields[i].Name })
+		fields[i].Column = list[j].Column
+	}
+	return MustSchema(name, fields...)
 }
 
 // stations are the hops of a flow or a path, together.
@@ -81,7 +90,11 @@ func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 			},
 		},
 		{
-			Field{Name: "hop.latency", Kind: Duration, Many: true, Doc: "longest time that a packet spent in each hop"},
+			Field{
+				Name: "hop.latency", Kind: Duration, Many: true, Doc: "longest time that a packet spent in each hop",
+				// What is kept of hops is kept by node and time, not by flow or path.
+				Live: "ask for hops of the time range, with latency.max or latency.mean",
+			},
 			nth(hops, func(h *telemetry.PathHop) (Value, bool) {
 				if h.LatencyNs == nil {
 					return Value{}, false
@@ -92,7 +105,7 @@ func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 		{
 			Field{
 				Name: "hop.queue", Kind: Uint, Unit: "of the device", Many: true,
-				Doc: "highest queue occupancy at each hop",
+				Doc: "highest queue occupancy at each hop", Live: "ask for queues of the time range, with occupancy.max",
 			},
 			nth(hops, func(h *telemetry.PathHop) (Value, bool) {
 				if h.Queue == nil {
@@ -120,7 +133,10 @@ var flowFields = append(
 			}),
 	},
 	Computed[telemetry.Flow]{
-		Field{Name: "outer.port", Kind: Uint, Many: true, Doc: "either port of the tunnel"},
+		Field{
+			Name: "outer.port", Kind: Uint, Many: true, Doc: "either port of the tunnel",
+			Live: "ask for the flows of now",
+		},
 		func(f *telemetry.Flow, i int) (Value, bool) {
 			if f.Outer == nil || i > 1 {
 				return Value{}, false
@@ -167,7 +183,8 @@ var queueFields = []Computed[telemetry.QueueDepth]{
 var exporterFields = []Computed[telemetry.Exporter]{{
 	Field{
 		Name: "completeness", Kind: Ratio, Column: "(received / nullif(received + lost, 0))",
-		Doc: "share of the datagrams that arrived, where sequence numbers tell",
+		Reads: []string{"received", "lost"},
+		Doc:   "share of the datagrams that arrived, where sequence numbers tell",
 	},
 	func(e *telemetry.Exporter, _ int) (Value, bool) {
 		if e.Lost == nil || e.Received+*e.Lost == 0 {
@@ -250,7 +267,9 @@ var eventFields = []Computed[telemetry.Event]{
 		},
 	},
 	{
-		Field{Name: "acknowledged", Kind: Bool, Doc: "somebody acknowledged it"},
+		Field{
+			Name: "acknowledged", Kind: Bool, Doc: "somebody acknowledged it", Live: "ask for the events of now",
+		},
 		func(e *telemetry.Event, i int) (Value, bool) { return FromBool(e.Acknowledged != nil), i == 0 },
 	},
 	{

@@ -1,7 +1,5 @@
 package filter
 
-import "slices"
-
 // A junction holds if all of its terms hold (and), or if any does (or). There are at least two.
 type junction struct {
 	or    bool
@@ -28,6 +26,12 @@ func (j *junction) match(row Row, now int64) bool {
 		}
 	}
 	return !j.or
+}
+
+func (j *junction) fields(add func(*Field)) {
+	for _, t := range j.terms {
+		t.fields(add)
+	}
 }
 
 func (j *junction) sql(w *writer) {
@@ -63,14 +67,12 @@ func (j *junction) word(upper bool) string {
 	return words[i]
 }
 
-func (j *junction) about(known func(*Field) bool) bool {
-	return !slices.ContainsFunc(j.terms, func(t term) bool { return !t.about(known) })
-}
-
 // A negation holds if its term does not.
 type negation struct{ term term }
 
 func (n *negation) match(row Row, now int64) bool { return !n.term.match(row, now) }
+
+func (n *negation) fields(add func(*Field)) { n.term.fields(add) }
 
 func (n *negation) sql(w *writer) {
 	w.write("NOT ")
@@ -82,8 +84,6 @@ func (n *negation) print(b []byte) []byte {
 }
 
 func (n *negation) power() int { return powerNot }
-
-func (n *negation) about(known func(*Field) bool) bool { return n.term.about(known) }
 
 // printInside prints t, in brackets unless it binds tighter than what is around it.
 func printInside(b []byte, t term, around int) []byte {

@@ -10,8 +10,15 @@ import (
 )
 
 // A field that was taken away is an error that says what to ask instead, wherever it stands, and is no candidate.
-func TestWithout(t *testing.T) {
-	s := everything.Without(map[string]string{"latency": "ask for delays", "n.other": "ask for n"})
+func TestKept(t *testing.T) {
+	fields := everything.Fields()
+	var withLive []Field
+	for _, f := range fields {
+		f := *f
+		f.Live = map[string]string{"latency": "ask for delays", "n.other": "ask for n"}[f.Name]
+		withLive = append(withLive, f)
+	}
+	s := MustSchema("things", withLive...).Kept()
 	for text, want := range map[string]string{
 		"latency > 5us":                "column 1: things of a time range have no field latency: ask for delays",
 		"up and exists latency":        "column 15: things of a time range have no field latency: ask for delays",
@@ -46,8 +53,8 @@ func TestWithout(t *testing.T) {
 
 // In SQL the name of a node is the nodes that have such names, for each operator.
 func TestNameOf(t *testing.T) {
-	s := mustSchema("places",
-		[]Field{{Name: "node", Kind: Node, Column: "n"}, {Name: "name", Kind: Text, NameOf: "node"}}).
+	s := MustSchema("places",
+		Field{Name: "node", Kind: Node, Column: "n"}, Field{Name: "name", Kind: Text, NameOf: "node"}).
 		WithNames(map[uint32]string{1: "leaf1", 2: "leaf2", 3: "spine", 4: "", 5: "leaf1"})
 	for text, want := range map[string]string{
 		"name = leaf1":                 "1 5",

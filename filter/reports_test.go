@@ -69,7 +69,7 @@ func TestReportRow(t *testing.T) {
 	always := map[string]bool{"time": true, "exporter": true, "listener": true, "length": true, "outcome": true}
 	values := func(r *ReportRow, f *Field) (list []Value) {
 		for i := range 5 {
-			v, ok := r.Value(f.Index(), i)
+			v, ok := ReportTable.Row(r).Value(f.Index(), i)
 			if !ok || i > 0 && !f.Many {
 				break
 			}

@@ -14,7 +14,7 @@ type Schema struct {
 	byName map[string]*Field // with aliases
 	nodes  map[string]uint32
 	names  map[uint32]string // of nodes, in SQL
-	gone   map[string]string // what to ask instead of fields that Without took away, by their names and aliases
+	gone   map[string]string // what to ask instead of fields that are not kept, by their names and aliases
 }
 
 // NewSchema returns the schema of one list, such as "flows". It fails if the fields contradict each other.
@@ -120,28 +120,19 @@ func (s *Schema) WithNames(names map[uint32]string) *Schema {
 	return &with
 }
 
-// Without returns a copy of s without fields, whose names are given with what to ask instead: it stands behind the
-// error that a filter with such a field gets. The others keep their numbers (Field.Index), so that rows of s serve. It
-// panics on names that are none.
-func (s *Schema) Without(instead map[string]string) *Schema {
-	without := *s
-	without.byName, without.gone = maps.Clone(s.byName), maps.Clone(s.gone)
-	if without.gone == nil {
-		without.gone = map[string]string{}
-	}
-	for name, ask := range instead {
-		f := s.byName[name]
-		if f == nil {
-			panic("filter: " + s.name + " have no field " + name)
-		}
-		for _, name := range append([]string{f.Name}, f.Aliases...) {
-			delete(without.byName, name)
-			without.gone[name] = ask
+// Kept returns a copy of s without the fields that a store does not keep. A filter with such a field gets an error that
+// says what to ask instead (Field.Live). The others keep their numbers (Field.Index), so that rows of s serve.
+func (s *Schema) Kept() *Schema {
+	kept := *s
+	kept.byName, kept.gone = maps.Clone(s.byName), map[string]string{}
+	for name, f := range s.byName {
+		if f.Live != "" {
+			delete(kept.byName, name)
+			kept.gone[name] = f.Live
 		}
 	}
-	without.fields = slices.DeleteFunc(slices.Clone(s.fields),
-		func(f *Field) bool { return without.byName[f.Name] == nil })
-	return &without
+	kept.fields = slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return f.Live != "" })
+	return &kept
 }
 
 // spelled returns all names and aliases, sorted.

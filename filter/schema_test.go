@@ -6,7 +6,7 @@ import (
 )
 
 // everything has fields of all kinds, twice where that matters.
-var everything = mustSchema("things", []Field{
+var everything = MustSchema("things", []Field{
 	{Name: "n", Kind: Uint, Doc: "a number"},
 	{Name: "n.other", Aliases: []string{"m"}, Kind: Uint},
 	{Name: "either", Kind: Uint, Any: []string{"n", "m"}},
@@ -33,7 +33,7 @@ var everything = mustSchema("things", []Field{
 	{Name: "level", Kind: Enum, Choices: []Choice{{"low", 1, ""}, {"high", 2, ""}}, Ordered: true},
 	{Name: "node", Kind: Node},
 	{Name: "nodes", Kind: Node, Many: true},
-}).WithNodes(map[string]uint32{"leaf1": 1, "leaf-2": 2, "spine 1": 1001, "n": 7, "12": 99})
+}...).WithNodes(map[string]uint32{"leaf1": 1, "leaf-2": 2, "spine 1": 1001, "n": 7, "12": 99})
 
 // A testRow has the values of each field of everything.
 type testRow [][]Value

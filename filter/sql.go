@@ -67,7 +67,15 @@ func bound(k Kind, v Value) any {
 	return int64(v.lo)
 }
 
-// columns returns the columns of f that are NULL where it is absent.
+// Columns returns the columns of which the values of f are made in SQL.
+func (f *Field) Columns() []string {
+	if f.Reads != nil {
+		return f.Reads
+	}
+	return f.columns()
+}
+
+// columns returns the columns of f, or its expression, that are NULL where it is absent.
 func (f *Field) columns() []string {
 	if f.Kind == Address {
 		return []string{f.Column + "_hi", f.Column + "_lo"}

@@ -31,9 +31,11 @@ func TableOf[T any](name string, more ...Computed[T]) *Table[T] {
 	}
 	for _, m := range more {
 		fields = append(fields, m.Field)
-		values[m.Name] = m.Value
+		if m.Any == nil {
+			values[m.Name] = m.Value
+		}
 	}
-	return NewTable(mustSchema(name, fields), values)
+	return NewTable(MustSchema(name, fields...), values)
 }
 
 // fieldsOf returns those of some fields that are in filters.
@@ -57,7 +59,7 @@ func fieldsOf(list []catalogue.Field) []Field {
 		f := Field{
 			Name: c.Filter.Name, Aliases: c.Filter.Aliases, Kind: Kind(of.Kind), Unit: c.Unit, Doc: c.Doc,
 			Many: c.Filter.Many, Any: c.Filter.Any,
-			NameOf: c.Filter.NameOf, Column: columns[c.Filter.Name],
+			NameOf: c.Filter.NameOf, Column: columns[c.Filter.Name], Live: c.Filter.Live,
 		}
 		if of.Choice != "" {
 			f.Choices, f.Ordered = choices[of.Choice], of.Choice == "severity"

@@ -1,53 +1,48 @@
 package filter
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
-	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/internal/test/grown"
 )
-
-// A grownFlow is an item with a field that no other file of this package knows.
-type grownFlow struct {
-	telemetry.Flow
-	RetryNs *uint64 `json:"retry_ns" filter:",alias=again" doc:"how long it was tried again"`
-}
 
 // TestAddedField: a field that is added to an item is in schemas, matches, is completed, compiles to SQL and is in the
 // reference, as its tag says.
 func TestAddedField(t *testing.T) {
-	table := TableOf[grownFlow]("grown")
-	e, err := Parse(table.Schema(), "again > 1ms and src in 10.0.0.0/8 or retry is null and packets = 3")
+	table := TableOf[grown.Item]("grown")
+	e, err := Parse(table.Schema(), "again > 1ms and src in 10.0.0.0/8 or spent is null and retries = 3")
 	if err != nil {
 		t.Fatal(err)
 	}
 	short, long := uint64(1000), uint64(2e6)
-	src := telemetry.Endpoints{Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}).IP()}
+	src := netip.MustParseAddr("10.0.0.1")
 	for _, tc := range []struct {
-		flow grownFlow
+		item grown.Item
 		want bool
 	}{
-		{grownFlow{telemetry.Flow{Endpoints: src}, &long}, true},
-		{grownFlow{telemetry.Flow{Endpoints: src}, &short}, false},
-		{grownFlow{telemetry.Flow{Packets: 3}, nil}, true},
-		{grownFlow{telemetry.Flow{Packets: 3}, &long}, false},
+		{grown.Item{Src: src, Spent: &long}, true},
+		{grown.Item{Src: src, Spent: &short}, false},
+		{grown.Item{Retries: 3}, true},
+		{grown.Item{Retries: 3, Spent: &long}, false},
 	} {
-		if got := e.Matcher(clock).Match(table.Row(&tc.flow)); got != tc.want {
-			t.Errorf("%+v: got %t", tc.flow, got)
+		if got := e.Matcher(clock).Match(table.Row(&tc.item)); got != tc.want {
+			t.Errorf("%+v: got %t", tc.item, got)
 		}
 	}
-	if sql, values := must(t, table.Schema(), "retry > 1ms").SQL(testNow); sql != "(retry > ? AND retry IS NOT NULL)" ||
+	if sql, values := must(t, table.Schema(), "spent > 1ms").SQL(testNow); sql != "(spent > ? AND spent IS NOT NULL)" ||
 		values[0] != int64(time.Millisecond) {
 		t.Errorf("got %s %v", sql, values)
 	}
-	list := Complete(table.Schema(), "ret", 3)
-	if len(list) != 1 || list[0].Text != "retry" || list[0].Kind != "duration" ||
+	list := Complete(table.Schema(), "sp", 2)
+	if len(list) != 1 || list[0].Text != "spent" || list[0].Kind != "duration" ||
 		list[0].Doc != "how long it was tried again" {
 		t.Errorf("got %+v", list)
 	}
-	f, _ := table.Schema().Find("retry_ns")
+	f, _ := table.Schema().Find("spent_ns")
 	if got, want := pageRow(f),
-		"| `retry`, `retry_ns`, `again` | duration | how long it was tried again |\n"; got != want {
+		"| `spent`, `spent_ns`, `again` | duration | how long it was tried again |\n"; got != want {
 		t.Errorf("got %s", got)
 	}
 }

@@ -61,6 +61,8 @@ type Query struct {
 	// question marks.
 	Where string
 	Args  []any
+	// Uses are the columns that Where speaks of.
+	Uses []string
 	// Group are the columns to group by; Values those that are wanted of each group.
 	Group, Values []string
 	// Order is a column of the answer, or several with commas, by which the largest come first; those that are equal,

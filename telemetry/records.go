@@ -72,7 +72,7 @@ type Path struct {
 	// the same in every run for the same hops
 	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"`
 	Hops    []PathHop `json:"hops" table:"PATH,last" doc:"the nodes on the way, source first"`
-	Flows   int       `json:"flows" table:"FLOWS" doc:"flows whose latest packet took it"`
+	Flows   int       `json:"flows" table:"FLOWS" live:"ask for flows of the time range, with path and its id, or grouped by path" doc:"flows whose latest packet took it"`
 	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
 	Incomplete uint64    `json:"incomplete,omitempty" doc:"further packets of which some postcards are missing"`

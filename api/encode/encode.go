@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"io"
+	"reflect"
 	"strconv"
 	"time"
 )
@@ -78,15 +79,18 @@ func writeNDJSON(to io.Writer, r *Rows) error {
 	return w.Flush()
 }
 
-// writeCSV writes a line of names, and a line for each item (RFC 4180). What is not known is empty, a list is JSON.
-func writeCSV(to io.Writer, r *Rows) error {
+func writeCSV(to io.Writer, r *Rows) error { return CSV(to, r, true) }
+
+// CSV writes a line of names, if header is set, and a line for each item (RFC 4180). What is not known is empty, a list
+// is JSON.
+func CSV(to io.Writer, r *Rows, header bool) error {
 	w := csv.NewWriter(to)
 	line := make([]string, len(r.columns))
 	for i, c := range r.columns {
 		line[i] = c.name
 	}
-	if err := w.Write(line); err != nil {
-		return err
+	if header {
+		_ = w.Write(line) // Error tells
 	}
 	for row, err := range r.cells() {
 		if err != nil {
@@ -101,6 +105,12 @@ func writeCSV(to io.Writer, r *Rows) error {
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// Text returns a value as CSV has it.
+func Text(v reflect.Value) string {
+	cell, _ := cellOf(v) // of what was JSON, or becomes it
+	return text(cell)
 }
 
 // text is a cell in CSV.

@@ -48,51 +48,52 @@ type PathRecord struct {
 
 // A HopRecord is what was counted at a node between two of its ports.
 type HopRecord struct {
-	Start       *time.Time `json:"start,omitempty" store:"start" doc:"when the piece of the time range begins, with interval"`
-	Node        *uint32    `json:"node,omitempty" store:"node" group:"default" doc:"the node"`
-	Name        string     `json:"name,omitempty" node:"Node" doc:"name of the node, if it has one"`
+	Start       *time.Time `json:"start,omitempty" filter:"-" store:"start" doc:"when the piece of the time range begins, with interval"`
+	Node        *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" doc:"the node"`
+	Name        string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
 	IngressPort *uint32    `json:"ingress_port,omitempty" store:"ingress_port" group:"default" doc:"level 1 interface by which packets came in"`
 	EgressPort  *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" doc:"level 1 interface by which packets left"`
 	Dropped     *bool      `json:"dropped,omitempty" store:"dropped" group:"more" doc:"packets were dropped here"`
 	Packets     *uint64    `json:"packets,omitempty" store:"packets" doc:"packets that were counted"`
-	LatencyMin  *int64     `json:"latency_min_ns,omitempty" store:"latency_min" doc:"shortest time in the node"`
-	Latency     *int64     `json:"latency_mean_ns,omitempty" store:"latency_mean" doc:"mean time in the node"`
-	LatencyP50  *int64     `json:"latency_p50_ns,omitempty" store:"latency_p50" doc:"median of the time in the node"`
-	LatencyP99  *int64     `json:"latency_p99_ns,omitempty" store:"latency_p99" doc:"99th percentile of the time in the node"`
-	LatencyMax  *int64     `json:"latency_max_ns,omitempty" store:"latency_max" doc:"longest time in the node"`
+	LatencyMin  *int64     `json:"latency_min_ns,omitempty" filter:"latency.min" store:"latency_min" doc:"shortest time in the node"`
+	Latency     *int64     `json:"latency_mean_ns,omitempty" filter:"latency.mean,alias=latency" store:"latency_mean" doc:"mean time in the node"`
+	LatencyP50  *int64     `json:"latency_p50_ns,omitempty" filter:"latency.p50" store:"latency_p50" doc:"median of the time in the node"`
+	LatencyP99  *int64     `json:"latency_p99_ns,omitempty" filter:"latency.p99" store:"latency_p99" doc:"99th percentile of the time in the node"`
+	LatencyMax  *int64     `json:"latency_max_ns,omitempty" filter:"latency.max" store:"latency_max" doc:"longest time in the node"`
 }
 
 // A QueueRecord is how long packets found a queue.
 type QueueRecord struct {
-	Start      *time.Time `json:"start,omitempty" store:"start" doc:"when the piece of the time range begins, with interval"`
-	Node       *uint32    `json:"node,omitempty" store:"node" group:"default" doc:"the node"`
-	Name       string     `json:"name,omitempty" node:"Node" doc:"name of the node, if it has one"`
+	Start      *time.Time `json:"start,omitempty" filter:"-" store:"start" doc:"when the piece of the time range begins, with interval"`
+	Node       *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" doc:"the node"`
+	Name       string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
 	EgressPort *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" doc:"level 1 interface by which packets left"`
 	Queue      *uint8     `json:"queue,omitempty" store:"queue_id" group:"default" doc:"the queue"`
 	Samples    *uint64    `json:"samples,omitempty" store:"samples" doc:"packets that told of it"`
-	Mean       *float64   `json:"occupancy_mean,omitempty" store:"occupancy_mean" doc:"mean queue occupancy, in the unit of the device"`
-	Max        *uint32    `json:"occupancy_max,omitempty" store:"occupancy_max" doc:"highest queue occupancy, in the unit of the device"`
+	Mean       *float64   `json:"occupancy_mean,omitempty" filter:"occupancy.mean" unit:"of the device" store:"occupancy_mean" doc:"mean queue occupancy, in the unit of the device"`
+	Max        *uint32    `json:"occupancy_max,omitempty" filter:"occupancy.max" unit:"of the device" store:"occupancy_max" doc:"highest queue occupancy, in the unit of the device"`
 }
 
 // A LinkRecord is how many packets a link carried, how long it kept them, and how busy its egress port was, in the unit
 // of the device.
 type LinkRecord struct {
-	Start    *time.Time `json:"start,omitempty" store:"start" doc:"when the piece of the time range begins, with interval"`
-	From     *uint32    `json:"from,omitempty" store:"from_node" group:"default" doc:"node that packets left"`
-	FromName string     `json:"from_name,omitempty" node:"From" doc:"its name, if it has one"`
+	Start    *time.Time `json:"start,omitempty" filter:"-" store:"start" doc:"when the piece of the time range begins, with interval"`
+	From     *uint32    `json:"from,omitempty" kind:"node" store:"from_node" group:"default" doc:"node that packets left"`
+	FromName string     `json:"from_name,omitempty" filter:"-" node:"From" doc:"its name, if it has one"`
 	FromPort *uint32    `json:"from_port,omitempty" store:"from_port" group:"default" doc:"level 1 interface by which packets left"`
-	To       *uint32    `json:"to,omitempty" store:"to_node" group:"default" doc:"node that packets came to"`
-	ToName   string     `json:"to_name,omitempty" node:"To" doc:"its name, if it has one"`
+	To       *uint32    `json:"to,omitempty" kind:"node" store:"to_node" group:"default" doc:"node that packets came to"`
+	ToName   string     `json:"to_name,omitempty" filter:"-" node:"To" doc:"its name, if it has one"`
 	ToPort   *uint32    `json:"to_port,omitempty" store:"to_port" group:"default" doc:"level 1 interface by which packets came in"`
+	_        struct{}   `filter:"node,any=from+to" doc:"either node"`
 	Packets  *uint64    `json:"packets,omitempty" store:"packets" doc:"packets that were counted"`
-	DelayMin *int64     `json:"delay_min_ns,omitempty" store:"delay_min" doc:"shortest time on the link"`
-	Delay    *int64     `json:"delay_mean_ns,omitempty" store:"delay_mean" doc:"mean time on the link"`
-	DelayP50 *int64     `json:"delay_p50_ns,omitempty" store:"delay_p50" doc:"median of the time on the link"`
-	DelayP99 *int64     `json:"delay_p99_ns,omitempty" store:"delay_p99" doc:"99th percentile of the time on the link"`
-	DelayMax *int64     `json:"delay_max_ns,omitempty" store:"delay_max" doc:"longest time on the link"`
-	Told     *uint64    `json:"utilization_samples,omitempty" store:"utilization_samples" doc:"packets that told of the utilization of the egress port"`
-	Use      *float64   `json:"utilization_mean,omitempty" store:"utilization_mean" doc:"mean utilization of the egress port, in the unit of the device"`
-	UseMax   *uint32    `json:"utilization_max,omitempty" store:"utilization_max" doc:"highest utilization of the egress port, in the unit of the device"`
+	DelayMin *int64     `json:"delay_min_ns,omitempty" filter:"delay.min" store:"delay_min" doc:"shortest time on the link"`
+	Delay    *int64     `json:"delay_mean_ns,omitempty" filter:"delay.mean,alias=delay" store:"delay_mean" doc:"mean time on the link"`
+	DelayP50 *int64     `json:"delay_p50_ns,omitempty" filter:"delay.p50" store:"delay_p50" doc:"median of the time on the link"`
+	DelayP99 *int64     `json:"delay_p99_ns,omitempty" filter:"delay.p99" store:"delay_p99" doc:"99th percentile of the time on the link"`
+	DelayMax *int64     `json:"delay_max_ns,omitempty" filter:"delay.max" store:"delay_max" doc:"longest time on the link"`
+	Told     *uint64    `json:"utilization_samples,omitempty" filter:"-" store:"utilization_samples" doc:"packets that told of the utilization of the egress port"`
+	Use      *float64   `json:"utilization_mean,omitempty" filter:"utilization.mean" unit:"of the device" store:"utilization_mean" doc:"mean utilization of the egress port, in the unit of the device"`
+	UseMax   *uint32    `json:"utilization_max,omitempty" filter:"utilization.max,alias=utilization" unit:"of the device" store:"utilization_max" doc:"highest utilization of the egress port, in the unit of the device"`
 }
 
 // A DropRecord is how many packets were dropped at a place for a reason.

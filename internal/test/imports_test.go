@@ -86,8 +86,8 @@ var badImports = []struct{ from, to, why string }{
 	{"api/client", "third-party", "programs of others ask with it too"},
 
 	{
-		"cli/...", "... -cli/... -api/client -api/auth -filter -telemetry/catalogue -internal/...",
-		"a command that asks a server knows what the server answers, filters, what tables show of fields, and how to show a certificate, and nothing of how",
+		"cli/...", "... -cli/... -api/client -api/encode -api/auth -filter -telemetry/catalogue -internal/...",
+		"a command that asks a server knows what the server answers, filters, what tables and CSV show of fields, and how to show a certificate, and nothing of how",
 	},
 	{"serve/...", "cli/... fabric/... node/...", "a server does not ask itself, and emulates nothing"},
 	{

@@ -294,11 +294,13 @@ func BenchmarkStore(b *testing.B) {
 			q.Table, q.Group, q.Values, q.Step = store.Flows, []string{"path_id"},
 				[]string{"packets", "residence_mean"}, 10*time.Second
 			q.Where, q.Args = "flow = CAST(? AS UBIGINT)", []any{fmt.Sprint(first.Key.Hash())}
+			q.Uses = []string{"flow"}
 		},
 		"heat map of a queue": func(q *store.Query) {
 			q.Table, q.Group, q.Values, q.Step = store.Hops, []string{"node"}, []string{"latency"}, time.Minute
 			q.Where, q.Args = "node = CAST(? AS UBIGINT) AND egress_port = CAST(? AS UBIGINT)",
 				[]any{int64(queue.Node), int64(queue.EgressPort)}
+			q.Uses = []string{"node", "egress_port"}
 		},
 		"drops by reason": func(q *store.Query) {
 			q.Table, q.Group, q.Values, q.Order = store.Drops, []string{"node", "reason_name"}, []string{"packets"},

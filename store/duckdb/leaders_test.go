@@ -48,13 +48,14 @@ func TestLeaders(t *testing.T) {
 	} {
 		for _, page := range [][2]int{{1, 0}, {3, 5}, {20, 5}, {0, 0}} {
 			limit, offset := page[0], page[1]
-			for _, where := range []string{
-				"", "packets > 50", "residence_mean > 1500 OR tunnel_id = 3",
-				"node IS NULL",
+			for where, uses := range map[string][]string{
+				"": nil, "packets > 50": {"packets"}, "node IS NULL": {"node"},
+				"residence_mean > 1500 OR tunnel_id = 3": {"residence_mean", "tunnel_id"},
 			} {
 				for _, order := range []string{"residence_max", "residence_mean"} {
 					q := store.Query{
-						Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: where, Group: group,
+						Table: store.Flows, From: epoch, To: epoch.Add(time.Hour), Where: where, Uses: uses,
+						Group:  group,
 						Values: []string{"packets", "residence_mean", "residence_max"}, Order: order, Limit: limit,
 						Offset: offset,
 					}

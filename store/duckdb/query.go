@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +17,6 @@ type segment struct {
 	step     time.Duration
 	from, to time.Time
 }
-
-var word = regexp.MustCompile(`"?[a-z_][a-z0-9_]*"?`)
 
 // Query implements store.Backend. It looks into the tables of the coarsest resolution that can answer, and into finer
 // ones for the ends of the range and for what is not rolled up yet.
@@ -44,7 +41,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 		if q.Where != "" {
 			condition = "(" + q.Where + ") AND " + condition
 		}
-		narrow.Where = condition
+		narrow.Where, narrow.Uses = condition, slices.Concat(q.Uses, tables[q.Table].identity(q.Group))
 		if c, err = s.compile(&narrow); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
@@ -87,12 +84,7 @@ func (s *Store) compile(q *store.Query) (*compiled, error) {
 		return nil, fmt.Errorf("there is no table %d", q.Table)
 	}
 	t := tables[q.Table]
-	names := slices.Concat(q.Group, q.Values)
-	for _, name := range word.FindAllString(q.Where, -1) {
-		if t.has(name, t.finest) {
-			names = append(names, name)
-		}
-	}
+	names := slices.Concat(q.Group, q.Values, q.Uses)
 	for _, name := range names {
 		if !t.has(name, t.finest) && !t.has(name+"_counts", t.finest) {
 			return nil, fmt.Errorf("the table %s has no column %q", t.id, name)
@@ -219,7 +211,7 @@ func (s *Store) selectFrom(c *compiled, q *store.Query, t *table, rows string, n
 				want(need)
 			}
 			after = append(after, d.text+" AS "+d.name)
-			if strings.Contains(q.Where, d.name) {
+			if slices.Contains(q.Uses, d.name) {
 				before = append(before, d.text+" AS "+d.name)
 			}
 			values = slices.DeleteFunc(values, func(name string) bool { return name == d.name })

@@ -57,7 +57,7 @@ var tables = [store.NumTables]*table{
 		id: store.Queues, finest: time.Second,
 		columns: queueRows.columns,
 		derived: []derived{{
-			name: "occupancy_mean", text: "occupancy_sum / samples",
+			name: "occupancy_mean", text: "occupancy_sum / nullif(samples, 0)",
 			needs: []string{"samples", "occupancy_sum"},
 		}},
 	},

@@ -93,6 +93,7 @@ func TestUtilizationAtEveryResolution(t *testing.T) {
 	a := ask(t, s, store.Query{
 		Table: store.Links, From: epoch, To: epoch.Add(3 * time.Hour),
 		Group: []string{"from_node"}, Values: []string{"packets"}, Where: "utilization_mean >= ?", Args: []any{0.0},
+		Uses: []string{"utilization_mean"},
 	})
 	if len(a.Rows) != 3 {
 		t.Errorf("%d links have a mean, want 3", len(a.Rows))

@@ -33,6 +33,7 @@
 //	        inline       of an object: its name is no part of the names of its members
 //	        only=a+b     of an object: the members that are in filters
 //	        is=a         of an object: this member is in filters, by the name of the object
+//	live    a store does not keep it: what to ask instead, where it stands in a filter of a time range
 //	table   its title in tables of the command line, where columns have the order of the fields. Members of an object have one if
 //	        that has the tag too.
 //	        wide        only with -o wide

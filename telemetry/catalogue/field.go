@@ -17,6 +17,7 @@ type Field struct {
 	Unit   string
 	Doc    string
 	Choice string // name of its list of choices
+	Column string // of a record: in the store; an address has it with _hi and _lo
 
 	Filter Filter
 	Table  Table
@@ -33,6 +34,7 @@ type Filter struct {
 	NameOf  string
 	Many    bool
 	Any     []string
+	Live    string // not kept by a store: what to ask instead about a time range
 }
 
 // A Table is how tables of the command line show a field. Its Title is empty if they do not.
@@ -201,6 +203,9 @@ func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc strin
 		Name: h.name + name, Type: kind, Unit: f.Tag.Get("unit"), Doc: doc, Choice: f.Tag.Get("choice"),
 		of: r.item, path: h.path, goes: h.goes + f.Name,
 	}
+	field.Column, _, _ = strings.Cut(f.Tag.Get("store"), ",")
+	field.Column = strings.TrimSuffix(field.Column, "_hi")
+	field.Filter.Live = f.Tag.Get("live")
 	if name == "" {
 		return fmt.Errorf("no name in the tag json")
 	}
