@@ -50,13 +50,15 @@ func (f *flood) flush(s *Shard, nowNs int64) {
 	f.batch.Reports = f.batch.Reports[:0]
 }
 
-// Ten million spoofed flows of one packet each, a million a second, and ten thousand real ones: memory stays bounded,
+// Millions of spoofed flows of one packet each, a million a second, and ten thousand real ones: memory stays bounded,
 // every offer of a flow is kept, evicted or rejected, no packet of a heavy flow is missing, and flows that begin in the
 // flood get in.
 func TestGuardKeepsRealFlows(t *testing.T) {
-	spoofedFlows := uint64(10_000_000)
-	if test.RaceDetector || testing.Short() {
+	spoofedFlows := uint64(5_500_000)
+	if _, all := test.Seed(t); test.RaceDetector {
 		spoofedFlows = 1_000_000
+	} else if all {
+		spoofedFlows = 10_000_000
 	}
 	const (
 		heavy, middle, slow = 1000, 3000, 6000 // 100, 10 and 1 packet a second

@@ -1,19 +1,22 @@
 package test
 
 import (
+	"flag"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
 // Seed returns by what a test of emulated networks chooses among the seeds that it knows: TEST_SEED, a number that
 // differs from commit to commit, or 0; all says that it is "all", and the test shall run with all of them. A test that
-// fails says how to run it again.
+// fails says how to run it again. Without TEST_SEED, who names a case of a test (go test -run Test/case) gets it.
 func Seed(t *testing.T) (seed uint64, all bool) {
 	t.Helper()
 	text := os.Getenv("TEST_SEED")
 	if text == "" || text == "all" {
-		return 0, text == "all"
+		run := flag.Lookup("test.run").Value.String()
+		return 0, text == "all" || strings.Contains(run, "/")
 	}
 	seed, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
