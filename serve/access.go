@@ -16,10 +16,10 @@ import (
 
 // tlsFiles are the files that HTTPS needs, and the roles of clients with certificates.
 type tlsFiles struct {
-	Cert     string            `yaml:"cert"`
-	Key      string            `yaml:"key"`
-	ClientCA string            `yaml:"client_ca"`
-	Clients  map[string]string `yaml:"clients"`
+	Cert     string            `yaml:"cert" flag:"tls-cert" doc:"file with the certificate and its chain, PEM"`
+	Key      string            `yaml:"key" flag:"tls-key" doc:"file with its key, PEM"`
+	ClientCA string            `yaml:"client_ca" flag:"tls-client-ca" doc:"file with the authorities that sign client certificates, PEM"`
+	Clients  map[string]string `yaml:"clients" doc:"role of each client, by the common name in its certificate; * is all others"`
 }
 
 // on reports whether HTTP is HTTPS.

@@ -9,9 +9,9 @@ import (
 
 // burstSettings say which queues are long. Sizes are bytes as switches report them.
 type burstSettings struct {
-	Above    string `yaml:"above"`     // a burst begins above this; "auto": what is unusual for the queue
-	Below    string `yaml:"below"`     // and ends at or below this; "": half way back to what is usual
-	MinAbove string `yaml:"min_above"` // the least that auto may choose
+	Above    string `yaml:"above" doc:"a burst begins when the queue is longer; auto: when it is unusually long for this queue"`
+	Below    string `yaml:"below" doc:"and ends when it is that short or shorter; without it half of above, or with auto half way to the median length"`
+	MinAbove string `yaml:"min_above" doc:"how much longer than the median a queue must be for auto at least"`
 }
 
 const autoAbove = "auto"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -19,29 +20,29 @@ import (
 )
 
 // A Config says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
-// before.
+// before. docs/reference/configuration.md is written from the tags: go test ./serve -run Page -update.
 type Config struct {
-	Listen        []string          `yaml:"listen"`
-	HTTP          string            `yaml:"http"`
-	Insecure      bool              `yaml:"insecure"`
-	Hosts         []string          `yaml:"hosts"`
-	Tokens        string            `yaml:"tokens"`
-	TLS           tlsFiles          `yaml:"tls"`
-	Metrics       string            `yaml:"metrics"`
-	Query         querySettings     `yaml:"query"`
-	Memory        string            `yaml:"memory"`
-	Workers       int               `yaml:"workers"`
-	ReceiveBuffer string            `yaml:"receive_buffer"`
-	Coalesce      bool              `yaml:"coalesce"`
-	Data          string            `yaml:"data"`
-	RawReports    string            `yaml:"raw_reports"`
-	Names         map[uint32]string `yaml:"names"`
-	Exporters     []ExporterRule    `yaml:"exporters"`
-	Bursts        burstSettings     `yaml:"bursts"`
-	Policy        string            `yaml:"policy"`
-	Sampling      map[string]uint64 `yaml:"sampling,omitempty"`
-	Store         storeConfig       `yaml:"store"`
-	Alerts        string            `yaml:"alerts"`
+	Listen        []string          `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
+	HTTP          string            `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
+	Insecure      bool              `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
+	Hosts         []string          `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
+	Tokens        string            `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
+	TLS           tlsFiles          `yaml:"tls" doc:"certificates of HTTPS"`
+	Metrics       string            `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
+	Query         querySettings     `yaml:"query" doc:"who may send statements in SQL"`
+	Memory        string            `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
+	Workers       int               `yaml:"workers" flag:"workers" doc:"receivers for each address, and shards of the tables, 1 to 256"`
+	ReceiveBuffer string            `yaml:"receive_buffer" flag:"receive-buffer" doc:"kernel memory of each receiver, or auto: a share of the memory"`
+	Coalesce      bool              `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
+	Data          string            `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
+	RawReports    string            `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
+	Names         map[uint32]string `yaml:"names" doc:"names of nodes, by the id in their reports"`
+	Exporters     []ExporterRule    `yaml:"exporters" doc:"who may send reports; without it everybody"`
+	Bursts        burstSettings     `yaml:"bursts" doc:"when a queue is long"`
+	Policy        string            `yaml:"policy" flag:"policy" doc:"file that says which nodes there are and on which paths packets may go"`
+	Sampling      map[string]uint64 `yaml:"sampling,omitempty" doc:"of a node that takes 1 packet in N only: N"`
+	Store         storeConfig       `yaml:"store" doc:"how much is kept of records"`
+	Alerts        string            `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
 
 	Version string            `yaml:"-"` // of the program
 	Points  *codepoint.Config `yaml:"-"`
@@ -51,7 +52,7 @@ type Config struct {
 
 // querySettings say who may send statements in SQL.
 type querySettings struct {
-	Role auth.Role `yaml:"role"`
+	Role auth.Role `yaml:"role" doc:"read, operate or admin"`
 }
 
 func DefaultConfig() Config {
@@ -63,12 +64,15 @@ func DefaultConfig() Config {
 	}
 }
 
-// serveKeys are the keys of serveConfig in a file; all others are code points.
-var serveKeys = []string{
-	"listen", "http", "insecure", "hosts", "tokens", "tls", "metrics", "query", "memory",
-	"workers", "receive_buffer", "coalesce", "data", "raw_reports", "names", "exporters", "bursts", "policy",
-	"sampling", "store", "alerts",
-}
+// serveKeys are the keys of a Config in a file; all others are code points.
+var serveKeys = func() (keys []string) {
+	for f := range reflect.TypeFor[Config]().Fields() {
+		if key, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); key != "" && key != "-" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}()
 
 // ReadFile takes what a YAML or JSON file says. Code points stand beside the other keys.
 func (c *Config) ReadFile(name string) error {

@@ -17,9 +17,9 @@ import (
 
 // An ExporterRule lets a source send reports of nodes.
 type ExporterRule struct {
-	Source string  `yaml:"source"`
-	Nodes  NodeIDs `yaml:"nodes,omitempty"`
-	Name   string  `yaml:"name,omitempty"`
+	Source string  `yaml:"source" doc:"an address or a prefix; the longest that holds a source counts"`
+	Nodes  NodeIDs `yaml:"nodes,omitempty" doc:"ids in its reports; missing, or any: all"`
+	Name   string  `yaml:"name,omitempty" doc:"for people"`
 }
 
 // NodeIDs is a list of ids, or nil for any.

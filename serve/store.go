@@ -19,22 +19,22 @@ import (
 
 // A storeConfig says how much is kept in the directory of data.
 type storeConfig struct {
-	Keep10s unit.Duration `yaml:"keep_seconds"`
-	Keep1m  unit.Duration `yaml:"keep_minutes"`
-	Keep1h  unit.Duration `yaml:"keep_hours"`
-	MaxSize string        `yaml:"max_size"`
-	MinFree string        `yaml:"min_free"`
-	Memory  string        `yaml:"memory"`
+	Keep10s unit.Duration `yaml:"keep_seconds" doc:"how long records of 1 and 10 seconds are kept; at least 1 hour"`
+	Keep1m  unit.Duration `yaml:"keep_minutes" doc:"those of minutes; at least 24 hours"`
+	Keep1h  unit.Duration `yaml:"keep_hours" doc:"those of hours, events and routes; at least 720 hours"`
+	MaxSize string        `yaml:"max_size" doc:"size of all files together; the oldest go"`
+	MinFree string        `yaml:"min_free" doc:"with less free on the disk no records, journal and raw reports are written"`
+	Memory  string        `yaml:"memory" doc:"what the database may take, beside memory of the tables"`
 
-	Tables map[string]tableConfig `yaml:"tables,omitempty"`
+	Tables map[string]tableConfig `yaml:"tables,omitempty" doc:"by the name of a table, less than of all"`
 }
 
 // A tableConfig says how much is kept of one table; what is missing is as for all.
 type tableConfig struct {
-	Keep10s unit.Duration `yaml:"keep_seconds,omitempty"`
-	Keep1m  unit.Duration `yaml:"keep_minutes,omitempty"`
-	Keep1h  unit.Duration `yaml:"keep_hours,omitempty"`
-	MaxSize string        `yaml:"max_size,omitempty"`
+	Keep10s unit.Duration `yaml:"keep_seconds,omitempty" doc:"the same of this table, not more than of all"`
+	Keep1m  unit.Duration `yaml:"keep_minutes,omitempty" doc:"the same of this table, not more than of all"`
+	Keep1h  unit.Duration `yaml:"keep_hours,omitempty" doc:"the same of this table, not more than of all"`
+	MaxSize string        `yaml:"max_size,omitempty" doc:"the same of this table, not more than of all"`
 }
 
 func defaultStoreConfig() storeConfig {
