@@ -116,9 +116,9 @@ var leastAccuracy = map[string]map[telemetry.EventKind][2]float64{
 	},
 }
 
-// An incident is what an event should tell of: it is found if there is an event of the kind about one of the subjects
-// at that time, and an event is right if there is such an incident.
-type incident struct {
+// An occasion is what an event should tell of: it is found if there is an event of the kind about one of the subjects
+// at that time, and an event is right if there is such an occasion.
+type occasion struct {
 	kind         telemetry.EventKind
 	subjects     []string
 	fromNs, toNs int64
@@ -131,10 +131,10 @@ type incident struct {
 	named          map[string]bool
 }
 
-// slackNs is how long before or after an incident an event about it may be: a scan.
+// slackNs is how long before or after an occasion an event about it may be: a scan.
 const slackNs = ScanNs
 
-func (i *incident) matches(kind telemetry.EventKind, subject string, fromNs, toNs int64) bool {
+func (i *occasion) matches(kind telemetry.EventKind, subject string, fromNs, toNs int64) bool {
 	slack := slackNs
 	if isBurst(kind) {
 		slack = 0
@@ -149,7 +149,7 @@ func isBurst(k telemetry.EventKind) bool {
 
 // An accuracy is how right events of a kind are.
 type accuracy struct {
-	incidents, found, events, right int
+	occasions, found, events, right int
 	startNs, endNs                  int64  // the farthest from the truth
 	culprits, named                 uint64 // bytes of culprits of bursts, and of those that were named
 }
@@ -168,7 +168,7 @@ func (s accuracies) of(kind telemetry.EventKind) *accuracy {
 func (s accuracies) add(o accuracies) {
 	for kind, b := range o {
 		a := s.of(kind)
-		a.incidents, a.found, a.events, a.right = a.incidents+b.incidents, a.found+b.found, a.events+b.events,
+		a.occasions, a.found, a.events, a.right = a.occasions+b.occasions, a.found+b.found, a.events+b.events,
 			a.right+b.right
 		a.startNs, a.endNs = max(a.startNs, b.startNs), max(a.endNs, b.endNs)
 		a.culprits, a.named = a.culprits+b.culprits, a.named+b.named
@@ -208,14 +208,16 @@ func TestAccuracy(t *testing.T) {
 			for _, kind := range accuracyKinds {
 				scores[kind] = &accuracy{}
 			}
+			var incidents incidentScore
 			var merging sync.Mutex
 			score := func(t *testing.T, s *scenario.Scenario, seed uint64) {
 				t.Run(fmt.Sprint(s.Name, " ", seed), func(t *testing.T) {
 					t.Parallel()
-					one := scoreRun(t, s, seed, mode.nodes)
+					one, broke := scoreRun(t, s, seed, mode.nodes)
 					merging.Lock()
 					defer merging.Unlock()
 					scores.add(one)
+					incidents.add(broke)
 				})
 			}
 			t.Run("runs", func(t *testing.T) {
@@ -236,17 +238,20 @@ func TestAccuracy(t *testing.T) {
 			fmt.Fprintf(&table, "\n%s\n| Events | True | Recall | Precision | Start within | End within |\n", mode.name)
 			for _, kind := range accuracyKinds {
 				a := scores[kind]
-				recall, precision := percent(a.found, a.incidents), percent(a.right, a.events)
-				fmt.Fprintf(&table, "| `%s` | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", kind, a.incidents,
+				recall, precision := percent(a.found, a.occasions), percent(a.right, a.events)
+				fmt.Fprintf(&table, "| `%s` | %d | %.1f %% | %.1f %% of %d | %.2f ms | %.2f ms |\n", kind, a.occasions,
 					recall, precision, a.events, float64(a.startNs)/1e6, float64(a.endNs)/1e6)
 				least, ok := leastAccuracy[mode.name][kind]
 				if !ok {
 					least = [2]float64{100, 100}
 				}
 				if recall < least[0] || precision < least[1] {
-					t.Errorf("%s: %d of %d found, %d of %d are right", kind, a.found, a.incidents, a.right, a.events)
+					t.Errorf("%s: %d of %d found, %d of %d are right", kind, a.found, a.occasions, a.right, a.events)
 				}
 			}
+			recall, precision := percent(incidents.found, incidents.faults), percent(incidents.right, incidents.told)
+			fmt.Fprintf(&table, "| incidents | %d | %.1f %% | %.1f %% of %d | %.2f ms | |\n", incidents.faults, recall,
+				precision, incidents.told, float64(incidents.startNs)/1e6)
 			bursts := scores[telemetry.EventMicroburst]
 			named := percent(int(bursts.named), int(bursts.culprits))
 			fmt.Fprintf(&table, "culprits named, by bytes: %.2f %%\n", named)
@@ -270,7 +275,7 @@ func percent(n, all int) float64 {
 }
 
 // scoreRun runs a scenario and returns how right its events are.
-func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) accuracies {
+func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) (accuracies, incidentScore) {
 	t.Helper()
 	scores := accuracies{}
 	if nodes != "" {
@@ -292,9 +297,10 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) acc
 		e.seed = 1000 + seed
 	}
 	v := e.runScenario(t, s)
-	incidents := incidentsOf(v)
+	occasions := occasionsOf(v)
 	list, _ := v.log.Events(nil, 100_000)
 	slices.Reverse(list)
+	broke := scoreIncidents(t, v, list)
 	for n := range list {
 		g := &list[n]
 		kind := g.Kind
@@ -311,8 +317,8 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) acc
 			to = g.End.UnixNano() - v.start
 		}
 		right := false
-		for i := range incidents {
-			w := &incidents[i]
+		for i := range occasions {
+			w := &occasions[i]
 			if !w.matches(g.Kind, subjectOf(g), from, to) {
 				continue
 			}
@@ -338,13 +344,13 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) acc
 			t.Logf("made up, %.2f-%.2f: %s %s", float64(from)/1e9, float64(to)/1e9, g.Kind, g.Text)
 		}
 	}
-	for i := range incidents {
-		w := &incidents[i]
+	for i := range occasions {
+		w := &occasions[i]
 		a := scores.of(w.kind)
 		if w.unsure {
 			continue
 		}
-		a.incidents++
+		a.occasions++
 		for flow, bytes := range w.culprits {
 			a.culprits += bytes
 			if w.named[flow] {
@@ -358,10 +364,10 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) acc
 			t.Logf("missed, %.2f-%.2f: %s %v", float64(w.fromNs)/1e9, float64(w.toNs)/1e9, w.kind, w.subjects)
 		}
 	}
-	return scores
+	return scores, broke
 }
 
-// subjectOf returns what an event is about, as incidents have it.
+// subjectOf returns what an event is about, as occasions have it.
 func subjectOf(e *telemetry.Event) string {
 	number := func(p *uint32) uint32 {
 		if p == nil {
@@ -391,12 +397,12 @@ func subjectOf(e *telemetry.Event) string {
 	return fmt.Sprint(node)
 }
 
-// incidentsOf returns what happened in a run.
-func incidentsOf(v *virtualCollector) (list []incident) {
+// occasionsOf returns what happened in a run.
+func occasionsOf(v *virtualCollector) (list []occasion) {
 	links := map[string][2]uint32{}
 	clocks := map[uint32]func(int64) int64{} // by which switches report
 	flows := map[uint32]string{}
-	open := map[int]*incident{}
+	open := map[int]*occasion{}
 	ports := map[[2]uint32]string{} // their link, by node and port
 	cut := map[string]bool{}        // links whose failure a packet met
 	type place struct {
@@ -460,12 +466,12 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 			if r.Phase != "start" {
 				return
 			}
-			i := &incident{fromNs: r.TimeNs, toNs: 1 << 62}
+			i := &occasion{fromNs: r.TimeNs, toNs: 1 << 62}
 			switch r.Kind {
 			case "link_down":
 				l := links[r.Link]
 				i.kind, i.subjects, i.link = telemetry.EventLinkLost, []string{fmt.Sprint(l[0], l[1])}, r.Link
-				open[^r.Fault] = &incident{
+				open[^r.Fault] = &occasion{
 					kind: i.kind, subjects: []string{fmt.Sprint(l[1], l[0])}, link: r.Link,
 					fromNs: i.fromNs, toNs: i.toNs,
 				}
@@ -493,7 +499,7 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 		list = append(list, *i)
 	}
 	for _, b := range bursts {
-		i := incident{
+		i := occasion{
 			kind: telemetry.EventMicroburst, subjects: []string{fmt.Sprint(b.Node, b.Port, b.Queue)},
 			fromNs: clocks[b.Node](b.StartNs), toNs: clocks[b.Node](b.EndNs), culprits: map[string]uint64{},
 			named: map[string]bool{},
@@ -529,14 +535,14 @@ func incidentsOf(v *virtualCollector) (list []incident) {
 	if polarised[0] > 0 {
 		for _, p := range unevenPorts(paths, polarised[0]) {
 			list = append(list,
-				incident{kind: telemetry.EventECMPImbalance, subjects: []string{p}, fromNs: polarised[0], toNs: endNs})
+				occasion{kind: telemetry.EventECMPImbalance, subjects: []string{p}, fromNs: polarised[0], toNs: endNs})
 		}
 	}
 	return list
 }
 
-// runsOf returns the incidents that moments make: without a pause of quietNs, and with at least so many within a scan.
-func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []incident) {
+// runsOf returns the occasions that moments make: without a pause of quietNs, and with at least so many within a scan.
+func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (list []occasion) {
 	for len(at) > 0 {
 		n := 1
 		for n < len(at) && at[n]-at[n-1] <= quietNs {
@@ -548,7 +554,7 @@ func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (li
 		}
 		for _, ns := range at[:n] {
 			if scans[ns/ScanNs] >= least {
-				list = append(list, incident{kind: kind, subjects: []string{subject}, fromNs: ns, toNs: at[n-1]})
+				list = append(list, occasion{kind: kind, subjects: []string{subject}, fromNs: ns, toNs: at[n-1]})
 				break
 			}
 		}

@@ -112,6 +112,7 @@ func (d *blackholeDetector) finish() {
 			d.at(e, &place)
 			reason := event.Reason
 			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
+			e.Cause = dropreason.Of(found.key.table, reason).ID
 			if found.hasFlow {
 				flow := telemetry.EndpointsOf(&found.flow)
 				e.Flow = &flow

@@ -43,6 +43,9 @@ func (d *loopDetector) loop(p *path, n uint64) {
 					e.Severity = telemetry.Critical
 					d.at(e, &first.station)
 					e.Path = pathID(p.hash)
+					for h := j; h < i; h++ {
+						e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].station))
+					}
 					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.node), i-j)
 					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
 				})

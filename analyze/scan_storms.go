@@ -44,7 +44,8 @@ func (d *stormDetector) finish() {
 		}
 		d.log.Note(event, d.lastNs, d.nowNs, found.drops, func(e *telemetry.Event) {
 			key := &found.key
-			e.Severity = max(telemetry.Warning, dropreason.Of(key.table, key.reason).Severity)
+			cause := dropreason.Of(key.table, key.reason)
+			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID
 			place := key.station
 			place.has &^= telemetry.HasIngressPort // packets from all ports
 			d.at(e, &place)

@@ -113,18 +113,24 @@ func unreadable(err error) *types.Problem {
 	return types.NewProblem(http.StatusInternalServerError, "what the store has cannot be read: %v", err)
 }
 
+// eventsOf returns events of the store.
+func eventsOf(found *store.Answer) ([]telemetry.Event, error) {
+	events := make([]telemetry.Event, len(found.Rows))
+	at := slices.Index(found.Columns, "json")
+	for i, row := range found.Rows {
+		text, _ := row[at].(string)
+		if err := json.Unmarshal([]byte(text), &events[i]); err != nil {
+			return nil, err
+		}
+	}
+	return events, nil
+}
+
 // answerOf turns rows into records.
 func (h *handler) answerOf(name string, y history, found *store.Answer) (answer, error) {
 	if y.record == nil {
-		events := make([]telemetry.Event, len(found.Rows))
-		at := slices.Index(found.Columns, "json")
-		for i, row := range found.Rows {
-			text, _ := row[at].(string)
-			if err := json.Unmarshal([]byte(text), &events[i]); err != nil {
-				return answer{}, err
-			}
-		}
-		return newAnswer(name, events, len(events)), nil
+		events, err := eventsOf(found)
+		return newAnswer(name, events, len(events)), err
 	}
 	records := reflect.MakeSlice(reflect.SliceOf(y.record), len(found.Rows), len(found.Rows))
 	for i, row := range found.Rows {

@@ -95,6 +95,10 @@ func operations() []operation {
 		eventStream("events/stream", "streamEvents", (*handler).streamEvents,
 			"events as they begin, change and end: server-sent events").
 			of("events"),
+		listOf("incidents", (*handler).incidents, types.IncidentList{},
+			"what broke, with what followed from it, the latest first").with(ranging),
+		get("incidents/{id}", "incident", (*handler).incident, types.IncidentAnswer{},
+			"one incident, by the id of any of its events"),
 		listOf("bursts", (*handler).bursts, types.BurstList{},
 			"times during which a queue was long, the latest first").with("group_by").
 			records(nil).grouped(types.BurstGroups{}),

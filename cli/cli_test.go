@@ -89,7 +89,7 @@ var updateGolden = flag.Bool("update", false, "write golden files")
 
 var queryCommands = []string{
 	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops",
-	"events", "bursts", "queues", "alerts", "exporters", "loss", "reports",
+	"events", "incidents", "bursts", "queues", "alerts", "exporters", "loss", "reports",
 }
 
 // Each list of the captures prints as its golden file.
@@ -128,6 +128,24 @@ func TestQueryBurst(t *testing.T) {
 	}
 	if _, stderr, code := runQuery(t, "bursts", "1", "2"); code != 2 || !strings.Contains(stderr, `"2"`) {
 		t.Errorf("two bursts: code %d, %s", code, stderr)
+	}
+}
+
+// One incident is drawn as a tree.
+func TestQueryIncident(t *testing.T) {
+	incident, err := os.ReadFile(apiAnswers + "incident.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := test.CannedServer(t, map[string]string{"incidents/1": string(incident)})
+	stdout, stderr, code := runQuery(t, "incidents", "1", "--server", s.URL)
+	if code != 0 || strings.Contains(stdout, "\x1b") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	goldenQuery(t, "incident.table", stdout)
+	if _, stderr, code := runQuery(t, "incidents", "2", "--server", emptyServer(t).URL); code != 1 ||
+		!strings.Contains(stderr, "no incident") {
+		t.Errorf("an unknown incident: code %d, %s", code, stderr)
 	}
 }
 

@@ -48,7 +48,7 @@ seen for a while.`,
 			}),
 		lead: []string{"start", "end", "severity"},
 		cells: map[string]func(*view, *client.Event) Cell{
-			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e)) },
+			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e.Start, e.End)) },
 			"flow.src": func(_ *view, e *client.Event) Cell { return PlainCell(flowText(e.Flow, unknown)) },
 			"evidence": func(_ *view, e *client.Event) Cell { return PlainCell(evidenceText(e)) },
 		},
@@ -63,11 +63,11 @@ func decodeHint(list []client.Event) string {
 	return "a report that shows it:\nwaybill decode --start telemetry_report --hex " + list[0].Bytes.String()
 }
 
-func (v *view) lasted(e *client.Event) string {
-	if e.End == nil {
+func (v *view) lasted(start time.Time, end *time.Time) string {
+	if end == nil {
 		return "goes on"
 	}
-	switch d := e.End.Sub(e.Start); {
+	switch d := end.Sub(start); {
 	case d >= 10*time.Second:
 		return d.Round(time.Second).String()
 	case d > 0:

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/internal/command"
-	"github.com/waybill-int/waybill/telemetry"
 )
 
 // anEvent is an event in JSON that began at a second; end is a time or null.
@@ -175,7 +174,7 @@ func TestQueryFollowRefused(t *testing.T) {
 func TestLasted(t *testing.T) {
 	v := view{unicode: true}
 	start := time.Unix(1000, 0)
-	if got := v.lasted(&telemetry.Event{Start: start}); got != "goes on" {
+	if got := v.lasted(start, nil); got != "goes on" {
 		t.Errorf("got %s", got)
 	}
 	for d, want := range map[time.Duration]string{
@@ -183,7 +182,7 @@ func TestLasted(t *testing.T) {
 		10*time.Second + 400*time.Millisecond: "10s", 75 * time.Second: "1m15s",
 	} {
 		end := start.Add(d)
-		if got := v.lasted(&telemetry.Event{Start: start, End: &end}); got != want {
+		if got := v.lasted(start, &end); got != want {
 			t.Errorf("%v: got %s, want %s", d, got, want)
 		}
 	}

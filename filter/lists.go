@@ -20,6 +20,7 @@ var (
 	LinkTable     = TableOf[telemetry.Link]("links")
 	DropTable     = TableOf[telemetry.Drop]("drops")
 	EventTable    = TableOf("events", eventFields...)
+	IncidentTable = TableOf("incidents", incidentFields...)
 	BurstTable    = TableOf[telemetry.Burst]("bursts")
 	HostTable     = TableOf("hosts", hostFields...)
 	ExporterTable = TableOf("exporters", exporterFields...)
@@ -44,7 +45,7 @@ var (
 func Schemas() []*Schema {
 	return []*Schema{
 		Flows, Paths, Hops, NodeTable.Schema(), QueueTable.Schema(), LinkTable.Schema(), Drops, Events,
-		BurstTable.Schema(),
+		IncidentTable.Schema(), BurstTable.Schema(),
 		HostTable.Schema(), Exporters, LossTable.Schema(), ClockTable.Schema(), TopologyTable.Schema(), Reports,
 	}
 }
@@ -289,6 +290,28 @@ var eventFields = []Computed[telemetry.Event]{
 			}
 			name := [...]string{e.Name, e.ToName, ""}[min(i, 2)]
 			return textValue(&name)
+		},
+	},
+}
+
+// incidentFields are of both ends of the cause, if it has two.
+var incidentFields = []Computed[telemetry.Incident]{
+	{
+		Field{Name: "duration", Kind: Duration, Doc: "end minus start, unless it goes on"},
+		func(n *telemetry.Incident, _ int) (Value, bool) {
+			if n.End == nil {
+				return Value{}, false
+			}
+			return FromDuration(n.End.Sub(n.Start)), true
+		},
+	},
+	{
+		Field{Name: "node", Kind: Node, Many: true, Doc: "each node of the cause"},
+		func(n *telemetry.Incident, i int) (Value, bool) {
+			if n.Node == nil {
+				i++
+			}
+			return optional([...]*uint32{n.Node, n.ToNode, nil}[min(i, 2)])
 		},
 	},
 }

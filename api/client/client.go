@@ -191,6 +191,16 @@ func (c *Client) Events(ctx context.Context, q Query) (*types.EventList, error) 
 	return get[types.EventList](ctx, c, "events", q)
 }
 
+// Incidents returns what broke, the latest first.
+func (c *Client) Incidents(ctx context.Context, q Query) (*types.IncidentList, error) {
+	return get[types.IncidentList](ctx, c, "incidents", q)
+}
+
+// Incident returns one incident, by the id of any of its events.
+func (c *Client) Incident(ctx context.Context, id string) (*types.IncidentAnswer, error) {
+	return get[types.IncidentAnswer](ctx, c, "incidents/"+url.PathEscape(id), Query{})
+}
+
 // Bursts returns times during which a queue was long, the latest first.
 func (c *Client) Bursts(ctx context.Context, q Query) (*types.BurstList, error) {
 	return get[types.BurstList](ctx, c, "bursts", q)

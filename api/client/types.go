@@ -14,6 +14,8 @@ type (
 	BurstGroup       = types.BurstGroup
 	BurstGroups      = types.BurstGroups
 	BurstList        = types.BurstList
+	IncidentAnswer   = types.IncidentAnswer
+	IncidentList     = types.IncidentList
 	ClockList        = types.ClockList
 	Completions      = types.Completions
 	DecodeAnswer     = types.DecodeAnswer
@@ -104,6 +106,7 @@ type (
 	Drop            = telemetry.Drop
 	Endpoints       = telemetry.Endpoints
 	Event           = telemetry.Event
+	Incident        = telemetry.Incident
 	EventKind       = telemetry.EventKind
 	Evidence        = telemetry.Evidence
 	Exporter        = telemetry.Exporter

@@ -56,6 +56,20 @@ type FlowList struct {
 	Flows []telemetry.Flow `json:"flows"`
 }
 
+// An IncidentList answers GET /api/v1/incidents.
+type IncidentList struct {
+	Head
+	Since     *time.Time           `json:"since,omitempty"`
+	Until     *time.Time           `json:"until,omitempty"` // not part of it
+	Incidents []telemetry.Incident `json:"incidents"`
+}
+
+// An IncidentAnswer answers GET /api/v1/incidents/ID.
+type IncidentAnswer struct {
+	GeneratedAt time.Time          `json:"generated_at"`
+	Incident    telemetry.Incident `json:"incident"`
+}
+
 // A HopList answers GET /api/v1/hops.
 type HopList struct {
 	Head

@@ -1,0 +1,82 @@
+package incident
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+// An event is one that is to be explained.
+type event struct {
+	*telemetry.Event
+	from, to int64  // ns since 1970; the end of one that goes on is far away
+	of       *event // what it follows from; nil: it is a cause
+	rule     *rule  // by which
+	others   []*event
+}
+
+func newEvent(e *telemetry.Event) event {
+	n := event{Event: e, from: e.Start.UnixNano(), to: math.MaxInt64 / 2}
+	if e.End != nil {
+		n.to = e.End.UnixNano()
+	}
+	return n
+}
+
+// root is the cause at the beginning of the chain.
+func (e *event) root() *event {
+	for e.of != nil {
+		e = e.of
+	}
+	return e
+}
+
+// same reports whether two things are known and equal.
+func same[T comparable](a, b *T) bool { return a != nil && b != nil && *a == *b }
+
+// touches reports whether a node takes part in an event.
+func (e *event) touches(node *uint32) bool { return same(e.Node, node) || same(e.ToNode, node) }
+
+// samePort reports whether both are about the same port of the same node.
+func (e *event) samePort(o *event) bool { return same(e.Node, o.Node) && same(e.Port, o.Port) }
+
+// samePortBack reports whether o is about the port at the other end of a link.
+func (e *event) samePortBack(o *event) bool { return same(e.ToNode, o.Node) && same(e.ToPort, o.Port) }
+
+// sameFlow reports whether both tell of the same flow.
+func (e *event) sameFlow(o *event) bool {
+	return e.Flow != nil && o.Flow != nil && e.Flow.Src == o.Flow.Src && e.Flow.Dst == o.Flow.Dst &&
+		e.Flow.SrcPort == o.Flow.SrcPort && e.Flow.DstPort == o.Flow.DstPort && e.Flow.Protocol == o.Flow.Protocol
+}
+
+// passes reports whether the path of e passes the node of o.
+func (e *event) passes(o *event) bool {
+	if same(e.Node, o.Node) {
+		return true
+	}
+	return o.Node != nil && (slices.Contains(e.PathNodes, o.Name) && o.Name != "" ||
+		slices.Contains(e.PathNodes, strconv.FormatUint(uint64(*o.Node), 10)))
+}
+
+// newPort is the port by which flows leave a node after a path change; -1 if that is not known.
+func (e *event) newPort() uint32 {
+	for i := range e.Evidence {
+		if e.Evidence[i].Name == "new_port" {
+			return uint32(e.Evidence[i].Value)
+		}
+	}
+	return math.MaxUint32
+}
+
+// group is that of the reason of drops.
+func (e *event) group() dropreason.Group {
+	if r, ok := dropreason.ByID(e.Cause); ok {
+		return r.Group
+	}
+	return dropreason.General
+}
+
+func (e *event) dropsAtQueue() bool { return e.group() == dropreason.Buffer }

@@ -1,0 +1,241 @@
+// Package incident puts events together that belong to one thing that broke: a cause, what follows from it, and what it
+// cost. Incidents are computed from events alone, each time anew, so that those of last week are found as those of now
+// are, and a restart loses none. docs/reference/incidents.md has the rules.
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Of returns the incidents of events, the latest first. New flows are none. It keeps nothing of the events.
+func Of(events []telemetry.Event) []telemetry.Incident {
+	list := make([]event, 0, len(events))
+	for i := range events {
+		if events[i].Kind != telemetry.EventNewFlow {
+			list = append(list, newEvent(&events[i]))
+		}
+	}
+	slices.SortFunc(list, func(a, b event) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID)) })
+	explain(list, false)
+	explain(list, true)
+	chains := map[*event][]*event{}
+	for i := range list {
+		root := list[i].root()
+		chains[root] = append(chains[root], &list[i])
+	}
+	incidents := make([]telemetry.Incident, 0, len(chains))
+	ids := map[*event]string{}
+	for root, chain := range chains {
+		ids[root] = first(chain).ID
+	}
+	for root, chain := range chains {
+		n := newIncident(root, chain)
+		for _, c := range root.others {
+			n.PossibleCauses = append(n.PossibleCauses, possible(root, c, ids[c]))
+		}
+		incidents = append(incidents, n)
+	}
+	addDoubts(incidents, list)
+	slices.SortFunc(incidents, func(a, b telemetry.Incident) int {
+		return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(a.ID, b.ID))
+	})
+	return incidents
+}
+
+// Find returns the incident to which an event belongs.
+func Find(incidents []telemetry.Incident, event string) (*telemetry.Incident, bool) {
+	for i := range incidents {
+		has := func(e telemetry.IncidentEvent) bool { return e.ID == event }
+		if slices.ContainsFunc(incidents[i].Events, has) {
+			return &incidents[i], true
+		}
+	}
+	return nil, false
+}
+
+// Horizon is how long something may be over before an event begins that follows from it.
+const Horizon = 2 * time.Minute
+
+// explain finds what events follow from: by rules that prove it, or by those that make it likely, of events that
+// nothing explains so far. The list is in the order of time.
+func explain(list []event, likely bool) {
+	begun := begunEvents{}
+	next := 0
+	for i := range list {
+		e := &list[i]
+		for ; next < len(list) && list[next].from <= e.from+int64(early); next++ {
+			begun.add(&list[next])
+		}
+		if e.of != nil {
+			continue
+		}
+		for r := range rules {
+			if rules[r].likely == likely && slices.Contains(rules[r].effects, e.Kind) && e.follow(&rules[r], begun) {
+				break
+			}
+		}
+	}
+}
+
+// begunEvents have begun before a moment, and are not over for long.
+type begunEvents map[begunKey][]*event
+
+// A begunKey is a kind, of a node or of all.
+type begunKey struct {
+	kind  telemetry.EventKind
+	local bool
+	node  uint32
+}
+
+func (b begunEvents) add(e *event) {
+	for _, k := range []begunKey{{kind: e.Kind}, e.localKey(e.Kind)} {
+		list := b[k]
+		if n := len(list); n >= 64 && n&(n-1) == 0 { // now and then
+			list = slices.DeleteFunc(list, func(c *event) bool { return c.to < e.from-int64(Horizon)-int64(early) })
+		}
+		b[k] = append(list, e)
+	}
+}
+
+func (e *event) localKey(kind telemetry.EventKind) begunKey {
+	if e.Node == nil {
+		return begunKey{kind: kind, local: true}
+	}
+	return begunKey{kind, true, *e.Node}
+}
+
+// follow makes e follow from the first of those that a rule says it does, and reports whether one is found. A rule that
+// makes it likely must find one incident only; if there are more, they are possible causes.
+func (e *event) follow(r *rule, begun begunEvents) bool {
+	var causes []*event // of different incidents
+	for _, kind := range r.causes {
+		key := begunKey{kind: kind}
+		if r.local {
+			key = e.localKey(kind)
+		}
+		for _, c := range begun[key] {
+			if !r.holdsAt(c, e) || c.root() == e {
+				continue
+			}
+			if !r.likely {
+				e.of, e.rule = c, r
+				return true
+			}
+			other := func(o *event) bool { return o.root() == c.root() }
+			if !slices.ContainsFunc(causes, other) {
+				causes = append(causes, c)
+			}
+		}
+	}
+	switch len(causes) {
+	case 0:
+		return false
+	case 1:
+		e.of, e.rule = causes[0], r
+	default:
+		e.rule = r
+		for _, c := range causes {
+			e.others = append(e.others, c.root())
+		}
+	}
+	return true
+}
+
+func first(chain []*event) *event {
+	return slices.MinFunc(chain, func(a, b *event) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+func newIncident(root *event, chain []*event) telemetry.Incident {
+	n := telemetry.Incident{
+		ID: first(chain).ID, Kind: root.Kind, Start: first(chain).Start, End: root.End,
+		Node: root.Node, Name: root.Name, Port: root.Port, ToNode: root.ToNode, ToName: root.ToName,
+		Action: actionOf(root),
+	}
+	for _, e := range chain {
+		n.Severity = max(n.Severity, e.Severity)
+		switch {
+		case e.End == nil:
+			n.End = nil
+		case n.End != nil && e.End.After(*n.End):
+			n.End = e.End
+		}
+		part := telemetry.IncidentEvent{
+			ID: e.ID, Kind: e.Kind, Severity: e.Severity, Start: e.Start, End: e.End, Count: e.Count, Text: e.Text,
+		}
+		if e.of != nil {
+			part.Of, part.Rule, part.Because, part.Likely = e.of.ID, e.rule.id, e.rule.because, e.rule.likely
+		}
+		n.Events = append(n.Events, part)
+	}
+	slices.SortStableFunc(n.Events, func(a, b telemetry.IncidentEvent) int {
+		if (a.Of == "") != (b.Of == "") {
+			return cmp.Compare(len(a.Of), len(b.Of))
+		}
+		return a.Start.Compare(b.Start)
+	})
+	n.PacketsLost, n.FlowsMoved = lost(chain), moved(chain)
+	n.Text = sentence(root, chain, &n)
+	return n
+}
+
+// lost adds up packets that were lost, each once: a storm has those of a blackhole or of a queue at its place.
+func lost(chain []*event) (n uint64) {
+	for _, e := range chain {
+		switch e.Kind {
+		case telemetry.EventDropStorm, telemetry.EventGrayFailure:
+			n += e.Count
+		case telemetry.EventBlackhole, telemetry.EventMicroburst, telemetry.EventIncast:
+			storm := func(s *event) bool {
+				return s.Kind == telemetry.EventDropStorm && same(s.Node, e.Node) &&
+					(e.Kind == telemetry.EventBlackhole && same(s.Reason, e.Reason) ||
+						e.Kind != telemetry.EventBlackhole && e.samePort(s) && s.dropsAtQueue())
+			}
+			if slices.ContainsFunc(chain, storm) {
+				continue
+			}
+			if e.Kind == telemetry.EventBlackhole {
+				n += e.Count
+			} else {
+				n += uint64(e.evidence("drops"))
+			}
+		}
+	}
+	return n
+}
+
+func moved(chain []*event) (n uint64) {
+	for _, e := range chain {
+		if e.Kind == telemetry.EventPathChange {
+			n += e.Count
+		}
+	}
+	return n
+}
+
+// addDoubts says of incidents that reports were lost meanwhile.
+func addDoubts(incidents []telemetry.Incident, list []event) {
+	losses := slices.DeleteFunc(slices.Clone(list), func(e event) bool { return e.Kind != telemetry.EventReportLoss })
+	for i := range incidents {
+		n := &incidents[i]
+		for k := range losses {
+			e := &losses[k]
+			if n.Kind != telemetry.EventReportLoss && (n.End == nil || e.from <= n.End.UnixNano()) &&
+				e.to >= n.Start.UnixNano() {
+				n.Doubts = append(n.Doubts, "counts may be too low: "+e.Text)
+			}
+		}
+	}
+}
+
+func possible(e, c *event, id string) telemetry.PossibleCause {
+	return telemetry.PossibleCause{
+		Incident: id, Kind: c.Kind, Text: c.Text, For: e.rule.because,
+		Against: "other incidents of that time explain it as well",
+	}
+}

@@ -1,0 +1,311 @@
+package incident
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+var epoch = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+// eventOf reads an event: its kind, from when to when in seconds ("-": it goes on), and what it is about, such as
+// "link_lost 2 10 node=1 port=2 to=5 to_port=1".
+func eventOf(t *testing.T, id, text string) telemetry.Event {
+	t.Helper()
+	words := strings.Fields(text)
+	e := telemetry.Event{ID: id, Severity: telemetry.Warning, Count: 1, Text: text, Evidence: []telemetry.Evidence{}}
+	if err := e.Kind.UnmarshalText([]byte(words[0])); err != nil || e.Kind == 0 {
+		t.Fatalf("no such kind: %s", text)
+	}
+	at := func(word string) time.Time {
+		d, err := time.ParseDuration(word + "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return epoch.Add(d)
+	}
+	e.Start = at(words[1])
+	if words[2] != "-" {
+		end := at(words[2])
+		e.End = &end
+	}
+	for _, word := range words[3:] {
+		name, value, _ := strings.Cut(word, "=")
+		var n uint32
+		_, err := fmt.Sscan(value, &n)
+		switch name {
+		case "node":
+			e.Node, e.Name = &n, "sw"+value
+		case "port":
+			e.Port = &n
+		case "to":
+			e.ToNode, e.ToName = &n, "sw"+value
+		case "to_port":
+			e.ToPort = &n
+		case "queue":
+			queue := uint8(n)
+			e.Queue = &queue
+		case "reason":
+			reason := uint8(n)
+			e.Reason = &reason
+		case "count":
+			e.Count = uint64(n)
+		case "new_port", "drops", "peak":
+			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(n)})
+		case "cause":
+			e.Cause, err = value, nil
+		case "path":
+			e.PathNodes, err = strings.Split(value, ","), nil
+		case "way":
+			e.Path, err = value, nil
+		case "source":
+			e.Source, err = value, nil
+		case "dst":
+			e.Flow = &telemetry.Endpoints{}
+			err = e.Flow.Dst.UnmarshalText([]byte(value))
+		case "severity":
+			err = e.Severity.UnmarshalText([]byte(value))
+		default:
+			t.Fatalf("what is %s?", word)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", word, err)
+		}
+	}
+	return e
+}
+
+func eventsOf(t *testing.T, texts ...string) (list []telemetry.Event) {
+	t.Helper()
+	for i, text := range texts {
+		list = append(list, eventOf(t, fmt.Sprintf("%02d", i), text))
+	}
+	return list
+}
+
+const lostLink = "link_lost 2 9 node=1 port=2 to=5 to_port=1"
+
+// A case of each rule: a cause, an effect, and one that is a little different and does not follow.
+var ruleCases = map[string][3]string{
+	"duplicate_id":    {"duplicate_node_id 2 9 node=1", "loop 3 4 node=1", "loop 3 4 node=2"},
+	"other_direction": {lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2", "link_lost 2 9 node=5 to=2"},
+	"dropped_at_lost_link": {
+		lostLink, "drop_storm 2 3 node=1 port=2 cause=egress_link_down",
+		"drop_storm 2 3 node=1 port=2",
+	},
+	"left_lost_link": {
+		lostLink, "path_change 3 3 node=1 port=2 new_port=3",
+		"path_change 13 13 node=1 port=2 new_port=3",
+	},
+	"back_to_link": {
+		lostLink, "path_change 10 10 node=1 port=3 new_port=2",
+		"path_change 10 10 node=7 port=3 new_port=4",
+	},
+	"dropped_in_blackhole": {
+		"blackhole 2 9 node=1 reason=29 cause=no_route", "drop_storm 2 9 node=1 reason=29 cause=no_route",
+		"drop_storm 2 9 node=1 reason=30",
+	},
+	"loop_continues": {
+		"loop 2 4 node=1 path=sw1,sw5", "loop 2 4 node=5 path=sw5,sw1", "loop 2 4 node=6 path=sw6,sw7",
+	},
+	"dropped_in_loop": {
+		"loop 2 4 node=1 path=sw1,sw5", "drop_storm 2 4 node=5 cause=ttl_expired",
+		"drop_storm 2 4 node=6 cause=ttl_expired",
+	},
+	"too_many_hops_in_loop": {"loop 2 4 node=1 path=sw1,5", "hop_limit 3 3 node=5", "hop_limit 3 3 node=6"},
+	"queue_in_loop":         {"loop 2 4 node=1 path=sw1,sw5", "microburst 3 4 node=5", "microburst 3 4 node=6"},
+	"moved_to_queue": {
+		"path_change 2 2 node=1 port=2 new_port=3", "microburst 3 4 node=1 port=3", "microburst 3 4 node=1 port=2",
+	},
+	"uneven_to_queue": {
+		"ecmp_imbalance 2 9 node=1 port=3", "incast 3 4 node=1 port=3", "incast 3 4 node=1 port=2",
+	},
+	"dropped_by_queue": {
+		"microburst 2 4 node=1 port=3", "drop_storm 2 5 node=1 port=3 cause=queue_full",
+		"drop_storm 2 5 node=1 port=3 cause=acl_deny",
+	},
+	"waited_in_queue": {
+		"microburst 2 4 node=1 port=3", "latency_anomaly 3 4 node=1 port=3", "latency_anomaly 3 4 node=1 port=4",
+	},
+	"reports_after_restart": {
+		"node_restart 2 2 source=192.0.2.1", "report_loss 3 4 source=192.0.2.1", "report_loss 3 4 source=192.0.2.2",
+	},
+	"clock_explains": {
+		"clock_jump 2 3 node=1", "latency_anomaly 3 4 node=5 to=1", "latency_anomaly 3 4 node=5 to=2",
+	},
+	"broke_rule_by_moving": {
+		"path_change 2 2 node=1 port=2 new_port=3 way=abc", "waypoint_missed 3 9 node=7 way=abc",
+		"waypoint_missed 3 9 node=7 way=abd",
+	},
+	"same_queue": {
+		"microburst 2 3 node=1 port=3 queue=0", "microburst 4 5 node=1 port=3 queue=0",
+		"microburst 4 5 node=1 port=3 queue=1",
+	},
+	"several_uneven": {
+		"ecmp_imbalance 2 9 node=1 port=3", "ecmp_imbalance 3 9 node=2 port=3", "ecmp_imbalance 7 9 node=2 port=3",
+	},
+	"several_exporters": {
+		"report_loss 2 9 source=192.0.2.1", "report_loss 3 9 source=192.0.2.2", "report_loss 8 9 source=192.0.2.2",
+	},
+	"same_target": {
+		"drop_storm 2 9 node=1 cause=acl_deny dst=192.0.2.9", "drop_storm 3 9 node=2 cause=acl_deny dst=192.0.2.9",
+		"drop_storm 3 9 node=2 cause=acl_deny dst=192.0.2.8",
+	},
+	"flap": {
+		"path_change 2 2 node=1 port=2 new_port=3", "path_change 6 6 node=1 port=3 new_port=2",
+		"path_change 6 6 node=1 port=4 new_port=2",
+	},
+	"filtered_target": {
+		"microburst 2 5 node=1 port=3 dst=192.0.2.9", "drop_storm 6 9 node=2 cause=acl_deny dst=192.0.2.9",
+		"drop_storm 6 9 node=2 cause=acl_deny dst=192.0.2.8",
+	},
+	"no_way_around":      {lostLink, "blackhole 4 9 node=7 cause=no_route", "blackhole 7 9 node=7 cause=no_route"},
+	"moved_by_lost_link": {lostLink, "path_change 3 3 node=7 port=1 to=5", "path_change 3 3 node=7 port=1 to=8"},
+	"moved_back":         {lostLink, "path_change 10 10 node=7 port=1 to=8", "path_change 13 13 node=7 port=1 to=8"},
+	"moved_by_uneven": {
+		"ecmp_imbalance 2 9 node=1 port=3", "path_change 2 2 node=7 port=1 to=8", "path_change 5 5 node=7 port=1 to=8",
+	},
+	"broke_rule": {lostLink, "waypoint_missed 4 9 node=7", "waypoint_missed 8 9 node=7"},
+}
+
+// Each rule holds for its case, and does not for what is a little different.
+func TestRules(t *testing.T) {
+	for i := range rules {
+		r := &rules[i]
+		c, ok := ruleCases[r.id]
+		if !ok {
+			t.Errorf("rule %s has no case", r.id)
+			continue
+		}
+		events := eventsOf(t, c[0], c[1])
+		for _, order := range [][]int{{0, 1}, {1, 0}} {
+			list := Of([]telemetry.Event{events[order[0]], events[order[1]]})
+			if len(list) != 1 || list[0].Events[1].Of != "00" || list[0].Events[1].Rule != r.id ||
+				list[0].Events[1].Likely != r.likely || list[0].Kind != events[0].Kind {
+				t.Errorf("%s: got %+v", r.id, list)
+			}
+		}
+		for _, n := range Of(eventsOf(t, c[0], c[2])) {
+			for _, e := range n.Events {
+				if e.Rule == r.id {
+					t.Errorf("%s: %s follows from %s", r.id, c[2], c[0])
+				}
+			}
+		}
+	}
+	if len(ruleCases) != len(rules) {
+		t.Errorf("%d cases of %d rules", len(ruleCases), len(rules))
+	}
+}
+
+// Two links that fail at once stay apart, and what both explain is of neither.
+func TestTwoFaultsAtOnce(t *testing.T) {
+	list := Of(eventsOf(
+		t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2",
+		"link_lost 2.5 9 node=3 port=2 to=6 to_port=1", "link_lost 2.5 9 node=6 port=1 to=3 to_port=2",
+		"drop_storm 2 3 node=1 port=2 cause=egress_link_down count=40",
+		"drop_storm 2 3 node=6 port=1 cause=egress_link_down count=2", "blackhole 3 9 node=7 cause=no_route count=50",
+		"new_flow 3 4 node=7",
+	))
+	byID := map[string]*telemetry.Incident{}
+	for i := range list {
+		byID[list[i].ID] = &list[i]
+	}
+	if n := byID["00"]; n == nil || n.Text != "link sw1-sw5 down for 7.0 s: 40 packets lost" || n.PacketsLost != 40 ||
+		len(n.Events) != 3 {
+		t.Errorf("got %+v", n)
+	}
+	found, ok := Find(list, "02")
+	if !ok || found.Text != "link sw3-sw6 down for 6.5 s: 2 packets lost" || len(found.Events) != 3 {
+		t.Errorf("got %+v", found)
+	}
+	n := byID["06"]
+	if len(list) != 3 || n == nil || n.Kind != telemetry.EventBlackhole || len(n.PossibleCauses) != 2 ||
+		n.PacketsLost != 50 {
+		t.Fatalf("got %+v", list)
+	}
+	for _, c := range n.PossibleCauses {
+		if byID[c.Incident] == nil || c.Kind != telemetry.EventLinkLost || c.For == "" || c.Against == "" {
+			t.Errorf("got %+v", c)
+		}
+	}
+}
+
+// An incident goes on as long as one of its events does, and says what could not be seen meanwhile.
+func TestOngoing(t *testing.T) {
+	list := Of(eventsOf(
+		t, "link_lost 2 - node=1 port=2 to=5 to_port=1",
+		"drop_storm 2 3 node=1 port=2 cause=egress_link_down severity=critical", "report_loss 4 5 source=192.0.2.1",
+	))
+	n, _ := Find(list, "01")
+	if n.End != nil || n.Severity != telemetry.Critical || len(n.Doubts) != 1 ||
+		!strings.Contains(n.Text, "carries nothing since 09:00:02 UTC") {
+		t.Errorf("got %+v", n)
+	}
+}
+
+// Every event is in one incident, whatever they are and in whatever order they come.
+func TestEveryEventOnce(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	var texts []string
+	for _, c := range ruleCases {
+		texts = append(texts, c[:]...)
+	}
+	slices.Sort(texts)
+	for range 300 {
+		var events []telemetry.Event
+		for i := range random.IntN(40) {
+			e := eventOf(t, fmt.Sprintf("%03d", i), texts[random.IntN(len(texts))])
+			e.Start = e.Start.Add(time.Duration(random.IntN(5000)-2500) * time.Millisecond)
+			if e.End != nil && e.End.Before(e.Start) {
+				e.End = &e.Start
+			}
+			events = append(events, e)
+		}
+		list := Of(events)
+		count := map[string]int{}
+		for _, n := range list {
+			for k, e := range n.Events {
+				count[e.ID]++
+				if (e.Of == "") != (k == 0) {
+					t.Fatalf("%d of %+v", k, n)
+				}
+			}
+			if n.Text == "" || n.Kind == 0 {
+				t.Fatalf("got %+v", n)
+			}
+		}
+		for _, e := range events {
+			if count[e.ID] != 1 {
+				t.Fatalf("%s is in %d incidents", e.ID, count[e.ID])
+			}
+		}
+		random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+		if again := Of(events); !reflect.DeepEqual(again, list) {
+			t.Fatalf("in another order\n%+v\nis not\n%+v", again, list)
+		}
+	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	var events []telemetry.Event
+	for i := range 4096 {
+		node, port := uint32(i%64), uint32(i%4)
+		end := epoch.Add(time.Duration(i)*50*time.Millisecond + time.Millisecond)
+		events = append(events, telemetry.Event{
+			ID: fmt.Sprint(i), Kind: telemetry.EventMicroburst, Start: end.Add(-time.Millisecond), End: &end,
+			Node: &node, Port: &port,
+		})
+	}
+	for b.Loop() {
+		Of(events)
+	}
+}

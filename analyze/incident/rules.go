@@ -1,0 +1,235 @@
+package incident
+
+import (
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+// A rule says which events follow from which. To add one: 1. its row in rules, below those that are to be asked before
+// it, 2. a case in TestRules, 3. go test ./analyze/incident -update, which writes docs/reference/incidents.md.
+type rule struct {
+	id      string // stable
+	causes  []telemetry.EventKind
+	effects []telemetry.EventKind
+	because string // of an effect, in words
+	// likely says that time and kinds alone speak for it. Then an effect follows from a cause only if no other incident
+	// explains it as well.
+	likely bool
+	// same says that both are parts of one thing: the one that began first stands for it.
+	same  bool
+	local bool // both are at the same node, which holds says too
+	// within is how long after the cause began the effect may begin, after how long after its end; 0: not after it.
+	within, after time.Duration
+	holds         func(c, e *event) bool // beside that; nil: always
+	when          string                 // what holds says, in words
+}
+
+// early is how much earlier than its cause an effect may begin: events begin as exactly as a scan.
+const early = 1500 * time.Millisecond
+
+// Kinds that stand together in rules.
+var (
+	queueLong = []telemetry.EventKind{telemetry.EventMicroburst, telemetry.EventIncast}
+	brokeRule = []telemetry.EventKind{
+		telemetry.EventPathNotAllowed, telemetry.EventWaypointMissed, telemetry.EventUnexpectedNode,
+		telemetry.EventHopWithoutINT,
+	}
+)
+
+func kinds(k ...telemetry.EventKind) []telemetry.EventKind { return k }
+
+// rules are asked in this order, and the first that holds says what an event follows from: those that prove first.
+var rules = []rule{
+	{
+		id: "duplicate_id", causes: kinds(telemetry.EventDuplicateNode),
+		effects: kinds(telemetry.EventLoop, telemetry.EventClockJump, telemetry.EventLinkLost,
+			telemetry.EventPathChange, telemetry.EventLatencyAnomaly, telemetry.EventImplausible),
+		because: "two devices speak with the id of this node", after: 5 * time.Second,
+		holds: func(c, e *event) bool { return e.touches(c.Node) }, when: "the node takes part in it",
+	},
+	{
+		id: "other_direction", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventLinkLost),
+		same: true, because: "it is the other direction of the same link", within: 3 * time.Second,
+		holds: func(c, e *event) bool { return same(c.Node, e.ToNode) && same(c.ToNode, e.Node) },
+		when:  "one goes back where the other comes from",
+	},
+	{
+		id: "dropped_at_lost_link", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventDropStorm),
+		because: "the port of the link dropped what was to leave by it", within: 3 * time.Second,
+		holds: func(c, e *event) bool { return c.samePort(e) && e.Cause == "egress_link_down" },
+		when:  "drops at a port of the link, because the link behind it is down",
+	},
+	{
+		id: "left_lost_link", causes: kinds(telemetry.EventLinkLost, telemetry.EventGrayFailure),
+		effects: kinds(telemetry.EventPathChange), because: "flows left the port of the link",
+		within: 10 * time.Second,
+		holds:  func(c, e *event) bool { return c.samePort(e) || c.samePortBack(e) },
+		when:   "flows left a port of the link for another",
+	},
+	{
+		id: "back_to_link", local: true, causes: kinds(telemetry.EventLinkLost),
+		effects: kinds(telemetry.EventPathChange),
+		because: "flows came back to the port of the link", after: 5 * time.Second,
+		holds: func(c, e *event) bool { return same(c.Node, e.Node) && c.Port != nil && e.newPort() == *c.Port },
+		when:  "flows came to a port of the link from another",
+	},
+	{
+		id: "dropped_in_blackhole", local: true, causes: kinds(telemetry.EventBlackhole),
+		effects: kinds(telemetry.EventDropStorm),
+		because: "these are the packets that find no way on", after: time.Second,
+		holds: func(c, e *event) bool { return same(c.Node, e.Node) && same(c.Reason, e.Reason) },
+		when:  "at the same node, for the same reason",
+	},
+	{
+		id: "loop_continues", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventLoop), same: true,
+		because: "it is another node of the same loop", within: 3 * time.Second,
+		holds: func(c, e *event) bool { return c.passes(e) || e.passes(c) },
+		when:  "the path of one of them passes the other's node",
+	},
+	{
+		id: "dropped_in_loop", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventDropStorm),
+		because: "packets went round until their TTL was used up", after: 2 * time.Second,
+		holds: func(c, e *event) bool { return e.Cause == "ttl_expired" && c.passes(e) },
+		when:  "drops of packets whose TTL is used up, at a node of the loop",
+	},
+	{
+		id: "too_many_hops_in_loop", causes: kinds(telemetry.EventLoop), effects: kinds(telemetry.EventHopLimit),
+		because: "packets that go round meet more nodes than INT allows", after: 2 * time.Second,
+		holds: (*event).passes, when: "at a node of the loop",
+	},
+	{
+		id: "queue_in_loop", causes: kinds(telemetry.EventLoop), effects: queueLong,
+		because: "packets that go round fill the queue", after: time.Second,
+		holds: (*event).passes, when: "at a node of the loop",
+	},
+	{
+		id: "moved_to_queue", local: true, causes: kinds(telemetry.EventPathChange), effects: queueLong,
+		because: "flows moved to this port", within: 10 * time.Second,
+		holds: func(c, e *event) bool {
+			return e.Severity > telemetry.Info && same(c.Node, e.Node) && e.Port != nil && c.newPort() == *e.Port
+		}, when: "a queue that dropped packets at the port to which flows moved",
+	},
+	{
+		id: "uneven_to_queue", local: true, causes: kinds(telemetry.EventECMPImbalance),
+		effects: append(kinds(telemetry.EventDropStorm, telemetry.EventLatencyAnomaly), queueLong...),
+		because: "the port carries more than its share", after: time.Second,
+		holds: (*event).samePort, when: "at the port that carries the most",
+	},
+	{
+		id: "dropped_by_queue", local: true, causes: queueLong, effects: kinds(telemetry.EventDropStorm),
+		because: "the queue was full", after: 2 * time.Second,
+		holds: func(c, e *event) bool { return c.Severity > telemetry.Info && c.samePort(e) && e.dropsAtQueue() },
+		when:  "drops for want of room, at the port of a queue that was long and dropped packets",
+	},
+	{
+		id: "waited_in_queue", local: true, causes: queueLong, effects: kinds(telemetry.EventLatencyAnomaly),
+		because: "packets waited in the queue", after: time.Second,
+		holds: (*event).samePort, when: "at the same port",
+	},
+	{
+		id: "reports_after_restart", causes: kinds(telemetry.EventNodeRestart),
+		effects: kinds(telemetry.EventReportLoss), because: "the exporter began anew", within: 5 * time.Second,
+		holds: func(c, e *event) bool { return c.Source == e.Source }, when: "reports of the same exporter",
+	},
+	{
+		id: "clock_explains", causes: kinds(telemetry.EventClockJump),
+		effects: kinds(telemetry.EventImplausible, telemetry.EventLatencyAnomaly),
+		because: "times of this node are not known for a moment", after: 5 * time.Second,
+		holds: func(c, e *event) bool { return e.touches(c.Node) }, when: "the node takes part in it",
+	},
+	{
+		id: "broke_rule_by_moving", causes: kinds(telemetry.EventPathChange), effects: brokeRule,
+		because: "flows moved to a path that breaks a rule", within: 5 * time.Second,
+		holds: func(c, e *event) bool { return c.Path != "" && c.Path == e.Path || c.sameFlow(e) },
+		when:  "the same path, or the same flow",
+	},
+	{
+		id: "same_queue", local: true, causes: queueLong, effects: queueLong, same: true,
+		because: "the same queue again", after: 10 * time.Second,
+		holds: func(c, e *event) bool {
+			return c.samePort(e) && same(c.Queue, e.Queue) && c.Severity == e.Severity
+		}, when: "with the same severity",
+	},
+	{
+		id: "several_uneven", causes: kinds(telemetry.EventECMPImbalance),
+		effects: kinds(telemetry.EventECMPImbalance), same: true,
+		because: "several nodes began to choose alike", within: 2 * time.Second,
+	},
+	{
+		id: "several_exporters", causes: kinds(telemetry.EventReportLoss), effects: kinds(telemetry.EventReportLoss),
+		same: true, because: "reports of several exporters were lost together", within: 2 * time.Second,
+	},
+	{
+		id: "same_target", causes: kinds(telemetry.EventDropStorm), effects: kinds(telemetry.EventDropStorm),
+		same: true, because: "packets to the same address are dropped for the same reason", within: 3 * time.Second,
+		holds: func(c, e *event) bool {
+			return c.Cause != "" && c.Cause == e.Cause && c.Flow != nil && e.Flow != nil && c.Flow.Dst == e.Flow.Dst
+		}, when: "the same reason, and flows to the same address",
+	},
+	{
+		id: "flap", local: true, causes: kinds(telemetry.EventPathChange), effects: kinds(telemetry.EventPathChange),
+		same:    true,
+		because: "flows of the same ports moved again", after: 10 * time.Second,
+		holds: func(c, e *event) bool {
+			return same(c.Node, e.Node) && c.Port != nil && e.Port != nil &&
+				(c.newPort() == *e.Port && e.newPort() == *c.Port || *c.Port == *e.Port && c.newPort() == e.newPort())
+		}, when: "between the same two ports",
+	},
+	{
+		id: "filtered_target", causes: append(kinds(telemetry.EventDropStorm), queueLong...),
+		effects: kinds(telemetry.EventDropStorm), likely: true,
+		because: "somebody filters what went to the same address", within: time.Minute,
+		holds: func(c, e *event) bool {
+			return e.group() == dropreason.ACL && c.group() != dropreason.ACL && c.Severity > telemetry.Info &&
+				c.Flow != nil && e.Flow != nil && c.Flow.Dst == e.Flow.Dst
+		}, when: "a filter begins to drop packets to the address of those that filled a queue",
+	},
+	{
+		id: "no_way_around", causes: kinds(telemetry.EventLinkLost),
+		effects: kinds(telemetry.EventBlackhole, telemetry.EventDropStorm), likely: true,
+		because: "without the link there is no way to these addresses", within: 3 * time.Second,
+		holds: func(c, e *event) bool { return e.Cause == "no_route" },
+		when:  "drops for want of a route begin as the link fails",
+	},
+	{
+		id: "moved_by_lost_link", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),
+		likely: true, because: "flows go around an end of the lost link", within: 5 * time.Second,
+		holds: func(c, e *event) bool { return same(c.Node, e.ToNode) || same(c.ToNode, e.ToNode) },
+		when:  "flows leave a node that is an end of the link",
+	},
+	{
+		id: "moved_back", causes: kinds(telemetry.EventLinkLost), effects: kinds(telemetry.EventPathChange),
+		likely: true, because: "flows move as the link is back",
+		holds: func(c, e *event) bool { return c.End != nil && e.from >= c.to-int64(early) },
+		when:  "within 3 s after the link is back", after: 3 * time.Second,
+	},
+	{
+		id: "moved_by_uneven", causes: kinds(telemetry.EventECMPImbalance),
+		effects: kinds(telemetry.EventPathChange), likely: true,
+		because: "nodes choose their ports in another way", within: 2 * time.Second,
+	},
+	{
+		id: "broke_rule", causes: kinds(telemetry.EventLinkLost), effects: brokeRule, likely: true,
+		because: "flows moved as the link failed", within: 5 * time.Second,
+	},
+}
+
+// holdsAt reports whether times and the rest say that e follows from c. Kinds are the caller's.
+func (r *rule) holdsAt(c, e *event) bool {
+	if c == e || e.from < c.from-int64(early) {
+		return false
+	}
+	if r.same && (e.from < c.from || e.from == c.from && e.ID < c.ID) {
+		return false
+	}
+	latest := c.to + int64(r.after)
+	if r.within != 0 {
+		latest = min(latest, c.from+int64(r.within))
+		if r.after == 0 {
+			latest = c.from + int64(r.within)
+		}
+	}
+	return e.from <= latest && (r.holds == nil || r.holds(c, e))
+}

@@ -1,0 +1,160 @@
+package incident
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+func (e *event) evidence(name string) float64 {
+	for i := range e.Evidence {
+		if e.Evidence[i].Name == name {
+			return e.Evidence[i].Value
+		}
+	}
+	return 0
+}
+
+// sentence says what broke, for how long, and what it cost.
+func sentence(root *event, chain []*event, n *telemetry.Incident) string {
+	text := root.Text
+	switch root.Kind {
+	case telemetry.EventLinkLost:
+		text = linkSentence(root, chain)
+	case telemetry.EventMicroburst, telemetry.EventIncast:
+		text = queueSentence(root, chain)
+	case telemetry.EventECMPImbalance:
+		if nodes := nodesOf(chain, root.Kind); nodes > 1 {
+			text = fmt.Sprintf("%d nodes put nearly all flows on one of their ports; the first: %s", nodes, root.Text)
+		}
+	case telemetry.EventReportLoss:
+		if exporters := nodesOf(chain, root.Kind); exporters > 1 {
+			text = fmt.Sprintf("reports of %d exporters were lost on the way here", exporters)
+		}
+	}
+	var cost []string
+	if n.PacketsLost > 0 {
+		cost = append(cost, count(n.PacketsLost, "packet")+" lost")
+	}
+	if n.FlowsMoved > 0 && root.Kind != telemetry.EventPathChange {
+		cost = append(cost, count(n.FlowsMoved, "change")+" of paths")
+	}
+	if len(cost) == 0 {
+		return text
+	}
+	return text + ": " + strings.Join(cost, ", ")
+}
+
+func linkSentence(root *event, chain []*event) string {
+	both := false
+	for _, e := range chain {
+		both = both || e.Kind == telemetry.EventLinkLost && same(e.Node, root.ToNode) && same(e.ToNode, root.Node)
+	}
+	if !both {
+		return fmt.Sprintf("link from %s to %s carries nothing%s", nameOf(root.Name, root.Node),
+			nameOf(root.ToName, root.ToNode), lasted(root))
+	}
+	a, b := nameOf(root.Name, root.Node), nameOf(root.ToName, root.ToNode)
+	if *root.ToNode < *root.Node {
+		a, b = b, a
+	}
+	return fmt.Sprintf("link %s-%s down%s", a, b, lasted(root))
+}
+
+func queueSentence(root *event, chain []*event) string {
+	times, peak := 0, 0.0
+	for _, e := range chain {
+		if e.Kind == telemetry.EventMicroburst || e.Kind == telemetry.EventIncast {
+			times++
+			peak = max(peak, e.evidence("peak"))
+		}
+	}
+	if times == 1 {
+		return root.Text
+	}
+	port := ""
+	if root.Port != nil {
+		port = fmt.Sprintf(" port %d", *root.Port)
+	}
+	return fmt.Sprintf("queue of %s%s was long %d times, up to %.0f bytes", nameOf(root.Name, root.Node), port, times,
+		peak)
+}
+
+func nodesOf(chain []*event, kind telemetry.EventKind) int {
+	nodes := map[string]bool{}
+	for _, e := range chain {
+		if e.Kind == kind {
+			nodes[nameOf(e.Name, e.Node)+e.Source] = true
+		}
+	}
+	return len(nodes)
+}
+
+func nameOf(name string, node *uint32) string {
+	switch {
+	case name != "":
+		return name
+	case node != nil:
+		return fmt.Sprint("node ", *node)
+	}
+	return "an unknown node"
+}
+
+func lasted(e *event) string {
+	if e.End == nil {
+		return " since " + e.Start.Format(time.TimeOnly) + " UTC"
+	}
+	d := e.End.Sub(e.Start)
+	if d >= time.Minute {
+		return " for " + d.Round(time.Second).String()
+	}
+	return fmt.Sprintf(" for %.1f s", d.Seconds())
+}
+
+func count(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// actions say what to do about a cause.
+var actions = map[telemetry.EventKind]string{
+	telemetry.EventLinkLost: "look at the ports at both ends of the link: transceivers, cable, errors, whether " +
+		"somebody shut one down",
+	telemetry.EventBlackhole: "compare the routes of the node with those of a neighbour that works; taking it out of " +
+		"the paths helps at once",
+	telemetry.EventGrayFailure: "take the link out of service, then look at optics, connectors, and CRC errors at " +
+		"both ends",
+	telemetry.EventLoop:           "compare the routes of the nodes of the loop",
+	telemetry.EventLatencyAnomaly: "look at the node: its processor, a new configuration, a feature done in software",
+	telemetry.EventECMPImbalance:  "give the nodes different hash seeds, or look at the fields that they hash",
+	telemetry.EventMicroburst:     "spread or pace the flows that filled the queue, or give it more room",
+	telemetry.EventIncast:         "let the senders answer one after the other, or with jitter",
+	telemetry.EventReportLoss: "look at the sockets of Waybill and at the network between: until then counts are " +
+		"too low",
+	telemetry.EventNodeRestart:    "if nobody restarted the node, ask why it did",
+	telemetry.EventClockJump:      "nothing, if it came back; else look at how the node sets its clock",
+	telemetry.EventPathChange:     "nothing, if somebody changed routes; if it goes on, a route flaps",
+	telemetry.EventHopLimit:       "raise the hop limit of the source, or look for a loop",
+	telemetry.EventMTUExceeded:    "give the links inside the INT domain a larger MTU",
+	telemetry.EventHopWithoutINT:  "switch INT on at the nodes in between",
+	telemetry.EventMalformed:      "find the right dialect, or have the node repaired",
+	telemetry.EventDuplicateNode:  "give each device an id of its own",
+	telemetry.EventImplausible:    "find the right dialect: most often the unit of times is another",
+	telemetry.EventUnexpectedNode: "add the node to the policy, or ask who put it there",
+	telemetry.EventPathNotAllowed: "compare with path changes and lost links of the same time",
+	telemetry.EventWaypointMissed: "bring the flows back, or stop them; then find out what moved them",
+}
+
+func actionOf(e *event) string {
+	if e.Kind == telemetry.EventDropStorm {
+		if r, ok := dropreason.ByID(e.Cause); ok {
+			return r.Action
+		}
+	}
+	return actions[e.Kind]
+}
