@@ -15,14 +15,17 @@ import (
 const slowPathNs = 60e9
 
 // awaits reports whether a stack that became hops has to wait for records that follow it: there are follow-up packets
-// these days, or more routers have taken one from the TTL than have told of themselves. Hosts begin with 32, 64, 128 or
-// 255; if one does not, its stacks wait in vain.
-func (s *Shard) awaits(r *telemetry.Report, hops []telemetry.Hop) bool {
+// these days, or more routers have taken one from the TTL than have told of themselves. If the source does not tell how
+// many there are, hosts begin with 32, 64, 128 or 255; of one that does not stacks wait in vain.
+func (s *Shard) awaits(r *telemetry.Report, hops []telemetry.Hop, routers int) bool {
 	if len(hops) == 0 || len(hops) >= maxPostcards || r.Is(telemetry.StackCut) {
 		return false
 	}
 	if s.followedNs != 0 && s.lastNs-s.followedNs < slowPathNs {
 		return true
+	}
+	if routers > 0 {
+		return routers > len(hops)
 	}
 	for _, usual := range [...]uint8{32, 64, 128, 255} {
 		if r.TTL <= usual {
@@ -34,7 +37,7 @@ func (s *Shard) awaits(r *telemetry.Report, hops []telemetry.Hop) bool {
 
 // await keeps the hops of a stack until the records that follow it have come. The TTL of a hop, which those of stacks
 // do not have, is its place: odd in the stack of the packet, even between two of them.
-func (s *Shard) await(r *telemetry.Report, tag uint32, hops []telemetry.Hop, nowNs int64) {
+func (s *Shard) await(r *telemetry.Report, tag uint32, hops []telemetry.Hop, routers int, nowNs int64) {
 	hash := joinHash(r, tag)
 	p := s.join.find(r, hash, awaitsFollowUps)
 	if p != nil && p.whole { // another packet that looks the same
@@ -44,7 +47,7 @@ func (s *Shard) await(r *telemetry.Report, tag uint32, hops []telemetry.Hop, now
 	if p == nil {
 		p = s.wait(r, hash, awaitsFollowUps, nowNs)
 	}
-	p.whole, p.bytes = true, r.Bytes
+	p.whole, p.bytes, p.routers = true, r.Bytes, uint8(max(routers, 0))
 	for i := range hops {
 		p.addRecord(&hops[i], 2*i+1)
 	}
@@ -93,9 +96,11 @@ func (s *Shard) joinedStack(f *flow, p *pending, nowNs int64) {
 	for i := 1; i < len(hops); i++ {
 		uncertain = uncertain || hops[i].TTL == hops[i-1].TTL
 	}
+	hops, gap := s.spread(hops, int(p.routers))
 	s.probe = p.probe
-	if !s.partOfPath(f, hops, nowNs) {
-		s.observePath(f, hops, p.bytes, nowNs, uncertain)
+	same := f.paths[0].used && s.pathOf(&f.paths[0]) != nil && s.pathOf(&f.paths[0]).is(s.routeOf(hops))
+	if same || !s.partOfPath(f, hops, nowNs) { // a record is lost
+		s.observePath(f, hops, p.bytes, nowNs, uncertain || gap)
 	}
 	s.probe = false
 }

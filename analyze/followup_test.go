@@ -106,3 +106,52 @@ func TestFollowUps(t *testing.T) {
 		}
 	}
 }
+
+// Routers that told nothing are known by the TTL that the source tells the sink: no link leads past them.
+func TestHiddenHopsOfStacks(t *testing.T) {
+	const told = telemetry.HasFirstTTL
+	for name, test := range map[string]struct {
+		flags      telemetry.Flags
+		first, ttl uint8
+		nodes      []uint32
+		want       string
+		uncertain  bool
+		links      int
+		followUp   []uint32
+	}{
+		"none":          {told, 64, 61, []uint32{1, 2}, "1 ?>?, 2 ?>?, 9 ?>?", false, 2, nil},
+		"one":           {told, 64, 61, []uint32{1}, "1 ?>?, missing(1) ?>?, 9 ?>?", false, 0, nil},
+		"two, anywhere": {told, 9, 4, []uint32{1, 2}, "1 ?>?, 2 ?>?, missing(2) ?>?, 9 ?>?", true, 0, nil},
+		"not told":      {0, 64, 50, []uint32{1, 2}, "1 ?>?, 2 ?>?, 9 ?>?", false, 2, nil},
+		"not taken yet": {told, 64, 62, []uint32{1, 2}, "1 ?>?, 2 ?>?, 9 ?>?", false, 2, nil},
+		"with a slow path": {
+			told | telemetry.SlowPaths, 64, 60,
+			[]uint32{1},
+			"1 ?>?, 2 ?>?, missing(1) ?>?, 9 ?>?", true, 0,
+			[]uint32{1, 2},
+		},
+	} {
+		s := NewShard(DefaultConfig())
+		now := second
+		for range 2 {
+			r := slowPacket(1, test.flags, test.ttl, test.nodes...)
+			r.FirstTTL = test.first
+			s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now)
+			if test.followUp != nil {
+				r = slowPacket(1, telemetry.FollowUp, test.ttl, test.followUp...)
+				s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, now)
+			}
+			endWait(s, now)
+			now += 2 * second
+		}
+		c := &Collector{Shards: []*Shard{s}}
+		paths, _ := c.Paths(10)
+		if len(paths) != 1 || route(paths[0].Hops) != test.want || paths[0].Uncertain != test.uncertain ||
+			paths[0].Packets != 2 {
+			t.Errorf("%s: got %+v, want %s", name, paths, test.want)
+		}
+		if links := c.Links(); len(links) != test.links {
+			t.Errorf("%s: got links %+v, want %d", name, links, test.links)
+		}
+	}
+}

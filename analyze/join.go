@@ -27,8 +27,9 @@ type pending struct {
 	chain        int32 // next packet with that bucket, or next free place, counted from 1
 	bucket       uint32
 	kind         pendingKind
-	whole        bool // a stack: its packet was reported, and not follow-ups alone
-	probe        bool // a copy, or a packet that is not delivered
+	whole        bool  // a stack: its packet was reported, and not follow-ups alone
+	routers      uint8 // on the way of a stack; 0: nobody knows
+	probe        bool  // a copy, or a packet that is not delivered
 	n            uint8
 	hash         uint64
 	hops         [maxPostcards]telemetry.Hop

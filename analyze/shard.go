@@ -319,11 +319,44 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 		}
 		hops = s.merged[:n]
 	}
-	if r.Is(telemetry.SlowPaths) && s.awaits(r, hops) {
-		s.await(r, tag, hops, nowNs)
+	routers := routersTo(r)
+	if r.Is(telemetry.SlowPaths) && s.awaits(r, hops, routers) {
+		s.await(r, tag, hops, routers, nowNs)
 		return
 	}
-	s.observePath(f, hops, r.Bytes, nowNs, false)
+	hops, uncertain := s.spread(hops, routers)
+	s.observePath(f, hops, r.Bytes, nowNs, uncertain)
+}
+
+// routersTo returns how many routers took one from the TTL of the packet of r, as far as its source told the sink the
+// TTL that it came with; 0: nobody knows, or nodes are known to be missing already. A packet that was dropped is
+// reported as it came to the last of them.
+func routersTo(r *telemetry.Report) int {
+	const notWhole = telemetry.HopLimit | telemetry.MTUExceeded | telemetry.StackCut
+	if !r.Is(telemetry.HasFirstTTL) || r.Is(notWhole) {
+		return 0
+	}
+	n := int(r.FirstTTL) - int(r.TTL)
+	if r.Is(telemetry.Dropped) {
+		n++
+	}
+	return n
+}
+
+// spread puts routers between hops that told nothing, if there are more routers than hops. Nothing says between which:
+// of more than two hops it is between the last two, and the order is uncertain.
+func (s *Shard) spread(hops []telemetry.Hop, routers int) (spread []telemetry.Hop, uncertain bool) {
+	n := len(hops)
+	if routers <= n || n < 2 || n > len(s.merged) {
+		return hops, false
+	}
+	spread = s.merged[:copy(s.merged[:], hops)]
+	for i := range spread {
+		spread[i].Has |= telemetry.HasTTL
+		spread[i].TTL = uint8(255 - i)
+	}
+	spread[n-1].TTL = uint8(256 - routers)
+	return spread, n > 2
 }
 
 // addUnknown adds nodes of which nobody knows which and how many they are to the n that are merged.

@@ -103,6 +103,20 @@ var claims = map[string]func(v *view){
 		v.between("flows that move and come back", float64(moved), 1, 100)
 	},
 
+	"destination-headers": func(v *view) {
+		v.onlyDrops("link gray_link leaf1 1", "link gray_link spine1 1")
+		v.onePathEach()
+		over := 0
+		for _, p := range of[*truth.Path](v.list) {
+			if crosses(p, v.nodes["leaf1"], v.nodes["spine2"]) || crosses(p, v.nodes["leaf3"], v.nodes["spine2"]) {
+				over++
+			}
+		}
+		if over == 0 {
+			v.Error("no flow passes the switch without INT")
+		}
+	},
+
 	"follow-ups": func(v *view) {
 		v.onePathEach()
 		// each packet that passes a spine has one follow-up, which its sink takes out

@@ -16,11 +16,11 @@ func (n *Node) Arrive(frame []byte, in Ingress, s *State) Verdict {
 	err := n.inside.Parse(frame, p)
 	if n.isEdge(in.Port) {
 		n.count(FromEdge)
-		if !n.acceptEdge || !p.INT.Present {
+		if !n.acceptEdge || !p.INT.Present || n.accepts(p) {
 			s.flags = fromOutside
 		}
 	}
-	if err == nil && s.is(fromOutside) && p.INT.Present {
+	if err == nil && s.is(fromOutside) && p.INT.Present && !n.accepts(p) {
 		if !n.marked(p) {
 			n.count(EdgeINT)
 			s.flow = p.Flow.Hash()

@@ -25,6 +25,8 @@ type Config struct {
 	NewIP          bool           `yaml:"new_ip"`
 	// Rep of what the source inserts: none, ports, next_hops or both
 	Replicas string `yaml:"replicas"`
+	// what the source tells the sink of each packet (INT 2.1 §5.1): sequence, ttl
+	Destination []string `yaml:"destination"`
 	// what an entry asks for that does not say; none: usualInstructions
 	Instructions []string `yaml:"instructions"`
 

@@ -19,10 +19,10 @@ func (n *Node) Depart(frame []byte, s *State, e Egress, out *Output) {
 	switch {
 	case err != nil || v.packet.L3 == 0:
 		n.queueReport(v, frame)
-	case s.is(fromOutside) && v.edge:
+	case s.is(fromOutside) && v.edge && !v.packet.INT.Present:
 		n.count(Turned)
 		n.postcard(v, n.unmarked(v))
-	case s.is(fromOutside):
+	case s.is(fromOutside) && !v.edge:
 		n.source(v)
 	case v.edge:
 		n.sink(v)

@@ -34,6 +34,8 @@ type domains struct {
 	mx      embed.Domain // for sources of INT-MX
 	hasMX   bool         // the version has INT-MX, and the mode is not INT-XD
 	outside embed.Domain // inside which no packet has INT: that of packets from edges
+
+	sequence, firstTTL bool // the source tells the sink
 }
 
 // domains makes the domain that c describes.
@@ -53,6 +55,16 @@ func (c *Config) domains(wrong *problems) (d domains) {
 	in.Points = c.points(wrong, in)
 	in.MaxHops, in.Complement, in.ChecksumUpdate, in.NewIP = c.MaxHops, c.Complement, c.ChecksumUpdate, c.NewIP
 	in.DomainID, in.DSInstruction, in.DSFlags = c.Domain, c.DSInstruction, c.DSFlags
+	for i, word := range c.Destination {
+		d.sequence = d.sequence || word == "sequence"
+		d.firstTTL = d.firstTTL || word == "ttl"
+		if word != "sequence" && word != "ttl" {
+			wrong.say(indexed("destination", i), "got %q, want sequence or ttl", word)
+		}
+	}
+	if len(c.Destination) > 0 && in.Carrier != embed.VXLANGPE && in.Carrier != embed.Geneve {
+		wrong.say("destination", "carrier %s has room for one header, want vxlan-gpe or geneve", c.carrier())
+	}
 	d.mx = *in
 	d.mx.Mode, d.mx.Complement = embed.MX, false
 	mode := choose(wrong, "mode", c.Mode, modes)

@@ -37,6 +37,9 @@ type Node struct {
 	out    *Output // that reports go to
 	spare  []byte  // a frame that is only reported
 
+	numbers     numbers            // of flows: those that the source gave, and that the sink waits for
+	destination inband.Destination // of the packet at hand
+
 	recent []uint64 // hashes of packets that were reported; nil: no node of the version has a slow path
 }
 
@@ -55,6 +58,9 @@ func New(c Config, s Spec) (*Node, error) {
 	n := &Node{config: c, spec: s, plan: p, sampler: watch.NewSampler(s.Seed)}
 	if p.mode == watch.ModeIOAM {
 		n.ioam = c.ioamNode()
+	}
+	if n.sequence {
+		n.numbers = newNumbers(c.Events.Flows)
 	}
 	n.ipFragment = fragmentWords[c.Reports.Fragment]
 	if n.inside.Version < inband.Version10 {

@@ -2,12 +2,15 @@ package node
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/internal/test/packets"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/inband"
 )
 
 // through sends a packet that a change was made to behind the source through the sink.
@@ -174,5 +177,78 @@ func TestR002NothingLeaves(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What the source tells in a destination header the sink reads, reports and takes out: the numbers of packets that are
+// lost, and nodes that added no record, whatever TTL hosts begin with (INT 2016 §4.1, INT 2.1 §5.1).
+func TestR062DestinationHeader(t *testing.T) {
+	for _, version := range []string{"2016", "0.5", "1.0", "2.1", "2.1\"\nmode: \"mx"} {
+		for carrier, kind := range map[string]packets.Kind{"geneve": packets.Geneve, "vxlan-gpe": packets.GPE} {
+			text := "version: \"" + version + "\"\ncarrier: " + carrier +
+				"\ninstructions: [node_id]\ndestination: [sequence, ttl]\nwatch: [{report_all: true}]\n"
+			c := newChain(t, 4, text)
+			frame := packets.Shape{Kind: kind, Payload: 50}.Frame(newRand())
+			at, _ := ttlAt(frame)
+			for i := range uint32(6) {
+				if i == 2 || i == 3 { // lost behind the source
+					c.hop(0, bytes.Clone(frame))
+					continue
+				}
+				if i == 5 {
+					c.nodes[1] = nil // a node without INT
+				}
+				if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
+					t.Errorf("%s: got %x, want %x", text, out, frame)
+				}
+				r := &c.reports[len(c.reports)-1]
+				if !r.Is(telemetry.HasFlowSequence) || r.FlowSequence != i+1 || !r.Is(telemetry.HasFirstTTL) ||
+					r.FirstTTL != frame[at] {
+					t.Errorf("%s: packet %d: %+v", text, i+1, r)
+				}
+			}
+			hidden := uint64(1)
+			if strings.HasSuffix(version, "mx") {
+				hidden = 0
+			}
+			if n := c.nodes[3].stats.Count; n[SequenceGaps] != 2 || n[HiddenHops] != hidden {
+				t.Errorf("%s: %d packets missing, %d passed nodes without INT", text, n[SequenceGaps], n[HiddenHops])
+			}
+		}
+	}
+}
+
+// A host behind an edge that may send INT tells its sink something: the source puts its header in front of that (INT
+// 2.1 §5.1).
+func TestR007MessageOfTheHost(t *testing.T) {
+	const text = "version: 2016\nedge_int: accept\ndestination: [ttl]\n"
+	c := newChain(t, 3, text)
+	frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
+	c.send(frame)
+	with := bytes.Clone(c.links[0]) // with the headers of a source: that for all hops is taken out
+	p := intOf(t, c.nodes[0], with)
+	with = append(with[:p.Start], with[p.StackEnd:]...)
+	at := p.Start - 8 // of the Geneve header
+	with[at] -= uint8((p.StackEnd - p.Start) / 4)
+	shorter := uint16(p.StackEnd - p.Start)
+	for _, length := range []int{14 + 2, 14 + 20 + 4} { // of IP and UDP
+		binary.BigEndian.PutUint16(with[length:], binary.BigEndian.Uint16(with[length:])-shorter)
+	}
+	told := with[p.Start+4 : p.Start+12]
+	c = newChain(t, 3, text)
+	out := c.send(with)
+	t1 := intOf(t, c.nodes[0], c.links[0])
+	if t1.Type != inband.TypeHopByHop || t1.Hops != 1 || t1.Destination < t1.StackEnd ||
+		!bytes.Equal(c.links[0][t1.Destination:t1.DestinationEnd], told) {
+		t.Errorf("behind the source: %+v", t1)
+	}
+	if len(c.reports) != 1 || len(c.reports[0].Hops) != 2 || intOf(t, c.nodes[0], out).Present ||
+		len(out) != len(frame) {
+		t.Errorf("behind the sink: %x, %+v", out, c.reports)
+	}
+	// From edge to edge it is taken out too.
+	one := newChain(t, 1, text)
+	if out := one.send(with); intOf(t, one.nodes[0], out).Present || len(out) != len(frame) {
+		t.Errorf("from edge to edge: %x", out)
 	}
 }

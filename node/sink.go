@@ -36,6 +36,7 @@ func (n *Node) sink(v *visit) {
 		return
 	}
 	n.countIf(!n.knows(stripped.DomainID), UnknownDomain)
+	n.message(v, &stripped)
 	n.countIf(n.hidden(v, &stripped), HiddenHops)
 	if flags&telemetry.Instructed != 0 {
 		n.instructed(v, flags)
@@ -102,11 +103,37 @@ func (n *Node) reportStack(v *visit, s *embed.Stripped, flags telemetry.Flags, o
 	n.tell(v, flags, p.Frame, p.Payload, own, s.DomainID)
 }
 
+// message reads what the source has told in a destination header: the numbers that are missing between two packets of
+// a flow are those of packets that were lost, or overtaken.
+func (n *Node) message(v *visit, s *embed.Stripped) {
+	d := &n.destination
+	if _, err := d.Decode(s.Destination); err != nil || !d.HasSequence {
+		return
+	}
+	if n.numbers.sets == nil { // of a source that others configured
+		n.numbers = newNumbers(n.config.Events.Flows)
+	}
+	next, known := n.numbers.of(v.state.flow)
+	switch ahead := int32(d.Sequence - *next); {
+	case !known || d.Sequence == 1 || ahead < -longestGap || ahead > longestGap:
+		*next = d.Sequence + 1
+	case ahead >= 0:
+		n.stats.Count[SequenceGaps] += uint64(ahead)
+		*next = d.Sequence + 1
+	}
+}
+
+// longestGap is how many packets may be missing before it is taken for a source that began anew.
+const longestGap = 1 << 16
+
 // hidden reports whether a packet passed nodes that added no record: its TTL sank by more than the number of records
-// grew (INT 1.0 §4.2, INT 2.1 §5.1). That can be known only where hosts begin with a known TTL. Each node in front of
-// this one has taken one from it, the source too.
+// grew (INT 1.0 §4.2, INT 2.1 §5.1). That can be known only where hosts begin with a known TTL, or where the source
+// tells it. Each node in front of this one has taken one from it, the source too.
 func (n *Node) hidden(v *visit, s *embed.Stripped) bool {
 	first, ttl := n.config.InitialTTL, v.state.ttl
+	if d := &n.destination; d.HasTTL && s.Destination != nil {
+		first = d.TTL
+	}
 	if first == 0 || ttl > first || s.Type == inband.TypeMX || s.E {
 		return false
 	}

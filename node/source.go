@@ -5,6 +5,7 @@ import (
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
+	"github.com/waybill-int/waybill/wire/inband"
 )
 
 // source is for a packet that enters the domain: it gets INT if the flow watchlist says so (INT 2.1 §2).
@@ -28,6 +29,15 @@ func (n *Node) source(v *visit) {
 		copy(device[:], s.srcMAC[:])
 		ins.SourceOnly = device[:]
 	}
+	var number *uint32
+	if n.sequence || n.firstTTL {
+		ins.Destination = &n.destination
+		n.destination = inband.Destination{HasSequence: n.sequence, HasTTL: n.firstTTL, TTL: s.ttl}
+		if n.sequence {
+			number, _ = n.numbers.of(s.flow)
+			n.destination.Sequence = *number + 1
+		}
+	}
 	out, r := d.Insert(n.out.buffer[:0], p, ins, &v.own, v.egress.MTU)
 	if r.Action != embed.Inserted {
 		n.refused(NotInserted, r.Why)
@@ -36,6 +46,9 @@ func (n *Node) source(v *visit) {
 	}
 	n.out.set(out)
 	n.count(Inserted)
+	if number != nil {
+		*number++
+	}
 	n.countIf(!r.Record && s.mode == watch.ModeMD, InsertedEmpty)
 	switch {
 	case s.mode == watch.ModeMX:

@@ -34,6 +34,7 @@ const (
 	StrippedBad                    // of those, malformed INT
 	Discarded                      // sink: clones, probes, copies, follow-ups, and packets whose INT cannot be removed
 	HiddenHops                     // sink: packets that passed a node which added no record
+	SequenceGaps                   // sink: packets that are missing between two of their flow
 	Turned                         // from an edge to an edge: this node is source and sink
 	Reported                       // watched packets that were reported
 	Suppressed                     // watched packets that were not: no event
@@ -52,7 +53,7 @@ const (
 var outcomeNames = [NumOutcomes]string{
 	"arrived", "unreadable", "from_edge", "nested", "conflict", "watched", "unsampled", "inserted", "inserted_empty",
 	"not_inserted", "cleaned", "edge_int", "pushed", "marked_mtu", "marked_hop_limit", "popped_stack", "not_pushed",
-	"follow_ups", "copies", "unknown_domain", "stripped", "stripped_bad", "discarded", "hidden_hops", "turned",
+	"follow_ups", "copies", "unknown_domain", "stripped", "stripped_bad", "discarded", "hidden_hops", "sequence_gaps", "turned",
 	"reported",
 	"suppressed", "queue_reports", "drop_reports", "drops_suppressed", "intermediates", "not_reported", "flow_ended",
 	"congestion_began", "congestion_ended",

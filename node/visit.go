@@ -24,11 +24,14 @@ type visit struct {
 // parse reads a frame. In one from outside there is no INT, whatever it looks like.
 func (n *Node) parse(frame []byte, p *embed.Packet, outside bool) error {
 	err := n.inside.Parse(frame, p)
-	if err == nil && outside && p.INT.Present {
+	if err == nil && outside && p.INT.Present && !n.accepts(p) {
 		err = n.outside.Parse(frame, p)
 	}
 	return err
 }
+
+// accepts reports whether a packet from outside has a message of its host to the sink, which may come in.
+func (n *Node) accepts(p *embed.Packet) bool { return n.acceptEdge && p.INT.DestinationOnly() }
 
 // marked reports whether the DSCP of p would mark it as INT.
 func (n *Node) marked(p *embed.Packet) bool {
@@ -119,7 +122,7 @@ func embedded(p *embed.Packet) (telemetry.Flags, bool) {
 	switch {
 	case !t.Present || t.Malformed != 0:
 		return 0, false
-	case t.Type == inband.TypeDestination && t.C: // of a follow-up packet
+	case t.FollowUp():
 		return telemetry.Embedded | telemetry.Tracked, true
 	case t.Type == inband.TypeDestination:
 		return 0, false

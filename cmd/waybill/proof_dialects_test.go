@@ -128,6 +128,25 @@ var dialects = []dialectOfProof{
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
 		},
 	},
+	{
+		name: "MD 2016 with destination headers", only: "destination-headers",
+		text: "mode: md\nversion: \"2016\"\ncarrier: vxlan-gpe\ndestination: [sequence, ttl]\n" +
+			"reports: {format: \"1.0\", truncate: 700}\n",
+		points: map[string]any{"vxlan_gpe_next_protocol_5": "int-2016", "int_format_for_version_0": "2016"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: ports | telemetry.HasLatency | telemetry.HasQueue | telemetry.HasIngressTime,
+			Drop: lost, Version: "1.0", MaxHops: 16, FirstTTL: true,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written + 4 + 8 },
+		},
+	},
+	{
+		name: "MD 2.1 with destination headers", only: "destination-headers",
+		text: "mode: md\ncarrier: vxlan-gpe\ndestination: [sequence, ttl]\nreports: {truncate: 700}\n",
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16, FirstTTL: true,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + 32*written + 4 + 8 },
+		},
+	},
 }
 
 // ioamProof is a kind of IOAM.

@@ -8,8 +8,9 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// appendFront appends what stands in front of the INT header, if all of INT has added bytes.
-func (d *Domain) appendFront(b []byte, p *Packet, where place, added int) []byte {
+// appendFront appends what stands in front of the INT header, if all of INT has added bytes. chained says that a
+// destination header follows, which is not among them.
+func (d *Domain) appendFront(b []byte, p *Packet, where place, added int, chained bool) []byte {
 	covered := added - where.frontLen(d, p) // by the shim, without the shim itself
 	switch where {
 	case behindL4:
@@ -30,7 +31,11 @@ func (d *Domain) appendFront(b []byte, p *Packet, where place, added int) []byte
 		}
 		return d.appendShimNew(b, protocol, covered)
 	case behindGPE, behindVXLAN:
-		return d.appendShimGPE(b, p, where, covered)
+		next := where.gpeNext(p)
+		if chained {
+			next, _ = d.gpeNext()
+		}
+		return d.appendShimGPE(b, where, d.headerType(), covered, next)
 	case inGeneve:
 		class, _ := d.geneveClass()
 		o := packet.GeneveOption{Class: class, Type: d.headerType(), Length: uint8(covered / 4)}
@@ -91,20 +96,41 @@ func (d *Domain) shimWords(covered int) uint8 {
 	return uint8(covered / 4)
 }
 
-func (d *Domain) appendShimGPE(b []byte, p *Packet, where place, covered int) []byte {
-	next := p.Frame[p.tunnelAt+gpeNextAt]
-	if where == behindVXLAN {
-		next = packet.NextEthernet
+// gpeNext returns the Next Protocol of what stands behind INT in VXLAN-GPE.
+func (w place) gpeNext(p *Packet) uint8 {
+	if w == behindVXLAN {
+		return packet.NextEthernet
 	}
+	return p.Frame[p.tunnelAt+gpeNextAt]
+}
+
+func (d *Domain) appendShimGPE(b []byte, where place, kind uint8, covered int, next uint8) []byte {
 	if d.Version == inband.Version20 {
-		s := inband.ShimGPE{
-			Type: d.headerType(), Length: uint8(covered / 4), G: where == behindVXLAN,
-			NextProtocol: next,
-		}
+		s := inband.ShimGPE{Type: kind, Length: uint8(covered / 4), G: where == behindVXLAN, NextProtocol: next}
 		return s.Append(b)
 	}
-	s := inband.ShimGPEOld{Type: inband.TypeHopByHop, Length: uint8((covered + shimLen) / 4), NextProtocol: next}
+	s := inband.ShimGPEOld{Type: kind, Length: uint8((covered + shimLen) / 4), NextProtocol: next}
 	return s.Append(b)
+}
+
+// destinationLen returns the bytes of the destination header that ins asks for. A packet has one, and it needs a
+// carrier in which headers can be chained.
+func (w place) destinationLen(p *Packet, ins *Instruction) int {
+	chains := w == behindGPE || w == behindVXLAN || w == inGeneve
+	if ins.Destination == nil || !chains || p.INT.Present {
+		return 0
+	}
+	return shimLen + ins.Destination.Len()
+}
+
+// appendDestination appends a destination header with its shim or option header.
+func (d *Domain) appendDestination(b []byte, p *Packet, where place, h *inband.Destination) []byte {
+	if where == inGeneve {
+		class, _ := d.geneveClass()
+		o := packet.GeneveOption{Class: class, Type: inband.TypeDestination, Length: uint8(h.Len() / 4)}
+		return h.Append(o.Append(b))
+	}
+	return h.Append(d.appendShimGPE(b, where, inband.TypeDestination, h.Len(), where.gpeNext(p)))
 }
 
 // appendUDP appends the UDP header of INT. Its source port spreads flows over paths, it has no checksum (INT 2.1

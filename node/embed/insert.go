@@ -23,7 +23,7 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 		r.Why = NotIP
 	case d.Mode == XD:
 		r.Why = WrongMode
-	case p.INT.Present:
+	case p.INT.Present && !p.INT.DestinationOnly():
 		r.Why = AlreadyINT
 	case p.Fragment:
 		r.Why = IsFragment
@@ -46,7 +46,8 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 	at := where.at(d, p)
 	out = append(dst, p.Frame[:at]...)
 	start := len(out)
-	out = d.appendFront(out, p, where, r.Added)
+	more := where.destinationLen(p, &ins)
+	out = d.appendFront(out, p, where, r.Added-more, more > 0)
 	out = d.appendHeader(out, &w, &ins, own != nil, r.SetM)
 	if d.Mode == MX {
 		out = append(out, ins.SourceInserted...)
@@ -60,6 +61,9 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 			DSCP: d.cleaned(p.DSCP),
 		}
 		out = tail.Append(out)
+	}
+	if more > 0 {
+		out = d.appendDestination(out, p, where, ins.Destination)
 	}
 	inserted := out[start:]
 	out = append(out, p.Frame[at:]...)
@@ -77,7 +81,7 @@ func (d *Domain) Insert(dst []byte, p *Packet, ins Instruction, own *inband.Meta
 func (d *Domain) fit(p *Packet, where place, w *demand, ins *Instruction, own *inband.Metadata, mtu int) (Result,
 	*inband.Metadata,
 ) {
-	n := where.frontLen(d, p) + d.headerLen()
+	n := where.frontLen(d, p) + d.headerLen() + where.destinationLen(p, ins)
 	record := w.recordLen
 	if d.Mode == MX {
 		n += len(ins.SourceInserted)

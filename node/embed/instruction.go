@@ -22,6 +22,10 @@ type Instruction struct {
 	SourceOnly []byte
 	// SourceInserted is what MX carries behind its header, in the order of the DS Instruction bits.
 	SourceInserted []byte
+
+	// Destination is what the source tells the sink in a header of its own behind the INT header (INT 2.1 §5.1); nil:
+	// nothing. Only VXLAN-GPE and Geneve have room for two headers.
+	Destination *inband.Destination
 }
 
 // Instruction bits that a version defines; all others are reserved.

@@ -88,3 +88,14 @@ type INT struct {
 	dscp      uint8  // the original DSCP
 	g         bool   // G of the shim: INT brought the encapsulation along
 }
+
+// FollowUp reports whether the packet is what a node with a slow path sent after another one (INT 2016 §4.2).
+func (t *INT) FollowUp() bool {
+	return t.Present && t.Malformed == 0 && t.Type == inband.TypeDestination && t.C
+}
+
+// DestinationOnly reports whether there is a destination header alone, a message of the host to the sink (INT 2016
+// §4.1): a source puts the header for all hops in front of it.
+func (t *INT) DestinationOnly() bool {
+	return t.Present && t.Malformed == 0 && t.Type == inband.TypeDestination && !t.C && t.End > 0
+}

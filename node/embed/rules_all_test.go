@@ -212,13 +212,37 @@ func TestR007HeadersBeforeDestinationHeaders(t *testing.T) {
 		if q.INT.Type != inband.TypeDestination {
 			t.Fatalf("carrier %d: %+v", c, q.INT)
 		}
-		if _, r := d.Insert(nil, q, Instruction{Bitmap: 0x8000}, node(1), 0); r.Why != AlreadyINT {
-			t.Errorf("carrier %d: %+v: there is INT already", c, r)
+		told := bytes.Clone(rest[q.INT.Destination:q.INT.DestinationEnd])
+		out, r := d.Insert(nil, q, Instruction{Bitmap: 0x8000, Destination: &inband.Destination{}}, node(1), 0)
+		again := parse(t, d, out)
+		if r.Action != Inserted || again.INT.Type != inband.TypeMD || again.INT.Malformed != 0 || again.INT.Hops != 1 ||
+			again.INT.Destination < again.INT.StackEnd ||
+			!bytes.Equal(out[again.INT.Destination:again.INT.DestinationEnd], told) {
+			t.Errorf("carrier %d: %+v, %+v", c, r, again.INT)
 		}
-		if p.INT.Shim > p.INT.Destination {
-			t.Errorf("carrier %d: the destination header comes first", c)
+		if stripped, s, err := d.Strip(nil, again); err != nil || !bytes.Equal(s.Destination, told) ||
+			bytes.Contains(stripped, told) {
+			t.Errorf("carrier %d: %v, %x of %x", c, err, s.Destination, stripped)
 		}
 	}
+	// The source puts its own message behind the INT header, and what entered leaves.
+	each(t, variants(), func(t *testing.T, d *Domain, frame []byte) {
+		message := inband.Destination{HasSequence: true, HasTTL: true, TTL: 64, Sequence: 9}
+		out := insert(t, d, frame, Instruction{Bitmap: 0x8000, MaxHops: 2, Destination: &message}, node(1))
+		chains := d.Carrier == Geneve || d.Carrier == VXLANGPE
+		p := parse(t, d, out)
+		if (p.INT.Destination > p.INT.StackEnd) != chains || p.INT.Hops != 1 && d.Mode == MD {
+			t.Errorf("%+v", p.INT)
+		}
+		pushed, r := d.Push(nil, p, node(2), 0)
+		if d.Mode == MD && r.Action != Pushed {
+			t.Errorf("%+v", r)
+		}
+		stripped, s, err := d.Strip(nil, parse(t, d, pushed))
+		if err != nil || !bytes.Equal(stripped, frame) || chains != bytes.Equal(s.Destination, message.Append(nil)) {
+			t.Errorf("%v: %x\ngot  %x\nwant %x", err, s.Destination, stripped, frame)
+		}
+	})
 	// MD or MX, never both.
 	d := newDomain(inband.Version20, Geneve)
 	md := insert(t, d, build(packets.Shape{Kind: packets.Geneve}), Instruction{Bitmap: 0x8000}, node(1))

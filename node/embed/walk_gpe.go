@@ -192,6 +192,7 @@ func (w *walk) chain(s *shim) {
 		t.End = 0
 		t.Malformed = s.err
 	case s.intType == inband.TypeDestination && t.Destination == 0:
+		t.g = t.g || s.g
 		t.Destination, t.DestinationEnd = s.at+shimLen, s.end
 	case t.Type == inband.TypeDestination && s.intType != inband.TypeDestination && t.Malformed == 0:
 		w.ownShim(s)

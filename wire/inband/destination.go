@@ -9,8 +9,8 @@ import (
 const destinationLen = 8
 
 // A Destination is what a source of Waybill tells the sink in a destination header: which packet of its flow it is, and
-// the TTL that it came with (INT 2016 §4.1, INT 2.1 §5.1). The documents have the purpose and no format. This one begins
-// with a version that no other header has, so that nobody takes it for a metadata header.
+// the TTL that it came with (INT 2016 §4.1, INT 2.1 §5.1). The documents have the purpose and no format. This one
+// begins with a version that no other header has, so that nobody takes it for a metadata header.
 //
 //	 0                   1                   2                   3
 //	 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1

@@ -21,7 +21,8 @@ func TestDestination(t *testing.T) {
 func TestDestinationOfOthers(t *testing.T) {
 	for version := range byte(15) {
 		var d Destination
-		if _, err := d.Decode([]byte{version<<4 | 0x0F, 1, 2, 3, 4, 5, 6, 7}); !errors.Is(err, wire.ErrUnknownINTVersion) {
+		_, err := d.Decode([]byte{version<<4 | 0x0F, 1, 2, 3, 4, 5, 6, 7})
+		if !errors.Is(err, wire.ErrUnknownINTVersion) {
 			t.Errorf("version %d: got %+v, %v", version, d, err)
 		}
 	}

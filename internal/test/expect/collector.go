@@ -85,11 +85,11 @@ func (c *collector) take(v *Visit, identity uint64) {
 	f.bytes += c.bytes(v)
 	var sights []sight
 	for i, before := range c.Packets[v.Packet][:v.Index] {
-		if c.MaxHops == 0 || i < c.MaxHops {
+		if (c.MaxHops == 0 || i < c.MaxHops) && c.Switches[before.Node()].INT {
 			sights = append(sights, c.sight(before))
 		}
 	}
-	c.observe(f, append(c.behindLimit(sights, v), c.sight(v)), false)
+	c.observe(f, append(c.behindLimit(sights, v), c.sight(v)), c.FirstTTL)
 }
 
 // bytes returns the length of the IP packet of a visit, without what INT had added to it.

@@ -28,6 +28,10 @@ type Options struct {
 	// Overhead returns the bytes that INT has in a packet into which so many switches have written, from 1; nil is 0.
 	Overhead func(f *truth.Flow, written int) int
 
+	// FirstTTL says that in INT-MD sources tell the TTL that packets came with: then it is known where switches without
+	// INT are.
+	FirstTTL bool
+
 	// Unordered says that reports of different switches reach the tables in any order: each worker of a collector has
 	// sockets of its own.
 	Unordered bool
