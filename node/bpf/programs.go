@@ -77,7 +77,7 @@ func load(c Config, testing bool) (*Programs, error) {
 		}
 	}
 	for name, entries := range map[string]int{
-		"slots": slots, "tables": 2 * p.limits.tables, "buckets": 2 * p.limits.buckets, "rules": 2 * p.limits.rules,
+		"slots": slots, "tables": 4 * p.limits.tables, "buckets": 2 * p.limits.buckets, "rules": 2 * p.limits.rules,
 		"actions": 2 * p.limits.rules,
 	} {
 		spec.Maps[name].MaxEntries = uint32(entries)
@@ -94,7 +94,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	return p, nil
 }
 
-const maxTables = 128 // for IPv4; node/watch makes a few
+const maxTables = 128 // of a family; node/watch makes a few
 
 // explain says what a kernel lacks that does not take the programs.
 func explain(err error) error {
@@ -173,51 +173,21 @@ func (p *Programs) AddPort(port Port) error {
 // It is not for concurrent use.
 func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {
 	half := 1 - p.half
-	tables := list.Tables(false)
-	if len(tables) > p.limits.tables || list.Len() > p.limits.rules {
-		return fmt.Errorf("watch: %d entries in %d tables, want at most %d in %d; start the node again",
-			list.Len(), len(tables), p.limits.rules, p.limits.tables)
+	if list.Len() > p.limits.rules {
+		return fmt.Errorf("watch: %d entries, want at most %d; start the node again", list.Len(), p.limits.rules)
 	}
-	rule, bucket := int(half)*p.limits.rules, int(half)*p.limits.buckets
-	lastRule, lastBucket := rule+p.limits.rules, bucket+p.limits.buckets
-	var puts puts
-	for i := range tables {
-		t := &tables[i]
-		size := bits.Len(uint(len(t.Rules)) | 1) // of the buckets, in bits: one at least
-		if bucket+1<<size > lastBucket || rule+len(t.Rules) > lastRule {
-			return fmt.Errorf("watch: more rules than there was memory for at the start; start the node again")
-		}
-		puts.add(p.objects.Tables, int(half)*p.limits.tables+i, programsTable{
-			Mask: t.Mask, Best: t.Best, First: uint32(bucket), Shift: uint32(64 - size),
-		})
-		byBucket := make([][]watch.Rule, 1<<size)
-		for _, r := range t.Rules {
-			n := spread(&t.Mask, &r.Value) >> (64 - size)
-			byBucket[n] = append(byBucket[n], r)
-		}
-		for n, some := range byBucket {
-			if len(some) > maxBucket {
-				return fmt.Errorf("watch: %d entries that differ in overlapping ranges of ports only, want at most %d",
-					len(some), maxBucket)
-			}
-			slices.SortFunc(some, func(a, b watch.Rule) int { return cmp.Compare(a.Rank, b.Rank) })
-			puts.add(p.objects.Buckets, bucket+n, programsBucket{First: uint32(rule), Count: uint32(len(some))})
-			for _, r := range some {
-				puts.add(p.objects.Rules, rule, programsRule{
-					Mask: r.Mask, Value: r.Value, SrcLow: r.SrcPort.Low, SrcHigh: r.SrcPort.High, DstLow: r.DstPort.Low,
-					DstHigh: r.DstPort.High, Rank: r.Rank,
-				})
-				rule++
-			}
-		}
-		bucket += 1 << size
+	fill := filling{
+		Programs: p, rule: int(half) * p.limits.rules, bucket: int(half) * p.limits.buckets,
+		lastRule: int(half+1) * p.limits.rules, lastBucket: int(half+1) * p.limits.buckets,
+	}
+	for family, ipv6 := range []bool{false, true} {
+		fill.tables(2*int(half)+family, list.Tables(ipv6))
 	}
 	for rank := range list.Len() {
-		puts.add(p.objects.Actions, int(half)*p.limits.rules+rank, action(list.Action(rank), demands))
+		fill.put(p.objects.Actions, int(half)*p.limits.rules+rank, action(list.Action(rank), demands))
 	}
-	puts.add(p.objects.TableCounts, int(half), uint32(len(tables)))
-	if puts.err != nil {
-		return puts.err
+	if fill.err != nil {
+		return fill.err
 	}
 	if err := p.objects.Active.Set(half); err != nil {
 		return err
@@ -241,13 +211,63 @@ func action(a *watch.Action, demands []node.Demand) (to programsAction) {
 	return to
 }
 
-// puts writes to maps until something fails.
-type puts struct{ err error }
+// A filling writes a watchlist to a half of the maps, until something fails.
+type filling struct {
+	*Programs
+	rule, bucket         int // the next ones
+	lastRule, lastBucket int // behind the half
+	err                  error
+}
 
-func (p *puts) add(m *ebpf.Map, key int, value any) {
-	if p.err == nil {
-		p.err = m.Put(uint32(key), value)
+func (f *filling) put(m *ebpf.Map, key int, value any) {
+	if f.err == nil {
+		f.err = m.Put(uint32(key), value)
 	}
+}
+
+// tables writes the tables of one family.
+func (f *filling) tables(part int, tables []watch.Table) {
+	if len(tables) > f.limits.tables {
+		f.err = fmt.Errorf("watch: %d kinds of entries, want at most %d", len(tables), f.limits.tables)
+		return
+	}
+	for i := range tables {
+		f.table(part*f.limits.tables+i, &tables[i])
+	}
+	f.put(f.objects.TableCounts, part, uint32(len(tables)))
+}
+
+func (f *filling) table(at int, t *watch.Table) {
+	size := bits.Len(uint(len(t.Rules)) | 1) // of the buckets, in bits: one at least
+	if f.bucket+1<<size > f.lastBucket || f.rule+len(t.Rules) > f.lastRule {
+		f.err = errors.New("watch: more rules than there was memory for at the start; start the node again")
+		return
+	}
+	f.put(f.objects.Tables, at, programsTable{
+		Mask: t.Mask, Best: t.Best, First: uint32(f.bucket), Shift: uint32(64 - size),
+	})
+	byBucket := make([][]watch.Rule, 1<<size)
+	for _, r := range t.Rules {
+		n := spread(&t.Mask, &r.Value) >> (64 - size)
+		byBucket[n] = append(byBucket[n], r)
+	}
+	for n, some := range byBucket {
+		if len(some) > maxBucket {
+			f.err = fmt.Errorf("watch: %d entries that differ in overlapping ranges of ports only, want at most %d",
+				len(some), maxBucket)
+			return
+		}
+		slices.SortFunc(some, func(a, b watch.Rule) int { return cmp.Compare(a.Rank, b.Rank) })
+		f.put(f.objects.Buckets, f.bucket+n, programsBucket{First: uint32(f.rule), Count: uint32(len(some))})
+		for _, r := range some {
+			f.put(f.objects.Rules, f.rule, programsRule{
+				Mask: r.Mask, Value: r.Value, SrcLow: r.SrcPort.Low, SrcHigh: r.SrcPort.High, DstLow: r.DstPort.Low,
+				DstHigh: r.DstPort.High, Rank: r.Rank,
+			})
+			f.rule++
+		}
+	}
+	f.bucket += 1 << size
 }
 
 // spread is that of src/watch.h.

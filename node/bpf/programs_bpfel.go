@@ -57,7 +57,7 @@ const (
 	programsCounterWHY_NOTHING_ASKED    programsCounter = 22
 	programsCounterWHY_MALFORMED_INT    programsCounter = 23
 	programsCounterWHY_DESTINATION_ONLY programsCounter = 24
-	programsCounterKERNEL_NOT_IPV4      programsCounter = 25
+	programsCounterKERNEL_NOT_READ      programsCounter = 25
 	programsCounterKERNEL_NOT_FORWARDED programsCounter = 26
 	programsCounterKERNEL_TUNNEL        programsCounter = 27
 	programsCounterKERNEL_NOT_EDITED    programsCounter = 28

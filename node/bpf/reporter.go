@@ -39,11 +39,15 @@ func (r *Reporter) Report(e *Event, out *node.Output) {
 
 // route does what the kernel has done to a packet that it forwarded.
 func route(frame []byte, e *Event) {
-	const ttl = 14 + 8
+	const ttl, hopLimit = 14 + 8, 14 + 7
 	if e.TTL == 0 || len(frame) < 34 {
 		return
 	}
 	copy(frame, e.MAC[:])
+	if binary.BigEndian.Uint16(frame[12:]) == packet.EtherTypeIPv6 {
+		frame[hopLimit] = e.TTL
+		return
+	}
 	before := [2]byte{frame[ttl], frame[ttl+1]}
 	frame[ttl] = e.TTL
 	sum := packet.UpdateChecksum(binary.BigEndian.Uint16(frame[ttl+2:]), before[:], frame[ttl:ttl+2])

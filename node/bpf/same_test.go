@@ -104,7 +104,8 @@ func (r *trial) send(frame []byte, e *node.Egress, arrived uint64) []byte {
 		r.t.Fatalf("arrive: got %d", verdict)
 	}
 	out = router(out)
-	if binary.BigEndian.Uint16(out[12:]) == packet.EtherTypeIPv4 && len(out) >= 34 { // test runs want whole IP headers
+	least := map[uint16]int{packet.EtherTypeIPv4: 34, packet.EtherTypeIPv6: 54}[binary.BigEndian.Uint16(out[12:])]
+	if least > 0 && len(out) >= least { // test runs want whole IP headers
 		_, out = r.run(r.objects.Depart, out)
 	}
 	return out
@@ -112,6 +113,11 @@ func (r *trial) send(frame []byte, e *node.Egress, arrived uint64) []byte {
 
 // router does what routers do with a frame that it may change: TTL minus one, other MAC addresses.
 func router(frame []byte) []byte {
+	if len(frame) >= 54 && binary.BigEndian.Uint16(frame[12:]) == packet.EtherTypeIPv6 && frame[14]>>4 == 6 {
+		copy(frame, "\x02outerrouter")
+		frame[21]--
+		return frame
+	}
 	if len(frame) < 34 || binary.BigEndian.Uint16(frame[12:]) != packet.EtherTypeIPv4 || frame[14]>>4 != 4 {
 		return frame
 	}
@@ -142,6 +148,7 @@ var lists = []string{
 	"watch: [{protocol: udp, ignore: true, priority: 1}, {src: 10.0.1.0/25, report_all: true}, " +
 		"{dst_port: 6000-6007, mode: xd}]",
 	"watch: [{sample: 3}]",
+	"watch: [{src: 10.0.0.0/8}, {dst: 2001:db8:0:0::/112, report_all: true}, {src: 2001:db8::/121, mode: xd}]",
 	"watch: [{dscp: 8, sample: 2, mode: mx}, {ingress_port: 2}, {dst: 10.0.2.0/26, dst_port: 6001, " +
 		"instructions: [hop_latency, buffer, egress_tx_util, l2_interfaces]}]",
 	"watch: []",
@@ -223,8 +230,8 @@ func TestSameAsNode(t *testing.T) {
 			}
 			t.Log(seen)
 			least := 20
-			for _, name := range []string{"same", "changed", "reports"} {
-				if seen[name] < least && (name != "changed" || config.Mode != watch.ModeXD) {
+			for _, name := range []string{"same", "changed", "changed, IPv6", "reports"} {
+				if seen[name] < least && (name[0] != 'c' || config.Mode != watch.ModeXD) {
 					t.Errorf("%s: only %d", name, seen[name])
 				}
 			}
@@ -290,19 +297,19 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		}
 		e.EnqueuedNs = e.DepartedNs
 		in := node.Ingress{Port: 1, TimeNs: now}
-		before := bytes.Clone(frame)
+		before, passed := bytes.Clone(frame), router(bytes.Clone(frame))
 		got := c.send(bytes.Clone(frame), &e, now)
 
 		by := want
 		switch {
-		case binary.BigEndian.Uint16(frame[12:]) != packet.EtherTypeIPv4 || p.IPVersion != 4 && parsed == nil:
+		case parsed == nil && (p.IPVersion == 0 || p.Tagged || p.IPVersion == 6 && p.L4 != p.L3+40):
 			by = nil // the programs do not read it
 		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts)):
 			by = blind // nor look into tunnels
 		}
 		var frameWant []byte
 		if by == nil {
-			frameWant = router(before)
+			frameWant = passed
 			out.Reports = out.Reports[:0]
 		} else {
 			by.Arrive(frame, in, &state)
@@ -314,7 +321,7 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 			by.Depart(frame, &state, e, &out)
 			frameWant = out.Frame
 			if frameWant == nil && keepsINT(domain, before) {
-				frameWant = router(before) // what cannot be stripped passes
+				frameWant = passed // what cannot be stripped passes
 				out.Reports = out.Reports[:0]
 			}
 		}
@@ -323,9 +330,12 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 				frameWant)
 			return
 		}
-		if bytes.Equal(got, router(before)) {
+		switch {
+		case bytes.Equal(got, passed):
 			c.seen["same"]++
-		} else {
+		case p.IPVersion == 6:
+			c.seen["changed, IPv6"]++
+		default:
 			c.seen["changed"]++
 		}
 		c.readReports(&reporter, &reported)
@@ -380,7 +390,7 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 	s := packets.Random(r)
 	s.Labels = 0
 	if r.IntN(8) > 0 {
-		s.IPv6, s.Tags = false, 0
+		s.Tags, s.IPOptions = 0, s.IPOptions && !s.IPv6
 	}
 	if r.IntN(4) > 0 {
 		s.Kind = []packets.Kind{packets.UDP, packets.TCP, packets.UDPNoChecksum}[r.IntN(3)]
@@ -399,17 +409,24 @@ func (c *sameCase) frame(d *embed.Domain) []byte {
 		binary.BigEndian.PutUint16(frame[24:], h.HeaderChecksum())
 		frame[22] = 64
 	}
+	if s.IPv6 && s.Tags == 0 {
+		frame[21] = 64
+	}
 	return frame
 }
 
 // damage changes some bytes of the INT of some packets, but for the id of the domain.
 func (c *sameCase) damage(frame []byte) {
-	var eth packet.Ethernet
-	if _, err := eth.Decode(frame); err != nil || eth.EtherType != packet.EtherTypeIPv4 || c.r.IntN(3) > 0 {
+	at := 34
+	switch binary.BigEndian.Uint16(frame[12:]) {
+	case packet.EtherTypeIPv4:
+	case packet.EtherTypeIPv6:
+		at = 54
+	default:
 		return
 	}
-	for range 1 + c.r.IntN(2) {
-		at := 34 + c.r.IntN(60)
+	for range c.r.IntN(3) * c.r.IntN(2) {
+		at := at + c.r.IntN(60)
 		if at < len(frame) {
 			frame[at] ^= 1 << c.r.IntN(8)
 		}

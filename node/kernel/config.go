@@ -132,8 +132,6 @@ func refuseEntry(e *watch.Entry) error {
 		return errors.New("vlan: the node in the kernel does not read VLAN tags")
 	case e.VNI != nil:
 		return errors.New("vni: the node in the kernel does not look into tunnels")
-	case e.Src.Addr().Is6(), e.Dst.Addr().Is6():
-		return errors.New("src, dst: the node in the kernel does not read IPv6 yet")
 	}
 	return nil
 }

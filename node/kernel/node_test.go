@@ -32,6 +32,7 @@ type network struct {
 	t       *testing.T
 	routers []string // and the hosts around them
 	mtu     int      // between routers
+	queue   string   // bridge around interface r of s2; "": none
 }
 
 // run runs a command in the namespace of a machine.
@@ -46,7 +47,10 @@ func (n *network) run(machine int, command string, args ...any) {
 	}
 }
 
-const hostA, hostB = 0, 4
+const (
+	hostA, hostB = 0, 4
+	host4, host6 = "10.0.3.2", "fd00:3::2" // hostB
+)
 
 // newNetwork makes the machines and links: machine i has interfaces l (to i-1) and r (to i+1).
 func newNetwork(t *testing.T) *network {
@@ -65,13 +69,14 @@ func newNetwork(t *testing.T) *network {
 		n.routers = append(n.routers, name)
 		n.run(-1, "ip netns add %s", name)
 		t.Cleanup(func() { n.run(-1, "ip netns del %s", name) })
-		n.run(i, "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.disable_ipv6=1 net.ipv4.conf.all.rp_filter=0")
+		n.run(i, "sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 net.ipv4.conf.all.rp_filter=0")
 		n.run(i, "ip link set dev lo up")
 	}
 	for i := range hostB {
 		n.run(-1, "ip link add name r netns %s type veth peer name l netns %s", n.routers[i], n.routers[i+1])
 		for side, name := range []string{"r", "l"} {
 			n.run(i+side, "ip addr add 10.0.%d.%d/24 dev %s", i, 1+side, name)
+			n.run(i+side, "ip addr add fd00:%d::%d/64 dev %s nodad", i, 1+side, name)
 			if edge := i == 0 || i == hostB-1; !edge {
 				n.run(i+side, "ip link set dev %s mtu %d", name, n.mtu)
 			}
@@ -84,8 +89,10 @@ func newNetwork(t *testing.T) *network {
 			switch {
 			case subnet > i:
 				n.run(i, "ip route add 10.0.%d.0/24 via 10.0.%d.2", subnet, i)
+				n.run(i, "ip route add fd00:%d::/64 via fd00:%d::2", subnet, i)
 			case subnet < i-1:
 				n.run(i, "ip route add 10.0.%d.0/24 via 10.0.%d.1", subnet, i-1)
+				n.run(i, "ip route add fd00:%d::/64 via fd00:%d::1", subnet, i-1)
 			}
 		}
 	}
@@ -121,14 +128,18 @@ func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for i := 3; i >= 1; i-- { // the sinks first
+		queue := ""
+		if i == 2 && n.queue != "" {
+			queue = ", queue: " + n.queue
+		}
 		config, err := parse([]byte(fmt.Sprintf(`name: s%d
 id: %d
 ports:
   - {interface: l, edge: %v}
-  - {interface: r, edge: %v}
+  - {interface: r, edge: %v%s}
 int:
   reports: {to: ["%s"]}
-%s`, i, i, i == 1, i == 3, collector, text)))
+%s`, i, i, i == 1, i == 3, queue, collector, text)))
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -185,12 +196,12 @@ func (n *network) counter(machine int, protocol, name string) (count int) {
 	return count
 }
 
-// tcp sends bytes from hostA to hostB and back.
-func (n *network) tcp(port, size int) {
+// tcp sends bytes from hostA to hostB, by its address, and back.
+func (n *network) tcp(host string, port, size int) {
 	n.t.Helper()
 	var listener net.Listener
 	n.in(hostB, func() (err error) {
-		listener, err = net.Listen("tcp4", fmt.Sprintf("10.0.3.2:%d", port))
+		listener, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 		return err
 	})
 	defer listener.Close()
@@ -202,7 +213,7 @@ func (n *network) tcp(port, size int) {
 	}()
 	var c net.Conn
 	n.in(hostA, func() (err error) {
-		c, err = net.DialTimeout("tcp4", listener.Addr().String(), 10*time.Second)
+		c, err = net.DialTimeout("tcp", listener.Addr().String(), 10*time.Second)
 		return err
 	})
 	defer c.Close()
@@ -224,24 +235,25 @@ func (n *network) tcp(port, size int) {
 	}
 }
 
-// udp sends packets of all sizes from hostA to hostB, and expects each as it was sent.
-func (n *network) udp(port, packets int) {
+// dial opens sockets at hostA and, by its address, hostB.
+func (n *network) dial(host string, port int) (from, to *net.UDPConn) {
 	n.t.Helper()
-	var from, to *net.UDPConn
-	n.in(hostB, func() (err error) {
-		to, err = net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(10, 0, 3, 2), Port: port})
-		return err
-	})
-	defer to.Close()
-	n.in(hostA, func() (err error) {
-		from, err = net.DialUDP("udp4", nil, to.LocalAddr().(*net.UDPAddr))
-		return err
-	})
+	at := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(host), uint16(port)))
+	n.in(hostB, func() (err error) { to, err = net.ListenUDP("udp", at); return err })
+	n.in(hostA, func() (err error) { from, err = net.DialUDP("udp", nil, at); return err })
+	return from, to
+}
+
+// udp sends packets of all sizes from hostA to hostB, by its address, and expects each as it was sent.
+func (n *network) udp(host string, port, packets int) {
+	n.t.Helper()
+	from, to := n.dial(host, port)
 	defer from.Close()
+	defer to.Close()
 	_ = to.SetReadDeadline(time.Now().Add(30 * time.Second))
 	got := make([]byte, 2000)
 	for i := range packets {
-		data := bytes.Repeat([]byte{byte(i)}, (i*37)%1473)
+		data := bytes.Repeat([]byte{byte(i)}, (i*37)%1453)
 		if _, err := from.Write(data); err != nil {
 			n.t.Fatal(err)
 		}
@@ -267,7 +279,16 @@ func newCollector(t *testing.T, text string) *collector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.SetReadBuffer(8 << 20)
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = raw.Control(func(fd uintptr) { // room for all reports: what a collector loses is not looked for here
+		err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 64<<20)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := &collector{conn: conn, done: make(chan []telemetry.Report)}
 	config := codepoint.New()
 	if !strings.Contains(text, "mode: xd") {
@@ -332,11 +353,15 @@ func TestRealNetwork(t *testing.T) {
 			n.t = t
 			text := "  mode: " + mode + "\n  watch: [{report_all: true}]\n"
 			c := newCollector(t, text)
-			sums := func() int { return n.counter(hostA, "Tcp", "InCsumErrors") + n.counter(hostB, "Tcp", "InCsumErrors") }
+			sums := func() int {
+				return n.counter(hostA, "Tcp", "InCsumErrors") + n.counter(hostB, "Tcp", "InCsumErrors")
+			}
 			before := sums()
 			nodes, stop := n.start(text, c.conn.LocalAddr().String())
-			n.udp(6001, udpPackets)
-			n.tcp(6002, tcpBytes)
+			n.udp(host4, 6001, udpPackets)
+			n.tcp(host4, 6002, tcpBytes)
+			n.udp(host6, 6001, udpPackets)
+			n.tcp(host6, 6002, tcpBytes/4)
 			stop()
 			reports := c.reports()
 			for i, node := range nodes {
@@ -350,7 +375,7 @@ func TestRealNetwork(t *testing.T) {
 			if wrong := sums() - before; wrong != 0 {
 				t.Errorf("%d wrong TCP checksums", wrong)
 			}
-			check(t, mode, nodes, reports, udpPackets)
+			check(t, mode, nodes, reports, 2*udpPackets)
 		})
 	}
 }
@@ -362,7 +387,7 @@ func check(t *testing.T, mode string, nodes []*Node, reports []telemetry.Report,
 	paths, tcp := map[string]int{}, 0
 	for i := range reports {
 		r := &reports[i]
-		if r.Flow.Dst != addr("10.0.3.2") { // back to hostA: the other way around
+		if r.Flow.Dst != addr(host4) && r.Flow.Dst != addr(host6) { // back to hostA: the other way around
 			continue
 		}
 		if r.Flow.DstPort == 6002 {
@@ -415,4 +440,61 @@ func check(t *testing.T, mode string, nodes []*Node, reports []telemetry.Report,
 	if len(paths) > 0 {
 		t.Errorf("paths that are not: %v", paths)
 	}
+}
+
+// TestQueue lets packets wait in a queue of s2, which has a bridge around its port. Whatever the speed of this machine, a
+// packet waits at least as long as the queue takes for what is in front of it.
+func TestQueue(t *testing.T) {
+	const rate, burst, packets, size = 5e6, 5000, 60, 1400
+	n := newNetwork(t)
+	n.queue = "br"
+	for _, command := range []string{
+		"ip link add name br type bridge", "ip addr flush dev r", "ip link set dev br mtu 2000",
+		"ip link set dev r master br", "ip addr add 10.0.2.1/24 dev br", "ip link set dev br up",
+		"ip route add 10.0.3.0/24 via 10.0.2.2",
+		fmt.Sprintf("tc qdisc add dev br root tbf rate %.0f burst %d limit 400000", rate, burst),
+	} {
+		n.run(2, "%s", command)
+	}
+	const text = "  watch: [{report_all: true, protocol: udp}]\n"
+	c := newCollector(t, text)
+	_, stop := n.start(text, c.conn.LocalAddr().String())
+	n.udp(host4, 6001, 1) // neighbours know each other now
+	from, to := n.dial(host4, 6002)
+	defer from.Close()
+	defer to.Close()
+	for range packets {
+		if _, err := from.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = to.SetReadDeadline(time.Now().Add(30 * time.Second))
+	for i := range packets {
+		if _, err := to.Read(make([]byte, size)); err != nil {
+			t.Fatalf("packet %d: %v", i, err)
+		}
+	}
+	stop()
+	seen, longest := 0, uint64(0)
+	for _, r := range c.reports() {
+		if r.Flow.DstPort != 6002 || len(r.Hops) != 2 {
+			continue
+		}
+		seen++
+		h := &r.Hops[1]
+		least := uint64(max(0, float64(h.QueueOccupancy)-burst) * 8 / rate * 1e9)
+		if h.NodeID != 2 || h.LatencyNs < least {
+			t.Errorf("node %d: %d ns with %d bytes in front, want at least %d ns", h.NodeID, h.LatencyNs,
+				h.QueueOccupancy, least)
+		}
+		longest = max(longest, h.LatencyNs)
+		if first := &r.Hops[0]; first.QueueOccupancy != 0 {
+			t.Errorf("s1 has no queue, and says %d bytes", first.QueueOccupancy)
+		}
+	}
+	// That is what the packets take on the link, if hostA did not pause.
+	if all := uint64(packets * size * 8 / rate * 1e9); seen != packets || longest < all/4 {
+		t.Errorf("%d reports of %d packets, the longest wait %d ns, want about %d ns", seen, packets, longest, all)
+	}
+	t.Logf("the longest wait: %s", time.Duration(longest))
 }

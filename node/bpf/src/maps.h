@@ -32,12 +32,12 @@ struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct test, 1) tests SEC(".maps");
 
-// Watchlists: two halves, of which one is active. In a half tables of IPv4 stand behind those of IPv6.
+// Watchlists: two halves, of which one is active. In a half tables of IPv6 stand behind those of IPv4.
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct table, 1) tables SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct bucket, 1) buckets SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct rule, 1) rules SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct action, 1) actions SEC(".maps");
-struct MAP(BPF_MAP_TYPE_ARRAY, u32, u32, 2) table_counts SEC(".maps"); // by half
+struct MAP(BPF_MAP_TYPE_ARRAY, u32, u32, 4) table_counts SEC(".maps"); // by half and family
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -5,6 +5,7 @@
 #include "watch.h"
 
 #define AF_INET 2
+#define AF_INET6 10
 #define TCX_NEXT -1
 
 char __license[] SEC("license") = "Dual MIT/GPL";
@@ -33,15 +34,21 @@ GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct w
 		w->mtu = t->mtu;
 	} else {
 		struct bpf_fib_lookup fib = {
-			.family = AF_INET,
+			.family = p->v6 ? AF_INET6 : AF_INET,
 			.l4_protocol = p->protocol,
 			.sport = bpf_htons(p->src_port),
 			.dport = bpf_htons(p->dst_port),
 			.ifindex = l3,
-			.tos = get8(s, ETHERNET + 1),
-			.ipv4_src = bpf_htonl(get32(s, ETHERNET + 12)),
-			.ipv4_dst = bpf_htonl(get32(s, ETHERNET + 16)),
 		};
+		if (p->v6) {
+			fib.flowinfo = bpf_htonl(get32(s, ETHERNET) & 0x0FFFFFFF);
+			__builtin_memcpy(fib.ipv6_src, &s->head[ETHERNET + 8], 16);
+			__builtin_memcpy(fib.ipv6_dst, &s->head[ETHERNET + 24], 16);
+		} else {
+			fib.tos = get8(s, ETHERNET + 1);
+			fib.ipv4_src = bpf_htonl(get32(s, ETHERNET + 12));
+			fib.ipv4_dst = bpf_htonl(get32(s, ETHERNET + 16));
+		}
 		long r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
 		if (r == BPF_FIB_LKUP_RET_NOT_FWDED)
 			w->local = true;
@@ -171,8 +178,8 @@ static __always_inline void clean(struct xdp_md *ctx, struct scratch *s, const s
 {
 	if (!marks(p->dscp))
 		return;
-	set_dscp(s, cleaned(p->dscp));
-	put_front(ctx, s, 0, ETHERNET + 20);
+	set_dscp(s, p, cleaned(p->dscp));
+	put_front(ctx, s, 0, p->l4);
 	count(CLEANED);
 }
 
@@ -200,7 +207,7 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	if (w->mtu && p->total + fixed + record > w->mtu)
 		with = false;
 	n = fixed + (with ? record : 0);
-	if (p->total + n > 0xFFFF) {
+	if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0)) {
 		why = WHY_CARRIER_FULL;
 		goto not;
 	}
@@ -218,7 +225,7 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	if (with)
 		add_record(word, record / 4, a->bitmap, &own);
 	u64 delta = sum(s->insert, n & 0xFC) + resize(s, p, n);
-	set_dscp(s, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
+	set_dscp(s, p, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
 	finish(s, p, delta);
 	if (with)
 		set_record(s, p, st, p->payload + fixed, fixed / 4, a->bitmap);
@@ -274,7 +281,7 @@ GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way 
 		goto last;
 	else if (w->mtu && p->total + n > w->mtu)
 		goto too_long;
-	else if (p->total + n > 0xFFFF || get8(s, p->shim + 1) + n / 4 > 255)
+	else if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || get8(s, p->shim + 1) + n / 4 > 255)
 		why = WHY_CARRIER_FULL;
 	else
 		goto push;
@@ -327,7 +334,7 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	}
 	asm volatile("" : "+r"(n));
 	u64 delta = (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n);
-	set_dscp(s, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
+	set_dscp(s, p, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
 	finish(s, p, delta);
 	if (!put_front(ctx, s, n, start) || bpf_xdp_adjust_head(ctx, n)) {
 		st->event = 0;
@@ -370,8 +377,8 @@ int arrive(struct xdp_md *ctx)
 		return XDP_PASS;
 	}
 	switch (parse(&p, domain_mode != MODE_XD && (!in->edge || accept_edge))) {
-	case NOT_IPV4:
-		count(KERNEL_NOT_IPV4);
+	case NOT_READ:
+		count(KERNEL_NOT_READ);
 		return XDP_PASS;
 	case BROKEN:
 		count(UNREADABLE);
@@ -495,9 +502,9 @@ static __always_inline void report(struct __sk_buff *skb, struct scratch *s, con
 	e->out_port = own->out_port;
 	e->mtu = st->mtu;
 	e->queue = e->ttl = 0;
-	if (!bpf_skb_load_bytes(skb, 0, s->head, ETHERNET + 20)) {
+	if (!bpf_skb_load_bytes(skb, 0, s->head, ETHERNET + IPV4)) {
 		__builtin_memcpy(e->mac, s->head, sizeof(e->mac));
-		e->ttl = s->head[ETHERNET + 8];
+		e->ttl = s->head[ETHERNET + (get16(s, 12) == ETHERTYPE_IPV6 ? 7 : 8)];
 	}
 	tell(e);
 }

@@ -6,14 +6,21 @@
 #include "maps.h"
 
 #define ETHERNET 14
-#define FRONT 192 // enough for Ethernet, IPv4, TCP, shim and INT header with all options
+#define FRONT 192 // enough for Ethernet, IP, TCP, shim and INT header with all options
+#define IPV4 20
+#define IPV6 40
 
 #define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_IPV6 0x86DD
+#define PROTO_HOP_BY_HOP 0
 #define PROTO_IPV4 4
 #define PROTO_TCP 6
 #define PROTO_UDP 17
 #define PROTO_IPV6 41
+#define PROTO_ROUTING 43
+#define PROTO_FRAGMENT 44
 #define PROTO_GRE 47
+#define PROTO_DEST_OPTIONS 60
 #define PROTO_SCTP 132
 
 #define TYPE_MD 1
@@ -45,6 +52,11 @@ static __always_inline u32 get32(struct scratch *s, u32 offset)
 	return bpf_ntohl(*(u32 *)&s->head[offset & MASK]);
 }
 
+static __always_inline u64 get64(struct scratch *s, u32 offset)
+{
+	return (u64)get32(s, offset) << 32 | get32(s, offset + 4);
+}
+
 static __always_inline void put8(struct scratch *s, u32 offset, u8 v)
 {
 	asm volatile("" : "+r"(offset));
@@ -68,7 +80,8 @@ struct packet {
 	u32 len;
 	u32 l4, payload, end;
 	u32 sum; // offset of the checksum
-	u16 total;
+	u32 total; // of the IP packet
+	bool v6;
 	u16 src_port, dst_port;
 	u8 protocol, dscp, ttl;
 	u8 summed;
@@ -173,9 +186,39 @@ static __always_inline void read_int(struct scratch *s, struct packet *p, u32 en
 
 enum parsed {
 	PARSED,
-	NOT_IPV4,
+	NOT_READ,
 	BROKEN,
 };
+
+static __always_inline bool parse4(struct scratch *s, struct packet *p)
+{
+	if (p->len < ETHERNET + IPV4 || get8(s, ETHERNET) >> 4 != 4)
+		return false;
+	u32 n = 4 * (get8(s, ETHERNET) & 0x0F);
+	p->total = get16(s, ETHERNET + 2);
+	p->end = ETHERNET + p->total;
+	p->l4 = p->payload = ETHERNET + n;
+	p->dscp = get8(s, ETHERNET + 1) >> 2;
+	p->ttl = get8(s, ETHERNET + 8);
+	p->protocol = get8(s, ETHERNET + 9);
+	u16 fragment = get16(s, ETHERNET + 6);
+	p->fragment = fragment & 0x3FFF;
+	p->later = fragment & 0x1FFF;
+	return n >= IPV4 && p->total >= n && p->end <= p->len;
+}
+
+static __always_inline bool parse6(struct scratch *s, struct packet *p)
+{
+	if (p->len < ETHERNET + IPV6 || get8(s, ETHERNET) >> 4 != 6)
+		return false;
+	p->total = IPV6 + get16(s, ETHERNET + 4);
+	p->end = ETHERNET + p->total;
+	p->l4 = p->payload = ETHERNET + IPV6;
+	p->dscp = get16(s, ETHERNET) >> 6 & 0x3F;
+	p->ttl = get8(s, ETHERNET + 7);
+	p->protocol = get8(s, ETHERNET + 6);
+	return p->end <= p->len;
+}
 
 // parse reads the front of a frame. inside: INT is looked for.
 GLOBAL int parse(struct packet *p, bool inside)
@@ -185,22 +228,19 @@ GLOBAL int parse(struct packet *p, bool inside)
 		return BROKEN;
 	if (p->len < ETHERNET)
 		return BROKEN;
-	if (get16(s, 12) != ETHERTYPE_IPV4)
-		return NOT_IPV4;
-	if (p->len < ETHERNET + 20 || get8(s, ETHERNET) >> 4 != 4)
+	u16 ether_type = get16(s, 12);
+	p->v6 = ether_type == ETHERTYPE_IPV6;
+	if (!p->v6 && ether_type != ETHERTYPE_IPV4)
+		return NOT_READ;
+	if (!(p->v6 ? parse6(s, p) : parse4(s, p)))
 		return BROKEN;
-	u32 n = 4 * (get8(s, ETHERNET) & 0x0F);
-	p->total = get16(s, ETHERNET + 2);
-	p->end = ETHERNET + p->total;
-	if (n < 20 || p->total < n || p->end > p->len)
-		return BROKEN;
-	p->l4 = p->payload = ETHERNET + n;
-	p->dscp = get8(s, ETHERNET + 1) >> 2;
-	p->ttl = get8(s, ETHERNET + 8);
-	p->protocol = get8(s, ETHERNET + 9);
-	u16 fragment = get16(s, ETHERNET + 6);
-	p->fragment = fragment & 0x3FFF;
-	p->later = fragment & 0x1FFF;
+	switch (p->v6 ? p->protocol : PROTO_TCP) {
+	case PROTO_HOP_BY_HOP:
+	case PROTO_ROUTING:
+	case PROTO_FRAGMENT:
+	case PROTO_DEST_OPTIONS:
+		return NOT_READ;
+	}
 	if (p->later)
 		return PARSED;
 	u32 end = p->end, space = end - p->l4;

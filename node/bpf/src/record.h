@@ -96,17 +96,19 @@ static __always_inline u16 sum(void *from, u32 n)
 	return bpf_ntohs(fold((u32)bpf_csum_diff(0, 0, from, n, 0)));
 }
 
-// ip16 changes a word of the IPv4 header, and its checksum.
-static __always_inline void ip16(struct scratch *s, u32 at, u16 v)
+// ip16 changes a word of the IP header, and the checksum of an IPv4 header.
+static __always_inline void ip16(struct scratch *s, const struct packet *p, u32 at, u16 v)
 {
 	u16 before = get16(s, at);
 	put16(s, at, v);
-	put16(s, ETHERNET + 10, apply(get16(s, ETHERNET + 10), replaced(before, v)));
+	if (!p->v6)
+		put16(s, ETHERNET + 10, apply(get16(s, ETHERNET + 10), replaced(before, v)));
 }
 
-static __always_inline void set_dscp(struct scratch *s, u8 v)
+static __always_inline void set_dscp(struct scratch *s, const struct packet *p, u8 v)
 {
-	ip16(s, ETHERNET, (get16(s, ETHERNET) & ~(0x3F << 2)) | v << 2);
+	u32 shift = p->v6 ? 6 : 2;
+	ip16(s, p, ETHERNET, (get16(s, ETHERNET) & ~(0x3F << shift)) | v << shift);
 }
 
 // edit8 changes a byte behind the L4 header.
@@ -121,7 +123,8 @@ static __always_inline u64 edit8(struct scratch *s, const struct packet *p, u32 
 // resize makes the packet n bytes longer in all lengths that say so.
 static __always_inline u64 resize(struct scratch *s, const struct packet *p, int n)
 {
-	ip16(s, ETHERNET + 2, get16(s, ETHERNET + 2) + n);
+	u32 at = ETHERNET + (p->v6 ? 4 : 2);
+	ip16(s, p, at, get16(s, at) + n);
 	if (p->summed == SUM_UDP) {
 		u16 before = get16(s, p->l4 + 4);
 		put16(s, p->l4 + 4, before + n);

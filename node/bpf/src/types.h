@@ -76,7 +76,7 @@ enum counter {
 	WHY_NOTHING_ASKED,
 	WHY_MALFORMED_INT,
 	WHY_DESTINATION_ONLY,
-	KERNEL_NOT_IPV4,      // not IPv4, or behind a VLAN tag: passed as it was
+	KERNEL_NOT_READ,      // not IP, behind a VLAN tag, or with IPv6 extension headers: passed as it was
 	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
 	KERNEL_TUNNEL,        // from an edge in a tunnel, which watchlists here do not look into: not watched
 	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was

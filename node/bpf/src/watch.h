@@ -62,23 +62,48 @@ static long search_table(u32 i, struct search *c)
 	return 0;
 }
 
+// Halves of the addresses, as telemetry.Addr has them: IPv4 as IPv4-mapped IPv6.
+static __always_inline u64 src_low(struct scratch *s, const struct packet *p)
+{
+	return p->v6 ? get64(s, ETHERNET + 16) : 0xFFFFULL << 32 | get32(s, ETHERNET + 12);
+}
+
+static __always_inline u64 dst_low(struct scratch *s, const struct packet *p)
+{
+	return p->v6 ? get64(s, ETHERNET + 32) : 0xFFFFULL << 32 | get32(s, ETHERNET + 16);
+}
+
+static __always_inline u64 src_high(struct scratch *s, const struct packet *p)
+{
+	return p->v6 ? get64(s, ETHERNET + 8) : 0;
+}
+
+static __always_inline u64 dst_high(struct scratch *s, const struct packet *p)
+{
+	return p->v6 ? get64(s, ETHERNET + 24) : 0;
+}
+
 // match returns where in actions it stands what the watchlist says of a packet; -1: it is not on it.
 GLOBAL int match(const struct packet *p, u32 in_port)
 {
 	struct scratch *s = scratch();
-	u32 half = active & 1;
-	u32 *n = bpf_map_lookup_elem(&table_counts, &half);
-	if (!n || !s || !p)
+	if (!s || !p)
+		return -1;
+	u32 half = active & 1, part = 2 * half + p->v6;
+	u32 *n = bpf_map_lookup_elem(&table_counts, &part);
+	if (!n)
 		return -1;
 	struct search c = {
 		.key = {
 			(u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 |
 				(u64)dscp_class(p) << 12,
 			in_port,
-			0xFFFFULL << 32 | get32(s, ETHERNET + 12),
-			0xFFFFULL << 32 | get32(s, ETHERNET + 16),
+			src_low(s, p),
+			dst_low(s, p),
+			src_high(s, p),
+			dst_high(s, p),
 		},
-		.first = half * max_tables,
+		.first = part * max_tables,
 		.best = NO_RANK,
 	};
 	bpf_loop(*n, search_table, &c, 0);
@@ -102,9 +127,8 @@ static __always_inline u64 mix(u64 a, u64 b)
 // flow_hash is telemetry.FlowKey.Hash.
 static __always_inline u64 flow_hash(struct scratch *s, const struct packet *p)
 {
-	u64 src = 0xFFFFULL << 32 | get32(s, ETHERNET + 12), dst = 0xFFFFULL << 32 | get32(s, ETHERNET + 16);
-	u64 h = mix(0xa0761d6478bd642f, src ^ 0xe7037ed1a0b428db);
-	h ^= mix(0x8ebc6af09c88c6e3, dst ^ h);
+	u64 h = mix(src_high(s, p) ^ 0xa0761d6478bd642f, src_low(s, p) ^ 0xe7037ed1a0b428db);
+	h ^= mix(dst_high(s, p) ^ 0x8ebc6af09c88c6e3, dst_low(s, p) ^ h);
 	return mix(((u64)p->src_port << 48 | (u64)p->dst_port << 32) ^ h, (u64)p->protocol << 8 ^ 0x589965cc75374cc3);
 }
 
@@ -116,7 +140,9 @@ static __always_inline u64 mix_in(u64 h, u64 x)
 // packet_hash is of what does not change on the way and differs between packets of a flow, see node.
 static __always_inline u64 packet_hash(struct scratch *s, const struct packet *p)
 {
-	u64 h = mix_in(flow_hash(s, p), get16(s, ETHERNET + 4));
+	u64 h = flow_hash(s, p);
+	if (!p->v6)
+		h = mix_in(h, get16(s, ETHERNET + 4)); // Identification
 	for (u32 i = 0; i < 4 && p->l4 + 8 * i + 8 <= p->end; i++) {
 		u32 at = p->l4 + 8 * i;
 		h = mix_in(h, (u64)bpf_ntohl(get32(s, at + 4)) << 32 | bpf_ntohl(get32(s, at)));
