@@ -33,15 +33,3 @@ func (t ReasonTable) Name(reason uint8) string {
 	}
 	return fmt.Sprintf("reason_%d", reason)
 }
-
-// IsReason reports whether a drop reason of some table has that name, or whether it is "reason_N".
-func IsReason(name string) bool {
-	for n := range 256 {
-		for t := range len(reasonTables) + 1 {
-			if ReasonTable(t).Name(uint8(n)) == name {
-				return true
-			}
-		}
-	}
-	return false
-}

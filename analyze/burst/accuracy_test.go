@@ -245,8 +245,7 @@ func checkBuildUp(t *testing.T, g *Burst, queue []Sample) {
 }
 
 // Compared with what the emulated network knows: with a sample of every packet all bursts are found, and nothing of
-// them is wrong; also if half of the samples came to another instance. With one packet in ten, flows are named of which
-// one was seen.
+// them is wrong. With one packet in ten, flows are named of which one was seen.
 func TestBurstAccuracy(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("everything runs in one goroutine: the race detector would only make this take minutes")
@@ -273,22 +272,17 @@ func TestBurstAccuracy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var full, half, tenth, untold, waits *Search
+			var full, tenth, untold, waits *Search
 			var samples, sampled []Sample
 			var lastNs int64
 			v := runBursts(t, c.name, c.until, func(r *truth.Run) {
 				config := DefaultConfig()
 				config.AboveBytes, config.BelowBytes, config.MaxFlows = r.BurstAbove, r.BurstBelow, 1<<20
 				config.AboveNs, config.BelowNs = r.BurstAbove*80, r.BurstBelow*80 // at 100 Mbit/s
-				full, half, tenth, untold, waits = NewSearch(config), NewSearch(config), NewSearch(config),
-					NewSearch(config), NewSearch(config)
+				full, tenth, untold, waits = NewSearch(config), NewSearch(config), NewSearch(config), NewSearch(config)
 			}, func(packet uint64, s *Sample) {
 				samples = append(samples, *s)
-				if (packet*0x9e3779b97f4a7c15)>>63 == 0 {
-					half.Observe(s)
-				} else {
-					full.Observe(s)
-				}
+				full.Observe(s)
 				if packet%10 == 0 {
 					one := *s
 					one.Every = 10
@@ -301,13 +295,11 @@ func TestBurstAccuracy(t *testing.T) {
 				waits.Observe(s)
 				if now := int64(max(s.OutNs, s.InNs)); now > lastNs+20e6 {
 					lastNs = now
-					full.Merge(half)
 					for _, b := range []*Search{full, tenth, untold, waits} {
 						b.Advance(now)
 					}
 				}
 			})
-			full.Merge(half)
 			for _, b := range []*Search{full, tenth, untold, waits} {
 				b.Finish()
 				if c := b.Counters(); c.Untimed+c.Impossible+c.Late+c.Stray+c.Overflow+c.Early+c.LeftBursts > 0 {

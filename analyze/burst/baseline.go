@@ -133,19 +133,3 @@ func (b *baseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	}
 	return above, below
 }
-
-// merge takes what another instance knows of the same queue.
-func (b *baseline) merge(o *baseline) {
-	if o.slot > b.slot {
-		b.slot, b.median, b.deviation = o.slot, o.median, o.deviation
-	}
-	if o.second > b.second {
-		b.second, b.highest, b.peak, b.busy, b.room = o.second, o.highest, o.peak, o.busy, o.room
-	}
-	switch {
-	case o.epoch == b.epoch:
-		b.leastWait, b.leastBefore = min(b.leastWait, o.leastWait), min(b.leastBefore, o.leastBefore)
-	case o.epoch > b.epoch:
-		b.epoch, b.leastWait, b.leastBefore = o.epoch, o.leastWait, min(b.leastWait, o.leastBefore)
-	}
-}

@@ -330,38 +330,6 @@ func TestBurstsReordered(t *testing.T) {
 	}
 }
 
-// Samples of one queue that came to several instances add up to what one would have had.
-func TestBurstsMerge(t *testing.T) {
-	samples := wave(t)
-	want := play(NewSearch(testBurstConfig()), samples)
-	one := NewSearch(testBurstConfig())
-	parts := []*Search{NewSearch(testBurstConfig()), NewSearch(testBurstConfig()), NewSearch(testBurstConfig())}
-	r := rand.New(rand.NewPCG(1, 1))
-	var got []Burst
-	for i := range samples {
-		parts[r.IntN(len(parts))].Observe(&samples[i])
-		if i%50 == 0 {
-			for _, p := range parts {
-				one.Merge(p)
-			}
-			one.Advance(int64(max(samples[i].InNs, samples[i].OutNs)))
-			got = append(got, one.Take()...)
-		}
-	}
-	for _, p := range parts {
-		one.Merge(p)
-	}
-	one.Finish()
-	got = append(got, one.Take()...)
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%swant\n%s", burstText(got), burstText(want))
-	}
-	if c := one.Counters(); c.Observed != uint64(len(samples)) || c.Late+c.Stray+c.Overflow != 0 ||
-		c.Bursts != uint64(len(want)) {
-		t.Errorf("%d samples: %+v", len(samples), c)
-	}
-}
-
 // A sample that comes too late changes nothing of what is over.
 func TestBurstsLate(t *testing.T) {
 	const before, behind = "0 z 100 x20 +20\n1000 a 1000 x15\n", "5000 z 100 x20 +20\n"

@@ -71,20 +71,3 @@ type Counters struct {
 	Queues      int    // that are watched
 	SamplesHeld int    // that wait, or belong to a burst that is not over
 }
-
-// add adds what two instances counted.
-func (c *Counters) add(o *Counters) {
-	c.Observed += o.Observed
-	c.Untimed += o.Untimed
-	c.Impossible += o.Impossible
-	c.Late += o.Late
-	c.Stray += o.Stray
-	c.Overflow += o.Overflow
-	c.Duplicates += o.Duplicates
-	c.Early += o.Early
-	c.Thinned += o.Thinned
-	c.ClockJumps += o.ClockJumps
-	c.Evicted += o.Evicted
-	c.Bursts += o.Bursts
-	c.LeftBursts += o.LeftBursts
-}

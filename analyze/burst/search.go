@@ -235,14 +235,6 @@ func (b *Search) Advance(nowNs int64) {
 	}
 }
 
-// Finish settles all: nothing comes any more. Bursts that may not be over are, as Open ones, among those that Take
-// returns then.
-func (b *Search) Finish() {
-	for _, q := range b.list {
-		b.end(q, q.clock.newest)
-	}
-}
-
 // endNode ends what was at the queues of a node whose clock was set.
 func (b *Search) endNode(node uint32) {
 	for _, q := range b.list {
@@ -293,48 +285,6 @@ func (b *Search) Take() []Burst {
 func compareBursts(x, y Burst) int {
 	return cmp.Or(cmp.Compare(x.EndNs, y.EndNs), cmp.Compare(x.Node, y.Node), cmp.Compare(x.Port, y.Port),
 		cmp.Compare(x.Queue, y.Queue), cmp.Compare(x.StartNs, y.StartNs))
-}
-
-// Open returns the bursts that are not over, as far as they are settled.
-func (b *Search) Open() []Burst {
-	var open []Burst
-	for _, q := range b.list {
-		if q.walk.on {
-			open = append(open, b.build(q, q.walk.lastNs, q.walk.lastNs, true))
-		}
-	}
-	slices.SortFunc(open, compareBursts)
-	return open
-}
-
-// Merge moves what o holds into b: bursts that are over as they are, and the samples of all others, which then count as
-// if b had got them. Samples of one queue may so come to many instances: as long as only the one that takes all settles
-// (o is never told to Advance, and has room), the bursts are those that a single instance would have found. o is empty
-// then.
-func (b *Search) Merge(o *Search) {
-	for i := range o.over {
-		o.counters.Bursts--
-		b.keep(o.over[i])
-	}
-	o.over = nil
-	for _, from := range o.list {
-		for i := range from.samples {
-			k := &from.samples[i]
-			if k.has&sampleTwice != 0 {
-				continue // that is counted already
-			}
-			if q := b.admit(from.queueKey, k.in, uint64(k.wait), k.has); q != nil {
-				*q.place() = *k
-				q.added()
-			}
-		}
-		if q := b.queues[from.queueKey]; q != nil {
-			q.usual.merge(&from.usual)
-		}
-		from.empty()
-	}
-	b.counters.add(&o.counters)
-	o.counters = Counters{}
 }
 
 // Counters returns what became of the samples so far.

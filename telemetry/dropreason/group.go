@@ -31,11 +31,3 @@ var groupNames = [numGroups]struct{ name, title string }{
 	Host:      {"host", "End hosts"},
 	UserPlane: {"user_plane", "Mobile user plane"},
 }
-
-// String returns the name for filters and JSON.
-func (g Group) String() string {
-	if g < numGroups {
-		return groupNames[g].name
-	}
-	return "unknown"
-}

@@ -1,8 +1,6 @@
 package dropreason
 
 import (
-	"slices"
-
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -43,20 +41,3 @@ var byID = func() map[string]*Reason {
 	}
 	return m
 }()
-
-// All returns the reasons in the order of their numbers.
-func All() []*Reason {
-	var all []*Reason
-	for g := range catalogue {
-		for i := range catalogue[g] {
-			all = append(all, &catalogue[g][i])
-		}
-	}
-	return slices.Clip(all)
-}
-
-// ByID returns the reason with an ID, and whether there is one.
-func ByID(id string) (*Reason, bool) {
-	r, ok := byID[id]
-	return r, ok
-}

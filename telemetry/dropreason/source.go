@@ -1,8 +1,6 @@
 package dropreason
 
 import (
-	"strings"
-
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -77,19 +75,6 @@ var byNumber = func() [][256]*Reason {
 // numTables is how many of sources are tables of telemetry.
 const numTables = 7
 
-// byName has the reasons by source and name.
-var byName = func() map[string]map[string]*Reason {
-	m := map[string]map[string]*Reason{}
-	for _, s := range sources {
-		names := map[string]*Reason{}
-		for _, a := range s.aliases {
-			names[a.name] = byID[a.id]
-		}
-		m[s.name] = names
-	}
-	return m
-}()
-
 // Of returns the reason that a number means in a table of telemetry: Unmapped if the table does not have it, or is
 // none. It does not allocate.
 func Of(table telemetry.ReasonTable, number uint8) *Reason {
@@ -97,31 +82,4 @@ func Of(table telemetry.ReasonTable, number uint8) *Reason {
 		return Unmapped
 	}
 	return byNumber[table-1][number]
-}
-
-// OfName returns the reason that a source means by a name, in upper or lower case, with or without the prefix that all
-// of its names have. Sources are the tables of telemetry (see Sources), "sai" and "linux". It returns Unmapped for
-// names that the source does not have, and for other sources.
-func OfName(source, name string) *Reason {
-	name = strings.ToLower(name)
-	for i := range sources {
-		if sources[i].name == source {
-			for _, prefix := range sources[i].prefixes {
-				name = strings.TrimPrefix(name, prefix)
-			}
-		}
-	}
-	if r, ok := byName[source][name]; ok {
-		return r
-	}
-	return Unmapped
-}
-
-// Sources returns the names of all sources.
-func Sources() []string {
-	names := make([]string, len(sources))
-	for i := range sources {
-		names[i] = sources[i].name
-	}
-	return names
 }
