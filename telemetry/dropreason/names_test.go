@@ -16,12 +16,6 @@ func All() []*Reason {
 	return slices.Clip(all)
 }
 
-// ByID returns the reason with an ID, and whether there is one.
-func ByID(id string) (*Reason, bool) {
-	r, ok := byID[id]
-	return r, ok
-}
-
 // OfName returns the reason that a source means by a name, in upper or lower case, with or without the prefix that all
 // of its names have. Sources are the tables of telemetry (see Sources), "sai" and "linux". It returns Unmapped for
 // names that the source does not have, and for other sources.

@@ -41,3 +41,9 @@ var byID = func() map[string]*Reason {
 	}
 	return m
 }()
+
+// ByID returns the reason with an ID, and whether there is one.
+func ByID(id string) (*Reason, bool) {
+	r, ok := byID[id]
+	return r, ok
+}
