@@ -3,7 +3,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .NOTPARALLEL:
-.PHONY: help build demo lab test test-long bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
+.PHONY: help build demo lab test test-long soak bench profile fuzz lint lint-format lint-static format setup-demo setup-test clean
 
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -12,6 +12,9 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unkno
 export TEST_SEED ?= $(shell printf %d "0x$$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)")
 # Of "test", "test-long" and "fuzz": how long each fuzz target runs.
 FUZZTIME ?=
+# Of "soak": how long it runs, and where its picture goes.
+SOAK_SECONDS ?= 3600
+SOAK_PICTURE ?= soak.svg
 # Of "bench": which benchmarks run, and an older result to compare.
 PKG ?= ./...
 BENCH ?= .
@@ -44,6 +47,10 @@ test: setup-test console/dist/index.html ## run everything that must pass (FUZZT
 
 test-long: setup-test console/dist/index.html ## the same with all seeds, long proofs, all under -race (FUZZTIME=2m): hours
 	FUZZTIME=$(FUZZTIME) scripts/test long
+
+soak: setup-test console/dist/index.html ## load, kill -9, a full disk and more for an hour, as root, and count (SOAK_SECONDS=N)
+	SOAK_SECONDS=$(SOAK_SECONDS) SOAK_PICTURE=$(abspath $(SOAK_PICTURE)) go test -count 1 -v -timeout 0 -run '^TestSoak$$' ./bench
+	@echo "see $(SOAK_PICTURE)"
 
 bench: ## run benchmarks ten times and show medians (PKG=./wire/... BENCH=Decode OLD=bench/results/FILE)
 	@mkdir -p bench/results
