@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -24,8 +26,8 @@ func newNodeCommand() *cobra.Command {
 		Long: `Node makes a Linux machine that routes a source, transit node and sink of INT: its interfaces are the ports of the switch.
 Programs in the kernel (XDP and tcx) insert, extend and remove INT as packets pass; reports go to a collector.
 
-It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON. When it ends, also when it is killed, the
-programs are gone from the interfaces.`,
+SIGHUP reads the file again and replaces the flow watchlist. It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and
+CAP_PERFMON. When it ends, also when it is killed, the programs are gone from the interfaces.`,
 		Example: `  # say what is wrong with a file
   waybill node --config node.yaml --check
 
@@ -59,7 +61,7 @@ programs are gone from the interfaces.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "the file is valid: node %d with %d ports\n", c.ID, len(c.Ports))
 				return nil
 			}
-			return runNode(cmd.Context(), c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runNode(cmd.Context(), file, c, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` that says what the node does; see docs/reference/node.md")
@@ -67,8 +69,31 @@ programs are gone from the interfaces.`,
 	return cmd
 }
 
+// reloadNode reads the file again at each SIGHUP, for its flow watchlist.
+func reloadNode(ctx context.Context, n *kernel.Node, file string, logger *slog.Logger) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+		}
+		c, err := kernel.Load(file)
+		if err == nil {
+			err = n.Replace(ctx, c)
+		}
+		if err != nil {
+			logger.Error("the old flow watchlist still counts", "error", err)
+		} else {
+			logger.Info("flow watchlist replaced", "file", file)
+		}
+	}
+}
+
 // runNode runs a node until an interrupt, and then tells what it did.
-func runNode(ctx context.Context, c *kernel.Config, out, log io.Writer) error {
+func runNode(ctx context.Context, file string, c *kernel.Config, out, log io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	n, err := kernel.New(c)
@@ -78,6 +103,7 @@ func runNode(ctx context.Context, c *kernel.Config, out, log io.Writer) error {
 	logger := command.NewLogger(log)
 	if err = n.Attach(); err == nil {
 		logger.Info("node started", "name", c.Name, "id", c.ID, "ports", len(c.Ports))
+		go reloadNode(ctx, n, file, logger)
 		err = n.Run(ctx)
 	}
 	if last := n.LastError(); last != nil {

@@ -169,9 +169,10 @@ func (p *Programs) AddPort(port Port) error {
 	return errors.Join(p.objects.Ports.Put(uint32(port.Ifindex), value), p.objects.Ports.Put(uint32(queue), value))
 }
 
-// Watch replaces the flow watchlist, between two packets: the other half of the maps is filled, and then counts.
-// It is not for concurrent use.
+// Watch replaces the flow watchlist, between two packets: the other half of the maps is filled, and then counts. If it
+// fails the old one still counts. It is not for concurrent use.
 func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {
+	time.Sleep(time.Millisecond) // a program that read the other half before it was replaced has ended long since
 	half := 1 - p.half
 	if list.Len() > p.limits.rules {
 		return fmt.Errorf("watch: %d entries, want at most %d; start the node again", list.Len(), p.limits.rules)

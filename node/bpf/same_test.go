@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,25 @@ var lists = []string{
 	"watch: []",
 }
 
+// manyEntries returns a watchlist of prefixes and ranges of ports that overlap.
+func manyEntries(r *rand.Rand, n int) string {
+	b := []byte("watch:\n")
+	for range n {
+		from, port := "src", 6000+r.IntN(16)
+		if r.IntN(2) == 0 {
+			from = "dst"
+		}
+		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(1 + r.IntN(2)), byte(r.Uint32())}), 22+r.IntN(11))
+		if r.IntN(3) == 0 {
+			prefix = netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 15: byte(r.Uint32())}), 118+r.IntN(11))
+		}
+		b = fmt.Appendf(b, "  - {priority: %d, %s: \"%s\", dst_port: %d-%d", r.IntN(4), from, prefix.Masked(), port,
+			port+r.IntN(4))
+		b = append(b, []string{"}\n", ", protocol: udp}\n", ", ignore: true}\n", ", mode: xd}\n"}[r.IntN(4)]...)
+	}
+	return string(b)
+}
+
 func testSpec(id uint32, inEdge, outEdge bool) node.Spec {
 	return node.Spec{
 		NodeID: id, Name: "test", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(id)}),
@@ -213,9 +233,14 @@ func TestSameAsNode(t *testing.T) {
 			case strings.Contains(domain.text, "xd"):
 				config.Mode = watch.ModeXD
 			}
+			config.Watched = 400
 			programs := newTrial(t, config)
 			seen := map[string]int{}
-			for range rounds {
+			for round := range rounds {
+				lists := slices.Clone(lists)
+				if round == 0 {
+					lists = append(lists, manyEntries(r, config.Watched))
+				}
 				for _, list := range lists {
 					if _, err := node.Load([]byte(domain.text + "\n" + list)); err != nil {
 						continue // this domain has no such mode

@@ -141,14 +141,39 @@ func (c *Config) newNode() (*node.Node, error) {
 	config := c.node
 	config.Queues, config.Drops = nil, nil
 	config.Omit = append(slices.Clone(config.Omit), "buffer", "l2_interfaces", "queue_congestion", "egress_tx_util")
-	config.Watch = slices.Clone(config.Watch)
-	for i := range config.Watch {
-		config.Watch[i].Sample = 0
-	}
+	config.Watch = c.unsampled()
 	if o, ok := config.Nodes[c.Name]; ok && o.Omit != nil {
 		return nil, fmt.Errorf("nodes.%s.omit: write it to omit", c.Name)
 	}
 	return node.New(config, c.spec())
+}
+
+// unsampled returns the flow watchlist for who gets the packets that have been chosen already.
+func (c *Config) unsampled() []watch.Entry {
+	entries := slices.Clone(c.node.Watch)
+	for i := range entries {
+		entries[i].Sample = 0
+	}
+	return entries
+}
+
+// differs returns the first key besides the flow watchlist in which o is not like c, "" if there is none.
+func (c *Config) differs(o *Config) string {
+	a, b := c.node, o.node
+	a.Watch, b.Watch = nil, nil
+	switch {
+	case c.Name != o.Name:
+		return "name"
+	case c.ID != o.ID:
+		return "id"
+	case c.Address != o.Address:
+		return "address"
+	case !slices.Equal(c.Ports, o.Ports):
+		return "ports"
+	case !reflect.DeepEqual(a, b):
+		return "int"
+	}
+	return ""
 }
 
 // spec returns the switch that the node is part of. Addresses that the machine has are only known when a report is

@@ -26,8 +26,17 @@ type Node struct {
 	conns    [2]*net.UDPConn // for IPv4 and IPv6
 	output   node.Output
 
+	replace chan replacement
+	watched []watch.Entry // by the node that reports
+
 	sent, failed uint64
 	last         error
+}
+
+// A replacement is a configuration with another flow watchlist.
+type replacement struct {
+	config *Config
+	done   chan<- error
 }
 
 // slots is how many packets that will be reported can be on their way through the switch: 8 MiB.
@@ -35,7 +44,7 @@ const slots = 4096
 
 // New loads the programs into the kernel. Nothing is attached yet.
 func New(c *Config) (*Node, error) {
-	n := &Node{config: c}
+	n := &Node{config: c, replace: make(chan replacement)}
 	var err error
 	if n.reporter.Node, err = c.newNode(); err != nil {
 		return nil, err
@@ -55,10 +64,38 @@ func New(c *Config) (*Node, error) {
 	if n.programs, err = bpf.Load(config); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(n.programs.Watch(n.reporter.Node.FlowWatchlist()), n.setClock()); err != nil {
+	if err := errors.Join(n.watch(c), n.setClock()); err != nil {
 		return nil, errors.Join(err, n.programs.Close())
 	}
 	return n, nil
+}
+
+// watch makes the programs and the node that reports follow the flow watchlist of c, or if that cannot be the old one.
+// The programs sample, and the node does not.
+func (n *Node) watch(c *Config) error {
+	if err := n.reporter.Node.Replace(node.Watchlists{Flows: c.node.Watch}); err != nil {
+		return err
+	}
+	err := n.programs.Watch(n.reporter.Node.FlowWatchlist())
+	if err == nil {
+		n.watched = c.unsampled()
+	}
+	return errors.Join(err, n.reporter.Node.Replace(node.Watchlists{Flows: n.watched}))
+}
+
+// Replace puts the flow watchlist of c in the place of the one that counts, between two packets. Everything else in c
+// must be as it was. It is for use while Run is running, and returns when the new one counts.
+func (n *Node) Replace(ctx context.Context, c *Config) error {
+	if key := n.config.differs(c); key != "" {
+		return fmt.Errorf("%s: it has changed, and only int.watch can while the node runs; start it again", key)
+	}
+	done := make(chan error, 1)
+	select {
+	case n.replace <- replacement{c, done}:
+		return <-done
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // edgeINT returns what becomes of INT from edges at this node.
@@ -108,6 +145,11 @@ func (n *Node) Run(ctx context.Context) error {
 	defer stop()
 	var clock time.Time
 	for ctx.Err() == nil {
+		select {
+		case r := <-n.replace:
+			r.done <- n.watch(r.config)
+		default:
+		}
 		now := time.Now()
 		if now.Sub(clock) > time.Second { // TAI changes its distance when NTP learns of it
 			if clock = now; n.setClock() != nil {

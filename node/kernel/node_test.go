@@ -122,17 +122,14 @@ func (n *network) in(machine int, f func() error) {
 	}
 }
 
-// start runs a node on each router, with one configuration, until the test ends; stop ends them.
-func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
+// config returns the configuration of the node on a router.
+func (n *network) config(i int, text, collector string) *Config {
 	n.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	var all sync.WaitGroup
-	for i := 3; i >= 1; i-- { // the sinks first
-		queue := ""
-		if i == 2 && n.queue != "" {
-			queue = ", queue: " + n.queue
-		}
-		config, err := parse([]byte(fmt.Sprintf(`name: s%d
+	queue := ""
+	if i == 2 && n.queue != "" {
+		queue = ", queue: " + n.queue
+	}
+	config, err := parse([]byte(fmt.Sprintf(`name: s%d
 id: %d
 ports:
   - {interface: l, edge: %v}
@@ -140,10 +137,19 @@ ports:
 int:
   reports: {to: ["%s"]}
 %s`, i, i, i == 1, i == 3, queue, collector, text)))
-		if err != nil {
-			n.t.Fatal(err)
-		}
-		node, err := New(config)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	return config
+}
+
+// start runs a node on each router, with one configuration, until the test ends; stop ends them.
+func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
+	n.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	for i := 3; i >= 1; i-- { // the sinks first
+		node, err := New(n.config(i, text, collector))
 		if err != nil {
 			n.t.Fatal(err)
 		}
@@ -497,4 +503,45 @@ func TestQueue(t *testing.T) {
 		t.Errorf("%d reports of %d packets, the longest wait %d ns, want about %d ns", seen, packets, longest, all)
 	}
 	t.Logf("the longest wait: %s", time.Duration(longest))
+}
+
+// TestReplace replaces the flow watchlist of the source while packets pass: each has the INT of all nodes, or none.
+func TestReplace(t *testing.T) {
+	const packets = 2000
+	n := newNetwork(t)
+	const all, none = "  watch: [{report_all: true}]\n", "  watch: []\n"
+	c := newCollector(t, all)
+	to := c.conn.LocalAddr().String()
+	nodes, stop := n.start(all, to)
+	ctx, cancel := context.WithCancel(t.Context())
+	lists := []*Config{n.config(1, none, to), n.config(1, all, to)}
+	var replacing sync.WaitGroup
+	replaced := 0
+	replacing.Go(func() {
+		for ctx.Err() == nil {
+			if err := nodes[0].Replace(ctx, lists[replaced%2]); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			replaced++
+		}
+	})
+	for range 5 { // what else a configuration says, it cannot change
+		if err := nodes[0].Replace(ctx, n.config(1, all+"  max_hops: 3\n", to)); err == nil {
+			t.Error("max_hops was replaced")
+		}
+		n.udp(host4, 6001, packets/5)
+	}
+	cancel()
+	replacing.Wait()
+	stop()
+	reports := c.reports()
+	for i := range reports {
+		if got := fmt.Sprint(path(&reports[i])); got != "[1 2 3]" {
+			t.Errorf("path %s", got)
+		}
+	}
+	t.Logf("%d of %d packets had INT, %d watchlists", len(reports), packets, replaced)
+	if replaced < 2 || len(reports) > packets {
+		t.Errorf("%d reports of %d packets, %d watchlists", len(reports), packets, replaced)
+	}
 }
