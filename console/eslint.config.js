@@ -25,5 +25,19 @@ export default ts.config(
     files: ['src/lib/**', 'src/api/**'],
     rules: { 'no-restricted-imports': ['error', { patterns: ['**/pages/**', '**/components/**'] }] },
   },
+  // What a page shows is in panels, which have their titles, units and downloads in one place.
+  {
+    files: ['src/App.svelte', 'src/pages/**/*.svelte', 'src/components/**/*.svelte'],
+    ignores: ['src/components/Panel.svelte', 'src/components/Tile.svelte'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'SvelteAttribute[key.name="class"] SvelteLiteral[value=/(^| )panel( |$)/]',
+          message: 'Use components/Panel.svelte or components/Tile.svelte.',
+        },
+      ],
+    },
+  },
   { files: ['**/*.svelte', '**/*.svelte.ts'], languageOptions: { parserOptions: { parser: ts.parser } } },
 );

@@ -77,9 +77,9 @@ test('the graph of a moment has all cables of the range, and says which carried 
     { key: '1 3', packets: 0, delayNs: null, drops: 0, lastMs: 0, gone: true },
   ]);
   expect(graph.stations).toEqual([
-    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, drops: 0 },
-    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, drops: 4 },
-    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, drops: 0 },
+    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, longest: 0, drops: 0 },
+    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, longest: 60, drops: 4 },
+    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, longest: 0, drops: 0 },
   ]);
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
@@ -153,7 +153,6 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
       chosen: undefined,
       chosenCable: undefined,
       strongest: 0,
-      deepest: 0,
       value: () => null,
     };
     let parts = 1;
@@ -329,7 +328,6 @@ test('names are written with 10 px or more, for the usual text, or not at all', 
       chosen: undefined,
       chosenCable: undefined,
       strongest: 0,
-      deepest: 0,
       value: () => null,
     };
     expect(painting(painted, scene, { x: 400, y: 600, zoom }, 1, () => '#000000').next().done).toBe(true);

@@ -19,7 +19,7 @@ const styles = [
 export interface Caption {
   title: string;
   notes: string[];
-  legend: { text: string; colour: string; dashed: boolean }[];
+  legend: { text: string; colour: string; dashed?: boolean }[];
 }
 
 const lineHeight = 18;
@@ -49,9 +49,8 @@ function write(to: CanvasRenderingContext2D, caption: Caption, width: number, be
   });
 }
 
-/** savePNG saves an SVG of the page with the colours that it has there and its caption, twice as large. */
-export async function savePNG(svg: SVGSVGElement, name: string, caption: Caption): Promise<void> {
-  const { width, height } = svg.getBoundingClientRect();
+/** imageOf is an SVG of the page with the colours that it has there. */
+async function imageOf(svg: SVGSVGElement, width: number, height: number): Promise<HTMLImageElement> {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const drawn = [svg, ...svg.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((element, i) => {
@@ -66,6 +65,17 @@ export async function savePNG(svg: SVGSVGElement, name: string, caption: Caption
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
   await image.decode();
+  return image;
+}
+
+/** savePNG saves a picture of the page and its caption, twice as large. */
+export async function savePNG(
+  picture: SVGSVGElement | HTMLCanvasElement,
+  name: string,
+  caption: Caption,
+): Promise<void> {
+  const { width, height } = picture.getBoundingClientRect();
+  const image = picture instanceof SVGSVGElement ? await imageOf(picture, width, height) : picture;
   const canvas = document.createElement('canvas');
   const above = 12 + lineHeight * (caption.notes.length + 1);
   const all = above + height + lineHeight * caption.legend.length + (caption.legend.length ? 8 : 0);

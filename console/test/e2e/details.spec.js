@@ -116,10 +116,33 @@ test('a list is there as CSV, a picture as PNG', async () => {
   const bytes = await readFile(await png.path());
   assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
   assert.ok(bytes.length > 5000, `${bytes.length} bytes`);
+  // A box of the picture leads to the drops that it stands for.
+  const [{ name }] = (await ask('drops?limit=1')).drops;
+  await page
+    .getByRole('group', { name: /^Drops by/ })
+    .locator('a', { hasText: name })
+    .click();
+  await page.waitForFunction((node) => location.hash.includes(`node=${node}`), name);
+  const { total: there } = await ask('drops', `node = "${name}"`);
+  await page.waitForFunction(
+    (n) =>
+      document.querySelector('main .unit')?.textContent &&
+      [...document.querySelectorAll('main .unit')].some((unit) => unit.textContent.startsWith(`${n} places`)),
+    there,
+  );
+  // What is drawn on a canvas is a picture too.
+  await go(page, '#/drops?since=10m');
+  const [map] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'PNG: When' }).click(),
+  ]);
+  assert.equal(map.suggestedFilename(), 'when.png');
+  assert.equal((await readFile(await map.path())).subarray(1, 4).toString(), 'PNG');
 });
 
 test('ticks of time are at round times, where these are', async () => {
   const page = await open('#/explore?of=hops&since=10m&interval=10s');
+  await page.locator('.chart svg text:has(title)').first().waitFor();
   const ticks = await page
     .locator('.chart svg text:has(title)')
     .evaluateAll((texts) =>

@@ -59,7 +59,7 @@ test('lines, totals and the shares of groups', async () => {
   const page = await open('#/explore');
   await explore(page, 'of=flows&by=src&top=4&since=10m&interval=10s');
   const { flows } = await ask('flows?since=10m&group_by=src&order=packets&limit=1000');
-  assert.match(await page.textContent('section h2'), /, interval: 10 s$/); // what the axis counts
+  assert.match(await page.textContent('section[aria-busy] .unit'), /^interval: 10 s$/); // what the axis counts
   const first = await cells(page, 0);
   assert.equal(first[0], flows[0].src);
   assert.equal(Number(first[1].replaceAll(',', '')), flows[0].packets);
@@ -141,7 +141,7 @@ test('of many groups, what is drawn and all others are what all groups are', asy
     );
     if (totals.length > top.size)
       assert.match(
-        await page.textContent('section'),
+        await page.textContent('section[aria-busy]'),
         new RegExp(`Top ${top.size} of (more than )?[\\d,]+ groups`),
         what,
       );

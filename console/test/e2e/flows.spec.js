@@ -87,16 +87,16 @@ test('the drops of a flow have place, reason and time, and its events are there,
     flow.drops,
   );
   const { paths } = await ask(`flows/${flow.id}/paths`);
-  const ends = new Set(paths.filter((p) => p.drops > 0).map((p) => p.hops.at(-1).node));
+  const ends = new Set(paths.filter((p) => p.drops > 0).map((p) => p.hops.at(-1).name));
   const links = await drops
     .locator('a[href*="reason="]')
     .evaluateAll((list) => list.map((a) => a.getAttribute('href')));
   for (const link of links) {
     const params = new URLSearchParams(link.split('?')[1]);
-    assert.ok(ends.has(Number(params.get('node'))) && params.get('since'), link);
+    assert.ok(ends.has(params.get('node')) && params.get('since'), link);
     const { drops: there } = await ask(
       'drops?since=10m',
-      `node = ${params.get('node')} and reason = ${params.get('reason')}`,
+      `node = ${params.get('node')} and reason_name = ${params.get('reason')}`,
     );
     assert.ok(there[0].packets > 0, link);
   }
@@ -121,7 +121,7 @@ test('the figures of a flow are of the time that the page says', async () => {
   const page = await open(`#/flow?${query}`);
   const packets = page.locator('[aria-label=Figures] dd').first();
   assert.equal(number(await packets.textContent()), flow.packets);
-  assert.match(await page.textContent('[aria-label=Figures]'), /Since it was first seen/);
+  assert.match(await page.textContent('[aria-label=Figures]'), /since it was first seen/);
   const path = page.locator('section', { has: page.getByRole('heading', { name: 'Current path' }) });
   assert.match(await path.textContent(), /since it took this path at \d\d:\d\d:\d\d/);
   assert.equal(await path.locator('p.warn').count(), 0);

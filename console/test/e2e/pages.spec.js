@@ -66,9 +66,15 @@ if (long) {
 test('overview', async () => {
   const page = await open('#/overview');
   await page.waitForFunction(() => /^[0-9,]+$/.test(document.querySelector('#rate').textContent));
-  const { completeness } = await ask('exporters');
-  const said = await page.textContent('a[href="#/collector"] .figure');
-  assert.equal(said.trim(), `${Math.floor(completeness.ratio * 1e4) / 100} %`);
+  const { loss } = await ask('loss?since=15m&limit=10000');
+  const sum = (name) => loss.reduce((all, l) => all + l[name], 0);
+  await eventually(async () => {
+    const said = await page.textContent('a[href="#/collector"] .figure');
+    assert.match(said, /^[\d.]+ % last 15 min$/);
+    assert.equal(Number.parseFloat(said), Math.floor((1 - sum('lost') / sum('sent')) * 1e4) / 100);
+  });
+  const serious = await ask('events', 'severity >= warning and (end is null or end >= now-15m)');
+  assert.equal(number((await page.textContent('a[href^="#/events?"] .figure')).split(' ')[0]), serious.total);
   const [worst] = (await ask('drops?limit=1')).drops;
   assert.ok((await page.textContent('main')).includes(worst.reason_name.replaceAll('_', ' ')));
 });

@@ -37,6 +37,7 @@ export interface Station {
   /** addresses behind it: a host has one in each tunnel too */ hosts: number;
   packets: number;
   queue: number | null;
+  /** the longest queue that was met there: what its bar is measured against */ longest: number;
   drops: number;
 }
 export interface Graph {
@@ -72,8 +73,10 @@ export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
  */
 export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAll: Drop[]): Graph {
   const queue = new Map<number, number>();
+  const longest = new Map<number, number>();
   for (const hop of hops) {
     if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
+    longest.set(hop.node, Math.max(longest.get(hop.node) ?? 0, hop.queue?.max ?? 0));
   }
   const dropped = dropsBy(drops);
   const stations = (topology.nodes ?? []).map((node) => ({
@@ -82,6 +85,7 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
     hosts: hostsOf(node),
     packets: node.packets,
     queue: queue.get(node.id) ?? null,
+    longest: longest.get(node.id) ?? 0,
     drops: dropped.get(`${node.id}`) ?? 0,
   }));
   const cables = new Map<string, Cable>();
@@ -100,9 +104,9 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
 
 /**
  * graphAt is the graph of a moment. Its nodes and cables are those of the whole range, so that it stands still while time passes; what
- * was not there at the moment is gone.
+ * was not there at the moment is gone. inAll has the longest queues of the whole range.
  */
-export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
+export function graphAt(whole: Topology, moment: Moment | undefined, inAll: QueueRecord[] = []): Graph {
   const key = (l: Link): string => `${l.from} ${l.from_port} ${l.to} ${l.to_port}`;
   const there = new Map((moment?.topology.links ?? []).map((link) => [key(link), link]));
   const packets = new Map((moment?.topology.nodes ?? []).map((node) => [node.id, node.packets]));
@@ -111,6 +115,10 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
   for (const q of moment?.queues ?? []) {
     if (q.node !== undefined && q.occupancy_max !== undefined)
       queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
+  }
+  const longest = new Map<number, number>(queue);
+  for (const q of inAll) {
+    if (q.node !== undefined) longest.set(q.node, Math.max(longest.get(q.node) ?? 0, q.occupancy_max ?? 0));
   }
   const cables = new Map<string, Cable>();
   for (const link of whole.links ?? []) {
@@ -128,6 +136,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined): Graph {
     hosts: hostsOf(node),
     packets: packets.get(node.id) ?? 0,
     queue: queue.get(node.id) ?? null,
+    longest: longest.get(node.id) ?? 0,
     drops: dropped.get(`${node.id}`) ?? 0,
   }));
   return finish(stations, cables);

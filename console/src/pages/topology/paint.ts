@@ -16,7 +16,6 @@ export interface Scene {
   chosen: number | undefined;
   chosenCable: string | undefined;
   strongest: number;
-  deepest: number;
   value: (cable: Cable) => number | null;
 }
 type Tone = (name: string) => string;
@@ -98,7 +97,7 @@ export function* painting(
 function box(
   c: CanvasRenderingContext2D,
   tone: Tone,
-  { chosen, deepest }: Scene,
+  { chosen }: Scene,
   station: Station,
   { x, y }: Place,
   size: number,
@@ -112,7 +111,7 @@ function box(
   c.roundRect(left, top, boxWidth, boxHeight, 8);
   c.fill();
   c.stroke();
-  const share = station.queue !== null && deepest > 0 ? station.queue / deepest : 0;
+  const share = station.queue !== null && station.longest > 0 ? Math.min(1, station.queue / station.longest) : 0;
   if (size < 0.35) {
     // too small to read: the whole box is its bar
     c.fillStyle = tone('--accent');
