@@ -65,6 +65,21 @@ type Queued struct {
 	TxBps uint64 // bit/s that left the port in the last period of about 100 us, with all framing
 	Bps   uint64 // bit/s that can
 	MTU   int    // of the link, bytes of an IP packet
+
+	Others []Other // ports by which it could have left as well
+}
+
+// An Other is a port that leads where a packet goes, at the same cost as the one that it takes.
+type Other struct {
+	Port    uint32
+	SameHop bool // to the same next hop
+	First   bool // of the ports to its next hop
+}
+
+// A Copy is a copy of a packet for another port of the switch.
+type Copy struct {
+	Port  uint32
+	Frame []byte
 }
 
 // A Departure is what leaves.
@@ -76,6 +91,9 @@ type Departure struct {
 	// Extra are further frames that leave on the same port right behind Frame: follow-up packets. They are copied after
 	// the call, and are no packets of the flow: Stats.Copies counts them.
 	Extra [][]byte
+
+	// Copies leave at once by other ports, whose MAC addresses they get. They are copied and counted as Extra is.
+	Copies []Copy
 
 	Discard bool   // send nothing, Extra neither
 	Reason  Reason // why; ReasonDiscarded if the Device does not say

@@ -3,6 +3,7 @@ package fabric
 import (
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -267,7 +268,7 @@ func TestDeviceSees(t *testing.T) {
 	n := f.names["s2"]
 	arrived := uint64(1e18 + n.clock.offsetNs + serial + 1000 + 800 + serial + 10000)
 	want := Queued{Port: 2, QueueLimit: 1e6, Bps: 100e6, MTU: 1600, EnqueuedNs: arrived, DepartedNs: arrived + 800}
-	if *first != want || state.Port != 1 || state.ArrivedNs != arrived {
+	if !reflect.DeepEqual(*first, want) || state.Port != 1 || state.ArrivedNs != arrived {
 		t.Errorf("got %+v of %+v, want %+v", *first, state, want)
 	}
 	if n.clock.offsetNs == 0 || len(frame) != 514 || [6]byte(frame) != n.ports[1].peer.mac ||

@@ -56,6 +56,7 @@ type Fabric struct {
 type scratch struct {
 	queued    Queued
 	departure Departure
+	others    []Other
 	dropped   Dropped
 	drop      truth.Drop
 	hop       truth.Hop

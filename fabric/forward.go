@@ -46,6 +46,7 @@ func (f *Fabric) arriveSwitch(p *parcel) {
 		f.drop(p, loss{place: PlaceIngress, reason: ReasonRoutingMiss, node: n, silent: r != nil && r.silent})
 		return
 	}
+	p.route = r
 	f.enqueue(p, r.choose(p.state.Hash, n.seed), n.classes[p.state.DSCP&63])
 }
 
@@ -102,11 +103,12 @@ func (f *Fabric) transmit(out *port) {
 		// shrinks.
 		startNs := max(f.nowNs+n.latencyNs, out.wireNs)
 		if n.host == nil && !f.depart(p, out, startNs) {
-			f.scratch.departure.Extra = nil
+			f.scratch.departure.Extra, f.scratch.departure.Copies = nil, f.scratch.departure.Copies[:0]
 			continue
 		}
 		f.launch(p, out, startNs)
 		f.launchExtra(p, out)
+		f.launchCopies(p, n, startNs)
 		if out.waiting > 0 {
 			out.woken = true
 			f.agenda.add(out.busyNs, evPort, out.index)
@@ -135,20 +137,47 @@ func (f *Fabric) launchExtra(p *parcel, out *port) {
 	extra := f.scratch.departure.Extra
 	f.scratch.departure.Extra = nil
 	for _, frame := range extra {
-		x := f.pool.get()
-		f.stats.Copies++
-		f.stats.InFlight++
-		x.id, x.flow, x.bornNs, x.sampled = f.stats.Sent+f.stats.Copies, p.flow, p.bornNs, false
-		x.copied = p.id
-		x.hops, x.path = p.hops, p.path
-		x.frame = append(x.buffer[:0], frame...)
-		x.flow.conversation.live++
+		x := f.copyOf(p, frame)
 		if len(x.frame)-ethernetLen > out.link.mtu {
 			f.drop(x, atPort(out, PlaceEgress, ReasonMTU))
 			continue
 		}
 		f.launch(x, out, out.wireNs)
 	}
+}
+
+// launchCopies puts copies on the links of other ports, without waiting in their queues.
+func (f *Fabric) launchCopies(p *parcel, n *node, startNs int64) {
+	d := &f.scratch.departure
+	for i := range d.Copies {
+		c := &d.Copies[i]
+		out := n.ports[c.Port-1]
+		x := f.copyOf(p, c.Frame)
+		copy(x.frame[0:6], out.peer.mac[:])
+		copy(x.frame[6:12], out.mac[:])
+		if x.hops <= maxHops {
+			x.path[x.hops-1].out = uint16(out.id)
+		}
+		if len(x.frame)-ethernetLen > out.link.mtu {
+			f.drop(x, atPort(out, PlaceEgress, ReasonMTU))
+			continue
+		}
+		f.launch(x, out, max(startNs, out.wireNs))
+	}
+	d.Copies = d.Copies[:0]
+}
+
+// copyOf makes a packet that a switch sends besides p.
+func (f *Fabric) copyOf(p *parcel, frame []byte) *parcel {
+	x := f.pool.get()
+	f.stats.Copies++
+	f.stats.InFlight++
+	x.id, x.flow, x.bornNs, x.sampled = f.stats.Sent+f.stats.Copies, p.flow, p.bornNs, false
+	x.copied = p.id
+	x.hops, x.path = p.hops, p.path
+	x.frame = append(x.buffer[:0], frame...)
+	x.flow.conversation.live++
+	return x
 }
 
 // depart makes a packet ready to leave a switch; false if it does not leave. Only here its length is compared with the
@@ -182,8 +211,10 @@ func (f *Fabric) departDevice(p *parcel, out *port, startNs int64) bool {
 		EnqueuedNs: f.clockNs(n, p.enqueued), DepartedNs: f.clockNs(n, startNs),
 		TxBps: out.meter.rate(startNs), Bps: out.link.bps, MTU: out.link.mtu,
 	}
+	q.Others = p.route.others(out, f.scratch.others[:0])
+	f.scratch.others = q.Others
 	d := &f.scratch.departure
-	d.Frame, d.Extra, d.Discard, d.Reason = p.frame, nil, false, ReasonDiscarded
+	d.Frame, d.Extra, d.Copies, d.Discard, d.Reason = p.frame, nil, d.Copies[:0], false, ReasonDiscarded
 	d.Reports.reset()
 	n.device.Depart(&p.state, q, d)
 	p.frame, d.Frame = d.Frame, nil

@@ -3,6 +3,7 @@ package fabric
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/waybill-int/waybill/wire/packet"
 )
@@ -93,6 +94,22 @@ func (r *route) choose(hash, seed uint64) *port {
 	}
 	high, _ := bits.Mul64(mix(hash^seed), uint64(len(r.ports)))
 	return r.ports[high]
+}
+
+// others appends to list the ports of a route that are up, but for the one that was chosen.
+func (r *route) others(chosen *port, list []Other) []Other {
+	if r == nil || len(r.ports) == 1 {
+		return list
+	}
+	for i, o := range r.ports {
+		if o == chosen || o.link.down > 0 {
+			continue
+		}
+		to := o.peer.node
+		first := !slices.ContainsFunc(r.ports[:i], func(before *port) bool { return before.peer.node == to })
+		list = append(list, Other{Port: o.id, SameHop: to == chosen.peer.node, First: first})
+	}
+	return list
 }
 
 // rewrite does what routers do to a frame that parse has accepted: TTL minus one, and the MAC addresses of the link.

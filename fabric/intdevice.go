@@ -83,7 +83,8 @@ type intDevice struct {
 	node   *intnode.Node
 	states []intnode.State // by slot
 	out    intnode.Output
-	rehash bool // INT changes what the fabric balances by
+	others []intnode.Other // memory that is used again
+	rehash bool            // INT changes what the fabric balances by
 }
 
 // Arrive implements Device.
@@ -105,11 +106,19 @@ func (d *intDevice) Arrive(frame []byte, s *PacketState) Verdict {
 
 // Depart implements Device.
 func (d *intDevice) Depart(s *PacketState, q *Queued, out *Departure) {
+	d.others = d.others[:0]
+	for _, o := range q.Others {
+		d.others = append(d.others, intnode.Other(o))
+	}
 	d.node.Depart(out.Frame, &d.states[s.Slot], intnode.Egress{
-		Port: q.Port, Queue: q.Queue, QueueBytes: q.QueueBytes, QueueLimit: q.QueueLimit, BufferBytes: q.BufferBytes,
+		Others: d.others,
+		Port:   q.Port, Queue: q.Queue, QueueBytes: q.QueueBytes, QueueLimit: q.QueueLimit, BufferBytes: q.BufferBytes,
 		EnqueuedNs: q.EnqueuedNs, DepartedNs: q.DepartedNs, TxBps: q.TxBps, Bps: q.Bps, MTU: q.MTU,
 	}, &d.out)
 	out.Extra = d.out.Extra
+	for _, c := range d.out.Copies {
+		out.Copies = append(out.Copies, Copy(c))
+	}
 	out.addAll(d.out.Reports)
 	switch frame := d.out.Frame; {
 	case len(frame) == 0:

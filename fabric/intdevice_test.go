@@ -257,7 +257,7 @@ func TestINTDevicesErrors(t *testing.T) {
 		"int:\n  nodes: {nobody: {sink: in_stack}}":      "there is no switch \"nobody\"",
 		"int: {version: \"2016\", carrier: vxlan-gpe}\n": "int: no traffic can carry it: want traffic[].tunnel: vxlan_gpe",
 		"int: {version: \"2016\"}\n":                     "want traffic[].tunnel: geneve",
-		"int: {mode: ioam}\n":                             "no traffic can carry it: want traffic[].ip: 6 or mixed",
+		"int: {mode: ioam}\n":                            "no traffic can carry it: want traffic[].ip: 6 or mixed",
 		"int: {carrier: vxlan-gpe}\n":                    "want traffic[].tunnel: vxlan_gpe or vxlan",
 	} {
 		s := parseScenario(t, lineUDP+text)

@@ -28,6 +28,7 @@ type parcel struct {
 	state    PacketState
 	watched  bool // the telemetry device of the switch has seen it arrive
 	class    uint8
+	route    *route // that it takes; nil in a host
 	enqueued int64  // ns
 	length   uint64 // of the frame then, bytes
 	ahead    uint64 // bytes in the queue then
@@ -59,7 +60,7 @@ func (p *pool) get() *parcel {
 	} else {
 		p.free = q.next
 	}
-	q.next, q.hops, q.watched, q.copied = nil, 0, false, 0
+	q.next, q.hops, q.watched, q.copied, q.route = nil, 0, false, 0, nil
 	return q
 }
 

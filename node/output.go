@@ -4,13 +4,22 @@ package node
 // next.
 type Output struct {
 	Frame   []byte   // the packet as it leaves; nil: nothing leaves. It is the frame of the call if nothing was changed
-	Extra   [][]byte // further packets of the flow for the same port, behind Frame: follow-ups and copies
+	Extra   [][]byte // further packets of the flow for the same port, behind Frame: follow-ups
+	Copies  []Copy   // of the packet, for other ports
 	Reports [][]byte // Ethernet frames to collectors
 
 	buffer []byte
 }
 
-func (o *Output) reset() { o.Frame, o.Extra, o.Reports = nil, o.Extra[:0], o.Reports[:0] }
+// A Copy is a copy of a packet for one of the ports that Egress.Others has.
+type Copy struct {
+	Port  uint32
+	Frame []byte
+}
+
+func (o *Output) reset() {
+	o.Frame, o.Extra, o.Copies, o.Reports = nil, o.Extra[:0], o.Copies[:0], o.Reports[:0]
+}
 
 // addFrame makes list longer by an empty frame, with the memory of the one that was there before.
 func addFrame(list [][]byte) [][]byte {

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/waybill-int/waybill/internal/test/packets"
@@ -78,23 +79,50 @@ func TestR039SourceOnlyMetadataStay(t *testing.T) {
 	}
 }
 
-// A packet that allows copies is copied: C is set in the copy alone, and the sink discards it (INT 2016 §5.3.3).
+// A packet that asks for copies is copied to each port that it asks for, and no other is: C is set in the copies alone,
+// each has the record of the node with its own port, and the sink discards them (INT 2016 §5.3.3).
 func TestR042R058Copies(t *testing.T) {
+	others := []Other{
+		{Port: 3, SameHop: true}, {Port: 4, SameHop: true}, {Port: 5, First: true}, {Port: 6}, {Port: 7, First: true},
+	}
 	for _, version := range []string{"version: 2016\n", "version: 0.5\n", "version: 1.0\n"} {
-		c := newChain(t, 3, version+"replicas: both\nreplicate: true\n")
-		frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
-		if out := c.send(frame); !bytes.Equal(routed(out), routed(frame)) {
-			t.Errorf("%s: got %x", version, out)
-		}
-		if len(c.extra) != 1 || !intOf(t, c.nodes[1], c.extra[0]).C || intOf(t, c.nodes[1], c.links[1]).C {
-			t.Fatalf("%s: %d copies", version, len(c.extra))
-		}
-		var s State
-		var out Output
-		c.nodes[2].Arrive(c.extra[0], Ingress{Port: 1}, &s)
-		c.nodes[2].Depart(c.extra[0], &s, Egress{Port: 2}, &out)
-		if out.Frame != nil || c.nodes[2].stats.Count[Discarded] != 1 {
-			t.Errorf("%s: the copy left", version)
+		for rep, ports := range map[string][]uint32{
+			"none": {}, "ports": {3, 4}, "next_hops": {5, 7}, "both": {3, 4, 5, 6, 7},
+		} {
+			text := version + "carrier: geneve\nreplicate: true\nreplicas: " + rep + "\n"
+			c := newChain(t, 3, text)
+			frame := packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand())
+			c.send(frame)
+			c.egress = func(int) Egress { return Egress{Port: 2, MTU: 9000, Others: others} }
+			behind := c.hop(1, c.hop(0, bytes.Clone(frame)))
+			if original := intOf(t, c.nodes[1], behind); original.C || original.Hops != 2 {
+				t.Errorf("%s: the original: %+v", text, original)
+			}
+			copies := make([]Copy, len(c.output.Copies))
+			for i, o := range c.output.Copies {
+				copies[i] = Copy{o.Port, bytes.Clone(o.Frame)}
+			}
+			got := []uint32{}
+			for _, o := range copies {
+				got = append(got, o.Port)
+				if !intOf(t, c.nodes[1], o.Frame).C {
+					t.Errorf("%s: C is not set", text)
+				}
+				c.reports = nil
+				if out := c.hop(2, o.Frame); out != nil || len(c.reports) != 1 || !c.reports[0].Is(telemetry.Discard) ||
+					c.reports[0].Hops[1].EgressPort != o.Port || c.reports[0].Hops[0].EgressPort != 2 {
+					t.Errorf("%s: the copy left, or says something else: %x, %+v", text, out, c.reports)
+				}
+			}
+			if !slices.Equal(got, ports) {
+				t.Errorf("%s: copies to %v, want %v", text, got, ports)
+			}
+			if len(copies) > 0 {
+				c.hop(1, copies[0].Frame)
+				if len(c.output.Copies) != 0 {
+					t.Errorf("%s: a copy was copied", text)
+				}
+			}
 		}
 	}
 }

@@ -43,7 +43,12 @@ func (n *Node) sink(v *visit) {
 		return
 	}
 	path, latency := n.path(v, &stripped)
-	if n.events(v, path, latency) == 0 {
+	flow := v.state.flow
+	if stripped.C { // copies that go different ways are no flow that changes its way
+		v.state.flow = fold(flow, path)
+	}
+	reason := n.events(v, path, latency)
+	if v.state.flow = flow; reason == 0 {
 		return
 	}
 	if n.recent != nil {

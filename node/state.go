@@ -1,6 +1,9 @@
 package node
 
-import "github.com/waybill-int/waybill/node/watch"
+import (
+	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/node/watch"
+)
 
 // A State is all that a node remembers of a packet between Arrive and Depart or Drop: fixed size, no pointers.
 type State struct {
@@ -66,7 +69,29 @@ type Egress struct {
 	Bps   uint64 // bit/s that can; 0: unknown
 	MTU   int    // of the link, bytes of an IP packet; 0: that of Spec
 
+	// Others are the other ports that the packet could have left by. Copies leave there if it asks for them.
+	Others []Other
+
 	Reason uint8 // in Process: why the packet is dropped
+}
+
+// An Other is a port that leads where the port of an Egress does, at the same cost.
+type Other struct {
+	Port    uint32
+	SameHop bool // to the same next hop: another link of a port channel
+	First   bool // of the ports to its next hop
+}
+
+// asked reports whether Rep asks for a copy on that port: on each link of the port channel, to each next hop, or on
+// each link to each (INT 2016 §5.3.3).
+func (o *Other) asked(rep embed.ReplicaPolicy) bool {
+	switch {
+	case o.SameHop:
+		return rep&embed.ReplicatePorts != 0
+	case o.First:
+		return rep&embed.ReplicateNextHops != 0
+	}
+	return rep == embed.ReplicateBoth
 }
 
 // A Place says where in a switch a packet was lost.

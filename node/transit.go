@@ -71,14 +71,34 @@ func (n *Node) push(v *visit) {
 	default:
 		n.refused(NotPushed, r.Why)
 	}
-	if n.config.Replicate && p.INT.Replicas != embed.NoReplicas && !p.INT.C {
-		n.out.Extra = addFrame(n.out.Extra)
-		last := &n.out.Extra[len(n.out.Extra)-1]
-		*last = append(*last, out...)
-		if n.inside.Parse(*last, &n.copied) == nil && n.inside.MarkParsedCopy(&n.copied) {
-			n.count(Copies)
+	if n.config.Replicate && !p.INT.C {
+		n.replicate(v)
+	}
+}
+
+// replicate makes the copies that a packet asks for (INT 2016 §5.3.3). The record of this node in a copy has the port
+// of the copy, whose queue nobody has looked at.
+func (n *Node) replicate(v *visit) {
+	own := v.own
+	own.Has &^= inband.QueueID | inband.QueueOccupancy | inband.QueueCongestion | inband.EgressTxUtil
+	for i := range v.egress.Others {
+		o := &v.egress.Others[i]
+		if !o.asked(v.packet.INT.Replicas) {
+			continue
+		}
+		own.L1Egress = o.Port
+		copies := n.out.Copies
+		if len(copies) < cap(copies) {
+			copies = copies[:len(copies)+1] // with the memory of the one that was there before
 		} else {
-			n.out.Extra = n.out.Extra[:len(n.out.Extra)-1]
+			copies = append(copies, Copy{})
+		}
+		c := &copies[len(copies)-1]
+		c.Port = o.Port
+		c.Frame, _ = n.inside.Push(c.Frame[:0], &v.packet, &own, 0)
+		if n.inside.Parse(c.Frame, &n.copied) == nil && n.inside.MarkParsedCopy(&n.copied) {
+			n.count(Copies)
+			n.out.Copies = copies
 		}
 	}
 }

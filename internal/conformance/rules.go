@@ -202,7 +202,7 @@ var sections = []section{
 			text: "2016: only the first record on an empty stack gets the bottom of stack bit; older ones are not touched", from: "INT 2016 §5.3.3",
 		},
 		{
-			id: 42, who: "T", level: "MAY", text: "Up to 1.0: replicate as Rep allows, with C in the copies only",
+			id: 42, who: "T", level: "MAY", text: "Up to 1.0: replicate to the ports that Rep asks for, with C in the copies only",
 			from: "INT 2016 §5.3.3, INT 1.0 §4.7",
 		},
 		{
