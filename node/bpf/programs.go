@@ -190,11 +190,18 @@ func (p *Programs) Watch(list *watch.List, demands []node.Demand) error {
 	if fill.err != nil {
 		return fill.err
 	}
+	var xd uint32
+	if slices.ContainsFunc(demands, func(d node.Demand) bool { return d.Mode == watch.ModeXD }) {
+		xd = 1
+		if err := p.objects.HasXd.Set(xd); err != nil {
+			return err
+		}
+	}
 	if err := p.objects.Active.Set(half); err != nil {
 		return err
 	}
 	p.half = half
-	return nil
+	return p.objects.HasXd.Set(xd)
 }
 
 // maxBucket is how many rules the programs look at in a bucket.

@@ -173,6 +173,7 @@ const (
 	programsVarDomainMode  = "domain_mode"
 	programsVarDscpMask    = "dscp_mask"
 	programsVarDscpValue   = "dscp_value"
+	programsVarHasXd       = "has_xd"
 	programsVarKnown       = "known"
 	programsVarMaxActions  = "max_actions"
 	programsVarMaxTables   = "max_tables"
@@ -257,6 +258,7 @@ type programsVariableSpecs struct {
 	DomainMode  *ebpf.VariableSpec `ebpf:"domain_mode"`
 	DscpMask    *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.VariableSpec `ebpf:"dscp_value"`
+	HasXd       *ebpf.VariableSpec `ebpf:"has_xd"`
 	Known       *ebpf.VariableSpec `ebpf:"known"`
 	MaxActions  *ebpf.VariableSpec `ebpf:"max_actions"`
 	MaxTables   *ebpf.VariableSpec `ebpf:"max_tables"`
@@ -327,6 +329,7 @@ type programsVariables struct {
 	DomainMode  *ebpf.Variable `ebpf:"domain_mode"`
 	DscpMask    *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.Variable `ebpf:"dscp_value"`
+	HasXd       *ebpf.Variable `ebpf:"has_xd"`
 	Known       *ebpf.Variable `ebpf:"known"`
 	MaxActions  *ebpf.Variable `ebpf:"max_actions"`
 	MaxTables   *ebpf.Variable `ebpf:"max_tables"`

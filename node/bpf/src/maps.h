@@ -16,6 +16,7 @@ const volatile u32 num_slots = 1;  // of events; a power of two
 
 volatile long clock_offset = 0; // of TAI, to the clock that reports have
 volatile u32 active = 0;        // half of the watchlists that counts
+volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 
 #define MAP(kind, keytype, valuetype, entries) \
 	{ \

@@ -388,6 +388,8 @@ int arrive(struct xdp_md *ctx)
 	}
 	bool outside = in->edge && !p.present;
 	bool unclean = outside && domain_mode != MODE_XD && marks(p.dscp);
+	if (!p.present && !outside && !has_xd)
+		return XDP_PASS;
 	struct action *a = 0;
 	if (!p.present && p.tunnel)
 		count(KERNEL_TUNNEL);
@@ -534,8 +536,10 @@ int depart(struct __sk_buff *skb)
 		struct test *t = test();
 		ifindex = t ? t->out : 0;
 	}
+	if (!s || !recall(skb, &st, &meta))
+		return TCX_NEXT;
 	struct port *out = find_port(ifindex);
-	if (!out || !s || !recall(skb, &st, &meta))
+	if (!out)
 		return TCX_NEXT;
 	u32 spent = 0;
 	if (!testing)
