@@ -163,9 +163,11 @@ func manyEntries(r *rand.Rand, n int) string {
 		if r.IntN(2) == 0 {
 			from = "dst"
 		}
-		prefix := netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(1 + r.IntN(2)), byte(r.Uint32())}), 22+r.IntN(11))
+		address4 := [4]byte{10, 0, byte(1 + r.IntN(2)), byte(r.Uint32())}
+		prefix := netip.PrefixFrom(netip.AddrFrom4(address4), 22+r.IntN(11))
 		if r.IntN(3) == 0 {
-			prefix = netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 15: byte(r.Uint32())}), 118+r.IntN(11))
+			address := [16]byte{0x20, 1, 0xd, 0xb8, 15: byte(r.Uint32())}
+			prefix = netip.PrefixFrom(netip.AddrFrom16(address), 118+r.IntN(11))
 		}
 		b = fmt.Appendf(b, "  - {priority: %d, %s: \"%s\", dst_port: %d-%d", r.IntN(4), from, prefix.Masked(), port,
 			port+r.IntN(4))

@@ -448,8 +448,8 @@ func check(t *testing.T, mode string, nodes []*Node, reports []telemetry.Report,
 	}
 }
 
-// TestQueue lets packets wait in a queue of s2, which has a bridge around its port. Whatever the speed of this machine, a
-// packet waits at least as long as the queue takes for what is in front of it.
+// TestQueue lets packets wait in a queue of s2, which has a bridge around its port. Whatever the speed of this machine,
+// a packet waits at least as long as the queue takes for what is in front of it.
 func TestQueue(t *testing.T) {
 	const rate, burst, packets, size = 5e6, 5000, 60, 1400
 	n := newNetwork(t)
