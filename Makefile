@@ -42,7 +42,7 @@ demo: setup-demo build ## run Waybill on an emulated fabric, in which things go 
 lab: build ## run INT on three routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
 	scripts/lab
 
-test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=4s of each fuzz target, TEST_SEED=N)
+test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=2s of each fuzz target, TEST_SEED=N)
 	FUZZTIME=$(FUZZTIME) scripts/test short
 
 test-long: setup-test console/dist/index.html ## the same with all seeds, long proofs, all under -race (FUZZTIME=2m): hours
