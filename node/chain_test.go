@@ -130,6 +130,9 @@ func (c *chain) hop(i int, frame []byte) []byte {
 	for _, x := range c.output.Extra {
 		c.extra = append(c.extra, append([]byte(nil), x...))
 	}
+	for _, x := range c.output.Copies {
+		c.extra = append(c.extra, append([]byte(nil), x.Frame...))
+	}
 	if c.output.Frame == nil {
 		return nil
 	}

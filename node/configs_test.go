@@ -67,6 +67,9 @@ func randomConfig(r *rand.Rand) (text, carrier string) {
 		b += "replicas: both\n"
 		b += pick(r, "", "replicate: true\n")
 	}
+	if told := len(b) % 4; (carrier == "geneve" || carrier == "vxlan-gpe") && told > 0 {
+		b += "destination: [" + []string{"", "sequence", "ttl", "sequence, ttl"}[told] + "]\n"
+	}
 	fragment := "ethernet"
 	if format != "0.5" {
 		fragment = pick(r, "ethernet", "ip")

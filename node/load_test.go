@@ -207,6 +207,8 @@ checksum_complement: false
 checksum_update: true
 new_ip: false
 replicas: none
+destination: []
+ioam: {option: preallocated, namespace: 1}
 instructions: [node_id]
 edge_int: drop
 sink: in_report

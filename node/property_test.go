@@ -50,6 +50,7 @@ func TestPathRestoresPacketsAndReportsTell(t *testing.T) {
 			return Egress{
 				Port: 2, Queue: uint8(r.IntN(8)), QueueBytes: r.Uint64N(1 << 26), BufferBytes: r.Uint64N(1 << 26),
 				TxBps: r.Uint64N(1e10), Bps: 1e10, MTU: pick(r, 0, 9000, 1500, w.size+r.IntN(200)),
+				Others: []Other{{Port: 3, SameHop: true}, {Port: 4, First: true}},
 			}
 		}
 		switch carrier {
