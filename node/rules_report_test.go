@@ -2,6 +2,8 @@ package node
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -216,6 +218,31 @@ func TestPostcardsOf05NameTheirNode(t *testing.T) {
 			if r := &c.reports[i]; !r.HasNodeID || r.NodeID != uint32(i+1) || r.Local.Has&want != want {
 				t.Errorf("%s: report %d: got node %d, %t, has %b", instructions, i, r.NodeID, r.HasNodeID, r.Local.Has)
 			}
+		}
+	}
+}
+
+// One in so many packets is reported, as the watchlist says; one in one is each (Transparent Security, sampling rate).
+func TestR101SamplingRate(t *testing.T) {
+	for _, rate := range []int{1, 4, 50} {
+		c := newChain(t, 2, fmt.Sprintf(`
+carrier: dst-port
+domain: 0x5453
+ds_instruction: 0x8000
+instructions: [node_id]
+reports: {format: transparent-security, to: ["192.0.2.9:8555"]}
+watch: [{report_all: true, sample: %d, sampling: random}]
+`, rate))
+		const packets = 2000
+		reports := 0
+		for range packets {
+			c.send(tcp())
+			reports += len(c.reports)
+		}
+		// Five standard deviations of a binomial distribution.
+		want := float64(packets) / float64(rate)
+		if off := math.Abs(float64(reports) - want); off > 5*math.Sqrt(want*(1-1/float64(rate))) {
+			t.Errorf("1 in %d: got %d reports of %d packets", rate, reports, packets)
 		}
 	}
 }

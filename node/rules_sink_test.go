@@ -66,15 +66,15 @@ func TestR059R078WhereTheSinkSpeaks(t *testing.T) {
 
 // RepMdBits are those of the Instruction Bitmap: bit 0 is clear, and bit 15 too if nothing was dropped (INT 2.1 §5.8).
 func TestR060R076RepMdBits(t *testing.T) {
-	const text = "checksum_complement: true\nwatch: [{report_all: true, instructions: [node_id, hop_latency, egress_ts, checksum_complement]}]\n"
+	const text = "checksum_complement: true\nwatch: [{report_all: true, instructions: [node_id, hop_latency, egress_ts, buffer, checksum_complement]}]\n"
 	bits := func(c *chain) [2]byte { return [2]byte(c.raw[0][14+20+8+8+4:]) }
 	c := newChain(t, 2, text)
 	c.send(tcp())
-	if got := bits(c); got != [2]byte{0x24, 0} {
+	if got := bits(c); got != [2]byte{0x24, 0x80} {
 		t.Errorf("got %x", got)
 	}
 	c, _ = through(t, text, func(b []byte, t *embed.INT) { b[t.Header+6], b[t.Header+7] = 0x12, 0x34 })
-	if got := [8]byte(c.raw[0][14+20+8+8+4:]); got != [8]byte{0x24, 0, 0x12, 0x34, 0, 0, 0, 0} {
+	if got := [8]byte(c.raw[0][14+20+8+8+4:]); got != [8]byte{0x24, 0x80, 0x12, 0x34, 0, 0, 0, 0} {
 		t.Errorf("unknown domain: got %x", got)
 	}
 	if c.nodes[1].stats.Count[UnknownDomain] != 1 {

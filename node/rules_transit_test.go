@@ -65,6 +65,11 @@ func TestR037R038MTU(t *testing.T) {
 			(!c.reports[0].Is(telemetry.Intermediate) || last.Is(telemetry.Intermediate) || c.reports[0].NodeID != 2) {
 			t.Errorf("%+v", c.reports)
 		}
+		// The record of the node that took the stack out is in its report or in the packet, not in both.
+		inPacket := slices.ContainsFunc(last.Hops, func(h telemetry.Hop) bool { return h.NodeID == 2 })
+		if inReport := c.reports[0].Local.Has&telemetry.HasLatency != 0; test.reports == 2 && inReport == inPacket {
+			t.Errorf("in the report: %v, in the packet: %v", inReport, inPacket)
+		}
 	}
 }
 
@@ -219,7 +224,12 @@ func TestR046UnknownINTIsForwarded(t *testing.T) {
 
 // Packets of INT-XD do not change, and every node reports by its own watchlist (INT 2.1 §3.1).
 func TestR082XDStaysAsItIs(t *testing.T) {
-	c := newChain(t, 3, "mode: xd\nwatch: [{report_all: true}]\n")
+	c := newChain(t, 3, "watch: [{mode: xd, report_all: true}]\n") // in a domain of INT-MD
+	if frame := tcp(); !bytes.Equal(routed(c.send(frame)), routed(frame)) ||
+		!bytes.Equal(routed(c.links[1]), routed(frame)) {
+		t.Errorf("got %x", c.links)
+	}
+	c = newChain(t, 3, "mode: xd\nwatch: [{report_all: true}]\n")
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 500 {
 		frame := packets.Random(r).Frame(r)

@@ -214,3 +214,38 @@ func TestR094DialectOfConfiguredSourceOnly(t *testing.T) {
 		}
 	}
 }
+
+// vectorReport decodes the report in a vector that begins with Ethernet, of IPv4 without options.
+func vectorReport(t *testing.T, c *codepoint.Config, name string) *telemetry.Report {
+	t.Helper()
+	_, reports := decode(t, c, test.Vectors(t, name)[0].Bytes[14+20+8:])
+	if len(reports) != 1 {
+		t.Fatalf("%s: got %d reports", name, len(reports))
+	}
+	return &reports[0]
+}
+
+// The source-only metadata of Transparent Security name the device: in the vector it is a6:1a:f6:b1:64:7d,
+// behind three records.
+func TestR102DeviceOfATrackedFlow(t *testing.T) {
+	c := codepoint.New()
+	if err := c.Set("int_udp_port", 555); err != nil {
+		t.Fatal(err)
+	}
+	c.Compile()
+	r := vectorReport(t, c, "ts_tracked_flow_profile")
+	if !r.Is(telemetry.HasDevice) || r.Device != 0xa61af6b1647d_0000 || len(r.Hops) != 3 {
+		t.Errorf("got device %#x, %d hops", r.Device, len(r.Hops))
+	}
+}
+
+// A drop report has the hash of the rule and how many packets it dropped: 250, by the rule b9790778025c16af. It tells
+// of no packet.
+func TestR103DropReport(t *testing.T) {
+	r := vectorReport(t, test.Dialect(t, "tps"), "ts_drop_report")
+	if !r.Is(telemetry.Dropped) || !r.Is(telemetry.DropSummary) || r.DropKey != 0xb9790778025c16af ||
+		r.DropCount != 250 ||
+		r.Is(telemetry.HasFlow|telemetry.Tracked) || r.Bytes != 0 || len(r.Hops) > 0 {
+		t.Errorf("got %+v", r)
+	}
+}

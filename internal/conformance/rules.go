@@ -429,4 +429,36 @@ var sections = []section{
 			from: "RFC 9326 §3",
 		},
 	}},
+	{"Transparent Security", []rule{
+		{
+			id: 101, who: "K", level: "MUST", text: "Report one in so many packets of tracked flows, from every one to one in thousands, as configured",
+			from: "Transparent Security, sampling rate",
+		},
+		{
+			id: 102, who: "C", level: "MUST", text: "A tracked flow tells by its source device id which device sent the packet, whatever its addresses are",
+			from: "Transparent Security, tracked flows",
+		},
+		{
+			id: 103, who: "C", level: "MUST", text: "A drop report tells by key and count what was mitigated where; its count is no packet of a flow",
+			from: "Transparent Security, drop reports",
+		},
+	}},
+	{"The proposal of January 2018", []rule{
+		{
+			id: 104, who: "C", level: "own",
+			text: "RepBits are ports, queue, egress timestamp and drop reason, of sources that are configured so", from: "revised format of January 2018, [Dialects](dialects.md#january-2018)",
+		},
+	}},
+	{"Carriers and follow-ups of June 2016", []rule{
+		{
+			id: 105, who: "S T K C", level: "MUST",
+			text: "VXLAN-GPE: Next Protocol 5 announces INT with the P bit, or with the bit that the program has in its place",
+			from: "INT 2016 §5.3.2, appendix 2", also: []string{"telemetry.TestDecodeGPE2016Flags"},
+		},
+		{
+			id: 106, who: "C", level: "own",
+			text: "The record of a follow-up packet has its place on the path of its packet, by the records below it; it is no packet of the flow",
+			from: "follows from INT 2016 §4.2", also: []string{"analyze.TestFollowUps", "telemetry.TestDecodeFollowUp"},
+		},
+	}},
 }

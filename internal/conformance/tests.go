@@ -22,17 +22,20 @@ type found struct {
 
 func (f found) folder() string { return path.Dir(f.file) }
 
-// ruleTest is the name of a test for a rule.
-var ruleTest = regexp.MustCompile(`^TestR(\d{3})(?:[A-Z_]|$)`)
+// ruleTest is the name of a test for a rule, or for several.
+var ruleTest = regexp.MustCompile(`^Test((?:R\d{3})+)(?:[A-Z_]|$)`)
 
-// rule is the number of the rule that f is for; 0: none.
-func (f found) rule() int {
+// rules are the numbers of the rules that f is for.
+func (f found) rules() (list []int) {
 	m := ruleTest.FindStringSubmatch(f.name)
 	if m == nil {
-		return 0
+		return nil
 	}
-	n, _ := strconv.Atoi(m[1])
-	return n
+	for _, text := range strings.Split(m[1][1:], "R") {
+		n, _ := strconv.Atoi(text)
+		list = append(list, n)
+	}
+	return list
 }
 
 // findTests returns all test functions below root, by name.
@@ -74,7 +77,7 @@ func findTests(root string) ([]found, error) {
 // of returns the tests that hold r: those with its number, then those in also.
 func (r *rule) of(tests []found) (list []found) {
 	for _, f := range tests {
-		if f.rule() == r.id {
+		if slices.Contains(f.rules(), r.id) {
 			list = append(list, f)
 		}
 	}

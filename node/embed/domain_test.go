@@ -259,7 +259,7 @@ func TestBehindVXLANGPE(t *testing.T) {
 }
 
 // Senders of June 2016 set P, or I for it, and a bit that later became the version.
-func TestFlagsOf2016(t *testing.T) {
+func TestR105FlagsOf2016(t *testing.T) {
 	d := newDomain(inband.Version2016, VXLANGPE)
 	frame := bytes.Clone(vector(t, "int2016_vxlan_gpe"))
 	const flagsAt = 42

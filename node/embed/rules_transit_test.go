@@ -57,13 +57,23 @@ func TestR029WholeRecords(t *testing.T) {
 				if p.INT.Bitmap == 0 {
 					continue // this version has no such instruction
 				}
-				_, r := v.d.Push(nil, p, node(2), 0)
-				want := 4 * int(p.INT.HopML) // or Instruction Count
-				if r.Action != Pushed || r.Added != want {
-					t.Errorf("%s, bitmap %#04x: %+v, want %d bytes", v.name, asked, r, want)
+				want := 4 * int(p.INT.HopML)                          // or Instruction Count
+				for _, own := range []*inband.Metadata{node(2), {}} { // one has all values, one none
+					out, r := v.d.Push(nil, p, own, 0)
+					if n := len(out) - len(frame); r.Action != Pushed || r.Added != want || n != want {
+						t.Errorf("%s, bitmap %#04x: %+v, %d bytes, want %d", v.name, asked, r, n, want)
+					}
 				}
 			}
 		}
+	}
+	// Metadata of a domain that the node does not know count too.
+	d := newDomain(inband.Version20, DstPort)
+	d.DomainID, d.DSInstruction = testDomainID, 0x5000
+	frame := insert(t, d, build(packets.Shape{}), Instruction{Bitmap: 0x8000}, node(1))
+	out, r := d.Push(nil, parse(t, d, frame), node(2), 0)
+	if want := 4 * int(parse(t, d, frame).INT.HopML); r.Added != want || len(out)-len(frame) != want {
+		t.Errorf("domain: %+v, %d bytes, want %d", r, len(out)-len(frame), want)
 	}
 }
 
@@ -76,7 +86,7 @@ func TestR030AllOrNothing(t *testing.T) {
 			t.Errorf("got %+v", r)
 		}
 		// A packet that cannot get longer: the length field of its shim or option is at its end.
-		for r.Why != CarrierFull {
+		for r.Action = Pushed; r.Action == Pushed; {
 			setRemaining(d, frame, parse(t, d, frame), 255)
 			if out, r = d.Push(nil, parse(t, d, frame), node(2), 0); r.Action == Pushed {
 				frame = out

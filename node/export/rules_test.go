@@ -171,6 +171,17 @@ func TestR066DestinationPort(t *testing.T) {
 	if _, err := New(c, func(*Datagram) {}); err == nil {
 		t.Error("two ports: got no error")
 	}
+	p := newPacket(1, false, 0, 10)
+	for _, port := range []uint16{8555, 32766, 1} {
+		c := config(TR20)
+		c.Destinations = []netip.AddrPort{netip.AddrPortFrom(c.Destinations[0].Addr(), port)}
+		r := newRig(t, c)
+		d := r.one(p.report(report.InEthernet))
+		frame := r.AppendFrame(nil, &d)
+		if got := binary.BigEndian.Uint16(frame[14+20+2:]); got != port {
+			t.Errorf("got port %d, want %d", got, port)
+		}
+	}
 }
 
 // There is one sequence for each node, hardware subsystem and destination (TR 2.0 §3.2).
@@ -203,6 +214,23 @@ func TestR067SequencePerSubsystemAndDestination(t *testing.T) {
 func TestR068SequenceWidth(t *testing.T) {
 	p := newPacket(1, false, 0, 10)
 	about := p.report(report.InEthernet)
+	c := config(TR20) // a datagram of several reports is one
+	c.CoalesceNs = 1000
+	next := uint32(0)
+	e, err := New(c, func(d *Datagram) {
+		if d.Reports < 2 || d.Sequence != next {
+			t.Errorf("got sequence %d of %d reports, want %d", d.Sequence, d.Reports, next)
+		}
+		next++
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for now := range uint64(15) {
+		if err := e.Add(&about, 500*now); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for f, last := range map[Format]uint32{
 		TR05: 1<<32 - 1, TR10: 1<<32 - 1, TR20: 1<<22 - 1,
 		TransparentSecurity: 1<<22 - 1,
@@ -393,6 +421,9 @@ func TestR075CoalescingIsBounded(t *testing.T) {
 		for at, ok := e.Deadline(); ok && at <= next; at, ok = e.Deadline() {
 			now = at
 			e.Flush(now)
+			if again, ok := e.Deadline(); ok && again <= at {
+				t.Fatalf("at its deadline, %d, a report was not sent", at)
+			}
 		}
 		now = next
 		p := newPacket(1, false, 0, int(i%200))
@@ -561,6 +592,9 @@ func TestR080TransparentSecurity(t *testing.T) {
 			p := newPacket(1, false, 3, payload)
 			about := p.report(report.InIPv4)
 			about.DomainID, about.DSMdBits, about.DSMdStatus, about.DSMetadata = 0x5453, 0x8000, 0x4000, make([]byte, 8)
+			if payload == 1 {
+				about.DomainID = 7 // of the packet
+			}
 			d := r.one(about)
 			v := r.only(d)
 			if v.RepType != report.RepINT || v.DomainID != 0x5453 || v.DSMdBits != 0 || v.DSMdStatus != 0 ||
@@ -580,9 +614,12 @@ func TestR080TransparentSecurity(t *testing.T) {
 			t.Errorf("from %s: got %+v, want one fragment cut, behind its stack", source, s)
 		}
 	}
-	c.INTPort = 8555
-	if _, err := New(c, func(*Datagram) {}); err == nil {
-		t.Error("the port of INT: got no error")
+	entropy := c
+	c.INTPort, entropy.EntropyPort = 8555, true
+	for _, bad := range []Config{c, entropy} {
+		if _, err := New(bad, func(*Datagram) {}); err == nil {
+			t.Errorf("the port of INT, or a source port: got no error of %+v", bad)
+		}
 	}
 }
 

@@ -177,3 +177,26 @@ func BenchmarkV10Decode(b *testing.B) {
 		}
 	}
 }
+
+// The proposal of January 2018 has four bits, in the order of its slides; TR 1.0 reads the same bytes differently.
+func TestR104January2018(t *testing.T) {
+	b := []byte{
+		0x18, 0x1E, 0x00, 0x41, // Ver 1, Length 8, NProto 0, RepBits 111100, F, hw_id 1
+		0, 0, 0, 7, 0, 0, 0, 9, 0, 0, 0, 100, // switch, sequence, ingress timestamp
+		0, 3, 0, 4, // ports
+		2, 0, 1, 0, // queue 2, occupancy 256
+		0, 0, 4, 0, // egress timestamp
+		2, 51, 0, 0, // queue 2, reason 51
+	}
+	var h V10
+	n, err := h.DecodeJanuary2018(b)
+	m := &h.Metadata
+	if err != nil || n != len(b) || m.Bits != MDInterfaces|MDQueue|MDEgressTS|MDDrop || m.IngressPort != 3 ||
+		m.EgressPort != 4 || m.QueueID != 2 || m.QueueOccupancy != 256 || m.EgressTS != 1024 || m.DropQueueID != 2 ||
+		m.DropReason != 51 {
+		t.Errorf("got %d, %v, %+v", n, err, m)
+	}
+	if _, err := h.Decode(b); err != nil || m.HopLatency != 0x02000100 {
+		t.Errorf("as TR 1.0: %v, %+v", err, m)
+	}
+}
