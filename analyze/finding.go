@@ -37,7 +37,7 @@ type finding struct {
 	noted       uint64    // of these, those that a Scanner has taken
 	since, last int64     // since: of the first time that no Scanner has taken, 0 if it has all
 	hidden      int       // nodes without metadata
-	times       [3]uint64 // of metadata that cannot be so: ingress and egress time, and the latency
+	times       [3]uint64 // of metadata that cannot be so: ingress and egress time, and the latency; see contradicting
 	flow        telemetry.FlowKey
 	hasFlow     bool
 	path        uint64

@@ -186,6 +186,9 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	}
 	if p != nil {
 		switch spoken, first := p.spoke(&hop); {
+		case spoken && s.toldTwice(p, r, &hop, nowNs):
+			j.late++
+			return
 		case spoken && first:
 			s.finish(p, nowNs, false)
 			p = nil
@@ -290,7 +293,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 		return
 	}
 	uncertain := orderByTTL(hops)
-	dropped := hops[len(hops)-1].Has&telemetry.HasDrop != 0
+	dropped := len(hops) > 0 && hops[len(hops)-1].Has&telemetry.HasDrop != 0
 	if f.hasStacks(nowNs) && !dropped { // it began to have stacks while this one waited
 		s.beside(f, hops, nowNs)
 		return

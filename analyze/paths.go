@@ -105,6 +105,7 @@ type pathHop struct {
 	queueID     uint8
 	part        partSeen
 	parts       uint64 // packets of which this hop told, and others did not; besides path.packets
+	partsSeen   uint64 // of these, at the last scan
 	full        uint32 // packets lost from streams since the last scan, while this hop's queue was long
 	utilization utilization
 }
@@ -123,11 +124,13 @@ type path struct {
 	clockErrors uint64
 	packets     uint64
 	// of the packets, those whose number has none of these bits are looked at closely; see transitList
-	skip        uint64
-	incomplete  uint64 // packets of which some postcards are missing, besides packets
-	flows       int
-	first, last int64
-	sinceScan   pathWindow
+	skip       uint64
+	incomplete uint64 // packets of which some postcards are missing, besides packets
+	// of these, at the last scan
+	incompleteSeen uint64
+	flows          int
+	first, last    int64
+	sinceScan      pathWindow
 }
 
 // dropped reports whether the path ends where packets were dropped.

@@ -12,6 +12,10 @@ const (
 	backwards                            // the packet left before it came
 	latencyAgainst                       // the latency is not the time between the two stamps
 	wrongRate                            // the stamps count something else than nanoseconds
+	otherPort                            // two stories of a packet: it came in by two ports
+	otherTime                            // it left at two times
+	otherLatency                         // it was there for two times
+	otherQueue                           // its queue had two lengths
 )
 
 // apartNs is how much more or less than the time between its stamps a latency may be. Devices mean different things by
@@ -80,6 +84,51 @@ func (s *Shard) implausible(r *telemetry.Report, h *telemetry.Hop, why implausib
 	if found.datagram == nil {
 		found.flow, found.hasFlow = r.Flow, r.Is(telemetry.HasFlow)
 		found.times = [3]uint64{h.IngressNs, h.EgressNs, h.LatencyNs}
+		found.show(r)
+	}
+}
+
+// toldTwice reports whether a node has told of p already: it came to the node in the same nanosecond, and leaves it by
+// the same port. If it tells another story now neither counts. A copy of a packet leaves by another port.
+func (s *Shard) toldTwice(p *pending, r *telemetry.Report, hop *telemetry.Hop, nowNs int64) bool {
+	const same = telemetry.HasNode | telemetry.HasIngressTime | telemetry.HasWideTimes | telemetry.HasEgressPort
+	for i := range p.hops[:p.n] {
+		o := &p.hops[i]
+		both := o.Has & hop.Has
+		if both&same != same || o.NodeID != hop.NodeID || o.TTL != hop.TTL || o.IngressNs != hop.IngressNs ||
+			o.EgressPort != hop.EgressPort || (o.Has^hop.Has)&telemetry.HasDrop != 0 {
+			continue
+		}
+		why, one, other := otherPort, uint64(o.IngressPort), uint64(hop.IngressPort)
+		switch {
+		case both&telemetry.HasIngressPort != 0 && o.IngressPort != hop.IngressPort:
+		case both&telemetry.HasEgressTime != 0 && o.EgressNs != hop.EgressNs:
+			why, one, other = otherTime, o.EgressNs-o.IngressNs, hop.EgressNs-hop.IngressNs
+		case both&telemetry.HasLatency != 0 && o.LatencyNs != hop.LatencyNs:
+			why, one, other = otherLatency, o.LatencyNs, hop.LatencyNs
+		case both&telemetry.HasQueue != 0 && o.QueueOccupancy != hop.QueueOccupancy:
+			why, one, other = otherQueue, uint64(o.QueueOccupancy), uint64(hop.QueueOccupancy)
+		default:
+			return true // the same story again
+		}
+		s.contradicting(r, hop, why, one, other, nowNs)
+		p.n--
+		p.hops[i] = p.hops[p.n]
+		return true
+	}
+	return false
+}
+
+// contradicting notes that a node tells two stories of one packet, with what differs.
+func (s *Shard) contradicting(r *telemetry.Report, h *telemetry.Hop, why implausibility, one, other uint64,
+	nowNs int64,
+) {
+	key := findingKey{
+		kind: telemetry.EventContradiction, why: why, rule: telemetry.NoRule, has: telemetry.HasNode, node: h.NodeID,
+	}
+	if found := s.findings.ofReport(&key, nowNs); found != nil && found.count == 1 {
+		found.flow, found.hasFlow = r.Flow, true
+		found.times = [3]uint64{h.IngressNs, one, other}
 		found.show(r)
 	}
 }

@@ -167,3 +167,65 @@ func TestUnknownNodesMakeNoLink(t *testing.T) {
 		}
 	}
 }
+
+// A node that tells two stories of one packet contradicts itself: neither counts, and the packet counts once. The same
+// story twice, a copy by another port, and two packets that look alike are none.
+func TestContradictingReports(t *testing.T) {
+	const at = uint64(1e18)
+	story := func(node uint32, ns uint64) telemetry.Hop { return stampedHop(node, ns, ns+1000, 1000) }
+	for name, test := range map[string]struct {
+		change   func(*telemetry.Hop)
+		evidence string
+		values   [2]float64
+		counted  uint64 // latencies of node 2, of ten packets
+	}{
+		"time":  {func(h *telemetry.Hop) { h.EgressNs += 7 }, "egress_after", [2]float64{1000, 1007}, 0},
+		"port":  {func(h *telemetry.Hop) { h.IngressPort = 9 }, "ingress_port", [2]float64{1, 9}, 0},
+		"same":  {func(*telemetry.Hop) {}, "", [2]float64{}, 10},
+		"copy":  {func(h *telemetry.Hop) { h.EgressPort = 9 }, "", [2]float64{}, 10},
+		"alike": {func(h *telemetry.Hop) { h.IngressNs += 10; h.EgressNs += 10 }, "", [2]float64{}, 10},
+	} {
+		w := newWatched()
+		for _, n := range []uint64{1000, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
+			ns := at + n*1e6
+			if n == 1000 { // the path is known
+				ns = at - 1e9
+			}
+			other := story(2, ns)
+			test.change(&other)
+			reports := []telemetry.Report{
+				cardReport(n, 64, story(1, ns)), cardReport(n, 63, story(2, ns)), cardReport(n, 62, story(3, ns)),
+			}
+			if n < 1000 {
+				reports = append(reports, cardReport(n, 63, other))
+			}
+			w.Shards[0].Process(&telemetry.Batch{Reports: reports}, w.nowNs)
+		}
+		for range 20 {
+			w.nowNs += second / 10
+			w.Shards[0].Tick(w.nowNs)
+			w.scanner.Scan(w.nowNs)
+		}
+		events := w.events(telemetry.EventContradiction)
+		if test.evidence == "" {
+			if len(events) > 0 {
+				t.Errorf("%s: made up: %+v", name, events[0])
+			}
+			continue
+		}
+		if len(events) != 1 || *events[0].Node != 2 || events[0].Count != 10 || events[0].Evidence[1] !=
+			(telemetry.Evidence{Name: test.evidence, Value: test.values[0], Unit: events[0].Evidence[1].Unit}) ||
+			events[0].Evidence[2].Value != test.values[1] {
+			t.Errorf("%s: got %+v", name, events)
+		}
+		flows, _ := w.Flows(FlowFilter{Limit: 1})
+		if flows[0].Packets != 11 {
+			t.Errorf("%s: %d packets, want 11", name, flows[0].Packets)
+		}
+		for _, h := range w.Hops() {
+			if want := map[bool]uint64{true: test.counted, false: 10}[h.Node == 2] + 1; h.LatencyNs.Count != want {
+				t.Errorf("%s: node %d: %d latencies, want %d", name, h.Node, h.LatencyNs.Count, want)
+			}
+		}
+	}
+}

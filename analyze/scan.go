@@ -88,7 +88,7 @@ var quietOf = map[telemetry.EventKind]int64{
 	telemetry.EventHopWithoutINT: quietNs, telemetry.EventMalformed: quietNs,
 	telemetry.EventUnexpectedNode: quietNs, telemetry.EventPathNotAllowed: quietNs,
 	telemetry.EventWaypointMissed: quietNs, telemetry.EventImplausible: quietNs,
-	telemetry.EventDuplicateNode: quietNs, telemetry.EventNewFlow: quietNs,
+	telemetry.EventDuplicateNode: quietNs, telemetry.EventContradiction: quietNs, telemetry.EventNewFlow: quietNs,
 	telemetry.EventECMPImbalance: quietNs, telemetry.EventGrayFailure: graySilenceNs,
 	telemetry.EventBlackhole: quietNs + ScanNs, // a silent one is noted a scan later
 }
@@ -138,6 +138,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		newBlackholeDetector(&s.scan, storms),
 		gray,
 		streams,
+		newSilenceDetector(&s.scan, exporters, links),
 		newLossDetector(&s.scan, links, gray, streams),
 		newGroupDetector(&s.scan, links, storms),
 	}

@@ -114,6 +114,23 @@ func (d *findingDetector) describe(e *telemetry.Event, f *foundNow) {
 		for i, name := range [...]string{"ingress_time", "egress_time", "latency"} {
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: float64(f.times[i]), Unit: "ns"})
 		}
+	case telemetry.EventContradiction:
+		name, unit := "egress_after", "ns"
+		switch f.why {
+		case otherPort:
+			name, unit = "ingress_port", ""
+		case otherQueue:
+			name, unit = "queue", ""
+		case otherLatency:
+			name = "latency"
+		}
+		e.Text = fmt.Sprintf("%s tells two stories of one packet: %s differs; neither counts", from, name)
+		e.Evidence = append(
+			e.Evidence,
+			telemetry.Evidence{Name: "ingress_time", Value: float64(f.times[0]), Unit: "ns"},
+			telemetry.Evidence{Name: name, Value: float64(f.times[1]), Unit: unit},
+			telemetry.Evidence{Name: "other_" + name, Value: float64(f.times[2]), Unit: unit},
+		)
 	case telemetry.EventUnexpectedNode:
 		e.Text = fmt.Sprintf("packets pass %s, which is not in the policy", from)
 		if f.has&telemetry.HasEgressPort != 0 {

@@ -54,6 +54,8 @@ var eventKinds = []Choice{
 	eventKind(telemetry.EventClockJump, "the clock of a node jumped"),
 	eventKind(telemetry.EventImplausible, "metadata of a node that cannot be so"),
 	eventKind(telemetry.EventDuplicateNode, "two devices have the same node id"),
+	eventKind(telemetry.EventExporterSilent, "a node reports no more, and packets still pass it"),
+	eventKind(telemetry.EventContradiction, "a node tells two stories of one packet"),
 }
 
 func eventKind(k telemetry.EventKind, doc string) Choice {

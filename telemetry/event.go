@@ -31,7 +31,9 @@ const (
 	EventClockJump      EventKind = 21 // the clock of a node jumped
 	EventImplausible    EventKind = 22 // metadata that cannot be so
 	EventDuplicateNode  EventKind = 23 // two devices have the same node id
-	NumEventKinds                 = 24
+	EventExporterSilent EventKind = 24 // reports of a node stopped, and its packets did not
+	EventContradiction  EventKind = 25 // a node tells two stories of one packet
+	NumEventKinds                 = 26
 )
 
 var eventKinds = [NumEventKinds]string{
@@ -42,6 +44,7 @@ var eventKinds = [NumEventKinds]string{
 	EventHopWithoutINT: "hop_without_int", EventMalformed: "malformed", EventUnexpectedNode: "unexpected_node",
 	EventWaypointMissed: "waypoint_missed", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
 	EventClockJump: "clock_jump", EventImplausible: "implausible_metadata", EventDuplicateNode: "duplicate_node_id",
+	EventExporterSilent: "exporter_silent", EventContradiction: "contradicting_reports",
 }
 
 // String returns the name of the kind, as JSON and the filter language have it.

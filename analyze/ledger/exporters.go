@@ -290,6 +290,7 @@ type Total struct {
 	Lost              uint64 // as far as LossKnown
 	Restarted         uint64
 	LossKnown         bool
+	LastNs            int64 // when the latest datagram came
 }
 
 // Totals appends the total of every account to list. The place of an account does not change.
@@ -299,7 +300,7 @@ func (e *Exporters) Totals(list []Total) []Total {
 	for _, x := range e.accounts {
 		n := Total{
 			Key: x.key, Received: x.received, Reports: x.reports, Restarted: x.counts().corrected().restarted,
-			LossKnown: x.lossKnown() == lossIsKnown,
+			LossKnown: x.lossKnown() == lossIsKnown, LastNs: x.last,
 		}
 		if n.LossKnown {
 			n.Lost = x.lost()

@@ -366,6 +366,7 @@ export interface components {
         Event: {
             acknowledged?: components["schemas"]["Acknowledgement"];
             bytes?: string;
+            cause?: string;
             count: number;
             end: string | null;
             evidence: components["schemas"]["Evidence"][] | null;
@@ -674,6 +675,51 @@ export interface components {
             expires?: string;
             name: string;
             role: string;
+        };
+        Incident: {
+            action: string;
+            doubts?: string[] | null;
+            end: string | null;
+            events: components["schemas"]["IncidentEvent"][] | null;
+            flows_moved: number;
+            id: string;
+            kind: string;
+            name?: string;
+            node?: number;
+            packets_lost: number;
+            port?: number;
+            possible_causes?: components["schemas"]["PossibleCause"][] | null;
+            severity: string;
+            start: string;
+            text: string;
+            to_name?: string;
+            to_node?: number;
+        };
+        IncidentAnswer: {
+            generated_at: string;
+            incident: components["schemas"]["Incident"];
+        };
+        IncidentEvent: {
+            because?: string;
+            count: number;
+            end: string | null;
+            id: string;
+            kind: string;
+            likely?: boolean;
+            of?: string;
+            rule?: string;
+            severity: string;
+            start: string;
+            text: string;
+        };
+        IncidentList: {
+            completeness?: components["schemas"]["Completeness"];
+            generated_at: string;
+            incidents: components["schemas"]["Incident"][] | null;
+            next_cursor?: string;
+            since?: string;
+            total: number;
+            until?: string;
         };
         Link: {
             confidence: number;
@@ -1024,6 +1070,13 @@ export interface components {
             since?: string;
             total: number;
             until?: string;
+        };
+        PossibleCause: {
+            against: string;
+            for: string;
+            incident: string;
+            kind: string;
+            text: string;
         };
         Problem: {
             allowed?: string;
