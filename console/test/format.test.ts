@@ -9,6 +9,8 @@ import {
   duration,
   endpoint,
   flowName,
+  lossHint,
+  lossText,
   number,
   percent,
   quantile,
@@ -28,6 +30,15 @@ test.each([
   [null, unknown],
   [undefined, unknown],
 ])('duration %s', (ns, want) => expect(duration(ns)).toBe(want));
+
+test('the loss of a link has its interval, or why it is not known', () => {
+  const loss = { share: 0.0123, lower: 0.004, upper: 0.0312, confidence: 0.95, sent: 1220, lost: 15, method: 'tcp' };
+  expect(lossText(loss)).toBe('1.23 % (0.4 % to 3.12 %)');
+  expect(lossHint(loss)).toBe('15 of 1,220 packets in the last minute, by tcp; in brackets: 95 % interval');
+  const none = { ...loss, share: null, lower: null, upper: null, unknown: 'only UDP crosses it' };
+  expect([lossText(none), lossHint(none)]).toEqual([unknown, 'only UDP crosses it']);
+  expect(lossText(undefined)).toBe(unknown);
+});
 
 test.each([
   [999, '999'],

@@ -55,6 +55,7 @@ export type HeatmapStep = Schemas['HeatmapStep'];
 export type HopRecord = Schemas['HopRecord'];
 export type Link = Schemas['Link'];
 export type LinkRecord = Schemas['LinkRecord'];
+export type LinkLoss = Schemas['LinkLoss'];
 export type Listener = Schemas['Listener'];
 export type Loss = Schemas['Loss'];
 export type LossList = Schemas['LossList'];

@@ -1,5 +1,5 @@
 // Numbers, times and names as people read them. What is not known is null or undefined and reads "–", never 0.
-import type { Distribution, Endpoints } from '../api/types';
+import type { Distribution, Endpoints, LinkLoss } from '../api/types';
 import { sayLength } from './time';
 
 export const unknown = '–';
@@ -72,6 +72,18 @@ export const counted = (n: number, noun: string, nouns = `${noun}s`): string =>
 
 /** percent writes a share of 1. It is cut, not rounded: 100 % is said only of all. */
 export const percent = (share: Maybe): string => (share == null ? unknown : `${Math.floor(share * 1e4) / 100} %`);
+
+/** lossText writes the share that a link loses, and between which it is. */
+export const lossText = (loss: LinkLoss | undefined): string =>
+  loss?.share == null
+    ? unknown
+    : `${percent(loss.share)}${loss.lower == null || loss.upper == null ? '' : ` (${percent(loss.lower)} to ${percent(loss.upper)})`}`;
+
+/** lossHint says how the loss of a link is known, or why not. */
+export const lossHint = (loss: LinkLoss | undefined): string =>
+  loss?.share == null
+    ? (loss?.unknown ?? 'no packet tells of it')
+    : `${number(loss.lost)} of ${number(loss.sent)} packets in the last minute, by ${loss.method}; in brackets: ${percent(loss.confidence)} interval`;
 
 /** age writes how long before now a time was; now is null as long as the server's clock is not known. */
 export function age(time: string, now: number | null): string {

@@ -103,7 +103,7 @@ test('a list is there as CSV, a picture as PNG', async () => {
   const { total } = await ask('drops');
   const [csv] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'CSV: Places' }).click(),
+    page.getByRole('link', { name: 'CSV: Locations' }).click(),
   ]);
   const lines = (await readFile(await csv.path(), 'utf8')).trim().split('\n');
   assert.equal(csv.suggestedFilename(), 'drops.csv');
@@ -111,7 +111,7 @@ test('a list is there as CSV, a picture as PNG', async () => {
   assert.match(lines[0], /reason_name/);
   const [png] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'PNG: Where, why' }).click(),
+    page.getByRole('button', { name: 'PNG: Drops by' }).click(),
   ]);
   const bytes = await readFile(await png.path());
   assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
@@ -134,9 +134,9 @@ test('a list is there as CSV, a picture as PNG', async () => {
   await go(page, '#/drops?since=10m');
   const [map] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('button', { name: 'PNG: When' }).click(),
+    page.getByRole('button', { name: 'PNG: Drops over time' }).click(),
   ]);
-  assert.equal(map.suggestedFilename(), 'when.png');
+  assert.equal(map.suggestedFilename(), 'drops-over-time.png');
   assert.equal((await readFile(await map.path())).subarray(1, 4).toString(), 'PNG');
 });
 

@@ -1,4 +1,14 @@
-import type { Drop, DropRecord, Event, Link, NodeHop, QueueRecord, Topology, Utilization } from '../../api/types';
+import type {
+  Drop,
+  DropRecord,
+  Event,
+  Link,
+  LinkLoss,
+  NodeHop,
+  QueueRecord,
+  Topology,
+  Utilization,
+} from '../../api/types';
 import { nodeName } from '../../lib/format';
 import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
@@ -15,6 +25,7 @@ export interface Side {
   /** drops since the start, of now */ dropsInAll?: number;
   /** what links are coloured by: now the latest, else the mean */ use: number | null;
   told: Utilization | undefined;
+  /** of now */ loss: LinkLoss | undefined;
   last: string;
 }
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment; lost that an event which goes on says so. */
@@ -26,6 +37,8 @@ export interface Cable {
   delayNs: number | null;
   drops: number;
   use: number | null;
+  /** the larger share that is lost on the way */ loss: number | null;
+  /** packets are lost for sure: no interval has 0 */ lossy: boolean;
   lastMs: number;
   gone: boolean;
   lost: boolean;
@@ -124,7 +137,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined, inAll: Queu
   for (const link of whole.links ?? []) {
     const at = there.get(key(link));
     const side = sideOf(
-      at ?? { ...link, packets: 0, delay: null, utilization: undefined },
+      at ?? { ...link, packets: 0, delay: null, utilization: undefined, loss: undefined },
       dropped,
       at?.utilization?.mean,
     );
@@ -152,6 +165,7 @@ const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefine
   drops: dropped.get(portOf(link)) ?? 0,
   use: use ?? null,
   told: link.utilization,
+  loss: link.loss,
   last: link.last,
 });
 
@@ -166,6 +180,8 @@ function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: bool
     delayNs: null,
     drops: 0,
     use: null,
+    loss: null,
+    lossy: false,
     lastMs: 0,
     gone: true,
     lost: false,
@@ -175,6 +191,8 @@ function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: bool
   cable.drops += side.drops;
   if (side.delayNs !== null) cable.delayNs = Math.max(cable.delayNs ?? 0, side.delayNs);
   if (side.use !== null) cable.use = Math.max(cable.use ?? 0, side.use);
+  if (side.loss?.share != null) cable.loss = Math.max(cable.loss ?? 0, side.loss.share);
+  if ((side.loss?.lower ?? 0) > 0) cable.lossy = true;
   cable.lastMs = Math.max(cable.lastMs, lastMs);
   if (there) cable.gone = false;
   cable.sides.push(side);

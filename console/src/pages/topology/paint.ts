@@ -64,12 +64,14 @@ export function* painting(
         ? tone('--muted')
         : quiet
           ? tone('--bad')
-          : share > 0
-            ? colours[Math.round(share * 15)]!
-            : tone('--cable');
+          : cable.lossy
+            ? tone('--warn')
+            : share > 0
+              ? colours[Math.round(share * 15)]!
+              : tone('--cable');
     c.globalAlpha = share > 0 || quiet || few || chosen ? 1 : 0.4;
-    c.lineWidth = (1.5 + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
-    c.setLineDash(cable.gone ? [2, 6] : quiet ? [6, 5] : []);
+    c.lineWidth = (Math.max(1.5, cable.lossy ? 3 : 0) + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
+    c.setLineDash(cable.gone ? [2, 6] : quiet ? [6, 5] : cable.lossy ? [14, 4] : []);
     c.beginPath();
     c.moveTo(a.x, a.y);
     if (a.tier === b.tier) c.quadraticCurveTo((a.x + b.x) / 2, a.y - 70, b.x, b.y);
