@@ -14,9 +14,10 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	type gathered struct {
 		telemetry.NodeHop
 		latency histogram.Histogram
+		sample  nodeSample
 		queue   queueStat
 	}
-	hops := map[station]*gathered{}
+	hops, told := map[station]*gathered{}, c.samples()
 	for _, p := range c.mergedPaths() {
 		first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 		for i := range p.hops {
@@ -27,12 +28,13 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			h := hops[at.station]
 			if h == nil {
 				a := at.station.answer(c.Names)
-				h = &gathered{NodeHop: telemetry.NodeHop{
+				h = &gathered{sample: told.ofHop(p, i), NodeHop: telemetry.NodeHop{
 					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
 					Last: last,
 				}}
 				hops[at.station] = h
 			}
+			h.sample = h.sample.worse(told.ofHop(p, i))
 			h.Packets += p.packets + at.parts
 			h.latency.Merge(&at.latency)
 			if last.Before(h.Last) { // the latest packet has the last word
@@ -53,6 +55,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	list := make([]telemetry.NodeHop, 0, len(hops))
 	for _, h := range hops {
 		h.LatencyNs, h.Queue = h.latency.Distribution(), h.queue.answer()
+		h.Sample = h.sample.answer()
 		list = append(list, h.NodeHop)
 	}
 	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {

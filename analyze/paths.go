@@ -251,21 +251,23 @@ func (p *path) merge(o *path) {
 	p.flows += o.flows
 	p.first, p.last = min(p.first, o.first), max(p.last, o.last)
 	p.uncertain = p.uncertain || o.uncertain
+	p.postcards = p.postcards || o.postcards
 }
 
-func (p *path) answer(names map[uint32]string) telemetry.Path {
+func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 	a := telemetry.Path{
 		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain,
 		ClockErrors: p.clockErrors,
 		First:       time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
 		Residence: p.residence.Distribution(), EndToEnd: p.endToEnd.Distribution(),
-		Hops: make([]telemetry.PathHop, len(p.hops)),
+		Hops: make([]telemetry.PathHop, len(p.hops)), Sample: told.ofPath(p).answer(), Unknown: told.unknown(p),
 	}
 	for i := range p.hops {
 		h := &p.hops[i]
 		a.Hops[i] = h.station.answer(names)
 		a.Hops[i].LatencyNs = h.latency.Distribution()
 		a.Hops[i].Queue = h.queue.answer()
+		a.Hops[i].Sample = told.ofHop(p, i).answer()
 	}
 	return a
 }

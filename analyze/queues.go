@@ -23,6 +23,7 @@ type queueStats struct {
 	depth           depthHistogram
 	congestion      congestionStat // where nodes tell it (INT 2016 and 0.5)
 	lastDepth       uint32
+	byEvent         bool   // some packets are here since the queue was long
 	high            uint32 // since Intervals looked last
 	firstNs, lastNs int64
 }
@@ -128,7 +129,11 @@ func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 func (t *queueTable) addReport(h *telemetry.Hop, nowNs int64) {
 	if h.Has&telemetry.HasNode != 0 && h.Has&(telemetry.HasQueue|telemetry.HasCongestion) != 0 {
 		at := stationOf(h)
-		t.addAt(t.place(&at, h.QueueID, nowNs), h, nowNs)
+		place := t.place(&at, h.QueueID, nowNs)
+		t.addAt(place, h, nowNs)
+		if place > 0 {
+			t.queues[place-1].byEvent = true
+		}
 	}
 }
 
@@ -165,6 +170,7 @@ func (t *queueTable) place(at *station, queue uint8, nowNs int64) uint32 {
 // merge adds what o, the same queue in another shard, counted.
 func (q *queueStats) merge(o *queueStats) {
 	q.depth.merge(&o.depth)
+	q.byEvent = q.byEvent || o.byEvent
 	q.congestion.merge(&o.congestion, o.lastNs > q.lastNs)
 	if o.lastNs > q.lastNs {
 		q.lastNs, q.lastDepth = o.lastNs, o.lastDepth
@@ -188,9 +194,30 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		}
 		s.mu.Unlock()
 	}
-	list := make([]telemetry.QueueDepth, 0, len(merged))
+	list, told := make([]telemetry.QueueDepth, 0, len(merged)), c.samples()
+	at := map[attachment]nodeSample{} // of the ports that paths lead through
+	for _, p := range c.mergedPaths() {
+		for i := range p.hops {
+			if h := &p.hops[i]; h.queue.count > 0 {
+				key := attachment{h.node, h.out, h.has&telemetry.HasEgressPort != 0}
+				sample, ok := at[key]
+				if at[key] = told.ofHop(p, i); ok {
+					at[key] = at[key].worse(sample)
+				}
+			}
+		}
+	}
 	for _, q := range merged {
-		list = append(list, q.answer(c.Names))
+		a := q.answer(c.Names)
+		sample, ok := at[attachment{q.node, q.port, q.hasPort}]
+		if !ok {
+			sample.complete = -1
+		}
+		if q.byEvent {
+			sample.rate = telemetry.SampleOnEvent
+		}
+		a.Sample = sample.answer()
+		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
 		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)),

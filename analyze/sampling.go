@@ -8,11 +8,11 @@ func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 	if len(hops) == 0 || hops[0].Node == nil || hops[0].Dropped {
 		return nil
 	}
-	rate, known := c.Sampling[*hops[0].Node]
-	if !known {
+	rate := c.Sampling[*hops[0].Node]
+	if rate == telemetry.SampleUnknown || rate > telemetry.MaxSampleRate {
 		return nil
 	}
-	n *= rate
+	n *= uint64(rate)
 	return &n
 }
 

@@ -19,7 +19,7 @@ func TestEstimates(t *testing.T) {
 	}
 	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t,
 		"steady")
-	v.Sampling = map[uint32]uint64{}
+	v.Sampling = map[uint32]telemetry.SampleRate{}
 	for node := range v.Names {
 		if v.Names[node] != "leaf1" {
 			v.Sampling[node] = 8

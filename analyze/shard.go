@@ -62,21 +62,23 @@ func ConfigFor(bytes uint64, shards int) Config {
 
 // A Shard holds the state of the flows that it owns.
 type Shard struct {
-	mu       sync.Mutex
-	flows    flowTable
-	slab     hopSlab
-	paths    pathTable
-	join     joinTable
-	drops    dropTable
-	changes  changeTable
-	samples  sampleList
-	queues   queueTable
-	guard    guard
-	unkept   flow // of a report whose flow the guard did not let in
-	transits transitList
-	holes    holeTable
-	probes   map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; as bounded as flows
-	outer    map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
+	mu        sync.Mutex
+	flows     flowTable
+	slab      hopSlab
+	paths     pathTable
+	join      joinTable
+	drops     dropTable
+	changes   changeTable
+	samples   sampleList
+	queues    queueTable
+	guard     guard
+	unkept    flow // of a report whose flow the guard did not let in
+	transits  transitList
+	reporting reporters
+	inner     map[attachment]bool // ports to other nodes, as paths show them
+	holes     holeTable
+	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; as bounded as flows
+	outer     map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64
 	flowless uint64 // reports without a flow
@@ -119,6 +121,7 @@ func NewShard(c Config) *Shard {
 		changes: changeTable{changes: map[changeKey]*change{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
+		inner:    map[attachment]bool{}, reporting: reporters{nodes: map[uint32]*reporterStat{}},
 	}
 }
 
@@ -127,6 +130,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
+	s.reporting.refill(s.flows.count, nowNs)
 	s.dispositions.Begin(b.Origin)
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
@@ -188,6 +192,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	f.last = nowNs
 	f.dscp = r.DSCP
 	s.sample(r, tag)
+	if tag&s.reporting.mask == 0 && s.reporting.budget > 0 {
+		s.reporting.look(r, tag, nowNs)
+	}
 	if r.Is(telemetry.HasDevice) {
 		f.device, f.hasDevice = r.Device, true
 	}
@@ -573,12 +580,15 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 				f.verdict = notJudged // that of the loop
 			}
 		}
-	} else if !s.probe && (route[0].has&telemetry.HasNode != 0 || len(route) == 1) { // else its beginning is not known
+	} else if !s.probe && (len(route) == 1 && route[0].has&telemetry.HasNode == 0 ||
+		!beginsInside(s.inner, &route[0])) { // else its beginning is not known
 		s.newFlows.note(&route[0], &f.key, nowNs)
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
-	p.flows++
+	if p.flows++; p.packets+p.incomplete == 0 {
+		s.learnInner(hops)
+	}
 	p.postcards = p.postcards || !f.stacked
 	// a packet that was dropped did not take another path
 	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe {

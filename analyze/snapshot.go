@@ -17,10 +17,10 @@ import (
 type Collector struct {
 	Shards    []*Shard
 	Exporters []*ledger.Exporters
-	Names     map[uint32]string // of nodes; may be nil, must not change
-	Timing    *Timing           // nil: nothing is known of clocks and delays
-	Losses    *LinkLosses       // of links, which a Scanner estimates; nil: nobody does
-	Sampling  map[uint32]uint64 // of source nodes: 1 packet in so many is reported; may be nil, must not change
+	Names     map[uint32]string               // of nodes; may be nil, must not change
+	Timing    *Timing                         // nil: nothing is known of clocks and delays
+	Losses    *LinkLosses                     // of links, which a Scanner estimates; nil: nobody does
+	Sampling  map[uint32]telemetry.SampleRate // of nodes, where it is configured; may be nil, must not change
 
 	kept *ledger.Settlements // nil: there is no store
 }
@@ -81,6 +81,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		step = selectSize
 	}
 	score := q.Order.score(q.Ascending)
+	told := c.samples()
 	for shard, s := range c.Shards {
 		for from := 0; ; from += step {
 			select {
@@ -96,7 +97,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 					continue
 				}
 				if q.Select != nil {
-					if a := c.flowAnswer(s, f); !q.Select(&a) {
+					if a := c.flowAnswer(s, f, &told); !q.Select(&a) {
 						continue
 					}
 				}
@@ -124,7 +125,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 		s := c.Shards[ref.shard]
 		s.mu.Lock()
 		if f := s.flows.at(ref.place); f.key == ref.key {
-			flows = append(flows, c.flowAnswer(s, f))
+			flows = append(flows, c.flowAnswer(s, f, &told))
 		}
 		s.mu.Unlock()
 	}
@@ -132,14 +133,14 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 }
 
 // flowAnswer returns a flow of a shard, which is locked.
-func (c *Collector) flowAnswer(s *Shard, f *flow) telemetry.Flow {
-	a := s.flowAnswer(f, c.Names)
+func (c *Collector) flowAnswer(s *Shard, f *flow, told *samples) telemetry.Flow {
+	a := s.flowAnswer(f, c.Names, told)
 	c.Timing.correct(&a)
 	c.estimateFlow(&a)
 	return a
 }
 
-func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
+func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) telemetry.Flow {
 	a := telemetry.Flow{
 		ID: fmt.Sprintf("%016x", f.key.Hash()), Endpoints: telemetry.EndpointsOf(&f.key), DSCP: f.dscp,
 		First: time.Unix(0, f.first).UTC(), Last: time.Unix(0, f.last).UTC(),
@@ -162,6 +163,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 		}
 		a.Device = mac.String()
 	}
+	var all nodeSample
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {
@@ -174,11 +176,17 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 		path := telemetry.FlowPath{
 			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(),
 			Last: time.Unix(0, fp.last).UTC(),
-			Hops: make([]telemetry.PathHop, len(p.hops)),
+			Hops: make([]telemetry.PathHop, len(p.hops)), Unknown: told.unknown(p),
 		}
+		sample := told.ofPath(p)
+		if path.Sample = sample.answer(); len(a.Paths) > 0 {
+			sample = all.worse(sample)
+		}
+		all = sample
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
 			path.Hops[j] = p.hops[j].station.answer(names)
+			path.Hops[j].Sample = told.ofHop(p, j).answer()
 			h := &block[j]
 			path.Hops[j].LatencyNs = histogram.Distribution(
 				&histogram.Summary{Count: uint64(h.count), Sum: h.sum, Min: h.min, Max: h.max}, &h.Shape, h.buckets[:])
@@ -190,6 +198,9 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string) telemetry.Flow {
 			}
 		}
 		a.Paths = append(a.Paths, path)
+	}
+	if len(a.Paths) > 0 {
+		a.Sample = all.answer()
 	}
 	return a
 }
@@ -235,8 +246,9 @@ func (c *Collector) mergedPaths() []*path {
 func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	paths := c.mergedPaths()
 	answer := make([]telemetry.Path, 0, min(limit, len(paths)))
+	told := c.samples()
 	for _, p := range paths[:min(limit, len(paths))] {
-		a := p.answer(c.Names)
+		a := p.answer(c.Names, &told)
 		a.Delay = c.Timing.pathDelay(p.hash)
 		a.PacketsEstimated = c.estimate(a.Hops, a.Packets+a.Incomplete)
 		answer = append(answer, a)
@@ -249,6 +261,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 	type gathered struct {
 		telemetry.Node
 		latency histogram.Histogram
+		sample  nodeSample
 		ports   map[uint32]bool
 	}
 	nodes := map[uint32]*gathered{}
@@ -269,6 +282,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 		}
 		return n
 	}
+	told := c.samples()
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			h := &p.hops[i]
@@ -277,6 +291,11 @@ func (c *Collector) Nodes() []telemetry.Node {
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
+			if sample := told.ofHop(p, i); n.latency.Count > 0 {
+				n.sample = n.sample.worse(sample)
+			} else {
+				n.sample = sample
+			}
 			n.latency.Merge(&h.latency)
 			if h.has&telemetry.HasIngressPort != 0 {
 				n.ports[h.in] = true
@@ -297,7 +316,9 @@ func (c *Collector) Nodes() []telemetry.Node {
 	}
 	list := make([]telemetry.Node, 0, len(nodes))
 	for _, n := range nodes {
-		n.LatencyNs = n.latency.Distribution()
+		if n.LatencyNs = n.latency.Distribution(); n.LatencyNs != nil {
+			n.Sample = n.sample.answer()
+		}
 		n.Ports = make([]uint32, 0, len(n.ports))
 		for port := range n.ports {
 			n.Ports = append(n.Ports, port)
@@ -313,9 +334,10 @@ func (c *Collector) Nodes() []telemetry.Node {
 func (c *Collector) Links() []telemetry.Link {
 	type gathered struct {
 		telemetry.Link
-		use utilization
+		use    utilization
+		sample nodeSample
 	}
-	links := map[linkKey]*gathered{}
+	links, told := map[linkKey]*gathered{}, c.samples()
 	for _, p := range c.mergedPaths() {
 		if p.uncertain {
 			continue // the order of its hops is not known
@@ -329,7 +351,7 @@ func (c *Collector) Links() []telemetry.Link {
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 			l := links[k]
 			if l == nil {
-				l = &gathered{Link: telemetry.Link{
+				l = &gathered{sample: told.ofPath(p), Link: telemetry.Link{
 					From: a.node, FromName: c.Names[a.node], To: b.node,
 					ToName: c.Names[b.node], First: first, Last: last,
 				}}
@@ -337,6 +359,7 @@ func (c *Collector) Links() []telemetry.Link {
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
 			}
+			l.sample = l.sample.worse(told.ofPath(p))
 			l.Packets += p.packets
 			if first.Before(l.First) {
 				l.First = first
@@ -349,7 +372,7 @@ func (c *Collector) Links() []telemetry.Link {
 	}
 	list := make([]telemetry.Link, 0, len(links))
 	for _, l := range links {
-		l.Utilization = l.use.answer()
+		l.Utilization, l.Sample = l.use.answer(), l.sample.answer()
 		list = append(list, l.Link)
 	}
 	RateLinks(list)

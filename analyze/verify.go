@@ -64,6 +64,9 @@ func (s *Shard) ripe(f *flow, r *telemetry.Report, nowNs int64) *path {
 	switch {
 	case p == nil:
 		return nil
+	case s.policy != nil && (beginsInside(s.inner, &p.hops[0].station) ||
+		endsInside(s.inner, &p.hops[len(p.hops)-1].station)):
+		return nil // a part of a way breaks no rule
 	case f.stacked &&
 		(!r.Is(telemetry.Embedded) ||
 			r.Is(telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut|telemetry.Intermediate)):

@@ -69,6 +69,12 @@ func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item
 			return PlainCell(cmp.Or(encode.Text(f.Value(item)), "?"))
 		}
 	}
+	if f.Name == "sample.kind" {
+		rate, complete := beside("sample.rate"), beside("sample.complete")
+		return func(_ *view, item *T) Cell {
+			return sampleCell(encode.Text(f.Value(item)), rate.Value(item), complete.Value(item))
+		}
+	}
 	if of, last, found := cutLast(f.Name); found && (last == "p50" || last == "p99") {
 		exact := beside(of + ".relative_error")
 		return func(v *view, item *T) Cell {
@@ -80,6 +86,22 @@ func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item
 		}
 	}
 	return func(v *view, item *T) Cell { return v.tagged(f, f.Value(item)) }
+}
+
+// sampleCell tells in few words which packets figures are of.
+func sampleCell(kind string, rate, complete reflect.Value) Cell {
+	words := map[string]string{
+		"every_packet": "all", "one_in_n": "1 in " + encode.Text(rate), "on_event": "on event", "partial": "some",
+		"unknown": "?",
+	}
+	c := PlainCell(cmp.Or(words[kind], unknown))
+	if kind == "on_event" || kind == "partial" {
+		c.color = yellow
+	}
+	if complete.IsValid() && complete.Float() < 0.9995 && kind != "one_in_n" {
+		c.text += ", " + percentText(complete.Float())
+	}
+	return c
 }
 
 // cutLast cuts the last part of a name off.

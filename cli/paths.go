@@ -17,7 +17,9 @@ func newPathsCommand() *cobra.Command {
 		long: `Paths lists the paths that packets took, the most used first. Behind each node stand the median and the 99th percentile
 of how long packets stayed in it; RESIDENCE is their sum over the hops. ?(2) are two nodes that sent nothing, a path that
 ends in a cross is one of packets that were dropped. With -o wide the ports are shown: (in)node(out).
-? is a place where nobody knows how many nodes are missing. Packets of which some postcards did not come are told behind the path.`,
+? is a place where nobody knows how many nodes are missing. Packets of which some postcards did not come are told behind the path,
+and so is it if its beginning, middle or end is not known: then it is a part of a path. SAMPLE says which packets the times are of:
+all, 1 in N, some, or those that nodes report on event; then no mean and no percentile is that of all packets.`,
 		example: `  waybill paths
   waybill paths --node leaf1 -o wide
   waybill paths --path 5a90a9c2a8d95cb7 -o json`,
@@ -35,6 +37,9 @@ ends in a cross is one of packets that were dropped. With -o wide the ports are 
 			"delay.uncertainty_ns": func(v *view, p *client.Path) Cell { return PlainCell(v.delayWithin(p.Delay)) },
 			"hops": func(v *view, p *client.Path) Cell {
 				c := v.path(p.Hops, true)
+				if len(p.Unknown) > 0 {
+					c.text += " (" + strings.Join(p.Unknown, ", ") + " unknown)"
+				}
 				if p.Uncertain {
 					c.text += " (order uncertain)"
 				}

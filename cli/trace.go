@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,7 +197,11 @@ func drawTrace(w *bufio.Writer, v *view, f *client.Flow, links []client.Link) {
 	if len(f.Paths) == 0 {
 		w.WriteString("its reports tell of no hop\n")
 	} else {
-		fmt.Fprintf(w, "path %s: %s of it\n\n", f.Paths[0].ID, counted(f.Paths[0].Packets, "packet"))
+		fmt.Fprintf(w, "path %s: %s of it\n", f.Paths[0].ID, counted(f.Paths[0].Packets, "packet"))
+		if unknown := f.Paths[0].Unknown; len(unknown) > 0 {
+			fmt.Fprintf(w, "it is a part of a path: its %s is not known\n", strings.Join(unknown, " and its "))
+		}
+		fmt.Fprintf(w, "%s\n", sampleText(f.Paths[0].Sample))
 		drawWaterfall(w, v, stages)
 		fmt.Fprintf(w, "\nin nodes: P50 %s, P99 %s; end to end: mean %s\n", v.p50(f.Residence), v.p99(f.Residence),
 			v.endToEnd(f))
@@ -204,6 +209,27 @@ func drawTrace(w *bufio.Writer, v *view, f *client.Flow, links []client.Link) {
 			fmt.Fprintf(w, "before, until %s: %s\n", v.age(p.Last).text, printable(v.path(p.Hops, false).text))
 		}
 	}
+}
+
+// sampleText says which packets times are of.
+func sampleText(s *client.Sample) string {
+	if s == nil {
+		return ""
+	}
+	text := map[string]string{
+		"one_in_n": "times are of 1 in N packets", "on_event": "times are of reported packets (on event), not of all packets",
+		"partial": "times are of reported packets, not of all packets",
+	}[s.Kind]
+	if s.Rate != nil {
+		text = fmt.Sprintf("times are of 1 in %d packets", *s.Rate)
+	}
+	if s.Complete != nil && *s.Complete < 0.9995 {
+		text = cmp.Or(text, "times are of all packets that were reported") + ": " + percentText(*s.Complete) + " are known"
+	}
+	if text != "" {
+		text += "\n"
+	}
+	return text
 }
 
 // linksOf returns the links on a path.

@@ -8,7 +8,15 @@ import (
 
 // choices are the lists of choices by the names that the tag choice has.
 var choices = map[string][]Choice{
-	"event": eventKinds, "outcome": outcomes(), "protocol": protocols(), "severity": severities, "tunnel": tunnels(),
+	"event": eventKinds, "outcome": outcomes(), "protocol": protocols(), "severity": severities, "sample": sampleKinds, "tunnel": tunnels(),
+}
+
+var sampleKinds = []Choice{
+	{telemetry.SampleUnknown.Kind(), 0, "nothing shows how the node chooses them"},
+	{telemetry.SampleEvery.Kind(), 1, "all packets, but for lost reports"},
+	{telemetry.SampleRate(2).Kind(), 2, "1 packet in so many: means and percentiles are those of all packets"},
+	{telemetry.SamplePart.Kind(), 3, "some packets, and nothing shows how the node chooses them"},
+	{telemetry.SampleOnEvent.Kind(), 4, "packets that differ from the one before: no mean and no percentile is that of all packets"},
 }
 
 // protocols are the IP protocols that have a name.

@@ -16,33 +16,34 @@ import (
 	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/policy"
+	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A Config says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
 // before. docs/reference/configuration.md is written from the tags: go test ./serve -run Page -update.
 type Config struct {
-	Listen        []string          `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
-	HTTP          string            `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
-	Insecure      bool              `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
-	Hosts         []string          `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
-	Tokens        string            `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
-	TLS           tlsFiles          `yaml:"tls" doc:"certificates of HTTPS"`
-	Metrics       string            `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
-	Query         querySettings     `yaml:"query" doc:"who may send statements in SQL"`
-	Memory        string            `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
-	Workers       int               `yaml:"workers" flag:"workers" doc:"receivers for each address, and shards of the tables, 1 to 256"`
-	ReceiveBuffer string            `yaml:"receive_buffer" flag:"receive-buffer" doc:"kernel memory of each receiver, or auto: a share of the memory"`
-	Coalesce      bool              `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
-	Data          string            `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
-	RawReports    string            `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
-	Names         map[uint32]string `yaml:"names" doc:"names of nodes, by the id in their reports"`
-	Exporters     []ExporterRule    `yaml:"exporters" doc:"who may send reports; without it everybody"`
-	Bursts        burstSettings     `yaml:"bursts" doc:"when a queue is long"`
-	Policy        string            `yaml:"policy" flag:"policy" doc:"file that says which nodes there are and on which paths packets may go"`
-	Sampling      map[string]uint64 `yaml:"sampling,omitempty" doc:"of a node that takes 1 packet in N only: N"`
-	Store         storeConfig       `yaml:"store" doc:"how much is kept of records"`
-	Alerts        string            `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
+	Listen        []string                        `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
+	HTTP          string                          `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
+	Insecure      bool                            `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
+	Hosts         []string                        `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
+	Tokens        string                          `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
+	TLS           tlsFiles                        `yaml:"tls" doc:"certificates of HTTPS"`
+	Metrics       string                          `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
+	Query         querySettings                   `yaml:"query" doc:"who may send statements in SQL"`
+	Memory        string                          `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
+	Workers       int                             `yaml:"workers" flag:"workers" doc:"receivers for each address, and shards of the tables, 1 to 256"`
+	ReceiveBuffer string                          `yaml:"receive_buffer" flag:"receive-buffer" doc:"kernel memory of each receiver, or auto: a share of the memory"`
+	Coalesce      bool                            `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
+	Data          string                          `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
+	RawReports    string                          `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
+	Names         map[uint32]string               `yaml:"names" doc:"names of nodes, by the id in their reports"`
+	Exporters     []ExporterRule                  `yaml:"exporters" doc:"who may send reports; without it everybody"`
+	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
+	Policy        string                          `yaml:"policy" flag:"policy" doc:"file that says which nodes there are and on which paths packets may go"`
+	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
+	Store         storeConfig                     `yaml:"store" doc:"how much is kept of records"`
+	Alerts        string                          `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
 
 	Version string            `yaml:"-"` // of the program
 	Points  *codepoint.Config `yaml:"-"`

@@ -3,19 +3,17 @@ package serve
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // samplingByNode returns the key "sampling" by node id: nodes are named by id or by a name of the key "names".
-func (c *Config) samplingByNode() (map[uint32]uint64, error) {
-	rates := map[uint32]uint64{}
+func (c *Config) samplingByNode() (map[uint32]telemetry.SampleRate, error) {
+	rates := map[uint32]telemetry.SampleRate{}
 	for _, node := range slices.Sorted(maps.Keys(c.Sampling)) {
 		rate := c.Sampling[node]
-		if rate < 1 || rate > math.MaxUint32 {
-			return nil, fmt.Errorf("sampling: got %d for %s, want N from 1 on, for 1 packet in N", rate, node)
-		}
 		id, err := strconv.ParseUint(node, 0, 32)
 		if err != nil {
 			named := false
@@ -29,7 +27,7 @@ func (c *Config) samplingByNode() (map[uint32]uint64, error) {
 			}
 		}
 		if before, twice := rates[uint32(id)]; twice && before != rate {
-			return nil, fmt.Errorf("sampling: node %d has two rates, %d and %d", id, before, rate)
+			return nil, fmt.Errorf("sampling: node %d has two rates, %v and %v", id, before, rate)
 		}
 		rates[uint32(id)] = rate
 	}

@@ -6,14 +6,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 func TestSampling(t *testing.T) {
-	for text, want := range map[string]map[uint32]uint64{
+	for text, want := range map[string]map[uint32]telemetry.SampleRate{
 		"":                   {},
 		"sampling: {1: 100}": {1: 100},
 		"names: {7: s1}\nsampling: {s1: 8, 0x10: 2}": {7: 8, 16: 2},
 		"names: {7: s1}\nsampling: {s1: 8, 7: 8}":    {7: 8},
+		"sampling: {1: on_event, 2: every_packet, 3: 1}": {
+			1: telemetry.SampleOnEvent, 2: telemetry.SampleEvery, 3: telemetry.SampleEvery,
+		},
 	} {
 		file := filepath.Join(t.TempDir(), "waybill.yaml")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -26,16 +31,35 @@ func TestSampling(t *testing.T) {
 		if got, err := c.samplingByNode(); err != nil || !maps.Equal(got, want) {
 			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
 		}
+		dump, err := c.Dump()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := DefaultConfig()
+		if err := os.WriteFile(file, []byte(dump), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.ReadFile(file); err != nil || !maps.Equal(again.Sampling, c.Sampling) {
+			t.Errorf("%s: got %v, %v back", text, again.Sampling, err)
+		}
 	}
-	for want, bad := range map[string]map[string]uint64{
-		`"leaf1" is neither the id of a node nor one of names`: {"leaf1": 2},
-		"got 0 for 1, want N from 1 on":                        {"1": 0},
-		"got 4294967296 for 1":                                 {"1": 1 << 32},
-		"node 1 has two rates":                                 {"1": 2, "0x1": 3},
+	for want, bad := range map[string]string{
+		`"leaf1" is neither the id of a node nor one of names`: "leaf1: 2",
+		"got 0, want N from 1 on":                              "1: 0",
+		"got 4294967296, want":                                 "1: 4294967296",
+		"got often, want":                                      "1: often",
+		"node 1 has two rates":                                 "1: 2, 0x1: 3",
 	} {
+		file := filepath.Join(t.TempDir(), "waybill.yaml")
+		if err := os.WriteFile(file, []byte("sampling: {"+bad+"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		c := DefaultConfig()
-		c.Sampling = bad
-		if err := c.Check(); err == nil || !strings.Contains(err.Error(), want) {
+		err := c.ReadFile(file)
+		if err == nil {
+			err = c.Check()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %s", bad, err, want)
 		}
 	}

@@ -10,6 +10,7 @@ type QueueDepth struct {
 	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"`
 	Queue      uint8         `json:"queue" table:"QUEUE" doc:"the queue"`
 	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max" doc:"queue occupancy"`
+	Sample     *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	LastDepth  *uint32       `json:"last_depth,omitempty" filter:"occupancy.last" unit:"of the device" table:"LAST" doc:"occupancy that the latest of them met"`
 	Congestion *Congestion   `json:"congestion,omitempty" filter:",only=max" table:"CONGESTION,wide,of=last+max"`
 	First      time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`

@@ -57,6 +57,7 @@ type PathHop struct {
 	Dropped     bool          `json:"dropped,omitempty"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty"`
 	Queue       *Queue        `json:"queue,omitempty"`
+	Sample      *Sample       `json:"sample,omitempty"` // of which packets they tell
 }
 
 // A Queue sums up the queue occupancies that packets met at a hop.
@@ -84,7 +85,10 @@ type Path struct {
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" doc:"time from the first hop to the last, by two clocks"`
 	ClockErrors uint64        `json:"clock_errors,omitempty" table:"CLOCK ERRORS,wide,bad" doc:"packets whose end-to-end time contradicts their residence time"`
 	// EndToEnd without the difference of the clocks
-	Delay *Delay `json:"delay" filter:"-" table:"END TO END,wide,of=ns.p50+ns.p99+uncertainty_ns+unknown"`
+	Delay  *Delay  `json:"delay" filter:"-" table:"END TO END,wide,of=ns.p50+ns.p99+uncertainty_ns+unknown"`
+	Sample *Sample `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
+	// Unknown are the parts of the way of which nobody told: beginning, middle and end.
+	Unknown []string `json:"unknown,omitempty" nullable:"false" doc:"parts of the way that are not known: beginning, middle, end"`
 	// Uncertain: postcards had the same TTL, so that the order of some hops is that of arrival.
 	Uncertain bool `json:"uncertain,omitempty" doc:"the order of some hops is that in which their postcards came"`
 	// PacketsEstimated is of all packets, where the rate is known at which the source samples them.
@@ -98,6 +102,8 @@ type FlowPath struct {
 	Packets uint64    `json:"packets"`
 	First   time.Time `json:"first"`
 	Last    time.Time `json:"last"`
+	Sample  *Sample   `json:"sample,omitempty"`  // of which packets its figures tell
+	Unknown []string  `json:"unknown,omitempty"` // parts of the way that are not known: beginning, middle, end
 }
 
 // A Flow is a flow and what telemetry saw of it.
@@ -117,6 +123,7 @@ type Flow struct {
 	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" table:"END TO END MEAN,wide,of=mean" doc:"time from the first hop to the last, by two clocks"`
 	EndToEndBy  *ClockOffset  `json:"end_to_end_clocks,omitempty" filter:"-"` // what EndToEnd has to be corrected by
+	Sample      *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	Paths       []FlowPath    `json:"paths" table:"PATH,last" doc:"paths that it took, the latest first"`
 	PathChanges uint64        `json:"path_changes" table:"PATH CHANGES,wide" doc:"how often it took another path than the packet before"`
 	// Of all packets, where the rate is known at which the source samples them.
@@ -134,6 +141,7 @@ type Node struct {
 	Last      time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	Ports     []uint32      `json:"ports" filter:"port,many" table:"PORTS,wide" doc:"each port that packets passed"`
 	LatencyNs *Distribution `json:"latency_ns,omitempty" table:"LATENCY,of=p50+p99+max" doc:"time in the node"`
+	Sample    *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" table:"QUEUE MAX" doc:"highest queue occupancy"`
 }
 
@@ -152,6 +160,7 @@ type Link struct {
 	Confidence float64 `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
 	// from when a packet leaves the one node to when it comes to the other
 	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"`
+	Sample      *Sample      `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
 	// missing for a moment or a range of the past
 	Loss  *LinkLoss `json:"loss,omitempty" table:""`
@@ -278,5 +287,6 @@ type NodeHop struct {
 	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
 	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`
+	Sample      *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	Queue       *Queue        `json:"queue,omitempty" filter:",is=max" table:"QUEUE,of=mean+max+id"`
 }

@@ -122,6 +122,7 @@ type (
 	LossInterval    = telemetry.LossInterval
 	Node            = telemetry.Node
 	NodeHop         = telemetry.NodeHop
+	Sample          = telemetry.Sample
 	NodePort        = telemetry.NodePort
 	OutputStatus    = telemetry.OutputStatus
 	Path            = telemetry.Path

@@ -1,0 +1,348 @@
+package analyze
+
+import (
+	"maps"
+	"math/bits"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Reports do not say why they were sent: because a node reports every packet, or 1 in N, or because something changed.
+// It shows in what they tell of some flows. A node that reports a packet if its latency is in another step than that of
+// the packet before never reports two packets in a row that are in the same step. And the data of TCP connections has
+// gaps where packets were not reported.
+
+const (
+	// followedFlows is about how many flows of a shard are followed, followedPlaces how many places there are for a
+	// flow at a node.
+	followedFlows, followedPlaces = 64, 1024
+	// looksPerStep is how many reports are looked at in a step of lookStepNs, so that it costs nothing where there are
+	// many.
+	looksPerStep, lookStepNs = 1024, int64(100e6)
+	// pairNs is less than nodes wait until they report a flow again of which nothing changed: usually a second.
+	pairNs = int64(500e6)
+	// leastStepBits is the smallest step of latencies that a node compares: 256 ns.
+	leastStepBits = 8
+	// fewPairs and fewBytes say nothing yet.
+	fewPairs, fewBytes = 24, 64 << 10
+	// mostPairs is when what was seen begins to count less than what is seen now.
+	mostPairs = 1 << 14
+	// everyShare is the share of the data from which on a node reports every packet: some reports are lost.
+	everyShare = 0.9
+	// maxReporters bounds the nodes that are kept.
+	maxReporters = 4096
+)
+
+// A reporterStat is what reports of a node show.
+type reporterStat struct {
+	// pairs are two reports of a flow, one after the other, by the number of bits in which their latencies differ.
+	pairs [65]uint32
+	// seen is the data of TCP connections that reports told of, and skipped what was not there between them: bytes.
+	seen, skipped uint64
+}
+
+// A followed flow is what the latest report of a node told of it.
+type followed struct {
+	tag, node uint32
+	step      uint32 // in which reports were looked at one after the other
+	next      uint32 // sequence number behind its data; 0: not known
+	latency   uint64
+	atNs      int64 // 0: latency is not known
+}
+
+// reporters finds out how nodes choose what they report.
+type reporters struct {
+	mask   uint32 // flows are followed whose tags have none of these bits
+	budget int
+	step   uint32
+	fromNs int64 // of budget
+	flows  [followedPlaces]followed
+	nodes  map[uint32]*reporterStat
+}
+
+// refill allows for more looks in a new step.
+func (t *reporters) refill(flows int, nowNs int64) {
+	if nowNs-t.fromNs >= 0 && nowNs-t.fromNs < lookStepNs {
+		return
+	}
+	if t.budget == 0 {
+		t.step++ // reports were left out
+	}
+	t.budget, t.fromNs = looksPerStep, nowNs
+	t.mask = 1<<bits.Len(uint(flows/followedFlows)) - 1
+}
+
+// look compares a report of a flow with the one before by the same node.
+func (t *reporters) look(r *telemetry.Report, tag uint32, nowNs int64) {
+	const other = telemetry.Dropped | telemetry.Intermediate | telemetry.Discard | telemetry.HopLimit |
+		telemetry.MTUExceeded | telemetry.StackCut
+	if r.Is(other) || !r.Is(telemetry.Tracked|telemetry.Embedded) {
+		return
+	}
+	last := &r.Local
+	if r.Is(telemetry.Embedded) && !addsLocal(r) && len(r.Hops) > 0 {
+		last = &r.Hops[len(r.Hops)-1]
+	}
+	if last.Has&telemetry.HasNode == 0 {
+		return
+	}
+	t.budget--
+	stat := t.nodes[last.NodeID]
+	if stat == nil {
+		if len(t.nodes) >= maxReporters {
+			return
+		}
+		stat = &reporterStat{}
+		t.nodes[last.NodeID] = stat
+	}
+	f := &t.flows[mix(uint64(tag)<<32|uint64(last.NodeID), 0x9e3779b97f4a7c15)%followedPlaces]
+	if f.tag != tag || f.node != last.NodeID || f.step != t.step {
+		if r.Is(telemetry.Congested) && !r.Is(telemetry.Embedded) {
+			return // it may be the queue alone that the node tells of
+		}
+		*f = followed{tag: tag, node: last.NodeID, step: t.step}
+	}
+	if latency, ok := latencyOf(r); ok {
+		// A connection that begins or ends, and a long queue, are events of their own.
+		if r.StreamTo-r.StreamFrom != 1 && !r.Is(telemetry.Congested) && f.atNs != 0 && nowNs-f.atNs < pairNs {
+			stat.pair(latency, f.latency)
+		}
+		f.latency, f.atNs = latency, nowNs
+	}
+	if r.StreamFrom != r.StreamTo {
+		stat.follow(f, r.StreamFrom, r.StreamTo)
+	}
+}
+
+// latencyOf is what a node compares: the latency of the whole way that it knows of.
+func latencyOf(r *telemetry.Report) (sum uint64, ok bool) {
+	if !r.Is(telemetry.Embedded) {
+		return r.Local.LatencyNs, r.Local.Has&telemetry.HasLatency != 0
+	}
+	for i := range r.Hops {
+		if r.Hops[i].Has&telemetry.HasLatency == 0 {
+			return 0, false
+		}
+		sum += r.Hops[i].LatencyNs
+	}
+	if addsLocal(r) {
+		sum += r.Local.LatencyNs
+	}
+	return sum, true
+}
+
+func (s *reporterStat) pair(a, b uint64) {
+	n := &s.pairs[bits.Len64(a^b)]
+	if *n++; *n >= mostPairs {
+		for i := range s.pairs {
+			s.pairs[i] /= 2
+		}
+	}
+}
+
+// follow adds data of a TCP connection.
+func (s *reporterStat) follow(f *followed, from, to uint32) {
+	size, ahead := uint64(to-from), int32(from-f.next)
+	switch {
+	case f.next == 0 || size > longestHole:
+	case ahead < 0: // it was sent again, or overtaken
+		s.skipped -= min(s.skipped, size)
+		s.seen += size
+		if int32(to-f.next) <= 0 {
+			return
+		}
+	default:
+		s.skipped += uint64(ahead)
+		s.seen += size
+	}
+	f.next = to
+	if s.seen > 1<<32 {
+		s.seen, s.skipped = s.seen/2, s.skipped/2
+	}
+}
+
+func (s *reporterStat) merge(o *reporterStat) {
+	for i, n := range o.pairs {
+		s.pairs[i] += n
+	}
+	s.seen += o.seen
+	s.skipped += o.skipped
+}
+
+// onEvent reports whether two latencies in a row are never in the same step although many are in neighbouring ones.
+// Where every packet is reported, or one in N, about as many are in the same step of any size as are in the two halves
+// of one of twice that size.
+func (s *reporterStat) onEvent() bool {
+	same := uint64(0)
+	for i, n := range s.pairs {
+		if i > leastStepBits && n >= fewPairs && same*4 < uint64(n) {
+			return true
+		}
+		same += uint64(n)
+	}
+	return false
+}
+
+// complete is the share of the data that was reported; -1: not known.
+func (s *reporterStat) complete() float64 {
+	if s.seen+s.skipped < fewBytes {
+		return -1
+	}
+	return float64(s.seen) / float64(s.seen+s.skipped)
+}
+
+// A nodeSample is what a node tells of.
+type nodeSample struct {
+	rate     telemetry.SampleRate
+	complete float64 // -1: not known
+}
+
+func (s *reporterStat) sample() nodeSample {
+	a := nodeSample{complete: s.complete()}
+	switch {
+	case s.onEvent():
+		a.rate = telemetry.SampleOnEvent
+	case a.complete >= everyShare:
+		a.rate = telemetry.SampleEvery
+	case a.complete >= 0:
+		a.rate = telemetry.SamplePart
+	}
+	return a
+}
+
+// worse is what is told of packets of which both are needed.
+func (s nodeSample) worse(o nodeSample) nodeSample {
+	a := nodeSample{s.rate.Worse(o.rate), max(s.complete, o.complete)}
+	if s.complete >= 0 && o.complete >= 0 {
+		a.complete = min(s.complete, o.complete)
+	}
+	return a
+}
+
+func (s nodeSample) answer() *telemetry.Sample { return s.rate.Sample(s.complete) }
+
+// samples are what nodes tell of, as configured or else as their reports show.
+type samples struct {
+	nodes      map[uint32]nodeSample
+	configured map[uint32]telemetry.SampleRate
+	inner      map[attachment]bool // ports to other nodes: no way begins or ends there
+}
+
+// samples returns what nodes tell of.
+func (c *Collector) samples() samples {
+	merged := map[uint32]*reporterStat{}
+	list := samples{nodes: map[uint32]nodeSample{}, configured: c.Sampling, inner: map[attachment]bool{}}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		for node, stat := range s.reporting.nodes {
+			if merged[node] == nil {
+				merged[node] = &reporterStat{}
+			}
+			merged[node].merge(stat)
+		}
+		maps.Copy(list.inner, s.inner)
+		s.mu.Unlock()
+	}
+	for node, stat := range merged {
+		list.nodes[node] = stat.sample()
+	}
+	return list
+}
+
+// of returns what a node tells of.
+func (l *samples) of(node uint32) nodeSample {
+	a, ok := l.nodes[node]
+	if !ok {
+		a.complete = -1
+	}
+	if rate, ok := l.configured[node]; ok {
+		a.rate = rate
+	}
+	return a
+}
+
+// ofHop returns of which packets hop i of a path tells. A sink tells of all hops of its stacks, of those packets that
+// the source chose.
+func (l *samples) ofHop(p *path, i int) nodeSample {
+	at := &p.hops[i]
+	if !p.postcards {
+		at = &p.hops[len(p.hops)-1]
+	}
+	a := nodeSample{complete: -1}
+	if at.has&telemetry.HasNode != 0 {
+		a = l.of(at.node)
+	}
+	if source := &p.hops[0]; source.has&telemetry.HasNode != 0 {
+		if rate := l.configured[source.node]; rate > telemetry.SampleEvery {
+			a.rate = a.rate.Worse(rate)
+		} else if a.rate == telemetry.SampleUnknown && !p.postcards {
+			a.rate = rate
+		}
+	}
+	return a
+}
+
+// ofPath returns of which packets the figures of a whole path tell.
+func (l *samples) ofPath(p *path) nodeSample {
+	a := l.ofHop(p, len(p.hops)-1)
+	for i := range p.hops {
+		if p.hops[i].missing == 0 && p.postcards {
+			a = a.worse(l.ofHop(p, i))
+		}
+	}
+	if p.incomplete > 0 {
+		if a.complete < 0 {
+			a.complete = 1
+		}
+		a.complete *= float64(p.packets) / float64(p.packets+p.incomplete)
+	}
+	return a
+}
+
+// learnInner remembers the ports of links that hops show: no host is there, and a way that begins or ends there is not
+// known as a whole.
+func (s *Shard) learnInner(hops []telemetry.Hop) {
+	for i := 1; i < len(hops); i++ {
+		a, b := &hops[i-1], &hops[i]
+		if a.Has&b.Has&telemetry.HasNode == 0 || a.Has&telemetry.HasTTL != 0 && a.TTL != b.TTL+1 ||
+			a.NodeID == b.NodeID || len(s.inner) >= 2*maxLinks {
+			continue
+		}
+		if a.Has&telemetry.HasEgressPort != 0 {
+			s.inner[attachment{a.NodeID, a.EgressPort, true}] = true
+		}
+		if b.Has&telemetry.HasIngressPort != 0 {
+			s.inner[attachment{b.NodeID, b.IngressPort, true}] = true
+		}
+	}
+}
+
+// beginsInside reports whether a way that begins at first lacks its beginning, endsInside whether one that ends at last
+// lacks its end.
+func beginsInside(inner map[attachment]bool, first *station) bool {
+	return first.has&telemetry.HasNode == 0 || inner[attachment{first.node, first.in, true}] &&
+		first.has&telemetry.HasIngressPort != 0
+}
+
+func endsInside(inner map[attachment]bool, last *station) bool {
+	return last.has&telemetry.HasDrop == 0 && (last.has&telemetry.HasNode == 0 ||
+		inner[attachment{last.node, last.out, true}] && last.has&telemetry.HasEgressPort != 0)
+}
+
+// unknown returns the parts of a path of which nobody told.
+func (l *samples) unknown(p *path) (parts []string) {
+	last := len(p.hops) - 1
+	if beginsInside(l.inner, &p.hops[0].station) {
+		parts = append(parts, "beginning")
+	}
+	for i := 1; i < last; i++ {
+		if p.hops[i].has&telemetry.HasNode == 0 {
+			parts = append(parts, "middle")
+			break
+		}
+	}
+	if endsInside(l.inner, &p.hops[last].station) {
+		parts = append(parts, "end")
+	}
+	return parts
+}

@@ -1,0 +1,95 @@
+package telemetry
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// A Sample says of which packets a figure tells.
+type Sample struct {
+	Kind string  `json:"kind" choice:"sample" live:"ask for the list of now" doc:"which packets the figures tell of"`
+	Rate *uint32 `json:"rate,omitempty" filter:"-" doc:"1 packet in so many, where the kind is one_in_n"`
+	// Complete is what TCP streams and postcards show of the places and flows that were looked at.
+	Complete *float64 `json:"complete,omitempty" kind:"ratio" filter:"-" doc:"share of the packets that the figures tell of, where it is known"`
+}
+
+// A SampleRate says which packets a node tells of: 1 in so many, or one of these.
+type SampleRate uint32
+
+// SampleRates, from the one that is nearest to all packets on. Means and percentiles of the last two are not those of
+// all packets.
+const (
+	SampleUnknown SampleRate = 0
+	SampleEvery   SampleRate = 1
+	SamplePart    SampleRate = math.MaxUint32 - 1 // some packets, and how the node chooses them is not known
+	SampleOnEvent SampleRate = math.MaxUint32     // those that differ from the packet before
+)
+
+// MaxSampleRate is the largest rate: of 1 packet in so many.
+const MaxSampleRate = math.MaxUint32 - 2
+
+// sampleKinds are the kinds of Sample. The word for a rate stands for all of them.
+var sampleKinds = map[SampleRate]string{
+	SampleUnknown: "unknown", SampleEvery: "every_packet", 2: "one_in_n", SamplePart: "partial", SampleOnEvent: "on_event",
+}
+
+// Kind returns the kind of a Sample.
+func (r SampleRate) Kind() string {
+	if r > 2 && r <= MaxSampleRate {
+		r = 2
+	}
+	return sampleKinds[r]
+}
+
+// Worse returns the rate of what is told of packets that both nodes tell of.
+func (r SampleRate) Worse(o SampleRate) SampleRate {
+	if max(r, o) <= SampleEvery {
+		return min(r, o)
+	}
+	return max(r, o)
+}
+
+func (r SampleRate) String() string {
+	text, _ := r.MarshalText()
+	return string(text)
+}
+
+// MarshalText writes a number, or a kind.
+func (r SampleRate) MarshalText() ([]byte, error) {
+	if r >= 2 && r <= MaxSampleRate || r == SampleEvery {
+		return strconv.AppendUint(nil, uint64(r), 10), nil
+	}
+	return []byte(r.Kind()), nil
+}
+
+// UnmarshalText reads N for 1 packet in N, every_packet or on_event.
+func (r *SampleRate) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case SampleEvery.Kind():
+		*r = SampleEvery
+		return nil
+	case SampleOnEvent.Kind():
+		*r = SampleOnEvent
+		return nil
+	}
+	n, err := strconv.ParseUint(string(text), 10, 64)
+	if err != nil || n < 1 || n > MaxSampleRate {
+		return fmt.Errorf("got %s, want N from 1 on, for 1 packet in N, every_packet or on_event", text)
+	}
+	*r = SampleRate(n)
+	return nil
+}
+
+// Sample returns what the API says of figures of which so large a share is there; below 0: that is not known.
+func (r SampleRate) Sample(complete float64) *Sample {
+	s := &Sample{Kind: r.Kind()}
+	if r >= 2 && r <= MaxSampleRate {
+		rate := uint32(r)
+		s.Rate = &rate
+	}
+	if complete >= 0 {
+		s.Complete = &complete
+	}
+	return s
+}
