@@ -15,7 +15,7 @@ const (
 	// A link that loses packets without a reason is an event if it is certain, to so many standard deviations, that it
 	// lost one, in at least grayScans scans.
 	grayDeviations, grayScans = 3, 2
-	// grayPackets is how many lost packets tell more than those of all scans, or of a flow that lost all of its packets.
+	// grayPackets is how many lost packets tell more than those of scans, or of a flow that lost all of its packets.
 	grayPackets = 10
 	// graySilenceNs is how long it loses none before that is over.
 	graySilenceNs = 5 * ScanNs

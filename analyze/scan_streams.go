@@ -24,7 +24,7 @@ type streamPath struct {
 	// scan in which nothing counted, since reports of the sink were lost
 	unheardNs int64
 	scans     [streamScans]streamCount
-	full      [streamScans][]uint32 // lost packets that came to a long queue in front of the link, by suspect; nil: none
+	full      [streamScans][]uint32 // lost ones that came to a long queue in front of the link, by suspect; nil: none
 }
 
 // total returns what came and was lost in all scans.

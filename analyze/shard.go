@@ -77,7 +77,7 @@ type Shard struct {
 	reporting reporters
 	inner     map[attachment]bool // ports to other nodes, as paths show them
 	holes     holeTable
-	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; as bounded as flows
+	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; bounded as flows
 	outer     map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
 	reports  uint64

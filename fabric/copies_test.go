@@ -29,7 +29,7 @@ int:
 `
 
 // Of each packet that asks for it, a switch sends a copy to each further next hop, and never of one that does not.
-// Copies are reported with the way that they took, and are no packets of the flow: hosts and flows know nothing of them.
+// Copies are reported with the way that they took, and are no packets of it: hosts and flows know nothing of them.
 func TestCopies(t *testing.T) {
 	for rep, each := range map[string]uint64{"none": 0, "ports": 0, "next_hops": 1, "both": 1} {
 		text := copiesScenario + "  replicas: " + rep + "\n"
