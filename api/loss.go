@@ -68,8 +68,8 @@ func (h *handler) lossGone(since time.Time) *types.Problem {
 	return problem
 }
 
-// time returns the time that a parameter names, in nanoseconds since 1970: in RFC 3339, or how long ago it was. 0:
-// none.
+// time returns the time that a parameter names, in nanoseconds since 1970: without a zone in UTC, or how long ago it
+// was. 0: none.
 func (p *params) time(name string, now time.Time) int64 {
 	text, given := p.text(name)
 	if !given {
@@ -78,7 +78,7 @@ func (p *params) time(name string, now time.Time) int64 {
 	if text == "now" {
 		return now.UnixNano()
 	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+	if t, err := filter.ParseTime(text, time.UTC); err == nil {
 		switch { // nanoseconds have no other years
 		case t.After(latestTime):
 			return latestTime.UnixNano()

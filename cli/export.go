@@ -134,7 +134,7 @@ func timeOrAge(flag, text string, now, otherwise time.Time) (time.Time, error) {
 	if ago, err := filter.ParseDuration(text); err == nil {
 		return now.Add(-ago), nil
 	}
-	at, err := time.Parse(time.RFC3339Nano, text)
+	at, err := filter.ParseTime(text, time.Local)
 	if err != nil {
 		return at, fmt.Errorf("%s is %q; allowed: a time such as 2026-11-21T09:00:00Z, or how long ago, such as 10m",
 			flag, text)

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,8 +24,35 @@ var flagsOfOthers = map[string]string{
 	"top":      "this is shown as a whole; lists such as nodes, links and hosts have it",
 }
 
+// A timeFlag is a time for a server, or how long ago. One without a zone is of the zone that tables print.
+type timeFlag string
+
+func (t *timeFlag) String() string { return string(*t) }
+func (t *timeFlag) Type() string   { return "string" }
+
+// Set implements pflag.Value. What is no time the server looks at.
+func (t *timeFlag) Set(text string) error {
+	*t = timeFlag(text)
+	if at, err := filter.ParseTime(text, time.Local); err == nil {
+		*t = timeFlag(at.UTC().Format(time.RFC3339Nano))
+	}
+	return nil
+}
+
+// wantedOf says what flags of a type take.
+var wantedOf = map[string]string{
+	"int": "a whole number", "uint": "a number of 0 or more", "bool": "true or false",
+	"duration": "a duration such as 2s",
+}
+
 // ExplainFlag says what is wrong with a flag, of one that there is not also why, or what may have been meant.
 func ExplainFlag(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if _, ok := errors.AsType[*strconv.NumError](err); ok {
+			return command.Usage(fmt.Errorf("--%s is %q; want %s", invalid.GetFlag().Name, invalid.GetValue(),
+				cmp.Or(wantedOf[invalid.GetFlag().Value.Type()], "a number")))
+		}
+	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return command.Usage(err)

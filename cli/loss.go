@@ -38,9 +38,9 @@ zero.`,
   waybill loss -o json`,
 		filters: func(cmd *cobra.Command, q *client.Query) {
 			f := cmd.Flags()
-			f.StringVar(&q.Since, "since", "",
+			f.Var((*timeFlag)(&q.Since), "since",
 				"only intervals after this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
-			f.StringVar(&q.Until, "until", "", "only intervals before this `TIME`, or so long ago")
+			f.Var((*timeFlag)(&q.Until), "until", "only intervals before this `TIME`, or so long ago")
 			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
 		},
 		flags: []fieldFlag{nodeFlag},

@@ -75,10 +75,10 @@ func (c *queryCommand[L, T]) addSelection(cmd *cobra.Command) {
 // addMoment adds the flags that ask for what there was in the past.
 func (c *queryCommand[L, T]) addMoment(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.query.At, "at", "", "what there was at this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
+	f.Var((*timeFlag)(&c.query.At), "at", "what there was at this `TIME`, or so long ago: 2026-11-21T09:00:00Z, 10m")
 	_ = cmd.RegisterFlagCompletionFunc("at", cobra.NoFileCompletions)
 	if f.Lookup("since") == nil {
-		f.StringVar(&c.query.Since, "since", "", "what there was after this `TIME`, or so long ago")
-		f.StringVar(&c.query.Until, "until", "", "what there was before this `TIME`, or so long ago")
+		f.Var((*timeFlag)(&c.query.Since), "since", "what there was after this `TIME`, or so long ago")
+		f.Var((*timeFlag)(&c.query.Until), "until", "what there was before this `TIME`, or so long ago")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -36,7 +37,7 @@ alerts are still listed. Those that fire when the silence ends are delivered the
 
 func newSilenceAddCommand() *cobra.Command {
 	var server serverFlags
-	var filter, from, until, reason string
+	var selects, from, until, reason string
 	var lasts time.Duration
 	cmd := &cobra.Command{
 		Use:     "add",
@@ -44,9 +45,9 @@ func newSilenceAddCommand() *cobra.Command {
 		Example: `  waybill silence add --filter 'node = leaf1' --for 2h --reason 'new line card'`,
 		Args:    command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s := client.NewSilence{Filter: filter, Reason: reason}
+			s := client.NewSilence{Filter: selects, Reason: reason}
 			begin := time.Now().UTC()
-			if filter == "" {
+			if selects == "" {
 				return command.Usage(
 					errors.New("--filter is missing: which events must not be told of, for example 'node = leaf1'"))
 			}
@@ -54,7 +55,7 @@ func newSilenceAddCommand() *cobra.Command {
 				return command.Usage(errors.New("want --for or --until"))
 			}
 			if from != "" {
-				at, err := time.Parse(time.RFC3339, from)
+				at, err := filter.ParseTime(from, time.Local)
 				if err != nil {
 					return command.Usage(fmt.Errorf("--from is %q; want a time such as 2026-12-24T18:00:00Z", from))
 				}
@@ -62,7 +63,7 @@ func newSilenceAddCommand() *cobra.Command {
 			}
 			s.Until = begin.Add(lasts)
 			if until != "" {
-				at, err := time.Parse(time.RFC3339, until)
+				at, err := filter.ParseTime(until, time.Local)
 				if err != nil {
 					return command.Usage(fmt.Errorf("--until is %q; want a time such as 2026-12-24T18:00:00Z", until))
 				}
@@ -79,7 +80,7 @@ func newSilenceAddCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&filter, "filter", "", "`EXPRESSION` that selects the events that must not be told of")
+	f.StringVar(&selects, "filter", "", "`EXPRESSION` that selects the events that must not be told of")
 	_ = cmd.RegisterFlagCompletionFunc("filter", server.completeFilter("events"))
 	DurationVar(f, &lasts, "for", 0, "how long it holds, a `DURATION` such as 2h")
 	f.StringVar(&from, "from", "", "when it begins, a `TIME` such as 2026-12-24T18:00:00Z; without it now")

@@ -115,9 +115,9 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 		},
 	}
 	d.register(cmd)
-	cmd.Flags().StringVar(&past.since, "since", "",
+	cmd.Flags().Var((*timeFlag)(&past.since), "since",
 		"the ways of the flow after this `TIME`, or so long ago, from the store: 2026-11-21T09:00:00Z, 10m")
-	cmd.Flags().StringVar(&past.until, "until", "", "the ways of the flow before this `TIME`, or so long ago")
+	cmd.Flags().Var((*timeFlag)(&past.until), "until", "the ways of the flow before this `TIME`, or so long ago")
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"errors"
 	"strings"
 	"time"
 )
@@ -11,12 +12,27 @@ var (
 	lastTime  = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// readTime reads an RFC 3339 time, or one relative to now: now, now-5m, now+1h, or just -5m.
+// layouts are how times are written: that of RFC 3339, which names its zone, and what people write.
+var layouts = []string{
+	time.RFC3339Nano, time.DateTime, "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+}
+
+// ParseTime reads a time such as 2026-11-22T12:00:00Z, 2026-11-22 12:00 or 2026-11-22; without a zone it is in one.
+func ParseTime(text string, zone *time.Location) (t time.Time, err error) {
+	for _, layout := range layouts {
+		if t, err = time.ParseInLocation(layout, strings.ToUpper(text), zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New(expected(Time, text))
+}
+
+// readTime reads a time, without a zone of UTC, or one relative to now: now, now-5m, now+1h, or just -5m.
 func readTime(word string) (literal, string, string) {
 	if rest, ok := cutNow(word); ok || strings.HasPrefix(word, "-") {
 		return readFromNow(rest, word)
 	}
-	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(word))
+	t, err := ParseTime(word, time.UTC)
 	switch {
 	case err != nil:
 		return literal{}, expected(Time, word), ""

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 	"github.com/waybill-int/waybill/cli"
+	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/serve"
 )
 
@@ -23,7 +26,7 @@ func addCommands(root *cobra.Command) {
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
 		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand()}},
 		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
-		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand()}},
+		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand(), newVersionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, c := range g.commands {
@@ -33,6 +36,19 @@ func addCommands(root *cobra.Command) {
 				c.AddCommand(newAlertsCheckCommand())
 			}
 		}
+	}
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "print the version of this program",
+		Example: "  waybill version",
+		Args:    command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "waybill version", version)
+			return command.Quiet(err)
+		},
 	}
 }
 

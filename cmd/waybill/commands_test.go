@@ -39,6 +39,27 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// What is asked for and is not there is an error in the command line, in words of the program.
+func TestUnknown(t *testing.T) {
+	for line, want := range map[string]string{
+		"help nonsense":            `unknown command "nonsense"; see waybill --help`,
+		"help alerts nonsense":     `unknown command "alerts nonsense"; see waybill --help`,
+		"flows --limit ten":        `--limit is "ten"; want a whole number`,
+		"serve --coalesce=perhaps": `--coalesce is "perhaps"; want true or false`,
+	} {
+		_, errs, code := runWaybill(t, strings.Fields(line)...)
+		if code != command.ExitUsage || !strings.Contains(errs, want) || strings.Contains(errs, "strconv") {
+			t.Errorf("%s: code %d, %s", line, code, errs)
+		}
+	}
+	if out, _, code := runWaybill(t, "version"); code != 0 || out != "waybill version "+version+"\n" {
+		t.Errorf("code %d, %s", code, out)
+	}
+	if out, _, code := runWaybill(t, "help", "flows"); code != 0 || !strings.Contains(out, "--limit") {
+		t.Errorf("code %d, %s", code, out)
+	}
+}
+
 // Every example of a list and of path and trace is a command line that the program takes.
 func TestHelpExamples(t *testing.T) {
 	t.Setenv("WAYBILL_SERVER", "http://127.0.0.1:1")

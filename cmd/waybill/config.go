@@ -25,8 +25,8 @@ what is wrong with it, or prints what serve would run with, defaults and all. It
   WAYBILL_MEMORY=2GiB waybill config --dump --config waybill.yaml`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if check == dump {
-				return command.Usage(errors.New("want one of --check and --dump"))
+			if !check && !dump {
+				return command.Usage(errors.New("want --check or --dump"))
 			}
 			c, err := loadServeConfig(cmd, file, new(serve.Config), new(pointFlags))
 			if err != nil {

@@ -23,6 +23,7 @@ func Execute(root *cobra.Command) int {
 	out := &output{w: root.OutOrStdout()}
 	root.SetOut(out)
 	checkShell(root)
+	checkHelp(root)
 	cmd, err := root.ExecuteC()
 	// that, and not one of the network
 	if err == nil || errors.Is(err, syscall.EPIPE) && errors.Is(out.err, syscall.EPIPE) {
@@ -74,6 +75,24 @@ func checkShell(root *cobra.Command) {
 		return nil
 	}
 	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// checkHelp makes help refuse a command that it does not know; cobra says so as if all were well.
+func checkHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil || help == root {
+		return
+	}
+	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
+		c, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return usageError{fmt.Errorf("unknown command %q; see %s --help", strings.Join(args, " "), root.Name())}
+		}
+		c.InitDefaultHelpFlag()
+		c.InitDefaultVersionFlag()
+		return c.Help()
+	}
 }
 
 // OneArg wants exactly one argument.
