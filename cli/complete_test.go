@@ -22,7 +22,7 @@ func TestCompleteFields(t *testing.T) {
 		},
 		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
 		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.max latency.p50 latency.p99 :6"},
-		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.max latency.mean :6"},
+		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.min latency.mean latency.p50 latency.p99 latency.max :6"},
 		{
 			[]string{"events", "--filter", "severity >= warning and kind = dr"},
 			"severity >= warning and kind = drop_storm :6",
