@@ -39,9 +39,9 @@ const (
 	longProof  = 10 * time.Minute
 )
 
-// What the API answers about a time range is what the network knows of itself: for every scenario, at every resolution,
-// before and after intervals were rolled up, sorted and removed, and the store closed and opened. One scenario in three
-// has its turn.
+// What the API answers about a time range is what the network knows of itself: for every scenario in which all switches
+// have INT, at every resolution, before and after intervals were rolled up, sorted and removed, and the store closed and
+// opened. One scenario in three has its turn.
 func TestStoreAnswers(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -59,6 +59,9 @@ func TestStoreAnswers(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
 		if !all && asked == 0 && uint64(i)%3 != chosen%3 {
 			continue
+		}
+		if name == "destination-headers" {
+			continue // a switch has no INT: what is known of it, TestProof compares
 		}
 		duration := asked
 		switch {
