@@ -136,6 +136,8 @@ var actions = map[telemetry.EventKind]string{
 	telemetry.EventIncast:         "let the senders answer one after the other, or with jitter",
 	telemetry.EventReportLoss: "look at the sockets of Waybill and at the network between: until then counts are " +
 		"too low",
+	telemetry.EventExporterSilent: "look at the reports of the node: to where it sends them, and the network between",
+	telemetry.EventContradiction:  "look for a second sender with the id of the node, or forged reports",
 	telemetry.EventNodeRestart:    "if nobody restarted the node, ask why it did",
 	telemetry.EventClockJump:      "nothing, if it came back; else look at how the node sets its clock",
 	telemetry.EventPathChange:     "nothing, if somebody changed routes; if it goes on, a route flaps",
