@@ -60,3 +60,41 @@ func TestSamples(t *testing.T) {
 		}
 	}
 }
+
+// A way that begins or ends at the port of a link is a part of one: it says so, and is where no flow begins.
+func TestPartsOfPaths(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	c := &Collector{Shards: []*Shard{s}}
+	for flow, nodes := range [][]uint32{{1, 2, 3}, {2, 3}, {1, 2}} {
+		var b telemetry.Batch
+		for _, node := range nodes {
+			b.Add(&telemetry.Report{
+				Flags: telemetry.HasFlow | telemetry.Tracked, Flow: telemetry.FlowKey{SrcPort: uint16(flow + 1)},
+				PacketID: uint64(flow), TTL: uint8(65 - node), Local: telemetry.Hop{
+					Has:    telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
+					NodeID: node, IngressPort: 10 * node, EgressPort: 10*node + 1,
+				},
+			})
+		}
+		now := second + int64(flow)*second
+		s.Process(&b, now)
+		s.Finish(now)
+	}
+	got := map[string]int{}
+	paths, _ := c.Paths(10)
+	for i := range paths {
+		p := &paths[i]
+		if len(p.Hops) == 3 && p.Unknown != nil {
+			t.Errorf("whole path: got %v", p.Unknown)
+		}
+		for _, part := range p.Unknown {
+			got[part]++
+		}
+	}
+	if len(paths) != 3 || got["beginning"] != 1 || got["end"] != 1 {
+		t.Errorf("%d paths, got %v, want one without its beginning and one without its end", len(paths), got)
+	}
+	if n := s.newFlows.nodes[newFlowKey{2, true}]; n != nil {
+		t.Errorf("%d flows begin at a node in the middle", n.flows)
+	}
+}
