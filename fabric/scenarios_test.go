@@ -262,14 +262,6 @@ var claims = map[string]func(v *view){
 	"ioam": func(v *view) {
 		v.onlyDrops("ingress routing_miss spine2 0")
 		v.onePathEach()
-		slow, spine1 := 0, v.nodes["spine1"]
-		for _, h := range of[*truth.Hop](v.list) {
-			if h.Node == spine1 && h.InNs >= 1e9 && h.InNs < 2e9 {
-				slow++
-				v.between("latency of spine1, us", float64(h.LatencyNs)/1e3, 500, 1500)
-			}
-		}
-		v.between("slow hops", float64(slow), 5, 1e6)
 		for _, d := range of[*truth.Drop](v.list) {
 			v.between("time of a drop, s", float64(d.TimeNs)/1e9, 2.5, 3.51)
 			if dst := v.flows[d.Flow].Dst; !strings.HasPrefix(dst, "fd00:0:0:3:") {
