@@ -74,7 +74,6 @@ type lossyLink struct {
 	at       []int64
 	lost     [2]uint64
 	must     bool // lost enough in one direction to be found
-	unsaid   bool // nothing says so, and the link says that
 	reported bool
 }
 

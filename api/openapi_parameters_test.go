@@ -53,8 +53,10 @@ var examples = map[string]example{
 	"id":         {"0123456789abcdef", anything},
 
 	"streamEvents.filter": {"severity >= warning", "severity >="}, "events.filter": {"start < now", "start < north"},
-	"alerts.filter": {"count >= 0", "count ="},
-	"bursts.order":  {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"},
+	"incidents.filter": {"start < now and packets_lost > 0", "start < north"},
+	"incidents.order":  {"packets_lost:asc", "events"},
+	"alerts.filter":    {"count >= 0", "count ="},
+	"bursts.order":     {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"},
 	"silences.order": {"until", "filters"},
 	"rules.order":    {"firing", "outputs"}, "outputs.order": {"delivered:asc", "sent"},
 	"ports.order":      {"sent", "hosts:up"},
@@ -165,7 +167,7 @@ func TestEveryParameter(t *testing.T) {
 			names := slices.DeleteFunc(strings.Fields(o.params), func(name string) bool {
 				switch name {
 				case "since", "until":
-					return o.past != "" || o.id == "nodes" || o.id == "ports"
+					return o.past != "" || slices.Contains([]string{"nodes", "ports", "incidents"}, o.id)
 				case "group_by":
 					return o.groups == nil // they go with since
 				case "interval":
@@ -187,7 +189,7 @@ func TestEveryParameter(t *testing.T) {
 		switch o.id {
 		case "query":
 			try(t, remembers, &o, url.Values{"sql": {"SELECT 1"}}, names, false)
-		case "heatmap":
+		case "heatmap", "incidents":
 			try(t, remembers, &o, fixed, names, false)
 		case "flowPaths":
 			o.path = strings.Replace(o.path, "{id}", flowID(&key), 1)

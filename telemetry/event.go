@@ -122,7 +122,7 @@ type Event struct {
 	Reason     *uint8  `json:"reason,omitempty" doc:"number of the drop reason, if it is about drops"`
 	ReasonName string  `json:"reason_name,omitempty" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// whatever the device calls it; see docs/reference/drop-reasons.md
-	Cause string `json:"cause,omitempty" doc:"the drop reason in the catalogue of drop reasons"`
+	Cause string `json:"cause,omitempty" live:"ask for reason_name" doc:"the drop reason in the catalogue of drop reasons"`
 	// address of an exporter
 	Source string `json:"source,omitempty" kind:"address" doc:"address of the exporter, if it is about one"`
 	// one of those that it met

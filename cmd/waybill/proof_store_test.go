@@ -40,8 +40,8 @@ const (
 )
 
 // What the API answers about a time range is what the network knows of itself: for every scenario in which all switches
-// have INT, at every resolution, before and after intervals were rolled up, sorted and removed, and the store closed and
-// opened. One scenario in three has its turn.
+// have INT, at every resolution, before and after intervals were rolled up, sorted and removed, and the store closed
+// and opened. One scenario in three has its turn.
 func TestStoreAnswers(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")

@@ -519,6 +519,7 @@ export interface components {
             protocol: string;
             reports: number;
             residence_ns?: components["schemas"]["Distribution"];
+            sample?: components["schemas"]["Sample"];
             src: string;
             src_port: number;
             tunnel?: string;
@@ -551,6 +552,8 @@ export interface components {
             id: string;
             last: string;
             packets: number;
+            sample?: components["schemas"]["Sample"];
+            unknown?: string[] | null;
         };
         FlowPathList: {
             completeness?: components["schemas"]["Completeness"];
@@ -731,6 +734,7 @@ export interface components {
             last: string;
             loss?: components["schemas"]["LinkLoss"];
             packets: number;
+            sample?: components["schemas"]["Sample"];
             to: number;
             to_name?: string;
             to_port: number | null;
@@ -933,6 +937,7 @@ export interface components {
             packets: number;
             ports: number[] | null;
             queue_max?: number;
+            sample?: components["schemas"]["Sample"];
         };
         NodeArrival: {
             lost: number;
@@ -952,6 +957,7 @@ export interface components {
             node: number;
             packets: number;
             queue?: components["schemas"]["Queue"];
+            sample?: components["schemas"]["Sample"];
         };
         NodeList: {
             completeness?: components["schemas"]["Completeness"];
@@ -1006,7 +1012,9 @@ export interface components {
             packets: number;
             packets_estimated?: number;
             residence_ns?: components["schemas"]["Distribution"];
+            sample?: components["schemas"]["Sample"];
             uncertain?: boolean;
+            unknown?: string[];
         };
         PathHistory: {
             completeness?: components["schemas"]["Completeness"];
@@ -1027,6 +1035,7 @@ export interface components {
             name?: string;
             node: number | null;
             queue?: components["schemas"]["Queue"];
+            sample?: components["schemas"]["Sample"];
         };
         PathList: {
             completeness?: components["schemas"]["Completeness"];
@@ -1103,6 +1112,7 @@ export interface components {
             node: number;
             port: number | null;
             queue: number;
+            sample?: components["schemas"]["Sample"];
         };
         QueueHistory: {
             completeness?: components["schemas"]["Completeness"];
@@ -1216,6 +1226,11 @@ export interface components {
             pending: number;
             severity?: string;
             silenced: number;
+        };
+        Sample: {
+            complete?: number;
+            kind: string;
+            rate?: number;
         };
         Silence: {
             filter: string;
