@@ -91,7 +91,7 @@ test('a link that an event says is lost shows so, however short its outage was, 
   });
   await go(page, `#/topology?link=${ends.join('+')}`);
   const panel = page.locator('aside[aria-label=Link]');
-  await panel.getByText('Nothing comes over it any more').waitFor();
+  await panel.getByText('No traffic over it').waitFor();
   assert.equal(nodes.length, 6);
   await panel.locator('a.mono, .mono a').first().click();
   await page.waitForFunction(() => location.hash.startsWith('#/flow?'));
