@@ -29,8 +29,8 @@ const (
 	mostPairs = 1 << 14
 	// everyShare is the share of the data from which on a node reports every packet: some reports are lost.
 	everyShare = 0.9
-	// maxReporters bounds the nodes that are kept.
-	maxReporters = 4096
+	// maxReporters bounds the nodes that are kept: one for so many flows that there is room for, of so many bytes.
+	maxReporters, flowsPerReporter, perReporter = 4096, 16, 320
 )
 
 // A reporterStat is what reports of a node show.
@@ -58,6 +58,11 @@ type reporters struct {
 	fromNs int64 // of budget
 	flows  [followedPlaces]followed
 	nodes  map[uint32]*reporterStat
+	most   int // nodes
+}
+
+func newReporters(flows int) reporters {
+	return reporters{nodes: map[uint32]*reporterStat{}, most: min(max(flows/flowsPerReporter, 64), maxReporters)}
 }
 
 // refill allows for more looks in a new step.
@@ -89,7 +94,7 @@ func (t *reporters) look(r *telemetry.Report, tag uint32, nowNs int64) {
 	t.budget--
 	stat := t.nodes[last.NodeID]
 	if stat == nil {
-		if len(t.nodes) >= maxReporters {
+		if len(t.nodes) >= t.most {
 			return
 		}
 		stat = &reporterStat{}

@@ -45,7 +45,8 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath, perPlace, perDrop, perQueue = 660, 1500 + 5*720, 1260, 400, 900
+	const perFlow, perPath = 660 + perReporter/flowsPerReporter, 1500 + 5*720
+	const perPlace, perDrop, perQueue = 1260, 400, 900
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
@@ -121,7 +122,7 @@ func NewShard(c Config) *Shard {
 		changes: changeTable{changes: map[changeKey]*change{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
-		inner:    map[attachment]bool{}, reporting: reporters{nodes: map[uint32]*reporterStat{}},
+		inner:    map[attachment]bool{}, reporting: newReporters(c.MaxFlows),
 	}
 }
 

@@ -197,7 +197,7 @@ func TestDecodeErrors(t *testing.T) {
 		{[]string{"--time", "local", pcap}, 2, "--time: got \"local\""},
 		{[]string{"--color", "red", pcap}, 2, "--color: got \"red\""},
 		{[]string{"--count", "-1", pcap}, 2, "--count: got -1"},
-		{[]string{"--count", "x", pcap}, 2, "invalid argument \"x\""},
+		{[]string{"--count", "x", pcap}, 2, "--count is \"x\""},
 		{[]string{"-o", "fields", pcap}, 2, "-o fields needs at least one -e FIELD"},
 		{[]string{"-o", "json", "-e", "node", pcap}, 2, "-e goes with -o fields"},
 		{[]string{"-e", "ipv4.scr", pcap}, 2, "unknown field \"ipv4.scr\"; did you mean ipv4.src"},
