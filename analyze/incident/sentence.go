@@ -72,15 +72,18 @@ func queueSentence(root *event, chain []*event) string {
 			peak = max(peak, e.evidence("peak"))
 		}
 	}
-	if times == 1 {
-		return root.Text
-	}
-	port := ""
+	where := "queue of " + nameOf(root.Name, root.Node)
 	if root.Port != nil {
-		port = fmt.Sprintf(" port %d", *root.Port)
+		where += fmt.Sprintf(" port %d", *root.Port)
 	}
-	return fmt.Sprintf("queue of %s%s was long %d times, up to %.0f bytes", nameOf(root.Name, root.Node), port, times,
-		peak)
+	if times > 1 {
+		return fmt.Sprintf("%s was long %d times, up to %.0f bytes", where, times, peak)
+	}
+	filled := ""
+	if n := root.evidence("culprits"); n > 0 {
+		filled = ", filled by " + count(uint64(n), "flow")
+	}
+	return fmt.Sprintf("%s was long%s, up to %.0f bytes%s", where, lasted(root), peak, filled)
 }
 
 func nodesOf(chain []*event, kind telemetry.EventKind) int {
@@ -108,10 +111,13 @@ func lasted(e *event) string {
 		return " since " + e.Start.Format(time.TimeOnly) + " UTC"
 	}
 	d := e.End.Sub(e.Start)
-	if d >= time.Minute {
+	switch {
+	case d >= time.Minute:
 		return " for " + d.Round(time.Second).String()
+	case d >= time.Second:
+		return fmt.Sprintf(" for %.1f s", d.Seconds())
 	}
-	return fmt.Sprintf(" for %.1f s", d.Seconds())
+	return fmt.Sprintf(" for %.1f ms", float64(d)/1e6)
 }
 
 func count(n uint64, what string) string {

@@ -53,6 +53,7 @@ export type FlowRecord = Schemas['FlowRecord'];
 export type Heatmap = Schemas['Heatmap'];
 export type HeatmapStep = Schemas['HeatmapStep'];
 export type HopRecord = Schemas['HopRecord'];
+export type Incident = Schemas['Incident'];
 export type Link = Schemas['Link'];
 export type LinkRecord = Schemas['LinkRecord'];
 export type LinkLoss = Schemas['LinkLoss'];
