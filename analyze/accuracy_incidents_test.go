@@ -38,14 +38,26 @@ func (s *incidentScore) add(o incidentScore) {
 	s.startNs = max(s.startNs, o.startNs)
 }
 
-func faultsOf(v *virtualCollector) (list []fault) {
+// faultsOf returns the faults of a run that packets met, and whether it has switches without INT.
+func faultsOf(v *virtualCollector) (list []fault, hidden bool) {
 	links, hosts := map[string][]uint32{}, map[string]uint32{}
+	ports, cut := map[[2]uint32]string{}, map[string]bool{}
+	lost := map[uint32]bool{} // nodes of which reports were lost
 	open := map[int]int{}
 	end := int64(0)
 	v.each(func(r truth.Record) {
 		switch r := r.(type) {
 		case *truth.Link:
 			links[r.Name] = []uint32{r.NodeA, r.NodeB}
+			ports[[2]uint32{r.NodeA, r.PortA}], ports[[2]uint32{r.NodeB, r.PortB}] = r.Name, r.Name
+		case *truth.Switch:
+			hidden = hidden || !r.INT
+		case *truth.Report:
+			lost[r.Node] = lost[r.Node] || r.Lost
+		case *truth.Drop:
+			if r.Reason == "port_down" || r.Reason == "link_down" {
+				cut[ports[[2]uint32{r.Node, r.Out}]] = true
+			}
 		case *truth.Host:
 			hosts[r.Name] = r.Node
 		case *truth.End:
@@ -74,7 +86,11 @@ func faultsOf(v *virtualCollector) (list []fault) {
 	for i := range list {
 		list[i].toNs = min(list[i].toNs, end)
 	}
-	return list
+	// A link that nobody used when it failed is as silent as before, and so is a node that reports nothing.
+	return slices.DeleteFunc(list, func(f fault) bool {
+		return f.Kind == "link_down" && !cut[f.Link] ||
+			f.Kind == "report_loss" && len(f.nodes) > 0 && !lost[f.nodes[0]]
+	}), hidden
 }
 
 // tells reports whether an incident may be that of a fault.
@@ -92,7 +108,7 @@ func (f *fault) tells(n *telemetry.Incident, startNs int64) bool {
 // make incidents too, and these are right as their events are.
 func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event) (s incidentScore) {
 	t.Helper()
-	faults := faultsOf(v)
+	faults, hidden := faultsOf(v)
 	told := make([]int, len(faults))
 	list := incident.Of(events)
 	for i := range list {
@@ -101,7 +117,8 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 			continue
 		}
 		of := slices.IndexFunc(faults, func(f fault) bool { return f.tells(n, v.start) })
-		if of < 0 && (isBurst(n.Kind) || n.Kind == telemetry.EventDropStorm && n.Action != "") {
+		if of < 0 && (isBurst(n.Kind) || n.Kind == telemetry.EventDropStorm ||
+			hidden && n.Kind == telemetry.EventHopWithoutINT) {
 			continue
 		}
 		s.told++
@@ -110,7 +127,11 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 			continue
 		}
 		s.right++
-		told[of]++
+		for i := range faults { // lost reports of two faults at once are one loss of reports
+			if i == of || faults[i].Kind == "report_loss" && faults[i].tells(n, v.start) {
+				told[i]++
+			}
+		}
 		from := n.Start.UnixNano() - v.start
 		s.startNs = max(s.startNs, from-faults[of].fromNs, faults[of].fromNs-from)
 	}

@@ -105,7 +105,9 @@ func (d *silenceDetector) finish() {
 			x.told, x.missed = x.told*7/8+float64(d.told[node]), x.missed*7/8+float64(d.missed[node])
 			continue
 		}
-		x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
+		if d.lastNs >= x.lastNs+d.collector.Shards[0].join.window { // all that were joined since came after its latest report
+			x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
+		}
 		silence := d.nowNs - x.lastNs
 		if x.scans < grayScans || x.gapNs > longestGapNs {
 			continue

@@ -30,8 +30,12 @@ func (n *Node) parse(frame []byte, p *embed.Packet, outside bool) error {
 	return err
 }
 
-// accepts reports whether a packet from outside has a message of its host to the sink, which may come in.
-func (n *Node) accepts(p *embed.Packet) bool { return n.acceptEdge && p.INT.DestinationOnly() }
+// accepts reports whether a packet from outside has a message of its host to the sink, which may come in, and in front
+// of which there is room for INT. Behind TCP and UDP there is one shim: a packet that has it gets no other INT.
+func (n *Node) accepts(p *embed.Packet) bool {
+	tunnel := n.inside.Carrier == embed.VXLANGPE || n.inside.Carrier == embed.Geneve
+	return n.acceptEdge && tunnel && p.INT.DestinationOnly()
+}
 
 // marked reports whether the DSCP of p would mark it as INT.
 func (n *Node) marked(p *embed.Packet) bool {
