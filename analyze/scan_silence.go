@@ -105,7 +105,8 @@ func (d *silenceDetector) finish() {
 			x.told, x.missed = x.told*7/8+float64(d.told[node]), x.missed*7/8+float64(d.missed[node])
 			continue
 		}
-		if d.lastNs >= x.lastNs+d.collector.Shards[0].join.window { // all that were joined since came after its latest report
+		// else packets were joined since that came before its latest report
+		if d.lastNs >= x.lastNs+d.collector.Shards[0].join.window {
 			x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
 		}
 		silence := d.nowNs - x.lastNs
