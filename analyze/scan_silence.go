@@ -97,6 +97,10 @@ func (d *silenceDetector) finish() {
 			}
 		}
 	}
+	joinNs := int64(0)
+	for _, shard := range d.collector.Shards {
+		joinNs = max(joinNs, shard.join.window)
+	}
 	advancing := map[telemetry.FlowKey]uint32{}
 	for node, x := range d.pulses {
 		if x.heard {
@@ -106,7 +110,7 @@ func (d *silenceDetector) finish() {
 			continue
 		}
 		// else packets were joined since that came before its latest report
-		if d.lastNs >= x.lastNs+d.collector.Shards[0].join.window {
+		if d.lastNs >= x.lastNs+joinNs {
 			x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
 		}
 		silence := d.nowNs - x.lastNs
