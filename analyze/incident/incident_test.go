@@ -237,6 +237,14 @@ func TestTwoFaultsAtOnce(t *testing.T) {
 	}
 }
 
+// A link of which no port says that it is down may only have no traffic.
+func TestSilentLinkIsNotSaidToBeDown(t *testing.T) {
+	list := Of(eventsOf(t, lostLink, "link_lost 2 9 node=5 port=1 to=1 to_port=2"))
+	if len(list) != 1 || list[0].Text != "link sw1-sw5 carries nothing for 7.0 s" {
+		t.Errorf("got %+v", list)
+	}
+}
+
 // An incident goes on as long as one of its events does, and says what could not be seen meanwhile.
 func TestOngoing(t *testing.T) {
 	list := Of(eventsOf(
@@ -245,7 +253,7 @@ func TestOngoing(t *testing.T) {
 	))
 	n, _ := Find(list, "01")
 	if n.End != nil || n.Severity != telemetry.Critical || len(n.Doubts) != 1 ||
-		!strings.Contains(n.Text, "carries nothing since 09:00:02 UTC") {
+		!strings.Contains(n.Text, "down since 09:00:02 UTC") {
 		t.Errorf("got %+v", n)
 	}
 }

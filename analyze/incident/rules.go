@@ -20,7 +20,7 @@ type rule struct {
 	// same says that both are parts of one thing: the one that began first stands for it.
 	same  bool
 	local bool // both are at the same node, which holds says too
-	// within is how long after the cause began the effect may begin, after how long after its end; 0: not after it.
+	// The effect begins within so long after the cause began, or, without that, until so long after it ended.
 	within, after time.Duration
 	holds         func(c, e *event) bool // beside that; nil: always
 	when          string                 // what holds says, in words
@@ -226,10 +226,7 @@ func (r *rule) holdsAt(c, e *event) bool {
 	}
 	latest := c.to + int64(r.after)
 	if r.within != 0 {
-		latest = min(latest, c.from+int64(r.within))
-		if r.after == 0 {
-			latest = c.from + int64(r.within)
-		}
+		latest = c.from + int64(r.within)
 	}
 	return e.from <= latest && (r.holds == nil || r.holds(c, e))
 }

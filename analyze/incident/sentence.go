@@ -28,7 +28,7 @@ func sentence(root *event, chain []*event, n *telemetry.Incident) string {
 		text = queueSentence(root, chain)
 	case telemetry.EventECMPImbalance:
 		if nodes := nodesOf(chain, root.Kind); nodes > 1 {
-			text = fmt.Sprintf("%d nodes put nearly all flows on one of their ports; the first: %s", nodes, root.Text)
+			text = fmt.Sprintf("%d nodes load their ports unevenly; the first: %s", nodes, root.Text)
 		}
 	case telemetry.EventReportLoss:
 		if exporters := nodesOf(chain, root.Kind); exporters > 1 {
@@ -48,20 +48,24 @@ func sentence(root *event, chain []*event, n *telemetry.Incident) string {
 	return text + ": " + strings.Join(cost, ", ")
 }
 
+// linkSentence says that a link is down where a port says so: it is as silent if all its traffic was moved away.
 func linkSentence(root *event, chain []*event) string {
-	both := false
+	both, state := false, "carries nothing"
 	for _, e := range chain {
+		if e.Cause == "egress_link_down" {
+			state = "down"
+		}
 		both = both || e.Kind == telemetry.EventLinkLost && same(e.Node, root.ToNode) && same(e.ToNode, root.Node)
 	}
 	if !both {
-		return fmt.Sprintf("link from %s to %s carries nothing%s", nameOf(root.Name, root.Node),
-			nameOf(root.ToName, root.ToNode), lasted(root))
+		return fmt.Sprintf("link from %s to %s %s%s", nameOf(root.Name, root.Node),
+			nameOf(root.ToName, root.ToNode), state, lasted(root))
 	}
 	a, b := nameOf(root.Name, root.Node), nameOf(root.ToName, root.ToNode)
 	if *root.ToNode < *root.Node {
 		a, b = b, a
 	}
-	return fmt.Sprintf("link %s-%s down%s", a, b, lasted(root))
+	return fmt.Sprintf("link %s-%s %s%s", a, b, state, lasted(root))
 }
 
 func queueSentence(root *event, chain []*event) string {
