@@ -218,6 +218,7 @@ func (p *storeProof) open() {
 		p.t.Fatal(err)
 	}
 	p.stop = func() {
+		p.stop = func() {}
 		server.Close()
 		if err := p.store.Close(); err != nil {
 			p.t.Error(err)

@@ -11,10 +11,30 @@ import (
 // ErrInUse says that another process has the directory.
 var ErrInUse = errors.New("another process uses it")
 
-// A Dir is a directory, locked until Close or the end of the process, however it ends.
+// A Lock keeps a directory for one process, until Close or the end of the process, however it ends.
+type Lock struct{ file *os.File }
+
+// LockDir locks a directory, which is there. Errors are one line with the path; ErrInUse if another process has it.
+func LockDir(path string) (*Lock, error) {
+	f, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &Lock{f}, nil
+}
+
+// Close gives the directory back. It unlocks first: a child that was forked and has not begun its program yet has the
+// file open too, and would keep the lock.
+func (l *Lock) Close() error { return errors.Join(unlockFile(l.file), l.file.Close()) }
+
+// A Dir is a directory, locked until Close.
 type Dir struct {
+	*Lock
 	path string
-	lock *os.File
 }
 
 // Open makes the directory if there is none, for its owner only, and locks it. Errors are one line with the path.
@@ -22,19 +42,12 @@ func Open(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := LockDir(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(lock); err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &Dir{path: path, lock: lock}, nil
+	return &Dir{lock, path}, nil
 }
-
-// Close gives the lock back.
-func (d *Dir) Close() error { return d.lock.Close() }
 
 // Path returns the path of a file in the directory.
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }

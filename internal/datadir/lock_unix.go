@@ -17,6 +17,10 @@ func lockFile(f *os.File) error {
 	return os.NewSyscallError("flock", err)
 }
 
+func unlockFile(f *os.File) error {
+	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
+}
+
 // syncDir makes a rename in the directory last.
 func syncDir(path string) error {
 	d, err := os.Open(path)

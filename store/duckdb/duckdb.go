@@ -16,6 +16,7 @@ import (
 
 	duckdb "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -25,7 +26,7 @@ type Store struct {
 	ctx    context.Context // ends with the Store
 	stop   context.CancelFunc
 
-	lock   *os.File
+	lock   *datadir.Lock
 	db     *sql.DB   // a database in memory, to which the files are attached
 	write  *sql.Conn // of who holds writing
 	upkeep *sql.Conn // of who holds maintaining
@@ -66,9 +67,9 @@ func Open(config Config) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	config.Dir = dir
-	lock, err := lockDir(dir)
+	lock, err := datadir.LockDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("store: %w", err)
 	}
 	s := &Store{
 		config: config, lock: lock, done: map[string]bool{}, interrupt: func() {},

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -201,7 +202,7 @@ func fill(t *testing.T, name string) {
 // TestOpenTwice: a store has one owner.
 func TestOpenTwice(t *testing.T) {
 	s := open(t, nil)
-	if _, err := Open(s.config); err == nil || !strings.HasPrefix(err.Error(), "store: another process has ") {
+	if _, err := Open(s.config); !errors.Is(err, datadir.ErrInUse) {
 		t.Errorf("got %v", err)
 	}
 	if err := s.Close(); err != nil {
