@@ -15,10 +15,25 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-// Root is the top of the source tree.
+// Root is the top of the source tree: where this file is or, in a build with -trimpath, which keeps no paths, the first
+// folder with a go.mod from the package's own upwards.
 func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	if _, file, _, _ := runtime.Caller(0); filepath.IsAbs(file) {
+		return filepath.Dir(filepath.Dir(filepath.Dir(file)))
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			panic("no go.mod above the working directory")
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // A Vector is one file of testdata/vectors.
