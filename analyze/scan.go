@@ -226,6 +226,15 @@ func (s *scan) name(node uint32) string {
 	return fmt.Sprint("node ", node)
 }
 
+// portText returns the name of the node at a station, and the port by which packets left it.
+func (s *scan) portText(at *station) string {
+	text := s.place(at.node, at.has)
+	if at.has&telemetry.HasEgressPort != 0 {
+		text += fmt.Sprint(" port ", at.out)
+	}
+	return text
+}
+
 // at makes a station the subject of an event.
 func (s *scan) at(e *telemetry.Event, at *station) {
 	a := at.answer(s.collector.Names)

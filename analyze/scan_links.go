@@ -316,8 +316,7 @@ func (d *linkDetector) noteLost(k linkKey) {
 	d.log.Note(k.lost(), l.last, d.nowNs, 0, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		d.betweenEnds(e, k)
-		e.Text = fmt.Sprintf("nothing comes from %s to %s any more, and both still report", d.name(k.from),
-			d.name(k.to))
+		e.Text = fmt.Sprintf("no traffic %s -> %s; both nodes still report", d.name(k.from), d.name(k.to))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
 }

@@ -58,13 +58,18 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		if b.Drops > 0 {
 			e.Severity = telemetry.Warning
 		}
-		s.at(e, &station{node: b.Node, out: b.Port, has: telemetry.HasNode | telemetry.HasEgressPort})
+		place := station{node: b.Node, out: b.Port, has: telemetry.HasNode | telemetry.HasEgressPort}
+		s.at(e, &place)
 		queue := b.Queue
 		e.Queue = &queue
-		e.Text = fmt.Sprintf("a queue of %s grew to %d bytes for %s", s.name(b.Node), b.PeakBytes,
-			time.Duration(b.EndNs-b.StartNs).Round(time.Microsecond))
-		if b.Incast {
-			e.Text += fmt.Sprintf(", as %d senders came together", b.Sources)
+		lasted := time.Duration(b.EndNs - b.StartNs)
+		e.Text = fmt.Sprintf("queue of %s peaked at %s for %s", s.portText(&place), peakText(b),
+			siText(lasted.Seconds(), "s"))
+		switch {
+		case b.Incast:
+			e.Text += fmt.Sprintf(", an incast of %d senders", b.Sources)
+		case lasted > time.Second:
+			e.Text += " (longer than a second: congestion, not a microburst)"
 		}
 		if len(b.Culprits) > 0 {
 			e.Flow = names.Endpoints(b.Culprits[0].Flow)
@@ -85,6 +90,14 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		}
 	})
 	s.log.End(key, end)
+}
+
+// peakText returns how long the queue of a burst was: in time, where telemetry tells no depth.
+func peakText(b *burst.Burst) string {
+	if b.PeakBytes == 0 {
+		return siText(float64(b.PeakDelayNs)/1e9, "s")
+	}
+	return siText(float64(b.PeakBytes), "B")
 }
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
@@ -55,8 +56,29 @@ func (d *stormDetector) finish() {
 				flow := telemetry.EndpointsOf(&found.flow)
 				e.Flow = &flow
 			}
-			e.Text = fmt.Sprintf("many packets dropped at %s: %s", d.name(key.node), e.ReasonName)
 			e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "drops", Value: rate, Unit: "1/s"})
 		})
+		d.log.Amend(event, func(e *telemetry.Event) {
+			e.Text = fmt.Sprintf("drop storm at %s: %s packets, %s", d.stormPlace(&found.key), countText(e.Count),
+				causeText(&found.key))
+		})
 	}
+}
+
+// stormPlace names the node that drops packets, and the port if they were on their way out by it: others have none yet.
+func (d *stormDetector) stormPlace(key *dropKey) string {
+	place := key.station
+	if group := dropreason.Of(key.table, key.reason).Group; group != dropreason.Buffer && group != dropreason.Hardware {
+		place.has &^= telemetry.HasEgressPort
+	}
+	return d.portText(&place)
+}
+
+// causeText names why packets were dropped, in the words of the catalogue; as the device does if it is not in there.
+func causeText(key *dropKey) string {
+	cause := dropreason.Of(key.table, key.reason)
+	if cause == dropreason.Unknown || cause == dropreason.Unmapped {
+		return key.table.Name(key.reason)
+	}
+	return strings.ReplaceAll(cause.ID, "_", " ")
 }

@@ -262,10 +262,10 @@ func TestScenariosYieldEvents(t *testing.T) {
 3-6 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 1.8 % of those to spine1; 2 % of those to leaf2; seen by TCP, which sent them again
 `},
 		{scenario: "link-failure", want: `
-2-3 critical drop_storm: many packets dropped at spine1: port_down
-2-3 critical drop_storm: many packets dropped at leaf1: port_down
-2-5 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
-2-5 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
+2-3 critical drop_storm: drop storm at spine1 port 1: 48 packets, egress link down
+2-3 critical drop_storm: drop storm at leaf1 port 1: 50 packets, egress link down
+2-5 warning link_lost: no traffic spine1 -> leaf1; both nodes still report
+2-5 warning link_lost: no traffic leaf1 -> spine1; both nodes still report
 2-2 info path_change: flows leave leaf2 by port 2 and no longer by port 1; the old link still carries others: a reroute
 2-2 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
 5-5 info path_change: flows leave leaf2 by port 1 and no longer by port 2; the old link still carries others: a reroute
@@ -274,24 +274,24 @@ func TestScenariosYieldEvents(t *testing.T) {
 1-3 warning report_loss: leaf1: reports were lost on the way here
 1-4 warning report_loss: leaf2: reports were lost on the way here`},
 		{scenario: "ddos", want: `
-3-7 critical drop_storm: many packets dropped at core: traffic_manager
-6-12 warning drop_storm: many packets dropped at agg1: acl_deny
-6-12 warning drop_storm: many packets dropped at agg2: acl_deny`},
+3-7 critical drop_storm: drop storm at core port 3: 4,130 packets, queue full
+6-12 warning drop_storm: drop storm at agg1: 16,728 packets, acl deny
+6-12 warning drop_storm: drop storm at agg2: 5,576 packets, acl deny`},
 		{scenario: "blackhole", want: `
 2-4 critical blackhole: all packets of some flows to 10.0.3.0/29 are dropped at spine2: routing_miss
-2-4 critical drop_storm: many packets dropped at spine2: routing_miss`},
+2-4 critical drop_storm: drop storm at spine2: 496 packets, no route`},
 		{scenario: "all-reduce"},
 		{scenario: "incast", want: `
-0-5 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
+0-5 critical drop_storm: drop storm at leaf1 port 3: 1,368 packets, queue full`},
 		{scenario: "demo", duration: 62 * time.Second, want: `
-20-21 critical drop_storm: many packets dropped at spine1: port_down
-20-21 critical drop_storm: many packets dropped at leaf1: port_down
-20-28 warning link_lost: nothing comes from spine1 to leaf1 any more, and both still report
-20-28 warning link_lost: nothing comes from leaf1 to spine1 any more, and both still report
+20-21 critical drop_storm: drop storm at spine1 port 1: 45 packets, egress link down
+20-21 critical drop_storm: drop storm at leaf1 port 1: 72 packets, egress link down
+20-28 warning link_lost: no traffic spine1 -> leaf1; both nodes still report
+20-28 warning link_lost: no traffic leaf1 -> spine1; both nodes still report
 21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link carries nothing now: a failure
 29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
 34-42 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 2.4 % of those to spine1; 3.5 % of those to leaf2; seen by TCP, which sent them again
-48-54 critical drop_storm: many packets dropped at leaf1: traffic_manager`},
+48-54 critical drop_storm: drop storm at leaf1 port 6: 4,913 packets, queue full`},
 	} {
 		if raceDetector && test.scenario != "link-failure" {
 			continue // races do not depend on the scenario

@@ -36,7 +36,7 @@ func sentence(root *event, chain []*event, n *telemetry.Incident) string {
 		}
 	}
 	var cost []string
-	if n.PacketsLost > 0 {
+	if n.PacketsLost > 0 && (root.Kind != telemetry.EventDropStorm || n.PacketsLost != root.Count) {
 		cost = append(cost, count(n.PacketsLost, "packet")+" lost")
 	}
 	if n.FlowsMoved > 0 && root.Kind != telemetry.EventPathChange {
