@@ -57,6 +57,10 @@ export const noteOf = (measure: string): string =>
 /** titleOf is a measure in words, without its unit, which values carry. */
 export const titleOf = (measure: string): string => words(measure.replace(/_ns$/, ''));
 
+/** statistic says that a measure is of the packets that were reported, and not a count of them. */
+export const statistic = (measure: string): boolean =>
+  /^(latency|residence|delay|end_to_end|occupancy|utilization)_/.test(measure) && !measure.endsWith('_samples');
+
 /** unitOf says what values of a measure that carry no unit are of; empty: they count something. */
 export function unitOf(measure: string): string {
   if (measure.startsWith('occupancy_')) return 'in bytes, cells or packets, as the node reports it';

@@ -1,5 +1,6 @@
 import type { PathHop, PathTime } from '../../api/types';
 import { nodeName } from '../../lib/format';
+import { withParts } from '../../lib/sample';
 
 /** A Lane is a path and the times during which packets took it. */
 export interface Lane {
@@ -10,22 +11,23 @@ export interface Lane {
   times: PathTime[];
 }
 
-/** pathLabel names a path by its nodes, in the order of the packet, and their ports if they are wanted. It says if packets were dropped at its end. */
-export function pathLabel(path: PathTime, ports = false): string {
+/** pathLabel names a path by its nodes, in the order of the packet, and their ports if they are wanted. It says which parts are not known, and if packets were dropped at its end. */
+export function pathLabel(path: PathTime, ports = false, unknown?: string[]): string {
   if (!path.hops?.length) return 'path unknown';
   const between = (hop: PathHop): string =>
     ports ? ` (in ${hop.ingress_port ?? '–'} out ${hop.egress_port ?? '–'})` : '';
   const nodes = path.hops.map((hop) =>
     hop.missing ? `? ×${hop.missing}` : `${nodeName(hop.node, hop.name)}${between(hop)}`,
   );
-  return `${nodes.join(' → ')}${path.hops.at(-1)!.dropped ? ', dropped there' : ''}`;
+  return `${withParts(nodes, unknown)}${path.hops.at(-1)!.dropped ? ', dropped there' : ''}`;
 }
 
-/** lanesOf puts the times of the same path into one lane; lanes are in the order in which their paths were taken first. */
-export function lanesOf(times: PathTime[]): Lane[] {
+/** lanesOf puts the times of the same path, of which parts may be unknown, into one lane; lanes are in the order in which their paths were taken first. */
+export function lanesOf(times: PathTime[], unknown = new Map<string, string[]>()): Lane[] {
   const lanes = new Map<string, Lane>();
+  const label = (time: PathTime, ports: boolean): string => pathLabel(time, ports, unknown.get(time.id));
   for (const time of times.toSorted((a, b) => Date.parse(a.start) - Date.parse(b.start))) {
-    const lane = lanes.get(time.id) ?? { id: time.id, label: pathLabel(time), packets: 0, drops: null, times: [] };
+    const lane = lanes.get(time.id) ?? { id: time.id, label: label(time, false), packets: 0, drops: null, times: [] };
     lane.packets += time.packets;
     if (time.drops != null) lane.drops = (lane.drops ?? 0) + time.drops;
     lane.times.push(time);
@@ -34,5 +36,5 @@ export function lanesOf(times: PathTime[]): Lane[] {
   // Between the same nodes there may be several cables.
   const list = [...lanes.values()];
   const twice = (lane: Lane): boolean => list.some((other) => other !== lane && other.label === lane.label);
-  return list.map((lane) => (twice(lane) ? { ...lane, label: pathLabel(lane.times[0]!, true) } : lane));
+  return list.map((lane) => (twice(lane) ? { ...lane, label: label(lane.times[0]!, true) } : lane));
 }

@@ -1,5 +1,6 @@
-import type { Endpoints, Flow } from '../../api/types';
+import type { Endpoints, Flow, Sample } from '../../api/types';
 import { nodeName, typical } from '../../lib/format';
+import { withParts, worst } from '../../lib/sample';
 
 /** A FlowRow is a flow of now or of a time range, or a group of flows. What is not known is null. */
 export interface FlowRow extends Endpoints {
@@ -16,6 +17,7 @@ export interface FlowRow extends Endpoints {
   changes: number | null;
   dscp: number | null;
   last: string | null;
+  /** of which packets its times are; undefined: it is not said */ sample: Sample | null | undefined;
   /** what its flows have in common, if it is a group */
   group?: string;
 }
@@ -34,8 +36,12 @@ export interface FlowRecord extends Endpoints {
 }
 
 const via = (flow: Flow): string =>
-  flow.paths?.[0]?.hops?.map((hop) => (hop.missing ? `? ×${hop.missing}` : nodeName(hop.node, hop.name))).join(' → ') ??
-  '';
+  flow.paths?.[0]?.hops
+    ? withParts(
+        flow.paths[0].hops.map((hop) => (hop.missing ? `? ×${hop.missing}` : nodeName(hop.node, hop.name))),
+        flow.paths[0].unknown,
+      )
+    : '';
 
 export const ofFlow = (f: Flow): FlowRow => ({
   id: f.id,
@@ -58,6 +64,7 @@ export const ofFlow = (f: Flow): FlowRow => ({
   changes: f.path_changes,
   dscp: f.dscp,
   last: f.last,
+  sample: f.sample,
 });
 
 export const ofRecord = (r: FlowRecord): FlowRow => ({
@@ -81,6 +88,7 @@ export const ofRecord = (r: FlowRecord): FlowRow => ({
   changes: r.path_changes ?? null,
   dscp: null,
   last: null,
+  sample: undefined,
 });
 
 /** groups are what flows can be put together by; param is the parameter of the page that selects one of them. */
@@ -135,12 +143,13 @@ export function grouped(rows: FlowRow[], by: string): FlowRow[] {
         dscp: null,
         path: '',
         last: null,
+        sample: undefined,
         weight: 0,
         travelled: 0,
       };
       sums.set(name, sum);
     }
-    sum.flows++;
+    sum.sample = sum.flows++ ? worst([sum.sample, row.sample]) : row.sample;
     sum.packets += row.packets;
     sum.bytes += row.bytes;
     sum.drops += row.drops;

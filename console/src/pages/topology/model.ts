@@ -6,6 +6,7 @@ import type {
   LinkLoss,
   NodeHop,
   QueueRecord,
+  Sample,
   Topology,
   Utilization,
 } from '../../api/types';
@@ -26,6 +27,7 @@ export interface Side {
   /** what links are coloured by: now the latest, else the mean */ use: number | null;
   told: Utilization | undefined;
   /** of now */ loss: LinkLoss | undefined;
+  /** of now */ sample: Sample | undefined;
   last: string;
 }
 /** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment; lost that an event which goes on says so. */
@@ -166,6 +168,7 @@ const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefine
   use: use ?? null,
   told: link.utilization,
   loss: link.loss,
+  sample: link.sample,
   last: link.last,
 });
 
