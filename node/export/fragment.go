@@ -60,7 +60,8 @@ func (e *Exporter) countCut(r *Report, n int) {
 
 // appendWords appends fragment, which begins with a header of that kind, and zeros up to a word boundary, and returns
 // it and how much of the fragment is in it. Nothing in a report tells where a fragment ends that is no multiple of 4
-// bytes, but the lengths of the packet do: if they do not, the last bytes are cut.
+// bytes, but the lengths of the packet do: if they do not, the last bytes are cut. Those behind the packet, with which
+// Ethernet fills up a short one, may count as zeros.
 func appendWords(b, fragment []byte, kind uint8) ([]byte, int) {
 	start := len(b)
 	b = append(b, fragment...)
@@ -69,7 +70,7 @@ func appendWords(b, fragment []byte, kind uint8) ([]byte, int) {
 		return b, len(fragment)
 	}
 	b = append(b, make([]byte, padding)...)
-	if report.FragmentPadding(b[start:], kind) == padding {
+	if report.FragmentPadding(b[start:], kind) >= padding {
 		return b, len(fragment)
 	}
 	n := len(fragment) &^ 3

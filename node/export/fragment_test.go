@@ -27,6 +27,11 @@ func TestFragmentLength(t *testing.T) {
 		{"three bytes more", report.InIPv4, whole(35), 0, 16, 63},
 		{"cut by the node before", report.InIPv4, whole(100)[:63], 0, 15, 60},
 		{"cut by the node at a word", report.InIPv4, whole(100)[:64], 0, 16, 64},
+		{"a byte behind the packet", report.InIPv4, append(whole(33), 1), 0, 16, 61},
+		{"two bytes behind the packet", report.InIPv4, append(whole(33), 1, 2), 0, 16, 61},
+		{"as many as make words", report.InIPv4, append(whole(33), 1, 2, 3), 0, 16, 61},
+		{"two bytes more and one behind", report.InIPv4, append(whole(34), 1), 0, 16, 62},
+		{"more behind it than words need", report.InIPv4, append(whole(35), 1, 2, 3), 0, 16, 63},
 		{"no IP to tell the length", report.InEthernet, arp, 0, 11, 44},
 		{"truncated", report.InIPv4, whole(100), 100, 25, 100},
 		{"truncated between words", report.InIPv4, whole(100), 103, 25, 100},
@@ -44,7 +49,7 @@ func TestFragmentLength(t *testing.T) {
 				padding, tc.words, tc.bytes)
 		}
 		cut, short := uint64(0), uint64(0)
-		if tc.bytes < len(tc.fragment) {
+		if 4*tc.words < len(tc.fragment) {
 			cut = 1
 		}
 		if tc.bytes < 80 {
