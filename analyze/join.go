@@ -229,20 +229,29 @@ func (p *pending) spoke(hop *telemetry.Hop) (spoken, first bool) {
 	return spoken, first
 }
 
-// intermediate keeps the older hops of a packet until the sink's report comes.
+// intermediate keeps the older hops of a packet, and the node that took them out of it, until the sink's report comes.
 func (s *Shard) intermediate(r *telemetry.Report, flowTag uint32, nowNs int64) {
 	hash := joinHash(r, flowTag)
 	p := s.join.find(r, hash, awaitsStack)
 	if p == nil {
 		p = s.wait(r, hash, awaitsStack, nowNs)
 	}
-	for i := range r.Hops {
-		if int(p.n) == maxPostcards {
-			break
-		}
-		p.hops[p.n] = r.Hops[i]
+	p.n = uint8(len(withoutNewest(p.hops[:p.n], r.Hops)))
+	p.n += uint8(copy(p.hops[p.n:], r.Hops))
+	if addsLocal(r) && int(p.n) < maxPostcards {
+		p.hops[p.n] = r.Local
 		p.n++
 	}
+}
+
+// withoutNewest returns the hops that were taken out of a packet on the way, without the node that did it if the stack
+// behind them begins with its record: it goes into its report or into the packet (INT 2.1 §5.3).
+func withoutNewest(older, stack []telemetry.Hop) []telemetry.Hop {
+	n := len(older)
+	if n == 0 || len(stack) == 0 || stack[0].Has&telemetry.HasNode == 0 || older[n-1].NodeID != stack[0].NodeID {
+		return older
+	}
+	return older[:n-1]
 }
 
 // olderHops returns the hops that an intermediate report of the same packet told of, and forgets them.

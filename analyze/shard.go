@@ -306,7 +306,7 @@ func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	}
 	var older []telemetry.Hop
 	if f.partial {
-		older = s.olderHops(r, tag)
+		older = withoutNewest(s.olderHops(r, tag), hops)
 	}
 	if addsLocal(r) || len(older) > 0 ||
 		r.Is(telemetry.Dropped|telemetry.HopLimit|telemetry.MTUExceeded|telemetry.StackCut) {

@@ -380,8 +380,25 @@ func TestIntermediateReport(t *testing.T) {
 	sink[8+1] -= 2                                              // Report Length
 	sink[8+4+3] -= 8                                            // IPv4 Total Length
 	decodeOne(t, s, c, sink, second+1000)
+	wantPath(t, s, "257 ?>?, 514 ?>?, 771 ?>?, 4 ?>?, 5 ?>?")
+
+	// The record of node 4 had no room in the packet, not even without the stack: then it is in its report.
+	s = NewShard(DefaultConfig())
+	payload, c = reportVector(t, "tr20_intermediate")
+	copy(payload[4:], []byte{0, 0, 0, 4}) // node id of the group header: its record is not in the stack
+	decodeOne(t, s, c, payload, second)
+	sink = append(sink[:stack+8:stack+8], sink[stack+16:]...) // a record less
+	sink[8+4+20+20+1] -= 2
+	sink[8+1] -= 2
+	sink[8+4+3] -= 8
+	decodeOne(t, s, c, sink, second+1000)
+	wantPath(t, s, "257 ?>?, 514 ?>?, 771 ?>?, 4 ?>?, 5 ?>?")
+}
+
+func wantPath(t *testing.T, s *Shard, want string) {
+	t.Helper()
 	paths, _ := (&Collector{Shards: []*Shard{s}}).Paths(10)
-	if want := "257 ?>?, 514 ?>?, 771 ?>?, 4 ?>?, 5 ?>?"; len(paths) != 1 || route(paths[0].Hops) != want {
+	if len(paths) != 1 || route(paths[0].Hops) != want {
 		for _, p := range paths {
 			t.Errorf("got %s, want %s", route(p.Hops), want)
 		}
