@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -282,30 +283,41 @@ func TestAlertClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alerts, err := c.Alerts(t.Context(), client.Query{State: "firing"}); err != nil || alerts.Total != 0 ||
+	if alerts, err := client.Get[client.AlertList](t.Context(), c, "alerts", client.Query{State: "firing"}); err != nil ||
+		alerts.Total != 0 ||
 		alerts.Alerts == nil {
 		t.Errorf("got %+v, %v", alerts, err)
 	}
-	made, err := c.AddSilence(t.Context(),
+	made, err := client.Change[client.Silence](t.Context(), c, "POST", "silences",
 		types.NewSilence{Filter: "kind = loop", Until: begin.Add(time.Hour), Reason: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := c.Silences(t.Context(), client.Query{})
+	list, err := client.Get[client.SilenceList](t.Context(), c, "silences", client.Query{})
 	if err != nil || len(list.Silences) != 2 || list.Silences[0].ID != made.ID || list.Silences[0].Reason != "x" {
 		t.Errorf("got %+v, %v", list, err)
 	}
-	if err := c.RemoveSilence(t.Context(), made.ID); err != nil {
+	if _, err := client.Change[struct{}](t.Context(), c, "DELETE", "silences/"+made.ID, nil); err != nil {
 		t.Error(err)
 	}
 	for _, id := range []string{made.ID, "../flows", "a b?"} {
 		var p *types.Problem
-		if err := c.RemoveSilence(t.Context(), id); !errors.As(err, &p) || p.Status != 404 ||
+		if _, err := client.Change[struct{}](t.Context(), c, "DELETE", "silences/"+url.PathEscape(id), nil); !errors.As(
+			err,
+			&p,
+		) ||
+			p.Status != 404 ||
 			!strings.HasPrefix(p.Detail, "there is no ") {
 			t.Errorf("got %v", err)
 		}
 	}
-	tested, err := c.TestAlert(t.Context(), types.AlertTest{Output: "pager"})
+	tested, err := client.Change[types.AlertTestResults](
+		t.Context(),
+		c,
+		"POST",
+		"alerts/test",
+		types.AlertTest{Output: "pager"},
+	)
 	if err != nil || len(tested.Results) != 1 || tested.Results[0].Error != "" {
 		t.Errorf("got %+v, %v", tested, err)
 	}

@@ -33,7 +33,7 @@ func TestClientReports(t *testing.T) {
 	if list, err = c.Reports(t.Context(), q); err != nil || len(list.Reports) == 0 || len(list.Reports) > 9 {
 		t.Errorf("of a flow: %+v, %v", list, err)
 	}
-	one, err := c.Report(t.Context(), list.Reports[0].ID)
+	one, err := client.Item[client.ReportAnswer](t.Context(), c, "reports", list.Reports[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,8 @@ func TestClientReports(t *testing.T) {
 		p.Parameter != "filter" {
 		t.Errorf("a capture of no flow: %v", err)
 	}
-	if _, err := c.Report(t.Context(), "x"); !errors.As(err, &p) || p.Status != 400 {
+	if _, err := client.Item[client.ReportAnswer](t.Context(), c, "reports", "x"); !errors.As(err, &p) ||
+		p.Status != 400 {
 		t.Errorf("a report with a bad id: %v", err)
 	}
 	if _, err := c.Decode(t.Context(), []byte{1}, "nowhere", ""); !errors.As(err, &p) || p.Parameter != "start" {

@@ -26,7 +26,7 @@ func TestStreamClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	open, err := c.Events(t.Context(), client.Query{Filter: "end is null"})
+	open, err := client.Get[client.EventList](t.Context(), c, "events", client.Query{Filter: "end is null"})
 	if err != nil || len(open.Events) == 0 {
 		t.Fatal(open, err)
 	}
@@ -73,7 +73,8 @@ func TestStreamClient(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if all, _ := c.Flows(t.Context(), client.Query{}); total != 2 || int(lost) != all.Total-2 {
+	if all, _ := client.Get[client.FlowList](t.Context(), c, "flows", client.Query{}); total != 2 ||
+		int(lost) != all.Total-2 {
 		t.Errorf("got %d flows and lost %d of %d", total, lost, all.Total)
 	}
 }

@@ -30,26 +30,34 @@ func TestClientLists(t *testing.T) {
 	}
 	ctx := t.Context()
 	for name, get := range map[string]func() (any, error){
-		"nodes":  func() (any, error) { return c.Nodes(ctx, client.Query{Node: "s1"}) },
-		"links":  func() (any, error) { return c.Links(ctx, client.Query{}) },
-		"hops":   func() (any, error) { return c.Hops(ctx, client.Query{}) },
-		"clocks": func() (any, error) { return c.Clocks(ctx, client.Query{}) },
+		"nodes":  func() (any, error) { return client.Get[client.NodeList](ctx, c, "nodes", client.Query{Node: "s1"}) },
+		"links":  func() (any, error) { return client.Get[client.LinkList](ctx, c, "links", client.Query{}) },
+		"hops":   func() (any, error) { return client.Get[client.HopList](ctx, c, "hops", client.Query{}) },
+		"clocks": func() (any, error) { return client.Get[client.ClockList](ctx, c, "clocks", client.Query{}) },
 		"flows": func() (any, error) {
-			return c.Flows(ctx,
+			return client.Get[client.FlowList](ctx, c, "flows",
 				client.Query{
 					Limit: 4, Order: "packets", Src: "10.0.1.1", Dst: "10.0.0.0/8", Port: "6001",
 					Protocol: "udp",
 				})
 		},
-		"paths": func() (any, error) { return c.Paths(ctx, client.Query{}) },
-		"drops": func() (any, error) { return c.Drops(ctx, client.Query{Reason: "80"}) },
+		"paths": func() (any, error) { return client.Get[client.PathList](ctx, c, "paths", client.Query{}) },
+		"drops": func() (any, error) {
+			return client.Get[client.DropList](ctx, c, "drops", client.Query{Reason: "80"})
+		},
 		"events": func() (any, error) {
-			return c.Events(ctx,
+			return client.Get[client.EventList](ctx, c, "events",
 				client.Query{Kind: "drop_storm,report_loss", Severity: "warning", Open: true, Filter: "count > 1"})
 		},
-		"exporters": func() (any, error) { return c.Exporters(ctx, client.Query{Source: "192.0.2.66"}) },
-		"listeners": func() (any, error) { return c.Listeners(ctx, client.Query{}) },
-		"loss":      func() (any, error) { return c.Loss(ctx, client.Query{Intervals: true}) },
+		"exporters": func() (any, error) {
+			return client.Get[client.ExporterList](ctx, c, "exporters", client.Query{Source: "192.0.2.66"})
+		},
+		"listeners": func() (any, error) {
+			return client.Get[client.ListenerList](ctx, c, "listeners", client.Query{})
+		},
+		"loss": func() (any, error) {
+			return client.Get[client.LossList](ctx, c, "loss", client.Query{Intervals: true})
+		},
 	} {
 		got, err := get()
 		if err != nil {
@@ -111,7 +119,7 @@ func TestClientErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = c.Nodes(t.Context(), client.Query{Limit: -1})
+		_, err = client.Get[client.NodeList](t.Context(), c, "nodes", client.Query{Limit: -1})
 		var p *types.Problem
 		if err == nil || !strings.Contains(err.Error(), x.want) && x.status != 404 {
 			t.Errorf("%s: got %v, want %s", name, err, x.want)
@@ -126,13 +134,13 @@ func TestClientCannotReach(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
 	c, _ := client.New(server.URL)
-	_, err := c.Flows(t.Context(), client.Query{})
+	_, err := client.Get[client.FlowList](t.Context(), c, "flows", client.Query{})
 	if _, ok := errors.AsType[*url.Error](err); !ok {
 		t.Errorf("closed: got %T %v", err, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Flows(ctx, client.Query{}); !errors.Is(err, context.Canceled) {
+	if _, err := client.Get[client.FlowList](ctx, c, "flows", client.Query{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }

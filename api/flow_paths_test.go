@@ -229,7 +229,7 @@ func TestClientFlowPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := client.Query{Since: tuesday.Format(time.RFC3339), Until: tuesday.Add(time.Hour).Format(time.RFC3339)}
-	list, err := c.FlowPaths(t.Context(), flowID(&key), q)
+	list, err := client.Get[client.FlowPathList](t.Context(), c, "flows/"+flowID(&key)+"/paths", q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,8 @@ func TestClientFlowPaths(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", a, b)
 	}
 	var p *types.Problem
-	if _, err := c.Flow(t.Context(), flowID(&key)); !errors.As(err, &p) || p.Status != 404 {
+	if _, err := client.Item[client.FlowAnswer](t.Context(), c, "flows", flowID(&key)); !errors.As(err, &p) ||
+		p.Status != 404 {
 		t.Errorf("a flow of the past: %v", err)
 	}
 }

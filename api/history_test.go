@@ -311,7 +311,7 @@ func TestHistoryClient(t *testing.T) {
 		GroupBy: "src,protocol,path", Interval: "1m", Order: "packets",
 	}
 	for page := range 2 {
-		list, err := c.FlowHistory(t.Context(), q)
+		list, err := client.Get[client.FlowHistory](t.Context(), c, "flows", q)
 		if err != nil {
 			t.Fatal(err)
 		}

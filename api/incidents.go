@@ -97,22 +97,31 @@ func (h *handler) storedEvents(ctx context.Context, r span) ([]telemetry.Event, 
 
 // storedIncident returns an incident of the past: that of the events around one of them.
 func (h *handler) storedIncident(ctx context.Context, id string) (*telemetry.Incident, bool, *types.Problem) {
-	found, problem := h.ask(ctx, &store.Query{
-		Table: store.Events, From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour),
-		Group: []string{"start", "id", "json"}, Where: "id = ?", Args: []any{id}, Limit: 1,
-	})
-	if problem != nil || len(found.Rows) == 0 {
+	one, problem := h.storedEvent(ctx, id)
+	if one == nil {
 		return nil, false, problem
 	}
-	one, err := eventsOf(found)
-	if err != nil {
-		return nil, false, unreadable(err)
-	}
 	const around = time.Hour
-	events, problem := h.storedEvents(ctx, span{one[0].Start.Add(-around), one[0].Start.Add(around)})
+	events, problem := h.storedEvents(ctx, span{one.Start.Add(-around), one.Start.Add(around)})
 	if problem != nil {
 		return nil, false, problem
 	}
 	n, ok := incident.Find(incident.Of(events), id)
 	return n, ok, nil
+}
+
+// storedEvent returns an event of the past, or nil.
+func (h *handler) storedEvent(ctx context.Context, id string) (*telemetry.Event, *types.Problem) {
+	found, problem := h.ask(ctx, &store.Query{
+		Table: store.Events, From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour),
+		Group: []string{"start", "id", "json"}, Where: "id = ?", Args: []any{id}, Limit: 1,
+	})
+	if problem != nil || len(found.Rows) == 0 {
+		return nil, problem
+	}
+	one, err := eventsOf(found)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return &one[0], nil
 }

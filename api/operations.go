@@ -92,6 +92,13 @@ func operations() []operation {
 		change("DELETE", "events/{id}/acknowledge", "takeBack", (*handler).takeBack, nil, telemetry.Event{},
 			"unacknowledge an event").
 			section("acknowledge"),
+		get(
+			"events/{id}/decode",
+			"decodeEvent",
+			(*handler).decodeEvent,
+			types.DecodeCommands{},
+			"the commands that decode the report that shows an event, with the dialects and code points of this server",
+		),
 		eventStream("events/stream", "streamEvents", (*handler).streamEvents,
 			"events as they begin, change and end: server-sent events").
 			of("events"),
@@ -302,6 +309,8 @@ func needDemo(c *Config) *types.Problem {
 	if c.Demo != nil {
 		return nil
 	}
-	return types.NewProblem(http.StatusNotFound,
-		"no demo: it runs on a server with a listener that only its own machine can reach, and without a list of exporters")
+	return types.NewProblem(
+		http.StatusNotFound,
+		"no demo: it runs on a server with a listener that only its own machine can reach, and without a list of exporters",
+	)
 }

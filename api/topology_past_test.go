@@ -234,10 +234,10 @@ func TestClientTopologyAt(t *testing.T) {
 	}
 	q := client.Query{At: tuesday.Add(5 * time.Minute).Format(time.RFC3339)}
 	for name, get := range map[string]func() (any, error){
-		"topology": func() (any, error) { return c.Topology(t.Context(), q) },
-		"ports":    func() (any, error) { return c.Ports(t.Context(), q) },
-		"nodes":    func() (any, error) { return c.Nodes(t.Context(), q) },
-		"links":    func() (any, error) { return c.Links(t.Context(), q) },
+		"topology": func() (any, error) { return client.Get[client.Topology](t.Context(), c, "topology", q) },
+		"ports":    func() (any, error) { return client.Get[client.PortList](t.Context(), c, "ports", q) },
+		"nodes":    func() (any, error) { return client.Get[client.NodeList](t.Context(), c, "nodes", q) },
+		"links":    func() (any, error) { return client.Get[client.LinkList](t.Context(), c, "links", q) },
 	} {
 		got, err := get()
 		if err != nil {

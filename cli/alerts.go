@@ -36,7 +36,6 @@ long enough yet, those that fire, and those that were resolved lately.`,
 		},
 		flags:   []fieldFlag{nodeFlag},
 		nowOnly: true,
-		ask:     (*client.Client).Alerts,
 		open:    func(l *client.AlertList) (client.Head, []client.Alert) { return l.Head, l.Alerts },
 		state:   func(a *client.Alert) string { return a.ID + string(a.State) + a.Since.String() },
 		none:    "no alerts: nothing happened that a rule selects",
@@ -70,7 +69,7 @@ code is 1 if it was not delivered everywhere.`,
 				test.Rule = args[0]
 			}
 			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
-				tested, err := c.TestAlert(ctx, test)
+				tested, err := client.Change[client.AlertTestResults](ctx, c, "POST", "alerts/test", test)
 				if err != nil {
 					return err
 				}

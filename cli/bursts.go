@@ -33,13 +33,11 @@ over time and who was in it, then who filled it and who waited.`,
 			{"incast", "only bursts to which many senders came together", "incast = true", ""},
 		},
 		orders: burstOrders,
-		ask:    (*client.Client).Bursts,
 		one:    printBurst,
 		open:   func(l *client.BurstList) (client.Head, []client.Burst) { return l.Head, l.Bursts },
-		grouped: pastOf((*client.Client).BurstGroups,
-			func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
-				return l.Head, client.Frame{}, l.Bursts
-			}),
+		grouped: pastOf(func(l *client.BurstGroups) (client.Head, client.Frame, []client.BurstGroup) {
+			return l.Head, client.Frame{}, l.Bursts
+		}),
 		state: func(b *client.Burst) string { return b.ID },
 		first: func(b *client.Burst) time.Time { return b.Start },
 		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",
@@ -65,7 +63,7 @@ func yes(is bool) string {
 
 // printBurst prints one burst.
 func printBurst(c *queryCommand[client.BurstList, client.Burst], ctx context.Context, id string) error {
-	answer, err := c.client.Burst(ctx, id)
+	answer, err := client.Item[client.BurstAnswer](ctx, c.client, "bursts", id)
 	if err != nil {
 		return c.explain(err)
 	}

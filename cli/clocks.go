@@ -19,7 +19,6 @@ faster, in parts per 10^9.`,
   waybill clocks --node spine1 -o json
   waybill clocks --watch 2s`,
 		flags:   []fieldFlag{nodeFlag},
-		ask:     (*client.Client).Clocks,
 		open:    func(l *client.ClockList) (client.Head, []client.Clock) { return l.Head, l.Clocks },
 		nowOnly: true,
 		state: func(c *client.Clock) string {

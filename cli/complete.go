@@ -49,7 +49,7 @@ func printableCompletion(c cobra.Completion) cobra.Completion {
 // completeNodes completes the name of a node, or its id if it has none.
 func (s *serverFlags) completeNodes() cobra.CompletionFunc {
 	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
-		nodes, err := c.Nodes(ctx, client.Query{Limit: followAll})
+		nodes, err := client.Get[client.NodeList](ctx, c, "nodes", client.Query{Limit: followAll})
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (s *serverFlags) completeNodes() cobra.CompletionFunc {
 // completeReasons completes the reason of a drop.
 func (s *serverFlags) completeReasons() cobra.CompletionFunc {
 	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
-		drops, err := c.Drops(ctx, client.Query{Limit: followAll})
+		drops, err := client.Get[client.DropList](ctx, c, "drops", client.Query{Limit: followAll})
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (s *serverFlags) completeFilter(schema string) cobra.CompletionFunc {
 // completeFlows completes the id of a flow.
 func (s *serverFlags) completeFlows() cobra.CompletionFunc {
 	return s.complete(func(ctx context.Context, c *client.Client, word string) ([]cobra.Completion, error) {
-		flows, err := c.Flows(ctx, client.Query{})
+		flows, err := client.Get[client.FlowList](ctx, c, "flows", client.Query{})
 		if err != nil {
 			return nil, err
 		}

@@ -23,12 +23,10 @@ func dropsQuestion() question[client.DropList, client.Drop] {
 			nodeFlag,
 			{"reason", "only drops for this `REASON`, name or number", "reason = %s", "reason_name = %s"},
 		},
-		ask:  (*client.Client).Drops,
 		open: func(l *client.DropList) (client.Head, []client.Drop) { return l.Head, l.Drops },
-		past: pastOf((*client.Client).DropHistory,
-			func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
-				return l.Head, l.Frame, l.Drops
-			}),
+		past: pastOf(func(l *client.DropHistory) (client.Head, client.Frame, []client.DropRecord) {
+			return l.Head, l.Frame, l.Drops
+		}),
 		state: func(d *client.Drop) string {
 			return fmt.Sprint(numberText(d.Node, unknown), " ", numberText(d.IngressPort, unknown), " ",
 				numberText(d.EgressPort, unknown), " ", d.Reason, " ", d.DropKey)

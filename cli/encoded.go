@@ -52,7 +52,7 @@ func (c *queryCommand[L, T]) onceEncoded(ctx context.Context) error {
 		return nil
 	}
 	q.Limit = 1
-	answer, err := c.ask(c.client, ctx, q) // what encodings of items do not have
+	answer, err := c.get(ctx, c.client, q) // what encodings of items do not have
 	if err != nil {
 		return c.explain(err)
 	}

@@ -31,7 +31,6 @@ seen for a while.`,
 			{"kind", "only events of this `KIND`; may be repeated, or a list with commas", "kind in (%s)", ""},
 			{"open", "only events that go on", "end is null", ""},
 		},
-		ask:   (*client.Client).Events,
 		open:  func(l *client.EventList) (client.Head, []client.Event) { return l.Head, l.Events },
 		state: func(e *client.Event) string { return e.Severity.String() + strconv.FormatBool(e.End == nil) },
 		live: &live[client.Event]{
@@ -42,10 +41,9 @@ seen for a while.`,
 		},
 		none: "nothing happened",
 		note: decodeHint,
-		grouped: pastOf((*client.Client).EventGroups,
-			func(l *client.EventGroups) (client.Head, client.Frame, []client.EventGroup) {
-				return l.Head, client.Frame{}, l.Events
-			}),
+		grouped: pastOf(func(l *client.EventGroups) (client.Head, client.Frame, []client.EventGroup) {
+			return l.Head, client.Frame{}, l.Events
+		}),
 		lead: []string{"start", "end", "severity"},
 		cells: map[string]func(*view, *client.Event) Cell{
 			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e.Start, e.End)) },
@@ -55,12 +53,16 @@ seen for a while.`,
 	}
 }
 
-// decodeHint returns the command that decodes the report that shows an event, if it is the only one.
-func decodeHint(list []client.Event) string {
+// decodeHint returns the command that decodes the report that shows an event as the server does, if it is the only one.
+func decodeHint(c *client.Client, ctx context.Context, list []client.Event) string {
 	if len(list) != 1 || len(list[0].Bytes) == 0 {
 		return ""
 	}
-	return "a report that shows it:\nwaybill decode --start telemetry_report --hex " + list[0].Bytes.String()
+	answer, err := client.Get[client.DecodeCommands](ctx, c, "events/"+list[0].ID+"/decode", client.Query{})
+	if err != nil {
+		return "a report that shows it is kept, but not how to decode it: " + err.Error()
+	}
+	return "a report that shows it:\n" + strings.Join(answer.Commands, "\nor, in another dialect:\n")
 }
 
 func (v *view) lasted(start time.Time, end *time.Time) string {

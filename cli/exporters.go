@@ -30,12 +30,10 @@ listed last, with how many of their datagrams were refused.`,
 			nodeFlag,
 			{"source", "only exporters that send from this `ADDRESS` or prefix", "source in %s", ""},
 		},
-		ask:  (*client.Client).Exporters,
 		open: func(l *client.ExporterList) (client.Head, []client.Exporter) { return l.Head, l.Exporters },
-		past: pastOf((*client.Client).ExporterHistory,
-			func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
-				return l.Head, l.Frame, l.Exporters
-			}),
+		past: pastOf(func(l *client.ExporterHistory) (client.Head, client.Frame, []client.ExporterRecord) {
+			return l.Head, l.Frame, l.Exporters
+		}),
 		state: func(x *client.Exporter) string {
 			return fmt.Sprint(x.Source, " ", numberText(x.Node, unknown), " ", numberText(x.HWID, unknown), " ",
 				x.Version, " ", x.RefusedBecause)

@@ -51,12 +51,10 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 				"only flows in a tunnel with this `PORT` at either end")
 		},
 		orders: flowOrders,
-		ask:    (*client.Client).Flows,
 		open:   func(l *client.FlowList) (client.Head, []client.Flow) { return l.Head, l.Flows },
-		past: pastOf((*client.Client).FlowHistory,
-			func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
-				return l.Head, l.Frame, l.Flows
-			}),
+		past: pastOf(func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
+			return l.Head, l.Frame, l.Flows
+		}),
 		state: func(f *client.Flow) string { return latest(f).ID },
 		live: &live[client.Flow]{
 			open: func(c *client.Client, ctx context.Context, q client.Query, s client.Stream[client.Flow]) error {

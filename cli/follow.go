@@ -90,7 +90,7 @@ func (c *queryCommand[L, T]) news(ctx context.Context, query client.Query, print
 
 // all asks for all items, and says once if a server does not list so many.
 func (c *queryCommand[L, T]) all(ctx context.Context, query client.Query) ([]T, error) {
-	list, err := c.ask(c.client, ctx, query)
+	list, err := c.get(ctx, c.client, query)
 	if err != nil {
 		return nil, err
 	}

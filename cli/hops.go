@@ -22,12 +22,10 @@ met, over all paths.`,
   waybill hops --node spine1 -o wide
   waybill hops -o csv > hops.csv`,
 		flags: []fieldFlag{nodeFlag},
-		ask:   (*client.Client).Hops,
 		open:  func(l *client.HopList) (client.Head, []client.NodeHop) { return l.Head, l.Hops },
-		past: pastOf((*client.Client).HopHistory,
-			func(l *client.HopHistory) (client.Head, client.Frame, []client.HopRecord) {
-				return l.Head, l.Frame, l.Hops
-			}),
+		past: pastOf(func(l *client.HopHistory) (client.Head, client.Frame, []client.HopRecord) {
+			return l.Head, l.Frame, l.Hops
+		}),
 		state: func(h *client.NodeHop) string {
 			return fmt.Sprint(h.Node, " ", numberText(h.IngressPort, unknown), " ", numberText(h.EgressPort, unknown))
 		},

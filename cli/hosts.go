@@ -20,7 +20,6 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
   waybill hosts --node leaf1
   waybill hosts --address 10.0.1.0/24 -o json`,
 		flags:   []fieldFlag{nodeFlag, {"address", "only this `ADDRESS` or prefix", "address in %s", ""}},
-		ask:     (*client.Client).Hosts,
 		open:    func(l *client.HostList) (client.Head, []client.Host) { return l.Head, l.Hosts },
 		nowOnly: true,
 		state: func(h *client.Host) string {

@@ -34,7 +34,6 @@ any event of it, that one is shown with its events, and by which rule each follo
 			},
 			{"open", "only incidents that go on", "end is null", ""},
 		},
-		ask:   (*client.Client).Incidents,
 		one:   printIncident,
 		open:  func(l *client.IncidentList) (client.Head, []client.Incident) { return l.Head, l.Incidents },
 		state: func(n *client.Incident) string { return n.ID + n.Severity.String() + fmt.Sprint(n.End == nil) },
@@ -48,7 +47,7 @@ any event of it, that one is shown with its events, and by which rule each follo
 
 // printIncident prints one incident.
 func printIncident(c *queryCommand[client.IncidentList, client.Incident], ctx context.Context, id string) error {
-	answer, err := c.client.Incident(ctx, id)
+	answer, err := client.Item[client.IncidentAnswer](ctx, c.client, "incidents", id)
 	if err != nil {
 		return c.explain(err)
 	}

@@ -26,12 +26,10 @@ MOST what stands there, and where it cannot be known, why.`,
   waybill links -o csv > links.csv`,
 		flags:    []fieldFlag{nodeFlag},
 		attached: true,
-		ask:      (*client.Client).Links,
 		open:     func(l *client.LinkList) (client.Head, []client.Link) { return l.Head, l.Links },
-		past: pastOf((*client.Client).LinkHistory,
-			func(l *client.LinkHistory) (client.Head, client.Frame, []client.LinkRecord) {
-				return l.Head, l.Frame, l.Links
-			}),
+		past: pastOf(func(l *client.LinkHistory) (client.Head, client.Frame, []client.LinkRecord) {
+			return l.Head, l.Frame, l.Links
+		}),
 		state: linkState,
 		first: func(l *client.Link) time.Time { return l.First },
 		none:  "no links yet: a link shows when reports name two nodes, one after the other, that a packet passed",

@@ -41,8 +41,9 @@ type question[L, T any] struct {
 	example string
 	flags   []fieldFlag                               // that stand for conditions of a filter
 	filters func(cmd *cobra.Command, q *client.Query) // adds the other flags of its own; may be nil
-	ask     func(*client.Client, context.Context, client.Query) (*L, error)
-	open    func(*L) (client.Head, []T)
+	// asks, where that is more than to get the list
+	ask  func(*client.Client, context.Context, client.Query) (*L, error)
+	open func(*L) (client.Head, []T)
 	// how tables show fields of the catalogue, where the kind of a field does not say it
 	cells   map[string]func(*view, *T) Cell
 	lead    []string                        // the fields that stand before others in tables
@@ -50,7 +51,8 @@ type question[L, T any] struct {
 	foot    func(v *view, list *L) []string // lines below a table; may be nil
 	items   string                          // what the list has, if not its name
 	none    string                          // why the list may be empty although reports arrived
-	note    func([]T) string                // what is said behind a table; may be nil
+	// what is said behind a table; may be nil
+	note func(*client.Client, context.Context, []T) string
 	// of a list that can be followed: what is printed once for each state that an item comes to
 	state func(*T) string
 	// when an item began; of lists that can be followed and do not have the latest first
@@ -74,6 +76,14 @@ type question[L, T any] struct {
 
 	// capture writes what is asked for as a capture file, with -o pcap; nil: there is none.
 	capture func(c *queryCommand[L, T], ctx context.Context) error
+}
+
+// get asks for the list.
+func (q *question[L, T]) get(ctx context.Context, c *client.Client, query client.Query) (*L, error) {
+	if q.ask != nil {
+		return q.ask(c, ctx, query)
+	}
+	return client.Get[L](ctx, c, q.name, query)
 }
 
 // outputs are the values of --output.
@@ -231,7 +241,7 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	if c.isPast() {
 		return c.oncePast(ctx)
 	}
-	list, err := c.ask(c.client, ctx, c.query)
+	list, err := c.get(ctx, c.client, c.query)
 	if err != nil {
 		return c.explain(err)
 	}
@@ -243,7 +253,7 @@ func (c *queryCommand[L, T]) once(ctx context.Context) error {
 	}
 	c.again = true
 	if c.note != nil {
-		if text := c.note(items); text != "" {
+		if text := c.note(c.client, ctx, items); text != "" {
 			fmt.Fprintln(c.stderr, text)
 		}
 	}

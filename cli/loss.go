@@ -44,7 +44,6 @@ zero.`,
 			f.BoolVar(&q.Intervals, "intervals", false, "list each interval of each exporter")
 		},
 		flags: []fieldFlag{nodeFlag},
-		ask:   (*client.Client).Loss,
 		open: func(l *client.LossList) (client.Head, []lossRow) {
 			var rows []lossRow
 			for _, x := range l.Loss {
@@ -64,10 +63,9 @@ zero.`,
 			line.Intervals = nil
 			return &line
 		},
-		grouped: pastOf((*client.Client).LossGroups,
-			func(l *client.LossGroups) (client.Head, client.Frame, []client.LossGroup) {
-				return l.Head, client.Frame{}, l.Loss
-			}),
+		grouped: pastOf(func(l *client.LossGroups) (client.Head, client.Frame, []client.LossGroup) {
+			return l.Head, client.Frame{}, l.Loss
+		}),
 		state: (*lossRow).state,
 		first: (*lossRow).first,
 		foot:  lossFoot,
@@ -192,8 +190,16 @@ func lossFoot(v *view, l *client.LossList) (lines []string) {
 	lines = append(lines,
 		fmt.Sprintf(
 			"tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
-			t.Reports, t.Stored, t.Repeated, t.Waiting, t.Flowless, t.DropsUnplaced, t.FlowsEvicted, t.PathsEvicted,
-			t.JoinsCut))
+			t.Reports,
+			t.Stored,
+			t.Repeated,
+			t.Waiting,
+			t.Flowless,
+			t.DropsUnplaced,
+			t.FlowsEvicted,
+			t.PathsEvicted,
+			t.JoinsCut,
+		))
 	for _, g := range l.Gaps {
 		lines = append(lines,
 			fmt.Sprintf("not running from %s to %s", g.From.Local().Format(time.DateTime),

@@ -16,7 +16,7 @@ import (
 )
 
 // A pastQuestion asks for a list of a time range: records of what was counted, which are others than the items of now.
-type pastQuestion func(ctx context.Context, c *client.Client, q client.Query) (*pastAnswer, error)
+type pastQuestion func(ctx context.Context, c *client.Client, list string, q client.Query) (*pastAnswer, error)
 
 // A pastAnswer is the answer.
 type pastAnswer struct {
@@ -27,11 +27,9 @@ type pastAnswer struct {
 }
 
 // pastOf returns the question for a list of the API.
-func pastOf[L, R any](ask func(*client.Client, context.Context, client.Query) (*L, error),
-	open func(*L) (client.Head, client.Frame, []R),
-) pastQuestion {
-	return func(ctx context.Context, c *client.Client, q client.Query) (*pastAnswer, error) {
-		list, err := ask(c, ctx, q)
+func pastOf[L, R any](open func(*L) (client.Head, client.Frame, []R)) pastQuestion {
+	return func(ctx context.Context, c *client.Client, name string, q client.Query) (*pastAnswer, error) {
+		list, err := client.Get[L](ctx, c, name, q)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +55,9 @@ func (c *queryCommand[L, T]) checkPast() error {
 	switch {
 	case c.nowOnly:
 		return fmt.Errorf(
-			"%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since", c.name)
+			"%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since",
+			c.name,
+		)
 	case c.follow:
 		return errors.New(
 			"--since and --follow do not go together: what is new is of now; --watch asks about a time range again")
@@ -70,7 +70,8 @@ func (c *queryCommand[L, T]) checkGrouped() error {
 	switch {
 	case c.follow:
 		return errors.New(
-			"--group-by and --follow do not go together: groups are of all items; --watch 2s shows them again and again")
+			"--group-by and --follow do not go together: groups are of all items; --watch 2s shows them again and again",
+		)
 	case c.query.Interval != "" && c.query.Since == "" && c.query.Until == "":
 		return errors.New("--interval is about a time range: add --since, for example --since 1h")
 	case len(c.args) > 0:
@@ -93,7 +94,7 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 	if c.grouped != nil {
 		question = c.grouped
 	}
-	a, err := question(ctx, c.client, c.query)
+	a, err := question(ctx, c.client, c.name, c.query)
 	if err != nil {
 		return c.explain(err)
 	}

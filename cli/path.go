@@ -72,7 +72,7 @@ link is not wrong by more than WITHIN, and unknown (?) if the clocks of its ends
 					return fmt.Errorf("no path from %s to %s is known; waybill paths lists those that are", args[0],
 						args[1])
 				}
-				links, err := c.Links(ctx, client.Query{Limit: followAll})
+				links, err := client.Get[client.LinkList](ctx, c, "links", client.Query{Limit: followAll})
 				if err != nil {
 					return err
 				}
@@ -107,7 +107,12 @@ type pathTaken struct {
 
 // pathsOfHosts returns the paths that flows from src to dst take, those of most flows first.
 func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
-	list, err := c.Flows(ctx, client.Query{Filter: fmt.Sprintf("src in %s and dst in %s", src, dst), Limit: followAll})
+	list, err := client.Get[client.FlowList](
+		ctx,
+		c,
+		"flows",
+		client.Query{Filter: fmt.Sprintf("src in %s and dst in %s", src, dst), Limit: followAll},
+	)
 	if err != nil {
 		return client.Head{}, nil, err
 	}
@@ -132,7 +137,12 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 	}
 	slices.SortStableFunc(taken, func(a, b pathTaken) int { return cmp.Compare(b.flows, a.flows) })
 	for i := range taken[:min(len(taken), maxDrawn)] {
-		all, err := c.Paths(ctx, client.Query{Filter: fmt.Sprintf("id = %q", taken[i].ID)})
+		all, err := client.Get[client.PathList](
+			ctx,
+			c,
+			"paths",
+			client.Query{Filter: fmt.Sprintf("id = %q", taken[i].ID)},
+		)
 		if err != nil {
 			return client.Head{}, nil, err
 		}
@@ -145,7 +155,7 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 
 // pathsOfNodes returns the paths that begin at one node and end at another, the most used first.
 func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
-	list, err := c.Paths(ctx, client.Query{Filter: nodeTerm(src), Limit: followAll})
+	list, err := client.Get[client.PathList](ctx, c, "paths", client.Query{Filter: nodeTerm(src), Limit: followAll})
 	if err != nil {
 		return client.Head{}, nil, err
 	}

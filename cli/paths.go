@@ -24,12 +24,10 @@ all, 1 in N, some, or those that nodes report on event; then no mean and no perc
   waybill paths --node leaf1 -o wide
   waybill paths --path 5a90a9c2a8d95cb7 -o json`,
 		flags: []fieldFlag{nodeFlag, {"path", "only the path with this `ID`", "id = %s", ""}},
-		ask:   (*client.Client).Paths,
 		open:  func(l *client.PathList) (client.Head, []client.Path) { return l.Head, l.Paths },
-		past: pastOf((*client.Client).PathHistory,
-			func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
-				return l.Head, l.Frame, l.Paths
-			}),
+		past: pastOf(func(l *client.PathHistory) (client.Head, client.Frame, []client.PathRecord) {
+			return l.Head, l.Frame, l.Paths
+		}),
 		state: func(p *client.Path) string { return p.ID },
 		first: func(p *client.Path) time.Time { return p.First },
 		none:  "no paths yet: the reports that arrived tell of no hop",

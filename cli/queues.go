@@ -22,12 +22,10 @@ INT 0.5 report, in a unit of theirs.`,
   waybill queues --node leaf1 -o wide
   waybill queues -o json | jq '.queues[] | select(.depth.p99 > 10000)'`,
 		flags: []fieldFlag{nodeFlag},
-		ask:   (*client.Client).Queues,
 		open:  func(l *client.QueueList) (client.Head, []client.QueueDepth) { return l.Head, l.Queues },
-		past: pastOf((*client.Client).QueueHistory,
-			func(l *client.QueueHistory) (client.Head, client.Frame, []client.QueueRecord) {
-				return l.Head, l.Frame, l.Queues
-			}),
+		past: pastOf(func(l *client.QueueHistory) (client.Head, client.Frame, []client.QueueRecord) {
+			return l.Head, l.Frame, l.Queues
+		}),
 		state: func(q *client.QueueDepth) string {
 			return fmt.Sprint(q.Node, " ", numberText(q.Port, unknown), " ", q.Queue)
 		},

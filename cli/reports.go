@@ -78,7 +78,7 @@ func saveReports(c *reportsCommand, ctx context.Context) error {
 
 // printReport prints what is in the bytes of one datagram.
 func printReport(c *reportsCommand, ctx context.Context, id string) error {
-	r, err := c.client.Report(ctx, id)
+	r, err := client.Item[client.ReportAnswer](ctx, c.client, "reports", id)
 	if err != nil {
 		return c.explain(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +71,7 @@ func newSilenceAddCommand() *cobra.Command {
 				s.Until = at
 			}
 			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
-				made, err := c.AddSilence(ctx, s)
+				made, err := client.Change[client.Silence](ctx, c, "POST", "silences", s)
 				if err != nil {
 					return err
 				}
@@ -96,7 +97,6 @@ func newSilenceListCommand() *cobra.Command {
 		short:   "list silences, the one that ends first first",
 		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
 		nowOnly: true,
-		ask:     (*client.Client).Silences,
 		open:    func(l *client.SilenceList) (client.Head, []client.Silence) { return l.Head, l.Silences },
 		none:    "no silences",
 		cells: map[string]func(*view, *client.Silence) Cell{
@@ -124,7 +124,10 @@ func newSilenceRemoveCommand() *cobra.Command {
 		Args:  command.OneArg("the id of a silence; waybill silence list tells it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return server.ask(cmd,
-				func(ctx context.Context, c *client.Client) error { return c.RemoveSilence(ctx, args[0]) })
+				func(ctx context.Context, c *client.Client) error {
+					_, err := client.Change[struct{}](ctx, c, "DELETE", "silences/"+url.PathEscape(args[0]), nil)
+					return err
+				})
 		},
 	}
 	server.register(cmd.Flags())

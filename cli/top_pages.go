@@ -26,7 +26,7 @@ func flowPage(f *client.Flow) *topPage {
 	return &topPage{
 		key: id, title: "flow " + id,
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-			flows, err := c.Flows(ctx,
+			flows, err := client.Get[client.FlowList](ctx, c, "flows",
 				client.Query{Filter: fmt.Sprintf("src = %s and dst = %s and id = %q", src, dst, id)})
 			if err != nil {
 				return err
@@ -35,7 +35,7 @@ func flowPage(f *client.Flow) *topPage {
 				w.WriteString("The server does not know this flow any more.\n")
 				return nil
 			}
-			links, err := c.Links(ctx, client.Query{Limit: followAll})
+			links, err := client.Get[client.LinkList](ctx, c, "links", client.Query{Limit: followAll})
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ const maxSection = 100
 func drawSection[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T],
 	query client.Query,
 ) error {
-	list, err := q.ask(c, ctx, query)
+	list, err := q.get(ctx, c, query)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,12 @@ func eventPage(e *client.Event) *topPage {
 	return &topPage{
 		key: id, title: "event " + id,
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-			events, err := c.Events(ctx, client.Query{Filter: fmt.Sprintf("id = %q", id)})
+			events, err := client.Get[client.EventList](
+				ctx,
+				c,
+				"events",
+				client.Query{Filter: fmt.Sprintf("id = %q", id)},
+			)
 			if err != nil {
 				return err
 			}
@@ -118,7 +123,7 @@ func eventPage(e *client.Event) *topPage {
 				fmt.Fprintf(w, "  %-28s %s %s\n", printable(x.Name), strconv.FormatFloat(x.Value, 'g', 6, 64),
 					printable(strings.TrimPrefix(x.Unit, "1")))
 			}
-			if hint := decodeHint(events.Events); hint != "" {
+			if hint := decodeHint(c, ctx, events.Events); hint != "" {
 				fmt.Fprintf(w, "\n%s\n", hint)
 			}
 			return nil
@@ -166,7 +171,7 @@ func exporterPage(e *client.Exporter) *topPage {
 func drawItem[L, T any](ctx context.Context, c *client.Client, v *view, w *bufio.Writer, q question[L, T],
 	query client.Query, state string, more func(*T),
 ) error {
-	list, err := q.ask(c, ctx, query)
+	list, err := q.get(ctx, c, query)
 	if err != nil {
 		return err
 	}

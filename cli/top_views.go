@@ -64,7 +64,7 @@ func newTopView[L, T any](q question[L, T], order string, page func(*T) *topPage
 		}
 	}
 	t.ask = func(ctx context.Context, c *client.Client, v view, query client.Query) (*topList, error) {
-		list, err := q.ask(c, ctx, query)
+		list, err := q.get(ctx, c, query)
 		if err != nil {
 			return nil, err
 		}

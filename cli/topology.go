@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -35,7 +36,10 @@ what packets showed: a link without packets is not in it, and neither is a switc
   waybill topology --follow --filter 'name like "leaf%"'
   waybill topology --at 2026-11-17T09:00:00Z
   waybill topology -o json | jq '.hosts[] | select(.places | length > 1)'`,
-		ask:      (*client.Client).Topology,
+		ask: func(c *client.Client, ctx context.Context, q client.Query) (*client.Topology, error) {
+			return client.Get[client.Topology](ctx, c, "topology",
+				client.Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
+		},
 		attached: true,
 		rows:     "ports",
 		open:     topologyRows,

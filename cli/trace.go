@@ -90,7 +90,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 				if past.asked() {
 					return past.draw(ctx, &d, c, args, cmd.OutOrStdout(), cmd.ErrOrStderr())
 				}
-				flows, err := c.Flows(ctx, q)
+				flows, err := client.Get[client.FlowList](ctx, c, "flows", q)
 				if err != nil {
 					return err
 				}
@@ -98,7 +98,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 				if len(matches) == 0 {
 					return noFlow(args, flows)
 				}
-				links, err := c.Links(ctx, client.Query{Limit: followAll})
+				links, err := client.Get[client.LinkList](ctx, c, "links", client.Query{Limit: followAll})
 				if err != nil {
 					return err
 				}
@@ -106,8 +106,12 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 					return command.Quiet(err)
 				}
 				if len(matches) > 1 {
-					fmt.Fprintf(cmd.ErrOrStderr(),
-						"%d flows match; this is the one that was seen last. The ids of all: waybill flows --filter '%s' -o wide\n", len(matches), q.Filter)
+					fmt.Fprintf(
+						cmd.ErrOrStderr(),
+						"%d flows match; this is the one that was seen last. The ids of all: waybill flows --filter '%s' -o wide\n",
+						len(matches),
+						q.Filter,
+					)
 				}
 				tellIncomplete(cmd.ErrOrStderr(), d.output, flows.Head)
 				return nil
@@ -167,7 +171,9 @@ func noFlow(args []string, flows *client.FlowList) error {
 		return fmt.Errorf("no %s among the %d of %d flows that were seen last", what, len(flows.Flows), flows.Total)
 	}
 	return fmt.Errorf(
-		"no %s is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one", what)
+		"no %s is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one",
+		what,
+	)
 }
 
 // printTrace prints a flow and its latest path.
@@ -224,7 +230,12 @@ func sampleText(s *client.Sample) string {
 		text = fmt.Sprintf("times are of 1 in %d packets", *s.Rate)
 	}
 	if s.Complete != nil && *s.Complete < 0.9995 {
-		text = cmp.Or(text, "times are of all packets that were reported") + ": " + percentText(*s.Complete) + " are known"
+		text = cmp.Or(
+			text,
+			"times are of all packets that were reported",
+		) + ": " + percentText(
+			*s.Complete,
+		) + " are known"
 	}
 	if text != "" {
 		text += "\n"

@@ -25,7 +25,12 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 	if err != nil {
 		return err
 	}
-	list, err := c.FlowPaths(ctx, id, client.Query{Since: t.since, Until: t.until, Limit: followAll})
+	list, err := client.Get[client.FlowPathList](
+		ctx,
+		c,
+		"flows/"+id+"/paths",
+		client.Query{Since: t.since, Until: t.until, Limit: followAll},
+	)
 	if err != nil {
 		return err
 	}
@@ -44,8 +49,14 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 		return command.Quiet(err)
 	}
 	if others > 0 {
-		fmt.Fprintf(notes,
-			"%d more flows match; this is the one with the most packets. The ids of all: waybill flows --since %s --src %s --dst %s\n", others, t.since, ends(args[0]), ends(args[1]))
+		fmt.Fprintf(
+			notes,
+			"%d more flows match; this is the one with the most packets. The ids of all: waybill flows --since %s --src %s --dst %s\n",
+			others,
+			t.since,
+			ends(args[0]),
+			ends(args[1]),
+		)
 	}
 	return nil
 }
@@ -59,7 +70,7 @@ func (t *pastTrace) flow(ctx context.Context, c *client.Client, args []string) (
 	src, _ := parseEnd(args[0]) // flowOf has read both
 	dst, _ := parseEnd(args[1])
 	q.Since, q.Until = t.since, t.until
-	flows, err := c.FlowHistory(ctx, q)
+	flows, err := client.Get[client.FlowHistory](ctx, c, "flows", q)
 	if err != nil {
 		return "", 0, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/test"
 )
@@ -86,17 +87,17 @@ func TestWaterfall(t *testing.T) {
 // A terminal that is too narrow for bars has none, and no row is broken by them in one that is wide enough.
 func TestWaterfallWidths(t *testing.T) {
 	s := test.CannedServer(t, map[string]string{"flows": tracedFlows, "links": tracedLinks})
-	client := serverFlags{url: s.URL}
-	c, err := client.client()
+	server := serverFlags{url: s.URL}
+	c, err := server.client()
 	if err != nil {
 		t.Fatal(err)
 	}
 	q, _, _ := flowOf([]string{"10.0.0.1", "10.0.0.2"})
-	flows, err := c.Flows(t.Context(), q)
+	flows, err := client.Get[client.FlowList](t.Context(), c, "flows", q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	links, err := c.Links(t.Context(), q)
+	links, err := client.Get[client.LinkList](t.Context(), c, "links", q)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (c *queryCommand[L, T]) empty(ctx context.Context) string {
 	if u, err := url.Parse(c.client.URL()); err == nil {
 		host = u.Hostname()
 	}
-	listeners, err := c.client.Listeners(ctx, client.Query{})
+	listeners, err := client.Get[client.ListenerList](ctx, c.client, "listeners", client.Query{})
 	if err != nil {
 		return fmt.Sprintf("no %s yet", items)
 	}

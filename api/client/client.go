@@ -135,100 +135,15 @@ func (q *Query) encode() string {
 	return values.Encode()
 }
 
-// Nodes returns devices that appeared in reports.
-func (c *Client) Nodes(ctx context.Context, q Query) (*types.NodeList, error) {
-	return get[types.NodeList](ctx, c, "nodes", q)
+// Get asks for a resource below /api/v1: a list, such as "flows", or an item of one, such as "flows/ID". T is the type of
+// its answer: of a list about a time range, which q.Since begins, or of groups, which q.GroupBy names, that is another.
+func Get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
+	return fetch[T](ctx, c, resource, q.encode())
 }
 
-// Links returns links between nodes.
-func (c *Client) Links(ctx context.Context, q Query) (*types.LinkList, error) {
-	return get[types.LinkList](ctx, c, "links", q)
-}
-
-// Hops returns what packets met at nodes between two ports.
-func (c *Client) Hops(ctx context.Context, q Query) (*types.HopList, error) {
-	return get[types.HopList](ctx, c, "hops", q)
-}
-
-// Clocks returns by how much the clocks of nodes differ.
-func (c *Client) Clocks(ctx context.Context, q Query) (*types.ClockList, error) {
-	return get[types.ClockList](ctx, c, "clocks", q)
-}
-
-// Hosts returns where hosts are attached.
-func (c *Client) Hosts(ctx context.Context, q Query) (*types.HostList, error) {
-	return get[types.HostList](ctx, c, "hosts", q)
-}
-
-// Ports returns the ports of nodes.
-func (c *Client) Ports(ctx context.Context, q Query) (*types.PortList, error) {
-	return get[types.PortList](ctx, c, "ports", q)
-}
-
-// Topology returns nodes, ports, links and hosts, of now or of q.At, or of q.Since to q.Until, of the nodes that
-// q.Filter selects; other fields it does not take.
-func (c *Client) Topology(ctx context.Context, q Query) (*types.Topology, error) {
-	return get[types.Topology](ctx, c, "topology", Query{At: q.At, Since: q.Since, Until: q.Until, Filter: q.Filter})
-}
-
-// Flows returns flows.
-func (c *Client) Flows(ctx context.Context, q Query) (*types.FlowList, error) {
-	return get[types.FlowList](ctx, c, "flows", q)
-}
-
-// Paths returns paths that packets took, the most used first.
-func (c *Client) Paths(ctx context.Context, q Query) (*types.PathList, error) {
-	return get[types.PathList](ctx, c, "paths", q)
-}
-
-// Drops returns dropped packets by place and reason, the most frequent first.
-func (c *Client) Drops(ctx context.Context, q Query) (*types.DropList, error) {
-	return get[types.DropList](ctx, c, "drops", q)
-}
-
-// Events returns what happened, the latest first.
-func (c *Client) Events(ctx context.Context, q Query) (*types.EventList, error) {
-	return get[types.EventList](ctx, c, "events", q)
-}
-
-// Incidents returns what broke, the latest first.
-func (c *Client) Incidents(ctx context.Context, q Query) (*types.IncidentList, error) {
-	return get[types.IncidentList](ctx, c, "incidents", q)
-}
-
-// Incident returns one incident, by the id of any of its events.
-func (c *Client) Incident(ctx context.Context, id string) (*types.IncidentAnswer, error) {
-	return get[types.IncidentAnswer](ctx, c, "incidents/"+url.PathEscape(id), Query{})
-}
-
-// Bursts returns times during which a queue was long, the latest first.
-func (c *Client) Bursts(ctx context.Context, q Query) (*types.BurstList, error) {
-	return get[types.BurstList](ctx, c, "bursts", q)
-}
-
-// Burst returns one burst, packet by packet.
-func (c *Client) Burst(ctx context.Context, id string) (*types.BurstAnswer, error) {
-	return get[types.BurstAnswer](ctx, c, "bursts/"+url.PathEscape(id), Query{})
-}
-
-// Queues returns how long queues were.
-func (c *Client) Queues(ctx context.Context, q Query) (*types.QueueList, error) {
-	return get[types.QueueList](ctx, c, "queues", q)
-}
-
-// Exporters returns what became of the reports of every exporter.
-func (c *Client) Exporters(ctx context.Context, q Query) (*types.ExporterList, error) {
-	return get[types.ExporterList](ctx, c, "exporters", q)
-}
-
-// Listeners returns the sockets that receive reports.
-func (c *Client) Listeners(ctx context.Context, q Query) (*types.ListenerList, error) {
-	return get[types.ListenerList](ctx, c, "listeners", q)
-}
-
-// Loss returns what became of every datagram, by exporter.
-func (c *Client) Loss(ctx context.Context, q Query) (*types.LossList, error) {
-	return get[types.LossList](ctx, c, "loss", q)
+// Item asks for an item of a list.
+func Item[T any](ctx context.Context, c *Client, list, id string) (*T, error) {
+	return fetch[T](ctx, c, list+"/"+url.PathEscape(id), "")
 }
 
 // SQL returns the rows of a SELECT statement over what the server keeps, at most limit of them. Numbers are
@@ -237,9 +152,9 @@ func (c *Client) SQL(ctx context.Context, statement string, limit int) (*types.T
 	return fetch[types.Table](ctx, c, "query", url.Values{"sql": {statement}, "limit": {strconv.Itoa(limit)}}.Encode())
 }
 
-// get asks for a list.
-func get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
-	return fetch[T](ctx, c, resource, q.encode())
+// Heatmap returns how many packets took how long, over time: of "hops", "links" or "paths".
+func (c *Client) Heatmap(ctx context.Context, of string, q Query) (*types.Heatmap, error) {
+	return fetch[types.Heatmap](ctx, c, "heatmap", "of="+of+"&"+q.encode())
 }
 
 // do sends a request, with the token.

@@ -21,13 +21,13 @@ func (c *Client) Reports(ctx context.Context, q Query) (*types.ReportList, error
 	if limit == 0 {
 		limit = types.DefaultLimit
 	}
-	whole, err := get[types.ReportList](ctx, c, "reports", q)
+	whole, err := Get[types.ReportList](ctx, c, "reports", q)
 	if err != nil {
 		return nil, err
 	}
 	for len(whole.Reports) < limit && whole.Next != "" {
 		q.Limit, q.Cursor = limit-len(whole.Reports), whole.Next
-		more, err := get[types.ReportList](ctx, c, "reports", q)
+		more, err := Get[types.ReportList](ctx, c, "reports", q)
 		if err != nil {
 			return nil, err
 		}
@@ -36,11 +36,6 @@ func (c *Client) Reports(ctx context.Context, q Query) (*types.ReportList, error
 	}
 	whole.Total = len(whole.Reports)
 	return whole, nil
-}
-
-// Report returns one datagram, byte by byte.
-func (c *Client) Report(ctx context.Context, id string) (*types.ReportAnswer, error) {
-	return get[types.ReportAnswer](ctx, c, "reports/"+url.PathEscape(id), Query{})
 }
 
 // Capture writes datagrams to w as a capture file, the oldest first: all that q selects, or the newest q.Limit of them.

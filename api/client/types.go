@@ -19,6 +19,7 @@ type (
 	ClockList        = types.ClockList
 	Completions      = types.Completions
 	DecodeAnswer     = types.DecodeAnswer
+	DecodeCommands   = types.DecodeCommands
 	DecodedBits      = types.DecodedBits
 	DecodedField     = types.DecodedField
 	DecodedLayer     = types.DecodedLayer

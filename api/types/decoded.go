@@ -6,6 +6,12 @@ type DecodeAnswer struct {
 	Layers []DecodedLayer `json:"layers"`
 }
 
+// DecodeCommands answers /api/v1/events/ID/decode.
+type DecodeCommands struct {
+	// Commands are of waybill decode: more than one where the report may have come in one of several dialects.
+	Commands []string `json:"commands"`
+}
+
 // A DecodedLayer is one header of a packet, and where it stands in its bytes.
 type DecodedLayer struct {
 	// Name is that of `waybill decode -o json`, such as "ipv4"; empty for a rule that is broken where the next header

@@ -18,7 +18,7 @@ func (p *storeProof) askBursts(begin, end time.Time) (list []telemetry.Burst) {
 		Limit: 1000,
 	}
 	for {
-		answer, err := p.client.Bursts(p.t.Context(), q)
+		answer, err := client.Get[client.BurstList](p.t.Context(), p.client, "bursts", q)
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func (p *storeProof) compareBursts(begin, end time.Time, events []telemetry.Even
 		}
 	}
 	for b := range slices.Chunk(bursts, max(len(bursts)/20, 1)) { // some of them
-		one, err := p.client.Burst(p.t.Context(), b[0].ID)
+		one, err := client.Item[client.BurstAnswer](p.t.Context(), p.client, "bursts", b[0].ID)
 		if err != nil || !reflect.DeepEqual(one.Burst.Burst, b[0]) {
 			p.t.Errorf("burst %s: got %+v, want %+v (%v)", b[0].ID, one.Burst.Burst, b[0], err)
 		}

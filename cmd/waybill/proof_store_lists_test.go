@@ -103,8 +103,10 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string { return fmt.Sprint(n.packets) },
-		got: askTable("flows",
-			"src_lo || ' ' || src_port || ' ' || dst_lo || ' ' || dst_port || ' ' || (SELECT stations FROM routes r WHERE r.path_id = f.path_id)"),
+		got: askTable(
+			"flows",
+			"src_lo || ' ' || src_port || ' ' || dst_lo || ' ' || dst_port || ' ' || (SELECT stations FROM routes r WHERE r.path_id = f.path_id)",
+		),
 	},
 	{
 		name: "flows",
@@ -141,7 +143,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, step time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.FlowHistory(ctx, q)
+			h, err := client.Get[client.FlowHistory](ctx, c, "flows", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -175,7 +177,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.PathHistory(ctx, q)
+			h, err := client.Get[client.PathHistory](ctx, c, "paths", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -203,7 +205,7 @@ var storeLists = []list{
 			say func(*time.Time, string, string),
 		) (page, error) {
 			q.GroupBy = "node,ingress_port,egress_port,dropped"
-			h, err := c.HopHistory(ctx, q)
+			h, err := client.Get[client.HopHistory](ctx, c, "hops", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -230,7 +232,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.QueueHistory(ctx, q)
+			h, err := client.Get[client.QueueHistory](ctx, c, "queues", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -262,7 +264,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.LinkHistory(ctx, q)
+			h, err := client.Get[client.LinkHistory](ctx, c, "links", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -288,7 +290,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.DropHistory(ctx, q)
+			h, err := client.Get[client.DropHistory](ctx, c, "drops", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -315,7 +317,7 @@ var storeLists = []list{
 		got: func(ctx context.Context, c *client.Client, q client.Query, _ time.Duration,
 			say func(*time.Time, string, string),
 		) (page, error) {
-			h, err := c.ExporterHistory(ctx, q)
+			h, err := client.Get[client.ExporterHistory](ctx, c, "exporters", q)
 			if err != nil {
 				return page{}, err
 			}
@@ -358,7 +360,14 @@ func askTable(table, name string) func(context.Context, *client.Client, client.Q
 		for offset := 0; ; offset += 10000 { // an answer has 10,000 rows at most
 			a, err := c.SQL(ctx, fmt.Sprintf(
 				"SELECT epoch_ns(start) // %d * %[1]d || '', %s AS name, sum(packets) || '' FROM %s%s f WHERE packets > 0 AND start >= make_timestamp_ns(%d) AND start < make_timestamp_ns(%d) GROUP BY ALL ORDER BY ALL LIMIT 10000 OFFSET %d",
-				step, name, table, suffix[step], since.UnixNano(), until.UnixNano(), offset), 10000)
+				step,
+				name,
+				table,
+				suffix[step],
+				since.UnixNano(),
+				until.UnixNano(),
+				offset,
+			), 10000)
 			if err != nil {
 				return page{}, err
 			}
@@ -440,7 +449,7 @@ func (p *storeProof) ask(when string, begin, end time.Time, steps []time.Duratio
 			Limit: 10000,
 		}
 		for {
-			h, err := p.client.EventHistory(p.t.Context(), q)
+			h, err := client.Get[client.EventHistory](p.t.Context(), p.client, "events", q)
 			if err != nil {
 				p.t.Fatal(err)
 			}
