@@ -29,19 +29,25 @@ type suspect struct {
 }
 
 // suspectsOf returns what the packets of a path cross; false if the path is not known well enough.
-func suspectsOf(hops []pathHop) ([]suspect, bool) {
+// Numbers of packets tell of nothing in front of the source, which writes them, or behind the sink, which reads them.
+func suspectsOf(hops []pathHop, numbered bool) ([]suspect, bool) {
 	first, last := &hops[0].station, &hops[len(hops)-1].station
 	list := make([]suspect, 0, len(hops)+1)
-	list = append(list, suspect{
-		linkKey{to: first.node, toPort: first.in, has: first.has & telemetry.HasIngressPort},
-		true,
-	})
+	if !numbered {
+		list = append(list, suspect{
+			linkKey{to: first.node, toPort: first.in, has: first.has & telemetry.HasIngressPort},
+			true,
+		})
+	}
 	for i := range hops[1:] {
 		k, ok := linkOf(&hops[i].station, &hops[i+1].station)
 		if !ok || hops[i].missing+hops[i+1].missing > 0 {
 			return nil, false
 		}
 		list = append(list, suspect{linkKey: k})
+	}
+	if numbered {
+		return list, len(list) > 0
 	}
 	list = append(list, suspect{
 		linkKey{from: last.node, fromPort: last.out, has: last.has & telemetry.HasEgressPort},

@@ -19,7 +19,7 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 		if !ok {
 			continue
 		}
-		p := &streamPath{hash: uint64(len(paths))}
+		p := &streamPath{streamKey: streamKey{hash: uint64(len(paths))}}
 		c := &p.scans[0]
 		if _, err := fmt.Sscan(counts, &c.arrived, &c.lost, &c.flows); err != nil {
 			t.Fatal(line)
@@ -47,7 +47,7 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 					has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
 				}})
 		}
-		if p.suspects, ok = suspectsOf(hops); !ok {
+		if p.suspects, ok = suspectsOf(hops, false); !ok {
 			t.Fatal(line)
 		}
 		paths = append(paths, p)

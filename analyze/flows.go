@@ -72,6 +72,10 @@ type flow struct {
 	verdict     uint16 // on the path that it takes: see findingTable
 	epoch       uint8  // of the findingTable when it was judged
 	moved       bool   // it takes another path since data of its stream came
+	numbered    bool   // its source numbers its packets: stream counts these, not bytes
+	// its sink tells of the packets that it misses, and not of all others
+	gapsReported bool
+	missing      uint32 // packets whose numbers did not come
 
 	// The path of the latest packet that was not dropped, as in flowPath.
 	arrivedBy         uint32

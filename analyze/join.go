@@ -387,6 +387,9 @@ func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
 // sweep finishes the packets whose window is over.
 func (s *Shard) sweep(nowNs int64) {
 	j := &s.join
+	if s.gaps.open > 0 && j.nowNs-s.gaps.settledNs >= gapWaitNs/4 {
+		s.settleGaps()
+	}
 	for j.oldest > 0 {
 		p := &j.waiting[j.oldest-1]
 		if j.nowNs-p.first < j.window {

@@ -88,17 +88,18 @@ func (l *LinkLosses) of(k linkKey) *telemetry.LinkLoss {
 
 // A lossWindow is what became of the packets on a link lately.
 type lossWindow struct {
-	cards, tcp [lossSlots]lossCount
-	jumped     [lossSlots]uint64 // packets of streams that came behind a hole
-	slot       int64             // the latest, counted since 1970
-	why        string            // the latest scan does not count; "": it does, or there was nothing to count
-	whySlot    int64
+	cards, numbers, tcp [lossSlots]lossCount
+	jumped              [lossSlots]uint64 // packets of streams that came behind a hole
+	slot                int64             // the latest, counted since 1970
+	why                 string            // the latest scan does not count; "": it does, or there was nothing to count
+	whySlot             int64
 }
 
 // turn makes room for a slot.
 func (w *lossWindow) turn(slot int64) int {
 	for i := max(w.slot+1, slot-lossSlots+1); i <= slot; i++ {
-		w.cards[i%lossSlots], w.tcp[i%lossSlots], w.jumped[i%lossSlots] = lossCount{}, lossCount{}, 0
+		w.cards[i%lossSlots], w.numbers[i%lossSlots] = lossCount{}, lossCount{}
+		w.tcp[i%lossSlots], w.jumped[i%lossSlots] = lossCount{}, 0
 	}
 	w.slot = slot
 	return int(slot % lossSlots)
@@ -106,16 +107,19 @@ func (w *lossWindow) turn(slot int64) int {
 
 // answer returns the estimate by what tells of more packets.
 func (w *lossWindow) answer() telemetry.LinkLoss {
-	var cards, tcp lossCount
+	var cards, numbers, tcp lossCount
 	jumped := uint64(0)
 	for i := range w.cards {
 		cards.add(w.cards[i])
+		numbers.add(w.numbers[i])
 		tcp.add(w.tcp[i])
 		jumped += w.jumped[i]
 	}
 	switch {
-	case cards.sent > 0 && cards.sent >= tcp.sent:
+	case cards.sent > 0 && cards.sent >= max(numbers.sent, tcp.sent):
 		return cards.answer(telemetry.LossByPostcards)
+	case numbers.sent > 0 && numbers.sent >= tcp.sent:
+		return numbers.answer(telemetry.LossBySequence)
 	case tcp.sent > 0 && jumped*arrivalsPerJump > tcp.sent:
 		return telemetry.LinkLoss{Unknown: lossSampled}
 	case tcp.sent > 0:
@@ -158,16 +162,20 @@ func (d *lossDetector) finish() {
 		var series *suspect
 		if s := streams[suspect{linkKey: k}]; s != nil {
 			w.tcp[at].add(s.lossCount)
+			w.numbers[at].add(s.numbers)
 			w.jumped[at] += s.jumped
-			if series = s.series; s.unheard && cards.sent+s.sent == 0 {
+			if series = s.series; s.unheard && cards.sent+s.sent+s.numbers.sent == 0 {
 				why = fmt.Sprintf(lossUnheard, d.name(s.sink))
+			} else if s.sampled && cards.sent+s.sent+s.numbers.sent == 0 {
+				why = lossSampled
 			}
 		}
 		if why != "" {
 			w.why, w.whySlot = why, slot
 		}
 		e := w.answer()
-		if series != nil && e.Method == telemetry.LossByTCP && *e.Upper > 0 && streams[suspect{linkKey: k}].open > 0 {
+		if series != nil && (e.Method == telemetry.LossByTCP || e.Method == telemetry.LossBySequence) && *e.Upper > 0 &&
+			streams[suspect{linkKey: k}].open+streams[suspect{linkKey: k}].numbers.open > 0 {
 			none := 0.0
 			e.Share, e.Lower, e.Unknown = nil, &none, fmt.Sprintf(lossInSeries, d.suspectText(series))
 		}
@@ -196,12 +204,14 @@ func (s *scan) suspectText(k *suspect) string {
 
 // A streamLoss is what a link lost of TCP streams in a scan.
 type streamLoss struct {
-	lossCount
-	jumped  uint64
-	unheard bool     // it did not count in this scan
-	sink    uint32   // whose reports were lost
-	paths   uint64   // a hash of those that cross it
-	series  *suspect // that the same paths cross; nil: none
+	lossCount           // of TCP
+	numbers   lossCount // of packets with a number
+	jumped    uint64
+	sampled   bool     // the sink does not tell of every packet
+	unheard   bool     // it did not count in this scan
+	sink      uint32   // whose reports were lost
+	paths     uint64   // a hash of those that cross it
+	series    *suspect // that the same paths cross; nil: none
 }
 
 // byLink adds up what was lost of streams in this scan, by what their packets crossed. What is lost on a path of which
@@ -213,14 +223,18 @@ func (d *streamDetector) byLink() map[suspect]*streamLoss {
 		for _, k := range p.suspects {
 			guilty = guilty || !k.edge && d.leaks[k.linkKey] != nil
 		}
+		kind := uint64(0x9e3779b97f4a7c15)
+		if p.numbered {
+			kind++
+		}
 		for _, k := range p.suspects {
 			l := links[k]
 			if l == nil {
 				l = &streamLoss{}
 				links[k] = l
 			}
-			l.paths ^= mix(p.hash, 0x9e3779b97f4a7c15)
-			l.jumped += uint64(c.jumped)
+			l.paths ^= mix(p.hash, kind)
+			l.sampled = l.sampled || p.sampledNs == d.nowNs
 			if p.unheardNs == d.nowNs {
 				l.unheard, l.sink = true, p.sink
 			}
@@ -231,7 +245,14 @@ func (d *streamDetector) byLink() map[suspect]*streamLoss {
 			case !guilty:
 				lost.open = uint64(c.lost)
 			}
-			l.add(lost)
+			switch {
+			case p.sampledNs == d.nowNs:
+			case p.numbered:
+				l.numbers.add(lost)
+			default:
+				l.add(lost)
+				l.jumped += uint64(c.jumped)
+			}
 		}
 	}
 	same := map[uint64]suspect{}

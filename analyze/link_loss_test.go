@@ -35,9 +35,16 @@ var lossyNetworks = []string{
     ]}}`,
 }
 
+// numberedStacks is a configuration of nodes whose sources number the packets of a flow.
+const numberedStacks = "mode: md\ncarrier: vxlan-gpe\ndestination: [sequence]\n"
+
 // lossyScenario returns a network with three links that lose packets, one after the other.
-func lossyScenario(t *testing.T, seed uint64) *scenario.Scenario {
+func lossyScenario(t *testing.T, seed uint64, tunnel bool) *scenario.Scenario {
 	t.Helper()
+	carried := ""
+	if tunnel {
+		carried = ", tunnel: vxlan_gpe, vni: 4711"
+	}
 	r := rand.New(rand.NewPCG(seed, 7))
 	text := fmt.Sprintf(`
 name: lossy
@@ -45,8 +52,8 @@ seed: %d
 duration: 26s
 topology: %s
 traffic:
-  - {poisson: {load: %d%%, sizes: web_search, max_size: %dkB}, ip: mixed}
-`, 100+seed, lossyNetworks[seed%uint64(len(lossyNetworks))], 2+r.IntN(3), 60+r.IntN(200))
+  - {poisson: {load: %d%%, sizes: web_search, max_size: %dkB}, ip: mixed%s}
+`, 100+seed, lossyNetworks[seed%uint64(len(lossyNetworks))], 2+r.IntN(3), 60+r.IntN(200), carried)
 	s := scenarioOf(t, text)
 	var links []scenario.Link // between switches: who loses packets on the way to a host, INT does not see
 	for _, l := range s.Graph.Links {
@@ -86,10 +93,13 @@ func TestLossOfLinks(t *testing.T) {
 	for m, mode := range []struct {
 		name, nodes string
 		least       float64
+		numbered    bool // sources number packets
 	}{
-		{"stacks", everyPacket, 90},
-		{"postcards", postcards, 95},
-		{"postcards, MX", everyPacket + "mode: mx\n", 95},
+		{"stacks", everyPacket, 90, false},
+		{"stacks with numbers", numberedStacks + everyPacket, 95, true},
+		{"stacks with numbers, reported on change", numberedStacks, 0, true}, // nothing need be found
+		{"postcards", postcards, 95, false},
+		{"postcards, MX", everyPacket + "mode: mx\n", 95, false},
 	} {
 		var merging sync.Mutex
 		var must, found, events, right, estimates, within int
@@ -100,7 +110,7 @@ func TestLossOfLinks(t *testing.T) {
 				}
 				t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 					t.Parallel()
-					s := lossyScenario(t, seed)
+					s := lossyScenario(t, seed, mode.numbered)
 					s.INT.Text = []byte(mode.nodes)
 					v := emulation{shards: 2}.runScenario(t, s)
 					links := lossyLinksOf(v)

@@ -115,6 +115,7 @@ type grayLink struct {
 	firstNs, lastNs int64
 	noted           uint64 // lost packets that are in the count of the event
 	streams         bool   // known by what senders of TCP sent again
+	numbered        bool   // by numbers of packets that did not come
 
 	// The scans in which it began and was seen last are those of a part of the time only, and what lies between them is
 	// the better measure. Scans since then, in which nothing was lost, wait in tail for another loss.
@@ -272,7 +273,10 @@ func (s *scan) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, pat
 		}
 		share("share_lost", one.to, there)
 		share("share_lost_back", one.from, back)
-		if g.streams {
+		switch {
+		case g.numbered:
+			e.Text += "; seen by the numbers that sources give to packets"
+		case g.streams:
 			e.Text += "; seen by TCP, which sent them again"
 		}
 	})

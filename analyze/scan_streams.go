@@ -3,6 +3,8 @@ package analyze
 import (
 	"cmp"
 	"slices"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 const (
@@ -16,13 +18,20 @@ const (
 	lostPerFull = 5
 )
 
+// A streamKey is a path, of packets that the source numbers or of others.
+type streamKey struct {
+	hash     uint64
+	numbered bool
+}
+
 // A streamPath is what was lost on a path in the latest scans.
 type streamPath struct {
-	hash     uint64
+	streamKey
 	suspects []suspect
 	sink     uint32
 	// scan in which nothing counted, since reports of the sink were lost
 	unheardNs int64
+	sampledNs int64 // the same, since the sink does not tell of every packet
 	scans     [streamScans]streamCount
 	full      [streamScans][]uint32 // lost ones that came to a long queue in front of the link, by suspect; nil: none
 }
@@ -39,22 +48,22 @@ func (p *streamPath) total() (c streamCount) {
 type streamDetector struct {
 	*scan
 	gray  *grayDetector
-	at    int                    // the place of this scan in those of a path
-	paths map[uint64]*streamPath // of the latest scans, by their hash
-	leaks map[linkKey]*grayLink  // links that lost packets of streams lately
+	at    int                       // the place of this scan in those of a path
+	paths map[streamKey]*streamPath // of the latest scans
+	leaks map[linkKey]*grayLink     // links that lost packets of streams lately
 }
 
 func newStreamDetector(s *scan, gray *grayDetector) *streamDetector {
-	return &streamDetector{scan: s, gray: gray, paths: map[uint64]*streamPath{}, leaks: map[linkKey]*grayLink{}}
+	return &streamDetector{scan: s, gray: gray, paths: map[streamKey]*streamPath{}, leaks: map[linkKey]*grayLink{}}
 }
 
 // begin makes room for a scan, and forgets paths on which nothing came since.
 func (d *streamDetector) begin() {
 	d.at = (d.at + 1) % streamScans
-	for hash, p := range d.paths {
+	for key, p := range d.paths {
 		p.scans[d.at], p.full[d.at] = streamCount{}, nil
 		if c := p.total(); !c.any() {
-			delete(d.paths, hash)
+			delete(d.paths, key)
 		}
 	}
 }
@@ -63,17 +72,22 @@ func (d *streamDetector) observe(o *observation) {
 	d.leftOut += o.holes.displaced
 	o.holes.displaced = 0
 	for i := range o.paths {
-		if p := o.paths[i].path; p.sinceScan.streams.any() {
-			d.take(p)
+		p := o.paths[i].path
+		if p.sinceScan.numbers.any() {
+			d.take(p, &p.sinceScan.numbers, true)
+		}
+		if p.sinceScan.streams.any() {
+			d.take(p, &p.sinceScan.streams, false)
 		}
 	}
 }
 
 // take gathers what was lost of the streams on p.
-func (d *streamDetector) take(p *path) {
-	q := d.paths[p.hash]
+func (d *streamDetector) take(p *path, c *streamCount, numbered bool) {
+	key := streamKey{p.hash, numbered}
+	q := d.paths[key]
 	if q == nil {
-		suspects, ok := suspectsOf(p.hops)
+		suspects, ok := suspectsOf(p.hops, numbered)
 		if !ok || p.uncertain {
 			return
 		}
@@ -81,10 +95,9 @@ func (d *streamDetector) take(p *path) {
 			d.leftOut++
 			return
 		}
-		q = &streamPath{hash: p.hash, suspects: suspects, sink: p.hops[len(p.hops)-1].node}
-		d.paths[p.hash] = q
+		q = &streamPath{streamKey: key, suspects: suspects, sink: p.hops[len(p.hops)-1].node}
+		d.paths[key] = q
 	}
-	c := &p.sinceScan.streams
 	q.scans[d.at].add(c)
 	if c.lost == 0 {
 		return
@@ -92,8 +105,11 @@ func (d *streamDetector) take(p *path) {
 	if q.full[d.at] == nil {
 		q.full[d.at] = make([]uint32, len(q.suspects))
 	}
+	first := max(len(q.suspects)-len(p.hops), 0) // the link behind the first queue
 	for i := range p.hops {
-		q.full[d.at][i+1] += p.hops[i].full // the link behind the queue
+		if first+i < len(q.suspects) {
+			q.full[d.at][first+i] += p.hops[i].full
+		}
 		p.hops[i].full = 0
 	}
 }
@@ -127,19 +143,53 @@ func (d *streamDetector) finish() {
 // that these make.
 func (d *streamDetector) judged() []*streamPath {
 	lost := map[uint32]uint64{} // by sink
+	numbers := map[uint32]*streamCount{}
 	for _, p := range d.paths {
 		lost[p.sink] += uint64(p.scans[d.at].lost)
+		if p.numbered {
+			if numbers[p.sink] == nil {
+				numbers[p.sink] = &streamCount{}
+			}
+			c := p.total()
+			numbers[p.sink].add(&c)
+		}
+	}
+	var told samples
+	if len(numbers) > 0 {
+		told = d.collector.samples()
 	}
 	paths := make([]*streamPath, 0, len(d.paths))
 	for _, p := range d.paths {
-		if reports, known := d.gray.exporters.reportsLost(p.sink); !known || reports > 0 && reports >= lost[p.sink] {
+		reports, known := d.gray.exporters.reportsLost(p.sink)
+		switch {
+		case !known, reports > 0 && (p.numbered || reports >= lost[p.sink]):
 			p.scans[d.at], p.full[d.at] = streamCount{}, nil
 			p.unheardNs = d.nowNs
+		case p.numbered && numbers[p.sink].jumped > 0 && !tellsEvery(told.of(p.sink).rate, numbers[p.sink]):
+			p.sampledNs = d.nowNs
+			continue
 		}
 		paths = append(paths, p)
 	}
-	slices.SortFunc(paths, func(a, b *streamPath) int { return cmp.Compare(a.hash, b.hash) })
+	slices.SortFunc(paths, func(a, b *streamPath) int { return a.compare(b) })
 	return paths
+}
+
+func (p *streamPath) compare(o *streamPath) int {
+	switch {
+	case p.numbered == o.numbered:
+		return cmp.Compare(p.hash, o.hash)
+	case p.numbered:
+		return -1
+	}
+	return 1
+}
+
+// tellsEvery reports whether a sink tells of every packet, so that numbers which do not come are lost packets: where
+// nothing else shows how it chooses them, nearly all numbers came lately.
+func tellsEvery(rate telemetry.SampleRate, numbers *streamCount) bool {
+	return rate == telemetry.SampleEvery ||
+		rate < telemetry.SamplePart && float64(numbers.arrived) >= everyShare*float64(numbers.arrived+numbers.lost)
 }
 
 // A leak is what a link lost of streams in a scan.
@@ -148,6 +198,7 @@ type leak struct {
 	firstNs, lastNs int64
 	path            uint64 // on which most was lost; its hash
 	pathLost        uint32
+	numbered        bool // by the numbers of packets
 }
 
 // leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether
@@ -168,6 +219,7 @@ func (d *streamDetector) leakOf(k linkKey, paths []*streamPath, scan int) (l lea
 				full += n[i]
 			}
 		}
+		l.numbered = l.numbered || p.numbered && c.lost > 0
 		if c.lost > l.pathLost {
 			l.path, l.pathLost = p.hash, c.lost
 		}
@@ -200,6 +252,7 @@ func (d *streamDetector) leak(k linkKey, paths []*streamPath) {
 			g.firstNs = l.firstNs
 		}
 		g.add(l.lossCount)
+		g.numbered = g.numbered || l.numbered
 		g.lastNs = max(g.lastNs, l.lastNs)
 		if l.lost > 0 && ago == 0 && grayShare(d.gray.suspects, k) == 0 { // postcards tell more
 			d.noteGray(k, g, d.leaks, l.path)

@@ -78,6 +78,7 @@ type Shard struct {
 	reporting reporters
 	inner     map[attachment]bool // ports to other nodes, as paths show them
 	holes     holeTable
+	gaps      gapTable
 	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; bounded as flows
 	outer     map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
@@ -165,6 +166,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	if r.Is(telemetry.DropSummary) {
 		s.dispositions.Of(r).Flowless++
 		s.drops.summary(r, nowNs)
+		s.reportedGap(r, nowNs)
 		return
 	}
 	if r.Is(telemetry.Dropped) {
@@ -200,7 +202,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		f.device, f.hasDevice = r.Device, true
 	}
 	if r.Is(telemetry.Dropped) && !r.Is(telemetry.Discard|telemetry.FollowUp) {
-		f.stream.noteDrop(r)
+		s.noteDrop(f, tag, r)
 	}
 	switch {
 	case r.Is(telemetry.FollowUp):
@@ -214,7 +216,11 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.probe = r.Is(telemetry.Discard)
 		s.stack(f, tag, r, nowNs)
 		s.probe = false
-		if r.StreamFrom != r.StreamTo && !r.Is(telemetry.Dropped|telemetry.Discard) {
+		switch {
+		case r.Is(telemetry.Dropped | telemetry.Discard):
+		case r.Is(telemetry.HasFlowSequence):
+			s.followNumbers(f, tag, r, nowNs)
+		case r.StreamFrom != r.StreamTo && !f.numbered:
 			s.follow(f, tag, r, nowNs)
 		}
 	// a node tells of its queue, and others have no reason to tell of the packet

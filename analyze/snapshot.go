@@ -202,6 +202,10 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 	if len(a.Paths) > 0 {
 		a.Sample = all.answer()
 	}
+	if f.numbered && (all.rate < telemetry.SamplePart || f.gapsReported) {
+		missing := uint64(f.missing)
+		a.Missing = &missing
+	}
 	return a
 }
 

@@ -99,8 +99,12 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 }
 
 // noteDrop notes that a node says it dropped a packet of the stream.
-func (st *stream) noteDrop(r *telemetry.Report) {
-	if r.StreamFrom != r.StreamTo && st.dropped < 255 {
+func (s *Shard) noteDrop(f *flow, tag uint32, r *telemetry.Report) {
+	st := &f.stream
+	switch {
+	case f.numbered && r.Is(telemetry.HasFlowSequence) && int32(r.FlowSequence-st.next) < 0:
+		s.gaps.fill(f, tag, r.FlowSequence)
+	case (f.numbered || r.StreamFrom != r.StreamTo) && st.dropped < 255:
 		st.dropped++
 	}
 }

@@ -9,6 +9,7 @@ type pathWindow struct {
 	to      uint32 // place of the path that the latest of these took
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
 	streams streamCount
+	numbers streamCount // the same of packets that the source numbered
 }
 
 // meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.

@@ -61,7 +61,7 @@ func (d *Decoder) hostStack(b []byte, length int) (tail []byte, err error) {
 		return nil, wire.ErrStackLengthMismatch
 	}
 	if len(b) >= n+4 {
-		d.report.Flags |= HasFlowSequence
+		d.report.Flags |= HasFlowSequence | GapsReported
 		d.report.FlowSequence = binary.BigEndian.Uint32(b[n:])
 	}
 	if len(b) >= n+8 && length >= n+8 {

@@ -6,6 +6,8 @@ const (
 	LossByPostcards = "postcards"
 	// LossByTCP counts the holes in TCP streams that senders fill.
 	LossByTCP = "tcp"
+	// LossBySequence counts the packets of a flow that are missing in the numbers that its source gives them.
+	LossBySequence = "sequence"
 )
 
 // A LinkLoss estimates how many packets a link lost of those that it was sent, without a reason that a node tells, in
@@ -19,7 +21,7 @@ type LinkLoss struct {
 	// of which it is known what became of them
 	Sent   uint64 `json:"sent" doc:"packets sent on the link of which it is known whether they were lost"`
 	Lost   uint64 `json:"lost" doc:"packets lost on the link, of these"`
-	Method string `json:"method,omitempty" table:"LOSS BY,wide" doc:"how it is known: postcards or tcp"`
+	Method string `json:"method,omitempty" table:"LOSS BY,wide" doc:"how it is known: postcards, sequence (numbers that sources give to packets) or tcp"`
 	// e.g. that only UDP crosses it
 	Unknown string `json:"unknown,omitempty" filter:"-" table:"LOSS UNKNOWN,wide" doc:"why the loss is not known"`
 }

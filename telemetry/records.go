@@ -110,15 +110,17 @@ type FlowPath struct {
 type Flow struct {
 	ID string `json:"id" filter:",alias=flow" table:"ID,wide" doc:"id of the flow"`
 	Endpoints
-	Outer       *Endpoints    `json:"outer,omitempty" filter:",only=src+dst" doc:" of the tunnel"`
-	DSCP        uint8         `json:"dscp" table:"DSCP,wide" doc:"DSCP of the latest packet"`
-	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
-	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
-	Reports     uint64        `json:"reports" table:"REPORTS,wide" doc:"reports about it"`
-	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that reports tell of"`
-	Probes      uint64        `json:"probes,omitempty" filter:"-" doc:"copies and packets that are not delivered; not in packets"`
-	Bytes       uint64        `json:"bytes" kind:"size" table:"BYTES" doc:"IP lengths of those packets, without INT"`
-	Drops       uint64        `json:"drops" table:"DROPS,bad" doc:"packets that were reported as dropped"`
+	Outer   *Endpoints `json:"outer,omitempty" filter:",only=src+dst" doc:" of the tunnel"`
+	DSCP    uint8      `json:"dscp" table:"DSCP,wide" doc:"DSCP of the latest packet"`
+	First   time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last    time.Time  `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	Reports uint64     `json:"reports" table:"REPORTS,wide" doc:"reports about it"`
+	Packets uint64     `json:"packets" table:"PACKETS" doc:"packets that reports tell of"`
+	Probes  uint64     `json:"probes,omitempty" filter:"-" doc:"copies and packets that are not delivered; not in packets"`
+	Bytes   uint64     `json:"bytes" kind:"size" table:"BYTES" doc:"IP lengths of those packets, without INT"`
+	Drops   uint64     `json:"drops" table:"DROPS,bad" doc:"packets that were reported as dropped"`
+	// also those of which only the report was lost
+	Missing     *uint64       `json:"missing,omitempty" table:"MISSING,wide,bad" live:"ask for the list of now" doc:"packets that the source numbered and that nobody reported, neither as come nor as dropped"`
 	Device      string        `json:"device,omitempty" table:"DEVICE,wide" doc:"Transparent Security source device"`
 	Residence   *Distribution `json:"residence_ns,omitempty" filter:",alias=latency" table:"RESIDENCE,of=p50+p99" doc:"time in all hops together"`
 	EndToEnd    *Distribution `json:"end_to_end_ns,omitempty" filter:",only=min+mean+max" table:"END TO END MEAN,wide,of=mean" doc:"time from the first hop to the last, by two clocks"`

@@ -95,6 +95,8 @@ const (
 	// the fragment is what a node with a slow path sent after the packet: Hops ends with its record (INT 2016 §4.2)
 	FollowUp
 	HasFirstTTL // FirstTTL is known
+	// FlowSequence counts packets that are not all reported: the sink tells of those that it misses in a DropSummary
+	GapsReported
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless

@@ -510,6 +510,7 @@ export interface components {
             first: string;
             id: string;
             last: string;
+            missing?: number;
             outer?: components["schemas"]["Endpoints"];
             packets: number;
             packets_estimated?: number;
