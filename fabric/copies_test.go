@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -75,6 +76,52 @@ func TestCopies(t *testing.T) {
 			if uint64(len(by)) != 1+each {
 				t.Errorf("%s: packet %x went by the cores %v", rep, id, by)
 			}
+		}
+	}
+}
+
+// A source of clones sends a clone behind each packet that is watched, on the same path. Packets arrive as they were
+// sent, and each that crosses the domain is told of once, by its clone.
+func TestClones(t *testing.T) {
+	text := `
+duration: 300ms
+topology:
+  leaf_spine:
+    {leaves: 2, spines: 2, hosts: 1, host_link: {rate: 50M, delay: 5us}, fabric_link: {rate: 50M, delay: 5us}}
+traffic:
+  - {constant: {from: h1, to: h2, bytes: 20kB}, rate: 1M, packet: 500}
+  - {constant: {from: h2, to: h1, bytes: 20kB}, transport: tcp}
+int:
+  clone: true
+  watch: [{report_all: true}]
+  queues: []
+`
+	device, err := INTDevices(parseScenario(t, text), netip.MustParseAddrPort("192.0.2.9:8555"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCollector(t, map[string]any{"int_dscp": 0x17, "int_dscp_mask": 0x3f})
+	list, f := ran(t, text, Options{Device: device, Reports: c}, 300*time.Millisecond)
+	stats := f.Stats()
+	if stats.Sent == 0 || stats.Copies != stats.Sent || stats.Lost() != stats.Copies ||
+		stats.Dropped[ReasonDiscarded] != stats.Copies || stats.Sent != stats.Delivered ||
+		uint64(len(c.reports)) != stats.Copies {
+		t.Errorf("%d reports, %+v", len(c.reports), stats)
+	}
+	ways := map[string]uint64{}
+	for _, p := range of[*truth.Path](list) {
+		ways[fmt.Sprint(p.Hops[0].Node, p.Hops[1].Node, p.Hops[2].Node)] += p.Packets
+	}
+	for i := range c.reports {
+		r := &c.reports[i]
+		if !r.Is(telemetry.Discard) || len(r.Hops) != 2 {
+			t.Fatalf("report %d: %+v", i, r)
+		}
+		ways[fmt.Sprint(r.Hops[0].NodeID, r.Hops[1].NodeID, r.NodeID)]--
+	}
+	for way, n := range ways {
+		if n != 0 {
+			t.Errorf("%s: %d packets more than clones", way, int64(n))
 		}
 	}
 }

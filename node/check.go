@@ -28,6 +28,7 @@ type roles struct {
 	form       sinkForm      // where the sink's own metadata go
 	pop        bool          // report the stack if a record does not fit
 	omit       inband.Fields // metadata that the node does not know
+	data       domainData
 }
 
 // A sinkForm is a way in which a sink reports its own metadata (TR 2.0 §3.4).
@@ -63,10 +64,11 @@ func (c *Config) plan(wrong *problems) plan {
 		_, missing := usualInstructions.Bitmap(p.inside.Version)
 		p.instructions = usualInstructions &^ missing
 	}
-	p.roles = c.roles(wrong, "")
+	p.roles, p.data = c.roles(wrong, ""), c.domainData(wrong, "", &p.domains)
 	for name := range c.Nodes {
 		one := c.at(name)
 		one.roles(wrong, "nodes."+name+".")
+		one.domainData(wrong, "nodes."+name+".", &p.domains)
 		one.checkHWID(wrong, "nodes."+name+".hw_id")
 	}
 	if len(*wrong) > 0 {
@@ -95,6 +97,11 @@ func (c *Config) roles(wrong *problems, place string) roles {
 	case r.pop && c.Reports.Format != "2.0":
 		wrong.say(place+"mtu", "got report with reports of format %s, want mark: only 2.0 has intermediate reports",
 			c.Reports.Format)
+	}
+	if new := c.Version == "2.0" || c.Version == "2.1"; c.Clone && (!new || c.Mode != "md" && c.Mode != "mx") {
+		wrong.say(place+"clone", "got true in version %s, mode %s; clones are of 2.x, md and mx", c.Version, c.Mode)
+	} else if c.DSMark != 0 && !new {
+		wrong.say(place+"ds_mark", "got %#04x in version %s; DS Flags are of 2.x", c.DSMark, c.Version)
 	}
 	if old := c.Version == "2016" || c.Version == "0.5"; c.SlowPath && !old {
 		wrong.say(place+"slow_path", "got true in version %s; follow-up packets are of 2016 and 0.5", c.Version)

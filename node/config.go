@@ -27,6 +27,10 @@ type Config struct {
 	Replicas string `yaml:"replicas"`
 	// what the source tells the sink of each packet (INT 2.1 §5.1): sequence, ttl
 	Destination []string `yaml:"destination"`
+	// values by DS Instruction bit, in hex; none: not available
+	DSMetadata map[uint8]string `yaml:"ds_metadata"`
+	// leave watched packets alone, and send clones with INT and D behind them (INT 2.1 §3.2)
+	Clone bool `yaml:"clone"`
 	// what an entry asks for that does not say; none: usualInstructions
 	Instructions []string `yaml:"instructions"`
 
@@ -37,6 +41,7 @@ type Config struct {
 	SlowPath   bool     `yaml:"slow_path"`   // 2016 and 0.5: records travel in follow-up packets
 	Replicate  bool     `yaml:"replicate"`   // up to 1.0: copy packets that allow it
 	Omit       []string `yaml:"omit"`        // metadata that the node cannot find out
+	DSMark     uint16   `yaml:"ds_mark"`     // DS Flags that a transit node sets
 	InitialTTL uint8    `yaml:"initial_ttl"` // that hosts send; 0: unknown, and hops without INT are not looked for
 
 	// What is watched.
@@ -61,6 +66,9 @@ type Override struct {
 	Replicate *bool    `yaml:"replicate"`
 	Omit      []string `yaml:"omit"`
 	HWID      *uint8   `yaml:"hw_id"`
+
+	DSMetadata map[uint8]string `yaml:"ds_metadata"`
+	DSMark     *uint16          `yaml:"ds_mark"`
 }
 
 // Events says which packets of a flow are worth a report, as event.Config does.
@@ -149,6 +157,12 @@ func (c Config) at(name string) Config {
 	}
 	if o.Omit != nil {
 		c.Omit = o.Omit
+	}
+	if o.DSMetadata != nil {
+		c.DSMetadata = o.DSMetadata
+	}
+	if o.DSMark != nil {
+		c.DSMark = *o.DSMark
 	}
 	if o.HWID != nil {
 		c.Reports.HWID = *o.HWID

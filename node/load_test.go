@@ -95,7 +95,16 @@ func TestLoadErrors(t *testing.T) {
 			"reports: destinations: got port 17768, which announces INT",
 		},
 		{"nodes:\n  leaf1: {sink: there}", `line 2: nodes.leaf1.sink: got "there"`},
-		{"nodes:\n  leaf1: {mode: mx}", `line 2: nodes.leaf1: unknown key "mode"; known are edge_int,`},
+		{"nodes:\n  leaf1: {mode: mx}", `line 2: nodes.leaf1: unknown key "mode"; known are ds_mark,`},
+		{"domain: 7\nds_metadata: {0: 0000002a}", "line 2: ds_metadata: the lengths of domain 7 are not known"},
+		{
+			"domain: 0x5453\nds_instruction: 0x8000\nds_metadata: {0: 0000002a}",
+			`line 3: ds_metadata: bit 0: got "0000002a", want 8 bytes`,
+		},
+		{"domain: 0x5453\nnodes:\n  a: {ds_metadata: {0: xy}}", "line 3: nodes.a.ds_metadata: bit 0: got"},
+		{"version: 1.0\nclone: true", "line 2: clone: got true in version 1.0, mode md"},
+		{"mode: xd\nclone: true", "line 2: clone: got true in version 2.1, mode xd"},
+		{"version: 1.0\nds_mark: 1", "line 2: ds_mark: got 0x0001 in version 1.0"},
 		{"nodes:\n  leaf1: {hw_id: 99}", "line 2: nodes.leaf1.hw_id: got 99"},
 	} {
 		_, err := Load([]byte(test.text))
@@ -197,12 +206,14 @@ const everything = `
 mode: md
 version: 2.1
 carrier: dscp
-points: {int_dscp: 23}
+points: {int_dscp: 23, ds_lengths: {7: {0: 4}}}
 dialect: spec
 max_hops: 8
-domain: 0
-ds_instruction: 0
+domain: 7
+ds_instruction: 0x8000
 ds_flags: 0
+ds_metadata: {0: 0000002a}
+clone: true
 checksum_complement: false
 checksum_update: true
 new_ip: false
@@ -217,6 +228,7 @@ slow_path: false
 replicate: false
 omit: [buffer]
 initial_ttl: 64
+ds_mark: 1
 events: {flows: 1000, latency_quantum: 1024ns, period: 1s, idle: 30s, reset: 1s}
 drop_events: {flows: 1000, latency_quantum: 0, period: 1s, idle: 30s, reset: 1s}
 queues: [{port: 1, queue: 0, trigger: 64kB, reset: 32kB, trigger_latency: 20us, reset_latency: 10us, quota: 9, tail_drop: true}]
@@ -235,6 +247,7 @@ reports:
   ttl: 64
 nodes:
   leaf1: {edge_int: accept, sink: in_stack, mtu: mark, slow_path: false, replicate: false, omit: [queue], hw_id: 3}
+  leaf2: {ds_mark: 2, ds_metadata: {0: 0000002b}}
 `
 
 // entry is a watchlist with all keys.

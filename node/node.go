@@ -55,6 +55,7 @@ func New(c Config, s Spec) (*Node, error) {
 	}
 	c = c.at(s.Name)
 	p.roles = c.roles(&wrong, "")
+	p.data = c.domainData(&wrong, "", &p.domains)
 	n := &Node{config: c, spec: s, plan: p, sampler: watch.NewSampler(s.Seed)}
 	if p.mode == watch.ModeIOAM {
 		n.ioam = c.ioamNode()

@@ -14,6 +14,9 @@ import (
 
 const mdIngressTS = report.MDIngressTS
 
+// onlyStack stands in the RepMdBits of tell for: the node says nothing of itself. It is not sent.
+const onlyStack = 0x8000
+
 // metadataOf returns the RepMdBits that stand for the Instruction Bitmap of a version: what a node reports of itself
 // (INT 2.1 §5.8, §5.9).
 func metadataOf(v inband.Version, bitmap uint16) uint16 {
@@ -101,6 +104,7 @@ func (n *Node) tell(v *visit, flags telemetry.Flags, frame []byte, keep int, met
 		Flow: v.state.flow, HWID: n.config.Reports.HWID, Flags: flags, IngressTS: v.state.arrivedNs,
 		Metadata: export.FromInband(metadata, &v.own), DomainID: domain,
 	}
+	n.describeDomain(r, metadata)
 	n.setFragment(r, frame, keep)
 	n.send(r, v.egress.DepartedNs)
 }

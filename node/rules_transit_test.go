@@ -79,7 +79,8 @@ func TestR039SourceOnlyMetadataStay(t *testing.T) {
 	c := newChain(t, 3, "mtu: report\ndomain: 0x5453\nds_instruction: 0x8000\nwatch: [{report_all: true}]\n")
 	c.egress = func(i int) Egress { return Egress{Port: 2, MTU: []int{9000, len(frame) + 60, 9000}[i]} }
 	c.send(frame)
-	if len(c.reports) != 1 || !c.reports[0].Is(telemetry.HasDevice|telemetry.MTUExceeded) {
+	if len(c.reports) != 1 || !c.reports[0].Is(telemetry.HasDevice) || !c.reports[0].Is(telemetry.MTUExceeded) ||
+		c.reports[0].Is(telemetry.Intermediate) || c.reports[0].NodeID != 3 || len(c.reports[0].Hops) != 1 {
 		t.Errorf("%+v", c.reports)
 	}
 }

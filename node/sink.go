@@ -70,7 +70,7 @@ func (n *Node) followed(v *visit, flags telemetry.Flags, contents []byte) {
 		return
 	}
 	n.count(Reported)
-	n.tell(v, flags, p.Frame, p.Payload, mdIngressTS, n.inside.DomainID)
+	n.tell(v, flags, p.Frame, p.Payload, mdIngressTS|onlyStack, n.inside.DomainID)
 }
 
 // contentHash returns a hash of the front of what a packet has behind its INT.
@@ -91,16 +91,16 @@ func (n *Node) reportStack(v *visit, s *embed.Stripped, flags telemetry.Flags, o
 	own := metadataOf(s.Version, s.Bitmap)
 	switch n.form {
 	case separate:
-		n.tell(v, flags, p.Frame, p.Payload, mdIngressTS, s.DomainID)
+		n.tell(v, flags, p.Frame, p.Payload, mdIngressTS|onlyStack, s.DomainID)
 		if len(out) > 0 {
 			n.tell(v, telemetry.Tracked, out, p.Payload-s.Removed, own|mdIngressTS, s.DomainID)
 		}
 		return
 	case inStack:
-		pushed, r := n.inside.Push(n.spare[:0], p, &v.own, 0)
+		pushed, r := n.inside.PushDS(n.spare[:0], p, &v.own, n.perHopOf(s.DomainID, s.DSInstruction), 0)
 		n.spare = pushed
 		if r.Action == embed.Pushed {
-			n.tell(v, flags, pushed, p.Payload+r.Added, 0, s.DomainID)
+			n.tell(v, flags, pushed, p.Payload+r.Added, onlyStack, s.DomainID)
 			return
 		}
 		// Its record has no room in the stack: then it is in the report.

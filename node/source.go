@@ -24,7 +24,10 @@ func (n *Node) source(v *visit) {
 		d = &n.mx
 	}
 	var device [8]byte
-	ins := embed.Instruction{Bitmap: s.bitmap}
+	ins := embed.Instruction{Bitmap: s.bitmap, D: n.config.Clone, DS: n.data.perHop, SourceOnly: n.data.sourceOnly}
+	if s.mode == watch.ModeMX {
+		ins.DS, ins.SourceOnly, ins.SourceInserted = nil, nil, n.data.sourceOnly
+	}
 	if n.namesDevice() {
 		copy(device[:], s.srcMAC[:])
 		ins.SourceOnly = device[:]
@@ -38,13 +41,24 @@ func (n *Node) source(v *visit) {
 			n.destination.Sequence = *number + 1
 		}
 	}
-	out, r := d.Insert(n.out.buffer[:0], p, ins, &v.own, v.egress.MTU)
+	into := &n.out.buffer
+	if n.config.Clone {
+		into = &n.out.addCopy(v.egress.Port).Frame
+	}
+	out, r := d.Insert((*into)[:0], p, ins, &v.own, v.egress.MTU)
+	*into = out
 	if r.Action != embed.Inserted {
+		n.out.Copies = n.out.Copies[:0]
 		n.refused(NotInserted, r.Why)
 		n.queueReport(v, n.clean(v))
 		return
 	}
-	n.out.set(out)
+	if n.config.Clone {
+		n.clean(v)
+		n.count(Copies)
+	} else {
+		n.out.set(out)
+	}
 	n.count(Inserted)
 	if number != nil {
 		*number++

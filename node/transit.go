@@ -25,12 +25,14 @@ func (n *Node) transit(v *visit) {
 	switch {
 	case flags&telemetry.Instructed != 0:
 		n.instructed(v, flags)
+		n.setDSFlags()
 		return
 	case n.config.SlowPath:
 		n.followUp(v)
 	default:
 		n.push(v)
 	}
+	n.setDSFlags()
 	if v.queue.Reason != 0 {
 		n.queueReport(v, n.stripped(v))
 	}
@@ -55,9 +57,10 @@ func (n *Node) knows(domain uint16) bool {
 // push adds the record of this node.
 func (n *Node) push(v *visit) {
 	p := &v.packet
-	out, r := n.inside.Push(n.out.buffer[:0], p, &v.own, v.egress.MTU)
+	ds := n.perHopOf(p.INT.DomainID, p.INT.DSInstruction)
+	out, r := n.inside.PushDS(n.out.buffer[:0], p, &v.own, ds, v.egress.MTU)
 	if n.pop && r.Why == embed.MTU && n.canPop(p) {
-		n.popStack(v, out[:0])
+		n.popStack(v, out[:0], ds)
 		return
 	}
 	n.out.set(out)
@@ -87,18 +90,12 @@ func (n *Node) replicate(v *visit) {
 			continue
 		}
 		own.L1Egress = o.Port
-		copies := n.out.Copies
-		if len(copies) < cap(copies) {
-			copies = copies[:len(copies)+1] // with the memory of the one that was there before
-		} else {
-			copies = append(copies, Copy{})
-		}
-		c := &copies[len(copies)-1]
-		c.Port = o.Port
+		c := n.out.addCopy(o.Port)
 		c.Frame, _ = n.inside.Push(c.Frame[:0], &v.packet, &own, 0)
 		if n.inside.Parse(c.Frame, &n.copied) == nil && n.inside.MarkParsedCopy(&n.copied) {
 			n.count(Copies)
-			n.out.Copies = copies
+		} else {
+			n.out.Copies = n.out.Copies[:len(n.out.Copies)-1]
 		}
 	}
 }
@@ -111,12 +108,12 @@ func (n *Node) canPop(p *embed.Packet) bool {
 }
 
 // popStack takes the stack out of a packet that has no room for the record of this node, and reports it (INT 2.1 §5.3).
-func (n *Node) popStack(v *visit, dst []byte) {
+func (n *Node) popStack(v *visit, dst, ds []byte) {
 	p := &v.packet
-	out, _, r := n.inside.PopIntermediate(dst, p, &v.own, v.egress.MTU)
+	out, _, r := n.inside.PopIntermediate(dst, p, &v.own, ds, v.egress.MTU)
 	n.out.set(out)
 	n.count(PoppedStack)
-	bits := uint16(0)
+	bits := uint16(onlyStack)
 	if !r.Record { // it goes into the report or into the packet, not into both
 		bits = metadataOf(p.INT.Version, p.INT.Bitmap)
 	}

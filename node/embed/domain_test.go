@@ -297,7 +297,7 @@ func TestNoAllocations(t *testing.T) {
 			buf, _ = d.Insert(buf[:0], &p, Instruction{Bitmap: 0xF000}, own, 1500)
 			_ = d.Parse(carrying, &p)
 			buf, _ = d.Push(buf[:0], &p, own, 1500)
-			buf, _, _ = d.PopIntermediate(buf[:0], &p, own, 1500)
+			buf, _, _ = d.PopIntermediate(buf[:0], &p, own, nil, 1500)
 			buf, _, _ = d.Strip(buf[:0], &p)
 			buf, _ = d.CleanMark(buf[:0], &p)
 			buf, _ = d.FollowUp(buf[:0], &p, own)

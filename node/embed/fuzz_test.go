@@ -95,7 +95,7 @@ func FuzzEmbed(f *testing.F) {
 				t.Fatalf("pushed on %+v: got %+v, error %v\n%x\n%x", p.INT, again.INT, err, frame, out)
 			}
 		}
-		out, _, result = d.PopIntermediate(nil, &p, own, mtu)
+		out, _, result = d.PopIntermediate(nil, &p, own, nil, mtu)
 		check("PopIntermediate", out, result.Added)
 		out, s, err := d.Strip(nil, &p)
 		if out == nil && len(frame) > 0 {

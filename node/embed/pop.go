@@ -8,11 +8,11 @@ import (
 // stack, which it returns for an intermediate report. It is a view into the frame that Parse was given; source-only
 // metadata go with it. The INT header stays as it is.
 //
-// own is the node's record if that is to be in the packet; then it must not be in the report. With own nil the record
-// belongs into the report, and so it does if Result.Record is false: the packet still exceeds mtu with it, or no more
-// nodes may add one.
-func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, mtu int) (out []byte, stack inband.Stack,
-	r Result,
+// own is the node's record if that is to be in the packet, with ds as PushDS has it; then it must not be in the report.
+// With own nil the record belongs into the report, and so it does if Result.Record is false: the packet still exceeds mtu
+// with it, or no more nodes may add one.
+func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, ds []byte, mtu int) (out []byte,
+	stack inband.Stack, r Result,
 ) {
 	t := &p.INT
 	why := d.pushable(p, own)
@@ -37,7 +37,7 @@ func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, mt
 	out = append(dst, p.Frame[:t.Stack]...)
 	n := 0
 	if own != nil {
-		out = d.appendPushed(out, t, own, nil)
+		out = d.appendPushed(out, t, own, ds)
 		n = len(out) - len(dst) - t.Stack
 		r.Record = true
 	}

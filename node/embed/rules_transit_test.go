@@ -286,7 +286,7 @@ func TestR038IntermediateReport(t *testing.T) {
 		carrying := push(t, d, insert(t, d, frame, Instruction{Bitmap: 0xA000, SourceOnly: id}, node(1)), node(2))
 		p := parse(t, d, carrying)
 		// The own record into the report.
-		out, stack, r := d.PopIntermediate(nil, p, nil, p.TotalLength)
+		out, stack, r := d.PopIntermediate(nil, p, nil, nil, p.TotalLength)
 		if r.Action != Popped || r.Record || r.Added != -(2*8+8) || len(out) != len(carrying)+r.Added {
 			t.Fatalf("got %+v", r)
 		}
@@ -295,7 +295,7 @@ func TestR038IntermediateReport(t *testing.T) {
 			t.Errorf("source-only %q", stack.SourceOnly)
 		}
 		// Or into the packet.
-		out, _, r = d.PopIntermediate(nil, p, node(3), p.TotalLength)
+		out, _, r = d.PopIntermediate(nil, p, node(3), nil, p.TotalLength)
 		if r.Action != Popped || !r.Record || r.Added != 8-(2*8+8) {
 			t.Fatalf("got %+v", r)
 		}
@@ -303,20 +303,20 @@ func TestR038IntermediateReport(t *testing.T) {
 			t.Errorf("got %+v", q.INT)
 		}
 		// Not into both, if it does not fit the packet even so.
-		if _, _, r = d.PopIntermediate(nil, p, node(3), p.TotalLength-(2*8+8)+7); r.Action != Popped || r.Record ||
+		if _, _, r = d.PopIntermediate(nil, p, node(3), nil, p.TotalLength-(2*8+8)+7); r.Action != Popped || r.Record ||
 			r.Why != MTU {
 			t.Errorf("got %+v", r)
 		}
 		// Nor if no more nodes may add one.
 		setRemaining(d, carrying, p, 0)
-		out, _, r = d.PopIntermediate(nil, parse(t, d, carrying), node(3), 0)
+		out, _, r = d.PopIntermediate(nil, parse(t, d, carrying), node(3), nil, 0)
 		if r.Action != Popped || r.Record || !r.SetE || !parse(t, d, out).INT.E {
 			t.Errorf("got %+v", r)
 		}
 	})
 	for _, v := range variants(inband.Version2016, inband.Version05, inband.Version10) {
 		frame := insert(t, v.d, build(v.s), Instruction{Bitmap: 0xA000}, node(1))
-		if out, _, r := v.d.PopIntermediate(nil, parse(t, v.d, frame), node(2), 0); r.Why != WrongMode ||
+		if out, _, r := v.d.PopIntermediate(nil, parse(t, v.d, frame), node(2), nil, 0); r.Why != WrongMode ||
 			!bytes.Equal(out, frame) {
 			t.Errorf("%s: %+v", v.name, r)
 		}
@@ -330,7 +330,7 @@ func TestR039HeaderAfterIntermediateReport(t *testing.T) {
 		frame := push(t, d, insert(t, d, plain, Instruction{Bitmap: 0xA000}, node(1)), node(2))
 		p := parse(t, d, frame)
 		for _, own := range []*inband.Metadata{nil, node(3)} {
-			out, _, _ := d.PopIntermediate(nil, p, own, 0)
+			out, _, _ := d.PopIntermediate(nil, p, own, nil, 0)
 			q := parse(t, d, out)
 			want := p.INT
 			want.Hops, want.StackEnd, want.End = 0, want.Stack, want.Stack

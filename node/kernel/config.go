@@ -96,6 +96,8 @@ func (c *Config) refuse(file *conf.Document) {
 		{"carrier", n.Carrier != "" && n.Carrier != "dscp", "dscp"},
 		{"dialect", n.Dialect != "", "none"},
 		{"domain", n.Domain != 0, "0"},
+		{"clone", n.Clone, "false"},
+		{"ds_mark", n.DSMark != 0, "0"},
 		{"checksum_complement", n.Complement, "false"},
 		{"mtu", n.MTU != "mark", "mark"},
 		{"queues", len(n.Queues) > 0 && !reflect.DeepEqual(n.Queues, usual.Queues), "none"},
