@@ -68,7 +68,8 @@ type handler struct {
 	streams     semaphore
 	flowStreams semaphore
 	captures    semaphore // downloads of raw reports
-	begun       int64     // when this process began, which tells its events from those of another
+	live        liveIncidents
+	begun       int64 // when this process began, which tells its events from those of another
 }
 
 // New returns the handler that the package comment describes.

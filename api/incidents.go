@@ -4,8 +4,11 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -20,7 +23,7 @@ func (h *handler) incidents(ctx context.Context, p *params) (answer, *types.Prob
 		if problem := p.problem(); problem != nil {
 			return answer{}, problem
 		}
-		return s.answer(incident.Of(h.liveEvents())), nil
+		return s.answer(slices.Clone(h.live.of(h.cfg.Events))), nil
 	}
 	r := h.written(store.Events, p.span(h.cfg.Now()))
 	if problem := p.problem(); problem != nil {
@@ -48,7 +51,7 @@ func (h *handler) incident(w http.ResponseWriter, r *http.Request, p *params) {
 		problem.Write(w)
 		return
 	}
-	n, found := incident.Find(incident.Of(h.liveEvents()), p.id)
+	n, found := incident.Find(h.live.of(h.cfg.Events), p.id)
 	if !found && h.cfg.History != nil {
 		var problem *types.Problem
 		if n, found, problem = h.storedIncident(r.Context(), p.id); problem != nil {
@@ -65,9 +68,23 @@ func (h *handler) incident(w http.ResponseWriter, r *http.Request, p *params) {
 	writeAnswer(w, types.IncidentAnswer{GeneratedAt: h.cfg.Now().UTC(), Incident: *n})
 }
 
-func (h *handler) liveEvents() []telemetry.Event {
-	events, _ := h.cfg.Events.Events(nil, math.MaxInt)
-	return events
+// liveIncidents are those of the events of now, computed again when events have changed, however many ask.
+type liveIncidents struct {
+	mu       sync.Mutex
+	changes  uint64 // of the log, when they were computed
+	computed bool
+	list     []telemetry.Incident
+}
+
+// of returns the incidents of a log, which is always the same one. The list belongs to all who ask.
+func (l *liveIncidents) of(log *eventlog.Log) []telemetry.Incident {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if changes := log.Changes(); !l.computed || changes != l.changes {
+		events, _ := log.Events(nil, math.MaxInt)
+		l.list, l.changes, l.computed = incident.Of(events), changes, true
+	}
+	return l.list
 }
 
 // maxIncidentEvents is from how many events of a time range incidents are computed.

@@ -86,6 +86,17 @@ func TestIncidents(t *testing.T) {
 			t.Errorf("%s is in %+v", e.ID, one.Incident)
 		}
 	}
+	// Incidents are computed again when something happens.
+	log := cfg.Events
+	for want := range 2 {
+		log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: uint32(want)}, at.UnixNano(), at.UnixNano(), 1,
+			func(e *telemetry.Event) { e.Text = "loop" })
+		var list types.IncidentList
+		w := ask(h, "GET", "/api/v1/incidents?filter=kind%3Dloop")
+		if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list.Incidents) != want+1 {
+			t.Errorf("got %d %v %s, want %d incidents", w.Code, err, w.Body, want+1)
+		}
+	}
 	// What memory has forgotten is in the store.
 	cfg.Events = eventlog.New(100)
 	var one types.IncidentAnswer

@@ -20,6 +20,7 @@ func (l *Log) TakeBack(id string) (telemetry.Event, bool) {
 func (l *Log) changeAcknowledged(id string, change func(*telemetry.Event)) (telemetry.Event, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.changes++
 	for _, e := range l.open {
 		if e.ID == id {
 			change(&e.Event)

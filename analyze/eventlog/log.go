@@ -73,6 +73,7 @@ type Log struct {
 	over    [telemetry.NumEventKinds][]endedEvent // the first that ended first
 	kept    int                                   // events in over
 	ended   uint64                                // all that are over
+	changes uint64                                // of what Events returns
 
 	overflow  uint64 // notes of events for which there was no place
 	unwatched uint64 // see AddUnwatched
@@ -109,6 +110,7 @@ func (l *Log) Note(key Key, startNs, atNs int64, count uint64, fill func(*teleme
 	delete(l.restored, key)
 	e.Count += count
 	e.last = max(e.last, atNs)
+	l.changes++
 }
 
 // Amend changes what an event says, if it goes on. The list of its evidence must be replaced, not written to.
@@ -117,6 +119,7 @@ func (l *Log) Amend(key Key, change func(*telemetry.Event)) {
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil {
 		change(&e.Event)
+		l.changes++
 	}
 }
 
@@ -126,6 +129,7 @@ func (l *Log) FillBytes(key Key, fill func(*telemetry.Event)) {
 	defer l.mu.Unlock()
 	if e := l.open[key]; e != nil && e.Bytes == nil {
 		fill(&e.Event)
+		l.changes++
 	}
 }
 
@@ -174,6 +178,7 @@ func (l *Log) close(key Key, e *openEvent, atNs int64) {
 
 // keep adds an event that is over.
 func (l *Log) keep(e telemetry.Event) {
+	l.changes++
 	l.over[e.Kind] = append(l.over[e.Kind], endedEvent{e, l.ended})
 	l.ended++
 	if l.kept++; l.kept <= l.max {
@@ -229,7 +234,14 @@ func (l *Log) Events(match func(*telemetry.Event) bool, limit int) (list []telem
 	return list[:min(limit, total)], total
 }
 
-// Counters are totals of an Log.
+// Changes grows whenever Events would return something else: with the same number an answer made of it still holds.
+func (l *Log) Changes() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes
+}
+
+// Counters are totals of a Log.
 type Counters struct {
 	Open      int
 	Ended     uint64

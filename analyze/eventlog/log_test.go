@@ -1,6 +1,8 @@
 package eventlog
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -89,4 +91,45 @@ func TestEventLogSince(t *testing.T) {
 	check(0, 1, []int64{5, 6, 7}, 6) // three are forgotten
 	l.End(storm(9), 8*second)
 	check(6, 0, []int64{8}, 7)
+}
+
+// Whatever makes Events return something else makes Changes return another number.
+func TestChanges(t *testing.T) {
+	l := New(3)
+	state := func() string {
+		list, _ := l.Events(nil, 10)
+		return fmt.Sprintf("%+v", list)
+	}
+	key := func(i int) Key { return Key{Kind: telemetry.EventLoop, Node: uint32(i)} }
+	g := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		before, changes := state(), l.Changes()
+		i := g.IntN(5)
+		switch g.IntN(7) {
+		case 0:
+			l.Note(key(i), 1e9, int64(2e9+i), 1, func(e *telemetry.Event) { e.Text = "new" })
+		case 1:
+			l.Amend(key(i), func(e *telemetry.Event) { e.Text = fmt.Sprint(g.IntN(9)) })
+		case 2:
+			l.FillBytes(key(i), func(e *telemetry.Event) { e.Bytes = []byte{1} })
+		case 3:
+			l.End(key(i), 3e9)
+		case 4:
+			l.EndQuiet(telemetry.EventLoop, int64(2e9+i))
+		case 5:
+			k := key(i)
+			l.Acknowledge(k.ID(1e9), telemetry.Acknowledgement{By: fmt.Sprint(i)})
+		case 6:
+			s := l.State()
+			l = New(3)
+			l.Restore(&s, 0)
+			if l.Changes() == 0 {
+				t.Fatal("a log that was restored says that nothing changed")
+			}
+			continue
+		}
+		if after := state(); after != before && l.Changes() == changes {
+			t.Fatalf("%s became %s without a change", before, after)
+		}
+	}
 }

@@ -75,6 +75,7 @@ func (l *Log) State() State {
 func (l *Log) Restore(s *State, nowNs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.changes++
 	l.overflow = s.Overflow
 	l.ended = s.Ended - min(s.Ended, uint64(len(s.Over)))
 	for i := range s.Over {
