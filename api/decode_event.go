@@ -33,9 +33,8 @@ func (h *handler) decodeEvent(w http.ResponseWriter, r *http.Request, p *params)
 
 // event returns an event of now or of the past, or nil.
 func (h *handler) event(ctx context.Context, id string) (*telemetry.Event, *types.Problem) {
-	events := h.liveEvents()
-	if i := slices.IndexFunc(events, func(e telemetry.Event) bool { return e.ID == id }); i >= 0 {
-		return &events[i], nil
+	if live, _ := h.cfg.Events.Events(func(e *telemetry.Event) bool { return e.ID == id }, 1); len(live) > 0 {
+		return &live[0], nil
 	}
 	if h.cfg.History == nil {
 		return nil, nil
