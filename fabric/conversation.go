@@ -60,13 +60,13 @@ func (f *Fabric) begin(s *shape, src, dst *host, v6 bool, bytes uint64, closing 
 	*c = conversation{
 		index: c.index, udp: s.udp, label: s.label, startNs: f.nowNs, size: bytes, closing: closing,
 		rx:    receiver{beyond: c.rx.beyond[:0]}, // memory that is used again
-		forth: flow{route: c.forth.route.emptied()},
-		back:  flow{route: c.back.route.emptied()},
+		forth: flow{route: c.forth.route.emptied(), before: c.forth.before.emptied()},
+		back:  flow{route: c.back.route.emptied(), before: c.back.before.emptied()},
 	}
 	f.flows++
 	c.forth = flow{
 		id: f.flows, conversation: c, src: src, dst: dst, v6: v6, protocol: packet.ProtoTCP, srcPort: src.freePort(),
-		dstPort: s.port, dscp: s.dscp, ttl: f.ttl, tunnel: s.tunnel, vni: s.vni, route: c.forth.route,
+		dstPort: s.port, dscp: s.dscp, ttl: f.ttl, tunnel: s.tunnel, vni: s.vni, route: c.forth.route, before: c.forth.before,
 	}
 	if s.udp {
 		c.forth.protocol = packet.ProtoUDP
@@ -92,7 +92,7 @@ func (f *Fabric) begin(s *shape, src, dst *host, v6 bool, bytes uint64, closing 
 		return c
 	}
 	f.flows++
-	c.back = flow{id: f.flows, conversation: c, route: c.back.route}
+	c.back = flow{id: f.flows, conversation: c, route: c.back.route, before: c.back.before}
 	c.back.reverse(&c.forth)
 	c.back.setOuterPort()
 	f.dial(c)

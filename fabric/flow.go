@@ -19,9 +19,9 @@ type flow struct {
 	vni       uint32
 	outerPort uint16 // UDP source port of the tunnel: a hash of the inner flow key
 
-	sent, delivered, dropped, retransmitted uint64 // packets
-	bytes                                   uint64 // of payload that arrived, each once
-	route                                   flowPath
+	sent, delivered, dropped, retransmitted uint64   // packets
+	bytes                                   uint64   // of payload that arrived, each once
+	route, before                           flowPath // the path of now, and the one that it was before
 }
 
 type tunnel uint8

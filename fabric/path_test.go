@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -160,5 +161,32 @@ func TestLinkDownMovesFlow(t *testing.T) {
 	}
 	if strings.Join(phases, " ") != "start converged end converged" || faults[1].TimeNs != 250e6 {
 		t.Errorf("phases %v", phases)
+	}
+}
+
+// Each packet that arrives is on a path of its flow, also one that comes late, and one that went in a loop.
+func TestEveryPacketOnAPath(t *testing.T) {
+	for _, name := range []string{"loop", "link-failure"} {
+		text, err := os.ReadFile("../scenarios/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := ran(t, string(text), Options{}, 4*time.Second)
+		paths, looped := pathsOf(list), uint64(0)
+		for _, fl := range of[*truth.Flow](list) {
+			n := uint64(0)
+			for _, p := range paths[fl.Flow] {
+				n += p.Packets
+				if len(p.Hops) > 5 {
+					looped += p.Packets
+				}
+			}
+			if n != fl.PacketsDelivered {
+				t.Errorf("%s: flow %d: %d packets on paths, %d delivered", name, fl.Flow, n, fl.PacketsDelivered)
+			}
+		}
+		if name == "loop" && looped == 0 {
+			t.Error("no packet came out of the loop: that proves little")
+		}
 	}
 }

@@ -70,7 +70,7 @@ func (f *Fabric) writeFlows(c *conversation) {
 }
 
 func (f *Fabric) writeFlow(fl *flow, reverse uint32) {
-	f.writePath(fl)
+	f.writePaths(fl)
 	c := fl.conversation
 	src, dst := fl.src.key(fl.v6), fl.dst.key(fl.v6)
 	r := truth.Flow{

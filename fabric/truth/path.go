@@ -3,7 +3,7 @@ package truth
 import "strconv"
 
 // A Path says that packets of a flow took one path for some time. Only packets that arrived are counted: those of a
-// dropped packet are in its Hop records if it was sampled.
+// dropped packet are in its Hop records if it was sampled. Each counts in one path of its flow.
 type Path struct {
 	Flow    uint32    `json:"flow"`
 	FromNs  int64     `json:"from_ns"`  // when the first packet that took it left its host
