@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"maps"
+
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -13,24 +15,32 @@ type changeKey struct {
 
 // A change counts the flows that changed their path in the same way.
 type change struct {
-	flows       uint64
+	flows       uint64 // of which the scans before, as far as they belong to the same event, did not tell
+	recent      uint64 // flows that did so since the last scan
 	first, last int64
 	flow        telemetry.FlowKey // one of them
 	path        uint64            // the new path
 }
 
-// maxChanges bounds the different changes between two scans.
-const maxChanges = 1024
+// maxChanges bounds the different changes between two scans, and maxTurned the flows that are remembered for them.
+const maxChanges, maxTurned = 1024, 1 << 14
+
+// A turn is a flow that changed its path in a way.
+type turn struct {
+	changeKey
+	tag uint32
+}
 
 // changeTable counts path changes by the place where the paths part, until a Scanner takes them.
 type changeTable struct {
 	changes  map[changeKey]*change
+	turned   map[turn]int64 // when they did so last
 	overflow uint64
 }
 
-// note counts that the flow with that key went from one path to another. again says that it has done so since the last
-// scan.
-func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, again bool, nowNs int64) {
+// note counts that the flow with that key went from one path to another. One that goes to and fro counts once for each
+// way, until it is quiet.
+func (t *changeTable) note(key *telemetry.FlowKey, tag uint32, from, to *path, scanNs, nowNs int64) {
 	k, ok := parting(from.hops, to.hops)
 	if !ok {
 		return
@@ -44,10 +54,28 @@ func (t *changeTable) note(key *telemetry.FlowKey, from, to *path, again bool, n
 		c = &change{first: nowNs}
 		t.changes[k] = c
 	}
-	if !again || c.flows == 0 {
+	turned := turn{k, tag}
+	lastNs, again := t.turned[turned]
+	if !again || nowNs-lastNs > quietNs {
 		c.flows++
 	}
+	if !again || lastNs <= scanNs {
+		c.recent++
+	}
+	if again || len(t.turned) < maxTurned {
+		t.turned[turned] = nowNs
+	} else {
+		t.overflow++
+	}
 	c.last, c.flow, c.path = nowNs, *key, to.hash
+}
+
+// take returns what was counted since it was called last, and forgets flows that are quiet.
+func (t *changeTable) take(nowNs int64) map[changeKey]*change {
+	changes := t.changes
+	t.changes = map[changeKey]*change{}
+	maps.DeleteFunc(t.turned, func(_ turn, lastNs int64) bool { return nowNs-lastNs > quietNs })
+	return changes
 }
 
 // merge adds what another shard counted.
@@ -56,6 +84,7 @@ func (c *change) merge(o *change) {
 		c.flow, c.path = o.flow, o.path
 	}
 	c.flows += o.flows
+	c.recent += o.recent
 	c.first, c.last = min(c.first, o.first), max(c.last, o.last)
 }
 
@@ -120,7 +149,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 			f.pathChanges++
 			before.sinceScan.left++
 			before.sinceScan.to = place
-			s.changes.note(&f.key, before, p, f.entered.atNs > s.scanNs, nowNs)
+			s.changes.note(&f.key, f.tag, before, p, s.scanNs, nowNs)
 		}
 	}
 	f.verdict = notJudged

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -75,5 +76,77 @@ func TestChangesOfShards(t *testing.T) {
 	list, _ := log.Events(nil, 10)
 	if len(list) != 1 || list[0].Start.UnixNano() != 5*second || list[0].Count != 4 || list[0].Path != pathID(9) {
 		t.Errorf("got %+v", list)
+	}
+}
+
+// A flow that goes to and fro is one flow of the event, however often it does; the link that it left and takes again is
+// no link that others still take. It is a failure if the port says so.
+func TestFlappingFlow(t *testing.T) {
+	const ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+	portDown := telemetry.ReasonTable(0) // the table in which 200 is that
+	for portDown.Name(200) != "port_down" {
+		portDown++
+	}
+	log := eventlog.New(10)
+	shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
+	s := NewScanner(&Collector{Shards: []*Shard{shard}}, log)
+	packet := func(ns int64, flow uint16, port uint32, flags telemetry.Flags) {
+		r := telemetry.Report{
+			Flags: telemetry.HasFlow | telemetry.Embedded | flags,
+			Flow:  telemetry.FlowKey{Protocol: 17, SrcPort: flow, DstPort: 80},
+			Hops: []telemetry.Hop{
+				{Has: ports, NodeID: 1, IngressPort: 9, EgressPort: port},
+				{Has: ports, NodeID: 10 + port, IngressPort: 1, EgressPort: 2},
+				{Has: ports, NodeID: 2, IngressPort: port, EgressPort: 9},
+			},
+		}
+		if flags != 0 {
+			r.Hops, r.Local = nil, telemetry.Hop{Has: ports | telemetry.HasDrop, NodeID: 1, EgressPort: port, DropReason: 200}
+			r.DropReasons = portDown
+		}
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, ns)
+	}
+	run := func(fromNs int64, others, down bool) string {
+		for i := range int64(200) { // it turns 20 times a second
+			ns := fromNs + i*second/20
+			packet(ns, 1, uint32(i%2)+1, 0)
+			if others {
+				packet(ns, 2, 1, 0)
+				packet(ns, 3, 2, 0)
+			}
+			if down && i%2 == 0 {
+				packet(ns, 4, 1, telemetry.Dropped)
+			}
+			if i%20 == 19 {
+				s.Scan(ns + 1e6)
+			}
+		}
+		for i := range int64(6) {
+			s.Scan(fromNs + (11+i)*second)
+		}
+		list, _ := log.Events(func(e *telemetry.Event) bool {
+			return e.Kind == telemetry.EventPathChange && e.Start.UnixNano() >= fromNs && *e.Port == 1
+		}, 10)
+		if len(list) != 1 {
+			t.Fatalf("got %+v", list)
+		}
+		if list[0].Count != 1 {
+			t.Errorf("got %d flows, want 1", list[0].Count)
+		}
+		_, why, _ := strings.Cut(list[0].Text, "; ")
+		return why
+	}
+	s.Scan(second)
+	for i, c := range []struct {
+		others, down bool
+		want         string
+	}{
+		{false, false, "the old link carries the same flows again: they go to and fro"},
+		{true, false, "the old link still carries others: a reroute"},
+		{false, true, "the old link is down: a failure"},
+	} {
+		if got := run(int64(10+100*i)*second, c.others, c.down); got != c.want {
+			t.Errorf("%+v: got %q", c, got)
+		}
 	}
 }

@@ -18,14 +18,13 @@ type changeDetector struct {
 func (d *changeDetector) begin() { d.ago, d.now = d.now, map[changeKey]*change{} }
 
 func (d *changeDetector) observe(o *observation) {
-	for k, c := range o.changes.changes {
+	for k, c := range o.changes.take(d.nowNs) {
 		if sum := d.now[k]; sum != nil {
 			sum.merge(c)
 		} else {
 			d.now[k] = c
 		}
 	}
-	o.changes.changes = map[changeKey]*change{}
 }
 
 func (d *changeDetector) finish() {
@@ -35,16 +34,7 @@ func (d *changeDetector) finish() {
 			ToPort: k.newPort,
 		},
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
-				others := uint64(0)
-				for link, l := range d.links.links {
-					if link.from == k.node && link.fromPort == k.port && l.last == d.nowNs {
-						others++
-					}
-				}
-				why := "the old link carries nothing now: a failure"
-				if others > 0 {
-					why = "the old link still carries others: a reroute"
-				}
+				why := d.reason(k, c)
 				e.Severity = telemetry.Info
 				old := station{node: k.node, out: k.port, has: telemetry.HasNode | telemetry.HasEgressPort}
 				d.at(e, &old)
@@ -61,4 +51,33 @@ func (d *changeDetector) finish() {
 				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "new_port", Value: float64(k.newPort)})
 			})
 	}
+}
+
+// reason says what became of the link that flows left: whether it is down, or other flows still take it.
+func (d *changeDetector) reason(k changeKey, c *change) string {
+	if at, cut := d.links.cuts[dropEnd{k.node, k.port}]; cut && at >= c.first-ScanNs {
+		return "the old link is down: a failure"
+	}
+	carried := uint64(0) // flows
+	for link, l := range d.links.links {
+		if link.from == k.node && link.fromPort == k.port && l.last == d.nowNs {
+			carried += l.flowsLatest
+		}
+	}
+	left, came := uint64(0), uint64(0) // of these, the ones that went to and fro since
+	for other, c := range d.now {
+		if other.node == k.node && other.port == k.port {
+			left += c.recent
+		}
+		if other.node == k.node && other.newPort == k.port {
+			came += c.recent
+		}
+	}
+	switch {
+	case carried == 0:
+		return "the old link carries nothing now: a failure"
+	case carried <= max(left, came):
+		return "the old link carries the same flows again: they go to and fro"
+	}
+	return "the old link still carries others: a reroute"
 }

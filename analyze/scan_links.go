@@ -61,13 +61,15 @@ func linkOf(a, b *station) (k linkKey, ok bool) {
 
 // A linkWatch is what a link carried.
 type linkWatch struct {
-	packets    uint64  // since the last scan
-	latest     uint64  // between the last scan and the one before
-	rate       float64 // packets per second, smoothed, while it carried some
-	last       int64   // scan at which it carried some
-	flows      uint64  // since the last scan
-	concurrent float64 // flows per scan, smoothed, while it carried some
-	scans      int     // in a row in which it carried some, up to then
+	packets uint64  // since the last scan
+	latest  uint64  // between the last scan and the one before
+	rate    float64 // packets per second, smoothed, while it carried some
+	last    int64   // scan at which it carried some
+	flows   uint64  // since the last scan
+	// between the last scan that found some and the one before
+	flowsLatest uint64
+	concurrent  float64 // flows per scan, smoothed, while it carried some
+	scans       int     // in a row in which it carried some, up to then
 
 	// Packets of which postcards told: since the last scan, before that, and before that.
 	cards, cardsLatest, cardsBefore uint64
@@ -209,7 +211,7 @@ func (d *linkDetector) finish() {
 			if d.down(k, l.last) {
 				d.back[k] = outage{l.last, d.nowNs}
 			}
-			l.last, l.flows = d.nowNs, 0
+			l.last, l.flowsLatest, l.flows = d.nowNs, l.flows, 0
 			d.log.End(k.lost(), d.lastNs)
 			continue
 		}

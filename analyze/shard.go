@@ -120,7 +120,7 @@ func NewShard(c Config) *Shard {
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
-		changes: changeTable{changes: map[changeKey]*change{}},
+		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 		inner:    map[attachment]bool{}, reporting: newReporters(c.MaxFlows),
