@@ -92,6 +92,9 @@ func (d *Decoder) note(err error) {
 // start begins a report of the datagram. What flags announce keeps the content of an earlier report: clearing all of it
 // would take longer than decoding some reports.
 func (d *Decoder) start(h *Header) *Report {
+	if !h.HasNodeID && len(d.config.SourceNodes) > 0 {
+		h.NodeID, h.HasNodeID = d.config.SourceNodes[h.Source.Unmap()]
+	}
 	r := d.batch.next()
 	r.Version, r.HWID, r.HasNodeID, r.NodeID, r.Sequence = h.Version, h.HWID, h.HasNodeID, h.NodeID, h.Sequence
 	r.Flags, r.TTL, r.DSCP, r.Bytes, r.PacketID, r.ReportNs, r.Account = 0, 0, 0, 0, 0, 0, 0

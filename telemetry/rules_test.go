@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -247,5 +248,50 @@ func TestR103DropReport(t *testing.T) {
 		r.DropCount != 250 ||
 		r.Is(telemetry.HasFlow|telemetry.Tracked) || r.Bytes != 0 || len(r.Hops) > 0 {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// A report of 0.5 without a local header says by its source address alone which node sent it (TR 0.5 §3.1). With another
+// header it has the switch id, which counts.
+func TestR063SourceNodes(t *testing.T) {
+	for name, want := range map[string]uint32{"tr05_int05_tcp": 77, "tr05_switch_local": 0} {
+		v := test.Vectors(t, name)[0]
+		c := codepoint.New()
+		if err := c.Apply(v.Config); err != nil {
+			t.Fatal(err)
+		}
+		c.Compile()
+		before := vectorReport(t, c, name)
+		if want == 0 {
+			want = before.NodeID
+		} else if before.HasNodeID {
+			t.Fatalf("%s names node %d", name, before.NodeID)
+		}
+		if err := c.Set("source_nodes", map[string]any{anySource.Addr().String(): 77, "192.0.2.99": 78}); err != nil {
+			t.Fatal(err)
+		}
+		r := vectorReport(t, c, name)
+		if !r.HasNodeID || r.NodeID != want || r.Local.Has&telemetry.HasNode == 0 || r.Local.NodeID != want {
+			t.Errorf("%s: got %+v, want node %d", name, r, want)
+		}
+	}
+}
+
+// Some leave the copy of the destination port in the tail of INT 0.5 empty: then that of the L4 header counts.
+func TestEmptyPortInTail(t *testing.T) {
+	v := test.Vectors(t, "tr05_int05_tcp")[0]
+	c := codepoint.New()
+	if err := c.Apply(v.Config); err != nil {
+		t.Fatal(err)
+	}
+	c.Compile()
+	payload := bytes.Clone(payloadOf(t, &v))
+	tail := bytes.Index(payload, []byte{6, 0, 22, 0})
+	if tail < 0 {
+		t.Fatal("no tail")
+	}
+	payload[tail+2] = 0
+	if _, reports := decode(t, c, payload); len(reports) != 1 || reports[0].Flow.DstPort != 22 {
+		t.Errorf("got %+v", reports)
 	}
 }

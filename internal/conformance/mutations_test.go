@@ -113,6 +113,7 @@ var mutations = []mutation{
 	{62, "node/sink.go", "return int(first-ttl) > added", "return int(first-ttl) > added+1"},
 	{62, "node/sink.go", "return int(first-ttl) > added", "return int(first-ttl) >= added"},
 	{63, "node/export/frame.go", "Src: c.Source.As4()", "Src: destination.Addr().As4()"},
+	{63, "telemetry/decoder.go", "if !h.HasNodeID && len(d.config.SourceNodes) > 0 {", "if false {"},
 	{64, "node/export/identification.go", "< datagramLifetimeNs", "< 1"},
 	{64, "node/export/exporter.go", "if ok {\n", "if ok || true {\n"},
 	{65, "node/export/exporter.go", "return 0xC000 | uint16(mix(flow))&0x3FFF", "return 0xC000"},

@@ -44,7 +44,7 @@ func TestMapRoundTrip(t *testing.T) {
 		"int_udp_port": 17768, "int_dscp": 23, "int_dscp_mask": 31, "probe_marker": "0xaabbccddeeff0011",
 		"vxlan_gpe_next_protocol_5": "ioam",
 		"int_format_for_version_0":  "v1.0", "ds_lengths": map[string]any{"0xabcd": map[string]any{"2": 8}},
-		"int_before_tcp_options": true,
+		"int_before_tcp_options": true, "source_nodes": map[string]any{"192.0.2.3": 3, "2001:db8::3": "0x10"},
 		"dialects": map[string]any{
 			"10.0.0.0/24:32766": "onos-int10-ver0", "[2001:db8::/32]:556": "tps",
 			":6000": "geant-int04",
@@ -76,6 +76,8 @@ func TestSetRefuses(t *testing.T) {
 		{"ds_lengths", map[string]any{"0xabcd": map[string]any{"2": 7}}, "multiple of 4"},
 		{"ds_lengths", map[string]any{"0xabcd": map[string]any{"16": 4}}, "at most 15"},
 		{"ds_lengths", 4, "want a mapping"},
+		{"source_nodes", map[string]any{"leaf1": 3}, "want an address"},
+		{"source_nodes", map[string]any{"192.0.2.3": -3}, "192.0.2.3: "},
 		{"dialects", map[string]any{"10.0.0.1": "cisco"}, "unknown dialect"},
 		{"dialects", map[string]any{"10.0.0.300": "tps"}, "want PREFIX[:PORT]"},
 		{"dialects", map[string]any{"10.0.0.3:x": "tps"}, "bad port"},

@@ -99,6 +99,8 @@ func (r *Rule) matches(src netip.Addr, srcPort, dstPort uint16) bool {
 type Config struct {
 	Points
 	Rules []Rule
+	// SourceNodes are the nodes that reports from an address are of which do not say it (TR 0.5 §3.1, TR 2.0 §3.1).
+	SourceNodes map[netip.Addr]uint32
 
 	base     *Profile
 	profiles []*Profile // of Rules

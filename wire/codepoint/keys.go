@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,10 @@ var keys = map[string]struct {
 	},
 	"profile":  {"dialect of every source that dialects does not name, or none", setProfile},
 	"dialects": {"{SOURCE: NAME}: dialect by source prefix and port", setDialects},
+	"source_nodes": {
+		"{ADDRESS: NODE}: node of reports from that address that do not say which (TR 0.5 has headers without a switch id)",
+		setSourceNodes,
+	},
 }
 
 // Keys returns the name and the meaning of every code point, for help texts.
@@ -157,6 +162,11 @@ func (c *Config) Map() map[string]any {
 		dialects[r.source()] = r.Dialect.Name
 	}
 	put("dialects", dialects, len(dialects) > 0)
+	sources := map[string]any{}
+	for address, node := range c.SourceNodes {
+		sources[address.String()] = node
+	}
+	put("source_nodes", sources, len(sources) > 0)
 	return m
 }
 
@@ -335,6 +345,27 @@ func setDomains(c *Config, v any) error {
 		}
 		c.Domains[uint16(domain)] = &d
 	}
+	return nil
+}
+
+func setSourceNodes(c *Config, v any) error {
+	sources, err := pairs(v)
+	if err != nil {
+		return err
+	}
+	nodes := make(map[netip.Addr]uint32, len(sources))
+	for text, v := range sources {
+		address, err := netip.ParseAddr(text)
+		if err != nil {
+			return fmt.Errorf("got %q, want an address", text)
+		}
+		node, err := number(v, math.MaxUint32)
+		if err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+		nodes[address.Unmap()] = uint32(node)
+	}
+	c.SourceNodes = nodes
 	return nil
 }
 
