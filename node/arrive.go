@@ -77,4 +77,8 @@ func (n *Node) match(p *embed.Packet, s *State) {
 	s.flags |= watched
 	s.mode, s.bitmap, s.metadata = d.mode, d.bitmap, n.reported(d.metadata)
 	s.traceType = d.traceType
+	if len(d.sets) > 0 { // not in turn: flows whose packets come by turns, too, shall have all sets
+		n.turns++
+		s.bitmap = d.sets[fold(n.turns, n.spec.Seed)%uint64(len(d.sets))]
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/event"
 	"github.com/waybill-int/waybill/node/ioam"
 	"github.com/waybill-int/waybill/node/watch"
@@ -17,6 +18,7 @@ type plan struct {
 	roles
 	mode         watch.Mode
 	instructions watch.Instructions
+	leastHops    uint8
 	flows, drops watchlist
 
 	request func(traceType uint32) (ioam.Request, string)
@@ -57,7 +59,10 @@ func (c *Config) check() (p plan, wrong problems) {
 // plan works out what c comes to.
 func (c *Config) plan(wrong *problems) plan {
 	p := plan{domains: c.domains(wrong), request: c.request}
-	p.mode = choose(wrong, "mode", c.Mode, modes)
+	p.mode, p.leastHops = choose(wrong, "mode", c.Mode, modes), c.LeastHops
+	if c.LeastHops > 0 && (p.inside.Carrier != embed.Geneve || c.LeastHops > c.MaxHops) {
+		wrong.say("least_hops", "got %d with carrier %s, want at most max_hops, with geneve", c.LeastHops, c.carrier())
+	}
 	choose(wrong, "ioam.option", c.IOAM.Option, ioamOptions)
 	p.instructions = c.set(wrong, "instructions", c.Instructions)
 	if len(c.Instructions) == 0 {

@@ -17,7 +17,8 @@ type Config struct {
 	Points         map[string]any `yaml:"points"`  // code points, as codepoint.Config.Apply takes them
 	Dialect        string         `yaml:"dialect"` // of the other nodes
 	MaxHops        uint8          `yaml:"max_hops"`
-	Domain         uint16         `yaml:"domain"` // Domain Specific ID
+	LeastHops      uint8          `yaml:"least_hops"` // Geneve: that there is room for in each packet; 0: as it comes
+	Domain         uint16         `yaml:"domain"`     // Domain Specific ID
 	DSInstruction  uint16         `yaml:"ds_instruction"`
 	DSFlags        uint16         `yaml:"ds_flags"`
 	Complement     bool           `yaml:"checksum_complement"`

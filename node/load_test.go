@@ -104,6 +104,8 @@ func TestLoadErrors(t *testing.T) {
 		{"domain: 0x5453\nnodes:\n  a: {ds_metadata: {0: xy}}", "line 3: nodes.a.ds_metadata: bit 0: got"},
 		{"version: 1.0\nclone: true", "line 2: clone: got true in version 1.0, mode md"},
 		{"mode: xd\nclone: true", "line 2: clone: got true in version 2.1, mode xd"},
+		{"carrier: dscp\nleast_hops: 5", "line 2: least_hops: got 5 with carrier dscp"},
+		{"carrier: geneve\nleast_hops: 14", "line 1: instructions: 14 records do not fit an option of Geneve"},
 		{"version: 1.0\nds_mark: 1", "line 2: ds_mark: got 0x0001 in version 1.0"},
 		{"nodes:\n  leaf1: {hw_id: 99}", "line 2: nodes.leaf1.hw_id: got 99"},
 	} {
@@ -209,6 +211,7 @@ carrier: dscp
 points: {int_dscp: 23, ds_lengths: {7: {0: 4}}}
 dialect: spec
 max_hops: 8
+least_hops: 0
 domain: 7
 ds_instruction: 0x8000
 ds_flags: 0

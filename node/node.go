@@ -26,6 +26,7 @@ type Node struct {
 	ipFragment bool
 	usual      uint16 // RepMdBits of reports that no flow watchlist entry asks for
 
+	turns uint64    // packets whose instructions were one of several sets
 	ioam  *ioamNode // nil: the domain is of INT
 	stats Stats
 

@@ -188,3 +188,40 @@ func TestReplace(t *testing.T) {
 		t.Error("the wrong watchlist is asked")
 	}
 }
+
+// An option of Geneve has room for 124 bytes. Where that is too little for all nodes, packets collect different sets of
+// metadata instead of parts of the path (INT 2016 §5.3.1).
+func TestR107SetsOfInstructions(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		sets []uint16 // as the specification of the version numbers the instructions
+	}{
+		{"version: 2016\n", []uint16{0xF400, 0xEC00}},                         // queue, ingress timestamp: 5 of 29 words
+		{"version: 1.0\ncarrier: geneve\n", []uint16{0xF800, 0xE400}},         // ... and egress timestamp: 5 of 29
+		{"version: 2.1\ncarrier: geneve\n", []uint16{0xF000, 0xE800, 0xE400}}, // 8 byte timestamps: 4 and 5 of 28
+	} {
+		c := newChain(t, 6, test.text+"least_hops: 5\nwatch: [{report_all: true}]\n")
+		seen := map[uint16]int{}
+		for range 60 {
+			c.send(packets.Shape{Kind: packets.Geneve, Payload: 50}.Frame(newRand()))
+			in := intOf(t, c.nodes[0], c.links[4])
+			seen[in.Bitmap]++
+			if in.Hops != 5 || in.E || len(c.reports) != 1 || len(c.reports[0].Hops) != 5 {
+				t.Fatalf("%s: %d hops, %+v", test.text, in.Hops, c.reports)
+			}
+			for i, h := range c.reports[0].Hops {
+				if h.NodeID != uint32(i+1) || h.LatencyNs != uint64(1000+10*i) {
+					t.Errorf("%s: hop %d: %+v", test.text, i, h)
+				}
+			}
+		}
+		for _, set := range test.sets {
+			if seen[set] < 60/len(test.sets)/3 {
+				t.Errorf("%s: set %#04x in %d of 60 packets", test.text, set, seen[set])
+			}
+		}
+		if len(seen) != len(test.sets) {
+			t.Errorf("%s: got %#04x, want %#04x", test.text, seen, test.sets)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"fmt"
+
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/watch"
 	"github.com/waybill-int/waybill/wire/inband"
@@ -21,6 +23,7 @@ type watchlist struct {
 type demand struct {
 	mode     watch.Mode // never ModeDefault
 	bitmap   uint16     // Instruction Bitmap of what a source inserts
+	sets     []uint16   // by turns, instead of bitmap; nil: all in each packet
 	metadata uint16     // RepMdBits of what a node reports of itself
 
 	traceType uint32 // IOAM-Trace-Type of what a source inserts
@@ -87,7 +90,48 @@ func (p *plan) demand(mode watch.Mode, instructions watch.Instructions) (d deman
 	if err := domain.CheckInstruction(&embed.Instruction{Bitmap: bitmap}); err != nil {
 		return d, "instructions: " + err.Error()
 	}
+	if mode == watch.ModeMD && p.leastHops > 0 {
+		if d.sets = p.spread(bitmap); d.sets == nil {
+			return d, fmt.Sprintf("instructions: %d records do not fit an option of Geneve, whatever is left out", p.leastHops)
+		}
+	}
 	return d, ""
+}
+
+// everyPacket are the instructions that stay in every packet when others are spread over packets: without them nobody
+// could say what the packets have in common. They are node id, level 1 interfaces (in 2016 bits 1 and 5), the latency
+// that events are found by, and the complement.
+func everyPacket(v inband.Version) uint16 {
+	if v == inband.Version2016 {
+		return 0xE400
+	}
+	return 0xE001
+}
+
+// spread returns sets of the instructions of bitmap that have nothing else in common, each with room for the least number
+// of records (INT 2016 §5.3.1); nil if there are none.
+func (p *plan) spread(bitmap uint16) (sets []uint16) {
+	fits := func(set uint16) bool {
+		return p.inside.Hops(&embed.Instruction{Bitmap: set, MaxHops: p.leastHops}) == int(p.leastHops)
+	}
+	always := bitmap & everyPacket(p.inside.Version)
+	set := always
+	for bit := uint16(0x8000); bit != 0; bit >>= 1 {
+		switch {
+		case bitmap&^always&bit == 0:
+		case fits(set | bit):
+			set |= bit
+		case fits(always | bit):
+			sets = append(sets, set)
+			set = always | bit
+		default:
+			return nil
+		}
+	}
+	if !fits(set) {
+		return nil
+	}
+	return append(sets, set)
 }
 
 // demandIOAM works out what instructions come to in an IOAM domain.

@@ -87,6 +87,11 @@ var sections = []section{
 	}},
 	{"Source", []rule{
 		{
+			id: 107, who: "S", level: "MAY",
+			text: "Geneve: where an option has no room for a record of all nodes, packets collect different sets of metadata",
+			from: "INT 2016 §5.3.1",
+		},
+		{
 			id: 14, who: "S", level: "MUST",
 			text: "Fill version, flags, Hop ML, Remaining Hop Count and instructions; E is 0", from: "INT 2.1 §5.8",
 		},
