@@ -174,7 +174,7 @@ var mutations = []mutation{
 	{103, "telemetry/decoder.go", "r.DropKey, r.DropCount = t.DropKey, t.DropCount", "r.DropKey, r.DropCount = t.DropKey, 1"},
 	{104, "wire/report/v10metadata.go", "january2018Queue      uint8 = 0x10", "january2018Queue      uint8 = 0x02"},
 	{105, "wire/packet/vxlan_gpe.go", "h.Flags&(VXLANFlagI|VXLANFlagP) != 0", "h.Flags&VXLANFlagP != 0"},
+	{106, "analyze/followup.go", "if len(r.Hops) == 0 {", "if len(r.Hops) > 0 {"},
 	{107, "node/watchlists.go", "== int(p.leastHops)", "> 0"},
 	{107, "node/arrive.go", "s.bitmap = d.sets[fold", "_ = d.sets[fold"},
-	{106, "analyze/followup.go", "if len(r.Hops) == 0 {", "if len(r.Hops) > 0 {"},
 }

@@ -87,11 +87,6 @@ var sections = []section{
 	}},
 	{"Source", []rule{
 		{
-			id: 107, who: "S", level: "MAY",
-			text: "Geneve: where an option has no room for a record of all nodes, packets collect different sets of metadata",
-			from: "INT 2016 §5.3.1",
-		},
-		{
 			id: 14, who: "S", level: "MUST",
 			text: "Fill version, flags, Hop ML, Remaining Hop Count and instructions; E is 0", from: "INT 2.1 §5.8",
 		},
@@ -464,6 +459,11 @@ var sections = []section{
 			id: 106, who: "C", level: "own",
 			text: "The record of a follow-up packet has its place on the path of its packet, by the records below it; it is no packet of the flow",
 			from: "follows from INT 2016 §4.2", also: []string{"analyze.TestFollowUps", "telemetry.TestDecodeFollowUp"},
+		},
+		{
+			id: 107, who: "S", level: "MAY",
+			text: "Geneve: where an option has no room for a record of all nodes, packets collect different sets of metadata",
+			from: "INT 2016 §5.3.1",
 		},
 	}},
 }
