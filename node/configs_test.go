@@ -70,6 +70,13 @@ func randomConfig(r *rand.Rand) (text, carrier string) {
 	if told := len(b) % 4; (carrier == "geneve" || carrier == "vxlan-gpe") && told > 0 {
 		b += "destination: [" + []string{"", "sequence", "ttl", "sequence, ttl"}[told] + "]\n"
 	}
+	switch told := len(b) % 6; {
+	case carrier == "geneve" && mode == "md" && told < 2:
+		b += "least_hops: 1\n"
+	case new && carrier != "geneve" && carrier != "marker" && told < 3 && !strings.Contains(b, "domain"):
+		b += "points: {ds_lengths: {0x1234: {0: 4, 2: " + []string{"8", "8", "source-only 8"}[told] + ", 5: 8}}}\n" +
+			"domain: 0x1234\nds_instruction: 0xA400\nds_metadata: {0: 0000002a, 2: '0102030405060708'}\nds_mark: 2\n"
+	}
 	fragment := "ethernet"
 	if format != "0.5" {
 		fragment = pick(r, "ethernet", "ip")

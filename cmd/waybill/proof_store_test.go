@@ -61,7 +61,10 @@ func TestStoreAnswers(t *testing.T) {
 			continue
 		}
 		if name == "destination-headers" {
-			continue // a switch has no INT: what is known of it, TestProof compares
+			// A switch has no INT. The truth has it in every path and its time in every figure, and what is stored has a
+			// node that is not known, and no links and times past it: hardly a fact would be left to compare. What is known
+			// of the paths, TestProof compares; records are stored no differently than those of other scenarios.
+			continue
 		}
 		duration := asked
 		switch {
