@@ -50,6 +50,7 @@ func (d *Decoder) Decode(payload []byte, src netip.AddrPort, dstPort uint16, bat
 	h.Source, h.Dialect, h.Datagram = src.Addr(), "", payload
 	d.payload = payload
 	h.Version, h.HasNodeID, h.HasSequence, h.HWID, h.NodeID, h.Sequence = 0, false, false, 0, 0, 0
+	h.PartlyNamed = false
 	before := len(batch.Reports)
 	version, err := report.Version(payload)
 	if d.dialect.Has(codepoint.QuirkReport05) {
@@ -194,7 +195,7 @@ func (d *Decoder) decode10(b []byte, h *Header) {
 		h.HWID, h.HasNodeID, h.NodeID, h.Sequence, h.HasSequence = v.HWID, true, v.SwitchID, v.Sequence, true
 	}
 	if d.dialect.Has(codepoint.QuirkCopiedSwitchID) {
-		h.HasNodeID, h.NodeID = false, 0
+		h.HasNodeID, h.PartlyNamed = h.NodeID != 0, true
 	}
 	if err != nil {
 		d.note(err)

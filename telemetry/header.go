@@ -28,6 +28,7 @@ type Header struct {
 	NodeID      uint32
 	Sequence    uint32
 	Reports     int  // usable reports in it
+	PartlyNamed bool // other datagrams of its exporter may name the node, or not; in version 0.5 that is always so
 	Repeated    bool // it came before, says the account of its exporter; Decode clears it
 	Dialect     string
 	Account     uint32 // number of the account of its exporter, from 1 on, says the account; 0: it has none

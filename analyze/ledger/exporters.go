@@ -49,7 +49,7 @@ type exporter struct {
 	damaged, malformed uint64
 	repeated           uint64 // of reports, those of datagrams that came again
 	hasSequence        bool
-	nodeless           bool                // takes the reports of version 0.5 that do not name a node
+	nodeless           bool                // takes the reports of the source that do not name a node
 	contents           *[windowSize]uint32 // hashes of the first datagrams, see isCopy
 	dialect            string
 	bad                *badCounts // nil if all could be read
@@ -179,14 +179,15 @@ func (x *exporter) broke(h *telemetry.Header) {
 // entry returns the account of key, a new one if there is room, or nil.
 //
 // A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5
-// §3.2). So those without a node belong to the first node of that source and hardware id, and the other way round. A
+// §3.2); so do some programs that send 1.0. So those without a node belong to the first node of that source and hardware id, and the other way round. A
 // second node of the same source has an account of its own.
 func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs int64) *exporter {
 	if x := e.entries[key]; x != nil {
 		return x
 	}
 	nodeless := key
-	if key.Version == telemetry.Version05 && key.Header {
+	partlyNamed := key.Header && (h.PartlyNamed || key.Version == telemetry.Version05)
+	if partlyNamed {
 		nodeless.Node, nodeless.HasNode = 0, false
 		if x := e.entries[nodeless]; x != nil && !x.key.HasNode {
 			x.key = key
@@ -204,7 +205,7 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 		key: key, first: nowNs, dialect: h.Dialect,
 		sequence: sequence{bits: uint8(h.Version.SequenceBits())},
 	}
-	x.nodeless = key.Version == telemetry.Version05 && key.Header && e.entries[nodeless] == nil
+	x.nodeless = partlyNamed && e.entries[nodeless] == nil
 	e.place(x)
 	return x
 }

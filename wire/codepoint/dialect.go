@@ -40,7 +40,7 @@ const (
 	// QuirkNoSequence: the sequence number of reports does not count, so losses cannot be seen.
 	QuirkNoSequence
 	// QuirkCopiedSwitchID: the switch id of the report header is that of the sink's stack record, and 0 where the
-	// source did not ask for node ids. It does not name the exporter.
+	// source did not ask for node ids.
 	QuirkCopiedSwitchID
 	// QuirkMirrorEgress: the sink's egress port in a report is that of the mirrored copy, not that of the packet.
 	QuirkMirrorEgress
