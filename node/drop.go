@@ -61,6 +61,7 @@ func (n *Node) Drop(frame []byte, s *State, d Drop, out *Output) {
 	if p.INT.Present {
 		r.DomainID = p.INT.DomainID
 	}
+	n.describeDomain(r, 0)
 	r.Metadata.Bits |= report.MDDrop
 	r.Metadata.DropQueueID, r.Metadata.DropReason = d.Queue, d.Reason
 	n.setFragment(r, frame, p.Payload)

@@ -78,6 +78,15 @@ func TestR081R026SourceInserted(t *testing.T) {
 			t.Errorf("report %d of %d: got %s, want %s", i, len(list), got, want)
 		}
 	}
+	var s State
+	frame := c.links[0]
+	c.raw = nil
+	c.nodes[1].Arrive(frame, Ingress{Port: 1}, &s)
+	c.nodes[1].Drop(frame, &s, Drop{Reason: 80}, &c.output)
+	c.collect()
+	if list := domainMetadata(t, c); len(list) != 1 || list[0] != "8000 0000002a" {
+		t.Errorf("the drop report: got %s", list)
+	}
 
 	text, err := os.ReadFile("../testdata/vectors/int21_mx_source_inserted.json")
 	if err != nil {
@@ -92,7 +101,7 @@ func TestR081R026SourceInserted(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ip, udp, mx = 14, 14 + 20, 14 + 20 + 8
-	frame := append(bytes.Clone(want[:udp]), want[len(want)-20:]...) // with the TCP header only
+	frame = append(bytes.Clone(want[:udp]), want[len(want)-20:]...) // with the TCP header only
 	h := packet.IPv4{
 		IHL: 5, TotalLength: 40, DF: true, TTL: 64, Protocol: packet.ProtoTCP, Src: [4]byte(want[ip+12:]),
 		Dst: [4]byte(want[ip+16:]),
@@ -102,7 +111,6 @@ func TestR081R026SourceInserted(t *testing.T) {
 	n := newNode(t, "mode: mx\nclone: true\ncarrier: new-udp\ndomain: 0xabcd\nds_instruction: 0xc000\n"+
 		"points: {int_udp_port: 17768, ds_lengths: {0xabcd: {0: source-only 4, 1: source-only 4}}}\n"+
 		"ds_metadata: {0: 0000000f, 1: '12345678'}\ninstructions: [node_id, queue]\n", testSpec(1, true, false))
-	var s State
 	var out Output
 	n.Arrive(frame, Ingress{Port: 1}, &s)
 	n.Depart(frame, &s, Egress{Port: 2}, &out)

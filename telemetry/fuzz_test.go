@@ -21,6 +21,7 @@ func profiles(t testing.TB) []*codepoint.Config {
 			"vxlan_gpe_next_protocol_5": []string{"int-2016", "int-0.5", "ioam"}[i%3],
 			"int_format_for_version_0":  []string{"2016", "v0.5", "v1.0"}[i%3],
 			"ds_lengths":                map[string]any{"0xabcd": map[string]any{"0": 4, "2": 8}},
+			"source_nodes":              map[string]any{anySource.Addr().String(): 77},
 		})
 		if err != nil {
 			t.Fatal(err)
