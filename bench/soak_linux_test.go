@@ -378,7 +378,7 @@ func (s *soak) settle() {
 		e.sent++
 	}
 	bySource := func() map[string]telemetry.Loss {
-		list, err := s.api.Loss(s.t.Context(), client.Query{})
+		list, err := client.Get[client.LossList](s.t.Context(), s.api, "loss", client.Query{})
 		if err != nil {
 			s.t.Fatal(err)
 		}
