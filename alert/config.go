@@ -69,7 +69,7 @@ func (r *Rule) severity(e *telemetry.Event) telemetry.Severity {
 		return e.Severity
 	}
 	var s telemetry.Severity
-	_ = s.UnmarshalText([]byte(r.Severity)) // checked by Parse
+	_ = s.UnmarshalText([]byte(r.Severity)) // checked by Load
 	return s
 }
 
@@ -79,8 +79,10 @@ type Silence struct {
 	Filter string    `json:"filter" yaml:"filter"`
 	From   time.Time `json:"from,omitzero" yaml:"from"`
 	Until  time.Time `json:"until" yaml:"until"`
-	Reason string    `json:"reason" yaml:"reason"`
-	InFile bool      `json:"in_file" yaml:"-"`
+	// instead of Until, how long it lasts
+	For    unit.Duration `json:"-" yaml:"for"`
+	Reason string        `json:"reason" yaml:"reason"`
+	InFile bool          `json:"in_file" yaml:"-"`
 
 	matcher *filter.Matcher
 }

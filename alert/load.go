@@ -29,18 +29,13 @@ func Load(name string, nodes map[uint32]string) (*Config, error) {
 		return nil, err
 	}
 	for _, output := range slices.Sorted(maps.Keys(c.Outputs)) {
-		if _, err := newSender(c.Outputs[output]); err != nil {
+		if o := c.Outputs[output]; o == nil || o.check() != nil {
+			continue // which was said
+		} else if _, err := newSender(o); err != nil {
 			file.Say("outputs."+output, "%s", err)
 		}
 	}
 	return c, file.Err()
-}
-
-// Parse reads rules in YAML. It opens no file: whether those of secrets, certificates and commands are there is checked
-// by Load and New.
-func Parse(text []byte, nodes map[uint32]string) (*Config, error) {
-	c, _, err := read("", text, nodes)
-	return c, err
 }
 
 func read(name string, text []byte, nodes map[uint32]string) (*Config, *conf.Document, error) {
@@ -49,9 +44,7 @@ func read(name string, text []byte, nodes map[uint32]string) (*Config, *conf.Doc
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.check(file); file.Err() != nil {
-		return nil, nil, file.Err()
-	}
+	c.check(file)
 	return c, file, nil
 }
 
@@ -94,9 +87,7 @@ func (c *Config) check(file *conf.Document) {
 	names := map[string]bool{}
 	for i := range c.Rules {
 		r := &c.Rules[i]
-		if key, err := r.check(c); err != nil {
-			file.Say(fmt.Sprintf("rules[%d].%s", i, key), "%s", err)
-		}
+		r.check(c, func(key string, err error) { file.Say(fmt.Sprintf("rules[%d].%s", i, key), "%s", err) })
 		if names[r.Name] {
 			file.Say(fmt.Sprintf("rules[%d].name", i), "another rule has this name")
 		}
@@ -116,64 +107,59 @@ var (
 	validLabel = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`) // as Prometheus has them
 )
 
-// check returns what is wrong with r, and the key where, and completes it.
-func (r *Rule) check(c *Config) (key string, err error) {
+// check says all that is wrong with r, with the keys where, and completes it.
+func (r *Rule) check(c *Config, say func(key string, err error)) {
+	var err error
 	if !validName.MatchString(r.Name) {
-		return "name", errors.New("want letters, digits, _, . and -, at most 64")
+		say("name", errors.New("want letters, digits, _, . and -, at most 64"))
 	}
 	if r.matcher, err = matcher(c.schema, r.Filter); err != nil {
-		return "filter", err
+		say("filter", err)
 	}
 	if s := telemetry.Severity(0); r.Severity != "" {
 		if _ = s.UnmarshalText([]byte(r.Severity)); s.String() != r.Severity {
-			return "severity", errors.New("want info, warning or critical")
+			say("severity", errors.New("want info, warning or critical"))
 		}
 	}
 	if r.ClearAfter != nil && time.Duration(*r.ClearAfter) > 24*time.Hour {
-		return "clear_after", errors.New("want at most 24h")
+		say("clear_after", errors.New("want at most 24h"))
 	}
 	if repeat := r.repeat(); repeat != 0 && repeat < time.Minute {
-		return "repeat", errors.New("want at least 1m, or 0s for once only")
+		say("repeat", errors.New("want at least 1m, or 0s for once only"))
 	}
 	if len(r.Labels) > maxLabels || len(r.Annotations) > maxLabels {
-		return "labels", fmt.Errorf("want at most %d, and as many annotations", maxLabels)
+		say("labels", fmt.Errorf("want at most %d, and as many annotations", maxLabels))
 	}
-	for name := range r.Labels {
+	for _, name := range slices.Sorted(maps.Keys(r.Labels)) {
 		if !validLabel.MatchString(name) || slices.Contains(eventLabels, name) {
-			return "labels",
-				fmt.Errorf("%.70q cannot be a label: want letters, digits and _, and none of %s", name,
-					strings.Join(eventLabels, ", "))
-		}
-		if len(r.Labels[name]) > maxSummary {
-			return "labels." + name, fmt.Errorf("want at most %d bytes", maxSummary)
+			say("labels", fmt.Errorf("%.70q cannot be a label: want letters, digits and _, and none of %s", name,
+				strings.Join(eventLabels, ", ")))
+		} else if len(r.Labels[name]) > maxSummary {
+			say("labels."+name, fmt.Errorf("want at most %d bytes", maxSummary))
 		}
 	}
 	if r.Summary == "" {
 		r.Summary = defaultSummary
 	}
 	if r.summary, err = newSummary(r.Summary); err != nil {
-		return "summary", err
+		say("summary", err)
 	}
 	r.annotations = map[string]*summary{}
-	for name, text := range r.Annotations {
+	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
 		if !validLabel.MatchString(name) || name == "summary" {
-			return "annotations",
-				fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own",
-					name)
-		}
-		if r.annotations[name], err = newSummary(text); err != nil {
-			return "annotations." + name, err
+			say("annotations",
+				fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own", name))
+		} else if r.annotations[name], err = newSummary(r.Annotations[name]); err != nil {
+			say("annotations."+name, err)
 		}
 	}
 	for i, name := range r.Outputs {
-		if c.Outputs[name] == nil {
-			return "outputs", fmt.Errorf("there is no output %.70q", name)
-		}
-		if slices.Contains(r.Outputs[:i], name) {
-			return "outputs", fmt.Errorf("%s is there twice", name)
+		if _, there := c.Outputs[name]; !there {
+			say("outputs", fmt.Errorf("there is no output %.70q", name))
+		} else if slices.Contains(r.Outputs[:i], name) {
+			say("outputs", fmt.Errorf("%s is there twice", name))
 		}
 	}
-	return "", nil
 }
 
 // check returns what is wrong with s, and the key where, and completes it.
@@ -181,8 +167,15 @@ func (s *Silence) check(schema *filter.Schema) (key string, err error) {
 	if s.matcher, err = matcher(schema, s.Filter); err != nil {
 		return "filter", err
 	}
-	if s.Until.IsZero() {
-		return "until", errors.New("want the time when it ends")
+	switch {
+	case s.For != 0 && !s.Until.IsZero():
+		return "for", errors.New("want for or until, and not both")
+	case s.For != 0 && s.From.IsZero():
+		return "for", errors.New("want the time when it begins in from, or until instead")
+	case s.For != 0:
+		s.Until = s.From.Add(time.Duration(s.For))
+	case s.Until.IsZero():
+		return "until", errors.New("want the time when it ends, or for: how long it lasts")
 	}
 	if !s.Until.After(s.From) {
 		return "until", errors.New("want a time after from")

@@ -44,7 +44,7 @@ outputs:
 var leaves = map[uint32]string{1: "leaf1", 2: "leaf2"}
 
 func TestParse(t *testing.T) {
-	c, err := Parse([]byte(everything), leaves)
+	c, err := parseText([]byte(everything), leaves)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,12 +161,12 @@ func TestParseErrors(t *testing.T) {
 		{"a: [", ""},
 		{strings.Repeat(" ", maxText+1), "the file is too large, want at most 1MiB"},
 	} {
-		_, err := Parse([]byte(c.text), leaves)
+		_, err := parseText([]byte(c.text), leaves)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%.80q: got %v, want %s", c.text, err, c.want)
 		}
 	}
-	if c, err := Parse([]byte("# nothing\n"), nil); err != nil || len(c.Rules) != 0 {
+	if c, err := parseText([]byte("# nothing\n"), nil); err != nil || len(c.Rules) != 0 {
 		t.Errorf("a file without rules: %v", err)
 	}
 }
@@ -212,11 +212,13 @@ outputs:
     webhook: {url: "https://noc.example/hook", secret_file: /x, ca: /x}
   am:
     alertmanager: {url: "http://127.0.0.1:9093", headers: {A: b}, timeout: 5s, ca: /x}
+silences:
+  - {filter: node = leaf2, from: 2026-12-24T18:00:00Z, for: 2h}
 `
 
 func TestMisspeltKeys(t *testing.T) {
 	conftest.Misspell(t, reflect.TypeFor[Config](), []string{everything, others}, func(text []byte) error {
-		_, err := Parse(text, leaves)
+		_, err := parseText(text, leaves)
 		return err
 	})
 }
@@ -234,7 +236,7 @@ func FuzzAlerts(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		c, err := Parse(text, leaves)
+		c, err := parseText(text, leaves)
 		if err != nil {
 			for _, p := range err.(conf.Problems) {
 				if p.Line > bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("\r"))+2 ||
@@ -257,4 +259,62 @@ func FuzzAlerts(f *testing.F) {
 			c.Silences[i].holds(&e, time.Now())
 		}
 	})
+}
+
+// parseText reads rules without a file, and without opening those that it names.
+func parseText(text []byte, nodes map[uint32]string) (*Config, error) {
+	c, file, err := read("", text, nodes)
+	if err == nil {
+		err = file.Err()
+	}
+	return c, err
+}
+
+// All mistakes of a file are told at once, also two of one rule.
+func TestLoadAllMistakes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "alerts.yaml")
+	if err := os.WriteFile(name, []byte(`rules:
+  - name: one two
+    filter: kind = nothing
+    severity: awful
+    outputs: [nowhere]
+outputs:
+  page:
+    webhook: {url: "ftp://x"}
+  none:
+silences:
+  - filter: node = 1
+    from: 2026-11-21T09:00:00Z
+    for: 2h
+    until: 2026-11-21T10:00:00Z
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(name, nil)
+	if err == nil {
+		t.Fatal("no mistake was found")
+	}
+	for _, want := range []string{
+		":2: rules[0].name", ":3: rules[0].filter", ":4: rules[0].severity", ":5: rules[0].outputs", "outputs.page",
+		"outputs.none", "silences[0].for",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is missing in:\n%v", want, err)
+		}
+	}
+}
+
+// A silence of the file lasts until a time, or for a duration from its beginning on.
+func TestSilenceFor(t *testing.T) {
+	c, err := parseText([]byte("silences: [{filter: node = 1, from: 2026-11-21T09:00:00Z, for: 90m}]"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC); !c.Silences[0].Until.Equal(want) {
+		t.Errorf("until %v, want %v", c.Silences[0].Until, want)
+	}
+	if _, err := parseText([]byte("silences: [{filter: node = 1, for: 90m}]"), nil); err == nil ||
+		!strings.Contains(err.Error(), "from") {
+		t.Errorf("without from: %v", err)
+	}
 }

@@ -108,7 +108,7 @@ func FuzzState(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	c, err := Parse([]byte(oneRule), nil)
+	c, err := parseText([]byte(oneRule), nil)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // An output tells why it does not work for as long as it does not.
 func TestOutputsTellWhy(t *testing.T) {
-	c, err := Parse([]byte(
+	c, err := parseText([]byte(
 		"rules: [{name: r, filter: kind = loop, outputs: [hook]}]\noutputs: {hook: {webhook: {url: 'http://127.0.0.1:1/'}}}"), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,7 +52,7 @@ func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 	cfg.Events = events
 	synctest.Test(t, func(t *testing.T) {
 		parse := func(text string) *alert.Config {
-			c, err := alert.Parse([]byte(text), collector.Names)
+			c, err := parseRules(t, text, collector.Names)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,6 +211,9 @@ func testSilences(t *testing.T, h http.Handler) {
 		status               int
 		detail               string
 	}{
+		{"POST", "silences", `{"filter":"node = s2","for":"soon"}`, 400, "for: "},
+		{"POST", "silences", `{"filter":"node = s2","for":"2h","until":"2261-01-01T00:00:00Z"}`, 400, "and no until"},
+		{"POST", "silences", `{"filter":"node = s2","for":"2h"}`, 201, `"until":"2026-11-21T11:01:00Z"`},
 		{"POST", "silences", "{", 400, "the body cannot be read"},
 		{"POST", "silences", good + good, 400, "more than one value"},
 		{"POST", "silences", `{"filters":"x"}`, 400, "unknown field"},
@@ -269,7 +274,7 @@ func testChangeForgery(t *testing.T, h http.Handler) {
 // The client asks what the handler answers. The engine does not run: nothing fires.
 func TestAlertClient(t *testing.T) {
 	collector, events := happened(t)
-	rules, err := alert.Parse([]byte(alertRules+silenceOfLoss), nil)
+	rules, err := parseRules(t, alertRules+silenceOfLoss, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,4 +326,13 @@ func TestAlertClient(t *testing.T) {
 	if err != nil || len(tested.Results) != 1 || tested.Results[0].Error != "" {
 		t.Errorf("got %+v, %v", tested, err)
 	}
+}
+
+// parseRules reads rules from a file.
+func parseRules(t *testing.T, text string, nodes map[uint32]string) (*alert.Config, error) {
+	name := filepath.Join(t.TempDir(), "alerts.yaml")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return alert.Load(name, nodes)
 }

@@ -32,6 +32,19 @@ func (h *handler) addSilence(w http.ResponseWriter, r *http.Request, _ *params) 
 	if wanted.From != nil {
 		s.From = *wanted.From
 	}
+	if wanted.For != "" {
+		lasts, err := filter.ParseDuration(wanted.For)
+		if err != nil || lasts <= 0 || !wanted.Until.IsZero() {
+			problem := types.NewProblem(http.StatusBadRequest, "for: got %.40q, want a duration such as 2h, and no until", wanted.For)
+			problem.Parameter = "for"
+			problem.Write(w)
+			return
+		}
+		if s.From.IsZero() {
+			s.From = h.cfg.Now().UTC()
+		}
+		s.Until = s.From.Add(lasts)
+	}
 	s, err := h.cfg.Alerts.AddSilence(s, h.cfg.Now())
 	var wrong *alert.SilenceError
 	var inFilter *filter.Error

@@ -69,8 +69,8 @@ func printBurst(c *queryCommand[client.BurstList, client.Burst], ctx context.Con
 	}
 	c.view.now = answer.GeneratedAt
 	switch c.output {
-	case "json":
-		return command.Quiet(writeJSON(c.stdout, answer))
+	case "json", "yaml":
+		return command.Quiet(writeDocument(c.stdout, c.output, answer))
 	case "csv":
 		return command.Quiet(writeBurstPoints(c.stdout, &answer.Burst))
 	}

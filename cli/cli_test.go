@@ -328,7 +328,7 @@ func TestQueryErrors(t *testing.T) {
 		"flows --server " + s.URL +
 			" --limit 0": {2, `waybill flows: --limit is 0; it must be at least 1`},
 		"flows --server " + s.URL +
-			" -o xml": {2, `waybill flows: --output is "xml"; allowed: table, wide, json, ndjson, csv, parquet, arrow`},
+			" -o xml": {2, `waybill flows: --output is "xml"; allowed: table, wide, json, yaml, ndjson, csv, parquet, arrow`},
 		"nodes --server " + s.URL +
 			" --sort size": {
 			2,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/conf"
 )
 
 // isEncoded reports whether answers are printed as the server encodes them.
@@ -16,17 +17,26 @@ func (c *queryCommand[L, T]) onceEncoded(ctx context.Context) error {
 	list, q := c.name, c.query
 	switch {
 	case c.rows == "":
-	case c.output == "json":
+	case isDocument(c.output):
 		q.Limit = 0 // it has no pages
 	default:
 		list = c.rows
 	}
-	body, more, err := c.client.Encoded(ctx, list, c.output, q)
+	format := c.output
+	if format == "yaml" {
+		format = "json"
+	}
+	body, more, err := c.client.Encoded(ctx, list, format, q)
 	if err != nil {
 		return c.explain(err)
 	}
 	text := body
-	if c.output == "csv" && c.again {
+	if c.output == "yaml" {
+		if text, err = conf.FromJSON(body); err != nil {
+			return err
+		}
+	}
+	if c.output == "csv" && (c.again || c.noHeaders) {
 		_, text, _ = bytes.Cut(text, []byte{'\n'}) // its header was printed
 	}
 	if c.output == "csv" && c.view.terminal {

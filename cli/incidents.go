@@ -51,8 +51,8 @@ func printIncident(c *queryCommand[client.IncidentList, client.Incident], ctx co
 	if err != nil {
 		return c.explain(err)
 	}
-	if c.output == "json" {
-		return command.Quiet(writeJSON(c.stdout, answer))
+	if isDocument(c.output) {
+		return command.Quiet(writeDocument(c.stdout, c.output, answer))
 	}
 	return command.Quiet(drawIncident(c.stdout, &c.view, &answer.Incident))
 }

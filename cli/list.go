@@ -30,7 +30,7 @@ const (
 )
 
 // outputs are the values of --output.
-var outputs = []string{"table", "wide", "json", "ndjson", "csv", "parquet", "arrow"}
+var outputs = []string{"table", "wide", "json", "yaml", "ndjson", "csv", "parquet", "arrow"}
 
 // A question is what a subcommand asks: for a list L of items T.
 type question[L, T any] struct {
@@ -150,6 +150,7 @@ func newQueryCommand[L, T any](q question[L, T]) *cobra.Command {
 	c.server.register(f)
 	f.StringVarP(&c.output, "output", "o", outputs[0], "`FORMAT`: "+strings.Join(q.outputs(), ", "))
 	f.IntVar(&c.query.Limit, "limit", 100, "list up to `N` items")
+	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the titles of tables and of CSV")
 	DurationVar(f, &c.watch, "watch", 0, "ask again every `DURATION`, for example 2s")
 	if q.state != nil {
 		f.BoolVar(&c.follow, "follow", false,
@@ -186,8 +187,8 @@ func (c *queryCommand[L, T]) check(limitGiven bool) error {
 	if c.follow && c.query.Order != "" {
 		return errors.New("--sort and --follow do not go together")
 	}
-	if isBinary := c.output == "parquet" || c.output == "arrow"; (c.follow || c.watch != 0) &&
-		(isBinary || c.rows != "" && c.output == "csv") {
+	if isWhole := slices.Contains([]string{"parquet", "arrow", "yaml"}, c.output); (c.follow || c.watch != 0) &&
+		(isWhole || c.rows != "" && c.output == "csv") {
 		return fmt.Errorf("-o %s is of one answer: it does not go with --follow and --watch", c.output)
 	}
 	return c.checkPast()
@@ -199,6 +200,7 @@ func (c *queryCommand[L, T]) run(ctx context.Context) (err error) {
 		return command.Usage(err)
 	}
 	c.view = newView(c.stdout, c.output == "wide")
+	c.view.bare = c.noHeaders
 	if c.output == outputCapture {
 		return c.capture(c, ctx)
 	}
@@ -273,7 +275,7 @@ func (c *queryCommand[L, T]) remark(ctx context.Context, head *client.Head, list
 	case more: // of a time range, whose total nobody counts
 		fmt.Fprintf(c.stderr, "listed the first %d %s; --limit lists more\n", listed, items)
 	}
-	if line := incomplete(head.Completeness); line != "" && c.output != "json" { // which has it in it
+	if line := incomplete(head.Completeness); line != "" && c.output != "json" && c.output != "yaml" { // which has it in it
 		fmt.Fprintln(c.stderr, line)
 	}
 }
@@ -291,10 +293,12 @@ func (c *queryCommand[L, T]) print(list *L, items []T) error {
 type printing struct {
 	title  string // the name of the list
 	output string
-	watch  time.Duration
-	view   view
-	again  bool // not the first answer
-	stdout io.Writer
+	// tables and CSV have no titles
+	noHeaders bool
+	watch     time.Duration
+	view      view
+	again     bool // not the first answer
+	stdout    io.Writer
 }
 
 // printAnswer writes a table of items, and what stands below it unless that is nil, in one piece, so that a refresh

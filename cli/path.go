@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -173,7 +172,7 @@ func pathsOfNodes(ctx context.Context, c *client.Client, src, dst string) (clien
 
 // printPaths prints paths, one below the other.
 func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, links []client.Link) error {
-	if d.output == "json" {
+	if isDocument(d.output) {
 		all := pathsDrawn{Links: []client.Link{}}
 		for i := range paths {
 			all.Paths = append(all.Paths, paths[i].Path)
@@ -183,7 +182,7 @@ func (d *drawing) printPaths(to io.Writer, head client.Head, paths []pathTaken, 
 				}
 			}
 		}
-		return writeJSON(to, all)
+		return writeDocument(to, d.output, all)
 	}
 	v := newView(to, d.output == "wide")
 	v.now = head.GeneratedAt
@@ -233,7 +232,7 @@ func counted(n uint64, what string) string {
 
 // tellIncomplete says on how many reports an answer rests, as lists do.
 func tellIncomplete(w io.Writer, output string, head client.Head) {
-	if line := incomplete(head.Completeness); line != "" && !strings.HasSuffix(output, "json") {
+	if line := incomplete(head.Completeness); line != "" && !isDocument(output) {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -85,8 +85,8 @@ func printReport(c *reportsCommand, ctx context.Context, id string) error {
 	c.view.now = time.Now()
 	w := bufio.NewWriter(c.stdout)
 	switch c.output {
-	case "json":
-		err = writeJSON(w, r)
+	case "json", "yaml":
+		err = writeDocument(w, c.output, r)
 	case "ndjson":
 		err = writeLines(w, nil, []client.ReportAnswer{*r})
 	case "csv":

@@ -56,7 +56,7 @@ The tables are those of docs/reference/store.md. A statement can change nothing.
 	return cmd
 }
 
-var sqlOutputs = []string{"table", "json", "ndjson", "csv"}
+var sqlOutputs = []string{"table", "json", "yaml", "ndjson", "csv"}
 
 func (c *sqlCommand) run(ctx context.Context, statement string, stdout, stderr io.Writer) error {
 	if !slices.Contains(sqlOutputs, c.output) {
@@ -103,8 +103,8 @@ func (c *sqlCommand) askServer(ctx context.Context, statement string) (*client.T
 func (c *sqlCommand) print(to io.Writer, table *client.Table) error {
 	w := bufio.NewWriter(to)
 	switch c.output {
-	case "json":
-		if err := writeJSON(w, table); err != nil {
+	case "json", "yaml":
+		if err := writeDocument(w, c.output, table); err != nil {
 			return err
 		}
 	case "ndjson":

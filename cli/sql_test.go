@@ -32,7 +32,7 @@ func TestSQLOutputs(t *testing.T) {
 		}
 	}
 	if _, stderr, code := runQuery(t, "query", "SELECT 1", "-o", "wide"); code != 2 ||
-		stderr != "waybill query: --output is \"wide\"; allowed: table, json, ndjson, csv\n" {
+		stderr != "waybill query: --output is \"wide\"; allowed: table, json, yaml, ndjson, csv\n" {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

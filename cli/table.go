@@ -49,7 +49,7 @@ func writeTable[T any](w *bufio.Writer, v *view, columns []tableColumn[T], items
 		}
 	}
 	rows := [][]Cell{head}
-	if v.grows && v.widths != nil {
+	if v.bare || v.grows && v.widths != nil {
 		rows = nil
 	}
 	for i := range items {

@@ -25,7 +25,7 @@ type drawing struct {
 }
 
 // drawings are the values of --output.
-var drawings = []string{"table", "wide", "json"}
+var drawings = []string{"table", "wide", "json", "yaml"}
 
 func (d *drawing) register(cmd *cobra.Command) {
 	d.server.register(cmd.Flags())
@@ -178,8 +178,8 @@ func noFlow(args []string, flows *client.FlowList) error {
 
 // printTrace prints a flow and its latest path.
 func (d *drawing) printTrace(to io.Writer, head client.Head, f *client.Flow, links []client.Link) error {
-	if d.output == "json" {
-		return writeJSON(to, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
+	if isDocument(d.output) {
+		return writeDocument(to, d.output, trace{f, linksOf(stagesOf(latest(f).Hops, links))})
 	}
 	v := newView(to, d.output == "wide")
 	v.now = head.GeneratedAt

@@ -38,8 +38,8 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 		return fmt.Errorf("the store has nothing of flow %s from %s to %s", id,
 			list.Since.Local().Format(time.DateTime), list.Until.Local().Format(time.DateTime))
 	}
-	if d.output == "json" {
-		return writeJSON(to, list)
+	if isDocument(d.output) {
+		return writeDocument(to, d.output, list)
 	}
 	v := newView(to, d.output == "wide")
 	v.now = list.GeneratedAt

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/internal/conf"
 )
 
 // A view is how tables look.
@@ -18,6 +19,7 @@ type view struct {
 	color    bool
 	unicode  bool      // the locale can show more than ASCII
 	now      time.Time // the server's clock
+	bare     bool      // without titles
 	grows    bool      // one table, to which rows are added
 	alone    bool      // rows are not below others that they belong to
 	widths   []int     // of its columns so far
@@ -39,6 +41,24 @@ func (v *view) pick(unicode, ascii string) string {
 		return unicode
 	}
 	return ascii
+}
+
+// isDocument reports whether an output is one document in the shape of the API.
+func isDocument(output string) bool { return output == "json" || output == "yaml" }
+
+// writeDocument writes a list in the shape of the API, as JSON or YAML.
+func writeDocument(w io.Writer, output string, list any) error {
+	if output != "yaml" {
+		return writeJSON(w, list)
+	}
+	text, err := json.Marshal(list)
+	if err == nil {
+		text, err = conf.FromJSON(text)
+	}
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }
 
 // writeJSON writes a list in the shape of the API.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"reflect"
@@ -44,6 +45,7 @@ type Config struct {
 	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
 	Store         storeConfig                     `yaml:"store" doc:"how much is kept of records"`
 	Alerts        string                          `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
+	Log           logSettings                     `yaml:"log" doc:"what is logged"`
 
 	Version string            `yaml:"-"` // of the program
 	Points  *codepoint.Config `yaml:"-"`
@@ -54,6 +56,25 @@ type Config struct {
 // querySettings say who may send statements in SQL.
 type querySettings struct {
 	Role auth.Role `yaml:"role" doc:"read, operate or admin"`
+}
+
+// logSettings say what is logged.
+type logSettings struct {
+	Level LogLevel `yaml:"level" flag:"log-level" doc:"debug, info, warn or error"`
+}
+
+// A LogLevel is what is logged at least.
+type LogLevel struct{ slog.Level }
+
+// MarshalText returns the name of the level.
+func (l LogLevel) MarshalText() ([]byte, error) { return []byte(strings.ToLower(l.String())), nil }
+
+// UnmarshalText reads the name.
+func (l *LogLevel) UnmarshalText(text []byte) error {
+	if l.Level.UnmarshalText(text) != nil {
+		return unit.Want("debug, info, warn or error")
+	}
+	return nil
 }
 
 func DefaultConfig() Config {
@@ -153,6 +174,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Bursts)
 		case "sampling":
 			err = readVariable(name, value, &c.Sampling)
+		case "log":
+			err = readVariable(name, value, &c.Log)
 		case "store":
 			err = readVariable(name, value, &c.Store)
 		}

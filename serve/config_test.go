@@ -53,6 +53,7 @@ store:
   tables:
     drops: {keep_seconds: 1d, keep_minutes: 2d, keep_hours: 3d, max_size: 1GiB}
 alerts: /x
+log: {level: warn}
 int_dscp: 23
 `
 

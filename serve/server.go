@@ -59,7 +59,7 @@ type Server struct {
 // New opens all files and sockets, so that what cannot be opened is known before anything runs.
 func New(c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
-		Config: c, log: command.NewLogger(logTo), Events: eventlog.New(MaxEvents),
+		Config: c, log: command.NewLogger(logTo, c.Log.Level.Level), Events: eventlog.New(MaxEvents),
 		stopping: make(chan struct{}),
 	}
 	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming(), Losses: &analyze.LinkLosses{}}

@@ -88,7 +88,7 @@ type Loss struct {
 	Source  netip.Addr `json:"source" table:"SOURCE" doc:"address that sends the reports"`
 	Node    *uint32    `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name    string     `json:"name,omitempty" doc:"its name, if it has one"`
-	HWID    *uint8     `json:"hw_id" table:"HW ID,wide" doc:"hardware id in the reports"`
+	HWID    *uint8     `json:"hw_id" table:"HW ID" doc:"hardware id in the reports"`
 	Version string     `json:"version" table:"VERSION,wide" doc:"version of the reports"`
 	LossCount
 	// KernelDrops are, of the lost, those that the kernel dropped at the socket; nil if some were dropped there and

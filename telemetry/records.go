@@ -203,7 +203,7 @@ type Exporter struct {
 	Source  netip.Addr `json:"source" table:"SOURCE" doc:"address that sends the reports"`
 	Node    *uint32    `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name    string     `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	HWID    *uint8     `json:"hw_id" table:"HW ID,wide" doc:"hardware id in the reports"`
+	HWID    *uint8     `json:"hw_id" table:"HW ID" doc:"hardware id in the reports"`
 	Version string     `json:"version" table:"VERSION" doc:"version of the reports, such as 2.0"`
 	Dialect string     `json:"dialect" table:"DIALECT" doc:"dialect of the reports"`
 	First   time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`

@@ -55,6 +55,7 @@ type Silence struct {
 type NewSilence struct {
 	Filter string     `json:"filter"`          // which events must not be told of
 	From   *time.Time `json:"from,omitempty"`  // missing: now
-	Until  time.Time  `json:"until"`           // when it ends by itself
+	Until  time.Time  `json:"until,omitzero"`  // when it ends by itself
+	For    string     `json:"for,omitempty"`   // how long it lasts, such as "2h", instead of Until
 	Reason string     `json:"reason,omitzero"` // for people
 }

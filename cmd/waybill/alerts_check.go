@@ -25,7 +25,7 @@ func newAlertsCheckCommand() *cobra.Command {
 			}
 			rules, err := alert.Load(args[0], c.Names)
 			if err != nil {
-				return command.Usage(err)
+				return command.Invalid(cmd.ErrOrStderr(), args[0], err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %d rules, %d silences, %d outputs\n", args[0],
 				len(rules.Rules), len(rules.Silences), len(rules.Outputs))

@@ -53,7 +53,7 @@ func TestListFlags(t *testing.T) {
 			{"--since 10m --follow", "do not go together|of now only|--watch 2s"},
 			{"--sort beauty", "allowed: |shown as a whole"},
 			{"--filer node=1", "unknown flag: --filer"},
-			{"-o yaml", "allowed: table"},
+			{"-o xml", "allowed: table"},
 		} {
 			args := append([]string{name, "--server", server}, strings.Split(c.flags, " ")...)
 			_, stderr, code := runWaybill(t, args...)

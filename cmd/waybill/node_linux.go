@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -48,14 +47,8 @@ CAP_PERFMON. When it ends, also when it is killed, the programs are gone from th
 				return command.Usage(errors.New("no file; for example: waybill node --config node.yaml"))
 			}
 			c, err := kernel.Load(file)
-			if lines := strings.Split(fmt.Sprint(err), "\n"); err != nil && len(lines) > 1 {
-				for _, line := range lines { // execute prints one line only
-					fmt.Fprintln(cmd.ErrOrStderr(), line)
-				}
-				return fmt.Errorf("%s: %d mistakes", file, len(lines))
-			}
 			if err != nil {
-				return err
+				return command.Invalid(cmd.ErrOrStderr(), file, err)
 			}
 			if check {
 				fmt.Fprintf(cmd.OutOrStdout(), "the file is valid: node %d with %d ports\n", c.ID, len(c.Ports))
@@ -100,7 +93,7 @@ func runNode(ctx context.Context, file string, c *kernel.Config, out, log io.Wri
 	if err != nil {
 		return err
 	}
-	logger := command.NewLogger(log)
+	logger := command.NewLogger(log, slog.LevelInfo)
 	if err = n.Attach(); err == nil {
 		logger.Info("node started", "name", c.Name, "id", c.ID, "ports", len(c.Ports))
 		go reloadNode(ctx, n, file, logger)

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/waybill-int/waybill/internal/command"
@@ -36,14 +35,8 @@ paths that it sees with one.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := serve.ReadPolicy(args[0])
-			if lines := strings.Split(fmt.Sprint(err), "\n"); err != nil && len(lines) > 1 {
-				for _, line := range lines { // execute prints one line only
-					fmt.Fprintln(cmd.ErrOrStderr(), line)
-				}
-				return fmt.Errorf("%s: %d mistakes", args[0], len(lines))
-			}
 			if err != nil {
-				return err
+				return command.Invalid(cmd.ErrOrStderr(), args[0], err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "the policy is valid: %d nodes, %d rules\n", p.Nodes(), p.Rules())
 			return nil

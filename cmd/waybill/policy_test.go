@@ -22,17 +22,21 @@ func TestPolicyCheck(t *testing.T) {
 	}
 	good, bad := file("nodes: [{id: 1, name: fw}]\nrules: [{waypoints: [fw]}]\n"),
 		file("nodes: [{id: 1}]\nrules:\n  - avoid: 9\n    dscp: 64\n")
+	rules := file("rules:\n  - {name: a, filter: x = 1,\n    severity: y}\n")
 	for _, c := range []struct {
 		args string
 		code int
 		want string
 	}{
 		{"policy check " + good, 0, "the policy is valid: 1 nodes, 1 rules\n"},
-		{"policy check " + bad, 1, bad + ":4: rules[0].dscp: got 64, want numbers from 0 to 63\n" + bad +
+		{"policy check " + bad, 2, bad + ":4: rules[0].dscp: got 64, want numbers from 0 to 63\n" + bad +
 			":3: rules[0].avoid[0]: node 9 is not under nodes"},
 		{"policy check", 2, "want one policy file"},
-		{"policy check /nonexistent", 1, "no such file"},
+		{"policy check /nonexistent", 2, "no such file"},
 		{"policy chk", 2, "there is check"},
+		{"alerts check " + rules, 2, rules + ":2: rules[0].filter: "},
+		{"alerts check " + rules, 2, rules + ":3: rules[0].severity: "},
+		{"node --check --config " + bad, 2, bad},
 		{"serve --check --policy " + good, 0, "the configuration is valid\n"},
 		{"serve --check --policy " + bad, 2, "policy: " + bad + ":4: "},
 	} {

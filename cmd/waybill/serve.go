@@ -74,6 +74,9 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.BoolVar(&flags.Coalesce, "coalesce", flags.Coalesce,
 		"take runs of datagrams from the kernel in one piece (UDP_GRO) where it can: a third of the processor time; needs root or CAP_BPF")
 	f.StringVar(&flags.Alerts, "alerts", "", "`FILE` of alert rules, YAML")
+	f.TextVar(&flags.Log.Level, "log-level", flags.Log.Level, "`LEVEL` of what is logged: debug, info, warn or error")
+	_ = cmd.RegisterFlagCompletionFunc("log-level",
+		cobra.FixedCompletions([]string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
 	points.register(f)
 	return cmd
 }
@@ -101,7 +104,8 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 		"tls-client-ca":  func() { c.TLS.ClientCA = flags.TLS.ClientCA },
 		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
 		"policy":         func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
-		"alerts": func() { c.Alerts = flags.Alerts }, "raw-reports": func() { c.RawReports = flags.RawReports },
+		"log-level": func() { c.Log.Level = flags.Log.Level },
+		"alerts":    func() { c.Alerts = flags.Alerts }, "raw-reports": func() { c.RawReports = flags.RawReports },
 	} {
 		if set(name) {
 			take()

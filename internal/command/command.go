@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os/signal"
 	"strconv"
 	"strings"
@@ -48,6 +49,18 @@ func (e usageError) Unwrap() error { return e.error }
 
 // Usage makes an error in the command line of err.
 func Usage(err error) error { return usageError{err} }
+
+// Invalid makes the error of a file that is wrong of err, and prints its mistakes if there are several: one a line.
+func Invalid(stderr io.Writer, file string, err error) error {
+	lines := strings.Split(err.Error(), "\n")
+	if len(lines) == 1 {
+		return Usage(err)
+	}
+	for _, line := range lines {
+		fmt.Fprintln(stderr, line)
+	}
+	return Usage(fmt.Errorf("%s: %d mistakes", file, len(lines)))
+}
 
 // NoArgs refuses arguments that are no flags.
 func NoArgs(_ *cobra.Command, args []string) error {

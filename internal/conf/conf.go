@@ -226,6 +226,28 @@ func InFile(name string, err error) error {
 // Format returns v as a file would have it.
 func Format(v any) ([]byte, error) { return yaml.Dump(v) }
 
+// FromJSON returns a text of JSON in YAML, with the keys in their order.
+func FromJSON(text []byte) ([]byte, error) {
+	var v yaml.Node
+	if err := yaml.Unmarshal(text, &v); err != nil {
+		return nil, err
+	}
+	plainStyle(&v)
+	return yaml.Dump(&v)
+}
+
+// plainStyle has a node written as YAML is, and not as JSON. Texts stay in quotes: some would be other values without.
+func plainStyle(v *yaml.Node) {
+	if v.Kind != yaml.ScalarNode {
+		v.Style = 0
+	}
+	for i, part := range v.Content {
+		if plainStyle(part); v.Kind == yaml.MappingNode && i%2 == 0 {
+			part.Style = 0
+		}
+	}
+}
+
 // Unwrap returns the problems one by one.
 func (p Problems) Unwrap() []error {
 	list := make([]error, len(p))
