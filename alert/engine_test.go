@@ -338,7 +338,7 @@ func TestSilenceErrors(t *testing.T) {
 	for want, s := range map[string]Silence{
 		"filter: want a filter of events, for example: kind = link_lost": {Until: now.Add(1)},
 		"filter: column 1: events have no field a":                       {Filter: "a = 1", Until: now.Add(1)},
-		"until: want the time when it ends, or for: how long it lasts":                              {Filter: "kind = loop"},
+		"until: want the time when it ends, or for: how long it lasts":   {Filter: "kind = loop"},
 		"until: want a time that is not over": {
 			Filter: "kind = loop", From: now.Add(-2),
 			Until: now.Add(-1),

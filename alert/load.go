@@ -148,7 +148,8 @@ func (r *Rule) check(c *Config, say func(key string, err error)) {
 	for _, name := range slices.Sorted(maps.Keys(r.Annotations)) {
 		if !validLabel.MatchString(name) || name == "summary" {
 			say("annotations",
-				fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own", name))
+				fmt.Errorf("%.70q cannot be an annotation: want letters, digits and _; summary is a key of its own",
+					name))
 		} else if r.annotations[name], err = newSummary(r.Annotations[name]); err != nil {
 			say("annotations."+name, err)
 		}

@@ -288,7 +288,8 @@ func TestAlertClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if alerts, err := client.Get[client.AlertList](t.Context(), c, "alerts", client.Query{State: "firing"}); err != nil ||
+	if alerts, err := client.Get[client.AlertList](t.Context(), c, "alerts",
+		client.Query{State: "firing"}); err != nil ||
 		alerts.Total != 0 ||
 		alerts.Alerts == nil {
 		t.Errorf("got %+v, %v", alerts, err)

@@ -275,7 +275,7 @@ func (c *queryCommand[L, T]) remark(ctx context.Context, head *client.Head, list
 	case more: // of a time range, whose total nobody counts
 		fmt.Fprintf(c.stderr, "listed the first %d %s; --limit lists more\n", listed, items)
 	}
-	if line := incomplete(head.Completeness); line != "" && c.output != "json" && c.output != "yaml" { // which has it in it
+	if line := incomplete(head.Completeness); line != "" && !isDocument(c.output) { // which have it in them
 		fmt.Fprintln(c.stderr, line)
 	}
 }

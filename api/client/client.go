@@ -135,8 +135,8 @@ func (q *Query) encode() string {
 	return values.Encode()
 }
 
-// Get asks for a resource below /api/v1: a list, such as "flows", or an item of one, such as "flows/ID". T is the type of
-// its answer: of a list about a time range, which q.Since begins, or of groups, which q.GroupBy names, that is another.
+// Get asks for a resource below /api/v1: a list, such as "flows", or an item of one, such as "flows/ID". T is the type
+// of its answer: of a list about a time range, which q.Since begins, or of groups, which q.GroupBy names, that is another.
 func Get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
 	return fetch[T](ctx, c, resource, q.encode())
 }

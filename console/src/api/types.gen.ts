@@ -232,6 +232,9 @@ export interface components {
             layers: components["schemas"]["DecodedLayer"][] | null;
             length: number;
         };
+        DecodeCommands: {
+            commands: string[] | null;
+        };
         DecodedBits: {
             count: number;
             first: number;
@@ -924,9 +927,10 @@ export interface components {
         };
         NewSilence: {
             filter: string;
+            for?: string;
             from?: string;
             reason?: string;
-            until: string;
+            until?: string;
         };
         Node: {
             drops: number;
