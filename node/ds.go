@@ -9,8 +9,8 @@ import (
 	"github.com/waybill-int/waybill/wire/inband"
 )
 
-// domainData are the metadata of the domain that the node is configured with (INT 2.1 §5.8, §5.9), in the order of the DS
-// Instruction bits that the source writes.
+// domainData are the metadata of the domain that the node is configured with (INT 2.1 §5.8, §5.9), in the order of the
+// DS Instruction bits that the source writes.
 type domainData struct {
 	sourceOnly []byte // that the source inserts; nil: all ones
 	perHop     []byte // of its records; nil: all ones
@@ -27,7 +27,8 @@ func (c *Config) domainData(wrong *problems, place string, in *domains) (d domai
 		return d
 	}
 	if table == nil || c.Domain == 0 {
-		wrong.say(place+"ds_metadata", "the lengths of domain %d are not known: give them in points.ds_lengths", c.Domain)
+		wrong.say(place+"ds_metadata", "the lengths of domain %d are not known: give them in points.ds_lengths",
+			c.Domain)
 		return d
 	}
 	var values [16][]byte
@@ -38,7 +39,8 @@ func (c *Config) domainData(wrong *problems, place string, in *domains) (d domai
 		}
 		value, err := hex.DecodeString(string(text))
 		if m.Bytes == 0 || err != nil || len(value) != m.Bytes {
-			wrong.say(place+"ds_metadata", "bit %d: got %q, want %d bytes in hex of a bit of ds_instruction", bit, text, m.Bytes)
+			wrong.say(place+"ds_metadata", "bit %d: got %q, want %d bytes in hex of a bit of ds_instruction", bit,
+				text, m.Bytes)
 			return domainData{}
 		}
 		values[bit] = value
@@ -83,7 +85,8 @@ func (n *Node) describeDomain(r *export.Report, metadata uint16) {
 	}
 }
 
-// setDSFlags sets the flags of the domain that the node is configured to set in a packet that passes it (INT 2.1 §5.2.2).
+// setDSFlags sets the flags of the domain that the node is configured to set in a packet that passes it
+// (INT 2.1 §5.2.2).
 func (n *Node) setDSFlags() {
 	flags := n.config.DSMark
 	if flags == 0 || n.inside.Parse(n.out.Frame, &n.copied) != nil || n.copied.INT.DomainID != n.inside.DomainID ||

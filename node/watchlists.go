@@ -92,7 +92,8 @@ func (p *plan) demand(mode watch.Mode, instructions watch.Instructions) (d deman
 	}
 	if mode == watch.ModeMD && p.leastHops > 0 {
 		if d.sets = p.spread(bitmap); d.sets == nil {
-			return d, fmt.Sprintf("instructions: %d records do not fit an option of Geneve, whatever is left out", p.leastHops)
+			return d, fmt.Sprintf("instructions: %d records do not fit an option of Geneve, whatever is left out",
+				p.leastHops)
 		}
 	}
 	return d, ""
@@ -108,8 +109,8 @@ func everyPacket(v inband.Version) uint16 {
 	return 0xE001
 }
 
-// spread returns sets of the instructions of bitmap that have nothing else in common, each with room for the least number
-// of records (INT 2016 §5.3.1); nil if there are none.
+// spread returns sets of the instructions of bitmap that have nothing else in common, each with room for the least
+// number of records (INT 2016 §5.3.1); nil if there are none.
 func (p *plan) spread(bitmap uint16) (sets []uint16) {
 	fits := func(set uint16) bool {
 		return p.inside.Hops(&embed.Instruction{Bitmap: set, MaxHops: p.leastHops}) == int(p.leastHops)

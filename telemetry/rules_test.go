@@ -251,8 +251,8 @@ func TestR103DropReport(t *testing.T) {
 	}
 }
 
-// A report of 0.5 without a local header says by its source address alone which node sent it (TR 0.5 §3.1). With another
-// header it has the switch id, which counts.
+// A report of 0.5 without a local header says by its source address alone which node sent it (TR 0.5 §3.1). With
+// another header it has the switch id, which counts.
 func TestR063SourceNodes(t *testing.T) {
 	for name, want := range map[string]uint32{"tr05_int05_tcp": 77, "tr05_switch_local": 0} {
 		v := test.Vectors(t, name)[0]

@@ -81,7 +81,7 @@ var keys = map[string]struct {
 	"profile":  {"dialect of every source that dialects does not name, or none", setProfile},
 	"dialects": {"{SOURCE: NAME}: dialect by source prefix and port", setDialects},
 	"source_nodes": {
-		"{ADDRESS: NODE}: node of reports from that address that do not say which (TR 0.5 has headers without a switch id)",
+		"{ADDRESS: NODE}: node of reports from that address that do not say it, as some of TR 0.5",
 		setSourceNodes,
 	},
 }
