@@ -142,10 +142,10 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 		return
 	}
 	if before := &s.paths.paths[f.arrivedBy]; f.arrived && before.generation == f.arrivedGeneration {
-		if before.hops[0].node == route[0].node && f.entered.after(first, nowNs) {
-			return // a straggler by the path that the flow left
-		}
-		if !before.partOf(route) { // not only more postcards than for the packets before
+		if !before.partOf(route) { // not only more postcards than for the packets before, one of which was cut short
+			if before.hops[0].node == route[0].node && f.entered.after(first, nowNs) {
+				return // a straggler by the path that the flow left
+			}
 			f.pathChanges++
 			before.sinceScan.left++
 			before.sinceScan.to = place

@@ -150,3 +150,30 @@ func TestFlappingFlow(t *testing.T) {
 		}
 	}
 }
+
+// Of packets that look alike the next one cuts short what is told of the one before, which is finished before others of
+// its flow that came into the network earlier. That makes these no stragglers: if they change their path it is seen.
+func TestChangeAfterPart(t *testing.T) {
+	shard := NewShard(Config{MaxFlows: 10, MaxPaths: 10, MaxDrops: 10, MaxQueues: 10, JoinPlaces: 16})
+	packet := func(ns int64, stamp uint64, hops int, port uint32) {
+		const has = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasIngressTime |
+			telemetry.HasWideTimes
+		r := telemetry.Report{
+			Flags: telemetry.HasFlow | telemetry.Embedded, Flow: telemetry.FlowKey{Protocol: 17, DstPort: 80},
+			Hops: []telemetry.Hop{
+				{Has: has, NodeID: 1, IngressPort: 4, EgressPort: 2, IngressNs: stamp},
+				{Has: has, NodeID: 2, IngressPort: 2, EgressPort: port, IngressNs: stamp + 100},
+				{Has: has, NodeID: 2 + port, IngressPort: 1, EgressPort: 9, IngressNs: stamp + 200},
+			}[:hops],
+		}
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, ns)
+	}
+	packet(second, 9000, 1, 0)
+	packet(second+500*millisecond, 5000, 3, 3)
+	packet(second+510*millisecond, 7000, 3, 4)
+	packet(second+511*millisecond, 6500, 3, 3) // this is one
+	flows, _ := (&Collector{Shards: []*Shard{shard}}).Flows(FlowFilter{Limit: 1})
+	if flows[0].PathChanges != 1 || len(shard.changes.changes) != 1 {
+		t.Errorf("got %d changes of the path, %d places, want 1", flows[0].PathChanges, len(shard.changes.changes))
+	}
+}
