@@ -54,7 +54,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	}
 	list := make([]telemetry.NodeHop, 0, len(hops))
 	for _, h := range hops {
-		h.LatencyNs, h.Queue = h.latency.Distribution(), h.queue.answer()
+		h.LatencyNs, h.Queue = h.latency.Distribution(), h.queue.answer(told.unitOf(h.Node))
 		h.Sample = h.sample.answer()
 		list = append(list, h.NodeHop)
 	}

@@ -36,8 +36,11 @@ func (v *Intervals) scanPaths(nowNs int64) {
 				hops := append(given.hops[:0], now.hops...)
 				*given = *now
 				given.hops = hops
+				now.residence.Turn() // highest and lowest values begin anew with each look
+				now.endToEnd.Turn()
 				for i := range now.hops {
-					now.hops[i].utilization.high = 0 // it begins anew with each look
+					now.hops[i].latency.Turn()
+					now.hops[i].utilization.high = 0
 				}
 			}
 			done := end == len(s.paths.paths)

@@ -27,7 +27,10 @@ func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInter
 				if q.hasPort {
 					at.has |= telemetry.HasEgressPort
 				}
-				sum = &telemetry.QueueInterval{StartNs: startNs, Place: placeOf(&at), Queue: q.queue}
+				sum = &telemetry.QueueInterval{
+					StartNs: startNs, Place: placeOf(&at), Queue: q.queue,
+					Unit: v.collector.queueUnit(q).String(),
+				}
 				sums[q.queueKey] = sum
 			}
 			sum.Samples += q.depth.Count - given.count

@@ -36,7 +36,8 @@ func (v *Intervals) flowsSoFar(r *telemetry.SoFar, s *Shard, p *shardIntervals) 
 		end := min(from+flowsUnderLock, s.flows.count)
 		for place := from; place < end; place++ {
 			f, given := s.flows.at(place), p.flow(place)
-			if now := f.reports + f.packets; now != given.reports+given.packets && now != given.told {
+			now := f.reports + f.packets + uint64(f.drops)
+			if now != given.reports+given.packets+uint64(given.drops) && now != given.told {
 				given.told = now
 				r.Flows = s.flowSince(r.Flows, f, place)
 			}

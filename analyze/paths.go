@@ -79,12 +79,15 @@ func (q *queueStat) add(h *telemetry.Hop) {
 	q.id = h.QueueID
 }
 
-func (q *queueStat) answer() *telemetry.Queue {
+func (q *queueStat) answer(unit telemetry.QueueUnit) *telemetry.Queue {
 	if q.count == 0 {
 		return nil
 	}
 	last := q.last
-	return &telemetry.Queue{ID: q.id, Mean: float64(q.sum) / float64(q.count), Max: q.max, Last: &last}
+	return &telemetry.Queue{
+		ID: q.id, Mean: float64(q.sum) / float64(q.count), Max: q.max, Last: &last,
+		Unit: unit.String(),
+	}
 }
 
 func (q *queueStat) merge(o *queueStat) {
@@ -266,7 +269,7 @@ func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 		h := &p.hops[i]
 		a.Hops[i] = h.station.answer(names)
 		a.Hops[i].LatencyNs = h.latency.Distribution()
-		a.Hops[i].Queue = h.queue.answer()
+		a.Hops[i].Queue = h.queue.answer(told.unitOf(h.node))
 		a.Hops[i].Sample = told.ofHop(p, i).answer()
 	}
 	return a

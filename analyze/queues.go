@@ -17,14 +17,15 @@ type queueKey struct {
 	hasPort    bool
 }
 
-// queueStats is how long a queue was when packets came to it, in the unit of the device.
+// queueStats is how long a queue was when packets came to it, in unit.
 type queueStats struct {
 	queueKey
 	depth           depthHistogram
 	congestion      congestionStat // where nodes tell it (INT 2016 and 0.5)
 	lastDepth       uint32
-	byEvent         bool   // some packets are here since the queue was long
-	high            uint32 // since Intervals looked last
+	unit            telemetry.QueueUnit // as the latest report has it, without the configuration
+	byEvent         bool                // some packets are here since the queue was long
+	high            uint32              // since Intervals looked last
 	firstNs, lastNs int64
 }
 
@@ -147,7 +148,7 @@ func (t *queueTable) addAt(place uint32, h *telemetry.Hop, nowNs int64) {
 	q.lastNs = nowNs
 	if h.Has&telemetry.HasQueue != 0 {
 		q.depth.add(h.QueueOccupancy)
-		q.lastDepth = h.QueueOccupancy
+		q.lastDepth, q.unit = h.QueueOccupancy, h.Has.QueueUnit()
 		q.high = max(q.high, h.QueueOccupancy)
 	}
 	if h.Has&telemetry.HasCongestion != 0 {
@@ -173,7 +174,7 @@ func (q *queueStats) merge(o *queueStats) {
 	q.byEvent = q.byEvent || o.byEvent
 	q.congestion.merge(&o.congestion, o.lastNs > q.lastNs)
 	if o.lastNs > q.lastNs {
-		q.lastNs, q.lastDepth = o.lastNs, o.lastDepth
+		q.lastNs, q.lastDepth, q.unit = o.lastNs, o.lastDepth, o.unit
 	}
 	q.firstNs = min(q.firstNs, o.firstNs)
 }
@@ -209,6 +210,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 	}
 	for _, q := range merged {
 		a := q.answer(c.Names)
+		a.Unit = told.unitOf(q.node).String()
 		sample, ok := at[attachment{q.node, q.port, q.hasPort}]
 		if !ok {
 			sample.complete = -1
@@ -224,6 +226,14 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 			cmp.Compare(a.Queue, b.Queue))
 	})
 	return list
+}
+
+// queueUnit returns what a queue is counted in.
+func (c *Collector) queueUnit(q *queueStats) telemetry.QueueUnit {
+	if unit, ok := c.QueueUnits[q.node]; ok {
+		return unit
+	}
+	return q.unit
 }
 
 func (q *queueStats) answer(names map[uint32]string) telemetry.QueueDepth {

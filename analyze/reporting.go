@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // Reports do not say why they were sent: because a node reports every packet, or 1 in N, or because something changed.
@@ -231,12 +232,16 @@ type samples struct {
 	nodes      map[uint32]nodeSample
 	configured map[uint32]telemetry.SampleRate
 	inner      map[attachment]bool // ports to other nodes: no way begins or ends there
+	units      map[uint32]telemetry.QueueUnit
 }
 
 // samples returns what nodes tell of.
 func (c *Collector) samples() samples {
 	merged := map[uint32]*reporterStat{}
-	list := samples{nodes: map[uint32]nodeSample{}, configured: c.Sampling, inner: map[attachment]bool{}}
+	list := samples{
+		nodes: map[uint32]nodeSample{}, configured: c.Sampling, inner: map[attachment]bool{},
+		units: map[uint32]telemetry.QueueUnit{},
+	}
 	for _, s := range c.Shards {
 		s.mu.Lock()
 		for node, stat := range s.reporting.nodes {
@@ -246,13 +251,22 @@ func (c *Collector) samples() samples {
 			merged[node].merge(stat)
 		}
 		maps.Copy(list.inner, s.inner)
+		for i := range s.queues.queues {
+			if q := &s.queues.queues[i]; q.unit != codepoint.UnitUnknown {
+				list.units[q.node] = q.unit
+			}
+		}
 		s.mu.Unlock()
 	}
 	for node, stat := range merged {
 		list.nodes[node] = stat.sample()
 	}
+	maps.Copy(list.units, c.QueueUnits)
 	return list
 }
+
+// unitOf returns what a node counts its queues in.
+func (l *samples) unitOf(node uint32) telemetry.QueueUnit { return l.units[node] }
 
 // of returns what a node tells of.
 func (l *samples) of(node uint32) nodeSample {

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -18,19 +20,19 @@ type sampleList struct {
 	// be looked at: then packets that met short queues are left out first. The end of a burst is found some packets too
 	// early or too late then, as those in front of the queue are not known.
 	floor    uint32
-	calm     int // looks in a row that found few samples
+	floors   [4]uint32 // the same by unit, as far as hops tell: not higher than the least depth at which a burst ends
+	calm     int       // looks in a row that found few samples
 	overflow uint64
 }
 
 // wants reports whether a hop tells of a queue that is long enough, at a moment that is known.
 func (l *sampleList) wants(h *telemetry.Hop) bool {
-	return h.QueueOccupancy >= l.floor &&
-		h.Has&(telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes) ==
-			telemetry.HasQueue|telemetry.HasNode|telemetry.HasEgressPort|telemetry.HasWideTimes
+	const place = telemetry.HasQueue | telemetry.HasNode | telemetry.HasEgressPort
+	return h.QueueOccupancy >= l.floors[h.Has.QueueUnit()&3] && h.Has&place == place && h.Has&bothTimes != 0
 }
 
 // sample sets aside what r tells of queues. The flow is looked up once, and only if there is something to set aside.
-func (s *Shard) sample(r *telemetry.Report, tag uint32) {
+func (s *Shard) sample(r *telemetry.Report, tag uint32, nowNs int64) {
 	var flow burst.FlowRef
 	found := false
 	take := func(h *telemetry.Hop, at int) {
@@ -38,7 +40,7 @@ func (s *Shard) sample(r *telemetry.Report, tag uint32) {
 			place, _, _ := s.flows.find(&r.Flow, tag)
 			flow, found = flowRefOf(place, tag), true
 		}
-		s.setAside(r, h, at, flow)
+		s.setAside(r, h, at, flow, nowNs)
 	}
 	for i := range r.Hops {
 		if s.samples.wants(&r.Hops[i]) {
@@ -52,7 +54,7 @@ func (s *Shard) sample(r *telemetry.Report, tag uint32) {
 
 // setAside makes a sample of what the packet met at node at of its path. In the queue of the source it had no INT yet,
 // in those behind it the records of the nodes in front.
-func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow burst.FlowRef) {
+func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow burst.FlowRef, nowNs int64) {
 	if len(s.samples.list) >= maxWaitingSamples {
 		s.samples.overflow++
 		return
@@ -64,6 +66,7 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow bur
 	}
 	sample := burst.Sample{
 		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: burst.SampleDepth, Depth: h.QueueOccupancy,
+		Unit: h.Has.QueueUnit(), WrapNs: wrapOf(h.Has), ArrivalNs: nowNs,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
 		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)),
 		Packet: r.PacketID,
@@ -76,6 +79,9 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow bur
 	}
 	if h.Has&telemetry.HasLatency != 0 {
 		sample.Has |= burst.SampleLatency
+	}
+	if h.Has&telemetry.HasDepthAtEgress != 0 {
+		sample.Has |= burst.SampleDepthAtOut
 	}
 	if h.Has&telemetry.HasDrop != 0 {
 		sample.Has |= burst.SampleDropped
@@ -98,9 +104,9 @@ func (s *Shard) flowOf(ref burst.FlowRef) (key telemetry.FlowKey, ok bool) {
 	return f.key, f.used && f.tag == uint32(ref>>32)
 }
 
-// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of mostFloor
-// bytes, so that packets that met shorter ones may be left out.
-func (s *Shard) takeSamples(empty []burst.Sample, mostFloor uint32) (list []burst.Sample, overflow uint64) {
+// takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of most, in each
+// unit that hops tell, so that packets that met shorter ones may be left out.
+func (s *Shard) takeSamples(empty []burst.Sample, most [4]uint32) (list []burst.Sample, overflow uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.samples
@@ -108,13 +114,16 @@ func (s *Shard) takeSamples(empty []burst.Sample, mostFloor uint32) (list []burs
 	l.calm++
 	switch n := len(list); {
 	case n > maxWaitingSamples/2:
-		l.floor, l.calm = min(max(2*l.floor, leastFloor), mostFloor), 0
+		l.floor, l.calm = min(max(2*l.floor, leastFloor), slices.Max(most[:])), 0
 	case n > maxWaitingSamples/16:
 		l.calm = 0
 	case l.calm > calmLooks && l.floor > 0:
 		if l.floor, l.calm = l.floor/2, 0; l.floor < leastFloor {
 			l.floor = 0
 		}
+	}
+	for unit := range l.floors {
+		l.floors[unit] = min(l.floor, most[unit])
 	}
 	l.list, l.overflow = empty[:0], 0
 	return list, overflow

@@ -22,9 +22,10 @@ type Scanner struct {
 	drops              map[dropPlace]uint64 // at the last scan
 
 	bursts    *burst.Search
-	kept      *burst.Log     // may be nil
-	samples   []burst.Sample // memory that goes round
-	unsampled uint64         // packets at long queues for which there was no room
+	kept      *burst.Log       // may be nil
+	samples   []burst.Sample   // memory that goes round
+	unsampled uint64           // packets at long queues for which there was no room
+	away      map[uint32]int64 // how far the clocks of nodes are off, of those that are far off
 
 	transits transitList                 // memory that goes round
 	slow     map[eventlog.Key]*slowPlace // by the key of their event
@@ -118,6 +119,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		scan:  scan{collector: c, log: log},
 		paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, drops: map[dropPlace]uint64{},
 		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)), slow: map[eventlog.Key]*slowPlace{},
+		away: map[uint32]int64{},
 	}
 	exporters := newExporterDetector(&s.scan)
 	twins := &twinDetector{scan: &s.scan, exporters: exporters, scans: map[uint32]int{}}

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // KeepBursts says what a burst is, and where its details are kept. Without it there are no details. Call it before
@@ -17,10 +18,17 @@ func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
 
 // scanQueues puts the samples of all shards together and notes the bursts that are over.
 func (s *Scanner) scanQueues(nowNs int64) {
+	units := s.collector.QueueUnits
+	most := s.leastBelow()
 	for _, shard := range s.collector.Shards {
-		list, overflow := shard.takeSamples(s.samples, s.bursts.LeastBelow())
+		list, overflow := shard.takeSamples(s.samples, most)
 		s.unsampled += overflow
 		for i := range list {
+			if len(units) > 0 {
+				if unit, ok := units[list[i].Node]; ok {
+					list[i].Unit = unit
+				}
+			}
 			s.bursts.Observe(&list[i])
 		}
 		s.samples = list
@@ -34,16 +42,38 @@ func (s *Scanner) scanQueues(nowNs int64) {
 	}
 }
 
+// leastBelow returns, for each unit that hops tell, a depth above which no burst ends. The configuration may say that the
+// unit of a node is another.
+func (s *Scanner) leastBelow() (least [4]uint32) {
+	configured := uint32(1<<32 - 1)
+	for _, unit := range s.collector.QueueUnits {
+		configured = min(configured, s.bursts.LeastBelow(unit))
+	}
+	for unit := range least {
+		least[unit] = min(s.bursts.LeastBelow(telemetry.QueueUnit(unit)), configured)
+	}
+	return least
+}
+
 // maxClockError is how far the clock of a node may be off for its times to be shown.
 const maxClockError = int64(time.Minute)
 
+// maxAway is of how many nodes it is kept how far their clocks are off.
+const maxAway = 1 << 14
+
 // burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its
-// start, or whose clock is far off, only its length is, and it ends now.
+// start, or whose clock is far off, the first one ends now, and all others are as far from it as they are by that clock.
 func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
-	start, end := int64(b.StartNs), int64(b.EndNs)
-	if off := nowNs - end; off > maxClockError || off < -maxClockError {
-		start, end = start+off, nowNs
+	start, end := int64(b.StartNs)+b.AwayNs, int64(b.EndNs)+b.AwayNs
+	away := s.away[b.Node]
+	if off := nowNs - end - away; off > maxClockError || off < -maxClockError {
+		away = nowNs - end
+		if len(s.away) >= maxAway {
+			clear(s.away)
+		}
+		s.away[b.Node] = away
 	}
+	start, end = start+away, end+away
 	key := eventlog.Key{Kind: telemetry.EventMicroburst, Node: b.Node, Port: b.Port, Queue: b.Queue}
 	if b.Incast {
 		key.Kind = telemetry.EventIncast
@@ -76,7 +106,7 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		}
 		e.Evidence = append(
 			e.Evidence,
-			telemetry.Evidence{Name: "peak", Value: float64(b.PeakBytes), Unit: "B"},
+			telemetry.Evidence{Name: "peak", Value: float64(b.Peak), Unit: evidenceUnit(b.Unit)},
 			telemetry.Evidence{Name: "peak_after", Value: float64(b.PeakNs - b.StartNs), Unit: "ns"},
 			telemetry.Evidence{Name: "bytes", Value: float64(b.Bytes), Unit: "B"},
 			telemetry.Evidence{Name: "drops", Value: float64(b.Drops)},
@@ -94,10 +124,21 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 
 // peakText returns how long the queue of a burst was: in time, where telemetry tells no depth.
 func peakText(b *burst.Burst) string {
-	if b.PeakBytes == 0 {
+	switch {
+	case b.Peak == 0:
 		return siText(float64(b.PeakDelayNs)/1e9, "s")
+	case b.Unit == codepoint.UnitBytes:
+		return siText(float64(b.Peak), "B")
 	}
-	return siText(float64(b.PeakBytes), "B")
+	return fmt.Sprint(b.Peak, " ", b.Unit.Words())
+}
+
+// evidenceUnit is the unit of a depth in the evidence of an event.
+func evidenceUnit(unit telemetry.QueueUnit) string {
+	if unit == codepoint.UnitBytes {
+		return "B"
+	}
+	return unit.String()
 }
 
 // flowNames returns b with the names of its flows, of those that did not give way to others.

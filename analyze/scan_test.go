@@ -408,7 +408,7 @@ func truthEnds(f *truth.Flow) string {
 func checkDetail(t *testing.T, v *virtualCollector, e *telemetry.Event, b *truth.Burst, flows map[uint32]string) {
 	t.Helper()
 	d, found := v.bursts.Burst(e.ID)
-	if !found || !d.Start.Equal(e.Start) || !d.End.Equal(*e.End) || d.PeakBytes != b.Peak || d.Packets != b.Packets ||
+	if !found || !d.Start.Equal(e.Start) || !d.End.Equal(*e.End) || *d.PeakBytes != b.Peak || d.Packets != b.Packets ||
 		d.Bytes != b.Bytes || d.Drops != b.Drops {
 		t.Errorf("%s: got %d packets, %d bytes, %d dropped; want %d, %d, %d", e.ID, d.Packets, d.Bytes, d.Drops,
 			b.Packets, b.Bytes, b.Drops)

@@ -45,7 +45,7 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath = 660 + perReporter/flowsPerReporter, 1500 + 5*720
+	const perFlow, perPath = 732 + perReporter/flowsPerReporter, 1600 + 5*740
 	const perPlace, perDrop, perQueue = 1260, 400, 900
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
@@ -194,7 +194,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	f.reports++
 	f.last = nowNs
 	f.dscp = r.DSCP
-	s.sample(r, tag)
+	s.sample(r, tag, nowNs)
 	if tag&s.reporting.mask == 0 && s.reporting.budget > 0 {
 		s.reporting.look(r, tag, nowNs)
 	}

@@ -22,6 +22,9 @@ type Collector struct {
 	Losses    *LinkLosses                     // of links, which a Scanner estimates; nil: nobody does
 	Sampling  map[uint32]telemetry.SampleRate // of nodes, where it is configured; may be nil, must not change
 
+	// QueueUnits are those of nodes, where they are configured; may be nil, must not change.
+	QueueUnits map[uint32]telemetry.QueueUnit
+
 	kept *ledger.Settlements // nil: there is no store
 }
 
@@ -193,7 +196,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 			if h.queueCount > 0 {
 				path.Hops[j].Queue = &telemetry.Queue{
 					ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount),
-					Max: h.queueMax,
+					Max: h.queueMax, Unit: told.unitOf(p.hops[j].node).String(),
 				}
 			}
 		}
@@ -309,7 +312,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 			}
 			if h.queue.count > 0 && (n.QueueMax == nil || *n.QueueMax < h.queue.max) {
 				high := h.queue.max
-				n.QueueMax = &high
+				n.QueueMax, n.QueueUnit = &high, told.unitOf(h.node).String()
 			}
 		}
 	}

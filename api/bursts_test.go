@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // queued returns a configuration in which packets of three flows met a queue of node 2: 40 packets of 1486 bytes, two
@@ -50,7 +51,7 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 				Hops: []telemetry.Hop{{
 					NodeID: 2, IngressPort: 3, EgressPort: egress, QueueID: 1, QueueOccupancy: uint32(waits) * 1486,
 					IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
-					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasQueue |
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.InQueueUnit(codepoint.UnitBytes) |
 						telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes |
 						telemetry.HasLatency,
 				}},
@@ -92,7 +93,7 @@ func TestBurstsAndQueues(t *testing.T) {
 	// The 24th packet is the first that has 20 in front of it: the link has begun with three by then.
 	if len(b.Culprits) != 2 || len(b.Victims) != 1 || b.Packets != 38 || b.Bytes != 37*1486+86 ||
 		b.Culprits[0].Bytes != 19*1486 || b.Complete != 1 || b.Sources != 3 ||
-		b.Start.Sub(begin) != 23*1100 || b.Peak.Sub(begin) != 40*1100 || b.PeakBytes != 35*1486+86 {
+		b.Start.Sub(begin) != 23*1100 || b.Peak.Sub(begin) != 40*1100 || *b.PeakBytes != 35*1486+86 {
 		t.Errorf("got %+v", b)
 	}
 	events, _ := cfg.Events.Events(func(e *telemetry.Event) bool { return e.Queue != nil }, 10)

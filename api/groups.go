@@ -174,7 +174,9 @@ func addBurst(g *types.BurstGroup, b *telemetry.Burst) {
 	more(&g.Packets, b.Packets)
 	more(&g.Bytes, b.Bytes)
 	more(&g.Drops, b.Drops)
-	most(&g.PeakBytes, b.PeakBytes)
+	if b.PeakBytes != nil {
+		most(&g.PeakBytes, *b.PeakBytes)
+	}
 	most(&g.PeakDelay, int64(b.PeakDelayNs))
 	most(&g.Duration, int64(b.DurationNs))
 	between(&g.First, &g.Last, b.Start)

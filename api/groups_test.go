@@ -159,7 +159,7 @@ func TestBurstGroups(t *testing.T) {
 		}
 		for _, b := range bursts {
 			want[key(&b.Node, &b.Port, &b.Queue, &b.Incast)]++
-			drops, packets, peak = drops+b.Drops, packets+b.Packets, max(peak, b.PeakBytes)
+			drops, packets, peak = drops+b.Drops, packets+b.Packets, max(peak, *b.PeakBytes)
 		}
 		for _, span := range []string{"", "&since=20000h&until=0s"} {
 			w := ask(h, "GET", "/api/v1/bursts?group_by="+by+span)

@@ -358,7 +358,7 @@ var recordMakers = map[string]recordMaker{
 		b := telemetry.Burst{
 			ID: fmt.Sprintf("%016x", n), Node: uint32(g.small()), Port: uint32(g.small()), Queue: uint8(g.small()),
 			Start: g.at(), Peak: g.at(), End: g.at(),
-			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: 64 * g.small(), PeakDelayNs: 1000 * g.small(),
+			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: new(64 * g.small()), PeakDelayNs: 1000 * g.small(),
 			Packets: g.small(), Bytes: 64 * g.small(),
 			Drops: g.small(), Complete: float64(g.small()) / 4, Sources: int(g.small()), MainSources: int(g.small()),
 			Incast: g.sometimes(),
@@ -369,7 +369,7 @@ var recordMakers = map[string]recordMaker{
 			"queue_id": uints(b.Queue),
 			"start":    times(b.Start), "peak": times(b.Peak), "end": times(b.End), "duration": durations(b.DurationNs),
 			"open":       bools(b.Open),
-			"peak_bytes": uints(b.PeakBytes), "peak_delay": durations(b.PeakDelayNs), "packets": uints(b.Packets),
+			"peak_bytes": uints(*b.PeakBytes), "peak_delay": durations(b.PeakDelayNs), "packets": uints(b.Packets),
 			"bytes": uints(b.Bytes), "drops": uints(b.Drops),
 			"complete": {filter.FromFloat(b.Complete)}, "sources": uints(uint32(b.Sources)),
 			"main_sources": uints(uint32(b.MainSources)), "incast": bools(b.Incast),

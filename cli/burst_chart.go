@@ -28,7 +28,7 @@ var chartColors = [...]color{
 type burstChart struct {
 	*client.BurstDetail
 	columns int
-	depths  []float64 // bytes, by column
+	depths  []float64 // in the unit of the queue, by column
 }
 
 // newBurstChart takes the highest point of each column; between two points the queue is taken to change evenly.
@@ -45,12 +45,12 @@ func newBurstChart(b *client.BurstDetail) *burstChart {
 			continue
 		}
 		depth := float64(p.Depth)
-		if !p.Dropped {
+		if !p.Dropped && b.Unit == "bytes" {
 			depth += float64(p.Bytes)
 		}
 		c.depths[column], seen[column] = max(c.depths[column], depth), true
 	}
-	before, ends := -1, float64(b.BelowBytes)
+	before, ends := -1, float64(b.BelowDepth)
 	for column := range c.columns + 1 {
 		if column < c.columns && !seen[column] {
 			continue
@@ -120,7 +120,7 @@ func drawBurst(to io.Writer, v *view, b *client.BurstDetail) error {
 		v.duration(float64(b.DurationNs)))
 	fmt.Fprintf(w,
 		"peak %s after %s, longest wait %s; %d packets, %s, %d dropped; %d senders; %s of the bytes seen\n\n",
-		size(b.PeakBytes), v.duration(float64(b.Peak.Sub(b.Start))), v.duration(float64(b.PeakDelayNs)),
+		depthText(&b.Burst, b.PeakDepth), v.duration(float64(b.Peak.Sub(b.Start))), v.duration(float64(b.PeakDelayNs)),
 		b.Packets, size(b.Bytes), b.Drops, b.Sources, percentText(b.Complete))
 	newBurstChart(b).draw(w, v)
 	letters := map[string]int{}
@@ -151,6 +151,19 @@ func drawBurst(to io.Writer, v *view, b *client.BurstDetail) error {
 	return err
 }
 
+// depthText is a depth of the queue of a burst with its unit.
+func depthText(b *client.Burst, depth uint64) string {
+	switch {
+	case b.Unit == "bytes":
+		return size(depth)
+	case b.Unit == "unknown" || b.Unit == "":
+		return fmt.Sprint(depth, " (unit unknown)")
+	case strings.HasPrefix(b.Unit, "cells:"):
+		return fmt.Sprintf("%d cells of %s B", depth, strings.TrimPrefix(b.Unit, "cells:"))
+	}
+	return fmt.Sprint(depth, " ", b.Unit)
+}
+
 // flowName returns the ends of a flow and its tunnel.
 func flowName(e *client.Endpoints) string {
 	if e == nil {
@@ -161,14 +174,14 @@ func flowName(e *client.Endpoints) string {
 
 // draw writes the chart, with the bytes on the left and the time below. A dash marks the threshold in empty cells.
 func (c *burstChart) draw(w *bufio.Writer, v *view) {
-	high := float64(max(c.PeakBytes, 1))
+	high := float64(max(c.PeakDepth, 1))
 	labels := make([]string, chartRows)
 	margin := 0
 	for row := range chartRows {
-		labels[row] = size(uint64(high * float64(row+1) / chartRows))
+		labels[row] = depthText(&c.Burst, uint64(high*float64(row+1)/chartRows))
 		margin = max(margin, len(labels[row]))
 	}
-	threshold := int(float64(c.AboveBytes) / high * chartRows)
+	threshold := int(float64(c.AboveDepth) / high * chartRows)
 	for row := chartRows - 1; row >= 0; row-- {
 		var line strings.Builder
 		for column := range c.columns {
@@ -184,7 +197,7 @@ func (c *burstChart) draw(w *bufio.Writer, v *view) {
 		}
 		fmt.Fprintf(w, "%*s %s%s\n", margin, labels[row], v.pick("\u2502", "|"), strings.TrimRight(line.String(), " "))
 	}
-	fmt.Fprintf(w, "%*s %s%s\n", margin, "0B", v.pick("\u2514", "+"), strings.Repeat(v.pick("\u2500", "-"), c.columns))
+	fmt.Fprintf(w, "%*s %s%s\n", margin, depthText(&c.Burst, 0), v.pick("\u2514", "+"), strings.Repeat(v.pick("\u2500", "-"), c.columns))
 	end := v.duration(float64(c.DurationNs))
 	fmt.Fprintf(w, "%*s %s%*s\n", margin, "", " 0", c.columns-1, end)
 }

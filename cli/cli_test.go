@@ -332,7 +332,7 @@ func TestQueryErrors(t *testing.T) {
 		"nodes --server " + s.URL +
 			" --sort size": {
 			2,
-			`waybill nodes: order is "size"; allowed: id, name, packets, drops, first, last, latency_ns.count, latency_ns.min, latency_ns.mean, latency_ns.max, latency_ns.p50, latency_ns.p99, latency_ns.relative_error, sample.kind, sample.rate, sample.complete, queue_max; :asc or :desc may follow`,
+			`waybill nodes: order is "size"; allowed: id, name, packets, drops, first, last, latency_ns.count, latency_ns.min, latency_ns.mean, latency_ns.max, latency_ns.p50, latency_ns.p99, latency_ns.relative_error, sample.kind, sample.rate, sample.complete, queue_max, queue_unit; :asc or :desc may follow`,
 		},
 		"nodes --server " + s.URL +
 			" --follow -o parquet": {

@@ -18,9 +18,9 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
 		{
 			[]string{"queues", "--since", "1h", "--sort", ""},
-			"samples occupancy_mean occupancy_max node egress_port queue :4",
+			"samples occupancy_mean occupancy_max node egress_port queue unit :4",
 		},
-		{[]string{"nodes", "--sort", "queue"}, "queue_max :4"},
+		{[]string{"nodes", "--sort", "queue"}, "queue_max queue_unit :4"},
 		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.max latency.p50 latency.p99 :6"},
 		{[]string{"hops", "--since", "1h", "--filter", "laten"}, "latency.min latency.mean latency.p50 latency.p99 latency.max :6"},
 		{
@@ -28,7 +28,7 @@ func TestCompleteFields(t *testing.T) {
 			"severity >= warning and kind = drop_storm :6",
 		},
 		{[]string{"events", "--kind", "loop,dr"}, "loop,drop_storm :6"},
-		{[]string{"bursts", "--filter", "peak_"}, "peak_bytes peak_delay :6"},
+		{[]string{"bursts", "--filter", "peak_"}, "peak_bytes peak_delay peak_depth :6"},
 		{[]string{"bursts", "--filter", "nam"}, "name :6"},
 		{[]string{"bursts", "--since", "1h", "--filter", "nam"}, "name :6"},
 		{[]string{"clocks", "--filter", "last_jump.s"}, "last_jump.step :6"},

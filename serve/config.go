@@ -43,6 +43,7 @@ type Config struct {
 	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
 	Policy        string                          `yaml:"policy" flag:"policy" doc:"file that says which nodes there are and on which paths packets may go"`
 	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
+	QueueUnit     map[string]telemetry.QueueUnit  `yaml:"queue_unit,omitempty" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
 	Store         storeConfig                     `yaml:"store" doc:"how much is kept of records"`
 	Alerts        string                          `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
 	Log           logSettings                     `yaml:"log" doc:"what is logged"`
@@ -176,6 +177,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Sampling)
 		case "log":
 			err = readVariable(name, value, &c.Log)
+		case "queue_unit":
+			err = readVariable(name, value, &c.QueueUnit)
 		case "store":
 			err = readVariable(name, value, &c.Store)
 		}
@@ -224,6 +227,9 @@ func (c *Config) Check() error {
 		}
 	}
 	if _, err := c.samplingByNode(); err != nil {
+		return err
+	}
+	if _, err := c.queueUnits(); err != nil {
 		return err
 	}
 	memory, err := parseSize(c.Memory)

@@ -9,11 +9,21 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// samplingByNode returns the key "sampling" by node id: nodes are named by id or by a name of the key "names".
+// samplingByNode returns the key "sampling" by node id.
 func (c *Config) samplingByNode() (map[uint32]telemetry.SampleRate, error) {
-	rates := map[uint32]telemetry.SampleRate{}
-	for _, node := range slices.Sorted(maps.Keys(c.Sampling)) {
-		rate := c.Sampling[node]
+	return byNode(c, "sampling", "rates", c.Sampling)
+}
+
+// queueUnits returns the key "queue_unit" by node id.
+func (c *Config) queueUnits() (map[uint32]telemetry.QueueUnit, error) {
+	return byNode(c, "queue_unit", "units", c.QueueUnit)
+}
+
+// byNode returns the values of a key by node id: nodes are named by id or by a name of the key "names".
+func byNode[V comparable](c *Config, key, values string, of map[string]V) (map[uint32]V, error) {
+	list := map[uint32]V{}
+	for _, node := range slices.Sorted(maps.Keys(of)) {
+		v := of[node]
 		id, err := strconv.ParseUint(node, 0, 32)
 		if err != nil {
 			named := false
@@ -23,13 +33,13 @@ func (c *Config) samplingByNode() (map[uint32]telemetry.SampleRate, error) {
 				}
 			}
 			if !named {
-				return nil, fmt.Errorf("sampling: %q is neither the id of a node nor one of names", node)
+				return nil, fmt.Errorf("%s: %q is neither the id of a node nor one of names", key, node)
 			}
 		}
-		if before, twice := rates[uint32(id)]; twice && before != rate {
-			return nil, fmt.Errorf("sampling: node %d has two rates, %v and %v", id, before, rate)
+		if before, twice := list[uint32(id)]; twice && before != v {
+			return nil, fmt.Errorf("%s: node %d has two %s, %v and %v", key, id, values, before, v)
 		}
-		rates[uint32(id)] = rate
+		list[uint32(id)] = v
 	}
-	return rates, nil
+	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 func TestSampling(t *testing.T) {
@@ -61,6 +62,33 @@ func TestSampling(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %s", bad, err, want)
+		}
+	}
+}
+
+func TestQueueUnit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "waybill.yaml")
+	read := func(text string) (map[uint32]telemetry.QueueUnit, error) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := DefaultConfig()
+		if err := c.ReadFile(file); err != nil {
+			return nil, err
+		}
+		return c.queueUnits()
+	}
+	units, err := read("names: {7: s1}\nqueue_unit: {s1: packets, 0x10: \"cells:80\", 2: bytes}")
+	want := map[uint32]telemetry.QueueUnit{7: codepoint.UnitPackets, 16: codepoint.CellsOf(80), 2: codepoint.UnitBytes}
+	if err != nil || !maps.Equal(units, want) {
+		t.Errorf("got %v, %v", units, err)
+	}
+	for want, bad := range map[string]string{
+		"neither the id of a node": "leaf1: bytes", `got "words", want`: "1: words",
+		"node 1 has two units, packets and bytes": "1: bytes, 0x1: packets",
+	} {
+		if _, err := read("queue_unit: {" + bad + "}"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", bad, err, want)
 		}
 	}
 }

@@ -88,6 +88,9 @@ func (s *Server) newTables() (err error) {
 	if s.Collector.Sampling, err = c.samplingByNode(); err != nil {
 		return err
 	}
+	if s.Collector.QueueUnits, err = c.queueUnits(); err != nil {
+		return err
+	}
 	memory, _ := parseSize(c.Memory)
 	config := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
 	config.HashSeed = rand.Uint64()

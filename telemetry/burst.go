@@ -22,10 +22,10 @@ type Burst struct {
 	EndSlackNs   uint64 `json:"end_slack_ns,omitempty" filter:"-" store:"end_slack" doc:"how much later it may have ended"`
 	Open         bool   `json:"open,omitempty" doc:"it is not known when it ended" store:"open"`
 
-	PeakBytes   uint64 `json:"peak_bytes" kind:"size" table:"PEAK" doc:"bytes in the queue at the peak" store:"peak_bytes"`
-	PeakDelayNs uint64 `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"`
-	AboveBytes  uint64 `json:"above_bytes" filter:"-" store:"above_bytes" doc:"it begins above this"`
-	BelowBytes  uint64 `json:"below_bytes" filter:"-" store:"below_bytes" doc:"it ends below this"`
+	PeakBytes   *uint64 `json:"peak_bytes,omitempty" kind:"size" table:"PEAK" doc:"bytes in the queue at the peak, where the unit tells" store:"peak_bytes"`
+	PeakDelayNs uint64  `json:"peak_delay_ns" table:"DELAY" doc:"the longest wait beyond what the empty queue costs" store:"peak_delay"`
+	AboveBytes  *uint64 `json:"above_bytes,omitempty" filter:"-" store:"above_bytes" doc:"it begins above this"`
+	BelowBytes  *uint64 `json:"below_bytes,omitempty" filter:"-" store:"below_bytes" doc:"it ends below this"`
 
 	// that were in the queue at some time of the burst
 	Packets uint64 `json:"packets" table:"PACKETS" doc:"packets that were in the queue" store:"packets"`
@@ -42,6 +42,19 @@ type Burst struct {
 	Victims    []Victim  `json:"victims" table:"VICTIMS" doc:"flows that waited in it, the longest extra delay first"`
 	OtherFlows int       `json:"other_flows,omitempty" filter:"-" store:"other_flows" doc:"flows that are not listed"`
 	OtherBytes uint64    `json:"other_bytes,omitempty" filter:"-" store:"other_bytes" doc:"their bytes"`
+
+	// What follows came to the store later.
+
+	// UncertaintyNs is how far Start, Peak and End may be off, of a node whose stamps wrap after seconds: they are told by
+	// the arrival of its reports.
+	UncertaintyNs uint64 `json:"uncertainty_ns,omitempty" filter:"-" store:"uncertainty" doc:"how far its times may be off, where stamps wrap and the arrival of reports tells the time"`
+
+	// Unit is what the device counts the queue in: of PeakDepth, AboveDepth and BelowDepth. The same in bytes is nil where
+	// the conversion is not exact.
+	Unit       string `json:"unit" table:"UNIT" store:"unit" doc:"what the depth of the queue is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
+	PeakDepth  uint64 `json:"peak_depth" kind:"number" unit:"of the queue" table:"DEPTH" store:"peak_depth" doc:"depth of the queue at the peak, in its unit"`
+	AboveDepth uint64 `json:"above_depth" filter:"-" store:"above_depth" doc:"it begins above this, in the unit of the queue"`
+	BelowDepth uint64 `json:"below_depth" filter:"-" store:"below_depth" doc:"it ends at this or below, in the unit of the queue"`
 }
 
 // A Culprit is a flow that made a burst. Flow is nil where the flow table had no room for it.

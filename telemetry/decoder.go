@@ -150,9 +150,9 @@ func (d *Decoder) decode05(b []byte, h *Header) {
 	case report.NProtoSwitchLocal:
 		h.HasNodeID, h.NodeID = true, v.Local.SwitchID
 		local = Hop{
-			Has: HasIngressPort | HasEgressPort | HasQueue | HasIngressTime | HasEgressTime | HasLatency |
+			Has: HasIngressPort | HasEgressPort | HasIngressTime | HasEgressTime | HasLatency |
 				HasDerivedLatency |
-				unitOf(d.dialect.TimeUnit),
+				unitOf(d.dialect.TimeUnit) | queueOf(d.dialect),
 			IngressPort: uint32(v.Local.IngressPort), EgressPort: uint32(v.Local.EgressPort),
 			QueueID: v.Local.QueueID, QueueOccupancy: v.Local.QueueOccupancy,
 			IngressNs: uint64(v.IngressTS) * d.dialect.TimeUnit,
@@ -358,7 +358,7 @@ func (d *Decoder) local(m *report.Metadata, r *Report) {
 		h.LatencyNs = uint64(m.HopLatency) * d.dialect.LatencyUnit
 	}
 	if valid&report.MDQueue != 0 {
-		h.Has |= HasQueue
+		h.Has |= queueOf(d.dialect)
 		h.QueueID, h.QueueOccupancy = m.QueueID, m.QueueOccupancy
 	}
 	if valid&report.MDIngressTS != 0 {

@@ -32,7 +32,7 @@ func (d *Decoder) hop(h *Hop, layout *inband.Layout) {
 		h.QueueID = m.QueueID
 	}
 	if valid&inband.QueueOccupancy != 0 {
-		h.Has |= HasQueue
+		h.Has |= queueOf(d.dialect)
 		h.QueueOccupancy = m.QueueOccupancy
 	}
 	if valid&inband.QueueCongestion != 0 {

@@ -9,7 +9,7 @@ import "encoding/binary"
 // Most sources ask for bits 0-3, 4-5 or both as a whole: those are read eight bytes at a time.
 func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16) {
 	timeUnit, latencyUnit := d.dialect.TimeUnit, d.dialect.LatencyUnit
-	unit := unitOf(timeUnit)
+	unit, queue := unitOf(timeUnit), queueOf(d.dialect)
 	for i := len(hops) - 1; i >= 0; i-- { // the newest record comes first
 		b := stack[:recordLen]
 		stack = stack[recordLen:]
@@ -20,17 +20,17 @@ func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16)
 		case bitmap&0xf000 == 0xf000:
 			p := (*[16]byte)(b)
 			first, second := binary.BigEndian.Uint64(p[:8]), binary.BigEndian.Uint64(p[8:])
-			has = HasNode | HasIngressPort | HasEgressPort | HasLatency | HasQueue
+			has = HasNode | HasIngressPort | HasEgressPort | HasLatency | queue
 			h.NodeID = uint32(first >> 32)
 			h.IngressPort, h.EgressPort = uint32(first>>16)&0xffff, uint32(first)&0xffff
 			h.LatencyNs = second >> 32 * latencyUnit
 			h.QueueID, h.QueueOccupancy = uint8(second>>24), uint32(second)&0xffffff
 			if anyOnes(first) || anyOnes(second) {
-				has &^= missing(first, HasNode, HasIngressPort|HasEgressPort) | missing(second, HasLatency, HasQueue)
+				has &^= missing(first, HasNode, HasIngressPort|HasEgressPort) | missing(second, HasLatency, queue)
 			}
 			b = b[16:]
 		case bitmap&0xf000 != 0:
-			has, b = h.some20(b, bitmap, latencyUnit)
+			has, b = h.some20(b, bitmap, latencyUnit, queue)
 		}
 		switch {
 		case bitmap&0x0c00 == 0x0c00 && has&HasLatency != 0:
@@ -83,7 +83,7 @@ func missing(v uint64, high, low Fields) (f Fields) {
 }
 
 // some20 reads what bitmap asks for of node id, level 1 interfaces, latency and queue.
-func (h *Hop) some20(b []byte, bitmap uint16, latencyUnit uint64) (has Fields, rest []byte) {
+func (h *Hop) some20(b []byte, bitmap uint16, latencyUnit uint64, queue Fields) (has Fields, rest []byte) {
 	if bitmap&0x8000 != 0 {
 		if v := binary.BigEndian.Uint32(b); v != ones32 {
 			has |= HasNode
@@ -107,7 +107,7 @@ func (h *Hop) some20(b []byte, bitmap uint16, latencyUnit uint64) (has Fields, r
 	}
 	if bitmap&0x1000 != 0 {
 		if v := binary.BigEndian.Uint32(b); v != ones32 {
-			has |= HasQueue
+			has |= queue
 			h.QueueID, h.QueueOccupancy = uint8(v>>24), v&0xffffff
 		}
 		b = b[4:]

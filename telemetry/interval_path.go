@@ -33,7 +33,7 @@ type HopInterval struct {
 	Latency Histogram `store:"latency"`
 }
 
-// A QueueInterval is what packets said of a queue. Occupancies are in the unit of the device.
+// A QueueInterval is what packets said of a queue. Occupancies are in Unit.
 type QueueInterval struct {
 	StartNs int64
 	Place   `store:"node+egress_port"` // without ingress port
@@ -41,6 +41,7 @@ type QueueInterval struct {
 	Samples uint64                     `store:"samples,sum"`       // packets that said something
 	Sum     uint64                     `store:"occupancy_sum,sum"` // of their occupancies
 	Max     uint32                     `store:"occupancy_max,high"`
+	Unit    string                     `store:"unit"` // of a QueueUnit; empty: unknown
 }
 
 // A LinkInterval is what was carried from one node to the next.

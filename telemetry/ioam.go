@@ -27,7 +27,7 @@ func (d *Decoder) ioamTrace(kind uint8, b []byte) error {
 		fraction = 1000
 	}
 	for count < len(found) && nodes.Next(&node) {
-		found[count] = hopOf(&node, fraction)
+		found[count] = hopOf(&node, fraction, queueOf(d.dialect))
 		count++
 	}
 	r := d.report
@@ -62,8 +62,8 @@ func (d *Decoder) ioamDirect(b []byte) error {
 const maxStackIOAM = 64
 
 // hopOf makes a Hop of what a node wrote. fraction is the nanoseconds of one unit of the timestamp fraction, which the
-// namespace defines: 1 for PTP, 1000 for POSIX.
-func hopOf(n *ioam.Node, fraction uint64) Hop {
+// namespace defines: 1 for PTP, 1000 for POSIX. queue is what is known of queue depths.
+func hopOf(n *ioam.Node, fraction uint64, queue Fields) Hop {
 	var h Hop
 	has := func(bit uint32) bool { return n.Has&bit != 0 && n.Unavailable&bit == 0 }
 	switch {
@@ -102,7 +102,7 @@ func hopOf(n *ioam.Node, fraction uint64) Hop {
 		}
 	}
 	if has(ioam.BitQueueDepth) {
-		h.Has |= HasQueue
+		h.Has |= queue
 		h.QueueOccupancy = n.QueueDepth
 	}
 	if has(ioam.BitBufferOccupancy) {

@@ -65,6 +65,7 @@ type Queue struct {
 	ID   uint8   `json:"id" filter:"-" table:"QUEUE,wide" doc:"the queue of the latest packet"`
 	Mean float64 `json:"mean" filter:"-" doc:"mean queue occupancy"`
 	Max  uint32  `json:"max" unit:"of the device" doc:"highest queue occupancy"`
+	Unit string  `json:"unit" filter:"-" table:"UNIT,wide" doc:"what its occupancy is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	Last *uint32 `json:"last,omitempty" filter:"-" doc:"queue occupancy that the latest packet met; not kept for each flow"`
 }
 
@@ -145,6 +146,7 @@ type Node struct {
 	LatencyNs *Distribution `json:"latency_ns,omitempty" table:"LATENCY,of=p50+p99+max" doc:"time in the node"`
 	Sample    *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" table:"QUEUE MAX" doc:"highest queue occupancy"`
+	QueueUnit string        `json:"queue_unit,omitempty" table:"UNIT" doc:"what its queues are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 }
 
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.

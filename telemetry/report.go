@@ -1,5 +1,7 @@
 package telemetry
 
+import "github.com/waybill-int/waybill/wire/codepoint"
+
 // Fields says which values a Hop carries.
 type Fields uint32
 
@@ -22,7 +24,34 @@ const (
 	HasTTL
 	HasMicroTimes // the times count microseconds: 32 bits wrap after 4295 s
 	HasShortTimes // the times have 31 bits (INT of June 2016)
+	queueUnitLow  // the unit of the occupancy, see QueueUnit
+	queueUnitHigh
+	HasDepthAtEgress // the occupancy is that when the packet left the queue
 )
+
+// A QueueUnit is what a device counts the occupancy of its queues in.
+type QueueUnit = codepoint.QueueUnit
+
+const queueUnitShift = 17 // of queueUnitLow
+
+// InQueueUnit returns HasQueue for an occupancy in a unit: one of the four without a number.
+func InQueueUnit(u QueueUnit) Fields {
+	return HasQueue | Fields(u)<<queueUnitShift&(queueUnitLow|queueUnitHigh)
+}
+
+// queueOf returns HasQueue with what the dialect knows of occupancies.
+func queueOf(d *codepoint.Dialect) Fields {
+	f := InQueueUnit(d.QueueUnit)
+	if d.DepthAtEgress {
+		f |= HasDepthAtEgress
+	}
+	return f
+}
+
+// QueueUnit returns the unit of the occupancy, as the dialect of the report has it.
+func (f Fields) QueueUnit() QueueUnit {
+	return QueueUnit(f & (queueUnitLow | queueUnitHigh) >> queueUnitShift)
+}
 
 // A Hop is what one node told about one packet. Values whose bit in Has is clear are meaningless.
 type Hop struct {
@@ -32,7 +61,7 @@ type Hop struct {
 	L2Ingress, L2Egress     uint32 // level 2 interface ids
 	LatencyNs               uint64 // residence time
 	IngressNs, EgressNs     uint64 // the node's own clock; 32 bit counters wrap (4.29 s for ns)
-	QueueOccupancy          uint32 // bytes, unless the node counts cells or packets
+	QueueOccupancy          uint32 // in the QueueUnit of Has
 	Congestion              uint32 // INT 2016 and 0.5: queue congestion status
 	TxUtil                  uint32 // hundredths of a percent, unless the node says otherwise
 	BufferOccupancy         uint32

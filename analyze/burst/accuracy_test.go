@@ -13,6 +13,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A burstTruth reads the truth of a run and turns it into samples: what switches would tell with no bit lost or
@@ -57,7 +58,7 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			take(r.Packet, &Sample{
 				Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleOut | SampleDepth, InNs: r.InClock,
 				OutNs: r.OutClock,
-				Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+				Depth: uint32(r.Depth), Unit: codepoint.UnitBytes, Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
 				Packet: r.Packet, Every: 1,
 			})
 		case *truth.Drop:
@@ -65,7 +66,7 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 				take(r.Packet, &Sample{
 					Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleDepth | SampleDropped,
 					InNs:  v.clock(r.Node, r.TimeNs),
-					Depth: uint32(r.Depth), Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+					Depth: uint32(r.Depth), Unit: codepoint.UnitBytes, Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
 					Packet: r.Packet, Every: 1,
 				})
 			}
@@ -73,7 +74,7 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			burst := Burst{
 				Node: r.Node, Port: r.Port, Queue: r.Queue, StartNs: v.clock(r.Node, r.StartNs),
 				PeakNs: v.clock(r.Node, r.PeakNs),
-				EndNs:  v.clock(r.Node, r.EndNs), PeakBytes: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops,
+				EndNs:  v.clock(r.Node, r.EndNs), Unit: codepoint.UnitBytes, Peak: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops,
 				Open: r.Open,
 			}
 			for _, f := range r.Flows {
@@ -209,7 +210,7 @@ func flowsOf(b *Burst) map[FlowRef]uint64 {
 func checkExact(t *testing.T, g, w *Burst) {
 	t.Helper()
 	if !maps.Equal(flowsOf(g), flowsOf(w)) || g.Packets != w.Packets || g.Bytes != w.Bytes || g.Drops != w.Drops ||
-		g.PeakBytes != w.PeakBytes || g.PeakNs != w.PeakNs || g.Open != w.Open || g.Complete != 1 ||
+		g.Peak != w.Peak || g.PeakNs != w.PeakNs || g.Open != w.Open || g.Complete != 1 ||
 		g.StartSlackNs+g.EndSlackNs != 0 {
 		g.Timeline = nil
 		t.Errorf("got  %+v\nwant %+v", *g, *w)

@@ -3,6 +3,8 @@ package burst
 import (
 	"cmp"
 	"slices"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // scratch is used again for each burst.
@@ -34,10 +36,11 @@ func (b *Search) build(q *queue, endNs, limitNs uint64, open bool) Burst {
 		Node: q.node, Port: q.port, Queue: q.queue, StartNs: w.startNs, PeakNs: q.samples[w.peak].in, EndNs: endNs,
 		StartSlackNs: w.slackNs, Open: open,
 	}
+	r.AwayNs, r.UncertaintyNs = q.clock.away()
 	if !q.byDepth {
 		r.PeakDelayNs, r.AboveNs, r.BelowNs = w.highest, w.above, w.below
 	} else {
-		r.PeakBytes, r.AboveBytes, r.BelowBytes = w.highest, w.above, w.below
+		r.Unit, r.Peak, r.Above, r.Below = q.unit, w.highest, w.above, w.below
 	}
 	if !w.dense && !open {
 		r.EndSlackNs = limitNs - endNs
@@ -57,7 +60,7 @@ func (b *Search) sum(q *queue, r *Burst) {
 	clear(s.places)
 	clear(s.senders)
 	base := q.usual.base()
-	seen := uint64(0)
+	seen, inPackets := uint64(0), q.byDepth && q.unit == codepoint.UnitPackets
 	for i := w.first; i < w.next; i++ {
 		k := &q.samples[i]
 		if k.has&sampleTwice != 0 || k.has&SampleDropped != 0 && i < w.start {
@@ -100,9 +103,12 @@ func (b *Search) sum(q *queue, r *Burst) {
 		}
 	}
 	r.Complete = 1
-	if all := r.Bytes + w.missing; all > 0 {
+	switch all := r.Bytes + w.missing; {
+	case inPackets && w.missing > 0:
+		r.Complete = float64(r.Samples) / float64(r.Packets+w.missing)
+	case all > 0:
 		r.Complete = float64(seen) / float64(all)
-	} else if r.Packets > 0 {
+	case r.Packets > 0:
 		r.Complete = min(1, float64(r.Samples)/float64(r.Packets))
 	}
 }

@@ -13,25 +13,29 @@
 // instances know is put together by putting their samples together.
 package burst
 
-// A Burst is a time during which a queue was long: from the packet that brought it above AboveBytes to the one whose
-// leaving brought it to BelowBytes or less. The queue is (Node, Port, Queue), and times are those of the node's clock,
+// A Burst is a time during which a queue was long: from the packet that brought it above Above to the one whose
+// leaving brought it to Below or less. The queue is (Node, Port, Queue), and times are those of the node's clock,
 // in nanoseconds.
 //
 // A queue of which telemetry tells no depth is measured in the nanoseconds that packets wait: AboveNs and BelowNs take
-// the place of AboveBytes and BelowBytes then, which are 0, as PeakBytes is.
+// the place of Above and Below then, which are 0, as Peak is.
 type Burst struct {
 	Node, Port uint32
 	Queue      uint8
 
 	StartNs, PeakNs, EndNs uint64
+	// AwayNs is what has to be added to the times for nanoseconds since 1970, and UncertaintyNs how far these may be off
+	// then: of a node whose stamps wrap, so that its clock is that of the arrival of its reports. Else both are 0.
+	AwayNs        int64
+	UncertaintyNs uint64
 	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue.
 	// EndSlackNs is how much later it may have ended. Both are 0 as far as every packet was seen.
 	StartSlackNs, EndSlackNs uint64
 
-	// the longest queue, and the longest wait beyond what the queue costs when it is empty
-	PeakBytes, PeakDelayNs uint64
-	AboveBytes, BelowBytes uint64 // the thresholds
-	AboveNs, BelowNs       uint64
+	Unit               Unit   // of what follows
+	Peak, Above, Below uint64 // the longest queue, and the thresholds
+	PeakDelayNs        uint64 // the longest wait beyond what the queue costs when it is empty
+	AboveNs, BelowNs   uint64
 
 	// Packets and Bytes are those of the packets that were in the queue at some time of the burst, scaled up by the
 	// rate of sampling; Samples is how many were seen. Drops is the number of packets for which there was no room.
@@ -85,7 +89,7 @@ type Victim struct {
 type Point struct {
 	AtNs    uint64
 	Flow    FlowRef
-	Depth   uint32 // bytes in the queue when it came
+	Depth   uint32 // of the queue when it came
 	Bytes   uint32 // its length
 	ExtraNs uint32 // its wait beyond the queue's base latency; 0 for a drop
 	Dropped bool

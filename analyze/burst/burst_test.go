@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // burstScript turns text into the samples of one queue (node 1, port 2, queue 0) that drains at 1 Gbit/s, in the order
@@ -60,7 +61,7 @@ func burstScript(t *testing.T, capacity uint64, text string) (samples []Sample) 
 			depth += w.bytes
 		}
 		s := Sample{
-			Node: 1, Port: 2, Has: SampleIn | SampleDepth, InNs: 1e9 + a.ns, Depth: uint32(depth), Bytes: a.bytes,
+			Node: 1, Port: 2, Has: SampleIn | SampleDepth, InNs: 1e9 + a.ns, Depth: uint32(depth), Unit: codepoint.UnitBytes, Bytes: a.bytes,
 			Flow: FlowRef(a.flow[0]), Source: uint32(a.flow[0]), Packet: number, Every: 1,
 		}
 		if depth+uint64(a.bytes) > capacity {
@@ -107,7 +108,7 @@ func burstText(bursts []Burst) string {
 	for i := range bursts {
 		r := &bursts[i]
 		fmt.Fprintf(&out, "%d/%d/%d %s-%s us, peak %d B +%d us at %s, %d packets %d B", r.Node, r.Port, r.Queue,
-			us(r.StartNs), us(r.EndNs), r.PeakBytes, r.PeakDelayNs/1000, us(r.PeakNs), r.Packets, r.Bytes)
+			us(r.StartNs), us(r.EndNs), r.Peak, r.PeakDelayNs/1000, us(r.PeakNs), r.Packets, r.Bytes)
 		if r.Drops > 0 {
 			fmt.Fprintf(&out, ", %d drops", r.Drops)
 		}
@@ -422,12 +423,12 @@ func TestBurstsBaseline(t *testing.T) {
 		samples = append(samples,
 			Sample{
 				Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in,
-				OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Bytes: 500, Flow: 'a', Packet: i,
+				OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Unit: codepoint.UnitBytes, Bytes: 500, Flow: 'a', Packet: i,
 			})
 	}
 	got := play(b, samples)
 	if len(got) != 10 || got[0].StartNs != 1e9+40_000e6 || got[9].StartNs != 1e9+40_009e6 ||
-		got[0].AboveBytes < 15_000 || got[0].AboveBytes > 30_000 {
+		got[0].Above < 15_000 || got[0].Above > 30_000 {
 		t.Errorf("got\n%s", burstText(got))
 	}
 }
@@ -526,7 +527,7 @@ func FuzzBursts(f *testing.F) {
 				Node: uint32(in[1] & 3),
 				Has:  SampleFields(in[2]) & (SampleIn | SampleOut | SampleLatency | SampleDepth | SampleDropped),
 				InNs: now - uint64(in[3]), OutNs: now + uint64(in[3]), LatencyNs: uint64(in[3]) << (in[0] % 40),
-				Depth: uint32(in[4]) * 20,
+				Depth: uint32(in[4]) * 20, Unit: codepoint.UnitBytes,
 				Bytes: uint32(in[5]) << (in[0] & 31), Flow: FlowRef(in[5]), Source: uint32(in[4]),
 				Packet: uint64(in[0]), Every: uint32(in[2]>>5) << (in[1] & 31),
 			}

@@ -1,5 +1,7 @@
 package burst
 
+import "math"
+
 // A clock follows the clock of a node by its samples. It is never compared with another clock: many nodes count from
 // when they started.
 type clock struct {
@@ -54,3 +56,48 @@ func (c *clock) advance(passedNs int64) {
 
 // now returns what the clock shows if it went on since the newest sample.
 func (c *clock) now(passedNs int64) uint64 { return c.newest + uint64(passedNs-c.at) }
+
+// wrapped unwraps the stamps of a node that begin again at 0 after some seconds, by the clock of the arrival of its
+// reports: a report that is less than half of that later than the one before has its place.
+type wrapped struct {
+	started     bool
+	raw, value  uint64 // the latest stamp, and what it is without wrapping
+	arrivalNs   int64  // of its report
+	least, most [2]int64
+	turnNs      int64
+}
+
+// lagTurnNs is how long the quickest and the slowest report count: clocks drift.
+const lagTurnNs = 10e9
+
+// unwrap returns the moment of a stamp. The first is when its report came.
+func (w *wrapped) unwrap(raw, wrapNs uint64, arrivalNs int64) uint64 {
+	if !w.started {
+		*w = wrapped{started: true, raw: raw, value: uint64(arrivalNs), arrivalNs: arrivalNs, turnNs: arrivalNs}
+		return w.value
+	}
+	step := int64((raw - w.raw) % wrapNs)
+	if raw < w.raw {
+		step = int64(wrapNs - (w.raw-raw)%wrapNs)
+	}
+	turns := math.Round(float64(arrivalNs-w.arrivalNs-step) / float64(wrapNs))
+	step += int64(turns) * int64(wrapNs)
+	value := w.value + uint64(step)
+	lag := arrivalNs - int64(value)
+	if away := arrivalNs - w.turnNs; away > lagTurnNs || away < -lagTurnNs {
+		w.least[1], w.most[1] = w.least[0], w.most[0]
+		w.least[0], w.most[0], w.turnNs = lag, lag, arrivalNs
+	}
+	w.least[0], w.most[0] = min(w.least[0], lag), max(w.most[0], lag)
+	if step > 0 {
+		w.raw, w.value, w.arrivalNs = raw, value, arrivalNs
+	}
+	return value
+}
+
+// away returns what has to be added to unwrapped moments for those at which the quickest report came, and how much
+// longer others took.
+func (w *wrapped) away() (ns int64, uncertainty uint64) {
+	least, most := min(w.least[0], w.least[1]), max(w.most[0], w.most[1])
+	return least, uint64(most - least)
+}

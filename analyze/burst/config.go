@@ -1,11 +1,16 @@
 package burst
 
+import "github.com/waybill-int/waybill/wire/codepoint"
+
 // A Config says what a burst is and how much is kept. Use DefaultConfig and change what is needed.
 type Config struct {
 	// AboveBytes is the length of a queue, in bytes, above which a burst starts, BelowBytes the one at which it ends.
 	// An AboveBytes of 0 takes it from the queue's own past: what is unusual there, see baseline, and at least
 	// MinAboveBytes more than the median. A BelowBytes of 0 is half of the other, or half way from it to the median.
 	AboveBytes, BelowBytes, MinAboveBytes uint64
+	// AbovePackets, BelowPackets and MinAbovePackets are the same for queues that are counted in packets. Those that
+	// are counted in cells have the thresholds in bytes, as so many cells; those whose unit is unknown have them too.
+	AbovePackets, BelowPackets, MinAbovePackets uint64
 	// AboveNs, BelowNs and MinAboveNs are the same for queues whose depth is not told, by the time that packets wait
 	// there beyond what they wait in the empty queue.
 	AboveNs, BelowNs, MinAboveNs uint64
@@ -29,7 +34,7 @@ type Config struct {
 // DefaultConfig returns thresholds from the past of each queue, and bounds that fit in about 128 MiB.
 func DefaultConfig() Config {
 	return Config{
-		MinAboveBytes: 30_000, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
+		MinAboveBytes: 30_000, MinAbovePackets: 20, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
 		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
 	}
 }
@@ -44,9 +49,30 @@ func ConfigFor(bytes uint64) Config {
 	return c
 }
 
-// leastBelow returns a length of queues, in bytes, at or below which every burst ends.
-func (c *Config) leastBelow() uint32 {
-	_, below := (&baseline{}).thresholds(c.AboveBytes, c.BelowBytes, c.MinAboveBytes)
+// leastCell is the size of the smallest cells in use: queues that count cells of an unknown size are not taken for
+// longer than they are.
+const leastCell = 64
+
+// depths returns the thresholds of queues that are counted in a unit.
+func (c *Config) depths(unit Unit) (above, below, least uint64) {
+	switch {
+	case unit == codepoint.UnitPackets:
+		return c.AbovePackets, c.BelowPackets, c.MinAbovePackets
+	case unit >= codepoint.UnitCells:
+		cell, ok := unit.CellBytes()
+		if !ok {
+			cell = leastCell
+		}
+		up := func(bytes uint64) uint64 { return (bytes + cell - 1) / cell }
+		return up(c.AboveBytes), c.BelowBytes / cell, up(c.MinAboveBytes)
+	}
+	return c.AboveBytes, c.BelowBytes, c.MinAboveBytes
+}
+
+// leastBelow returns a length of queues, in a unit, at or below which every burst ends.
+func (c *Config) leastBelow(unit Unit) uint32 {
+	above, below, least := c.depths(unit)
+	_, below = (&baseline{}).thresholds(above, below, least)
 	return uint32(min(below, 1<<32-1))
 }
 

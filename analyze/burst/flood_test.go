@@ -3,6 +3,8 @@ package burst
 import (
 	"testing"
 	"time"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A modelQueue is a queue of packets of 1500 bytes in front of a link of 20 Mbit/s, which knows what becomes of each.
@@ -36,6 +38,7 @@ func (m *modelQueue) come(ns uint64) {
 	m.packet++
 	s := Sample{
 		Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: ns, Depth: uint32(packets * modelBytes),
+		Unit:  codepoint.UnitBytes,
 		Bytes: modelBytes,
 		Flow:  1, Packet: m.packet, Every: 1,
 	}
@@ -90,9 +93,9 @@ func TestBurstsFloods(t *testing.T) {
 		for i := range min(len(got), floods) {
 			g, w := &got[i], &want[i]
 			if g.StartNs < w.StartNs || g.EndNs > w.EndNs || g.Drops != w.Drops ||
-				g.AboveBytes > 3*c.room*modelBytes/5 {
+				g.Above > 3*c.room*modelBytes/5 {
 				t.Errorf("%s: flood %d: got %d to %d with %d drops from %d bytes on, want %d to %d with %d",
-					c.name, i, g.StartNs, g.EndNs, g.Drops, g.AboveBytes, w.StartNs, w.EndNs, w.Drops)
+					c.name, i, g.StartNs, g.EndNs, g.Drops, g.Above, w.StartNs, w.EndNs, w.Drops)
 			}
 		}
 	}
@@ -140,9 +143,9 @@ func TestBurstsOnTop(t *testing.T) {
 		}
 		early, late := 0, 0
 		for _, g := range got[1:] {
-			if g.AboveBytes <= half*modelBytes || g.AboveBytes > 4*room*modelBytes/5 ||
-				g.BelowBytes <= half*modelBytes || g.EndNs-g.StartNs > 1e9 {
-				t.Errorf("%s: from %d bytes to %d, %d ns long", c.name, g.AboveBytes, g.BelowBytes, g.EndNs-g.StartNs)
+			if g.Above <= half*modelBytes || g.Above > 4*room*modelBytes/5 ||
+				g.Below <= half*modelBytes || g.EndNs-g.StartNs > 1e9 {
+				t.Errorf("%s: from %d bytes to %d, %d ns long", c.name, g.Above, g.Below, g.EndNs-g.StartNs)
 			}
 			switch second := (g.StartNs - startNs) / 1e9; {
 			case second < 300:

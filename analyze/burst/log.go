@@ -132,7 +132,7 @@ func (l *Log) Bursts(match func(*telemetry.Burst) bool, order Order, limit int) 
 	slices.SortStableFunc(kept, func(x, y *Record) int {
 		switch order {
 		case ByPeak:
-			return cmp.Compare(y.PeakBytes, x.PeakBytes)
+			return cmp.Compare(peakOf(y), peakOf(x))
 		case ByDuration:
 			return cmp.Compare(y.EndNs-y.StartNs, x.EndNs-x.StartNs)
 		case ByDrops:
@@ -185,15 +185,31 @@ func (l *Log) Burst(id string) (telemetry.BurstDetail, bool) {
 	return k.detail(), true
 }
 
+// peakOf is what bursts are ordered by: bytes where these are known.
+func peakOf(k *Record) uint64 {
+	if n, exact := k.Unit.Bytes(k.Peak); exact {
+		return n
+	}
+	return k.Peak
+}
+
 // answer returns all but the flows. A Record does not change, so that this needs no lock.
 func (k *Record) answer() telemetry.Burst {
+	bytes := func(depth uint64) *uint64 {
+		if n, exact := k.Unit.Bytes(depth); exact {
+			return &n
+		}
+		return nil
+	}
 	at := func(ns uint64) time.Time { return time.Unix(0, k.StartUnixNs+int64(ns-k.StartNs)).UTC() }
 	return telemetry.Burst{
 		ID: k.ID, Node: k.Node, Name: k.Name, Port: k.Port, Queue: k.Queue,
 		Start: at(k.StartNs), Peak: at(k.PeakNs), End: at(k.EndNs), DurationNs: k.EndNs - k.StartNs,
 		StartSlackNs: k.StartSlackNs, EndSlackNs: k.EndSlackNs, Open: k.Open,
-		PeakBytes: k.PeakBytes, PeakDelayNs: k.PeakDelayNs, AboveBytes: k.AboveBytes, BelowBytes: k.BelowBytes,
-		Packets: k.Packets, Bytes: k.Bytes, Drops: k.Drops, Complete: k.Complete,
+		UncertaintyNs: k.UncertaintyNs, Unit: k.Unit.String(), PeakDepth: k.Burst.Peak, AboveDepth: k.Above,
+		BelowDepth: k.Below, PeakBytes: bytes(k.Burst.Peak), AboveBytes: bytes(k.Above), BelowBytes: bytes(k.Below),
+		PeakDelayNs: k.PeakDelayNs,
+		Packets:     k.Packets, Bytes: k.Bytes, Drops: k.Drops, Complete: k.Complete,
 		Sources: k.Sources, MainSources: k.MainSources, Incast: k.Incast, OtherFlows: k.OtherFlows,
 		OtherBytes: k.OtherBytes,
 	}

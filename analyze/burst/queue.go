@@ -15,7 +15,7 @@ type queueKey struct {
 // and those of a burst that is not over.
 type queue struct {
 	queueKey
-	clock    *clock
+	clock    *nodeClock
 	samples  []queued // of which the walk has seen some; the others may be unsorted
 	gone     int      // of those that it has seen, packets that had left the queue
 	unsorted bool
@@ -23,6 +23,7 @@ type queue struct {
 	seenTo   uint64 // up to this moment, what was to come has come, ns
 	waits    waits
 	byDepth  bool // a sample told a depth; until then the queue is measured in ns
+	unit     Unit // of the depth
 	touched  bool // a sample came since the eviction hand last passed
 	usual    baseline
 	walk     walk
@@ -59,9 +60,9 @@ func (q *queue) added() {
 	}
 }
 
-// measureDepth is for the first sample that tells a depth.
-func (q *queue) measureDepth() {
-	q.byDepth = true
+// measureDepth is for the first sample that tells a depth, in that unit.
+func (q *queue) measureDepth(unit Unit) {
+	q.byDepth, q.unit = true, unit
 	q.usual = baseline{leastWait: q.usual.leastWait, leastBefore: q.usual.leastBefore, epoch: q.usual.epoch}
 	q.walk = walk{next: q.walk.next}
 }

@@ -1,6 +1,10 @@
 package burst
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
 
 // A FlowRef names a flow by a number that only its giver understands; equal flows have equal numbers.
 type FlowRef uint64
@@ -9,12 +13,13 @@ type FlowRef uint64
 type SampleFields uint8
 
 const (
-	SampleIn      SampleFields = 1 << iota // InNs
-	SampleOut                              // OutNs
-	SampleLatency                          // LatencyNs
-	SampleDepth                            // Depth
-	SampleDropped                          // the packet was dropped because the queue had no room
-	sampleTwice                            // the sample before is the same
+	SampleIn         SampleFields = 1 << iota // InNs
+	SampleOut                                 // OutNs
+	SampleLatency                             // LatencyNs
+	SampleDepth                               // Depth
+	SampleDropped                             // the packet was dropped because the queue had no room
+	SampleDepthAtOut                          // Depth is that when it left, itself not counted
+	sampleTwice                               // the sample before is the same
 )
 
 // A Sample is what one packet met at one queue, as the metadata of its hop tell. A field that Has does not name means
@@ -26,8 +31,12 @@ type Sample struct {
 
 	InNs, OutNs uint64 // when it came and when it left, the node's clock
 	LatencyNs   uint64 // between the two
-	Depth       uint32 // bytes in the queue when it came, itself not counted
-	Bytes       uint32 // length of the frame, at most 2^20; 0 if unknown
+	// InNs and OutNs begin again at 0 after WrapNs, if that is not 0: then it counts when the report came, ArrivalNs.
+	WrapNs    uint64
+	ArrivalNs int64
+	Depth     uint32 // of the queue when it came, itself not counted
+	Unit      Unit   // of Depth
+	Bytes     uint32 // length of the frame, at most 2^20; 0 if unknown
 
 	Flow   FlowRef
 	Source uint32 // the sender: a number, or a hash of its address; 0 if unknown
@@ -35,9 +44,12 @@ type Sample struct {
 	Every  uint32 // the sample stands for so many packets: 1 in Every is sampled; at most 2^20, and 0 counts as 1
 }
 
+// A Unit is what the depth of a queue is counted in.
+type Unit = codepoint.QueueUnit
+
 // A queued is a Sample in its queue.
 type queued struct {
-	in     uint64 // ns
+	in     uint64 // ns; with SampleDepthAtOut when it left
 	flow   FlowRef
 	packet uint64
 	wait   uint32 // ns from coming to leaving, if has says SampleOut
@@ -50,16 +62,25 @@ type queued struct {
 
 // times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is
 // not enough.
-func (s *Sample) times(c *Counters) (inNs, wait uint64, has SampleFields, ok bool) {
+func (s *Sample) times(c *Counters, n *nodeClock) (inNs, wait uint64, has SampleFields, ok bool) {
+	outNs := s.OutNs
 	inNs, wait, has = s.InNs, s.LatencyNs, s.Has&(SampleDepth|SampleDropped)
+	if s.WrapNs != 0 {
+		if s.Has&SampleOut != 0 { // a report comes when its packet left
+			outNs = n.unwrap(s.OutNs, s.WrapNs, s.ArrivalNs)
+			inNs = outNs - (s.OutNs-s.InNs+s.WrapNs)%s.WrapNs
+		} else if s.Has&SampleIn != 0 {
+			inNs = n.unwrap(s.InNs, s.WrapNs, s.ArrivalNs)
+		}
+	}
 	switch s.Has & (SampleIn | SampleOut | SampleLatency) {
 	case SampleIn:
 		return inNs, 0, has, true
 	case SampleIn | SampleLatency:
 	case SampleIn | SampleOut, SampleIn | SampleOut | SampleLatency:
-		wait = s.OutNs - s.InNs // of a packet that left before it came far too much
+		wait = outNs - inNs // of a packet that left before it came far too much
 	case SampleOut | SampleLatency:
-		inNs = s.OutNs - wait
+		inNs = outNs - wait
 	default:
 		c.Untimed++
 		return 0, 0, 0, false
@@ -71,11 +92,27 @@ func (s *Sample) times(c *Counters) (inNs, wait uint64, has SampleFields, ok boo
 	if has&SampleDropped != 0 { // it did not wait
 		return inNs, 0, has, true
 	}
+	if s.Has&(SampleDepthAtOut|SampleDepth) == SampleDepthAtOut|SampleDepth {
+		return inNs + wait, wait, has | SampleOut | SampleDepthAtOut, true
+	}
 	return inNs, wait, has | SampleOut, true
 }
 
+// came is the moment at which the packet came.
+func (k *queued) came() uint64 {
+	if k.has&SampleDepthAtOut != 0 {
+		return k.in - min(k.in, uint64(k.wait))
+	}
+	return k.in
+}
+
 // out is the moment at which the packet had left.
-func (k *queued) out() uint64 { return k.in + uint64(k.wait) }
+func (k *queued) out() uint64 {
+	if k.has&SampleDepthAtOut != 0 {
+		return k.in
+	}
+	return k.in + uint64(k.wait)
+}
 
 // packetIn reports whether the packet was in the queue: it was not dropped, and is no duplicate.
 func (k *queued) packetIn() bool { return k.has&(SampleDropped|sampleTwice) == 0 }

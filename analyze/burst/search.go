@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // Search finds the bursts of many queues. It is not for concurrent use. Nothing is allocated for a sample as long as
@@ -27,6 +29,7 @@ type Search struct {
 // A nodeClock is the clock of the node of some queues.
 type nodeClock struct {
 	clock
+	wrapped
 	queues int
 }
 
@@ -49,20 +52,26 @@ func NewSearch(c Config) *Search {
 	}
 }
 
-// LeastBelow returns a length of queues, in bytes, at or below which every burst ends.
-func (b *Search) LeastBelow() uint32 { return b.config.leastBelow() }
+// LeastBelow returns a length of queues, in a unit, at or below which every burst ends.
+func (b *Search) LeastBelow(unit Unit) uint32 { return b.config.leastBelow(unit) }
 
 // Observe takes a sample. s stays the caller's.
 func (b *Search) Observe(s *Sample) {
 	b.counters.Observed++
-	inNs, wait, has, ok := s.times(&b.counters)
-	if !ok {
-		return
-	}
-	q := b.admit(queueKey{s.Node, s.Port, s.Queue}, inNs, wait, has)
+	q := b.queue(queueKey{s.Node, s.Port, s.Queue})
 	if q == nil {
+		b.counters.Overflow++
 		return
 	}
+	inNs, wait, has, ok := s.times(&b.counters, q.clock)
+	if !ok || !b.admit(q, inNs, wait, has, s.Unit) {
+		return
+	}
+	b.place(q, s, inNs, wait, has)
+}
+
+// place puts a sample into its queue.
+func (b *Search) place(q *queue, s *Sample, inNs, wait uint64, has SampleFields) {
 	k := q.place()
 	k.in, k.wait, k.has = inNs, uint32(wait), has
 	k.flow, k.packet, k.source = s.Flow, s.Packet, s.Source
@@ -73,35 +82,34 @@ func (b *Search) Observe(s *Sample) {
 	q.added()
 }
 
-// admit returns the queue for a sample, with room for it; nil, and a count why, if it does not count.
-func (b *Search) admit(key queueKey, inNs, wait uint64, has SampleFields) *queue {
-	q := b.queue(key)
-	if q == nil {
-		b.counters.Overflow++
-		return nil
+// admit makes room for a sample in its queue; it reports false, and counts why, if the sample does not count.
+func (b *Search) admit(q *queue, inNs, wait uint64, has SampleFields, unit Unit) bool {
+	leftNs := inNs + wait
+	if has&SampleDepthAtOut != 0 {
+		leftNs = inNs
 	}
-	stray, jumped := q.clock.take(inNs+wait, b.passedNs, b.config.JumpNs)
+	stray, jumped := q.clock.take(leftNs, b.passedNs, b.config.JumpNs)
 	if stray {
 		b.counters.Stray++
-		return nil
+		return false
 	}
 	if jumped {
 		b.counters.ClockJumps++
-		b.endNode(key.node)
+		b.endNode(q.node)
 	}
 	if inNs > q.settled && len(q.samples) == cap(q.samples) {
 		b.makeRoom(q) // which may settle what is older than this
 	}
 	if inNs <= q.settled {
 		b.counters.Late++
-		return nil
+		return false
 	}
-	if has&SampleDepth != 0 && !q.byDepth {
-		q.measureDepth()
+	if has&SampleDepth != 0 && (!q.byDepth || unit != q.unit && unit != codepoint.UnitUnknown) {
+		q.measureDepth(unit)
 	}
 	q.waits.note(inNs, uint32(wait), 4*b.config.LatenessNs)
 	q.touched = true
-	return q
+	return true
 }
 
 // queue returns the queue of a key, a new one if there is none, or nil if there are too many.
@@ -121,7 +129,7 @@ func (b *Search) queue(key queueKey) *queue {
 			b.clocks[key.node] = clock
 		}
 		clock.queues++
-		q = &queue{queueKey: key, clock: &clock.clock, usual: newBaseline()}
+		q = &queue{queueKey: key, clock: clock, usual: newBaseline()}
 		b.queues[key] = q
 		b.list = append(b.list, q)
 	}

@@ -1,6 +1,10 @@
 package burst
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/wire/codepoint"
+)
 
 // What comes again every second is usual after a while, and what is twice as long is not. Where packets are dropped,
 // half of the room is long for ever.
@@ -14,7 +18,7 @@ func TestBurstsUsual(t *testing.T) {
 			s := Sample{
 				Node: 1, Port: 1, Has: SampleIn | SampleOut | SampleDepth, InNs: in, OutNs: start + (i+1)*drainNs,
 				Flow: 1, Packet: atSecond<<20 | i,
-				Depth: uint32((i - i*1000/drainNs) * 1500), Bytes: 1500, Every: 1,
+				Depth: uint32((i - i*1000/drainNs) * 1500), Unit: codepoint.UnitBytes, Bytes: 1500, Every: 1,
 			}
 			if dropped && i == packets-1 {
 				s.Has = SampleIn | SampleDepth | SampleDropped

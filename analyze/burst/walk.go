@@ -1,5 +1,7 @@
 package burst
 
+import "github.com/waybill-int/waybill/wire/codepoint"
+
 // A walk goes through the samples of a queue in the order in which the packets came, and finds where bursts begin and
 // end. The depth that a packet found is exact at that moment. Between two packets the queue only shrinks: when, the
 // packets that leave say if all are seen; else the rate at which it was drained does.
@@ -9,7 +11,7 @@ type walk struct {
 	next int // the sample to look at
 	on   bool
 
-	lastNs    uint64 // when the queue was last measured, and what it was with that packet: bytes, or ns
+	lastNs    uint64 // when the queue was last measured, and what it was with that packet, in its unit or ns
 	lastLevel uint64
 
 	// Of a burst:
@@ -22,20 +24,38 @@ type walk struct {
 	packets      uint64 // samples of packets
 	depths       uint64 // that packets found, added up, and the time that they took to leave, ns
 	waits        uint64
-	stoodFor     uint64 // bytes that samples of packets stand for, added up
+	stoodFor     uint64 // what samples of packets stand for, added up, in the unit of the queue
 	standsFor    uint32 // packets that each sample stands for at least, if some had to go
-	missing      uint64 // bytes of packets that came unseen
+	missing      uint64 // of packets that came unseen, in the unit of the queue
 
 	// As long as each packet is seen:
 	dense    bool
 	head     int    // oldest packet that has not left
-	occupied uint64 // bytes in the queue
+	occupied uint64 // length of the queue
 	crossed  bool   // it was below the threshold, at
 	crossNs  uint64
 }
 
-// measure returns how long the queue was before and after the packet of k came, in bytes or ns; false if k does not
-// say.
+// own returns by how much the packet of k makes the queue longer, in the unit of the queue, as far as that is exact: a
+// device that counts cells also counts what it adds to a packet.
+func (q *queue) own(k *queued) uint64 {
+	switch q.unit {
+	case codepoint.UnitBytes:
+		return uint64(k.bytes)
+	case codepoint.UnitPackets:
+		return 1
+	}
+	return 0
+}
+
+// seesAll reports whether a burst at which k comes can be followed packet by packet.
+func (q *queue) seesAll(k *queued) bool {
+	return q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0 && k.has&SampleDepthAtOut == 0 &&
+		(q.unit == codepoint.UnitBytes || q.unit == codepoint.UnitPackets)
+}
+
+// measure returns how long the queue was before and after the packet of k came, in the unit of the queue or ns; false
+// if k does not say.
 func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
 	if !q.byDepth {
 		if k.has&SampleOut == 0 {
@@ -46,8 +66,8 @@ func (q *queue) measure(k *queued) (before, after uint64, ok bool) {
 	}
 	before = uint64(k.depth)
 	after = before
-	if k.has&SampleDropped == 0 {
-		after += uint64(k.bytes)
+	if k.has&(SampleDropped|SampleDepthAtOut) == 0 {
+		after += q.own(k)
 	}
 	return before, after, k.has&SampleDepth != 0
 }
@@ -87,7 +107,7 @@ func (b *Search) look(q *queue, k *queued) {
 	if !ok {
 		return
 	}
-	above, below, least := b.config.AboveBytes, b.config.BelowBytes, b.config.MinAboveBytes
+	above, below, least := b.config.depths(q.unit)
 	if !q.byDepth {
 		above, below, least = b.config.AboveNs, b.config.BelowNs, b.config.MinAboveNs
 	}
@@ -123,7 +143,7 @@ func (b *Search) look(q *queue, k *queued) {
 func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 	last, base := w.lastNs, uint64(q.usual.base())
 	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
-	w.dense = q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0
+	w.dense = q.seesAll(k)
 	if !w.dense && last > 0 {
 		w.slackNs = k.in - last
 	}
@@ -136,7 +156,7 @@ func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 		}
 		if p.packetIn() {
 			w.first = i
-			behind += uint64(p.bytes)
+			behind += q.own(p)
 		}
 	}
 	w.head = w.first
@@ -149,7 +169,7 @@ func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 
 // goOn adds the packet of k to a burst.
 func (w *walk) goOn(q *queue, k *queued, before, after uint64) {
-	if dense := q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0; dense && w.dense {
+	if dense := q.seesAll(k); dense && w.dense {
 		w.missing += before - min(before, w.occupied)
 	} else {
 		w.dense = dense
@@ -162,13 +182,13 @@ func (w *walk) goOn(q *queue, k *queued, before, after uint64) {
 
 func (w *walk) add(q *queue, k *queued, before, after uint64) {
 	w.occupied, w.crossed = after, false
-	if k.has&SampleOut != 0 && q.byDepth {
+	if k.has&(SampleOut|SampleDepthAtOut) == SampleOut && q.byDepth {
 		w.depths += before
 		w.waits += uint64(k.wait - min(k.wait, q.usual.base()))
 	}
 	if k.has&SampleDropped == 0 {
 		w.packets++
-		w.stoodFor += uint64(k.bytes) * uint64(k.every)
+		w.stoodFor += q.own(k) * uint64(k.every)
 	}
 }
 
@@ -214,7 +234,7 @@ func (w *walk) between(endNs uint64) uint64 {
 	case w.packets > 1:
 		return (w.lastNs - w.startNs) / (w.packets - 1)
 	}
-	return endNs - w.lastNs
+	return max(endNs-w.lastNs, w.slackNs) // as long as before it, at least
 }
 
 // leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it
@@ -233,7 +253,7 @@ func (w *walk) leave(q *queue, limitNs, length uint64) {
 			return
 		}
 		lastNs = min(leftNs, limitNs)
-		w.occupied -= min(w.occupied, uint64(p.bytes))
+		w.occupied -= min(w.occupied, q.own(p))
 		if !w.crossed && w.occupied <= w.below {
 			w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
 		}

@@ -171,7 +171,29 @@ func Quantile[T uint16 | uint32](s *Shape, buckets []T, q float64) uint64 {
 type Summary struct {
 	Count    uint64
 	Sum      uint64
-	Min, Max uint64
+	Min, Max uint64 // since Turn was called last
+
+	high uint64 // the largest value before that
+	low  uint64 // all ones minus the smallest
+}
+
+// Least returns the smallest value of all, 0 if nothing was counted.
+func (s *Summary) Least() uint64 {
+	if s.Count == 0 {
+		return 0
+	}
+	return min(s.Min, ^s.low)
+}
+
+// Most returns the largest value of all.
+func (s *Summary) Most() uint64 { return max(s.Max, s.high) }
+
+// Turn begins a new interval for Min and Max. Who gives what was counted since it did so last calls it.
+func (s *Summary) Turn() {
+	if s.Count > 0 {
+		s.low, s.high = ^s.Least(), s.Most()
+		s.Min, s.Max = math.MaxUint64, 0
+	}
 }
 
 // Observe counts a value.
@@ -189,10 +211,10 @@ func (s *Summary) Merge(o *Summary) {
 	if o.Count == 0 {
 		return
 	}
-	if s.Count == 0 || o.Min < s.Min {
-		s.Min = o.Min
+	if least := o.Least(); s.Count == 0 || least < s.Min {
+		s.Min = least
 	}
-	s.Max = max(s.Max, o.Max)
+	s.Max = max(s.Max, o.Most())
 	s.Sum += o.Sum
 	s.Count += o.Count
 }
@@ -209,7 +231,7 @@ func Distribution[T uint16 | uint32](e *Summary, s *Shape, buckets []T) *telemet
 			list = append(list, telemetry.ExponentialBucket(MaxScale-int8(s.shift), int(s.start)+i, uint64(n)))
 		}
 	}
-	return telemetry.DistributionOf(list, e.Count, e.Sum, e.Min, e.Max)
+	return telemetry.DistributionOf(list, e.Count, e.Sum, e.Least(), e.Most())
 }
 
 // A Histogram is the distribution kept for a path or a hop of it: 160 buckets.

@@ -2,9 +2,8 @@ package histogram
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// Since is what a histogram counted after an earlier state of it. Count and Sum are exact. So are Min and Max if the
-// histogram's own changed, or it is one value; else they are ends of buckets. The counts are put into memory, if it is
-// large enough.
+// Since is what a histogram counted after an earlier state of it, when it turned. Count, Sum, Min and Max are exact. The
+// counts are put into memory, if it is large enough.
 func Since[T uint16 | uint32](e *Summary, s *Shape, buckets []T, before *Summary, beforeShape *Shape, beforeBuckets []T,
 	memory []uint64,
 ) telemetry.Histogram {
@@ -35,15 +34,6 @@ func Since[T uint16 | uint32](e *Summary, s *Shape, buckets []T, before *Summary
 	h.Start += int16(low)
 	h.Counts = h.Counts[low : high+1]
 	h.Min, h.Max = e.Min, e.Max
-	if before.Count > 0 && e.Min == before.Min {
-		h.Min = max(e.Min, telemetry.ExponentialBucket(h.Scale, int(h.Start), 0).Low)
-	}
-	if before.Count > 0 && e.Max == before.Max {
-		h.Max = min(e.Max, telemetry.ExponentialBucket(h.Scale, int(h.Start)+len(h.Counts)-1, 0).High)
-	}
-	if h.Count == 1 {
-		h.Min, h.Max = h.Sum, h.Sum
-	}
 	return h
 }
 

@@ -69,6 +69,7 @@ type QueueRecord struct {
 	Name       string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
 	EgressPort *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" doc:"level 1 interface by which packets left"`
 	Queue      *uint8     `json:"queue,omitempty" store:"queue_id" group:"default" doc:"the queue"`
+	Unit       *string    `json:"unit,omitempty" store:"unit" group:"default" doc:"what occupancies are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	Samples    *uint64    `json:"samples,omitempty" store:"samples" doc:"packets that told of it"`
 	Mean       *float64   `json:"occupancy_mean,omitempty" filter:"occupancy.mean" unit:"of the device" store:"occupancy_mean" doc:"mean queue occupancy, in the unit of the device"`
 	Max        *uint32    `json:"occupancy_max,omitempty" filter:"occupancy.max" unit:"of the device" store:"occupancy_max" doc:"highest queue occupancy, in the unit of the device"`

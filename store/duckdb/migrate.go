@@ -15,6 +15,7 @@ var migrations = [][]string{
 	// 2: also hosts, bursts and burst_flows, which are new
 	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"),
 	linksWithUtilization(), // 3
+	depthsWithUnit(),       // 4
 }
 
 // linksWithDelays adds the delays of links.
@@ -30,6 +31,22 @@ func linksWithUtilization() []string {
 		{name: "utilization_sum", kind: "UBIGINT"},
 		{name: "utilization_max", kind: "UINTEGER"},
 	})
+}
+
+// depthsWithUnit adds what queues are counted in. Bursts were all taken for bytes until then.
+func depthsWithUnit() (list []string) {
+	add := func(table, column string) {
+		list = append(list, fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s ADD COLUMN %s", table, column))
+	}
+	for _, table := range []string{"queues_1s", "queues_1m", "queues_1h"} {
+		add(table, "unit VARCHAR")
+	}
+	for _, column := range []string{
+		"uncertainty BIGINT", "unit VARCHAR", "peak_depth UBIGINT", "above_depth UBIGINT", "below_depth UBIGINT",
+	} {
+		add("bursts", column)
+	}
+	return list
 }
 
 // linksWith adds columns to the tables of links.

@@ -129,6 +129,22 @@ func TestOldFiles(t *testing.T) {
 				busyLink(epoch.Add(time.Minute), 7),
 				busyLink(epoch.Add(5*time.Hour), 8),
 			}})
+		// A queue and a burst, with their unit, stand behind those of versions that had none.
+		write(t, s, &telemetry.Intervals{
+			Queues: []telemetry.QueueInterval{{
+				StartNs: epoch.Add(time.Minute).UnixNano(), Samples: 1, Sum: 64, Max: 64, Unit: "packets",
+				Place: telemetry.Place{Has: telemetry.HasNode, Node: 2},
+			}},
+			Bursts: []telemetry.Burst{{
+				ID: "b", Start: epoch.Add(time.Minute), Peak: epoch.Add(time.Minute), End: epoch.Add(time.Minute),
+				Node: 2, Unit: "packets", PeakDepth: 64, AboveDepth: 20, BelowDepth: 10, UncertaintyNs: 7,
+			}},
+		})
+		if got := fmt.Sprint(sqlOf(t, s, `SELECT q.unit, occupancy_max, b.unit, peak_depth, above_depth, below_depth,
+			uncertainty, peak_bytes IS NULL FROM queues_1s q, bursts b WHERE q.node = 2 AND b.id = 'b'`)); got !=
+			"[[packets 64 packets 64 20 10 7 true]]" {
+			t.Errorf("version %d: got %s", version, got)
+		}
 		roll(t, s, epoch.Add(7*time.Hour))
 		// in the old files; of the new ones, those that are not too late for minutes
 		packets, told, rolled := 300, 30, 1
@@ -162,7 +178,7 @@ func TestMigrations(t *testing.T) {
 	})
 	if err := s.migrate(p,
 		append(slices.Clone(migrations), []string{next[len(migrations)][0], "SELECT nothing"})); err == nil ||
-		strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "4") {
+		strings.Contains(fmt.Sprint(sqlOf(t, s, "SELECT max(version) FROM "+p.catalog+".waybill_schema")), "5") {
 		t.Errorf("half of a migration: %v", err)
 	}
 	for range 2 {
@@ -171,14 +187,14 @@ func TestMigrations(t *testing.T) {
 		}
 	}
 	if got := fmt.Sprint(sqlOf(t, s, "SELECT count(*), max(ttl), (SELECT version FROM "+p.catalog+
-		".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 4]]" {
+		".waybill_schema) FROM "+p.catalog+".flows_10s")); got != "[[30 64 5]]" {
 		t.Errorf("got %s", got)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = Open(c)
-	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 4, this program knows up to 3; run that waybill, or give another directory"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+	if want := "seconds-20261121T090000Z.duckdb was written by a newer waybill: its schema has version 5, this program knows up to 4; run that waybill, or give another directory"; err == nil || !strings.HasSuffix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

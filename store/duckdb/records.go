@@ -19,9 +19,12 @@ var (
 		})
 	pathRows  = newRows(func(r *telemetry.PathInterval) int64 { return r.StartNs }, nil)
 	hopRows   = newRows(func(r *telemetry.HopInterval) int64 { return r.StartNs }, nil)
-	queueRows = newRows(func(r *telemetry.QueueInterval) int64 { return r.StartNs }, nil)
-	linkRows  = newRows(func(r *telemetry.LinkInterval) int64 { return r.StartNs }, nil)
-	dropRows  = newRows(func(r *telemetry.DropInterval) int64 { return r.StartNs },
+	queueRows = newRows(func(r *telemetry.QueueInterval) int64 { return r.StartNs },
+		map[string]func(*telemetry.QueueInterval) any{
+			"unit": func(r *telemetry.QueueInterval) any { return unlessEmpty(r.Unit) },
+		})
+	linkRows = newRows(func(r *telemetry.LinkInterval) int64 { return r.StartNs }, nil)
+	dropRows = newRows(func(r *telemetry.DropInterval) int64 { return r.StartNs },
 		map[string]func(*telemetry.DropInterval) any{
 			"reason_name": func(r *telemetry.DropInterval) any { return r.Reasons.Name(r.Reason) },
 			"drop_key": func(r *telemetry.DropInterval) any {
@@ -40,8 +43,11 @@ var (
 				return r.Lost
 			},
 		})
-	hostRows      = newRows(func(r *telemetry.HostInterval) int64 { return r.StartNs }, nil)
-	burstRows     = newRows(func(b *telemetry.Burst) int64 { return b.Start.UnixNano() }, nil)
+	hostRows  = newRows(func(r *telemetry.HostInterval) int64 { return r.StartNs }, nil)
+	burstRows = newRows(func(b *telemetry.Burst) int64 { return b.Start.UnixNano() },
+		map[string]func(*telemetry.Burst) any{
+			"unit": func(b *telemetry.Burst) any { return unlessEmpty(b.Unit) },
+		})
 	burstFlowRows = newRows(func(r *telemetry.BurstFlow) int64 { return r.Burst.Start.UnixNano() },
 		map[string]func(*telemetry.BurstFlow) any{
 			"burst":     func(r *telemetry.BurstFlow) any { return r.Burst.ID },
@@ -57,6 +63,14 @@ var (
 		parts:   []func(*appender, *telemetry.Route){appendRoute},
 	}
 )
+
+// unlessEmpty is NULL for what a journal of an older version does not tell.
+func unlessEmpty(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
 
 func ofVictim(r *telemetry.BurstFlow, ns uint64) any {
 	if r.Culprit {

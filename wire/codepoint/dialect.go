@@ -79,6 +79,10 @@ type Dialect struct {
 	Quirks  Quirks
 	// TimeUnit and LatencyUnit are the nanoseconds of one unit of the 32 bit timestamps and of the hop latency.
 	TimeUnit, LatencyUnit uint64
+	// QueueUnit is what its devices count the occupancy of queues in.
+	QueueUnit QueueUnit
+	// DepthAtEgress: the occupancy is that when the packet left the queue, not when it came (bmv2's deq_qdepth).
+	DepthAtEgress bool
 	// DropReasons names the table of drop reason numbers, as report.ReasonTable knows it; empty: unknown numbers.
 	DropReasons string
 	points      func(*Points)
@@ -120,19 +124,19 @@ var Dialects = []*Dialect{
 	{
 		Name:     "fabric-tna",
 		Summary:  "SD-Fabric on Tofino: postcards in v0.5 reports, its own drop reasons, times in ns",
-		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "fabric-tna",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitCells, DropReasons: "fabric-tna",
 	},
 	{
 		Name:     "fabric-tna-bmv2",
 		Summary:  "SD-Fabric on bmv2: as fabric-tna, times in us",
-		TimeUnit: microsecond, LatencyUnit: microsecond, DropReasons: "fabric-tna",
+		TimeUnit: microsecond, LatencyUnit: microsecond, QueueUnit: UnitPackets, DropReasons: "fabric-tna",
 	},
 	{
 		Name:    "geant-int04",
 		Summary: "GEANT INT 0.4 (2021): 2 bit version, bitmap in the low byte, 8 byte timestamps, DSCP 0x20",
 		Quirks: QuirkWideTimestamps | QuirkBitmapLow | QuirkVersion2Bits | QuirkNibble3 | QuirkMirrorEgress |
 			QuirkNoSinkIngress | QuirkSinkLatency | QuirkNoReportTime | QuirkCopiedSwitchID,
-		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		TimeUnit: nanosecond, LatencyUnit: microsecond, QueueUnit: UnitPackets,
 		points: geantPoints,
 	},
 	{
@@ -140,7 +144,7 @@ var Dialects = []*Dialect{
 		Summary: "GEANT INT 1.0 (2022): 8 byte timestamps, DSCP 0x20",
 		Quirks: QuirkWideTimestamps | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency | QuirkNoReportTime |
 			QuirkCopiedSwitchID,
-		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		TimeUnit: nanosecond, LatencyUnit: microsecond, QueueUnit: UnitPackets,
 		points: geantPoints,
 	},
 	{
@@ -148,7 +152,7 @@ var Dialects = []*Dialect{
 		Summary: "GEANT INT 1.0 (2021): as geant-int10, bitmap in the low byte",
 		Quirks: QuirkWideTimestamps | QuirkBitmapLow | QuirkNibble3 | QuirkMirrorEgress | QuirkSinkLatency |
 			QuirkNoReportTime | QuirkCopiedSwitchID,
-		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		TimeUnit: nanosecond, LatencyUnit: microsecond, QueueUnit: UnitPackets,
 		points: geantPoints,
 	},
 	{
@@ -181,19 +185,19 @@ var Dialects = []*Dialect{
 		Name:     "linux-ioam",
 		Summary:  "reports about packets with IOAM of the Linux kernel: timestamp fractions in us",
 		Quirks:   QuirkPOSIXTime,
-		TimeUnit: nanosecond, LatencyUnit: nanosecond,
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitBytes,
 	},
 	{
 		Name:     "montimage-int10",
 		Summary:  "Montimage: the INT 1.0 layout with version 2 and 8 byte timestamps, unmarked",
 		Quirks:   QuirkWideTimestamps | QuirkUnmarked,
-		TimeUnit: nanosecond, LatencyUnit: microsecond,
+		TimeUnit: nanosecond, LatencyUnit: microsecond, QueueUnit: UnitPackets,
 	},
 	{
 		Name:     "onos-int04",
 		Summary:  "ONOS fabric.p4: INT 0.4 with DSCP bit 0x01, v0.5 reports that never count, times in us",
 		Quirks:   QuirkVersion2Bits | QuirkNoSequence | QuirkMirrorEgress,
-		TimeUnit: microsecond, LatencyUnit: microsecond,
+		TimeUnit: microsecond, LatencyUnit: microsecond, QueueUnit: UnitPackets, DepthAtEgress: true,
 		points: func(p *Points) {
 			p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions, p.FormatVersion0 = 0x01, 0x01, true, Version0INT05
 		},
@@ -202,7 +206,7 @@ var Dialects = []*Dialect{
 		Name:     "onos-int10-ver0",
 		Summary:  "ONOS int.p4: INT 1.0 with version 0 and DSCP 0x17, v1.0 reports that never count, times in us",
 		Quirks:   QuirkFlagsFirst | QuirkCutStack | QuirkNoSequence | QuirkMirrorEgress,
-		TimeUnit: microsecond, LatencyUnit: microsecond,
+		TimeUnit: microsecond, LatencyUnit: microsecond, QueueUnit: UnitPackets, DepthAtEgress: true,
 		points: func(p *Points) {
 			p.INTDSCP, p.INTDSCPMask, p.INTBeforeTCPOptions, p.FormatVersion0 = 0x17, 0x3f, true, Version0INT10
 		},
@@ -242,7 +246,7 @@ var Dialects = []*Dialect{
 	{
 		Name:     "waybill",
 		Summary:  "Waybill's emulated network: as the specifications say, its own drop reasons",
-		TimeUnit: nanosecond, LatencyUnit: nanosecond, DropReasons: "waybill-fabric",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitBytes, DropReasons: "waybill-fabric",
 	},
 	Specification,
 }

@@ -46,8 +46,10 @@ export interface components {
             results: components["schemas"]["TestResult"][] | null;
         };
         Burst: {
-            above_bytes: number;
-            below_bytes: number;
+            above_bytes?: number;
+            above_depth: number;
+            below_bytes?: number;
+            below_depth: number;
             bytes: number;
             complete: number;
             culprits: components["schemas"]["Culprit"][] | null;
@@ -65,13 +67,16 @@ export interface components {
             other_flows?: number;
             packets: number;
             peak: string;
-            peak_bytes: number;
+            peak_bytes?: number;
             peak_delay_ns: number;
+            peak_depth: number;
             port: number;
             queue: number;
             sources: number;
             start: string;
             start_slack_ns?: number;
+            uncertainty_ns?: number;
+            unit: string;
             victims: components["schemas"]["Victim"][] | null;
         };
         BurstAnswer: {
@@ -79,8 +84,10 @@ export interface components {
             generated_at: string;
         };
         BurstDetail: {
-            above_bytes: number;
-            below_bytes: number;
+            above_bytes?: number;
+            above_depth: number;
+            below_bytes?: number;
+            below_depth: number;
             bytes: number;
             complete: number;
             culprits: components["schemas"]["Culprit"][] | null;
@@ -99,8 +106,9 @@ export interface components {
             other_flows?: number;
             packets: number;
             peak: string;
-            peak_bytes: number;
+            peak_bytes?: number;
             peak_delay_ns: number;
+            peak_depth: number;
             port: number;
             queue: number;
             samples: number;
@@ -109,6 +117,8 @@ export interface components {
             start: string;
             start_slack_ns?: number;
             timeline: components["schemas"]["BurstPoint"][] | null;
+            uncertainty_ns?: number;
+            unit: string;
             victims: components["schemas"]["Victim"][] | null;
         };
         BurstGroup: {
@@ -942,6 +952,7 @@ export interface components {
             packets: number;
             ports: number[] | null;
             queue_max?: number;
+            queue_unit?: string;
             sample?: components["schemas"]["Sample"];
         };
         NodeArrival: {
@@ -1106,6 +1117,7 @@ export interface components {
             last?: number;
             max: number;
             mean: number;
+            unit: string;
         };
         QueueDepth: {
             congestion?: components["schemas"]["Congestion"];
@@ -1118,6 +1130,7 @@ export interface components {
             port: number | null;
             queue: number;
             sample?: components["schemas"]["Sample"];
+            unit: string;
         };
         QueueHistory: {
             completeness?: components["schemas"]["Completeness"];
@@ -1145,6 +1158,7 @@ export interface components {
             queue?: number;
             samples?: number;
             start?: string;
+            unit?: string;
         };
         RawReport: {
             dialect?: string;

@@ -32,6 +32,13 @@ export const duration = (ns: Maybe): string => withUnit(ns, timeUnits, ' ');
 /** bytes writes a size with three significant digits, in decimal units. */
 export const bytes = (n: Maybe): string => withUnit(n, byteUnits, ' ');
 
+/** depth writes the depth of a queue with its unit. */
+export const depth = (n: number, unit: string | undefined): string => {
+  if (unit === 'bytes') return bytes(n);
+  const [name, cell] = (unit || 'unknown').split(':');
+  return `${number(n)} ${name === 'unknown' ? '(unit unknown)' : cell ? `cells of ${cell} B` : name}`;
+};
+
 /** compact writes a count in little space: 999, 1.23k, 45.6M. */
 export const compact = (n: Maybe): string => withUnit(n, countUnits, '');
 

@@ -130,8 +130,8 @@ func (c *Chronicle) BurstDifferences(got []telemetry.Burst) (list []string, comp
 	for i := range got {
 		if g := &got[i]; !matched[g.ID] {
 			list = append(list,
-				fmt.Sprintf("made up: burst %s of %d port %d queue %d at %v to %v, %d bytes", g.ID, g.Node, g.Port,
-					g.Queue, g.Start, g.End, g.PeakBytes))
+				fmt.Sprintf("made up: burst %s of %d port %d queue %d at %v to %v, %d %s", g.ID, g.Node, g.Port,
+					g.Queue, g.Start, g.End, g.PeakDepth, g.Unit))
 		}
 	}
 	slices.SortFunc(list, cmp.Compare)
@@ -161,7 +161,9 @@ func (c *Chronicle) burstWrong(b *burst, g *telemetry.Burst) (list []string) {
 	is("slack", g.StartSlackNs+g.EndSlackNs, uint64(0))
 	is("complete", g.Complete, 1.0)
 	is("open", g.Open, false)
-	is("peak bytes", g.PeakBytes, b.Peak)
+	is("unit", g.Unit, "bytes")
+	is("peak", g.PeakDepth, b.Peak)
+	is("peak bytes", g.PeakBytes != nil && *g.PeakBytes == b.Peak, true)
 	is("packets", g.Packets, b.Packets)
 	is("bytes", g.Bytes, b.Bytes)
 	is("drops", g.Drops, b.Drops)

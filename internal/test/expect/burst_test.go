@@ -55,7 +55,7 @@ func TestBurstDifferences(t *testing.T) {
 	right := func() telemetry.Burst {
 		return telemetry.Burst{
 			ID: "b", Node: 1, Port: 4, Start: at(3000), Peak: at(4000), End: at(9000), DurationNs: 6000,
-			PeakBytes: 3000, Packets: 3, Bytes: 3000, Complete: 1,
+			Unit: "bytes", PeakDepth: 3000, PeakBytes: new(uint64(3000)), Packets: 3, Bytes: 3000, Complete: 1,
 			Sources: 2, MainSources: 2, Culprits: []telemetry.Culprit{
 				{Flow: flow("10.0.1.1"), Packets: 2, Bytes: 2000, BuildUpBytes: 2000, Share: 2000.0 / 3000},
 				{Flow: flow("10.0.1.2"), Packets: 1, Bytes: 1000, BuildUpBytes: 1000, Share: 1000.0 / 3000},
@@ -71,7 +71,7 @@ func TestBurstDifferences(t *testing.T) {
 		"a start, by 1 ns":     func(b *telemetry.Burst) { b.Start = b.Start.Add(1) },
 		"a peak, by 1 ns":      func(b *telemetry.Burst) { b.Peak = b.Peak.Add(1) },
 		"an end, by 20 us":     func(b *telemetry.Burst) { b.End, b.DurationNs = at(29000), 26000 },
-		"bytes at the peak":    func(b *telemetry.Burst) { b.PeakBytes++ },
+		"bytes at the peak":    func(b *telemetry.Burst) { b.PeakBytes = new(*b.PeakBytes + 1) },
 		"packets":              func(b *telemetry.Burst) { b.Packets++ },
 		"drops":                func(b *telemetry.Burst) { b.Drops++ },
 		"complete":             func(b *telemetry.Burst) { b.Complete = 0.9 },
