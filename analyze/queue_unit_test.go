@@ -41,8 +41,8 @@ func timedFrames(t *testing.T, name string) (list []timedFrame) {
 // payloadOf is what stays the same of a packet while INT is pushed: the end of it.
 func payloadOf(frame []byte) string { return string(frame[len(frame)-48:]) }
 
-// TestQueueOfPackets: 500 packets come to a queue of bmv2 that has room for 64 and sends 300 a second. What the wires on
-// both sides of the switch saw says how long the queue was. That is one burst, and the other switches have none.
+// TestQueueOfPackets: 500 packets come to a queue of bmv2 that has room for 64 and sends 300 a second. What the wires
+// on both sides of the switch saw says how long the queue was. That is one burst, and the other switches have none.
 func TestQueueOfPackets(t *testing.T) {
 	left := map[string]int64{}
 	for _, f := range timedFrames(t, "onos_v10_burst_s2s3.pcap") {
@@ -173,4 +173,3 @@ func TestBurstIDsDiffer(t *testing.T) {
 		t.Errorf("got %d ids of 5 bursts", len(ids))
 	}
 }
-

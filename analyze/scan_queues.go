@@ -42,8 +42,8 @@ func (s *Scanner) scanQueues(nowNs int64) {
 	}
 }
 
-// leastBelow returns, for each unit that hops tell, a depth above which no burst ends. The configuration may say that the
-// unit of a node is another.
+// leastBelow returns, for each unit that hops tell, a depth above which no burst ends. The configuration may say that
+// the unit of a node is another.
 func (s *Scanner) leastBelow() (least [4]uint32) {
 	configured := uint32(1<<32 - 1)
 	for _, unit := range s.collector.QueueUnits {
@@ -62,7 +62,7 @@ const maxClockError = int64(time.Minute)
 const maxAway = 1 << 14
 
 // burst notes a burst, which is over. Its times are exact by the clock of the node; of a node that counts from its
-// start, or whose clock is far off, the first one ends now, and all others are as far from it as they are by that clock.
+// start, or whose clock is far off, the first one ends now, and all others are as far from it as by that clock.
 func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 	start, end := int64(b.StartNs)+b.AwayNs, int64(b.EndNs)+b.AwayNs
 	away := s.away[b.Node]

@@ -99,7 +99,8 @@ func TestBurstsPastSelection(t *testing.T) {
 	for i := range 30 {
 		b := telemetry.Burst{
 			ID: fmt.Sprintf("%016x", i), Node: uint32(1 + i%3), Start: tuesday.Add(time.Duration(i) * time.Minute),
-			DurationNs: uint64(100 - i), PeakBytes: new(uint64(i * 7 % 30)), Unit: "bytes", PeakDepth: uint64(i * 7 % 30), Drops: 5,
+			DurationNs: uint64(100 - i), PeakBytes: new(uint64(i * 7 % 30)), Unit: "bytes",
+			PeakDepth: uint64(i * 7 % 30), Drops: 5,
 			Incast: i%5 == 0, Complete: 1,
 		}
 		b.Peak, b.End = b.Start, b.Start.Add(time.Duration(b.DurationNs))

@@ -51,7 +51,8 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 				Hops: []telemetry.Hop{{
 					NodeID: 2, IngressPort: 3, EgressPort: egress, QueueID: 1, QueueOccupancy: uint32(waits) * 1486,
 					IngressNs: inNs, EgressNs: start + pipelineNs, LatencyNs: start + pipelineNs - inNs,
-					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.InQueueUnit(codepoint.UnitBytes) |
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort |
+						telemetry.InQueueUnit(codepoint.UnitBytes) |
 						telemetry.HasIngressTime | telemetry.HasEgressTime | telemetry.HasWideTimes |
 						telemetry.HasLatency,
 				}},

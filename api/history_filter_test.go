@@ -358,8 +358,9 @@ var recordMakers = map[string]recordMaker{
 		b := telemetry.Burst{
 			ID: fmt.Sprintf("%016x", n), Node: uint32(g.small()), Port: uint32(g.small()), Queue: uint8(g.small()),
 			Start: g.at(), Peak: g.at(), End: g.at(),
-			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: new(64 * g.small()), PeakDelayNs: 1000 * g.small(),
-			Packets: g.small(), Bytes: 64 * g.small(),
+			DurationNs: 1000 * g.small(), Open: g.sometimes(), PeakBytes: new(64 * g.small()),
+			PeakDelayNs: 1000 * g.small(),
+			Packets:     g.small(), Bytes: 64 * g.small(),
 			Drops: g.small(), Complete: float64(g.small()) / 4, Sources: int(g.small()), MainSources: int(g.small()),
 			Incast: g.sometimes(),
 		}

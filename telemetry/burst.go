@@ -45,12 +45,12 @@ type Burst struct {
 
 	// What follows came to the store later.
 
-	// UncertaintyNs is how far Start, Peak and End may be off, of a node whose stamps wrap after seconds: they are told by
-	// the arrival of its reports.
+	// UncertaintyNs is how far Start, Peak and End may be off, of a node whose stamps wrap after seconds: they are told
+	// by the arrival of its reports.
 	UncertaintyNs uint64 `json:"uncertainty_ns,omitempty" filter:"-" store:"uncertainty" doc:"how far its times may be off, where stamps wrap and the arrival of reports tells the time"`
 
-	// Unit is what the device counts the queue in: of PeakDepth, AboveDepth and BelowDepth. The same in bytes is nil where
-	// the conversion is not exact.
+	// Unit is what the device counts the queue in: of PeakDepth, AboveDepth and BelowDepth. The same in bytes is nil
+	// where the conversion is not exact.
 	Unit       string `json:"unit" table:"UNIT" store:"unit" doc:"what the depth of the queue is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	PeakDepth  uint64 `json:"peak_depth" kind:"number" unit:"of the queue" table:"DEPTH" store:"peak_depth" doc:"depth of the queue at the peak, in its unit"`
 	AboveDepth uint64 `json:"above_depth" filter:"-" store:"above_depth" doc:"it begins above this, in the unit of the queue"`

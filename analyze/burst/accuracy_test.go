@@ -58,7 +58,8 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			take(r.Packet, &Sample{
 				Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleOut | SampleDepth, InNs: r.InClock,
 				OutNs: r.OutClock,
-				Depth: uint32(r.Depth), Unit: codepoint.UnitBytes, Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+				Depth: uint32(r.Depth), Unit: codepoint.UnitBytes,
+				Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
 				Packet: r.Packet, Every: 1,
 			})
 		case *truth.Drop:
@@ -66,7 +67,8 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 				take(r.Packet, &Sample{
 					Node: r.Node, Port: r.Out, Queue: r.Queue, Has: SampleIn | SampleDepth | SampleDropped,
 					InNs:  v.clock(r.Node, r.TimeNs),
-					Depth: uint32(r.Depth), Unit: codepoint.UnitBytes, Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
+					Depth: uint32(r.Depth), Unit: codepoint.UnitBytes,
+					Bytes: uint32(r.Length), Flow: FlowRef(r.Flow), Source: v.sources[r.Flow],
 					Packet: r.Packet, Every: 1,
 				})
 			}
@@ -74,7 +76,8 @@ func runBursts(t testing.TB, name string, until time.Duration, start func(*truth
 			burst := Burst{
 				Node: r.Node, Port: r.Port, Queue: r.Queue, StartNs: v.clock(r.Node, r.StartNs),
 				PeakNs: v.clock(r.Node, r.PeakNs),
-				EndNs:  v.clock(r.Node, r.EndNs), Unit: codepoint.UnitBytes, Peak: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops,
+				EndNs:  v.clock(r.Node, r.EndNs), Unit: codepoint.UnitBytes,
+				Peak: r.Peak, Packets: r.Packets, Bytes: r.Bytes, Drops: r.Drops,
 				Open: r.Open,
 			}
 			for _, f := range r.Flows {

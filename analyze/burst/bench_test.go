@@ -21,7 +21,8 @@ func quietSamples(queues int) (samples []Sample, lengthNs uint64) {
 			samples = append(samples, Sample{
 				Node: 1 + q/32, Port: q % 32, Has: SampleIn | SampleOut | SampleDepth, InNs: in,
 				OutNs: in + 800 + i%7*100,
-				Depth: uint32(i%7) * 100, Unit: codepoint.UnitBytes, Bytes: 1000, Flow: FlowRef(i % 16), Source: uint32(i % 16), Packet: i,
+				Depth: uint32(i%7) * 100, Unit: codepoint.UnitBytes,
+				Bytes: 1000, Flow: FlowRef(i % 16), Source: uint32(i % 16), Packet: i,
 				Every: 1,
 			})
 		}

@@ -24,8 +24,8 @@ type Burst struct {
 	Queue      uint8
 
 	StartNs, PeakNs, EndNs uint64
-	// AwayNs is what has to be added to the times for nanoseconds since 1970, and UncertaintyNs how far these may be off
-	// then: of a node whose stamps wrap, so that its clock is that of the arrival of its reports. Else both are 0.
+	// AwayNs is what has to be added to the times for nanoseconds since 1970, and UncertaintyNs how far these may be
+	// off then: of a node whose stamps wrap, so that its clock is that of the arrival of its reports. Else both are 0.
 	AwayNs        int64
 	UncertaintyNs uint64
 	// StartSlackNs is how much earlier it may have begun: for so long before StartNs nothing was known of the queue.

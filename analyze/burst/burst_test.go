@@ -61,8 +61,10 @@ func burstScript(t *testing.T, capacity uint64, text string) (samples []Sample) 
 			depth += w.bytes
 		}
 		s := Sample{
-			Node: 1, Port: 2, Has: SampleIn | SampleDepth, InNs: 1e9 + a.ns, Depth: uint32(depth), Unit: codepoint.UnitBytes, Bytes: a.bytes,
-			Flow: FlowRef(a.flow[0]), Source: uint32(a.flow[0]), Packet: number, Every: 1,
+			Node: 1, Port: 2, Has: SampleIn | SampleDepth, InNs: 1e9 + a.ns,
+			Depth: uint32(depth), Unit: codepoint.UnitBytes,
+			Bytes: a.bytes,
+			Flow:  FlowRef(a.flow[0]), Source: uint32(a.flow[0]), Packet: number, Every: 1,
 		}
 		if depth+uint64(a.bytes) > capacity {
 			s.Has |= SampleDropped
@@ -423,7 +425,8 @@ func TestBurstsBaseline(t *testing.T) {
 		samples = append(samples,
 			Sample{
 				Node: 1, Port: 2, Has: SampleIn | SampleOut | SampleDepth, InNs: in,
-				OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Unit: codepoint.UnitBytes, Bytes: 500, Flow: 'a', Packet: i,
+				OutNs: in + 1000 + 8*uint64(depth), Depth: depth, Unit: codepoint.UnitBytes,
+				Bytes: 500, Flow: 'a', Packet: i,
 			})
 	}
 	got := play(b, samples)

@@ -34,7 +34,8 @@ type Config struct {
 // DefaultConfig returns thresholds from the past of each queue, and bounds that fit in about 128 MiB.
 func DefaultConfig() Config {
 	return Config{
-		MinAboveBytes: 30_000, MinAbovePackets: 20, MinAboveNs: 100_000, LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
+		MinAboveBytes: 30_000, MinAbovePackets: 20, MinAboveNs: 100_000,
+		LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
 		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
 	}
 }

@@ -2,8 +2,8 @@ package histogram
 
 import "github.com/waybill-int/waybill/telemetry"
 
-// Since is what a histogram counted after an earlier state of it, when it turned. Count, Sum, Min and Max are exact. The
-// counts are put into memory, if it is large enough.
+// Since is what a histogram counted after an earlier state of it, when it turned. Count, Sum, Min and Max are exact.
+// The counts are put into memory, if it is large enough.
 func Since[T uint16 | uint32](e *Summary, s *Shape, buckets []T, before *Summary, beforeShape *Shape, beforeBuckets []T,
 	memory []uint64,
 ) telemetry.Histogram {

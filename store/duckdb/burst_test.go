@@ -15,7 +15,8 @@ func TestBursts(t *testing.T) {
 	b := &telemetry.Burst{
 		ID: "b1", Node: 3, Port: 4, Queue: 1, Start: epoch, Peak: epoch.Add(time.Millisecond),
 		End: epoch.Add(3 * time.Millisecond), DurationNs: 3e6,
-		PeakBytes: new(uint64(90_000)), PeakDelayNs: 72_000, Packets: 100, Bytes: 150_000, Drops: 2, Complete: 0.5, Sources: 9,
+		PeakBytes:   new(uint64(90_000)),
+		PeakDelayNs: 72_000, Packets: 100, Bytes: 150_000, Drops: 2, Complete: 0.5, Sources: 9,
 		MainSources: 8, Incast: true,
 	}
 	flow := &telemetry.Endpoints{
