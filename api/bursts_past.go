@@ -127,6 +127,11 @@ const maxParticipants = 64
 // burstFields are those of a burst that a store has columns of.
 var burstFields = catalogue.Columns(reflect.TypeFor[telemetry.Burst]())
 
+// addedFields are columns that bursts of older versions do not have.
+var addedFields = map[string]bool{
+	"uncertainty": true, "unit": true, "peak_depth": true, "above_depth": true, "below_depth": true,
+}
+
 // burstOf returns the burst in a row.
 func burstOf(found *store.Answer, row []any, names map[uint32]string) (telemetry.Burst, error) {
 	b := telemetry.Burst{Culprits: []telemetry.Culprit{}, Victims: []telemetry.Victim{}}
@@ -134,11 +139,24 @@ func burstOf(found *store.Answer, row []any, names map[uint32]string) (telemetry
 	for _, c := range burstFields {
 		to := reflect.ValueOf(&b).Elem().FieldByName(c.Name)
 		from := reflect.ValueOf(row[slices.Index(found.Columns, c.Column)])
+		if !from.IsValid() && (to.Kind() == reflect.Pointer || addedFields[c.Column]) {
+			continue
+		}
+		if to.Kind() == reflect.Pointer {
+			to.Set(reflect.New(to.Type().Elem()))
+			to = to.Elem()
+		}
 		if !from.IsValid() || !from.CanConvert(to.Type()) ||
 			(from.Kind() == reflect.String) != (to.Kind() == reflect.String) {
 			return b, fmt.Errorf("%s: got %v, want %v", c.Column, from, to.Type())
 		}
 		to.Set(from.Convert(to.Type()))
+	}
+	if b.Unit == "" { // of a version that took all depths for bytes
+		b.Unit = telemetry.QueueUnit(0).String()
+		if b.PeakBytes != nil && b.AboveBytes != nil && b.BelowBytes != nil {
+			b.PeakDepth, b.AboveDepth, b.BelowDepth = *b.PeakBytes, *b.AboveBytes, *b.BelowBytes
+		}
 	}
 	b.Name, b.Start, b.Peak, b.End = names[b.Node], start.UTC(), b.Peak.UTC(), b.End.UTC()
 	return b, nil

@@ -228,6 +228,9 @@ var recordMakers = map[string]recordMaker{
 				values["occupancy.mean"] = []filter.Value{filter.FromFloat(float64(r.Sum) / float64(n))}
 			}
 			values["queue"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
+			if n%2 == 0 { // else of a version without units
+				r.Unit, values["unit"] = "packets", texts("packets")
+			}
 			v.Queues = append(v.Queues, r)
 			return fmt.Sprint(n), values
 		},
@@ -362,7 +365,7 @@ var recordMakers = map[string]recordMaker{
 			PeakDelayNs: 1000 * g.small(),
 			Packets:     g.small(), Bytes: 64 * g.small(),
 			Drops: g.small(), Complete: float64(g.small()) / 4, Sources: int(g.small()), MainSources: int(g.small()),
-			Incast: g.sometimes(),
+			Incast: g.sometimes(), Unit: []string{"bytes", "packets"}[n%2], PeakDepth: g.small(),
 		}
 		v.Bursts = append(v.Bursts, b)
 		return b.ID, map[string][]filter.Value{
@@ -373,7 +376,8 @@ var recordMakers = map[string]recordMaker{
 			"peak_bytes": uints(*b.PeakBytes), "peak_delay": durations(b.PeakDelayNs), "packets": uints(b.Packets),
 			"bytes": uints(b.Bytes), "drops": uints(b.Drops),
 			"complete": {filter.FromFloat(b.Complete)}, "sources": uints(uint32(b.Sources)),
-			"main_sources": uints(uint32(b.MainSources)), "incast": bools(b.Incast),
+			"main_sources": uints(uint32(b.MainSources)), "incast": bools(b.Incast), "unit": texts(b.Unit),
+			"peak_depth": uints(b.PeakDepth),
 		}
 	}},
 }
