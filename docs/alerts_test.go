@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -53,7 +55,14 @@ func TestAlertExamples(t *testing.T) {
 				continue
 			}
 			examples++
-			if _, err := alert.Parse([]byte(m[1]), map[uint32]string{1: "leaf1", 2: "leaf2"}); err != nil {
+			name, secret := filepath.Join(t.TempDir(), "alerts.yaml"), filepath.Join(t.TempDir(), "secret")
+			rules := strings.ReplaceAll(m[1], "/etc/waybill/noc.secret", secret)
+			for file, text := range map[string]string{name: rules, secret: "0123456789abcdef"} {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := alert.Load(name, map[uint32]string{1: "leaf1", 2: "leaf2"}); err != nil {
 				t.Errorf("%s: %v", page, err)
 			}
 		}

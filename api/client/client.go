@@ -136,7 +136,8 @@ func (q *Query) encode() string {
 }
 
 // Get asks for a resource below /api/v1: a list, such as "flows", or an item of one, such as "flows/ID". T is the type
-// of its answer: of a list about a time range, which q.Since begins, or of groups, which q.GroupBy names, that is another.
+// of its answer. Lists about a time range, which q.Since begins, have another type, and so have groups, which q.GroupBy
+// names.
 func Get[T any](ctx context.Context, c *Client, resource string, q Query) (*T, error) {
 	return fetch[T](ctx, c, resource, q.encode())
 }
