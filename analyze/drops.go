@@ -19,6 +19,7 @@ type dropKey struct {
 type drop struct {
 	packets     uint64
 	first, last int64
+	since       int64 // the first that came after the last scan
 	flow        telemetry.FlowKey
 	hasFlow     bool
 	to          map[telemetry.Addr]dropTo // by prefix
@@ -28,6 +29,7 @@ type drop struct {
 // dropTable counts drops by place and reason; what does not fit is counted in overflow.
 type dropTable struct {
 	max      int
+	scanNs   int64 // when a Scanner looked last
 	drops    map[dropKey]*drop
 	overflow uint64
 }
@@ -43,6 +45,9 @@ func (t *dropTable) entry(key dropKey, nowNs int64) *drop {
 		}
 		d = &drop{first: nowNs}
 		t.drops[key] = d
+	}
+	if d.last <= t.scanNs {
+		d.since = nowNs
 	}
 	d.last = nowNs
 	return d

@@ -68,6 +68,7 @@ type carriedPath struct {
 type droppedPackets struct {
 	dropKey
 	n       uint64
+	sinceNs int64             // when the first of them was told
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
 }
@@ -182,7 +183,7 @@ func (s *Scanner) Scan(nowNs int64) {
 func (s *Scanner) observe(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	shard.scanNs = s.nowNs
+	shard.scanNs, shard.drops.scanNs = s.nowNs, s.nowNs
 	o := &s.seen
 	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
 	for i := range shard.paths.paths {
@@ -207,7 +208,7 @@ func (s *Scanner) observe(shard *Shard) {
 		place := dropPlace{shard, key}
 		if n := d.packets - s.drops[place]; n > 0 {
 			s.drops[place] = d.packets
-			o.drops = append(o.drops, droppedPackets{key, n, d.flow, d.hasFlow})
+			o.drops = append(o.drops, droppedPackets{key, n, d.since, d.flow, d.hasFlow})
 		}
 	}
 	for _, d := range s.detectors {

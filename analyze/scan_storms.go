@@ -15,6 +15,7 @@ const stormDrops = 20
 // A dropStorm is what was dropped at one place for one reason since the last scan.
 type dropStorm struct {
 	drops   uint64
+	sinceNs int64
 	key     dropKey
 	flow    telemetry.FlowKey
 	hasFlow bool
@@ -32,7 +33,11 @@ func (d *stormDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
 		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.node, Port: at.out, Reason: at.reason}
-		d.storms[event] = dropStorm{d.storms[event].drops + at.n, at.dropKey, at.flow, at.hasFlow}
+		before, since := d.storms[event], at.sinceNs
+		if before.drops > 0 {
+			since = min(since, before.sinceNs)
+		}
+		d.storms[event] = dropStorm{before.drops + at.n, since, at.dropKey, at.flow, at.hasFlow}
 	}
 }
 
@@ -43,7 +48,7 @@ func (d *stormDetector) finish() {
 		if rate < stormDrops && !d.log.Ongoing(event) {
 			continue
 		}
-		d.log.Note(event, d.lastNs, d.nowNs, found.drops, func(e *telemetry.Event) {
+		d.log.Note(event, max(found.sinceNs, d.lastNs), d.nowNs, found.drops, func(e *telemetry.Event) {
 			key := &found.key
 			cause := dropreason.Of(key.table, key.reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID
