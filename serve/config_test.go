@@ -39,7 +39,8 @@ names: {1: leaf1, 2: leaf2}
 exporters:
   - {source: 10.0.0.0/8, nodes: [1, 2], name: leaves}
   - {source: 10.0.0.1, nodes: any}
-bursts: {above: auto, below: 10kB, min_above: 30kB}
+bursts: {above: auto, below: 10kB, min_above: 30kB, above_packets: 30, below_packets: 10, min_above_packets: 20}
+queue_unit: {leaf1: packets}
 policy: /x
 sampling: {leaf1: 10}
 query: {role: read}

@@ -61,9 +61,9 @@ func TestStoreAnswers(t *testing.T) {
 			continue
 		}
 		if name == "destination-headers" {
-			// A switch has no INT. The truth has it in every path and its time in every figure, and what is stored has a
-			// node that is not known, and no links and times past it: hardly a fact would be left to compare. What is known
-			// of the paths, TestProof compares; records are stored no differently than those of other scenarios.
+			// A switch has no INT. The truth has it in every path and its time in every figure, and what is stored has
+			// a node that is not known, and no links and times past it: hardly a fact would be left to compare. What
+			// is known of the paths, TestProof compares; records are stored no differently than those of others.
 			continue
 		}
 		duration := asked
