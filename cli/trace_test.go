@@ -138,7 +138,7 @@ func TestTraceErrors(t *testing.T) {
 			"trace 10.0.0.1 leaf1", s.URL, 2,
 			`"leaf1" is not an end of a flow; it looks like 10.0.1.1, 10.0.1.1:5001 or [2001:db8::1]:443`,
 		},
-		{"trace 10.0.0.1 10.0.0.2 -o csv", s.URL, 2, `--output is "csv"; allowed: table, wide, json`},
+		{"trace 10.0.0.1 10.0.0.2 -o csv", s.URL, 2, `--output is "csv"; allowed: table, wide, json, yaml`},
 		{
 			"trace 10.0.0.1:7 10.0.0.2", s.URL, 1,
 			`no flow from 10.0.0.1:7 to 10.0.0.2 is in memory; waybill flows lists those that are. With --since 1h the store is asked, if the server has one`,
