@@ -1,11 +1,12 @@
 // Alerts, silences, and who takes care of an event: changes by the console are what the API then says.
 import assert from 'node:assert/strict';
-import { accessible, ask, base, connect, go, open, shoot, test } from './browser.js';
+import { accessible, ask, base, connect, finish, go, open, shoot, test } from './browser.js';
 
 const rowsOf = async (page, label) =>
   Number(await page.locator(`[aria-label="${label}"] table`).getAttribute('aria-rowcount')) - 1;
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('rules, outputs and alerts', async () => {
   const page = await open('#/alerts');

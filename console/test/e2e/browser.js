@@ -9,13 +9,18 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 const servers = JSON.parse(process.env.CONSOLE_SERVERS ?? '{}');
 
-/** base is where the console of this file is served, and token what one logs in with there. */
+/**
+ * base is where the console of this file is served, token what one logs in with there, and span the ten minutes until the server had heard
+ * all: they are the same however long the tests take.
+ */
 export let base;
 export let token;
+export let span;
 
 let browser;
 let shared; // a context that tests use one after the other: the browser keeps the code of pages, and needs no further process
 const opened = [];
+let failed = false; // a test of this process
 
 /** long says that all is tried that differs from run to run; otherwise it is what the seed says (make help). */
 export const long = process.env.TEST_SEED === 'all';
@@ -35,7 +40,11 @@ export const test = playwright.extend({
       const pages = opened.splice(0);
       const seen = pages.map(({ problems, elsewhere }) => ({ problems, elsewhere }));
       for (const page of pages) await (page.context() === shared ? page : page.context()).close();
-      if (info.status !== info.expectedStatus) return;
+      if (info.status !== info.expectedStatus) {
+        failed = true;
+        return;
+      }
+      failed ||= seen.some(({ problems, elsewhere }) => problems.length + elsewhere.length > 0);
       for (const { problems, elsewhere } of seen) {
         assert.deepEqual(problems, [], 'the console of the browser');
         assert.deepEqual(elsewhere, [], 'requests to other hosts');
@@ -52,7 +61,15 @@ export async function connect({}, { file }) {
   const fed = await fetch(`${server.origin}/fed`);
   const said = await fed.text();
   assert.equal(fed.status, 200, said);
-  [base, token] = [server.base, said];
+  const { token: given, at } = JSON.parse(said);
+  const [since, until] = [at - 600_000, at].map((ms) => new Date(ms).toISOString());
+  [base, token, span] = [server.base, given, `since=${since}&until=${until}`];
+}
+
+/** finish is what a file does after its tests: its server ends, once all files are done that look at it, and costs nothing any more. */
+// eslint-disable-next-line no-empty-pattern -- Playwright wants the pattern
+export async function finish({}, { file }) {
+  if (!failed) await fetch(`${servers[nameOf(file)].origin}/done?${nameOf(file)}`); // otherwise the rest of the file comes in another process
 }
 
 /** fields are what a question may have beside a filter, which says what is selected, where the API has a filter. */
@@ -113,6 +130,8 @@ export async function ready(page) {
     () =>
       document.querySelector('[data-state]').dataset.state === 'live' &&
       !/Loading …/.test(document.querySelector('main').textContent),
+    undefined,
+    { polling: 50 }, // what has large tables is not read for each frame
   );
 }
 

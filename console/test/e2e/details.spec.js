@@ -1,9 +1,10 @@
 // What pages say in their details: of addresses that are wrong, of a filter that is, and what can be done with what they show.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { ask, connect, go, open, test } from './browser.js';
+import { ask, connect, finish, go, open, span, test } from './browser.js';
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 const hash = (page) => page.evaluate(() => location.hash);
 
@@ -29,7 +30,7 @@ test('what is not known is named by its address', async () => {
 
 test('a wrong filter is told once', async () => {
   const page = await open('#/docs');
-  for (const where of ['flows', 'queues', 'drops', 'latency?since=10m']) {
+  for (const where of ['flows', 'queues', 'drops', 'latency?since=1h']) {
     await page.evaluate(
       (to) => {
         location.hash = to;
@@ -55,12 +56,12 @@ test('the form for a range of its own closes when something else is touched', as
 });
 
 test('Escape on a picture that was not zoomed leaves the range as it is', async () => {
-  const page = await open('#/latency?since=10m');
+  const page = await open('#/latency?since=1h');
   await page.locator('canvas').focus();
   await page.keyboard.press('End');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Earlier' }).focus(); // what Escape does is done by then
-  assert.equal(await hash(page), '#/latency?since=10m');
+  assert.equal(await hash(page), '#/latency?since=1h');
 });
 
 test('drops of an event are those of a node and a reason by name', async () => {
@@ -131,7 +132,7 @@ test('a list is there as CSV, a picture as PNG', async () => {
     there,
   );
   // What is drawn on a canvas is a picture too.
-  await go(page, '#/drops?since=10m');
+  await go(page, `#/drops?${span}`);
   const [map] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'PNG: Drops over time' }).click(),
@@ -141,7 +142,7 @@ test('a list is there as CSV, a picture as PNG', async () => {
 });
 
 test('ticks of time are at round times, where these are', async () => {
-  const page = await open('#/explore?of=hops&since=10m&interval=10s');
+  const page = await open(`#/explore?of=hops&${span}&interval=10s`);
   await page.locator('.chart svg text:has(title)').first().waitFor();
   const ticks = await page
     .locator('.chart svg text:has(title)')

@@ -1,11 +1,12 @@
 // The documentation in the console: its pages, links, headings, pictures and its search.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, go, open, shoot, some, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, shoot, some, test } from './browser.js';
 
 const title = (page, text) =>
   page.waitForFunction((want) => document.querySelector('article h1')?.textContent === want, text);
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('pages are there, with their pictures, and none is wider than the window', async () => {
   const page = await open('#/docs');

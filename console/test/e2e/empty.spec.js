@@ -1,11 +1,12 @@
 // A server that got no reports yet, and one that does not answer, or late.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, go, open, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('says where to send reports', async () => {
   const page = await open();

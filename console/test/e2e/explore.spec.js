@@ -1,7 +1,7 @@
 // Explore on a server with records, compared with what the API says of the same question.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { accessible, ask, connect, go, open, ready, shoot, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, ready, shoot, test, span } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -25,6 +25,7 @@ const cells = (page, row) =>
   page.locator('[aria-label=Totals] tbody tr:not(.rest)').nth(row).locator('td').allTextContents();
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('what can be chosen is what the API has', async () => {
   const page = await open('#/explore');
@@ -57,8 +58,8 @@ test('what can be chosen is what the API has', async () => {
 
 test('lines, totals and the shares of groups', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=flows&by=src&top=4&since=10m&interval=10s');
-  const { flows } = await ask('flows?since=10m&group_by=src&order=packets&limit=1000');
+  await explore(page, `of=flows&by=src&top=4&${span}&interval=10s`);
+  const { flows } = await ask(`flows?${span}&group_by=src&order=packets&limit=1000`);
   assert.match(await page.textContent('section[aria-busy] .unit'), /^interval: 10 s$/); // what the axis counts
   const first = await cells(page, 0);
   assert.equal(first[0], flows[0].src);
@@ -77,7 +78,7 @@ test('lines, totals and the shares of groups', async () => {
     .first()
     .evaluate(() => document.querySelectorAll('.legend strong').length);
   assert.equal(pieces, 5);
-  const { flows: over } = await ask('flows?since=10m&group_by=&interval=10s&limit=1000');
+  const { flows: over } = await ask(`flows?${span}&group_by=&interval=10s&limit=1000`);
   assert.equal(
     over.reduce((sum, flow) => sum + flow.packets, 0),
     all,
@@ -124,7 +125,7 @@ test('of many groups, what is drawn and all others are what all groups are', asy
     ['exporters', 'node,version,dialect,loss_known'],
   ]) {
     answers.length = 0;
-    await explore(page, `of=${of}&by=${by}&since=10m&interval=10s${more}&top=2`); // the first of two tops counts
+    await explore(page, `of=${of}&by=${by}&${span}&interval=10s${more}&top=2`); // the first of two tops counts
     const [drawn, others] = await Promise.all(answers);
     const what = `${of} by ${by}${more}`;
     const span = `since=${drawn.since}&until=${drawn.until}&limit=10000&filter=${encodeURIComponent(new URLSearchParams(more).get('filter') ?? '')}`;
@@ -199,7 +200,7 @@ test('a heat map is read by the arrow keys, and by the pointer', async () => {
 
 test('every graph, in the address and back', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=hops&measure=latency_max_ns&since=10m&interval=10s');
+  await explore(page, `of=hops&measure=latency_max_ns&${span}&interval=10s`);
   for (const [button, graph] of [
     ['Heat map', 'heat'],
     ['Stacked', 'stacked'],
@@ -214,20 +215,20 @@ test('every graph, in the address and back', async () => {
     await shoot(page, `explore-${graph}`);
   }
   assert.match(await page.innerText('main'), /needs two fields in “by”, and a measure that adds up/);
-  await explore(page, 'of=drops&graph=sankey&since=10m');
-  const { drops } = await ask('drops?since=10m&group_by=node,reason_name&limit=1000');
+  await explore(page, `of=drops&graph=sankey&${span}`);
+  const { drops } = await ask(`drops?${span}&group_by=node,reason_name&limit=1000`);
   const boxes = await page.locator('section svg rect').count();
   assert.equal(boxes, new Set(drops.map((d) => d.node)).size + new Set(drops.map((d) => d.reason_name)).size);
   await shoot(page, 'explore-drops');
-  await explore(page, 'of=drops&graph=sankey&since=10m&by=node,reason_name,dst');
-  const { drops: ends } = await ask('drops?since=10m&group_by=node,reason_name,dst&limit=1000');
+  await explore(page, `of=drops&graph=sankey&${span}&by=node,reason_name,dst`);
+  const { drops: ends } = await ask(`drops?${span}&group_by=node,reason_name,dst&limit=1000`);
   assert.ok(ends.length > 0);
   assert.equal(await page.locator('section svg rect').count(), boxes + new Set(ends.map((d) => d.dst)).size);
 });
 
 test('a filter, one that is wrong, and one that selects nothing', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=hops&since=10m&by=node');
+  await explore(page, `of=hops&${span}&by=node`);
   const input = page.getByRole('combobox', { name: 'Filter' });
   await input.fill('node = leaf1 and dropped = false');
   await input.press('Escape');
@@ -235,7 +236,7 @@ test('a filter, one that is wrong, and one that selects nothing', async () => {
   await page.waitForFunction(() => location.hash.includes('filter='));
   await answered(page);
   const { hops } = await ask(
-    `hops?since=10m&group_by=node&filter=${encodeURIComponent('node = leaf1 and dropped = false')}`,
+    `hops?${span}&group_by=node&filter=${encodeURIComponent('node = leaf1 and dropped = false')}`,
   );
   await page.waitForFunction(
     (n) => document.querySelectorAll('[aria-label=Totals] tbody tr').length === n,
@@ -245,15 +246,15 @@ test('a filter, one that is wrong, and one that selects nothing', async () => {
   await input.fill('latenzy > 1us');
   await page.waitForSelector('mark');
   assert.match(await page.textContent('mark'), /latenzy/);
-  await explore(page, `of=hops&since=10m&filter=${encodeURIComponent('node = 4242')}`);
+  await explore(page, `of=hops&${span}&filter=${encodeURIComponent('node = 4242')}`);
   assert.match(await page.textContent('main'), /Nothing was recorded that the filter selects/);
   assert.doesNotMatch(await page.textContent('main'), /some records of then/);
 });
 
 test('a heat map tells what was not recorded from what was nothing', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=hops&by=node&since=10m&interval=10s&graph=heat'); // longer than there are records
-  const pieces = new Set((await ask('hops?since=10m&interval=10s&group_by=')).hops.map((hop) => hop.start)).size;
+  await explore(page, `of=hops&by=node&${span}&interval=10s&graph=heat`); // longer than there are records
+  const pieces = new Set((await ask(`hops?${span}&interval=10s&group_by=`)).hops.map((hop) => hop.start)).size;
   const rows = (await page.locator('section svg text title').count()) - 2; // the ends of the axis have titles too
   const grey = await page.locator('section svg[role=img] rect[fill-opacity=".3"]').count();
   assert.ok(
@@ -265,13 +266,13 @@ test('a heat map tells what was not recorded from what was nothing', async () =>
 
 test('downloads have what is shown', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=links&by=from,to&since=10m&graph=table');
+  await explore(page, `of=links&by=from,to&${span}&graph=table`);
   const save = async (locator) => {
     const [download] = await Promise.all([page.waitForEvent('download'), locator.click()]);
     return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
   };
   const csv = await save(page.getByRole('button', { name: 'CSV', exact: true }));
-  const { links } = await ask('links?since=10m&group_by=from,to&order=packets&limit=1000');
+  const { links } = await ask(`links?${span}&group_by=from,to&order=packets&limit=1000`);
   assert.equal(csv.name, 'waybill-links-packets.csv');
   const [head, ...lines] = csv.content.toString().trim().split(/\r?\n/);
   const columns = head.split(',');
@@ -298,7 +299,7 @@ test('downloads have what is shown', async () => {
 
 test('a download has all pages, or says that it has not', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=flows&by=src,dst&since=10m&interval=10s');
+  await explore(page, `of=flows&by=src,dst&${span}&interval=10s`);
   // The same answers, but a page is of 7 records.
   let pages = 0;
   await page.route(/\/api\/v1\/flows\?.*format=/, (route) => {
@@ -317,7 +318,7 @@ test('a download has all pages, or says that it has not', async () => {
     ]);
     return { name: download.suggestedFilename(), content: await readFile(await download.path(), 'utf8') };
   };
-  const { since, until, flows } = await ask('flows?since=10m&group_by=src,dst&interval=10s&limit=1000');
+  const { since, until, flows } = await ask(`flows?${span}&group_by=src,dst&interval=10s&limit=1000`);
   assert.ok(flows.length > 70 && flows.length < 1000, `${since} to ${until}: ${flows.length} records`);
   const first = flows.slice(0, 70).map((flow) => [flow.start, flow.src, flow.dst, flow.packets].join());
   const records = (text) =>
@@ -347,10 +348,10 @@ test('a download has all pages, or says that it has not', async () => {
 
 test('a view is saved under a name, and forgotten', async () => {
   const page = await open('#/explore');
-  await explore(page, 'of=queues&since=10m&graph=heat');
+  await explore(page, `of=queues&${span}&graph=heat`);
   await page.getByLabel('Name of this view').fill('<b>queues</b>');
   await page.keyboard.press('Enter');
-  await explore(page, 'of=drops&since=10m');
+  await explore(page, `of=drops&${span}`);
   await page.getByLabel('Saved views').selectOption('<b>queues</b>');
   await page.waitForFunction(() => location.hash.includes('of=queues') && location.hash.includes('graph=heat'));
   await page.reload();
@@ -384,9 +385,9 @@ test('a long question tells how far it is and can be cancelled', async () => {
     });
     await new Promise((done) => setTimeout(done, 50));
   });
-  await page.evaluate(() => {
-    location.hash = '#/explore?of=flows&since=10m';
-  });
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, `#/explore?of=flows&${span}`);
   await page.waitForFunction(() => /: [1-9][0-9,]* records so far/.test(document.querySelector('main').textContent));
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.waitForFunction(() => /Cancelled/.test(document.querySelector('main').textContent));
@@ -400,7 +401,7 @@ test('a long question tells how far it is and can be cancelled', async () => {
 
 test('phone', async () => {
   const page = await open('', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
-  await explore(page, 'of=flows&since=10m');
+  await explore(page, `of=flows&${span}`);
   assert.ok(
     (await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)) <= 0,
   );

@@ -1,6 +1,6 @@
 // The table of flows: of now and of a time range, grouped, with other columns, and with very many rows.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, endpoints, go, open, shoot, test } from './browser.js';
+import { accessible, ask, connect, finish, endpoints, go, open, shoot, test, span } from './browser.js';
 import { measured } from './measure.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
@@ -12,6 +12,7 @@ const titles = async (page) =>
   (await page.locator(`${table} th`).allTextContents()).map((text) => text.replace(/[▼▲]/, '').trim());
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('groups, and the flows of one', async () => {
   const page = await open('#/flows?limit=10000&order=packets&group=dst_net');
@@ -56,13 +57,13 @@ test('columns and order are in the address', async () => {
 
 test('a time range, with a filter', async () => {
   const filter = 'protocol = udp and dst_port < 60000';
-  const page = await open(`#/flows?since=10m&limit=10000&filter=${encodeURIComponent(filter)}`);
-  const { flows } = await ask(`flows?since=10m&limit=10000&order=packets&filter=${encodeURIComponent(filter)}`);
+  const page = await open(`#/flows?${span}&limit=10000&filter=${encodeURIComponent(filter)}`);
+  const { flows } = await ask(`flows?${span}&limit=10000&order=packets&filter=${encodeURIComponent(filter)}`);
   await page.waitForSelector(table);
   assert.equal(await rowsOf(page), flows.length);
   assert.equal(number(await cell(page, 0, 1)), flows[0].packets);
   await shoot(page, 'flows-range');
-  await go(page, `#/flows?since=10m&filter=${encodeURIComponent('packets > 4000000000')}`);
+  await go(page, `#/flows?${span}&filter=${encodeURIComponent('packets > 4000000000')}`);
   await page.waitForFunction(() =>
     /No matching flows in this time range/.test(document.querySelector('main').textContent),
   );
@@ -95,7 +96,7 @@ test('the drops of a flow have place, reason and time, and its events are there,
     const params = new URLSearchParams(link.split('?')[1]);
     assert.ok(ends.has(params.get('node')) && params.get('since'), link);
     const { drops: there } = await ask(
-      'drops?since=10m',
+      `drops?${span}`,
       `node = ${params.get('node')} and reason_name = ${params.get('reason')}`,
     );
     assert.ok(there[0].packets > 0, link);
@@ -169,11 +170,11 @@ test('the figures of a flow are of the time that the page says', async () => {
 
 test('the latency of a flow over time, on its paths and at a hop', async () => {
   const [flow] = (await ask('flows?order=packets&limit=1')).flows;
-  const page = await open(`#/flow?since=10m&${endpoints(flow)}`);
+  const page = await open(`#/flow?${span}&${endpoints(flow)}`);
   const canvas = page.locator('[aria-label="Latency over time"] canvas');
   const compare = async (params) => {
     await page.waitForFunction(() => document.querySelectorAll('.asking, .stale').length === 0);
-    const map = await ask(`heatmap?since=10m&interval=10s&${params}`);
+    const map = await ask(`heatmap?${span}&interval=10s&${params}`);
     assert.ok(map.times.length > 0 && map.bounds.length > 1, params);
     assert.deepEqual(
       [await canvas.getAttribute('data-columns'), await canvas.getAttribute('data-rows')],
@@ -182,7 +183,7 @@ test('the latency of a flow over time, on its paths and at a hop', async () => {
     );
   };
   await canvas.waitFor();
-  const { paths } = await ask(`flows/${flow.id}/paths?since=10m`);
+  const { paths } = await ask(`flows/${flow.id}/paths?${span}`);
   const known = [...new Set(paths.map((path) => path.id).filter((id) => id !== ''))];
   await compare(`of=paths&filter=${encodeURIComponent(`id in (${known.map((id) => `"${id}"`).join(', ')})`)}`);
   await canvas.focus();
@@ -215,9 +216,9 @@ test('a long question is cancelled, and asked again', async () => {
     while (slow) await new Promise((done) => setTimeout(done, 100));
     await route.continue().catch(() => null); // it was given up
   });
-  await page.evaluate(() => {
-    location.hash = '#/flows?since=10m';
-  });
+  await page.evaluate((to) => {
+    location.hash = to;
+  }, `#/flows?${span}`);
   await page.getByText(/Querying/).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText(/Cancelled/).waitFor();

@@ -1,9 +1,8 @@
 // The time range, and what the pages show of it, against a server that keeps records.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, go, open, shoot, some, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, shoot, some, test, span } from './browser.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
-const span = 'since=10m';
 const hash = (page) => page.evaluate(() => location.hash);
 
 /** settled waits until nothing is asked any more. */
@@ -21,6 +20,7 @@ const show = async (page, to) => {
 };
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('the range goes along, and is chosen by keys', async () => {
   const page = await open('#/latency');

@@ -1,6 +1,6 @@
 // The pages that need a server with records and alert rules, by the keyboard alone.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, go, open, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, test, span } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -19,6 +19,7 @@ async function tabTo(page, name) {
 }
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('what may stand in a filter goes with the focus, and with Escape, however late it comes', async () => {
   const page = await open('#/events');
@@ -90,7 +91,7 @@ test('a datagram, the documentation and a question by the keyboard', async () =>
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.waitForFunction((want) => document.querySelector('article h1')?.textContent === want, hits[0].title);
-  await go(page, '#/explore?of=hops&since=10m&graph=table');
+  await go(page, `#/explore?of=hops&${span}&graph=table`);
   await answered(page);
   await page.locator('main').focus();
   await tabTo(page, 'ingress port');

@@ -1,7 +1,7 @@
 // A network of 500 switches: it is drawn, and follows the pointer. With CONSOLE_MEASURE=1 it says how many frames a second there
 // were meanwhile.
 import assert from 'node:assert/strict';
-import { ask, connect, eventually, open, shoot, test } from './browser.js';
+import { ask, connect, finish, eventually, open, shoot, test } from './browser.js';
 import { measured } from './measure.js';
 
 /** moved drags the picture to and fro in so many steps, as long as they take. */
@@ -17,6 +17,7 @@ async function moved(page, steps) {
 }
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('is drawn, and follows the pointer', async () => {
   const page = await open('#/topology');

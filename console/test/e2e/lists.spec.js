@@ -1,6 +1,6 @@
 // One time range for all lists, and the filter of each, compared with what the API says of the same question.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, go, open, test } from './browser.js';
+import { accessible, ask, connect, finish, go, open, test, span } from './browser.js';
 
 const number = (text) => Number(text.replace(/[^0-9]/g, ''));
 const hash = (page) => page.evaluate(() => location.hash);
@@ -16,6 +16,7 @@ const has = (page, label, rows) =>
 const enc = encodeURIComponent;
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('one picker on all pages that know a range', async () => {
   const page = await open('#/flows');
@@ -69,7 +70,7 @@ test('what a link says of a time stays, however it says it', async () => {
 
 test('the ledger of a range', async () => {
   const { generated_at: now } = await ask('loss');
-  const [since, until] = [new Date(Date.parse(now) - 600_000).toISOString(), now];
+  const [since, until] = [new Date(Date.parse(now) - 3_600_000).toISOString(), now];
   const page = await open(`#/collector?since=${since}&until=${until}`);
   const { loss } = await ask(`loss?since=${since}&until=${until}`);
   const received = loss.reduce((sum, l) => sum + l.received, 0);
@@ -94,8 +95,8 @@ test('the ledger of a range', async () => {
 });
 
 test('bursts of a range come from the store', async () => {
-  const page = await open('#/queues?since=10m&incast=false');
-  const { bursts } = await ask('bursts?since=10m&limit=1000', 'incast = false');
+  const page = await open(`#/queues?${span}&incast=false`);
+  const { bursts } = await ask(`bursts?${span}&limit=1000`, 'incast = false');
   assert.ok(bursts.length > 0);
   await has(page, 'Bursts', bursts.length);
   await page.evaluate(() => {
@@ -107,7 +108,7 @@ test('bursts of a range come from the store', async () => {
 test('an event and a flow that only the store knows', async () => {
   const {
     events: [event],
-  } = await ask('events?since=10m&limit=1', 'severity >= warning');
+  } = await ask(`events?${span}&limit=1`, 'severity >= warning');
   const page = await open('#/overview');
   const empty = (name) => (route) =>
     route.fulfill({
@@ -115,25 +116,25 @@ test('an event and a flow that only the store knows', async () => {
       body: JSON.stringify({ generated_at: new Date().toISOString(), total: 0, [name]: [] }),
     });
   await page.route(/api\/v1\/events\?filter=/, empty('events')); // as if the server had begun anew
-  await go(page, `#/event?id=${event.id}&since=10m`);
+  await go(page, `#/event?id=${event.id}&${span}`);
   await page.waitForFunction((text) => document.querySelector('main .text')?.textContent === text, event.text);
-  await go(page, '#/event?id=abcdef&since=10m');
+  await go(page, `#/event?id=abcdef&${span}`);
   await page.waitForFunction(() =>
     /No event with this id is known of this time/.test(document.querySelector('main').textContent),
   );
   const {
     flows: [flow],
-  } = await ask('flows?since=10m&limit=1');
+  } = await ask(`flows?${span}&limit=1`);
   await page.route(/api\/v1\/flows\?filter=/, empty('flows'));
   await go(
     page,
-    `#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol, since: '10m' })}`,
+    `#/flow?${new URLSearchParams({ id: flow.id, src: flow.src, dst: flow.dst, sport: flow.src_port, dport: flow.dst_port, protocol: flow.protocol })}&${span}`,
   );
   await page.waitForFunction(
     (packets) => document.querySelector('.facts dd')?.textContent.replaceAll(',', '') === packets,
     String(flow.packets),
   );
-  const { paths } = await ask(`flows/${flow.id}/paths?since=10m`);
+  const { paths } = await ask(`flows/${flow.id}/paths?${span}`);
   await page.waitForFunction(
     (n) => document.querySelectorAll('[aria-label="Paths over time"] tbody tr').length === n,
     paths.length,
@@ -234,8 +235,8 @@ test('every list has a filter', async () => {
     await has(page, label, total);
   }
   for (const [to, path] of [
-    ['latency?since=10m&of=links', 'links?since=10m&limit=200'],
-    ['latency?since=10m&of=hops', 'hops?since=10m&limit=200'],
+    [`latency?${span}&of=links`, `links?${span}&limit=200`],
+    [`latency?${span}&of=hops`, `hops?${span}&limit=200`],
   ]) {
     const filter = enc(to.includes('links') ? 'from = leaf1' : 'node = leaf1 and packets > 1');
     await page.evaluate((hash) => {
@@ -246,22 +247,22 @@ test('every list has a filter', async () => {
     await has(page, 'Slowest', list.total);
   }
   const drops = await ask(
-    `drops?since=10m&limit=10000&filter=${enc('(reason_name = "port_down") and (packets > 1 and node = leaf1)')}`,
+    `drops?${span}&limit=10000&filter=${enc('(reason_name = "port_down") and (packets > 1 and node = leaf1)')}`,
   );
   assert.ok(drops.total > 0);
   await page.evaluate(
     (hash) => {
       location.hash = hash;
     },
-    `#/drops?since=10m&reason=port_down&filter=${enc('packets > 1 and node = leaf1')}`,
+    `#/drops?${span}&reason=port_down&filter=${enc('packets > 1 and node = leaf1')}`,
   );
   await has(page, 'Drops', drops.total);
-  const queues = await ask(`queues?since=10m&limit=40&filter=${enc('occupancy.max > 10000')}`);
+  const queues = await ask(`queues?${span}&limit=40&filter=${enc('occupancy.max > 10000')}`);
   await page.evaluate(
     (hash) => {
       location.hash = hash;
     },
-    `#/queues?since=10m&filter=${enc('occupancy.max > 10000')}`,
+    `#/queues?${span}&filter=${enc('occupancy.max > 10000')}`,
   );
   await page.waitForFunction((n) => document.querySelector('canvas')?.dataset.rows === String(n), queues.total);
 });
@@ -269,7 +270,7 @@ test('every list has a filter', async () => {
 test('the filter of Collector is about counts of the range, for the figures above too', async () => {
   const { generated_at: until, loss: all } = await ask('loss');
   const middle = all.map((l) => l.received).sort((a, b) => a - b)[Math.floor(all.length / 2)];
-  const span = `since=${new Date(Date.parse(until) - 600_000).toISOString()}&until=${until}`;
+  const span = `since=${new Date(Date.parse(until) - 3_600_000).toISOString()}&until=${until}`;
   const page = await open(`#/collector?${span}&filter=${enc(`received < ${middle}`)}`);
   const { loss, total } = await ask(`loss?${span}&filter=${enc(`received < ${middle}`)}`);
   assert.ok(total > 0 && total < all.length, `${total} of ${all.length}`);
@@ -289,11 +290,11 @@ test('the filter of Collector is about counts of the range, for the figures abov
 });
 
 test('bursts of a range are filtered by the store', async () => {
-  const { bursts: all } = await ask('bursts?since=10m&limit=1000');
+  const { bursts: all } = await ask(`bursts?${span}&limit=1000`);
   const filter = `peak_bytes > ${Math.min(...all.map((b) => b.peak_bytes))} and egress_port > 0`;
-  const { bursts } = await ask(`bursts?since=10m&limit=1000&filter=${enc(filter)}`);
+  const { bursts } = await ask(`bursts?${span}&limit=1000&filter=${enc(filter)}`);
   assert.ok(bursts.length > 0 && bursts.length < all.length, `${bursts.length} of ${all.length}`);
-  const page = await open(`#/queues?since=10m&bursts=${enc(filter)}`);
+  const page = await open(`#/queues?${span}&bursts=${enc(filter)}`);
   await has(page, 'Bursts', bursts.length);
   assert.equal(await page.getByRole('combobox', { name: 'Filter of bursts' }).inputValue(), filter);
   await page.getByRole('combobox', { name: 'Filter of bursts' }).fill('peak_bytes > 100GB');

@@ -1,6 +1,6 @@
 // Logging in: a link of a colleague leads to what it shows, whatever comes in between.
 import assert from 'node:assert/strict';
-import { base, connect, fresh, ready, test, token } from './browser.js';
+import { base, connect, finish, fresh, ready, test, token } from './browser.js';
 
 const shown = '#/events?severity=warning&filter=kind+%3D+%22link_lost%22';
 
@@ -24,6 +24,7 @@ function expected(page) {
 }
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('a link leads to its page', async () => {
   const page = await fresh();

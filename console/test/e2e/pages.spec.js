@@ -1,7 +1,20 @@
 // Every page against a real server that heard of the emulated fabric, compared with what the API says.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
-import { accessible, ask, connect, endpoints, eventually, go, long, open, painted, ready, test } from './browser.js';
+import {
+  accessible,
+  ask,
+  connect,
+  finish,
+  endpoints,
+  eventually,
+  go,
+  long,
+  open,
+  painted,
+  ready,
+  test,
+} from './browser.js';
 
 const shots = process.env.CONSOLE_SHOTS;
 if (shots) mkdirSync(shots, { recursive: true });
@@ -53,6 +66,7 @@ async function eachPage(name, options) {
 }
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('light', () => eachPage('light', { colorScheme: 'light' }));
 const phone = { width: 390, height: 844 };

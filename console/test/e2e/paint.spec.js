@@ -1,7 +1,7 @@
 // How soon each page shows something, and that nothing moves while its answers come. The times are told, not judged: a test machine has other
 // work.
 import assert from 'node:assert/strict';
-import { ask, base, connect, endpoints, open, test } from './browser.js';
+import { ask, base, connect, finish, endpoints, open, test } from './browser.js';
 
 /** How the address of each page is found; the names are those of the tests. */
 const same = (hash) => [hash, () => hash];
@@ -46,6 +46,7 @@ function watch() {
 }
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 for (const [name, hash] of Object.entries({ ...now, ...deeper, ...past })) {
   test(name, async () => {

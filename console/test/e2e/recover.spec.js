@@ -1,11 +1,12 @@
 // Answers that are slow, or none: what a page says of them, and that it goes on by itself.
 import assert from 'node:assert/strict';
-import { accessible, connect, open, test } from './browser.js';
+import { accessible, connect, finish, open, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('answers that are slow say so, and can be cancelled', async () => {
   const page = await open('#/events');

@@ -1,7 +1,7 @@
 // Raw reports: the list, bytes beside what they are, and where else they are shown.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { accessible, ask, connect, endpoints, go, open, shoot, test } from './browser.js';
+import { accessible, ask, connect, finish, endpoints, go, open, shoot, test } from './browser.js';
 
 const active = (page) => page.locator('[role=treeitem][aria-selected=true]');
 const marked = (page) =>
@@ -13,6 +13,7 @@ const flat = (layers) =>
 const fields = (list) => (list ?? []).flatMap((field) => [field, ...fields(field.fields), ...flat(field.layers)]);
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('a field marks its bytes, a byte its field, with the pointer and with the keys', async () => {
   const {

@@ -1,11 +1,12 @@
 // Time zones, a browser that slept, and answers that are none.
 import assert from 'node:assert/strict';
-import { ask, connect, endpoints, go, open, test } from './browser.js';
+import { ask, connect, finish, endpoints, go, open, span, test } from './browser.js';
 
 const state = (page, want) =>
   page.waitForFunction((s) => document.querySelector('[data-state]').dataset.state === s, want);
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 test('times are of the zone of the browser, with UTC on hover', async () => {
   const {
@@ -25,13 +26,9 @@ test('times are of the zone of the browser, with UTC on hover', async () => {
 
 test('pictures say their times in both zones too', async () => {
   const timezoneId = 'Asia/Kolkata';
-  const [
-    { generated_at: now },
-    {
-      flows: [flow],
-    },
-  ] = [await ask('loss'), await ask('flows?since=10m&limit=1')];
-  const span = `since=${new Date(Date.parse(now) - 900_000).toISOString()}&until=${now}`;
+  const {
+    flows: [flow],
+  } = await ask(`flows?${span}&limit=1`);
   const local = (ms) => new Date(ms).toLocaleTimeString('en-US', { hourCycle: 'h23', timeZone: timezoneId });
   const utc = (ms) => new Date(ms).toISOString().slice(11, 19);
   const { times } = await ask(`heatmap?of=hops&${span}&interval=10s`);
@@ -56,7 +53,8 @@ test('pictures say their times in both zones too', async () => {
     assert.ok(hint[0] >= frame[0] && hint[1] <= frame[1], `${hash}: the hint is from ${hint} in ${frame}`);
   }
   // Where no column is, the time is said all the same, and that nothing is known of it.
-  await go(page, `#/latency?since=${new Date(Date.parse(now) - 30 * 86_400_000).toISOString()}&until=${now}`);
+  const now = new Date();
+  await go(page, `#/latency?since=${new Date(now - 30 * 86_400_000).toISOString()}&until=${now.toISOString()}`);
   await page.waitForFunction(() => Number(document.querySelector('canvas')?.dataset.columns) > 0);
   await page.locator('canvas').hover({ position: { x: 300, y: 100 } });
   await page.waitForFunction(() => /no record of this time/.test(document.querySelector('.hint')?.textContent));

@@ -1,9 +1,10 @@
 // Figures that are not of all packets say so where they stand. The nodes of the scenario report what differs from the packet before, as
 // nodes do that nobody has set up.
 import assert from 'node:assert/strict';
-import { ask, connect, endpoints, eventually, go, open, test } from './browser.js';
+import { ask, connect, finish, endpoints, eventually, go, open, test } from './browser.js';
 
 test.beforeAll(connect);
+test.afterAll(finish);
 
 /** unmarked lists the parts of a page with a statistic that do not say of which packets it is. */
 const unmarked = (page) =>

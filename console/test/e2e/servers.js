@@ -114,7 +114,7 @@ async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = []
     server.on('error', failed);
     server.on('exit', () => failed(new Error(`waybill serve ended:\n${said.join('\n')}`)));
   });
-  return { server, url, token, fed: feed(url, scenario, junk, data) };
+  return { server, url, token, fed: feed(url, scenario, junk, data).then(() => Date.now()) };
 }
 
 /** feed has a server hear a scenario and datagrams that are no reports. */
@@ -133,8 +133,8 @@ async function feed(url, scenario, junk, data) {
 async function stored(url) {
   const kept = async () => {
     const [{ flows }, { spread = [] }] = await Promise.all([
-      ask(url, 'flows?since=10m&group_by='),
-      ask(url, 'heatmap?of=links&since=10m'),
+      ask(url, 'flows?since=1h&group_by='),
+      ask(url, 'heatmap?of=links&since=1h'),
     ]);
     return [flows?.[0]?.packets ?? 0, spread.reduce((sum, s) => sum + s.packets, 0)];
   };
@@ -145,19 +145,27 @@ async function stored(url) {
   }
 }
 
-/** front serves a server below the prefix. Its path /fed is answered once the server is there and has heard all; that begins with it. */
-async function front(begin) {
+/** front serves a server below the prefix. Its path /fed is answered once the server is there and has heard all,
+ * with when that was; it begins with it. /done?FILE says that a file needs it no more. */
+async function front(begin, files, end) {
   let url = '';
+  const needed = new Set(files);
   const proxy = createServer(async (req, res) => {
     if (req.url === '/fed') {
       try {
         const begun = await begin();
-        await begun.fed;
+        const at = await begun.fed;
         url = begun.url;
-        res.end(begun.token);
+        res.end(JSON.stringify({ token: begun.token, at }));
       } catch (error) {
         res.writeHead(500).end(String(error));
       }
+      return;
+    }
+    if (req.url.startsWith('/done?')) {
+      needed.delete(req.url.slice('/done?'.length));
+      if (needed.size === 0) void end();
+      res.end();
       return;
     }
     if (!req.url.startsWith(prefix)) {
@@ -180,6 +188,14 @@ async function front(begin) {
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   return proxy;
+}
+
+/** end ends a server that was started, if it runs. */
+async function end(started) {
+  const { server } = await started.catch(() => ({}));
+  if (!server || server.exitCode !== null || server.signalCode !== null) return;
+  if (!server.killed) server.kill('SIGINT');
+  await once(server, 'exit');
 }
 
 /** nameOf is the name of the server of a file of tests. */
@@ -205,10 +221,14 @@ export default async function setup() {
   const proxies = [];
   const known = {};
   for (const [i, server] of wanted.entries()) {
-    const proxy = await front(() => {
-      wanted.slice(i, i + 1 + ahead).forEach(begin);
-      return begin(server);
-    });
+    const proxy = await front(
+      () => {
+        wanted.slice(i, i + 1 + ahead).forEach(begin);
+        return begin(server);
+      },
+      server.files.filter((name) => !chosen.length || process.argv.some((arg) => arg.includes(name))),
+      () => end(begun.get(server)),
+    );
     proxies.push(proxy);
     const origin = `http://127.0.0.1:${proxy.address().port}`;
     for (const name of server.files) known[name] = { origin, base: origin + prefix };
@@ -220,12 +240,7 @@ export default async function setup() {
       proxy.close();
       proxy.closeAllConnections();
     }
-    for (const started of begun.values()) {
-      const { server } = await started.catch(() => ({}));
-      if (!server || server.exitCode !== null) continue;
-      server.kill('SIGINT');
-      await once(server, 'exit');
-    }
+    for (const started of begun.values()) await end(started);
     rmSync(dir, { recursive: true, force: true });
   };
 }

@@ -1,6 +1,6 @@
 // The pages that need a server with records and alert rules, on every size of window, in light and dark.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, endpoints, go, open, painted, shoot, some, test } from './browser.js';
+import { accessible, ask, connect, finish, endpoints, go, open, painted, shoot, some, test, span } from './browser.js';
 
 const answered = (page) =>
   page.waitForFunction(
@@ -11,6 +11,7 @@ let views;
 let pictures;
 
 test.beforeAll(connect);
+test.afterAll(finish);
 test.beforeAll(async () => {
   const [{ id }] = (await ask('reports?limit=1&filter=outcome%20%3D%20decoded')).reports;
   views = {
@@ -18,23 +19,23 @@ test.beforeAll(async () => {
     report: `reports?id=${id}`,
     docs: 'docs?page=reference/api',
     search: 'docs?search=queue',
-    heat: 'explore?of=hops&measure=latency_max_ns&since=10m&interval=10s&graph=heat',
-    sankey: 'explore?of=drops&graph=sankey&since=10m',
-    collector: 'collector?since=10m',
+    heat: `explore?of=hops&measure=latency_max_ns&${span}&interval=10s&graph=heat`,
+    sankey: `explore?of=drops&graph=sankey&${span}`,
+    collector: `collector?${span}`,
   };
   const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
-  const [flow] = (await ask('flows?since=10m&limit=1')).flows;
+  const [flow] = (await ask(`flows?${span}&limit=1`)).flows;
   pictures = {
-    lines: 'explore?of=hops&since=10m&interval=10s',
+    lines: `explore?of=hops&${span}&interval=10s`,
     heat: views.heat,
     sankey: views.sankey,
     drops: 'drops',
-    'drops of a range': 'drops?since=10m',
-    latency: 'latency?since=10m',
-    queues: 'queues?since=10m',
+    'drops of a range': `drops?${span}`,
+    latency: `latency?${span}`,
+    queues: `queues?${span}`,
     burst: `burst?id=${burst.id}`,
-    events: 'events?since=10m',
-    flow: `flow?since=10m&${endpoints(flow)}`,
+    events: `events?${span}`,
+    flow: `flow?${span}&${endpoints(flow)}`,
   };
 });
 
@@ -143,7 +144,7 @@ test('every page that is about a time says which share of the reports arrived', 
   const page = await open('#/overview');
   const { completeness } = await ask('exporters');
   const want = `${Math.floor(((completeness.sent - completeness.lost) / completeness.sent) * 1e4) / 100} %`;
-  for (const hash of ['flows', 'events', 'queues?since=10m', 'explore?since=10m']) {
+  for (const hash of ['flows', 'events', `queues?${span}`, `explore?${span}`]) {
     await go(page, `#/${hash}`);
     await page.waitForFunction(
       (share) =>

@@ -1,11 +1,11 @@
 // No page is wider than the window, whatever the nodes are called: one of them has a name of 93 characters.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, endpoints, open, painted, shoot, some, test } from './browser.js';
+import { accessible, ask, connect, finish, endpoints, open, painted, shoot, some, test, span } from './browser.js';
 
-const span = 'since=10m';
 let shown;
 
 test.beforeAll(connect);
+test.afterAll(finish);
 test.beforeAll(async () => {
   const [flow] = (await ask('flows?order=packets&limit=1')).flows;
   const [burst] = (await ask('bursts?order=peak&limit=1')).bursts;
