@@ -114,6 +114,10 @@ export function lasted(start: string, end: string): string {
 /** words turns an identifier of the API into words: drop_storm, drop storm. */
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
+/** eventText is the text of an event with its kind before it, unless it begins with that. */
+export const eventText = ({ kind, text }: { kind: string; text: string }): string =>
+  text.startsWith(words(kind)) ? text : `${words(kind)}: ${text}`;
+
 /** nodeName is the configured name of a node, or its id. */
 export function nodeName(id: number | null | undefined, name?: string): string {
   if (name) return name;

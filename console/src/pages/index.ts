@@ -16,6 +16,8 @@ export const explains: Record<string, [page: string, heading?: string]> = {
   flow: ['how-to/follow-one-flow'],
   latency: ['explanation/clocks'],
   drops: ['reference/drop-reasons'],
+  incidents: ['reference/incidents'],
+  incident: ['reference/incidents'],
   events: ['reference/events'],
   event: ['reference/events'],
   burst: ['reference/events', 'microburst'],
@@ -33,6 +35,7 @@ export const pages: Page[] = [
   { name: 'latency', title: 'Latency', load: () => import('./Latency.svelte'), ranged: true },
   { name: 'queues', title: 'Queues and bursts', load: () => import('./Queues.svelte'), ranged: true },
   { name: 'drops', title: 'Drops', load: () => import('./Drops.svelte'), ranged: true },
+  { name: 'incidents', title: 'Incidents', load: () => import('./Incidents.svelte'), ranged: true },
   { name: 'events', title: 'Events', load: () => import('./Events.svelte'), ranged: true },
   { name: 'alerts', title: 'Alerts', load: () => import('./Alerts.svelte') },
   { name: 'collector', title: 'Collector', load: () => import('./Collector.svelte'), ranged: true },
@@ -41,5 +44,6 @@ export const pages: Page[] = [
   { name: 'reports', title: 'Raw reports', load: () => import('./Reports.svelte'), under: 'collector', ranged: true },
   { name: 'flow', title: 'Flow', load: () => import('./Flow.svelte'), under: 'flows', ranged: true },
   { name: 'burst', title: 'Burst', load: () => import('./Burst.svelte'), under: 'queues' },
+  { name: 'incident', title: 'Incident', load: () => import('./Incident.svelte'), under: 'incidents' },
   { name: 'event', title: 'Event', load: () => import('./Event.svelte'), under: 'events' },
 ];

@@ -48,7 +48,7 @@ const servers = [
   { files: ['history', 'paint'], of: records },
   { files: ['keys', 'lists'], of: everything },
   { files: ['pages'], of: { ...records, raw: true, renamed: { spine2: markup } } },
-  { files: ['details', 'recover', 'reports', 'robust', 'samples', 'sizes'], of: everything },
+  { files: ['details', 'incidents', 'recover', 'reports', 'robust', 'samples', 'sizes'], of: everything },
   { files: ['wide'], of: { ...records, raw: true, renamed: { leaf1: longName } } },
 ];
 

@@ -1,0 +1,104 @@
+// Incidents: the list and the page of one as the API has them, and questions that somebody has at night, each answered within three
+// clicks from the overview.
+import assert from 'node:assert/strict';
+import { accessible, ask, connect, eventually, finish, go, open, shoot, span, test } from './browser.js';
+
+test.beforeAll(connect);
+test.afterAll(finish);
+
+const text = (page) => page.textContent('main');
+/** of returns an incident of the scenario whose cause is of one of these kinds, with the most events. */
+async function of(...kinds) {
+  const { incidents } = await ask('incidents?limit=1000');
+  const [found] = incidents
+    .filter((i) => kinds.includes(i.kind) && i.severity !== 'info')
+    .sort((a, b) => b.events.length - a.events.length);
+  assert.ok(found, `no incident of ${kinds} among ${incidents.map((i) => i.kind)}`);
+  return found;
+}
+
+test('the list has what broke, now and in a range', async () => {
+  const page = await open('#/incidents');
+  const rows = async () =>
+    Number(await page.locator('[aria-label="Incidents"] table').getAttribute('aria-rowcount')) - 1;
+  for (const [hash, path] of [
+    ['', 'incidents?limit=1000'],
+    [`?${span}`, `incidents?${span}&limit=1000`],
+  ]) {
+    const { incidents, total } = await ask(path, 'severity >= warning');
+    assert.ok(total > 0);
+    await go(page, `#/incidents${hash}`);
+    await eventually(async () => assert.equal(await rows(), total));
+    assert.ok((await text(page)).includes(incidents[0].text));
+    await go(page, `#/incidents?severity=all${hash.replace('?', '&')}`);
+    const all = await ask(path);
+    await eventually(async () => assert.equal(await rows(), all.total));
+  }
+  await accessible(page, 'incidents');
+});
+
+test('the page of an incident has its events, each below what it follows from', async () => {
+  const incident = await of('link_lost');
+  const page = await open(`#/incident?id=${incident.events.at(-1).id}`); // any of its events finds it
+  assert.equal((await page.textContent('main h1')).trim(), incident.text);
+  const chain = page.getByRole('list', { name: /Events/ }).locator('li:not(.axis)');
+  assert.equal(await chain.count(), incident.events.length);
+  const said = await chain.allTextContents();
+  for (const event of incident.events) {
+    const row = said.find((line) => line.includes(event.text));
+    assert.ok(row, event.text);
+    if (event.because) assert.ok(row.includes(`because ${event.because}`), row);
+    assert.equal(row.includes('(likely)'), event.likely === true, row);
+  }
+  assert.equal(said.filter((line) => line.includes('the cause')).length, incident.events.filter((e) => !e.of).length);
+  assert.ok((await text(page)).toLowerCase().includes(incident.action.toLowerCase()));
+  assert.equal(await page.locator('canvas').count(), 1);
+  await accessible(page, 'incident');
+  await shoot(page, 'incident');
+});
+
+test('an incident that nobody knows', async () => {
+  const page = await open('#/incidents');
+  await page.evaluate(() => {
+    location.hash = '#/incident?id=0123456789abcdef';
+  });
+  await page.getByText('No incident with this id is known').waitFor();
+  page.problems = page.problems.filter((problem) => !problem.includes('404')); // what the browser says of the answer
+});
+
+test('where are packets dropped, and what to do', async () => {
+  const incident = await of('microburst', 'incast', 'drop_storm');
+  const page = await open(`#/overview?${span}`);
+  await page.getByRole('link', { name: 'All incidents' }).click();
+  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
+  await page.getByText(new RegExp(incident.action.replace(/[()?.]/g, '\\$&'), 'i')).waitFor();
+  await page.getByRole('link', { name: 'Drops there' }).first().click();
+  await page.waitForFunction(() => location.hash.startsWith('#/drops?'));
+  await page.getByText(incident.name).first().waitFor();
+});
+
+test('which link is failing', async () => {
+  const incident = await of('link_lost');
+  const page = await open(`#/overview?${span}`);
+  await page.getByRole('link', { name: 'All incidents' }).click();
+  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
+  await page.getByRole('link', { name: 'In the topology' }).click();
+  const ends = [incident.node, incident.to_node].sort((a, b) => a - b).join(' ');
+  await page.waitForFunction((key) => new URLSearchParams(location.hash.split('?')[1]).get('link') === key, ends);
+  await page.waitForSelector('aside');
+  const title = await page.textContent('aside h2');
+  assert.ok(title.includes(incident.name) && title.includes(incident.to_name), title);
+});
+
+test('who filled the queue', async () => {
+  const incident = await of('microburst', 'incast');
+  const { burst } = await ask(`bursts/${incident.events.find((e) => ['microburst', 'incast'].includes(e.kind)).id}`);
+  const page = await open(`#/overview?${span}`);
+  await page.getByRole('link', { name: 'All incidents' }).click();
+  await page.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
+  const first = burst.culprits[0].flow;
+  const row = page.locator('tr', { hasText: `${first.src}:${first.src_port}` }).filter({ hasText: 'filled the queue' });
+  await row.first().waitFor();
+  await row.first().getByRole('link').click(); // and what that flow went through
+  await page.waitForFunction((src) => new URLSearchParams(location.hash.split('?')[1]).get('src') === src, first.src);
+});
