@@ -6,6 +6,8 @@ import {
   age,
   bytes,
   compact,
+  depth,
+  depthUnit,
   duration,
   endpoint,
   flowName,
@@ -15,6 +17,7 @@ import {
   percent,
   quantile,
   typical,
+  unitUnknown,
   unknown,
 } from '../src/lib/format';
 
@@ -114,3 +117,31 @@ test.each([
   [95_768, 'B', '95.8 kB'],
   [3, undefined, '3'],
 ])('evidence %s %s', (value, unit, want) => expect(evidence(value, unit)).toBe(want));
+
+test.each([
+  [50_300, 'bytes', '50.3 kB'],
+  [12, 'packets', '12 packets'],
+  [1200, 'cells:80', '1,200 cells of 80 B'],
+  [1200, 'cells', '1,200 cells'],
+  [64, 'unknown', '64 (unit unknown)'],
+  [64, undefined, '64 (unit unknown)'],
+  [null, 'bytes', '–'],
+])('a queue of %s %s is %s', (n, unit, text) => {
+  expect(depth(n, unit)).toBe(text);
+});
+
+test('above depths it is said once that their unit is not known', () => {
+  expect(depth(64, undefined, depthUnit([undefined]) === unitUnknown)).toBe('64');
+  expect(depth(64, 'packets', true)).toBe('64 packets');
+});
+
+test.each([
+  [['bytes', 'bytes'], 'in bytes'],
+  [['cells:80'], 'in cells of 80 B'],
+  [['bytes', 'packets'], 'in the unit of each node'],
+  [['bytes', undefined], 'in the unit of each node'],
+  [[undefined, 'unknown'], 'in bytes, cells or packets: the unit is not known'],
+  [[], 'in bytes, cells or packets: the unit is not known'],
+])('queues of %j are told %s', (units, text) => {
+  expect(depthUnit(units)).toBe(text);
+});

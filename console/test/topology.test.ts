@@ -54,8 +54,8 @@ test('the graph of a moment has all cables of the range, and says which carried 
       ],
     ),
     queues: [
-      { node: 2, egress_port: 1, occupancy_max: 40 },
-      { node: 2, egress_port: 2, occupancy_max: 60 },
+      { node: 2, egress_port: 1, occupancy_max: 40, unit: 'bytes' },
+      { node: 2, egress_port: 2, occupancy_max: 60, unit: 'bytes' },
     ],
     drops: [
       { node: 2, egress_port: 2, packets: 3 },
@@ -77,9 +77,9 @@ test('the graph of a moment has all cables of the range, and says which carried 
     { key: '1 3', packets: 0, delayNs: null, drops: 0, lastMs: 0, gone: true },
   ]);
   expect(graph.stations).toEqual([
-    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, longest: 0, drops: 0 },
-    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, longest: 60, drops: 4 },
-    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, longest: 0, drops: 0 },
+    { id: 1, name: 's1', hosts: 2, packets: 5, queue: null, unit: undefined, longest: 0, drops: 0 },
+    { id: 2, name: 's2', hosts: 0, packets: 10, queue: 60, unit: 'bytes', longest: 60, drops: 4 },
+    { id: 3, name: 's3', hosts: 0, packets: 0, queue: null, unit: undefined, longest: 0, drops: 0 },
   ]);
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });

@@ -32,12 +32,26 @@ export const duration = (ns: Maybe): string => withUnit(ns, timeUnits, ' ');
 /** bytes writes a size with three significant digits, in decimal units. */
 export const bytes = (n: Maybe): string => withUnit(n, byteUnits, ' ');
 
-/** depth writes the depth of a queue with its unit. */
-export const depth = (n: number, unit: string | undefined): string => {
+/** depth writes how long a queue is, with its unit. said: what stands above it says that its unit is not known. */
+export function depth(n: Maybe, unit: string | undefined, said = false): string {
+  if (n == null) return unknown;
   if (unit === 'bytes') return bytes(n);
   const [name, cell] = (unit || 'unknown').split(':');
-  return `${number(n)} ${name === 'unknown' ? '(unit unknown)' : cell ? `cells of ${cell} B` : name}`;
-};
+  if (name === 'unknown') return said ? number(n) : `${number(n)} (unit unknown)`;
+  return `${number(n)} ${cell ? `cells of ${cell} B` : name}`;
+}
+
+/** unitUnknown is what stands above depths of an unknown unit. */
+export const unitUnknown = 'in bytes, cells or packets: the unit is not known';
+
+/** depthUnit says what queues are counted in, if all of them count alike. */
+export function depthUnit(units: (string | undefined)[]): string {
+  const [first = 'unknown', ...others] = [...new Set(units.map((unit) => unit ?? 'unknown'))];
+  if (others.length > 0) return 'in the unit of each node';
+  if (first === 'unknown') return unitUnknown;
+  const [what, size] = first.split(':');
+  return `in ${what}${size ? ` of ${size} B` : ''}`;
+}
 
 /** compact writes a count in little space: 999, 1.23k, 45.6M. */
 export const compact = (n: Maybe): string => withUnit(n, countUnits, '');

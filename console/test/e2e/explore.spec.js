@@ -128,11 +128,11 @@ test('of many groups, what is drawn and all others are what all groups are', asy
     await explore(page, `of=${of}&by=${by}&${span}&interval=10s${more}&top=2`); // the first of two tops counts
     const [drawn, others] = await Promise.all(answers);
     const what = `${of} by ${by}${more}`;
-    const span = `since=${drawn.since}&until=${drawn.until}&limit=10000&filter=${encodeURIComponent(new URLSearchParams(more).get('filter') ?? '')}`;
+    const frame = `since=${drawn.since}&until=${drawn.until}&limit=10000&filter=${encodeURIComponent(new URLSearchParams(more).get('filter') ?? '')}`;
     const measure = new URLSearchParams(more).get('measure') ?? (await page.getByLabel('Measure').inputValue());
     const key = (row) => JSON.stringify(by.split(',').map((name) => row[name] ?? null));
-    const { [of]: totals } = await ask(`${of}?${span}&group_by=${by}&order=${measure}`);
-    const { [of]: all } = await ask(`${of}?${span}&group_by=${by}&interval=10s`);
+    const { [of]: totals } = await ask(`${of}?${frame}&group_by=${by}&order=${measure}`);
+    const { [of]: all } = await ask(`${of}?${frame}&group_by=${by}&interval=10s`);
     const top = new Set(totals.slice(0, Number(new URLSearchParams(more).get('top') ?? 2)).map(key));
     assert.ok(all.length > 0 && all.length < 10_000, `${what}: ${all.length} records`);
     assert.deepEqual(

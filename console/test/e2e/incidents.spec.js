@@ -74,7 +74,7 @@ test('where are packets dropped, and what to do', async () => {
   await page.getByText(new RegExp(incident.action.replace(/[()?.]/g, '\\$&'), 'i')).waitFor();
   await page.getByRole('link', { name: 'Drops there' }).first().click();
   await page.waitForFunction(() => location.hash.startsWith('#/drops?'));
-  await page.getByText(incident.name).first().waitFor();
+  await page.getByRole('region', { name: 'Drops' }).getByRole('link', { name: incident.name }).first().waitFor();
 });
 
 test('which link is failing', async () => {

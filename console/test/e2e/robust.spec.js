@@ -29,11 +29,13 @@ test('pictures say their times in both zones too', async () => {
   const {
     flows: [flow],
   } = await ask(`flows?${span}&limit=1`);
+  const until = new URLSearchParams(span).get('until');
+  const frame = `since=${new Date(Date.parse(until) - 900_000).toISOString()}&until=${until}`;
   const local = (ms) => new Date(ms).toLocaleTimeString('en-US', { hourCycle: 'h23', timeZone: timezoneId });
   const utc = (ms) => new Date(ms).toISOString().slice(11, 19);
-  const { times } = await ask(`heatmap?of=hops&${span}&interval=10s`);
-  const page = await open(`#/latency?${span}`, { timezoneId });
-  for (const hash of [`latency?${span}`, `queues?${span}`, `drops?${span}`]) {
+  const { times } = await ask(`heatmap?of=hops&${frame}&interval=10s`);
+  const page = await open(`#/latency?${frame}`, { timezoneId });
+  for (const hash of [`latency?${frame}`, `queues?${frame}`, `drops?${frame}`]) {
     await go(page, `#/${hash}`);
     await page.waitForFunction(() => Number(document.querySelector('canvas')?.dataset.columns) > 0);
     await page.locator('canvas').first().focus();
@@ -62,9 +64,9 @@ test('pictures say their times in both zones too', async () => {
   // Pictures of shapes have it in their titles.
   const q = endpoints(flow);
   for (const [hash, where] of [
-    [`flow?${q}&${span}`, '.lanes'],
-    [`explore?of=hops&graph=heat&${span}`, 'section svg[role=img]'],
-    [`explore?of=hops&graph=lines&${span}`, '.chart svg'],
+    [`flow?${q}&${frame}`, '.lanes'],
+    [`explore?of=hops&graph=heat&${frame}`, 'section svg[role=img]'],
+    [`explore?of=hops&graph=lines&${frame}`, '.chart svg'],
   ]) {
     await go(page, `#/${hash}`);
     await page.waitForSelector(`${where} text title`, { state: 'attached' });

@@ -52,6 +52,7 @@ export interface Station {
   /** addresses behind it: a host has one in each tunnel too */ hosts: number;
   packets: number;
   queue: number | null;
+  /** what it is counted in; undefined: that is not known, or differs */ unit: string | undefined;
   /** the longest queue that was met there: what its bar is measured against */ longest: number;
   drops: number;
 }
@@ -81,6 +82,19 @@ export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
       : hop,
   );
 
+/** Units are what nodes count their queues in, where all queues of a node are counted alike. */
+class Units {
+  #of = new Map<number, Set<string | undefined>>();
+
+  add(node: number, unit: string | undefined): void {
+    this.#of.set(node, (this.#of.get(node) ?? new Set()).add(unit));
+  }
+  of(node: number): string | undefined {
+    const all = this.#of.get(node);
+    return all?.size === 1 ? [...all][0] : undefined;
+  }
+}
+
 /**
  * graphOf joins topology, hops and drops. Links between the same nodes become one cable: packets and drops are added, delay and use
  * are those of the worst. The queue of a node is the longest that the latest packets of its hops met. Drops are those of the last
@@ -89,7 +103,9 @@ export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
 export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAll: Drop[]): Graph {
   const queue = new Map<number, number>();
   const longest = new Map<number, number>();
+  const units = new Units();
   for (const hop of hops) {
+    if (hop.queue) units.add(hop.node, hop.queue.unit);
     if (hop.queue?.last !== undefined) queue.set(hop.node, Math.max(queue.get(hop.node) ?? 0, hop.queue.last));
     longest.set(hop.node, Math.max(longest.get(hop.node) ?? 0, hop.queue?.max ?? 0));
   }
@@ -100,6 +116,7 @@ export function graphOf(topology: Topology, hops: NodeHop[], drops: Drop[], inAl
     hosts: hostsOf(node),
     packets: node.packets,
     queue: queue.get(node.id) ?? null,
+    unit: units.of(node.id),
     longest: longest.get(node.id) ?? 0,
     drops: dropped.get(`${node.id}`) ?? 0,
   }));
@@ -127,7 +144,9 @@ export function graphAt(whole: Topology, moment: Moment | undefined, inAll: Queu
   const packets = new Map((moment?.topology.nodes ?? []).map((node) => [node.id, node.packets]));
   const dropped = dropsBy(moment?.drops ?? []);
   const queue = new Map<number, number>();
+  const units = new Units();
   for (const q of moment?.queues ?? []) {
+    if (q.node !== undefined) units.add(q.node, q.unit);
     if (q.node !== undefined && q.occupancy_max !== undefined)
       queue.set(q.node, Math.max(queue.get(q.node) ?? 0, q.occupancy_max));
   }
@@ -151,6 +170,7 @@ export function graphAt(whole: Topology, moment: Moment | undefined, inAll: Queu
     hosts: hostsOf(node),
     packets: packets.get(node.id) ?? 0,
     queue: queue.get(node.id) ?? null,
+    unit: units.of(node.id),
     longest: longest.get(node.id) ?? 0,
     drops: dropped.get(`${node.id}`) ?? 0,
   }));

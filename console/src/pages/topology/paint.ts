@@ -1,5 +1,5 @@
 import { cut } from '../../lib/cut';
-import { compact, counted } from '../../lib/format';
+import { compact, counted, depth } from '../../lib/format';
 import type { Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
 import { boxHeight, boxWidth, type View } from './fit';
@@ -144,7 +144,9 @@ function box(
   c.fillStyle = tone('--muted');
   if (roomy)
     c.fillText(
-      station.queue === null ? `${compact(station.packets)} packets` : `queue ${compact(station.queue)}`,
+      station.queue === null
+        ? `${compact(station.packets)} packets`
+        : `queue ${station.unit === undefined || station.unit === 'unknown' ? compact(station.queue) : depth(station.queue, station.unit)}`,
       x,
       y + 9,
       boxWidth - 10,
