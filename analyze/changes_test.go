@@ -101,7 +101,8 @@ func TestFlappingFlow(t *testing.T) {
 			},
 		}
 		if flags != 0 {
-			r.Hops, r.Local = nil, telemetry.Hop{Has: ports | telemetry.HasDrop, NodeID: 1, EgressPort: port, DropReason: 200}
+			r.Hops, r.Local = nil,
+				telemetry.Hop{Has: ports | telemetry.HasDrop, NodeID: 1, EgressPort: port, DropReason: 200}
 			r.DropReasons = portDown
 		}
 		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, ns)

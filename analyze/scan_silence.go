@@ -62,7 +62,8 @@ func (d *silenceDetector) begin() {
 func (d *silenceDetector) observe(o *observation) {
 	for i := range o.paths {
 		p := o.paths[i].path
-		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.any() || p.sinceScan.numbers.any()) && last.has&telemetry.HasNode != 0 {
+		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.any() || p.sinceScan.numbers.any()) &&
+			last.has&telemetry.HasNode != 0 {
 			if x := d.pulses[last.node]; x != nil {
 				x.sink = true
 			}

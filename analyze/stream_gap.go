@@ -102,8 +102,8 @@ func (s *Shard) followNumbers(f *flow, tag uint32, r *telemetry.Report, nowNs in
 	}
 	p.sinceScan.numbers.jumped++
 	s.openGap(&gap{
-		ns: max(s.join.nowNs, 1), arrivedNs: nowNs, tag: tag, from: number - uint32(ahead), to: number, missing: missing,
-		path: fp.path, generation: fp.generation, full: p.fullQueues(r),
+		ns: max(s.join.nowNs, 1), arrivedNs: nowNs, tag: tag, from: number - uint32(ahead), to: number,
+		missing: missing, path: fp.path, generation: fp.generation, full: p.fullQueues(r),
 	})
 }
 

@@ -307,23 +307,14 @@ func TestAlertClient(t *testing.T) {
 		t.Error(err)
 	}
 	for _, id := range []string{made.ID, "../flows", "a b?"} {
-		var p *types.Problem
-		if _, err := client.Change[struct{}](t.Context(), c, "DELETE", "silences/"+url.PathEscape(id), nil); !errors.As(
-			err,
-			&p,
-		) ||
-			p.Status != 404 ||
+		_, err := client.Change[struct{}](t.Context(), c, "DELETE", "silences/"+url.PathEscape(id), nil)
+		if p, ok := errors.AsType[*types.Problem](err); !ok || p.Status != 404 ||
 			!strings.HasPrefix(p.Detail, "there is no ") {
 			t.Errorf("got %v", err)
 		}
 	}
-	tested, err := client.Change[types.AlertTestResults](
-		t.Context(),
-		c,
-		"POST",
-		"alerts/test",
-		types.AlertTest{Output: "pager"},
-	)
+	tested, err := client.Change[types.AlertTestResults](t.Context(), c, "POST", "alerts/test",
+		types.AlertTest{Output: "pager"})
 	if err != nil || len(tested.Results) != 1 || tested.Results[0].Error != "" {
 		t.Errorf("got %+v, %v", tested, err)
 	}

@@ -106,12 +106,8 @@ type pathTaken struct {
 
 // pathsOfHosts returns the paths that flows from src to dst take, those of most flows first.
 func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (client.Head, []pathTaken, error) {
-	list, err := client.Get[client.FlowList](
-		ctx,
-		c,
-		"flows",
-		client.Query{Filter: fmt.Sprintf("src in %s and dst in %s", src, dst), Limit: followAll},
-	)
+	list, err := client.Get[client.FlowList](ctx, c, "flows",
+		client.Query{Filter: fmt.Sprintf("src in %s and dst in %s", src, dst), Limit: followAll})
 	if err != nil {
 		return client.Head{}, nil, err
 	}
@@ -136,12 +132,8 @@ func pathsOfHosts(ctx context.Context, c *client.Client, src, dst string) (clien
 	}
 	slices.SortStableFunc(taken, func(a, b pathTaken) int { return cmp.Compare(b.flows, a.flows) })
 	for i := range taken[:min(len(taken), maxDrawn)] {
-		all, err := client.Get[client.PathList](
-			ctx,
-			c,
-			"paths",
-			client.Query{Filter: fmt.Sprintf("id = %q", taken[i].ID)},
-		)
+		all, err := client.Get[client.PathList](ctx, c, "paths",
+			client.Query{Filter: fmt.Sprintf("id = %q", taken[i].ID)})
 		if err != nil {
 			return client.Head{}, nil, err
 		}

@@ -101,12 +101,8 @@ func eventPage(e *client.Event) *topPage {
 	return &topPage{
 		key: id, title: "event " + id,
 		draw: func(ctx context.Context, c *client.Client, v *view, w *bufio.Writer) error {
-			events, err := client.Get[client.EventList](
-				ctx,
-				c,
-				"events",
-				client.Query{Filter: fmt.Sprintf("id = %q", id)},
-			)
+			events, err := client.Get[client.EventList](ctx, c, "events",
+				client.Query{Filter: fmt.Sprintf("id = %q", id)})
 			if err != nil {
 				return err
 			}

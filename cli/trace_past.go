@@ -25,12 +25,8 @@ func (t *pastTrace) draw(ctx context.Context, d *drawing, c *client.Client, args
 	if err != nil {
 		return err
 	}
-	list, err := client.Get[client.FlowPathList](
-		ctx,
-		c,
-		"flows/"+id+"/paths",
-		client.Query{Since: t.since, Until: t.until, Limit: followAll},
-	)
+	list, err := client.Get[client.FlowPathList](ctx, c, "flows/"+id+"/paths",
+		client.Query{Since: t.since, Until: t.until, Limit: followAll})
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,8 @@ func (f *Fabric) begin(s *shape, src, dst *host, v6 bool, bytes uint64, closing 
 	f.flows++
 	c.forth = flow{
 		id: f.flows, conversation: c, src: src, dst: dst, v6: v6, protocol: packet.ProtoTCP, srcPort: src.freePort(),
-		dstPort: s.port, dscp: s.dscp, ttl: f.ttl, tunnel: s.tunnel, vni: s.vni, route: c.forth.route, before: c.forth.before,
+		dstPort: s.port, dscp: s.dscp, ttl: f.ttl, tunnel: s.tunnel, vni: s.vni, route: c.forth.route,
+		before: c.forth.before,
 	}
 	if s.udp {
 		c.forth.protocol = packet.ProtoUDP

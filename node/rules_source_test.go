@@ -196,7 +196,8 @@ func TestR107SetsOfInstructions(t *testing.T) {
 		text string
 		sets []uint16 // as the specification of the version numbers the instructions
 	}{
-		{"version: 2016\n", []uint16{0xF400, 0xEC00}},                         // queue, ingress timestamp: 5 of 29 words
+		// queue, ingress timestamp: 5 of 29 words
+		{"version: 2016\n", []uint16{0xF400, 0xEC00}},
 		{"version: 1.0\ncarrier: geneve\n", []uint16{0xF800, 0xE400}},         // ... and egress timestamp: 5 of 29
 		{"version: 2.1\ncarrier: geneve\n", []uint16{0xF000, 0xE800, 0xE400}}, // 8 byte timestamps: 4 and 5 of 28
 	} {

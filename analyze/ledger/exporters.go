@@ -179,8 +179,8 @@ func (x *exporter) broke(h *telemetry.Header) {
 // entry returns the account of key, a new one if there is room, or nil.
 //
 // A switch that sends version 0.5 counts all its reports together, but some of them name it and others do not (TR 0.5
-// §3.2); so do some programs that send 1.0. So those without a node belong to the first node of that source and hardware id, and the other way round. A
-// second node of the same source has an account of its own.
+// §3.2); so do some programs that send 1.0. So those without a node belong to the first node of that source and
+// hardware id, and the other way round. A second node of the same source has an account of its own.
 func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs int64) *exporter {
 	if x := e.entries[key]; x != nil {
 		return x

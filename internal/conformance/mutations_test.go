@@ -157,7 +157,7 @@ var mutations = []mutation{
 	{90, "analyze/join.go", "p.probe == r.Is(telemetry.Discard) && p.key == r.Flow { ... r.PacketID^uint64(flowTag)", "p.probe == r.Is(telemetry.Discard) { ... r.PacketID"},
 	{91, "analyze/shard.go", "case r.Is(telemetry.Intermediate):", "case false:"},
 	{91, "analyze/join.go", "if addsLocal(r) && int(p.n) < maxPostcards {", "if false {"},
-	{92, "telemetry/hops20.go", "has &^= missing(first, HasNode, HasIngressPort|HasEgressPort) | missing(second, HasLatency, HasQueue)", "has &^= missing(first, HasNode, HasIngressPort|HasEgressPort)"},
+	{92, "telemetry/hops20.go", "has &^= missing(first, HasNode, HasIngressPort|HasEgressPort) | missing(second, HasLatency, queue)", "has &^= missing(first, HasNode, HasIngressPort|HasEgressPort)"},
 	{93, "telemetry/decoder.go", "LatencyNs: uint64(v.Local.EgressTS-v.IngressTS)", "LatencyNs: (uint64(v.Local.EgressTS) - uint64(v.IngressTS))"},
 	{94, "wire/codepoint/config.go", "return (!r.Prefix.IsValid() || r.Prefix.Contains(src)) &&", "return"},
 	{95, "node/ioam/transit.go", "case !d.owns(o):", "case false:"},

@@ -9,8 +9,8 @@ import (
 // metadata go with it. The INT header stays as it is.
 //
 // own is the node's record if that is to be in the packet, with ds as PushDS has it; then it must not be in the report.
-// With own nil the record belongs into the report, and so it does if Result.Record is false: the packet still exceeds mtu
-// with it, or no more nodes may add one.
+// With own nil the record belongs into the report, and so it does if Result.Record is false: the packet still exceeds
+// mtu with it, or no more nodes may add one.
 func (d *Domain) PopIntermediate(dst []byte, p *Packet, own *inband.Metadata, ds []byte, mtu int) (out []byte,
 	stack inband.Stack, r Result,
 ) {
