@@ -32,7 +32,7 @@ func TestCompletion(t *testing.T) {
 		{"hops --node 4", "40\tnode 40,:4"},
 		{"drops --reason a", "acl_deny\tforbidden,:4"},
 		{"events --filter kind=loop|sev", "kind=loop|severity\thow bad,:6"},
-		{"silence list --output c", "table,wide,json,ndjson,csv,parquet,arrow,:4"},
+		{"silence list --output c", "table,wide,json,yaml,ndjson,csv,parquet,arrow,:4"},
 		{
 			"drops --sort ",
 			"node,name,ingress_port,egress_port,reason,reason_name,cause,severity,meaning,action,packets,first,last,last_flow.src,last_flow.dst,last_flow.src_port,last_flow.dst_port,last_flow.protocol,last_flow.tunnel,last_flow.tunnel_id,drop_key,:4",

@@ -21,17 +21,23 @@ func (s *Server) tick(ctx context.Context) {
 	}
 }
 
+// newScanner makes what looks for events: after the last process's counts are back, which are no news, and before the
+// first report comes, which may be.
+func (s *Server) newScanner() error {
+	s.scanner = analyze.NewScanner(s.Collector, s.Events)
+	s.scanner.KeepBursts(s.Config.burstConfig(), s.bursts)
+	return nil
+}
+
 // scan looks for events until ctx is done.
 func (s *Server) scan(ctx context.Context) {
-	scanner := analyze.NewScanner(s.Collector, s.Events)
-	scanner.KeepBursts(s.Config.burstConfig(), s.bursts)
 	ticker := time.NewTicker(time.Duration(analyze.TickNs))
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
 			s.ledger.Tick(now.UnixNano())
-			scanner.Scan(now.UnixNano())
+			s.scanner.Scan(now.UnixNano())
 		case <-ctx.Done():
 			return
 		}

@@ -35,6 +35,7 @@ type Server struct {
 	dialects    *dialectNotices
 	Collector   *analyze.Collector
 	Events      *eventlog.Log
+	scanner     *analyze.Scanner
 	bursts      *burst.Log
 	ledger      *ledger.Ledger
 	checkpoints *checkpointer // nil: nothing outlives the process
@@ -66,8 +67,8 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(c.Points, s.log)
 	for _, open := range []func() error{
-		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.openKeeper, s.openRawReports,
-		s.listenHTTP, s.openAlerts,
+		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.newScanner, s.openKeeper,
+		s.openRawReports, s.listenHTTP, s.openAlerts,
 	} {
 		if err := open(); err != nil {
 			for _, undo := range slices.Backward(s.opened) {

@@ -89,6 +89,7 @@ test('lines, totals and the shares of groups', async () => {
 
 test('of many groups, what is drawn and all others are what all groups are', async () => {
   const page = await open('#/explore');
+  await answered(page); // or the answers to what the page asks first come among those to what is asked below
   const answers = [];
   page.on('response', (response) => response.url().includes('interval=') && answers.push(response.json()));
   let narrowed = 0;
