@@ -5,7 +5,7 @@ import type { Event, Exporter, Severity } from '../src/api/types';
 import { counted } from '../src/lib/format';
 import { worstEvents } from '../src/pages/overview/events';
 import { health } from '../src/pages/overview/health';
-import { covered } from '../src/pages/overview/series';
+import { covered, inside, refined } from '../src/pages/overview/series';
 
 const second = (s: number): string => new Date(1763715600_000 + 1000 * s).toISOString();
 
@@ -87,4 +87,26 @@ test('what records cover of a range begins and ends with a piece that has one', 
   };
   expect([of(0, 3600), of(90, 320), of(400, 500), of(-100, 60)]).toEqual([[60, 360], [90, 320], [], []]);
   expect(covered([{}], 0, 1e15, 60_000)).toBe(null); // a record without a time
+});
+
+test('a rate is over the time in which there were reports, however long the pieces are', async () => {
+  const hour = 3_600_000;
+  const records = (from: number, to: number, step: number): { start: string }[] => {
+    const list = [];
+    for (let at = Math.floor(from / step) * step; at < to; at += step) list.push({ start: new Date(at).toISOString() });
+    return list;
+  };
+  const [began, ended] = [29.7 * 24 * hour, 29.7 * 24 * hour + 15 * 60_000]; // of 30 days, 15 minutes
+  const coarse = covered(records(began, ended, 12 * hour), 0, 30 * 24 * hour, 12 * hour);
+  const asked: number[][] = [];
+  const part = await refined(coarse, 12 * hour, 600_000, (from, to) => {
+    asked.push([from, to]);
+    return Promise.resolve(records(Math.max(from, began), Math.min(to, ended), 600_000));
+  });
+  expect(part && part.from <= began && part.to >= ended && part.to - part.from <= ended - began + 2 * 600_000).toBe(
+    true,
+  );
+  expect(asked.every(([from, to]) => to! - from! <= 12 * hour)).toBe(true);
+  expect(part && inside(Math.floor(began / hour / 12) * 12 * hour, 12 * hour, part)).toBe(part && part.to - part.from);
+  expect(await refined(null, 12 * hour, 600_000, () => Promise.reject(new Error('asked')))).toBe(null);
 });

@@ -240,6 +240,16 @@ test('the overview of a range', async () => {
   assert.equal(await page.locator('section', { hasText: 'Slowest hops' }).locator('tbody tr').count(), hops.length);
   await accessible(page, 'overview of a range');
   await shoot(page, 'light-overview-of-a-range');
+  // Of 30 days, whose pieces have twelve hours, the rate is over the minutes in which there were reports.
+  await page.evaluate(() => {
+    location.hash = '#/overview?since=30d';
+  });
+  const rate = page.locator('.figures .panel').first().locator('.figure small');
+  await page.waitForFunction(() => /Lines are the whole range, 12 h/.test(document.querySelector('main').textContent));
+  const { exporters } = await ask(`exporters?${span}&group_by=&interval=10s&limit=10000`);
+  const reports = exporters.reduce((sum, e) => sum + e.reports, 0);
+  const least = Math.floor(reports / 600); // all of them came within some minutes
+  assert.ok(number(await rate.textContent()) >= least, `${await rate.textContent()}: ${reports} reports`);
 });
 
 test('the topology of a moment', async () => {

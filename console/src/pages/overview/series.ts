@@ -27,3 +27,28 @@ export function covered(
   if (starts.length === 0) return null;
   return { from: Math.max(from, Math.min(...starts)), to: Math.min(to, Math.max(...starts) + stepMs) };
 }
+
+/**
+ * refined is what covered returns, of pieces of stepMs, to within finerMs: ask returns the records of one of them, in finer pieces. Where a
+ * server began in the middle of a piece of 12 h, the rate over all of it would be a fraction of what there was.
+ */
+export async function refined(
+  told: { from: number; to: number } | null,
+  stepMs: number,
+  finerMs: number,
+  ask: (from: number, to: number) => Promise<{ start?: string }[]>,
+): Promise<{ from: number; to: number } | null> {
+  if (!told || finerMs >= stepMs) return told;
+  const edge = async (at: number): Promise<{ from: number; to: number }> => {
+    const first = Math.floor(at / stepMs) * stepMs;
+    const [from, to] = [Math.max(first, told.from), Math.min(first + stepMs, told.to)];
+    return covered(await ask(from, to), from, to, finerMs) ?? { from, to };
+  };
+  const [first, last] = await Promise.all([edge(told.from), edge(told.to - 1)]);
+  return { from: first.from, to: last.to };
+}
+
+/** inside returns how much of the piece that begins at start is in a part of the range, in milliseconds. */
+export function inside(start: number, stepMs: number, part: { from: number; to: number }): number {
+  return Math.min(start + stepMs, part.to) - Math.max(start, part.from);
+}
