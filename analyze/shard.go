@@ -19,10 +19,10 @@ import (
 
 // Config bounds a Shard. Use DefaultConfig and change what is needed.
 type Config struct {
-	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 660
-	// bytes, a path 1.4 kB and 0.7 kB for each hop.
+	// MaxFlows, MaxPaths and MaxDrops bound the tables of one shard. A flow with a path of 5 hops takes about 740
+	// bytes, a path 1.6 kB and 0.85 kB for each hop.
 	MaxFlows, MaxPaths, MaxDrops int
-	// MaxQueues bounds the queues whose length is kept, 0.8 kB each.
+	// MaxQueues bounds the queues whose length is kept, 1.1 kB each.
 	MaxQueues int
 	// JoinPlaces is how many packets may wait for the postcards of further nodes; a power of two.
 	JoinPlaces int
@@ -37,7 +37,7 @@ type Config struct {
 // DefaultConfig returns the bounds that fit in about 512 MiB.
 func DefaultConfig() Config {
 	return Config{
-		MaxFlows: 750_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192,
+		MaxFlows: 600_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192,
 		JoinWindowNs: 500e6,
 	}
 }
@@ -45,8 +45,8 @@ func DefaultConfig() Config {
 // ConfigFor returns bounds for shards shards that together stay below bytes.
 func ConfigFor(bytes uint64, shards int) Config {
 	c := DefaultConfig()
-	const perFlow, perPath = 732 + perReporter/flowsPerReporter, 1600 + 5*740
-	const perPlace, perDrop, perQueue = 1260, 400, 900
+	const perFlow, perPath = 740 + perReporter/flowsPerReporter, 1600 + 5*850
+	const perPlace, perDrop, perQueue = 1260, 410, 1090
 	each := bytes / uint64(max(shards, 1))
 	c.JoinPlaces = 256
 	for c.JoinPlaces < 8192 && uint64(c.JoinPlaces)*2*perPlace < each/32 {
