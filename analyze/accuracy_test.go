@@ -574,11 +574,25 @@ func runsOf(kind telemetry.EventKind, subject string, at []int64, least int) (li
 // in open may have been or not: packets that left a host at the same moment arrived by different paths, and one may
 // have overtaken the other.
 func changesOf(paths map[uint32][]*truth.Path, flows map[uint32]string) (changes, open map[string][]int64) {
+	changes, open = map[string][]int64{}, map[string][]int64{}
 	byEnds := map[string][]*truth.Path{}
 	for flow, list := range paths {
-		byEnds[flows[flow]] = append(byEnds[flows[flow]], list...)
+		ends := flows[flow]
+		for i, p := range list {
+			earlier := func(o *truth.Path) bool { return o.FromNs < p.FromNs }
+			if !slices.ContainsFunc(list[i+1:], earlier) {
+				byEnds[ends] = append(byEnds[ends], p)
+				continue
+			}
+			// It stands before paths that began earlier: of a packet that came behind those of a later path. Whether
+			// that is a change of the path depends on who looks.
+			for _, o := range list {
+				for _, k := range partingsOf(o, p) {
+					open[k] = append(open[k], p.FromNs)
+				}
+			}
+		}
 	}
-	changes, open = map[string][]int64{}, map[string][]int64{}
 	for _, list := range byEnds {
 		// What a loop let go took no other path from then on.
 		list = slices.DeleteFunc(list, truthLoops)
@@ -619,6 +633,16 @@ func partingOf(a, b *truth.Path) (k string, parts bool) {
 		}
 	}
 	return k, false
+}
+
+// partingsOf returns where two paths part, both ways.
+func partingsOf(a, b *truth.Path) (list []string) {
+	for _, pair := range [][2]*truth.Path{{a, b}, {b, a}} {
+		if k, parts := partingOf(pair[0], pair[1]); parts {
+			list = append(list, k)
+		}
+	}
+	return list
 }
 
 // truthLoops reports whether a path comes to a switch twice.
