@@ -99,14 +99,14 @@ test('a rate is over the time in which there were reports, however long the piec
   const [began, ended] = [29.7 * 24 * hour, 29.7 * 24 * hour + 15 * 60_000]; // of 30 days, 15 minutes
   const coarse = covered(records(began, ended, 12 * hour), 0, 30 * 24 * hour, 12 * hour);
   const asked: number[][] = [];
-  const part = await refined(coarse, 12 * hour, 600_000, (from, to) => {
+  const part = await refined(coarse, 12 * hour, (from, to) => {
     asked.push([from, to]);
-    return Promise.resolve(records(Math.max(from, began), Math.min(to, ended), 600_000));
+    return Promise.resolve({ records: records(Math.max(from, began), Math.min(to, ended), 600_000), stepMs: 600_000 });
   });
   expect(part && part.from <= began && part.to >= ended && part.to - part.from <= ended - began + 2 * 600_000).toBe(
     true,
   );
   expect(asked.every(([from, to]) => to! - from! <= 12 * hour)).toBe(true);
   expect(part && inside(Math.floor(began / hour / 12) * 12 * hour, 12 * hour, part)).toBe(part && part.to - part.from);
-  expect(await refined(null, 12 * hour, 600_000, () => Promise.reject(new Error('asked')))).toBe(null);
+  expect(await refined(null, 12 * hour, () => Promise.reject(new Error('asked')))).toBe(null);
 });

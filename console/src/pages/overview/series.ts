@@ -29,20 +29,20 @@ export function covered(
 }
 
 /**
- * refined is what covered returns, of pieces of stepMs, to within finerMs: ask returns the records of one of them, in finer pieces. Where a
- * server began in the middle of a piece of 12 h, the rate over all of it would be a fraction of what there was.
+ * refined is what covered returns, of pieces of stepMs, as exactly as finer pieces tell: ask returns the records of one of them, and how long
+ * the finer ones are. Where a server began in the middle of a piece of 12 h, the rate over all of it would be a fraction of what there was.
  */
 export async function refined(
   told: { from: number; to: number } | null,
   stepMs: number,
-  finerMs: number,
-  ask: (from: number, to: number) => Promise<{ start?: string }[]>,
+  ask: (from: number, to: number) => Promise<{ records: { start?: string }[]; stepMs: number }>,
 ): Promise<{ from: number; to: number } | null> {
-  if (!told || finerMs >= stepMs) return told;
+  if (!told) return null;
   const edge = async (at: number): Promise<{ from: number; to: number }> => {
     const first = Math.floor(at / stepMs) * stepMs;
     const [from, to] = [Math.max(first, told.from), Math.min(first + stepMs, told.to)];
-    return covered(await ask(from, to), from, to, finerMs) ?? { from, to };
+    const finer = await ask(from, to);
+    return covered(finer.records, from, to, finer.stepMs) ?? { from, to };
   };
   const [first, last] = await Promise.all([edge(told.from), edge(told.to - 1)]);
   return { from: first.from, to: last.to };
