@@ -39,7 +39,7 @@ var flowNumbers = []struct {
 	{orderBy("Residence.Mean"), meanResidence},
 	{
 		orderBy("Residence.Min"),
-		func(f *flow) (float64, bool) { return float64(f.residence.Min), f.residence.Count > 0 },
+		func(f *flow) (float64, bool) { return float64(f.residence.Least()), f.residence.Count > 0 },
 	},
 	{orderBy("Residence.P50"), func(f *flow) (float64, bool) {
 		return f.quantile(func(d *telemetry.Distribution) uint64 { return d.P50 })
@@ -49,7 +49,7 @@ var flowNumbers = []struct {
 	}},
 	{
 		orderBy("Residence.Max"),
-		func(f *flow) (float64, bool) { return float64(f.residence.Max), f.residence.Count > 0 },
+		func(f *flow) (float64, bool) { return float64(f.residence.Most()), f.residence.Count > 0 },
 	},
 	{orderBy("EndToEnd.Mean"), func(f *flow) (float64, bool) { return f.endToEnd.Mean(), f.endToEnd.Count > 0 }},
 }

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -69,5 +70,39 @@ func TestExtremesOfIntervals(t *testing.T) {
 	if flows, _ := c.Flows(FlowFilter{Limit: 10}); len(got) != 3 || flows[0].Residence.Min != 10 ||
 		flows[0].Residence.Max != 5_000_000 {
 		t.Errorf("of %d kinds; all in all got %+v", len(got), flows[0].Residence)
+	}
+}
+
+// TestOrderByExtremes: flows are listed by the longest and the shortest time of all their packets, whatever of it was
+// given to a store since.
+func TestOrderByExtremes(t *testing.T) {
+	shard := NewShard(DefaultConfig())
+	c := &Collector{Shards: []*Shard{shard}}
+	begin := 1000 * second
+	v := NewIntervals(c, eventlog.New(10), begin)
+	for i, latency := range []uint64{20, 5_000_000, 300, 70_000} {
+		atNs := begin + int64(i)*10*second
+		shard.Process(&telemetry.Batch{Reports: []telemetry.Report{{
+			Flags:    telemetry.HasFlow | telemetry.Embedded | telemetry.Tracked,
+			Flow:     telemetry.FlowKey{SrcPort: uint16(i + 1)},
+			PacketID: uint64(i + 1), Bytes: 100,
+			Hops: []telemetry.Hop{{
+				NodeID: 1, LatencyNs: latency, EgressPort: 1,
+				Has: telemetry.HasNode | telemetry.HasLatency | telemetry.HasEgressPort,
+			}},
+		}}}, atNs+1)
+		for tick := int64(1); tick <= 100; tick++ {
+			v.Look(atNs+tick*second/10, func(*telemetry.Intervals) {})
+		}
+	}
+	for _, order := range []FlowOrder{orderBy("Residence.Max"), orderBy("Residence.Min")} {
+		flows, _ := c.Flows(FlowFilter{Limit: 10, Order: order})
+		var got []uint64
+		for i := range flows {
+			got = append(got, flows[i].Residence.Max)
+		}
+		if want := []uint64{5_000_000, 70_000, 300, 20}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %d, want %d", order, got, want)
+		}
 	}
 }
