@@ -105,8 +105,11 @@ func (s *Shard) flowOf(ref burst.FlowRef) (key telemetry.FlowKey, ok bool) {
 }
 
 // takeSamples exchanges the samples that were set aside for an empty list. No burst ends above a queue of most, in each
-// unit that hops tell, so that packets that met shorter ones may be left out.
-func (s *Shard) takeSamples(empty []burst.Sample, most [4]uint32) (list []burst.Sample, overflow uint64) {
+// unit that hops tell, so that packets that met shorter ones may be left out. Samples of all reports that arrived up to
+// lastNs are there, but for those that overflowed.
+func (s *Shard) takeSamples(empty []burst.Sample, most [4]uint32) (list []burst.Sample, overflow uint64,
+	lastNs int64,
+) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := &s.samples
@@ -126,7 +129,7 @@ func (s *Shard) takeSamples(empty []burst.Sample, most [4]uint32) (list []burst.
 		l.floors[unit] = min(l.floor, most[unit])
 	}
 	l.list, l.overflow = empty[:0], 0
-	return list, overflow
+	return list, overflow, s.lastNs
 }
 
 const (

@@ -13,6 +13,10 @@ import (
 // cost a report nothing, and begin and end as exactly as that. For bursts and clocks shards set some packets aside,
 // which it takes ten times a second.
 type Scanner struct {
+	// Delivered returns up to when, nanoseconds since 1970, all that arrived was handed to the shards; nowNs is now.
+	// Set it before Scan; nil: up to now. The search for bursts waits for receivers that are behind.
+	Delivered func(nowNs int64) int64
+
 	scan
 	detectors []detector
 	seen      observation // memory that goes round

@@ -20,9 +20,20 @@ func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
 func (s *Scanner) scanQueues(nowNs int64) {
 	units := s.collector.QueueUnits
 	most := s.leastBelow()
+	s.bursts.Resume(nowNs)
+	delivered := nowNs
+	if s.Delivered != nil {
+		delivered = s.Delivered(nowNs) // before the shards: what was handed over since is no harm
+	}
 	for _, shard := range s.collector.Shards {
-		list, overflow := shard.takeSamples(s.samples, most)
-		s.unsampled += overflow
+		list, overflow, lastNs := shard.takeSamples(s.samples, most)
+		if lastNs != 0 {
+			delivered = min(delivered, lastNs)
+		}
+		if overflow > 0 {
+			s.unsampled += overflow
+			s.bursts.Missed()
+		}
 		for i := range list {
 			if len(units) > 0 {
 				if unit, ok := units[list[i].Node]; ok {
@@ -33,6 +44,7 @@ func (s *Scanner) scanQueues(nowNs int64) {
 		}
 		s.samples = list
 	}
+	s.bursts.Behind(uint64(max(nowNs-delivered, 0)))
 	s.bursts.Advance(nowNs)
 	for _, b := range s.bursts.Take() {
 		s.burst(&b, nowNs)

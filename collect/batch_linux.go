@@ -28,6 +28,7 @@ type Batch struct {
 	offset int // how many of its bytes were
 
 	slots int           // to offer to the next system call
+	last  bool          // the socket held no more than the last one took
 	errno syscall.Errno // why the last one failed
 	runs  *runs         // of the socket
 
@@ -81,6 +82,9 @@ func NewBatch(size int) *Batch {
 // Datagram returns datagram i of the last ReadBatch; i is below the number that it returned.
 func (b *Batch) Datagram(i int) Datagram { return b.datagrams[i] }
 
+// emptied reports whether the last ReadBatch returned the last of what the socket held when it was read.
+func (b *Batch) emptied() bool { return b.last && b.next == b.filled }
+
 // receive fills slots with what the socket holds. It returns false if that is nothing, which makes the caller wait.
 func (b *Batch) receive(fd uintptr) bool {
 	for i := range b.messages[:b.slots] {
@@ -95,7 +99,7 @@ func (b *Batch) receive(fd uintptr) bool {
 			uintptr(b.slots), unix.MSG_DONTWAIT, 0, 0)
 		switch errno {
 		case 0:
-			b.filled = int(n)
+			b.filled, b.last = int(n), int(n) < b.slots
 			b.account()
 			return true
 		case unix.EINTR:

@@ -20,6 +20,9 @@ func NewBatch(size int) *Batch {
 	return &Batch{payload: make([]byte, 1<<16)}
 }
 
+// emptied is true: whether there is more is not known.
+func (b *Batch) emptied() bool { return true }
+
 // Datagram returns the datagram of the last ReadBatch; i is 0.
 func (b *Batch) Datagram(i int) Datagram {
 	return Datagram{Source: b.source, Payload: b.payload[:b.length:b.length]}

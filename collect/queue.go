@@ -88,7 +88,10 @@ func (q *Queue) Run(ctx context.Context) {
 		case d := <-q.waiting:
 			q.pass(d)
 		case <-tick.C: // maybe a while ago
-			q.owner.Tick(time.Now().UnixNano())
+			// What waits arrived before now and brings its own time: no time passes before it.
+			if now := time.Now().UnixNano(); len(q.waiting) == 0 {
+				q.owner.Tick(now)
+			}
 		case <-ctx.Done():
 			for {
 				select {

@@ -44,6 +44,10 @@ type Receiver struct {
 	scratch telemetry.Batch
 	filling []*telemetry.Batch // one for each owner, while a batch of datagrams is distributed
 
+	// Up to when all that arrived was handed over, nanoseconds since 1970; and whether what was read is on its way.
+	drainedNs atomic.Int64
+	reading   atomic.Bool
+
 	received, decoded, damaged, malformed atomic.Uint64
 	reasons                               [wire.NumErrors]atomic.Uint64
 	refused                               refusals
@@ -71,16 +75,36 @@ func (r *Receiver) Run(ctx context.Context) error {
 	defer r.socket.Close()
 	stop := context.AfterFunc(ctx, func() { r.socket.SetReadDeadline(time.Now()) })
 	defer stop()
+	r.drainedNs.Store(time.Now().UnixNano())
 	for {
+		r.reading.Store(false)
 		n, err := r.socket.ReadBatch(r.batch)
+		r.reading.Store(true)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, net.ErrClosed):
 			return nil
 		case err != nil:
 			return err
 		}
-		r.take(n, time.Now().UnixNano())
+		nowNs := time.Now().UnixNano()
+		r.take(n, nowNs)
+		if r.batch.emptied() {
+			r.drainedNs.Store(nowNs)
+		}
 	}
+}
+
+// Delivered returns up to when all that arrived was handed to the owners, nanoseconds since 1970; nowNs is now. It may
+// be called from any goroutine. It asks the kernel whether datagrams wait in the socket.
+func (r *Receiver) Delivered(nowNs int64) int64 {
+	drainedNs := r.drainedNs.Load() // first: what arrives meanwhile waits
+	if drainedNs == 0 {
+		return nowNs // it does not run yet
+	}
+	if r.socket.waits() || r.reading.Load() {
+		return min(drainedNs, nowNs)
+	}
+	return nowNs
 }
 
 // take decodes the n datagrams of the batch and passes them on.

@@ -268,3 +268,33 @@ func TestSlowOwnerLosesInTheKernelOnly(t *testing.T) {
 		t.Errorf("sent %d, owner got %d: %+v", sent, got, s)
 	}
 }
+
+// A receiver with datagrams in its socket, or on their way to the owner, has delivered only what came before.
+func TestReceiverBehind(t *testing.T) {
+	sockets, err := Listen(Config{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receivers, accounts, _, stop := start(t, sockets, 2)
+	defer stop()
+	conn, err := net.Dial("udp", sockets[0].Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	accounts[0].mu.Lock() // the receiver stays behind for as long
+	before := time.Now().UnixNano()
+	for i := range uint32(2 * DefaultBatchSize) {
+		if _, err := conn.Write(test.Report(test.Form20XD, i, i, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const hour = int64(time.Hour)
+	for receivers[0].Delivered(before+hour) > time.Now().UnixNano() { // until it runs
+		time.Sleep(time.Millisecond)
+	}
+	accounts[0].mu.Unlock()
+	for receivers[0].Delivered(before+hour) != before+hour {
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -142,6 +142,12 @@ type socketMemory struct {
 	drops   uint32 // packets
 }
 
+// waits reports whether datagrams wait in the socket; false if the kernel does not say.
+func (s *Socket) waits() bool {
+	m, err := s.memory()
+	return err == nil && m.waiting > 0
+}
+
 func (s *Socket) memory() (socketMemory, error) {
 	var info [unix.SK_MEMINFO_VARS]uint32
 	size := uint32(unsafe.Sizeof(info))

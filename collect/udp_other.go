@@ -42,6 +42,9 @@ func (s *Socket) ReadBatch(b *Batch) (int, error) {
 	return 1, nil
 }
 
+// waits is false: nobody says.
+func (s *Socket) waits() bool { return false }
+
 func (s *Socket) kernelDrops() (uint32, uint64, error) { return 0, 0, errors.ErrUnsupported }
 
 // Coalesced says that the kernel hands over runs of datagrams as one. Here it never does.

@@ -26,7 +26,17 @@ func (s *Server) tick(ctx context.Context) {
 func (s *Server) newScanner() error {
 	s.scanner = analyze.NewScanner(s.Collector, s.Events)
 	s.scanner.KeepBursts(s.Config.burstConfig(), s.bursts)
+	s.scanner.Delivered = s.delivered
 	return nil
+}
+
+// delivered returns up to when all that arrived was handed to the shards: by the receiver that is behind the most.
+func (s *Server) delivered(nowNs int64) int64 {
+	at := nowNs
+	for _, r := range s.Receivers {
+		at = min(at, r.Delivered(nowNs))
+	}
+	return at
 }
 
 // scan looks for events until ctx is done.

@@ -42,7 +42,7 @@ func (b *Search) build(q *queue, endNs, limitNs uint64, open bool) Burst {
 	} else {
 		r.Unit, r.Peak, r.Above, r.Below = q.unit, w.highest, w.above, w.below
 	}
-	if !w.dense && !open {
+	if !open && (!w.dense || q.clock.gap.within(endNs, limitNs) > 0) {
 		r.EndSlackNs = limitNs - endNs
 	}
 	b.sum(q, &r)

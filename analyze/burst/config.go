@@ -17,6 +17,9 @@ type Config struct {
 
 	// LatenessNs is how much later than others of its node a sample may come, by the node's clock, and still count.
 	LatenessNs uint64
+	// MaxBehindNs is how long is waited at most for those who are behind, see Search.Behind. What comes still later
+	// does not count, but gives slack to the bursts of that time.
+	MaxBehindNs uint64
 	// JumpNs is how far the clock of a node may seem to step without being taken for set anew.
 	JumpNs uint64
 
@@ -35,7 +38,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		MinAboveBytes: 30_000, MinAbovePackets: 20, MinAboveNs: 100_000,
-		LatenessNs: 200e6, JumpNs: 1e9, IncastSources: 5,
+		LatenessNs: 200e6, MaxBehindNs: 5e9, JumpNs: 1e9, IncastSources: 5,
 		MaxQueues: 4096, MaxSamples: 1 << 21, MaxBursts: 1024, MaxFlows: 64, MaxPoints: 512,
 	}
 }

@@ -20,6 +20,8 @@ type Search struct {
 	free     int // samples for which queues may ask for room
 	passedNs int64
 	lastNs   int64
+	behindNs uint64 // how far what was observed is behind, as of the last Advance
+	unseenNs uint64 // how old what is observed now may be, besides what is usual
 	over     []Burst
 	counters Counters
 	random   *rand.Rand
@@ -31,6 +33,7 @@ type nodeClock struct {
 	clock
 	wrapped
 	queues int
+	gap    gap
 }
 
 const (
@@ -88,13 +91,14 @@ func (b *Search) admit(q *queue, inNs, wait uint64, has SampleFields, unit Unit)
 	if has&SampleDepthAtOut != 0 {
 		leftNs = inNs
 	}
-	stray, jumped := q.clock.take(leftNs, b.passedNs, b.config.JumpNs)
+	stray, jumped := q.clock.take(leftNs, b.passedNs, b.config.JumpNs+b.unseenNs)
 	if stray {
 		b.counters.Stray++
 		return false
 	}
 	if jumped {
 		b.counters.ClockJumps++
+		q.clock.gap = gap{}
 		b.endNode(q.node)
 	}
 	if inNs > q.settled && len(q.samples) == cap(q.samples) {
@@ -102,6 +106,7 @@ func (b *Search) admit(q *queue, inNs, wait uint64, has SampleFields, unit Unit)
 	}
 	if inNs <= q.settled {
 		b.counters.Late++
+		q.clock.gap.note(inNs)
 		return false
 	}
 	if has&SampleDepth != 0 && (!q.byDepth || unit != q.unit && unit != codepoint.UnitUnknown) {
@@ -214,8 +219,29 @@ func (b *Search) grow(q *queue) bool {
 
 // bound returns up to which moment q can be settled when the clock of its node shows nowNs.
 func (b *Search) bound(q *queue, nowNs uint64) uint64 {
-	wait := b.config.LatenessNs + uint64(max(q.waits.longest, q.waits.before))
+	wait := b.config.LatenessNs + b.behindNs + uint64(max(q.waits.longest, q.waits.before))
 	return nowNs - min(nowNs, wait)
+}
+
+// Resume tells the time before what came since Advance is observed, nanoseconds by the same clock as that. The samples
+// of one shard are observed before those of the next, so that these seem to be old by that time.
+func (b *Search) Resume(nowNs int64) {
+	since := uint64(0)
+	if b.lastNs != 0 {
+		since = uint64(max(nowNs-b.lastNs, 0))
+	}
+	b.unseenNs = min(b.behindNs+since, b.config.MaxBehindNs)
+}
+
+// Behind says how far behind is who delivers samples the latest: what arrived in so much time, in nanoseconds, may not
+// have been observed yet. The next Advance settles only what is older, but waits no longer than Config.MaxBehindNs.
+func (b *Search) Behind(ns uint64) { b.behindNs = min(ns, b.config.MaxBehindNs) }
+
+// Missed says that some of the samples since the last Advance are lost.
+func (b *Search) Missed() {
+	for _, clock := range b.clocks {
+		clock.gap.note(clock.known - min(clock.known, b.config.LatenessNs))
+	}
 }
 
 // Advance settles what is due; call it some times a second. nowNs is the caller's time in nanoseconds, which is
@@ -229,6 +255,7 @@ func (b *Search) Advance(nowNs int64) {
 	b.lastNs = nowNs
 	for _, clock := range b.clocks {
 		clock.advance(b.passedNs)
+		clock.gap.advance(clock.now(b.passedNs))
 	}
 	scarce := b.free < b.config.MaxSamples/4
 	for _, q := range b.list {

@@ -144,7 +144,7 @@ func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 	last, base := w.lastNs, uint64(q.usual.base())
 	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
 	w.dense = q.seesAll(k)
-	if !w.dense && last > 0 {
+	if last > 0 && (!w.dense || q.clock.gap.within(last, k.in) > 0) {
 		w.slackNs = k.in - last
 	}
 	w.first = w.next
@@ -222,7 +222,12 @@ func (w *walk) overBefore(q *queue, limitNs, length uint64) (endNs uint64, over 
 	if w.dense && !known {
 		return 0, false
 	}
-	return endNs, endNs < limitNs && (limitNs-endNs)/silence > w.between(endNs)
+	if endNs >= limitNs {
+		return endNs, false
+	}
+	silentNs := limitNs - endNs
+	silentNs -= min(q.clock.gap.within(endNs, limitNs), maxSilentGapNs)
+	return endNs, silentNs/silence > w.between(endNs)
 }
 
 // between returns the time from one sample to the next as long as the queue is not empty, ns: what the link needs for
