@@ -27,6 +27,8 @@ type Config struct {
 	Mode           watch.Mode // of the domain
 	DSCP, DSCPMask uint8      // that marks INT
 	AcceptEdge     bool       // packets from edges may have INT
+	Clone          bool       // sources leave packets alone, and send clones with INT behind them
+	Local          bool       // what came by no port, of this machine, is watched too: clones of it are sent
 	Known          uint16     // instructions whose metadata the node knows
 	Truncate       uint16     // bytes of a packet that a report has behind INT and L4; 0: all
 	Slots          int        // packets that may be on their way through the switch and be reported
@@ -70,6 +72,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	for name, value := range map[string]any{
 		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
+		"clones": c.Clone, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),
 	} {
 		if err := spec.Variables[name].Set(value); err != nil {
@@ -293,6 +296,9 @@ func spread(mask, key *[6]uint64) uint64 {
 func (p *Programs) SetClock(offset time.Duration) error {
 	return p.objects.ClockOffset.Set(int64(offset))
 }
+
+// Ignore says by which sockets reports leave: what they send is never watched. 0 is no socket.
+func (p *Programs) Ignore(cookies [2]uint64) error { return p.objects.OwnSockets.Set(cookies) }
 
 // Read waits for the next event. It returns os.ErrClosed after Close, and os.ErrDeadlineExceeded after the deadline.
 func (p *Programs) Read(e *Event) error {

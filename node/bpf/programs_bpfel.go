@@ -41,33 +41,35 @@ const (
 	programsCounterINSERTED_EMPTY       programsCounter = 6
 	programsCounterNOT_INSERTED         programsCounter = 7
 	programsCounterCLEANED              programsCounter = 8
-	programsCounterPUSHED               programsCounter = 9
-	programsCounterMARKED_MTU           programsCounter = 10
-	programsCounterMARKED_HOP_LIMIT     programsCounter = 11
-	programsCounterNOT_PUSHED           programsCounter = 12
-	programsCounterSTRIPPED             programsCounter = 13
-	programsCounterSTRIPPED_BAD         programsCounter = 14
-	programsCounterDISCARDED            programsCounter = 15
-	programsCounterTURNED               programsCounter = 16
-	programsCounterWHY_IS_FRAGMENT      programsCounter = 17
-	programsCounterWHY_NO_CARRIER       programsCounter = 18
-	programsCounterWHY_MTU              programsCounter = 19
-	programsCounterWHY_HOP_LIMIT        programsCounter = 20
-	programsCounterWHY_CARRIER_FULL     programsCounter = 21
-	programsCounterWHY_NOTHING_ASKED    programsCounter = 22
-	programsCounterWHY_MALFORMED_INT    programsCounter = 23
-	programsCounterWHY_DESTINATION_ONLY programsCounter = 24
-	programsCounterKERNEL_NOT_READ      programsCounter = 25
-	programsCounterKERNEL_NOT_FORWARDED programsCounter = 26
-	programsCounterKERNEL_TUNNEL        programsCounter = 27
-	programsCounterKERNEL_NOT_EDITED    programsCounter = 28
-	programsCounterKERNEL_MOVED         programsCounter = 29
-	programsCounterKERNEL_NO_METADATA   programsCounter = 30
-	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 31
-	programsCounterKERNEL_OVERWRITTEN   programsCounter = 32
-	programsCounterKERNEL_RING_FULL     programsCounter = 33
-	programsCounterKERNEL_EVENTS        programsCounter = 34
-	programsCounterCOUNTERS             programsCounter = 35
+	programsCounterCOPIES               programsCounter = 9
+	programsCounterPUSHED               programsCounter = 10
+	programsCounterMARKED_MTU           programsCounter = 11
+	programsCounterMARKED_HOP_LIMIT     programsCounter = 12
+	programsCounterNOT_PUSHED           programsCounter = 13
+	programsCounterSTRIPPED             programsCounter = 14
+	programsCounterSTRIPPED_BAD         programsCounter = 15
+	programsCounterDISCARDED            programsCounter = 16
+	programsCounterTURNED               programsCounter = 17
+	programsCounterWHY_IS_FRAGMENT      programsCounter = 18
+	programsCounterWHY_NO_CARRIER       programsCounter = 19
+	programsCounterWHY_MTU              programsCounter = 20
+	programsCounterWHY_HOP_LIMIT        programsCounter = 21
+	programsCounterWHY_CARRIER_FULL     programsCounter = 22
+	programsCounterWHY_NOTHING_ASKED    programsCounter = 23
+	programsCounterWHY_MALFORMED_INT    programsCounter = 24
+	programsCounterWHY_DESTINATION_ONLY programsCounter = 25
+	programsCounterKERNEL_NOT_READ      programsCounter = 26
+	programsCounterKERNEL_NOT_FORWARDED programsCounter = 27
+	programsCounterKERNEL_TUNNEL        programsCounter = 28
+	programsCounterKERNEL_NOT_EDITED    programsCounter = 29
+	programsCounterKERNEL_MOVED         programsCounter = 30
+	programsCounterKERNEL_NO_METADATA   programsCounter = 31
+	programsCounterKERNEL_NOT_CLONED    programsCounter = 32
+	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 33
+	programsCounterKERNEL_OVERWRITTEN   programsCounter = 34
+	programsCounterKERNEL_RING_FULL     programsCounter = 35
+	programsCounterKERNEL_EVENTS        programsCounter = 36
+	programsCounterCOUNTERS             programsCounter = 37
 )
 
 type programsEvent struct {
@@ -111,7 +113,16 @@ type programsRule struct {
 }
 
 type programsScratch struct {
-	_      structs.HostLayout
+	_     structs.HostLayout
+	Probe struct {
+		_          structs.HostLayout
+		Wanted     bool
+		MaxHops    uint8
+		Bitmap     uint16
+		InPort     uint32
+		Arrived    uint64
+		QueueBytes uint64
+	}
 	Head   [2056]uint8
 	Insert [64]uint32
 }
@@ -140,11 +151,13 @@ type programsTest struct {
 		QueueBytes uint64
 		Event      uint64
 		Mtu        uint32
-		Written    uint32
+		Written    uint16
 		Record     uint16
 		Bitmap     uint16
 		Sum        uint16
-		Udp        uint16
+		Udp        uint8
+		Clone      uint8
+		Spoilt     uint16
 	}
 }
 
@@ -170,15 +183,18 @@ const (
 	programsVarAcceptEdge  = "accept_edge"
 	programsVarActive      = "active"
 	programsVarClockOffset = "clock_offset"
+	programsVarClones      = "clones"
 	programsVarDomainMode  = "domain_mode"
 	programsVarDscpMask    = "dscp_mask"
 	programsVarDscpValue   = "dscp_value"
 	programsVarHasXd       = "has_xd"
 	programsVarKnown       = "known"
+	programsVarLocal       = "local"
 	programsVarMaxActions  = "max_actions"
 	programsVarMaxTables   = "max_tables"
 	programsVarNodeId      = "node_id"
 	programsVarNumSlots    = "num_slots"
+	programsVarOwnSockets  = "own_sockets"
 	programsVarTesting     = "testing"
 	programsVarTruncate    = "truncate"
 )
@@ -255,15 +271,18 @@ type programsVariableSpecs struct {
 	AcceptEdge  *ebpf.VariableSpec `ebpf:"accept_edge"`
 	Active      *ebpf.VariableSpec `ebpf:"active"`
 	ClockOffset *ebpf.VariableSpec `ebpf:"clock_offset"`
+	Clones      *ebpf.VariableSpec `ebpf:"clones"`
 	DomainMode  *ebpf.VariableSpec `ebpf:"domain_mode"`
 	DscpMask    *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.VariableSpec `ebpf:"dscp_value"`
 	HasXd       *ebpf.VariableSpec `ebpf:"has_xd"`
 	Known       *ebpf.VariableSpec `ebpf:"known"`
+	Local       *ebpf.VariableSpec `ebpf:"local"`
 	MaxActions  *ebpf.VariableSpec `ebpf:"max_actions"`
 	MaxTables   *ebpf.VariableSpec `ebpf:"max_tables"`
 	NodeId      *ebpf.VariableSpec `ebpf:"node_id"`
 	NumSlots    *ebpf.VariableSpec `ebpf:"num_slots"`
+	OwnSockets  *ebpf.VariableSpec `ebpf:"own_sockets"`
 	Testing     *ebpf.VariableSpec `ebpf:"testing"`
 	Truncate    *ebpf.VariableSpec `ebpf:"truncate"`
 }
@@ -326,15 +345,18 @@ type programsVariables struct {
 	AcceptEdge  *ebpf.Variable `ebpf:"accept_edge"`
 	Active      *ebpf.Variable `ebpf:"active"`
 	ClockOffset *ebpf.Variable `ebpf:"clock_offset"`
+	Clones      *ebpf.Variable `ebpf:"clones"`
 	DomainMode  *ebpf.Variable `ebpf:"domain_mode"`
 	DscpMask    *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.Variable `ebpf:"dscp_value"`
 	HasXd       *ebpf.Variable `ebpf:"has_xd"`
 	Known       *ebpf.Variable `ebpf:"known"`
+	Local       *ebpf.Variable `ebpf:"local"`
 	MaxActions  *ebpf.Variable `ebpf:"max_actions"`
 	MaxTables   *ebpf.Variable `ebpf:"max_tables"`
 	NodeId      *ebpf.Variable `ebpf:"node_id"`
 	NumSlots    *ebpf.Variable `ebpf:"num_slots"`
+	OwnSockets  *ebpf.Variable `ebpf:"own_sockets"`
 	Testing     *ebpf.Variable `ebpf:"testing"`
 	Truncate    *ebpf.Variable `ebpf:"truncate"`
 }

@@ -19,6 +19,9 @@ type Config struct {
 	ID      uint32     `yaml:"id"`      // of the node, not 0, unique in the network
 	Address netip.Addr `yaml:"address"` // that reports come from; default that of the route to the collector
 	Ports   []Port     `yaml:"ports"`   // Ports[n-1] is port n
+	// Local: what came by none of the ports is watched, too: packets of this machine, and of containers in it. They
+	// stay as they are, and probe clones follow them.
+	Local bool `yaml:"local"`
 	// what docs/reference/node.md says
 	INT conf.Raw `yaml:"int"`
 
@@ -96,7 +99,7 @@ func (c *Config) refuse(file *conf.Document) {
 		{"carrier", n.Carrier != "" && n.Carrier != "dscp", "dscp"},
 		{"dialect", n.Dialect != "", "none"},
 		{"domain", n.Domain != 0, "0"},
-		{"clone", n.Clone, "false"},
+		{"clone", n.Clone && n.Mode == "mx", "false in mode mx"},
 		{"ds_mark", n.DSMark != 0, "0"},
 		{"checksum_complement", n.Complement, "false"},
 		{"mtu", n.MTU != "mark", "mark"},
@@ -108,13 +111,16 @@ func (c *Config) refuse(file *conf.Document) {
 			file.Say("int."+r.key, "the node in the kernel does not do that yet, want %s", r.want)
 		}
 	}
+	if c.Local && n.Mode != "md" {
+		file.Say("local", "got true in mode %s; packets of this machine get clones, which are of mode md", n.Mode)
+	}
 	for _, key := range []string{"int_udp_port", "probe_marker", "int_before_tcp_options"} {
 		if _, ok := n.Points[key]; ok {
 			file.Say("int.points."+key, "the node in the kernel knows int_dscp only")
 		}
 	}
 	for i := range n.Watch {
-		if wrong := refuseEntry(&n.Watch[i]); wrong != nil {
+		if wrong := refuseEntry(&n.Watch[i], n.Clone || c.Local); wrong != nil {
 			file.Say(fmt.Sprintf("int.watch[%d]", i), "%s", wrong)
 		}
 	}
@@ -128,8 +134,10 @@ func (c *Config) refuse(file *conf.Document) {
 	}
 }
 
-func refuseEntry(e *watch.Entry) error {
+func refuseEntry(e *watch.Entry, clones bool) error {
 	switch {
+	case clones && e.Mode == watch.ModeMX:
+		return errors.New("mode: clones are of mode md here")
 	case e.VLAN != nil && *e.VLAN != 0:
 		return errors.New("vlan: the node in the kernel does not read VLAN tags")
 	case e.VNI != nil:
@@ -172,6 +180,8 @@ func (c *Config) differs(o *Config) string {
 		return "address"
 	case !slices.Equal(c.Ports, o.Ports):
 		return "ports"
+	case c.Local != o.Local:
+		return "local"
 	case !reflect.DeepEqual(a, b):
 		return "int"
 	}

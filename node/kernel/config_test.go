@@ -14,6 +14,7 @@ address: 192.0.2.1
 ports:
   - {interface: eth0, edge: true}
   - {interface: eth1, queue: br1}
+local: true
 int:
   mode: md
 `
@@ -35,23 +36,27 @@ func TestRefused(t *testing.T) {
 		{"ports:", "ports: []\nports2:", "ports2"},
 		{"interface: eth0, ", "", "5: ports[0].interface: it has no name"},
 		{"queue: br1", "queue: eth0", "6: ports[1]: got eth0 twice"},
-		{"mode: md", "mode: ioam", "8: int.mode:"},
-		{"mode: md", "version: 1.0", "8: int.version:"},
-		{"mode: md", "carrier: dst-port", "8: int.carrier:"},
-		{"mode: md", "checksum_complement: true", "8: int.checksum_complement:"},
-		{"mode: md", "domain: 7", "8: int.domain:"},
-		{"mode: md", "mtu: report", "8: int.mtu:"},
+		{"mode: md", "mode: ioam", "9: int.mode:"},
+		{"mode: md", "version: 1.0", "9: int.version:"},
+		{"mode: md", "carrier: dst-port", "9: int.carrier:"},
+		{"mode: md", "checksum_complement: true", "9: int.checksum_complement:"},
+		{"mode: md", "mode: mx\n  clone: true", "int.clone:"},
+		{"mode: md", "clone: true", ""},
+		{"mode: md", "watch: [{mode: mx}]", "9: int.watch[0]: mode:"},
+		{"mode: md", "mode: xd", "local: got true in mode xd"},
+		{"mode: md", "domain: 7", "9: int.domain:"},
+		{"mode: md", "mtu: report", "9: int.mtu:"},
 		{"mode: md", "drops: []\n  drop_events: {period: 1s}", "int.drop_events:"},
-		{"mode: md", "drops: [{protocol: tcp}]", "8: int.drops:"},
-		{"mode: md", "queues: [{trigger: 1MB}]", "8: int.queues:"},
-		{"mode: md", "points: {probe_marker: 7}", "8: int.points.probe_marker:"},
-		{"mode: md", "watch: [{vlan: 5}]", "8: int.watch[0]: vlan:"},
-		{"mode: md", "watch: [{vni: 5}]", "8: int.watch[0]: vni:"},
+		{"mode: md", "drops: [{protocol: tcp}]", "9: int.drops:"},
+		{"mode: md", "queues: [{trigger: 1MB}]", "9: int.queues:"},
+		{"mode: md", "points: {probe_marker: 7}", "9: int.points.probe_marker:"},
+		{"mode: md", "watch: [{vlan: 5}]", "9: int.watch[0]: vlan:"},
+		{"mode: md", "watch: [{vni: 5}]", "9: int.watch[0]: vni:"},
 		{"mode: md", "nodes: {s1: {mtu: report}}", "int.nodes.s1.mtu:"},
-		{"mode: md", "sink: nowhere", "8: sink:"},
+		{"mode: md", "sink: nowhere", "9: sink:"},
 	} {
 		_, err := parse([]byte(strings.Replace(valid, row.old, row.new, 1)))
-		if err == nil || !strings.Contains(err.Error(), row.want) {
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.new, err, row.want)
 		}
 	}

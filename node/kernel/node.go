@@ -24,6 +24,7 @@ type Node struct {
 	programs *bpf.Programs
 	reporter bpf.Reporter
 	conns    [2]*net.UDPConn // for IPv4 and IPv6
+	cookies  [2]uint64       // of those, by which the programs know them
 	output   node.Output
 
 	replace chan replacement
@@ -53,7 +54,7 @@ func New(c *Config) (*Node, error) {
 	config := bpf.Config{
 		NodeID: c.ID, Mode: watch.ModeMD, DSCP: domain.Points.INTDSCP, DSCPMask: domain.Points.INTDSCPMask,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
-		Slots: slots, Watched: c.watched(),
+		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
 	}
 	switch c.node.Mode {
 	case "xd":
@@ -221,9 +222,28 @@ func (n *Node) write(b []byte, to netip.AddrPort) (err error) {
 		if n.conns[family], err = net.ListenUDP(network, from); err != nil {
 			return err
 		}
+		if err := n.ignore(family); err != nil {
+			return err
+		}
 	}
 	_, err = n.conns[family].WriteToUDPAddrPort(b, to)
 	return err
+}
+
+// ignore makes the programs ignore what a socket of reports sends.
+func (n *Node) ignore(family int) error {
+	raw, err := n.conns[family].SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cookie uint64
+	if wrong := raw.Control(func(fd uintptr) {
+		cookie, err = unix.GetsockoptUint64(int(fd), unix.SOL_SOCKET, unix.SO_COOKIE)
+	}); wrong != nil || err != nil {
+		return errors.Join(wrong, err)
+	}
+	n.cookies[family] = cookie
+	return n.programs.Ignore(n.cookies)
 }
 
 // Each calls f for every counter that is not 0: first of the programs, then what became of events. Names are those of

@@ -33,6 +33,7 @@ type network struct {
 	routers []string // and the hosts around them
 	mtu     int      // between routers
 	queue   string   // bridge around interface r of s2; "": none
+	offload bool     // hosts and routers leave checksums and segments to their network cards
 }
 
 // run runs a command in the namespace of a machine.
@@ -53,7 +54,9 @@ const (
 )
 
 // newNetwork makes the machines and links: machine i has interfaces l (to i-1) and r (to i+1).
-func newNetwork(t *testing.T) *network {
+func newNetwork(t *testing.T) *network { return makeNetwork(t, false) }
+
+func makeNetwork(t *testing.T, offload bool) *network {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("not run: network namespaces and programs in the kernel are for root. Run: sudo make test")
@@ -63,7 +66,7 @@ func newNetwork(t *testing.T) *network {
 			t.Skipf("not run: no %s. Run: sudo scripts/setup test", tool)
 		}
 	}
-	n := &network{t: t, mtu: 2000}
+	n := &network{t: t, mtu: 2000, offload: offload}
 	for i, name := range []string{"a", "s1", "s2", "s3", "b"} {
 		name += "-" + strconv.Itoa(os.Getpid())
 		n.routers = append(n.routers, name)
@@ -80,7 +83,9 @@ func newNetwork(t *testing.T) *network {
 			if edge := i == 0 || i == hostB-1; !edge {
 				n.run(i+side, "ip link set dev %s mtu %d", name, n.mtu)
 			}
-			n.run(i+side, "ethtool -K %s tx off", name) // checksums have to be in the packets
+			if !offload {
+				n.run(i+side, "ethtool -K %s tx off", name) // checksums have to be in the packets
+			}
 			n.run(i+side, "ip link set dev %s up", name)
 		}
 	}
@@ -146,10 +151,21 @@ int:
 // start runs a node on each router, with one configuration, until the test ends; stop ends them.
 func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
 	n.t.Helper()
+	var configs []*Config
+	for i := 1; i <= 3; i++ {
+		configs = append(configs, n.config(i, text, collector))
+	}
+	return n.startAll(configs)
+}
+
+// startAll runs nodes on the three routers, or on all five machines.
+func (n *network) startAll(configs []*Config) (nodes []*Node, stop func()) {
+	n.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
-	for i := 3; i >= 1; i-- { // the sinks first
-		node, err := New(n.config(i, text, collector))
+	for k := len(configs) - 1; k >= 0; k-- { // the sinks first
+		i := k + 1 - len(configs)/5 // all five: from hostA on
+		node, err := New(configs[k])
 		if err != nil {
 			n.t.Fatal(err)
 		}

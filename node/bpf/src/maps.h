@@ -12,9 +12,12 @@ const volatile bool accept_edge = false;
 const volatile u16 known = 0xFFFF; // instructions whose metadata the node knows
 const volatile u16 truncate = 0;   // bytes of a packet in a report behind INT and L4; 0: all
 const volatile bool testing = false;
+const volatile bool clones = false; // sources leave packets alone, and send clones with INT
+const volatile bool local = false;  // packets of this machine are watched, too
 const volatile u32 num_slots = 1;  // of events; a power of two
 
 volatile long clock_offset = 0; // of TAI, to the clock that reports have
+volatile u64 own_sockets[2] = {}; // cookies of those that reports leave by
 volatile u32 active = 0;        // half of the watchlists that counts
 volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 

@@ -7,6 +7,7 @@
 #define AF_INET 2
 #define AF_INET6 10
 #define TCX_NEXT -1
+#define TCX_DROP 2
 
 char __license[] SEC("license") = "Dual MIT/GPL";
 
@@ -50,7 +51,7 @@ GLOBAL int find_way(struct xdp_md *ctx, const struct packet *p, u32 l3, struct w
 			fib.ipv4_dst = bpf_htonl(get32(s, ETHERNET + 16));
 		}
 		long r = bpf_fib_lookup(ctx, &fib, sizeof(fib), BPF_FIB_LOOKUP_SKIP_NEIGH);
-		if (r == BPF_FIB_LKUP_RET_NOT_FWDED)
+		if (r == BPF_FIB_LKUP_RET_NOT_FWDED || r == BPF_FIB_LKUP_RET_FWD_DISABLED)
 			w->local = true;
 		if (r)
 			return 0;
@@ -183,6 +184,16 @@ static __always_inline void clean(struct xdp_md *ctx, struct scratch *s, const s
 	count(CLEANED);
 }
 
+// no_carrier says whether a packet cannot have INT, and counts why.
+static __always_inline bool no_carrier(const struct packet *p)
+{
+	if (!p->fragment && p->summed && !p->bad_length)
+		return false;
+	count(NOT_INSERTED);
+	count(p->fragment ? WHY_IS_FRAGMENT : WHY_NO_CARRIER);
+	return true;
+}
+
 // source inserts INT; false: the packet gets none.
 GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct action *a, const struct way *w,
 		  struct state *st)
@@ -194,14 +205,8 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	u32 fixed = SHIM + INT_HEADER, record = md ? width(a->bitmap) : 0, n;
 	enum counter why = WHY_MTU;
 	bool with = record;
-	if (p->fragment) {
-		why = WHY_IS_FRAGMENT;
-		goto not;
-	}
-	if (!p->summed || p->bad_length) {
-		why = WHY_NO_CARRIER;
-		goto not;
-	}
+	if (no_carrier(p))
+		return false;
 	if (w->mtu && p->total + fixed > w->mtu)
 		goto not;
 	if (w->mtu && p->total + fixed + record > w->mtu)
@@ -422,6 +427,12 @@ int arrive(struct xdp_md *ctx)
 	if (a && (turned || a->mode != MODE_MD))
 		keep(ctx, &p, &st, p.payload);
 	if (turned) {
+	} else if (outside && clones) {
+		if (a && a->mode == MODE_MD && !no_carrier(&p)) {
+			st.clone = a->max_hops;
+			st.bitmap = a->bitmap;
+		}
+		clean(ctx, s, &p);
 	} else if (outside) {
 		if (!a || a->mode == MODE_XD || !source(ctx, &p, a, &w, &st)) {
 			if (a && a->mode != MODE_XD)
@@ -437,7 +448,7 @@ int arrive(struct xdp_md *ctx)
 	} else {
 		transit(ctx, &p, &w, &st);
 	}
-	if (st.record || st.event)
+	if (st.record || st.event || st.clone)
 		remember(ctx, &st);
 	return XDP_PASS;
 }
@@ -525,6 +536,134 @@ int enqueue(struct __sk_buff *skb)
 	return TCX_NEXT;
 }
 
+#define CLONED 64 // bytes of payload in a clone
+
+// pseudo returns the sum of the pseudo header of a packet whose L4 part has n bytes.
+static __always_inline u64 pseudo(struct scratch *s, const struct packet *p, u32 n)
+{
+	return sum(&s->head[p->v6 ? ETHERNET + 8 : ETHERNET + 12], p->v6 ? 32 : 8) + n + p->protocol;
+}
+
+// make_probe puts INT into a clone, and cuts off most of its payload. The L4 header stays where it is: a packet of this
+// machine may have its checksum computed later, and the kernel has noted from where on.
+GLOBAL int make_probe(struct __sk_buff *skb, u32 out_port)
+{
+	const u32 partial = 3;
+	struct scratch *s = scratch();
+	struct packet p = {.len = skb->len};
+	if (!s)
+		return false;
+	u32 n = p.len < FRONT ? p.len : FRONT;
+	asm volatile("" : "+r"(n));
+	if (n < ETHERNET || n > FRONT || bpf_skb_load_bytes(skb, 0, s->head, n))
+		return false;
+	if (parse(&p, false) != PARSED || !p.summed || p.payload > p.end)
+		return false;
+	u16 bitmap = s->probe.bitmap;
+	u32 record = width(bitmap), fixed = SHIM + INT_HEADER, length = fixed + record;
+	u32 end = p.summed == SUM_UDP ? p.l4 + get16(s, p.l4 + 4) : p.end, rest = end - p.payload;
+	if (rest > CLONED)
+		rest = CLONED;
+	struct hop own = {
+		.in_port = s->probe.in_port,
+		.out_port = out_port,
+		.arrived = s->probe.arrived,
+		.departed = now(1),
+		.queue_bytes = s->probe.queue_bytes,
+	};
+	u32 word = 0, header = 2 << 28 | (FLAG_D << 24) | (record / 4) << 8 | (u32)(s->probe.max_hops - !!record);
+	add(s, &word, TYPE_MD << 28 | ((length - SHIM) / 4) << 16 | cleaned(p.dscp) << 2);
+	add(s, &word, header);
+	add(s, &word, (u32)bitmap << 16);
+	add(s, &word, 0);
+	if (record)
+		add_record(word, record / 4, bitmap, &own);
+	word = (length + rest) / 4;
+	add(s, &word, 0); // what the checksum covers is even
+	length &= 0x7C;
+	asm volatile("" : "+r"(rest));
+	if (rest > 0 && rest <= CLONED && bpf_skb_load_bytes(skb, p.payload, (u8 *)s->insert + length, rest))
+		return false;
+
+	u32 whole = p.payload + length + rest, l4_header = p.payload - p.l4, at = p.payload;
+	bool has = has_sum(s, &p);
+	if (bpf_skb_change_tail(skb, whole, 0))
+		return false;
+	resize(s, &p, (int)(whole - p.end));
+	if (p.summed == SUM_UDP)
+		put16(s, p.l4 + 4, whole - p.l4);
+	set_dscp(s, &p, (p.dscp & ~dscp_mask) | (dscp_value & dscp_mask));
+	if (BPF_CORE_READ_BITFIELD_PROBED((struct sk_buff___w *)bpf_cast_to_kern_ctx(skb), ip_summed) == partial) {
+		put16(s, p.sum, fold(pseudo(s, &p, whole - p.l4)));
+	} else if (has) {
+		u32 l4 = p.l4, sums = (length + rest + 3) & 0xFC;
+		asm volatile("" : "+r"(l4));
+		asm volatile("" : "+r"(l4_header));
+		put16(s, p.sum, 0);
+		u16 c = ~fold(pseudo(s, &p, whole - p.l4) + sum(&s->head[l4 & 0xFF], l4_header & 0x3C) + sum(s->insert, sums));
+		put16(s, p.sum, p.summed == SUM_UDP && !c ? 0xFFFF : c);
+	}
+	asm volatile("" : "+r"(at));
+	n = length + rest;
+	asm volatile("" : "+r"(n));
+	if (at < ETHERNET || at > FRONT || n < 4 || n > sizeof(s->insert))
+		return false;
+	return !bpf_skb_store_bytes(skb, 0, s->head, at, 0) && !bpf_skb_store_bytes(skb, at, s->insert, n, 0);
+}
+
+// send_clone sends a clone of the packet, which comes to depart before this returns.
+static __always_inline void send_clone(struct __sk_buff *skb, struct scratch *s, u32 out_port)
+{
+	if (testing) { // the packet becomes the clone
+		if (!make_probe(skb, out_port))
+			count(KERNEL_NOT_CLONED);
+		return;
+	}
+	s->probe.wanted = true;
+	if (bpf_clone_redirect(skb, skb->ifindex, 0) || s->probe.wanted)
+		count(KERNEL_NOT_CLONED);
+	s->probe.wanted = false;
+}
+
+// originate is for a packet that came by no port: of this machine, or of a container in it.
+static __always_inline void originate(struct __sk_buff *skb, struct scratch *s, u32 out_port)
+{
+	struct packet p = {.len = skb->len};
+	u32 n = p.len < FRONT ? p.len : FRONT;
+	u64 socket = bpf_get_socket_cookie(skb);
+	if (socket && (socket == own_sockets[0] || socket == own_sockets[1]))
+		return; // reports are not what is to be watched
+	asm volatile("" : "+r"(n));
+	if (n < ETHERNET || n > FRONT || bpf_skb_load_bytes(skb, 0, s->head, n))
+		return;
+	if (parse(&p, false) != PARSED)
+		return;
+	count(ARRIVED);
+	count(FROM_EDGE);
+	if (marks(p.dscp)) {
+		set_dscp(s, &p, cleaned(p.dscp));
+		bpf_skb_store_bytes(skb, ETHERNET, &s->head[ETHERNET], IPV4, 0); // all of the header that changes
+		p.dscp = cleaned(p.dscp);
+		count(CLEANED);
+	}
+	if (p.tunnel) {
+		count(KERNEL_TUNNEL);
+		return;
+	}
+	struct action *a = find_action(&p, 0);
+	if (!a || a->mode != MODE_MD)
+		return;
+	if (a->sample > 1 && !take(&p, a)) {
+		count(UNSAMPLED);
+		return;
+	}
+	count(WATCHED);
+	if (no_carrier(&p))
+		return;
+	s->probe = (struct probe){.max_hops = a->max_hops, .bitmap = a->bitmap, .queue_bytes = backlog(skb)};
+	send_clone(skb, s, out_port);
+}
+
 SEC("tcx/egress")
 int depart(struct __sk_buff *skb)
 {
@@ -536,11 +675,26 @@ int depart(struct __sk_buff *skb)
 		struct test *t = test();
 		ifindex = t ? t->out : 0;
 	}
-	if (!s || !recall(skb, &st, &meta))
+	if (!s)
 		return TCX_NEXT;
 	struct port *out = find_port(ifindex);
 	if (!out)
 		return TCX_NEXT;
+	if ((clones || local) && s->probe.wanted) {
+		s->probe.wanted = false;
+		if (!make_probe(skb, out->id)) {
+			count(KERNEL_NOT_CLONED);
+			return TCX_DROP; // only the clone
+		}
+		count(INSERTED);
+		count(COPIES);
+		return TCX_NEXT;
+	}
+	if (!recall(skb, &st, &meta)) {
+		if (local && !out->edge && (!skb->ingress_ifindex || !find_port(skb->ingress_ifindex)))
+			originate(skb, s, out->id);
+		return TCX_NEXT;
+	}
 	u32 spent = 0;
 	if (!testing)
 		bpf_dynptr_write(&meta, 0, &spent, sizeof(spent), 0);
@@ -559,5 +713,15 @@ int depart(struct __sk_buff *skb)
 		fill(skb, s, &st, &own);
 	if (st.event)
 		report(skb, s, &st, &own);
+	if (clones && st.clone) {
+		s->probe = (struct probe){
+			.max_hops = st.clone,
+			.bitmap = st.bitmap,
+			.in_port = st.in_port,
+			.arrived = st.arrived,
+			.queue_bytes = own.queue_bytes,
+		};
+		send_clone(skb, s, out->id);
+	}
 	return TCX_NEXT;
 }

@@ -7,6 +7,8 @@
 
 #define ETHERNET 14
 #define FRONT 192 // enough for Ethernet, IP, TCP, shim and INT header with all options
+#define LAST_L4 (FRONT - 60 - SHIM - INT_HEADER) // where a L4 header may begin at most
+#define EXTENSIONS 6 // IPv6 extension headers that are read at most
 #define IPV4 20
 #define IPV6 40
 
@@ -190,10 +192,16 @@ enum parsed {
 	BROKEN,
 };
 
-static __always_inline bool parse4(struct scratch *s, struct packet *p)
+static __always_inline bool is_extension(u8 protocol)
+{
+	return protocol == PROTO_HOP_BY_HOP || protocol == PROTO_ROUTING || protocol == PROTO_FRAGMENT ||
+	       protocol == PROTO_DEST_OPTIONS;
+}
+
+static __always_inline int parse4(struct scratch *s, struct packet *p)
 {
 	if (p->len < ETHERNET + IPV4 || get8(s, ETHERNET) >> 4 != 4)
-		return false;
+		return BROKEN;
 	u32 n = 4 * (get8(s, ETHERNET) & 0x0F);
 	p->total = get16(s, ETHERNET + 2);
 	p->end = ETHERNET + p->total;
@@ -204,20 +212,40 @@ static __always_inline bool parse4(struct scratch *s, struct packet *p)
 	u16 fragment = get16(s, ETHERNET + 6);
 	p->fragment = fragment & 0x3FFF;
 	p->later = fragment & 0x1FFF;
-	return n >= IPV4 && p->total >= n && p->end <= p->len;
+	return n >= IPV4 && p->total >= n && p->end <= p->len ? PARSED : BROKEN;
 }
 
-static __always_inline bool parse6(struct scratch *s, struct packet *p)
+static __always_inline int parse6(struct scratch *s, struct packet *p)
 {
 	if (p->len < ETHERNET + IPV6 || get8(s, ETHERNET) >> 4 != 6)
-		return false;
+		return BROKEN;
 	p->total = IPV6 + get16(s, ETHERNET + 4);
 	p->end = ETHERNET + p->total;
 	p->l4 = p->payload = ETHERNET + IPV6;
 	p->dscp = get16(s, ETHERNET) >> 6 & 0x3F;
 	p->ttl = get8(s, ETHERNET + 7);
 	p->protocol = get8(s, ETHERNET + 6);
-	return p->end <= p->len;
+	if (p->end > p->len)
+		return BROKEN;
+	for (int i = 0; i < EXTENSIONS && is_extension(p->protocol); i++) {
+		u32 n = 8;
+		if (p->protocol != PROTO_FRAGMENT) {
+			n += 8 * get8(s, p->l4 + 1);
+		} else {
+			u16 fragment = get16(s, p->l4 + 2);
+			p->later = fragment >> 3;
+			p->fragment |= p->later || fragment & 1;
+		}
+		if (p->end - p->l4 < n)
+			return BROKEN;
+		p->protocol = get8(s, p->l4);
+		p->l4 = p->payload = p->l4 + n;
+		if (p->later)
+			return PARSED; // what follows is not a header
+		if (p->l4 > LAST_L4)
+			return NOT_READ;
+	}
+	return is_extension(p->protocol) ? NOT_READ : PARSED;
 }
 
 // parse reads the front of a frame. inside: INT is looked for.
@@ -232,17 +260,9 @@ GLOBAL int parse(struct packet *p, bool inside)
 	p->v6 = ether_type == ETHERTYPE_IPV6;
 	if (!p->v6 && ether_type != ETHERTYPE_IPV4)
 		return NOT_READ;
-	if (!(p->v6 ? parse6(s, p) : parse4(s, p)))
-		return BROKEN;
-	switch (p->v6 ? p->protocol : PROTO_TCP) {
-	case PROTO_HOP_BY_HOP:
-	case PROTO_ROUTING:
-	case PROTO_FRAGMENT:
-	case PROTO_DEST_OPTIONS:
-		return NOT_READ;
-	}
-	if (p->later)
-		return PARSED;
+	int parsed = p->v6 ? parse6(s, p) : parse4(s, p);
+	if (parsed != PARSED || p->later)
+		return parsed;
 	u32 end = p->end, space = end - p->l4;
 	if (p->protocol == PROTO_GRE || p->protocol == PROTO_IPV4 || p->protocol == PROTO_IPV6) {
 		p->tunnel = true;

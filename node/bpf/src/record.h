@@ -12,7 +12,7 @@
 #define EGRESS_TS 0x0400
 #define COMPLEMENT 0x0001
 
-// A hop is the node's own metadata of a packet. out_port 0 and departed 0: not known yet.
+// A hop is the node's own metadata of a packet. out_port 0 and departed 0: not known yet; arrived 0: it never did.
 struct hop {
 	u32 in_port, out_port;
 	u64 arrived, departed;
@@ -38,6 +38,8 @@ GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
 	u32 end = word + words;
 	u16 has = bitmap & known;
 	u64 departed = h->departed, arrived = h->arrived;
+	if (!arrived)
+		has &= ~(HOP_LATENCY | INGRESS_TS);
 	if (!departed)
 		has &= ~(HOP_LATENCY | QUEUE | EGRESS_TS);
 	else if (departed < arrived)

@@ -25,12 +25,14 @@ struct netdev_queue___w {
 } __attribute__((preserve_access_index));
 
 struct net_device___w {
+	int ifindex;
 	struct netdev_queue___w *_tx;
 } __attribute__((preserve_access_index));
 
 struct sk_buff___w {
 	struct net_device___w *dev;
 	u16 queue_mapping;
+	u8 ip_summed : 2;
 } __attribute__((preserve_access_index));
 
 // A function that the verifier looks at once, and not once for every way that leads to it. Its pointers it takes to be
@@ -60,6 +62,7 @@ enum counter {
 	INSERTED_EMPTY,
 	NOT_INSERTED,
 	CLEANED,
+	COPIES,
 	PUSHED,
 	MARKED_MTU,
 	MARKED_HOP_LIMIT,
@@ -76,12 +79,13 @@ enum counter {
 	WHY_NOTHING_ASKED,
 	WHY_MALFORMED_INT,
 	WHY_DESTINATION_ONLY,
-	KERNEL_NOT_READ,      // not IP, behind a VLAN tag, or with IPv6 extension headers: passed as it was
+	KERNEL_NOT_READ,      // not IP, behind a VLAN tag, or with too many IPv6 extension headers: passed as it was
 	KERNEL_NOT_FORWARDED, // no route, or for this machine, or the last hop of its TTL: passed as it was
 	KERNEL_TUNNEL,        // from an edge in a tunnel, which watchlists here do not look into: not watched
 	KERNEL_NOT_EDITED,    // the driver had no room, or refused: passed as it was
 	KERNEL_MOVED,         // the record is not where it was inserted: it stays without what is known at egress
 	KERNEL_NO_METADATA,   // the driver keeps no metadata of packets: no time, no report
+	KERNEL_NOT_CLONED,    // the kernel made no clone, or had no room for INT in it
 	KERNEL_NOT_STRIPPED,  // INT that nobody can remove, in a packet to an edge: passed as it was
 	KERNEL_OVERWRITTEN,   // waited in the queue longer than there was memory for it: not reported
 	KERNEL_RING_FULL,     // the program that reports was too slow: not reported
@@ -128,15 +132,28 @@ struct state {
 	u64 queue_bytes; // then
 	u64 event;       // id, 0: not to be reported
 	u32 mtu;
-	u32 written;     // sum of the record
+	u16 written;     // sum of the record
 	u16 record;      // offset of the record of this node, 0: there is none
 	u16 bitmap;      // of the record
 	u16 sum;         // offset of the checksum that covers it, 0: there is none
-	u16 udp;         // that checksum is of UDP
+	u8 udp;          // that checksum is of UDP
+	u8 clone;        // nodes that may add a record to a clone of the packet, 0: there shall be none
+	u16 spoilt;      // the kernel copies Ethernet headers as 16 bytes, and so writes the two in front of them
+};
+
+// A probe is what the clone of a packet shall tell, while it is made.
+struct probe {
+	bool wanted;
+	u8 max_hops;
+	u16 bitmap;
+	u32 in_port;
+	u64 arrived; // 0: the packet is of this machine
+	u64 queue_bytes;
 };
 
 // A scratch is where a packet is taken apart: its front, and what is inserted.
 struct scratch {
+	struct probe probe;
 	u8 head[HEAD + 8]; // a read at the last byte is still inside
 	u32 insert[64]; // in network order
 };

@@ -1,0 +1,101 @@
+//go:build linux
+
+package kernel
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestClones sends real TCP and UDP through machines whose network cards compute checksums and cut segments. Sources
+// leave all of it alone and send clones, and no host gets a clone, so that it gets exactly what was sent. Once routers
+// are the sources, and once the hosts themselves.
+func TestClones(t *testing.T) {
+	const tcpBytes, udpPackets = 4 << 20, 200
+	for _, row := range []struct{ name, path string }{
+		{"routers", "[1 2 3]"}, {"hosts", "[10 1 2 3 11]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			n := makeNetwork(t, true)
+			const text = "  clone: true\n  watch: [{report_all: true}]\n"
+			c := newCollector(t, text)
+			to := c.conn.LocalAddr().String()
+			var configs []*Config
+			for i := 1; i <= 3; i++ {
+				config := n.config(i, text, to)
+				if row.name == "hosts" {
+					config.Ports[0].Edge, config.Ports[1].Edge = false, false
+				}
+				configs = append(configs, config)
+			}
+			if row.name == "hosts" {
+				configs = append([]*Config{hostConfig(t, 10, "r", to)}, append(configs, hostConfig(t, 11, "l", to))...)
+			}
+			nodes, stop := n.startAll(configs)
+			n.udp(host4, 6001, udpPackets)
+			n.tcp(host4, 6002, tcpBytes)
+			n.udp(host6, 6001, udpPackets)
+			n.tcp(host6, 6002, tcpBytes)
+			stop()
+			all := map[string]uint64{}
+			for i, node := range nodes {
+				own := counters(t, node)
+				t.Logf("%d: %v", i, own)
+				for name, count := range own {
+					all[name] += count
+				}
+			}
+			n.expectHarmless()
+			for host, want := range map[int]int{hostA: 0, hostB: udpPackets} {
+				if got := n.counter(host, "Udp", "InDatagrams"); got != want {
+					t.Errorf("%s got %d packets of UDP over IPv4, want %d", n.routers[host], got, want)
+				}
+			}
+			lost := all["kernel_ring_full"] + all["kernel_overwritten"]
+			if all["copies"] == 0 || all["copies"] != all["inserted"] || all["copies"] != all["discarded"] ||
+				all["kernel_not_cloned"]+all["kernel_not_stripped"] > 0 || all["reported"]+lost != all["discarded"] {
+				t.Errorf("clones sent, taken out and reported: %v", all)
+			}
+			paths := map[string]int{}
+			for _, r := range c.reports() {
+				if r.Flow.Dst == addr(host4) || r.Flow.Dst == addr(host6) {
+					paths[fmt.Sprint(r.Flow.DstPort, " ", path(&r))]++
+				}
+			}
+			t.Log(paths)
+			got := paths["6001 "+row.path]
+			if got+int(lost) < 2*udpPackets || paths["6002 "+row.path] == 0 || len(paths) > 2 {
+				t.Errorf("paths %v, want %s", paths, row.path)
+			}
+		})
+	}
+}
+
+// hostConfig returns the configuration of a node on a host: its own traffic is watched.
+func hostConfig(t *testing.T, id int, port, collector string) *Config {
+	t.Helper()
+	c, err := parse([]byte(fmt.Sprintf(`name: host%d
+id: %d
+local: true
+ports: [{interface: %s}]
+int:
+  watch: [{report_all: true}]
+  reports: {to: ["%s"]}
+`, id, id, port, collector)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// expectHarmless expects that no host got a packet that it could not take.
+func (n *network) expectHarmless() {
+	n.t.Helper()
+	for _, host := range []int{hostA, hostB} {
+		for _, c := range [][2]string{{"Tcp", "InCsumErrors"}, {"Udp", "InErrors"}, {"Udp", "InCsumErrors"}} {
+			if got := n.counter(host, c[0], c[1]); got != 0 {
+				n.t.Errorf("%s: %s %s: %d", n.routers[host], c[0], c[1], got)
+			}
+		}
+	}
+}
