@@ -47,6 +47,7 @@ const (
 type joinTable struct {
 	window  int64 // ns
 	nowNs   int64 // time without the stalls of the process, see Shard.pass
+	wholeNs int64 // what arrived until then has all come here; the same or behind nowNs
 	waiting []pending
 	buckets []int32 // first packet of each, a place counted from 1
 	unused  int32   // first place that is free again, counted from 1
@@ -387,12 +388,12 @@ func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
 // sweep finishes the packets whose window is over.
 func (s *Shard) sweep(nowNs int64) {
 	j := &s.join
-	if s.gaps.open > 0 && j.nowNs-s.gaps.settledNs >= gapWaitNs/4 {
+	if s.gaps.open > 0 && j.wholeNs-s.gaps.settledNs >= gapWaitNs/4 {
 		s.settleGaps()
 	}
 	for j.oldest > 0 {
 		p := &j.waiting[j.oldest-1]
-		if j.nowNs-p.first < j.window {
+		if j.wholeNs-p.first < j.window {
 			return
 		}
 		s.finish(p, nowNs, true)
@@ -405,5 +406,6 @@ func (s *Shard) Finish(nowNs int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.join.nowNs += s.join.window
+	s.join.wholeNs = s.join.nowNs
 	s.sweep(nowNs)
 }

@@ -63,6 +63,10 @@ func ConfigFor(bytes uint64, shards int) Config {
 
 // A Shard holds the state of the flows that it owns.
 type Shard struct {
+	// Delivered returns up to when all that arrived was handed over, at nowNs; nil: there is nothing but batches. Set it
+	// before the first of them.
+	Delivered func(nowNs int64) int64
+
 	mu        sync.Mutex
 	flows     flowTable
 	slab      hopSlab
@@ -144,19 +148,31 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 // Tick finishes what waited long enough; call it some times a second when no batches come. Unlike the time of a batch,
 // nowNs is what the clock shows now: if it is earlier than before, the clock was set back.
 func (s *Shard) Tick(nowNs int64) {
+	behind := int64(0)
+	if s.Delivered != nil {
+		behind = min(max(nowNs-s.Delivered(nowNs), 0), longestBehindNs)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pass(nowNs)
+	s.join.wholeNs = max(s.join.wholeNs, s.join.nowNs-behind)
 	s.sweep(nowNs)
 }
 
-// longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
-const longestStepNs = 150e6
+const (
+	// longestStepNs is how much of the time between two calls of Process or Tick counts for the join.
+	longestStepNs = 150e6
+	// longestBehindNs is how long the join waits for receivers that are behind.
+	longestBehindNs = 5e9
+)
 
 // pass lets the time pass by which postcards wait. A process that stands still for a while, or a wall clock that is
 // set, must not end the wait for reports that are in a socket or a queue all the time.
 func (s *Shard) pass(nowNs int64) {
 	s.join.nowNs += min(max(nowNs-s.lastNs, 0), longestStepNs)
+	if s.Delivered == nil {
+		s.join.wholeNs = s.join.nowNs
+	}
 	s.lastNs = nowNs
 }
 

@@ -76,6 +76,40 @@ func TestJoinOutlastsStalls(t *testing.T) {
 	}
 }
 
+// A packet waits for postcards that are in the socket of a receiver that is behind, but not for ever.
+func TestJoinWaitsForReceivers(t *testing.T) {
+	for behind, want := range map[int64]string{3: "1 ?>?, 2 ?>?", 9: "1 ?>?"} {
+		s := NewShard(DefaultConfig())
+		delivered := int64(0)
+		s.Delivered = func(nowNs int64) int64 { return delivered }
+		postcard := func(node uint32, ttl uint8, nowNs int64) {
+			r := telemetry.Report{
+				Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, PacketID: 7, TTL: ttl,
+				Flags: telemetry.HasFlow | telemetry.Tracked,
+			}
+			r.Local = telemetry.Hop{NodeID: node, Has: telemetry.HasNode}
+			s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
+		}
+		now := 10 * second
+		s.Tick(now)
+		postcard(1, 63, now)
+		for delivered = now; now < (10+behind)*second; now += second / 10 {
+			s.Tick(now)
+		}
+		if behind == 3 {
+			postcard(2, 62, now)
+		}
+		delivered = now + second
+		endWait(s, now)
+		if got := pathsOf(&Collector{Shards: []*Shard{s}}); got[want] != 1 {
+			t.Errorf("%d s behind: got %v, want %q", behind, got, want)
+		}
+		if behind == 9 && s.join.oldest != 0 {
+			t.Error("a packet waits for ever")
+		}
+	}
+}
+
 // Two receivers whose batches take turns, one of them late each time, do not make the time go by.
 func TestJoinOutlastsLateBatches(t *testing.T) {
 	s := NewShard(DefaultConfig())

@@ -130,10 +130,10 @@ func (s *Shard) openGap(g *gap) {
 // settleGaps counts what has not come as lost.
 func (s *Shard) settleGaps() {
 	t := &s.gaps
-	t.settledNs = s.join.nowNs
+	t.settledNs = s.join.wholeNs
 	for i := range t.sets {
 		for j := range t.sets[i] {
-			if g := &t.sets[i][j]; g.ns > 0 && s.join.nowNs-g.ns >= gapWaitNs {
+			if g := &t.sets[i][j]; g.ns > 0 && t.settledNs-g.ns >= gapWaitNs {
 				s.settleGap(g)
 			}
 		}

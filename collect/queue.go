@@ -88,10 +88,11 @@ func (q *Queue) Run(ctx context.Context) {
 		case d := <-q.waiting:
 			q.pass(d)
 		case <-tick.C: // maybe a while ago
-			// What waits arrived before now and brings its own time: no time passes before it.
-			if now := time.Now().UnixNano(); len(q.waiting) == 0 {
-				q.owner.Tick(now)
+			now := time.Now().UnixNano()
+			for range len(q.waiting) { // it arrived before now
+				q.pass(<-q.waiting)
 			}
+			q.owner.Tick(now)
 		case <-ctx.Done():
 			for {
 				select {

@@ -76,6 +76,7 @@ func (r *Receiver) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { r.socket.SetReadDeadline(time.Now()) })
 	defer stop()
 	r.drainedNs.Store(time.Now().UnixNano())
+	defer r.reading.Store(false)
 	for {
 		r.reading.Store(false)
 		n, err := r.socket.ReadBatch(r.batch)

@@ -102,6 +102,7 @@ func (s *Server) newTables() (err error) {
 	debug.SetMemoryLimit(int64(memory))
 	for range c.Workers {
 		shard := analyze.NewShard(config)
+		shard.Delivered = s.delivered
 		s.Collector.Shards = append(s.Collector.Shards, shard)
 		if c.Workers > 1 {
 			s.queues = append(s.queues, collect.NewQueue(shard))
