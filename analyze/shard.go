@@ -63,8 +63,8 @@ func ConfigFor(bytes uint64, shards int) Config {
 
 // A Shard holds the state of the flows that it owns.
 type Shard struct {
-	// Delivered returns up to when all that arrived was handed over, at nowNs; nil: there is nothing but batches. Set it
-	// before the first of them.
+	// Delivered returns up to when all that arrived was handed over, at nowNs; nil: there is nothing but batches. Set
+	// it before the first of them.
 	Delivered func(nowNs int64) int64
 
 	mu        sync.Mutex
