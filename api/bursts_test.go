@@ -72,6 +72,9 @@ func queuedAt(t *testing.T, ports ...uint32) Config {
 	}
 	for range 20 {
 		f.now = f.now.Add(time.Duration(analyze.TickNs))
+		for _, shard := range f.Shards {
+			shard.Tick(f.now.UnixNano())
+		}
 		scanner.Scan(f.now.UnixNano())
 	}
 	cfg := testConfig(f.Collector)
