@@ -105,11 +105,16 @@ func (t *findingTable) next(nowNs int64) {
 		t.lacking = t.lacking || f.datagram == nil && nowNs-f.last < quietNs
 	}
 	if len(t.list) == maxFindings || len(t.verdicts) == maxVerdicts {
-		t.list, t.verdicts = t.list[:0], t.verdicts[:0]
-		clear(t.places)
-		clear(t.verdictOf)
-		t.epoch++
+		t.restart()
 	}
+}
+
+// restart forgets the findings of paths, and the verdicts that flows have because of them.
+func (t *findingTable) restart() {
+	t.list, t.verdicts = t.list[:0], t.verdicts[:0]
+	clear(t.places)
+	clear(t.verdictOf)
+	t.epoch++
 }
 
 // place returns the place of a finding, from 1, and 0 if there is none for it.

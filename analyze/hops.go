@@ -27,7 +27,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			}
 			h := hops[at.station]
 			if h == nil {
-				a := at.station.answer(c.Names)
+				a := at.station.answer(c.Names())
 				h = &gathered{sample: told.ofHop(p, i), NodeHop: telemetry.NodeHop{
 					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
 					Last: last,

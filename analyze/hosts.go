@@ -61,7 +61,7 @@ func (c *Collector) Hosts() (hosts []telemetry.Host, leftOut int) {
 			return true
 		})
 	}
-	return h.answer(c.Names), h.leftOut
+	return h.answer(c.Names()), h.leftOut
 }
 
 // take adds both ends of a flow on a path: the source at its first node, the destination at its last one.

@@ -29,7 +29,8 @@ type ledgerRig struct {
 
 func newLedgerRig(limit int) *ledgerRig {
 	e := ledger.NewExporters(limit)
-	c := &Collector{Exporters: []*ledger.Exporters{e}, Names: map[uint32]string{7: "leaf7"}}
+	c := &Collector{Exporters: []*ledger.Exporters{e}}
+	c.Configure(Configured{Names: map[uint32]string{7: "leaf7"}})
 	return &ledgerRig{ledger.New(c.Exporters, nil, c.Names, c), e, c}
 }
 

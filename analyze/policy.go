@@ -15,3 +15,21 @@ type Policy interface {
 	// RuleName returns the name of the rule with the index of a Breach.
 	RuleName(rule int32) string
 }
+
+// SetPolicy replaces what paths are compared with; nil: nothing. The path of each flow is judged anew with its next
+// report. It may be called from any goroutine.
+func (s *Shard) SetPolicy(p Policy) {
+	s.mu.Lock()
+	s.policy = p
+	s.findings.restart() // their rules are those of the policy before
+	s.mu.Unlock()
+	for from, done := 0, false; !done; from += chunkSize {
+		s.mu.Lock()
+		end := min(from+chunkSize, s.flows.count)
+		for place := from; place < end; place++ {
+			s.flows.at(place).verdict = notJudged
+		}
+		done = end == s.flows.count
+		s.mu.Unlock()
+	}
+}

@@ -78,8 +78,9 @@ func TestQueueOfPackets(t *testing.T) {
 
 	for _, units := range []map[uint32]telemetry.QueueUnit{nil, {2: codepoint.UnitUnknown}} {
 		c := &Collector{
-			Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}, QueueUnits: units,
+			Shards: []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())},
 		}
+		c.Configure(Configured{QueueUnits: units})
 		log, kept := eventlog.New(100), burst.NewLog(1<<20)
 		scanner := NewScanner(c, log)
 		scanner.KeepBursts(burst.DefaultConfig(), kept)

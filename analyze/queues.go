@@ -209,7 +209,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		}
 	}
 	for _, q := range merged {
-		a := q.answer(c.Names)
+		a := q.answer(c.Names())
 		a.Unit = told.unitOf(q.node).String()
 		sample, ok := at[attachment{q.node, q.port, q.hasPort}]
 		if !ok {
@@ -230,7 +230,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 
 // queueUnit returns what a queue is counted in.
 func (c *Collector) queueUnit(q *queueStats) telemetry.QueueUnit {
-	if unit, ok := c.QueueUnits[q.node]; ok {
+	if unit, ok := c.Configured().QueueUnits[q.node]; ok {
 		return unit
 	}
 	return q.unit

@@ -239,7 +239,7 @@ type samples struct {
 func (c *Collector) samples() samples {
 	merged := map[uint32]*reporterStat{}
 	list := samples{
-		nodes: map[uint32]nodeSample{}, configured: c.Sampling, inner: map[attachment]bool{},
+		nodes: map[uint32]nodeSample{}, configured: c.Configured().Sampling, inner: map[attachment]bool{},
 		units: map[uint32]telemetry.QueueUnit{},
 	}
 	for _, s := range c.Shards {
@@ -261,7 +261,7 @@ func (c *Collector) samples() samples {
 	for node, stat := range merged {
 		list.nodes[node] = stat.sample()
 	}
-	maps.Copy(list.units, c.QueueUnits)
+	maps.Copy(list.units, c.Configured().QueueUnits)
 	return list
 }
 

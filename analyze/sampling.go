@@ -8,7 +8,7 @@ func (c *Collector) estimate(hops []telemetry.PathHop, n uint64) *uint64 {
 	if len(hops) == 0 || hops[0].Node == nil || hops[0].Dropped {
 		return nil
 	}
-	rate := c.Sampling[*hops[0].Node]
+	rate := c.Configured().Sampling[*hops[0].Node]
 	if rate == telemetry.SampleUnknown || rate > telemetry.MaxSampleRate {
 		return nil
 	}

@@ -19,24 +19,25 @@ func TestEstimates(t *testing.T) {
 	}
 	v := emulation{duration: 3 * time.Second, shards: 2, nodes: "watch: [{report_all: true, sample: 8}]\n"}.run(t,
 		"steady")
-	v.Sampling = map[uint32]telemetry.SampleRate{}
-	for node := range v.Names {
-		if v.Names[node] != "leaf1" {
-			v.Sampling[node] = 8
+	sampling := map[uint32]telemetry.SampleRate{}
+	for node, name := range v.Names() {
+		if name != "leaf1" {
+			sampling[node] = 8
 		}
 	}
+	v.Configure(Configured{Names: v.Names(), Sampling: sampling})
 	packets := map[bool]float64{} // by whether the rate is known
 	source := map[uint32]uint32{}
 	v.each(func(r truth.Record) {
 		if p, ok := r.(*truth.Path); ok {
 			source[p.Flow] = p.Hops[0].Node
-			packets[v.Names[p.Hops[0].Node] != "leaf1"] += float64(p.Packets)
+			packets[v.Names()[p.Hops[0].Node] != "leaf1"] += float64(p.Packets)
 		}
 	})
 	var got float64
 	flows, total := v.Flows(FlowFilter{Limit: 100_000})
 	for _, f := range flows {
-		known := *f.Paths[0].Hops[0].Node != nodeNamed(v.Names, "leaf1")
+		known := *f.Paths[0].Hops[0].Node != nodeNamed(v.Names(), "leaf1")
 		if known != (f.PacketsEstimated != nil) || known != (f.BytesEstimated != nil) {
 			t.Fatalf("got %+v", f)
 		}

@@ -227,7 +227,7 @@ func (s *Scanner) observe(shard *Shard) {
 }
 
 func (s *scan) name(node uint32) string {
-	if name := s.collector.Names[node]; name != "" {
+	if name := s.collector.Names()[node]; name != "" {
 		return name
 	}
 	return fmt.Sprint("node ", node)
@@ -244,13 +244,13 @@ func (s *scan) portText(at *station) string {
 
 // at makes a station the subject of an event.
 func (s *scan) at(e *telemetry.Event, at *station) {
-	a := at.answer(s.collector.Names)
+	a := at.answer(s.collector.Names())
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
 }
 
 // to makes a station the other end of the subject.
 func (s *scan) to(e *telemetry.Event, to *station) {
-	a := to.answer(s.collector.Names)
+	a := to.answer(s.collector.Names())
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
 }
 

@@ -179,7 +179,7 @@ func (s *scan) nodeText(at *station) string {
 	if at.has&telemetry.HasNode == 0 {
 		return string(slices.Repeat([]byte{'?'}, max(int(at.missing), 1)))
 	}
-	if name := s.collector.Names[at.node]; name != "" {
+	if name := s.collector.Names()[at.node]; name != "" {
 		return name
 	}
 	return fmt.Sprint(at.node)

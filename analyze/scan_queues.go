@@ -18,7 +18,7 @@ func (s *Scanner) KeepBursts(c burst.Config, log *burst.Log) {
 
 // scanQueues puts the samples of all shards together and notes the bursts that are over.
 func (s *Scanner) scanQueues(nowNs int64) {
-	units := s.collector.QueueUnits
+	units := s.collector.Configured().QueueUnits
 	most := s.leastBelow()
 	s.bursts.Resume(nowNs)
 	delivered := nowNs
@@ -58,7 +58,7 @@ func (s *Scanner) scanQueues(nowNs int64) {
 // the unit of a node is another.
 func (s *Scanner) leastBelow() (least [4]uint32) {
 	configured := uint32(1<<32 - 1)
-	for _, unit := range s.collector.QueueUnits {
+	for _, unit := range s.collector.Configured().QueueUnits {
 		configured = min(configured, s.bursts.LeastBelow(unit))
 	}
 	for unit := range least {
@@ -92,7 +92,7 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 	}
 	names := s.flowNames(b)
 	if s.kept != nil {
-		names.ID, names.StartUnixNs, names.Name = key.ID(start), start, s.collector.Names[b.Node]
+		names.ID, names.StartUnixNs, names.Name = key.ID(start), start, s.collector.Names()[b.Node]
 		s.kept.Add(names)
 	}
 	s.log.Note(key, start, end, b.Packets, func(e *telemetry.Event) {

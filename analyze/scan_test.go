@@ -143,10 +143,11 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		decoder: telemetry.NewDecoder(c), log: eventlog.New(1000), bursts: burst.NewLog(16 << 20),
 		start: int64(s.Start), look: e.look,
 	}
-	v.Names = map[uint32]string{}
+	names := map[uint32]string{}
 	for i, spec := range s.Graph.Switches {
-		v.Names[uint32(i+1)] = spec.Name
+		names[uint32(i+1)] = spec.Name
 	}
+	v.Configure(Configured{Names: names})
 	v.Exporters = []*ledger.Exporters{ledger.NewExporters(100)}
 	for range e.shards {
 		config := DefaultConfig()

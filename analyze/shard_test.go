@@ -37,10 +37,9 @@ func collectorOf(t testing.TB, c *codepoint.Config, captures ...string) *Collect
 		}
 	}
 	endWait(shard, now)
-	return &Collector{
-		Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters},
-		Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"},
-	}
+	collector := &Collector{Shards: []*Shard{shard}, Exporters: []*ledger.Exporters{exporters}}
+	collector.Configure(Configured{Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3"}})
+	return collector
 }
 
 // endWait lets the time pass that postcards wait.

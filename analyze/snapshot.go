@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
@@ -17,15 +18,11 @@ import (
 type Collector struct {
 	Shards    []*Shard
 	Exporters []*ledger.Exporters
-	Names     map[uint32]string               // of nodes; may be nil, must not change
-	Timing    *Timing                         // nil: nothing is known of clocks and delays
-	Losses    *LinkLosses                     // of links, which a Scanner estimates; nil: nobody does
-	Sampling  map[uint32]telemetry.SampleRate // of nodes, where it is configured; may be nil, must not change
+	Timing    *Timing     // nil: nothing is known of clocks and delays
+	Losses    *LinkLosses // of links, which a Scanner estimates; nil: nobody does
 
-	// QueueUnits are those of nodes, where they are configured; may be nil, must not change.
-	QueueUnits map[uint32]telemetry.QueueUnit
-
-	kept *ledger.Settlements // nil: there is no store
+	configured atomic.Pointer[Configured]
+	kept       *ledger.Settlements // nil: there is no store
 }
 
 // A FlowFilter selects flows; zero fields select all.
@@ -137,7 +134,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 
 // flowAnswer returns a flow of a shard, which is locked.
 func (c *Collector) flowAnswer(s *Shard, f *flow, told *samples) telemetry.Flow {
-	a := s.flowAnswer(f, c.Names, told)
+	a := s.flowAnswer(f, c.Names(), told)
 	c.Timing.correct(&a)
 	c.estimateFlow(&a)
 	return a
@@ -255,7 +252,7 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	answer := make([]telemetry.Path, 0, min(limit, len(paths)))
 	told := c.samples()
 	for _, p := range paths[:min(limit, len(paths))] {
-		a := p.answer(c.Names, &told)
+		a := p.answer(c.Names(), &told)
 		a.Delay = c.Timing.pathDelay(p.hash)
 		a.PacketsEstimated = c.estimate(a.Hops, a.Packets+a.Incomplete)
 		answer = append(answer, a)
@@ -276,7 +273,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 		n := nodes[id]
 		if n == nil {
 			n = &gathered{
-				Node:  telemetry.Node{ID: id, Name: c.Names[id], First: first, Last: last},
+				Node:  telemetry.Node{ID: id, Name: c.Names()[id], First: first, Last: last},
 				ports: map[uint32]bool{},
 			}
 			nodes[id] = n
@@ -359,8 +356,8 @@ func (c *Collector) Links() []telemetry.Link {
 			l := links[k]
 			if l == nil {
 				l = &gathered{sample: told.ofPath(p), Link: telemetry.Link{
-					From: a.node, FromName: c.Names[a.node], To: b.node,
-					ToName: c.Names[b.node], First: first, Last: last,
+					From: a.node, FromName: c.Names()[a.node], To: b.node,
+					ToName: c.Names()[b.node], First: first, Last: last,
 				}}
 				l.Delay, l.Loss = c.Timing.linkDelay(k), c.Losses.of(k)
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
@@ -423,7 +420,7 @@ func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 	}
 	list := make([]telemetry.Drop, 0, len(merged))
 	for key, d := range merged {
-		a := d.answer(&key, c.Names)
+		a := d.answer(&key, c.Names())
 		if match == nil || match(&a) {
 			list = append(list, a)
 		}
@@ -451,7 +448,7 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 	}
 	for i := range list {
 		if list[i].Node != nil {
-			list[i].Name = c.Names[*list[i].Node]
+			list[i].Name = c.Names()[*list[i].Node]
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Exporter) int {
@@ -463,7 +460,7 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 
 // Completeness says which share of the reports arrived that the tables rest on.
 func (c *Collector) Completeness() telemetry.Completeness {
-	return ledger.Completeness(c.Exporters, c.Names)
+	return ledger.Completeness(c.Exporters, c.Names())
 }
 
 // Counters are totals for metrics.

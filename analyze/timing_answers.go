@@ -124,7 +124,7 @@ func (c *Collector) Clocks() []telemetry.Clock {
 	for i := range nodes {
 		n := &nodes[i]
 		a := telemetry.Clock{
-			Node: n.Node, Name: c.Names[n.Node], Reference: n.Reference, ReferenceName: c.Names[n.Reference],
+			Node: n.Node, Name: c.Names()[n.Node], Reference: n.Reference, ReferenceName: c.Names()[n.Reference],
 			Links:   n.Hops,
 			Trusted: n.Trusted, Reason: n.Why,
 		}

@@ -48,7 +48,7 @@ func (d *delayTrial) look(v *virtualCollector) {
 			switch r := r.(type) {
 			case *truth.Switch:
 				d.clocks[r.Node] = &skewedClock{offsetNs: float64(r.OffsetNs), driftPPB: float64(r.DriftPPB)}
-				if v.Names[r.Node] == "spine1" { // scenarios/clock-skew.yaml
+				if v.Names()[r.Node] == "spine1" { // scenarios/clock-skew.yaml
 					d.clocks[r.Node].fromNs, d.clocks[r.Node].stepNs, d.clocks[r.Node].moreDriftPPB = 2e9, 3e6, 200e3
 				}
 			}

@@ -10,7 +10,7 @@ import (
 func (c *Collector) Topology() telemetry.Topology {
 	t := telemetry.Topology{Links: c.Links()}
 	t.Hosts, t.HostsLeftOut = c.Hosts()
-	b := NewTopologyBuilder(c.Names)
+	b := NewTopologyBuilder(c.Names())
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			if p.hops[i].has&telemetry.HasNode != 0 {

@@ -341,7 +341,8 @@ func reportPoints(t *testing.T) *codepoint.Config {
 // sent.
 func TestBrokenDatagramsAreEvents(t *testing.T) {
 	exporters := ledger.NewExporters(10)
-	collector := &Collector{Exporters: []*ledger.Exporters{exporters}, Names: map[uint32]string{3: "leaf3"}}
+	collector := &Collector{Exporters: []*ledger.Exporters{exporters}}
+	collector.Configure(Configured{Names: map[uint32]string{3: "leaf3"}})
 	log := eventlog.New(100)
 	scanner := NewScanner(collector, log)
 	decoder := telemetry.NewDecoder(reportPoints(t))

@@ -33,7 +33,7 @@ func TestAddedField(t *testing.T) {
 	}
 	h := newHandler(testConfig(newFeed().Collector))
 	h.routes[list.path] = map[string]*operation{http.MethodGet: &list}
-	h.schemas[list.list] = table.Schema()
+	h.views().schemas[list.list] = table.Schema()
 
 	sameInFormats(t, h, list.list, list.path)
 	for query, want := range map[string]string{

@@ -52,7 +52,7 @@ func withAlerts(t *testing.T, do func(t *testing.T, h http.Handler)) {
 	cfg.Events = events
 	synctest.Test(t, func(t *testing.T) {
 		parse := func(text string) *alert.Config {
-			c, err := parseRules(t, text, collector.Names)
+			c, err := parseRules(t, text, collector.Names())
 			if err != nil {
 				t.Fatal(err)
 			}

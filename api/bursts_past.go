@@ -78,7 +78,7 @@ func (h *handler) storedBursts(ctx context.Context, q *store.Query) ([]telemetry
 	bursts, byID := make([]telemetry.Burst, 0, len(found.Rows)), map[string]int{}
 	ids, marks := []any{}, []string{}
 	for _, row := range found.Rows {
-		b, err := burstOf(found, row, h.cfg.Collector.Names)
+		b, err := burstOf(found, row, h.cfg.Collector.Names())
 		if err != nil {
 			return nil, false, unreadable(err)
 		}

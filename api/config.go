@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"io/fs"
 	"log/slog"
 	"time"
@@ -49,8 +50,12 @@ type Config struct {
 	// Reports holds datagrams as they came; without it none are kept.
 	Reports *ring.Ring
 
-	// Points say what announces telemetry and how its sources speak, compiled; without them, as the specifications say.
-	Points *codepoint.Config
+	// Points returns what announces telemetry and how its sources speak, compiled; without it, as the specifications
+	// say.
+	Points func() *codepoint.Config
+
+	// Reload reads the configuration again, for who asks; nil: it cannot be.
+	Reload func(ctx context.Context, by string) (*types.Reload, error)
 
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
@@ -124,8 +129,9 @@ func (c Config) withDefaults() Config {
 		c.Access = &auth.Guard{Trusting: true}
 	}
 	if c.Points == nil {
-		c.Points = codepoint.New()
-		c.Points.Compile()
+		points := codepoint.New()
+		points.Compile()
+		c.Points = func() *codepoint.Config { return points }
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

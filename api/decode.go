@@ -12,7 +12,7 @@ import (
 
 // decode answers with what the bytes of the body are. The checks have read it, and bounded it.
 func (h *handler) decode(w http.ResponseWriter, r *http.Request, p *params) {
-	start, points := p.start(), p.dialect(h.cfg.Points)
+	start, points := p.start(), p.dialect(h.cfg.Points())
 	if problem := p.problem(); problem != nil {
 		problem.Write(w)
 		return

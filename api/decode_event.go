@@ -25,7 +25,7 @@ func (h *handler) decodeEvent(w http.ResponseWriter, r *http.Request, p *params)
 	case len(e.Bytes) == 0:
 		problem = types.NewProblem(http.StatusNotFound, "no report of event %s is kept", e.ID)
 	default:
-		writeAnswer(w, types.DecodeCommands{Commands: decodeCommands(e, h.allExporters(), h.cfg.Points)})
+		writeAnswer(w, types.DecodeCommands{Commands: decodeCommands(e, h.allExporters(), h.cfg.Points())})
 		return
 	}
 	problem.Write(w)

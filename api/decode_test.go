@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // post sends bytes and returns the answer.
@@ -27,7 +28,7 @@ func TestDecodePositions(t *testing.T) {
 	checked := 0
 	for _, v := range test.Vectors(t, "*") {
 		cfg := testConfig(newFeed().Collector)
-		cfg.Points = v.Points(t)
+		cfg.Points = func() *codepoint.Config { return v.Points(t) }
 		w := post(New(cfg), "/api/v1/decode?start="+v.StartsAt, v.Bytes)
 		var got types.DecodeAnswer
 		decoder := json.NewDecoder(w.Body)

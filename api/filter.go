@@ -79,5 +79,5 @@ func (h *handler) complete(w http.ResponseWriter, _ *http.Request, p *params) {
 // schemaOf returns the schema that the parameter schema names.
 func (h *handler) schemaOf(p *params) *filter.Schema {
 	p.given("schema")
-	return h.schemas[p.choice("schema")]
+	return h.views().schemas[p.choice("schema")]
 }

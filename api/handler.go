@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -58,9 +60,8 @@ type handler struct {
 	scrape  http.Handler
 	console http.Handler
 	openAPI func() ([]byte, error)
-	schemas map[string]*filter.Schema
-	// histories are the lists that a store answers when they are asked about a time range.
-	histories   map[string]history
+	named   atomic.Pointer[views]
+
 	lists       semaphore
 	gathering   semaphore
 	pasts       semaphore
@@ -82,7 +83,7 @@ func New(cfg Config) http.Handler {
 
 func newHandler(cfg Config) *handler {
 	h := &handler{
-		cfg: cfg.withDefaults(), histories: histories(), routes: map[string]map[string]*operation{},
+		cfg: cfg.withDefaults(), routes: map[string]map[string]*operation{},
 		begun: time.Now().UnixNano(),
 		lists: make(semaphore, maxLists), gathering: make(semaphore, maxGathering), pasts: make(semaphore, maxPasts),
 		statements: make(semaphore, maxStatements), streams: make(semaphore, maxStreams),
@@ -90,12 +91,6 @@ func newHandler(cfg Config) *handler {
 		captures:    make(semaphore, maxCaptures),
 	}
 	h.console = newConsole(h.cfg.Console)
-	h.schemas = schemas(h.cfg.Collector.Names)
-	for name, y := range h.histories {
-		y.schema = y.schema.WithNodes(nodeIDs(h.cfg.Collector.Names)).WithNames(h.cfg.Collector.Names)
-		h.histories[name] = y
-		h.schemas[name+".records"] = y.schema
-	}
 	all := operations()
 	for i := range all {
 		o := &all[i]
@@ -106,6 +101,30 @@ func newHandler(cfg Config) *handler {
 	}
 	h.openAPI = describer(all)
 	return h
+}
+
+// views are what depends on the names of nodes.
+type views struct {
+	of      *analyze.Configured
+	schemas map[string]*filter.Schema
+	// histories are the lists that a store answers when they are asked about a time range.
+	histories map[string]history
+}
+
+// views returns those of the names as they are now.
+func (h *handler) views() *views {
+	of := h.cfg.Collector.Configured()
+	if v := h.named.Load(); v != nil && v.of == of {
+		return v
+	}
+	v := &views{of: of, schemas: schemas(of.Names), histories: histories()}
+	for name, y := range v.histories {
+		y.schema = y.schema.WithNodes(nodeIDs(of.Names)).WithNames(of.Names)
+		v.histories[name] = y
+		v.schemas[name+".records"] = y.schema
+	}
+	h.named.Store(v)
+	return v
 }
 
 // route returns the operations at a path by method, and the id in the path. It is not an http.ServeMux because that
@@ -195,9 +214,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request, o *operation, id
 		p.missing.Write(w)
 		return
 	}
-	p.schema = h.schemas[o.list]
+	p.schema = h.views().schemas[o.list]
 	if p.isRange() {
-		p.schema = h.schemas[o.list+".records"]
+		p.schema = h.views().schemas[o.list+".records"]
 	}
 	o.serve(h, w, r, p)
 }

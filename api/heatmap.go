@@ -23,7 +23,7 @@ func (h *handler) heatmap(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaJSON)
 	now := h.cfg.Now()
 	of := p.choice("of")
-	y := h.histories[of]
+	y := h.views().histories[of]
 	if !p.values.Has("since") {
 		p.values.Set("since", "1h")
 	}

@@ -49,7 +49,7 @@ func ofRecords(name string, t store.Table) history {
 // past answers a list about a time range.
 func (h *handler) past(ctx context.Context, p *params) (answer, *types.Problem) {
 	now := h.cfg.Now()
-	y := h.histories[p.list]
+	y := h.views().histories[p.list]
 	if y.groups != nil && p.isGrouped() {
 		y.record = y.groups
 	}
@@ -134,7 +134,7 @@ func (h *handler) answerOf(name string, y history, found *store.Answer) (answer,
 	}
 	records := reflect.MakeSlice(reflect.SliceOf(y.record), len(found.Rows), len(found.Rows))
 	for i, row := range found.Rows {
-		if err := fillRecord(records.Index(i), found.Columns, row, h.cfg.Collector.Names); err != nil {
+		if err := fillRecord(records.Index(i), found.Columns, row, h.cfg.Collector.Names()); err != nil {
 			return answer{}, err
 		}
 	}

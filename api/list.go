@@ -50,7 +50,7 @@ func (a *answer) members() []encode.Member {
 
 // find finds what p asks for: in the store, if a time range is given and it has such records.
 func (h *handler) find(ctx context.Context, p *params) (answer, *types.Problem) {
-	if _, kept := h.histories[p.list]; kept && p.isRange() {
+	if _, kept := h.views().histories[p.list]; kept && p.isRange() {
 		return h.past(ctx, p)
 	}
 	p.stop = ctx.Done()

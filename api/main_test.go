@@ -38,11 +38,12 @@ type feed struct {
 
 func newFeed() *feed {
 	config := analyze.DefaultConfig()
-	return &feed{now: begin, Collector: &analyze.Collector{
+	f := &feed{now: begin, Collector: &analyze.Collector{
 		Shards:    []*analyze.Shard{analyze.NewShard(config), analyze.NewShard(config)},
 		Exporters: []*ledger.Exporters{ledger.NewExporters(100)},
-		Names:     map[uint32]string{1: "s1", 2: "s2", 3: "s3", 1001: "gateway"},
 	}}
+	f.Configure(analyze.Configured{Names: map[uint32]string{1: "s1", 2: "s2", 3: "s3", 1001: "gateway"}})
+	return f
 }
 
 // datagram takes one report datagram.

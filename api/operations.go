@@ -172,6 +172,8 @@ func operations() []operation {
 		get("docs/search", "docsSearch", (*handler).docsSearch, types.DocHits{},
 			"sections of the documentation that have all words").
 			with("words limit").section("documentation"),
+		change("POST", "reload", "reload", (*handler).reload, nil, types.Reload{},
+			"let the server read its configuration again").needing(needReload).section("reload"),
 		get("session", "session", (*handler).session, auth.Identity{},
 			"who asks, as far as the server knows").section("session"),
 		get("openapi.json", "openapi", (*handler).serveOpenAPI, map[string]any{},

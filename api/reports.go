@@ -86,7 +86,7 @@ func (h *handler) report(w http.ResponseWriter, _ *http.Request, p *params) {
 	reader.read(&d)
 	writeAnswer(w, types.ReportAnswer{
 		RawReport: reader.item(&d), Bytes: d.Payload,
-		Layers: decodedLayers(dissect.Datagram(d.Payload, d.Source, d.Listener.Port(), h.cfg.Points)),
+		Layers: decodedLayers(dissect.Datagram(d.Payload, d.Source, d.Listener.Port(), h.cfg.Points())),
 	})
 }
 
@@ -124,7 +124,9 @@ type reportReader struct {
 }
 
 func (h *handler) newReportReader(s *soughtReports) *reportReader {
-	return &reportReader{soughtReports: s, names: h.cfg.Collector.Names, decoder: telemetry.NewDecoder(h.cfg.Points)}
+	return &reportReader{
+		soughtReports: s, names: h.cfg.Collector.Names(), decoder: telemetry.NewDecoder(h.cfg.Points()),
+	}
 }
 
 // read decodes a datagram and reports whether it is wanted; row has the first report in it that is.

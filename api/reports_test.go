@@ -74,14 +74,15 @@ func keeping(t testing.TB, list []rawDatagram) Config {
 	cancel()
 	r.Run(ctx) // which writes what there is
 	cfg := testConfig(newFeed().Collector)
-	cfg.Reports, cfg.Points = r, codepoint.New()
-	if err := cfg.Points.Apply(map[string]any{
+	points := codepoint.New()
+	cfg.Reports, cfg.Points = r, func() *codepoint.Config { return points }
+	if err := points.Apply(map[string]any{
 		"int_udp_port": test.INTPort, "int_dscp": 0x17,
 		"int_dscp_mask": 0x3f,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Points.Compile()
+	points.Compile()
 	return cfg
 }
 

@@ -41,7 +41,7 @@ func (h *handler) addHops(ctx context.Context, spans []types.FlowPathSpan) *type
 		if err != nil {
 			return unreadable(err)
 		}
-		wanted[fmt.Sprintf("%016x", hash)] = pathHops(stations, h.cfg.Collector.Names)
+		wanted[fmt.Sprintf("%016x", hash)] = pathHops(stations, h.cfg.Collector.Names())
 	}
 	for i := range spans {
 		if hops := wanted[spans[i].ID]; hops != nil {

@@ -60,7 +60,7 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		return nil, needStore(false, "at")
 	}
 	b := pastBuilder{
-		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names),
+		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names()),
 		links:           map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted,
 	}
 	for _, step := range []func() *types.Problem{
@@ -144,7 +144,7 @@ func (h *handler) rows(ctx context.Context, q *store.Query, r span, kind reflect
 // yield calls yield for a row, as a pointer to a value of kind.
 func (h *handler) yield(found *store.Answer, row []any, kind reflect.Type, yield func(row any)) *types.Problem {
 	record := reflect.New(kind)
-	if err := fillRecord(record.Elem(), found.Columns, row, h.cfg.Collector.Names); err != nil {
+	if err := fillRecord(record.Elem(), found.Columns, row, h.cfg.Collector.Names()); err != nil {
 		return unreadable(err)
 	}
 	yield(record.Interface())

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,7 +51,7 @@ func emptyServer(t *testing.T, listeners ...client.Listener) *httptest.Server {
 func newTestRoot() *cobra.Command {
 	root := &cobra.Command{Use: "waybill", SilenceUsage: true, SilenceErrors: true}
 	root.SetFlagErrorFunc(ExplainFlag)
-	root.AddCommand(append(AskCommands(serve.LocalStore{}), AccountCommands()...)...)
+	root.AddCommand(slices.Concat(AskCommands(serve.LocalStore{}), AccountCommands(), ServerCommands())...)
 	return root
 }
 

@@ -32,6 +32,9 @@ func AskCommands(local Local) []*cobra.Command {
 	}
 }
 
+// ServerCommands returns the commands that change how a server works.
+func ServerCommands() []*cobra.Command { return []*cobra.Command{newReloadCommand()} }
+
 // AccountCommands returns the commands that ask what became of the reports.
 func AccountCommands() []*cobra.Command {
 	return []*cobra.Command{newExportersCommand(), newLossCommand(), newReportsCommand()}

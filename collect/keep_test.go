@@ -38,7 +38,8 @@ func TestReceivedHasOutcome(t *testing.T) {
 	}
 	points := codepoint.New()
 	points.Compile()
-	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{Direct(&recorder{reports: map[uint64]int{}})})
+	r := NewReceiver(sockets[0], &Settings{Points: points}, &recorder{},
+		[]Handover{Direct(&recorder{reports: map[uint64]int{}})})
 	r.Keep(readRecorder{t, r})
 	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(sockets[0].Addr()))
 	if err != nil {
@@ -69,8 +70,9 @@ func TestReceiverKeeps(t *testing.T) {
 	points := codepoint.New()
 	points.Compile()
 	raw, table := rawRecorder{}, &recorder{reports: map[uint64]int{}}
-	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{Direct(table)})
-	r.Only(permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}))
+	r := NewReceiver(sockets[0], &Settings{
+		Points: points, Permits: permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}),
+	}, &recorder{}, []Handover{Direct(table)})
 	r.Keep(raw)
 	payloads := []string{
 		string(named(test.Form20XD, 1, 1)), "\xf0", string(named(test.Form10MD, 2, 1)),

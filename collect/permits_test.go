@@ -212,7 +212,7 @@ func gated(t testing.TB, only *Permits) (*Receiver, []Datagram) {
 	points.Compile()
 	r := &Receiver{decoder: telemetry.NewDecoder(points), headers: make([]telemetry.Header, 64)}
 	if only != nil {
-		r.Only(only)
+		r.gate = &gate{permits: only}
 	}
 	var datagrams []Datagram
 	for i := range 64 {

@@ -36,8 +36,11 @@ type Receiver struct {
 	account Account
 	owners  []Handover
 	port    uint16
-	gate    *gate    // nil: everybody may send reports
 	raw     Recorder // nil: datagrams are not kept
+
+	settings atomic.Pointer[Settings]
+	using    *Settings // those of the batch at hand
+	gate     *gate     // of using; nil: everybody may send reports
 
 	batch   *Batch
 	headers []telemetry.Header
@@ -53,19 +56,36 @@ type Receiver struct {
 	refused                               refusals
 }
 
+// Settings say how datagrams are read, and who may send them. They must not change: Use replaces them.
+type Settings struct {
+	Points  *codepoint.Config // compiled
+	Permits *Permits          // nil: everybody may send reports; otherwise those of others are refused
+}
+
 // NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their
 // number, says.
-func NewReceiver(socket *Socket, points *codepoint.Config, account Account, owners []Handover) *Receiver {
-	return &Receiver{
-		socket: socket, decoder: telemetry.NewDecoder(points), account: account, owners: owners,
+func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Handover) *Receiver {
+	r := &Receiver{
+		socket: socket, decoder: telemetry.NewDecoder(settings.Points), account: account, owners: owners,
 		port:  socket.Addr().Port(),
 		batch: NewBatch(DefaultBatchSize), headers: make([]telemetry.Header, DefaultBatchSize),
 		filling: make([]*telemetry.Batch, len(owners)),
 	}
+	r.Use(settings)
+	return r
 }
 
-// Only lets the receiver take reports that permits allow, and refuse all others. It must be called before Run.
-func (r *Receiver) Only(permits *Permits) { r.gate = &gate{permits: permits} }
+// Use replaces the settings, from the next batch of datagrams on. It may be called from any goroutine.
+func (r *Receiver) Use(settings *Settings) { r.settings.Store(settings) }
+
+// apply begins to use settings.
+func (r *Receiver) apply(settings *Settings) {
+	r.using, r.gate = settings, nil
+	r.decoder.Use(settings.Points)
+	if settings.Permits != nil {
+		r.gate = &gate{permits: settings.Permits}
+	}
+}
 
 // Keep gives every datagram that is not refused to raw. It must be called before Run.
 func (r *Receiver) Keep(raw Recorder) { r.raw = raw }
@@ -110,6 +130,9 @@ func (r *Receiver) Delivered(nowNs int64) int64 {
 
 // take decodes the n datagrams of the batch and passes them on.
 func (r *Receiver) take(n int, nowNs int64) {
+	if settings := r.settings.Load(); settings != r.using {
+		r.apply(settings)
+	}
 	one := len(r.owners) == 1
 	into := &r.scratch
 	if one {
@@ -205,7 +228,7 @@ type Stats struct {
 	Received                    uint64
 	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
 	Decoded, Damaged, Malformed uint64
-	Refused                     uint64            // because of who sent them, see Receiver.Only
+	Refused                     uint64            // because of who sent them, see Settings.Permits
 	RefusedUnlisted             uint64            // of these, datagrams of sources that are not in Receiver.Refused
 	Reasons                     map[string]uint64 // of damaged and malformed datagrams, by error code
 }

@@ -70,10 +70,7 @@ func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (rece
 	for _, s := range sockets {
 		account := &recorder{}
 		accounts = append(accounts, account)
-		r := NewReceiver(s, points, account, handovers)
-		if only != nil {
-			r.Only(only)
-		}
+		r := NewReceiver(s, &Settings{Points: points, Permits: only}, account, handovers)
 		receivers = append(receivers, r)
 		receiving.Go(func() {
 			if err := r.Run(receive); err != nil {
@@ -237,7 +234,7 @@ func TestSlowOwnerLosesInTheKernelOnly(t *testing.T) {
 	}
 	table := &recorder{reports: map[uint64]int{}}
 	q := NewQueue(table)
-	r := NewReceiver(sockets[0], points, &recorder{}, []Handover{q})
+	r := NewReceiver(sockets[0], &Settings{Points: points}, &recorder{}, []Handover{q})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()

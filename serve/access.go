@@ -1,15 +1,12 @@
 package serve
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/waybill-int/waybill/api/auth"
 )
@@ -134,34 +131,6 @@ func toldBy(log *slog.Logger) func(what string) func(error) {
 				return
 			}
 			log.Info("read " + what + " again")
-		}
-	}
-}
-
-// reloadOnHangup reads tokens, certificates and alert rules again on SIGHUP, until ctx is done. Changes of the files of
-// the first two are noticed without it, too. Alert rules that are wrong change nothing.
-func (s *Server) reloadOnHangup(ctx context.Context) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-			if s.guard.Tokens != nil {
-				s.guard.Tokens.Reload()
-			}
-			if s.secure != nil {
-				s.secure.Reload()
-			}
-			if s.alerts != nil {
-				s.reloadAlerts(ctx)
-			}
-			if s.guard.Tokens == nil && s.secure == nil && s.alerts == nil {
-				s.log.Info(
-					"there is nothing to read again: no tokens, certificates or alert rules; the configuration is read at the start")
-			}
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/waybill-int/waybill/alert"
@@ -24,16 +23,4 @@ func (s *Server) openAlerts() (err error) {
 		s.alerts, err = alert.New(s.Config.rules, alert.Deps{Events: s.Events, Dir: s.Config.Data, Logger: s.log})
 	}
 	return err
-}
-
-func (s *Server) reloadAlerts(ctx context.Context) {
-	rules, err := alert.Load(s.Config.Alerts, s.Config.Names)
-	if err != nil {
-		s.log.Error("the alert rules stay as they are", "error", err)
-		return
-	}
-	if s.alerts.Reload(ctx, rules) == nil {
-		s.log.Info("the alert rules were read anew", "file", s.Config.Alerts, "rules", len(rules.Rules), "outputs",
-			len(rules.Outputs))
-	}
 }

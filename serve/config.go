@@ -38,20 +38,22 @@ type Config struct {
 	Coalesce      bool                            `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
 	Data          string                          `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
 	RawReports    string                          `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
-	Names         map[uint32]string               `yaml:"names" doc:"names of nodes, by the id in their reports"`
-	Exporters     []ExporterRule                  `yaml:"exporters" doc:"who may send reports; without it everybody"`
+	Names         map[uint32]string               `yaml:"names" reload:"yes" doc:"names of nodes, by the id in their reports"`
+	Exporters     []ExporterRule                  `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
 	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
-	Policy        string                          `yaml:"policy" flag:"policy" doc:"file that says which nodes there are and on which paths packets may go"`
-	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
-	QueueUnit     map[string]telemetry.QueueUnit  `yaml:"queue_unit,omitempty" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
+	Policy        string                          `yaml:"policy" flag:"policy" reload:"yes" doc:"file that says which nodes there are and on which paths packets may go"`
+	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" reload:"yes" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
+	QueueUnit     map[string]telemetry.QueueUnit  `yaml:"queue_unit,omitempty" reload:"yes" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
 	Store         storeConfig                     `yaml:"store" doc:"how much is kept of records"`
-	Alerts        string                          `yaml:"alerts" flag:"alerts" doc:"file of alert rules"`
+	Alerts        string                          `yaml:"alerts" flag:"alerts" reload:"yes" doc:"file of alert rules"`
 	Log           logSettings                     `yaml:"log" doc:"what is logged"`
 
-	Version string            `yaml:"-"` // of the program
-	Points  *codepoint.Config `yaml:"-"`
-	policy  *policy.Policy    // of the file Policy; nil: none
-	rules   *alert.Config     // of the file Alerts; nil without one
+	Version string                  `yaml:"-"` // of the program
+	Points  *codepoint.Config       `yaml:"-"`
+	Again   func() (*Config, error) `yaml:"-"` // reads the configuration again, and checks it; nil: it stays
+	file    *conf.Document          // nil: none
+	policy  *policy.Policy          // of the file Policy; nil: none
+	rules   *alert.Config           // of the file Alerts; nil without one
 }
 
 // querySettings say who may send statements in SQL.
@@ -61,7 +63,7 @@ type querySettings struct {
 
 // logSettings say what is logged.
 type logSettings struct {
-	Level LogLevel `yaml:"level" flag:"log-level" doc:"debug, info, warn or error"`
+	Level LogLevel `yaml:"level" flag:"log-level" reload:"yes" doc:"debug, info, warn or error"`
 }
 
 // A LogLevel is what is logged at least.
@@ -106,6 +108,7 @@ func (c *Config) ReadFile(name string) error {
 	if id, rule := c.nameTwice(); rule != "" {
 		file.Say(fmt.Sprintf("names.%d", id), "%s", rule)
 	}
+	c.file = file
 	return file.Err()
 }
 
@@ -195,8 +198,22 @@ func readVariable(name, value string, to any) error {
 	return err
 }
 
-// Check refuses what cannot work, and what is not safe.
+// Check refuses what cannot work, and what is not safe. What stands in the file is told with its line, unless a
+// variable has taken its place.
 func (c *Config) Check() error {
+	err := c.check()
+	if err == nil || c.file == nil {
+		return err
+	}
+	key, _, _ := strings.Cut(err.Error(), ":")
+	key, _, _ = strings.Cut(key, ".")
+	if os.Getenv("WAYBILL_"+strings.ToUpper(key)) != "" {
+		return err
+	}
+	return c.file.Place(err)
+}
+
+func (c *Config) check() error {
 	if _, err := c.Store.compile(c.Data); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func newDemo(s *Server) *demo {
 		to = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), to.Port())
 	}
 	refused := func() error {
-		if d := s.Config.Points.For(to.Addr(), 0, to.Port()).Dialect; d != codepoint.Specification {
+		if d := s.points().For(to.Addr(), 0, to.Port()).Dialect; d != codepoint.Specification {
 			return fmt.Errorf("%w: reports from %s are read as dialect %s, and those of the demo have none",
 				api.ErrDemoRefused, to.Addr(), d.Name)
 		}

@@ -27,7 +27,7 @@ const (
 // dialectNotices tells in the log, once for each source of reports, that another dialect or code point would read more
 // of them. It changes nothing.
 type dialectNotices struct {
-	points  *codepoint.Config
+	points  func() *codepoint.Config
 	log     *slog.Logger
 	offered chan offeredReport
 	copies  sync.Pool // of *[]byte
@@ -40,7 +40,7 @@ type offeredReport struct {
 	copied *[]byte
 }
 
-func newDialectNotices(points *codepoint.Config, log *slog.Logger) *dialectNotices {
+func newDialectNotices(points func() *codepoint.Config, log *slog.Logger) *dialectNotices {
 	return &dialectNotices{points: points, log: log, offered: make(chan offeredReport, 1024)}
 }
 
@@ -96,7 +96,7 @@ func (n *dialectNotices) run(ctx context.Context) {
 				n.copies.Put(o.copied)
 				continue
 			}
-			if !known && n.points.Names(k.source, o.source.Port(), o.port) {
+			if !known && n.points().Names(k.source, o.source.Port(), o.port) {
 				sources[k] = nil // whoever runs it has said which one it is
 				continue
 			}
@@ -114,7 +114,7 @@ func (n *dialectNotices) run(ctx context.Context) {
 
 // notify logs what would read the packets of a source better.
 func (n *dialectNotices) notify(source netip.Addr, port uint16, packets []detect.Packet) {
-	result := detect.Detect(packets, n.points)
+	result := detect.Detect(packets, n.points())
 	if !result.Better() {
 		return
 	}

@@ -24,7 +24,7 @@ func noticesOf(t *testing.T, capture, rule string) string {
 	}
 	points.Compile()
 	var log bytes.Buffer
-	n := newDialectNotices(points, slog.New(slog.NewTextHandler(&log, nil)))
+	n := newDialectNotices(func() *codepoint.Config { return points }, slog.New(slog.NewTextHandler(&log, nil)))
 	r := n.recorder(32766, nil)
 	for i, frame := range test.Packets(t, capture) {
 		if d, ok := test.UDP(frame); ok {

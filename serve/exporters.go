@@ -85,7 +85,7 @@ func (s *Server) refused() []telemetry.Exporter {
 				e.RefusedBecause = "no row of exporters has its address"
 				if x.Permit != nil {
 					node := x.Node
-					e.Node, e.Name = &node, s.Config.Names[node]
+					e.Node, e.Name = &node, s.Collector.Names()[node]
 					e.RefusedBecause = fmt.Sprintf("%s may not report as node %d", x.Permit, node)
 				}
 			}
@@ -103,9 +103,6 @@ func (s *Server) refused() []telemetry.Exporter {
 // sayRefused tells of refused reports until ctx is done, in one line a minute at most: who sends them decides how many
 // there are.
 func (s *Server) sayRefused(ctx context.Context) {
-	if len(s.Config.Exporters) == 0 {
-		return
-	}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	say := rate.Sometimes{Interval: time.Minute}

@@ -29,7 +29,7 @@ func (s *Server) handler() http.Handler {
 		Console: console.Files(), Hosts: s.Config.Hosts, Access: s.guard,
 		RefusedConnections: s.connections.Refused, Ready: s.ready, Stopping: s.stopping,
 		Collector: s.Collector, Events: s.Events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts,
-		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.Config.Points,
+		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
 		SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(),
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the table of keys in docs/referen
 
 const (
 	pagePath = "../docs/reference/configuration.md"
-	pageHead = "| Key | Flag | Variable | Default | Meaning |\n|---|---|---|---|---|\n"
+	pageHead = "| Key | Flag | Variable | Default | Reloads | Meaning |\n|---|---|---|---|---|---|\n"
 )
 
 // TestConfigurationPage holds the table of keys to the tags of Config, and its defaults to what the program has.
@@ -40,11 +40,12 @@ func TestConfigurationPage(t *testing.T) {
 		if !strings.ContainsAny(k.Path, ".[*") {
 			variable = "`WAYBILL_" + strings.ToUpper(k.Path) + "`"
 		}
-		flag := flagOf(k.Path)
+		flag, reloads := tagsOf(k.Path)
 		if flag != "" {
 			flag = "`--" + flag + "`"
 		}
-		table += fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", k.Path, flag, variable, shown(k.Path, values), k.Doc)
+		table += fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s |\n", k.Path, flag, variable, shown(k.Path, values),
+			reloads, k.Doc)
 	}
 	page, err := os.ReadFile(pagePath)
 	if err != nil {
@@ -65,22 +66,25 @@ func TestConfigurationPage(t *testing.T) {
 	}
 }
 
-// flagOf returns the flag that stands for a key.
-func flagOf(path string) string {
+// tagsOf returns the flag that stands for a key, and whether the key, or the one around it, reloads.
+func tagsOf(path string) (flag, reloads string) {
 	of := reflect.TypeFor[Config]()
-	flag := ""
 	for name := range strings.SplitSeq(path, ".") {
 		if of.Kind() != reflect.Struct {
-			return ""
+			return "", reloads
 		}
+		name = strings.TrimSuffix(name, "[]")
 		for f := range of.Fields() {
 			if key, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); key == name {
 				of, flag = f.Type, f.Tag.Get("flag")
+				if f.Tag.Get("reload") != "" {
+					reloads = f.Tag.Get("reload")
+				}
 				break
 			}
 		}
 	}
-	return flag
+	return flag, reloads
 }
 
 // shown is the default of a key, empty where it has none or those below it have.

@@ -89,10 +89,6 @@ func (s *Server) openSockets() error {
 // newReceivers makes a receiver for each socket, and the ledger of all.
 func (s *Server) newReceivers() error {
 	c := s.Config
-	permits, err := c.permits()
-	if err != nil {
-		return err
-	}
 	memory, _ := parseSize(c.Memory)
 	sockets := make([]ledger.Socket, len(s.sockets))
 	for i, socket := range s.sockets {
@@ -101,11 +97,7 @@ func (s *Server) newReceivers() error {
 		}
 		exporters := ledger.NewExporters(exporterLimit(memory, len(sockets)))
 		s.Collector.Exporters = append(s.Collector.Exporters, exporters)
-		receiver := collect.NewReceiver(socket, c.Points, exporters, s.owners())
-		if permits != nil {
-			receiver.Only(permits)
-		}
-		s.Receivers = append(s.Receivers, receiver)
+		s.Receivers = append(s.Receivers, collect.NewReceiver(socket, s.settings.Load(), exporters, s.owners()))
 	}
 	s.ledger = ledger.New(s.Collector.Exporters, sockets, s.Collector.Names, s.Collector)
 	return nil

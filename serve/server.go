@@ -29,8 +29,9 @@ const MaxEvents = 4096
 
 // A Server is everything that waybill serve runs.
 type Server struct {
-	Config      *Config
+	Config      *Config // of the start; what can change while it runs is in current, settings and Collector
 	log         *slog.Logger
+	level       *slog.LevelVar  // of log
 	troubles    *store.Troubles // what the disk does not take
 	dialects    *dialectNotices
 	Collector   *analyze.Collector
@@ -52,6 +53,9 @@ type Server struct {
 	secure      *auth.TLS // nil: plain HTTP
 	connections *auth.Connections
 	receiving   atomic.Bool
+	settings    atomic.Pointer[collect.Settings]
+	reloading   sync.Mutex
+	current     *Config       // that is in effect; under reloading
 	stopping    chan struct{} // closed when the HTTP server stops
 	failed      chan error    // of components that cannot go on
 	opened      []func()      // what closes what New has opened, if it fails
@@ -60,12 +64,14 @@ type Server struct {
 // New opens all files and sockets, so that what cannot be opened is known before anything runs.
 func New(c *Config, logTo io.Writer) (*Server, error) {
 	s := &Server{
-		Config: c, log: command.NewLogger(logTo, c.Log.Level.Level), Events: eventlog.New(MaxEvents),
+		Config: c, current: c, level: new(slog.LevelVar), Events: eventlog.New(MaxEvents),
 		stopping: make(chan struct{}),
 	}
-	s.Collector = &analyze.Collector{Names: c.NodeNames(), Timing: analyze.NewTiming(), Losses: &analyze.LinkLosses{}}
+	s.level.Set(c.Log.Level.Level)
+	s.log = command.NewLogger(logTo, s.level)
+	s.Collector = &analyze.Collector{Timing: analyze.NewTiming(), Losses: &analyze.LinkLosses{}}
 	s.troubles = store.NewTroubles(s.log)
-	s.dialects = newDialectNotices(c.Points, s.log)
+	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
 		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.newScanner, s.openKeeper,
 		s.openRawReports, s.listenHTTP, s.openAlerts,
@@ -84,14 +90,18 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 }
 
 // newTables makes the tables, a part of them for each worker.
-func (s *Server) newTables() (err error) {
+func (s *Server) newTables() error {
 	c := s.Config
-	if s.Collector.Sampling, err = c.samplingByNode(); err != nil {
+	settings, err := c.settings()
+	if err != nil {
 		return err
 	}
-	if s.Collector.QueueUnits, err = c.queueUnits(); err != nil {
+	s.settings.Store(settings)
+	configured, err := c.configured()
+	if err != nil {
 		return err
 	}
+	s.Collector.Configure(configured)
 	memory, _ := parseSize(c.Memory)
 	config := analyze.ConfigFor(tableMemory(c, memory), c.Workers)
 	config.HashSeed = rand.Uint64()

@@ -32,6 +32,9 @@ type Decoder struct {
 // NewDecoder returns a Decoder with the code points and dialects of config, which must be compiled and stay unchanged.
 func NewDecoder(config *codepoint.Config) *Decoder { return &Decoder{config: config} }
 
+// Use has d read the next datagrams with the code points and dialects of another config, as NewDecoder does.
+func (d *Decoder) Use(config *codepoint.Config) { d.config, d.profile, d.dialect = config, nil, nil }
+
 // Decode appends the reports in payload, the UDP payload of a datagram that src sent to port dstPort here, to batch.
 // A malformed datagram yields what was readable before it broke. Datagram of h and of the reports is
 // payload itself; all else is copied out of it.

@@ -25,7 +25,7 @@ import (
 type Ledger struct {
 	exporters []*Exporters
 	sockets   []Socket
-	names     map[uint32]string
+	names     func() map[uint32]string
 	tables    Tables
 
 	mu           sync.Mutex // held before the lock of Exporters
@@ -61,11 +61,14 @@ type Tables interface {
 	TableLoss() telemetry.TableLoss
 }
 
-// New returns the ledger of exporters, which are complete; sockets has one for each of them, and names are those of
-// nodes. Both may be nil, and must not change.
-func New(exporters []*Exporters, sockets []Socket, names map[uint32]string, tables Tables) *Ledger {
+// New returns the ledger of exporters, which are complete; sockets has one for each of them, and may be nil. names
+// returns the names of nodes as they are now; nil: they have none.
+func New(exporters []*Exporters, sockets []Socket, names func() map[uint32]string, tables Tables) *Ledger {
 	for i, e := range exporters {
 		e.socket = uint32(i)
+	}
+	if names == nil {
+		names = func() map[uint32]string { return nil }
 	}
 	return &Ledger{
 		exporters: exporters, sockets: sockets, names: names, tables: tables,
@@ -140,6 +143,7 @@ func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 	l.settle()
 	span.stores = l.tables.Stored()
 	a.Tables = l.tableLoss()
+	names := l.names()
 	for i, e := range l.exporters {
 		n, known := l.readDrops(i)
 		e.mu.Lock()
@@ -151,7 +155,7 @@ func (l *Ledger) Loss(q Query, nowNs int64) Answer {
 		for _, x := range span.exporters(e) {
 			x.Socket = i
 			if x.Node != nil {
-				x.Name = l.names[*x.Node]
+				x.Name = names[*x.Node]
 			}
 			x.KernelDrops = dropsOf(&socket)
 			if q.Match == nil || q.Match(&x) {

@@ -43,7 +43,7 @@ func newSocketRig() *socketRig {
 	r := &socketRig{e: NewExporters(100)}
 	r.Ledger = New([]*Exporters{r.e},
 		[]Socket{{Listen: "udp://:8555", Address: "[::]:8555", Drops: func() (uint64, error) { return r.drops, nil }}},
-		map[uint32]string{7: "leaf7"}, noTables{})
+		func() map[uint32]string { return map[uint32]string{7: "leaf7"} }, noTables{})
 	return r
 }
 
@@ -273,7 +273,7 @@ func TestLedgerUnknown(t *testing.T) {
 			t.Errorf("interval of exporter %d: %s", i, got)
 		}
 	}
-	if c := Completeness(r.exporters, r.names); c.Unknown != 2 || c.Ratio != nil {
+	if c := Completeness(r.exporters, r.names()); c.Unknown != 2 || c.Ratio != nil {
 		t.Errorf("completeness: %+v", c)
 	}
 }
@@ -397,7 +397,7 @@ func TestCompleteness(t *testing.T) {
 		}
 		r.observe(100*second, header(telemetry.Version20, 8, n))
 	}
-	c := Completeness(r.exporters, r.names)
+	c := Completeness(r.exporters, r.names())
 	if c.Sent != 200 || c.Lost != 10 || *c.Ratio != 0.95 || c.Lossy != 1 || c.Unknown != 0 ||
 		c.Since.UnixNano() != 100*second {
 		t.Errorf("got %+v", c)

@@ -78,7 +78,7 @@ func TestStateLedger(t *testing.T) {
 		if s := a.Sockets[0]; *s.KernelDrops != 1 || *s.Intervals[0].KernelDrops != 1 || a.Tables.Reports != 3 {
 			t.Errorf("socket: %+v, tables: %+v", s, a.Tables)
 		}
-		if c := Completeness(again.exporters, again.names); c.Sent != 2 || c.Lost != 0 {
+		if c := Completeness(again.exporters, again.names()); c.Sent != 2 || c.Lost != 0 {
 			t.Errorf("completeness is about the tables, which began anew, without what went by before: %+v", c)
 		}
 	}

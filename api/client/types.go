@@ -58,6 +58,7 @@ type (
 	LinkRecord       = types.LinkRecord
 	Listener         = types.Listener
 	ListenerList     = types.ListenerList
+	Reload           = types.Reload
 	LossFrame        = types.LossFrame
 	LossGroup        = types.LossGroup
 	LossGroups       = types.LossGroups

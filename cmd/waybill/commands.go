@@ -20,7 +20,8 @@ func addCommands(root *cobra.Command) {
 	for _, g := range []commandGroup{
 		{
 			"receive", "Receive telemetry:",
-			[]*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()},
+			append([]*cobra.Command{newServeCommand(), newConfigCommand(), newPolicyCommand(), newTokenCommand()},
+				cli.ServerCommands()...),
 		},
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},

@@ -40,11 +40,11 @@ type process struct {
 }
 
 // startServe starts waybill serve on given ports, and waits until it receives.
-func startServe(t *testing.T, udp, http, data string) *process {
+func startServe(t *testing.T, udp, http, data string, more ...string) *process {
 	t.Helper()
 	p := &process{t: t, http: http, Cmd: exec.Command(os.Args[0], "-test.run=^TestServeProcess$")}
 	p.Env = append(os.Environ(), "WAYBILL_TEST_ARGS=serve --workers 2 --listen udp://"+udp+" --http "+http+" --data "+
-		data)
+		data+" "+strings.Join(more, " "))
 	p.Stderr = &p.log
 	if err := p.Start(); err != nil {
 		t.Fatal(err)

@@ -119,5 +119,6 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 			errors.New("--dialect auto is for waybill decode: a server does not guess; name the dialect of each source")
 	}
 	c.Points.Compile()
+	c.Again = func() (*serve.Config, error) { return loadServeConfig(cmd, file, flags, points) }
 	return &c, c.Check()
 }

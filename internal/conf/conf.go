@@ -160,6 +160,20 @@ func (d *Document) Line(key string) int {
 	}
 }
 
+// Place puts the place of a key before an error whose text begins with that key and a colon, if the file has the key.
+// What comes of a file already has its place.
+func (d *Document) Place(err error) error {
+	var placed Problems
+	if err == nil || errors.As(err, &placed) {
+		return err
+	}
+	key, rule, _ := strings.Cut(err.Error(), ": ")
+	if _, has := d.lines[key]; !has {
+		return err
+	}
+	return Problems{{d.name, d.Line(key), key, rule}}
+}
+
 // Err returns all that is wrong, nil if nothing is.
 func (d *Document) Err() error {
 	if len(d.wrong) == 0 {

@@ -48,8 +48,9 @@ type Store struct {
 	tail        tail
 	statements  *statements
 	sealedOnce  atomic.Bool
-	broken      atomic.Bool  // DuckDB refused a write: the files are opened anew before the next
-	beforeWrite func() error // for tests, as is beforeSwap
+	names       atomic.Pointer[map[uint32]string] // of nodes, for statements
+	broken      atomic.Bool                       // DuckDB refused a write: the files are opened anew before the next
+	beforeWrite func() error                      // for tests, as is beforeSwap
 	beforeSwap  func()
 }
 
@@ -75,6 +76,7 @@ func Open(config Config) (*Store, error) {
 		config: config, lock: lock, done: map[string]bool{}, interrupt: func() {},
 		statements: newStatements(&config),
 	}
+	s.SetNames(config.Names)
 	s.tail.dir = filepath.Join(dir, "sql")
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {

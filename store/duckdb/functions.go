@@ -44,6 +44,9 @@ func addressIn(in []driver.Value) netip.Addr {
 	return a.IP()
 }
 
+// SetNames replaces the names of nodes, for statements that come. It may be called from any goroutine.
+func (s *Store) SetNames(names map[uint32]string) { s.names.Store(&names) }
+
 // nodeNames is the statement that makes the view node_names.
 func nodeNames(names map[uint32]string) string {
 	rows := []string{"(CAST(NULL AS UINTEGER), CAST(NULL AS VARCHAR))"} // their types

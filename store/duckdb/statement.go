@@ -249,7 +249,7 @@ func (s *Store) attachFor(ctx context.Context, statement string) ([]string, erro
 		}
 		views = append(views, t.view(parts))
 	}
-	return append(append(attach, views...), nodeNames(s.config.Names)), nil
+	return append(append(attach, views...), nodeNames(*s.names.Load())), nil
 }
 
 // tablesIn are the tables that a statement names, or may name: a function such as query_table can put a name together.

@@ -21,7 +21,7 @@ func (s *Store) makeViews() error {
 			statements = append(statements, t.view(parts))
 		}
 	}
-	return inTransaction(s.ctx, s.write, append(append(statements, nodeNames(s.config.Names)), topologyMacros()...))
+	return inTransaction(s.ctx, s.write, append(append(statements, nodeNames(*s.names.Load())), topologyMacros()...))
 }
 
 // view is the statement that makes the view over a table of these queries for its rows.

@@ -1,0 +1,29 @@
+package analyze
+
+import "github.com/waybill-int/waybill/telemetry"
+
+// Configured is what the configuration says of nodes, which reports do not tell. It must not change: Configure replaces
+// all of it at once. Any of it may be nil.
+type Configured struct {
+	Names      map[uint32]string
+	Sampling   map[uint32]telemetry.SampleRate
+	QueueUnits map[uint32]telemetry.QueueUnit
+}
+
+// nothingConfigured is what a Collector has that nobody called Configure of.
+var nothingConfigured Configured
+
+// Configure replaces what is configured. It may be called from any goroutine; answers that are being gathered may have
+// some of both.
+func (c *Collector) Configure(to Configured) { c.configured.Store(&to) }
+
+// Configured returns what is configured now. The same pointer is the same configuration.
+func (c *Collector) Configured() *Configured {
+	if now := c.configured.Load(); now != nil {
+		return now
+	}
+	return &nothingConfigured
+}
+
+// Names returns the names of nodes as they are now, which are only to be read.
+func (c *Collector) Names() map[uint32]string { return c.Configured().Names }
