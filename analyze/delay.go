@@ -36,6 +36,9 @@ type delayStat struct {
 	unknown     uint64   // packets of this turn whose delay is not known
 	why         string   // of the latest of them, empty once one is known again
 
+	quickest         clock.Reading // of this window
+	trip, tripBefore roundTrip     // of this turn and the last
+
 	ungiven *delaySum // what Intervals did not take yet; nil if nobody does
 }
 
@@ -46,6 +49,39 @@ func (s *delayStat) add(d *clock.Delay) {
 		return
 	}
 	s.open.add(d)
+	if d.Known && (!s.quickest.Known || d.ByLineNs < s.quickest.ByLineNs) {
+		s.quickest = d.Reading
+	}
+}
+
+// A roundTrip is the time of the quickest packets of both directions of a link together.
+type roundTrip struct {
+	ns, uncertaintyNs uint64
+	known             bool
+}
+
+// add keeps the round trip of which is known that it was quickest.
+func (t *roundTrip) add(o roundTrip) {
+	if o.known && (!t.known || o.ns+o.uncertaintyNs < t.ns+t.uncertaintyNs) {
+		*t = o
+	}
+}
+
+// roundTrips takes the round trips of a window that is over, of links whose clocks did not jump in it.
+func (t *Timing) roundTrips() {
+	for k, s := range t.links {
+		reverse, _ := k.reverse()
+		back := t.links[reverse]
+		if back == nil || !s.quickest.Known || t.clocks.Shaken(k.from, k.to) != "" {
+			continue
+		}
+		var trip roundTrip
+		trip.ns, trip.uncertaintyNs, trip.known = clock.RoundTrip(&s.quickest, &back.quickest)
+		s.trip.add(trip)
+	}
+	for _, s := range t.links {
+		s.quickest = clock.Reading{}
+	}
 }
 
 // muchWorse is how many times the uncertainty of one delay may be that of another for both to be told together.
@@ -89,6 +125,7 @@ func (s *delayStat) settle(why string) {
 func (s *delayStat) turn() bool {
 	left := s.now.Count > 0 || s.open.Count > 0 || s.unknown > 0
 	s.before, s.now, s.unknown, s.bestNs = s.now, delaySum{}, 0, 0
+	s.tripBefore, s.trip = s.trip, roundTrip{}
 	return left
 }
 
@@ -100,6 +137,11 @@ func (s *delayStat) answer() *telemetry.Delay {
 	if a.NS != nil {
 		around := max(s.before.uncertaintyNs, s.now.uncertaintyNs)
 		a.UncertaintyNs = &around
+	}
+	trip := s.tripBefore
+	if trip.add(s.trip); trip.known {
+		half := trip.ns / 2
+		a.RoundTripNs, a.HalfRoundTripNs, a.RoundTripUncertaintyNs = &trip.ns, &half, &trip.uncertaintyNs
 	}
 	return a
 }

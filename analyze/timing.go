@@ -238,6 +238,7 @@ func (t *Timing) jumped(nowNs int64) []clock.Jump {
 	if t.clocks.WindowStartNs() == window {
 		return nil
 	}
+	t.roundTrips()
 	settleAll(t.links, t.clocks)
 	settleAll(t.paths, t.clocks)
 	if len(steps) == 0 && len(t.waiting) == 0 {

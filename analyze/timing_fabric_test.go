@@ -31,6 +31,7 @@ type delayTrial struct {
 	*testing.T
 	clocks map[uint32]*skewedClock
 	links  map[linkKey]*trueDelay
+	second map[linkKey]map[int64]*trueDelay // the same by second
 	paths  map[string]*trueDelay
 }
 
@@ -60,8 +61,12 @@ func (d *delayTrial) look(v *virtualCollector) {
 			for i := 1; i < len(hops); i++ {
 				a, b := stationOf(&hops[i-1]), stationOf(&hops[i])
 				k, _ := linkOf(&a, &b)
-				trueOf(d.links,
-					k).add(d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start))
+				ns := d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start)
+				trueOf(d.links, k).add(ns)
+				if d.second[k] == nil {
+					d.second[k] = map[int64]*trueDelay{}
+				}
+				trueOf(d.second[k], packet.atNs/1e9).add(ns)
 			}
 			first, last := &hops[0], &hops[len(hops)-1]
 			trueOf(d.paths, pathID(packet.path)).add(
@@ -96,6 +101,30 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 	return true
 }
 
+// tripHolds compares the round trip of a link with that of the quickest packets of the two directions in some second.
+func (d *delayTrial) tripHolds(l *telemetry.Link, k linkKey) {
+	d.Helper()
+	back, _ := k.reverse()
+	if l.Delay.RoundTripNs == nil {
+		d.Errorf("%+v: no round trip", l)
+		return
+	}
+	ns, around := float64(*l.Delay.RoundTripNs), float64(*l.Delay.RoundTripUncertaintyNs)
+	quickest, nearest := math.Inf(1), math.Inf(1)
+	for second, there := range d.second[k] {
+		if other := d.second[back][second]; other != nil {
+			trip := there.min + other.min
+			quickest, nearest = min(quickest, trip), min(nearest, math.Abs(trip-ns))
+		}
+	}
+	const propagation = 2 * 5000 // of both directions, by the scenario
+	if nearest > around+2 || quickest > ns+around+2 || ns < propagation || around > 5000 ||
+		*l.Delay.HalfRoundTripNs != *l.Delay.RoundTripNs/2 {
+		d.Errorf("%v: round trip of %v ± %v ns, half %d; the quickest took %v, the nearest is %v off", k, ns, around,
+			*l.Delay.HalfRoundTripNs, quickest, nearest)
+	}
+}
+
 // Delays of links and paths, and clocks, are what the network knows of them, to within what is stated, although a clock
 // jumps by 3 ms and runs fast from then on.
 func TestDelaysAgainstFabric(t *testing.T) {
@@ -103,7 +132,7 @@ func TestDelaysAgainstFabric(t *testing.T) {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	for _, shards := range []int{1, 3} {
-		d := &delayTrial{T: t, links: map[linkKey]*trueDelay{}, paths: map[string]*trueDelay{}}
+		d := &delayTrial{T: t, links: map[linkKey]*trueDelay{}, second: map[linkKey]map[int64]*trueDelay{}, paths: map[string]*trueDelay{}}
 		v := emulation{shards: shards, look: d.look}.run(t, "clock-skew")
 		known, widest := 0, uint64(0)
 		links := v.Links()
@@ -115,6 +144,7 @@ func TestDelaysAgainstFabric(t *testing.T) {
 			if d.links[k] == nil {
 				t.Fatalf("%d shards: no packet on %+v", shards, l)
 			}
+			d.tripHolds(&l, k)
 			if d.holds(l, l.Delay, d.links[k]) {
 				known++
 				widest = max(widest, *l.Delay.UncertaintyNs)

@@ -17,7 +17,9 @@ func linksQuestion() question[client.LinkList, client.Link] {
 		short: "list the links between nodes, as paths show them",
 		long: `Links lists the links between nodes: two nodes that packets passed one after the other, with the ports that joined them.
 DELAY is the time from when a packet leaves the one to when it comes to the other, of the last one to two minutes, without what
-their clocks differ; it is not wrong by more than WITHIN. With -o wide it says why it is not known, and how much the egress port is in
+their clocks differ; it is not wrong by more than WITHIN. ROUND TRIP is what the quickest packets of both directions took together, of
+links that packets use in both: the clocks cancel out, so that it is known far better. With -o wide half of it is HALF TRIP, it is not
+wrong by more than TRIP WITHIN, DELAY UNKNOWN says why a delay is not known, and USE how much the egress port is in
 use, as nodes tell it: hundredths of a percent unless a device is set otherwise, the latest, and the highest so far. LOSS is the share
 of its packets that a link lost in the last minute without a reason that a node tells; with -o wide, the share is AT LEAST and AT
 MOST what stands there, and where it cannot be known, why.`,

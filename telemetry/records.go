@@ -163,7 +163,7 @@ type Link struct {
 	// node, and one more that shows another link, the share that took this one. The end with the lower share counts.
 	Confidence float64 `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
 	// from when a packet leaves the one node to when it comes to the other
-	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+unknown" doc:"time on the link"`
+	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+round_trip_ns+round_trip_uncertainty_ns+half_round_trip_ns+unknown" doc:"time on the link"`
 	Sample      *Sample      `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
 	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
 	// missing for a moment or a range of the past
@@ -239,6 +239,12 @@ type Delay struct {
 	// Clamped counts delays that would have been negative, within the uncertainty. They count as 0.
 	Clamped uint64 `json:"clamped,omitempty" filter:"-" doc:"delays that would have been negative, within the uncertainty; they count as 0"`
 	Unknown string `json:"unknown,omitempty" filter:"-" table:"DELAY UNKNOWN,wide" doc:"why the delay of the latest packet is not known"`
+
+	// Of links that are seen in both directions: the quickest packets of both together, in which the difference of the
+	// clocks cancels out. Half of it is how long one direction takes if both take equally long.
+	RoundTripNs            *uint64 `json:"round_trip_ns,omitempty" filter:"-" table:"ROUND TRIP" doc:"the quickest packets of both directions of the link together, within a second"`
+	RoundTripUncertaintyNs *uint64 `json:"round_trip_uncertainty_ns,omitempty" filter:"-" table:"TRIP WITHIN,wide" doc:"the round trip is not wrong by more"`
+	HalfRoundTripNs        *uint64 `json:"half_round_trip_ns,omitempty" filter:"-" table:"HALF TRIP,wide" doc:"half of the round trip: the quickest of one direction, if both take equally long"`
 }
 
 // A ClockOffset is by how much the clock of the last node of a flow is ahead of that of the first. A time by both is

@@ -11,6 +11,33 @@ type Delay struct {
 	Clamped bool
 	OK      bool   // false: nothing is known, DelayNs and UncertaintyNs are 0
 	Why     string // not OK
+
+	// Of two neighbours, by the line between their bounds: the delay, which is below 0 if Clamped, and with what it is
+	// compared with one of the other direction.
+	Reading
+}
+
+// A Reading is the delay of a packet between two neighbours, by the line that stands for the difference of their
+// clocks. Delays of one direction are too long by as much as those of the other are too short.
+type Reading struct {
+	ByLineNs int64
+	AtNs     int64   // by the clock of the node with the smaller id
+	Drift    float64 // how far the drift of the line may be off, ns in a nanosecond
+	StepNs   int64   // in which the stamps count
+	Known    bool    // false if the nodes are no neighbours
+}
+
+// RoundTrip returns how long two packets needed together, one in each direction, and how far that may be off: what the
+// clocks differ cancels out, but for what they drift apart from the one packet to the other. It is false if that cannot
+// be.
+func RoundTrip(there, back *Reading) (ns, uncertaintyNs uint64, ok bool) {
+	if !there.Known || !back.Known {
+		return 0, 0, false
+	}
+	apart := math.Abs(float64(there.AtNs - back.AtNs))
+	around := ceilNs(apart*max(there.Drift, back.Drift)) + there.StepNs + back.StepNs
+	sum := there.ByLineNs + back.ByLineNs
+	return uint64(max(sum, 0)), uint64(around), sum+around >= 0
 }
 
 // Correct returns the delay of a sample. Its nodes need not be neighbours: end to end, the delay has all that is
@@ -28,6 +55,7 @@ func (c *Estimator) Correct(s *Sample) Delay {
 		return Delay{Why: why}
 	}
 	reading, offset, drift, uncertainty, wrap := s.EgressNs, int64(0), 0.0, 0.0, s.WrapNs
+	var one Reading
 	for _, leg := range way {
 		p := leg.pair
 		if c.doubted(p) {
@@ -46,8 +74,14 @@ func (c *Estimator) Correct(s *Sample) Delay {
 		drift += math.Abs(p.fit.drift)
 		uncertainty += p.fit.uncertaintyAt(at)
 		wrap = LesserWrap(wrap, p.wrapNs)
+		one = Reading{AtNs: at, Drift: p.driftUncertainty(), StepNs: s.resolution(), Known: len(way) == 1}
 	}
-	return c.delay(s, offset, drift, uncertainty, wrap)
+	d := c.delay(s, offset, drift, uncertainty, wrap)
+	if d.OK && one.Known {
+		one.ByLineNs = Wrapped(int64(s.IngressNs-s.EgressNs)-offset, wrap)
+		d.Reading = one
+	}
+	return d
 }
 
 // delay takes the difference of the clocks away.

@@ -270,7 +270,10 @@ export interface components {
         };
         Delay: {
             clamped?: number;
+            half_round_trip_ns?: number;
             ns?: components["schemas"]["Distribution"];
+            round_trip_ns?: number;
+            round_trip_uncertainty_ns?: number;
             uncertainty_ns?: number;
             unknown?: string;
         };
