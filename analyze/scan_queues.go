@@ -108,6 +108,11 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		e.Text = fmt.Sprintf("queue of %s peaked at %s for %s", s.portText(&place), peakText(b),
 			siText(lasted.Seconds(), "s"))
 		switch {
+		case lasted == 0:
+			e.Text = fmt.Sprintf("queue of %s was at %s in a single report", s.portText(&place), peakText(b))
+			if slack := b.StartSlackNs + b.EndSlackNs; slack > 0 {
+				e.Text += fmt.Sprintf("; it was long for less than %s", siText(float64(slack)/1e9, "s"))
+			}
 		case b.Incast:
 			e.Text += fmt.Sprintf(", an incast of %d senders", b.Sources)
 		case lasted > time.Second:

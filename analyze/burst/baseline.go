@@ -1,15 +1,10 @@
 package burst
 
-// A baseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it,
-// and what it exceeds in one second of 64 and in one of 8. All are followed by small steps up and down, which end where
-// the right share of the time is on either side; a few bursts do not move them, and what stays for half a minute is
-// usual.
+// A baseline is what is usual at a queue: the median of its length over time and the median absolute deviation from it.
+// Both are followed by small steps up and down, which end where half of the time is on either side. A burst teaches
+// nothing, however often it comes, until it is so long that it is none.
 type baseline struct {
-	second  uint64  // of the latest sample, in units of 2^secondBits ns
-	highest uint64  // the longest queue in it
-	peak    float64 // exceeded in one second of rare
-	busy    float64 // exceeded in one second of common
-	room    uint64  // length of the queue when it last had no room for a packet; 0: it always had
+	room uint64 // length of the queue when it last had no room for a packet; 0: it always had
 
 	slot uint64 // of the last step, in units of 2^slotBits ns: about a millisecond
 	// the second is never more: half of the time the queue is between empty and the median
@@ -22,12 +17,8 @@ const (
 	slotBits  = 20
 	epochBits = 33 // 8.6 s
 	steps     = 4096
-	usualNs   = 30e9 // a burst that lasts for so long is over when the median has come up to the queue
-
-	secondBits = 30 // 1.07 s
-	peakSteps  = 32
-	rare       = 64
-	common     = 8
+	usualNs   = 30e9 // a queue that is long for so long is no burst any more: from then on it is learned from
+	mostOver  = 4    // times the least threshold: thresholds are no further above the median
 )
 
 // newBaseline knows nothing yet.
@@ -53,10 +44,14 @@ func (b *baseline) base() uint32 {
 }
 
 // level notes the length of the queue at a moment, once a slot. A slot without samples counts as one with an empty
-// queue.
-func (b *baseline) level(v uint64, in, least uint64) {
+// queue. One that is not to be learned from counts not at all.
+func (b *baseline) level(v uint64, in, least uint64, learn bool) {
 	slot := in >> slotBits
 	if slot <= b.slot {
+		return
+	}
+	if !learn {
+		b.slot = slot
 		return
 	}
 	step := (b.median + float64(least)) / steps
@@ -81,52 +76,17 @@ func (b *baseline) level(v uint64, in, least uint64) {
 	b.deviation = min(b.deviation, b.median)
 }
 
-// longest notes the length of the queue at a moment, of which the longest of each second counts.
-func (b *baseline) longest(v uint64, in, least uint64) {
-	second := in >> secondBits
-	if second <= b.second {
-		b.highest = max(b.highest, v)
-		return
-	}
-	if b.second > 0 {
-		empty := float64(second - b.second - 1)
-		b.peak = exceeded(b.peak, float64(b.highest), empty, float64(least), rare)
-		b.busy = exceeded(b.busy, float64(b.highest), empty, float64(least), common)
-	}
-	b.second, b.highest = second, v
-}
-
-// exceeded returns what peak, which the queue exceeds in one second of so many, is behind one in which highest was the
-// longest queue and some in which it was empty.
-func exceeded(peak, highest, empty, least, of float64) float64 {
-	step := (peak + least) / peakSteps
-	if away := highest - peak; away > 0 {
-		peak += min(step, away)
-	} else {
-		peak -= min(step/of, -away)
-	}
-	return max(0, peak-step/of*empty)
-}
-
 // thresholds returns above which length a burst starts, and at which it ends: half way back to the median. 1.4826
 // median absolute deviations are one standard deviation of values that are normally distributed, and 6 of those are
-// above. What is half as much again as the peak of all but one second in 64 is unusual, and so is what is three times
-// that of all but one in 8: what fills some seconds of each minute.
-//
-// Where packets are dropped for want of room, half of the room that is usually free is long, however often that comes.
-// Only a queue that takes more than a quarter of the room most of the time has no bursts if it swings up and down in
-// all of it.
+// above. However much the queue swings, what is so many times the least above the median is long, and where packets
+// are dropped for want of room, half of the room that is usually free.
 func (b *baseline) thresholds(above, below, least uint64) (uint64, uint64) {
 	if above == 0 {
-		level, peak := b.median+6*1.4826*b.deviation, min(1.5*b.peak, 3*b.busy)
-		if room := float64(b.room); room > 0 {
-			long := (b.median + room) / 2
-			peak = min(peak, long)
-			if b.median < room/4 {
-				level = min(level, long)
-			}
+		over := min(max(float64(least), 6*1.4826*b.deviation), mostOver*float64(least))
+		if free := (float64(b.room) - b.median) / 2; free > 0 {
+			over = min(over, max(free, float64(least)))
 		}
-		above = uint64(max(b.median+float64(least), level, peak))
+		above = uint64(b.median + over)
 	}
 	if below == 0 || below >= above {
 		below = (uint64(b.median) + above) / 2

@@ -287,13 +287,14 @@ func (b *Search) end(q *queue, newestNs uint64) {
 		b.keep(b.build(q, q.walk.lastNs, q.walk.lastNs, true))
 	}
 	q.empty()
-	q.usual.slot, q.usual.second = 0, 0
+	q.usual.slot = 0
 }
 
-// close ends the burst of q. The samples of its packets are those that the walk has seen.
-func (b *Search) close(q *queue, endNs, limitNs uint64) {
+// close ends the burst of q, or what is told of it if it goes on (open). The samples of its packets are those that the
+// walk has seen.
+func (b *Search) close(q *queue, endNs, limitNs uint64, open bool) {
 	w := &q.walk
-	b.keep(b.build(q, endNs, limitNs, false))
+	b.keep(b.build(q, endNs, limitNs, open))
 	*w = walk{next: w.next, lastNs: w.lastNs, lastLevel: w.lastLevel}
 	q.settled = max(q.settled, endNs)
 }

@@ -19,9 +19,11 @@ type walk struct {
 	start, peak  int
 	above, below uint64
 	slackNs      uint64 // how much earlier it may have started
+	quietNs      uint64 // from the sample before it to its first
 	startNs      uint64
 	highest      uint64 // at the peak
-	packets      uint64 // samples of packets
+	samples      uint64
+	packets      uint64 // samples of packets that were not dropped
 	depths       uint64 // that packets found, added up, and the time that they took to leave, ns
 	waits        uint64
 	stoodFor     uint64 // what samples of packets stand for, added up, in the unit of the queue
@@ -52,6 +54,15 @@ func (q *queue) own(k *queued) uint64 {
 func (q *queue) seesAll(k *queued) bool {
 	return q.byDepth && k.every == 1 && k.has&(SampleOut|SampleDropped) != 0 && k.has&SampleDepthAtOut == 0 &&
 		(q.unit == codepoint.UnitBytes || q.unit == codepoint.UnitPackets)
+}
+
+// showsBase reports whether the wait of a packet may be what the empty queue costs: of one that found it empty, or, if it
+// does not say, outside of bursts. In a flood no packet is quick.
+func (q *queue) showsBase(k *queued) bool {
+	if k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth && k.depth > 0 {
+		return false
+	}
+	return k.has&SampleOut != 0 && (!q.walk.on || k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth)
 }
 
 // measure returns how long the queue was before and after the packet of k came, in the unit of the queue or ns; false
@@ -88,7 +99,7 @@ func (b *Search) settle(q *queue, boundNs uint64) {
 		return
 	}
 	if endNs, over := w.overBefore(q, boundNs, unknown); over {
-		b.close(q, endNs, boundNs)
+		b.close(q, endNs, boundNs, false)
 	}
 }
 
@@ -100,7 +111,7 @@ func (b *Search) look(q *queue, k *queued) {
 		b.counters.Duplicates++
 		return
 	}
-	if k.has&SampleOut != 0 {
+	if q.showsBase(k) {
 		q.usual.wait(k)
 	}
 	before, after, ok := q.measure(k)
@@ -111,21 +122,17 @@ func (b *Search) look(q *queue, k *queued) {
 	if !q.byDepth {
 		above, below, least = b.config.AboveNs, b.config.BelowNs, b.config.MinAboveNs
 	}
-	if above == 0 {
-		q.usual.level(after, k.in, least)
-		q.usual.longest(after, k.in, least)
-		if k.has&SampleDropped != 0 {
-			q.usual.room = after
-		}
-	} else {
+	auto := above == 0
+	if !auto {
 		least = above
+	} else if k.has&SampleDropped != 0 {
+		q.usual.room = after
 	}
 	if w.on {
-		if k.in-w.startNs > usualNs {
-			w.below = max(w.below, uint64(q.usual.median))
-		}
 		if endNs, over := w.overBefore(q, k.in, before); over {
-			b.close(q, endNs, k.in)
+			b.close(q, endNs, k.in, false)
+		} else if auto && w.stands(k.in) && before <= uint64(q.usual.median) {
+			b.close(q, k.in, k.in, true)
 		}
 	}
 	switch {
@@ -136,20 +143,23 @@ func (b *Search) look(q *queue, k *queued) {
 			w.begin(q, k, before, after, above, below)
 		}
 	}
+	if auto {
+		q.usual.level(after, k.in, least, !w.on || w.stands(k.in))
+	}
 	w.lastNs, w.lastLevel = k.in, after
 }
+
+// stands reports whether a burst that goes on is so long that its length is the usual one of the queue by now.
+func (w *walk) stands(ns uint64) bool { return ns-w.startNs > usualNs }
 
 // begin begins a burst with the packet of k.
 func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 	last, base := w.lastNs, uint64(q.usual.base())
 	*w = walk{next: w.next, on: true, start: w.next, above: above, below: below, startNs: k.in}
-	w.dense = q.seesAll(k)
-	if last > 0 && (!w.dense || q.clock.gap.within(last, k.in) > 0) {
-		w.slackNs = k.in - last
-	}
+	all := q.seesAll(k)
 	w.first = w.next
 	behind := uint64(0)
-	for i := w.next - 1; i >= 0 && (!w.dense || behind < before); i-- {
+	for i := w.next - 1; i >= 0 && (!all || behind < before); i-- {
 		p := &q.samples[i]
 		if p.has&SampleOut != 0 && p.out() < k.in+base {
 			break
@@ -160,8 +170,15 @@ func (w *walk) begin(q *queue, k *queued, before, after, above, below uint64) {
 		}
 	}
 	w.head = w.first
-	if w.dense {
+	if all {
 		w.missing = before - min(before, behind)
+	}
+	w.dense = all && 2*behind >= before // what is in the queue was seen to come
+	if last > 0 {
+		w.quietNs = k.in - last
+	}
+	if !w.dense || q.clock.gap.within(last, k.in) > 0 {
+		w.slackNs = w.quietNs
 	}
 	w.highest, w.peak = after, w.next
 	w.add(q, k, before, after)
@@ -182,6 +199,7 @@ func (w *walk) goOn(q *queue, k *queued, before, after uint64) {
 
 func (w *walk) add(q *queue, k *queued, before, after uint64) {
 	w.occupied, w.crossed = after, false
+	w.samples++
 	if k.has&(SampleOut|SampleDepthAtOut) == SampleOut && q.byDepth {
 		w.depths += before
 		w.waits += uint64(k.wait - min(k.wait, q.usual.base()))
@@ -236,10 +254,10 @@ func (w *walk) between(endNs uint64) uint64 {
 	switch {
 	case w.depths > 0 && w.stoodFor > 0:
 		return uint64(float64(w.stoodFor) / float64(w.packets) * float64(w.waits) / float64(w.depths))
-	case w.packets > 1:
-		return (w.lastNs - w.startNs) / (w.packets - 1)
+	case w.samples > 1:
+		return (w.lastNs - w.startNs) / (w.samples - 1)
 	}
-	return max(endNs-w.lastNs, w.slackNs) // as long as before it, at least
+	return max(endNs-w.lastNs, w.quietNs) // as long as before it, at least
 }
 
 // leave takes the packets out of the queue that leave it before a moment, at which it has a length, and notes when it
@@ -263,9 +281,7 @@ func (w *walk) leave(q *queue, limitNs, length uint64) {
 			w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
 		}
 	}
-	if !w.crossed { // whatever else is in there was not seen to come
-		w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
-	}
+	w.dense = w.crossed // else what is still in there was not seen to come
 }
 
 // drained returns when the queue was below the threshold if nothing came after the last sample.
