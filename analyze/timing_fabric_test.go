@@ -132,7 +132,10 @@ func TestDelaysAgainstFabric(t *testing.T) {
 		t.Skip("ten times as slow, and nothing here runs side by side")
 	}
 	for _, shards := range []int{1, 3} {
-		d := &delayTrial{T: t, links: map[linkKey]*trueDelay{}, second: map[linkKey]map[int64]*trueDelay{}, paths: map[string]*trueDelay{}}
+		d := &delayTrial{
+			T: t, links: map[linkKey]*trueDelay{}, second: map[linkKey]map[int64]*trueDelay{},
+			paths: map[string]*trueDelay{},
+		}
 		v := emulation{shards: shards, look: d.look}.run(t, "clock-skew")
 		known, widest := 0, uint64(0)
 		links := v.Links()

@@ -161,9 +161,9 @@ func TestBurstsOnTop(t *testing.T) {
 	}
 }
 
-// Reports of drops alone, a few each second of a flood, are one burst: what is in the queue was not seen to come, so that
-// it does not vanish with the last packet that was seen. A single report of a long queue makes a burst without a length,
-// which says between which moments it was.
+// Reports of drops alone, a few each second of a flood, are one burst: what is in the queue was not seen to come, so
+// that it does not vanish with the last packet that was seen. A single report of a long queue makes a burst without a
+// length, which says between which moments it was.
 func TestBurstsOfDropsAlone(t *testing.T) {
 	const startNs, stepNs, floodNs = uint64(1e12), uint64(30e6), uint64(3e9)
 	for _, c := range []struct {

@@ -56,8 +56,8 @@ func (q *queue) seesAll(k *queued) bool {
 		(q.unit == codepoint.UnitBytes || q.unit == codepoint.UnitPackets)
 }
 
-// showsBase reports whether the wait of a packet may be what the empty queue costs: of one that found it empty, or, if it
-// does not say, outside of bursts. In a flood no packet is quick.
+// showsBase reports whether the wait of a packet may be what the empty queue costs: of one that found it empty, or, if
+// it does not say, outside of bursts. In a flood no packet is quick.
 func (q *queue) showsBase(k *queued) bool {
 	if k.has&(SampleDepth|SampleDepthAtOut) == SampleDepth && k.depth > 0 {
 		return false
