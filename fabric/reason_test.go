@@ -9,8 +9,13 @@ import (
 // A collector that is told the dialect calls drops what the truth file calls them.
 func TestReasonsAreInTheTable(t *testing.T) {
 	table, ok := report.DropReasons("waybill-fabric")
-	if !ok || len(table) != len(reasonNames) {
-		t.Errorf("got %d reasons in the table, want %d", len(table), len(reasonNames))
+	if !ok {
+		t.Fatal("no table")
+	}
+	for n, r := range table {
+		if kernel := n == 62 || n >= 100 && n < 200; !kernel && reasonNames[Reason(n)] == "" {
+			t.Errorf("%d: nothing is called %q here", n, r.Name)
+		}
 	}
 	for r, name := range reasonNames {
 		if got := table[uint8(r)].Name; got != name {

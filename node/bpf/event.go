@@ -16,10 +16,14 @@ type Event struct {
 	MAC                               [12]byte // as it left: destination and source
 	Len                               int      // of the packet as it came
 	Bytes                             []byte   // the front of it; valid until the next Event is read
+
+	// Of a packet that the kernel dropped: as it was then, and why. Others have Reason 0.
+	Reason            uint16 // enum skb_drop_reason of the kernel, see DropReasons
+	Record, RecordLen int    // where in Bytes the record of this node stands; 0: there is none
 }
 
 // eventHeader is the length of struct event of src/types.h in front of its bytes.
-const eventHeader = 76
+const eventHeader = 80
 
 var errEvent = errors.New("an event of the programs is cut off")
 
@@ -34,6 +38,7 @@ func (e *Event) decode(b []byte) error {
 	e.MTU, e.Len = int(order.Uint32(b[48:])), int(order.Uint32(b[52:]))
 	kept := int(order.Uint32(b[56:]))
 	e.Queue, e.TTL, e.MAC = b[60], b[61], [12]byte(b[62:])
+	e.Reason, e.Record, e.RecordLen = order.Uint16(b[74:]), int(order.Uint16(b[76:])), int(order.Uint16(b[78:]))
 	if kept > len(b)-eventHeader || kept > e.Len {
 		return errEvent
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cilium/ebpf/btf"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
+	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/watch"
@@ -28,6 +29,7 @@ type Config struct {
 	DSCP, DSCPMask uint8      // that marks INT
 	AcceptEdge     bool       // packets from edges may have INT
 	Clone          bool       // sources leave packets alone, and send clones with INT behind them
+	Drops          bool       // what the kernel drops makes events too
 	Local          bool       // what came by no port, of this machine, is watched too: clones of it are sent
 	Known          uint16     // instructions whose metadata the node knows
 	Truncate       uint16     // bytes of a packet that a report has behind INT and L4; 0: all
@@ -52,6 +54,7 @@ type Programs struct {
 	record  ringbuf.Record
 	half    uint32 // of the watchlists that is active
 	limits  struct{ tables, buckets, rules int }
+	drops   bool
 }
 
 // Load loads the programs. Nothing is attached yet.
@@ -65,7 +68,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	if c.Mode == watch.ModeXD { // no packet has INT
 		c.DSCPMask = 0
 	}
-	p := &Programs{}
+	p := &Programs{drops: c.Drops}
 	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
 	p.limits.buckets = 8 * p.limits.rules
 	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))
@@ -125,6 +128,9 @@ func counterNames(types *btf.Spec) ([]string, error) {
 
 // Attach attaches the programs to ports: to all egresses first, so that nothing arrives whose departure is not seen.
 func (p *Programs) Attach(ports []Port) error {
+	if err := p.attachDrops(); err != nil {
+		return err
+	}
 	for _, port := range ports {
 		if err := p.AddPort(port); err != nil {
 			return err
@@ -147,6 +153,26 @@ func (p *Programs) Attach(ports []Port) error {
 		}
 		p.links = append(p.links, l)
 	}
+	return nil
+}
+
+// attachDrops follows what is dropped in the network namespace of this thread.
+func (p *Programs) attachDrops() error {
+	if !p.drops {
+		return nil
+	}
+	var namespace unix.Stat_t
+	if err := unix.Stat("/proc/thread-self/ns/net", &namespace); err != nil {
+		return fmt.Errorf("the network namespace: %w", err)
+	}
+	if err := p.objects.Netns.Set(uint32(namespace.Ino)); err != nil {
+		return err
+	}
+	l, err := link.AttachTracing(link.TracingOptions{Program: p.objects.Dropped})
+	if err != nil {
+		return fmt.Errorf("follow drops: %w", err)
+	}
+	p.links = append(p.links, l)
 	return nil
 }
 

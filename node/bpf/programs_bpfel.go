@@ -68,8 +68,10 @@ const (
 	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 33
 	programsCounterKERNEL_OVERWRITTEN   programsCounter = 34
 	programsCounterKERNEL_RING_FULL     programsCounter = 35
-	programsCounterKERNEL_EVENTS        programsCounter = 36
-	programsCounterCOUNTERS             programsCounter = 37
+	programsCounterKERNEL_DROPS         programsCounter = 36
+	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 37
+	programsCounterKERNEL_EVENTS        programsCounter = 38
+	programsCounterCOUNTERS             programsCounter = 39
 )
 
 type programsEvent struct {
@@ -87,9 +89,10 @@ type programsEvent struct {
 	Queue      uint8
 	Ttl        uint8
 	Mac        [12]uint8
-	Pad        [2]uint8
+	Reason     uint16
+	Record     uint16
+	RecordLen  uint16
 	Bytes      [2048]uint8
-	_          [4]byte
 }
 
 type programsPort struct {
@@ -168,6 +171,7 @@ const (
 	programsMapActions     = "actions"
 	programsMapBuckets     = "buckets"
 	programsMapCounters    = "counters"
+	programsMapDrops       = "drops"
 	programsMapEvents      = "events"
 	programsMapNextEvent   = "next_event"
 	programsMapPorts       = "ports"
@@ -179,6 +183,7 @@ const (
 	programsMapTests       = "tests"
 	programsProgArrive     = "arrive"
 	programsProgDepart     = "depart"
+	programsProgDropped    = "dropped"
 	programsProgEnqueue    = "enqueue"
 	programsVarAcceptEdge  = "accept_edge"
 	programsVarActive      = "active"
@@ -192,6 +197,7 @@ const (
 	programsVarLocal       = "local"
 	programsVarMaxActions  = "max_actions"
 	programsVarMaxTables   = "max_tables"
+	programsVarNetns       = "netns"
 	programsVarNodeId      = "node_id"
 	programsVarNumSlots    = "num_slots"
 	programsVarOwnSockets  = "own_sockets"
@@ -243,6 +249,7 @@ type programsSpecs struct {
 type programsProgramSpecs struct {
 	Arrive  *ebpf.ProgramSpec `ebpf:"arrive"`
 	Depart  *ebpf.ProgramSpec `ebpf:"depart"`
+	Dropped *ebpf.ProgramSpec `ebpf:"dropped"`
 	Enqueue *ebpf.ProgramSpec `ebpf:"enqueue"`
 }
 
@@ -253,6 +260,7 @@ type programsMapSpecs struct {
 	Actions     *ebpf.MapSpec `ebpf:"actions"`
 	Buckets     *ebpf.MapSpec `ebpf:"buckets"`
 	Counters    *ebpf.MapSpec `ebpf:"counters"`
+	Drops       *ebpf.MapSpec `ebpf:"drops"`
 	Events      *ebpf.MapSpec `ebpf:"events"`
 	NextEvent   *ebpf.MapSpec `ebpf:"next_event"`
 	Ports       *ebpf.MapSpec `ebpf:"ports"`
@@ -280,6 +288,7 @@ type programsVariableSpecs struct {
 	Local       *ebpf.VariableSpec `ebpf:"local"`
 	MaxActions  *ebpf.VariableSpec `ebpf:"max_actions"`
 	MaxTables   *ebpf.VariableSpec `ebpf:"max_tables"`
+	Netns       *ebpf.VariableSpec `ebpf:"netns"`
 	NodeId      *ebpf.VariableSpec `ebpf:"node_id"`
 	NumSlots    *ebpf.VariableSpec `ebpf:"num_slots"`
 	OwnSockets  *ebpf.VariableSpec `ebpf:"own_sockets"`
@@ -310,6 +319,7 @@ type programsMaps struct {
 	Actions     *ebpf.Map `ebpf:"actions"`
 	Buckets     *ebpf.Map `ebpf:"buckets"`
 	Counters    *ebpf.Map `ebpf:"counters"`
+	Drops       *ebpf.Map `ebpf:"drops"`
 	Events      *ebpf.Map `ebpf:"events"`
 	NextEvent   *ebpf.Map `ebpf:"next_event"`
 	Ports       *ebpf.Map `ebpf:"ports"`
@@ -326,6 +336,7 @@ func (m *programsMaps) Close() error {
 		m.Actions,
 		m.Buckets,
 		m.Counters,
+		m.Drops,
 		m.Events,
 		m.NextEvent,
 		m.Ports,
@@ -354,6 +365,7 @@ type programsVariables struct {
 	Local       *ebpf.Variable `ebpf:"local"`
 	MaxActions  *ebpf.Variable `ebpf:"max_actions"`
 	MaxTables   *ebpf.Variable `ebpf:"max_tables"`
+	Netns       *ebpf.Variable `ebpf:"netns"`
 	NodeId      *ebpf.Variable `ebpf:"node_id"`
 	NumSlots    *ebpf.Variable `ebpf:"num_slots"`
 	OwnSockets  *ebpf.Variable `ebpf:"own_sockets"`
@@ -367,6 +379,7 @@ type programsVariables struct {
 type programsPrograms struct {
 	Arrive  *ebpf.Program `ebpf:"arrive"`
 	Depart  *ebpf.Program `ebpf:"depart"`
+	Dropped *ebpf.Program `ebpf:"dropped"`
 	Enqueue *ebpf.Program `ebpf:"enqueue"`
 }
 
@@ -374,6 +387,7 @@ func (p *programsPrograms) Close() error {
 	return _ProgramsClose(
 		p.Arrive,
 		p.Depart,
+		p.Dropped,
 		p.Enqueue,
 	)
 }

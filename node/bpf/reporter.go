@@ -13,13 +13,22 @@ import (
 // it but the reports: what became of the packet, the programs have decided by the same rules. The node samples nothing,
 // for the programs have done that.
 type Reporter struct {
-	Node  *node.Node
+	Node *node.Node
+	// Why says where a packet is lost that the kernel drops for a reason, and what that is in reports; ttl is what the
+	// packet has then. Edge says whether a port leads out of the domain. Both are for drops only.
+	Why  func(reason uint16, ttl uint8) (node.Place, uint8)
+	Edge func(port uint32) bool
+
 	state node.State
 	frame []byte
 }
 
 // Report fills out.Reports.
 func (r *Reporter) Report(e *Event, out *node.Output) {
+	if e.Reason != 0 {
+		r.dropped(e, out)
+		return
+	}
 	// Behind what was kept zeros stand in for the packet. No report has more of it, and no rule looks there.
 	r.frame = append(r.frame[:0], e.Bytes...)
 	for len(r.frame) < e.Len {

@@ -104,8 +104,6 @@ func (c *Config) refuse(file *conf.Document) {
 		{"checksum_complement", n.Complement, "false"},
 		{"mtu", n.MTU != "mark", "mark"},
 		{"queues", len(n.Queues) > 0 && !reflect.DeepEqual(n.Queues, usual.Queues), "none"},
-		{"drop_events", n.DropEvents != nil, "none"},
-		{"drops", len(n.Drops) > 0 && !reflect.DeepEqual(n.Drops, usual.Drops), "none"},
 	} {
 		if r.bad {
 			file.Say("int."+r.key, "the node in the kernel does not do that yet, want %s", r.want)
@@ -117,6 +115,11 @@ func (c *Config) refuse(file *conf.Document) {
 	for _, key := range []string{"int_udp_port", "probe_marker", "int_before_tcp_options"} {
 		if _, ok := n.Points[key]; ok {
 			file.Say("int.points."+key, "the node in the kernel knows int_dscp only")
+		}
+	}
+	for i := range n.Drops {
+		if wrong := refuseEntry(&n.Drops[i], false); wrong != nil {
+			file.Say(fmt.Sprintf("int.drops[%d]", i), "%s", wrong)
 		}
 	}
 	for i := range n.Watch {
@@ -149,7 +152,7 @@ func refuseEntry(e *watch.Entry, clones bool) error {
 // newNode returns the node that decides about reports. It samples nothing: the programs have done that.
 func (c *Config) newNode() (*node.Node, error) {
 	config := c.node
-	config.Queues, config.Drops = nil, nil
+	config.Queues = nil
 	config.Omit = append(slices.Clone(config.Omit), "buffer", "l2_interfaces", "queue_congestion", "egress_tx_util")
 	config.Watch = c.unsampled()
 	if o, ok := config.Nodes[c.Name]; ok && o.Omit != nil {
@@ -167,10 +170,10 @@ func (c *Config) unsampled() []watch.Entry {
 	return entries
 }
 
-// differs returns the first key besides the flow watchlist in which o is not like c, "" if there is none.
+// differs returns the first key besides the watchlists in which o is not like c, "" if there is none.
 func (c *Config) differs(o *Config) string {
 	a, b := c.node, o.node
-	a.Watch, b.Watch = nil, nil
+	a.Watch, b.Watch, a.Drops, b.Drops = nil, nil, nil, nil
 	switch {
 	case c.Name != o.Name:
 		return "name"

@@ -29,6 +29,7 @@ type Node struct {
 
 	replace chan replacement
 	watched []watch.Entry // by the node that reports
+	drops   []watch.Entry // its drop watchlist
 
 	sent, failed uint64
 	last         error
@@ -50,11 +51,18 @@ func New(c *Config) (*Node, error) {
 	if n.reporter.Node, err = c.newNode(); err != nil {
 		return nil, err
 	}
+	names, err := bpf.DropReasons()
+	if err != nil {
+		return nil, err
+	}
+	n.reporter.Why = func(reason uint16, ttl uint8) (node.Place, uint8) { return where(names[reason], ttl) }
+	n.reporter.Edge = func(port uint32) bool { return int(port) > len(c.Ports) || c.Ports[port-1].Edge }
 	domain := n.reporter.Node.Domain()
 	config := bpf.Config{
 		NodeID: c.ID, Mode: watch.ModeMD, DSCP: domain.Points.INTDSCP, DSCPMask: domain.Points.INTDSCPMask,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
+		Drops: true,
 	}
 	switch c.node.Mode {
 	case "xd":
@@ -71,24 +79,24 @@ func New(c *Config) (*Node, error) {
 	return n, nil
 }
 
-// watch makes the programs and the node that reports follow the flow watchlist of c, or if that cannot be the old one.
+// watch makes the programs and the node that reports follow the watchlists of c, or if that cannot be the old ones.
 // The programs sample, and the node does not.
 func (n *Node) watch(c *Config) error {
-	if err := n.reporter.Node.Replace(node.Watchlists{Flows: c.node.Watch}); err != nil {
+	if err := n.reporter.Node.Replace(node.Watchlists{Flows: c.node.Watch, Drops: c.node.Drops}); err != nil {
 		return err
 	}
 	err := n.programs.Watch(n.reporter.Node.FlowWatchlist())
 	if err == nil {
-		n.watched = c.unsampled()
+		n.watched, n.drops = c.unsampled(), c.node.Drops
 	}
-	return errors.Join(err, n.reporter.Node.Replace(node.Watchlists{Flows: n.watched}))
+	return errors.Join(err, n.reporter.Node.Replace(node.Watchlists{Flows: n.watched, Drops: n.drops}))
 }
 
-// Replace puts the flow watchlist of c in the place of the one that counts, between two packets. Everything else in c
+// Replace puts the watchlists of c in the place of those that count, between two packets. Everything else in c
 // must be as it was. It is for use while Run is running, and returns when the new one counts.
 func (n *Node) Replace(ctx context.Context, c *Config) error {
 	if key := n.config.differs(c); key != "" {
-		return fmt.Errorf("%s: it has changed, and only int.watch can while the node runs; start it again", key)
+		return fmt.Errorf("%s: it has changed, and only int.watch and int.drops can while the node runs; start it again", key)
 	}
 	done := make(chan error, 1)
 	select {
@@ -252,7 +260,8 @@ func (n *Node) Each(f func(name string, count uint64)) error {
 	err := n.programs.EachCounter(f)
 	s := n.reporter.Node.Stats()
 	for _, o := range []node.Outcome{
-		node.Reported, node.Suppressed, node.NotReported, node.FlowEnded, node.HiddenHops,
+		node.Reported, node.Suppressed, node.NotReported, node.FlowEnded, node.HiddenHops, node.DropReports,
+		node.DropsSuppressed,
 	} {
 		if s.Count[o] > 0 {
 			f(o.String(), s.Count[o])

@@ -552,7 +552,7 @@ func TestReplace(t *testing.T) {
 	stop()
 	reports := c.reports()
 	for i := range reports {
-		if got := fmt.Sprint(path(&reports[i])); got != "[1 2 3]" {
+		if got := fmt.Sprint(path(&reports[i])); got != "[1 2 3]" || reports[i].Flow.DstPort != 6001 {
 			t.Errorf("path %s", got)
 		}
 	}

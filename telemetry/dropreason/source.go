@@ -38,7 +38,7 @@ var sources = []source{
 		from:    "the controller of Transparent Security, which reports every drop with one number",
 		aliases: transparentSecurity,
 	},
-	{name: "waybill-fabric", from: "Waybill's emulated network, fabric/reason.go", aliases: waybillFabric},
+	{name: "waybill-fabric", from: "Waybill's nodes, fabric/reason.go and node/kernel", aliases: waybillFabric},
 	{
 		name: "host-int", from: "github.com/intel/host-int, docs/Host_INT_fmt.md: gaps in the sequence of a flow",
 		aliases: hostINT,

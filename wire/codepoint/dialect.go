@@ -245,7 +245,7 @@ var Dialects = []*Dialect{
 	},
 	{
 		Name:     "waybill",
-		Summary:  "Waybill's emulated network: as the specifications say, its own drop reasons",
+		Summary:  "Waybill's own nodes: as the specifications say, its own drop reasons",
 		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitBytes, DropReasons: "waybill-fabric",
 	},
 	Specification,

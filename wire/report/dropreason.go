@@ -201,8 +201,8 @@ var reasonTables = map[string]ReasonTable{
 	"host-int": {
 		1: {"flow_gap", "missing in the sequence of the flow: lost between source and sink"},
 	},
-	// Waybill's emulated network: the numbers of p4lang/switch where it has one, and from 200 on what no switch
-	// reports.
+	// Waybill's own nodes: the numbers of p4lang/switch where it has one, from 100 on what Linux kernels say beyond
+	// them, and from 200 on what happens to packets of the emulated network outside of switches.
 	"waybill-fabric": {
 		0:   {"unknown", "not an IP packet"},
 		26:  {"ttl", "TTL or hop limit exhausted"},
@@ -210,6 +210,17 @@ var reasonTables = map[string]ReasonTable{
 		50:  {"mtu", "larger than the MTU"},
 		51:  {"traffic_manager", "no room in the queue"},
 		60:  {"acl_deny", "denied by an ACL"},
+		62:  {"reverse_path", "the route back leads elsewhere"},
+		100: {"netfilter", "dropped by netfilter: nftables or iptables"},
+		101: {"neighbour", "the next hop has no MAC address"},
+		102: {"ip_header", "the IP header is wrong"},
+		103: {"checksum", "the checksum is wrong"},
+		104: {"filter_program", "dropped by a program: BPF, tc, a socket filter"},
+		105: {"no_socket", "for this machine, and nobody listens"},
+		106: {"socket_buffer", "for this machine, and its socket is full"},
+		107: {"early_drop", "dropped before the queue was full"},
+		108: {"backlog", "the processor has too much to do"},
+		109: {"ring", "the ring of the device is full"},
 		200: {"port_down", "the link behind the port is down"},
 		201: {"link_down", "on the link when it went down"},
 		202: {"gray_link", "lost on a link that is up"},

@@ -18,6 +18,7 @@ const volatile u32 num_slots = 1;  // of events; a power of two
 
 volatile long clock_offset = 0; // of TAI, to the clock that reports have
 volatile u64 own_sockets[2] = {}; // cookies of those that reports leave by
+volatile u32 netns = 0;         // number of the network namespace that the ports are in
 volatile u32 active = 0;        // half of the watchlists that counts
 volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 
@@ -31,6 +32,7 @@ volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for pac
 
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, enum counter, u64, COUNTERS) counters SEC(".maps");
 struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct scratch, 1) scratches SEC(".maps");
+struct MAP(BPF_MAP_TYPE_PERCPU_ARRAY, u32, struct event, 1) drops SEC(".maps");
 struct MAP(BPF_MAP_TYPE_HASH, u32, struct port, 1024) ports SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct event, 1) slots SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u64, 1) next_event SEC(".maps");

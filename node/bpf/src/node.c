@@ -94,6 +94,7 @@ static __always_inline struct event *keep(struct xdp_md *ctx, const struct packe
 	e->arrived = st->arrived;
 	e->len = p->len;
 	e->kept = n;
+	e->reason = e->record = e->record_len = 0;
 	if (bpf_xdp_load_bytes(ctx, 0, e->bytes, n))
 		return 0;
 	st->event = id;
@@ -327,6 +328,12 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	count(STRIPPED);
 	if (p->malformed || p->fragment)
 		count(STRIPPED_BAD);
+	if (readable && p->discard) { // as it is, so that who follows drops knows that it is no packet of a user
+		if (e)
+			tell_now(e, w);
+		count(DISCARDED);
+		return false;
+	}
 	if (!p->end_int || p->fragment || !e || start > FRONT || n > 1024 || n < SHIM) {
 		st->event = 0;
 		count(KERNEL_NOT_STRIPPED);
@@ -348,7 +355,7 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	}
 	if (!readable)
 		st->event = 0;
-	if (st->event && (p->discard || !w->forwarded)) {
+	if (st->event && !w->forwarded) {
 		tell_now(e, w);
 		st->event = 0;
 	}
@@ -695,7 +702,7 @@ int depart(struct __sk_buff *skb)
 			originate(skb, s, out->id);
 		return TCX_NEXT;
 	}
-	u32 spent = 0;
+	u32 spent = STATE_SPENT;
 	if (!testing)
 		bpf_dynptr_write(&meta, 0, &spent, sizeof(spent), 0);
 	struct hop own = {
@@ -724,4 +731,62 @@ int depart(struct __sk_buff *skb)
 		send_clone(skb, s, out->id);
 	}
 	return TCX_NEXT;
+}
+
+// dropped is called for every packet that the kernel drops, in all network namespaces.
+SEC("tp_btf/kfree_skb")
+int dropped(u64 *ctx)
+{
+	struct sk_buff___w *skb = (void *)ctx[0];
+	u32 reason = ctx[2], zero = 0, data = ETHERNET;
+	struct net_device___w *dev = BPF_CORE_READ(skb, dev);
+	if (reason < 2 || !dev || BPF_CORE_READ(dev, nd_net.net, ns.inum) != netns)
+		return 0;
+	u32 at = BPF_CORE_READ(dev, ifindex), from = BPF_CORE_READ(skb, skb_iif);
+	struct port *in = find_port(from), *out = find_port(at);
+	u32 in_id = in ? in->id : 0, out_id = out ? out->id : 0;
+	u16 protocol = bpf_ntohs(BPF_CORE_READ(skb, protocol));
+	if (!(in_id + out_id) || (protocol != ETHERTYPE_IPV4 && protocol != ETHERTYPE_IPV6))
+		return 0;
+	u16 network = BPF_CORE_READ(skb, network_header), mac = BPF_CORE_READ(skb, mac_header);
+	unsigned char *head = BPF_CORE_READ(skb, head);
+	u32 tail = BPF_CORE_READ(skb, tail), n = tail - network;
+	struct event *e = bpf_map_lookup_elem(&drops, &zero);
+	if (!e || tail < network || network == 0xFFFF)
+		return 0;
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
+		count(KERNEL_DROPS_UNTOLD);
+		return 0;
+	}
+	struct state st = {};
+	if (mac != 0xFFFF && mac >= sizeof(st))
+		bpf_probe_read_kernel(&st, sizeof(st), head + mac - sizeof(st));
+	if ((st.magic != STATE_MAGIC && st.magic != STATE_SPENT) || st.in_port != in_id)
+		st = (struct state){};
+	e->id = 0;
+	e->departed = e->enqueued = now(1);
+	e->arrived = st.arrived ? st.arrived : e->departed;
+	e->queue_bytes = at != from ? BPF_CORE_READ(dev, _tx, qdisc, qstats.backlog) : 0;
+	e->in_port = in_id;
+	e->out_port = out_id == in_id ? 0 : out_id; // not known yet
+	e->mtu = e->queue = e->ttl = 0;
+	e->reason = reason > 0xFFFF ? 2 : reason;
+	e->record = st.record;
+	e->record_len = st.record ? width(st.bitmap) : 0;
+	if (n > HEAD - ETHERNET)
+		n = HEAD - ETHERNET;
+	__builtin_memset(e->bytes, 0, ETHERNET - 2);
+	*(u16 *)&e->bytes[ETHERNET - 2] = bpf_htons(protocol);
+	if (bpf_probe_read_kernel(&e->bytes[ETHERNET], n, head + network))
+		return 0;
+	if (protocol == ETHERTYPE_IPV4 ? e->bytes[ETHERNET + 16] >> 4 == 14 : e->bytes[ETHERNET + 24] == 0xFF)
+		return 0; // multicast: who does not want it drops it
+	if (mac != 0xFFFF && mac + ETHERNET == network)
+		bpf_probe_read_kernel(e->bytes, ETHERNET - 2, head + mac);
+	e->len = e->kept = data + n;
+	n = e->kept;
+	if (n > HEAD)
+		return 0;
+	count(bpf_ringbuf_output(&events, e, EVENT_HEADER + n, 0) ? KERNEL_DROPS_UNTOLD : KERNEL_DROPS);
+	return 0;
 }

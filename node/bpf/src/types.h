@@ -24,14 +24,32 @@ struct netdev_queue___w {
 	struct Qdisc___w *qdisc;
 } __attribute__((preserve_access_index));
 
+struct ns_common___w {
+	u32 inum;
+} __attribute__((preserve_access_index));
+
+struct net___w {
+	struct ns_common___w ns;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	struct net___w *net;
+} __attribute__((preserve_access_index)) possible_net_t___w;
+
 struct net_device___w {
 	int ifindex;
+	possible_net_t___w nd_net;
 	struct netdev_queue___w *_tx;
 } __attribute__((preserve_access_index));
 
 struct sk_buff___w {
 	struct net_device___w *dev;
 	u16 queue_mapping;
+	int skb_iif;
+	__be16 protocol;
+	u16 network_header, mac_header;
+	u32 tail; // as an offset: of 64 bit kernels
+	unsigned char *head;
 	u8 ip_summed : 2;
 } __attribute__((preserve_access_index));
 
@@ -89,6 +107,8 @@ enum counter {
 	KERNEL_NOT_STRIPPED,  // INT that nobody can remove, in a packet to an edge: passed as it was
 	KERNEL_OVERWRITTEN,   // waited in the queue longer than there was memory for it: not reported
 	KERNEL_RING_FULL,     // the program that reports was too slow: not reported
+	KERNEL_DROPS,         // dropped, and handed to the program that reports
+	KERNEL_DROPS_UNTOLD,  // dropped, but that program has too much to do: not reported
 	KERNEL_EVENTS,        // handed to the program that reports
 	COUNTERS,
 };
@@ -114,15 +134,18 @@ struct event {
 	u32 len;  // of the packet as it came
 	u32 kept; // of those in bytes
 	u8 queue, ttl;
-	u8 mac[12]; // as it left
-	u8 pad[2];
+	u8 mac[12];     // as it left
+	u16 reason;     // of a drop, a number of enum skb_drop_reason; 0: none
+	u16 record;     // of a drop: offset of the record of this node, 0: there is none
+	u16 record_len;
 	u8 bytes[HEAD];
 };
 
 #define EVENT_HEADER ((u32)(unsigned long)&((struct event *)0)->bytes)
 
 // State is what is remembered of a packet between its arrival and its departure, as metadata in front of it.
-#define STATE_MAGIC 0x57617962
+#define STATE_MAGIC (0x57617962 ^ node_id) // that of another node counts for nothing
+#define STATE_SPENT (STATE_MAGIC + 1)      // the packet has departed: only for drops behind that
 
 struct state {
 	u32 magic;
