@@ -140,3 +140,35 @@ test('the time line of a burst is a table too', async () => {
   assert.equal(Number.parseFloat(first.replaceAll(',', '')), burst.timeline[0].at_ns / 1000);
   await accessible(page, 'burst as a table');
 });
+
+test('Ctrl-K finds a node, an address and an id, from any page', async () => {
+  const page = await open('#/alerts');
+  const { nodes } = await ask('topology');
+  const {
+    flows: [flow],
+  } = await ask('flows?limit=1');
+  const search = page.getByRole('dialog', { name: 'Search' });
+  const find = async (text, first) => {
+    await page.keyboard.press('Control+k');
+    await search.waitFor();
+    await page.keyboard.type(text);
+    await search.getByRole('option').first().filter({ hasText: first }).waitFor();
+  };
+  await find(nodes[0].name, nodes[0].name);
+  await accessible(page, 'search');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((id) => location.hash === `#/topology?node=${id}`, nodes[0].id);
+  await find(flow.src, 'Flows from or to');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((src) => decodeURIComponent(location.hash).includes(`src+in+${src}+or`), flow.src);
+  await find(flow.id, flow.src);
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((id) => location.hash.includes(`#/flow?id=${id}`), flow.id);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('no such thing');
+  await search.getByText('Nothing that is in memory').waitFor();
+  assert.equal(await search.getByRole('option').count(), 0);
+  await page.keyboard.press('Escape');
+  await search.waitFor({ state: 'hidden' });
+  page.problems = page.problems.filter((text) => !text.includes('404')); // what the browser says of lists without the id
+});

@@ -1,0 +1,97 @@
+// What one may be looking for by a few words: pages, nodes, links, ports, incidents, addresses, and whatever has an id.
+import type { Flow, Incident, Topology } from '../api/types';
+import { flowName, nodeName } from './format';
+import type { Values } from './route.svelte';
+
+/** A Hit is one of the things that were meant, and the page that shows it. */
+export interface Hit {
+  kind: 'page' | 'node' | 'port' | 'link' | 'incident' | 'address' | 'flow' | 'event' | 'burst';
+  text: string;
+  page: string;
+  params?: Values;
+}
+
+/** hitsOfPages are the pages of the menu. */
+export const hitsOfPages = (pages: { name: string; title: string; under?: string }[]): Hit[] =>
+  pages.filter((p) => !p.under).map((p) => ({ kind: 'page', text: p.title, page: p.name }));
+
+/** hitsOfTopology are nodes, links (both directions are one), and the ports by which nodes send. */
+export function hitsOfTopology({ nodes, links }: Pick<Topology, 'nodes' | 'links'>): Hit[] {
+  const found: Hit[] = (nodes ?? []).map((n) => ({
+    kind: 'node',
+    text: nodeName(n.id, n.name),
+    page: 'topology',
+    params: { node: n.id },
+  }));
+  const cables = new Map<string, Hit>();
+  for (const link of links ?? []) {
+    const key = [link.from, link.to].toSorted((a, b) => a - b).join(' ');
+    const [from, to] = [nodeName(link.from, link.from_name), nodeName(link.to, link.to_name)];
+    if (!cables.has(key))
+      cables.set(key, { kind: 'link', text: `${from} – ${to}`, page: 'topology', params: { link: key } });
+  }
+  found.push(...cables.values());
+  for (const node of nodes ?? [])
+    for (const port of node.ports ?? [])
+      found.push({
+        kind: 'port',
+        text: `${nodeName(node.id, node.name)} port ${port.port}`,
+        page: 'queues',
+        params: { node: node.id },
+      });
+  return found;
+}
+
+/** hitsOfIncidents are what broke, the latest first. */
+export const hitsOfIncidents = (incidents: Incident[]): Hit[] =>
+  incidents.map((i) => ({ kind: 'incident', text: i.text, page: 'incident', params: { id: i.id } }));
+
+/** hitOfFlow is a flow. */
+export const hitOfFlow = (flow: Flow): Hit => ({
+  kind: 'flow',
+  text: flowName(flow),
+  page: 'flow',
+  params: { id: flow.id },
+});
+
+/** isAddress reports whether text is an IP address or a prefix, as far as a browser can tell. */
+export function isAddress(text: string): boolean {
+  const [ip = '', bits] = text.split('/', 2);
+  if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return false;
+  if (ip.includes(':')) return /^[0-9a-f:.]{2,}$/i.test(ip);
+  const octets = ip.split('.');
+  return octets.length === 4 && octets.every((o) => /^\d{1,3}$/.test(o) && Number(o) < 256);
+}
+
+/** isId reports whether text is an id of a flow, an event, an incident or a burst: 16 hexadecimal digits. */
+export const isId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
+
+/** hitsOfAddress are what there is to see of an address or a prefix. */
+export function hitsOfAddress(address: string): Hit[] {
+  const either = `src in ${address} or dst in ${address}`;
+  return [
+    { kind: 'address', text: `Flows from or to ${address}`, page: 'flows', params: { filter: either } },
+    { kind: 'address', text: `Events about flows from or to ${address}`, page: 'events', params: { filter: either } },
+  ];
+}
+
+/** best returns those that have all words, in the order of how well they fit: a word that begins the text, one that begins a word, one inside. */
+export function best(hits: Hit[], text: string, most: number): Hit[] {
+  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const rank = (hit: Hit): number => {
+    const of = `${hit.text} ${hit.kind}`.toLowerCase();
+    let sum = 0;
+    for (const word of wanted) {
+      const at = of.indexOf(word);
+      if (at < 0) return Infinity;
+      sum += at === 0 ? 0 : /\w/.test(of[at - 1]!) ? 2 : 1;
+    }
+    return sum;
+  };
+  return hits
+    .map((hit, place) => ({ hit, place, rank: rank(hit) }))
+    .filter((h) => h.rank < Infinity)
+    .toSorted((a, b) => a.rank - b.rank || a.hit.text.length - b.hit.text.length || a.place - b.place)
+    .slice(0, most)
+    .map((h) => h.hit);
+}
