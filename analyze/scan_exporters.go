@@ -175,7 +175,7 @@ func brokenBy(x *telemetry.Exporter) map[string]uint64 {
 func (d *exporterDetector) brokenOf(x *telemetry.Exporter) {
 	for reason, now := range brokenBy(x) {
 		place := brokenKeyOf(x, reason)
-		n := now - d.broken[place]
+		n := now - min(d.broken[place], now) // it may have been forgotten, and be new
 		if n == 0 {
 			continue
 		}

@@ -34,6 +34,7 @@ type pulse struct {
 	missing      float64 // reports, since it is silent
 	noted        uint64  // of these, those in the event
 	heard        bool    // since the last scan
+	listed       bool    // some exporter is of the node
 }
 
 // A silenceDetector finds nodes that report no more.
@@ -89,7 +90,7 @@ func (d *silenceDetector) observe(o *observation) {
 
 func (d *silenceDetector) finish() {
 	for _, x := range d.pulses {
-		x.heard = false
+		x.heard, x.listed = false, false
 	}
 	for _, accounts := range d.exporters.counts {
 		for i := range accounts {
@@ -104,6 +105,11 @@ func (d *silenceDetector) finish() {
 	}
 	advancing := map[telemetry.FlowKey]uint32{}
 	for node, x := range d.pulses {
+		if !x.listed { // its exporters were forgotten
+			d.log.End(silenceOf(node), d.nowNs)
+			delete(d.pulses, node)
+			continue
+		}
 		if x.heard {
 			d.log.End(silenceOf(node), x.lastNs)
 			x.missing, x.noted = 0, 0
@@ -138,6 +144,7 @@ func (d *silenceDetector) hear(node uint32, lastNs int64) {
 		x = &pulse{lastNs: lastNs} // as bounded as the table of exporters
 		d.pulses[node] = x
 	}
+	x.listed = true
 	if lastNs <= x.lastNs {
 		return
 	}

@@ -25,6 +25,32 @@ faults:
   - {at: 7s, for: 4s, report_loss: {nodes: [leaf3], drop: 100%}}
 `
 
+// A silent exporter that is forgotten is silent no more, and nobody waits for it.
+func TestForgottenIsNotSilent(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("ten times as slow, and nothing here runs side by side")
+	}
+	s := scenarioOf(t, silentNetwork)
+	s.INT.Text = []byte(everyPacket)
+	var forgotten, open int
+	var at int64
+	emulation{shards: 2, look: func(v *virtualCollector) {
+		for _, e := range v.eventsOf(telemetry.EventExporterSilent) {
+			switch {
+			case e.Name != "leaf3" || e.End != nil:
+			case at == 0:
+				at = v.next
+				forgotten = len(v.Forget(func(x *telemetry.Exporter) bool { return x.Name == "leaf3" }))
+			case v.next > at+2*second && v.next < v.start+10500*millisecond:
+				open++
+			}
+		}
+	}}.runScenario(t, s)
+	if forgotten != 1 || open != 0 {
+		t.Errorf("%d forgotten, of which an event still goes on %d times", forgotten, open)
+	}
+}
+
 // An exporter that falls silent is told while it is, within two seconds, with how many reports are missing about. One
 // that has nothing to report any more is not.
 func TestSilentExporters(t *testing.T) {

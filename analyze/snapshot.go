@@ -458,6 +458,21 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 	return list
 }
 
+// Forget removes the accounts of exporters that match selects, and returns what they said; see Exporters.Forget.
+func (c *Collector) Forget(match func(*telemetry.Exporter) bool) (forgotten []telemetry.Exporter) {
+	names := c.Names()
+	named := func(x *telemetry.Exporter) bool {
+		if x.Node != nil {
+			x.Name = names[*x.Node]
+		}
+		return match(x)
+	}
+	for _, e := range c.Exporters {
+		forgotten = append(forgotten, e.Forget(named)...)
+	}
+	return forgotten
+}
+
 // Completeness says which share of the reports arrived that the tables rest on.
 func (c *Collector) Completeness() telemetry.Completeness {
 	return ledger.Completeness(c.Exporters, c.Names())

@@ -132,6 +132,8 @@ func operations() []operation {
 			needing(needAlerts).section("output"),
 		listOf("exporters", live(filter.ExporterTable, (*handler).allExporters), types.ExporterList{},
 			"who sends reports, and what was lost or could not be read").records(types.ExporterHistory{}),
+		change("POST", "exporters/forget", "forgetExporters", (*handler).forgetExporters, types.ForgetExporters{},
+			types.ForgottenExporters{}, "the exporters that were forgotten").section("forget-exporters"),
 		listOf("listeners", live(listenerTable, (*handler).allListeners), types.ListenerList{},
 			"the UDP sockets and what became of their datagrams"),
 		listOf("loss", (*handler).loss, types.LossList{}, "what became of every datagram, by exporter").

@@ -1,18 +1,87 @@
 package cli
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/internal/command"
 )
 
-func newExportersCommand() *cobra.Command { return newQueryCommand(exportersQuestion()) }
+func newExportersCommand() *cobra.Command {
+	cmd := newQueryCommand(exportersQuestion())
+	cmd.AddCommand(newForgetCommand())
+	return cmd
+}
+
+func newForgetCommand() *cobra.Command {
+	var server serverFlags
+	var selects string
+	cmd := &cobra.Command{
+		Use:   "forget [NODE|ADDRESS]",
+		Short: "forget exporters that are gone",
+		Long: `Forget removes exporters from the ledger, from answers and from what is saved, and ends the event that they are silent: those of a node,
+those that send from an address or prefix, or all that a filter selects. Who of them reports again is new. Records in the store stay.`,
+		Example: `  waybill exporters forget leaf1
+  waybill exporters forget 10.0.0.7
+  waybill exporters forget --filter 'last < now-1h'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 1) == (selects != "") {
+				return command.Usage(errors.New("want a node, an address or --filter EXPRESSION"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				selects = exporterFilter(args[0])
+			}
+			return server.ask(cmd, func(ctx context.Context, c *client.Client) error {
+				answer, err := client.Change[client.ForgottenExporters](ctx, c, "POST", "exporters/forget",
+					client.ForgetExporters{Filter: selects})
+				if err != nil {
+					return err
+				}
+				for i := range answer.Exporters {
+					x := &answer.Exporters[i]
+					fmt.Fprintf(cmd.OutOrStdout(), "forgot %s, node %s, with %d datagrams\n", x.Source,
+						cmp.Or(printable(x.Name), numberText(x.Node, unknown)), x.Received)
+				}
+				if len(answer.Exporters) == 0 {
+					return fmt.Errorf("no exporter has %s", selects)
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&selects, "filter", "", "`EXPRESSION` that selects the exporters")
+	_ = cmd.RegisterFlagCompletionFunc("filter", server.completeFilter("exporters"))
+	server.register(cmd.Flags())
+	return cmd
+}
+
+// exporterFilter selects the exporters at an address, in a prefix, or of a node.
+func exporterFilter(which string) string {
+	if _, err := netip.ParseAddr(which); err == nil {
+		return "source = " + which
+	}
+	if _, err := netip.ParsePrefix(which); err == nil {
+		return "source in " + which
+	}
+	if _, err := strconv.ParseUint(which, 0, 32); err == nil {
+		return "node = " + which
+	}
+	return "node = " + strconv.Quote(which)
+}
 
 func exportersQuestion() question[client.ExporterList, client.Exporter] {
 	return question[client.ExporterList, client.Exporter]{

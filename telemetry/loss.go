@@ -116,6 +116,8 @@ type SocketLoss struct {
 	// Unplaced are datagrams of exporters for which there was no account, UnplacedReports the reports in them.
 	Unplaced        uint64 `json:"unplaced"`
 	UnplacedReports uint64 `json:"unplaced_reports"`
+	// Forgotten are datagrams of exporters that somebody had forgotten.
+	Forgotten uint64 `json:"forgotten,omitempty"`
 	// KernelDrops are datagrams that the kernel dropped: they are among the lost of some exporter. Nil where the system
 	// does not count them.
 	KernelDrops *uint64          `json:"kernel_drops"`

@@ -28,6 +28,9 @@ type Exporters struct {
 	repeated   uint64 // of these, reports of datagrams that came again
 	ledger     rows
 
+	forgotten         int    // accounts, which keep their places
+	forgottenReceived uint64 // datagrams of theirs
+
 	samples   int    // of datagrams that break rules
 	unsampled uint64 // such datagrams for which there was no place
 
@@ -43,6 +46,7 @@ const recentExporters = 64
 type exporter struct {
 	sequence
 	number             uint32 // of the account, from 1 on
+	forgotten          bool   // there is nothing else in it
 	key                telemetry.ExporterKey
 	first, last        int64
 	received, reports  uint64
@@ -198,7 +202,7 @@ func (e *Exporters) entry(key telemetry.ExporterKey, h *telemetry.Header, nowNs 
 	if key.Header && !e.admits(key) {
 		return e.entry(telemetry.ExporterKey{Source: h.Source}, h, nowNs)
 	}
-	if len(e.accounts) >= e.max {
+	if e.full(e.max) {
 		return nil
 	}
 	x := &exporter{
@@ -219,7 +223,7 @@ const (
 
 // admits reports whether there is room for the exporter with that key. The last eighth is for sources without one.
 func (e *Exporters) admits(key telemetry.ExporterKey) bool {
-	if len(e.accounts) >= e.max-e.max/8 {
+	if e.full(e.max - e.max/8) {
 		return false
 	}
 	if e.young[key.Source] < maxNew || e.candidates[key] {
@@ -261,27 +265,33 @@ func (e *Exporters) Snapshot(list []telemetry.Exporter) []telemetry.Exporter {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, x := range e.accounts {
-		n := x.counts().corrected()
-		a := telemetry.Exporter{
-			Source: x.key.Source, Dialect: x.dialect,
-			First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
-			Received: x.received, Reports: x.reports,
-			Reordered: n.reordered, Duplicate: n.duplicate, Restarted: n.restarted,
-			Malformed: map[string]uint64{}, Damaged: map[string]uint64{}, Samples: x.samples.answer(),
+		if !x.forgotten {
+			list = append(list, x.answer())
 		}
-		a.Node, a.HWID, a.Version = x.key.Describe()
-		if x.bad != nil {
-			a.Malformed, a.Damaged = reasons(&x.bad.malformed), reasons(&x.bad.damaged)
-		}
-		if a.LossKnown = x.lossKnown(); a.LossKnown == lossIsKnown {
-			lost := x.lost()
-			a.Lost = &lost
-		} else {
-			a.Duplicate = 0 // where numbers do not count, nothing tells of duplicates either
-		}
-		list = append(list, a)
 	}
 	return list
+}
+
+func (x *exporter) answer() telemetry.Exporter {
+	n := x.counts().corrected()
+	a := telemetry.Exporter{
+		Source: x.key.Source, Dialect: x.dialect,
+		First: time.Unix(0, x.first).UTC(), Last: time.Unix(0, x.last).UTC(),
+		Received: x.received, Reports: x.reports,
+		Reordered: n.reordered, Duplicate: n.duplicate, Restarted: n.restarted,
+		Malformed: map[string]uint64{}, Damaged: map[string]uint64{}, Samples: x.samples.answer(),
+	}
+	a.Node, a.HWID, a.Version = x.key.Describe()
+	if x.bad != nil {
+		a.Malformed, a.Damaged = reasons(&x.bad.malformed), reasons(&x.bad.damaged)
+	}
+	if a.LossKnown = x.lossKnown(); a.LossKnown == lossIsKnown {
+		lost := x.lost()
+		a.Lost = &lost
+	} else {
+		a.Duplicate = 0 // where numbers do not count, nothing tells of duplicates either
+	}
+	return a
 }
 
 // A Total is what the account of an exporter says.
@@ -294,7 +304,8 @@ type Total struct {
 	LastNs            int64 // when the latest datagram came
 }
 
-// Totals appends the total of every account to list. The place of an account does not change.
+// Totals appends the total of every account to list. The place of an account does not change; that of one that was
+// forgotten is empty.
 func (e *Exporters) Totals(list []Total) []Total {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -323,7 +334,7 @@ type Counters struct {
 func (e *Exporters) Counters() Counters {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Counters{len(e.accounts), e.overflow, e.unsampled, e.ledger.early}
+	return Counters{len(e.accounts) - e.forgotten, e.overflow, e.unsampled, e.ledger.early}
 }
 
 const lossIsKnown = "yes"

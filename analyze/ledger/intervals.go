@@ -23,6 +23,9 @@ func (e *Exporters) AppendSince(list []telemetry.ExporterInterval, last *Cursor,
 		if i == len(last.accounts) {
 			last.accounts = append(last.accounts, accountReading{})
 		}
+		if x.forgotten {
+			continue
+		}
 		now, before := accountReading{x.counts().corrected(), 0}, last.accounts[i]
 		known := x.lossKnown()
 		if known == lossIsKnown {

@@ -75,6 +75,7 @@ func (l *Ledger) restoreSocket(s *socketState, savedNs int64,
 	e.received += s.Received
 	e.overflow += s.Unplaced[0]
 	e.unplaced += s.Unplaced[1]
+	e.forgottenReceived += s.Forgotten
 	e.ledger.early += s.Early
 	l.drops[number].before += s.Drops[0]
 	for _, r := range s.Intervals {

@@ -135,6 +135,9 @@ func (e *Exporters) closeInterval(endNs int64) {
 	l.sockets = append(l.sockets, socketRow{start: l.opensNs, end: endNs, received: e.received - l.closed})
 	l.closed = e.received
 	for _, x := range e.accounts {
+		if x.forgotten {
+			continue
+		}
 		now := x.counts()
 		if now != x.closed {
 			x.rowNumber = l.add(row{
@@ -160,6 +163,9 @@ func (e *Exporters) settle(f *AccountDisposition) {
 		return // of exporters that found no place
 	}
 	x := e.accounts[f.account-1]
+	if x.forgotten {
+		return
+	}
 	x.disposition = x.disposition.plus(f.Disposition)
 	if f.turn == e.ledger.turn || f.turn == whenever {
 		return

@@ -20,8 +20,9 @@ type socketState struct {
 	Listen    string          `json:"listen"`
 	Received  uint64          `json:"received"`
 	Unplaced  [2]uint64       `json:"unplaced"` // datagrams, reports
-	Drops     [2]uint64       `json:"drops"`    // now, and when the interval was closed
-	Counted   bool            `json:"counted"`  // the system counts them
+	Forgotten uint64          `json:"forgotten,omitempty"`
+	Drops     [2]uint64       `json:"drops"`   // now, and when the interval was closed
+	Counted   bool            `json:"counted"` // the system counts them
 	Early     uint64          `json:"early"`
 	OpensNs   int64           `json:"opens"`
 	Closed    uint64          `json:"closed"`
@@ -125,7 +126,7 @@ func (e *Exporters) state() socketState {
 	l := &e.ledger
 	s := socketState{
 		Received: e.received, Unplaced: [2]uint64{e.overflow, e.unplaced}, Early: l.early,
-		OpensNs: l.opensNs, Closed: l.closed,
+		OpensNs: l.opensNs, Closed: l.closed, Forgotten: e.forgottenReceived,
 	}
 	for _, r := range l.sockets {
 		known := uint64(0)
@@ -135,8 +136,11 @@ func (e *Exporters) state() socketState {
 		s.Intervals = append(s.Intervals, [5]uint64{uint64(r.start), uint64(r.end), r.received, r.drops, known})
 	}
 	numbers := make(map[*exporter]int, len(e.accounts))
-	for i, x := range e.accounts {
-		numbers[x] = i
+	for _, x := range e.accounts {
+		if x.forgotten {
+			continue
+		}
+		numbers[x] = len(s.Exporters)
 		s.Exporters = append(s.Exporters, x.state())
 	}
 	for i := range l.list {

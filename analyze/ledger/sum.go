@@ -26,7 +26,10 @@ func (s *lossSpan) has(startNs, endNs int64) bool {
 
 // socket returns what a socket was offered. dropped is what the kernel dropped since the process began.
 func (s *lossSpan) socket(e *Exporters, drops dropReading, dropped uint64, known bool) telemetry.SocketLoss {
-	a := telemetry.SocketLoss{Exporters: len(e.accounts), Unplaced: e.overflow, UnplacedReports: e.unplaced}
+	a := telemetry.SocketLoss{
+		Exporters: len(e.accounts) - e.forgotten, Unplaced: e.overflow, UnplacedReports: e.unplaced,
+		Forgotten: e.forgottenReceived,
+	}
 	var sum uint64
 	sumKnown := known
 	for _, r := range e.ledger.sockets {
@@ -85,6 +88,9 @@ func (s *lossSpan) exporters(e *Exporters) []telemetry.Loss {
 	open := s.has(e.ledger.opensNs, e.ledger.closesNs)
 	list := make([]telemetry.Loss, 0, len(e.accounts))
 	for _, x := range e.accounts {
+		if x.forgotten {
+			continue
+		}
 		if now := x.counts(); open && now != x.closed {
 			more, known, reasons := now.minus(x.closed), x.lossKnown() == lossIsKnown, x.bad.since(x.closedBad)
 			of(x).add(&more, known, reasons, true)

@@ -618,6 +618,12 @@ export interface components {
             start?: string;
             tunnel_id?: number;
         };
+        ForgetExporters: {
+            filter: string;
+        };
+        ForgottenExporters: {
+            exporters: components["schemas"]["Exporter"][] | null;
+        };
         Heatmap: {
             bounds: number[];
             counts: (number[] | null)[];
@@ -1182,6 +1188,10 @@ export interface components {
             truncated?: boolean;
             version?: string;
         };
+        Reload: {
+            changed: string[] | null;
+            needs_restart: string[] | null;
+        };
         ReportAnswer: {
             bytes: string;
             dialect?: string;
@@ -1278,6 +1288,7 @@ export interface components {
         SocketLoss: {
             address: string;
             exporters: number;
+            forgotten?: number;
             intervals?: components["schemas"]["SocketInterval"][] | null;
             kernel_drops: number | null;
             received: number;
