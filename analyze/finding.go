@@ -40,6 +40,7 @@ type finding struct {
 	times       [3]uint64 // of metadata that cannot be so: ingress and egress time, and the latency; see contradicting
 	flow        telemetry.FlowKey
 	hasFlow     bool
+	stack       bool // two stories of one packet were told by stacks, of which the first counts already
 	path        uint64
 	datagram    []byte // of the first report that shows it, since it was quiet
 }

@@ -16,6 +16,7 @@ const (
 	otherTime                            // it left at two times
 	otherLatency                         // it was there for two times
 	otherQueue                           // its queue had two lengths
+	otherNode                            // it went to two nodes
 )
 
 // apartNs is how much more or less than the time between its stamps a latency may be. Devices mean different things by
@@ -128,7 +129,7 @@ func (s *Shard) contradicting(r *telemetry.Report, h *telemetry.Hop, why implaus
 	}
 	if found := s.findings.ofReport(&key, nowNs); found != nil && found.count == 1 {
 		found.flow, found.hasFlow = r.Flow, true
-		found.times = [3]uint64{h.IngressNs, one, other}
+		found.stack, found.times = r.Is(telemetry.Embedded), [3]uint64{h.IngressNs, one, other}
 		found.show(r)
 	}
 }

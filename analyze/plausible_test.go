@@ -229,3 +229,69 @@ func TestContradictingReports(t *testing.T) {
 		}
 	}
 }
+
+// Two stacks of one packet that differ are a finding, and the second counts nowhere: neither as a packet nor at any
+// hop, queue or burst. Copies, repeated stacks and packets that look alike are none.
+func TestContradictingStacks(t *testing.T) {
+	const at = uint64(1e18)
+	stack := func(ns uint64) []telemetry.Hop {
+		var hops []telemetry.Hop
+		for node := range uint32(3) {
+			in := ns + uint64(node)*10_000
+			hops = append(hops, stampedHop(node+1, in, in+1000, 1000))
+		}
+		return hops
+	}
+	for name, test := range map[string]struct {
+		change   func([]telemetry.Hop)
+		evidence string
+		values   [2]float64
+		node     uint32
+	}{
+		"time":     {func(h []telemetry.Hop) { h[1].EgressNs += 7 }, "egress_after", [2]float64{1000, 1007}, 2},
+		"port":     {func(h []telemetry.Hop) { h[2].IngressPort = 9 }, "ingress_port", [2]float64{1, 9}, 3},
+		"other":    {func(h []telemetry.Hop) { h[1].NodeID = 8 }, "next_node", [2]float64{2, 8}, 1},
+		"sink":     {func(h []telemetry.Hop) { h[2].NodeID = 8 }, "next_node", [2]float64{3, 8}, 2},
+		"same":     {func([]telemetry.Hop) {}, "", [2]float64{}, 0},
+		"copy":     {func(h []telemetry.Hop) { h[1].EgressPort, h[2].NodeID = 9, 8 }, "", [2]float64{}, 0},
+		"alike":    {func(h []telemetry.Hop) { copy(h, stack(h[0].IngressNs+10)) }, "", [2]float64{}, 0},
+		"in parts": {func(h []telemetry.Hop) { h[2].Has, h[2].EgressNs = telemetry.HasNode, 5 }, "", [2]float64{}, 0},
+	} {
+		w := newWatched()
+		for n := range uint64(10) {
+			ns := at + n*1e6
+			one, other := stackReport(n, stack(ns)...), stackReport(n, stack(ns)...)
+			test.change(other.Hops)
+			w.Shards[0].Process(&telemetry.Batch{Reports: []telemetry.Report{one, other}}, w.nowNs)
+		}
+		for range 20 {
+			w.nowNs += second / 10
+			w.Shards[0].Tick(w.nowNs)
+			w.scanner.Scan(w.nowNs)
+		}
+		events := w.events(telemetry.EventContradiction)
+		if test.evidence == "" {
+			if len(events) > 0 {
+				t.Errorf("%s: made up: %+v", name, events[0])
+			}
+			continue
+		}
+		if len(events) != 1 || *events[0].Node != test.node || events[0].Count != 10 ||
+			events[0].Evidence[1].Name != test.evidence || events[0].Evidence[1].Value != test.values[0] ||
+			events[0].Evidence[2].Value != test.values[1] {
+			t.Errorf("%s: got %+v", name, events)
+		}
+		flows, _ := w.Flows(FlowFilter{Limit: 1})
+		if flows[0].Packets != 10 || len(flows[0].Paths) != 1 || flows[0].PathChanges != 0 {
+			t.Errorf("%s: got %+v", name, flows[0])
+		}
+		if hops := w.Hops(); len(hops) != 3 {
+			t.Errorf("%s: got %d hops", name, len(hops))
+		}
+		for _, h := range w.Hops() {
+			if h.Packets != 10 || h.LatencyNs.Count != 10 {
+				t.Errorf("%s: node %d: %d packets, %d latencies", name, h.Node, h.Packets, h.LatencyNs.Count)
+			}
+		}
+	}
+}

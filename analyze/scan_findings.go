@@ -123,8 +123,11 @@ func (d *findingDetector) describe(e *telemetry.Event, f *foundNow) {
 			name, unit = "queue", ""
 		case otherLatency:
 			name = "latency"
+		case otherNode:
+			name, unit = "next_node", ""
 		}
-		e.Text = fmt.Sprintf("%s tells two stories of one packet: %s differs; neither counts", from, name)
+		e.Text = fmt.Sprintf("%s tells two stories of one packet: %s differs; %s", from, name,
+			map[bool]string{false: "neither counts", true: "only the first counts"}[f.stack])
 		e.Evidence = append(
 			e.Evidence,
 			telemetry.Evidence{Name: "ingress_time", Value: float64(f.times[0]), Unit: "ns"},

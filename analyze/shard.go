@@ -72,6 +72,7 @@ type Shard struct {
 	slab      hopSlab
 	paths     pathTable
 	join      joinTable
+	told      []toldStack // toldStacks of them
 	drops     dropTable
 	changes   changeTable
 	samples   sampleList
@@ -123,6 +124,7 @@ func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
+		told:  make([]toldStack, toldStacks),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
@@ -210,7 +212,11 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	f.reports++
 	f.last = nowNs
 	f.dscp = r.DSCP
-	s.sample(r, tag, nowNs)
+	const noStory = telemetry.Intermediate | telemetry.FollowUp | telemetry.Discard | telemetry.Dropped
+	contradicts := r.Is(telemetry.Embedded) && !r.Is(noStory) && s.toldOtherwise(r, tag, nowNs)
+	if !contradicts {
+		s.sample(r, tag, nowNs)
+	}
 	if tag&s.reporting.mask == 0 && s.reporting.budget > 0 {
 		s.reporting.look(r, tag, nowNs)
 	}
@@ -221,6 +227,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.noteDrop(f, tag, r)
 	}
 	switch {
+	case contradicts:
 	case r.Is(telemetry.FollowUp):
 		s.followUp(f, tag, r, nowNs)
 	case r.Is(telemetry.Intermediate):
