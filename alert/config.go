@@ -34,6 +34,7 @@ type Rule struct {
 	ClearAfter  *unit.Duration    `yaml:"clear_after"` // how long it must be over before it is resolved
 	Repeat      *unit.Duration    `yaml:"repeat"`      // how often a firing alert is told of again; 0: once only
 	Severity    string            `yaml:"severity"`    // empty: that of the event
+	Causes      bool              `yaml:"causes"`      // of an incident its cause only, with the text of the incident
 	Labels      map[string]string `yaml:"labels"`
 	Summary     string            `yaml:"summary"`     // a template
 	Annotations map[string]string `yaml:"annotations"` // templates

@@ -36,24 +36,29 @@ type Events interface {
 // Deps are what an Engine needs.
 type Deps struct {
 	Events Events
-	Dir    string       // where the state is kept; empty: in memory only
-	Logger *slog.Logger // nil: slog.Default()
+	// Incidents returns what broke, by the events of Events: for rules about causes. nil: no event follows from
+	// another.
+	Incidents func() []telemetry.Incident
+	Dir       string       // where the state is kept; empty: in memory only
+	Logger    *slog.Logger // nil: slog.Default()
 }
 
 // An Engine makes alerts of events and delivers them. Its methods may be called by many goroutines.
 type Engine struct {
-	events  Events
-	file    string // of the state, or empty
-	log     *slog.Logger
-	backoff func(failures int) time.Duration
-	dirty   chan struct{} // holds a value if the state is to be written
-	reload  chan *Config
-	testing sync.Mutex // one test at a time
+	events    Events
+	incidents func() []telemetry.Incident // may be nil
+	file      string                      // of the state, or empty
+	log       *slog.Logger
+	backoff   func(failures int) time.Duration
+	dirty     chan struct{} // holds a value if the state is to be written
+	reload    chan *Config
+	testing   sync.Mutex // one test at a time
 
 	mu        sync.Mutex
 	config    *Config
 	queues    map[string]*queue
 	ended     uint64 // cursor into events
+	waiting   []endedEvent
 	instances map[alertKey]*instance
 	resolved  []telemetry.Alert // the latest, the oldest first
 	silences  []*Silence
@@ -67,7 +72,8 @@ type Engine struct {
 // Run. Events that outlast a restart must be in deps.Events by now: alerts about others are resolved as forgotten.
 func New(c *Config, deps Deps) (*Engine, error) {
 	e := &Engine{
-		events: deps.Events, log: deps.Logger, backoff: backoff, dirty: make(chan struct{}, 1),
+		events: deps.Events, incidents: deps.Incidents, log: deps.Logger,
+		backoff: backoff, dirty: make(chan struct{}, 1),
 		reload: make(chan *Config),
 		queues: map[string]*queue{}, instances: map[alertKey]*instance{},
 	}

@@ -21,6 +21,7 @@ rules:
     filter: kind = link_lost and node = leaf1
     for: 30s
     clear_after: 1m
+    causes: true
     repeat: 0s
     severity: critical
     labels: {team: fabric}

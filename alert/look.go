@@ -26,9 +26,15 @@ func (e *Engine) look(now time.Time) {
 		goesOn[open[i].ID] = true
 	}
 	rules := map[string]*Rule{}
+	openCauses, overCauses := e.causes(open, over, now)
 	for n := range e.config.Rules {
 		r := &e.config.Rules[n]
 		rules[r.Name] = r
+		open, over := open, over
+		if r.Causes {
+			e.sawEnds(r, over)
+			open, over = openCauses, overCauses
+		}
 		for i := range over {
 			e.sawEnd(r, &over[i], now)
 		}
@@ -57,8 +63,17 @@ func (e *Engine) sawOpen(r *Rule, ev *telemetry.Event, now time.Time) {
 		}
 	}
 	i.Event, i.seen, i.restored, i.quiet = *ev, true, false, nil
-	if i.State == telemetry.AlertPending && now.Sub(i.Since) >= time.Duration(r.For) {
+	if i.State == telemetry.AlertPending && now.Sub(i.Since) >= r.wait() {
 		e.fire(r, i, now)
+	}
+}
+
+// sawEnds notes the end of the events of alerts that there are already.
+func (e *Engine) sawEnds(r *Rule, over []telemetry.Event) {
+	for n := range over {
+		if i := e.instances[alertKey{r.Name, subjectOf(&over[n])}]; i != nil && i.Event.ID == over[n].ID {
+			i.Event.End = over[n].End
+		}
 	}
 }
 

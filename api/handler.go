@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -69,7 +70,7 @@ type handler struct {
 	streams     semaphore
 	flowStreams semaphore
 	captures    semaphore // downloads of raw reports
-	live        liveIncidents
+	live        *incident.Live
 	begun       int64 // when this process began, which tells its events from those of another
 }
 
@@ -91,6 +92,7 @@ func newHandler(cfg Config) *handler {
 		captures:    make(semaphore, maxCaptures),
 	}
 	h.console = newConsole(h.cfg.Console)
+	h.live = incident.NewLive(h.cfg.Events)
 	all := operations()
 	for i := range all {
 		o := &all[i]

@@ -2,13 +2,10 @@ package api
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/incident"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -23,7 +20,7 @@ func (h *handler) incidents(ctx context.Context, p *params) (answer, *types.Prob
 		if problem := p.problem(); problem != nil {
 			return answer{}, problem
 		}
-		return s.answer(slices.Clone(h.live.of(h.cfg.Events))), nil
+		return s.answer(slices.Clone(h.live.Incidents())), nil
 	}
 	r := h.written(store.Events, p.span(h.cfg.Now()))
 	if problem := p.problem(); problem != nil {
@@ -51,7 +48,7 @@ func (h *handler) incident(w http.ResponseWriter, r *http.Request, p *params) {
 		problem.Write(w)
 		return
 	}
-	n, found := incident.Find(h.live.of(h.cfg.Events), p.id)
+	n, found := incident.Find(h.live.Incidents(), p.id)
 	if !found && h.cfg.History != nil {
 		var problem *types.Problem
 		if n, found, problem = h.storedIncident(r.Context(), p.id); problem != nil {
@@ -66,25 +63,6 @@ func (h *handler) incident(w http.ResponseWriter, r *http.Request, p *params) {
 		return
 	}
 	writeAnswer(w, types.IncidentAnswer{GeneratedAt: h.cfg.Now().UTC(), Incident: *n})
-}
-
-// liveIncidents are those of the events of now, computed again when events have changed, however many ask.
-type liveIncidents struct {
-	mu       sync.Mutex
-	changes  uint64 // of the log, when they were computed
-	computed bool
-	list     []telemetry.Incident
-}
-
-// of returns the incidents of a log, which is always the same one. The list belongs to all who ask.
-func (l *liveIncidents) of(log *eventlog.Log) []telemetry.Incident {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if changes := log.Changes(); !l.computed || changes != l.changes {
-		events, _ := log.Events(nil, math.MaxInt)
-		l.list, l.changes, l.computed = incident.Of(events), changes, true
-	}
-	return l.list
 }
 
 // maxIncidentEvents is from how many events of a time range incidents are computed.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/alert"
+	"github.com/waybill-int/waybill/analyze/incident"
 )
 
 // loadAlerts reads the file of alert rules, if there is one.
@@ -20,7 +21,9 @@ func (c *Config) loadAlerts() (err error) {
 // openAlerts makes what makes alerts of events, if there are rules.
 func (s *Server) openAlerts() (err error) {
 	if s.Config.rules != nil {
-		s.alerts, err = alert.New(s.Config.rules, alert.Deps{Events: s.Events, Dir: s.Config.Data, Logger: s.log})
+		s.alerts, err = alert.New(s.Config.rules, alert.Deps{
+			Events: s.Events, Incidents: incident.NewLive(s.Events).Incidents, Dir: s.Config.Data, Logger: s.log,
+		})
 	}
 	return err
 }
