@@ -14,7 +14,8 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	type gathered struct {
 		telemetry.NodeHop
 		latency histogram.Histogram
-		sample  nodeSample
+		sample  telemetry.SampleSum
+		missing int64
 		queue   queueStat
 	}
 	hops, told := map[station]*gathered{}, c.samples()
@@ -28,14 +29,15 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 			h := hops[at.station]
 			if h == nil {
 				a := at.station.answer(c.Names())
-				h = &gathered{sample: told.ofHop(p, i), NodeHop: telemetry.NodeHop{
+				h = &gathered{NodeHop: telemetry.NodeHop{
 					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
 					Last: last,
 				}}
 				hops[at.station] = h
 			}
-			h.sample = h.sample.worse(told.ofHop(p, i))
 			h.Packets += p.packets + at.parts
+			h.missing += p.missingAt(i)
+			told.ofHop(p, i).addTo(&h.sample, p.packets+at.parts)
 			h.latency.Merge(&at.latency)
 			if last.Before(h.Last) { // the latest packet has the last word
 				older := at.queue
@@ -55,7 +57,7 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 	list := make([]telemetry.NodeHop, 0, len(hops))
 	for _, h := range hops {
 		h.LatencyNs, h.Queue = h.latency.Distribution(), h.queue.answer(told.unitOf(h.Node))
-		h.Sample = h.sample.answer()
+		h.Sample, h.Incomplete = h.sample.Sample(h.Packets, h.missing), uint64(max(h.missing, 0))
 		list = append(list, h.NodeHop)
 	}
 	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {

@@ -42,6 +42,20 @@ type shardIntervals struct {
 	lefts        int                 // in all
 	ungivenFlows uint64
 	ungivenPaths uint64
+	told         *samples // what nodes tell of, as of the last look at paths
+}
+
+// sampleOf returns of which packets the figures of p, which is in that place, tell, as of the last look at paths.
+func (p *shardIntervals) sampleOf(place uint32, now *path) nodeSample {
+	if int(place) < len(p.paths) {
+		if given := p.paths[place]; given != nil && given.hash == now.hash {
+			return given.sample
+		}
+	}
+	if p.told == nil {
+		return nodeSample{complete: -1}
+	}
+	return p.told.ofPath(now)
 }
 
 // A leftPath is how many packets of a flow on a path are not given that the flow no longer keeps, since it took others.
@@ -49,6 +63,7 @@ type leftPath struct {
 	path    uint64
 	packets uint64
 	dropped bool // it ends where packets were dropped
+	sample  nodeSample
 }
 
 // leavePath notes what was not given of a path that a flow no longer keeps. The caller holds the lock of the shard.
@@ -70,7 +85,7 @@ func (s *Shard) leavePath(f *flow, fp *flowPath) {
 		}
 	}
 	if n > 0 && p.lefts < maxGone { // else they are packets that no path is known of
-		p.left[place] = append(list, leftPath{at.hash, n, at.dropped()})
+		p.left[place] = append(list, leftPath{at.hash, n, at.dropped(), p.sampleOf(fp.path, at)})
 		p.lefts++
 	}
 }
@@ -203,13 +218,13 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 	var memory [2 * keptPaths]onPath
 	parts := memory[:0]
 	left := all.Packets
-	part := func(path, packets uint64, dropped bool) {
+	part := func(path, packets uint64, dropped bool, sample nodeSample) {
 		packets = min(packets, left)
 		left -= packets
-		parts = append(parts, onPath{path, packets, dropped})
+		parts = append(parts, onPath{path, packets, dropped, sample})
 	}
 	for _, l := range s.intervals.left[place] {
-		part(l.path, l.packets, l.dropped)
+		part(l.path, l.packets, l.dropped, l.sample)
 	}
 	for i := range f.paths {
 		fp := &f.paths[i]
@@ -218,7 +233,7 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 		}
 		if p := s.pathOf(fp); p != nil {
 			if n := uint64(fp.packets - given.on(fp)); n > 0 || i == 0 && all.Packets == 0 {
-				part(p.hash, n, p.dropped())
+				part(p.hash, n, p.dropped(), s.intervals.sampleOf(fp.path, p))
 			}
 		}
 	}
@@ -229,6 +244,7 @@ func (s *Shard) flowSince(list []telemetry.FlowInterval, f *flow, place int) []t
 type onPath struct {
 	path, packets uint64
 	dropped       bool
+	sample        nodeSample
 }
 
 // shareOut appends the record of a flow, or one for each of its paths. Packets are counted for each path. What else is
@@ -248,6 +264,7 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 		}
 		r := rest
 		r.Path, r.Packets = p.path, p.packets
+		p.sample.addTo(&r.Sample, r.Packets)
 		// it is not the last one, with all remainders of the divisions
 		if p.packets < packets || packets < rest.Packets {
 			for _, n := range []struct{ part, left, whole *uint64 }{
@@ -281,6 +298,9 @@ func shareOut(list []telemetry.FlowInterval, all *telemetry.FlowInterval, parts 
 	// What no path accounts for: packets that no path is known of, or of paths that were forgotten since.
 	if rest.Reports+rest.Packets+rest.Bytes+rest.Drops+rest.PathChanges+rest.Residence.Count+rest.EndToEnd.Count > 0 ||
 		len(parts) == 0 {
+		if len(parts) > 0 { // the same nodes told of it
+			rest.Sample.Add(parts[0].sample.rate, -1, rest.Packets)
+		}
 		list = append(list, rest)
 	}
 	return list

@@ -13,10 +13,12 @@ const pathsAtOnce = 64
 // scanPaths adds up what was counted of paths, and of their hops, queues and links.
 func (v *Intervals) scanPaths(nowNs int64) {
 	var none path
+	told := v.collector.nodeSamples()
 	for i, s := range v.collector.Shards {
 		p := v.shards[i]
 		for from := 0; ; from += pathsAtOnce {
 			s.mu.Lock()
+			p.told = &told
 			p.paths = slices.Grow(p.paths, max(len(s.paths.paths)-len(p.paths), 0))[:len(s.paths.paths)]
 			end := min(from+pathsAtOnce, len(s.paths.paths))
 			for place := from; place < end; place++ {
@@ -28,14 +30,14 @@ func (v *Intervals) scanPaths(nowNs int64) {
 					now.last == given.last {
 					continue
 				}
-				v.pathSince(now, given, nowNs)
+				v.pathSince(&told, now, given, nowNs)
 				if given == &none {
 					given = &path{}
 					p.paths[place] = given
 				}
 				hops := append(given.hops[:0], now.hops...)
 				*given = *now
-				given.hops = hops
+				given.hops, given.sample = hops, told.ofPath(now)
 				now.residence.Turn() // highest and lowest values begin anew with each look
 				now.endToEnd.Turn()
 				for i := range now.hops {
@@ -64,16 +66,18 @@ func (s *Shard) forgetPath(place int, p *path) {
 }
 
 // pathSince adds what a path counted after an earlier state of it.
-func (v *Intervals) pathSince(now, given *path, nowNs int64) {
+func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
 	p := v.paths[now.hash]
 	if p == nil {
 		p = &telemetry.PathInterval{Path: now.hash}
 		v.paths[now.hash] = p
 		v.note(now, nowNs)
 	}
-	n := now.packets - given.packets
+	n, incomplete := now.packets-given.packets, now.incomplete-given.incomplete
 	p.Packets += n
-	p.Incomplete += now.incomplete - given.incomplete
+	p.Incomplete += incomplete
+	sample := told.ofNodes(now)
+	sample.addTo(&p.Sample, n)
 	p.ClockErrors += now.clockErrors - given.clockErrors
 	residence, endToEnd := now.residence.Since(&given.residence), now.endToEnd.Since(&given.endToEnd)
 	p.Residence.Merge(&residence)
@@ -86,20 +90,23 @@ func (v *Intervals) pathSince(now, given *path, nowNs int64) {
 			before = &given.hops[i]
 		}
 		if i > 0 && !now.uncertain {
-			v.carry(&now.hops[i-1].station, &h.station, carried{n, use})
+			more := carried{packets: n, incomplete: incomplete, use: use}
+			sample.addTo(&more.sample, n)
+			v.carry(&now.hops[i-1].station, &h.station, more)
 		}
 		use = h.utilization.since(&before.utilization)
 		if h.missing == 0 && h.has != 0 { // else nobody knows where it is
-			v.hopSince(h, before, n)
+			v.hopSince(h, before, n, incomplete, told.ofHop(now, i))
 		}
 	}
 }
 
-// hopSince adds what packets met at a hop of a path. All hops told of n of them.
-func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
+// hopSince adds what packets met at a hop of a path. All hops told of n of them, some hops of the incomplete ones.
+func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample nodeSample) {
 	latency := now.latency.Since(&before.latency)
-	n += now.parts - before.parts
-	if n > 0 || latency.Count > 0 {
+	parts := now.parts - before.parts
+	n += parts
+	if n > 0 || incomplete > 0 || latency.Count > 0 {
 		key := hopPlace{now.station}
 		h := v.hops[key]
 		if h == nil {
@@ -107,20 +114,23 @@ func (v *Intervals) hopSince(now, before *pathHop, n uint64) {
 			v.hops[key] = h
 		}
 		h.Packets += n
+		h.Incomplete += int64(incomplete) - int64(parts)
+		sample.addTo(&h.Sample, n)
 		h.Latency.Merge(&latency)
 	}
 }
 
 // carried is how many packets took a link, and how much its egress port was in use.
 type carried struct {
-	packets uint64
-	use     telemetry.UtilizationSum
+	packets, incomplete uint64
+	sample              telemetry.SampleSum
+	use                 telemetry.UtilizationSum
 }
 
 // carry adds what the link from a to b carried.
 func (v *Intervals) carry(a, b *station, more carried) {
 	k, ok := linkOf(a, b)
-	if !ok || more == (carried{}) {
+	if !ok || more.packets+more.incomplete+more.use.Samples == 0 {
 		return
 	}
 	sum, known := v.links[k]
@@ -128,6 +138,8 @@ func (v *Intervals) carry(a, b *station, more carried) {
 		return
 	}
 	sum.packets += more.packets
+	sum.incomplete += more.incomplete
+	sum.sample.Merge(&more.sample)
 	sum.use.Merge(&more.use)
 	v.links[k] = sum
 }
@@ -172,11 +184,16 @@ func (v *Intervals) takeHops(startNs int64) *telemetry.Intervals {
 
 // hopsSince adds hops and queues since the last look. Queues are noted as given if they are.
 func (v *Intervals) hopsSince(batch *telemetry.Intervals, startNs int64, give bool) {
-	for _, h := range v.hops {
+	at := map[attachment]*portSample{}
+	for key, h := range v.hops {
 		h.StartNs = startNs
 		batch.Hops = append(batch.Hops, *h)
+		port := portSampleAt(at, &key.station)
+		port.Merge(&h.Sample)
+		port.packets += h.Packets
+		port.missing += h.Incomplete
 	}
-	batch.Queues = v.queuesSince(startNs, give)
+	batch.Queues = v.queuesSince(startNs, at, give)
 }
 
 // takePaths returns paths and links of the interval.
@@ -214,7 +231,7 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 		batch.Links = append(batch.Links, telemetry.LinkInterval{
 			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.Since(&histogram.Histogram{}),
 			DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
-			Utilization: sum.use,
+			Utilization: sum.use, Sample: sum.sample, Incomplete: sum.incomplete,
 		})
 	}
 }

@@ -6,8 +6,10 @@ import "github.com/waybill-int/waybill/telemetry"
 type givenQueue struct{ count, sum uint64 }
 
 // queuesSince returns what packets said of queues since the last look, and notes it as given if it is. It looks at the
-// table of queues: a hop of a path may lead through several queues of a port.
-func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInterval {
+// table of queues: a hop of a path may lead through several queues of a port. Which packets tell of them is known of
+// ports.
+func (v *Intervals) queuesSince(startNs int64, ports map[attachment]*portSample, give bool,
+) []telemetry.QueueInterval {
 	sums := map[queueKey]*telemetry.QueueInterval{}
 	for i, s := range v.collector.Shards {
 		p := v.shards[i]
@@ -33,6 +35,7 @@ func (v *Intervals) queuesSince(startNs int64, give bool) []telemetry.QueueInter
 				}
 				sums[q.queueKey] = sum
 			}
+			q.sample(ports).addTo(&sum.Sample, q.depth.Count-given.count)
 			sum.Samples += q.depth.Count - given.count
 			sum.Sum += q.depth.Sum - given.sum
 			sum.Max = max(sum.Max, q.high)

@@ -134,6 +134,7 @@ type path struct {
 	flows          int
 	first, last    int64
 	sinceScan      pathWindow
+	sample         nodeSample // of a copy for Intervals
 }
 
 // dropped reports whether the path ends where packets were dropped.
@@ -270,7 +271,7 @@ func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 		a.Hops[i] = h.station.answer(names)
 		a.Hops[i].LatencyNs = h.latency.Distribution()
 		a.Hops[i].Queue = h.queue.answer(told.unitOf(h.node))
-		a.Hops[i].Sample = told.ofHop(p, i).answer()
+		a.Hops[i].Sample = told.hopAnswer(p, i)
 	}
 	return a
 }

@@ -196,29 +196,18 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		s.mu.Unlock()
 	}
 	list, told := make([]telemetry.QueueDepth, 0, len(merged)), c.samples()
-	at := map[attachment]nodeSample{} // of the ports that paths lead through
+	at := map[attachment]*portSample{} // of the ports that paths lead through
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			if h := &p.hops[i]; h.queue.count > 0 {
-				key := attachment{h.node, h.out, h.has&telemetry.HasEgressPort != 0}
-				sample, ok := at[key]
-				if at[key] = told.ofHop(p, i); ok {
-					at[key] = at[key].worse(sample)
-				}
+				portSampleAt(at, &h.station).add(told.ofHop(p, i), p.packets+h.parts, p.missingAt(i))
 			}
 		}
 	}
 	for _, q := range merged {
 		a := q.answer(c.Names())
 		a.Unit = told.unitOf(q.node).String()
-		sample, ok := at[attachment{q.node, q.port, q.hasPort}]
-		if !ok {
-			sample.complete = -1
-		}
-		if q.byEvent {
-			sample.rate = telemetry.SampleOnEvent
-		}
-		a.Sample = sample.answer()
+		a.Sample = q.sample(at).answer()
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
@@ -226,6 +215,40 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 			cmp.Compare(a.Queue, b.Queue))
 	})
 	return list
+}
+
+// A portSample is of which packets the figures of a port tell, over all paths.
+type portSample struct {
+	telemetry.SampleSum
+	packets uint64
+	missing int64 // packets of which only others told
+}
+
+// portSampleAt returns that of the egress port of a hop, which it adds if it is new.
+func portSampleAt(at map[attachment]*portSample, h *station) *portSample {
+	key := attachment{h.node, h.out, h.has&telemetry.HasEgressPort != 0}
+	if at[key] == nil {
+		at[key] = &portSample{}
+	}
+	return at[key]
+}
+
+func (s *portSample) add(n nodeSample, packets uint64, missing int64) {
+	n.addTo(&s.SampleSum, packets)
+	s.packets += packets
+	s.missing += missing
+}
+
+// sample returns of which packets the figures of a queue tell.
+func (q *queueStats) sample(at map[attachment]*portSample) nodeSample {
+	a := nodeSample{complete: -1}
+	if port := at[attachment{q.node, q.port, q.hasPort}]; port != nil {
+		a = nodeSample{port.Rate(port.packets), port.Complete(port.packets, port.missing)}
+	}
+	if q.byEvent {
+		a.rate = telemetry.SampleOnEvent
+	}
+	return a
 }
 
 // queueUnit returns what a queue is counted in.

@@ -227,6 +227,11 @@ func (s nodeSample) worse(o nodeSample) nodeSample {
 
 func (s nodeSample) answer() *telemetry.Sample { return s.rate.Sample(s.complete) }
 
+// addTo adds so many packets to a sum.
+func (s nodeSample) addTo(sum *telemetry.SampleSum, packets uint64) {
+	sum.Add(s.rate, s.complete, packets)
+}
+
 // samples are what nodes tell of, as configured or else as their reports show.
 type samples struct {
 	nodes      map[uint32]nodeSample
@@ -237,19 +242,10 @@ type samples struct {
 
 // samples returns what nodes tell of.
 func (c *Collector) samples() samples {
-	merged := map[uint32]*reporterStat{}
-	list := samples{
-		nodes: map[uint32]nodeSample{}, configured: c.Configured().Sampling, inner: map[attachment]bool{},
-		units: map[uint32]telemetry.QueueUnit{},
-	}
+	list := c.nodeSamples()
+	list.inner, list.units = map[attachment]bool{}, map[uint32]telemetry.QueueUnit{}
 	for _, s := range c.Shards {
 		s.mu.Lock()
-		for node, stat := range s.reporting.nodes {
-			if merged[node] == nil {
-				merged[node] = &reporterStat{}
-			}
-			merged[node].merge(stat)
-		}
 		maps.Copy(list.inner, s.inner)
 		for i := range s.queues.queues {
 			if q := &s.queues.queues[i]; q.unit != codepoint.UnitUnknown {
@@ -258,10 +254,27 @@ func (c *Collector) samples() samples {
 		}
 		s.mu.Unlock()
 	}
+	maps.Copy(list.units, c.Configured().QueueUnits)
+	return list
+}
+
+// nodeSamples is samples without ports and units.
+func (c *Collector) nodeSamples() samples {
+	merged := map[uint32]*reporterStat{}
+	list := samples{nodes: map[uint32]nodeSample{}, configured: c.Configured().Sampling}
+	for _, s := range c.Shards {
+		s.mu.Lock()
+		for node, stat := range s.reporting.nodes {
+			if merged[node] == nil {
+				merged[node] = &reporterStat{}
+			}
+			merged[node].merge(stat)
+		}
+		s.mu.Unlock()
+	}
 	for node, stat := range merged {
 		list.nodes[node] = stat.sample()
 	}
-	maps.Copy(list.units, c.Configured().QueueUnits)
 	return list
 }
 
@@ -303,19 +316,36 @@ func (l *samples) ofHop(p *path, i int) nodeSample {
 
 // ofPath returns of which packets the figures of a whole path tell.
 func (l *samples) ofPath(p *path) nodeSample {
+	var sum telemetry.SampleSum
+	a := l.ofNodes(p)
+	a.addTo(&sum, p.packets)
+	a.complete = sum.Complete(p.packets, int64(p.incomplete))
+	return a
+}
+
+// ofNodes returns of which packets the nodes of a path tell, but for those of which some postcards are missing.
+func (l *samples) ofNodes(p *path) nodeSample {
 	a := l.ofHop(p, len(p.hops)-1)
 	for i := range p.hops {
 		if p.hops[i].missing == 0 && p.postcards {
 			a = a.worse(l.ofHop(p, i))
 		}
 	}
-	if p.incomplete > 0 {
-		if a.complete < 0 {
-			a.complete = 1
-		}
-		a.complete *= float64(p.packets) / float64(p.packets+p.incomplete)
-	}
 	return a
+}
+
+// missingAt is how many packets of a path hop i did not tell of although others did.
+func (p *path) missingAt(i int) int64 { return int64(p.incomplete) - int64(p.hops[i].parts) }
+
+// hopAnswer returns of which packets the figures of hop i of a path tell.
+func (l *samples) hopAnswer(p *path, i int) *telemetry.Sample {
+	var sum telemetry.SampleSum
+	n := p.packets + p.hops[i].parts
+	l.ofHop(p, i).addTo(&sum, n)
+	if p.hops[i].missing > 0 {
+		return sum.Sample(n, 0)
+	}
+	return sum.Sample(n, p.missingAt(i))
 }
 
 // learnInner remembers the ports of links that hops show: no host is there, and a way that begins or ends there is not

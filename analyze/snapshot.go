@@ -163,7 +163,8 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		}
 		a.Device = mac.String()
 	}
-	var all nodeSample
+	var all telemetry.SampleSum
+	var packets uint64 // in all
 	for i := range f.paths {
 		fp := &f.paths[i]
 		if !fp.used {
@@ -179,14 +180,13 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 			Hops: make([]telemetry.PathHop, len(p.hops)), Unknown: told.unknown(p),
 		}
 		sample := told.ofPath(p)
-		if path.Sample = sample.answer(); len(a.Paths) > 0 {
-			sample = all.worse(sample)
-		}
-		all = sample
+		path.Sample = sample.answer()
+		sample.addTo(&all, path.Packets)
+		packets += path.Packets
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
 			path.Hops[j] = p.hops[j].station.answer(names)
-			path.Hops[j].Sample = told.ofHop(p, j).answer()
+			path.Hops[j].Sample = told.hopAnswer(p, j)
 			h := &block[j]
 			path.Hops[j].LatencyNs = histogram.Distribution(
 				&histogram.Summary{Count: uint64(h.count), Sum: h.sum, Min: h.min, Max: h.max}, &h.Shape, h.buckets[:])
@@ -199,10 +199,8 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		}
 		a.Paths = append(a.Paths, path)
 	}
-	if len(a.Paths) > 0 {
-		a.Sample = all.answer()
-	}
-	if f.numbered && (all.rate < telemetry.SamplePart || f.gapsReported) {
+	a.Sample = all.Sample(packets, 0)
+	if f.numbered && (all.Rate(packets) < telemetry.SamplePart || f.gapsReported) {
 		missing := uint64(f.missing)
 		a.Missing = &missing
 	}
@@ -265,7 +263,9 @@ func (c *Collector) Nodes() []telemetry.Node {
 	type gathered struct {
 		telemetry.Node
 		latency histogram.Histogram
-		sample  nodeSample
+		sample  telemetry.SampleSum
+		told    uint64 // packets of sample
+		missing int64
 		ports   map[uint32]bool
 	}
 	nodes := map[uint32]*gathered{}
@@ -295,10 +295,10 @@ func (c *Collector) Nodes() []telemetry.Node {
 			}
 			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
-			if sample := told.ofHop(p, i); n.latency.Count > 0 {
-				n.sample = n.sample.worse(sample)
-			} else {
-				n.sample = sample
+			if h.latency.Count > 0 {
+				told.ofHop(p, i).addTo(&n.sample, p.packets+h.parts)
+				n.told += p.packets + h.parts
+				n.missing += p.missingAt(i)
 			}
 			n.latency.Merge(&h.latency)
 			if h.has&telemetry.HasIngressPort != 0 {
@@ -321,7 +321,7 @@ func (c *Collector) Nodes() []telemetry.Node {
 	list := make([]telemetry.Node, 0, len(nodes))
 	for _, n := range nodes {
 		if n.LatencyNs = n.latency.Distribution(); n.LatencyNs != nil {
-			n.Sample = n.sample.answer()
+			n.Sample = n.sample.Sample(n.told, n.missing)
 		}
 		n.Ports = make([]uint32, 0, len(n.ports))
 		for port := range n.ports {
@@ -339,7 +339,7 @@ func (c *Collector) Links() []telemetry.Link {
 	type gathered struct {
 		telemetry.Link
 		use    utilization
-		sample nodeSample
+		sample telemetry.SampleSum
 	}
 	links, told := map[linkKey]*gathered{}, c.samples()
 	for _, p := range c.mergedPaths() {
@@ -355,7 +355,7 @@ func (c *Collector) Links() []telemetry.Link {
 			first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 			l := links[k]
 			if l == nil {
-				l = &gathered{sample: told.ofPath(p), Link: telemetry.Link{
+				l = &gathered{Link: telemetry.Link{
 					From: a.node, FromName: c.Names()[a.node], To: b.node,
 					ToName: c.Names()[b.node], First: first, Last: last,
 				}}
@@ -363,8 +363,9 @@ func (c *Collector) Links() []telemetry.Link {
 				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
 				links[k] = l
 			}
-			l.sample = l.sample.worse(told.ofPath(p))
+			told.ofNodes(p).addTo(&l.sample, p.packets)
 			l.Packets += p.packets
+			l.Incomplete += p.incomplete
 			if first.Before(l.First) {
 				l.First = first
 			}
@@ -376,7 +377,7 @@ func (c *Collector) Links() []telemetry.Link {
 	}
 	list := make([]telemetry.Link, 0, len(links))
 	for _, l := range links {
-		l.Utilization, l.Sample = l.use.answer(), l.sample.answer()
+		l.Utilization, l.Sample = l.use.answer(), l.sample.Sample(l.Packets, int64(l.Incomplete))
 		list = append(list, l.Link)
 	}
 	RateLinks(list)

@@ -48,14 +48,20 @@ func remembered(t *testing.T) Config {
 				},
 			}
 			r.Residence = telemetry.Moments{Count: 1, Sum: 500, Min: 500, Max: 500}
+			r.Sample.Add(telemetry.SampleOnEvent, -1, r.Packets)
 			v.Flows = append(v.Flows, r)
 		}
 		h := telemetry.Histogram{
 			Count: 3, Sum: 700, Min: 100, Max: 400, Scale: 1, Start: 13,
 			Counts: []uint64{2, 0, 0, 0, 1},
 		}
-		v.Paths = append(v.Paths, telemetry.PathInterval{StartNs: at, Path: 5, Packets: 15, Residence: h})
-		v.Hops = append(v.Hops, telemetry.HopInterval{StartNs: at, Place: place(1), Packets: 15, Latency: h})
+		var sample telemetry.SampleSum
+		sample.Add(10, 0.1, 15)
+		v.Paths = append(v.Paths,
+			telemetry.PathInterval{StartNs: at, Path: 5, Packets: 15, Residence: h, Incomplete: 5, Sample: sample})
+		v.Hops = append(v.Hops, telemetry.HopInterval{
+			StartNs: at, Place: place(1), Packets: 15, Latency: h, Sample: sample,
+		})
 		v.Queues = append(v.Queues,
 			telemetry.QueueInterval{StartNs: at, Place: place(1), Queue: 2, Samples: 4, Sum: 100, Max: uint32(i)})
 		told := telemetry.UtilizationSum{Samples: 4, Sum: 12_000, Max: 5000 + uint32(i)}
@@ -63,7 +69,10 @@ func remembered(t *testing.T) Config {
 			told = telemetry.UtilizationSum{}
 		}
 		v.Links = append(v.Links,
-			telemetry.LinkInterval{StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h, Utilization: told})
+			telemetry.LinkInterval{
+				StartNs: at, From: place(1), To: place(2), Packets: 15, Delay: h, Utilization: told,
+				Sample: sample, Incomplete: 1,
+			})
 		v.Drops = append(v.Drops, telemetry.DropInterval{StartNs: at, Place: place(2), Reason: 5, Packets: 2})
 		v.Exporters = append(v.Exporters,
 			telemetry.ExporterInterval{

@@ -76,7 +76,7 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 			return h.rows(ctx, &store.Query{
 				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{
 					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum",
-					"utilization_max",
+					"utilization_max", "sample_low", "sample_high", "sample_known", "sample_seen", "sample_all", "incomplete",
 				},
 			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
 		},
@@ -173,6 +173,12 @@ type (
 		UseSamples  *uint64              `store:"utilization_samples"`
 		UseSum      *uint64              `store:"utilization_sum"`
 		UseMax      *uint32              `store:"utilization_max"`
+		SampleLow   *uint32              `store:"sample_low"`
+		SampleHigh  *uint32              `store:"sample_high"`
+		SampleKnown *uint64              `store:"sample_known"`
+		SampleSeen  *uint64              `store:"sample_seen"`
+		SampleAll   *float64             `store:"sample_all"`
+		Incomplete  *uint64              `store:"incomplete"`
 	}
 	hostTime struct {
 		Address  *netip.Addr `store:"address_hi,address_lo"`
@@ -243,6 +249,11 @@ func (b *pastBuilder) countLink(r *linkCount) {
 		return // it was gone at the moment
 	}
 	l.Packets = *r.Packets
+	if r.Incomplete != nil {
+		l.Incomplete = *r.Incomplete
+	}
+	sample := r.sample()
+	l.Sample = sample.Sample(l.Packets, int64(l.Incomplete))
 	if use := r.use(); use.Samples > 0 {
 		l.Utilization = use.Answer()
 		if r.FromPort != nil {
@@ -260,6 +271,18 @@ func (b *pastBuilder) countLink(r *linkCount) {
 	if r.Clamped != nil {
 		l.Delay.Clamped = *r.Clamped
 	}
+}
+
+// sample is of which packets the link tells, of which older records know nothing.
+func (r *linkCount) sample() (s telemetry.SampleSum) {
+	if r.SampleKnown == nil {
+		return s
+	}
+	s = telemetry.SampleSum{Known: *r.SampleKnown, Seen: *r.SampleSeen, All: *r.SampleAll}
+	if r.SampleHigh != nil {
+		s.Low, s.High = telemetry.SampleRate(*r.SampleLow), telemetry.SampleRate(*r.SampleHigh)
+	}
+	return s
 }
 
 // use is what was told of the egress port, of which older records know nothing.

@@ -69,8 +69,8 @@ func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item
 			return PlainCell(cmp.Or(encode.Text(f.Value(item)), "?"))
 		}
 	}
-	if f.Name == "sample.kind" {
-		rate, complete := beside("sample.rate"), beside("sample.complete")
+	if of, found := strings.CutSuffix(f.Name, "kind"); found && strings.HasPrefix(of, "sample") {
+		rate, complete := beside(of+"rate"), beside(of+"complete")
 		return func(_ *view, item *T) Cell {
 			return sampleCell(encode.Text(f.Value(item)), rate.Value(item), complete.Value(item))
 		}

@@ -18,7 +18,7 @@ func TestCompleteFields(t *testing.T) {
 		{[]string{"flows", "--group-by", "path,p"}, "path,protocol :6"},
 		{
 			[]string{"queues", "--since", "1h", "--sort", ""},
-			"samples occupancy_mean occupancy_max node egress_port queue unit :4",
+			"samples occupancy_mean occupancy_max sample_kind sample_rate sample_complete node egress_port queue unit :4",
 		},
 		{[]string{"nodes", "--sort", "queue"}, "queue_max queue_unit :4"},
 		{[]string{"hops", "--filter", "laten"}, "latency.min latency.mean latency.max latency.p50 latency.p99 :6"},

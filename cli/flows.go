@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"reflect"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,9 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		open:   func(l *client.FlowList) (client.Head, []client.Flow) { return l.Head, l.Flows },
 		past: pastOf(func(l *client.FlowHistory) (client.Head, client.Frame, []client.FlowRecord) {
 			return l.Head, l.Frame, l.Flows
+		}, recordCells[client.FlowRecord]{
+			"src": func(_ *view, r *client.FlowRecord) Cell { return recordEnd(r.Src, r.SrcPort) },
+			"dst": func(_ *view, r *client.FlowRecord) Cell { return recordEnd(r.Dst, r.DstPort) },
 		}),
 		state: func(f *client.Flow) string { return latest(f).ID },
 		live: &live[client.Flow]{
@@ -81,6 +85,17 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			},
 		},
 	}
+}
+
+// recordEnd shows an end of a flow of the past, as far as it is known.
+func recordEnd(addr *netip.Addr, port *uint16) Cell {
+	switch {
+	case addr == nil:
+		return PlainCell(unknown)
+	case port == nil:
+		return PlainCell(addr.String())
+	}
+	return PlainCell(endText(*addr, *port))
 }
 
 // latest returns the path that the latest packet of a flow took.

@@ -27,7 +27,7 @@ type pastAnswer struct {
 }
 
 // pastOf returns the question for a list of the API.
-func pastOf[L, R any](open func(*L) (client.Head, client.Frame, []R)) pastQuestion {
+func pastOf[L, R any](open func(*L) (client.Head, client.Frame, []R), cells ...recordCells[R]) pastQuestion {
 	return func(ctx context.Context, c *client.Client, name string, q client.Query) (*pastAnswer, error) {
 		list, err := client.Get[L](ctx, c, name, q)
 		if err != nil {
@@ -36,7 +36,13 @@ func pastOf[L, R any](open func(*L) (client.Head, client.Frame, []R)) pastQuesti
 		head, frame, records := open(list)
 		return &pastAnswer{
 			head, frame,
-			func(p *printing) error { return printAnswer(p, records, recordColumns(records), nil) }, len(records),
+			func(p *printing) error {
+				var own recordCells[R]
+				if len(cells) > 0 {
+					own = cells[0]
+				}
+				return printAnswer(p, records, recordColumns(records, own, q.GroupBy != "" || q.Together), nil)
+			}, len(records),
 		}, nil
 	}
 }
@@ -115,25 +121,44 @@ func (c *queryCommand[L, T]) oncePast(ctx context.Context) error {
 	return nil
 }
 
-// recordColumns returns the columns of what records know, by their names in the API.
-func recordColumns[R any](records []R) (columns []tableColumn[R]) {
-	for _, f := range encode.Columns(reflect.TypeFor[R]()) {
+// recordColumns returns the columns of what records know: those of the list of now, by its titles; of groups by their
+// names in the API. Columns of -o wide are shown too where somebody chose by what records are added up.
+func recordColumns[R any](records []R, cells recordCells[R], chosen bool) (columns []tableColumn[R]) {
+	item := reflect.TypeFor[R]()
+	all, shown := encode.Columns(item), catalogue.TableOf(item)
+	if len(shown) == 0 {
+		shown = all
+	}
+	for _, f := range shown {
 		if !slices.ContainsFunc(records, func(r R) bool { return isKnown(f.Value(&r)) }) {
 			continue
 		}
-		columns = append(columns, tableColumn[R]{
-			title: strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(f.Name, "_ns"), "_", " ")),
-			right: f.Kind >= catalogue.Uint && f.Kind <= catalogue.Rate || f.Kind == catalogue.Node,
-			cell: func(v *view, r *R) Cell {
-				value := f.Value(r)
-				if value.IsValid() && f.Kind == catalogue.Time {
-					return PlainCell(clockText(value.Interface().(time.Time)))
-				}
-				return v.tagged(&f, value)
-			},
-		})
+		c := tableColumn[R]{
+			title: f.Table.Title, wide: f.Table.Wide && !chosen, right: f.Table.Right, cell: cellOf[R](&f, all),
+		}
+		switch {
+		case c.title == "":
+			c.title = strings.ToUpper(strings.ReplaceAll(strings.TrimSuffix(f.Name, "_ns"), "_", " "))
+			c.right = f.Kind >= catalogue.Uint && f.Kind <= catalogue.Rate || f.Kind == catalogue.Node
+		case cells[f.Name] != nil && !chosen:
+			c.cell = cells[f.Name]
+		}
+		if f.Kind == catalogue.Time {
+			c.cell = func(_ *view, r *R) Cell { return timeCell(f.Value(r)) }
+		}
+		columns = append(columns, c)
 	}
 	return columns
+}
+
+// recordCells show fields of records in another way than by their kind.
+type recordCells[R any] map[string]func(*view, *R) Cell
+
+func timeCell(v reflect.Value) Cell {
+	if !v.IsValid() {
+		return PlainCell(unknown)
+	}
+	return PlainCell(clockText(v.Interface().(time.Time)))
 }
 
 func clockText(t time.Time) string { return t.Local().Format(time.DateTime) }

@@ -11,15 +11,16 @@ type FlowInterval struct {
 	DSCP     uint8   `store:"dscp"`
 	// HasDevice says that Device is known.
 	HasDevice   bool
-	Device      uint64  `store:"device,minute,text" known:"HasDevice"` // Transparent Security source device
-	Path        uint64  `store:"path_id,minute" known:"Path"`          // identity of the path; 0 if it is not known
-	Reports     uint64  `store:"reports,sum"`
-	Packets     uint64  `store:"packets,sum"`
-	Bytes       uint64  `store:"bytes,sum"`
-	Drops       uint64  `store:"drops,sum"`
-	PathChanges uint64  `store:"path_changes,sum"`
-	Residence   Moments `store:"residence,quantiles"`
-	EndToEnd    Moments `store:"end_to_end"`
+	Device      uint64    `store:"device,minute,text" known:"HasDevice"` // Transparent Security source device
+	Path        uint64    `store:"path_id,minute" known:"Path"`          // identity of the path; 0 if it is not known
+	Reports     uint64    `store:"reports,sum"`
+	Packets     uint64    `store:"packets,sum"`
+	Bytes       uint64    `store:"bytes,sum"`
+	Drops       uint64    `store:"drops,sum"`
+	PathChanges uint64    `store:"path_changes,sum"`
+	Residence   Moments   `store:"residence,quantiles"`
+	EndToEnd    Moments   `store:"end_to_end"`
+	Sample      SampleSum `store:"sample_"` // which packets it tells of
 }
 
 // Moments sum up latencies of an interval. Count and Sum are exact. Min and Max are those of the buckets that the

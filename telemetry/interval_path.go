@@ -9,6 +9,7 @@ type PathInterval struct {
 	ClockErrors uint64    `store:"clock_errors,sum"`
 	Residence   Histogram `store:"residence"`
 	EndToEnd    Histogram `store:"end_to_end"`
+	Sample      SampleSum `store:"sample_"` // which packets it tells of, but for Incomplete
 }
 
 // A Route is the way that a path leads. It is given once, when the path is met first.
@@ -31,6 +32,10 @@ type HopInterval struct {
 	Place   `store:"node+ingress_port+egress_port+dropped"`
 	Packets uint64    `store:"packets,sum"`
 	Latency Histogram `store:"latency"`
+	Sample  SampleSum `store:"sample_"` // which packets it tells of, but for Incomplete
+	// Incomplete are packets of which other nodes told, and this one did not: its postcards are missing. It is below 0
+	// where they came late, after such an interval.
+	Incomplete int64 `store:"incomplete,sum"`
 }
 
 // A QueueInterval is what packets said of a queue. Occupancies are in Unit.
@@ -41,7 +46,8 @@ type QueueInterval struct {
 	Samples uint64                     `store:"samples,sum"`       // packets that said something
 	Sum     uint64                     `store:"occupancy_sum,sum"` // of their occupancies
 	Max     uint32                     `store:"occupancy_max,high"`
-	Unit    string                     `store:"unit"` // of a QueueUnit; empty: unknown
+	Unit    string                     `store:"unit"`    // of a QueueUnit; empty: unknown
+	Sample  SampleSum                  `store:"sample_"` // which packets it tells of
 }
 
 // A LinkInterval is what was carried from one node to the next.
@@ -58,6 +64,9 @@ type LinkInterval struct {
 	DelayClamped       uint64    `store:"delay_clamped,sum"`
 	// Utilization is what From said of the use of its egress port, with packets that took the link.
 	Utilization UtilizationSum `store:"utilization_"`
+	Sample      SampleSum      `store:"sample_"` // which packets it tells of, but for Incomplete
+	// Incomplete are further packets on paths with the link, of which some postcards are missing.
+	Incomplete uint64 `store:"incomplete,sum"`
 }
 
 // A HostInterval is what came from a host, or went to it, at the place where it is attached.

@@ -77,7 +77,7 @@ type Path struct {
 	Flows   int       `json:"flows" table:"FLOWS" live:"ask for flows of the time range, with path and its id, or grouped by path" doc:"flows whose latest packet took it"`
 	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
 	// Incomplete counts further packets of which postcards are missing; those that came fit on this path.
-	Incomplete uint64    `json:"incomplete,omitempty" doc:"further packets of which some postcards are missing"`
+	Incomplete uint64    `json:"incomplete,omitempty" table:"INCOMPLETE,wide,bad" doc:"further packets of which some postcards are missing"`
 	First      time.Time `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
 	Last       time.Time `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	// Residence is the sum of the hops' latencies, each measured by one clock. EndToEnd is egress of the last hop minus
@@ -159,6 +159,8 @@ type Link struct {
 	ToPort   *uint32  `json:"to_port" table:"PORT" doc:"level 1 interface by which packets came in"`
 	_        struct{} `filter:"node,any=from+to" doc:"either node"`
 	Packets  uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
+	// Incomplete counts further packets that took it as far as their postcards show, some of which are missing.
+	Incomplete uint64 `json:"incomplete,omitempty" filter:"-" table:"INCOMPLETE,wide,bad" doc:"further packets on it of which some postcards are missing"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either
 	// node, and one more that shows another link, the share that took this one. The end with the lower share counts.
 	Confidence float64 `json:"confidence" filter:"-" table:"SURE,wide" doc:"how sure it is that the link is there, from 0 to below 1"`
@@ -294,6 +296,7 @@ type NodeHop struct {
 	IngressPort *uint32       `json:"ingress_port" table:"IN" doc:"level 1 interface by which packets came in"`
 	EgressPort  *uint32       `json:"egress_port" table:"OUT" doc:"level 1 interface by which packets left"`
 	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that took this way"`
+	Incomplete  uint64        `json:"incomplete,omitempty" filter:"-" table:"INCOMPLETE,wide,bad" doc:"further packets on the way through it, whose postcards of it are missing"`
 	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
 	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`

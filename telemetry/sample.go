@@ -93,3 +93,72 @@ func (r SampleRate) Sample(complete float64) *Sample {
 	}
 	return s
 }
+
+// knownShare is the share of the packets from which on their rate is known: of the first ones after a start it is not.
+const knownShare = 0.9
+
+// A SampleSum adds up which packets figures tell of, over places and over pieces of time.
+type SampleSum struct {
+	Low   SampleRate `store:"low,low" known:"Low"`    // the lowest of the rates that are known
+	High  SampleRate `store:"high,high" known:"High"` // the highest
+	Known uint64     `store:"known,sum"`              // packets whose rate is known
+	// Seen are the packets of nodes that show which share of their packets they tell of, All how many there were by
+	// that.
+	Seen uint64  `store:"seen,sum"`
+	All  float64 `store:"all,sum"`
+}
+
+// Add adds packets of which a node tells at a rate; complete is the share that it tells of, below 0: not known.
+func (s *SampleSum) Add(rate SampleRate, complete float64, packets uint64) {
+	more := SampleSum{Low: rate, High: rate}
+	if rate != SampleUnknown {
+		more.Known = packets
+	}
+	if complete > 0 {
+		more.Seen, more.All = packets, float64(packets)/complete
+	}
+	s.Merge(&more)
+}
+
+// Merge adds what others tell of.
+func (s *SampleSum) Merge(o *SampleSum) {
+	if s.Low == SampleUnknown || o.Low != SampleUnknown && o.Low < s.Low {
+		s.Low = o.Low
+	}
+	s.High = max(s.High, o.High)
+	s.Known += o.Known
+	s.Seen += o.Seen
+	s.All += o.All
+}
+
+// Rate returns at which rate figures of so many packets tell of them. Different rates make SamplePart of them.
+func (s *SampleSum) Rate(packets uint64) SampleRate {
+	switch {
+	case float64(s.Known) < knownShare*float64(packets):
+		return SampleUnknown
+	case s.High == SampleOnEvent || s.Low == s.High:
+		return s.High
+	}
+	return SamplePart
+}
+
+// Complete returns the share that so many packets are of those that there were, of which incomplete more are known, of
+// which some postcards are missing; below 0: it is not known.
+func (s *SampleSum) Complete(packets uint64, incomplete int64) float64 {
+	if s.Seen == 0 && incomplete <= 0 {
+		return -1
+	}
+	share := float64(packets) / float64(int64(packets)+max(incomplete, 0))
+	if s.Seen > 0 {
+		share *= float64(s.Seen) / s.All
+	}
+	return min(math.Round(share*1e6)/1e6, 1) // the sum of the same parts in another order is the same share
+}
+
+// Sample returns what the API says of figures of so many packets, and incomplete more as in Complete; nil without any.
+func (s *SampleSum) Sample(packets uint64, incomplete int64) *Sample {
+	if packets == 0 && incomplete <= 0 {
+		return nil
+	}
+	return s.Rate(packets).Sample(s.Complete(packets, incomplete))
+}

@@ -1,8 +1,11 @@
 package duckdb
 
 import (
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A role says what becomes of a column when rows are put together.
@@ -79,6 +82,35 @@ func mean(name string) derived {
 	return derived{
 		name: name + "_mean", text: "CAST(" + name + "_sum // " + name + "_count AS BIGINT)",
 		needs: []string{name + "_sum", name + "_count"}, ceiling: name + "_max",
+	}
+}
+
+// samples are derived of the columns of a telemetry.SampleSum, as its methods have it: which packets figures of so many
+// packets tell of. incomplete is the column with those of which some postcards are missing, "" if there is none.
+func samples(packets, incomplete string) []derived {
+	needs := []string{"sample_high", "sample_low", "sample_known", packets}
+	share := []string{"sample_seen", "sample_all", packets}
+	missing := "0"
+	if incomplete != "" {
+		share, missing = append(share, incomplete), "greatest(coalesce("+incomplete+", 0), 0)"
+	}
+	unknown, partial, onEvent := telemetry.SampleUnknown, telemetry.SamplePart, telemetry.SampleOnEvent
+	r := strings.NewReplacer(
+		"PACKETS", packets, "MISSING", missing, "UNKNOWN", unknown.Kind(), "PARTIAL", partial.Kind(),
+		"EVENT", onEvent.Kind(), "EVERY", telemetry.SampleEvery.Kind(), "ONE", telemetry.SampleRate(2).Kind(),
+		"PART", strconv.FormatUint(uint64(partial), 10), "ON", strconv.FormatUint(uint64(onEvent), 10),
+	)
+	return []derived{
+		{name: "sample_kind", needs: needs, text: r.Replace(`CASE WHEN PACKETS = 0 AND sample_high IS NULL THEN NULL
+			WHEN sample_high IS NULL OR sample_known < 0.9 * PACKETS THEN 'UNKNOWN'
+			WHEN sample_high = ON THEN 'EVENT'
+			WHEN sample_high = PART OR sample_low < sample_high THEN 'PARTIAL'
+			WHEN sample_high = 1 THEN 'EVERY' ELSE 'ONE' END`)},
+		{name: "sample_rate", needs: needs, text: r.Replace(`CASE WHEN sample_low = sample_high
+			AND sample_high BETWEEN 2 AND PART - 1 AND sample_known >= 0.9 * PACKETS THEN sample_high END`)},
+		{name: "sample_complete", needs: share, text: r.Replace(`CASE WHEN sample_seen > 0 OR MISSING > 0 THEN
+			least(round(PACKETS / (PACKETS + MISSING) * CASE WHEN sample_seen > 0 THEN sample_seen / sample_all ELSE 1 END, 6),
+				1) END`)},
 	}
 }
 

@@ -16,6 +16,7 @@ var migrations = [][]string{
 	append(linksWithDelays(), "ALTER TABLE IF EXISTS CATALOG.events ADD COLUMN rule VARCHAR"),
 	linksWithUtilization(), // 3
 	depthsWithUnit(),       // 4
+	withSamples(),          // 5
 }
 
 // linksWithDelays adds the delays of links.
@@ -45,6 +46,33 @@ func depthsWithUnit() (list []string) {
 		"uncertainty BIGINT", "unit VARCHAR", "peak_depth UBIGINT", "above_depth UBIGINT", "below_depth UBIGINT",
 	} {
 		add("bursts", column)
+	}
+	return list
+}
+
+// withSamples adds which packets figures tell of, which is unknown of older ones, and packets of which postcards are
+// missing.
+func withSamples() (list []string) {
+	for _, t := range []string{"flows_10s", "paths_10s", "hops_1s", "queues_1s", "links_10s"} {
+		name, finest, _ := strings.Cut(t, "_")
+		for _, step := range []string{finest, "1m", "1h"} {
+			add := func(column string) {
+				list = append(list,
+					fmt.Sprintf("ALTER TABLE IF EXISTS CATALOG.%s_%s ADD COLUMN %s", name, step, column))
+			}
+			for _, column := range []string{
+				"sample_low UINTEGER", "sample_high UINTEGER", "sample_known UBIGINT", "sample_seen UBIGINT",
+				"sample_all DOUBLE",
+			} {
+				add(column)
+			}
+			switch name {
+			case "hops":
+				add("incomplete BIGINT")
+			case "links":
+				add("incomplete UBIGINT")
+			}
+		}
 	}
 	return list
 }

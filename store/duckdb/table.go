@@ -20,7 +20,7 @@ var tables = [store.NumTables]*table{
 	store.Flows: {
 		id: store.Flows, finest: 10 * time.Second,
 		columns: flowRows.columns,
-		derived: []derived{
+		derived: slices.Concat(samples("packets", ""), []derived{
 			{name: "id", text: "printf('%016x', flow)", needs: []string{"flow"}},
 			{
 				name: "path", text: "CASE WHEN path_id IS NULL THEN [] ELSE [printf('%016x', path_id)] END",
@@ -31,12 +31,12 @@ var tables = [store.NumTables]*table{
 			mean("residence"), mean("end_to_end"),
 			{name: "first", text: "start"},
 			{name: "last", text: "start"},
-		},
+		}),
 	},
 	store.Paths: {
 		id: store.Paths, finest: 10 * time.Second,
 		columns: pathRows.columns,
-		derived: []derived{
+		derived: slices.Concat(samples("packets", "incomplete"), []derived{
 			{name: "id", text: "printf('%016x', path_id)", needs: []string{"path_id"}},
 			{name: "node", text: "r.node", routes: true},
 			{name: "hops", text: "r.hops", routes: true},
@@ -46,31 +46,32 @@ var tables = [store.NumTables]*table{
 			quantile("residence", "50"), quantile("residence", "99"),
 			{name: "first", text: "start"},
 			{name: "last", text: "start"},
-		},
+		}),
 	},
 	store.Hops: {
 		id: store.Hops, finest: time.Second,
 		columns: hopRows.columns,
-		derived: []derived{mean("latency"), quantile("latency", "50"), quantile("latency", "99")},
+		derived: append(samples("packets", "incomplete"),
+			mean("latency"), quantile("latency", "50"), quantile("latency", "99")),
 	},
 	store.Queues: {
 		id: store.Queues, finest: time.Second,
 		columns: queueRows.columns,
-		derived: []derived{{
+		derived: append(samples("samples", ""), derived{
 			name: "occupancy_mean", text: "occupancy_sum / nullif(samples, 0)",
 			needs: []string{"samples", "occupancy_sum"},
-		}},
+		}),
 	},
 	store.Links: {
 		id: store.Links, finest: 10 * time.Second,
 		columns: linkRows.columns,
-		derived: []derived{
+		derived: append(samples("packets", "incomplete"),
 			mean("delay"), quantile("delay", "50"), quantile("delay", "99"),
-			{
+			derived{
 				name: "utilization_mean", text: "utilization_sum / nullif(utilization_samples, 0)",
 				needs: []string{"utilization_samples", "utilization_sum"},
 			},
-		},
+		),
 	},
 	store.Drops: {
 		id: store.Drops, finest: 10 * time.Second,

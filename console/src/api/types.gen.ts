@@ -613,6 +613,9 @@ export interface components {
             residence_max_ns?: number;
             residence_mean_ns?: number;
             residence_min_ns?: number;
+            sample_complete?: number;
+            sample_kind?: string;
+            sample_rate?: number;
             src?: string;
             src_port?: number;
             start?: string;
@@ -663,6 +666,7 @@ export interface components {
         HopRecord: {
             dropped?: boolean;
             egress_port?: number;
+            incomplete?: number;
             ingress_port?: number;
             latency_max_ns?: number;
             latency_mean_ns?: number;
@@ -672,6 +676,9 @@ export interface components {
             name?: string;
             node?: number;
             packets?: number;
+            sample_complete?: number;
+            sample_kind?: string;
+            sample_rate?: number;
             start?: string;
         };
         Host: {
@@ -754,6 +761,7 @@ export interface components {
             from: number;
             from_name?: string;
             from_port: number | null;
+            incomplete?: number;
             last: string;
             loss?: components["schemas"]["LinkLoss"];
             packets: number;
@@ -801,7 +809,11 @@ export interface components {
             from?: number;
             from_name?: string;
             from_port?: number;
+            incomplete?: number;
             packets?: number;
+            sample_complete?: number;
+            sample_kind?: string;
+            sample_rate?: number;
             start?: string;
             to?: number;
             to_name?: string;
@@ -975,6 +987,7 @@ export interface components {
         NodeHop: {
             egress_port: number | null;
             first: string;
+            incomplete?: number;
             ingress_port: number | null;
             last: string;
             latency_ns?: components["schemas"]["Distribution"];
@@ -1080,6 +1093,9 @@ export interface components {
             residence_min_ns?: number;
             residence_p50_ns?: number;
             residence_p99_ns?: number;
+            sample_complete?: number;
+            sample_kind?: string;
+            sample_rate?: number;
             start?: string;
         };
         Port: {
@@ -1165,6 +1181,9 @@ export interface components {
             occupancy_max?: number;
             occupancy_mean?: number;
             queue?: number;
+            sample_complete?: number;
+            sample_kind?: string;
+            sample_rate?: number;
             samples?: number;
             start?: string;
             unit?: string;
