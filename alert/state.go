@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -49,7 +50,7 @@ func (e *Engine) restore(dir string) error {
 	e.file = filepath.Join(dir, stateFile)
 	text, err := os.ReadFile(e.file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return e.save() // so that a directory that cannot be written to is known now
+		return e.firstSave()
 	}
 	if err != nil {
 		return fmt.Errorf("state of alerts: %w", err)
@@ -62,13 +63,26 @@ func (e *Engine) restore(dir string) error {
 		}
 		e.log.Error("the state of alerts cannot be read; alerts, silences and messages begin anew", "moved_to", aside,
 			"error", err)
-		return e.save()
+		return e.firstSave()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", e.file, err)
 	}
 	e.take(s)
-	return e.save()
+	return e.firstSave()
+}
+
+// firstSave writes the state, so that a directory that cannot be written to is known now. A full disk may have room
+// later.
+func (e *Engine) firstSave() error {
+	err := e.save()
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		e.failing = true
+		e.log.Error("alerts go on in memory only", "error", err)
+		e.changed() // to try again
+		return nil
+	}
+	return err
 }
 
 // unseal reads the file of a state. The error is errDamaged, or that it is of a newer version.

@@ -72,6 +72,9 @@ type Config struct {
 	// Ready returns why reports are not received (yet), or nil.
 	Ready func() error
 
+	// NotWritten returns what cannot be written to disk now, and whether that is full; nil: nothing is written.
+	NotWritten func() (what []string, full bool)
+
 	// Metrics are served at /metrics beside those of this package, whose names it must not use.
 	Metrics prometheus.Gatherer
 

@@ -10,10 +10,13 @@ import (
 type status struct {
 	Status  string `json:"status"`
 	Version string `json:"version,omitempty"`
+	// NotWritten is what the disk does not take, though reports are received.
+	NotWritten []string `json:"not_written,omitempty"`
+	DiskFull   bool     `json:"disk_full,omitempty"`
 }
 
 func (h *handler) health(w http.ResponseWriter, _ *http.Request, _ *params) {
-	writeAnswer(w, status{"ok", h.cfg.Version})
+	writeAnswer(w, status{Status: "ok", Version: h.cfg.Version})
 }
 
 func (h *handler) ready(w http.ResponseWriter, _ *http.Request, _ *params) {
@@ -21,7 +24,11 @@ func (h *handler) ready(w http.ResponseWriter, _ *http.Request, _ *params) {
 		types.NewProblem(http.StatusServiceUnavailable, "not ready: %v", err).Write(w)
 		return
 	}
-	writeAnswer(w, status{"ready", h.cfg.Version})
+	s := status{Status: "ready", Version: h.cfg.Version}
+	if h.cfg.NotWritten != nil {
+		s.NotWritten, s.DiskFull = h.cfg.NotWritten()
+	}
+	writeAnswer(w, s)
 }
 
 func (h *handler) metrics(w http.ResponseWriter, r *http.Request, _ *params) {

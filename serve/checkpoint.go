@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -91,7 +92,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 	content, err := os.ReadFile(c.dir.Path(checkpointName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return c.save()
+		return c.begin()
 	case err != nil:
 		return fmt.Errorf("data: %w", err)
 	}
@@ -107,7 +108,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		}
 		c.log.Error("the checkpoint cannot be read and was moved aside; exporters, ledger and events begin anew",
 			"error", err, "file", aside)
-		return c.save()
+		return c.begin()
 	}
 	now := time.Now()
 	left := state.Restore(c.ledger, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
@@ -124,7 +125,18 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room",
 			"accounts", left)
 	}
-	return c.save()
+	return c.begin()
+}
+
+// begin writes the first checkpoint. A disk that is full is no reason not to start: it is said as it is later on, and
+// the checkpoint is written when there is room.
+func (c *checkpointer) begin() error {
+	err := c.save()
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		c.note(err)
+		return nil
+	}
+	return err
 }
 
 // save writes a checkpoint.
@@ -153,13 +165,25 @@ func (c *checkpointer) metrics() prometheus.Gatherer {
 			Name: "waybill_checkpoint_timestamp_seconds",
 			Help: "When the latest checkpoint was written, in seconds since 1970.",
 		}, func() float64 { return float64(c.savedNs.Load()) / 1e9 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "waybill_disk_full", Help: "1 while the disk has no room for what should be written.",
+		}, func() float64 {
+			if _, full := c.troubles.Failing(); full {
+				return 1
+			}
+			return 0
+		}),
 	)
 	return r
 }
 
 // attempt writes a checkpoint, and says it once if that fails, and once when it works again.
 func (c *checkpointer) attempt() {
-	c.troubles.Note("checkpoint", c.save(),
+	c.note(c.save())
+}
+
+func (c *checkpointer) note(err error) {
+	c.troubles.Note("checkpoint", err,
 		"the checkpoint cannot be written; what is learned from now on would not outlive a restart",
 		"the checkpoint can be written again")
 }

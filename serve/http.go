@@ -27,7 +27,7 @@ func (s *Server) handler() http.Handler {
 		Version: s.Config.Version, Logger: s.log, Metrics: metrics,
 		Roles:   auth.Rules{OpenMetrics: s.Config.Metrics == "open", Query: s.Config.Query.Role},
 		Console: console.Files(), Hosts: s.Config.Hosts, Access: s.guard,
-		RefusedConnections: s.connections.Refused, Ready: s.ready, Stopping: s.stopping,
+		RefusedConnections: s.connections.Refused, Ready: s.ready, NotWritten: s.troubles.Failing, Stopping: s.stopping,
 		Collector: s.Collector, Events: s.Events, Bursts: s.bursts, Ledger: s.ledger, Alerts: s.alerts,
 		Listeners: s.listeners, Refused: s.refused, Reports: s.raw.kept(), Points: s.points, Reload: s.Reload,
 		SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(),

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -48,6 +50,15 @@ func (t *Troubles) Note(what string, err error, fails, works string) {
 		t.told[what] = true
 		t.log.Error(fails, "error", err)
 	}
+}
+
+// Failing returns what cannot be written now, and whether that is because the disk is full.
+func (t *Troubles) Failing() (what []string, full bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	what = append(slices.Collect(maps.Keys(t.told)), slices.Collect(maps.Keys(t.full))...)
+	slices.Sort(what)
+	return what, len(t.full) > 0
 }
 
 // fullDisk reports whether there was no room. DuckDB says so in words only.
