@@ -147,6 +147,49 @@ var dialects = []dialectOfProof{
 			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + 32*written + 4 + 8 },
 		},
 	},
+	{
+		name: "MD 2.1 with domain metadata", only: "link-failure",
+		text:   "mode: md\nreports: {truncate: 700}\n" + domainText,
+		points: domainPoints,
+		options: expect.Options{
+			Mode: expect.MD, Hop: whole, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + (32+4+8)*written + 8 },
+		},
+	},
+	{
+		name: "MX with domain metadata", only: "link-failure",
+		text:   "mode: mx\n" + domainText,
+		points: domainPoints,
+		options: expect.Options{
+			Mode: expect.MX, Hop: whole, Drop: lost, Version: "2.0", Wide: true,
+			Overhead: func(*truth.Flow, int) int { return 4 + 12 + 8 },
+		},
+	},
+	{
+		// There is room for six records of 16 bytes, and what is asked for has 20: of the last two instructions each
+		// packet has one, by chance (INT 2016 §5.3.1).
+		name: "MD 2.1 with instructions by chance", only: "follow-ups",
+		text: "mode: md\ncarrier: geneve\nleast_hops: 6\nreports: {truncate: 700}\n" +
+			"instructions: [node_id, l1_interfaces, hop_latency, egress_tx_util, buffer]\n",
+		options: expect.Options{
+			Mode: expect.MD, Hop: ports | telemetry.HasLatency, Drop: lost, Version: "2.0", Wide: true, MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 12 + 16*written },
+		},
+	},
+}
+
+// A domain with metadata of each hop in bits 0 and 5, of the source only in bit 2. Of bit 5 no node knows a value, and
+// spine1 has one of its own in bit 0 (INT 2.1 §5.8).
+const domainText = "points: {ds_lengths: {0x1234: {0: 4, 2: source-only 8, 5: 8}}}\n" +
+	"domain: 0x1234\nds_instruction: 0xA400\nds_metadata: {0: 0000002a, 2: '0102030405060708'}\n" +
+	"nodes: {spine1: {ds_metadata: {0: 0000002b}}}\n"
+
+// domainPoints is what the server has to know of it.
+var domainPoints = map[string]any{
+	"int_dscp": 0x17,
+	"ds_lengths": map[string]any{
+		"0x1234": map[string]any{"0": 4, "2": "source-only 8", "5": 8},
+	},
 }
 
 // ioamProof is a kind of IOAM.
