@@ -67,7 +67,7 @@ func decodeHint(c *client.Client, ctx context.Context, list []client.Event) stri
 
 func (v *view) lasted(start time.Time, end *time.Time) string {
 	if end == nil {
-		return "goes on"
+		return "ongoing"
 	}
 	switch d := end.Sub(start); {
 	case d >= 10*time.Second:

@@ -121,12 +121,12 @@ func TestQueryFollowStream(t *testing.T) {
 	}
 	for output, want := range map[string]string{
 		"table": "STARTED    LASTED  SEVERITY  KIND  COUNT  WHAT\n" +
-			"09:00:01  goes on  critical  loop      7  what a is\n" +
+			"09:00:01  ongoing  critical  loop      7  what a is\n" +
 			"09:00:02    500ms  critical  loop      7  what b is\n" +
-			"09:00:03  goes on  warning   loop      7  what c-with-a-long-name is\n" +
+			"09:00:03  ongoing  warning   loop      7  what c-with-a-long-name is\n" +
 			"09:00:01    4.00s  critical  loop      7  what a is\n" +
 			"09:00:04    2.00s  critical  loop      7  what d is\n" +
-			"09:00:03  goes on  critical  loop      7  what c-with-a-long-name is\n",
+			"09:00:03  ongoing  critical  loop      7  what c-with-a-long-name is\n",
 		"json": a + "\n" + b + "\n" + c + "\n" + over + "\n" + meanwhile + "\n" + worse + "\n",
 	} {
 		t.Run(output, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestQueryFollowRefused(t *testing.T) {
 func TestLasted(t *testing.T) {
 	v := view{unicode: true}
 	start := time.Unix(1000, 0)
-	if got := v.lasted(start, nil); got != "goes on" {
+	if got := v.lasted(start, nil); got != "ongoing" {
 		t.Errorf("got %s", got)
 	}
 	for d, want := range map[time.Duration]string{

@@ -69,11 +69,16 @@ func linkSentence(root *event, chain []*event) string {
 }
 
 func queueSentence(root *event, chain []*event) string {
-	times, peak := 0, 0.0
+	times, peak := 0, telemetry.Evidence{}
 	for _, e := range chain {
-		if e.Kind == telemetry.EventMicroburst || e.Kind == telemetry.EventIncast {
-			times++
-			peak = max(peak, e.evidence("peak"))
+		if e.Kind != telemetry.EventMicroburst && e.Kind != telemetry.EventIncast {
+			continue
+		}
+		times++
+		for _, v := range e.Evidence {
+			if v.Name == "peak" && v.Value > peak.Value {
+				peak = v
+			}
 		}
 	}
 	where := "queue of " + nameOf(root.Name, root.Node)
@@ -81,13 +86,29 @@ func queueSentence(root *event, chain []*event) string {
 		where += fmt.Sprintf(" port %d", *root.Port)
 	}
 	if times > 1 {
-		return fmt.Sprintf("%s was long %d times, up to %.0f bytes", where, times, peak)
+		return fmt.Sprintf("%s peaked %d times, at up to %s", where, times, amount(peak.Value, peak.Unit))
 	}
 	filled := ""
 	if n := root.evidence("culprits"); n > 0 {
 		filled = ", filled by " + count(uint64(n), "flow")
 	}
-	return fmt.Sprintf("%s was long%s, up to %.0f bytes%s", where, lasted(root), peak, filled)
+	if peak.Value == 0 {
+		return fmt.Sprintf("%s was congested%s%s", where, lasted(root), filled)
+	}
+	return fmt.Sprintf("%s peaked at %s%s%s", where, amount(peak.Value, peak.Unit), lasted(root), filled)
+}
+
+// amount returns a number with its unit, of bytes with three digits: 502 kB.
+func amount(v float64, unit string) string {
+	if unit != "B" {
+		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, unit))
+	}
+	prefixes := []string{"", "k", "M", "G"}
+	i := 0
+	for ; v >= 999.5 && i+1 < len(prefixes); i++ {
+		v /= 1000
+	}
+	return fmt.Sprintf("%.3g %s%s", v, prefixes[i], unit)
 }
 
 func nodesOf(chain []*event, kind telemetry.EventKind) int {
