@@ -26,13 +26,22 @@ func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 	if err != nil {
 		return err
 	}
+	dialect, err := codepoint.FindDialect(cmp.Or(string(config.Dialect), "waybill"))
+	if err != nil {
+		return err
+	}
 	lines := []string{"# What waybill serve has to know of scenario " + s.Name + ".", text + "names:"}
+	units := []string{}
 	for i, spec := range s.Graph.Switches {
 		name, err := conf.Format(spec.Name) // with quotes, if it would be a number without
 		if err != nil {
 			return err
 		}
 		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, strings.TrimSpace(string(name))))
+		units = append(units, fmt.Sprintf("  %q: %s", fmt.Sprint(i+1), codepoint.UnitBytes))
+	}
+	if dialect.QueueUnit != codepoint.UnitBytes { // which switches of the fabric count, whatever they are taken for
+		lines = append(append(lines, "queue_unit:"), units...)
 	}
 	if above, below := uint64(s.Truth.BurstAbove), uint64(s.Truth.BurstBelow); above > 0 && above != usualBurst {
 		lines = append(lines, fmt.Sprintf("bursts: {above: %d, below: %d}", above, below))

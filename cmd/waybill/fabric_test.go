@@ -26,6 +26,7 @@ import (
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/scenarios"
 	"github.com/waybill-int/waybill/serve"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // runFabric runs waybill fabric with a text on standard input.
@@ -374,6 +375,7 @@ func TestFabricServeConfig(t *testing.T) {
 			1: "12",
 			2: "true", 3: "a.b-c",
 		},
+		"duration: 1s\nint: {dialect: spec}\ntopology: {graph: {switches: [{name: s1}]}}": {1: "s1"},
 	} {
 		name := "demo"
 		if stdin != "" {
@@ -393,6 +395,10 @@ func TestFabricServeConfig(t *testing.T) {
 		}
 		if fmt.Sprint(c.Names) != fmt.Sprint(want) {
 			t.Errorf("names %v, want %v", c.Names, want)
+		}
+		// Switches of the fabric count bytes. A dialect that says something else, or nothing, needs the unit.
+		if unit := c.QueueUnit["1"]; (unit == codepoint.UnitBytes) != strings.Contains(stdin, "dialect") {
+			t.Errorf("unit of queues %v\n%s", unit, out)
 		}
 	}
 }
