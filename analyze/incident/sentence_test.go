@@ -12,7 +12,7 @@ func TestQueueSentence(t *testing.T) {
 	start := time.Unix(1000, 0)
 	end, port := start.Add(5300*time.Millisecond), uint32(6)
 	burst := func(peak float64, unit string) *event {
-		e := &event{}
+		e := &event{Event: &telemetry.Event{}}
 		e.Kind, e.Name, e.Port, e.Start, e.End = telemetry.EventMicroburst, "leaf1", &port, start, &end
 		if peak > 0 {
 			e.Evidence = []telemetry.Evidence{{Name: "peak", Value: peak, Unit: unit}}
