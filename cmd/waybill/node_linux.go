@@ -17,7 +17,7 @@ import (
 )
 
 func newNodeCommand() *cobra.Command {
-	var file string
+	var file, socket, address string
 	var check bool
 	cmd := &cobra.Command{
 		Use:   "node --config FILE",
@@ -25,7 +25,7 @@ func newNodeCommand() *cobra.Command {
 		Long: `Node makes a Linux machine that routes a source, transit node and sink of INT: its interfaces are the ports of the switch.
 Programs in the kernel (XDP and tcx) insert, extend and remove INT as packets pass; reports go to a collector.
 
-SIGHUP reads the file again and replaces the flow watchlist. It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and
+SIGHUP reads the file again and replaces the watchlists. It needs Linux 6.18 and root, or CAP_BPF, CAP_NET_ADMIN and
 CAP_PERFMON. When it ends, also when it is killed, the programs are gone from the interfaces.`,
 		Example: `  # say what is wrong with a file
   waybill node --config node.yaml --check
@@ -54,15 +54,23 @@ CAP_PERFMON. When it ends, also when it is killed, the programs are gone from th
 				fmt.Fprintf(cmd.OutOrStdout(), "the file is valid: node %d with %d ports\n", c.ID, len(c.Ports))
 				return nil
 			}
-			return runNode(cmd.Context(), file, c, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if socket == "" {
+				socket = socketOf(c)
+			}
+			r := nodeRun{file: file, config: c, socket: socket, address: address}
+			return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` that says what the node does; see docs/reference/node.md")
 	cmd.Flags().BoolVar(&check, "check", false, "say whether the file is valid and exit")
+	cmd.Flags().StringVar(&socket, "socket", "",
+		"`PATH` of the socket for status and watch; default "+socketDir+"/node-ID.sock")
+	cmd.Flags().StringVar(&address, "http", "", "`ADDRESS:PORT` that answers GET /metrics; default none")
+	addNodeCommands(cmd)
 	return cmd
 }
 
-// reloadNode reads the file again at each SIGHUP, for its flow watchlist.
+// reloadNode reads the file again at each SIGHUP, for its watchlists.
 func reloadNode(ctx context.Context, n *kernel.Node, file string, logger *slog.Logger) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
@@ -78,15 +86,23 @@ func reloadNode(ctx context.Context, n *kernel.Node, file string, logger *slog.L
 			err = n.Replace(ctx, c)
 		}
 		if err != nil {
-			logger.Error("the old flow watchlist still counts", "error", err)
+			logger.Error("the old watchlists still count", "error", err)
 		} else {
-			logger.Info("flow watchlist replaced", "file", file)
+			logger.Info("watchlists replaced", "file", file)
 		}
 	}
 }
 
-// runNode runs a node until an interrupt, and then tells what it did.
-func runNode(ctx context.Context, file string, c *kernel.Config, out, log io.Writer) error {
+// A nodeRun is one run of a node.
+type nodeRun struct {
+	file            string
+	config          *kernel.Config
+	socket, address string
+}
+
+// run runs a node until an interrupt, and then tells what it did.
+func (r *nodeRun) run(ctx context.Context, out, log io.Writer) error {
+	c := r.config
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	n, err := kernel.New(c)
@@ -94,9 +110,12 @@ func runNode(ctx context.Context, file string, c *kernel.Config, out, log io.Wri
 		return err
 	}
 	logger := command.NewLogger(log, slog.LevelInfo)
-	if err = n.Attach(); err == nil {
+	if err = serveNode(ctx, n, r.socket, r.address); err == nil {
+		err = n.Attach()
+	}
+	if err == nil {
 		logger.Info("node started", "name", c.Name, "id", c.ID, "ports", len(c.Ports))
-		go reloadNode(ctx, n, file, logger)
+		go reloadNode(ctx, n, r.file, logger)
 		err = n.Run(ctx)
 	}
 	if last := n.LastError(); last != nil {

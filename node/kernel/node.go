@@ -20,14 +20,16 @@ import (
 
 // A Node is an INT node on interfaces of this machine.
 type Node struct {
-	config   *Config
+	first    *Config // that it began with
+	config   *Config // that counts; for Run, after New
 	programs *bpf.Programs
 	reporter bpf.Reporter
 	conns    [2]*net.UDPConn // for IPv4 and IPv6
 	cookies  [2]uint64       // of those, by which the programs know them
 	output   node.Output
 
-	replace chan replacement
+	do      chan func() // for Run, between two packets
+	started time.Time
 	watched []watch.Entry // by the node that reports
 	drops   []watch.Entry // its drop watchlist
 
@@ -35,18 +37,12 @@ type Node struct {
 	last         error
 }
 
-// A replacement is a configuration with another flow watchlist.
-type replacement struct {
-	config *Config
-	done   chan<- error
-}
-
 // slots is how many packets that will be reported can be on their way through the switch: 8 MiB.
 const slots = 4096
 
 // New loads the programs into the kernel. Nothing is attached yet.
 func New(c *Config) (*Node, error) {
-	n := &Node{config: c, replace: make(chan replacement)}
+	n := &Node{first: c, config: c, do: make(chan func()), started: time.Now()}
 	var err error
 	if n.reporter.Node, err = c.newNode(); err != nil {
 		return nil, err
@@ -87,7 +83,7 @@ func (n *Node) watch(c *Config) error {
 	}
 	err := n.programs.Watch(n.reporter.Node.FlowWatchlist())
 	if err == nil {
-		n.watched, n.drops = c.unsampled(), c.node.Drops
+		n.config, n.watched, n.drops = c, c.unsampled(), c.node.Drops
 	}
 	return errors.Join(err, n.reporter.Node.Replace(node.Watchlists{Flows: n.watched, Drops: n.drops}))
 }
@@ -95,13 +91,23 @@ func (n *Node) watch(c *Config) error {
 // Replace puts the watchlists of c in the place of those that count, between two packets. Everything else in c
 // must be as it was. It is for use while Run is running, and returns when the new one counts.
 func (n *Node) Replace(ctx context.Context, c *Config) error {
-	if key := n.config.differs(c); key != "" {
+	if key := n.first.differs(c); key != "" {
 		return fmt.Errorf("%s: it has changed, and only int.watch and int.drops can while the node runs; start it again", key)
 	}
-	done := make(chan error, 1)
+	var err error
+	if stopped := n.between(ctx, func() { err = n.watch(c) }); stopped != nil {
+		return stopped
+	}
+	return err
+}
+
+// between calls f while Run reads no packet. It fails if ctx ends before.
+func (n *Node) between(ctx context.Context, f func()) error {
+	done := make(chan struct{})
 	select {
-	case n.replace <- replacement{c, done}:
-		return <-done
+	case n.do <- func() { f(); close(done) }:
+		<-done
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -126,8 +132,8 @@ func (n *Node) setClock() error {
 
 // Attach attaches the programs to the interfaces. From then on packets are changed.
 func (n *Node) Attach() error {
-	ports := make([]bpf.Port, len(n.config.Ports))
-	for i, p := range n.config.Ports {
+	ports := make([]bpf.Port, len(n.first.Ports))
+	for i, p := range n.first.Ports {
 		ports[i] = bpf.Port{ID: uint32(i + 1), Edge: p.Edge}
 		var err error
 		if ports[i].Ifindex, err = index(p.Interface); err == nil && p.Queue != "" {
@@ -155,8 +161,8 @@ func (n *Node) Run(ctx context.Context) error {
 	var clock time.Time
 	for ctx.Err() == nil {
 		select {
-		case r := <-n.replace:
-			r.done <- n.watch(r.config)
+		case f := <-n.do:
+			f()
 		default:
 		}
 		now := time.Now()
@@ -224,7 +230,7 @@ func (n *Node) write(b []byte, to netip.AddrPort) (err error) {
 	}
 	if n.conns[family] == nil {
 		var from *net.UDPAddr
-		if a := n.config.Address; a.IsValid() && a.Is6() == (family == 1) {
+		if a := n.first.Address; a.IsValid() && a.Is6() == (family == 1) {
 			from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 0))
 		}
 		if n.conns[family], err = net.ListenUDP(network, from); err != nil {

@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/waybill-int/waybill/internal/command"
+	"github.com/waybill-int/waybill/node/kernel"
+)
+
+// socketDir is where nodes have their sockets: node-ID.sock.
+const socketDir = "/run/waybill"
+
+// A nodeClient asks a node on this machine.
+type nodeClient struct{ socket string }
+
+// addFlag gives cmd the flag that names the socket.
+func (c *nodeClient) addFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.socket, "socket", "", "`PATH` of the node's socket; default the only one in "+socketDir)
+}
+
+// ask sends a request and returns the answer.
+func (c *nodeClient) ask(ctx context.Context, method, path, body string) ([]byte, error) {
+	if c.socket == "" {
+		sockets, _ := filepath.Glob(socketDir + "/node-*.sock")
+		if len(sockets) != 1 {
+			return nil, command.Usage(fmt.Errorf("%d nodes have a socket in %s; name one with --socket", len(sockets),
+				socketDir))
+		}
+		c.socket = sockets[0]
+	}
+	client := http.Client{
+		Timeout: 10 * time.Second,
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", c.socket)
+		}},
+	}
+	request, err := http.NewRequestWithContext(ctx, method, "http://node"+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no node answers: %w", c.socket, err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = errors.New(strings.TrimSpace(string(text)))
+	}
+	return text, err
+}
+
+// addNodeCommands gives the command of a node those that look at one.
+func addNodeCommands(cmd *cobra.Command) {
+	cmd.AddCommand(newNodeDoctorCommand(), newNodeStatusCommand(), newNodeWatchCommand())
+}
+
+// addOutput gives cmd the flag that chooses between text and JSON.
+func addOutput(cmd *cobra.Command, output *string) {
+	cmd.Flags().StringVarP(output, "output", "o", "table", "`FORMAT`: table or json")
+}
+
+func checkOutput(output string) error {
+	if output != "table" && output != "json" {
+		return command.Usage(fmt.Errorf("-o: got %q, want table or json", output))
+	}
+	return nil
+}
+
+func newNodeStatusCommand() *cobra.Command {
+	var c nodeClient
+	var output string
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "show what a node on this machine did",
+		Example: `  waybill node status
+  waybill node status -o json`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			text, err := c.ask(cmd.Context(), http.MethodGet, "/status", "")
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				_, err := cmd.OutOrStdout().Write(text)
+				return command.Quiet(err)
+			}
+			var s kernel.Status
+			if err := json.Unmarshal(text, &s); err != nil {
+				return err
+			}
+			return command.Quiet(writeStatus(cmd.OutOrStdout(), &s))
+		},
+	}
+	c.addFlag(cmd)
+	addOutput(cmd, &output)
+	return cmd
+}
+
+func writeStatus(out io.Writer, s *kernel.Status) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "node %d %s since %s, ports %s, %d entries on the flow watchlist\n", s.ID, s.Name,
+		s.Started.Format(time.DateTime), strings.Join(s.Ports, ", "), s.Watch)
+	if s.Error != "" {
+		fmt.Fprintf(&b, "a report could not be sent: %s\n", s.Error)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Counters)) {
+		fmt.Fprintf(&b, "%-20s %d\n", name, s.Counters[name])
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}
+
+func newNodeWatchCommand() *cobra.Command {
+	var c nodeClient
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "change the flow watchlist of a node on this machine",
+		Long:  "Watch changes the flow watchlist of a running node, until its file is read again (SIGHUP) or it ends.",
+	}
+	add := &cobra.Command{
+		Use: "add ENTRY", Short: "add an entry, as it stands in a file",
+		Example: "  waybill node watch add '{name: web, protocol: tcp, dst_port: 443, sample: 100}'",
+		Args:    command.OneArg("entry"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := c.ask(cmd.Context(), http.MethodPost, "/watch", args[0])
+			return err
+		},
+	}
+	list := &cobra.Command{
+		Use: "list", Short: "print the entries",
+		Example: "  waybill node watch list",
+		Args:    command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			text, err := c.ask(cmd.Context(), http.MethodGet, "/watch", "")
+			if err == nil {
+				_, err = cmd.OutOrStdout().Write(text)
+			}
+			return command.Quiet(err)
+		},
+	}
+	remove := &cobra.Command{
+		Use: "remove NAME", Short: "remove an entry",
+		Example: "  waybill node watch remove web",
+		Args:    command.OneArg("name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, err := c.ask(cmd.Context(), http.MethodDelete, "/watch/"+url.PathEscape(args[0]), "")
+			return err
+		},
+	}
+	for _, sub := range []*cobra.Command{add, list, remove} {
+		c.addFlag(sub)
+		cmd.AddCommand(sub)
+	}
+	return cmd
+}
+
+func newNodeDoctorCommand() *cobra.Command {
+	var file, output string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "say whether this machine can be an INT node, and what to do",
+		Long: `Doctor looks at the kernel, its programs, capabilities, the clock and sysctls; with a file also
+at the ports: driver, MTU, offloads and which mode is therefore right. It changes nothing. The exit code is 1
+if a node cannot work.`,
+		Example: `  waybill node doctor
+  waybill node doctor --config node.yaml -o json`,
+		Args: command.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			var c *kernel.Config
+			if file != "" {
+				var err error
+				if c, err = kernel.Load(file); err != nil {
+					return command.Invalid(cmd.ErrOrStderr(), file, err)
+				}
+			}
+			return tellFindings(cmd.OutOrStdout(), kernel.Examine(c), output)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "config", "c", "", "`FILE` of the node, whose ports are looked at too")
+	addOutput(cmd, &output)
+	return cmd
+}
+
+func tellFindings(out io.Writer, findings []kernel.Finding, output string) error {
+	if output == "json" {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		if err := e.Encode(findings); err != nil {
+			return command.Quiet(err)
+		}
+	} else {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, f := range findings {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Verdict, f.What, f.Found)
+			if f.Do != "" {
+				fmt.Fprintf(w, "\t\t-> %s\n", f.Do)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return command.Quiet(err)
+		}
+	}
+	if slices.ContainsFunc(findings, func(f kernel.Finding) bool { return f.Verdict == kernel.Bad }) {
+		return errors.New("a node cannot work here")
+	}
+	return nil
+}
+
+// serveNode answers questions about n at a socket of this machine, and if address is not "" metrics there, until ctx is
+// done.
+func serveNode(ctx context.Context, n *kernel.Node, socket, address string) error {
+	l, err := kernel.ListenLocal(socket)
+	if err != nil {
+		return fmt.Errorf("socket: %w", err)
+	}
+	servers := []*http.Server{{Handler: n.Handler(), ReadHeaderTimeout: 10 * time.Second}}
+	listeners := []net.Listener{l}
+	if address != "" {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return errors.Join(fmt.Errorf("http: %w", err), listeners[0].Close())
+		}
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", n.Handler())
+		servers = append(servers, &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second})
+		listeners = append(listeners, l)
+	}
+	for i := range servers {
+		go func() { _ = servers[i].Serve(listeners[i]) }()
+		context.AfterFunc(ctx, func() { _ = servers[i].Close() })
+	}
+	return nil
+}
+
+// socketOf returns where a node has its socket if nobody says.
+func socketOf(c *kernel.Config) string {
+	return filepath.Join(socketDir, fmt.Sprintf("node-%d.sock", c.ID))
+}
