@@ -22,8 +22,8 @@ import (
 )
 
 // Sources that leave packets alone, and send a clone with INT behind each: the collector knows of every packet as a
-// probe of its flow, and which way how many of them took, as the network does. They are no packets of the flow. A switch
-// that is source and sink at once reports the packet itself, which is one.
+// probe of its flow, and which way how many of them took, as the network does. They are no packets of the flow. A
+// switch that is source and sink at once reports the packet itself, which is one.
 func TestProofClones(t *testing.T) {
 	for _, mode := range []string{"md", "mx"} {
 		t.Run(mode, func(t *testing.T) {
