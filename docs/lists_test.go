@@ -149,7 +149,7 @@ const (
 // spread are the names of fields that stand in more files.
 var spread = map[string]string{
 	"src_port": ofHeaders, "dst_port": ofHeaders, "ingress_port": ofHeaders, "egress_port": ofHeaders,
-	"hw_id": ofHeaders, "tunnel_id": ofHeaders, "drop_key": ofHeaders, "latency_ns": ofHeaders,
+	"hw_id": ofHeaders, "tunnel_id": ofHeaders, "drop_key": ofHeaders, "latency_ns": ofHeaders, "queue_unit": ofHeaders,
 	"to_node": ofLists, "to_name": ofLists, "to_port": ofLists, "reason_name": ofLists, "loss_known": ofLists,
 	"uncertainty_ns": ofLists, "kernel_drops": ofLists, "step_ns": ofLists,
 	"from_port": ofLinks, "utilization_samples": ofLinks,
