@@ -24,7 +24,12 @@ type sqlCommand struct {
 	local        Local
 	data, output string
 	limit        int
+	tables       bool
 }
+
+// tablesStatement lists the tables that statements can ask, with their columns.
+const tablesStatement = `SELECT table_name AS "table", string_agg(column_name, ' ' ORDER BY ordinal_position) AS columns
+	FROM information_schema.columns WHERE table_schema = 'main' GROUP BY table_name ORDER BY table_name`
 
 func newSQLCommand(local Local) *cobra.Command {
 	c := sqlCommand{local: local}
@@ -36,15 +41,21 @@ directory itself, which works while no server has it open; what a server that wa
 The tables are those of docs/reference/store.md. A statement can change nothing.`,
 		Example: `  waybill query "SELECT start, sum(packets) FROM flows_1m GROUP BY ALL ORDER BY start"
   waybill query "SELECT node, reason_name, sum(packets) FROM drops_10s GROUP BY ALL" -o csv
-  waybill query --data /var/lib/waybill "SELECT id, text FROM events"`,
+  waybill query --data /var/lib/waybill "SELECT id, text FROM events"
+  waybill query --tables`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch {
+			case c.tables && len(args) > 0:
+				return command.Usage(fmt.Errorf("--tables takes no statement, got %.40q", args[0]))
+			case c.tables:
+			case len(args) != 1:
 				return command.Usage(fmt.Errorf("got %d statements, want one, in quotes", len(args)))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.run(cmp.Or(cmd.Context(), context.Background()), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return c.run(cmp.Or(cmd.Context(), context.Background()), append(args, tablesStatement)[0],
+				cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -52,6 +63,7 @@ The tables are those of docs/reference/store.md. A statement can change nothing.
 	f.StringVar(&c.data, "data", "", "`DIRECTORY` to read instead of asking a server")
 	f.StringVarP(&c.output, "output", "o", "table", "`FORMAT`: "+strings.Join(sqlOutputs, ", "))
 	f.IntVar(&c.limit, "limit", 100, "list up to `N` rows")
+	f.BoolVar(&c.tables, "tables", false, "list the tables and their columns")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(sqlOutputs, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/store/duckdb"
 )
 
 // What a statement answers is printed in each format, its numbers exact, NULL as each format has it.
@@ -34,5 +36,31 @@ func TestSQLOutputs(t *testing.T) {
 	if _, stderr, code := runQuery(t, "query", "SELECT 1", "-o", "wide"); code != 2 ||
 		stderr != "waybill query: --output is \"wide\"; allowed: table, json, yaml, ndjson, csv\n" {
 		t.Errorf("code %d, %s", code, stderr)
+	}
+}
+
+// TestSQLTables: --tables lists what statements can ask, of a store as it is.
+func TestSQLTables(t *testing.T) {
+	s, err := duckdb.Open(duckdb.DefaultConfig(t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	server := httptest.NewServer(api.New(api.Config{Collector: &analyze.Collector{}, SQL: s.SQL}))
+	defer server.Close()
+	stdout, stderr, code := runQuery(t, "query", "--tables", "--server", server.URL)
+	if code != 0 {
+		t.Fatalf("code %d, %s", code, stderr)
+	}
+	for _, name := range duckdb.TableNames() {
+		if !strings.Contains(stdout, "\n"+name+" ") {
+			t.Errorf("no %s in\n%s", name, stdout)
+		}
+	}
+	if !strings.Contains(stdout, "start flow src_hi") {
+		t.Errorf("no columns of flows in\n%s", stdout)
+	}
+	if _, stderr, code := runQuery(t, "query", "--tables", "SELECT 1"); code != 2 {
+		t.Errorf("--tables with a statement: code %d, %s", code, stderr)
 	}
 }
