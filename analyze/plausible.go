@@ -23,6 +23,13 @@ const (
 // it, such as the time in a queue alone, and measure it at other places.
 const apartNs = 1e6
 
+// Some devices put clocks of 48 bits into 64, which begin again at 0 after 78 hours. A packet is in a node for less
+// than a second.
+const (
+	turnNs       = 1 << 48
+	apartTurnsNs = 1e9
+)
+
 const bothTimes = telemetry.HasIngressTime | telemetry.HasEgressTime
 
 // distrust takes from a report what cannot be so.
@@ -54,6 +61,12 @@ func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) 
 		wide && (h.Has&telemetry.HasIngressTime != 0 && h.IngressNs == 0 || h.Has&telemetry.HasEgressTime != 0 &&
 			h.EgressNs == 0):
 		s.implausible(r, h, zeroTimes, nowNs)
+		h.Has &^= times
+		if h.Has&telemetry.HasDerivedLatency != 0 {
+			h.Has &^= telemetry.HasLatency | telemetry.HasDerivedLatency
+		}
+	case both && wide && stay < 0 && stay+turnNs >= 0 && stay+turnNs < apartTurnsNs:
+		// a clock of 48 bits began again at 0 while the packet was there
 		h.Has &^= times
 		if h.Has&telemetry.HasDerivedLatency != 0 {
 			h.Has &^= telemetry.HasLatency | telemetry.HasDerivedLatency

@@ -295,3 +295,18 @@ func TestContradictingStacks(t *testing.T) {
 		}
 	}
 }
+
+// A packet that is in a node while its clock of 48 bits begins again at 0 is no finding, and has no time.
+func TestClockTurns(t *testing.T) {
+	for _, in := range []uint64{1<<48 - 500, 1<<48 - 1} {
+		w := newWatched()
+		r := stackReport(1, stampedHop(1, in, (in+1000)&(1<<48-1), 1000))
+		w.take(r)
+		for range 20 {
+			w.take(stackReport(2, stampedHop(1, 5000, 6000, 1000)))
+		}
+		if events := w.events(telemetry.EventImplausible); len(events) > 0 {
+			t.Errorf("%d: made up: %+v", in, events[0])
+		}
+	}
+}

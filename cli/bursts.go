@@ -20,7 +20,8 @@ func newBurstsCommand() *cobra.Command {
 		takes: " [ID]",
 		short: "list times during which a queue was long, who made it so and who waited",
 		long: `Bursts lists times during which a queue was long, the latest first: microbursts and incasts. CULPRITS are the flows that
-filled the queue, VICTIMS those that waited in it, and DELAY is the longest that a packet waited. COMPLETE says how much of
+filled the queue, VICTIMS those that waited in it, PEAK is the longest queue in the unit that the device counts in, and DELAY the
+longest that a packet waited. COMPLETE says how much of
 the bytes telemetry saw. With the ID of a burst, which is that of its event, that one is drawn: how long the queue was
 over time and who was in it, then who filled it and who waited.`,
 		example: `  waybill bursts
@@ -42,6 +43,9 @@ over time and who was in it, then who filled it and who waited.`,
 		first: func(b *client.Burst) time.Time { return b.Start },
 		none:  "no bursts yet: no queue was long, or reports do not say how long queues were, with egress port and 64 bit timestamps",
 		lead:  []string{"id", "start", "duration_ns"},
+		cells: map[string]func(*view, *client.Burst) Cell{
+			"peak_bytes": func(_ *view, b *client.Burst) Cell { return PlainCell(peakText(b)) },
+		},
 		columns: []tableColumn[client.Burst]{{title: "FIRST CULPRIT", cell: func(_ *view, b *client.Burst) Cell {
 			if len(b.Culprits) == 0 {
 				return PlainCell(unknown)
@@ -49,6 +53,18 @@ over time and who was in it, then who filled it and who waited.`,
 			return PlainCell(percentText(b.Culprits[0].Share) + " " + flowText(b.Culprits[0].Flow, unkeptFlow))
 		}}},
 	})
+}
+
+// peakText is the longest queue of a burst with its unit: of one that was stored without, or measured by what packets
+// waited, what there is.
+func peakText(b *client.Burst) string {
+	switch {
+	case b.PeakDepth > 0:
+		return depthText(b, b.PeakDepth)
+	case b.PeakBytes != nil && *b.PeakBytes > 0:
+		return size(*b.PeakBytes)
+	}
+	return unknown
 }
 
 // unkeptFlow stands for a flow that the server does not know any more.

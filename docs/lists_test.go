@@ -153,6 +153,7 @@ var spread = map[string]string{
 	"to_node": ofLists, "to_name": ofLists, "to_port": ofLists, "reason_name": ofLists, "loss_known": ofLists,
 	"uncertainty_ns": ofLists, "kernel_drops": ofLists, "step_ns": ofLists,
 	"from_port": ofLinks, "utilization_samples": ofLinks,
+	"peak_bytes": "tables show it in the unit of the queue",
 }
 
 // TestFieldNames: a field is declared, and all else derives from that. What is looked at are names of two words and

@@ -51,8 +51,8 @@ type Burst struct {
 
 	// Unit is what the device counts the queue in: of PeakDepth, AboveDepth and BelowDepth. The same in bytes is nil
 	// where the conversion is not exact.
-	Unit       string `json:"unit" table:"UNIT" store:"unit" doc:"what the depth of the queue is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
-	PeakDepth  uint64 `json:"peak_depth" kind:"number" unit:"of the queue" table:"DEPTH" store:"peak_depth" doc:"depth of the queue at the peak, in its unit"`
+	Unit       string `json:"unit" store:"unit" doc:"what the depth of the queue is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
+	PeakDepth  uint64 `json:"peak_depth" kind:"number" unit:"of the queue" store:"peak_depth" doc:"depth of the queue at the peak, in its unit"`
 	AboveDepth uint64 `json:"above_depth" filter:"-" store:"above_depth" doc:"it begins above this, in the unit of the queue"`
 	BelowDepth uint64 `json:"below_depth" filter:"-" store:"below_depth" doc:"it ends at this or below, in the unit of the queue"`
 }

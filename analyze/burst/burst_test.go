@@ -406,6 +406,34 @@ func TestBurstsClock(t *testing.T) {
 	}
 }
 
+// Stamps of 48 bits begin again at 0 in the middle of a burst, which stays one.
+func TestBurstsWrapped(t *testing.T) {
+	samples := wave(t)
+	want := play(NewSearch(testBurstConfig()), samples)
+	const bits = 1<<48 - 1
+	by := bits - want[len(want)/2].PeakNs
+	now := uint64(0)
+	b := NewSearch(testBurstConfig())
+	for _, s := range samples {
+		now = max(now, s.InNs, s.OutNs)
+		s.InNs, s.OutNs = (s.InNs+by)&bits, (s.OutNs+by)&bits
+		b.Observe(&s)
+		b.Advance(int64(now))
+	}
+	b.Finish()
+	got, c := b.Take(), b.Counters()
+	if len(got) != len(want) || c.Stray+c.Late+c.Impossible+c.ClockJumps != 0 {
+		t.Fatalf("%d bursts, want %d; %+v", len(got), len(want), c)
+	}
+	for i := range got {
+		g, w := &got[i], &want[i]
+		if g.EndNs-g.StartNs != w.EndNs-w.StartNs || g.Packets != w.Packets || g.Peak != w.Peak {
+			t.Errorf("burst %d: got %d to %d, %d packets, want %d to %d, %d", i, g.StartNs, g.EndNs, g.Packets,
+				w.StartNs, w.EndNs, w.Packets)
+		}
+	}
+}
+
 // A queue whose usual length is above the least threshold has bursts only where it is longer than usual.
 func TestBurstsBaseline(t *testing.T) {
 	config := testBurstConfig()
@@ -461,7 +489,8 @@ func TestBurstsBounds(t *testing.T) {
 	b.Observe(&Sample{Has: SampleIn | SampleOut, InNs: 6, OutNs: 5})
 	b.Observe(&Sample{Has: SampleOut | SampleLatency, LatencyNs: 6, OutNs: 5})
 	b.Observe(&Sample{Has: SampleIn | SampleLatency, InNs: 6, LatencyNs: 5e9})
-	if c := b.Counters(); c.Untimed != 2 || c.Impossible != 3 {
+	b.Observe(&Sample{Node: 77, Has: SampleDepth | SampleLatency, Depth: 1 << 20})
+	if c := b.Counters(); c.Untimed != 3 || c.Impossible != 3 || c.Queues != 1 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -12,6 +12,7 @@ type clock struct {
 	fresh   bool   // it came after the last Advance
 	stray   uint64 // of the last sample that was far from newest
 	strays  int    // such samples in a row
+	turns   uint64 // of a clock of 48 bits
 	started bool
 }
 
@@ -42,8 +43,29 @@ func (c *clock) take(t uint64, passedNs int64, jump uint64) (stray, jumped bool)
 	if c.strays++; c.strays < straysToJump {
 		return true, false
 	}
-	*c = clock{newest: t, before: c.newest, at: passedNs, fresh: true, started: true}
+	*c = clock{newest: t, before: c.newest, at: passedNs, fresh: true, started: true, turns: c.turns}
 	return false, true
+}
+
+// turnNs is after how much time stamps of 48 bits, which some devices put into 64, begin again at 0: 78 hours.
+const turnNs = 1 << 48
+
+// turned returns what a stamp is without the turns of a clock of 48 bits: such a one was near its end, and is near its
+// beginning now.
+func (c *clock) turned(t uint64) uint64 {
+	const near = 3600e9
+	if t >= turnNs || !c.started {
+		return t
+	}
+	began, ends := c.turns*turnNs, (c.turns+1)*turnNs
+	switch {
+	case t < near && c.newest < ends && ends-c.newest < near:
+		c.turns++
+		return ends + t
+	case c.turns > 0 && t > turnNs-near && c.newest < began+near: // it is of before
+		return began - turnNs + t
+	}
+	return began + t
 }
 
 // advance notes that time passes. What came since it was last called came now at the latest.

@@ -60,10 +60,18 @@ type queued struct {
 	has    SampleFields
 }
 
-// times returns when the packet came and how long it waited, and what is known of k: false and a count why if that is
-// not enough.
+// timed reports whether it is known when the packet came.
+func (s *Sample) timed() bool {
+	return s.Has&SampleIn != 0 || s.Has&(SampleOut|SampleLatency) == SampleOut|SampleLatency
+}
+
+// times returns when the packet came and how long it waited, and what is known of s, which is timed: false and a count
+// why if that cannot be.
 func (s *Sample) times(c *Counters, n *nodeClock) (inNs, wait uint64, has SampleFields, ok bool) {
 	outNs := s.OutNs
+	if s.WrapNs == 0 && s.Has&SampleOut != 0 {
+		outNs = n.turned(s.OutNs)
+	}
 	inNs, wait, has = s.InNs, s.LatencyNs, s.Has&(SampleDepth|SampleDropped)
 	if s.WrapNs != 0 {
 		if s.Has&SampleOut != 0 { // a report comes when its packet left
@@ -72,6 +80,8 @@ func (s *Sample) times(c *Counters, n *nodeClock) (inNs, wait uint64, has Sample
 		} else if s.Has&SampleIn != 0 {
 			inNs = n.unwrap(s.InNs, s.WrapNs, s.ArrivalNs)
 		}
+	} else if s.Has&SampleIn != 0 {
+		inNs = n.turned(s.InNs)
 	}
 	switch s.Has & (SampleIn | SampleOut | SampleLatency) {
 	case SampleIn:
@@ -81,9 +91,6 @@ func (s *Sample) times(c *Counters, n *nodeClock) (inNs, wait uint64, has Sample
 		wait = outNs - inNs // of a packet that left before it came far too much
 	case SampleOut | SampleLatency:
 		inNs = outNs - wait
-	default:
-		c.Untimed++
-		return 0, 0, 0, false
 	}
 	if wait > 1<<32-1 || inNs+wait < inNs {
 		c.Impossible++

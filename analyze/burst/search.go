@@ -61,6 +61,10 @@ func (b *Search) LeastBelow(unit Unit) uint32 { return b.config.leastBelow(unit)
 // Observe takes a sample. s stays the caller's.
 func (b *Search) Observe(s *Sample) {
 	b.counters.Observed++
+	if !s.timed() { // it takes the place of no queue
+		b.counters.Untimed++
+		return
+	}
 	q := b.queue(queueKey{s.Node, s.Port, s.Queue})
 	if q == nil {
 		b.counters.Overflow++
