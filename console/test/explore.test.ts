@@ -222,8 +222,8 @@ test('of many groups only those that are drawn are asked for over time, and all 
   };
   expect(await filters('of=paths&top=2&filter=node %3D 1')).toEqual([
     'id: node = 1',
-    'id: (node = 1) and ((id in ("0000000000000a10", "0000000000000a11")))',
-    ': (node = 1) and (not (id in ("0000000000000a10", "0000000000000a11")))',
+    'id: node = 1 and ((id in ("0000000000000a10", "0000000000000a11")))',
+    ': node = 1 and (not (id in ("0000000000000a10", "0000000000000a11")))',
   ]);
   expect(await filters('of=paths&top=3')).toEqual(['id: ', 'id: ']);
   expect(await filters('of=paths&top=2&graph=table')).toEqual(['id: ']);

@@ -13,8 +13,8 @@ export function is(field: string, value: Value): string {
   return prefix ? `${field} in ${value}` : `${field} = ${literal(value)}`;
 }
 
-/** every says that conditions hold together, of which typed is one that somebody wrote; those that are '' say nothing. */
+/** every says that conditions hold together, of which typed is what somebody wrote, in parentheses if it may have alternatives; those that are '' say nothing. */
 export function every(typed: string, ...conditions: string[]): string {
   const [own, more] = [typed.trim(), conditions.filter((condition) => condition !== '').join(' and ')];
-  return own && more ? `(${own}) and ${more}` : own || more;
+  return own && more ? `${/\bor\b/i.test(own) ? `(${own})` : own} and ${more}` : own || more;
 }

@@ -165,6 +165,7 @@ test('Ctrl-K finds a node, an address and an id, from any page', async () => {
   await page.keyboard.press('Enter');
   await page.waitForFunction((id) => location.hash.includes(`#/flow?id=${id}`), flow.id);
   await page.keyboard.press('Control+k');
+  await search.waitFor();
   await page.keyboard.type('no such thing');
   await search.getByText('Nothing that is in memory').waitFor();
   assert.equal(await search.getByRole('option').count(), 0);

@@ -372,3 +372,29 @@ test('when an exporter sent its last report is told in UTC', async () => {
     exporters.map((e) => `last report ${e.last.slice(0, 19).replace('T', ' ')} UTC`).toSorted(),
   );
 });
+
+test('a value of a table narrows the list to it, or leaves it out', async () => {
+  const page = await open('#/events');
+  const rows = page.locator('table[aria-rowcount] tbody tr:not(.rest)');
+  const { events } = await ask('events?limit=1000');
+  const kind = events.find((e) => e.kind !== events[0].kind).kind;
+  const total = (is) => events.filter((e) => (e.kind === kind) === is).length;
+  const shown = (n) =>
+    page.waitForFunction((n) => document.querySelector('table[aria-rowcount]')?.ariaRowCount === String(n + 1), n);
+  const cell = rows.getByRole('link', { name: kind.replaceAll('_', ' '), exact: true }).first();
+  await cell.hover();
+  await page
+    .getByRole('button', { name: `Without kind = "${kind}"` })
+    .filter({ visible: true })
+    .click();
+  await shown(total(false));
+  await page.goBack();
+  await shown(events.length);
+  await cell.hover();
+  await page
+    .getByRole('button', { name: `Only kind = "${kind}"` })
+    .filter({ visible: true })
+    .click();
+  await shown(total(true));
+  assert.equal(await page.getByRole('combobox', { name: 'Filter' }).inputValue(), `kind = "${kind}"`);
+});
