@@ -1,8 +1,10 @@
 package fabric
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 
+	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
@@ -28,6 +30,9 @@ type conversation struct {
 	bps  uint64 // of udp
 	said uint64 // bytes that udp has sent
 
+	floods bool       // of a ddos: nobody looks at what arrives
+	forger *rand.Rand // each packet claims to come from another address; nil: they say the truth
+
 	tx sender
 	rx receiver
 }
@@ -48,6 +53,8 @@ type shape struct {
 	dscp   uint8
 	tunnel tunnel
 	vni    uint32
+	send   string     // of a ddos: one of scenario.Floods
+	forger *rand.Rand // of a ddos, see conversation
 	phase  *rand.Rand // of udp: the first datagram waits for a random part of the time between two; nil: it does not
 }
 
@@ -78,6 +85,13 @@ func (f *Fabric) begin(s *shape, src, dst *host, v6 bool, bytes uint64, closing 
 	if s.packet > 0 {
 		inner := flow{protocol: c.forth.protocol, v6: v6}
 		c.payload = min(c.payload, s.packet-uint64(inner.headerLen()))
+	}
+	c.floods, c.forger = s.send != "", s.forger
+	switch s.send {
+	case scenario.FloodSYN:
+		c.forth.protocol, c.payload = packet.ProtoTCP, 0
+	case scenario.FloodReflection:
+		c.forth.srcPort = reflectorPort
 	}
 	if s.udp {
 		c.bps = s.bps
@@ -150,13 +164,35 @@ func (f *Fabric) schedule(c *conversation, atNs int64, kind eventKind) {
 // sayDatagram sends the next datagram and schedules the one behind it at the rate of the conversation.
 func (f *Fabric) sayDatagram(c *conversation) {
 	n := min(c.payload, c.size-c.said)
-	f.send(&c.forth, &segment{length: int(n)})
+	s := segment{length: int(n)}
+	if c.floods {
+		f.disguise(c, &s)
+	}
+	f.send(&c.forth, &s)
 	c.said += n
 	if c.said == c.size {
 		f.finish(c, true)
 		return
 	}
 	f.schedule(c, f.nowNs+f.gapNs(c, n), evSend)
+}
+
+// reflectorPort is the source port of what reflectors send: that of DNS.
+const reflectorPort = 53
+
+// disguise makes the next packet of a flood what a bot sends.
+func (f *Fabric) disguise(c *conversation, s *segment) {
+	fl := &c.forth
+	if fl.protocol == packet.ProtoTCP {
+		s.flags, s.window, s.seq = flagSYN, 65535, uint32(mix(f.stats.Sent))
+	}
+	if c.forger == nil {
+		return
+	}
+	forged := fl.src.address // with its MAC address
+	binary.BigEndian.PutUint32(forged.v4[:], 11<<24|c.forger.Uint32()>>8)
+	binary.BigEndian.PutUint64(forged.v6[8:], c.forger.Uint64())
+	fl.forged = &forged
 }
 
 // gapNs returns how long a datagram with n bytes of payload takes at the rate of a conversation.

@@ -96,7 +96,8 @@ func (f *Fabric) newTrouble(ft *fault) {
 	case s.DDoS != nil:
 		r.Hosts = append(slices.Clone(s.DDoS.From), s.DDoS.To)
 		ft.trouble = f.newDDoS(ft.index, s.DDoS)
-		r.Detail = fmt.Sprintf("%d devices send %d bit/s each to the last host", len(s.DDoS.From), s.DDoS.Rate)
+		r.Detail = fmt.Sprintf("%d devices send %d bit/s of %s each to the last host", len(s.DDoS.From), s.DDoS.Rate,
+			s.DDoS.Send)
 	case s.Mitigate != nil:
 		ft.trouble = &mitigate{node: at(s.Mitigate.Node), filter: newFilter(ft.index, s.Mitigate)}
 	}

@@ -17,14 +17,19 @@ type ddos struct {
 }
 
 func (f *Fabric) newDDoS(fault int, d *scenario.DDoS) *ddos {
-	return &ddos{
+	t := &ddos{
 		shape: shape{
 			label: fmt.Sprintf("faults[%d] ddos", fault), udp: true, bps: uint64(d.Rate), packet: uint64(d.Packet),
 			port:  uint16(d.Port),
+			send:  d.Send,
 			phase: f.random(fmt.Sprintf("ddos %d", fault)),
 		},
 		from: f.hostsNamed(d.From), to: f.hostsNamed([]string{d.To})[0], v6: d.IP == "6",
 	}
+	if d.Spoof {
+		t.forger = f.random(fmt.Sprintf("ddos %d forges", fault))
+	}
+	return t
 }
 
 func (t *ddos) begin(f *Fabric) {

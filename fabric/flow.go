@@ -17,7 +17,8 @@ type flow struct {
 
 	tunnel    tunnel
 	vni       uint32
-	outerPort uint16 // UDP source port of the tunnel: a hash of the inner flow key
+	forged    *address // that packets claim to come from; nil: they say the truth
+	outerPort uint16   // UDP source port of the tunnel: a hash of the inner flow key
 
 	sent, delivered, dropped, retransmitted uint64   // packets
 	bytes                                   uint64   // of payload that arrived, each once
@@ -63,6 +64,9 @@ func (fl *flow) setOuterPort() {
 func (fl *flow) ends() (src, dst *address) {
 	if fl.tunnel != noTunnel {
 		return &fl.src.tenant, &fl.dst.tenant
+	}
+	if fl.forged != nil {
+		return fl.forged, &fl.dst.address
 	}
 	return &fl.src.address, &fl.dst.address
 }

@@ -79,7 +79,7 @@ func (f *Fabric) send(fl *flow, s *segment) {
 func (f *Fabric) receive(p *parcel) {
 	h, fl := p.in.node.host, p.flow
 	var s segment
-	if fl.dst != h || !fl.open(p.frame, &s) {
+	if fl.dst != h || !fl.conversation.floods && !fl.open(p.frame, &s) {
 		f.drop(p, loss{place: PlaceHost, reason: ReasonRefused, node: h.node})
 		return
 	}

@@ -84,7 +84,7 @@ type ReportLoss struct {
 	Drop  Share    `yaml:"drop"`  // this share of them at random
 }
 
-// A DDoS lets devices send UDP to a victim.
+// A DDoS lets devices flood a victim.
 type DDoS struct {
 	From   []string `yaml:"from"` // hosts
 	To     string   `yaml:"to"`   // host
@@ -92,7 +92,17 @@ type DDoS struct {
 	Packet Bytes    `yaml:"packet"`
 	Port   Count    `yaml:"port"` // destination port; default 53
 	IP     string   `yaml:"ip"`   // 4 or 6; default 4
+	Send   string   `yaml:"send"` // one of Floods; default udp
+	// Spoof says that each packet claims to come from another address. Its MAC address is right.
+	Spoof bool `yaml:"spoof"`
 }
+
+// Floods are what a DDoS may send.
+const (
+	FloodUDP        = "udp"
+	FloodSYN        = "syn"        // TCP that asks for connections
+	FloodReflection = "reflection" // UDP from port 53
+)
 
 // A Mitigate lets a switch drop what matches, with the reason acl_deny.
 type Mitigate struct {
@@ -251,6 +261,10 @@ func (d *DDoS) check(c *checker, place string, names map[string]bool) {
 	if d.IP == "" {
 		d.IP = "4"
 	}
+	if d.Send == "" {
+		d.Send = FloodUDP
+	}
+	oneOf(c, place+".send", d.Send, FloodUDP, FloodSYN, FloodReflection)
 	within(c, place+".port", d.Port, 1, 1<<16-1)
 	within(c, place+".packet", Count(d.Packet), 100, maxMTU)
 	oneOf(c, place+".ip", d.IP, "4", "6")
