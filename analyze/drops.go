@@ -67,24 +67,25 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 }
 
 // summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its
-// number goes on from report to report.
-func (t *dropTable) summary(r *telemetry.Report, nowNs int64) {
+// number goes on from report to report. It returns how many drops that makes since the report before.
+func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 	d := t.entry(dropKey{
 		station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons,
 		ruleKey: r.DropKey,
 	}, nowNs)
 	if d == nil {
-		return
+		return 0
 	}
 	if r.Is(telemetry.HasFlow) {
 		d.flow, d.hasFlow = r.Flow, true
 	}
+	packets = uint64(r.DropCount)
 	if r.Is(telemetry.DropTotal) && r.DropCount >= d.baseline { // below it the counter began anew
-		d.packets += uint64(r.DropCount - d.baseline)
-	} else {
-		d.packets += uint64(r.DropCount)
+		packets -= uint64(d.baseline)
 	}
+	d.packets += packets
 	d.baseline = r.DropCount
+	return packets
 }
 
 func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
@@ -84,6 +85,9 @@ type flow struct {
 	vanished          bool // the latest packet was not seen by the last nodes of its path, see seenInPart
 	entered           pathEntry
 	stream            stream
+
+	ends   attack.Ends
+	weight uint32 // for how many packets one stands, as its source reports 1 in N; 0: for itself
 
 	reporters ledger.Reporters
 

@@ -30,7 +30,9 @@ type pending struct {
 	whole        bool  // a stack: its packet was reported, and not follow-ups alone
 	routers      uint8 // on the way of a stack; 0: nobody knows
 	probe        bool  // a copy, or a packet that is not delivered
+	opening      bool  // it asks for a connection
 	n            uint8
+	account      uint32 // of who told of it first
 	hash         uint64
 	hops         [maxPostcards]telemetry.Hop
 }
@@ -273,6 +275,7 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, kind pendingKind, nowNs i
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
 	p.kind, p.whole, p.probe, p.n, p.hash = kind, false, r.Is(telemetry.Discard), 0, hash
+	p.opening, p.account = r.Is(telemetry.Opening), r.Account
 	return p
 }
 
@@ -325,6 +328,9 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.nowNs-p.first))
 	}
 	s.probe = false
+	if !dropped && !p.probe {
+		s.attackPacket(f, p.bytes, p.opening, p.account, nowNs)
+	}
 }
 
 // partOfPath reports whether hops, fewer than the path has that f takes, fit on it with their ports and in the

@@ -31,6 +31,8 @@ type Scanner struct {
 	unsampled uint64           // packets at long queues for which there was no room
 	away      map[uint32]int64 // how far the clocks of nodes are off, of those that are far off
 
+	attacks *attackDetector // nil: nobody asks for them
+
 	transits transitList                 // memory that goes round
 	slow     map[eventlog.Key]*slowPlace // by the key of their event
 }
@@ -154,6 +156,9 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 
 // Scan looks at queues, and at the tables if it is time. It locks one shard after the other, for short whiles.
 func (s *Scanner) Scan(nowNs int64) {
+	if s.attacks != nil {
+		s.attacks.look(nowNs)
+	}
 	s.scanQueues(nowNs)
 	s.scanTiming(nowNs)
 	if s.lastNs == 0 {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
@@ -61,6 +62,8 @@ type emulation struct {
 	nodes      string                   // configuration of INT nodes; "": everyPacket
 	change     func(*scenario.Scenario) // of the scenario; nil: none
 	policy     Policy                   // nil: none
+	attacks    *attack.Config           // nil: nobody looks for any
+	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
 }
 
@@ -161,6 +164,16 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		v.scanner.KeepBursts(config, v.bursts)
 	} else {
 		v.scanner.KeepBursts(burst.ConfigFor(16<<20), v.bursts)
+	}
+	if e.sample > 1 {
+		sampling := map[uint32]telemetry.SampleRate{}
+		for node := range v.Names() {
+			sampling[node] = e.sample
+		}
+		v.Configure(Configured{Names: v.Names(), Sampling: sampling})
+	}
+	if e.attacks != nil {
+		v.scanner.FindAttacks(*e.attacks)
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs

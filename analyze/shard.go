@@ -12,6 +12,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/telemetry"
@@ -24,6 +25,8 @@ type Config struct {
 	MaxFlows, MaxPaths, MaxDrops int
 	// MaxQueues bounds the queues whose length is kept, 1.1 kB each.
 	MaxQueues int
+	// MaxTargets bounds the addresses to which packets are counted for attacks, 0.3 kB each.
+	MaxTargets int
 	// JoinPlaces is how many packets may wait for the postcards of further nodes; a power of two.
 	JoinPlaces int
 	// JoinWindowNs is how long they wait, in nanoseconds.
@@ -38,7 +41,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		MaxFlows: 600_000, MaxPaths: 8192, MaxDrops: 16384, MaxQueues: 8192, JoinPlaces: 8192,
-		JoinWindowNs: 500e6,
+		JoinWindowNs: 500e6, MaxTargets: 4096,
 	}
 }
 
@@ -55,8 +58,12 @@ func ConfigFor(bytes uint64, shards int) Config {
 	c.MaxPaths = int(max(min(each/8/perPath, 65536), 64))
 	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
 	c.MaxQueues = int(max(min(each/64/perQueue, 65536), 64))
+	c.MaxTargets = 64
+	for c.MaxTargets < 8192 && uint64(c.MaxTargets)*2*attack.RowBytes < each/64 {
+		c.MaxTargets *= 2
+	}
 	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+
-		uint64(c.MaxQueues)*perQueue)
+		uint64(c.MaxQueues)*perQueue+uint64(c.MaxTargets)*attack.RowBytes)
 	c.MaxFlows = int(max(rest/(perFlow+guardBytes), 256))
 	return c
 }
@@ -97,6 +104,8 @@ type Shard struct {
 
 	checksums checksumTable
 
+	attacks attackCounts
+
 	breaches []telemetry.Breach        // memory that is reused
 	set      [maxFindingsOfPath]uint16 // the same
 
@@ -130,6 +139,7 @@ func NewShard(c Config) *Shard {
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 		inner:    map[attachment]bool{}, reporting: newReporters(c.MaxFlows),
+		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
 }
 
@@ -183,7 +193,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
 		s.dispositions.Of(r).Flowless++
-		s.drops.summary(r, nowNs)
+		s.attackSummary(r, s.drops.summary(r, nowNs), nowNs)
 		s.reportedGap(r, nowNs)
 		return
 	}
@@ -225,6 +235,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	}
 	if r.Is(telemetry.Dropped) && !r.Is(telemetry.Discard|telemetry.FollowUp) {
 		s.noteDrop(f, tag, r)
+		s.attackDrop(f, r, nowNs)
 	}
 	switch {
 	case contradicts:
@@ -239,6 +250,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.probe = r.Is(telemetry.Discard)
 		s.stack(f, tag, r, nowNs)
 		s.probe = false
+		if !r.Is(telemetry.Dropped | telemetry.Discard) {
+			s.attackPacket(f, r.Bytes, r.Is(telemetry.Opening), r.Account, nowNs)
+		}
 		switch {
 		case r.Is(telemetry.Dropped | telemetry.Discard):
 		case r.Is(telemetry.HasFlowSequence):
@@ -639,6 +653,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 		path: place, generation: p.generation, hops: uint8(len(route)), used: true,
 		block: s.slab.take(len(route)), first: nowNs,
 	}
+	f.weight = s.attacks.weightOf(&route[0])
 	return p
 }
 

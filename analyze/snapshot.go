@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"container/heap"
 	"fmt"
-	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -154,14 +153,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		a.Outer = &e
 	}
 	if f.hasDevice {
-		mac := make(net.HardwareAddr, 8)
-		for i := range mac {
-			mac[i] = byte(f.device >> (56 - 8*i))
-		}
-		if f.device&0xffff == 0 { // normally a MAC address and two zero bytes
-			mac = mac[:6]
-		}
-		a.Device = mac.String()
+		a.Device = deviceText(f.device)
 	}
 	var all telemetry.SampleSum
 	var packets uint64 // in all

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
@@ -30,6 +31,9 @@ type Config struct {
 
 	// Bursts holds what queues met; without it there are none.
 	Bursts *burst.Log
+
+	// Attacks returns totals of the search for attacks; nil: there is none. The attacks are in Events.
+	Attacks func() attack.Totals
 
 	// Ledger says what became of every datagram; without it, /api/v1/loss knows no sockets.
 	Ledger *ledger.Ledger

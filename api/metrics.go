@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // newMetrics returns the handler of /metrics.
@@ -76,6 +77,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	counter(ch, eventsUnplacedDesc, events.Overflow)
 	gauge(ch, queuesDesc, float64(n.Queues))
 	counter(ch, queuesUnplacedDesc, n.QueuesOverflow)
+	s.collectAttacks(ch)
 	bursts := s.cfg.Bursts.Totals()
 	gauge(ch, burstsKeptDesc, float64(bursts.Kept))
 	counter(ch, burstsDesc, bursts.Found)
@@ -92,6 +94,31 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	if complete.Ratio != nil {
 		gauge(ch, completenessDesc, *complete.Ratio)
 	}
+}
+
+// collectAttacks counts attacks by state, and tells how far the search for them has room.
+func (s *scrape) collectAttacks(ch chan<- prometheus.Metric) {
+	byState := map[telemetry.AttackState]int{
+		telemetry.AttackSuspected: 0, telemetry.AttackActive: 0, telemetry.AttackMitigated: 0,
+	}
+	s.cfg.Events.Events(func(e *telemetry.Event) bool {
+		if isAttack(e) && e.End == nil && e.Attack.Kind != telemetry.AttackSurge {
+			byState[e.Attack.State]++
+		}
+		return false
+	}, 0)
+	for state, n := range byState {
+		gauge(ch, attacksDesc, float64(n), state.String())
+	}
+	if s.cfg.Attacks == nil {
+		return
+	}
+	t := s.cfg.Attacks()
+	gauge(ch, attackTargetsDesc, float64(t.Targets))
+	gauge(ch, attackWatchedDesc, float64(t.Watched))
+	counter(ch, attackOverflowDesc, t.Overflow)
+	counter(ch, attackUnwatchedDesc, t.Unwatched)
+	gauge(ch, attackRulesDesc, float64(t.Rules))
 }
 
 // collectListeners adds up the sockets that share an address.

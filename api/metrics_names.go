@@ -60,6 +60,12 @@ var (
 	queuesDesc         = desc("queues", "Queues in the queue tables of all shards; a queue may be in several.")
 	queuesUnplacedDesc = desc("queues_unplaced_total",
 		"Times that a packet told of a queue that is in no list because a queue table was full.")
+	attacksDesc          = desc("attacks", "Attacks that go on, by state; surges are none.", "state")
+	attackTargetsDesc    = desc("attack_targets", "Addresses and prefixes of which is known what is usual.")
+	attackWatchedDesc    = desc("attack_targets_watched", "Targets whose sources are counted.")
+	attackOverflowDesc   = desc("attack_unplaced_total", "Packets to or from addresses, and looks at them, for which attacks had no room.")
+	attackUnwatchedDesc  = desc("attacks_unwatched_total", "Times that the sources of a target were not counted, as too many are watched.")
+	attackRulesDesc      = desc("attack_rules_unresolved", "Rules of Transparent Security that drop packets, and of which nobody knows of which attack.")
 	burstsKeptDesc       = desc("bursts_kept", "Bursts of queues whose details are kept.")
 	burstsDesc           = desc("bursts_total", "Bursts of queues that were found and are over.")
 	burstsForgottenDesc  = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
@@ -122,7 +128,9 @@ var (
 		dropsUnplacedDesc, eventsOpenDesc,
 		judgementsPostponedDesc, judgementsLeftOutDesc, wrongChecksumsDesc, wrongL4ChecksumsDesc, findingsUnplacedDesc,
 		samplesUnplacedDesc,
-		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, burstsKeptDesc, burstsDesc, burstsForgottenDesc,
+		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, attacksDesc,
+		attackTargetsDesc, attackWatchedDesc, attackOverflowDesc, attackUnwatchedDesc, attackRulesDesc,
+		burstsKeptDesc, burstsDesc, burstsForgottenDesc,
 		burstSamplesLostDesc,
 		burstSamplesThinDesc, eventsUnwatchedDesc, exportersDesc, exportersOverflowDesc,
 		clockPairsDesc, clockSamplesDesc, delaysDesc, delaysUnplacedDesc, packetsMissedDesc, baselinesDesc,

@@ -55,8 +55,10 @@ var examples = map[string]example{
 	"streamEvents.filter": {"severity >= warning", "severity >="}, "events.filter": {"start < now", "start < north"},
 	"incidents.filter": {"start < now and packets_lost > 0", "start < north"},
 	"incidents.order":  {"packets_lost:asc", "events"},
-	"alerts.filter":    {"count >= 0", "count ="},
-	"bursts.order":     {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"},
+	"attacks.filter":   {"begin < now and state = active", "state = asleep"}, "attacks.order": {"peak_bps", "devices"},
+	"streamAttacks.filter": {"severity >= warning", "severity >="},
+	"alerts.filter":        {"count >= 0", "count ="},
+	"bursts.order":         {"peak_delay_ns:asc", "beauty"}, "alerts.order": {"since:asc", "told"},
 	"silences.order": {"until", "filters"},
 	"rules.order":    {"firing", "outputs"}, "outputs.order": {"delivered:asc", "sent"},
 	"ports.order":      {"sent", "hosts:up"},
@@ -167,7 +169,7 @@ func TestEveryParameter(t *testing.T) {
 			names := slices.DeleteFunc(strings.Fields(o.params), func(name string) bool {
 				switch name {
 				case "since", "until":
-					return o.past != "" || slices.Contains([]string{"nodes", "ports", "incidents"}, o.id)
+					return o.past != "" || slices.Contains([]string{"nodes", "ports", "incidents", "attacks"}, o.id)
 				case "group_by":
 					return o.groups == nil // they go with since
 				case "interval":
@@ -189,7 +191,7 @@ func TestEveryParameter(t *testing.T) {
 		switch o.id {
 		case "query":
 			try(t, remembers, &o, url.Values{"sql": {"SELECT 1"}}, names, false)
-		case "heatmap", "incidents":
+		case "heatmap", "incidents", "attacks":
 			try(t, remembers, &o, fixed, names, false)
 		case "flowPaths":
 			o.path = strings.Replace(o.path, "{id}", flowID(&key), 1)

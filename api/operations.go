@@ -106,6 +106,14 @@ func operations() []operation {
 			"what broke, with what followed from it, the latest first").with(ranging),
 		get("incidents/{id}", "incident", (*handler).incident, types.IncidentAnswer{},
 			"one incident, by the id of any of its events"),
+		listOf("attacks", (*handler).attacks, types.AttackList{},
+			"traffic to a target that is far more than usual there, who sends it, and what becomes of it, the latest first").
+			with(ranging).section("attack"),
+		get("attacks/{id}", "attack", (*handler).attack, types.AttackAnswer{},
+			"one attack, by its id or that of its event").section("attack"),
+		eventStream("attacks/stream", "streamAttacks", (*handler).streamAttacks,
+			"attacks as they begin, go on and end: server-sent events").
+			of("attacks"),
 		listOf("bursts", (*handler).bursts, types.BurstList{},
 			"times during which a queue was long, the latest first").with("group_by").
 			records(nil).grouped(types.BurstGroups{}),

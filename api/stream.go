@@ -43,7 +43,8 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params
 		told := map[string]string{} // what was said of events that go on
 		return func() error {
 			open, over, now := h.cfg.Events.Since(ended)
-			at := func(ended uint64) { s.id = fmt.Sprintf("%d-%d", h.begun, ended) }
+			at := func(ended uint64) { s.id = h.streamID(ended) }
+			open, over = withoutAttacks(open), withoutAttacks(over)
 			at(ended)
 			if forgotten := now - ended - uint64(len(over)); forgotten > 0 {
 				if err := s.send("lost", map[string]uint64{"events": forgotten}); err != nil {
@@ -80,6 +81,9 @@ func (h *handler) streamEvents(w http.ResponseWriter, r *http.Request, p *params
 		}
 	})
 }
+
+// streamID says how far a client has come: how many events had ended.
+func (h *handler) streamID(ended uint64) string { return fmt.Sprintf("%d-%d", h.begun, ended) }
 
 // lastID returns how far a client had come when it lost its stream, if it says so of this process: how many events had
 // ended, or when the latest report about a flow came.

@@ -90,7 +90,7 @@ var updateGolden = flag.Bool("update", false, "write golden files")
 
 var queryCommands = []string{
 	"topology", "nodes", "links", "hops", "clocks", "hosts", "flows", "paths", "drops",
-	"events", "incidents", "bursts", "queues", "alerts", "exporters", "loss", "reports",
+	"events", "incidents", "attacks", "bursts", "queues", "alerts", "exporters", "loss", "reports",
 }
 
 // Each list of the captures prints as its golden file.

@@ -26,7 +26,8 @@ func AskCommands(local Local) []*cobra.Command {
 		newQueuesCommand(),
 		newClocksCommand(), newHostsCommand(), newFlowsCommand(), newPathsCommand(), newPathCommand(),
 		newTraceCommand(),
-		newDropsCommand(), newBurstsCommand(), newEventsCommand(), newIncidentsCommand(), newAlertsCommand(),
+		newDropsCommand(), newAttacksCommand(),
+		newBurstsCommand(), newEventsCommand(), newIncidentsCommand(), newAlertsCommand(),
 		newSilenceCommand(),
 		newSQLCommand(local), newExportCommand(local),
 	}

@@ -48,7 +48,7 @@ seen for a while.`,
 		cells: map[string]func(*view, *client.Event) Cell{
 			"end":      func(v *view, e *client.Event) Cell { return PlainCell(v.lasted(e.Start, e.End)) },
 			"flow.src": func(_ *view, e *client.Event) Cell { return PlainCell(flowText(e.Flow, unknown)) },
-			"evidence": func(_ *view, e *client.Event) Cell { return PlainCell(evidenceText(e)) },
+			"evidence": func(_ *view, e *client.Event) Cell { return PlainCell(evidenceText(e.Evidence)) },
 		},
 	}
 }
@@ -97,9 +97,9 @@ func flowText(flow *client.Endpoints, otherwise string) string {
 }
 
 // evidenceText returns "drops=30/s bytes=12345B".
-func evidenceText(e *client.Event) string {
-	list := make([]string, len(e.Evidence))
-	for i, v := range e.Evidence {
+func evidenceText(evidence []client.Evidence) string {
+	list := make([]string, len(evidence))
+	for i, v := range evidence {
 		list[i] = v.Name + "=" + strconv.FormatFloat(v.Value, 'g', 6, 64) + strings.TrimPrefix(v.Unit, "1")
 	}
 	return strings.Join(list, " ")

@@ -38,6 +38,7 @@ var lists = []struct {
 	{"links", reflect.TypeFor[telemetry.Link]()},
 	{"drops", reflect.TypeFor[telemetry.Drop]()},
 	{"events", reflect.TypeFor[telemetry.Event]()},
+	{"attacks", reflect.TypeFor[telemetry.Attack]()},
 	{"bursts", reflect.TypeFor[telemetry.Burst]()},
 	{"hosts", reflect.TypeFor[telemetry.Host]()},
 	{"clocks", reflect.TypeFor[telemetry.Clock]()},

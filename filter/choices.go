@@ -8,6 +8,7 @@ import (
 
 // choices are the lists of choices by the names that the tag choice has.
 var choices = map[string][]Choice{
+	"attack": attackKinds, "attack_state": attackStates,
 	"event": eventKinds, "outcome": outcomes(), "protocol": protocols(), "severity": severities, "sample": sampleKinds, "tunnel": tunnels(),
 }
 
@@ -64,10 +65,38 @@ var eventKinds = []Choice{
 	eventKind(telemetry.EventDuplicateNode, "two devices have the same node id"),
 	eventKind(telemetry.EventExporterSilent, "a node reports no more, and packets still pass it"),
 	eventKind(telemetry.EventContradiction, "a node tells two stories of one packet"),
+	eventKind(telemetry.EventAttack, "far more traffic to a target than is usual there"),
 }
 
 func eventKind(k telemetry.EventKind, doc string) Choice {
 	return Choice{Name: k.String(), Number: uint64(k), Doc: doc}
+}
+
+var attackKinds = []Choice{
+	attackKind(telemetry.AttackUDP, "UDP that nobody answers"),
+	attackKind(telemetry.AttackSYN, "TCP connections that are opened, and never used"),
+	attackKind(telemetry.AttackReflection, "UDP from services that answer with more than they are asked"),
+	attackKind(telemetry.AttackFragments, "fragments of packets"),
+	attackKind(telemetry.AttackICMP, "ICMP"),
+	attackKind(telemetry.AttackTCP, "TCP that nobody answers"),
+	attackKind(telemetry.AttackOther, "another protocol"),
+	attackKind(telemetry.AttackCarpet, "many addresses of a prefix, each with little"),
+	attackKind(telemetry.AttackSurge, "much traffic, and signs that it is wanted: no attack"),
+}
+
+func attackKind(k telemetry.AttackKind, doc string) Choice {
+	return Choice{Name: k.String(), Number: uint64(k), Doc: doc}
+}
+
+var attackStates = []Choice{
+	attackState(telemetry.AttackSuspected, "too few packets were counted to tell what it is"),
+	attackState(telemetry.AttackActive, "it goes on"),
+	attackState(telemetry.AttackMitigated, "filters drop most of it"),
+	attackState(telemetry.AttackEnded, "nothing of it comes or is dropped any more"),
+}
+
+func attackState(s telemetry.AttackState, doc string) Choice {
+	return Choice{Name: s.String(), Number: uint64(s), Doc: doc}
 }
 
 var severities = []Choice{

@@ -21,6 +21,7 @@ var (
 	DropTable     = TableOf[telemetry.Drop]("drops")
 	EventTable    = TableOf("events", eventFields...)
 	IncidentTable = TableOf("incidents", incidentFields...)
+	AttackTable   = TableOf("attacks", attackFields...)
 	BurstTable    = TableOf[telemetry.Burst]("bursts")
 	HostTable     = TableOf("hosts", hostFields...)
 	ExporterTable = TableOf("exporters", exporterFields...)
@@ -45,7 +46,7 @@ var (
 func Schemas() []*Schema {
 	return []*Schema{
 		Flows, Paths, Hops, NodeTable.Schema(), QueueTable.Schema(), LinkTable.Schema(), Drops, Events,
-		IncidentTable.Schema(), BurstTable.Schema(),
+		IncidentTable.Schema(), AttackTable.Schema(), BurstTable.Schema(),
 		HostTable.Schema(), Exporters, LossTable.Schema(), ClockTable.Schema(), TopologyTable.Schema(), Reports,
 	}
 }
@@ -315,6 +316,30 @@ var incidentFields = []Computed[telemetry.Incident]{
 		},
 	},
 }
+
+// attackFields are of the sources of an attack: it fulfils what is asked about a device if one of them does.
+var attackFields = []Computed[telemetry.Attack]{
+	{
+		Field{Name: "duration", Kind: Duration, Doc: "end minus begin, unless it goes on"},
+		func(a *telemetry.Attack, _ int) (Value, bool) {
+			if a.End == nil {
+				return Value{}, false
+			}
+			return FromDuration(a.End.Sub(a.Begin)), true
+		},
+	},
+	{
+		Field{Name: "device", Kind: Text, Many: true, Doc: "MAC address of each device that sends it"},
+		nth(devicesOf, func(s *telemetry.AttackSource) (Value, bool) { return FromText(s.Device), true }),
+	},
+	{
+		Field{Name: "gateway", Kind: Node, Many: true, Doc: "each first node on its way"},
+		nth(func(a *telemetry.Attack) *[]telemetry.AttackSource { return &a.Gateways },
+			func(s *telemetry.AttackSource) (Value, bool) { return optional(s.Node) }),
+	},
+}
+
+func devicesOf(a *telemetry.Attack) *[]telemetry.AttackSource { return &a.Devices }
 
 // optional returns a number that may not be known.
 func optional[N uint8 | uint32](n *N) (Value, bool) {

@@ -40,6 +40,13 @@ exporters:
   - {source: 10.0.0.0/8, nodes: [1, 2], name: leaves}
   - {source: 10.0.0.1, nodes: any}
 bursts: {above: auto, below: 10kB, min_above: 30kB, above_packets: 30, below_packets: 10, min_above_packets: 20}
+attacks:
+  floor: {rate: 1G, packets: 5000}
+  factor: 4
+  learn: 5m
+  end_after: 1m
+  groups: [{prefixes: [192.0.2.0/24], floor: {rate: 10M, packets: 100}, fixed: {rate: 20M, packets: 500}}]
+  safe: [198.51.100.1]
 queue_unit: {leaf1: packets}
 policy: /x
 sampling: {leaf1: 10}

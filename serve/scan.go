@@ -27,6 +27,7 @@ func (s *Server) newScanner() error {
 	s.scanner = analyze.NewScanner(s.Collector, s.Events)
 	s.scanner.KeepBursts(s.Config.burstConfig(), s.bursts)
 	s.scanner.Delivered = s.delivered
+	s.scanner.FindAttacks(s.Config.attackConfig())
 	return nil
 }
 

@@ -33,7 +33,8 @@ const (
 	EventDuplicateNode  EventKind = 23 // two devices have the same node id
 	EventExporterSilent EventKind = 24 // reports of a node stopped, and its packets did not
 	EventContradiction  EventKind = 25 // a node tells two stories of one packet
-	NumEventKinds                 = 26
+	EventAttack         EventKind = 26 // far more traffic to a target than is usual there
+	NumEventKinds                 = 27
 )
 
 var eventKinds = [NumEventKinds]string{
@@ -45,6 +46,7 @@ var eventKinds = [NumEventKinds]string{
 	EventWaypointMissed: "waypoint_missed", EventReportLoss: "report_loss", EventNodeRestart: "node_restart",
 	EventClockJump: "clock_jump", EventImplausible: "implausible_metadata", EventDuplicateNode: "duplicate_node_id",
 	EventExporterSilent: "exporter_silent", EventContradiction: "contradicting_reports",
+	EventAttack: "attack",
 }
 
 // String returns the name of the kind, as JSON and the filter language have it.
@@ -133,6 +135,8 @@ type Event struct {
 
 	Evidence []Evidence `json:"evidence" table:"EVIDENCE,wide" doc:"numbers that it rests on"`
 	Bytes    Hex        `json:"bytes,omitempty" filter:"-" doc:"a report datagram that shows it, hexadecimal"`
+	// Attack is what an event of kind EventAttack is about. Lists of events leave it out: attacks have their own.
+	Attack *Attack `json:"attack,omitempty" filter:"-" doc:"the attack, where records tell of it; lists of events leave it out"`
 
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it"`
 }

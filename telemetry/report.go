@@ -126,6 +126,7 @@ const (
 	HasFirstTTL // FirstTTL is known
 	// FlowSequence counts packets that are not all reported: the sink tells of those that it misses in a DropSummary
 	GapsReported
+	Opening // a TCP packet that asks for a connection: SYN, and no ACK
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless

@@ -5,6 +5,7 @@ const (
 	tcpFIN = 0x01
 	tcpSYN = 0x02
 	tcpRST = 0x04
+	tcpACK = 0x10
 )
 
 // stream notes which part of the stream of a connection the TCP packet of the fragment has. The lengths that its
@@ -18,6 +19,9 @@ func (d *Decoder) stream() {
 	n := uint32(data)
 	if f.tcpFlags&tcpSYN != 0 {
 		n++
+		if f.tcpFlags&tcpACK == 0 {
+			r.Flags |= Opening
+		}
 	}
 	if f.tcpFlags&tcpFIN != 0 {
 		n++

@@ -123,6 +123,19 @@ func (l *Log) Amend(key Key, change func(*telemetry.Event)) {
 	}
 }
 
+// AmendEnded changes what an event of a kind says that is over, if it is kept. Lists in it must be replaced, not
+// written to.
+func (l *Log) AmendEnded(kind telemetry.EventKind, id string, change func(*telemetry.Event)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.over[kind] {
+		if e := &l.over[kind][i].Event; e.ID == id {
+			change(e)
+			l.changes++
+		}
+	}
+}
+
 // FillBytes calls fill with an event that goes on and has no bytes that show it.
 func (l *Log) FillBytes(key Key, fill func(*telemetry.Event)) {
 	l.mu.Lock()

@@ -69,6 +69,9 @@ func eventOf(t *testing.T, id, text string) telemetry.Event {
 		case "dst":
 			e.Flow = &telemetry.Endpoints{}
 			err = e.Flow.Dst.UnmarshalText([]byte(value))
+		case "target":
+			e.Attack = &telemetry.Attack{}
+			err = e.Attack.Target.UnmarshalText([]byte(value))
 		case "severity":
 			err = e.Severity.UnmarshalText([]byte(value))
 		default:
@@ -152,6 +155,14 @@ var ruleCases = map[string][3]string{
 	},
 	"several_exporters": {
 		"report_loss 2 9 source=192.0.2.1", "report_loss 3 9 source=192.0.2.2", "report_loss 8 9 source=192.0.2.2",
+	},
+	"attack_fills_queue": {
+		"attack 2 9 target=192.0.2.9", "microburst 3 5 node=1 port=3 severity=warning",
+		"microburst 13 15 node=1 port=3 severity=warning",
+	},
+	"dropped_of_attack": {
+		"attack 2 9 target=192.0.2.9", "drop_storm 6 9 node=2 cause=acl_deny dst=192.0.2.9",
+		"drop_storm 6 9 node=2 cause=acl_deny dst=192.0.2.8",
 	},
 	"same_target": {
 		"drop_storm 2 9 node=1 cause=acl_deny dst=192.0.2.9", "drop_storm 3 9 node=2 cause=acl_deny dst=192.0.2.9",

@@ -162,6 +162,19 @@ var rules = []rule{
 		same: true, because: "reports of several exporters were lost together", within: 2 * time.Second,
 	},
 	{
+		id: "attack_fills_queue", causes: kinds(telemetry.EventAttack), effects: queueLong, likely: true,
+		because: "the attack fills the queue", after: 2 * time.Second,
+		holds: func(c, e *event) bool { return c.Severity > telemetry.Info && e.Severity > telemetry.Info },
+		when:  "a queue that dropped packets became long while the attack went on",
+	},
+	{
+		id: "dropped_of_attack", causes: kinds(telemetry.EventAttack), effects: kinds(telemetry.EventDropStorm),
+		because: "these are packets to the target of the attack", after: 10 * time.Second,
+		holds: func(c, e *event) bool {
+			return c.Severity > telemetry.Info && e.Flow != nil && c.Attack != nil && c.Attack.Holds(e.Flow.Dst)
+		}, when: "drops of packets to the target",
+	},
+	{
 		id: "same_target", causes: kinds(telemetry.EventDropStorm), effects: kinds(telemetry.EventDropStorm),
 		same: true, because: "packets to the same address are dropped for the same reason", within: 3 * time.Second,
 		holds: func(c, e *event) bool {

@@ -156,6 +156,8 @@ func count(n uint64, what string) string {
 var actions = map[telemetry.EventKind]string{
 	telemetry.EventLinkLost: "look at the ports at both ends of the link: transceivers, cable, errors, whether " +
 		"somebody shut one down",
+	telemetry.EventAttack: "filter what these devices send to the target, at their gateways: waybill attacks lists them, " +
+		"and says how much of it filters drop",
 	telemetry.EventBlackhole: "compare the routes of the node with those of a neighbour that works; taking it out of " +
 		"the paths helps at once",
 	telemetry.EventGrayFailure: "take the link out of service, then look at optics, connectors, and CRC errors at " +

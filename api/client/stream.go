@@ -42,6 +42,11 @@ func (c *Client) StreamEvents(ctx context.Context, q Query, s Stream[telemetry.E
 	return follow(ctx, c, "events/stream", "event", q, s)
 }
 
+// StreamAttacks asks for attacks as they begin, go on and end: first those that go on. Else it is as StreamEvents.
+func (c *Client) StreamAttacks(ctx context.Context, q Query, s Stream[telemetry.Attack]) error {
+	return follow(ctx, c, "attacks/stream", "attack", q, s)
+}
+
 // StreamFlows asks for the flows about which reports come, once a second; else it is as StreamEvents.
 func (c *Client) StreamFlows(ctx context.Context, q Query, s Stream[telemetry.Flow]) error {
 	return follow(ctx, c, "flows/stream", "flow", q, s)

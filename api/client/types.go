@@ -10,6 +10,8 @@ type (
 	AlertList          = types.AlertList
 	AlertTest          = types.AlertTest
 	AlertTestResults   = types.AlertTestResults
+	AttackAnswer       = types.AttackAnswer
+	AttackList         = types.AttackList
 	BurstAnswer        = types.BurstAnswer
 	BurstGroup         = types.BurstGroup
 	BurstGroups        = types.BurstGroups
@@ -97,6 +99,8 @@ type (
 	Alert           = telemetry.Alert
 	AlertResolution = telemetry.AlertResolution
 	AlertState      = telemetry.AlertState
+	Attack          = telemetry.Attack
+	AttackSource    = telemetry.AttackSource
 	Burst           = telemetry.Burst
 	BurstDetail     = telemetry.BurstDetail
 	BurstPoint      = telemetry.BurstPoint

@@ -6,6 +6,20 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
+// An AttackList answers GET /api/v1/attacks. That of a time range says which.
+type AttackList struct {
+	Head
+	Since   *time.Time         `json:"since,omitempty"`
+	Until   *time.Time         `json:"until,omitempty"` // not part of it
+	Attacks []telemetry.Attack `json:"attacks"`
+}
+
+// An AttackAnswer answers GET /api/v1/attacks/ID.
+type AttackAnswer struct {
+	GeneratedAt time.Time        `json:"generated_at"`
+	Attack      telemetry.Attack `json:"attack"`
+}
+
 // A BurstList answers GET /api/v1/bursts. That of a time range says which, and has a cursor if there are more.
 type BurstList struct {
 	Head

@@ -45,6 +45,82 @@ export interface components {
         AlertTestResults: {
             results: components["schemas"]["TestResult"][] | null;
         };
+        Attack: {
+            addresses: components["schemas"]["AttackSource"][] | null;
+            begin: string;
+            bps: number;
+            bytes: number;
+            collateral: number;
+            count_error?: number;
+            devices: components["schemas"]["AttackSource"][] | null;
+            devices_total: number;
+            effectiveness?: number;
+            end: string | null;
+            evidence: components["schemas"]["Evidence"][] | null;
+            filtered_bytes: number;
+            filtered_packets: number;
+            filters: components["schemas"]["AttackFilter"][] | null;
+            gateways: components["schemas"]["AttackSource"][] | null;
+            history: components["schemas"]["AttackPoint"][] | null;
+            id: string;
+            kind: string;
+            lost: number;
+            packets: number;
+            paths: components["schemas"]["AttackSource"][] | null;
+            peak_bps: number;
+            peak_pps: number;
+            port?: number;
+            pps: number;
+            prefix?: string;
+            rate_uncertainty: number;
+            severity: string;
+            state: string;
+            target: string;
+            text: string;
+            uncertainty: number;
+        };
+        AttackAnswer: {
+            attack: components["schemas"]["Attack"];
+            generated_at: string;
+        };
+        AttackFilter: {
+            device?: string;
+            drop_key?: string;
+            name?: string;
+            node: number;
+            packets: number;
+        };
+        AttackList: {
+            attacks: components["schemas"]["Attack"][] | null;
+            completeness?: components["schemas"]["Completeness"];
+            generated_at: string;
+            next_cursor?: string;
+            since?: string;
+            total: number;
+            until?: string;
+        };
+        AttackPoint: {
+            at: string;
+            bytes: number;
+            duration_ns: number;
+            filtered_packets: number;
+            packets: number;
+        };
+        AttackSource: {
+            address?: string;
+            bytes: number;
+            device?: string;
+            error?: number;
+            filtered: number;
+            first: string;
+            last: string;
+            name?: string;
+            node?: number;
+            one_exporter?: boolean;
+            packets: number;
+            path?: string;
+            share: number;
+        };
         Burst: {
             above_bytes?: number;
             above_depth: number;
@@ -381,6 +457,7 @@ export interface components {
         };
         Event: {
             acknowledged?: components["schemas"]["Acknowledgement"];
+            attack?: components["schemas"]["Attack"];
             bytes?: string;
             cause?: string;
             count: number;

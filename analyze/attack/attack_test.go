@@ -1,0 +1,275 @@
+package attack
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/report"
+)
+
+// one is a shard of its own.
+type one struct{ *Counts }
+
+func (o one) Attacks(look func(*Counts)) { look(o.Counts) }
+
+// A network sends packets to a Search, look by look.
+type network struct {
+	t      *testing.T
+	counts *Counts
+	search *Search
+	nowNs  int64
+	found  map[string]*Attack // the latest state, by target and begin
+}
+
+func newNetwork(t *testing.T, change func(*Config)) *network {
+	c := DefaultConfig()
+	c.Floor, c.Learn, c.EndAfter = Limit{PPS: 1000}, 2*time.Second, 3*time.Second
+	if change != nil {
+		change(&c)
+	}
+	n := &network{t: t, counts: NewCounts(1024, 1), search: NewSearch(c), nowNs: 1e18, found: map[string]*Attack{}}
+	n.search.Look([]Shard{one{n.counts}}, n.nowNs)
+	return n
+}
+
+// look sends what each wants in a fifth of a second, and looks.
+func (n *network) look(times int, send ...func()) {
+	for range times {
+		n.nowNs += LookNs
+		for _, s := range send {
+			s()
+		}
+		for _, a := range n.search.Look([]Shard{one{n.counts}}, n.nowNs) {
+			n.found[fmt.Sprint(a.Target.Addr, a.BeginNs)] = a
+		}
+	}
+}
+
+// only returns the one attack that was found.
+func (n *network) only() *Attack {
+	n.t.Helper()
+	if len(n.found) != 1 {
+		n.t.Fatalf("got %d attacks, want one: %v", len(n.found), n.found)
+	}
+	for _, a := range n.found {
+		return a
+	}
+	return nil
+}
+
+func key(src, dst string, protocol uint8, port uint16) telemetry.FlowKey {
+	return telemetry.FlowKey{
+		Src: telemetry.AddrFrom(netip.MustParseAddr(src)), Dst: telemetry.AddrFrom(netip.MustParseAddr(dst)),
+		SrcPort: 40000, DstPort: port, Protocol: protocol,
+	}
+}
+
+// flood returns what sends so many UDP packets of a device in each look, which a filter drops or not.
+func (n *network) flood(device uint64, dst string, packets int, filtered bool) func() {
+	k := key(fmt.Sprintf("10.0.0.%d", device>>16&0xff), dst, 17, 53)
+	var ends Ends
+	first := int64(0)
+	return func() {
+		if first == 0 {
+			first = n.nowNs
+		}
+		for range packets {
+			var w *Watch
+			if filtered {
+				w = n.counts.Dropped(&ends, &k, UDP, 500, 1, true)
+			} else {
+				w = n.counts.Passed(&ends, &k, UDP, 500, 1)
+			}
+			if w != nil {
+				w.Count(&Packet{
+					Class: UDP, Bytes: 500, Weight: 1, Filtered: filtered, Device: device, HasDevice: true, Src: k.Src,
+					Port: 53, FlowNs: first, NowNs: n.nowNs,
+				})
+			}
+		}
+	}
+}
+
+const camera, printer = 0xa61af6b16401 << 16, 0xa61af6b16402 << 16
+
+// What an attack is begins, goes on and ends with its packets. Twice what is usual is none; ten times it is.
+func TestSearch(t *testing.T) {
+	n := newNetwork(t, nil)
+	usual := n.flood(printer, "192.0.2.2", 200, false)
+	n.look(15, usual)
+	n.look(10, usual, usual)
+	if len(n.found) > 0 {
+		t.Fatalf("got %+v", n.only())
+	}
+	begin := n.nowNs
+	n.look(10, n.flood(camera, "192.0.2.1", 150, false), n.flood(printer, "192.0.2.1", 150, false), usual)
+	a := n.only()
+	if a.Kind != telemetry.AttackUDP || a.BeginNs != begin || a.Offered != (Amount{3000, 1_500_000}) ||
+		a.Now.PPS != 1500 || a.State != telemetry.AttackActive || a.Sources.DevicesTotal != 2 {
+		t.Errorf("got %+v", a)
+	}
+	n.look(14, usual)
+	if a.EndNs != 0 {
+		t.Errorf("it ended too early")
+	}
+	n.look(2, usual)
+	if a.EndNs != begin+10*LookNs || a.State != telemetry.AttackEnded {
+		t.Errorf("got %v, ended after %d ms", a.State, (a.EndNs-begin)/1e6)
+	}
+	if n.search.watched != 0 || n.counts.watches[0] != nil {
+		t.Error("its target is still watched")
+	}
+}
+
+// A rule of Transparent Security that tells a key and no flow is one of the attack whose device it names. It goes on for
+// as long as the rule drops, although nothing reaches the target.
+func TestDropKeys(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.look(15)
+	n.look(10, n.flood(camera, "192.0.2.1", 300, false), n.flood(printer, "192.0.2.1", 300, false))
+	rule := func(device uint64, node uint32, packets uint64) func() {
+		var mac [6]byte
+		for i := range mac {
+			mac[i] = byte(device >> (56 - 8*i))
+		}
+		k := RuleKey{report.TSDropKey(mac, 53, netip.MustParseAddr("192.0.2.1"), netip.Addr{}), node}
+		return func() { n.counts.DroppedByRule(k, packets, n.nowNs) }
+	}
+	n.look(30, rule(camera, 1, 300), rule(printer, 2, 100), rule(0x1<<16, 3, 77))
+	a := n.only()
+	if a.State != telemetry.AttackMitigated || a.Effect < 0.99 || a.EndNs != 0 {
+		t.Errorf("got %v, effect %v", a.State, a.Effect)
+	}
+	n.look(20)
+	dropped := map[uint32]uint64{}
+	for _, f := range a.Sources.Filters {
+		dropped[f.Node] = f.Packets
+	}
+	if a.Filtered.Packets != 12000 || dropped[1] != 9000 || dropped[2] != 3000 || len(dropped) != 2 {
+		t.Errorf("filters dropped %d: %v", a.Filtered.Packets, dropped)
+	}
+	if a.State != telemetry.AttackEnded || n.search.Totals().Rules != 1 {
+		t.Errorf("got %v, %d rules unresolved", a.State, n.search.Totals().Rules)
+	}
+}
+
+// Limits hold as they are configured: addresses in the safe-list are no targets, groups have limits of their own, and a
+// fixed one holds while everything else is learned, and for what is answered.
+func TestLimits(t *testing.T) {
+	n := newNetwork(t, func(c *Config) {
+		c.Safe = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+		c.Groups = []Group{
+			{Prefixes: []netip.Prefix{netip.MustParsePrefix("192.0.3.0/24")}, Fixed: Limit{PPS: 100}},
+			{Prefixes: []netip.Prefix{netip.MustParsePrefix("192.0.4.0/24")}, Floor: Limit{PPS: 100_000}},
+		}
+	})
+	n.look(5, n.flood(camera, "192.0.3.1", 30, false))
+	if a := n.only(); !a.Fixed || a.Target.Addr != telemetry.AddrFrom(netip.MustParseAddr("192.0.3.1")) {
+		t.Errorf("got %+v", a)
+	}
+	clear(n.found)
+	n.look(30)
+	clear(n.found)
+	for _, device := range []uint64{camera, printer} {
+		for _, to := range []string{"192.0.2.1", "192.0.4.1"} {
+			n.look(10, n.flood(device, to, 1000, false))
+		}
+	}
+	if len(n.found) > 0 {
+		t.Errorf("got %+v", n.only())
+	}
+}
+
+// What was attacked before a restart is found again at once, and is not learned.
+func TestExpected(t *testing.T) {
+	for _, expects := range []bool{false, true} {
+		n := newNetwork(t, func(c *Config) { c.Learn = time.Minute })
+		if expects {
+			n.search.Expect(Target{Addr: telemetry.AddrFrom(netip.MustParseAddr("192.0.2.1"))}, 128)
+		}
+		n.look(5, n.flood(camera, "192.0.2.1", 300, false), n.flood(printer, "192.0.2.1", 300, false))
+		if found := len(n.found) == 1; found != expects {
+			t.Errorf("got %v, want %v", found, expects)
+		}
+	}
+}
+
+// Forged addresses do not take more memory than there is, nor push out who sends the most; how much too many is counted
+// is told. Nothing is allocated for a packet.
+func TestBounds(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.look(15)
+	big := n.flood(camera, "192.0.2.1", 500, false)
+	n.look(3, big)
+	k := key("10.0.0.1", "192.0.2.1", 17, 53)
+	i := uint64(0)
+	forge := func() {
+		i++
+		k.Src.Lo = 0xffff_0000_0000 | i*2654435761&0xffffffff
+		var ends Ends
+		if w := n.counts.Passed(&ends, &k, UDP, 100, 1); w != nil {
+			w.Count(&Packet{
+				Class: UDP, Bytes: 100, Weight: 1, Device: i << 16, HasDevice: true, Src: k.Src, Port: 53,
+				FlowNs: n.nowNs, NowNs: n.nowNs,
+			})
+		}
+	}
+	n.look(10, big, func() {
+		for range 20_000 {
+			forge()
+		}
+	})
+	a := n.only()
+	if len(a.Sources.Addresses) > maxAddresses || len(a.Sources.Devices) > maxDevices {
+		t.Errorf("got %d addresses, %d devices", len(a.Sources.Addresses), len(a.Sources.Devices))
+	}
+	if d := a.Sources.Devices[0]; d.Device != camera || d.Packets-d.TooMany > 6500 || d.Packets < 4000 {
+		t.Errorf("got %+v", d)
+	}
+	if a.Sources.TooMany == 0 || n.counts.Overflow > 0 {
+		t.Errorf("sources may have %d too many, %d packets had no row", a.Sources.TooMany, n.counts.Overflow)
+	}
+	// Forged targets take the rows of nobody.
+	spray := key("10.0.0.1", "192.0.2.1", 17, 53)
+	n.look(2, big, func() {
+		for i := range uint64(20_000) {
+			spray.Dst.Lo = 0xffff_0000_0000 | i*2654435761&0xffffffff
+			var ends Ends
+			n.counts.Passed(&ends, &spray, UDP, 100, 1)
+		}
+	})
+	if n.counts.Overflow == 0 || a.EndNs != 0 || a.Now.PPS < 2000 {
+		t.Errorf("%d packets had no row, %d packets a second", n.counts.Overflow, a.Now.PPS)
+	}
+	if !test.RaceDetector {
+		if allocs := testing.AllocsPerRun(1000, forge); allocs != 0 {
+			t.Errorf("%g allocations for a packet", allocs)
+		}
+	}
+}
+
+// BenchmarkCount is what a packet costs that nobody watches, and one that somebody does.
+func BenchmarkCount(b *testing.B) {
+	for _, watched := range []bool{false, true} {
+		b.Run(fmt.Sprintf("watched=%v", watched), func(b *testing.B) {
+			c := NewCounts(4096, 1)
+			k := key("10.0.0.1", "192.0.2.1", 17, 53)
+			if watched {
+				all := [numClasses]bool{UDP: true}
+				c.Watch(newWatch(TargetOf(&k), 128, all, 0))
+			}
+			var ends Ends
+			p := Packet{Class: UDP, Bytes: 500, Weight: 1, Device: camera, HasDevice: true, HasNode: true, HasPath: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if w := c.Passed(&ends, &k, ClassOf(&k, false), 500, 1); w != nil {
+					w.Count(&p)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,380 @@
+// Package attack finds traffic to a target that is far more than usual there, who sends it, what filters drop of it,
+// and when it is over.
+//
+// Shards count packets in a Counts, by destination: a packet costs two sums. A Search looks at the counts of all shards
+// five times a second, and compares them with what is usual and with limits of its Config. What exceeds them is
+// watched: shards then count its sources as well, in a Watch. Which kind it is, and whether it is an attack at all, is
+// decided by signs that the records tell.
+//
+// To add a class of packets: 1. its constant, 2. its rule in ClassOf, 3. its kind in kindOf.
+package attack
+
+import (
+	"math/bits"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A Class is what packets are to an attack.
+type Class uint8
+
+// Classes.
+const (
+	UDP       Class = iota
+	Amplified       // UDP from the port of a service that answers with more than it is asked
+	SYN             // TCP that asks for a connection
+	TCP             // other TCP
+	ICMP
+	Fragment // that has no ports
+	Other
+	numClasses
+)
+
+// classNames are the names in evidence.
+var classNames = [numClasses]string{"udp", "amplified_udp", "tcp_syn", "tcp", "icmp", "fragments", "other"}
+
+// ClassOf returns the class of a packet of a flow. opening says that it is a SYN without ACK.
+func ClassOf(key *telemetry.FlowKey, opening bool) Class {
+	switch key.Protocol {
+	case 6:
+		switch {
+		case key.SrcPort|key.DstPort == 0:
+			return Fragment
+		case opening:
+			return SYN
+		}
+		return TCP
+	case 17:
+		switch {
+		case key.SrcPort|key.DstPort == 0:
+			return Fragment
+		case amplifies(key.SrcPort):
+			return Amplified
+		}
+		return UDP
+	case 1, 58:
+		return ICMP
+	}
+	return Other
+}
+
+// amplifies reports whether services at a UDP port are known to answer with more than they are asked: chargen, DNS,
+// TFTP, portmap, NTP, NetBIOS, SNMP, LDAP, RIP, SSDP, ARMS, WS-Discovery, mDNS, CoAP, memcached and others.
+func amplifies(port uint16) bool {
+	switch port {
+	case 17, 19, 53, 69, 111, 123, 137, 161, 389, 520, 1900, 3283, 3702, 5353, 5683, 11211, 27015, 27960:
+		return true
+	}
+	return false
+}
+
+// An Amount is of packets, and their bytes as IP packets.
+type Amount struct{ Packets, Bytes uint64 }
+
+func (a *Amount) add(packets, bytes uint64) {
+	a.Packets += packets
+	a.Bytes += bytes
+}
+
+// A Tally is what was counted of an address. Where nodes report 1 packet in N, a report counts for N packets.
+type Tally struct {
+	Passed   [numClasses]Amount // packets to it that no filter dropped
+	Filtered [numClasses]Amount // packets to it that a filter dropped
+	Out      Amount             // packets from it
+	Lost     uint64             // packets of Passed that were dropped otherwise
+	Flows    uint64             // flows to it that were new, and packets of flows for which the table had no room
+	// Squares is the variance of the number of packets that sampling leaves open.
+	Squares uint64
+}
+
+func (t *Tally) merge(o *Tally) {
+	for c := range t.Passed {
+		t.Passed[c].add(o.Passed[c].Packets, o.Passed[c].Bytes)
+		t.Filtered[c].add(o.Filtered[c].Packets, o.Filtered[c].Bytes)
+	}
+	t.Out.add(o.Out.Packets, o.Out.Bytes)
+	t.Lost += o.Lost
+	t.Flows += o.Flows
+	t.Squares += o.Squares
+}
+
+// Offered is what came of a class, whether a filter dropped it or not.
+func (t *Tally) offered(c Class) Amount {
+	a := t.Passed[c]
+	a.add(t.Filtered[c].Packets, t.Filtered[c].Bytes)
+	return a
+}
+
+// A Target is what may be attacked: an address, as a tenant has it.
+type Target struct {
+	Addr   telemetry.Addr
+	Tenant uint32 // tunnel id; 0 outside of tunnels
+}
+
+// TargetOf returns the target to which packets of a flow go.
+func TargetOf(key *telemetry.FlowKey) Target { return Target{key.Dst, key.TunnelID} }
+
+func (t *Target) hash(seed uint64) uint64 {
+	hi, lo := bits.Mul64(t.Addr.Hi^seed^0xa0761d6478bd642f, t.Addr.Lo^uint64(t.Tenant)<<32^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+// A row counts for one address since the last look.
+type row struct {
+	target Target
+	used   bool
+	watch  uint8  // place in Counts.watches, from 1
+	round  uint32 // in which it counted last
+	Tally
+}
+
+// ways is how many rows a target may be in: when all of them count for others, it is not counted.
+const ways = 8
+
+// Ends are the rows of the destination and of the source of a flow, which it remembers: places from 1, 0 if there is
+// none yet. The zero value is that of a new flow.
+type Ends struct {
+	dst, src uint32
+	misses   uint8 // packets until the row of the source is looked for again
+}
+
+// missed is for how many packets of a flow the row of its source is not looked for when there was none.
+const missed = 31
+
+// Counts counts packets by destination. Its owner locks it.
+type Counts struct {
+	seed    uint64
+	rows    []row
+	tags    []uint32 // of rows, a part of the hash of their target; 0: not used
+	round   uint32
+	touched []uint32 // rows that counted since the last look
+	watches []*Watch
+	rules   map[RuleKey]*Rule
+
+	// Overflow counts packets to or from addresses for which there was no row, and reports of rules for which there was
+	// no room.
+	Overflow uint64
+}
+
+// A RuleKey is a rule of Transparent Security at a node.
+type RuleKey struct {
+	Key  uint64 // report.TSDropKey
+	Node uint32
+}
+
+// A Rule is what a rule of Transparent Security dropped since the last look.
+type Rule struct {
+	Packets uint64
+	LastNs  int64
+}
+
+// maxRules bounds the rules of a Counts.
+const maxRules = 4096
+
+// RowBytes is what a row of Counts takes of memory.
+const RowBytes = 320
+
+// NewCounts returns counts of at most so many addresses, rounded up to a power of two.
+func NewCounts(targets int, seed uint64) *Counts {
+	n := 1 << bits.Len(uint(max(targets, 8*ways)-1))
+	return &Counts{
+		seed: seed, rows: make([]row, n), tags: make([]uint32, n), touched: make([]uint32, 0, n), round: 1, rules: map[RuleKey]*Rule{},
+	}
+}
+
+// at returns the row of a target; nil if there is no room. place is where it was when the flow was seen before.
+func (c *Counts) at(place *uint32, t Target) *row {
+	if *place == 0 || c.rows[*place-1].target != t {
+		var hash uint64
+		if *place, hash = c.find(t); *place == 0 {
+			if *place = c.insert(t, hash); *place == 0 {
+				c.Overflow++
+				return nil
+			}
+		}
+	}
+	return c.touch(*place)
+}
+
+// known returns the row of a target if there is one: an address that only sends is no target, and may be forged.
+func (c *Counts) known(place *uint32, t Target) *row {
+	if *place == 0 || c.rows[*place-1].target != t {
+		if *place, _ = c.find(t); *place == 0 {
+			return nil
+		}
+	}
+	return c.touch(*place)
+}
+
+func (c *Counts) touch(place uint32) *row {
+	r := &c.rows[place-1]
+	if r.round != c.round {
+		r.round = c.round
+		c.touched = append(c.touched, place-1)
+	}
+	return r
+}
+
+// find returns the place of the row of a target, from 1; 0 if there is none. It looks at tags, which are in one cache
+// line.
+func (c *Counts) find(t Target) (place uint32, hash uint64) {
+	hash = t.hash(c.seed)
+	first, tag := uint32(hash)&uint32(len(c.rows)-1)&^(ways-1), uint32(hash>>32)|1
+	for i, other := range c.tags[first : first+ways] {
+		if other == tag && c.rows[first+uint32(i)].target == t {
+			return first + uint32(i) + 1, hash
+		}
+	}
+	return 0, hash
+}
+
+// insert gives a target a row, which it may take from one to which nothing was sent since the last look; 0 if there is
+// none.
+func (c *Counts) insert(t Target, hash uint64) uint32 {
+	first := uint32(hash) & uint32(len(c.rows)-1) &^ (ways - 1)
+	idle := uint32(0)
+	for i := first; i < first+ways; i++ {
+		r := &c.rows[i]
+		switch {
+		case r.used && (r.round == c.round || r.watch > 0):
+		case idle == 0 || c.rows[idle-1].used && (!r.used || r.round < c.rows[idle-1].round):
+			idle = i + 1
+		}
+	}
+	if idle > 0 {
+		c.rows[idle-1] = row{target: t, used: true, watch: c.watchOf(t)}
+		c.tags[idle-1] = uint32(hash>>32) | 1
+	}
+	return idle
+}
+
+// Passed counts a packet of a flow that no filter dropped. Weight is for how many packets it stands. It returns the
+// watch of who watches its destination, or nil.
+func (c *Counts) Passed(e *Ends, key *telemetry.FlowKey, class Class, bytes, weight uint32) *Watch {
+	w := uint64(max(weight, 1))
+	isNew := e.dst == 0
+	if e.misses > 0 {
+		e.misses--
+	} else if o := c.known(&e.src, Target{key.Src, key.TunnelID}); o != nil {
+		o.Out.add(w, w*uint64(bytes))
+	} else {
+		e.misses = missed
+	}
+	r := c.at(&e.dst, Target{key.Dst, key.TunnelID})
+	if r == nil {
+		return nil
+	}
+	r.Tally.Passed[class].add(w, w*uint64(bytes))
+	r.Squares += w * (w - 1)
+	if isNew {
+		r.Flows++
+	}
+	if r.watch == 0 {
+		return nil
+	}
+	return c.watches[r.watch-1]
+}
+
+// Dropped counts a packet of a flow that a node reported as dropped, by a filter or otherwise. Weight is for how many
+// packets it stands.
+func (c *Counts) Dropped(e *Ends, key *telemetry.FlowKey, class Class, bytes, weight uint32, filter bool) *Watch {
+	w := uint64(max(weight, 1))
+	isNew := e.dst == 0
+	r := c.at(&e.dst, Target{key.Dst, key.TunnelID})
+	if r == nil {
+		return nil
+	}
+	if isNew {
+		r.Flows++
+	}
+	r.Squares += w * (w - 1)
+	if filter {
+		r.Filtered[class].add(w, w*uint64(bytes))
+	} else {
+		r.Tally.Passed[class].add(w, w*uint64(bytes))
+		r.Lost += w
+	}
+	if r.watch == 0 {
+		return nil
+	}
+	return c.watches[r.watch-1]
+}
+
+// DroppedByRule counts packets that a rule of Transparent Security dropped: its report tells a key, and no flow.
+func (c *Counts) DroppedByRule(key RuleKey, packets uint64, nowNs int64) {
+	r := c.rules[key]
+	if r == nil {
+		if len(c.rules) >= maxRules {
+			c.Overflow++
+			return
+		}
+		r = &Rule{}
+		c.rules[key] = r
+	}
+	r.Packets += packets
+	r.LastNs = nowNs
+}
+
+// Look gives what was counted since the last look, and begins anew. What visit gets is valid until it returns.
+func (c *Counts) Look(visit func(Target, *Tally), rule func(RuleKey, *Rule)) {
+	for _, i := range c.touched {
+		r := &c.rows[i]
+		visit(r.target, &r.Tally)
+		r.Tally = Tally{}
+	}
+	c.touched = c.touched[:0]
+	c.round++
+	for key, r := range c.rules {
+		rule(key, r)
+		delete(c.rules, key)
+	}
+}
+
+// watchOf returns the place of the watch of a target, 0 if nobody watches it.
+func (c *Counts) watchOf(t Target) uint8 {
+	for i, w := range c.watches {
+		if w != nil && w.holds(t) {
+			return uint8(i + 1)
+		}
+	}
+	return 0
+}
+
+// Watch lets the sources of packets to a target be counted in w. It does nothing if there are too many watches.
+func (c *Counts) Watch(w *Watch) {
+	place := -1
+	for i := range c.watches {
+		if c.watches[i] == nil {
+			place = i
+			break
+		}
+	}
+	if place < 0 {
+		if len(c.watches) >= MaxWatches {
+			return
+		}
+		c.watches = append(c.watches, nil)
+		place = len(c.watches) - 1
+	}
+	c.watches[place] = w
+	for i := range c.rows {
+		if r := &c.rows[i]; r.used && r.watch == 0 && w.holds(r.target) {
+			r.watch = uint8(place + 1)
+		}
+	}
+}
+
+// Unwatch ends a watch.
+func (c *Counts) Unwatch(w *Watch) {
+	for i := range c.watches {
+		if c.watches[i] != w {
+			continue
+		}
+		c.watches[i] = nil
+		for j := range c.rows {
+			if c.rows[j].watch == uint8(i+1) {
+				c.rows[j].watch = c.watchOf(c.rows[j].target)
+			}
+		}
+	}
+}

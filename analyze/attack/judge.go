@@ -1,0 +1,667 @@
+package attack
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"strconv"
+
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/wire/report"
+)
+
+// judge decides what goes on at a target, by the look at nowNs.
+func (s *Search) judge(st *state, shards []Shard, nowNs int64) {
+	if !st.may {
+		return
+	}
+	if st.ring == nil {
+		sum := st.latest.sum()
+		d := float64(nowNs-s.lastNs) / 1e9
+		bps, pps := 8*float64(sum.Bytes)/d, float64(sum.Packets)/d
+		if st.floor.of(bps, pps) < warm && st.fixed.of(bps, pps) < warm {
+			return
+		}
+		st.ring = make([]look, 0, ringLen)
+	}
+	if len(st.ring) == ringLen {
+		copy(st.ring, st.ring[1:])
+		st.ring = st.ring[:ringLen-1]
+	}
+	st.ring = append(st.ring, look{s.lastNs, nowNs, st.latest})
+	times, fixed := s.exceeds(st)
+	exceeds := times >= 1 || fixed
+	switch {
+	case st.attack != nil:
+		s.goesOn(st, times, fixed, nowNs)
+		if st.attack.EndNs != 0 {
+			s.unwatch(st, shards)
+			st.attack, st.ring, st.hits = nil, nil, 0
+		}
+	case exceeds && (fixed || !s.isLearning(st, nowNs)) && !s.isCovered(st, nowNs):
+		st.hits++
+		st.calm = 0
+		if st.watch == nil {
+			s.watch(st, shards)
+		}
+		if st.hits >= holds {
+			s.decide(st, shards, fixed, nowNs)
+		}
+	case st.ring != nil:
+		if st.calm++; st.calm >= 2*ringLen { // pulses come again
+			st.hits = 0
+			s.unwatch(st, shards)
+		}
+		if times < warm && st.hits == 0 && st.calm > ringLen {
+			st.ring, st.calm = nil, 0
+		}
+	}
+}
+
+// isCovered reports whether what comes to a target is that of another: an address of a prefix that is attacked, or a
+// prefix of which one address gets the most.
+func (s *Search) isCovered(st *state, nowNs int64) bool {
+	if st.bits == 128 {
+		n := 48
+		if st.Addr.IP().Is4() {
+			n = 96 + 24
+		}
+		p := s.prefixes[Target{masked(st.Addr, n), st.Tenant}]
+		return p != nil && p.attack != nil
+	}
+	// Only now, as it takes a look at all targets.
+	var all, most float64
+	st.addresses = 0
+	for t, one := range s.targets {
+		if t.Tenant != st.Tenant || masked(t.Addr, st.bits) != st.Addr || nowNs-one.heardNs > second ||
+			one.attack != nil {
+			continue
+		}
+		level := one.levelAt(nowNs)
+		st.addresses++
+		all, most = all+level, max(most, level)
+	}
+	return st.addresses < carpetAddresses || 2*most > all
+}
+
+// watch lets shards count the sources of a target.
+func (s *Search) watch(st *state, shards []Shard) {
+	if s.watched >= MaxWatches {
+		s.totals.Unwatched++
+		return
+	}
+	s.watched++
+	sum, d := st.recent()
+	more, all := s.excess(st, &sum, d)
+	classes := s.classes(st, more, all)
+	// Flows that were there before are usual traffic, if there is some in these classes.
+	usual := 0.0
+	for c, is := range classes {
+		if is {
+			usual += st.floor.of(st.usual[c].bps, st.usual[c].pps)
+		}
+	}
+	w := &watching{}
+	if usual > 0.1*st.floor.of(all.bps, all.pps) {
+		w.spareNs = st.ring[max(len(st.ring)-3, 0)].fromNs
+	}
+	st.watch = w
+	for _, shard := range shards {
+		one := newWatch(st.Target, st.bits, classes, w.spareNs)
+		w.shards = append(w.shards, one)
+		shard.Attacks(func(c *Counts) { c.Watch(one) })
+	}
+}
+
+func (s *Search) unwatch(st *state, shards []Shard) {
+	if st.watch == nil {
+		return
+	}
+	s.watched--
+	for i, shard := range shards {
+		shard.Attacks(func(c *Counts) { c.Unwatch(st.watch.shards[i]) })
+	}
+	st.watch = nil
+}
+
+// classes returns those of which there is more than usual, unless it is a small part.
+func (s *Search) classes(st *state, more [numClasses]rate, all rate) (classes [numClasses]bool) {
+	whole := st.floor.of(all.bps, all.pps)
+	for c := range more {
+		classes[c] = whole > 0 && st.floor.of(more[c].bps, more[c].pps) >= 0.1*whole
+	}
+	if whole == 0 { // a fixed limit, and nothing is unusual
+		for c := range classes {
+			classes[c] = true
+		}
+	}
+	return classes
+}
+
+// decide decides what it is that came to a target since its first look that exceeds.
+func (s *Search) decide(st *state, shards []Shard, fixed bool, nowNs int64) {
+	var sum Tally
+	d := 0.0
+	for i := max(len(st.ring)-max(st.hits, holds)-1, 0); i < len(st.ring); i++ {
+		sum.merge(&st.ring[i].Tally)
+		d += float64(st.ring[i].toNs-st.ring[i].fromNs) / 1e9
+	}
+	more, all := s.excess(st, &sum, d)
+	classes := s.classes(st, more, all)
+	sources := s.sources(st, shards, classes)
+	counted := float64(sum.sum().Packets) // packets that were really seen
+	if sum.Squares > 0 {
+		counted *= counted / (float64(sum.Squares) + counted)
+	}
+	v := s.verdict(st, &sum, more, all, &sources, fixed)
+	if v.kind == 0 {
+		return
+	}
+	begin := s.beginOf(st)
+	a := &Attack{
+		Target: st.Target, Bits: st.bits, Kind: v.kind, State: telemetry.AttackActive, BeginNs: begin, LastNs: nowNs,
+		NowNs: nowNs, Effect: -1, Signs: v.signs, Sources: sources, Fixed: fixed, classes: classes, step: second,
+		rules: map[RuleKey]*ruleOf{},
+	}
+	if counted < fewCounted && !fixed {
+		a.State = telemetry.AttackSuspected
+	}
+	for i := range st.ring {
+		if st.ring[i].toNs > begin {
+			s.addLook(st, a, &st.ring[i])
+		}
+	}
+	st.attack = a
+	s.changed = append(s.changed, a)
+}
+
+// A verdict is what signs say.
+type verdict struct {
+	kind  telemetry.AttackKind // 0: nothing that anybody needs to know
+	signs []telemetry.Evidence
+}
+
+// kindOf are the kinds of attacks by the class that most of it is of.
+var kindOf = [numClasses]telemetry.AttackKind{
+	UDP: telemetry.AttackUDP, Amplified: telemetry.AttackReflection, SYN: telemetry.AttackSYN, TCP: telemetry.AttackTCP,
+	ICMP: telemetry.AttackICMP, Fragment: telemetry.AttackFragments, Other: telemetry.AttackOther,
+}
+
+// verdict says what came to a target. It is no attack if somebody wants it: hosts that are sent what they asked for
+// answer, and a single flow is a transfer.
+func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, sources *Sources, fixed bool) verdict {
+	worst := UDP
+	for c := range numClasses {
+		if st.floor.of(more[c].bps, more[c].pps) > st.floor.of(more[worst].bps, more[worst].pps) {
+			worst = c
+		}
+	}
+	sum := t.sum()
+	opened, used := t.offered(SYN).Packets, t.offered(TCP).Packets
+	// Fewer than three packets for each that opens a connection: nobody uses it.
+	if (worst == TCP || worst == SYN) && opened > 0 {
+		if worst = TCP; used < 3*opened {
+			worst = SYN
+		}
+	}
+	of := t.offered(worst)
+	answered := float64(t.Out.Packets) / float64(max(sum.Packets, 1))
+	kind := kindOf[worst]
+	if st.bits < 128 {
+		kind = telemetry.AttackCarpet
+	}
+	v := verdict{kind: kind, signs: []telemetry.Evidence{
+		{Name: "times_the_floor", Value: round(st.floor.of(all.bps, all.pps))},
+		{Name: "usual", Value: round(st.usual[worst].pps), Unit: "packets/s"},
+		{Name: classNames[worst], Value: round(float64(of.Packets) / float64(max(sum.Packets, 1)))},
+		{Name: "answered", Value: round(answered)},
+		{Name: "mean_length", Value: round(float64(of.Bytes) / float64(max(of.Packets, 1))), Unit: "B"},
+		{Name: "new_flows", Value: float64(t.Flows)},
+	}}
+	if st.bits < 128 {
+		v.signs = append(v.signs, telemetry.Evidence{Name: "addresses", Value: float64(st.addresses)})
+	}
+	if fixed {
+		v.signs = append(v.signs, telemetry.Evidence{Name: "fixed_limit", Value: 1})
+		return v
+	}
+	froms := max(len(sources.Addresses), sources.DevicesTotal)
+	isAnswered := worst != SYN && answered >= answeredShare
+	unsure := worst == TCP && !st.sends // no telemetry of the way back
+	switch {
+	case isAnswered && froms < fewSources, unsure && froms < fewSources:
+		return verdict{}
+	case isAnswered, unsure:
+		v.kind = telemetry.AttackSurge
+	case worst != SYN && st.bits == 128 && froms <= 1 && t.Flows <= 1: // a transfer, or a camera
+		v.kind = telemetry.AttackSurge
+	}
+	return v
+}
+
+// round leaves three digits of a number.
+func round(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return v
+}
+
+// beginOf returns when the rate rose: in the look before the first that is as much as those behind it, at the place
+// that its part of their rate says.
+func (s *Search) beginOf(st *state) int64 {
+	of := func(i int) float64 {
+		l := &st.ring[i]
+		_, more := s.excess(st, &l.Tally, float64(l.toNs-l.fromNs)/1e9)
+		return st.floor.of(more.bps, more.pps)
+	}
+	last := len(st.ring) - 1
+	steady := (of(last) + of(last-1)) / 2
+	first := last
+	for first > 0 && of(first-1) >= 0.05*steady {
+		first--
+	}
+	l := &st.ring[first]
+	part := min(of(first)/max(steady, 1e-9), 1)
+	if st.ring[last].Squares > 0 { // a few packets say nothing of parts
+		return l.fromNs
+	}
+	return l.toNs - int64(part*float64(l.toNs-l.fromNs))
+}
+
+// addLook adds what came in a look to an attack.
+func (s *Search) addLook(st *state, a *Attack, l *look) {
+	d := float64(l.toNs-l.fromNs) / 1e9
+	var offered, filtered Amount
+	for c := range numClasses {
+		if !a.classes[c] {
+			a.Stray += l.Filtered[c].Packets
+			continue
+		}
+		o, f := l.offered(c), l.Filtered[c]
+		usualPackets, usualBytes := uint64(st.usual[c].pps*d), uint64(st.usual[c].bps*d/8)
+		offered.add(max(o.Packets, usualPackets)-usualPackets, max(o.Bytes, usualBytes)-usualBytes)
+		filtered.add(f.Packets, f.Bytes)
+	}
+	offered.Packets, offered.Bytes = max(offered.Packets, filtered.Packets), max(offered.Bytes, filtered.Bytes)
+	a.Offered.add(offered.Packets, offered.Bytes)
+	a.Filtered.add(filtered.Packets, filtered.Bytes)
+	a.Squares += l.Squares
+	a.Lost += l.Lost
+	one := look{fromNs: l.fromNs, toNs: l.toNs}
+	one.Tally.Passed[0], one.Tally.Filtered[0], one.Squares = offered, filtered, l.Squares
+	if a.second = append(a.second, one); len(a.second) > effectLooks {
+		a.second = slices.Delete(a.second, 0, 1)
+	}
+	a.point(l, offered, filtered)
+	a.rates()
+}
+
+// point adds to the history.
+func (a *Attack) point(l *look, offered, filtered Amount) {
+	if n := len(a.History); n > 0 {
+		if p := &a.History[n-1]; l.toNs-p.AtNs <= a.step {
+			p.DurationNs = l.toNs - p.AtNs
+			p.Offered.add(offered.Packets, offered.Bytes)
+			p.Filtered += filtered.Packets
+			return
+		}
+		if n == maxPoints {
+			for i := range n / 2 {
+				p, q := a.History[2*i], &a.History[2*i+1]
+				p.Offered.add(q.Offered.Packets, q.Offered.Bytes)
+				p.Filtered += q.Filtered
+				p.DurationNs = q.AtNs + q.DurationNs - p.AtNs
+				a.History[i] = p
+			}
+			a.History, a.step = a.History[:n/2], 2*a.step
+		}
+	}
+	a.History = append(a.History, Point{l.fromNs, l.toNs - l.fromNs, offered, filtered.Packets})
+}
+
+// rates computes the rates of now and the peak, of the latest second.
+func (a *Attack) rates() {
+	var sum, all, filtered Amount
+	var squares uint64
+	fromNs := a.second[len(a.second)-1].toNs - second
+	d := 0.0
+	for i := range a.second {
+		l := &a.second[i]
+		all.add(l.Passed0().Packets, 0)
+		filtered.add(l.Filtered[0].Packets, 0)
+		if l.toNs <= fromNs {
+			continue
+		}
+		sum.add(l.Passed0().Packets, l.Passed0().Bytes)
+		squares += l.Squares
+		d += float64(l.toNs-l.fromNs) / 1e9
+	}
+	d = max(d, 1) // of a second, also where it began within it
+	a.Now = rateOf{uint64(float64(sum.Packets) / d), uint64(8 * float64(sum.Bytes) / d), withinOf(squares, sum.Packets)}
+	if a.Now.BPS > a.Peak.BPS {
+		a.Peak.BPS, a.Peak.Within = a.Now.BPS, a.Now.Within
+	}
+	a.Peak.PPS = max(a.Peak.PPS, a.Now.PPS)
+	if a.Filtered.Packets > 0 && all.Packets > 0 && !a.quiet { // when nothing comes, filters have nothing to do
+		a.Effect = float64(filtered.Packets) / float64(all.Packets)
+	}
+}
+
+// Passed0 is what a look of an attack has of all its classes.
+func (l *look) Passed0() Amount { return l.Passed[0] }
+
+// goesOn adds a look to an attack that goes on, and ends it if it is over.
+func (s *Search) goesOn(st *state, times float64, fixed bool, nowNs int64) {
+	a := st.attack
+	l := &st.ring[len(st.ring)-1]
+	var filtered uint64
+	for c := range numClasses {
+		if a.classes[c] {
+			filtered += l.Filtered[c].Packets
+		}
+	}
+	rules := a.tied
+	a.tied = 0
+	if rules > 0 { // of reports that tell no flow: nobody knows how long the packets were
+		filtered += rules
+	}
+	a.NowNs = nowNs
+	isThere := times >= 0.5 || fixed
+	if isThere || filtered > 0 {
+		if a.quiet && nowNs-a.LastNs > second {
+			a.Pulses++
+		}
+		a.quiet = false
+		a.LastNs = nowNs
+	} else {
+		a.quiet = true
+	}
+	one := *l
+	if rules > 0 {
+		c := Class(0)
+		for !a.classes[c] {
+			c++
+		}
+		one.Filtered[c].add(rules, 0)
+	}
+	if nowNs-a.LastNs >= s.config.EndAfter.Nanoseconds() {
+		a.EndNs, a.State = s.endOf(st), telemetry.AttackEnded
+		a.Now = rateOf{}
+		s.changed = append(s.changed, a)
+		return
+	}
+	s.addLook(st, a, &one)
+	before := a.State
+	switch {
+	case a.Kind == telemetry.AttackSurge:
+	case a.Effect >= mitigatedShare && filtered > 0:
+		a.State = telemetry.AttackMitigated
+	case a.State == telemetry.AttackMitigated && a.Effect < stillShare && isThere:
+		a.State = telemetry.AttackActive
+	}
+	if a.State != before {
+		s.changed = append(s.changed, a)
+	}
+}
+
+// endOf returns when the latest packet of an attack came, as exactly as looks are.
+func (s *Search) endOf(st *state) int64 { return st.attack.LastNs }
+
+// tell completes the attacks that go on with their sources, once a second.
+func (s *Search) tell(shards []Shard, nowNs int64) {
+	for _, st := range s.busy {
+		a := st.attack
+		if a == nil {
+			continue
+		}
+		if a.Kind == telemetry.AttackSurge || a.State == telemetry.AttackSuspected {
+			s.reconsider(st, shards)
+		}
+		if st.watch != nil {
+			a.Sources = s.sources(st, shards, a.classes)
+		}
+		if !slices.Contains(s.changed, a) {
+			s.changed = append(s.changed, a)
+		}
+	}
+	for _, st := range s.busy {
+		if st.attack != nil && len(s.rules) > 0 {
+			st.attack.name()
+		}
+	}
+	s.tie(nowNs)
+	for _, st := range s.busy {
+		if st.attack != nil {
+			st.attack.tellRules()
+		}
+	}
+}
+
+// reconsider looks again at what was no attack, or not sure.
+func (s *Search) reconsider(st *state, shards []Shard) {
+	var sum Tally
+	d := 0.0
+	for i := range st.ring {
+		sum.merge(&st.ring[i].Tally)
+		d += float64(st.ring[i].toNs-st.ring[i].fromNs) / 1e9
+	}
+	more, all := s.excess(st, &sum, d)
+	if st.floor.of(all.bps, all.pps) < 1 {
+		return
+	}
+	a := st.attack
+	sources := s.sources(st, shards, a.classes)
+	if v := s.verdict(st, &sum, more, all, &sources, a.Fixed); v.kind != 0 {
+		if v.kind != telemetry.AttackSurge || a.State == telemetry.AttackSuspected {
+			a.Kind, a.Signs = v.kind, v.signs
+		}
+	}
+	if a.State == telemetry.AttackSuspected &&
+		float64(a.Offered.Packets)*float64(a.Offered.Packets) >= fewCounted*float64(a.Squares+a.Offered.Packets) {
+		a.State = telemetry.AttackActive
+	}
+}
+
+// sources puts together what the shards counted of the sources of a target.
+func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (all Sources) {
+	if st.watch == nil {
+		return all
+	}
+	type tables struct{ devices, addresses, gateways, paths map[[2]uint64]*source }
+	t := tables{map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}}
+	filters := map[uint32]uint64{}
+	ports := map[uint16]uint64{}
+	var bytes uint64
+	for i, shard := range shards {
+		shard.Attacks(func(*Counts) {
+			w := st.watch.shards[i]
+			w.classes = classes
+			for _, part := range []struct {
+				of *sources
+				to map[[2]uint64]*source
+			}{{&w.devices, t.devices}, {&w.addresses, t.addresses}, {&w.gateways, t.gateways}, {&w.paths, t.paths}} {
+				for j := range part.of.list {
+					one := &part.of.list[j]
+					if !one.used {
+						continue
+					}
+					key := [2]uint64{one.key, one.key2}
+					if before := part.to[key]; before != nil {
+						before.merge(one)
+					} else {
+						copied := *one
+						part.to[key] = &copied
+					}
+				}
+			}
+			for node, n := range w.filters {
+				filters[node] += n
+			}
+			ports[w.port] += w.portVotes
+			bytes += w.bytes
+		})
+	}
+	isSYN := classes[SYN] && !classes[TCP]
+	all.Devices = list(t.devices, bytes, func(o *Source, s *source) bool {
+		o.Device, o.OneExporter = s.key, !s.manyAccounts
+		return !isSYN || s.packets > s.other // who opens connections and uses them is a user
+	})
+	all.Devices = withoutFaint(all.Devices)
+	all.DevicesTotal = len(all.Devices)
+	all.Addresses = list(t.addresses, bytes, func(o *Source, s *source) bool {
+		o.Addr = telemetry.Addr{Hi: s.key, Lo: s.key2}
+		return true
+	})
+	all.Gateways = list(t.gateways, bytes, func(o *Source, s *source) bool {
+		o.Node, o.HasNode = uint32(s.key), true
+		return true
+	})
+	all.Paths = list(t.paths, bytes, func(o *Source, s *source) bool {
+		o.Path, o.HasPath = s.key, true
+		return true
+	})
+	for _, of := range [][]Source{all.Devices, all.Addresses, all.Gateways, all.Paths} {
+		for i := range of {
+			all.TooMany = max(all.TooMany, of[i].TooMany)
+		}
+	}
+	for node, n := range filters {
+		all.Filters = append(all.Filters, Filter{Node: node, Packets: n})
+	}
+	slices.SortFunc(all.Filters, func(a, b Filter) int {
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Node, b.Node))
+	})
+	var most uint64
+	for port, votes := range ports {
+		if votes > most {
+			all.Port, all.HasPort, most = port, port != 0, votes
+		}
+	}
+	return all
+}
+
+// list returns sources with what fill says of them, if it wants them, the most bytes first.
+func list(of map[[2]uint64]*source, bytes uint64, fill func(*Source, *source) bool) []Source {
+	var all []Source
+	for _, s := range of {
+		one := Source{
+			Node: s.node, HasNode: s.hasNode, Path: s.path, HasPath: s.hasWay, Packets: s.packets, Bytes: s.bytes,
+			Filtered: s.filtered, TooMany: s.packetsTooMany, FirstNs: s.firstNs, LastNs: s.lastNs,
+		}
+		if bytes > 0 {
+			one.Share = float64(s.bytes) / float64(bytes)
+		}
+		if fill(&one, s) {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b Source) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Device, b.Device), cmp.Compare(a.Node, b.Node),
+			a.Addr.IP().Compare(b.Addr.IP()), cmp.Compare(a.Path, b.Path))
+	})
+	return all
+}
+
+// withoutFaint leaves out the devices at the end of the list that send far less than others, as users do.
+func withoutFaint(devices []Source) []Source {
+	var sum uint64
+	for i := range devices {
+		sum += devices[i].Bytes
+	}
+	for n := len(devices); n > 1; n-- {
+		last := &devices[n-1]
+		if mean := float64(sum) / float64(n); float64(last.Bytes) >= faint*mean {
+			return devices[:n]
+		}
+		sum -= last.Bytes
+	}
+	return devices
+}
+
+// takeRule adds what a rule of Transparent Security dropped.
+func (s *Search) takeRule(key RuleKey, r *Rule) {
+	known := s.rules[key]
+	if known == nil {
+		if len(s.rules) >= maxRules {
+			s.totals.Overflow++
+			return
+		}
+		known = &Rule{}
+		s.rules[key] = known
+	}
+	known.Packets += r.Packets
+	known.LastNs = r.LastNs
+}
+
+// tie adds what rules dropped to the attacks whose devices they are about, and forgets rules of which nothing is told
+// any more.
+func (s *Search) tie(nowNs int64) {
+	for key, r := range s.rules {
+		if a, device := s.attackOf(key); a != nil {
+			of := a.rules[key]
+			if of == nil {
+				of = &ruleOf{device: device}
+				a.rules[key] = of
+			}
+			of.packets += r.Packets
+			a.tied += r.Packets
+			delete(s.rules, key)
+		} else if nowNs-r.LastNs > forgetNs {
+			delete(s.rules, key)
+		}
+	}
+}
+
+// attackOf returns the attack that a rule is about, and the device.
+func (s *Search) attackOf(key RuleKey) (*Attack, uint64) {
+	for _, st := range s.busy {
+		a := st.attack
+		if a == nil || st.bits < 128 { // rules are about an address
+			continue
+		}
+		if device, ok := a.keys[key.Key]; ok {
+			return a, device
+		}
+	}
+	return nil, 0
+}
+
+// name computes the keys that rules about the devices of an attack have.
+func (a *Attack) name() {
+	if a.keys == nil || a.keysPort != a.Sources.Port {
+		a.keys, a.keyed, a.keysPort = map[uint64]uint64{}, map[uint64]bool{}, a.Sources.Port
+	}
+	for i := range a.Sources.Devices {
+		if device := a.Sources.Devices[i].Device; !a.keyed[device] && len(a.keyed) < maxDevices {
+			a.keyed[device] = true
+			a.keys[dropKeyOf(device, a.keysPort, a.Target.Addr)] = device
+		}
+	}
+}
+
+// dropKeyOf returns the key of the rule that drops what a device sends to a port of an address.
+func dropKeyOf(device uint64, port uint16, to telemetry.Addr) uint64 {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], device)
+	ip := to.IP()
+	if ip.Is4() {
+		return report.TSDropKey([6]byte(b[:6]), port, ip, zeroAddr)
+	}
+	return report.TSDropKey([6]byte(b[:6]), port, zeroAddr, ip)
+}
+
+// tellRules adds the rules to what drops an attack.
+func (a *Attack) tellRules() {
+	for key, r := range a.rules {
+		one := Filter{Node: key.Node, Key: key.Key, Device: r.device, Packets: r.packets}
+		a.Sources.Filters = append(a.Sources.Filters, one)
+		for i := range a.Sources.Devices {
+			if d := &a.Sources.Devices[i]; d.Device == r.device {
+				d.Filtered += r.packets
+				d.Packets += r.packets
+			}
+		}
+	}
+	slices.SortStableFunc(a.Sources.Filters, func(a, b Filter) int {
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Key, b.Key))
+	})
+}

@@ -1,0 +1,431 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+// attackCounts are what a shard counts by destination, for attacks.
+type attackCounts struct {
+	counts   *attack.Counts
+	sampling map[uint32]telemetry.SampleRate // of nodes, where it is configured
+	packet   attack.Packet                   // memory that is reused
+}
+
+// weightOf returns for how many packets one stands whose way begins at a node.
+func (a *attackCounts) weightOf(first *station) uint32 {
+	if len(a.sampling) == 0 || first.has&telemetry.HasNode == 0 {
+		return 0
+	}
+	if rate := a.sampling[first.node]; rate > telemetry.SampleEvery && rate <= telemetry.MaxSampleRate {
+		return uint32(rate)
+	}
+	return 0
+}
+
+// attackPacket counts a packet of f that was not dropped.
+func (s *Shard) attackPacket(f *flow, bytes uint32, opening bool, account uint32, nowNs int64) {
+	class := attack.ClassOf(&f.key, opening)
+	w := s.attacks.counts.Passed(&f.ends, &f.key, class, bytes, f.weight)
+	if w == nil {
+		return
+	}
+	p := &s.attacks.packet
+	*p = attack.Packet{Class: class, Bytes: bytes, Weight: f.weight, Account: account}
+	s.attackSource(w, f, nowNs)
+}
+
+// attackDrop counts a packet of f that a node dropped: filters mitigate attacks, and full queues do not. Nodes report
+// every drop that they report, so that it stands for itself, but for those of packets that only have INT because their
+// source chose 1 in N.
+func (s *Shard) attackDrop(f *flow, r *telemetry.Report, nowNs int64) {
+	weight := uint32(0)
+	if r.Is(telemetry.Embedded) {
+		weight = f.weight
+	}
+	class := attack.ClassOf(&f.key, r.Is(telemetry.Opening))
+	filter := r.Local.Has&telemetry.HasDrop != 0 &&
+		dropreason.Of(r.DropReasons, r.Local.DropReason).Group == dropreason.ACL
+	w := s.attacks.counts.Dropped(&f.ends, &f.key, class, r.Bytes, weight, filter)
+	if w == nil {
+		return
+	}
+	p := &s.attacks.packet
+	*p = attack.Packet{
+		Class: class, Bytes: r.Bytes, Weight: weight, Account: r.Account, Filtered: filter, Filter: nodeOf(&r.Local),
+	}
+	if len(r.Hops) > 0 && r.Hops[0].Has&telemetry.HasNode != 0 {
+		p.Gateway, p.HasNode = r.Hops[0].NodeID, true
+	}
+	s.attackSource(w, f, nowNs)
+}
+
+// attackSource counts where the packet at hand comes from.
+func (s *Shard) attackSource(w *attack.Watch, f *flow, nowNs int64) {
+	p := &s.attacks.packet
+	p.Device, p.HasDevice = f.device, f.hasDevice
+	p.Src, p.Port, p.FlowNs, p.NowNs = f.key.Src, f.key.DstPort, f.first, nowNs
+	if fp := &f.paths[0]; fp.used && !p.Filtered {
+		if path := s.pathOf(fp); path != nil {
+			p.Path, p.HasPath = path.hash, true
+			if first := &path.hops[0].station; first.has&telemetry.HasNode != 0 {
+				p.Gateway, p.HasNode = first.node, true
+			}
+		}
+	}
+	w.Count(p)
+}
+
+// attackSummary counts what a rule of Transparent Security dropped. Reports of gaps in flows are none of a filter.
+func (s *Shard) attackSummary(r *telemetry.Report, packets uint64, nowNs int64) {
+	if r.DropKey == 0 || r.Is(telemetry.HasFlow) {
+		return
+	}
+	key := attack.RuleKey{Key: r.DropKey, Node: nodeOf(&r.Local)}
+	s.attacks.counts.DroppedByRule(key, packets, nowNs)
+}
+
+// Attacks lets a function have what is counted for attacks, while nothing else is.
+func (s *Shard) Attacks(look func(*attack.Counts)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	look(s.attacks.counts)
+}
+
+// FindAttacks lets s look for attacks. Without it, none are found.
+func (s *Scanner) FindAttacks(c attack.Config) {
+	s.attacks = &attackDetector{
+		scan: &s.scan, search: attack.NewSearch(c), begun: map[*attack.Attack]*begunAttack{},
+	}
+	for _, shard := range s.collector.Shards {
+		s.attacks.shards = append(s.attacks.shards, shard)
+	}
+	events, _ := s.log.Events(isAttack, math.MaxInt) // of a process before this one
+	for i := range slices.Backward(events) {
+		e := &events[i]
+		if e.End != nil {
+			s.attacks.keep(e)
+			continue
+		}
+		bits := 128
+		if p, err := netip.ParsePrefix(e.Attack.Prefix); err == nil {
+			bits = p.Bits()
+			if p.Addr().Is4() {
+				bits += 96
+			}
+		}
+		s.attacks.search.Expect(attack.Target{Addr: telemetry.AddrFrom(e.Attack.Target)}, bits)
+	}
+	s.attacks.trim()
+	s.attacks.configure()
+}
+
+func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack && e.Attack != nil }
+
+// An attackDetector finds attacks. It looks more often than other detectors, and notes at once what it finds.
+type attackDetector struct {
+	*scan
+	search *attack.Search
+	shards []attack.Shard
+	totals atomic.Pointer[attack.Totals]
+	begun  map[*attack.Attack]*begunAttack
+
+	configured *Configured // when it was looked at last
+
+	// Records of attacks that are over keep all their devices as long as there is room.
+	ended   []endedAttack // the oldest first
+	sources int           // in their records
+}
+
+// A begunAttack is what was noted of an attack that goes on.
+type begunAttack struct {
+	packets uint64            // in the count of the event
+	before  *telemetry.Attack // what a process before this one has counted; nil: it begins here
+}
+
+type endedAttack struct {
+	id      string
+	sources int
+}
+
+// maxEndedSources is how many sources the records of attacks that are over have together, about 300 bytes each;
+// keptSources is how many a record keeps when it gives way to newer ones.
+const maxEndedSources, keptSources = 1 << 16, 16
+
+// AttackTotals returns totals of the search for attacks.
+func (s *Scanner) AttackTotals() attack.Totals {
+	if s.attacks != nil {
+		if t := s.attacks.totals.Load(); t != nil {
+			return *t
+		}
+	}
+	return attack.Totals{}
+}
+
+// look takes what shards have counted, if it is time, and notes what changed.
+func (d *attackDetector) look(nowNs int64) {
+	d.configure()
+	for _, a := range d.search.Look(d.shards, nowNs) {
+		d.note(a)
+	}
+	totals := d.search.Totals()
+	d.totals.Store(&totals)
+}
+
+// configure tells shards the sampling that is configured, if it changed: it holds for paths that flows take from now on.
+func (d *attackDetector) configure() {
+	c := d.collector.Configured()
+	if c == d.configured {
+		return
+	}
+	d.configured = c
+	for _, s := range d.collector.Shards {
+		s.mu.Lock()
+		s.attacks.sampling = c.Sampling
+		s.mu.Unlock()
+	}
+}
+
+// attackKey is the key of the event of an attack: who is attacked stands where other events have an exporter.
+func attackKey(t attack.Target, bits int) eventlog.Key {
+	return eventlog.Key{
+		Kind:     telemetry.EventAttack,
+		Exporter: telemetry.ExporterKey{Source: t.Addr.IP(), Node: t.Tenant, HWID: uint8(bits)},
+	}
+}
+
+func (d *attackDetector) note(a *attack.Attack) {
+	key := attackKey(a.Target, a.Bits)
+	noted := d.begun[a]
+	if noted == nil {
+		noted = &begunAttack{}
+		d.begun[a] = noted
+		d.log.Amend(key, func(e *telemetry.Event) { noted.before = e.Attack })
+	}
+	d.log.Note(key, a.BeginNs, a.NowNs, a.Offered.Packets-min(noted.packets, a.Offered.Packets),
+		func(e *telemetry.Event) {})
+	noted.packets = a.Offered.Packets
+	d.log.Amend(key, func(e *telemetry.Event) {
+		r := d.record(a, e.ID, e.Start)
+		if noted.before != nil {
+			r.Packets += noted.before.Packets
+			r.Bytes += noted.before.Bytes
+			r.FilteredPackets += noted.before.FilteredPackets
+			r.FilteredBytes += noted.before.FilteredBytes
+		}
+		e.Attack, e.Severity, e.Text, e.Evidence = r, r.Severity, r.Text, r.Evidence
+		if nodes := r.Gateways; len(nodes) == 1 && nodes[0].Node != nil {
+			e.Node, e.Name = nodes[0].Node, nodes[0].Name
+		}
+		if a.EndNs != 0 {
+			d.keep(e)
+		}
+	})
+	if a.EndNs != 0 {
+		d.log.End(key, a.EndNs)
+		delete(d.begun, a)
+		d.trim()
+	}
+}
+
+// keep notes how many sources the record of an attack that is over has, and lets older records give way.
+func (d *attackDetector) keep(e *telemetry.Event) {
+	n := len(e.Attack.Devices) + len(e.Attack.Addresses) + len(e.Attack.Gateways) + len(e.Attack.Paths)
+	d.ended = append(d.ended, endedAttack{e.ID, n})
+	d.sources += n
+}
+
+// trim shortens the oldest records, unless all are short.
+func (d *attackDetector) trim() {
+	for d.sources > maxEndedSources && len(d.ended) > 0 {
+		oldest := d.ended[0]
+		d.ended = d.ended[1:]
+		d.sources -= oldest.sources
+		d.log.AmendEnded(telemetry.EventAttack, oldest.id, func(e *telemetry.Event) {
+			if e.Attack == nil {
+				return
+			}
+			short := *e.Attack
+			for _, list := range []*[]telemetry.AttackSource{
+				&short.Devices, &short.Addresses, &short.Gateways, &short.Paths,
+			} {
+				*list = slices.Clone((*list)[:min(len(*list), keptSources)])
+			}
+			e.Attack = &short
+		})
+	}
+}
+
+// record returns what is told of an attack.
+func (d *attackDetector) record(a *attack.Attack, id string, begin time.Time) *telemetry.Attack {
+	at := func(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+	r := &telemetry.Attack{
+		ID: id, Kind: a.Kind, State: a.State, Target: a.Target.Addr.IP(), Begin: begin,
+		Packets: a.Offered.Packets, Bytes: a.Offered.Bytes, Uncertainty: a.Within(),
+		BPS: a.Now.BPS, PPS: a.Now.PPS, RateUncertainty: a.Now.Within, PeakBPS: a.Peak.BPS, PeakPPS: a.Peak.PPS,
+		FilteredPackets: a.Filtered.Packets, FilteredBytes: a.Filtered.Bytes, Collateral: a.Stray, Lost: a.Lost,
+		Devices: d.sourcesOf(a.Sources.Devices, func(o *telemetry.AttackSource, s *attack.Source) {
+			o.Device = deviceText(s.Device)
+		}),
+		DevicesTotal: a.Sources.DevicesTotal,
+		Gateways:     d.sourcesOf(a.Sources.Gateways, nil),
+		Paths: d.sourcesOf(a.Sources.Paths, func(o *telemetry.AttackSource, s *attack.Source) {
+			o.Path = pathID(s.Path)
+		}),
+		Addresses: d.sourcesOf(a.Sources.Addresses, func(o *telemetry.AttackSource, s *attack.Source) {
+			o.Address = s.Addr.String()
+		}),
+		Filters: []telemetry.AttackFilter{}, CountError: a.Sources.TooMany,
+		Evidence: append([]telemetry.Evidence{}, a.Signs...), History: []telemetry.AttackPoint{},
+	}
+	switch {
+	case a.Kind == telemetry.AttackSurge:
+		r.Severity = telemetry.Info
+	case a.State == telemetry.AttackActive || a.State == telemetry.AttackEnded:
+		r.Severity = telemetry.Critical
+	default:
+		r.Severity = telemetry.Warning
+	}
+	if a.Bits < 128 {
+		bits := a.Bits
+		if r.Target.Is4() {
+			bits -= 96
+		}
+		r.Prefix = netip.PrefixFrom(r.Target, bits).String()
+	}
+	if a.Sources.HasPort {
+		port := a.Sources.Port
+		r.Port = &port
+	}
+	if a.EndNs != 0 {
+		end := at(a.EndNs)
+		r.End = &end
+	}
+	if a.Effect >= 0 {
+		effect := a.Effect
+		r.Effectiveness = &effect
+	}
+	for i := range a.Sources.Filters {
+		f := &a.Sources.Filters[i]
+		one := telemetry.AttackFilter{Node: f.Node, Name: d.collector.Names()[f.Node], Packets: f.Packets}
+		if f.Key != 0 {
+			one.DropKey, one.Device = fmt.Sprintf("%016x", f.Key), deviceText(f.Device)
+		}
+		r.Filters = append(r.Filters, one)
+	}
+	for i := range a.History {
+		p := &a.History[i]
+		r.History = append(r.History, telemetry.AttackPoint{
+			At: at(p.AtNs), DurationNs: p.DurationNs, Packets: p.Offered.Packets, Bytes: p.Offered.Bytes,
+			FilteredPackets: p.Filtered,
+		})
+	}
+	if a.Pulses > 0 {
+		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
+	}
+	r.Text = attackText(r)
+	return r
+}
+
+// maxAttackSources bounds the gateways, paths and addresses of a record.
+const maxAttackSources = 256
+
+func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.AttackSource, *attack.Source),
+) []telemetry.AttackSource {
+	all := []telemetry.AttackSource{}
+	for i := range list {
+		s := &list[i]
+		o := telemetry.AttackSource{
+			Packets: s.Packets, Bytes: s.Bytes, Share: s.Share, Filtered: s.Filtered, Error: s.TooMany,
+			First: time.Unix(0, s.FirstNs).UTC(), Last: time.Unix(0, s.LastNs).UTC(), OneExporter: s.OneExporter,
+		}
+		if s.HasNode {
+			node := s.Node
+			o.Node, o.Name = &node, d.collector.Names()[node]
+		}
+		if s.HasPath {
+			o.Path = pathID(s.Path)
+		}
+		if fill != nil {
+			fill(&o, s)
+		}
+		if all = append(all, o); o.Device == "" && len(all) >= maxAttackSources {
+			break
+		}
+	}
+	return all
+}
+
+// attackText says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
+// drop 99.8 % of it".
+func attackText(r *telemetry.Attack) string {
+	var b strings.Builder
+	what, of := strings.ReplaceAll(r.Kind.String(), "_", " "), " of "
+	if r.Kind == telemetry.AttackReflection || r.Kind == telemetry.AttackSurge {
+		of = " towards "
+	}
+	b.WriteString(what + of)
+	if r.Prefix != "" {
+		b.WriteString(r.Prefix)
+	} else {
+		b.WriteString(r.Target.String())
+	}
+	if r.Port != nil {
+		fmt.Fprintf(&b, " port %d", *r.Port)
+	}
+	number := func(n int, one string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %ss", n, one)
+	}
+	switch {
+	case r.DevicesTotal > 0 && len(r.Gateways) > 0:
+		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(len(r.Gateways), "gateway"))
+	case len(r.Gateways) > 0:
+		fmt.Fprintf(&b, " by way of %s", number(len(r.Gateways), "gateway"))
+	}
+	fmt.Fprintf(&b, ", at most %s", bitsText(r.PeakBPS))
+	if r.Effectiveness != nil {
+		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
+	}
+	if r.Kind == telemetry.AttackSurge {
+		b.WriteString("; no attack, says its traffic")
+	}
+	return b.String()
+}
+
+// bitsText writes a rate: "16.1 Mbit/s".
+func bitsText(bps uint64) string {
+	v, unit := float64(bps), ""
+	for _, next := range []string{"k", "M", "G", "T"} {
+		if v < 1000 {
+			break
+		}
+		v, unit = v/1000, next
+	}
+	return fmt.Sprintf("%.3g %sbit/s", v, unit)
+}
+
+// deviceText writes a device id of Transparent Security: normally a MAC address and two zero bytes.
+func deviceText(device uint64) string {
+	mac := make(net.HardwareAddr, 8)
+	for i := range mac {
+		mac[i] = byte(device >> (56 - 8*i))
+	}
+	if device&0xffff == 0 {
+		mac = mac[:6]
+	}
+	return mac.String()
+}

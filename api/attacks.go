@@ -1,0 +1,185 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/filter"
+	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// attacks lists attacks: of now, or those that began in a time range. They are kept with their events.
+func (h *handler) attacks(ctx context.Context, p *params) (answer, *types.Problem) {
+	s := selectFrom(h, p, filter.AttackTable.Row)
+	if !asksPast(p) {
+		if problem := p.problem(); problem != nil {
+			return answer{}, problem
+		}
+		events, _ := h.cfg.Events.Events(isAttack, math.MaxInt)
+		return s.answer(attacksOf(events)), nil
+	}
+	r := h.written(store.Events, p.span(h.cfg.Now()))
+	if problem := p.problem(); problem != nil {
+		return answer{}, problem
+	}
+	if problem := needHistory(&h.cfg); problem != nil {
+		return answer{}, problem
+	}
+	found, problem := h.storedAttacks(ctx, &store.Query{From: r.since, To: r.until, Limit: maxStoredAttacks})
+	if problem != nil {
+		return answer{}, problem
+	}
+	if found.More {
+		problem := types.NewProblem(http.StatusBadRequest, "there are more than %d attacks in the time range",
+			maxStoredAttacks)
+		problem.Parameter, problem.Allowed = "since", "a shorter time range"
+		return answer{}, problem
+	}
+	events, err := eventsOf(found)
+	if err != nil {
+		return answer{}, unreadable(err)
+	}
+	return s.answer(attacksOf(events)).spanning(r), nil
+}
+
+// maxStoredAttacks bounds the attacks of a time range, each of which may have thousands of devices.
+const maxStoredAttacks = 1000
+
+// storedAttacks asks for the events of attacks.
+func (h *handler) storedAttacks(ctx context.Context, q *store.Query) (*store.Answer, *types.Problem) {
+	q.Table, q.Group, q.Order = store.Events, []string{"start", "id", "json"}, "start"
+	q.Where, q.Args = join(q.Where, "kind = ?"), append(q.Args, uint64(telemetry.EventAttack))
+	q.Uses = append(q.Uses, "kind")
+	return h.ask(ctx, q)
+}
+
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " AND " + b
+}
+
+func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack && e.Attack != nil }
+
+// attackOf returns the attack of an event. One that went on when the server stopped is over if its event is.
+func attackOf(e *telemetry.Event) *telemetry.Attack {
+	a := *e.Attack
+	if e.End != nil && a.State != telemetry.AttackEnded {
+		a.State, a.End, a.BPS, a.PPS = telemetry.AttackEnded, e.End, 0, 0
+	}
+	return &a
+}
+
+func attacksOf(events []telemetry.Event) []telemetry.Attack {
+	list := make([]telemetry.Attack, 0, len(events))
+	for i := range events {
+		if isAttack(&events[i]) {
+			list = append(list, *attackOf(&events[i]))
+		}
+	}
+	return list
+}
+
+// withoutAttacks returns events as lists of events have them.
+func withoutAttacks(events []telemetry.Event) []telemetry.Event {
+	for i := range events {
+		events[i].Attack = nil
+	}
+	return events
+}
+
+// attack answers with one attack.
+func (h *handler) attack(w http.ResponseWriter, r *http.Request, p *params) {
+	if problem := p.problem(); problem != nil {
+		problem.Write(w)
+		return
+	}
+	events, _ := h.cfg.Events.Events(func(e *telemetry.Event) bool { return e.ID == p.id && isAttack(e) }, 1)
+	if len(events) == 0 && h.cfg.History != nil {
+		found, problem := h.storedAttacks(r.Context(), &store.Query{
+			From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{p.id},
+			Uses: []string{"id"}, Limit: 1,
+		})
+		if problem != nil {
+			problem.Write(w)
+			return
+		}
+		var err error
+		if events, err = eventsOf(found); err != nil {
+			unreadable(err).Write(w)
+			return
+		}
+	}
+	if len(events) == 0 || !isAttack(&events[0]) {
+		types.NewProblem(http.StatusNotFound,
+			"there is no attack %q, or it is no longer kept; %sattacks lists those that are", p.id, api).Write(w)
+		return
+	}
+	writeAnswer(w, types.AttackAnswer{GeneratedAt: h.cfg.Now().UTC(), Attack: *attackOf(&events[0])})
+}
+
+// streamAttacks answers GET /api/v1/attacks/stream with server-sent events: each attack when it begins, whenever what
+// is known of it changes, at most once a second, and when it is over. It is as streamEvents else.
+func (h *handler) streamAttacks(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaStream)
+	matches := filtered(h, p.filter(), filter.AttackTable.Row)
+	if problem := p.problem(); problem != nil {
+		problem.Write(w)
+		return
+	}
+	h.stream(w, r, func(s *stream) func() error {
+		_, _, ended := h.cfg.Events.Since(1<<64 - 1)
+		if last, ok := h.lastID(r); ok && last < ended {
+			ended = last
+		}
+		told := map[string]string{} // what was said of attacks that go on
+		send := func(e *telemetry.Event) error {
+			if a := attackOf(e); matches == nil || matches(a) {
+				return s.send("attack", a)
+			}
+			return nil
+		}
+		return func() error {
+			open, over, now := h.cfg.Events.Since(ended)
+			for i := range over {
+				s.id = h.streamID(ended + uint64(i) + 1)
+				if isAttack(&over[i]) {
+					if err := send(&over[i]); err != nil {
+						return err
+					}
+				}
+			}
+			if forgotten := now - ended - uint64(len(over)); forgotten > 0 { // of any kind
+				if err := s.send("lost", map[string]uint64{"attacks": 0, "events": forgotten}); err != nil {
+					return err
+				}
+			}
+			ended = now
+			s.id = h.streamID(ended)
+			still := map[string]string{}
+			for i := range open {
+				e := &open[i]
+				if !isAttack(e) {
+					continue
+				}
+				text, err := json.Marshal(attackOf(e))
+				if err != nil {
+					return err
+				}
+				if still[e.ID] = string(text); told[e.ID] != still[e.ID] {
+					if err := send(e); err != nil {
+						return err
+					}
+				}
+			}
+			told = still
+			return nil
+		}
+	})
+}
