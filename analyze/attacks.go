@@ -183,7 +183,8 @@ func (d *attackDetector) look(nowNs int64) {
 	d.totals.Store(&totals)
 }
 
-// configure tells shards the sampling that is configured, if it changed: it holds for paths that flows take from now on.
+// configure tells shards the sampling that is configured, if it changed. It holds for paths that flows take from then
+// on.
 func (d *attackDetector) configure() {
 	c := d.collector.Configured()
 	if c == d.configured {

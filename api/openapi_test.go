@@ -54,7 +54,7 @@ func TestOpenAPIDescribesAnswers(t *testing.T) {
 		name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(file), ".json"), "_")
 		path := "/api/v1/" + name
 		switch name {
-		case "burst", "report", "flow", "incident":
+		case "attack", "burst", "report", "flow", "incident":
 			path = "/api/v1/" + name + "s/{id}"
 		case "flowpaths":
 			path = "/api/v1/flows/{id}/paths"

@@ -125,8 +125,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// A rule of Transparent Security that tells a key and no flow is one of the attack whose device it names. It goes on for
-// as long as the rule drops, although nothing reaches the target.
+// A rule of Transparent Security that tells a key and no flow is one of the attack whose device it names. It goes on as
+// long as the rule drops, although nothing reaches the target.
 func TestDropKeys(t *testing.T) {
 	n := newNetwork(t, nil)
 	n.look(15)
@@ -263,7 +263,7 @@ func BenchmarkCount(b *testing.B) {
 				c.Watch(newWatch(TargetOf(&k), 128, all, 0))
 			}
 			var ends Ends
-			p := Packet{Class: UDP, Bytes: 500, Weight: 1, Device: camera, HasDevice: true, HasNode: true, HasPath: true}
+			p := Packet{Bytes: 500, Weight: 1, Device: camera, HasDevice: true, HasNode: true, HasPath: true}
 			b.ReportAllocs()
 			for b.Loop() {
 				if w := c.Passed(&ends, &k, ClassOf(&k, false), 500, 1); w != nil {

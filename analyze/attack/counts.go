@@ -178,7 +178,8 @@ const RowBytes = 320
 func NewCounts(targets int, seed uint64) *Counts {
 	n := 1 << bits.Len(uint(max(targets, 8*ways)-1))
 	return &Counts{
-		seed: seed, rows: make([]row, n), tags: make([]uint32, n), touched: make([]uint32, 0, n), round: 1, rules: map[RuleKey]*Rule{},
+		seed: seed, rows: make([]row, n), tags: make([]uint32, n), touched: make([]uint32, 0, n),
+		round: 1, rules: map[RuleKey]*Rule{},
 	}
 }
 

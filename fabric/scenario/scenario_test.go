@@ -211,7 +211,8 @@ func TestMisspeltKeys(t *testing.T) {
 	const shape = "duration: 10s\ntopology:\n  "
 	documents := []string{
 		everything,
-		small + "faults:\n  - buffer: {node: leaf1, buffer: 2kB}\n  - ddos: {from: [h2], to: h1, rate: 1M, ip: 4}\n",
+		small + "faults:\n  - buffer: {node: leaf1, buffer: 2kB}\n  - ddos: {from: [h2], to: h1, rate: 1M, ip: 4}\n" +
+			"  - ddos: {from: [h2], to: h1, rate: 1M, send: syn, spoof: true}\n",
 		shape + "ring: {nodes: 3, hosts: 1, ring_link: " + link + ", host_link: " + link + "}\n",
 		shape + "leaf_spine: {leaves: 1, spines: 1, hosts: 1, fabric_link: " + link + ", host_link: " + link + "}\n",
 		shape + "fat_tree: {k: 2, fabric_link: " + link + ", host_link: " + link + "}\n",
