@@ -59,7 +59,7 @@ func ConfigFor(bytes uint64, shards int) Config {
 	c.MaxDrops = int(max(min(each/32/perDrop, 65536), 64))
 	c.MaxQueues = int(max(min(each/64/perQueue, 65536), 64))
 	c.MaxTargets = 64
-	for c.MaxTargets < 8192 && uint64(c.MaxTargets)*2*attack.RowBytes < each/256 {
+	for c.MaxTargets < 8192 && uint64(c.MaxTargets)*2*attack.RowBytes < each/512 {
 		c.MaxTargets *= 2
 	}
 	rest := each - min(each, uint64(c.JoinPlaces)*perPlace+uint64(c.MaxPaths)*perPath+uint64(c.MaxDrops)*perDrop+

@@ -101,7 +101,7 @@ func (c *Config) attackConfig() attack.Config {
 		})
 	}
 	memory, _ := parseSize(c.Memory)
-	a.MaxTargets = int(min(uint64(a.MaxTargets), memory/64/attack.TargetBytes))
+	a.MaxTargets = int(min(uint64(a.MaxTargets), memory/256/attack.TargetBytes))
 	return a
 }
 
