@@ -264,18 +264,17 @@ func (w *walk) between(endNs uint64) uint64 {
 // was below the threshold.
 func (w *walk) leave(q *queue, limitNs, length uint64) {
 	base := uint64(q.usual.base())
-	lastNs := w.lastNs
 	for ; w.head < w.next; w.head++ {
 		p := &q.samples[w.head]
 		if !p.packetIn() || p.has&SampleOut == 0 {
 			continue
 		}
 		// What a queue costs when it is empty is mostly spent behind it.
-		leftNs := max(p.out()-base, p.in)
+		leftNs := max(p.out()-min(base, p.out()), p.in)
 		if leftNs > limitNs && leftNs-limitNs > base || leftNs >= limitNs && w.occupied <= length {
 			return
 		}
-		lastNs = min(leftNs, limitNs)
+		lastNs := min(leftNs, limitNs)
 		w.occupied -= min(w.occupied, q.own(p))
 		if !w.crossed && w.occupied <= w.below {
 			w.crossed, w.crossNs = true, max(lastNs, w.lastNs)
