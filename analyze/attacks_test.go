@@ -155,21 +155,12 @@ func (v *virtualCollector) floods() map[string]*trueAttack {
 
 // attackAccuracy is how well attacks were found.
 type attackAccuracy struct {
-	found, right, wanted       int
-	devices, rightly, accused  uint64 // that flood; that were accused and do; that were accused
-	bytes, rightBytes          uint64
-	latestTold                 time.Duration // behind the begin
-	beginOff, packetsOff       float64       // s; share
-	missed, made, wrong, moved []string
-}
-
-func (a *attackAccuracy) add(o *attackAccuracy) {
-	a.found, a.right, a.wanted = a.found+o.found, a.right+o.right, a.wanted+o.wanted
-	a.devices, a.rightly, a.accused = a.devices+o.devices, a.rightly+o.rightly, a.accused+o.accused
-	a.bytes, a.rightBytes = a.bytes+o.bytes, a.rightBytes+o.rightBytes
-	a.latestTold, a.beginOff = max(a.latestTold, o.latestTold), max(a.beginOff, o.beginOff)
-	a.packetsOff = max(a.packetsOff, o.packetsOff)
-	a.missed, a.made, a.wrong = append(a.missed, o.missed...), append(a.made, o.made...), append(a.wrong, o.wrong...)
+	found, right, wanted      int
+	devices, rightly, accused uint64 // that flood; that were accused and do; that were accused
+	bytes, rightBytes         uint64
+	latestTold                time.Duration // behind the begin
+	beginOff, packetsOff      float64       // s; share
+	missed, made, wrong       []string
 }
 
 func share(part, whole uint64) float64 {

@@ -39,8 +39,6 @@ const (
 	faint = 0.05
 	// maxPoints bounds the history of an attack: then two points become one.
 	maxPoints = 240
-	// maxListed bounds the sources of each kind in a record, but devices.
-	maxListed = 64
 )
 
 var zeroAddr netip.Addr
