@@ -368,6 +368,9 @@ func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.At
 	return all
 }
 
+// leastGatewayShare is the share of the bytes of an attack that makes a gateway one of those that its text counts.
+const leastGatewayShare = 0.01
+
 // attackText says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
 // drop 99.8 % of it".
 func attackText(r *telemetry.Attack) string {
@@ -391,11 +394,17 @@ func attackText(r *telemetry.Attack) string {
 		}
 		return fmt.Sprintf("%d %ss", n, one)
 	}
+	gateways := 0 // without those by which a few packets of others come
+	for i := range r.Gateways {
+		if r.Gateways[i].Share >= leastGatewayShare {
+			gateways++
+		}
+	}
 	switch {
-	case r.DevicesTotal > 0 && len(r.Gateways) > 0:
-		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(len(r.Gateways), "gateway"))
-	case len(r.Gateways) > 0:
-		fmt.Fprintf(&b, " by way of %s", number(len(r.Gateways), "gateway"))
+	case r.DevicesTotal > 0 && gateways > 0:
+		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(gateways, "gateway"))
+	case gateways > 0:
+		fmt.Fprintf(&b, " by way of %s", number(gateways, "gateway"))
 	}
 	fmt.Fprintf(&b, ", at most %s", bitsText(r.PeakBPS))
 	if r.Effectiveness != nil {

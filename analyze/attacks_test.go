@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -379,4 +380,19 @@ func TestAttackMitigated(t *testing.T) {
 		t.Errorf("from %v to %v, want 3 s to 12 s", a.Begin, a.End)
 	}
 	t.Log(a.Text)
+}
+
+// The text of an attack counts the gateways by which it comes, and not those by which a few packets of others do.
+func TestAttackTextCountsGateways(t *testing.T) {
+	r := telemetry.Attack{
+		Kind: telemetry.AttackUDP, Target: netip.MustParseAddr("192.0.2.80"), PeakBPS: 16_100_000,
+		Gateways: []telemetry.AttackSource{{Share: 0.6}, {Share: 0.3997}, {Share: 0.0003}},
+	}
+	if got := attackText(&r); got != "udp flood of 192.0.2.80 by way of 2 gateways, at most 16.1 Mbit/s" {
+		t.Errorf("got %s", got)
+	}
+	r.DevicesTotal = 1
+	if got := attackText(&r); got != "udp flood of 192.0.2.80 by 1 device behind 2 gateways, at most 16.1 Mbit/s" {
+		t.Errorf("got %s", got)
+	}
 }
