@@ -305,11 +305,6 @@ func scoreRun(t *testing.T, s *scenario.Scenario, seed uint64, nodes string) (ac
 	}
 	v := e.runScenario(t, s)
 	occasions := occasionsOf(v)
-	if nodes == "" && s.Name == "p4-2016" {
-		for i := range occasions { // see docs/explanation/accuracy.md
-			occasions[i].unsure = occasions[i].unsure || isBurst(occasions[i].kind)
-		}
-	}
 	list, _ := v.log.Events(nil, 100_000)
 	slices.Reverse(list)
 	broke := scoreIncidents(t, v, list)

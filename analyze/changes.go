@@ -97,6 +97,10 @@ func parting(from, to []pathHop) (k changeKey, ok bool) {
 	if i == len(from) || i == len(to) || from[i].missing > 0 || to[i].missing > 0 {
 		return k, false
 	}
+	if from[i].node == to[i].node && (from[i].has^to[i].has)&(telemetry.HasNode|telemetry.HasEgressPort) ==
+		telemetry.HasEgressPort {
+		return k, false // the one does not tell by which port the packet left, and may be the same way
+	}
 	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode ||
 		from[i].out == to[i].out {
 		if i == 0 {

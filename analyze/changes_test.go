@@ -42,6 +42,13 @@ func TestParting(t *testing.T) {
 			true,
 		},
 		{
+			"with and without ports",
+			[]pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)},
+			[]pathHop{at(1, 0, 0, telemetry.HasNode)},
+			changeKey{},
+			false,
+		},
+		{
 			"in elsewhere",
 			[]pathHop{at(1, 3, 1, ports), at(5, 1, 2, ports)},
 			[]pathHop{at(2, 3, 1, ports), at(5, 2, 2, ports)},

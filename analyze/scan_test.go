@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -134,11 +135,15 @@ func (c collectors) Flush() error { return nil }
 // collector returns a collector for the reports of a scenario.
 func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollector {
 	t.Helper()
-	c := codepoint.New()
-	if err := c.Set("int_dscp", 0x17); err != nil {
+	config, err := node.Load(s.INT.Text)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Set("dialects", map[string]any{"any": "waybill"}); err != nil {
+	c := codepoint.New()
+	if c.Points, err = config.CodePoints(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set("dialects", map[string]any{"any": cmp.Or(string(config.Dialect), "waybill")}); err != nil {
 		t.Fatal(err)
 	}
 	c.Compile()

@@ -79,7 +79,7 @@ type Shard struct {
 	slab      hopSlab
 	paths     pathTable
 	join      joinTable
-	told      []toldStack // toldStacks of them
+	told      []toldStack // toldStacks of them; nil before the first stack that can be compared
 	drops     dropTable
 	changes   changeTable
 	samples   sampleList
@@ -133,7 +133,6 @@ func NewShard(c Config) *Shard {
 	return &Shard{
 		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
-		told:  make([]toldStack, toldStacks),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
@@ -331,8 +330,11 @@ func (s *Shard) release(f *flow) {
 	}
 }
 
-// pathOf returns the path that fp refers to, or nil if it gave way to another.
+// pathOf returns the path that fp refers to, or nil if it gave way to another. There may be no path at all yet.
 func (s *Shard) pathOf(fp *flowPath) *path {
+	if int(fp.path) >= len(s.paths.paths) {
+		return nil
+	}
 	p := &s.paths.paths[fp.path]
 	if p.generation != fp.generation {
 		return nil

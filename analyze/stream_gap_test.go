@@ -132,3 +132,19 @@ func TestMissingPacketsOfFlows(t *testing.T) {
 		t.Errorf("%d are missing, %d were lost", missing, all)
 	}
 }
+
+// A number in a packet whose stack is empty, the first that a shard hears of, says nothing of a path.
+func TestNumberWithoutPath(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	for number := range uint32(3) {
+		r := telemetry.Report{
+			Flow: telemetry.FlowKey{Protocol: 17, DstPort: 53}, Bytes: 100, FlowSequence: 5 * number,
+			Flags: telemetry.HasFlow | telemetry.Tracked | telemetry.Embedded | telemetry.HasFlowSequence,
+		}
+		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, second)
+	}
+	flows, _ := (&Collector{Shards: []*Shard{s}}).Flows(FlowFilter{Limit: 9})
+	if len(flows) != 1 || flows[0].Packets != 3 || len(flows[0].Paths) != 0 {
+		t.Errorf("got %+v", flows)
+	}
+}

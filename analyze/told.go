@@ -41,6 +41,9 @@ func (s *Shard) toldOtherwise(r *telemetry.Report, tag uint32, nowNs int64) bool
 	if len(r.Hops) == 0 || !isExact(&r.Hops[0]) {
 		return false
 	}
+	if s.told == nil {
+		s.told = make([]toldStack, toldStacks)
+	}
 	hash := joinHash(r, tag)
 	at := &s.told[hash&(toldStacks-1)]
 	if first := &at.hops[0]; at.hash != hash || at.n == 0 || first.ingressNs != r.Hops[0].IngressNs ||

@@ -89,12 +89,14 @@ func (c *storeConfig) compile(data string) (duckdb.Config, error) {
 }
 
 // tableMemory is how much of the memory the tables take. The rest is for packets on their way, answers and the garbage
-// collector, and for what the differences of the tables need.
+// collector, and for what the differences of the tables need. Of the tables' share the search for attacks has a MiB at
+// most, for what it knows of addresses.
 func tableMemory(c *Config, memory uint64) uint64 {
+	search := min(memory/48, 1<<20)
 	if c.Data != "" {
-		return memory / 2
+		return memory/2 - search
 	}
-	return memory * 3 / 4
+	return memory*3/4 - search
 }
 
 // lookEvery is how often the tables are asked for what is due.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -307,11 +308,18 @@ func TestServeMemoryIsBounded(t *testing.T) {
 		batch.Attribute(exporters.Observe(headers, int64(i)*1000), headers)
 		shard.Process(&batch, int64(i)*1000)
 	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 48<<20 {
-		t.Errorf("the tables grew by %d MiB, 48 MiB were allowed", grown>>20)
+	// The server works on meanwhile: what its last look left is garbage, and no memory of tables.
+	grown := int64(math.MaxInt64)
+	for range 3 {
+		time.Sleep(200 * time.Millisecond)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		grown = min(grown, int64(after.HeapAlloc)-int64(before.HeapAlloc))
 	}
+	if grown > 48<<20 {
+		t.Errorf("the tables grew by %d KiB, 48 MiB were allowed", grown>>10)
+	}
+	t.Logf("%d KiB", grown>>10)
 	n := s.Collector.Counters()
 	if n.FlowsRejected == 0 || n.PathsEvicted == 0 || n.DropsOverflow == 0 || n.ExportersOverflow == 0 {
 		t.Errorf("nothing was evicted: %+v", n)
