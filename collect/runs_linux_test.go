@@ -23,6 +23,7 @@ import (
 // listenCoalesced opens a socket that takes runs of datagrams as one.
 func listenCoalesced(tb testing.TB, cfg Config) *Socket {
 	tb.Helper()
+	cfg.Coalesce = true
 	s := listen(tb, cfg)[0]
 	if !s.Coalesced() {
 		tb.Skip("the filter that counts runs needs root or CAP_BPF, and Linux 5.7")
