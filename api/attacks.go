@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
-	"time"
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -15,55 +14,22 @@ import (
 
 // attacks lists attacks: of now, or those that began in a time range. They are kept with their events.
 func (h *handler) attacks(ctx context.Context, p *params) (answer, *types.Problem) {
-	s := selectFrom(h, p, filter.AttackTable.Row)
-	if !asksPast(p) {
-		if problem := p.problem(); problem != nil {
-			return answer{}, problem
-		}
-		events, _ := h.cfg.Events.Events(isAttack, math.MaxInt)
-		return s.answer(attacksOf(events)), nil
-	}
-	r := h.written(store.Events, p.span(h.cfg.Now()))
-	if problem := p.problem(); problem != nil {
-		return answer{}, problem
-	}
-	if problem := needHistory(&h.cfg); problem != nil {
-		return answer{}, problem
-	}
-	found, problem := h.storedAttacks(ctx, &store.Query{From: r.since, To: r.until, Limit: maxStoredAttacks})
-	if problem != nil {
-		return answer{}, problem
-	}
-	if found.More {
-		problem := types.NewProblem(http.StatusBadRequest, "there are more than %d attacks in the time range",
-			maxStoredAttacks)
-		problem.Parameter, problem.Allowed = "since", "a shorter time range"
-		return answer{}, problem
-	}
-	events, err := eventsOf(found)
-	if err != nil {
-		return answer{}, unreadable(err)
-	}
-	return s.answer(attacksOf(events)).spanning(r), nil
+	return findFromEvents(ctx, h, p, &fromEvents[telemetry.Attack]{
+		row: filter.AttackTable.Row,
+		live: func() []telemetry.Attack {
+			events, _ := h.cfg.Events.Events(isAttack, math.MaxInt)
+			return attacksOf(events)
+		},
+		limit: maxStoredAttacks, narrow: onlyAttacks,
+		past: func(events []telemetry.Event, _ span) []telemetry.Attack { return attacksOf(events) },
+	})
 }
 
 // maxStoredAttacks bounds the attacks of a time range, each of which may have thousands of devices.
 const maxStoredAttacks = 1000
 
-// storedAttacks asks for the events of attacks.
-func (h *handler) storedAttacks(ctx context.Context, q *store.Query) (*store.Answer, *types.Problem) {
-	q.Table, q.Group, q.Order = store.Events, []string{"start", "id", "json"}, "start"
-	q.Where, q.Args = join(q.Where, "kind = ?"), append(q.Args, uint64(telemetry.EventAttack))
-	q.Uses = append(q.Uses, "kind")
-	return h.ask(ctx, q)
-}
-
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + " AND " + b
-}
+// onlyAttacks narrows a query for events to those of attacks.
+func onlyAttacks(q *store.Query) { q.Narrow("kind = ?", []any{uint64(telemetry.EventAttack)}, "kind") }
 
 func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack && e.Attack != nil }
 
@@ -102,18 +68,13 @@ func (h *handler) attack(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	events, _ := h.cfg.Events.Events(func(e *telemetry.Event) bool { return e.ID == p.id && isAttack(e) }, 1)
 	if len(events) == 0 && h.cfg.History != nil {
-		found, problem := h.storedAttacks(r.Context(), &store.Query{
-			From: time.Unix(0, 0), To: h.cfg.Now().Add(time.Hour), Where: "id = ?", Args: []any{p.id},
-			Uses: []string{"id"}, Limit: 1,
-		})
+		one, problem := h.storedEvent(r.Context(), p.id)
 		if problem != nil {
 			problem.Write(w)
 			return
 		}
-		var err error
-		if events, err = eventsOf(found); err != nil {
-			unreadable(err).Write(w)
-			return
+		if one != nil {
+			events = append(events, *one)
 		}
 	}
 	if len(events) == 0 || !isAttack(&events[0]) {

@@ -215,8 +215,5 @@ func onlyForwarded(q *store.Query) {
 	if slices.Contains(q.Group, "dropped") || slices.Contains(q.Uses, "dropped") {
 		return
 	}
-	if q.Where != "" {
-		q.Where = "(" + q.Where + ") AND "
-	}
-	q.Where, q.Uses = q.Where+"NOT dropped", append(q.Uses, "dropped")
+	q.Narrow("NOT dropped", nil, "dropped")
 }

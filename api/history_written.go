@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -47,9 +46,8 @@ func afterEvent(q *store.Query, last string) *types.Problem {
 		problem.Parameter, problem.Allowed = "cursor", "next_cursor of an answer"
 		return problem
 	}
-	q.Where = "(" + cmp.Or(q.Where, "TRUE") +
-		") AND (start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)"
-	q.Args, q.Uses = append(q.Args, ns, ns, id), append(q.Uses, "start", "id")
+	q.Narrow("(start < make_timestamp_ns(?) OR start = make_timestamp_ns(?) AND id > ?)", []any{ns, ns, id}, "start",
+		"id")
 	q.Offset = 0
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/internal/command"
 )
 
 func newAttacksCommand() *cobra.Command {
@@ -35,7 +34,9 @@ that one is shown with its devices and their paths, what gets through, and the s
 			{"target", "only attacks on this `ADDRESS`", "target = %s", ""},
 			{"active", "only attacks that go on", "end is null and severity > info", ""},
 		},
-		one:  printAttack,
+		one: printOne[client.AttackList, client.Attack](func(w io.Writer, v *view, a *client.AttackAnswer) error {
+			return drawAttack(w, v, &a.Attack)
+		}),
 		open: func(l *client.AttackList) (client.Head, []client.Attack) { return l.Head, l.Attacks },
 		state: func(a *client.Attack) string {
 			return a.State.String() + a.Kind.String() + fmt.Sprint(a.DevicesTotal)
@@ -68,18 +69,6 @@ func bitRate(bps uint64) string {
 		v, prefix = v/1000, next
 	}
 	return fmt.Sprintf("%.3g%sbit/s", v, prefix)
-}
-
-// printAttack prints one attack.
-func printAttack(c *queryCommand[client.AttackList, client.Attack], ctx context.Context, id string) error {
-	answer, err := client.Item[client.AttackAnswer](ctx, c.client, "attacks", id)
-	if err != nil {
-		return c.explain(err)
-	}
-	if isDocument(c.output) {
-		return command.Quiet(writeDocument(c.stdout, c.output, answer))
-	}
-	return command.Quiet(drawAttack(c.stdout, &c.view, &answer.Attack))
 }
 
 // drawAttack writes an attack with who sends it and what filters drop.

@@ -359,6 +359,8 @@ func TestQueryErrors(t *testing.T) {
 			" --follow --kind storms": {2, `waybill events: --kind is "storms"; allowed: ` + strings.Join(kinds, ", ")},
 		"topology --server " + s.URL +
 			" --sort beauty": {2, `waybill topology: unknown flag: --sort: ` + flagsOfOthers["sort"]},
+		"attacks a --server " + s.URL + " -o csv":       {2, `waybill attacks: -o csv is of lists, not of one of attacks`},
+		"incidents a --server " + s.URL + " -o parquet": {2, `waybill incidents: -o parquet is of lists, not of one of incidents`},
 		"nodes --server ftp://x": {
 			2,
 			`waybill nodes: --server: "ftp://x" is not the URL of a server; it looks like http://127.0.0.1:8080`,

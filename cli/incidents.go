@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/waybill-int/waybill/api/client"
-	"github.com/waybill-int/waybill/internal/command"
 )
 
 func newIncidentsCommand() *cobra.Command {
@@ -34,7 +32,9 @@ any event of it, that one is shown with its events, and by which rule each follo
 			},
 			{"open", "only incidents that go on", "end is null", ""},
 		},
-		one:   printIncident,
+		one: printOne[client.IncidentList, client.Incident](func(w io.Writer, v *view, a *client.IncidentAnswer) error {
+			return drawIncident(w, v, &a.Incident)
+		}),
 		open:  func(l *client.IncidentList) (client.Head, []client.Incident) { return l.Head, l.Incidents },
 		state: func(n *client.Incident) string { return n.ID + n.Severity.String() + fmt.Sprint(n.End == nil) },
 		none:  "nothing broke",
@@ -43,18 +43,6 @@ any event of it, that one is shown with its events, and by which rule each follo
 			"end": func(v *view, n *client.Incident) Cell { return PlainCell(v.lasted(n.Start, n.End)) },
 		},
 	})
-}
-
-// printIncident prints one incident.
-func printIncident(c *queryCommand[client.IncidentList, client.Incident], ctx context.Context, id string) error {
-	answer, err := client.Item[client.IncidentAnswer](ctx, c.client, "incidents", id)
-	if err != nil {
-		return c.explain(err)
-	}
-	if isDocument(c.output) {
-		return command.Quiet(writeDocument(c.stdout, c.output, answer))
-	}
-	return command.Quiet(drawIncident(c.stdout, &c.view, &answer.Incident))
 }
 
 // drawIncident writes an incident as a tree: what follows from an event stands below it.

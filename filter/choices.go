@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -39,74 +40,66 @@ func tunnels() []Choice {
 	return choices
 }
 
-var eventKinds = []Choice{
-	eventKind(telemetry.EventNewFlow, "a flow was seen for the first time"),
-	eventKind(telemetry.EventPathChange, "flows took another way out of a node than before"),
-	eventKind(telemetry.EventECMPImbalance, "the links of a group carry unequal shares"),
-	eventKind(telemetry.EventPathNotAllowed, "a path that the policy does not allow"),
-	eventKind(telemetry.EventLinkLost, "a link is not seen any more while its ends still report"),
-	eventKind(telemetry.EventLatencyAnomaly, "a latency far from what is usual"),
-	eventKind(telemetry.EventMicroburst, "a queue filled and emptied again"),
-	eventKind(telemetry.EventIncast, "many sources met at one egress port"),
-	eventKind(telemetry.EventDropStorm, "many packets were dropped"),
-	eventKind(telemetry.EventBlackhole, "all packets of some flows are dropped"),
-	eventKind(telemetry.EventGrayFailure, "a link loses a share of its packets without a reason"),
-	eventKind(telemetry.EventLoop, "packets came to the same node twice"),
-	eventKind(telemetry.EventHopLimit, "a packet met more nodes than INT allowed (E)"),
-	eventKind(telemetry.EventMTUExceeded, "a node had no room to add its metadata (M)"),
-	eventKind(telemetry.EventHopWithoutINT, "the TTL tells of nodes that added no metadata"),
-	eventKind(telemetry.EventMalformed, "checksums or lengths that break the rules"),
-	eventKind(telemetry.EventUnexpectedNode, "a node or interface that should not be there"),
-	eventKind(telemetry.EventWaypointMissed, "a flow went around a node that it should pass"),
-	eventKind(telemetry.EventReportLoss, "reports were lost"),
-	eventKind(telemetry.EventNodeRestart, "an exporter began to count anew"),
-	eventKind(telemetry.EventClockJump, "the clock of a node jumped"),
-	eventKind(telemetry.EventImplausible, "metadata of a node that cannot be so"),
-	eventKind(telemetry.EventDuplicateNode, "two devices have the same node id"),
-	eventKind(telemetry.EventExporterSilent, "a node reports no more, and packets still pass it"),
-	eventKind(telemetry.EventContradiction, "a node tells two stories of one packet"),
-	eventKind(telemetry.EventAttack, "far more traffic to a target than is usual there"),
+// choice is what a field has as a number, and people read and write as a text.
+func choice[T interface {
+	~uint8
+	fmt.Stringer
+}](value T, doc string) Choice {
+	return Choice{Name: value.String(), Number: uint64(value), Doc: doc}
 }
 
-func eventKind(k telemetry.EventKind, doc string) Choice {
-	return Choice{Name: k.String(), Number: uint64(k), Doc: doc}
+var eventKinds = []Choice{
+	choice(telemetry.EventNewFlow, "a flow was seen for the first time"),
+	choice(telemetry.EventPathChange, "flows took another way out of a node than before"),
+	choice(telemetry.EventECMPImbalance, "the links of a group carry unequal shares"),
+	choice(telemetry.EventPathNotAllowed, "a path that the policy does not allow"),
+	choice(telemetry.EventLinkLost, "a link is not seen any more while its ends still report"),
+	choice(telemetry.EventLatencyAnomaly, "a latency far from what is usual"),
+	choice(telemetry.EventMicroburst, "a queue filled and emptied again"),
+	choice(telemetry.EventIncast, "many sources met at one egress port"),
+	choice(telemetry.EventDropStorm, "many packets were dropped"),
+	choice(telemetry.EventBlackhole, "all packets of some flows are dropped"),
+	choice(telemetry.EventGrayFailure, "a link loses a share of its packets without a reason"),
+	choice(telemetry.EventLoop, "packets came to the same node twice"),
+	choice(telemetry.EventHopLimit, "a packet met more nodes than INT allowed (E)"),
+	choice(telemetry.EventMTUExceeded, "a node had no room to add its metadata (M)"),
+	choice(telemetry.EventHopWithoutINT, "the TTL tells of nodes that added no metadata"),
+	choice(telemetry.EventMalformed, "checksums or lengths that break the rules"),
+	choice(telemetry.EventUnexpectedNode, "a node or interface that should not be there"),
+	choice(telemetry.EventWaypointMissed, "a flow went around a node that it should pass"),
+	choice(telemetry.EventReportLoss, "reports were lost"),
+	choice(telemetry.EventNodeRestart, "an exporter began to count anew"),
+	choice(telemetry.EventClockJump, "the clock of a node jumped"),
+	choice(telemetry.EventImplausible, "metadata of a node that cannot be so"),
+	choice(telemetry.EventDuplicateNode, "two devices have the same node id"),
+	choice(telemetry.EventExporterSilent, "a node reports no more, and packets still pass it"),
+	choice(telemetry.EventContradiction, "a node tells two stories of one packet"),
+	choice(telemetry.EventAttack, "far more traffic to a target than is usual there"),
 }
 
 var attackKinds = []Choice{
-	attackKind(telemetry.AttackUDP, "UDP that nobody answers"),
-	attackKind(telemetry.AttackSYN, "TCP connections that are opened, and never used"),
-	attackKind(telemetry.AttackReflection, "UDP from services that answer with more than they are asked"),
-	attackKind(telemetry.AttackFragments, "fragments of packets"),
-	attackKind(telemetry.AttackICMP, "ICMP"),
-	attackKind(telemetry.AttackTCP, "TCP that nobody answers"),
-	attackKind(telemetry.AttackOther, "another protocol"),
-	attackKind(telemetry.AttackCarpet, "many addresses of a prefix, each with little"),
-	attackKind(telemetry.AttackSurge, "much traffic, and signs that it is wanted: no attack"),
-}
-
-func attackKind(k telemetry.AttackKind, doc string) Choice {
-	return Choice{Name: k.String(), Number: uint64(k), Doc: doc}
+	choice(telemetry.AttackUDP, "UDP that nobody answers"),
+	choice(telemetry.AttackSYN, "TCP connections that are opened, and never used"),
+	choice(telemetry.AttackReflection, "UDP from services that answer with more than they are asked"),
+	choice(telemetry.AttackFragments, "fragments of packets"),
+	choice(telemetry.AttackICMP, "ICMP"),
+	choice(telemetry.AttackTCP, "TCP that nobody answers"),
+	choice(telemetry.AttackOther, "another protocol"),
+	choice(telemetry.AttackCarpet, "many addresses of a prefix, each with little"),
+	choice(telemetry.AttackSurge, "much traffic, and signs that it is wanted: no attack"),
 }
 
 var attackStates = []Choice{
-	attackState(telemetry.AttackSuspected, "too few packets were counted to tell what it is"),
-	attackState(telemetry.AttackActive, "it goes on"),
-	attackState(telemetry.AttackMitigated, "filters drop most of it"),
-	attackState(telemetry.AttackEnded, "nothing of it comes or is dropped any more"),
-}
-
-func attackState(s telemetry.AttackState, doc string) Choice {
-	return Choice{Name: s.String(), Number: uint64(s), Doc: doc}
+	choice(telemetry.AttackSuspected, "too few packets were counted to tell what it is"),
+	choice(telemetry.AttackActive, "it goes on"),
+	choice(telemetry.AttackMitigated, "filters drop most of it"),
+	choice(telemetry.AttackEnded, "nothing of it comes or is dropped any more"),
 }
 
 var severities = []Choice{
-	severity(telemetry.Info, "worth knowing"),
-	severity(telemetry.Warning, "worth a look"),
-	severity(telemetry.Critical, "needs somebody now"),
-}
-
-func severity(s telemetry.Severity, doc string) Choice {
-	return Choice{Name: s.String(), Number: uint64(s), Doc: doc}
+	choice(telemetry.Info, "worth knowing"),
+	choice(telemetry.Warning, "worth a look"),
+	choice(telemetry.Critical, "needs somebody now"),
 }
 
 // outcomes are the choices of an Outcome, the better first.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/telemetry"
@@ -74,6 +75,14 @@ type Query struct {
 	Limit int
 	// Offset is how many rows are left out before those.
 	Offset int
+}
+
+// Narrow leaves what a condition in SQL selects too; args are for its question marks, columns those that it speaks of.
+func (q *Query) Narrow(condition string, args []any, columns ...string) {
+	if q.Where != "" {
+		condition = "(" + q.Where + ") AND " + condition
+	}
+	q.Where, q.Args, q.Uses = condition, slices.Concat(q.Args, args), slices.Concat(q.Uses, columns)
 }
 
 // DefaultLimit is how many rows a Query answers that asks for no number.

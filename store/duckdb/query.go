@@ -38,10 +38,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	}
 	if condition != "" {
 		narrow := *q
-		if q.Where != "" {
-			condition = "(" + q.Where + ") AND " + condition
-		}
-		narrow.Where, narrow.Uses = condition, slices.Concat(q.Uses, tables[q.Table].identity(q.Group))
+		narrow.Narrow(condition, nil, tables[q.Table].identity(q.Group)...)
 		if c, err = s.compile(&narrow); err != nil {
 			return nil, fmt.Errorf("store: %w", err)
 		}
