@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,10 +10,12 @@ import (
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // With nodes and a collector as they are without a configuration, each burst that overflowed its queue is found, with
-// all packets that were dropped, however often it came before, and none is made up. A minute of the scenario has one.
+// all packets that were dropped, however often it came before, and none is made up; the drop storm begins in it. A
+// minute of the scenario has one.
 func TestBurstsThatOverflow(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("ten times as slow, and nothing here runs side by side")
@@ -54,6 +57,20 @@ func TestBurstsThatOverflow(t *testing.T) {
 	for i := range got {
 		if !right[got[i].ID] {
 			t.Errorf("made up: %+v", got[i])
+		}
+	}
+	storms, _ := v.log.Events(func(e *telemetry.Event) bool {
+		return e.Kind == telemetry.EventDropStorm && e.Cause == "queue_full"
+	}, 1000)
+	if len(storms) != minutes {
+		t.Errorf("%d drop storms of a full queue, want %d", len(storms), minutes)
+	}
+	for _, e := range storms {
+		at := e.Start.UnixNano()
+		if !slices.ContainsFunc(got, func(g telemetry.Burst) bool {
+			return g.Drops > 0 && at >= g.Start.UnixNano() && at <= g.End.UnixNano()
+		}) {
+			t.Errorf("a drop storm that begins in no burst: %+v", e)
 		}
 	}
 }

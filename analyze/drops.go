@@ -19,7 +19,8 @@ type dropKey struct {
 type drop struct {
 	packets     uint64
 	first, last int64
-	since       int64 // the first that came after the last scan
+	since       int64  // the first that came after the last scan, but for a few long before others
+	run         uint64 // packets from then on
 	flow        telemetry.FlowKey
 	hasFlow     bool
 	to          map[telemetry.Addr]dropTo // by prefix
@@ -46,11 +47,16 @@ func (t *dropTable) entry(key dropKey, nowNs int64) *drop {
 		d = &drop{first: nowNs}
 		t.drops[key] = d
 	}
-	if d.last <= t.scanNs {
-		d.since = nowNs
+	if d.last <= t.scanNs || isApart(d.run, d.last, nowNs) {
+		d.since, d.run = nowNs, 0
 	}
 	d.last = nowNs
 	return d
+}
+
+func (d *drop) add(packets uint64) {
+	d.packets += packets
+	d.run += packets
 }
 
 // packet counts the drop that r reports.
@@ -59,7 +65,7 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 	if d == nil {
 		return
 	}
-	d.packets++
+	d.add(1)
 	if r.Is(telemetry.HasFlow) {
 		d.flow, d.hasFlow = r.Flow, true
 		d.toward(&r.Flow)
@@ -83,7 +89,7 @@ func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 	if r.Is(telemetry.DropTotal) && r.DropCount >= d.baseline { // below it the counter began anew
 		packets -= uint64(d.baseline)
 	}
-	d.packets += packets
+	d.add(packets)
 	d.baseline = r.DropCount
 	return packets
 }

@@ -74,7 +74,8 @@ type carriedPath struct {
 type droppedPackets struct {
 	dropKey
 	n       uint64
-	sinceNs int64             // when the first of them was told
+	sinceNs int64             // when the first of them was told, but for a few long before others
+	untilNs int64             // and when the last
 	flow    telemetry.FlowKey // one of theirs
 	hasFlow bool
 }
@@ -217,7 +218,7 @@ func (s *Scanner) observe(shard *Shard) {
 		place := dropPlace{shard, key}
 		if n := d.packets - s.drops[place]; n > 0 {
 			s.drops[place] = d.packets
-			o.drops = append(o.drops, droppedPackets{key, n, d.since, d.flow, d.hasFlow})
+			o.drops = append(o.drops, droppedPackets{key, n, d.since, d.last, d.flow, d.hasFlow})
 		}
 	}
 	for _, d := range s.detectors {

@@ -1,7 +1,9 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
@@ -12,13 +14,36 @@ import (
 // A drop storm is so many drops a second at one place, for one reason.
 const stormDrops = 20
 
+// stormGapNs is after how long without a drop those before, if they are few, are none of the storm that follows.
+const stormGapNs = ScanNs / 4
+
+// isApart reports whether drops at nowNs are others than so few before, of which the last was at lastNs: what fills a
+// queue now did not drop these.
+func isApart(before uint64, lastNs, nowNs int64) bool {
+	return nowNs-lastNs > stormGapNs && before < stormDrops*uint64(stormGapNs)/uint64(ScanNs)
+}
+
 // A dropStorm is what was dropped at one place for one reason since the last scan.
 type dropStorm struct {
 	drops   uint64
-	sinceNs int64
+	rows    []droppedPackets // of its ports of entry, in all shards
 	key     dropKey
 	flow    telemetry.FlowKey
 	hasFlow bool
+}
+
+// sinceNs returns when it began.
+func (s *dropStorm) sinceNs() int64 {
+	slices.SortFunc(s.rows, func(a, b droppedPackets) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
+	since, until, drops := s.rows[0].sinceNs, s.rows[0].untilNs, uint64(0)
+	for i := range s.rows {
+		if r := &s.rows[i]; isApart(drops, until, r.sinceNs) {
+			since, drops = r.sinceNs, 0
+		}
+		drops += s.rows[i].n
+		until = max(until, s.rows[i].untilNs)
+	}
+	return since
 }
 
 // A stormDetector finds places where many packets are dropped.
@@ -33,11 +58,10 @@ func (d *stormDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
 		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.node, Port: at.out, Reason: at.reason}
-		before, since := d.storms[event], at.sinceNs
-		if before.drops > 0 {
-			since = min(since, before.sinceNs)
+		before := d.storms[event]
+		d.storms[event] = dropStorm{
+			before.drops + at.n, append(before.rows, *at), at.dropKey, at.flow, at.hasFlow,
 		}
-		d.storms[event] = dropStorm{before.drops + at.n, since, at.dropKey, at.flow, at.hasFlow}
 	}
 }
 
@@ -48,7 +72,7 @@ func (d *stormDetector) finish() {
 		if rate < stormDrops && !d.log.Ongoing(event) {
 			continue
 		}
-		d.log.Note(event, max(found.sinceNs, d.lastNs), d.nowNs, found.drops, func(e *telemetry.Event) {
+		d.log.Note(event, max(found.sinceNs(), d.lastNs), d.nowNs, found.drops, func(e *telemetry.Event) {
 			key := &found.key
 			cause := dropreason.Of(key.table, key.reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID
