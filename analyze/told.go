@@ -13,12 +13,12 @@ const (
 	toldHops = 6
 )
 
-// A toldHop is what a stack said of a node.
+// A toldHop is what a stack said of a node, in half a cache line: each stack is remembered.
 type toldHop struct {
-	ingressNs, egressNs   uint64
+	ingressNs             uint64
 	node, inPort, outPort uint32
 	queue                 uint32
-	latencyNs             uint32 // capped
+	stayNs, latencyNs     uint32 // egress minus ingress time, and the latency; capped
 	has                   telemetry.Fields
 }
 
@@ -71,8 +71,8 @@ func (s *Shard) toldOtherwise(r *telemetry.Report, tag uint32, nowNs int64) bool
 		why, one, other := otherPort, uint64(o.inPort), uint64(h.IngressPort)
 		switch {
 		case both&telemetry.HasIngressPort != 0 && o.inPort != h.IngressPort:
-		case both&telemetry.HasEgressTime != 0 && o.egressNs != h.EgressNs:
-			why, one, other = otherTime, o.egressNs-o.ingressNs, h.EgressNs-h.IngressNs
+		case both&telemetry.HasEgressTime != 0 && o.stayNs != capped(h.EgressNs-h.IngressNs):
+			why, one, other = otherTime, uint64(o.stayNs), h.EgressNs-h.IngressNs
 		case both&telemetry.HasLatency != 0 && o.latencyNs != capped(h.LatencyNs):
 			why, one, other = otherLatency, uint64(o.latencyNs), h.LatencyNs
 		case both&telemetry.HasQueue != 0 && o.queue != h.QueueOccupancy:
@@ -92,8 +92,8 @@ func (t *toldStack) remember(hash uint64, hops []telemetry.Hop) {
 	for i := range hops[:t.n] {
 		h := &hops[i]
 		t.hops[i] = toldHop{
-			ingressNs: h.IngressNs, egressNs: h.EgressNs, node: h.NodeID, inPort: h.IngressPort, outPort: h.EgressPort,
-			queue: h.QueueOccupancy, latencyNs: capped(h.LatencyNs), has: h.Has,
+			ingressNs: h.IngressNs, node: h.NodeID, inPort: h.IngressPort, outPort: h.EgressPort,
+			queue: h.QueueOccupancy, stayNs: capped(h.EgressNs - h.IngressNs), latencyNs: capped(h.LatencyNs), has: h.Has,
 		}
 	}
 }
