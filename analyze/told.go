@@ -93,7 +93,8 @@ func (t *toldStack) remember(hash uint64, hops []telemetry.Hop) {
 		h := &hops[i]
 		t.hops[i] = toldHop{
 			ingressNs: h.IngressNs, node: h.NodeID, inPort: h.IngressPort, outPort: h.EgressPort,
-			queue: h.QueueOccupancy, stayNs: capped(h.EgressNs - h.IngressNs), latencyNs: capped(h.LatencyNs), has: h.Has,
+			queue: h.QueueOccupancy, stayNs: capped(h.EgressNs - h.IngressNs),
+			latencyNs: capped(h.LatencyNs), has: h.Has,
 		}
 	}
 }
