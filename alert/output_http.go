@@ -39,7 +39,11 @@ func newPoster(h *HTTP, path string) (*poster, error) {
 
 // post sends a body with headers. Errors do not tell the URL, which may hold a secret.
 func (p *poster) post(ctx context.Context, body []byte, headers map[string]string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url, bytes.NewReader(body))
+	return p.do(ctx, http.MethodPost, body, headers)
+}
+
+func (p *poster) do(ctx context.Context, method string, body []byte, headers map[string]string) error {
+	request, err := http.NewRequestWithContext(ctx, method, p.url, bytes.NewReader(body))
 	if err != nil {
 		return permanent{errors.New("the URL cannot be used")}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -59,13 +60,64 @@ func signingKey(secret string) ([]byte, error) {
 }
 
 func (w *webhook) send(ctx context.Context, n *Notification) error {
-	body := n.json()
+	return w.sign(ctx, http.MethodPost, n.ID, n.json())
+}
+
+// sign sends a message once, signed if there is a key.
+func (w *webhook) sign(ctx context.Context, method, id string, body []byte) error {
 	now := time.Now().Unix()
-	headers := map[string]string{"Webhook-Id": n.ID, "Webhook-Timestamp": strconv.FormatInt(now, 10)}
+	headers := map[string]string{"Webhook-Id": id, "Webhook-Timestamp": strconv.FormatInt(now, 10)}
 	if w.key != nil {
-		headers["Webhook-Signature"] = signature(w.key, n.ID, now, body)
+		headers["Webhook-Signature"] = signature(w.key, id, now, body)
 	}
-	return w.post(ctx, body, headers)
+	return w.do(ctx, method, body, headers)
+}
+
+// A Sender sends messages to a webhook that are not of alerts, signed as those are.
+type Sender struct {
+	webhook *webhook
+	timeout time.Duration
+}
+
+// NewSender returns what sends to a webhook. Without a secret nobody could tell who sends, so it must have one.
+func NewSender(w *Webhook) (*Sender, error) {
+	if w.Secret == "" && w.SecretFile == "" {
+		return nil, errors.New("want secret or secret_file")
+	}
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	hook, err := newWebhook(w)
+	return &Sender{hook, or(w.Timeout, defaultTimeout)}, err
+}
+
+// sendTries is how often a Sender tries to send a message.
+const sendTries = 4
+
+// Send sends a message and returns when the receiver took it. It tries again, as alerts do, where that may help, until
+// ctx is done or it was tried four times.
+func (s *Sender) Send(ctx context.Context, method, id string, body []byte) error {
+	for tried := 1; ; tried++ {
+		once, cancel := context.WithTimeout(ctx, s.timeout)
+		err := s.webhook.sign(once, method, id, body)
+		cancel()
+		var never permanent
+		var reply answered
+		if err == nil || errors.As(err, &never) || tried == sendTries {
+			return err
+		}
+		wait := backoff(tried)
+		if errors.As(err, &reply) {
+			wait = max(wait, reply.after)
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
 }
 
 // signature signs a message that is sent at a time, in seconds since 1970.

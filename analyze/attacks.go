@@ -289,6 +289,7 @@ func (d *attackDetector) record(a *attack.Attack, id string, begin time.Time) *t
 		}),
 		Filters: []telemetry.AttackFilter{}, CountError: a.Sources.TooMany,
 		Evidence: append([]telemetry.Evidence{}, a.Signs...), History: []telemetry.AttackPoint{},
+		Rules: []telemetry.MitigationRule{}, Actions: []telemetry.MitigationAction{},
 	}
 	switch {
 	case a.Kind == telemetry.AttackSurge:
@@ -411,7 +412,7 @@ func attackText(r *telemetry.Attack) string {
 		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
 	}
 	if r.Kind == telemetry.AttackSurge {
-		b.WriteString("; no attack, says its traffic")
+		b.WriteString("; looks like wanted traffic, not an attack")
 	}
 	return b.String()
 }

@@ -18,10 +18,10 @@ func (h *handler) attacks(ctx context.Context, p *params) (answer, *types.Proble
 		row: filter.AttackTable.Row,
 		live: func() []telemetry.Attack {
 			events, _ := h.cfg.Events.Events(isAttack, math.MaxInt)
-			return attacksOf(events)
+			return h.attacksOf(events)
 		},
 		limit: maxStoredAttacks, narrow: onlyAttacks,
-		past: func(events []telemetry.Event, _ span) []telemetry.Attack { return attacksOf(events) },
+		past: func(events []telemetry.Event, _ span) []telemetry.Attack { return h.attacksOf(events) },
 	})
 }
 
@@ -34,19 +34,23 @@ func onlyAttacks(q *store.Query) { q.Narrow("kind = ?", []any{uint64(telemetry.E
 func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack && e.Attack != nil }
 
 // attackOf returns the attack of an event. One that went on when the server stopped is over if its event is.
-func attackOf(e *telemetry.Event) *telemetry.Attack {
+func (h *handler) attackOf(e *telemetry.Event) *telemetry.Attack {
 	a := *e.Attack
+	a.Rules, a.Actions = []telemetry.MitigationRule{}, []telemetry.MitigationAction{}
+	if h.cfg.Mitigation != nil {
+		a.Rules, a.Actions = h.cfg.Mitigation.Rules(a.ID), h.cfg.Mitigation.Actions(a.ID)
+	}
 	if e.End != nil && a.State != telemetry.AttackEnded {
 		a.State, a.End, a.BPS, a.PPS = telemetry.AttackEnded, e.End, 0, 0
 	}
 	return &a
 }
 
-func attacksOf(events []telemetry.Event) []telemetry.Attack {
+func (h *handler) attacksOf(events []telemetry.Event) []telemetry.Attack {
 	list := make([]telemetry.Attack, 0, len(events))
 	for i := range events {
 		if isAttack(&events[i]) {
-			list = append(list, *attackOf(&events[i]))
+			list = append(list, *h.attackOf(&events[i]))
 		}
 	}
 	return list
@@ -82,7 +86,7 @@ func (h *handler) attack(w http.ResponseWriter, r *http.Request, p *params) {
 			"there is no attack %q, or it is no longer kept; %sattacks lists those that are", p.id, api).Write(w)
 		return
 	}
-	writeAnswer(w, types.AttackAnswer{GeneratedAt: h.cfg.Now().UTC(), Attack: *attackOf(&events[0])})
+	writeAnswer(w, types.AttackAnswer{GeneratedAt: h.cfg.Now().UTC(), Attack: *h.attackOf(&events[0])})
 }
 
 // streamAttacks answers GET /api/v1/attacks/stream with server-sent events: each attack when it begins, whenever what
@@ -101,7 +105,7 @@ func (h *handler) streamAttacks(w http.ResponseWriter, r *http.Request, p *param
 		}
 		told := map[string]string{} // what was said of attacks that go on
 		send := func(e *telemetry.Event) error {
-			if a := attackOf(e); matches == nil || matches(a) {
+			if a := h.attackOf(e); matches == nil || matches(a) {
 				return s.send("attack", a)
 			}
 			return nil
@@ -129,7 +133,7 @@ func (h *handler) streamAttacks(w http.ResponseWriter, r *http.Request, p *param
 				if !isAttack(e) {
 					continue
 				}
-				text, err := json.Marshal(attackOf(e))
+				text, err := json.Marshal(h.attackOf(e))
 				if err != nil {
 					return err
 				}

@@ -64,6 +64,9 @@ type Config struct {
 	// Alerts makes alerts of events; without it there are none.
 	Alerts *alert.Engine
 
+	// Mitigation acts on attacks; nil: nothing does.
+	Mitigation Mitigation
+
 	// Demo sends reports of an emulated network; nil: there is none.
 	Demo Demo
 

@@ -111,6 +111,10 @@ func operations() []operation {
 			with(ranging).section("attack"),
 		get("attacks/{id}", "attack", (*handler).attack, types.AttackAnswer{},
 			"one attack, by its id or that of its event").section("attack"),
+		change("POST", "attacks/{id}/mitigate", "mitigate", (*handler).mitigate, types.NewMitigation{}, telemetry.Mitigation{},
+			"drop what an attack sends, or say with which rules that would be done").needing(needMitigation).section("mitigate"),
+		change("POST", "attacks/{id}/release", "release", (*handler).release, nil, telemetry.Mitigation{},
+			"withdraw all rules against an attack").needing(needMitigation).section("mitigate"),
 		eventStream("attacks/stream", "streamAttacks", (*handler).streamAttacks,
 			"attacks as they begin, go on and end: server-sent events").
 			of("attacks"),

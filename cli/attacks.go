@@ -13,7 +13,7 @@ import (
 )
 
 func newAttacksCommand() *cobra.Command {
-	return newQueryCommand(question[client.AttackList, client.Attack]{
+	cmd := newQueryCommand(question[client.AttackList, client.Attack]{
 		name:  "attacks",
 		takes: " [ID]",
 		short: "list attacks, the devices that send them, and what filters drop of them",
@@ -57,6 +57,8 @@ that one is shown with its devices and their paths, what gets through, and the s
 			"evidence": func(_ *view, a *client.Attack) Cell { return PlainCell(evidenceText(a.Evidence)) },
 		},
 	})
+	cmd.AddCommand(newMitigateCommand(), newReleaseCommand())
+	return cmd
 }
 
 // bitRate returns "16.1Mbit/s".
@@ -110,6 +112,16 @@ func drawAttack(w io.Writer, v *view, a *client.Attack) error {
 			name = fmt.Sprint("node ", f.Node)
 		}
 		fmt.Fprintf(&b, "  %s  %d packets  %s\n", name, f.Packets, strings.TrimSpace(f.Device+" "+f.DropKey))
+	}
+	if len(a.Rules) > 0 {
+		b.WriteString("\nrules that hold; waybill attacks release " + a.ID + " withdraws them\n")
+		drawRules(&b, a.Rules)
+	}
+	if len(a.Actions) > 0 {
+		b.WriteString("\ndone about it\n")
+	}
+	for i := range a.Actions {
+		b.WriteString("  " + actionText(&a.Actions[i]) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

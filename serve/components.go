@@ -68,6 +68,9 @@ func (s *Server) components() []component {
 	if s.alerts != nil {
 		list = append(list, background(func(ctx context.Context) { s.alerts.Run(ctx) }))
 	}
+	if s.mitigation != nil {
+		list = append(list, background(s.mitigate))
+	}
 	list = append(list, &receiving{server: s})
 	if s.demo != nil {
 		list = append(list, atStop(s.demo.Stop))

@@ -42,6 +42,7 @@ type Config struct {
 	Exporters     []ExporterRule                  `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
 	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
 	Attacks       attackSettings                  `yaml:"attacks" doc:"what an attack is"`
+	Mitigation    mitigationSettings              `yaml:"mitigation" doc:"what may be done about attacks, and by whom"`
 	Policy        string                          `yaml:"policy" flag:"policy" reload:"yes" doc:"file that says which nodes there are and on which paths packets may go"`
 	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" reload:"yes" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
 	QueueUnit     map[string]telemetry.QueueUnit  `yaml:"queue_unit,omitempty" reload:"yes" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
@@ -86,7 +87,7 @@ func DefaultConfig() Config {
 		Listen: []string{"udp://:8555"}, HTTP: "127.0.0.1:8080", Metrics: "read", Query: querySettings{auth.Operate},
 		Memory:  "512MiB",
 		Workers: max(runtime.NumCPU()/2, 1), ReceiveBuffer: autoBuffer, Coalesce: true, Names: map[uint32]string{},
-		Bursts: defaultBurstSettings(), Attacks: defaultAttackSettings(),
+		Bursts: defaultBurstSettings(), Attacks: defaultAttackSettings(), Mitigation: defaultMitigationSettings(),
 		Store: defaultStoreConfig(), Points: codepoint.New(),
 	}
 }
@@ -180,6 +181,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Bursts)
 		case "attacks":
 			err = readVariable(name, value, &c.Attacks)
+		case "mitigation":
+			err = readVariable(name, value, &c.Mitigation)
 		case "sampling":
 			err = readVariable(name, value, &c.Sampling)
 		case "log":
@@ -277,6 +280,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Attacks.check(); err != nil {
+		return err
+	}
+	if err := c.Mitigation.check(); err != nil {
 		return err
 	}
 	if _, err := c.permits(); err != nil {

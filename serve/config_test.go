@@ -47,6 +47,24 @@ attacks:
   end_after: 1m
   groups: [{prefixes: [192.0.2.0/24], floor: {rate: 10M, packets: 100}, fixed: {rate: 20M, packets: 500}}]
   safe: [198.51.100.1]
+mitigation:
+  default: node
+  for: 2h
+  max_rules: 10
+  max_share: 50%
+  safe: [198.51.100.1]
+  automatic: {by: node, after: 10s, exporters: 2}
+  nodes:
+    - {node: 1, url: "https://10.0.0.1:8556", token_file: /x, ca: /x}
+    - {node: 2, socket: /run/waybill/node-2.sock}
+  webhook:
+    url: https://10.0.0.9/
+    headers: {x-site: lab}
+    secret_file: /x
+    timeout: 5s
+    ca: /x
+    template: rules
+    drop_reports: true
 queue_unit: {leaf1: packets}
 policy: /x
 sampling: {leaf1: 10}

@@ -34,6 +34,9 @@ func (s *Server) handler() http.Handler {
 		SQL: s.keeper.sql(), History: s.keeper.history(), Between: s.keeper.between(), Written: s.keeper.written(),
 		KeptFine: time.Duration(s.Config.Store.Keep10s), KeptMinute: time.Duration(s.Config.Store.Keep1m),
 	}
+	if s.mitigation != nil {
+		config.Mitigation = s.mitigation
+	}
 	if s.demo != nil { // a nil demo in an interface would not be nil
 		config.Demo = s.demo
 	}

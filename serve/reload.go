@@ -84,6 +84,9 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 			return err
 		}
 	}
+	if s.mitigation != nil {
+		s.mitigation.Configure(next.Mitigation.limits())
+	}
 	s.settings.Store(settings)
 	for _, r := range s.Receivers {
 		r.Use(settings)
@@ -191,6 +194,17 @@ func difference(a, b reflect.Value) string {
 		switch a.Kind() {
 		case reflect.Map:
 			return differentKeys(a, b)
+		case reflect.Pointer:
+			if !a.IsNil() && !b.IsNil() {
+				if reflect.DeepEqual(a.Interface(), b.Interface()) {
+					return ""
+				}
+				return "changed"
+			} else if b.IsNil() && !a.IsNil() {
+				return "removed"
+			} else if a.IsNil() && !b.IsNil() {
+				return "added"
+			}
 		case reflect.Slice:
 			if a.Len()+b.Len() == 0 {
 				return ""

@@ -21,6 +21,7 @@ import (
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/datadir"
+	"github.com/waybill-int/waybill/mitigate"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -39,10 +40,11 @@ type Server struct {
 	scanner     *analyze.Scanner
 	bursts      *burst.Log
 	ledger      *ledger.Ledger
-	checkpoints *checkpointer // nil: nothing outlives the process
-	keeper      *keeper       // nil: nothing is kept
-	raw         *rawReports   // nil: datagrams are not kept
-	alerts      *alert.Engine // nil without rules
+	checkpoints *checkpointer     // nil: nothing outlives the process
+	keeper      *keeper           // nil: nothing is kept
+	raw         *rawReports       // nil: datagrams are not kept
+	alerts      *alert.Engine     // nil without rules
+	mitigation  *mitigate.Manager // nil: nothing acts on attacks
 	sockets     []*collect.Socket
 	queues      []*collect.Queue // to the shards; none if there is one shard, which receivers call themselves
 	Receivers   []*collect.Receiver
@@ -74,7 +76,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{
 		s.openAccess, s.newTables, s.openSockets, s.newReceivers, s.openData, s.newScanner, s.openKeeper,
-		s.openRawReports, s.listenHTTP, s.openAlerts,
+		s.openRawReports, s.listenHTTP, s.openAlerts, s.openMitigation,
 	} {
 		if err := open(); err != nil {
 			for _, undo := range slices.Backward(s.opened) {

@@ -132,6 +132,9 @@ type Attack struct {
 	CountError uint64        `json:"count_error,omitempty" doc:"packets that a source may have too many at most, as there were more sources than are told apart"`
 	Evidence   []Evidence    `json:"evidence" filter:"-" table:"EVIDENCE,wide" doc:"signs that decided what it is"`
 	History    []AttackPoint `json:"history" filter:"-" doc:"how much came and was dropped over time"`
+	// Rules and Actions are those of this server; records in a store have none.
+	Rules   []MitigationRule   `json:"rules" filter:"-" doc:"rules against it that hold now"`
+	Actions []MitigationAction `json:"actions" filter:"-" doc:"what was done about it, the oldest first"`
 }
 
 // Holds reports whether an address is attacked.

@@ -183,6 +183,7 @@ type Totals struct {
 	Watched   int    // whose sources are counted
 	Overflow  uint64 // packets and looks at addresses for which there was no room
 	Unwatched uint64 // attacks whose sources were not counted, as too many are watched
+	BPS       uint64 // bits a second that came to all targets, and what filters dropped of it
 	Rules     int    // rules of Transparent Security of which nobody knows what they are about
 }
 
@@ -199,6 +200,7 @@ type Search struct {
 	rules    map[RuleKey]*Rule // whose target is not known
 	totals   Totals
 	unseen   uint64              // overflow of the shards
+	bytes    uint64              // that came to all targets since secondNs
 	expected map[expectedAt]bool // what was attacked before a restart
 	touched  []*state            // at this look
 	busy     []*state            // those with a ring
@@ -267,6 +269,8 @@ func (s *Search) Look(shards []Shard, nowNs int64) []*Attack {
 		}
 	}
 	if isSecond {
+		s.totals.BPS = uint64(8e9 * float64(s.bytes) / float64(nowNs-s.secondNs))
+		s.bytes = 0
 		s.tell(shards, nowNs)
 		s.learn(nowNs)
 		s.secondNs = nowNs
@@ -287,6 +291,7 @@ func (s *Search) Totals() Totals {
 
 // take adds what a shard counted of a target.
 func (s *Search) take(t Target, tally *Tally, nowNs int64) {
+	s.bytes += tally.sum().Bytes
 	st := s.targets[t]
 	if st == nil {
 		if len(s.targets) >= s.config.MaxTargets {

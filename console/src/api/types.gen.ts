@@ -46,6 +46,7 @@ export interface components {
             results: components["schemas"]["TestResult"][] | null;
         };
         Attack: {
+            actions: components["schemas"]["MitigationAction"][] | null;
             addresses: components["schemas"]["AttackSource"][] | null;
             begin: string;
             bps: number;
@@ -73,6 +74,7 @@ export interface components {
             pps: number;
             prefix?: string;
             rate_uncertainty: number;
+            rules: components["schemas"]["MitigationRule"][] | null;
             severity: string;
             state: string;
             target: string;
@@ -831,6 +833,10 @@ export interface components {
             total: number;
             until?: string;
         };
+        LeftOut: {
+            what: string;
+            why: string;
+        };
         Link: {
             confidence: number;
             delay: components["schemas"]["Delay"] | null;
@@ -1032,6 +1038,49 @@ export interface components {
             away: number;
             restarted: number;
             sent: number;
+        };
+        Mitigation: {
+            attack: string;
+            by: string;
+            dry_run: boolean;
+            left_out: components["schemas"]["LeftOut"][] | null;
+            rules: components["schemas"]["MitigationRule"][] | null;
+            share: number;
+            until: string;
+        };
+        MitigationAction: {
+            action: string;
+            at: string;
+            attack: string;
+            by: string;
+            error?: string;
+            rules: string[] | null;
+            until?: string;
+            who?: string;
+        };
+        MitigationRule: {
+            attack: string;
+            broad?: boolean;
+            by: string;
+            device?: string;
+            error?: string;
+            id: string;
+            name?: string;
+            node?: number;
+            one_exporter?: boolean;
+            port?: number;
+            protocol?: string;
+            source?: string;
+            state: string;
+            target: string;
+            text: string;
+            until: string;
+        };
+        NewMitigation: {
+            broad?: boolean;
+            by?: string;
+            dry_run?: boolean;
+            for?: string;
         };
         NewSilence: {
             filter: string;

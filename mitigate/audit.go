@@ -1,0 +1,92 @@
+package mitigate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// AuditFile is the name of the audit file: a JSON object for each action, one a line.
+const AuditFile = "mitigation.log"
+
+// maxActions is how many actions are told; the file has all.
+const maxActions = 10_000
+
+// An Audit is what was done about attacks. Its file is opened for each line, so that it can be moved away.
+type Audit struct {
+	path string // "": memory only
+
+	mu      sync.Mutex
+	actions []telemetry.MitigationAction
+}
+
+// OpenAudit reads the audit trail of a file, which need not be there, and adds to it from then on. Without a path it is
+// kept in memory. Lines that cannot be read, such as the last one of a crash, are left out.
+func OpenAudit(path string) (*Audit, error) {
+	a := &Audit{path: path}
+	if path == "" {
+		return a, nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var one telemetry.MitigationAction
+		if json.Unmarshal(lines.Bytes(), &one) == nil {
+			a.keep(one)
+		}
+	}
+	return a, lines.Err()
+}
+
+func (a *Audit) keep(one telemetry.MitigationAction) {
+	if a.actions = append(a.actions, one); len(a.actions) > maxActions {
+		a.actions = slices.Delete(a.actions, 0, maxActions/10)
+	}
+}
+
+// Add adds an action. It is on disk when Add returns.
+func (a *Audit) Add(one telemetry.MitigationAction) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.keep(one)
+	if a.path == "" {
+		return nil
+	}
+	text, err := json.Marshal(&one)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(a.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Of returns what was done about an attack, the oldest first.
+func (a *Audit) Of(attack string) []telemetry.MitigationAction {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := []telemetry.MitigationAction{}
+	for i := range a.actions {
+		if a.actions[i].Attack == attack {
+			list = append(list, a.actions[i])
+		}
+	}
+	return list
+}
