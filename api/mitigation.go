@@ -68,7 +68,8 @@ func (h *handler) writeMitigation(w http.ResponseWriter, id string, answer *tele
 	case err == nil:
 		writeStatus(w, http.StatusOK, answer)
 	case errors.Is(err, mitigate.ErrNoAttack):
-		types.NewProblem(http.StatusNotFound, "there is no attack %.40q that goes on; %sattacks lists them", id, api).Write(w)
+		types.NewProblem(http.StatusNotFound, "there is no attack %.40q that goes on; %sattacks lists them", id,
+			api).Write(w)
 	case mitigate.IsRefused(err):
 		types.NewProblem(http.StatusConflict, "%v", err).Write(w)
 	default: // what drops did not take it

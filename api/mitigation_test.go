@@ -59,7 +59,8 @@ func TestMitigate(t *testing.T) {
 	audit, _ := mitigate.OpenAudit("")
 	wall := &fence{}
 	manager, err := mitigate.New(mitigate.Config{For: 3600e9, MaxRules: 8, MaxShare: 1}, mitigate.Deps{
-		Actors: map[string]mitigate.Actor{"webhook": wall}, Audit: audit, Log: slog.New(slog.DiscardHandler), Now: cfg.Now,
+		Actors: map[string]mitigate.Actor{"webhook": wall}, Audit: audit,
+		Log: slog.New(slog.DiscardHandler), Now: cfg.Now,
 		Attacks: func() (list []telemetry.Attack) {
 			for i := range events {
 				list = append(list, *events[i].Attack)
@@ -114,7 +115,8 @@ func TestMitigate(t *testing.T) {
 			t.Fatalf("%v: %s", err, answer.w.Body)
 		}
 	}
-	if wall.holds != 2 || len(sent.Rules) != 2 || sent.Rules[0].ID != planned.Rules[0].ID || len(one.Attack.Rules) != 2 ||
+	if wall.holds != 2 || len(sent.Rules) != 2 || sent.Rules[0].ID != planned.Rules[0].ID ||
+		len(one.Attack.Rules) != 2 ||
 		len(one.Attack.Actions) != 1 || one.Attack.Actions[0].Action != "mitigate" {
 		t.Errorf("%d rules hold; planned %+v, sent %+v; the attack has %+v and %+v", wall.holds, planned.Rules,
 			sent.Rules, one.Attack.Rules, one.Attack.Actions)

@@ -5,8 +5,8 @@
 //	attack -> plan -> rules -> Actor: filters of nodes, BGP, a webhook -> withdrawn at the end, by release, or in time
 //
 // Everything is bounded: a rule has a time to live, there are MaxRules at a time, attacks that are mitigated together
-// are at most MaxShare of all traffic, and addresses of Safe and Own are never the target or the source of a rule. Rules
-// of an attack are sent all or none; what cannot be taken back is tried again, and said in the state of the rule.
+// are at most MaxShare of all traffic, and addresses of Safe and Own are never the target or the source of a rule.
+// Rules of an attack are sent all or none; what cannot be taken back is tried again, and said in the state of the rule.
 //
 // Every action is a line of the audit file, which is only ever added to, and of the log. Rules are kept in a file
 // before they are sent, and sent again after a restart until their time is over; without a directory for it they are

@@ -320,8 +320,8 @@ func (m *Manager) takeBack(ctx context.Context, actor Actor, match func(*telemet
 	return errors.Join(err, m.save())
 }
 
-// Release withdraws all rules against an attack. Its error is ErrNoAttack if there are none, or what an actor said: then
-// the rules are tried again.
+// Release withdraws all rules against an attack. Its error is ErrNoAttack if there are none, or what an actor said:
+// then the rules are tried again.
 func (m *Manager) Release(ctx context.Context, attack, who string) (*telemetry.Mitigation, error) {
 	m.acting.Lock()
 	defer m.acting.Unlock()
@@ -363,9 +363,12 @@ func (m *Manager) withdraw(ctx context.Context, rules []telemetry.MitigationRule
 				return slices.ContainsFunc(list, func(o telemetry.MitigationRule) bool { return o.ID == r.ID })
 			})
 		} else {
-			err = fmt.Errorf("%s is not configured any more; its rules hold until it is, or until %v", p.by, list[0].Until)
+			err = fmt.Errorf("%s is not configured any more; its rules hold until it is, or until %v", p.by,
+				list[0].Until)
 		}
-		m.note(telemetry.MitigationAction{Attack: p.attack, Action: action, By: p.by, Who: who, Rules: texts(list)}, err)
+		m.note(telemetry.MitigationAction{
+			Attack: p.attack, Action: action, By: p.by, Who: who, Rules: texts(list),
+		}, err)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -35,7 +35,7 @@ func refuse(format string, args ...any) error { return &RefusedError{fmt.Sprintf
 const (
 	// faint is how much less than the mean a source sends that is left alone, as the users of a target do.
 	faint = 0.05
-	// known is the share of the bytes of an attack that its addresses must have: with less they are forged, or too many.
+	// known is the share of the bytes of an attack that its addresses must have: less says that they are forged.
 	known = 0.8
 )
 
@@ -68,7 +68,8 @@ func (m *Manager) plan(a *telemetry.Attack, by string, can Abilities, r *Request
 		}
 		if can.Nodes != nil && !can.Nodes[rule.Node] {
 			left = append(left, telemetry.LeftOut{
-				What: what, Why: fmt.Sprintf("node %d, behind which it is, has no entry in mitigation.nodes", rule.Node),
+				What: what,
+				Why:  fmt.Sprintf("node %d, behind which it is, has no entry in mitigation.nodes", rule.Node),
 			})
 			return
 		}

@@ -42,8 +42,8 @@ func (m *Manager) stop() {
 	}
 }
 
-// Tick does what is due: it withdraws rules whose time is over or whose attack has ended, tries again what failed, tells
-// of actors that lost their hold, and acts by itself where that is configured.
+// Tick does what is due: it withdraws rules whose time is over or whose attack has ended, tries again what failed,
+// tells of actors that lost their hold, and acts by itself where that is configured.
 func (m *Manager) Tick(ctx context.Context) {
 	m.watch()
 	attacks, now := m.deps.Attacks(), m.deps.Now()
@@ -78,7 +78,8 @@ func (m *Manager) Tick(ctx context.Context) {
 func (m *Manager) retry(ctx context.Context, rules []telemetry.MitigationRule) {
 	for by, actor := range m.deps.Actors {
 		_ = m.takeBack(ctx, actor, func(r *telemetry.MitigationRule) bool { // its state says why
-			return r.By == by && slices.ContainsFunc(rules, func(o telemetry.MitigationRule) bool { return o.ID == r.ID })
+			return r.By == by &&
+				slices.ContainsFunc(rules, func(o telemetry.MitigationRule) bool { return o.ID == r.ID })
 		})
 	}
 }
@@ -131,7 +132,9 @@ func attacksOf(rules []telemetry.MitigationRule) (ids []string) {
 }
 
 func textsOf(rules []telemetry.MitigationRule, attack string) []string {
-	return texts(slices.DeleteFunc(slices.Clone(rules), func(r telemetry.MitigationRule) bool { return r.Attack != attack }))
+	return texts(slices.DeleteFunc(slices.Clone(rules), func(r telemetry.MitigationRule) bool {
+		return r.Attack != attack
+	}))
 }
 
 // watch notes when an actor loses its hold, and when it has it again.
@@ -176,7 +179,8 @@ func (m *Manager) act(ctx context.Context, attacks []telemetry.Attack, now time.
 		if len(m.Rules(a.ID)) > 0 || m.wasTried(a.ID, now) {
 			continue
 		}
-		if c.Exporters > 1 && slices.ContainsFunc(a.Devices, func(s telemetry.AttackSource) bool { return s.OneExporter }) {
+		isAlone := func(s telemetry.AttackSource) bool { return s.OneExporter }
+		if c.Exporters > 1 && slices.ContainsFunc(a.Devices, isAlone) {
 			m.refused(a.ID, r, refuse("a device is accused by one exporter only"))
 			continue
 		}
@@ -237,8 +241,8 @@ func (m *Manager) restore(text []byte) error {
 		return fmt.Errorf("%s is damaged (%w); look which rules hold, and move it away", StateFile, err)
 	}
 	if s.Version > stateVersion {
-		return fmt.Errorf("%s: its version is %d, this program knows %d; use a newer one, or move the file away", StateFile,
-			s.Version, stateVersion)
+		return fmt.Errorf("%s: its version is %d, this program knows %d; use a newer one, or move the file away",
+			StateFile, s.Version, stateVersion)
 	}
 	for _, r := range s.Rules {
 		if r == nil || r.ID == "" {

@@ -128,7 +128,8 @@ func (m *mitigationSettings) check() error {
 	}
 	if w := m.Webhook; w != nil {
 		if w.Template != "" && w.Template != templateRules && w.Template != templateTS {
-			return fmt.Errorf("mitigation: webhook: template: got %q, want %s or %s", w.Template, templateRules, templateTS)
+			return fmt.Errorf("mitigation: webhook: template: got %q, want %s or %s", w.Template, templateRules,
+				templateTS)
 		}
 		if _, err := w.sender(); err != nil {
 			return fmt.Errorf("mitigation: webhook: %w", err)
