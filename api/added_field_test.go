@@ -39,6 +39,7 @@ func TestAddedField(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "a 1500, b ", "filter=again > 1us": "a 1500", "filter=spent is null": "b ", "filter=retries = 0": "b ",
 		"filter=retries in (7)": "a 1500", "order=retries:asc": "b , a 1500", "order=spent_ns": "a 1500, b ",
+		"order=spent:asc": "a 1500, b ", "order=SPENT": "a 1500, b ", "filter=spent_ns > 1us": "a 1500",
 	} {
 		key, value, _ := strings.Cut(query, "=")
 		target := list.path + "?format=csv"

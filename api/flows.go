@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -38,6 +39,9 @@ func (p *params) flowOrder() (by analyze.FlowOrder, ascending bool) {
 		return analyze.ByLast, false
 	}
 	name, direction, directed := strings.Cut(text, ":")
+	if !slices.Contains(analyze.FlowOrders, analyze.FlowOrder(name)) {
+		name = apiName(reflect.TypeFor[telemetry.Flow](), name)
+	}
 	by = analyze.FlowOrder(name)
 	if !slices.Contains(analyze.FlowOrders, by) || directed && direction != "asc" && direction != "desc" {
 		p.reject("order", strings.Join(flowOrders(), ", ")+"; :asc or :desc may follow", "order is %q", text)

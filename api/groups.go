@@ -44,7 +44,8 @@ func groupKeys(of reflect.Type) []groupKey {
 }
 
 // groupBy returns the keys that the parameter group_by names; the usual ones without it, none if it is empty.
-func (p *params) groupBy(keys []groupKey) []groupKey {
+func (p *params) groupBy(of reflect.Type) []groupKey {
+	keys := groupKeys(of)
 	text, given := p.text("group_by")
 	if !given {
 		return slices.DeleteFunc(slices.Clone(keys), func(k groupKey) bool { return !k.usual })
@@ -53,14 +54,15 @@ func (p *params) groupBy(keys []groupKey) []groupKey {
 	if text == "" {
 		return by
 	}
-	for name := range strings.SplitSeq(text, ",") {
+	for given := range strings.SplitSeq(text, ",") {
+		name := apiName(of, strings.TrimSpace(given))
 		i := slices.IndexFunc(keys, func(k groupKey) bool { return k.name == name })
 		if i < 0 || slices.ContainsFunc(by, func(k groupKey) bool { return k.name == name }) {
 			all := make([]string, len(keys))
 			for i, k := range keys {
 				all[i] = k.name
 			}
-			p.reject("group_by", strings.Join(all, ", ")+", with commas between them", "group_by has %q", name)
+			p.reject("group_by", strings.Join(all, ", ")+", with commas between them", "group_by has %q", given)
 			return nil
 		}
 		by = append(by, keys[i])
@@ -75,7 +77,7 @@ func grouped[T, G any](h *handler, p *params, items func() []T, begin func(*T) G
 ) {
 	of := reflect.TypeFor[G]()
 	s := &selection[G]{name: p.list, limit: p.limit(), order: p.ordering(of), at: p.place(h.cfg.Now())}
-	by := p.groupBy(groupKeys(of))
+	by := p.groupBy(of)
 	if problem := p.problem(); problem != nil {
 		return answer{}, problem
 	}

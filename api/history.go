@@ -167,9 +167,10 @@ func (y *history) columns(p *params, q *store.Query, r span) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, name := range usual {
+	for _, given := range usual {
+		name := apiName(y.record, strings.TrimSpace(given))
 		if groups[name] == "" || seen[name] {
-			p.reject("group_by", listed(groups)+", with commas between them", "group_by has %q", name)
+			p.reject("group_by", listed(groups)+", with commas between them", "group_by has %q", given)
 			return
 		}
 		seen[name] = true

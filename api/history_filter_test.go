@@ -227,7 +227,7 @@ var recordMakers = map[string]recordMaker{
 			if n > 0 {
 				values["occupancy.mean"] = []filter.Value{filter.FromFloat(float64(r.Sum) / float64(n))}
 			}
-			values["queue"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
+			values["queue_id"], values["occupancy.max"] = uints(r.Queue), uints(r.Max)
 			if n%2 == 0 { // else of a version without units
 				r.Unit, values["unit"] = "packets", texts("packets")
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // order says by what records come: what the parameter order names, which may be all that they have, or else the first
@@ -22,6 +23,7 @@ func (y *history) order(p *params, q *store.Query) {
 		return
 	}
 	wanted, direction, directed := strings.Cut(text, ":")
+	wanted = apiName(y.record, wanted)
 	var allowed []string
 	for i := range y.record.NumField() {
 		f := y.record.Field(i)
@@ -41,6 +43,14 @@ func (y *history) order(p *params, q *store.Query) {
 		}
 	}
 	p.reject("order", strings.Join(allowed, ", ")+"; :asc or :desc may follow", "order is %q", text)
+}
+
+// apiName returns the name in the API of a field of a type, however it is written; name itself if there is none.
+func apiName(of reflect.Type, name string) string {
+	if f := catalogue.Named(catalogue.Of(of), name); f != nil {
+		return f.Name
+	}
+	return name
 }
 
 // isText reports whether one reads the values of a field of a record from the smallest.
@@ -75,6 +85,11 @@ func (p *params) columnOrder(columns map[string]string, usual string) (column st
 		return usual, false
 	}
 	name, direction, directed := strings.Cut(text, ":")
+	for known := range columns {
+		if catalogue.Alike(known) == catalogue.Alike(name) {
+			name = known
+		}
+	}
 	if columns[name] == "" || directed && direction != "asc" && direction != "desc" {
 		p.reject("order", listed(columns)+"; :asc or :desc may follow", "order is %q", text)
 	}

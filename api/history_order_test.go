@@ -18,6 +18,8 @@ func TestHistoryOrder(t *testing.T) {
 	address := func(a, b any) int {
 		return netip.MustParseAddr(a.(string)).Compare(netip.MustParseAddr(b.(string)))
 	}
+	// as filters have them
+	others := map[string]string{"occupancy.max": "occupancy_max", "latency.max": "latency_max_ns"}
 	for _, c := range []struct {
 		list, query, order string
 		compare            func(a, b any) int
@@ -34,6 +36,8 @@ func TestHistoryOrder(t *testing.T) {
 		{"flows", "&interval=1m", "start:asc", text, true},
 		{"hops", "&interval=1m", "packets:asc", number, true},
 		{"queues", "&interval=10s", "occupancy_max:asc", number, true},
+		{"queues", "&interval=10s", "occupancy.max:asc", number, true},
+		{"hops", "&group_by=egress_port,+node", "latency.max", number, false},
 		{"drops", "", "node", number, false},
 		{"exporters", "", "source", address, true},
 		{"events", "", "start:asc", text, true},
@@ -41,6 +45,9 @@ func TestHistoryOrder(t *testing.T) {
 		{"events", "", "id:desc", text, false},
 	} {
 		field, _, _ := strings.Cut(c.order, ":")
+		if other := others[field]; other != "" {
+			field = other
+		}
 		ask := func(order string) (values []any, code int) {
 			w := ask(h, "GET", "/api/v1/"+c.list+"?"+tuesdays+c.query+order)
 			var list map[string]any

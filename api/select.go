@@ -63,7 +63,11 @@ func (p *params) ordering(items reflect.Type, others ...string) *ordering {
 	}
 	name, direction, directed := strings.Cut(text, ":")
 	var sortable []string
-	for _, f := range encode.Columns(items) {
+	fields := encode.Columns(items)
+	if f := catalogue.Named(fields, name); f != nil {
+		name = f.Name
+	}
+	for _, f := range fields {
 		switch f.Type.Kind() {
 		case reflect.Slice, reflect.Map, reflect.Array:
 			continue // they have no order

@@ -24,11 +24,13 @@ import (
 
 var updateLists = flags.Bool("update", false, "write reference/lists.md")
 
-// The lists of the API, by their names.
-var lists = []struct {
+// A listOf items is a list of the API, by its name.
+type listOf struct {
 	name string
 	item reflect.Type
-}{
+}
+
+var lists = []listOf{
 	{"flows", reflect.TypeFor[telemetry.Flow]()},
 	{"paths", reflect.TypeFor[telemetry.Path]()},
 	{"hops", reflect.TypeFor[telemetry.NodeHop]()},
@@ -119,6 +121,88 @@ func listPage(t *testing.T, b *strings.Builder, name string, item reflect.Type) 
 			doc += "; kept in intervals of up to " + kept
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", shown, typeOf(&f), cmp.Or(column, " "), doc)
+	}
+}
+
+// otherThings are names in the API that mean something else in filters.
+var otherThings = map[string]string{
+	"events port": "of a flow; egress_port is that of the node", "reports node": "each node; sender sent the report",
+}
+
+// TestNames: a filter understands each thing by every name that somebody can have read: in JSON and CSV, in records of
+// a time range, in the store, with -e of waybill decode.
+func TestNames(t *testing.T) {
+	same := func(s *filter.Schema, want, name string) {
+		t.Helper()
+		f, ok := s.Find(name)
+		if g, _ := s.Find(want); !ok || f != g {
+			t.Errorf("%s: a filter does not take %s for %s", s.Name(), name, want)
+		}
+	}
+	for _, s := range filter.Schemas() {
+		i := slices.IndexFunc(lists, func(l listOf) bool { return l.name == s.Name() })
+		if i < 0 {
+			continue
+		}
+		names := map[string]string{}
+		for _, f := range catalogue.Of(lists[i].item) {
+			if f.Filter.Name == "" || f.Name == "" || otherThings[s.Name()+" "+f.Name] != "" {
+				continue
+			}
+			if _, ok := s.Find(f.Filter.Name); !ok {
+				continue
+			}
+			same(s, f.Filter.Name, f.Name)
+			names[f.Filter.Name] = f.Name
+		}
+		record := types.Records[s.Name()]
+		if record == nil {
+			continue
+		}
+		for _, f := range catalogue.Of(record) {
+			if names[f.Filter.Name] == "" {
+				continue // of the record alone
+			}
+			same(s, f.Filter.Name, f.Name)
+			if !slices.Contains([]string{"hops", "queues", "links"}, s.Name()) {
+				continue // the filter is that of the list
+			}
+			of := filter.SchemaOf(s.Name(), record)
+			for _, name := range []string{f.Name, f.Column, names[f.Filter.Name]} {
+				if _, ok := of.Find(f.Filter.Name); ok && name != "" {
+					same(of, f.Filter.Name, name)
+				}
+			}
+		}
+	}
+	for _, s := range []struct {
+		schema *filter.Schema
+		names  string
+	}{
+		{filter.Flows, "residence.p50 residence_ns.p50 residence_p50 residence_p50_ns RESIDENCE_P50"},
+		{filter.Flows, "hop.queue_occupancy hop.queue hop_queue"},
+		{filter.Flows, "path path_id"},
+		{filter.Paths, "hop.queue_occupancy hop.queue"},
+		{filter.Paths, "id path path_id"},
+		{filter.Flows, "src flow.src"},
+		{filter.Flows, "src_port flow.src_port"},
+		{filter.Events, "dst flow.dst"},
+		{filter.QueueTable.Schema(), "queue_id queue"},
+		{filter.BurstTable.Schema(), "queue_id queue"},
+		{filter.Hops, "queue_max queue queue.max"},
+		{filter.NodeTable.Schema(), "queue_max queue"},
+		{filter.Drops, "dst last_flow.dst flow.dst"},
+		{filter.Reports, "hop.queue_id queue_id"},
+		{filter.Reports, "hop.queue_occupancy hop.queue queue"},
+		{filter.Reports, "protocol flow.protocol proto"},
+		{filter.Reports, "sender report.node"},
+		{filter.Reports, "dropped report.d"},
+		{filter.Reports, "time frame.time"},
+	} {
+		want, others, _ := strings.Cut(s.names, " ")
+		for name := range strings.FieldsSeq(others) {
+			same(s.schema, want, name)
+		}
 	}
 }
 

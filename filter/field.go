@@ -9,9 +9,11 @@ import (
 type Field struct {
 	Name    string   // lower case, with dots: "hop.latency"
 	Aliases []string // other names of the same
-	Kind    Kind
-	Unit    string // of numbers, for people: "bytes"
-	Doc     string // one sentence, without a full stop
+	// Elsewhere are the names in the API and in a store. They are understood where no field has such a name.
+	Elsewhere []string
+	Kind      Kind
+	Unit      string // of numbers, for people: "bytes"
+	Doc       string // one sentence, without a full stop
 	// Column is an SQL expression, by default Name with _ for each dot. Of an address, "_hi" and "_lo" are appended to
 	// it.
 	Column string

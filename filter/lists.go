@@ -67,7 +67,7 @@ func SchemaOf(name string, record reflect.Type) *Schema {
 	fields := fieldsOf(list)
 	for i := range fields {
 		j := slices.IndexFunc(list, func(c catalogue.Field) bool { return c.Filter.Name == fields[i].Name })
-		fields[i].Column = list[j].Column
+		fields[i].Column, fields[i].Elsewhere = list[j].Column, append(fields[i].Elsewhere, list[j].Column)
 	}
 	return MustSchema(name, fields...)
 }
@@ -106,8 +106,9 @@ func stations[T any](hops func(*T) *[]telemetry.PathHop) []Computed[T] {
 		},
 		{
 			Field{
-				Name: "hop.queue", Kind: Uint, Unit: "of the device", Many: true,
-				Doc: "highest queue occupancy at each hop", Live: "ask for queues of the time range, with occupancy.max",
+				Name: "hop.queue_occupancy", Aliases: []string{"hop.queue"}, Kind: Uint, Unit: "of the device",
+				Many: true,
+				Doc:  "highest queue occupancy at each hop", Live: "ask for queues of the time range, with occupancy.max",
 			},
 			nth(hops, func(h *telemetry.PathHop) (Value, bool) {
 				if h.Queue == nil {
@@ -128,7 +129,9 @@ var flowFields = append(
 		return &f.Paths[0].Hops
 	}),
 	Computed[telemetry.Flow]{
-		Field{Name: "path", Kind: Text, Many: true, Doc: "id of each path that is remembered"},
+		Field{
+			Name: "path", Aliases: []string{"path_id"}, Kind: Text, Many: true, Doc: "id of each path that is remembered",
+		},
 		nth(func(f *telemetry.Flow) *[]telemetry.FlowPath { return &f.Paths },
 			func(p *telemetry.FlowPath) (Value, bool) {
 				return FromText(p.ID), true

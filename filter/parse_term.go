@@ -2,7 +2,8 @@ package filter
 
 import (
 	"strconv"
-	"strings"
+
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // operand reads a comparison, a negation or an expression in brackets.
@@ -67,7 +68,7 @@ func (p *parser) field() (*Field, *Error) {
 
 // gone returns the error that t is a field that Schema.Without took away, or nil.
 func (p *parser) gone(t token) *Error {
-	ask, gone := p.schema.gone[strings.ToLower(t.text)]
+	ask, gone := p.schema.gone[catalogue.Alike(t.text)]
 	if !gone || t.kind != tokenWord {
 		return nil
 	}

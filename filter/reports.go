@@ -51,7 +51,7 @@ func (r *ReportRow) speaksOfItself() bool {
 func reportFields() []Computed[ReportRow] {
 	fields := []Computed[ReportRow]{
 		{
-			Field{Name: "time", Kind: Time, Doc: "when it was received"},
+			Field{Name: "time", Aliases: []string{"frame.time"}, Kind: Time, Doc: "when it was received"},
 			func(r *ReportRow, _ int) (Value, bool) { return FromTime(time.Unix(0, r.TimeNs)), true },
 		},
 		{
@@ -79,7 +79,10 @@ func reportFields() []Computed[ReportRow] {
 			},
 		},
 		{
-			Field{Name: "version", Kind: Text, Doc: "version of the report, such as \"2.0\""},
+			Field{
+				Name: "version", Aliases: []string{"report.version"}, Kind: Text,
+				Doc: "version of the report, such as \"2.0\"",
+			},
 			func(r *ReportRow, _ int) (Value, bool) {
 				return FromText(r.Header.Version.String()), r.Header.Dialect != "" // of what was readable
 			},
@@ -89,11 +92,11 @@ func reportFields() []Computed[ReportRow] {
 			func(r *ReportRow, _ int) (Value, bool) { return textValue(&r.Header.Dialect) },
 		},
 		{
-			Field{Name: "sender", Kind: Node, Doc: "the node that sent it"},
+			Field{Name: "sender", Aliases: []string{"report.node"}, Kind: Node, Doc: "the node that sent it"},
 			func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Header.NodeID)), r.Header.HasNodeID },
 		},
 		{
-			Field{Name: "sequence", Kind: Uint, Doc: "its sequence number"},
+			Field{Name: "sequence", Aliases: []string{"report.sequence"}, Kind: Uint, Doc: "its sequence number"},
 			func(r *ReportRow, _ int) (Value, bool) {
 				return FromUint(uint64(r.Header.Sequence)), r.Header.HasSequence
 			},
@@ -117,9 +120,9 @@ func reportFields() []Computed[ReportRow] {
 			ofReport(func(r *telemetry.Report) (Value, bool) { return FromAddr(of(r)), r.Is(telemetry.HasOuter) }),
 		}
 	}
-	flag := func(name, doc string, f telemetry.Flags) Computed[ReportRow] {
+	flag := func(name, alias, doc string, f telemetry.Flags) Computed[ReportRow] {
 		return Computed[ReportRow]{
-			Field{Name: name, Kind: Bool, Doc: doc},
+			Field{Name: name, Aliases: []string{alias}, Kind: Bool, Doc: doc},
 			ofReport(func(r *telemetry.Report) (Value, bool) { return FromBool(r.Is(f)), true }),
 		}
 	}
@@ -136,9 +139,9 @@ func reportFields() []Computed[ReportRow] {
 			return FromUint(uint64(r.DSCP)), r.Is(telemetry.HasFlow)
 		}),
 		bytes,
-		flag("dropped", "it is about a dropped packet (D)", telemetry.Dropped),
-		flag("congested", "it is about a congested queue (Q)", telemetry.Congested),
-		flag("tracked", "it is about a tracked flow (F)", telemetry.Tracked),
+		flag("dropped", "report.d", "it is about a dropped packet (D)", telemetry.Dropped),
+		flag("congested", "report.q", "it is about a congested queue (Q)", telemetry.Congested),
+		flag("tracked", "report.f", "it is about a tracked flow (F)", telemetry.Tracked),
 		Computed[ReportRow]{
 			Field{Name: "hops", Kind: Uint, Doc: "number of nodes that it tells of"},
 			func(r *ReportRow, _ int) (Value, bool) { return FromUint(uint64(r.Stations())), r.Report != nil },
@@ -161,7 +164,7 @@ func reportFields() []Computed[ReportRow] {
 			Name: "hop.queue_id", Aliases: []string{"queue_id"}, Kind: Uint, Doc: "the queue at each node",
 		}, telemetry.HasQueue, func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueID)) }),
 		ofNodes(Field{
-			Name: "hop.queue", Aliases: []string{"queue", "hop.queue_occupancy"}, Kind: Uint, Unit: "of the device",
+			Name: "hop.queue_occupancy", Aliases: []string{"hop.queue", "queue"}, Kind: Uint, Unit: "of the device",
 			Doc: "queue occupancy that the packet met at each node",
 		}, telemetry.HasQueue, func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueOccupancy)) }),
 		ofNodes(Field{
@@ -169,7 +172,7 @@ func reportFields() []Computed[ReportRow] {
 			Doc: "utilization of the egress interface of each node",
 		}, telemetry.HasTxUtil, func(h *telemetry.Hop) Value { return FromFloat(float64(h.TxUtil) / 1e4) }),
 		ofNodes(Field{
-			Name: "hop.drop_reason", Aliases: []string{"drop_reason"}, Kind: Uint,
+			Name: "hop.drop_reason", Aliases: []string{"drop_reason", "report.drop_reason"}, Kind: Uint,
 			Doc: "number of the drop reason, at the node that dropped it",
 		}, telemetry.HasDrop, func(h *telemetry.Hop) Value { return FromUint(uint64(h.DropReason)) }),
 		ofNodes(Field{

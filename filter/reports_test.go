@@ -63,7 +63,7 @@ func TestReportRow(t *testing.T) {
 		"node":             uints(1, 2, 3),
 		"hop.ingress_port": uints(11, 12, 13), "hop.egress_port": uints(21, 22, 23),
 		"hop.latency": uints(31, 9, 32, 33), "hop.queue_id": uints(41, 42, 43),
-		"hop.queue": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5), FromFloat(0.5)},
+		"hop.queue_occupancy": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5), FromFloat(0.5)},
 		"hop.drop_reason": uints(61, 62, 63), "hop.ttl": uints(71, 72, 73),
 	}
 	always := map[string]bool{"time": true, "exporter": true, "listener": true, "length": true, "outcome": true}

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/waybill-int/waybill/telemetry/catalogue"
 )
 
 // A Schema says which fields a filter may use. It does not change once it is made and may be used by many goroutines.
@@ -12,9 +14,12 @@ type Schema struct {
 	name   string
 	fields []*Field
 	byName map[string]*Field // with aliases
-	nodes  map[string]uint32
-	names  map[uint32]string // of nodes, in SQL
-	gone   map[string]string // what to ask instead of fields that are not kept, by their names and aliases
+	// by what the ways to write a name have in common; nil: two fields have that
+	alike map[string]*Field
+	nodes map[string]uint32
+	names map[uint32]string // of nodes, in SQL
+	// what to ask instead of fields that are not kept, by what the ways to write their names have in common
+	gone map[string]string
 }
 
 // NewSchema returns the schema of one list, such as "flows". It fails if the fields contradict each other.
@@ -36,6 +41,7 @@ func NewSchema(name string, fields ...Field) (*Schema, error) {
 			s.byName[name] = &f
 		}
 	}
+	s.alike = s.alikes()
 	for _, f := range s.fields {
 		if err := s.check(f); err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.Name, err)
@@ -99,10 +105,38 @@ func (s *Schema) Name() string { return s.name }
 // Fields returns the fields in their order. They are shared: do not change them.
 func (s *Schema) Fields() []*Field { return slices.Clone(s.fields) }
 
-// Find returns the field with that name or alias, in upper or lower case.
+// Find returns the field with that name or alias, in upper or lower case, or as the API, the store or waybill decode
+// write it; see [catalogue.Alike].
 func (s *Schema) Find(name string) (*Field, bool) {
-	f, ok := s.byName[strings.ToLower(name)]
-	return f, ok
+	if f := s.byName[strings.ToLower(name)]; f != nil {
+		return f, true
+	}
+	f := s.alike[catalogue.Alike(name)]
+	return f, f != nil
+}
+
+// alikes returns fields by what the ways to write their names have in common, but where several fields have that.
+func (s *Schema) alikes() map[string]*Field {
+	fields := map[string]*Field{}
+	add := func(name string, f *Field) {
+		key := catalogue.Alike(name)
+		if other, ok := fields[key]; ok && other != f {
+			f = nil
+		}
+		fields[key] = f
+	}
+	for name, f := range s.byName {
+		add(name, f)
+	}
+	named := maps.Clone(fields)
+	for _, f := range s.fields {
+		for _, name := range f.Elsewhere {
+			if _, ok := named[catalogue.Alike(name)]; !ok && name != "" {
+				add(name, f)
+			}
+		}
+	}
+	return fields
 }
 
 // WithNodes returns a copy of s that knows nodes by name too. A name that is a number cannot be used, the number can.
@@ -124,13 +158,14 @@ func (s *Schema) WithNames(names map[uint32]string) *Schema {
 // says what to ask instead (Field.Live). The others keep their numbers (Field.Index), so that rows of s serve.
 func (s *Schema) Kept() *Schema {
 	kept := *s
-	kept.byName, kept.gone = maps.Clone(s.byName), map[string]string{}
+	kept.byName, kept.alike, kept.gone = maps.Clone(s.byName), maps.Clone(s.alike), map[string]string{}
 	for name, f := range s.byName {
 		if f.Live != "" {
 			delete(kept.byName, name)
-			kept.gone[name] = f.Live
+			kept.gone[catalogue.Alike(name)] = f.Live
 		}
 	}
+	maps.DeleteFunc(kept.alike, func(_ string, f *Field) bool { return f == nil || f.Live != "" })
 	kept.fields = slices.DeleteFunc(slices.Clone(s.fields), func(f *Field) bool { return f.Live != "" })
 	return &kept
 }

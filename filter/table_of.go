@@ -59,7 +59,7 @@ func fieldsOf(list []catalogue.Field) []Field {
 		f := Field{
 			Name: c.Filter.Name, Aliases: c.Filter.Aliases, Kind: Kind(of.Kind), Unit: c.Unit, Doc: c.Doc,
 			Many: c.Filter.Many, Any: c.Filter.Any,
-			NameOf: c.Filter.NameOf, Column: columns[c.Filter.Name], Live: c.Filter.Live,
+			Elsewhere: []string{c.Name}, NameOf: c.Filter.NameOf, Column: columns[c.Filter.Name], Live: c.Filter.Live,
 		}
 		if of.Choice != "" {
 			f.Choices, f.Ordered = choices[of.Choice], of.Choice == "severity"

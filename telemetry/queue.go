@@ -8,7 +8,7 @@ type QueueDepth struct {
 	Name string `json:"name,omitempty" doc:"its name, if it has one"`
 	// egress
 	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"`
-	Queue      uint8         `json:"queue" table:"QUEUE" doc:"the queue"`
+	Queue      uint8         `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue"`
 	Unit       string        `json:"unit" table:"UNIT" doc:"what its depth is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max" doc:"queue occupancy"`
 	Sample     *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`

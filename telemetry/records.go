@@ -72,7 +72,7 @@ type Queue struct {
 // A Path is a sequence of hops that packets took, source first, over all flows that took it.
 type Path struct {
 	// the same in every run for the same hops
-	ID      string    `json:"id" filter:",alias=path" table:"ID" doc:"id of the path"`
+	ID      string    `json:"id" filter:",alias=path+path_id" table:"ID" doc:"id of the path"`
 	Hops    []PathHop `json:"hops" table:"PATH,last" doc:"the nodes on the way, source first"`
 	Flows   int       `json:"flows" table:"FLOWS" live:"ask for flows of the time range, with path and its id, or grouped by path" doc:"flows whose latest packet took it"`
 	Packets uint64    `json:"packets" table:"PACKETS" doc:"packets seen on all of it"`
@@ -145,7 +145,7 @@ type Node struct {
 	Ports     []uint32      `json:"ports" filter:"port,many" table:"PORTS,wide" doc:"each port that packets passed"`
 	LatencyNs *Distribution `json:"latency_ns,omitempty" table:"LATENCY,of=p50+p99+max" doc:"time in the node"`
 	Sample    *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
-	QueueMax  *uint32       `json:"queue_max,omitempty" filter:"queue" unit:"of the device" table:"QUEUE MAX" doc:"highest queue occupancy"`
+	QueueMax  *uint32       `json:"queue_max,omitempty" filter:",alias=queue" unit:"of the device" table:"QUEUE MAX" doc:"highest queue occupancy"`
 	QueueUnit string        `json:"queue_unit,omitempty" table:"UNIT" doc:"what its queues are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 }
 
@@ -301,5 +301,5 @@ type NodeHop struct {
 	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
 	LatencyNs   *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`
 	Sample      *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
-	Queue       *Queue        `json:"queue,omitempty" filter:",is=max" table:"QUEUE,of=mean+max+id"`
+	Queue       *Queue        `json:"queue,omitempty" filter:"queue_max,is=max,alias=queue" table:"QUEUE,of=mean+max+id"`
 }

@@ -77,8 +77,8 @@ type QueueRecord struct {
 	Start      *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
 	Node       *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
 	Name       string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
-	EgressPort *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" table:"PORT" doc:"level 1 interface by which packets left"`
-	Queue      *uint8     `json:"queue,omitempty" store:"queue_id" group:"default" table:"QUEUE" doc:"the queue"`
+	EgressPort *uint32    `json:"egress_port,omitempty" filter:",alias=port" store:"egress_port" group:"default" table:"PORT" doc:"level 1 interface by which packets left"`
+	Queue      *uint8     `json:"queue,omitempty" filter:"queue_id,alias=queue" store:"queue_id" group:"default" table:"QUEUE" doc:"the queue"`
 	Unit       *string    `json:"unit,omitempty" store:"unit" group:"default" table:"UNIT" doc:"what occupancies are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	Samples    *uint64    `json:"samples,omitempty" store:"samples" table:"PACKETS" doc:"packets that told of it"`
 	Mean       *float64   `json:"occupancy_mean,omitempty" filter:"occupancy.mean" unit:"of the device" store:"occupancy_mean" table:"MEAN" doc:"mean queue occupancy, in the unit of the device"`
