@@ -22,7 +22,6 @@ type Intervals struct {
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
 	links     map[linkKey]carried                 // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
-	ending    bool            // no look follows
 	exporters []ledger.Cursor // by their place in the collector
 	drops     map[dropPlace]uint64
 	dropsTo   map[dropToward]uint64
@@ -105,7 +104,6 @@ func (v *Intervals) Finish(nowNs int64, give func(*telemetry.Intervals)) {
 	}
 	v.scanPaths(nowNs)
 	give(v.takeHops(start(v.hopsNs, nowNs, telemetry.HopIntervalNs)))
-	v.ending = true
 	v.takeTens(start(v.flowsNs, nowNs, telemetry.FlowIntervalNs), give)
 }
 

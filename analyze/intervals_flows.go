@@ -14,7 +14,6 @@ type givenFlow struct {
 	told                    uint64 // reports, packets and drops when SoFar told of it last
 	residence, endToEnd     flowLatency
 	drops, pathChanges      uint32
-	waiting                 uint32 // drops that were left for the next time
 	paths                   [keptPaths]struct {
 		path       uint32
 		packets    uint32
@@ -104,7 +103,7 @@ func (s *Shard) forgetFlow(place int, f *flow) bool {
 	p := s.intervals
 	room := len(p.gone) < maxGone
 	if room {
-		p.gone = s.flowIntervals(p.gone, f, place, true)
+		p.gone = s.flowIntervals(p.gone, f, place)
 		p.goneReports.Add(&f.reporters)
 	} else {
 		p.ungivenFlows += f.packets - p.flow(place).packets
@@ -139,9 +138,8 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 		for place := from; place < end; place++ {
 			f, given := s.flows.at(place), p.flow(place)
 			// Packets that waited for postcards are counted without a new report.
-			// packets are counted when their postcards were joined
 			if f.reports != given.reports || f.packets != given.packets || f.drops != given.drops {
-				batch.Flows = s.flowIntervals(batch.Flows, f, place, v.ending)
+				batch.Flows = s.flowIntervals(batch.Flows, f, place)
 				reports.Add(&f.reporters)
 				s.dispositions.Flush(&f.reporters)
 			}
@@ -158,16 +156,9 @@ func (v *Intervals) takeFlows(s *Shard, p *shardIntervals, startNs int64, give f
 }
 
 // flowIntervals appends what was counted of f, which is in that place, since it was given last, and notes it as given.
-// Drops count at once and their packets when they were joined, so that those without a packet wait for the next time,
-// once; with all, no more time is to come.
-func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int, all bool) []telemetry.FlowInterval {
+func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int) []telemetry.FlowInterval {
 	p := s.intervals
 	given := p.flow(place)
-	waiting := uint32(0)
-	if !all {
-		waiting = s.dropsAhead(f, place)
-	}
-	f.drops -= waiting
 	list = s.flowSince(list, f, place)
 	if left := p.left[place]; len(left) > 0 {
 		delete(p.left, place)
@@ -176,30 +167,7 @@ func (s *Shard) flowIntervals(list []telemetry.FlowInterval, f *flow, place int,
 	given.take(f)
 	f.residence.Turn()
 	f.endToEnd.Turn()
-	f.drops += waiting
-	given.waiting = waiting
 	return list
-}
-
-// dropsAhead is how many drops of f were counted since it was given last, and not yet the packets.
-func (s *Shard) dropsAhead(f *flow, place int) uint32 {
-	given := s.intervals.flow(place)
-	joined := uint64(0)
-	for _, l := range s.intervals.left[place] {
-		if l.dropped {
-			joined += l.packets
-		}
-	}
-	for i := range f.paths {
-		if fp := &f.paths[i]; fp.used {
-			if p := s.pathOf(fp); p != nil && p.dropped() {
-				joined += uint64(fp.packets - given.on(fp))
-			}
-		}
-	}
-	drops := f.drops - given.drops
-	ahead := drops - uint32(min(joined, uint64(drops)))
-	return ahead - min(ahead, given.waiting) // what waited already does not wait again
 }
 
 // flowSince appends what was counted of f, which is in that place, since it was given last.

@@ -255,6 +255,52 @@ func TestIntervalsDropped(t *testing.T) {
 	}
 }
 
+// TestIntervalsDropsBelong: a drop counts when its report comes, and its packet when postcards waited for each other. Though
+// looks come between, each drop is on the path that ends with it, and none at a place that is not known.
+func TestIntervalsDropsBelong(t *testing.T) {
+	s := NewShard(DefaultConfig())
+	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)
+	var drops, packets, lost uint64 // lost: drops without a path
+	give := func(batch *telemetry.Intervals) {
+		for _, f := range batch.Flows {
+			drops, packets = drops+f.Drops, packets+f.Packets
+			if f.Path == 0 {
+				lost += f.Drops
+			} else if f.Drops > f.Packets {
+				t.Errorf("%d drops of %d packets on a path", f.Drops, f.Packets)
+			}
+		}
+	}
+	const sent = 142
+	now := int64(9e9)
+	for i := range uint64(sent) {
+		for node := range uint32(2) {
+			r := &telemetry.Report{
+				Version: telemetry.Version20, Flags: telemetry.Tracked | telemetry.HasFlow, PacketID: i + 1,
+				Flow: telemetry.FlowKey{Protocol: 17}, TTL: uint8(63 - node), Bytes: 100,
+				Local: telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: node + 1, IngressPort: 1},
+			}
+			if node == 1 {
+				r.Flags |= telemetry.Dropped
+				r.Local.Has |= telemetry.HasDrop
+				r.Local.DropReason = 71
+			}
+			b := telemetry.Batch{}
+			b.Add(r)
+			s.Process(&b, now)
+		}
+		if now += 20e6; now%1e9 == 0 {
+			v.Look(now, give)
+		}
+	}
+	v.Look(now, give)
+	endWait(s, now+1e9)
+	v.Finish(now+1e9, give)
+	if drops != sent || packets != sent || lost != 0 {
+		t.Errorf("%d drops and %d packets, want %d; %d drops at no place", drops, packets, sent, lost)
+	}
+}
+
 // TestIntervalsUngiven: packets of flows and paths that could not be remembered are counted.
 func TestIntervalsUngiven(t *testing.T) {
 	config := DefaultConfig()
