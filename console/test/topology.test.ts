@@ -4,7 +4,7 @@ import { rowsOf } from '../src/lib/layers';
 import { boxHeight, boxWidth, fit, parseView, sayView } from '../src/pages/topology/fit';
 import { painting, type Scene } from '../src/pages/topology/paint';
 import { flowsNow } from '../src/pages/topology/flows';
-import { graphAt, graphOf, queuesNow } from '../src/pages/topology/model';
+import { graphAt, graphOf, growth, markLost, overOf, queuesNow } from '../src/pages/topology/model';
 import { Recent } from '../src/pages/topology/recent';
 import { latestWhole, writtenOf } from '../src/pages/topology/pieces';
 
@@ -84,6 +84,34 @@ test('the graph of a moment has all cables of the range, and says which carried 
   expect(graphAt(whole, undefined).cables.some((c) => c.lastMs > 0 || c.gone)).toBe(false); // as long as the moment is not known
 });
 
+test('each direction of a cable has what goes by it, and is lost by itself', () => {
+  const graph = graphOf(
+    network([link(1, 1, 2, 1, 100), link(1, 2, 2, 2, 7), link(2, 1, 1, 1, 50)], [{ id: 1 }, { id: 2 }]),
+    [],
+    [],
+    [],
+  );
+  const halves = graph.cables[0]!.halves;
+  expect(halves.map((h) => [h.from, h.to, h.packets])).toEqual([
+    [1, 2, 107],
+    [2, 1, 50],
+  ]);
+  const before = structuredClone(graph);
+  before.cables[0]!.halves[0].packets -= 20;
+  expect([...growth(graph, 2000, before, 0)]).toEqual([
+    ['1 2', 0],
+    ['1 > 2', 10],
+    ['2 > 1', 0],
+  ]);
+  markLost(graph, [
+    { kind: 'link_lost', node: 2, to_node: 1 },
+    { kind: 'clock_jump', node: 1, to_node: 2 },
+  ]);
+  expect([graph.cables[0]!.lost, ...halves.map((h) => h.lost)]).toEqual([true, false, true]);
+  const path = [3, 1, null, 2, 1].map((node) => ({ node }));
+  expect([...overOf([path, [{ node: 9 }]])]).toEqual(['1 3', '1 2']);
+});
+
 test('the use of a cable is that of its busier port: the latest now, the mean of a moment', () => {
   const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({
     ...l,
@@ -160,7 +188,7 @@ test('a large picture is drawn in parts, a small one at once, and what is out of
       parts++;
     return { parts, strokes };
   };
-  expect(paint(4, 2, 1, 500)).toEqual({ parts: 1, strokes: 8 });
+  expect(paint(4, 2, 1, 500)).toEqual({ parts: 1, strokes: 16 }); // each direction is half of a link
   expect(paint(484, 16, 0.1, 500)).toEqual({ parts: 17, strokes: 7744 });
   expect(paint(484, 16, 0.1, -100_000)).toEqual({ parts: 1, strokes: 0 });
 });

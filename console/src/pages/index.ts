@@ -18,6 +18,8 @@ export const explains: Record<string, [page: string, heading?: string]> = {
   drops: ['reference/drop-reasons'],
   incidents: ['reference/incidents'],
   incident: ['reference/incidents'],
+  attacks: ['reference/attacks'],
+  attack: ['reference/attacks'],
   events: ['reference/events'],
   event: ['reference/events'],
   burst: ['reference/events', 'microburst'],
@@ -36,6 +38,7 @@ export const pages: Page[] = [
   { name: 'queues', title: 'Queues and bursts', load: () => import('./Queues.svelte'), ranged: true },
   { name: 'drops', title: 'Drops', load: () => import('./Drops.svelte'), ranged: true },
   { name: 'incidents', title: 'Incidents', load: () => import('./Incidents.svelte'), ranged: true },
+  { name: 'attacks', title: 'Attacks', load: () => import('./Attacks.svelte'), ranged: true },
   { name: 'events', title: 'Events', load: () => import('./Events.svelte'), ranged: true },
   { name: 'alerts', title: 'Alerts', load: () => import('./Alerts.svelte') },
   { name: 'collector', title: 'Collector', load: () => import('./Collector.svelte'), ranged: true },
@@ -45,5 +48,6 @@ export const pages: Page[] = [
   { name: 'flow', title: 'Flow', load: () => import('./Flow.svelte'), under: 'flows', ranged: true },
   { name: 'burst', title: 'Burst', load: () => import('./Burst.svelte'), under: 'queues' },
   { name: 'incident', title: 'Incident', load: () => import('./Incident.svelte'), under: 'incidents' },
+  { name: 'attack', title: 'Attack', load: () => import('./Attack.svelte'), under: 'attacks' },
   { name: 'event', title: 'Event', load: () => import('./Event.svelte'), under: 'events' },
 ];

@@ -372,7 +372,7 @@ test('what goes by a link is told, and shown when it is chosen, now and at a mom
     for (let i = 1; i < 60 && (await page.locator('.hint').count()) === 0; i++)
       await page.mouse.move(stage.x + (stage.width * i) / 60, stage.y + stage.height * 0.5);
     await page.waitForSelector('.hint .mono');
-    assert.match(await page.textContent('.hint'), /(leaf|spine)\d – (leaf|spine)\d: .*packets/);
+    assert.match(await page.textContent('.hint'), /(leaf|spine)\d → (leaf|spine)\d: .*packets/);
     await page.mouse.down();
     await page.mouse.up();
     await page.waitForSelector('aside[aria-label=Link] .mono');

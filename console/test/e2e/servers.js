@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,10 +33,20 @@ const all = { scenario: 'testdata/all.yaml' };
 const records = { ...all, data: true };
 const everything = { ...records, raw: true, alerts: true, junk: ['no report', 'neither is this'] };
 
+/** An access network whose devices flood a web server, from 3 s to 12 s; from 6 s on filters drop it. The rate is not large. */
+const flood = {
+  scenario: `${readFileSync('../scenarios/ddos.yaml', 'utf8')}
+int: {domain: 0x5453, ds_instruction: 0x8000, ds_flags: 0x4000, watch: [{report_all: true}]}
+`,
+  config: 'attacks: {floor: {rate: 4M}, learn: 2s, end_after: 1s}\n',
+  data: true,
+  raw: true,
+};
+
 /**
  * The servers, and the files that look at each, in the order of Playwright. What a server is: scenario is what it hears, renamed other names
  * of its nodes, data whether it keeps records, raw whether it keeps datagrams, junk datagrams that are no reports, alerts whether it has
- * rules, login whether one has to log in. Files share a server that they do not change.
+ * rules, login whether one has to log in, config what else is configured. Files share a server that they do not change.
  */
 const servers = [
   { files: ['empty'], of: {} },
@@ -44,6 +54,7 @@ const servers = [
   { files: ['login'], of: { alerts: true, login: true } },
   // from here on they keep records: their files come last
   { files: ['alerts'], of: everything },
+  { files: ['attacks'], of: flood },
   { files: ['docs', 'explore', 'flows'], of: everything },
   { files: ['history', 'paint'], of: records },
   { files: ['keys', 'lists'], of: everything },
@@ -80,17 +91,17 @@ function leafSpine(leaves, spines) {
 const ask = async (url, path) => (await fetch(`${url}/api/v1/${path}`)).json();
 
 /** start starts a server and returns its process, its address, and a promise that it has heard all that it shall. */
-async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login }) {
+async function start(dir, { scenario, renamed = {}, data, raw, alerts, junk = [], login, config = '' }) {
   const args = ['serve', '--listen', 'udp://127.0.0.1:0', '--http', '127.0.0.1:0'];
   const file = (name, text) => {
     writeFileSync(join(dir, name), text, { mode: 0o600 });
     return join(dir, name);
   };
-  if (scenario?.startsWith('{')) scenario = file('scenario.yaml', scenario);
+  if (/[{\n]/.test(scenario ?? '')) scenario = file('scenario.yaml', scenario);
   if (scenario) {
     let { stdout } = await run(waybill, ['fabric', scenario, '--serve-config'], { maxBuffer: 1 << 26 });
     for (const [node, name] of Object.entries(renamed)) stdout = stdout.replaceAll(node, `'${name}'`);
-    args.push('--config', file('serve.yaml', stdout));
+    args.push('--config', file('serve.yaml', stdout + config));
   }
   if (data) args.push('--data', join(dir, 'data'));
   if (raw) args.push('--raw-reports', '64MiB');

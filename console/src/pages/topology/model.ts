@@ -30,11 +30,9 @@ export interface Side {
   /** of now */ sample: Sample | undefined;
   last: string;
 }
-/** A Cable is what is between two nodes, in both directions. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment; lost that an event which goes on says so. */
-export interface Cable {
+/** Carried is what goes by a cable, or by one direction of it, between all ports. lastMs is when a packet was there last, 0 if it is not known; gone that it was not there at the moment; lost that an event which goes on says so. */
+export interface Carried {
   key: string;
-  a: number;
-  b: number;
   packets: number;
   delayNs: number | null;
   drops: number;
@@ -44,7 +42,18 @@ export interface Cable {
   lastMs: number;
   gone: boolean;
   lost: boolean;
+}
+/** A Half is one direction of a cable: what leaves a node. */
+export interface Half extends Carried {
+  from: number;
+  to: number;
+}
+/** A Cable is what is between two nodes, in both directions. */
+export interface Cable extends Carried {
+  a: number;
+  b: number;
   sides: Side[];
+  /** from a, and from b */ halves: [Half, Half];
 }
 export interface Station {
   id: number;
@@ -192,32 +201,34 @@ const sideOf = (link: Link, dropped: Map<string, number>, use: number | undefine
   last: link.last,
 });
 
+const nothing = (key: string): Carried => ({
+  key,
+  packets: 0,
+  delayNs: null,
+  drops: 0,
+  use: null,
+  loss: null,
+  lossy: false,
+  lastMs: 0,
+  gone: true,
+  lost: false,
+});
+
 function add(cables: Map<string, Cable>, side: Side, lastMs: number, there: boolean): void {
   const [a, b] = side.from < side.to ? [side.from, side.to] : [side.to, side.from];
   const key = `${a} ${b}`;
-  const cable = cables.get(key) ?? {
-    key,
-    a,
-    b,
-    packets: 0,
-    delayNs: null,
-    drops: 0,
-    use: null,
-    loss: null,
-    lossy: false,
-    lastMs: 0,
-    gone: true,
-    lost: false,
-    sides: [],
-  };
-  cable.packets += side.packets;
-  cable.drops += side.drops;
-  if (side.delayNs !== null) cable.delayNs = Math.max(cable.delayNs ?? 0, side.delayNs);
-  if (side.use !== null) cable.use = Math.max(cable.use ?? 0, side.use);
-  if (side.loss?.share != null) cable.loss = Math.max(cable.loss ?? 0, side.loss.share);
-  if ((side.loss?.lower ?? 0) > 0) cable.lossy = true;
-  cable.lastMs = Math.max(cable.lastMs, lastMs);
-  if (there) cable.gone = false;
+  const half = (from: number, to: number): Half => ({ ...nothing(`${from} > ${to}`), from, to });
+  const cable = cables.get(key) ?? { ...nothing(key), a, b, sides: [], halves: [half(a, b), half(b, a)] };
+  for (const part of [cable, cable.halves[side.from === a ? 0 : 1]]) {
+    part.packets += side.packets;
+    part.drops += side.drops;
+    if (side.delayNs !== null) part.delayNs = Math.max(part.delayNs ?? 0, side.delayNs);
+    if (side.use !== null) part.use = Math.max(part.use ?? 0, side.use);
+    if (side.loss?.share != null) part.loss = Math.max(part.loss ?? 0, side.loss.share);
+    if ((side.loss?.lower ?? 0) > 0) part.lossy = true;
+    part.lastMs = Math.max(part.lastMs, lastMs);
+    if (there) part.gone = false;
+  }
   cable.sides.push(side);
   cables.set(key, cable);
 }
@@ -245,23 +256,36 @@ function dropsBy(
   return dropped;
 }
 
-/** growth returns by how much the packets of each cable grew per second since an earlier answer. */
+/** growth returns by how much the packets of each cable, and of its directions, grew per second since an earlier answer. */
 export function growth(now: Graph, nowMs: number, before: Graph | undefined, beforeMs: number): Map<string, number> {
   const rates = new Map<string, number>();
-  const old = new Map(before?.cables.map((cable) => [cable.key, cable.packets]));
-  for (const cable of now.cables) {
-    const was = old.get(cable.key);
-    if (was !== undefined && nowMs > beforeMs && cable.packets >= was)
-      rates.set(cable.key, ((cable.packets - was) * 1000) / (nowMs - beforeMs));
+  const parts = (graph: Graph | undefined): Carried[] => (graph?.cables ?? []).flatMap((c) => [c, ...c.halves]);
+  const old = new Map(parts(before).map((part) => [part.key, part.packets]));
+  for (const part of parts(now)) {
+    const was = old.get(part.key);
+    if (was !== undefined && nowMs > beforeMs && part.packets >= was)
+      rates.set(part.key, ((part.packets - was) * 1000) / (nowMs - beforeMs));
   }
   return rates;
 }
 
-/** markLost marks the cables whose ends still report although nothing comes over them, as events say that go on. */
+/** markLost marks the directions by which nothing comes although both ends still report, as events say that go on. */
 export function markLost(graph: Graph, events: Pick<Event, 'kind' | 'node' | 'to_node'>[]): Graph {
-  const lost = new Set(
-    events.filter((e) => e.kind === 'link_lost').map((e) => [e.node, e.to_node].toSorted((a, b) => a! - b!).join(' ')),
-  );
-  for (const cable of graph.cables) cable.lost = lost.has(cable.key);
+  const lost = new Set(events.filter((e) => e.kind === 'link_lost').map((e) => `${e.node} > ${e.to_node}`));
+  for (const cable of graph.cables) {
+    for (const half of cable.halves) half.lost = lost.has(half.key);
+    cable.lost = cable.halves.some((half) => half.lost);
+  }
   return graph;
+}
+
+/** overOf are the cables that paths go by. A node that is not known breaks a path. */
+export function overOf(paths: { node: number | null }[][]): Set<string> {
+  const over = new Set<string>();
+  for (const hops of paths)
+    hops.slice(1).forEach(({ node }, i) => {
+      const from = hops[i]!.node;
+      if (from !== null && node !== null) over.add([from, node].toSorted((a, b) => a - b).join(' '));
+    });
+  return over;
 }

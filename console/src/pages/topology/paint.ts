@@ -3,11 +3,12 @@ import { compact, counted, depth } from '../../lib/format';
 import type { Place } from '../../lib/layers';
 import { ramp } from '../../lib/palette';
 import { boxHeight, boxWidth, type View } from './fit';
-import type { Cable, Graph, Station } from './model';
+import type { Carried, Graph, Station } from './model';
 
 const leastText = 10; // px, as for the usual text: smaller than that is not read
 const quietMs = 10_000; // a cable without packets for so long is dashed; one that was not there at the moment is dotted
 const perPart = 500; // cables that are drawn in a frame: more than that would be felt
+const mostHalved = 1000; // cables of which each direction is drawn: of more they could not be told apart
 
 export interface Scene {
   /** how much larger than usual text is */ scale: number;
@@ -16,7 +17,8 @@ export interface Scene {
   chosen: number | undefined;
   chosenCable: string | undefined;
   strongest: number;
-  value: (cable: Cable) => number | null;
+  value: (part: Carried) => number | null;
+  /** keys of cables that something goes by which is drawn over them */ over?: Set<string>;
 }
 type Tone = (name: string) => string;
 
@@ -54,29 +56,44 @@ export function* painting(
       Math.min(a.y, b.y) - 70 > bottom
     )
       continue;
-    const v = scene.value(cable);
-    const share = v && strongest > 0 ? v / strongest : 0;
-    const quiet = cable.lost || (newest > 0 && newest - cable.lastMs > quietMs);
     const chosen = cable.key === scene.chosenCable;
-    c.strokeStyle = chosen
-      ? tone('--accent')
-      : cable.gone
-        ? tone('--muted')
-        : quiet
-          ? tone('--bad')
-          : cable.lossy
-            ? tone('--warn')
-            : share > 0
-              ? colours[Math.round(share * 15)]!
-              : tone('--cable');
-    c.globalAlpha = share > 0 || quiet || few || chosen ? 1 : 0.4;
-    c.lineWidth = (Math.max(1.5, cable.lossy ? 3 : 0) + 4.5 * share) * Math.max(thin, 0.35) + (chosen ? 4 : 0);
-    c.setLineDash(cable.gone ? [2, 6] : quiet ? [6, 5] : cable.lossy ? [14, 4] : []);
-    c.beginPath();
-    c.moveTo(a.x, a.y);
-    if (a.tier === b.tier) c.quadraticCurveTo((a.x + b.x) / 2, a.y - 70, b.x, b.y);
-    else c.lineTo(b.x, b.y);
-    c.stroke();
+    if (scene.over?.has(cable.key) || chosen) {
+      c.setLineDash([]);
+      c.strokeStyle = tone('--accent');
+      c.globalAlpha = chosen ? 0.5 : 0.35;
+      c.lineWidth = 14;
+      line(c, a, b, false);
+    }
+    const halved = graph.cables.length <= mostHalved;
+    const ways: [Carried, Place, Place][] = halved
+      ? [
+          [cable.halves[0], a, b],
+          [cable.halves[1], b, a],
+        ]
+      : [[cable, a, b]];
+    for (const [part, from, to] of ways) {
+      const v = scene.value(part);
+      const share = v && strongest > 0 ? v / strongest : 0;
+      // One direction may have nothing to carry: it is quiet only where the other is too.
+      const quiet = newest > 0 && newest - cable.lastMs > quietMs;
+      const warns = part.lossy || part.drops > 0;
+      c.strokeStyle = part.lost
+        ? tone('--bad')
+        : part.gone && cable.gone
+          ? tone('--muted')
+          : quiet
+            ? tone('--cable')
+            : warns
+              ? tone('--warn')
+              : share > 0
+                ? colours[Math.round(share * 15)]!
+                : tone('--cable');
+      c.globalAlpha = share > 0 || quiet || few || chosen || warns || part.lost ? 1 : 0.4;
+      c.lineWidth = (Math.max(1.5, warns || part.lost ? 3 : 0) + 4.5 * share) * Math.max(thin, 0.35);
+      c.setLineDash(cable.gone ? [2, 6] : part.lost || quiet ? [6, 5] : warns ? [14, 4] : []);
+      line(c, from, to, halved);
+      if (part.lost) cross(c, from, to, halved ? 0.35 : 0.5);
+    }
     if (++drawn % perPart === 0) yield;
   }
   if (drawn > perPart) yield;
@@ -94,6 +111,35 @@ export function* painting(
     )
       box(c, tone, scene, station, place, view.zoom / scene.scale, base);
   }
+}
+
+/** line draws a cable from one place to another, or the half of it at the first. */
+function line(c: CanvasRenderingContext2D, from: Place, to: Place, half: boolean): void {
+  const middle = { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
+  const high = from.y - 70; // what a cable between nodes of the same row bends to
+  c.beginPath();
+  c.moveTo(from.x, from.y);
+  if (from.tier !== to.tier) c.lineTo(...(half ? ([middle.x, middle.y] as const) : ([to.x, to.y] as const)));
+  else if (half) c.quadraticCurveTo((from.x + middle.x) / 2, (from.y + high) / 2, middle.x, (middle.y + high) / 2);
+  else c.quadraticCurveTo(middle.x, high, to.x, to.y);
+  c.stroke();
+}
+
+/** cross marks a direction by which nothing comes, at a share of the way. */
+function cross(c: CanvasRenderingContext2D, from: Place, to: Place, share: number): void {
+  const [x, y] = [
+    from.x + (to.x - from.x) * share,
+    from.y + (to.y - from.y) * share - (from.tier === to.tier ? 140 * share * (1 - share) : 0),
+  ];
+  const r = 7;
+  c.setLineDash([]);
+  c.lineWidth = 3.5;
+  c.beginPath();
+  c.moveTo(x - r, y - r);
+  c.lineTo(x + r, y + r);
+  c.moveTo(x + r, y - r);
+  c.lineTo(x - r, y + r);
+  c.stroke();
 }
 
 function box(

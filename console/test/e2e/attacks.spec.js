@@ -1,0 +1,54 @@
+// Attacks: the list and the page of one, compared with what the scenario does.
+import assert from 'node:assert/strict';
+import { accessible, connect, eventually, finish, open, shoot, test } from './browser.js';
+
+test.beforeAll(connect);
+test.afterAll(finish);
+
+/** The devices that flood, as scenarios/ddos.yaml has them, with the way of what they send, and the switches that drop it. */
+const ways = {
+  'a6:1a:f6:b1:64:01': ['gw1', 'gw1 → agg1 → core'],
+  'a6:1a:f6:b2:64:01': ['gw2', 'gw2 → agg1 → core'],
+  'a6:1a:f6:b2:64:02': ['gw2', 'gw2 → agg1 → core'],
+  'a6:1a:f6:b3:64:01': ['gw3', 'gw3 → agg2 → core'],
+};
+const filters = ['agg1', 'agg2'];
+
+test('who floods whom, by which way, and what filters drop: two clicks from the overview', async () => {
+  const page = await open('#/overview');
+  await page.getByRole('navigation').getByRole('link', { name: 'Attacks' }).click();
+  const found = page.locator('[aria-label=Attacks] tbody tr', { hasText: '192.0.2.80 port 53' });
+  await found.waitFor();
+  await accessible(page, 'attacks');
+  await found.getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: /udp flood of 192\.0\.2\.80 port 53 by 4 devices/ }).waitFor();
+  const part = (title) => page.locator('section', { has: page.getByRole('heading', { name: title, exact: true }) });
+  const cells = async (title) => {
+    const rows = await part(title).locator('tbody tr').all();
+    return Promise.all(rows.map(async (row) => (await row.locator('td').allTextContents()).map((text) => text.trim())));
+  };
+  await eventually(async () =>
+    assert.deepEqual(
+      Object.fromEntries((await cells('Devices')).map(([mac, gateway, way]) => [mac, [gateway, way]])),
+      ways,
+    ),
+  );
+  assert.deepEqual((await cells('Gateways')).map(([name]) => name).sort(), ['gw1', 'gw2', 'gw3']);
+  assert.deepEqual((await cells('Filters')).map(([name]) => name).sort(), filters);
+  assert.deepEqual((await cells('What gets through')).map(([way]) => way).sort(), [
+    ...new Set(Object.values(ways).map(([, way]) => way)),
+  ]);
+  const marks = (await part('Rate and drops over time').locator('svg .mark + text').allTextContents()).map((text) =>
+    text.replace(/\d.*/s, ''),
+  );
+  assert.deepEqual(marks, ['began', 'filters drop', 'ended']);
+  assert.equal(await part('Where it comes from').locator('canvas').count(), 1);
+  assert.ok((await part('Packets of it').getByRole('link').count()) > 1);
+  await accessible(page, 'attack');
+  await shoot(page, 'attack');
+  await part('Where it comes from').getByRole('link', { name: 'In the topology' }).click();
+  await page.getByText('Drawn over it: paths of the attack on 192.0.2.80').waitFor();
+  await page.locator('.legend', { hasText: 'the path' }).waitFor();
+  await page.getByRole('button', { name: 'Take away' }).click();
+  await page.locator('.legend', { hasText: 'the path' }).waitFor({ state: 'detached' });
+});
