@@ -25,6 +25,9 @@ import (
 // probe of its flow, and which way how many of them took, as the network does. They are no packets of the flow. A
 // switch that is source and sink at once reports the packet itself, which is one.
 func TestProofClones(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("what runs side by side in it TestProof has, too")
+	}
 	for _, mode := range []string{"md", "mx"} {
 		t.Run(mode, func(t *testing.T) {
 			s, err := scenario.Load(filepath.Join(test.Root(), "scenarios/slow-switch.yaml"))
