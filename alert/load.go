@@ -41,7 +41,7 @@ func Load(name string, nodes map[uint32]string) (*Config, error) {
 func read(name string, text []byte, nodes map[uint32]string) (*Config, *conf.Document, error) {
 	c := &Config{schema: eventSchema(nodes)}
 	file, err := kind.Parse(name, text, c)
-	if err != nil {
+	if err != nil && !file.IsRead() {
 		return nil, nil, err
 	}
 	c.check(file)

@@ -52,6 +52,7 @@ func ExplainFlag(cmd *cobra.Command, err error) error {
 			return command.Usage(fmt.Errorf("--%s is %q; want %s", invalid.GetFlag().Name, invalid.GetValue(),
 				cmp.Or(wantedOf[invalid.GetFlag().Value.Type()], "a number")))
 		}
+		return command.Usage(fmt.Errorf("--%s is %q: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap()))
 	}
 	missing, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {

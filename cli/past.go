@@ -61,8 +61,8 @@ func (c *queryCommand[L, T]) checkPast() error {
 	switch {
 	case c.nowOnly:
 		return fmt.Errorf(
-			"%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since",
-			c.name,
+			"%s are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, incidents, "+
+				"attacks, exporters and loss know of --since", c.name,
 		)
 	case c.follow:
 		return errors.New(

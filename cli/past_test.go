@@ -74,7 +74,7 @@ func TestQueryTogether(t *testing.T) {
 // What does not go together is said in one line, with what to do, before any server is asked.
 func TestQueryPastRefused(t *testing.T) {
 	for line, want := range map[string]string{
-		"hosts --until 1h":                        "hosts are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, exporters and loss know of --since",
+		"hosts --until 1h":                        "hosts are of now only; nodes, links, topology, flows, paths, hops, queues, bursts, drops, events, incidents, attacks, exporters and loss know of --since",
 		"flows --since 1h --follow":               "--since and --follow do not go together: what is new is of now; --watch asks about a time range again",
 		"events --since 1h --follow":              "--since and --follow do not go together: what is new is of now; --watch asks about a time range again",
 		"flows --group-by src":                    "--group-by and --interval are about a time range: add --since, for example --since 1h",

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	confunit "github.com/waybill-int/waybill/internal/conf/unit"
 )
 
 // The times that nanoseconds since 1970 can tell in 64 bits, rounded to years.
@@ -12,19 +14,13 @@ var (
 	lastTime  = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// layouts are how times are written: that of RFC 3339, which names its zone, and what people write.
-var layouts = []string{
-	time.RFC3339Nano, time.DateTime, "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
-}
-
 // ParseTime reads a time such as 2026-11-22T12:00:00Z, 2026-11-22 12:00 or 2026-11-22; without a zone it is in one.
-func ParseTime(text string, zone *time.Location) (t time.Time, err error) {
-	for _, layout := range layouts {
-		if t, err = time.ParseInLocation(layout, strings.ToUpper(text), zone); err == nil {
-			return t, nil
-		}
+func ParseTime(text string, zone *time.Location) (time.Time, error) {
+	t, err := confunit.ParseTime(text, zone)
+	if err != nil {
+		return t, errors.New(expected(Time, text))
 	}
-	return time.Time{}, errors.New(expected(Time, text))
+	return t, nil
 }
 
 // readTime reads a time, without a zone of UTC, or one relative to now: now, now-5m, now+1h, or just -5m.

@@ -285,6 +285,12 @@ func TestAlertCommands(t *testing.T) {
 	if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	wrong := filepath.Join(dir, "wrong.yaml")
+	const mistakes = "rules:\n- {name: a, filter: nod = 3}\n- {name: a, filter: kind = loop, for: 3x, outputs: [zz]}\n" +
+		"silences: [{filter: kind = loop, from: 2026-12-24 18:00, until: 2026-12-25}]\n"
+	if err := os.WriteFile(wrong, []byte(mistakes), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	config := filepath.Join(dir, "waybill.yaml")
 	if err := os.WriteFile(config, []byte("names: {2: s2}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -304,6 +310,20 @@ func TestAlertCommands(t *testing.T) {
 	}{
 		{[]string{"alerts", "check", rules, "--config", config}, 0, "is valid: 2 rules, 0 silences, 2 outputs\n", ""},
 		{[]string{"alerts", "check", rules}, 2, "", "rules[0].filter: column 30: "},
+		{
+			[]string{"alerts", "check", wrong},
+			2, "",
+			wrong + `:3: rules[1].for: want a duration with its unit, for example 20us, 1m30s or 7d
+` + wrong + `:2: rules[0].filter: column 1: events have no field nod: did you mean node?
+` + wrong + `:3: rules[1].outputs: there is no output "zz"
+` + wrong + `:3: rules[1].name: another rule has this name
+waybill alerts check: ` + wrong + ": 4 mistakes\n",
+		},
+		{[]string{"policy", "check", "nothing"}, 2, "", "no such file"},
+		{[]string{"alerts", "check", "nothing"}, 2, "", "no such file"},
+		{[]string{"config", "--check", "--config", "nothing"}, 2, "", "no such file"},
+		{[]string{"serve", "--check", "--config", "nothing"}, 2, "", "no such file"},
+		{[]string{"config", "--check", "--dump", "--config", config}, 0, "names:\n  2: s2\n", ""},
 		{[]string{"alerts", "check"}, 2, "", "want a file of alert rules"},
 		{[]string{"alerts", "nonsense"}, 2, "", `unexpected argument "nonsense"`},
 		{
@@ -342,7 +362,7 @@ func TestAlertCommands(t *testing.T) {
 	} {
 		stdout, stderr, code := runWaybill(t, c.args...)
 		if code != c.code || !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) ||
-			c.code != 0 && strings.Count(stderr, "\n") != 1 {
+			c.code != 0 && strings.Count(stderr, "\n") != 1 && !strings.HasSuffix(c.stderr, "\n") {
 			t.Errorf("%q: got %d, %q, %q", c.args, code, stdout, stderr)
 		}
 	}

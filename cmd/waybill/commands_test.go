@@ -1,10 +1,15 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/waybill-int/waybill/cli"
 	"github.com/waybill-int/waybill/internal/command"
 )
 
@@ -52,6 +57,28 @@ func TestUnknown(t *testing.T) {
 			t.Errorf("%s: code %d, %s", line, code, errs)
 		}
 	}
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		c.Flags().SetOutput(io.Discard) // that some are deprecated
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, value := range []string{"x9", "-1x", "99999999999999999999", "1e999"} {
+				err := c.ParseFlags([]string{"--" + f.Name + "=" + value})
+				if err == nil {
+					continue
+				}
+				err = cli.ExplainFlag(c, err)
+				for _, leak := range []string{"strconv", "invalid syntax", "out of range", "time: ", "invalid argument"} {
+					if strings.Contains(err.Error(), leak) {
+						t.Errorf("%s --%s %s: %v", c.CommandPath(), f.Name, value, err)
+					}
+				}
+			}
+		})
+		for _, below := range c.Commands() {
+			look(below)
+		}
+	}
+	look(newRootCommand())
 	if out, _, code := runWaybill(t, "version"); code != 0 || out != "waybill version "+version+"\n" {
 		t.Errorf("code %d, %s", code, out)
 	}

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -71,6 +72,7 @@ func (k Kind) Parse(name string, text []byte, v any) (*Document, error) {
 	}
 	if body != nil {
 		d.Decode(body, v)
+		d.read, d.decoded = true, len(d.wrong)
 	} else if k.Want != "" {
 		d.add(1, "", "the file is empty, want "+k.Want)
 	}
@@ -132,11 +134,22 @@ type Document struct {
 	text  []byte
 	lines map[string]int // by key
 	wrong Problems
+	// of those, how many are of values that could not be read
+	decoded int
+	read    bool
 }
 
-// Say adds that the value of a key breaks a rule. A key is the path to it, as in rules[0].name; the line is that of
-// what is nearest to it in the file.
+// IsRead reports whether the file is YAML, so that more can be said about the values that could be read.
+func (d *Document) IsRead() bool { return d.read }
+
+// Say adds that the value of a key breaks a rule, unless it was told already that it or a part of it cannot be read. A
+// key is the path to it, as in rules[0].name; the line is that of what is nearest to it in the file.
 func (d *Document) Say(key, format string, args ...any) {
+	if slices.ContainsFunc(d.wrong[:d.decoded], func(p *Problem) bool {
+		return p.Key == key || strings.HasPrefix(p.Key, key+".") || strings.HasPrefix(p.Key, key+"[")
+	}) {
+		return
+	}
 	d.add(d.Line(key), key, fmt.Sprintf(format, args...))
 }
 

@@ -150,10 +150,12 @@ func (d *Document) text1(n *yaml.Node, key string, to encoding.TextUnmarshaler) 
 		} else {
 			d.refused(n, key, unit.Want("a single value"))
 		}
-	} else if err := to.UnmarshalText([]byte(n.Value)); err != nil {
-		if _, ok := to.(*time.Time); ok {
-			err = unit.Want("a time such as 2026-12-24T18:00:00Z")
+	} else if at, ok := to.(*time.Time); ok {
+		var err error
+		if *at, err = unit.ParseTime(n.Value, time.UTC); err != nil {
+			d.refused(n, key, err)
 		}
+	} else if err := to.UnmarshalText([]byte(n.Value)); err != nil {
 		d.refused(n, key, err)
 	}
 }
