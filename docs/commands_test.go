@@ -76,6 +76,10 @@ func commandTree(t *testing.T) map[string][]string {
 			if more, err := exec.Command(program, m[1], below[1], "--help").Output(); err == nil &&
 				m[1] != "completion" {
 				help = append(help, more...)
+				for _, deep := range helpFor.FindAllStringSubmatch(string(more), -1) { // such as node filter add
+					deeper, _ := exec.Command(program, m[1], below[1], deep[1], "--help").Output()
+					help = append(help, deeper...)
+				}
 			}
 		}
 		names := strings.Fields(strings.ReplaceAll(strings.Join(inHelp.FindAllString(string(help), -1), "\n"), ",",

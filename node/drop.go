@@ -24,7 +24,7 @@ func (n *Node) Drop(frame []byte, s *State, d Drop, out *Output) {
 	outside := s.is(fromOutside)
 	p := &v.packet
 	err := n.parse(frame, p, outside)
-	if !n.wantsDrop(v) && v.queue.Reason == 0 {
+	if !d.Always && !n.wantsDrop(v) && v.queue.Reason == 0 {
 		return
 	}
 	n.count(DropReports)

@@ -112,4 +112,5 @@ type Drop struct {
 	Port       uint32 // where it was to go out; 0 if that was not known yet
 	Queue      uint8  // of that port
 	QueueBytes uint64 // in that queue
+	Always     bool   // it is reported, whatever the drop watchlist says: a filter that somebody asked for dropped it
 }

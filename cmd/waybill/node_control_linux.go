@@ -68,7 +68,8 @@ func (c *nodeClient) ask(ctx context.Context, method, path, body string) ([]byte
 
 // addNodeCommands gives the command of a node those that look at one.
 func addNodeCommands(cmd *cobra.Command) {
-	cmd.AddCommand(newNodeDoctorCommand(), newNodeStatusCommand(), newNodeWatchCommand())
+	cmd.AddCommand(newNodeDoctorCommand(), newNodeStatusCommand(), newNodeWatchCommand(),
+		newNodeFilterCommand())
 }
 
 // addOutput gives cmd the flag that chooses between text and JSON.

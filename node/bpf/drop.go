@@ -56,6 +56,7 @@ func (r *Reporter) dropped(e *Event, out *node.Output) {
 	r.Node.Arrive(frame, node.Ingress{Port: e.InPort, TimeNs: e.ArrivedNs}, &r.state)
 	d := node.Drop{TimeNs: e.DepartedNs, Port: e.OutPort, QueueBytes: e.QueueBytes}
 	d.Place, d.Reason = r.Why(e.Reason, ttl)
+	d.Always = e.Reason == ReasonFiltered
 	if d.Place == node.PlaceIngress {
 		d.Port = 0
 	}

@@ -55,6 +55,7 @@ type Programs struct {
 	half    uint32 // of the watchlists that is active
 	limits  struct{ tables, buckets, rules int }
 	drops   bool
+	filters map[string]uint32 // by id: the key in the kernel
 }
 
 // Load loads the programs. Nothing is attached yet.
@@ -68,7 +69,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	if c.Mode == watch.ModeXD { // no packet has INT
 		c.DSCPMask = 0
 	}
-	p := &Programs{drops: c.Drops}
+	p := &Programs{drops: c.Drops, filters: map[string]uint32{}}
 	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
 	p.limits.buckets = 8 * p.limits.rules
 	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))

@@ -70,8 +70,9 @@ const (
 	programsCounterKERNEL_RING_FULL     programsCounter = 35
 	programsCounterKERNEL_DROPS         programsCounter = 36
 	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 37
-	programsCounterKERNEL_EVENTS        programsCounter = 38
-	programsCounterCOUNTERS             programsCounter = 39
+	programsCounterKERNEL_FILTERED      programsCounter = 38
+	programsCounterKERNEL_EVENTS        programsCounter = 39
+	programsCounterCOUNTERS             programsCounter = 40
 )
 
 type programsEvent struct {
@@ -93,6 +94,15 @@ type programsEvent struct {
 	Record     uint16
 	RecordLen  uint16
 	Bytes      [2048]uint8
+}
+
+type programsFilter struct {
+	_       structs.HostLayout
+	Mask    [6]uint64
+	Value   [6]uint64
+	MacMask uint64
+	Mac     uint64
+	Packets uint64
 }
 
 type programsPort struct {
@@ -173,6 +183,7 @@ const (
 	programsMapCounters    = "counters"
 	programsMapDrops       = "drops"
 	programsMapEvents      = "events"
+	programsMapFilters     = "filters"
 	programsMapNextEvent   = "next_event"
 	programsMapPorts       = "ports"
 	programsMapRules       = "rules"
@@ -192,6 +203,7 @@ const (
 	programsVarDomainMode  = "domain_mode"
 	programsVarDscpMask    = "dscp_mask"
 	programsVarDscpValue   = "dscp_value"
+	programsVarHasFilters  = "has_filters"
 	programsVarHasXd       = "has_xd"
 	programsVarKnown       = "known"
 	programsVarLocal       = "local"
@@ -262,6 +274,7 @@ type programsMapSpecs struct {
 	Counters    *ebpf.MapSpec `ebpf:"counters"`
 	Drops       *ebpf.MapSpec `ebpf:"drops"`
 	Events      *ebpf.MapSpec `ebpf:"events"`
+	Filters     *ebpf.MapSpec `ebpf:"filters"`
 	NextEvent   *ebpf.MapSpec `ebpf:"next_event"`
 	Ports       *ebpf.MapSpec `ebpf:"ports"`
 	Rules       *ebpf.MapSpec `ebpf:"rules"`
@@ -283,6 +296,7 @@ type programsVariableSpecs struct {
 	DomainMode  *ebpf.VariableSpec `ebpf:"domain_mode"`
 	DscpMask    *ebpf.VariableSpec `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.VariableSpec `ebpf:"dscp_value"`
+	HasFilters  *ebpf.VariableSpec `ebpf:"has_filters"`
 	HasXd       *ebpf.VariableSpec `ebpf:"has_xd"`
 	Known       *ebpf.VariableSpec `ebpf:"known"`
 	Local       *ebpf.VariableSpec `ebpf:"local"`
@@ -321,6 +335,7 @@ type programsMaps struct {
 	Counters    *ebpf.Map `ebpf:"counters"`
 	Drops       *ebpf.Map `ebpf:"drops"`
 	Events      *ebpf.Map `ebpf:"events"`
+	Filters     *ebpf.Map `ebpf:"filters"`
 	NextEvent   *ebpf.Map `ebpf:"next_event"`
 	Ports       *ebpf.Map `ebpf:"ports"`
 	Rules       *ebpf.Map `ebpf:"rules"`
@@ -338,6 +353,7 @@ func (m *programsMaps) Close() error {
 		m.Counters,
 		m.Drops,
 		m.Events,
+		m.Filters,
 		m.NextEvent,
 		m.Ports,
 		m.Rules,
@@ -360,6 +376,7 @@ type programsVariables struct {
 	DomainMode  *ebpf.Variable `ebpf:"domain_mode"`
 	DscpMask    *ebpf.Variable `ebpf:"dscp_mask"`
 	DscpValue   *ebpf.Variable `ebpf:"dscp_value"`
+	HasFilters  *ebpf.Variable `ebpf:"has_filters"`
 	HasXd       *ebpf.Variable `ebpf:"has_xd"`
 	Known       *ebpf.Variable `ebpf:"known"`
 	Local       *ebpf.Variable `ebpf:"local"`

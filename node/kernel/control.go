@@ -109,8 +109,8 @@ func (n *Node) change(ctx context.Context, f func([]watch.Entry) ([]watch.Entry,
 	return errors.Join(stopped, err)
 }
 
-// Handler returns the API of the node: GET /status, GET /watch, POST /watch with an entry, DELETE /watch/NAME, GET
-// /metrics. It is for use while Run is running.
+// Handler returns the API of the node: GET /status, GET /watch, POST /watch with an entry, DELETE /watch/NAME, the same
+// with /filter, as JSON and by id, and GET /metrics. It is for use while Run is running.
 func (n *Node) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
@@ -138,6 +138,28 @@ func (n *Node) Handler() http.Handler {
 	})
 	mux.HandleFunc("DELETE /watch/{name}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, n.RemoveEntry(r.Context(), r.PathValue("name")))
+	})
+	mux.HandleFunc("GET /filter", func(w http.ResponseWriter, r *http.Request) {
+		list, err := n.Filters(r.Context())
+		answer(w, list, err)
+	})
+	mux.HandleFunc("POST /filter", func(w http.ResponseWriter, r *http.Request) {
+		f := Filter{}
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
+		d.DisallowUnknownFields()
+		err := d.Decode(&f)
+		if err == nil {
+			err = n.AddFilter(r.Context(), f)
+		}
+		answer(w, struct{}{}, err)
+	})
+	mux.HandleFunc("DELETE /filter/{id}", func(w http.ResponseWriter, r *http.Request) {
+		err := n.RemoveFilter(r.Context(), r.PathValue("id"))
+		if errors.Is(err, ErrNoFilter) {
+			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		answer(w, struct{}{}, err)
 	})
 	mux.HandleFunc("GET /metrics", n.metrics)
 	return mux

@@ -32,6 +32,7 @@ type Node struct {
 	started time.Time
 	watched []watch.Entry // by the node that reports
 	drops   []watch.Entry // its drop watchlist
+	filters []*Filter     // that hold
 
 	sent, failed uint64
 	last         error
@@ -51,7 +52,12 @@ func New(c *Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.reporter.Why = func(reason uint16, ttl uint8) (node.Place, uint8) { return where(names[reason], ttl) }
+	n.reporter.Why = func(reason uint16, ttl uint8) (node.Place, uint8) {
+		if reason == bpf.ReasonFiltered {
+			return node.PlaceIngress, filtered
+		}
+		return where(names[reason], ttl)
+	}
 	n.reporter.Edge = func(port uint32) bool { return int(port) > len(c.Ports) || c.Ports[port-1].Edge }
 	domain := n.reporter.Node.Domain()
 	config := bpf.Config{
@@ -170,6 +176,7 @@ func (n *Node) Run(ctx context.Context) error {
 			if clock = now; n.setClock() != nil {
 				clock = clock.Add(time.Minute)
 			}
+			n.endFilters(now)
 		}
 		if _, err := n.read(now.Add(tick)); err != nil {
 			return err

@@ -26,7 +26,10 @@ var reasons = map[string]uint8{
 	"DEV_READY":   200,
 }
 
-const expired = 26 // TTL
+const (
+	expired  = 26 // TTL
+	filtered = 60 // a filter of this node
+)
 
 // where says where a packet was lost and why, in reports; ttl is what the packet had then.
 func where(name string, ttl uint8) (node.Place, uint8) {

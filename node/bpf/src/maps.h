@@ -20,6 +20,7 @@ volatile long clock_offset = 0; // of TAI, to the clock that reports have
 volatile u64 own_sockets[2] = {}; // cookies of those that reports leave by
 volatile u32 netns = 0;         // number of the network namespace that the ports are in
 volatile u32 active = 0;        // half of the watchlists that counts
+volatile u32 has_filters = 0;   // there are some
 volatile u32 has_xd = 0;        // it has entries of INT-XD, which count for packets from inside too
 
 #define MAP(kind, keytype, valuetype, entries) \
@@ -44,6 +45,8 @@ struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct bucket, 1) buckets SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct rule, 1) rules SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, struct action, 1) actions SEC(".maps");
 struct MAP(BPF_MAP_TYPE_ARRAY, u32, u32, 4) table_counts SEC(".maps"); // by half and family
+
+struct MAP(BPF_MAP_TYPE_HASH, u32, struct filter, 64) filters SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -364,6 +364,28 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	return !p->discard;
 }
 
+// discard tells of a packet that a filter drops.
+GLOBAL int discard(struct xdp_md *ctx, const struct packet *p, u32 in_port)
+{
+	struct state st = {.in_port = in_port, .arrived = now(0)};
+	struct way w = {};
+	if (!p)
+		return 0;
+	count(KERNEL_FILTERED);
+	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
+		count(KERNEL_DROPS_UNTOLD);
+		return 0;
+	}
+	struct event *e = keep(ctx, p, &st, p->end_int ? p->end_int : p->payload);
+	if (e) {
+		e->reason = FILTERED;
+		tell_now(e, &w);
+	}
+	st.event = FILTERED_EVENT; // some drivers free the packet as one that was dropped for no reason
+	remember(ctx, &st);
+	return 0;
+}
+
 static __always_inline struct action *find_action(const struct packet *p, u32 in_port)
 {
 	int at = match(p, in_port);
@@ -397,6 +419,10 @@ int arrive(struct xdp_md *ctx)
 		return XDP_PASS;
 	case PARSED:
 		break;
+	}
+	if (has_filters && filtered(&p, in->id)) {
+		discard(ctx, &p, in->id);
+		return XDP_DROP;
 	}
 	bool outside = in->edge && !p.present;
 	bool unclean = outside && domain_mode != MODE_XD && marks(p.dscp);
@@ -761,6 +787,8 @@ int dropped(u64 *ctx)
 	struct state st = {};
 	if (mac != 0xFFFF && mac >= sizeof(st))
 		bpf_probe_read_kernel(&st, sizeof(st), head + mac - sizeof(st));
+	if (st.magic == STATE_MAGIC && st.event == FILTERED_EVENT && now(1) - st.arrived < 1000000)
+		return 0;
 	if ((st.magic != STATE_MAGIC && st.magic != STATE_SPENT) || st.in_port != in_id)
 		st = (struct state){};
 	e->id = 0;

@@ -109,6 +109,7 @@ enum counter {
 	KERNEL_RING_FULL,     // the program that reports was too slow: not reported
 	KERNEL_DROPS,         // dropped, and handed to the program that reports
 	KERNEL_DROPS_UNTOLD,  // dropped, but that program has too much to do: not reported
+	KERNEL_FILTERED,      // dropped by a filter of this node
 	KERNEL_EVENTS,        // handed to the program that reports
 	COUNTERS,
 };
@@ -209,6 +210,16 @@ struct rule {
 	u32 rank;
 	u32 pad;
 };
+
+// A filter says which packets are dropped as they arrive. The words are those of a rule.
+struct filter {
+	u64 mask[6], value[6];
+	u64 mac_mask, mac; // of the sender
+	u64 packets;       // that it dropped
+};
+
+#define FILTERED 0xFFFF // the reason of their drops
+#define FILTERED_EVENT (~0ULL) // instead of an id: the drop is told already
 
 struct action {
 	u32 sample; // 1 in so many; 0: ignore

@@ -83,6 +83,49 @@ static __always_inline u64 dst_high(struct scratch *s, const struct packet *p)
 	return p->v6 ? get64(s, ETHERNET + 24) : 0;
 }
 
+// pack fills the words of a packet that rules are compared with.
+static __always_inline void pack(struct scratch *s, const struct packet *p, u32 in_port, u64 *key)
+{
+	key[0] = (u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 | (u64)dscp_class(p) << 12;
+	key[1] = in_port;
+	key[2] = src_low(s, p);
+	key[3] = dst_low(s, p);
+	key[4] = src_high(s, p);
+	key[5] = dst_high(s, p);
+}
+
+struct sifting {
+	u64 key[6], mac;
+	bool hit;
+};
+
+struct bpf_map;
+
+static long sift(struct bpf_map *map, const u32 *id, struct filter *f, struct sifting *c)
+{
+	u64 differ = (c->mac ^ f->mac) & f->mac_mask;
+#pragma unroll
+	for (int i = 0; i < 6; i++)
+		differ |= (c->key[i] ^ f->value[i]) & f->mask[i];
+	if (differ)
+		return 0;
+	__sync_fetch_and_add(&f->packets, 1);
+	c->hit = true;
+	return 1;
+}
+
+// filtered says whether a filter drops a packet, and counts it there.
+GLOBAL int filtered(const struct packet *p, u32 in_port)
+{
+	struct scratch *s = scratch();
+	if (!s || !p)
+		return false;
+	struct sifting c = {.mac = (u64)get32(s, 6) << 16 | get16(s, 10)};
+	pack(s, p, in_port, c.key);
+	bpf_for_each_map_elem(&filters, sift, &c, 0);
+	return c.hit;
+}
+
 // match returns where in actions it stands what the watchlist says of a packet; -1: it is not on it.
 GLOBAL int match(const struct packet *p, u32 in_port)
 {
@@ -94,18 +137,10 @@ GLOBAL int match(const struct packet *p, u32 in_port)
 	if (!n)
 		return -1;
 	struct search c = {
-		.key = {
-			(u64)p->src_port << 48 | (u64)p->dst_port << 32 | (u64)p->protocol << 24 |
-				(u64)dscp_class(p) << 12,
-			in_port,
-			src_low(s, p),
-			dst_low(s, p),
-			src_high(s, p),
-			dst_high(s, p),
-		},
 		.first = part * max_tables,
 		.best = NO_RANK,
 	};
+	pack(s, p, in_port, c.key);
 	bpf_loop(*n, search_table, &c, 0);
 	return c.best == NO_RANK ? -1 : (int)(half * max_actions + c.best);
 }

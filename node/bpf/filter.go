@@ -1,0 +1,98 @@
+//go:build linux
+
+package bpf
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/waybill-int/waybill/node/watch"
+)
+
+// MaxFilters is how many filters there are at most: each packet is compared with all.
+const MaxFilters = 64
+
+// ReasonFiltered is the Reason of an Event about a packet that a filter dropped.
+const ReasonFiltered = 0xFFFF
+
+// A Filter says which packets are dropped as they arrive.
+type Filter struct {
+	// Entry has the prefixes, ports and the protocol; the rest of it does not count. It is of one family.
+	Entry watch.Entry
+	// MAC is the address of the sender, in the lower 48 bits; 0: any.
+	MAC uint64
+}
+
+// SetFilter adds a filter, between two packets. One with the same id keeps its count.
+func (p *Programs) SetFilter(id string, f *Filter) error {
+	list, err := watch.Compile([]watch.Entry{f.Entry})
+	if err != nil {
+		return err
+	}
+	value := programsFilter{Mac: f.MAC}
+	if f.MAC != 0 {
+		value.MacMask = 1<<48 - 1
+	}
+	rules := 0
+	for _, ipv6 := range []bool{false, true} {
+		for _, t := range list.Tables(ipv6) {
+			for _, r := range t.Rules {
+				value.Mask, value.Value = r.Mask, r.Value
+				rules++
+			}
+		}
+	}
+	if rules != 1 {
+		return errors.New("want a filter of one family with single ports")
+	}
+	key, known := p.filters[id]
+	if known {
+		return nil // the id is that of what it drops
+	}
+	if len(p.filters) >= MaxFilters {
+		return fmt.Errorf("there are %d filters, which is all that a node takes", MaxFilters)
+	}
+	for key = 0; p.hasFilter(key); key++ {
+	}
+	if err := p.objects.Filters.Put(key, value); err != nil {
+		return err
+	}
+	p.filters[id] = key
+	return p.objects.HasFilters.Set(uint32(1))
+}
+
+func (p *Programs) hasFilter(key uint32) bool {
+	for _, k := range p.filters {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+// RemoveFilter removes a filter, if it is there.
+func (p *Programs) RemoveFilter(id string) error {
+	key, known := p.filters[id]
+	if !known {
+		return nil
+	}
+	if err := p.objects.Filters.Delete(key); err != nil {
+		return err
+	}
+	delete(p.filters, id)
+	if len(p.filters) == 0 {
+		return p.objects.HasFilters.Set(uint32(0))
+	}
+	return nil
+}
+
+// Filtered returns how many packets a filter dropped.
+func (p *Programs) Filtered(id string) (uint64, error) {
+	var value programsFilter
+	key, known := p.filters[id]
+	if !known {
+		return 0, nil
+	}
+	err := p.objects.Filters.Lookup(key, &value)
+	return value.Packets, err
+}
