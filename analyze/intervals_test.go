@@ -255,8 +255,8 @@ func TestIntervalsDropped(t *testing.T) {
 	}
 }
 
-// TestIntervalsDropsBelong: a drop counts when its report comes, and its packet when postcards waited for each other. Though
-// looks come between, each drop is on the path that ends with it, and none at a place that is not known.
+// TestIntervalsDropsBelong: a drop counts when its report comes, and its packet when postcards waited for each other.
+// Though looks come between, each drop is on the path that ends with it, and none at a place that is not known.
 func TestIntervalsDropsBelong(t *testing.T) {
 	s := NewShard(DefaultConfig())
 	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)
@@ -278,7 +278,9 @@ func TestIntervalsDropsBelong(t *testing.T) {
 			r := &telemetry.Report{
 				Version: telemetry.Version20, Flags: telemetry.Tracked | telemetry.HasFlow, PacketID: i + 1,
 				Flow: telemetry.FlowKey{Protocol: 17}, TTL: uint8(63 - node), Bytes: 100,
-				Local: telemetry.Hop{Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: node + 1, IngressPort: 1},
+				Local: telemetry.Hop{
+					Has: telemetry.HasNode | telemetry.HasIngressPort, NodeID: node + 1, IngressPort: 1,
+				},
 			}
 			if node == 1 {
 				r.Flags |= telemetry.Dropped
