@@ -317,6 +317,15 @@ func TestLimits(t *testing.T) {
 			nil,
 		},
 		"all": {Config{}, Abilities{Everything: true}, nil, Request{}, "drops what others send", nil, nil},
+		"all, yes": {
+			Config{},
+			Abilities{Everything: true},
+			nil,
+			Request{Broad: true},
+			"",
+			[]string{"router drops everything to 192.0.2.80/32, whoever sends it"},
+			nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c.config, c.can)

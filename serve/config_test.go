@@ -57,6 +57,14 @@ mitigation:
   nodes:
     - {node: 1, url: "https://10.0.0.1:8556", token_file: /x, ca: /x}
     - {node: 2, socket: /run/waybill/node-2.sock}
+  bgp:
+    as: 64512
+    router_id: 10.0.0.2
+    local: 10.0.0.2
+    hold: 30s
+    next_hop: 192.0.2.1
+    next_hop6: "100::1"
+    peers: [{address: 10.0.0.3, port: 179, as: 64513, password_file: /x, multihop: 2, flowspec: true, rtbh: true}]
   webhook:
     url: https://10.0.0.9/
     headers: {x-site: lab}

@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/internal/conf/unit"
 	"github.com/waybill-int/waybill/mitigate"
+	"github.com/waybill-int/waybill/mitigate/bgp"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -30,6 +31,7 @@ type mitigationSettings struct {
 	Safe      []unit.Prefix      `yaml:"safe,omitempty" reload:"yes" doc:"addresses and prefixes that are never the target or the source of a rule"`
 	Automatic *automaticSettings `yaml:"automatic,omitempty" reload:"yes" doc:"mitigate attacks without anybody asking; missing: a person does"`
 	Nodes     []mitigationNode   `yaml:"nodes,omitempty" doc:"node: INT nodes that drop at the gateway next to a device"`
+	BGP       *mitigationBGP     `yaml:"bgp,omitempty" doc:"flowspec and rtbh: routers that get the rules by BGP"`
 	Webhook   *mitigationWebhook `yaml:"webhook,omitempty" doc:"webhook: a program that gets the rules"`
 }
 
@@ -47,6 +49,28 @@ type mitigationNode struct {
 	Socket    string `yaml:"socket,omitempty" doc:"its API on this machine, such as /run/waybill/node-1.sock"`
 	TokenFile string `yaml:"token_file,omitempty" doc:"file with the token that it asks for"`
 	CA        string `yaml:"ca,omitempty" doc:"file of certificates to trust instead of those of the system"`
+}
+
+// mitigationBGP says which routers drop.
+type mitigationBGP struct {
+	AS       uint32        `yaml:"as" doc:"number of the autonomous system of this server"`
+	RouterID netip.Addr    `yaml:"router_id" doc:"its BGP identifier, as an IPv4 address"`
+	Local    netip.Addr    `yaml:"local,omitempty" doc:"address that sessions come from; missing: any"`
+	Hold     unit.Duration `yaml:"hold,omitempty" doc:"after how long without a message a session is lost, at least 3s; missing: 9s"`
+	NextHop  netip.Addr    `yaml:"next_hop,omitempty" doc:"of rtbh and IPv4: an address for which routers have a blackhole route"`
+	NextHop6 netip.Addr    `yaml:"next_hop6,omitempty" doc:"of rtbh and IPv6"`
+	Peers    []bgpPeer     `yaml:"peers" doc:"the routers"`
+}
+
+// bgpPeer is a router.
+type bgpPeer struct {
+	Address      netip.Addr `yaml:"address" doc:"of the router"`
+	Port         uint16     `yaml:"port,omitempty" doc:"missing: 179"`
+	AS           uint32     `yaml:"as" doc:"number of its autonomous system"`
+	PasswordFile string     `yaml:"password_file,omitempty" doc:"file with the password of the session (TCP MD5)"`
+	Multihop     uint8      `yaml:"multihop,omitempty" doc:"TTL of an external session with a router that is not next to this machine"`
+	FlowSpec     bool       `yaml:"flowspec,omitempty" doc:"it gets rules by FlowSpec"`
+	RTBH         bool       `yaml:"rtbh,omitempty" doc:"it gets blackhole routes"`
 }
 
 // mitigationWebhook is a program that gets rules.
@@ -73,6 +97,14 @@ func defaultMitigationSettings() mitigationSettings {
 func (m *mitigationSettings) actors() (names []string) {
 	if len(m.Nodes) > 0 {
 		names = append(names, "node")
+	}
+	if b := m.BGP; b != nil {
+		if slices.ContainsFunc(b.Peers, func(p bgpPeer) bool { return p.FlowSpec }) {
+			names = append(names, "flowspec")
+		}
+		if slices.ContainsFunc(b.Peers, func(p bgpPeer) bool { return p.RTBH }) {
+			names = append(names, "rtbh")
+		}
 	}
 	if m.Webhook != nil {
 		names = append(names, "webhook")
@@ -105,7 +137,7 @@ func (m *mitigationSettings) check() error {
 		}
 		switch {
 		case len(names) == 0:
-			return errors.New("mitigation: automatic: nothing that drops is configured: want nodes, webhook or bgp")
+			return errors.New("mitigation: automatic: nothing that drops is configured: want nodes, bgp or webhook")
 		case a.By == "" && m.Default == "" && len(names) > 1:
 			return fmt.Errorf("mitigation: automatic.by: want one of %v", names)
 		case a.Exporters < 0 || a.Exporters > 2:
@@ -135,8 +167,64 @@ func (m *mitigationSettings) check() error {
 			return fmt.Errorf("mitigation: webhook: %w", err)
 		}
 	}
+	if m.BGP != nil {
+		if _, err := m.BGP.config(); err != nil {
+			return fmt.Errorf("mitigation: bgp: %w", err)
+		}
+	}
 	_, err := m.nodes()
 	return err
+}
+
+// config returns what is right of b, or what is wrong.
+func (b *mitigationBGP) config() (*bgp.Config, error) {
+	c := &bgp.Config{
+		AS: b.AS, RouterID: b.RouterID, Local: b.Local, Hold: time.Duration(b.Hold), NextHop: b.NextHop,
+		NextHop6: b.NextHop6,
+	}
+	if c.Hold == 0 {
+		c.Hold = 9 * time.Second
+	}
+	switch {
+	case b.AS == 0:
+		return nil, errors.New("as: got 0, want the number of the autonomous system")
+	case !b.RouterID.Is4():
+		return nil, errors.New("router_id: want an IPv4 address")
+	case c.Hold < 3*time.Second || c.Hold > time.Hour:
+		return nil, fmt.Errorf("hold: got %v, want 3s to 1h", b.Hold)
+	case b.NextHop.IsValid() && !b.NextHop.Is4():
+		return nil, errors.New("next_hop: want an IPv4 address")
+	case b.NextHop6.IsValid() && !b.NextHop6.Is6():
+		return nil, errors.New("next_hop6: want an IPv6 address")
+	case len(b.Peers) == 0:
+		return nil, errors.New("peers: want at least one")
+	}
+	for i, p := range b.Peers {
+		one := bgp.Peer{
+			Address: p.Address, Port: p.Port, AS: p.AS, Multihop: p.Multihop, FlowSpec: p.FlowSpec, RTBH: p.RTBH,
+		}
+		switch {
+		case !p.Address.IsValid():
+			return nil, fmt.Errorf("peers[%d]: address: want that of a router", i)
+		case slices.ContainsFunc(c.Peers, func(o bgp.Peer) bool { return o.Address == p.Address }):
+			return nil, fmt.Errorf("peers[%d]: address: got %v twice", i, p.Address)
+		case p.AS == 0:
+			return nil, fmt.Errorf("peers[%d]: as: got 0, want the number of the autonomous system", i)
+		case !p.FlowSpec && !p.RTBH:
+			return nil, fmt.Errorf("peers[%d]: want flowspec, rtbh or both", i)
+		case p.RTBH && !b.NextHop.IsValid() && !b.NextHop6.IsValid():
+			return nil, fmt.Errorf("peers[%d]: rtbh wants next_hop, next_hop6 or both", i)
+		}
+		if p.PasswordFile != "" {
+			text, err := os.ReadFile(p.PasswordFile)
+			if err != nil {
+				return nil, fmt.Errorf("peers[%d]: password_file: %w", i, err)
+			}
+			one.Password = strings.TrimSpace(string(text))
+		}
+		c.Peers = append(c.Peers, one)
+	}
+	return c, nil
 }
 
 func (w *mitigationWebhook) sender() (*alert.Sender, error) {
@@ -198,6 +286,23 @@ func (s *Server) openMitigation() error {
 		}
 		d.Actors["node"] = mitigate.NewNodes(nodes)
 	}
+	if m.BGP != nil {
+		c, err := m.BGP.config()
+		var speaker *bgp.Speaker
+		if err == nil {
+			speaker, err = bgp.Open(*c, s.log)
+		}
+		if err != nil {
+			return fmt.Errorf("mitigation: bgp: %w", err)
+		}
+		s.opened = append(s.opened, func() { _ = speaker.Close() })
+		s.speaker = speaker
+		for name, actor := range map[string]mitigate.Actor{"flowspec": speaker.FlowSpec(), "rtbh": speaker.RTBH()} {
+			if actor != nil {
+				d.Actors[name] = actor
+			}
+		}
+	}
 	if w := m.Webhook; w != nil {
 		sender, err := w.sender()
 		if err != nil {
@@ -250,6 +355,11 @@ func (s *Server) ownAddresses() (list []netip.Addr) {
 		}
 	}
 	m := &s.Config.Mitigation
+	if m.BGP != nil {
+		for _, p := range m.BGP.Peers {
+			list = append(list, p.Address)
+		}
+	}
 	var urls []string
 	for i := range m.Nodes {
 		urls = append(urls, m.Nodes[i].URL)
@@ -268,4 +378,9 @@ func (s *Server) ownAddresses() (list []netip.Addr) {
 }
 
 // mitigate runs what acts on attacks until ctx is done.
-func (s *Server) mitigate(ctx context.Context) { s.mitigation.Run(ctx) }
+func (s *Server) mitigate(ctx context.Context) {
+	s.mitigation.Run(ctx)
+	if s.speaker != nil {
+		_ = s.speaker.Close() // routers forget what they were told
+	}
+}

@@ -13,10 +13,17 @@ func TestMitigationSettings(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("0123456789abcdef\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	const router = "bgp: {as: 64512, router_id: 10.0.0.2"
 	hook := "webhook: {url: 'https://10.0.0.9/', secret_file: " + secret + "}"
 	for text, want := range map[string]string{
 		hook: "",
-		hook + "\n  nodes: [{node: 1, socket: /x}]\n  automatic: {by: node}": "",
+		hook + "\n  nodes: [{node: 1, socket: /x}]\n  automatic: {by: node}":                               "",
+		router + ", peers: [{address: 10.0.0.3, as: 64513, flowspec: true}]}\n  automatic: {by: flowspec}": "",
+		router + ", peers: [{address: 10.0.0.3, as: 64513, flowspec: true}]}\n  default: rtbh":             `default: "rtbh"`,
+		router + ", peers: [{address: 10.0.0.3, as: 64513, rtbh: true}]}":                                  "next_hop",
+		router + ", peers: [{address: 10.0.0.3, as: 64513}]}":                                              "want flowspec, rtbh or both",
+		router + "}": "peers: want at least one",
+		"bgp: {as: 64512, router_id: 'fd00::1', peers: []}": "router_id",
 		"for: 8d":                            "for: got",
 		"max_rules: 0":                       "max_rules",
 		"max_share: 0":                       "max_share",

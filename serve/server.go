@@ -22,6 +22,7 @@ import (
 	"github.com/waybill-int/waybill/internal/command"
 	"github.com/waybill-int/waybill/internal/datadir"
 	"github.com/waybill-int/waybill/mitigate"
+	"github.com/waybill-int/waybill/mitigate/bgp"
 	"github.com/waybill-int/waybill/store"
 )
 
@@ -43,6 +44,7 @@ type Server struct {
 	checkpoints *checkpointer     // nil: nothing outlives the process
 	keeper      *keeper           // nil: nothing is kept
 	raw         *rawReports       // nil: datagrams are not kept
+	speaker     *bgp.Speaker      // nil: no routers are told of attacks
 	alerts      *alert.Engine     // nil without rules
 	mitigation  *mitigate.Manager // nil: nothing acts on attacks
 	sockets     []*collect.Socket

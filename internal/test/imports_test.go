@@ -77,6 +77,7 @@ var badImports = []struct{ from, to, why string }{
 		"mitigate/...", "... -mitigate/... -telemetry/... -wire/... -internal/...",
 		"what acts on attacks gets them as values, and its caller gives it what drops",
 	},
+	{"mitigate", "third-party", "what bounds an action is plain code; what speaks a protocol stands beside it"},
 	{"store/...", "... -store/... -telemetry/... -wire/... -internal/...", "a store gets records, whoever made them"},
 	{"store", "third-party", "what is kept and how it is asked for does not depend on the database"},
 	{"bus/...", "... -bus/... -telemetry/... -wire/... -internal/...", "a bus carries records, whoever made them"},
