@@ -39,7 +39,7 @@ func TestListFlags(t *testing.T) {
 			{"-o parquet", ""},
 			{
 				"--sort node",
-				unless(name != "flows" && name != "paths" && name != "links" && name != "nodes" && name != "topology" &&
+				unless(name != "flows" && name != "paths" && name != "links" && name != "topology" &&
 					name != "hosts", "allowed: |shown as a whole"),
 			},
 			{"--since 10m", unless(!slices.Contains(nowOnly, name), "of now only")},
