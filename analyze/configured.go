@@ -8,6 +8,7 @@ type Configured struct {
 	Names      map[uint32]string
 	Sampling   map[uint32]telemetry.SampleRate
 	QueueUnits map[uint32]telemetry.QueueUnit
+	Inventory  *telemetry.Inventory
 }
 
 // nothingConfigured is what a Collector has that nobody called Configure of.
@@ -24,6 +25,9 @@ func (c *Collector) Configured() *Configured {
 	}
 	return &nothingConfigured
 }
+
+// Inventory returns what is known of devices beside what they report, as it is now; nil: nothing.
+func (c *Collector) Inventory() *telemetry.Inventory { return c.Configured().Inventory }
 
 // Names returns the names of nodes as they are now, which are only to be read.
 func (c *Collector) Names() map[uint32]string { return c.Configured().Names }

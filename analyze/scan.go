@@ -243,21 +243,31 @@ func (s *scan) name(node uint32) string {
 func (s *scan) portText(at *station) string {
 	text := s.place(at.node, at.has)
 	if at.has&telemetry.HasEgressPort != 0 {
-		text += fmt.Sprint(" port ", at.out)
+		text += " " + s.portName(at.node, at.out)
 	}
 	return text
+}
+
+// portName returns the name of a port, or its number.
+func (s *scan) portName(node, port uint32) string {
+	if name := s.collector.Inventory().Port(&node, &port).Name; name != "" {
+		return name
+	}
+	return fmt.Sprint("port ", port)
 }
 
 // at makes a station the subject of an event.
 func (s *scan) at(e *telemetry.Event, at *station) {
 	a := at.answer(s.collector.Names())
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
+	e.PortName = s.collector.Inventory().Port(e.Node, e.Port).Name
 }
 
 // to makes a station the other end of the subject.
 func (s *scan) to(e *telemetry.Event, to *station) {
 	a := to.answer(s.collector.Names())
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
+	e.ToPortName = s.collector.Inventory().Port(e.ToNode, e.ToPort).Name
 }
 
 // betweenEnds makes a link the subject of an event.

@@ -43,8 +43,8 @@ func (d *changeDetector) finish() {
 				}
 				flow := telemetry.EndpointsOf(&c.flow)
 				e.Flow, e.Path = &flow, pathID(c.path)
-				e.Text = fmt.Sprintf("flows leave %s by port %d and no longer by port %d; %s", d.name(k.node),
-					k.newPort, k.port, why)
+				e.Text = fmt.Sprintf("flows leave %s by %s and no longer by %s; %s", d.name(k.node),
+					d.portName(k.node, k.newPort), d.portName(k.node, k.port), why)
 				if k.newPort == k.port { // it does not tell its ports
 					e.Text = fmt.Sprintf("flows take another way behind %s; %s", d.name(k.node), why)
 				}

@@ -304,8 +304,8 @@ func (d *groupDetector) weigh(set *portSet) {
 	d.log.Note(key, u.firstNs, d.nowNs, most.packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		d.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
-		e.Text = fmt.Sprintf("port %d of %s carries %.0f %% of what its %d ports to the same nodes share", most.port,
-			d.name(set.node), 100*times/float64(ports), ports)
+		e.Text = fmt.Sprintf("%s of %s carries %.0f %% of what its %d ports to the same nodes share",
+			d.portName(set.node, most.port), d.name(set.node), 100*times/float64(ports), ports)
 		e.Evidence = append(
 			e.Evidence,
 			telemetry.Evidence{Name: "share", Value: times / float64(ports)},

@@ -137,7 +137,7 @@ func (d *findingDetector) describe(e *telemetry.Event, f *foundNow) {
 	case telemetry.EventUnexpectedNode:
 		e.Text = fmt.Sprintf("packets pass %s, which is not in the policy", from)
 		if f.has&telemetry.HasEgressPort != 0 {
-			e.Text = fmt.Sprintf("packets pass port %d of %s, which is not in the policy", f.port, from)
+			e.Text = fmt.Sprintf("packets pass %s of %s, which is not in the policy", d.portName(f.node, f.port), from)
 		}
 	case telemetry.EventWaypointMissed:
 		e.Severity = telemetry.Critical

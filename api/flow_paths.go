@@ -52,6 +52,8 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 			p.id, p.path).Write(w)
 		return
 	}
+	v := h.cfg.Collector.Inventory()
+	flow.SrcName, flow.DstName = v.Host(flow.Src), v.Host(flow.Dst)
 	writeAnswer(w, types.FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
 }
 

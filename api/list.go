@@ -51,10 +51,17 @@ func (a *answer) members() []encode.Member {
 // find finds what p asks for: in the store, if a time range is given and it has such records.
 func (h *handler) find(ctx context.Context, p *params) (answer, *types.Problem) {
 	if _, kept := h.views().histories[p.list]; kept && p.isRange() {
-		return h.past(ctx, p)
+		a, problem := h.past(ctx, p)
+		if problem == nil {
+			h.fillNames(a.rows)
+		}
+		return a, problem
 	}
 	p.stop = ctx.Done()
 	a, problem := p.operation.find(h, ctx, p)
+	if problem == nil && a.rows != nil {
+		h.fillNames(a.rows)
+	}
 	if problem == nil && ctx.Err() != nil {
 		return a, types.NewProblem(http.StatusServiceUnavailable, "the list took longer than %v; select less of it",
 			queryTime)

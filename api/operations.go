@@ -68,6 +68,9 @@ func operations() []operation {
 			"by how much the clocks of nodes differ"),
 		listOf("hosts", live(filter.HostTable, (*handler).allHosts), types.HostList{},
 			"addresses, and where they are attached"),
+		get("inventory", "inventory", (*handler).inventory, types.Inventory{},
+			"names of ports and hosts, speeds, roles and sites, of the file that `inventory` of the configuration names").
+			with("").of("topology"),
 		get("topology", "topology", (*handler).topology, types.Topology{},
 			"nodes, ports, links and hosts in one answer").
 			with("at " + ranging + " filter").of("topology").section("a-moment-of-the-past"),

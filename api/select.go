@@ -68,8 +68,8 @@ func (p *params) ordering(items reflect.Type, others ...string) *ordering {
 		name = f.Name
 	}
 	for _, f := range fields {
-		switch f.Type.Kind() {
-		case reflect.Slice, reflect.Map, reflect.Array:
+		switch kind := f.Type.Kind(); {
+		case f.Named, kind == reflect.Slice, kind == reflect.Map, kind == reflect.Array:
 			continue // they have no order
 		}
 		sortable = append(sortable, f.Name)

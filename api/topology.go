@@ -47,6 +47,7 @@ func (h *handler) topology(w http.ResponseWriter, r *http.Request, p *params) {
 	if match != nil {
 		selectNodes(t, match)
 	}
+	h.fillTopology(t)
 	answer := types.Topology{Head: types.Head{GeneratedAt: now, Total: len(t.Nodes)}, Topology: *t}
 	if past {
 		since, until := counted.since.UTC(), counted.until.UTC()

@@ -114,7 +114,8 @@ func drawBurst(to io.Writer, v *view, b *client.BurstDetail) error {
 	if b.Incast {
 		kind = "incast"
 	}
-	fmt.Fprintf(w, "%s %s at %s, port %d, queue %d\n", kind, b.ID, printable(nodeText(&b.Node, b.Name)), b.Port,
+	fmt.Fprintf(w, "%s %s at %s, %s, queue %d\n", kind, b.ID, printable(nodeText(&b.Node, b.Name)),
+		printable(portText(&b.Port, b.PortName)),
 		b.Queue)
 	fmt.Fprintf(w, "%s to %s, %s\n", b.Start.Format("2006-01-02 15:04:05.000000"), b.End.Format("15:04:05.000000 MST"),
 		v.duration(float64(b.DurationNs)))

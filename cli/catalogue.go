@@ -39,10 +39,10 @@ func (q *question[L, T]) tableColumns() []tableColumn[T] {
 	return append(columns, q.columns...)
 }
 
-// sortable reports whether the values of a field have an order: lists have none.
+// sortable reports whether the values of a field have an order: lists have none, nor names that are looked up.
 func sortable(f *catalogue.Field) bool {
 	kind := f.Type.Kind()
-	return kind != reflect.Slice && kind != reflect.Map && kind != reflect.Array
+	return !f.Named && kind != reflect.Slice && kind != reflect.Map && kind != reflect.Array
 }
 
 // orderNames returns what a list can be sorted by.
@@ -66,7 +66,11 @@ func cellOf[T any](f *catalogue.Field, all []catalogue.Field) func(v *view, item
 			if text := encode.Text(name.Value(item)); text != "" {
 				return PlainCell(text)
 			}
-			return PlainCell(cmp.Or(encode.Text(f.Value(item)), "?"))
+			otherwise := unknown
+			if f.Kind == catalogue.Node {
+				otherwise = "?"
+			}
+			return PlainCell(cmp.Or(encode.Text(f.Value(item)), otherwise))
 		}
 	}
 	if of, found := strings.CutSuffix(f.Name, "kind"); found && strings.HasPrefix(of, "sample") {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/netip"
 	"reflect"
 
@@ -69,8 +70,8 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 		},
 		none: "no flows yet: the reports that arrived do not say which flow they are about",
 		cells: map[string]func(*view, *client.Flow) Cell{
-			"src": func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Src, f.SrcPort)) },
-			"dst": func(_ *view, f *client.Flow) Cell { return PlainCell(endText(f.Dst, f.DstPort)) },
+			"src": func(_ *view, f *client.Flow) Cell { return PlainCell(namedEnd(f.SrcName, f.Src, f.SrcPort)) },
+			"dst": func(_ *view, f *client.Flow) Cell { return PlainCell(namedEnd(f.DstName, f.Dst, f.DstPort)) },
 			"tunnel": func(_ *view,
 				f *client.Flow,
 			) Cell {
@@ -85,6 +86,17 @@ packets that were dropped. With -o wide ports are shown, (in)node(out), and the 
 			},
 		},
 	}
+}
+
+// namedEnd returns "h4:5001" where a host has a name.
+func namedEnd(name string, addr netip.Addr, port uint16) string {
+	switch {
+	case name == "":
+		return endText(addr, port)
+	case port == 0:
+		return name
+	}
+	return fmt.Sprint(name, ":", port)
 }
 
 // recordEnd shows an end of a flow of the past, as far as it is known.

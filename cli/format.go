@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -105,6 +106,11 @@ func nodeText(id *uint32, name string) string {
 		return strconv.FormatUint(uint64(*id), 10)
 	}
 	return "?"
+}
+
+// portText returns the name of a port, or "port 6".
+func portText(port *uint32, name string) string {
+	return cmp.Or(name, "port "+numberText(port, unknown))
 }
 
 // uintText returns a number.

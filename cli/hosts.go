@@ -39,7 +39,9 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 			},
 			{
 				title: "PORT", right: true,
-				cell: func(_ *view, h *client.Host) Cell { return PlainCell(numberText(h.Places[0].Port, unknown)) },
+				cell: func(_ *view, h *client.Host) Cell {
+					return PlainCell(cmp.Or(h.Places[0].PortName, numberText(h.Places[0].Port, unknown)))
+				},
 			},
 			{
 				title: "PACKETS", right: true,
@@ -56,12 +58,15 @@ that was before. The addresses inside tunnels are listed with their tunnel, thos
 			{title: "LAST SEEN", cell: func(v *view, h *client.Host) Cell { return v.age(h.Places[0].Last) }},
 			{title: "BEFORE", cell: func(_ *view, h *client.Host) Cell { return PlainCell(earlierPlace(h)) }},
 		},
-		cells: map[string]func(*view,
-			*client.Host) Cell{"tunnel": func(_ *view,
-			h *client.Host,
-		) Cell {
-			return PlainCell(cmp.Or(hostTunnel(h), unknown))
-		}},
+		cells: map[string]func(*view, *client.Host) Cell{
+			"address": func(_ *view, h *client.Host) Cell {
+				if h.HostName != "" {
+					return PlainCell(fmt.Sprintf("%v (%s)", h.Address, h.HostName))
+				}
+				return PlainCell(h.Address.String())
+			},
+			"tunnel": func(_ *view, h *client.Host) Cell { return PlainCell(cmp.Or(hostTunnel(h), unknown)) },
+		},
 	})
 }
 
@@ -75,5 +80,5 @@ func earlierPlace(h *client.Host) string {
 		return ""
 	}
 	at := &h.Places[1]
-	return nodeText(&at.Node, at.Name) + " port " + numberText(at.Port, unknown)
+	return nodeText(&at.Node, at.Name) + " " + portText(at.Port, at.PortName)
 }

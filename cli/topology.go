@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,15 +58,23 @@ what packets showed: a link without packets is not in it, and neither is a switc
 					return Cell{nodeText(&r.node.ID, r.node.Name), bold}
 				}
 				if v.alone {
-					return PlainCell(fmt.Sprintf("%s port %d", nodeText(&r.node.ID, r.node.Name), r.port.Port))
+					return PlainCell(nodeText(&r.node.ID, r.node.Name) + " " + portText(&r.port.Port, r.port.PortName))
 				}
 				branch := v.pick("├─ ", "|- ")
 				if r.last {
 					branch = v.pick("└─ ", "`- ")
 				}
-				return PlainCell(branch + strconv.FormatUint(uint64(r.port.Port), 10))
+				return PlainCell(branch + cmp.Or(r.port.PortName, uintText(r.port.Port)))
 			}},
 			{title: "BEHIND", cell: func(_ *view, r *topologyRow) Cell { return PlainCell(r.behind) }},
+			{title: "SPEED", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
+				return PlainCell(r.ofPort(func(p *client.NodePort) string {
+					if p.Speed == 0 {
+						return unknown
+					}
+					return bitRate(p.Speed)
+				}))
+			}},
 			{title: "PACKETS", right: true, cell: func(_ *view, r *topologyRow) Cell { return countCell(r.packets) }},
 			{title: "IN", wide: true, right: true, cell: func(_ *view, r *topologyRow) Cell {
 				return PlainCell(r.ofPort(func(p *client.NodePort) string { return uintText(p.Received) }))
@@ -115,6 +123,14 @@ func (r *topologyRow) use() string {
 	return useText(r.port.Utilization)
 }
 
+// portOf returns a port, 0 if it is not known.
+func portOf(p *uint32) uint32 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
 // topologyRows makes a table of a topology: nodes, and below each its ports.
 func topologyRows(t *client.Topology) (client.Head, []topologyRow) {
 	type place struct{ node, port uint32 }
@@ -123,7 +139,14 @@ func topologyRows(t *client.Topology) (client.Head, []topologyRow) {
 		h := &t.Hosts[i]
 		if at := &h.Places[0]; at.Port != nil {
 			k := place{at.Node, *at.Port}
-			hosts[k] = append(hosts[k], h.Address.String())
+			hosts[k] = append(hosts[k], cmp.Or(h.HostName, h.Address.String()))
+		}
+	}
+	names := map[place]string{}
+	for i := range t.Nodes {
+		for j := range t.Nodes[i].Ports {
+			p := &t.Nodes[i].Ports[j]
+			names[place{t.Nodes[i].ID, p.Port}] = p.PortName
 		}
 	}
 	var rows []topologyRow
@@ -138,7 +161,8 @@ func topologyRows(t *client.Topology) (client.Head, []topologyRow) {
 			}
 			switch behind := hosts[place{n.ID, p.Port}]; {
 			case p.ToNode != nil:
-				row.behind = nodeText(p.ToNode, p.ToName) + " port " + numberText(p.ToPort, unknown)
+				row.behind = nodeText(p.ToNode, p.ToName) + " " +
+					portText(p.ToPort, names[place{*p.ToNode, portOf(p.ToPort)}])
 			case len(behind) > shownHosts:
 				row.behind = fmt.Sprintf("%s and %d more", strings.Join(behind[:shownHosts], ", "),
 					len(behind)-shownHosts)

@@ -235,7 +235,7 @@ const (
 var spread = map[string]string{
 	"src_port": ofHeaders, "dst_port": ofHeaders, "ingress_port": ofHeaders, "egress_port": ofHeaders,
 	"hw_id": ofHeaders, "tunnel_id": ofHeaders, "drop_key": ofHeaders, "latency_ns": ofHeaders, "queue_unit": ofHeaders,
-	"to_node": ofLists, "to_name": ofLists, "to_port": ofLists, "reason_name": ofLists, "loss_known": ofLists,
+	"port_name": ofLists, "to_node": ofLists, "to_name": ofLists, "to_port": ofLists, "reason_name": ofLists, "loss_known": ofLists,
 	"uncertainty_ns": ofLists, "kernel_drops": ofLists, "step_ns": ofLists,
 	"from_port": ofLinks, "utilization_samples": ofLinks,
 	"peak_bytes": "tables show it in the unit of the queue",

@@ -12,7 +12,7 @@ func (c *Config) loadAlerts() (err error) {
 	if c.Alerts == "" {
 		return nil
 	}
-	if c.rules, err = alert.Load(c.Alerts, c.Names); err != nil {
+	if c.rules, err = alert.Load(c.Alerts, c.NodeNames()); err != nil {
 		return fmt.Errorf("alerts: %w", err)
 	}
 	return nil

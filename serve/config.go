@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/collect"
 	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/internal/conf/unit"
+	"github.com/waybill-int/waybill/inventory"
 	"github.com/waybill-int/waybill/policy"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
@@ -39,6 +40,7 @@ type Config struct {
 	Data          string                          `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
 	RawReports    string                          `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
 	Names         map[uint32]string               `yaml:"names" reload:"yes" doc:"names of nodes, by the id in their reports"`
+	Inventory     string                          `yaml:"inventory" flag:"inventory" reload:"yes" doc:"file with names of ports and hosts, speeds, roles, sites and queue units"`
 	Exporters     []ExporterRule                  `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
 	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
 	Attacks       attackSettings                  `yaml:"attacks" doc:"what an attack is"`
@@ -55,7 +57,9 @@ type Config struct {
 	Again   func() (*Config, error) `yaml:"-"` // reads the configuration again, and checks it; nil: it stays
 	file    *conf.Document          // nil: none
 	policy  *policy.Policy          // of the file Policy; nil: none
-	rules   *alert.Config           // of the file Alerts; nil without one
+	// of the file Inventory; nil: none
+	inventory *telemetry.Inventory
+	rules     *alert.Config // of the file Alerts; nil without one
 }
 
 // querySettings say who may send statements in SQL.
@@ -173,6 +177,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Exporters)
 		case "policy":
 			c.Policy = value
+		case "inventory":
+			c.Inventory = value
 		case "alerts":
 			c.Alerts = value
 		case "names":
@@ -243,6 +249,12 @@ func (c *Config) check() error {
 	}
 	if c.Workers < 1 || c.Workers > 256 {
 		return fmt.Errorf("workers: got %d, want 1 to 256", c.Workers)
+	}
+	if c.inventory = nil; c.Inventory != "" {
+		var err error
+		if c.inventory, err = inventory.Load(c.Inventory); err != nil {
+			return fmt.Errorf("inventory: %w", err)
+		}
 	}
 	if c.Policy != "" {
 		var err error
@@ -338,9 +350,17 @@ func ReadPolicy(name string) (*policy.Policy, error) {
 	return p, nil
 }
 
-// NodeNames returns the names of nodes: those of the configuration, and of the policy where that has none.
+// NodeNames returns the names of nodes: those of the configuration, where that has none of the inventory, and where
+// that has none of the policy.
 func (c *Config) NodeNames() map[uint32]string {
 	names := maps.Clone(c.Names)
+	if c.inventory != nil {
+		for id, node := range c.inventory.Nodes {
+			if names[id] == "" && node.Name != "" {
+				names[id] = node.Name
+			}
+		}
+	}
 	if c.policy == nil {
 		return names
 	}

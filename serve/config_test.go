@@ -36,6 +36,7 @@ coalesce: true
 data: /x
 raw_reports: 1GiB
 names: {1: leaf1, 2: leaf2}
+inventory: /x
 exporters:
   - {source: 10.0.0.0/8, nodes: [1, 2], name: leaves}
   - {source: 10.0.0.1, nodes: any}

@@ -116,7 +116,7 @@ func (c *Config) settings() (*collect.Settings, error) {
 
 // configured returns what is known of nodes.
 func (c *Config) configured() (k analyze.Configured, err error) {
-	k.Names = c.NodeNames()
+	k.Names, k.Inventory = c.NodeNames(), c.inventory
 	if k.Sampling, err = c.samplingByNode(); err != nil {
 		return k, err
 	}
@@ -133,7 +133,7 @@ func (c *Config) compare(next *Config) *types.Reload {
 	note := func(key, how string) { answer.Changed = append(answer.Changed, key+": "+how) }
 	compareKeys("", reflect.ValueOf(*c), reflect.ValueOf(*next), func(key string, reloads bool, how string) {
 		switch {
-		case key == "policy": // a file, which may have changed under its name
+		case key == "policy", key == "inventory": // a file, which may have changed under its name
 		case key == "alerts" && (c.rules == nil || next.rules == nil):
 			answer.NeedsRestart = append(answer.NeedsRestart, key)
 		case key == "alerts":
@@ -148,6 +148,13 @@ func (c *Config) compare(next *Config) *types.Reload {
 			note("policy", "none")
 		} else {
 			note("policy", fmt.Sprintf("%d nodes, %d rules", next.policy.Nodes(), next.policy.Rules()))
+		}
+	}
+	if !reflect.DeepEqual(c.inventory, next.inventory) {
+		if next.inventory == nil {
+			note("inventory", "none")
+		} else {
+			note("inventory", fmt.Sprintf("%d nodes, %d hosts", len(next.inventory.Nodes), len(next.inventory.Hosts)))
 		}
 	}
 	if c.rules != nil && next.rules != nil && !sameText(c.rules, next.rules) {

@@ -14,12 +14,21 @@ func (c *Config) samplingByNode() (map[uint32]telemetry.SampleRate, error) {
 	return byNode(c, "sampling", "rates", c.Sampling)
 }
 
-// queueUnits returns the key "queue_unit" by node id.
+// queueUnits returns the key "queue_unit" by node id, and what the inventory has of others.
 func (c *Config) queueUnits() (map[uint32]telemetry.QueueUnit, error) {
-	return byNode(c, "queue_unit", "units", c.QueueUnit)
+	units, err := byNode(c, "queue_unit", "units", c.QueueUnit)
+	if err != nil || c.inventory == nil {
+		return units, err
+	}
+	for id, node := range c.inventory.Nodes {
+		if _, has := units[id]; !has && node.Unit != nil {
+			units[id] = *node.Unit
+		}
+	}
+	return units, nil
 }
 
-// byNode returns the values of a key by node id: nodes are named by id or by a name of the key "names".
+// byNode returns the values of a key by node id: nodes are named by id or by name.
 func byNode[V comparable](c *Config, key, values string, of map[string]V) (map[uint32]V, error) {
 	list := map[uint32]V{}
 	for _, node := range slices.Sorted(maps.Keys(of)) {
@@ -27,7 +36,7 @@ func byNode[V comparable](c *Config, key, values string, of map[string]V) (map[u
 		id, err := strconv.ParseUint(node, 0, 32)
 		if err != nil {
 			named := false
-			for number, name := range c.Names {
+			for number, name := range c.NodeNames() {
 				if name == node {
 					id, named = uint64(number), true
 				}

@@ -9,8 +9,9 @@ type Burst struct {
 	Node uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node" store:"node"`
 	Name string `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
 	// egress
-	Port  uint32 `json:"port" filter:"egress_port,alias=port" table:"PORT" doc:"level 1 interface behind the queue" store:"egress_port"`
-	Queue uint8  `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue" store:"queue_id"`
+	Port     uint32 `json:"port" filter:"egress_port,alias=port" table:"PORT,named=port_name" doc:"level 1 interface behind the queue" store:"egress_port"`
+	PortName string `json:"port_name,omitempty" filter:"-" port:"Node,Port" doc:"its name, if the inventory has one"`
+	Queue    uint8  `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue" store:"queue_id"`
 
 	Start      time.Time `json:"start" table:"STARTED" doc:"when it began"`
 	Peak       time.Time `json:"peak" doc:"when the queue was longest" store:"peak"`

@@ -115,12 +115,15 @@ type Event struct {
 	Node *uint32 `json:"node,omitempty" filter:"-" doc:"the node"`
 	Name string  `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
 	// egress
-	Port   *uint32 `json:"port,omitempty" filter:"egress_port" table:"OUT,wide" doc:"level 1 interface by which packets left the node"`
-	Queue  *uint8  `json:"queue,omitempty" filter:"queue_id,alias=queue" doc:"the queue"`
-	ToNode *uint32 `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if it is about a link"`
-	ToName string  `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
+	Port *uint32 `json:"port,omitempty" filter:"egress_port" table:"OUT,wide" doc:"level 1 interface by which packets left the node"`
+	// as the inventory had it then
+	PortName string  `json:"port_name,omitempty" filter:"-" doc:"its name, if the inventory has one"`
+	Queue    *uint8  `json:"queue,omitempty" filter:"queue_id,alias=queue" doc:"the queue"`
+	ToNode   *uint32 `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if it is about a link"`
+	ToName   string  `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
 	// ingress
 	ToPort     *uint32 `json:"to_port,omitempty" table:"IN,wide" doc:"level 1 interface by which packets came in there"`
+	ToPortName string  `json:"to_port_name,omitempty" filter:"-" doc:"its name, if the inventory has one"`
 	Reason     *uint8  `json:"reason,omitempty" doc:"number of the drop reason, if it is about drops"`
 	ReasonName string  `json:"reason_name,omitempty" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// whatever the device calls it; see docs/reference/drop-reasons.md

@@ -16,11 +16,12 @@ type Incident struct {
 	Text string `json:"text" table:"WHAT" doc:"what broke, for how long, and what it cost, in words"`
 
 	// Where the cause is.
-	Node   *uint32 `json:"node,omitempty" filter:"-" doc:"the node of the cause"`
-	Name   string  `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
-	Port   *uint32 `json:"port,omitempty" filter:"egress_port" doc:"level 1 interface by which packets left the node"`
-	ToNode *uint32 `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if the cause is a link"`
-	ToName string  `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
+	Node     *uint32 `json:"node,omitempty" filter:"-" doc:"the node of the cause"`
+	Name     string  `json:"name,omitempty" filter:"-" doc:"its name, if it has one"`
+	Port     *uint32 `json:"port,omitempty" filter:"egress_port" doc:"level 1 interface by which packets left the node"`
+	PortName string  `json:"port_name,omitempty" filter:"-" doc:"its name, if the inventory has one"`
+	ToNode   *uint32 `json:"to_node,omitempty" kind:"node" doc:"the node at the other end, if the cause is a link"`
+	ToName   string  `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
 
 	// What it cost, as far as reports tell.
 	PacketsLost uint64 `json:"packets_lost" table:"LOST,bad" doc:"packets that its events say were dropped or lost"`

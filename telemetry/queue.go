@@ -7,7 +7,8 @@ type QueueDepth struct {
 	Node uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
 	Name string `json:"name,omitempty" doc:"its name, if it has one"`
 	// egress
-	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT" doc:"level 1 interface by which packets left"`
+	Port       *uint32       `json:"port" filter:"egress_port" table:"PORT,named=port_name" doc:"level 1 interface by which packets left"`
+	PortName   string        `json:"port_name,omitempty" filter:"-" port:"Node,Port" doc:"its name, if the inventory has one"`
 	Queue      uint8         `json:"queue" filter:"queue_id,alias=queue" table:"QUEUE" doc:"the queue"`
 	Unit       string        `json:"unit" table:"UNIT" doc:"what its depth is counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
 	Depth      *Distribution `json:"depth,omitempty" filter:"-" table:"DEPTH,widely=min,of=count:PACKETS+mean:MEAN+p50+p99+max" doc:"queue occupancy"`

@@ -111,6 +111,8 @@ type FlowPath struct {
 type Flow struct {
 	ID string `json:"id" filter:",alias=flow" table:"ID,wide" doc:"id of the flow"`
 	Endpoints
+	SrcName string     `json:"src_name,omitempty" filter:"-" host:"Src" doc:"name of the source, if the inventory has one"`
+	DstName string     `json:"dst_name,omitempty" filter:"-" host:"Dst" doc:"name of the destination, if the inventory has one"`
 	Outer   *Endpoints `json:"outer,omitempty" filter:",only=src+dst" doc:" of the tunnel"`
 	DSCP    uint8      `json:"dscp" table:"DSCP,wide" doc:"DSCP of the latest packet"`
 	First   time.Time  `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
@@ -151,14 +153,16 @@ type Node struct {
 
 // A Link joins an egress port of one node with an ingress port of the next, as paths show it.
 type Link struct {
-	From     uint32   `json:"from" kind:"node" table:"FROM,named=from_name" doc:"node that packets left"`
-	FromName string   `json:"from_name,omitempty" filter:"-" doc:"its name, if it has one"`
-	FromPort *uint32  `json:"from_port" table:"PORT" doc:"level 1 interface by which packets left"`
-	To       uint32   `json:"to" kind:"node" table:"TO,named=to_name" doc:"node that packets came to"`
-	ToName   string   `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
-	ToPort   *uint32  `json:"to_port" table:"PORT" doc:"level 1 interface by which packets came in"`
-	_        struct{} `filter:"node,any=from+to" doc:"either node"`
-	Packets  uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
+	From         uint32   `json:"from" kind:"node" table:"FROM,named=from_name" doc:"node that packets left"`
+	FromName     string   `json:"from_name,omitempty" filter:"-" doc:"its name, if it has one"`
+	FromPort     *uint32  `json:"from_port" table:"PORT,named=from_port_name" doc:"level 1 interface by which packets left"`
+	FromPortName string   `json:"from_port_name,omitempty" filter:"-" port:"From,FromPort" doc:"its name, if the inventory has one"`
+	To           uint32   `json:"to" kind:"node" table:"TO,named=to_name" doc:"node that packets came to"`
+	ToName       string   `json:"to_name,omitempty" filter:"-" doc:"its name, if it has one"`
+	ToPort       *uint32  `json:"to_port" table:"PORT,named=to_port_name" doc:"level 1 interface by which packets came in"`
+	ToPortName   string   `json:"to_port_name,omitempty" filter:"-" port:"To,ToPort" doc:"its name, if the inventory has one"`
+	_            struct{} `filter:"node,any=from+to" doc:"either node"`
+	Packets      uint64   `json:"packets" table:"PACKETS" doc:"packets on the link"`
 	// Incomplete counts further packets that took it as far as their postcards show, some of which are missing.
 	Incomplete uint64 `json:"incomplete,omitempty" filter:"-" table:"INCOMPLETE,wide,bad" doc:"further packets on it of which some postcards are missing"`
 	// Confidence is how sure it is that the link is there, from 0 to below 1: of all packets at that port of either
@@ -176,12 +180,14 @@ type Link struct {
 
 // A Drop counts packets dropped at one place for one reason.
 type Drop struct {
-	Node        *uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
-	Name        string  `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
-	IngressPort *uint32 `json:"ingress_port" table:"IN" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32 `json:"egress_port" table:"OUT" doc:"level 1 interface by which packets left"`
-	Reason      uint8   `json:"reason" table:"NUMBER,wide" doc:"number of the drop reason"`
-	ReasonName  string  `json:"reason_name" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
+	Node            *uint32 `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
+	Name            string  `json:"name,omitempty" filter:",nameof=node" doc:"name of the node, if it has one"`
+	IngressPort     *uint32 `json:"ingress_port" table:"IN,named=ingress_port_name" doc:"level 1 interface by which packets came in"`
+	IngressPortName string  `json:"ingress_port_name,omitempty" filter:"-" port:"Node,IngressPort" doc:"its name, if the inventory has one"`
+	EgressPort      *uint32 `json:"egress_port" table:"OUT,named=egress_port_name" doc:"level 1 interface by which packets left"`
+	EgressPortName  string  `json:"egress_port_name,omitempty" filter:"-" port:"Node,EgressPort" doc:"its name, if the inventory has one"`
+	Reason          uint8   `json:"reason" table:"NUMBER,wide" doc:"number of the drop reason"`
+	ReasonName      string  `json:"reason_name" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
 	// Of the catalogue, whatever the device calls it; see docs/reference/drop-reasons.md.
 	Cause    string     `json:"cause" filter:"-" table:"CAUSE,wide" doc:"the reason in the catalogue of drop reasons"`
 	Severity string     `json:"severity" filter:"-" table:"SEVERITY,wide" doc:"how bad a single drop is"`
@@ -291,15 +297,17 @@ type ClockJump struct {
 
 // A NodeHop is what packets met at a node on the way from one port to another, over all paths.
 type NodeHop struct {
-	Node        uint32        `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
-	Name        string        `json:"name,omitempty" doc:"its name, if it has one"`
-	IngressPort *uint32       `json:"ingress_port" table:"IN" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32       `json:"egress_port" table:"OUT" doc:"level 1 interface by which packets left"`
-	Packets     uint64        `json:"packets" table:"PACKETS" doc:"packets that took this way"`
-	Incomplete  uint64        `json:"incomplete,omitempty" filter:"-" table:"INCOMPLETE,wide,bad" doc:"further packets on the way through it, whose postcards of it are missing"`
-	First       time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
-	Last        time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
-	LatencyNs   *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`
-	Sample      *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
-	Queue       *Queue        `json:"queue,omitempty" filter:"queue_max,is=max,alias=queue" table:"QUEUE,of=mean+max+id"`
+	Node            uint32        `json:"node" kind:"node" table:"NODE,named=name" doc:"the node"`
+	Name            string        `json:"name,omitempty" doc:"its name, if it has one"`
+	IngressPort     *uint32       `json:"ingress_port" table:"IN,named=ingress_port_name" doc:"level 1 interface by which packets came in"`
+	IngressPortName string        `json:"ingress_port_name,omitempty" filter:"-" port:"Node,IngressPort" doc:"its name, if the inventory has one"`
+	EgressPort      *uint32       `json:"egress_port" table:"OUT,named=egress_port_name" doc:"level 1 interface by which packets left"`
+	EgressPortName  string        `json:"egress_port_name,omitempty" filter:"-" port:"Node,EgressPort" doc:"its name, if the inventory has one"`
+	Packets         uint64        `json:"packets" table:"PACKETS" doc:"packets that took this way"`
+	Incomplete      uint64        `json:"incomplete,omitempty" filter:"-" table:"INCOMPLETE,wide,bad" doc:"further packets on the way through it, whose postcards of it are missing"`
+	First           time.Time     `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`
+	Last            time.Time     `json:"last" table:"LAST SEEN,end" doc:"when the latest report about it was received"`
+	LatencyNs       *Distribution `json:"latency_ns,omitempty" table:"LATENCY,widely=min+mean,of=p50+p99+max" doc:"time in the node"`
+	Sample          *Sample       `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
+	Queue           *Queue        `json:"queue,omitempty" filter:"queue_max,is=max,alias=queue" table:"QUEUE,of=mean+max+id"`
 }

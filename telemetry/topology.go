@@ -27,6 +27,8 @@ type TopologyNode struct {
 // A NodePort is a level 1 interface of a node. Behind it is a node, or hosts, or nobody knows.
 type NodePort struct {
 	Port        uint32       `json:"port" doc:"the port"`
+	PortName    string       `json:"port_name,omitempty" filter:"-" doc:"its name, if the inventory has one"`
+	Speed       uint64       `json:"speed_bps,omitempty" filter:"-" unit:"bit/s" doc:"what it carries at most, if the inventory says so"`
 	ToNode      *uint32      `json:"to_node,omitempty" kind:"node" doc:"the node behind it"`
 	ToName      string       `json:"to_name,omitempty" doc:"name of that node, if it has one"`
 	ToPort      *uint32      `json:"to_port,omitempty" doc:"the port of that node"`
@@ -41,6 +43,7 @@ type NodePort struct {
 // A Host is an address that packets came from or went to, inside a tunnel if it has one.
 type Host struct {
 	Address  netip.Addr  `json:"address" table:"ADDRESS" doc:"the address"`
+	HostName string      `json:"host_name,omitempty" filter:"-" host:"Address" doc:"its name, if the inventory has one"`
 	Tunnel   string      `json:"tunnel,omitempty" table:"TUNNEL" doc:"kind of the tunnel that it is in"`
 	TunnelID *uint32     `json:"tunnel_id,omitempty" doc:"number of the tunnel"`
 	Places   []HostPlace `json:"places" doc:"where it was seen, the latest first"`
@@ -48,10 +51,11 @@ type Host struct {
 
 // A HostPlace is where a host is attached: the first node of what it sends, the last one of what it gets.
 type HostPlace struct {
-	Node    uint32  `json:"node"`
-	Name    string  `json:"name,omitempty"`
-	Port    *uint32 `json:"port"`
-	Packets uint64  `json:"packets"`
+	Node     uint32  `json:"node"`
+	Name     string  `json:"name,omitempty"`
+	Port     *uint32 `json:"port"`
+	PortName string  `json:"port_name,omitempty"`
+	Packets  uint64  `json:"packets"`
 	// Confidence is how sure it is that the host is there, from 0 to below 1: of its packets at all places of that
 	// time, and one more that shows another place, the share that shows this one.
 	Confidence float64   `json:"confidence"`

@@ -154,7 +154,8 @@ func first(chain []*event) *event {
 func newIncident(root *event, chain []*event) telemetry.Incident {
 	n := telemetry.Incident{
 		ID: first(chain).ID, Kind: root.Kind, Start: first(chain).Start, End: root.End,
-		Node: root.Node, Name: root.Name, Port: root.Port, ToNode: root.ToNode, ToName: root.ToName,
+		Node: root.Node, Name: root.Name, Port: root.Port, PortName: root.PortName,
+		ToNode: root.ToNode, ToName: root.ToName,
 		Action: actionOf(root),
 	}
 	for _, e := range chain {

@@ -82,7 +82,10 @@ func queueSentence(root *event, chain []*event) string {
 		}
 	}
 	where := "queue of " + nameOf(root.Name, root.Node)
-	if root.Port != nil {
+	switch {
+	case root.PortName != "":
+		where += " " + root.PortName
+	case root.Port != nil:
 		where += fmt.Sprintf(" port %d", *root.Port)
 	}
 	if times > 1 {

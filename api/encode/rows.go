@@ -31,6 +31,9 @@ type column struct {
 // Len returns how many there are.
 func (r *Rows) Len() int { return r.count }
 
+// Item returns what JSON has of the i-th of them.
+func (r *Rows) Item(i int) any { return r.item(i) }
+
 // Columns returns the columns of a type of items: its fields, those of objects in it with a dot in their names, as the
 // catalogue has them.
 func Columns(item reflect.Type) []catalogue.Field {

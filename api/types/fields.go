@@ -40,7 +40,7 @@ func recordFields(list string) (groups, orders []string) {
 		f := record.Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
-		case name == "" || f.Tag.Get("node") != "" || f.Tag.Get("store") == "start":
+		case name == "" || f.Tag.Get("node")+f.Tag.Get("port") != "" || f.Tag.Get("store") == "start":
 		case f.Tag.Get("group") == "default":
 			groups, usual = append(groups, name), append(usual, name)
 		case f.Tag.Get("group") != "":

@@ -54,77 +54,84 @@ type PathRecord struct {
 
 // A HopRecord is what was counted at a node between two of its ports.
 type HopRecord struct {
-	Start       *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
-	Node        *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
-	Name        string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
-	IngressPort *uint32    `json:"ingress_port,omitempty" store:"ingress_port" group:"default" table:"IN" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" table:"OUT" doc:"level 1 interface by which packets left"`
-	Dropped     *bool      `json:"dropped,omitempty" store:"dropped" group:"more" table:"DROPPED" doc:"packets were dropped here"`
-	Packets     *uint64    `json:"packets,omitempty" store:"packets" table:"PACKETS" doc:"packets that were counted"`
-	Incomplete  *int64     `json:"incomplete,omitempty" filter:"-" store:"incomplete" table:"INCOMPLETE,wide,bad" doc:"further packets on the way through it, whose postcards of it are missing"`
-	LatencyMin  *int64     `json:"latency_min_ns,omitempty" filter:"latency.min" store:"latency_min" table:"LATENCY MIN,wide" doc:"shortest time in the node"`
-	Latency     *int64     `json:"latency_mean_ns,omitempty" filter:"latency.mean,alias=latency" store:"latency_mean" table:"MEAN,wide" doc:"mean time in the node"`
-	LatencyP50  *int64     `json:"latency_p50_ns,omitempty" filter:"latency.p50" store:"latency_p50" table:"LATENCY P50" doc:"median of the time in the node"`
-	LatencyP99  *int64     `json:"latency_p99_ns,omitempty" filter:"latency.p99" store:"latency_p99" table:"P99" doc:"99th percentile of the time in the node"`
-	LatencyMax  *int64     `json:"latency_max_ns,omitempty" filter:"latency.max" store:"latency_max" table:"MAX" doc:"longest time in the node"`
-	Sample      *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
-	Rate        *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
-	Complete    *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
+	Start           *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
+	Node            *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
+	Name            string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
+	IngressPort     *uint32    `json:"ingress_port,omitempty" store:"ingress_port" group:"default" table:"IN,named=ingress_port_name" doc:"level 1 interface by which packets came in"`
+	IngressPortName string     `json:"ingress_port_name,omitempty" filter:"-" port:"Node,IngressPort" doc:"its name, if the inventory has one"`
+	EgressPort      *uint32    `json:"egress_port,omitempty" store:"egress_port" group:"default" table:"OUT,named=egress_port_name" doc:"level 1 interface by which packets left"`
+	EgressPortName  string     `json:"egress_port_name,omitempty" filter:"-" port:"Node,EgressPort" doc:"its name, if the inventory has one"`
+	Dropped         *bool      `json:"dropped,omitempty" store:"dropped" group:"more" table:"DROPPED" doc:"packets were dropped here"`
+	Packets         *uint64    `json:"packets,omitempty" store:"packets" table:"PACKETS" doc:"packets that were counted"`
+	Incomplete      *int64     `json:"incomplete,omitempty" filter:"-" store:"incomplete" table:"INCOMPLETE,wide,bad" doc:"further packets on the way through it, whose postcards of it are missing"`
+	LatencyMin      *int64     `json:"latency_min_ns,omitempty" filter:"latency.min" store:"latency_min" table:"LATENCY MIN,wide" doc:"shortest time in the node"`
+	Latency         *int64     `json:"latency_mean_ns,omitempty" filter:"latency.mean,alias=latency" store:"latency_mean" table:"MEAN,wide" doc:"mean time in the node"`
+	LatencyP50      *int64     `json:"latency_p50_ns,omitempty" filter:"latency.p50" store:"latency_p50" table:"LATENCY P50" doc:"median of the time in the node"`
+	LatencyP99      *int64     `json:"latency_p99_ns,omitempty" filter:"latency.p99" store:"latency_p99" table:"P99" doc:"99th percentile of the time in the node"`
+	LatencyMax      *int64     `json:"latency_max_ns,omitempty" filter:"latency.max" store:"latency_max" table:"MAX" doc:"longest time in the node"`
+	Sample          *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
+	Rate            *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
+	Complete        *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
 }
 
 // A QueueRecord is how long packets found a queue.
 type QueueRecord struct {
-	Start      *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
-	Node       *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
-	Name       string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
-	EgressPort *uint32    `json:"egress_port,omitempty" filter:",alias=port" store:"egress_port" group:"default" table:"PORT" doc:"level 1 interface by which packets left"`
-	Queue      *uint8     `json:"queue,omitempty" filter:"queue_id,alias=queue" store:"queue_id" group:"default" table:"QUEUE" doc:"the queue"`
-	Unit       *string    `json:"unit,omitempty" store:"unit" group:"default" table:"UNIT" doc:"what occupancies are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
-	Samples    *uint64    `json:"samples,omitempty" store:"samples" table:"PACKETS" doc:"packets that told of it"`
-	Mean       *float64   `json:"occupancy_mean,omitempty" filter:"occupancy.mean" unit:"of the device" store:"occupancy_mean" table:"MEAN" doc:"mean queue occupancy, in the unit of the device"`
-	Max        *uint32    `json:"occupancy_max,omitempty" filter:"occupancy.max" unit:"of the device" store:"occupancy_max" table:"MAX" doc:"highest queue occupancy, in the unit of the device"`
-	Sample     *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
-	Rate       *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
-	Complete   *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
+	Start          *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
+	Node           *uint32    `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
+	Name           string     `json:"name,omitempty" filter:",nameof=node" node:"Node" doc:"name of the node, if it has one"`
+	EgressPort     *uint32    `json:"egress_port,omitempty" filter:",alias=port" store:"egress_port" group:"default" table:"PORT,named=egress_port_name" doc:"level 1 interface by which packets left"`
+	EgressPortName string     `json:"egress_port_name,omitempty" filter:"-" port:"Node,EgressPort" doc:"its name, if the inventory has one"`
+	Queue          *uint8     `json:"queue,omitempty" filter:"queue_id,alias=queue" store:"queue_id" group:"default" table:"QUEUE" doc:"the queue"`
+	Unit           *string    `json:"unit,omitempty" store:"unit" group:"default" table:"UNIT" doc:"what occupancies are counted in: bytes, packets, cells:N of N bytes each, cells or unknown"`
+	Samples        *uint64    `json:"samples,omitempty" store:"samples" table:"PACKETS" doc:"packets that told of it"`
+	Mean           *float64   `json:"occupancy_mean,omitempty" filter:"occupancy.mean" unit:"of the device" store:"occupancy_mean" table:"MEAN" doc:"mean queue occupancy, in the unit of the device"`
+	Max            *uint32    `json:"occupancy_max,omitempty" filter:"occupancy.max" unit:"of the device" store:"occupancy_max" table:"MAX" doc:"highest queue occupancy, in the unit of the device"`
+	Sample         *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
+	Rate           *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
+	Complete       *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
 }
 
 // A LinkRecord is how many packets a link carried, how long it kept them, and how busy its egress port was, in the unit
 // of the device.
 type LinkRecord struct {
-	Start      *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
-	From       *uint32    `json:"from,omitempty" kind:"node" store:"from_node" group:"default" table:"FROM,named=from_name" doc:"node that packets left"`
-	FromName   string     `json:"from_name,omitempty" filter:"-" node:"From" doc:"its name, if it has one"`
-	FromPort   *uint32    `json:"from_port,omitempty" store:"from_port" group:"default" table:"PORT" doc:"level 1 interface by which packets left"`
-	To         *uint32    `json:"to,omitempty" kind:"node" store:"to_node" group:"default" table:"TO,named=to_name" doc:"node that packets came to"`
-	ToName     string     `json:"to_name,omitempty" filter:"-" node:"To" doc:"its name, if it has one"`
-	ToPort     *uint32    `json:"to_port,omitempty" store:"to_port" group:"default" table:"PORT" doc:"level 1 interface by which packets came in"`
-	_          struct{}   `filter:"node,any=from+to" doc:"either node"`
-	Packets    *uint64    `json:"packets,omitempty" store:"packets" table:"PACKETS" doc:"packets that were counted"`
-	Incomplete *uint64    `json:"incomplete,omitempty" filter:"-" store:"incomplete" table:"INCOMPLETE,wide,bad" doc:"further packets on it of which some postcards are missing"`
-	DelayMin   *int64     `json:"delay_min_ns,omitempty" filter:"delay.min" store:"delay_min" table:"DELAY MIN,wide" doc:"shortest time on the link"`
-	Delay      *int64     `json:"delay_mean_ns,omitempty" filter:"delay.mean,alias=delay" store:"delay_mean" table:"MEAN,wide" doc:"mean time on the link"`
-	DelayP50   *int64     `json:"delay_p50_ns,omitempty" filter:"delay.p50" store:"delay_p50" table:"DELAY P50" doc:"median of the time on the link"`
-	DelayP99   *int64     `json:"delay_p99_ns,omitempty" filter:"delay.p99" store:"delay_p99" table:"P99" doc:"99th percentile of the time on the link"`
-	DelayMax   *int64     `json:"delay_max_ns,omitempty" filter:"delay.max" store:"delay_max" table:"MAX,wide" doc:"longest time on the link"`
-	Told       *uint64    `json:"utilization_samples,omitempty" filter:"-" store:"utilization_samples" table:"USE SAMPLES,wide" doc:"packets that told of the utilization of the egress port"`
-	Use        *float64   `json:"utilization_mean,omitempty" filter:"utilization.mean" unit:"of the device" store:"utilization_mean" table:"USE MEAN,wide" doc:"mean utilization of the egress port, in the unit of the device"`
-	UseMax     *uint32    `json:"utilization_max,omitempty" filter:"utilization.max,alias=utilization" unit:"of the device" store:"utilization_max" table:"USE MAX,wide" doc:"highest utilization of the egress port, in the unit of the device"`
-	Sample     *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
-	Rate       *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
-	Complete   *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
+	Start        *time.Time `json:"start,omitempty" filter:"-" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
+	From         *uint32    `json:"from,omitempty" kind:"node" store:"from_node" group:"default" table:"FROM,named=from_name" doc:"node that packets left"`
+	FromName     string     `json:"from_name,omitempty" filter:"-" node:"From" doc:"its name, if it has one"`
+	FromPort     *uint32    `json:"from_port,omitempty" store:"from_port" group:"default" table:"PORT,named=from_port_name" doc:"level 1 interface by which packets left"`
+	FromPortName string     `json:"from_port_name,omitempty" filter:"-" port:"From,FromPort" doc:"its name, if the inventory has one"`
+	To           *uint32    `json:"to,omitempty" kind:"node" store:"to_node" group:"default" table:"TO,named=to_name" doc:"node that packets came to"`
+	ToName       string     `json:"to_name,omitempty" filter:"-" node:"To" doc:"its name, if it has one"`
+	ToPort       *uint32    `json:"to_port,omitempty" store:"to_port" group:"default" table:"PORT,named=to_port_name" doc:"level 1 interface by which packets came in"`
+	ToPortName   string     `json:"to_port_name,omitempty" filter:"-" port:"To,ToPort" doc:"its name, if the inventory has one"`
+	_            struct{}   `filter:"node,any=from+to" doc:"either node"`
+	Packets      *uint64    `json:"packets,omitempty" store:"packets" table:"PACKETS" doc:"packets that were counted"`
+	Incomplete   *uint64    `json:"incomplete,omitempty" filter:"-" store:"incomplete" table:"INCOMPLETE,wide,bad" doc:"further packets on it of which some postcards are missing"`
+	DelayMin     *int64     `json:"delay_min_ns,omitempty" filter:"delay.min" store:"delay_min" table:"DELAY MIN,wide" doc:"shortest time on the link"`
+	Delay        *int64     `json:"delay_mean_ns,omitempty" filter:"delay.mean,alias=delay" store:"delay_mean" table:"MEAN,wide" doc:"mean time on the link"`
+	DelayP50     *int64     `json:"delay_p50_ns,omitempty" filter:"delay.p50" store:"delay_p50" table:"DELAY P50" doc:"median of the time on the link"`
+	DelayP99     *int64     `json:"delay_p99_ns,omitempty" filter:"delay.p99" store:"delay_p99" table:"P99" doc:"99th percentile of the time on the link"`
+	DelayMax     *int64     `json:"delay_max_ns,omitempty" filter:"delay.max" store:"delay_max" table:"MAX,wide" doc:"longest time on the link"`
+	Told         *uint64    `json:"utilization_samples,omitempty" filter:"-" store:"utilization_samples" table:"USE SAMPLES,wide" doc:"packets that told of the utilization of the egress port"`
+	Use          *float64   `json:"utilization_mean,omitempty" filter:"utilization.mean" unit:"of the device" store:"utilization_mean" table:"USE MEAN,wide" doc:"mean utilization of the egress port, in the unit of the device"`
+	UseMax       *uint32    `json:"utilization_max,omitempty" filter:"utilization.max,alias=utilization" unit:"of the device" store:"utilization_max" table:"USE MAX,wide" doc:"highest utilization of the egress port, in the unit of the device"`
+	Sample       *string    `json:"sample_kind,omitempty" filter:"-" store:"sample_kind" table:"SAMPLE" doc:"which packets the figures tell of"`
+	Rate         *uint32    `json:"sample_rate,omitempty" filter:"-" store:"sample_rate" doc:"1 packet in so many, where the kind is one_in_n"`
+	Complete     *float64   `json:"sample_complete,omitempty" kind:"ratio" filter:"-" store:"sample_complete" doc:"share of the packets that the figures tell of, where it is known"`
 }
 
 // A DropRecord is how many packets were dropped at a place for a reason.
 type DropRecord struct {
-	Start       *time.Time  `json:"start,omitempty" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
-	Node        *uint32     `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
-	Name        string      `json:"name,omitempty" node:"Node" doc:"name of the node, if it has one"`
-	IngressPort *uint32     `json:"ingress_port,omitempty" store:"ingress_port" group:"default" table:"IN" doc:"level 1 interface by which packets came in"`
-	EgressPort  *uint32     `json:"egress_port,omitempty" store:"egress_port" group:"default" table:"OUT" doc:"level 1 interface by which packets left"`
-	Reason      *uint8      `json:"reason,omitempty" store:"reason" group:"default" table:"NUMBER,wide" doc:"number of the drop reason"`
-	ReasonName  *string     `json:"reason_name,omitempty" store:"reason_name" group:"default" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
-	Dst         *netip.Addr `json:"dst,omitempty" store:"dst_hi,dst_lo" group:"more" kept:"10s" table:"DESTINATION" doc:"prefix that packets were on the way to"`
-	Packets     *uint64     `json:"packets,omitempty" store:"packets" table:"PACKETS,bad" doc:"packets that were counted"`
+	Start           *time.Time  `json:"start,omitempty" store:"start" table:"START" doc:"when the piece of the time range begins, with interval"`
+	Node            *uint32     `json:"node,omitempty" kind:"node" store:"node" group:"default" table:"NODE,named=name" doc:"the node"`
+	Name            string      `json:"name,omitempty" node:"Node" doc:"name of the node, if it has one"`
+	IngressPort     *uint32     `json:"ingress_port,omitempty" store:"ingress_port" group:"default" table:"IN,named=ingress_port_name" doc:"level 1 interface by which packets came in"`
+	IngressPortName string      `json:"ingress_port_name,omitempty" filter:"-" port:"Node,IngressPort" doc:"its name, if the inventory has one"`
+	EgressPort      *uint32     `json:"egress_port,omitempty" store:"egress_port" group:"default" table:"OUT,named=egress_port_name" doc:"level 1 interface by which packets left"`
+	EgressPortName  string      `json:"egress_port_name,omitempty" filter:"-" port:"Node,EgressPort" doc:"its name, if the inventory has one"`
+	Reason          *uint8      `json:"reason,omitempty" store:"reason" group:"default" table:"NUMBER,wide" doc:"number of the drop reason"`
+	ReasonName      *string     `json:"reason_name,omitempty" store:"reason_name" group:"default" table:"REASON" doc:"name of the drop reason in the dialect's table, else reason_N"`
+	Dst             *netip.Addr `json:"dst,omitempty" store:"dst_hi,dst_lo" group:"more" kept:"10s" table:"DESTINATION" doc:"prefix that packets were on the way to"`
+	Packets         *uint64     `json:"packets,omitempty" store:"packets" table:"PACKETS,bad" doc:"packets that were counted"`
 }
 
 // An ExporterRecord is what became of the reports of an exporter. Lost is below 0 where late datagrams were taken off

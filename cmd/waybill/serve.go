@@ -67,6 +67,7 @@ console, the API and metrics over HTTP. The configuration comes from --config FI
 	f.StringVar(&flags.ReceiveBuffer, "receive-buffer", flags.ReceiveBuffer,
 		"`SIZE` of kernel memory for each receiver, or auto: a share of the memory, up to 1GiB, or 4MiB with --coalesce=false")
 	f.StringVar(&flags.Policy, "policy", "", "`FILE` that says which nodes and paths are expected")
+	f.StringVar(&flags.Inventory, "inventory", "", "`FILE` with names of ports and hosts, speeds, roles and sites")
 	f.StringVar(&flags.Data, "data", flags.Data,
 		"`DIRECTORY` to keep records in, and what has to outlive a restart; without it nothing is kept")
 	f.StringVar(&flags.RawReports, "raw-reports", flags.RawReports,
@@ -104,6 +105,7 @@ func loadServeConfig(cmd *cobra.Command, file string, flags *serve.Config, point
 		"tls-client-ca":  func() { c.TLS.ClientCA = flags.TLS.ClientCA },
 		"receive-buffer": func() { c.ReceiveBuffer = flags.ReceiveBuffer },
 		"policy":         func() { c.Policy = flags.Policy }, "data": func() { c.Data = flags.Data },
+		"inventory": func() { c.Inventory = flags.Inventory },
 		"log-level": func() { c.Log.Level = flags.Log.Level },
 		"alerts":    func() { c.Alerts = flags.Alerts }, "raw-reports": func() { c.RawReports = flags.RawReports },
 	} {

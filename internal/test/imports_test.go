@@ -16,7 +16,7 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order
 // of the tree is
 //
-//	wire <- telemetry <- {node, collect, analyze, mitigate, policy, filter, alert, store, bus} <- {fabric, api} <- {cli, serve} <- cmd
+//	wire <- telemetry <- {node, collect, analyze, mitigate, inventory, policy, filter, alert, store, bus} <- {fabric, api} <- {cli, serve} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import
 // it.
@@ -72,6 +72,10 @@ var badImports = []struct{ from, to, why string }{
 	{
 		"alert/...", "... -alert/... -filter/... -telemetry/... -wire/... -internal/...",
 		"an alert is about events, whoever found them, and its rules select by filters",
+	},
+	{
+		"inventory/...", "... -inventory/... -telemetry/... -wire/... -internal/...",
+		"an inventory is read, whoever shows what is in it",
 	},
 	{
 		"mitigate/...", "... -mitigate/... -telemetry/... -wire/... -internal/...",

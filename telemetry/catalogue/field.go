@@ -18,6 +18,9 @@ type Field struct {
 	Doc    string
 	Choice string // name of its list of choices
 	Column string // of a record: in the store; an address has it with _hi and _lo
+	// Named says that it is the name of a port or host (the tags port and host), which is looked up for what is shown:
+	// lists cannot be ordered by it.
+	Named bool
 
 	Filter Filter
 	Table  Table
@@ -206,6 +209,7 @@ func (r *reader) leaf(f *reflect.StructField, kind reflect.Type, name, doc strin
 	field.Column, _, _ = strings.Cut(f.Tag.Get("store"), ",")
 	field.Column = strings.TrimSuffix(field.Column, "_hi")
 	field.Filter.Live = f.Tag.Get("live")
+	field.Named = f.Tag.Get("port")+f.Tag.Get("host") != ""
 	if name == "" {
 		return fmt.Errorf("no name in the tag json")
 	}

@@ -149,6 +149,7 @@ export interface components {
             peak_delay_ns: number;
             peak_depth: number;
             port: number;
+            port_name?: string;
             queue: number;
             sources: number;
             start: string;
@@ -188,6 +189,7 @@ export interface components {
             peak_delay_ns: number;
             peak_depth: number;
             port: number;
+            port_name?: string;
             queue: number;
             samples: number;
             sources: number;
@@ -395,8 +397,10 @@ export interface components {
             cause: string;
             drop_key?: string;
             egress_port: number | null;
+            egress_port_name?: string;
             first: string;
             ingress_port: number | null;
+            ingress_port_name?: string;
             last: string;
             last_flow?: components["schemas"]["Endpoints"];
             meaning: string;
@@ -432,7 +436,9 @@ export interface components {
         DropRecord: {
             dst?: string;
             egress_port?: number;
+            egress_port_name?: string;
             ingress_port?: number;
+            ingress_port_name?: string;
             name?: string;
             node?: number;
             packets?: number;
@@ -473,6 +479,7 @@ export interface components {
             path?: string;
             path_nodes?: string[] | null;
             port?: number;
+            port_name?: string;
             queue?: number;
             reason?: number;
             reason_name?: string;
@@ -484,6 +491,7 @@ export interface components {
             to_name?: string;
             to_node?: number;
             to_port?: number;
+            to_port_name?: string;
         };
         EventGroup: {
             count?: number;
@@ -599,6 +607,7 @@ export interface components {
             drops: number;
             dscp: number;
             dst: string;
+            dst_name?: string;
             dst_port: number;
             end_to_end_clocks?: components["schemas"]["ClockOffset"];
             end_to_end_ns?: components["schemas"]["Distribution"];
@@ -617,6 +626,7 @@ export interface components {
             residence_ns?: components["schemas"]["Distribution"];
             sample?: components["schemas"]["Sample"];
             src: string;
+            src_name?: string;
             src_port: number;
             tunnel?: string;
             tunnel_id?: number;
@@ -745,8 +755,10 @@ export interface components {
         HopRecord: {
             dropped?: boolean;
             egress_port?: number;
+            egress_port_name?: string;
             incomplete?: number;
             ingress_port?: number;
+            ingress_port_name?: string;
             latency_max_ns?: number;
             latency_mean_ns?: number;
             latency_min_ns?: number;
@@ -762,6 +774,7 @@ export interface components {
         };
         Host: {
             address: string;
+            host_name?: string;
             places: components["schemas"]["HostPlace"][] | null;
             tunnel?: string;
             tunnel_id?: number;
@@ -781,6 +794,7 @@ export interface components {
             node: number;
             packets: number;
             port: number | null;
+            port_name?: string;
         };
         Identity: {
             by: string;
@@ -800,6 +814,7 @@ export interface components {
             node?: number;
             packets_lost: number;
             port?: number;
+            port_name?: string;
             possible_causes?: components["schemas"]["PossibleCause"][] | null;
             severity: string;
             start: string;
@@ -833,6 +848,30 @@ export interface components {
             total: number;
             until?: string;
         };
+        Inventory: {
+            generated_at: string;
+            hosts: components["schemas"]["InventoryHost"][] | null;
+            nodes: components["schemas"]["InventoryNode"][] | null;
+        };
+        InventoryHost: {
+            name: string;
+            prefix: string;
+            site?: string;
+        };
+        InventoryNode: {
+            name?: string;
+            node: number;
+            ports: components["schemas"]["InventoryPort"][] | null;
+            queue_unit?: string;
+            role?: string;
+            site?: string;
+        };
+        InventoryPort: {
+            name?: string;
+            port: number;
+            queue_size?: number;
+            speed_bps?: number;
+        };
         LeftOut: {
             what: string;
             why: string;
@@ -844,6 +883,7 @@ export interface components {
             from: number;
             from_name?: string;
             from_port: number | null;
+            from_port_name?: string;
             incomplete?: number;
             last: string;
             loss?: components["schemas"]["LinkLoss"];
@@ -852,6 +892,7 @@ export interface components {
             to: number;
             to_name?: string;
             to_port: number | null;
+            to_port_name?: string;
             utilization?: components["schemas"]["Utilization"];
         };
         LinkHistory: {
@@ -892,6 +933,7 @@ export interface components {
             from?: number;
             from_name?: string;
             from_port?: number;
+            from_port_name?: string;
             incomplete?: number;
             packets?: number;
             sample_complete?: number;
@@ -901,6 +943,7 @@ export interface components {
             to?: number;
             to_name?: string;
             to_port?: number;
+            to_port_name?: string;
             utilization_max?: number;
             utilization_mean?: number;
             utilization_samples?: number;
@@ -1112,9 +1155,11 @@ export interface components {
         };
         NodeHop: {
             egress_port: number | null;
+            egress_port_name?: string;
             first: string;
             incomplete?: number;
             ingress_port: number | null;
+            ingress_port_name?: string;
             last: string;
             latency_ns?: components["schemas"]["Distribution"];
             name?: string;
@@ -1137,8 +1182,10 @@ export interface components {
             hosts?: number;
             last: string;
             port: number;
+            port_name?: string;
             received: number;
             sent: number;
+            speed_bps?: number;
             to_name?: string;
             to_node?: number;
             to_port?: number;
@@ -1231,8 +1278,10 @@ export interface components {
             name?: string;
             node: number;
             port: number;
+            port_name?: string;
             received: number;
             sent: number;
+            speed_bps?: number;
             to_name?: string;
             to_node?: number;
             to_port?: number;
@@ -1279,6 +1328,7 @@ export interface components {
             name?: string;
             node: number;
             port: number | null;
+            port_name?: string;
             queue: number;
             sample?: components["schemas"]["Sample"];
             unit: string;
@@ -1302,6 +1352,7 @@ export interface components {
         };
         QueueRecord: {
             egress_port?: number;
+            egress_port_name?: string;
             name?: string;
             node?: number;
             occupancy_max?: number;

@@ -1,0 +1,159 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/waybill-int/waybill/api/encode"
+	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A nameField is a field of items that has the name of a port or of a host. The tag port says in which fields the node
+// and the port are, the tag host in which the address is.
+type nameField struct {
+	index      int
+	node, port []int // node is nil: port is the address
+}
+
+var nameFields sync.Map // []nameField by the type of items
+
+func nameFieldsOf(item reflect.Type) []nameField {
+	if known, ok := nameFields.Load(item); ok {
+		return known.([]nameField)
+	}
+	at := func(name string) []int {
+		f, ok := item.FieldByName(name)
+		if !ok {
+			panic("api: " + item.String() + " has no field " + name)
+		}
+		return f.Index
+	}
+	fields := []nameField{}
+	for i := range item.NumField() {
+		tag := item.Field(i).Tag
+		if of := tag.Get("port"); of != "" {
+			node, port, _ := strings.Cut(of, ",")
+			fields = append(fields, nameField{i, at(node), at(port)})
+		}
+		if of := tag.Get("host"); of != "" {
+			fields = append(fields, nameField{i, nil, at(of)})
+		}
+	}
+	nameFields.Store(item, fields)
+	return fields
+}
+
+// fillNames puts the names that the inventory has into items of a list, which are only of this answer.
+func (h *handler) fillNames(rows *encode.Rows) {
+	v := h.cfg.Collector.Inventory()
+	if v == nil || rows.Len() == 0 {
+		return
+	}
+	for i := range rows.Len() {
+		of := reflect.ValueOf(rows.Item(i))
+		if of.Kind() != reflect.Pointer || of.Elem().Kind() != reflect.Struct {
+			return
+		}
+		of = of.Elem()
+		if host, ok := of.Addr().Interface().(*telemetry.Host); ok {
+			fillPlaces(v, host)
+		}
+		if port, ok := of.Addr().Interface().(*types.Port); ok {
+			fillPort(v, port.Node, &port.NodePort)
+		}
+		for _, f := range nameFieldsOf(of.Type()) {
+			if f.node == nil {
+				address, _ := of.FieldByIndex(f.port).Interface().(netip.Addr)
+				of.Field(f.index).SetString(v.Host(address))
+				continue
+			}
+			node, port := numberIn(of.FieldByIndex(f.node)), numberIn(of.FieldByIndex(f.port))
+			of.Field(f.index).SetString(v.Port(node, port).Name)
+		}
+	}
+}
+
+// numberIn returns a number, or that to which there is a pointer; nil if there is none.
+func numberIn(v reflect.Value) *uint32 {
+	if v.Kind() == reflect.Pointer {
+		p, _ := v.Interface().(*uint32)
+		return p
+	}
+	n := uint32(v.Uint())
+	return &n
+}
+
+func fillPort(v *telemetry.Inventory, node uint32, p *telemetry.NodePort) {
+	known := v.Port(&node, &p.Port)
+	p.PortName, p.Speed = known.Name, known.Speed
+}
+
+func fillPlaces(v *telemetry.Inventory, host *telemetry.Host) {
+	host.Places = slices.Clone(host.Places)
+	for i := range host.Places {
+		host.Places[i].PortName = v.Port(&host.Places[i].Node, host.Places[i].Port).Name
+	}
+}
+
+// fillTopology puts the names that the inventory has into a topology, which is only of this answer.
+func (h *handler) fillTopology(t *telemetry.Topology) {
+	v := h.cfg.Collector.Inventory()
+	if v == nil {
+		return
+	}
+	for i := range t.Nodes {
+		for j := range t.Nodes[i].Ports {
+			fillPort(v, t.Nodes[i].ID, &t.Nodes[i].Ports[j])
+		}
+	}
+	for i := range t.Links {
+		l := &t.Links[i]
+		l.FromPortName, l.ToPortName = v.Port(&l.From, l.FromPort).Name, v.Port(&l.To, l.ToPort).Name
+	}
+	for i := range t.Hosts {
+		t.Hosts[i].HostName = v.Host(t.Hosts[i].Address)
+		fillPlaces(v, &t.Hosts[i])
+	}
+}
+
+// inventory answers with what is known of devices beside what they report.
+func (h *handler) inventory(w http.ResponseWriter, r *http.Request, p *params) {
+	p.accepted(r.Header, types.MediaJSON)
+	if problem := p.problem(); problem != nil {
+		problem.Write(w)
+		return
+	}
+	answer := types.Inventory{
+		GeneratedAt: h.cfg.Now().UTC(), Nodes: []types.InventoryNode{}, Hosts: []types.InventoryHost{},
+	}
+	if v := h.cfg.Collector.Inventory(); v != nil {
+		for id, n := range v.Nodes {
+			node := types.InventoryNode{
+				Node: id, Name: h.cfg.Collector.Names()[id], Role: n.Role, Site: n.Site, Ports: []types.InventoryPort{},
+			}
+			if unit, ok := h.cfg.Collector.Configured().QueueUnits[id]; ok {
+				node.QueueUnit = unit.String()
+			}
+			for port, q := range n.Ports {
+				node.Ports = append(node.Ports, types.InventoryPort{
+					Port: port, Name: q.Name, Speed: q.Speed, QueueSize: q.QueueSize,
+				})
+			}
+			slices.SortFunc(node.Ports, func(a, b types.InventoryPort) int { return cmp.Compare(a.Port, b.Port) })
+			answer.Nodes = append(answer.Nodes, node)
+		}
+		slices.SortFunc(answer.Nodes, func(a, b types.InventoryNode) int { return cmp.Compare(a.Node, b.Node) })
+		for _, host := range v.Hosts {
+			answer.Hosts = append(answer.Hosts, types.InventoryHost{
+				Prefix: host.Prefix, Name: host.Name, Site: host.Site,
+			})
+		}
+	}
+	writeAnswer(w, answer)
+}

@@ -1,0 +1,38 @@
+package types
+
+import (
+	"net/netip"
+	"time"
+)
+
+// An Inventory answers GET /api/v1/inventory: what is known of devices beside what they report.
+type Inventory struct {
+	GeneratedAt time.Time       `json:"generated_at"`
+	Nodes       []InventoryNode `json:"nodes"`
+	Hosts       []InventoryHost `json:"hosts"` // those of longer prefixes first
+}
+
+// An InventoryNode is a device.
+type InventoryNode struct {
+	Node      uint32          `json:"node"`
+	Name      string          `json:"name,omitempty"`
+	Role      string          `json:"role,omitempty"`
+	Site      string          `json:"site,omitempty"`
+	QueueUnit string          `json:"queue_unit,omitempty"`
+	Ports     []InventoryPort `json:"ports"`
+}
+
+// An InventoryPort is a level 1 interface of a device.
+type InventoryPort struct {
+	Port      uint32 `json:"port"`
+	Name      string `json:"name,omitempty"`
+	Speed     uint64 `json:"speed_bps,omitempty"`
+	QueueSize uint64 `json:"queue_size,omitempty"` // bytes
+}
+
+// An InventoryHost is the addresses in a prefix.
+type InventoryHost struct {
+	Prefix netip.Prefix `json:"prefix"`
+	Name   string       `json:"name"`
+	Site   string       `json:"site,omitempty"`
+}
