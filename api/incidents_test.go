@@ -1,13 +1,23 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/incident"
+	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/api/types"
+	"github.com/waybill-int/waybill/filter"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -110,5 +120,126 @@ func TestIncidents(t *testing.T) {
 		if w := ask(h, "GET", "/api/v1/incidents"+target); w.Code != want {
 			t.Errorf("%s: got %d %s, want %d", target, w.Code, w.Body, want)
 		}
+	}
+}
+
+// Who may operate takes care of an incident, writes notes and silences its alerts; all of it stays with its events.
+func TestCareOfIncidents(t *testing.T) {
+	cfg, tokens, _ := guarded(t)
+	cfg.Events = eventlog.New(100)
+	rules, err := parseRules(t, "rules: [{name: all, filter: kind = loop}]\noutputs: {}", nil)
+	if err == nil {
+		cfg.Alerts, err = alert.New(rules, alert.Deps{Events: cfg.Events, Logger: slog.New(slog.DiscardHandler)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lostLink(cfg.Events, cfg.Now().Add(-2*time.Minute))
+	h := New(cfg)
+	do := func(role auth.Role, method, path, body string) (int, []byte) {
+		t.Helper()
+		w := ask(h, method, "/api/v1/incidents"+path, bearing(tokens[role]), func(r *http.Request) {
+			if body != "" {
+				r.Header.Set("Content-Type", types.MediaJSON)
+				r.Body = io.NopCloser(strings.NewReader(body))
+			}
+		})
+		return w.Code, w.Body.Bytes()
+	}
+	var list types.IncidentList
+	_, body := do(auth.Read, "GET", "?filter=kind%3Dlink_lost", "")
+	if err := json.Unmarshal(body, &list); err != nil || len(list.Incidents) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	link := list.Incidents[0]
+	effect := "/" + link.Events[len(link.Events)-1].ID // any event of it finds it
+	long := `{"text":"` + strings.Repeat("x", maxNote+1) + `"}`
+	for _, c := range []struct {
+		role               auth.Role
+		method, path, body string
+		status             int
+		by                 string
+		notes              int
+	}{
+		{auth.Read, "POST", effect + "/acknowledge", `{"text":""}`, 403, "", 0},
+		{auth.Operate, "POST", "/nothing/acknowledge", `{"text":""}`, 404, "", 0},
+		{auth.Operate, "POST", effect + "/acknowledge", `{"text":"optics"}`, 200, "the-operate", 1},
+		{auth.Admin, "POST", effect + "/acknowledge", `{"text":""}`, 200, "the-operate", 1}, // who was first stays
+		{auth.Admin, "POST", effect + "/notes", `{"text":"replaced"}`, 200, "the-operate", 2},
+		{auth.Admin, "POST", effect + "/notes", `{"text":""}`, 400, "", 0},
+		{auth.Admin, "POST", effect + "/notes", long, 400, "", 0},
+		{auth.Admin, "DELETE", effect + "/acknowledge", "", 200, "", 2},
+		{auth.Operate, "POST", effect + "/silence", `{"for":"soon"}`, 400, "", 0},
+		{auth.Operate, "POST", effect + "/silence", `{"for":"2h"}`, 201, "", 0},
+	} {
+		status, body := do(c.role, c.method, c.path, c.body)
+		if status != c.status {
+			t.Errorf("%+v: got %d %s", c, status, body)
+			continue
+		}
+		var got types.IncidentAnswer
+		if status != http.StatusOK {
+			continue
+		}
+		if err := json.Unmarshal(body, &got); err != nil || got.Incident.ID != link.ID {
+			t.Errorf("%+v: %s", c, body)
+		}
+		by := ""
+		if got.Incident.Acknowledged != nil {
+			by = got.Incident.Acknowledged.By
+		}
+		if by != c.by || len(got.Incident.Notes) != c.notes {
+			t.Errorf("%+v: got %s", c, body)
+		}
+	}
+	if _, body := do(auth.Read, "GET", "?filter=acknowledged", ""); !bytes.Contains(body, []byte(`"total":0`)) {
+		t.Errorf("acknowledged: %s", body)
+	}
+	// The silence has all events of the incident, and no others.
+	silences := cfg.Alerts.Silences()
+	if len(silences) != 1 {
+		t.Fatalf("got %+v", silences)
+	}
+	expr, err := filter.Parse(filter.Events, silences[0].Filter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matcher := expr.Matcher(time.Now)
+	events, _ := cfg.Events.Events(nil, 100)
+	for i := range events {
+		_, mine := incident.Find([]telemetry.Incident{link}, events[i].ID)
+		if got := matcher.Match(filter.EventRow{Event: &events[i]}); got != mine {
+			t.Errorf("%s %s is silenced: %v", events[i].Kind, events[i].ID, got)
+		}
+	}
+}
+
+// Who follows incidents is told of those that go on, of each when somebody takes care of it and when it is over, and
+// who comes back of those that ended meanwhile.
+func TestIncidentStream(t *testing.T) {
+	cfg := testConfig(newFeed().Collector)
+	cfg.Events = eventlog.New(100)
+	storm := eventlog.Key{Kind: telemetry.EventDropStorm, Node: 7}
+	at := cfg.Now().Add(-time.Minute).UnixNano()
+	cfg.Events.Note(storm, at, at, 9, func(e *telemetry.Event) { e.Severity = telemetry.Critical })
+	lostLink(cfg.Events, cfg.Now().Add(-2*time.Minute)) // over before
+	server := httptest.NewServer(New(cfg))
+	defer server.Close()
+	follow := func(last string) (telemetry.Incident, string) {
+		messages, id := listen(t, server, "/api/v1/incidents/stream", last, 1)
+		var n telemetry.Incident
+		if err := json.Unmarshal([]byte(messages[0][1]), &n); err != nil || messages[0][0] != "incident" {
+			t.Fatalf("got %v", messages)
+		}
+		return n, id
+	}
+	n, id := follow("")
+	if n.Kind != telemetry.EventDropStorm || n.End != nil || n.Acknowledged != nil {
+		t.Errorf("got %+v", n)
+	}
+	cfg.Events.Acknowledge(n.ID, telemetry.Acknowledgement{By: "ana", At: cfg.Now()})
+	cfg.Events.End(storm, cfg.Now().UnixNano())
+	if n, _ = follow(id); n.End == nil || n.Acknowledged == nil {
+		t.Errorf("got %+v", n)
 	}
 }

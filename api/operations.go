@@ -109,6 +109,21 @@ func operations() []operation {
 			"what broke, with what followed from it, the latest first").with(ranging),
 		get("incidents/{id}", "incident", (*handler).incident, types.IncidentAnswer{},
 			"one incident, by the id of any of its events"),
+		eventStream("incidents/stream", "streamIncidents", (*handler).streamIncidents,
+			"incidents as they begin, grow and end: server-sent events").
+			of("incidents"),
+		change("POST", "incidents/{id}/acknowledge", "acknowledgeIncident", (*handler).acknowledgeIncident,
+			types.NewNote{}, types.IncidentAnswer{}, "acknowledge an incident, with a note or none").
+			section("care-of-incidents"),
+		change("DELETE", "incidents/{id}/acknowledge", "takeBackIncident", (*handler).takeBackIncident, nil,
+			types.IncidentAnswer{}, "unacknowledge an incident").
+			section("care-of-incidents"),
+		change("POST", "incidents/{id}/notes", "noteIncident", (*handler).noteIncident, types.NewNote{},
+			types.IncidentAnswer{}, "add a note to an incident").
+			section("care-of-incidents"),
+		change("POST", "incidents/{id}/silence", "silenceIncident", (*handler).silenceIncident,
+			types.SilenceIncident{}, types.Silence{}, "the silence that was made").
+			needing(needAlerts).answering(http.StatusCreated).section("care-of-incidents"),
 		listOf("attacks", (*handler).attacks, types.AttackList{},
 			"traffic to a target that is far more than usual there, who sends it, and what becomes of it, the latest first").
 			with(ranging).section("attack"),

@@ -28,6 +28,11 @@ func (h *handler) addSilence(w http.ResponseWriter, r *http.Request, _ *params) 
 		problem.Write(w)
 		return
 	}
+	h.silence(w, wanted)
+}
+
+// silence makes a silence and answers with it.
+func (h *handler) silence(w http.ResponseWriter, wanted types.NewSilence) {
 	s := alert.Silence{Filter: wanted.Filter, Until: wanted.Until, Reason: wanted.Reason}
 	if wanted.From != nil {
 		s.From = *wanted.From

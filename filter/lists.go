@@ -310,6 +310,10 @@ var incidentFields = []Computed[telemetry.Incident]{
 		},
 	},
 	{
+		Field{Name: "acknowledged", Kind: Bool, Doc: "somebody takes care of it"},
+		func(n *telemetry.Incident, i int) (Value, bool) { return FromBool(n.Acknowledged != nil), i == 0 },
+	},
+	{
 		Field{Name: "node", Kind: Node, Many: true, Doc: "each node of the cause"},
 		func(n *telemetry.Incident, i int) (Value, bool) {
 			if n.Node == nil {

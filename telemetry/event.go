@@ -142,12 +142,20 @@ type Event struct {
 	Attack *Attack `json:"attack,omitempty" filter:"-" doc:"the attack, where records tell of it; lists of events leave it out"`
 
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it"`
+	Notes        []Note           `json:"notes,omitempty" filter:"-" doc:"what people wrote about it, the oldest first"`
 }
 
 // An Acknowledgement says that somebody takes care of an event.
 type Acknowledgement struct {
 	By string    `json:"by" doc:"who takes care of it, as far as the server knows"`
 	At time.Time `json:"at" doc:"since when"`
+}
+
+// A Note is what somebody wrote about an event or an incident.
+type Note struct {
+	By   string    `json:"by" doc:"who wrote it, as far as the server knows"`
+	At   time.Time `json:"at" doc:"when"`
+	Text string    `json:"text" doc:"what they wrote"`
 }
 
 // An Evidence is a number that an event rests on.

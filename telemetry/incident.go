@@ -33,6 +33,10 @@ type Incident struct {
 	// It is not known which of these is the cause, or whether it is one of its own.
 	PossibleCauses []PossibleCause `json:"possible_causes,omitempty" doc:"incidents that may have caused it, if none is proved to have"`
 	Doubts         []string        `json:"doubts,omitempty" filter:"-" doc:"what reports could not tell meanwhile"`
+
+	// Both are kept with the events.
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it: the first who did of one of its events"`
+	Notes        []Note           `json:"notes,omitempty" filter:"-" doc:"what people wrote about its events, the oldest first"`
 }
 
 // An IncidentEvent is an event as a part of an incident.

@@ -180,6 +180,13 @@ func newIncident(root *event, chain []*event) telemetry.Incident {
 		}
 		return a.Start.Compare(b.Start)
 	})
+	for _, e := range chain {
+		if a := e.Acknowledged; a != nil && (n.Acknowledged == nil || a.At.Before(n.Acknowledged.At)) {
+			n.Acknowledged = a
+		}
+		n.Notes = append(n.Notes, e.Notes...)
+	}
+	slices.SortStableFunc(n.Notes, func(a, b telemetry.Note) int { return a.At.Compare(b.At) })
 	n.PacketsLost, n.FlowsMoved = lost(chain), moved(chain)
 	n.Text = sentence(root, chain, &n)
 	return n

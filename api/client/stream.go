@@ -47,6 +47,11 @@ func (c *Client) StreamAttacks(ctx context.Context, q Query, s Stream[telemetry.
 	return follow(ctx, c, "attacks/stream", "attack", q, s)
 }
 
+// StreamIncidents asks for incidents as they begin, grow and end: first those that go on. Else it is as StreamEvents.
+func (c *Client) StreamIncidents(ctx context.Context, q Query, s Stream[telemetry.Incident]) error {
+	return follow(ctx, c, "incidents/stream", "incident", q, s)
+}
+
 // StreamFlows asks for the flows about which reports come, once a second; else it is as StreamEvents.
 func (c *Client) StreamFlows(ctx context.Context, q Query, s Stream[telemetry.Flow]) error {
 	return follow(ctx, c, "flows/stream", "flow", q, s)

@@ -18,6 +18,7 @@ type (
 	BurstList          = types.BurstList
 	IncidentAnswer     = types.IncidentAnswer
 	IncidentList       = types.IncidentList
+	SilenceIncident    = types.SilenceIncident
 	ClockList          = types.ClockList
 	Completions        = types.Completions
 	DecodeAnswer       = types.DecodeAnswer
@@ -68,6 +69,7 @@ type (
 	LossGroups         = types.LossGroups
 	LossList           = types.LossList
 	NewMitigation      = types.NewMitigation
+	NewNote            = types.NewNote
 	NewSilence         = types.NewSilence
 	NodeList           = types.NodeList
 	OutputList         = types.OutputList

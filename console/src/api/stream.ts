@@ -8,7 +8,12 @@ const restMs = 500; // between two words about changes
  * returns is called. Whoever polls goes on: a stream only says that it is time to ask. A browser has six connections to a server for
  * all of its tabs, so there is a stream only while the page is seen.
  */
-export function changes(path: 'events/stream', params: Params, message: 'event', told: () => void): () => void {
+export function changes(
+  path: 'attacks/stream' | 'events/stream' | 'incidents/stream',
+  params: Params,
+  message: 'attack' | 'event' | 'incident',
+  told: () => void,
+): () => void {
   let source: EventSource | undefined;
   let later: ReturnType<typeof setTimeout> | undefined;
   let rest: ReturnType<typeof setTimeout> | undefined;

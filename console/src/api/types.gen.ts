@@ -476,6 +476,7 @@ export interface components {
             kind: string;
             name?: string;
             node?: number;
+            notes?: components["schemas"]["Note"][] | null;
             path?: string;
             path_nodes?: string[] | null;
             port?: number;
@@ -803,6 +804,7 @@ export interface components {
             role: string;
         };
         Incident: {
+            acknowledged?: components["schemas"]["Acknowledgement"];
             action: string;
             doubts?: string[] | null;
             end: string | null;
@@ -812,6 +814,7 @@ export interface components {
             kind: string;
             name?: string;
             node?: number;
+            notes?: components["schemas"]["Note"][] | null;
             packets_lost: number;
             port?: number;
             port_name?: string;
@@ -1125,6 +1128,9 @@ export interface components {
             dry_run?: boolean;
             for?: string;
         };
+        NewNote: {
+            text: string;
+        };
         NewSilence: {
             filter: string;
             for?: string;
@@ -1190,6 +1196,11 @@ export interface components {
             to_node?: number;
             to_port?: number;
             utilization?: components["schemas"]["Utilization"];
+        };
+        Note: {
+            at: string;
+            by: string;
+            text: string;
         };
         OutputList: {
             completeness?: components["schemas"]["Completeness"];
@@ -1467,6 +1478,10 @@ export interface components {
             in_file: boolean;
             reason: string;
             until: string;
+        };
+        SilenceIncident: {
+            for: string;
+            reason?: string;
         };
         SilenceList: {
             completeness?: components["schemas"]["Completeness"];

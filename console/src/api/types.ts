@@ -62,6 +62,7 @@ export type LinkLoss = Schemas['LinkLoss'];
 export type Listener = Schemas['Listener'];
 export type Loss = Schemas['Loss'];
 export type LossList = Schemas['LossList'];
+export type Mitigation = Schemas['Mitigation'];
 export type Node = Schemas['Node'];
 export type NodeHop = Schemas['NodeHop'];
 export type NodePort = Schemas['NodePort'];

@@ -1,6 +1,6 @@
 // Attacks: the list and the page of one, compared with what the scenario does.
 import assert from 'node:assert/strict';
-import { accessible, connect, eventually, finish, open, shoot, test } from './browser.js';
+import { accessible, ask, connect, eventually, finish, open, shoot, test } from './browser.js';
 
 test.beforeAll(connect);
 test.afterAll(finish);
@@ -41,7 +41,7 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
   const marks = (await part('Rate and drops over time').locator('svg .mark + text').allTextContents()).map((text) =>
     text.replace(/\d.*/s, ''),
   );
-  assert.deepEqual(marks, ['began', 'filters drop', 'ended']);
+  assert.deepEqual(marks, ['began', 'filters drop']);
   assert.equal(await part('Where it comes from').locator('canvas').count(), 1);
   assert.ok((await part('Packets of it').getByRole('link').count()) > 1);
   await accessible(page, 'attack');
@@ -51,4 +51,36 @@ test('who floods whom, by which way, and what filters drop: two clicks from the 
   await page.locator('.legend', { hasText: 'the path' }).waitFor();
   await page.getByRole('button', { name: 'Take away' }).click();
   await page.locator('.legend', { hasText: 'the path' }).waitFor({ state: 'detached' });
+});
+
+test('rules are shown word by word before they are sent, and sent only when that is confirmed', async () => {
+  const [{ id }] = (await ask('attacks')).attacks;
+  const page = await open(`#/attack?id=${id}`);
+  const sent = [];
+  page.on('request', (request) => request.method() === 'POST' && sent.push(JSON.parse(request.postData())));
+  await page.getByRole('button', { name: 'Show the rules that would be sent' }).click();
+  const rules = page.locator('.planned ol li');
+  await rules.first().waitFor();
+  const said = await rules.allTextContents();
+  assert.equal(said.length, Object.keys(ways).length);
+  for (const mac of Object.keys(ways))
+    assert.ok(
+      said.some((rule) => rule.includes(`drops udp from device ${mac} to 192.0.2.80/32 port 53`)),
+      said.join('; '),
+    );
+  await accessible(page, 'rules against an attack');
+  const dialog = page.getByRole('dialog', { name: 'Are you sure?' });
+  const mitigate = page.getByRole('button', { name: /^Mitigate/ });
+  await mitigate.click();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  assert.deepEqual(sent, [{ dry_run: true }]);
+  await mitigate.click();
+  await dialog.getByRole('button', { name: 'Send the rules' }).click();
+  await page.getByRole('alert').filter({ hasText: '127.0.0.1:9' }).waitFor(); // nobody listens there
+  assert.deepEqual(sent, [{ dry_run: true }, { dry_run: false }]);
+  assert.deepEqual(
+    ((await ask(`attacks/${id}`)).attack.rules ?? []).filter((rule) => rule.state === 'active'),
+    [],
+  );
+  page.problems = page.problems.filter((problem) => !problem.includes('502'));
 });

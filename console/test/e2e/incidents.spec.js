@@ -1,7 +1,7 @@
 // Incidents: the list and the page of one as the API has them, and questions that somebody has at night, each answered within three
 // clicks from the overview.
 import assert from 'node:assert/strict';
-import { accessible, ask, connect, eventually, finish, go, open, shoot, span, test } from './browser.js';
+import { accessible, ask, base, connect, eventually, finish, go, open, shoot, span, test } from './browser.js';
 
 test.beforeAll(connect);
 test.afterAll(finish);
@@ -55,6 +55,27 @@ test('the page of an incident has its events, each below what it follows from', 
   assert.equal(await page.locator('canvas').count(), 1);
   await accessible(page, 'incident');
   await shoot(page, 'incident');
+});
+
+test('who takes care of an incident, notes and a silence are there for others', async () => {
+  const incident = await of('link_lost');
+  const page = await open(`#/incident?id=${incident.id}`);
+  const care = page.locator('section', { has: page.getByRole('heading', { name: 'Who takes care of it' }) });
+  await care.getByLabel('Note').fill('the optics are being replaced');
+  await care.getByRole('button', { name: 'Acknowledge' }).click();
+  await care.getByText('Acknowledged by').waitFor();
+  const other = await open('#/incidents?filter=acknowledged');
+  await other.locator('tr', { hasText: incident.text }).getByRole('link').first().click();
+  await other.getByText('the optics are being replaced').waitFor();
+  await care.getByRole('button', { name: 'Silence its alerts' }).click();
+  await care.getByText('Its alerts are silent until').waitFor();
+  const { silences } = await ask('silences');
+  const mine = silences.find((s) => s.filter.includes(incident.id));
+  assert.ok(mine, JSON.stringify(silences));
+  await fetch(`${base}api/v1/silences/${mine.id}`, { method: 'DELETE' });
+  await care.getByRole('button', { name: 'Unacknowledge' }).click();
+  await care.getByRole('button', { name: 'Acknowledge', exact: true }).waitFor();
+  assert.equal((await ask(`incidents/${incident.id}`)).incident.acknowledged, undefined);
 });
 
 test('an incident that nobody knows', async () => {

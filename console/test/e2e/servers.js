@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 
@@ -38,7 +38,9 @@ const flood = {
   scenario: `${readFileSync('../scenarios/ddos.yaml', 'utf8')}
 int: {domain: 0x5453, ds_instruction: 0x8000, ds_flags: 0x4000, watch: [{report_all: true}]}
 `,
-  config: 'attacks: {floor: {rate: 4M}, learn: 2s, end_after: 1s}\n',
+  config: `attacks: {floor: {rate: 4M}, learn: 2s, end_after: 1h}
+mitigation: {webhook: {url: 'http://127.0.0.1:9/', secret_file: '${resolve('package.json')}'}}
+`, // nobody takes rules there
   data: true,
   raw: true,
 };
