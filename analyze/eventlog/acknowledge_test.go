@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// An acknowledgement and the latest notes stay with their event: when it is asked again, when the event ends, and over a
-// restart.
+// An acknowledgement and the latest notes stay with their event: when it is asked again, when the event ends, and over
+// a restart.
 func TestAcknowledge(t *testing.T) {
 	l := New(4)
 	fill := func(*telemetry.Event) {}
