@@ -65,6 +65,41 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+var (
+	console = regexp.MustCompile("(?s)```console\n(.*?)```")
+	listing = regexp.MustCompile(`(?m)^\$ (?:bin/)?waybill ([a-z]+)([^\n]*)\n([A-Z][^\n]*)$`)
+	gap     = regexp.MustCompile(` {2,}`)
+)
+
+// TestTables compares the titles of tables on all pages with those that the program prints.
+func TestTables(t *testing.T) {
+	n := 0
+	check := func(t *testing.T, page, text string) {
+		for _, block := range console.FindAllStringSubmatch(text, -1) {
+			for _, m := range listing.FindAllStringSubmatch(block[1], -1) {
+				golden := "../cli/testdata/" + m[1] + ".table"
+				if strings.Contains(m[2], "-o wide") {
+					golden = "../cli/testdata/" + m[1] + ".wide"
+				}
+				text, err := os.ReadFile(golden)
+				if err != nil || strings.Contains(m[2], "--since") || m[1] == "decode" {
+					continue
+				}
+				titles, _, _ := strings.Cut(string(text), "\n")
+				if got, want := gap.Split(m[3], -1), gap.Split(titles, -1); !slices.Equal(got, want) {
+					t.Errorf("%s: waybill %s%s shows\n%v, and prints\n%v", page, m[1], m[2], got, want)
+				}
+				n++
+			}
+		}
+	}
+	eachPage(t, check)
+	check(t, "README.md", read(t, "../README.md"))
+	if n < 10 {
+		t.Errorf("%d tables", n)
+	}
+}
+
 // commandTree returns the flags of each command; those of "" are of all together.
 func commandTree(t *testing.T) map[string][]string {
 	program := test.Program(t)
