@@ -131,6 +131,13 @@ func (s *Scanner) FindAttacks(c attack.Config) {
 	s.attacks.configure()
 }
 
+// ConfigureAttacks changes what an attack is, from the next scan on, if attacks are looked for.
+func (s *Scanner) ConfigureAttacks(c attack.Config) {
+	if s.attacks != nil {
+		s.attacks.next.Store(&c)
+	}
+}
+
 func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack && e.Attack != nil }
 
 // An attackDetector finds attacks. It looks more often than other detectors, and notes at once what it finds.
@@ -140,6 +147,7 @@ type attackDetector struct {
 	shards []attack.Shard
 	totals atomic.Pointer[attack.Totals]
 	begun  map[*attack.Attack]*begunAttack
+	next   atomic.Pointer[attack.Config] // to be configured at the next look; nil: it stays
 
 	configured *Configured // when it was looked at last
 
@@ -176,6 +184,9 @@ func (s *Scanner) AttackTotals() attack.Totals {
 // look takes what shards have counted, if it is time, and notes what changed.
 func (d *attackDetector) look(nowNs int64) {
 	d.configure()
+	if c := d.next.Swap(nil); c != nil {
+		d.search.Configure(*c)
+	}
 	for _, a := range d.search.Look(d.shards, nowNs) {
 		d.note(a)
 	}

@@ -382,6 +382,30 @@ func TestAttackMitigated(t *testing.T) {
 	t.Log(a.Text)
 }
 
+// What an attack is can change while one goes on: it is one from then on, as what was usual is known.
+func TestAttacksReconfigured(t *testing.T) {
+	if test.RaceDetector {
+		t.Skip("races do not depend on the scenario")
+	}
+	c := attackLimits()
+	c.Floor.BPS, c.Floor.PPS = 1e12, 0
+	begun := 0.0
+	e := emulation{shards: 2, nodes: deviceIDs + everyPacket, attacks: &c, duration: 6 * time.Second}
+	e.look = func(v *virtualCollector) {
+		at := float64(v.next-TickNs-v.start) / 1e9
+		if at > 5 {
+			v.scanner.ConfigureAttacks(attackLimits())
+		}
+		if begun == 0 && len(v.attackRecords()) > 0 {
+			begun = at
+		}
+	}
+	e.run(t, "ddos")
+	if begun < 5 || begun > 6 {
+		t.Errorf("an attack is told at %v s, want 5 to 6", begun)
+	}
+}
+
 // The text of an attack counts the gateways by which it comes, and not those by which a few packets of others do.
 func TestAttackTextCountsGateways(t *testing.T) {
 	r := telemetry.Attack{

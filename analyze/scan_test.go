@@ -66,6 +66,7 @@ type emulation struct {
 	attacks    *attack.Config           // nil: nobody looks for any
 	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
+	begin      func(*fabric.Fabric)     // gets the network before it runs; nil: nobody wants it
 }
 
 // load returns a scenario in which nodes report every packet.
@@ -196,6 +197,9 @@ func (e emulation) send(t *testing.T, s *scenario.Scenario, sink fabric.Sink, tr
 	f, err := fabric.New(s, fabric.Options{Device: device, Reports: sink, Truth: truth})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if e.begin != nil {
+		e.begin(f)
 	}
 	if err := f.Run(t.Context(), e.duration); err != nil {
 		t.Fatal(err)

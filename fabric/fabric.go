@@ -46,6 +46,7 @@ type Fabric struct {
 	sample     uint64        // one packet in so many has hop records
 	burstAbove uint64        // bytes
 	burstBelow uint64        // bytes
+	do         chan func()   // for Run, between two events
 	sink       Sink
 	tap        Tap
 	pace       Pace
@@ -67,6 +68,7 @@ type scratch struct {
 // New builds the network of a scenario. Nothing happens before Run.
 func New(s *scenario.Scenario, o Options) (*Fabric, error) {
 	f := &Fabric{
+		do:   make(chan func()),
 		name: s.Name, seed: o.Seed, epochNs: o.EpochNs, names: map[string]*node{},
 		ttl: uint8(s.Switch.TTL), reconvergenceNs: int64(s.Routing.Reconvergence),
 		reportDelayNs: int64(s.Reports.Delay),

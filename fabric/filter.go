@@ -1,19 +1,24 @@
 package fabric
 
 import (
+	"encoding/binary"
 	"net/netip"
 	"slices"
 
 	"github.com/waybill-int/waybill/fabric/scenario"
+	intnode "github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
 // A filter matches packets that a switch is told to drop.
 type filter struct {
 	fault    int
-	from, to []netip.Prefix // empty: any
-	protocol uint8          // 0: any
-	port     uint16         // destination; 0: any
+	from, to []netip.Prefix  // empty: any
+	protocol uint8           // 0: any
+	port     uint16          // destination; 0: any
+	mac      uint64          // of the sender; 0: any
+	untilNs  int64           // of one that was asked for, in virtual time
+	asked    *intnode.Filter // by whom it was asked for while the network runs; nil: the scenario
 }
 
 func newFilter(fault int, m *scenario.Mitigate) filter {
@@ -34,9 +39,19 @@ func newFilter(fault int, m *scenario.Mitigate) filter {
 }
 
 // denied says whether a switch is told to drop a packet.
-func (n *node) denied(h *headers, s *PacketState) bool {
+func (n *node) denied(h *headers, s *PacketState, frame []byte, nowNs int64) bool {
 	for i := range n.denies {
-		if n.denies[i].matches(h, s) {
+		fl := &n.denies[i]
+		if fl.asked != nil && fl.untilNs <= nowNs {
+			continue
+		}
+		if fl.mac != 0 && fl.mac != binary.BigEndian.Uint64(frame[6:])>>16 {
+			continue
+		}
+		if fl.matches(h, s) {
+			if fl.asked != nil {
+				fl.asked.Packets++
+			}
 			return true
 		}
 	}

@@ -33,7 +33,7 @@ func (f *Fabric) arriveSwitch(p *parcel) {
 	case h.ttl <= 1:
 		f.drop(p, loss{place: PlaceIngress, reason: ReasonTTL, node: n})
 		return
-	case len(n.denies) > 0 && n.denied(&h, &p.state):
+	case len(n.denies) > 0 && n.denied(&h, &p.state, p.frame, f.nowNs):
 		f.drop(p, loss{place: PlaceIngress, reason: ReasonACLDeny, node: n})
 		return
 	}

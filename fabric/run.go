@@ -19,6 +19,9 @@ func (f *Fabric) Run(ctx context.Context, until time.Duration) error {
 		if events%patience == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if events%doPatience == 0 {
+			f.beAsked()
+		}
 		nextNs := int64(until)
 		if len(f.agenda.heap) > 0 {
 			nextNs = min(nextNs, f.agenda.heap[0].atNs)
@@ -40,6 +43,18 @@ func (f *Fabric) Run(ctx context.Context, until time.Duration) error {
 	return f.err
 }
 
+// doPatience is the number of events between two looks at what was asked for by Do.
+const doPatience = 64
+
+// beAsked does what was asked for by Do.
+func (f *Fabric) beAsked() {
+	select {
+	case do := <-f.do:
+		do()
+	default:
+	}
+}
+
 // wait waits until the pace allows a moment of virtual time, and returns how far it allows to go.
 func (f *Fabric) wait(ctx context.Context, ns int64) (int64, error) {
 	elapsed := int64(f.pace.Elapsed())
@@ -49,6 +64,7 @@ func (f *Fabric) wait(ctx context.Context, ns int64) (int64, error) {
 		}
 	}
 	for elapsed < ns {
+		f.beAsked()
 		// Timers have a resolution of about a millisecond; many events are due together.
 		if err := f.pace.Wait(ctx, max(time.Duration(ns-elapsed), time.Millisecond)); err != nil {
 			return 0, err

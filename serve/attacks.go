@@ -12,17 +12,17 @@ import (
 // attackSettings say what an attack is.
 type attackSettings struct {
 	Floor    attackLimit   `yaml:"floor" doc:"how much more than usual must come to an address at least, for an attack"`
-	Factor   float64       `yaml:"factor" doc:"how many times what is usual at an address is still usual; at least 1"`
-	Learn    unit.Duration `yaml:"learn" doc:"how long after the start it takes until it is known what is usual"`
-	EndAfter unit.Duration `yaml:"end_after" doc:"how long nothing of an attack comes, and no filter drops any of it, until it is over"`
-	Groups   []attackGroup `yaml:"groups,omitempty" doc:"addresses with limits of their own; the first that has an address counts"`
-	Safe     []unit.Prefix `yaml:"safe,omitempty" doc:"addresses and prefixes that are never the target of an attack"`
+	Factor   float64       `yaml:"factor" reload:"yes" doc:"how many times what is usual at an address is still usual; at least 1"`
+	Learn    unit.Duration `yaml:"learn" reload:"yes" doc:"how long after the start it takes until it is known what is usual"`
+	EndAfter unit.Duration `yaml:"end_after" reload:"yes" doc:"how long nothing of an attack comes, and no filter drops any of it, until it is over"`
+	Groups   []attackGroup `yaml:"groups,omitempty" reload:"yes" doc:"addresses with limits of their own; the first that has an address counts"`
+	Safe     []unit.Prefix `yaml:"safe,omitempty" reload:"yes" doc:"addresses and prefixes that are never the target of an attack"`
 }
 
 // attackLimit is a rate.
 type attackLimit struct {
-	Rate    rateText `yaml:"rate" doc:"bits a second, such as 100M; 0: none"`
-	Packets uint64   `yaml:"packets" doc:"packets a second; 0: none"`
+	Rate    rateText `yaml:"rate" reload:"yes" doc:"bits a second, such as 100M; 0: none"`
+	Packets uint64   `yaml:"packets" reload:"yes" doc:"packets a second; 0: none"`
 }
 
 // attackGroup is a number of addresses with limits of their own.

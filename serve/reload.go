@@ -84,6 +84,7 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 			return err
 		}
 	}
+	s.scanner.ConfigureAttacks(next.attackConfig())
 	if s.mitigation != nil {
 		s.mitigation.Configure(next.Mitigation.limits())
 	}

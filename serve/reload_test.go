@@ -28,7 +28,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	turns := []*Config{
 		configuration("names: {1: leaf1}\nint_udp_port: 17768\n"),
 		configuration("names: {2: leaf2}\nexporters: [{source: 127.0.0.1, nodes: [1]}]\nqueue_unit: {1: packets}\n"),
-		configuration("sampling: {1: 10}\ndialects: {any: spec}\nlog: {level: error}\n"),
+		configuration("sampling: {1: 10}\ndialects: {any: spec}\nattacks: {floor: {rate: 5M}}\nlog: {level: error}\n"),
 	}
 	turn := 0
 	next := func() (*Config, error) {

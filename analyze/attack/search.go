@@ -214,6 +214,18 @@ func NewSearch(c Config) *Search {
 	}
 }
 
+// Configure changes what an attack is, from the next Look on. Attacks that go on and what is usual stay.
+func (s *Search) Configure(c Config) {
+	c.MaxTargets = s.config.MaxTargets
+	s.config = c
+	for _, st := range s.targets {
+		st.floor, st.fixed, st.may = c.limits(st.Addr.IP())
+	}
+	for _, st := range s.prefixes {
+		st.floor, _, _ = c.limits(st.Addr.IP())
+	}
+}
+
 type expectedAt struct {
 	Target
 	bits int

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/netip"
 	"os/signal"
 	"syscall"
 	"time"
@@ -67,6 +70,8 @@ A SCENARIO is a YAML file, - for standard input, or the name of one that comes w
 	f.Uint64Var(&c.seed, "seed", 0, "`N` that everything random follows from (default that of the scenario)")
 	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, in virtual `TIME` (default that of the scenario)")
 	f.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the summary: text or json")
+	f.StringVar(&c.control, "control", "",
+		"`ADDRESS:PORT` of this machine at which switches take filters while the network runs, each at /nodes/ID")
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "no progress, no summary")
 	return cmd
 }
@@ -76,7 +81,7 @@ type fabricCommand struct {
 	list, serveConfig      bool
 	reports                []string
 	pcap, pcapLinks, truth string
-	speed, format          string
+	speed, format, control string
 	seed                   uint64
 	duration               time.Duration
 	quiet                  bool
@@ -119,6 +124,13 @@ func (c *fabricCommand) run(ctx context.Context, name string) error {
 	if err != nil {
 		return inFile(file, err)
 	}
+	if c.control != "" {
+		stop, err := serveControl(f, c.control)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	summary, err := c.emulate(ctx, f, s, options.Pace)
 	if err = errors.Join(err, files.close()); err != nil {
 		return err
@@ -139,6 +151,15 @@ func (c *fabricCommand) check() error {
 		c.speed = "max"
 	case c.speed != "realtime" && c.speed != "max":
 		return fmt.Errorf("--speed: got %q, want realtime or max", c.speed)
+	}
+	if c.control != "" {
+		at, err := netip.ParseAddrPort(c.control)
+		if err != nil || !at.Addr().IsLoopback() {
+			return fmt.Errorf("--control: got %q, want a loopback address, such as 127.0.0.1:8556", c.control)
+		}
+		if c.speed != "realtime" {
+			return errors.New("--control wants --speed realtime: otherwise it is over before anybody asks")
+		}
 	}
 	switch {
 	case c.format != "text" && c.format != "json":
@@ -166,4 +187,15 @@ func (c *fabricCommand) emulate(ctx context.Context, f *fabric.Fabric, s *scenar
 	summary.Scenario, summary.Seed, summary.Interrupted = s.Name, uint64(s.Seed), interrupted
 	summary.late = pace != nil && summary.Speed < 0.95 && summary.WallNs-summary.VirtualNs > int64(time.Second)
 	return summary, nil
+}
+
+// serveControl answers the API of the filters of all switches, until stop.
+func serveControl(f *fabric.Fabric, address string) (stop func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	server := &http.Server{Handler: f.FilterHandler(f.Do, time.Now), ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(l) }()
+	return func() { _ = server.Close() }, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/watch"
 )
 
@@ -15,16 +16,8 @@ const MaxFilters = 64
 // ReasonFiltered is the Reason of an Event about a packet that a filter dropped.
 const ReasonFiltered = 0xFFFF
 
-// A Filter says which packets are dropped as they arrive.
-type Filter struct {
-	// Entry has the prefixes, ports and the protocol; the rest of it does not count. It is of one family.
-	Entry watch.Entry
-	// MAC is the address of the sender, in the lower 48 bits; 0: any.
-	MAC uint64
-}
-
 // SetFilter adds a filter, between two packets. One with the same id keeps its count.
-func (p *Programs) SetFilter(id string, f *Filter) error {
+func (p *Programs) SetFilter(id string, f *node.FilterMatch) error {
 	list, err := watch.Compile([]watch.Entry{f.Entry})
 	if err != nil {
 		return err

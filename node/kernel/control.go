@@ -139,28 +139,9 @@ func (n *Node) Handler() http.Handler {
 	mux.HandleFunc("DELETE /watch/{name}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, n.RemoveEntry(r.Context(), r.PathValue("name")))
 	})
-	mux.HandleFunc("GET /filter", func(w http.ResponseWriter, r *http.Request) {
-		list, err := n.Filters(r.Context())
-		answer(w, list, err)
-	})
-	mux.HandleFunc("POST /filter", func(w http.ResponseWriter, r *http.Request) {
-		f := Filter{}
-		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<16))
-		d.DisallowUnknownFields()
-		err := d.Decode(&f)
-		if err == nil {
-			err = n.AddFilter(r.Context(), f)
-		}
-		answer(w, struct{}{}, err)
-	})
-	mux.HandleFunc("DELETE /filter/{id}", func(w http.ResponseWriter, r *http.Request) {
-		err := n.RemoveFilter(r.Context(), r.PathValue("id"))
-		if errors.Is(err, ErrNoFilter) {
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
-		}
-		answer(w, struct{}{}, err)
-	})
+	filters := node.FilterHandler(n)
+	mux.Handle("/filter", filters)
+	mux.Handle("/filter/", filters)
 	mux.HandleFunc("GET /metrics", n.metrics)
 	return mux
 }
