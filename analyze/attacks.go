@@ -76,9 +76,9 @@ func (s *Shard) attackSource(w *attack.Watch, f *flow, nowNs int64) {
 	p := &s.attacks.packet
 	p.Device, p.HasDevice = f.device, f.hasDevice
 	p.Src, p.Port, p.FlowNs, p.NowNs = f.key.Src, f.key.DstPort, f.first, nowNs
-	if fp := &f.paths[0]; fp.used && !p.Filtered {
+	if fp := &f.paths[0]; fp.used {
 		if path := s.pathOf(fp); path != nil {
-			p.Path, p.HasPath = path.hash, true
+			p.Path, p.HasPath = path.hash, !p.Filtered
 			if first := &path.hops[0].station; first.has&telemetry.HasNode != 0 {
 				p.Gateway, p.HasNode = first.node, true
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -49,7 +50,8 @@ func TestMitigatedAtGateways(t *testing.T) {
 		api := &http.Client{Transport: inProcess{f.FilterHandler(at, func() time.Time { return now })}}
 		var nodes []mitigate.NodeAccess
 		for id := uint32(1); id <= 3; id++ {
-			nodes = append(nodes, mitigate.NodeAccess{Node: id, URL: fmt.Sprintf("http://fabric/nodes/%d", id), Client: api})
+			url := fmt.Sprintf("http://fabric/nodes/%d", id)
+			nodes = append(nodes, mitigate.NodeAccess{Node: id, URL: url, Client: api})
 		}
 		var err error
 		manager, err = mitigate.New(mitigate.Config{For: time.Hour, MaxRules: 10, MaxShare: 1}, mitigate.Deps{
@@ -117,6 +119,7 @@ func TestMitigatedAtGateways(t *testing.T) {
 	}
 	a := list[0]
 	var filtered uint64
+	atGateway, told := map[uint32]uint64{}, map[uint32]uint64{}
 	flood := map[uint32]bool{}
 	for _, r := range v.truth.List {
 		if f, ok := r.(*truth.Flow); ok && f.DstPort == 53 && f.Dst == "192.0.2.80" {
@@ -126,13 +129,23 @@ func TestMitigatedAtGateways(t *testing.T) {
 	for _, r := range v.truth.List {
 		if d, ok := r.(*truth.Drop); ok && d.Reason == "acl_deny" {
 			filtered++
+			atGateway[d.Node]++
 			if !flood[d.Flow] || d.Node < 1 || d.Node > 3 {
 				t.Fatalf("node %d dropped a packet of flow %d", d.Node, d.Flow)
 			}
 		}
 	}
+	for _, g := range a.Gateways {
+		if g.Filtered > 0 {
+			told[*g.Node] = g.Filtered
+		}
+	}
+	if !maps.Equal(told, atGateway) {
+		t.Errorf("dropped behind gateways %v, want %v", told, atGateway)
+	}
 	if filtered == 0 || a.FilteredPackets != filtered || a.Collateral != 0 {
-		t.Errorf("filters dropped %d, and %d of others, says the attack; it was %d", a.FilteredPackets, a.Collateral, filtered)
+		t.Errorf("filters dropped %d, and %d of others, says the attack; it was %d", a.FilteredPackets, a.Collateral,
+			filtered)
 	}
 	var done []string
 	for _, one := range manager.Actions(a.ID) {

@@ -92,7 +92,7 @@ type Filters interface {
 	RemoveFilter(ctx context.Context, id string) error
 }
 
-// FilterHandler returns the API of the filters of a node: GET /filter, POST /filter with one as JSON, DELETE /filter/ID.
+// FilterHandler returns the API of the filters of a node: GET /filter, POST /filter with one, DELETE /filter/ID.
 func FilterHandler(n Filters) http.Handler {
 	mux := http.NewServeMux()
 	answer := func(w http.ResponseWriter, value any, err error) {

@@ -96,7 +96,11 @@ func (w *Watch) Count(p *Packet) {
 		w.portVotes -= n
 	}
 	if p.HasDevice {
-		w.devices.at(p.Device, 0).count(p, n)
+		s := w.devices.at(p.Device, 0)
+		s.count(p, n)
+		if !p.HasNode && s.hasNode { // dropped before it was on a path
+			p.Gateway, p.HasNode = s.node, true
+		}
 	}
 	w.addresses.at(p.Src.Hi, p.Src.Lo).count(p, n)
 	if p.HasNode {
