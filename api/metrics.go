@@ -78,6 +78,7 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, queuesDesc, float64(n.Queues))
 	counter(ch, queuesUnplacedDesc, n.QueuesOverflow)
 	s.collectAttacks(ch)
+	s.collectMitigation(ch)
 	bursts := s.cfg.Bursts.Totals()
 	gauge(ch, burstsKeptDesc, float64(bursts.Kept))
 	counter(ch, burstsDesc, bursts.Found)
@@ -93,6 +94,23 @@ func (s *scrape) Collect(ch chan<- prometheus.Metric) {
 	gauge(ch, lossUnknownDesc, float64(complete.Unknown))
 	if complete.Ratio != nil {
 		gauge(ch, completenessDesc, *complete.Ratio)
+	}
+}
+
+// collectMitigation counts rules and actions against attacks.
+func (s *scrape) collectMitigation(ch chan<- prometheus.Metric) {
+	if s.cfg.Mitigation == nil {
+		return
+	}
+	rules := map[[2]string]int{}
+	for _, r := range s.cfg.Mitigation.Rules("") {
+		rules[[2]string{r.By, r.State}]++
+	}
+	for of, n := range rules {
+		gauge(ch, mitigationRulesDesc, float64(n), of[0], of[1])
+	}
+	for of, n := range s.cfg.Mitigation.Counts() {
+		counter(ch, mitigationActionsDesc, n, of.Action, of.By, strconv.FormatBool(of.Failed))
 	}
 }
 

@@ -60,16 +60,18 @@ var (
 	queuesDesc         = desc("queues", "Queues in the queue tables of all shards; a queue may be in several.")
 	queuesUnplacedDesc = desc("queues_unplaced_total",
 		"Times that a packet told of a queue that is in no list because a queue table was full.")
-	attacksDesc          = desc("attacks", "Attacks that go on, by state; surges are none.", "state")
-	attackTargetsDesc    = desc("attack_targets", "Addresses and prefixes of which is known what is usual.")
-	attackWatchedDesc    = desc("attack_targets_watched", "Targets whose sources are counted.")
-	attackOverflowDesc   = desc("attack_unplaced_total", "Packets to or from addresses, and looks at them, for which attacks had no room.")
-	attackUnwatchedDesc  = desc("attacks_unwatched_total", "Times that the sources of a target were not counted, as too many are watched.")
-	attackRulesDesc      = desc("attack_rules_unresolved", "Rules of Transparent Security that drop packets, and of which nobody knows of which attack.")
-	burstsKeptDesc       = desc("bursts_kept", "Bursts of queues whose details are kept.")
-	burstsDesc           = desc("bursts_total", "Bursts of queues that were found and are over.")
-	burstsForgottenDesc  = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
-	burstSamplesLostDesc = desc("burst_samples_lost_total",
+	attacksDesc           = desc("attacks", "Attacks that go on, by state; surges are none.", "state")
+	attackTargetsDesc     = desc("attack_targets", "Addresses and prefixes of which is known what is usual.")
+	attackWatchedDesc     = desc("attack_targets_watched", "Targets whose sources are counted.")
+	attackOverflowDesc    = desc("attack_unplaced_total", "Packets to or from addresses, and looks at them, for which attacks had no room.")
+	attackUnwatchedDesc   = desc("attacks_unwatched_total", "Times that the sources of a target were not counted, as too many are watched.")
+	attackRulesDesc       = desc("attack_rules_unresolved", "Rules of Transparent Security that drop packets, and of which nobody knows of which attack.")
+	mitigationRulesDesc   = desc("mitigation_rules", "Rules against attacks, by who drops and their state: active, failed or withdrawing.", "by", "state")
+	mitigationActionsDesc = desc("mitigation_actions_total", "What was done about attacks, by action, by who drops, and whether it failed.", "action", "by", "failed")
+	burstsKeptDesc        = desc("bursts_kept", "Bursts of queues whose details are kept.")
+	burstsDesc            = desc("bursts_total", "Bursts of queues that were found and are over.")
+	burstsForgottenDesc   = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
+	burstSamplesLostDesc  = desc("burst_samples_lost_total",
 		"Times that a packet told of its queue and the search for bursts left it out: too late, without a possible time, or for want of room.")
 	burstSamplesThinDesc = desc("burst_samples_thinned_total",
 		"Packets of long bursts that gave way to later ones of the same burst; the others stand for them.")
@@ -130,6 +132,7 @@ var (
 		samplesUnplacedDesc,
 		eventsDesc, eventsUnplacedDesc, queuesDesc, queuesUnplacedDesc, attacksDesc,
 		attackTargetsDesc, attackWatchedDesc, attackOverflowDesc, attackUnwatchedDesc, attackRulesDesc,
+		mitigationRulesDesc, mitigationActionsDesc,
 		burstsKeptDesc, burstsDesc, burstsForgottenDesc,
 		burstSamplesLostDesc,
 		burstSamplesThinDesc, eventsUnwatchedDesc, exportersDesc, exportersOverflowDesc,

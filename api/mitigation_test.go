@@ -121,6 +121,15 @@ func TestMitigate(t *testing.T) {
 		t.Errorf("%d rules hold; planned %+v, sent %+v; the attack has %+v and %+v", wall.holds, planned.Rules,
 			sent.Rules, one.Attack.Rules, one.Attack.Actions)
 	}
+	metrics := ask(New(cfg), "GET", "/metrics").Body.String()
+	for _, want := range []string{
+		`waybill_mitigation_rules{by="webhook",state="active"} 2`,
+		`waybill_mitigation_actions_total{action="mitigate",by="webhook",failed="false"} 1`,
+	} {
+		if !strings.Contains(metrics, want) {
+			t.Errorf("metrics have no %s", want)
+		}
+	}
 	if w := post(flood+"/release", "", nil); w.Code != 200 || wall.holds != 0 {
 		t.Errorf("release: %d %s; %d rules hold", w.Code, w.Body, wall.holds)
 	}
