@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/api/encode"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/filter"
@@ -54,7 +55,11 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	v := h.cfg.Collector.Inventory()
 	flow.SrcName, flow.DstName = v.Host(flow.Src), v.Host(flow.Dst)
-	writeAnswer(w, types.FlowAnswer{GeneratedAt: h.cfg.Now().UTC(), Flow: *flow})
+	bursts, _ := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool { return analyze.WaitIn(flow, b) > 0 }, burst.ByLast,
+		math.MaxInt)
+	writeAnswer(w, types.FlowAnswer{
+		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: analyze.VerdictOf(flow, bursts),
+	})
 }
 
 // flowNow returns a flow of the tables.

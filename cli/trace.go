@@ -113,6 +113,7 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 						q.Filter,
 					)
 				}
+				tellVerdict(ctx, c, cmd.OutOrStdout(), d.output, matches[0].ID)
 				tellIncomplete(cmd.ErrOrStderr(), d.output, flows.Head)
 				return nil
 			})
@@ -123,6 +124,18 @@ memory. How long its packets stayed in each node is not kept by flow; waybill ho
 		"the ways of the flow after this `TIME`, or so long ago, from the store: 2026-11-21T09:00:00Z, 10m")
 	cmd.Flags().Var((*timeFlag)(&past.until), "until", "the ways of the flow before this `TIME`, or so long ago")
 	return cmd
+}
+
+// tellVerdict says where a flow lost its time, if the server knows that.
+func tellVerdict(ctx context.Context, c *client.Client, to io.Writer, output, id string) {
+	if isDocument(output) {
+		return
+	}
+	answer, err := client.Item[client.FlowAnswer](ctx, c, "flows", id)
+	if err != nil || answer.Verdict == nil {
+		return // the flow has left the table since, or the server is older
+	}
+	fmt.Fprintf(to, "verdict: %s\n", printable(answer.Verdict.Text))
 }
 
 // flowOf returns what to ask for, and whether a flow of the answer is the one that the arguments name.

@@ -62,6 +62,8 @@ type ExporterList struct {
 type FlowAnswer struct {
 	GeneratedAt time.Time      `json:"generated_at"`
 	Flow        telemetry.Flow `json:"flow"`
+	// Verdict says where it lost its time; missing if its reports tell no latency.
+	Verdict *telemetry.Verdict `json:"verdict,omitempty"`
 }
 
 // A FlowList answers GET /api/v1/flows.

@@ -635,6 +635,7 @@ export interface components {
         FlowAnswer: {
             flow: components["schemas"]["Flow"];
             generated_at: string;
+            verdict?: components["schemas"]["Verdict"];
         };
         FlowHistory: {
             completeness?: components["schemas"]["Completeness"];
@@ -1563,6 +1564,19 @@ export interface components {
             error?: components["schemas"]["Error"];
             filter: string;
             valid: boolean;
+        };
+        Verdict: {
+            at_least: number;
+            at_most: number;
+            burst?: string;
+            burst_at?: string;
+            filled_by?: number;
+            itself?: boolean;
+            longest_ns: number;
+            name?: string;
+            node?: number;
+            port?: number;
+            text: string;
         };
         Victim: {
             bytes: number;

@@ -84,4 +84,5 @@ export type Told = Schemas['Told'];
 export type Topology = Schemas['Topology'];
 export type TopologyNode = Schemas['TopologyNode'];
 export type Utilization = Schemas['Utilization'];
+export type Verdict = Schemas['Verdict'];
 export type Victim = Schemas['Victim'];
