@@ -9,6 +9,8 @@ type Configured struct {
 	Sampling   map[uint32]telemetry.SampleRate
 	QueueUnits map[uint32]telemetry.QueueUnit
 	Inventory  *telemetry.Inventory
+	// UtilizationUnits are what nodes tell the use of their egress ports in.
+	UtilizationUnits map[uint32]telemetry.UtilizationUnit
 }
 
 // nothingConfigured is what a Collector has that nobody called Configure of.

@@ -698,7 +698,7 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		histogram.Add(&f.Shape, f.buckets[:], index)
 	}
 	if h.Has&telemetry.HasTxUtil != 0 {
-		p.utilization.add(h.TxUtil, s.lastNs)
+		p.utilization.add(h.TxUtil, h.Has.UtilizationUnit(), s.lastNs)
 	}
 	if h.Has&telemetry.HasQueue != 0 {
 		p.queue.add(h)

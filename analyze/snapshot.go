@@ -333,8 +333,9 @@ func (c *Collector) Links() []telemetry.Link {
 		use    utilization
 		sample telemetry.SampleSum
 	}
-	links, told := map[linkKey]*gathered{}, c.samples()
-	for _, p := range c.mergedPaths() {
+	links, told, paths := map[linkKey]*gathered{}, c.samples(), c.mergedPaths()
+	units := c.utilizationUnits(paths)
+	for _, p := range paths {
 		if p.uncertain {
 			continue // the order of its hops is not known
 		}
@@ -369,7 +370,7 @@ func (c *Collector) Links() []telemetry.Link {
 	}
 	list := make([]telemetry.Link, 0, len(links))
 	for _, l := range links {
-		l.Utilization, l.Sample = l.use.answer(), l.sample.Sample(l.Packets, int64(l.Incomplete))
+		l.Utilization, l.Sample = l.use.answer(units[l.From]), l.sample.Sample(l.Packets, int64(l.Incomplete))
 		list = append(list, l.Link)
 	}
 	RateLinks(list)

@@ -10,8 +10,9 @@ import (
 func (c *Collector) Topology() telemetry.Topology {
 	t := telemetry.Topology{Links: c.Links()}
 	t.Hosts, t.HostsLeftOut = c.Hosts()
-	b := NewTopologyBuilder(c.Names())
-	for _, p := range c.mergedPaths() {
+	paths := c.mergedPaths()
+	b := NewTopologyBuilder(c.Names(), c.utilizationUnits(paths))
+	for _, p := range paths {
 		for i := range p.hops {
 			if p.hops[i].has&telemetry.HasNode != 0 {
 				b.take(p, &p.hops[i])

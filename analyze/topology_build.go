@@ -10,7 +10,8 @@ import (
 
 // A TopologyBuilder puts nodes and their ports together, from paths or from records.
 type TopologyBuilder struct {
-	Names map[uint32]string // of nodes
+	Names map[uint32]string                    // of nodes
+	Units map[uint32]telemetry.UtilizationUnit // in which they tell the use of their ports
 	Nodes map[uint32]*BuiltNode
 }
 
@@ -29,9 +30,10 @@ type BuiltPort struct {
 // Told adds what records tell of the use of the port.
 func (p *BuiltPort) Told(u *telemetry.UtilizationSum) { p.use.Merge(u) }
 
-// NewTopologyBuilder returns a builder without nodes. names is only read.
-func NewTopologyBuilder(names map[uint32]string) *TopologyBuilder {
-	return &TopologyBuilder{Names: names, Nodes: map[uint32]*BuiltNode{}}
+// NewTopologyBuilder returns a builder without nodes. names, and the units in which nodes tell the use of their ports,
+// are only read.
+func NewTopologyBuilder(names map[uint32]string, units map[uint32]telemetry.UtilizationUnit) *TopologyBuilder {
+	return &TopologyBuilder{Names: names, Units: units, Nodes: map[uint32]*BuiltNode{}}
 }
 
 // Node returns a node that was there from first to last.
@@ -99,7 +101,7 @@ func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
 	for _, n := range b.Nodes {
 		n.Ports = make([]telemetry.NodePort, 0, len(n.ports))
 		for _, port := range n.ports {
-			port.Utilization = port.use.answer()
+			port.Utilization = port.use.answer(b.Units[n.ID])
 			n.Ports = append(n.Ports, port.NodePort)
 		}
 		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })

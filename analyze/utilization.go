@@ -1,21 +1,26 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"maps"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A utilization is what a node says of the use of an egress port.
 type utilization struct {
 	telemetry.UtilizationSum
 	last   uint32
-	high   uint32 // since Intervals looked last
-	lastNs int64  // 0: last is not known
+	high   uint32                    // since Intervals looked last
+	unit   telemetry.UtilizationUnit // as the latest report has it, without the configuration
+	lastNs int64                     // 0: last is not known
 }
 
-func (u *utilization) add(v uint32, nowNs int64) {
+func (u *utilization) add(v uint32, unit telemetry.UtilizationUnit, nowNs int64) {
 	u.Samples++
 	u.Sum += uint64(v)
 	u.Max = max(u.Max, v)
 	u.high = max(u.high, v)
-	u.last, u.lastNs = v, nowNs
+	u.last, u.lastNs, u.unit = v, nowNs, unit
 }
 
 // merge adds what o, on another path or in another shard, counted.
@@ -32,11 +37,37 @@ func (u *utilization) since(given *utilization) telemetry.UtilizationSum {
 }
 
 // answer returns what u comes to, nil if nothing was said.
-func (u *utilization) answer() *telemetry.Utilization {
-	a := u.Answer()
+func (u *utilization) answer(unit telemetry.UtilizationUnit) *telemetry.Utilization {
+	a := u.Answer(unit)
 	if a != nil && u.lastNs != 0 {
 		last := u.last
 		a.Last = &last
 	}
 	return a
+}
+
+// utilizationUnits returns what nodes tell the use of their ports in: what is configured, or else what the dialects of
+// their reports have. Nobody knows where these differ.
+func (c *Collector) utilizationUnits(paths []*path) map[uint32]telemetry.UtilizationUnit {
+	units := map[uint32]telemetry.UtilizationUnit{}
+	for _, p := range paths {
+		for i := range p.hops {
+			h := &p.hops[i]
+			if h.utilization.lastNs == 0 {
+				continue
+			}
+			if unit, ok := units[h.node]; ok && unit != h.utilization.unit {
+				units[h.node] = 0
+			} else {
+				units[h.node] = h.utilization.unit
+			}
+		}
+	}
+	maps.Copy(units, c.Configured().UtilizationUnits)
+	return units
+}
+
+// UtilizationUnits returns what nodes tell the use of their ports in, as far as that is known.
+func (c *Collector) UtilizationUnits() map[uint32]telemetry.UtilizationUnit {
+	return c.utilizationUnits(c.mergedPaths())
 }

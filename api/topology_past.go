@@ -60,7 +60,7 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		return nil, needStore(false, "at")
 	}
 	b := pastBuilder{
-		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names()),
+		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names(), h.cfg.Collector.UtilizationUnits()),
 		links:           map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted,
 	}
 	for _, step := range []func() *types.Problem{
@@ -255,7 +255,7 @@ func (b *pastBuilder) countLink(r *linkCount) {
 	sample := r.sample()
 	l.Sample = sample.Sample(l.Packets, int64(l.Incomplete))
 	if use := r.use(); use.Samples > 0 {
-		l.Utilization = use.Answer()
+		l.Utilization = use.Answer(b.Units[l.From])
 		if r.FromPort != nil {
 			b.Node(l.From, l.First, l.Last).Port(*r.FromPort, l.First, l.Last).Told(&use)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/catalogue"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // A ReportRow is a datagram and one report in it as filters see them: an item of ReportTable.
@@ -169,8 +170,13 @@ func reportFields() []Computed[ReportRow] {
 		}, telemetry.HasQueue, func(h *telemetry.Hop) Value { return FromUint(uint64(h.QueueOccupancy)) }),
 		ofNodes(Field{
 			Name: "hop.tx_util", Aliases: []string{"tx_util"}, Kind: Ratio,
-			Doc: "utilization of the egress interface of each node",
-		}, telemetry.HasTxUtil, func(h *telemetry.Hop) Value { return FromFloat(float64(h.TxUtil) / 1e4) }),
+			Doc: "utilization of the egress interface of each node whose dialect says what full use is",
+		}, telemetry.InUtilizationUnit(codepoint.HundredthsOfPercent)&^telemetry.HasTxUtil, func(
+			h *telemetry.Hop,
+		) Value {
+			share, _ := h.Has.UtilizationUnit().Share(float64(h.TxUtil))
+			return FromFloat(share)
+		}),
 		ofNodes(Field{
 			Name: "hop.drop_reason", Aliases: []string{"drop_reason", "report.drop_reason"}, Kind: Uint,
 			Doc: "number of the drop reason, at the node that dropped it",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire"
+	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
 // TestReportRow gives each field of the schema the values of a report that has all of them, and only those that are
@@ -18,8 +19,12 @@ func TestReportRow(t *testing.T) {
 		telemetry.HasQueue |
 		telemetry.HasTxUtil | telemetry.HasDrop | telemetry.HasTTL
 	hop := func(node uint32) telemetry.Hop {
+		has := everything
+		if node != 3 { // of which nobody knows the unit of its utilization
+			has |= telemetry.InUtilizationUnit(codepoint.HundredthsOfPercent)
+		}
 		return telemetry.Hop{
-			Has: everything, NodeID: node, IngressPort: node + 10, EgressPort: node + 20, LatencyNs: uint64(node) + 30,
+			Has: has, NodeID: node, IngressPort: node + 10, EgressPort: node + 20, LatencyNs: uint64(node) + 30,
 			QueueID:        uint8(node) + 40,
 			QueueOccupancy: node + 50, TxUtil: 5000, DropReason: uint8(node) + 60, TTL: uint8(node) + 70,
 		}
@@ -63,7 +68,7 @@ func TestReportRow(t *testing.T) {
 		"node":             uints(1, 2, 3),
 		"hop.ingress_port": uints(11, 12, 13), "hop.egress_port": uints(21, 22, 23),
 		"hop.latency": uints(31, 9, 32, 33), "hop.queue_id": uints(41, 42, 43),
-		"hop.queue_occupancy": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5), FromFloat(0.5)},
+		"hop.queue_occupancy": uints(51, 52, 53), "hop.tx_util": {FromFloat(0.5), FromFloat(0.5)},
 		"hop.drop_reason": uints(61, 62, 63), "hop.ttl": uints(71, 72, 73),
 	}
 	always := map[string]bool{"time": true, "exporter": true, "listener": true, "length": true, "outcome": true}

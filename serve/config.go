@@ -25,32 +25,33 @@ import (
 // A Config says how waybill serve runs. It comes from a file, WAYBILL_* variables and flags, each overriding the one
 // before. docs/reference/configuration.md is written from the tags: go test ./serve -run Page -update.
 type Config struct {
-	Listen        []string                        `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
-	HTTP          string                          `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
-	Insecure      bool                            `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
-	Hosts         []string                        `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
-	Tokens        string                          `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
-	TLS           tlsFiles                        `yaml:"tls" doc:"certificates of HTTPS"`
-	Metrics       string                          `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
-	Query         querySettings                   `yaml:"query" doc:"who may send statements in SQL"`
-	Memory        string                          `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
-	Workers       int                             `yaml:"workers" flag:"workers" doc:"receivers for each address, and shards of the tables, 1 to 256"`
-	ReceiveBuffer string                          `yaml:"receive_buffer" flag:"receive-buffer" doc:"kernel memory of each receiver, or auto: a share of the memory"`
-	Coalesce      bool                            `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
-	Data          string                          `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
-	RawReports    string                          `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
-	Names         map[uint32]string               `yaml:"names" reload:"yes" doc:"names of nodes, by the id in their reports"`
-	Inventory     string                          `yaml:"inventory" flag:"inventory" reload:"yes" doc:"file with names of ports and hosts, speeds, roles, sites and queue units"`
-	Exporters     []ExporterRule                  `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
-	Bursts        burstSettings                   `yaml:"bursts" doc:"when a queue is long"`
-	Attacks       attackSettings                  `yaml:"attacks" doc:"what an attack is"`
-	Mitigation    mitigationSettings              `yaml:"mitigation" doc:"what may be done about attacks, and by whom"`
-	Policy        string                          `yaml:"policy" flag:"policy" reload:"yes" doc:"file that says which nodes there are and on which paths packets may go"`
-	Sampling      map[string]telemetry.SampleRate `yaml:"sampling,omitempty" reload:"yes" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
-	QueueUnit     map[string]telemetry.QueueUnit  `yaml:"queue_unit,omitempty" reload:"yes" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
-	Store         storeConfig                     `yaml:"store" doc:"how much is kept of records"`
-	Alerts        string                          `yaml:"alerts" flag:"alerts" reload:"yes" doc:"file of alert rules"`
-	Log           logSettings                     `yaml:"log" doc:"what is logged"`
+	Listen          []string                             `yaml:"listen" flag:"listen" doc:"addresses to receive reports on, udp://HOST:PORT or HOST:PORT"`
+	HTTP            string                               `yaml:"http" flag:"http" doc:"address of console, API and metrics; without a host this machine only"`
+	Insecure        bool                                 `yaml:"insecure" flag:"insecure" doc:"allow http on an address that others can reach without log-in, or without TLS"`
+	Hosts           []string                             `yaml:"hosts" flag:"host" doc:"names under which browsers reach the server through a loopback address"`
+	Tokens          string                               `yaml:"tokens" flag:"tokens" doc:"file with the hashes of tokens that one has to log in with"`
+	TLS             tlsFiles                             `yaml:"tls" doc:"certificates of HTTPS"`
+	Metrics         string                               `yaml:"metrics" doc:"who may read /metrics: read, or open for everybody"`
+	Query           querySettings                        `yaml:"query" doc:"who may send statements in SQL"`
+	Memory          string                               `yaml:"memory" flag:"memory" doc:"what the tables may grow to; at least 32MiB"`
+	Workers         int                                  `yaml:"workers" flag:"workers" doc:"receivers for each address, and shards of the tables, 1 to 256"`
+	ReceiveBuffer   string                               `yaml:"receive_buffer" flag:"receive-buffer" doc:"kernel memory of each receiver, or auto: a share of the memory"`
+	Coalesce        bool                                 `yaml:"coalesce" flag:"coalesce" doc:"take runs of datagrams from the kernel in one piece where it can"`
+	Data            string                               `yaml:"data" flag:"data" doc:"directory for what outlives the process; without it nothing does"`
+	RawReports      string                               `yaml:"raw_reports" flag:"raw-reports" doc:"how many bytes of datagrams are kept as they came; at least 16MiB, none without it"`
+	Names           map[uint32]string                    `yaml:"names" reload:"yes" doc:"names of nodes, by the id in their reports"`
+	Inventory       string                               `yaml:"inventory" flag:"inventory" reload:"yes" doc:"file with names of ports and hosts, speeds, roles, sites and queue units"`
+	Exporters       []ExporterRule                       `yaml:"exporters" reload:"yes" doc:"who may send reports; without it everybody"`
+	Bursts          burstSettings                        `yaml:"bursts" doc:"when a queue is long"`
+	Attacks         attackSettings                       `yaml:"attacks" doc:"what an attack is"`
+	Mitigation      mitigationSettings                   `yaml:"mitigation" doc:"what may be done about attacks, and by whom"`
+	Policy          string                               `yaml:"policy" flag:"policy" reload:"yes" doc:"file that says which nodes there are and on which paths packets may go"`
+	Sampling        map[string]telemetry.SampleRate      `yaml:"sampling,omitempty" reload:"yes" doc:"which packets a node tells of: N for 1 in N, every_packet or on_event"`
+	QueueUnit       map[string]telemetry.QueueUnit       `yaml:"queue_unit,omitempty" reload:"yes" doc:"what a node counts its queues in: bytes, packets, cells:N for cells of N bytes, cells or unknown"`
+	UtilizationUnit map[string]telemetry.UtilizationUnit `yaml:"utilization_unit,omitempty" reload:"yes" doc:"what a node tells the use of its egress ports in: share:N where N is full use (10000: hundredths of a percent), or unknown"`
+	Store           storeConfig                          `yaml:"store" doc:"how much is kept of records"`
+	Alerts          string                               `yaml:"alerts" flag:"alerts" reload:"yes" doc:"file of alert rules"`
+	Log             logSettings                          `yaml:"log" doc:"what is logged"`
 
 	Version string                  `yaml:"-"` // of the program
 	Points  *codepoint.Config       `yaml:"-"`
@@ -195,6 +196,8 @@ func (c *Config) ReadEnvironment() error {
 			err = readVariable(name, value, &c.Log)
 		case "queue_unit":
 			err = readVariable(name, value, &c.QueueUnit)
+		case "utilization_unit":
+			err = readVariable(name, value, &c.UtilizationUnit)
 		case "store":
 			err = readVariable(name, value, &c.Store)
 		}
@@ -263,6 +266,9 @@ func (c *Config) check() error {
 		}
 	}
 	if _, err := c.samplingByNode(); err != nil {
+		return err
+	}
+	if _, err := c.utilizationUnits(); err != nil {
 		return err
 	}
 	if _, err := c.queueUnits(); err != nil {

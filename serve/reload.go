@@ -121,6 +121,9 @@ func (c *Config) configured() (k analyze.Configured, err error) {
 	if k.Sampling, err = c.samplingByNode(); err != nil {
 		return k, err
 	}
+	if k.UtilizationUnits, err = c.utilizationUnits(); err != nil {
+		return k, err
+	}
 	k.QueueUnits, err = c.queueUnits()
 	return k, err
 }

@@ -28,6 +28,11 @@ func (c *Config) queueUnits() (map[uint32]telemetry.QueueUnit, error) {
 	return units, nil
 }
 
+// utilizationUnits returns the key "utilization_unit" by node id.
+func (c *Config) utilizationUnits() (map[uint32]telemetry.UtilizationUnit, error) {
+	return byNode(c, "utilization_unit", "units", c.UtilizationUnit)
+}
+
 // byNode returns the values of a key by node id: nodes are named by id or by name.
 func byNode[V comparable](c *Config, key, values string, of map[string]V) (map[uint32]V, error) {
 	list := map[uint32]V{}

@@ -83,6 +83,12 @@ func TestQueueUnit(t *testing.T) {
 	if err != nil || !maps.Equal(units, want) {
 		t.Errorf("got %v, %v", units, err)
 	}
+	if _, err := read("utilization_unit: {1: \"share:255\", 2: unknown}"); err != nil {
+		t.Error(err)
+	}
+	if _, err := read("utilization_unit: {1: percent}"); err == nil || !strings.Contains(err.Error(), "want share:N") {
+		t.Error(err)
+	}
 	for want, bad := range map[string]string{
 		"neither the id of a node": "leaf1: bytes", `got "words", want`: "1: words",
 		"node 1 has two units, packets and bytes": "1: bytes, 0x1: packets",

@@ -386,7 +386,7 @@ func (d *Decoder) local(m *report.Metadata, r *Report) {
 		h.L2Ingress, h.L2Egress = m.L2Ingress, m.L2Egress
 	}
 	if valid&report.MDTxUtil != 0 {
-		h.Has |= HasTxUtil
+		h.Has |= InUtilizationUnit(d.dialect.UtilizationUnit)
 		h.TxUtil = m.TxUtil
 	}
 	if valid&report.MDBuffer != 0 {

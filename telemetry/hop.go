@@ -51,7 +51,7 @@ func (d *Decoder) hop(h *Hop, layout *inband.Layout) {
 		h.L2Ingress, h.L2Egress = m.L2Ingress, m.L2Egress
 	}
 	if valid&inband.EgressTxUtil != 0 {
-		h.Has |= HasTxUtil
+		h.Has |= InUtilizationUnit(d.dialect.UtilizationUnit)
 		h.TxUtil = m.EgressTxUtil
 	}
 	if valid&inband.BufferOccupancy != 0 {

@@ -46,7 +46,7 @@ func (d *Decoder) hops20(hops []Hop, stack []byte, recordLen int, bitmap uint16)
 			has, b = h.times20(has, b, bitmap, timeUnit)
 		}
 		if bitmap&0x0380 != 0 {
-			has |= h.rare20(b, bitmap)
+			has |= h.rare20(b, bitmap, d.dialect.UtilizationUnit)
 		}
 		if has&HasWideTimes != 0 {
 			has |= unit
@@ -138,7 +138,7 @@ func (h *Hop) times20(has Fields, b []byte, bitmap uint16, timeUnit uint64) (Fie
 }
 
 // rare20 reads level 2 interfaces, utilization and buffer, which few sources ask for.
-func (h *Hop) rare20(b []byte, bitmap uint16) (has Fields) {
+func (h *Hop) rare20(b []byte, bitmap uint16, use UtilizationUnit) (has Fields) {
 	if bitmap&0x0200 != 0 {
 		if v := binary.BigEndian.Uint64(b); v != 1<<64-1 {
 			has |= HasL2Ports
@@ -148,7 +148,7 @@ func (h *Hop) rare20(b []byte, bitmap uint16) (has Fields) {
 	}
 	if bitmap&0x0100 != 0 {
 		if v := binary.BigEndian.Uint32(b); v != ones32 {
-			has |= HasTxUtil
+			has |= InUtilizationUnit(use)
 			h.TxUtil = v
 		}
 		b = b[4:]

@@ -171,7 +171,7 @@ type Link struct {
 	// from when a packet leaves the one node to when it comes to the other
 	Delay       *Delay       `json:"delay" table:"DELAY,widely=ns.min+ns.mean,of=ns.p50+ns.p99+uncertainty_ns+round_trip_ns+round_trip_uncertainty_ns+half_round_trip_ns+unknown" doc:"time on the link"`
 	Sample      *Sample      `json:"sample,omitempty" filter:",is=kind" table:"SAMPLE,of=kind" doc:"which packets the figures tell of"`
-	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max" table:"USE,of=last+max"`
+	Utilization *Utilization `json:"utilization,omitempty" filter:",only=last+mean+max+unit" table:"USE,of=last+max+unit"`
 	// missing for a moment or a range of the past
 	Loss  *LinkLoss `json:"loss,omitempty" table:""`
 	First time.Time `json:"first" table:"FIRST SEEN,wide,end" doc:"when the first report about it was received"`

@@ -27,6 +27,7 @@ const (
 	queueUnitLow  // the unit of the occupancy, see QueueUnit
 	queueUnitHigh
 	HasDepthAtEgress // the occupancy is that when the packet left the queue
+	useInHundredths  // the utilization counts hundredths of a percent, see UtilizationUnit
 )
 
 // A QueueUnit is what a device counts the occupancy of its queues in.
@@ -48,6 +49,25 @@ func queueOf(d *codepoint.Dialect) Fields {
 	return f
 }
 
+// A UtilizationUnit is what a device tells the use of its egress ports in.
+type UtilizationUnit = codepoint.UtilizationUnit
+
+// InUtilizationUnit returns HasTxUtil for a utilization in a unit: unknown or HundredthsOfPercent.
+func InUtilizationUnit(u UtilizationUnit) Fields {
+	if u == codepoint.HundredthsOfPercent {
+		return HasTxUtil | useInHundredths
+	}
+	return HasTxUtil
+}
+
+// UtilizationUnit returns the unit of the utilization, as the dialect of the report has it.
+func (f Fields) UtilizationUnit() UtilizationUnit {
+	if f&useInHundredths != 0 {
+		return codepoint.HundredthsOfPercent
+	}
+	return 0
+}
+
 // QueueUnit returns the unit of the occupancy, as the dialect of the report has it.
 func (f Fields) QueueUnit() QueueUnit {
 	return QueueUnit(f & (queueUnitLow | queueUnitHigh) >> queueUnitShift)
@@ -63,7 +83,7 @@ type Hop struct {
 	IngressNs, EgressNs     uint64 // the node's own clock; 32 bit counters wrap (4.29 s for ns)
 	QueueOccupancy          uint32 // in the QueueUnit of Has
 	Congestion              uint32 // INT 2016 and 0.5: queue congestion status
-	TxUtil                  uint32 // hundredths of a percent, unless the node says otherwise
+	TxUtil                  uint32 // in the UtilizationUnit of Has
 	BufferOccupancy         uint32
 	QueueID                 uint8
 	BufferID                uint8

@@ -1,8 +1,9 @@
 package telemetry
 
-// A Utilization sums up what nodes say of the use of an egress port, in the unit of the device: hundredths of a percent
-// unless the device is made otherwise, which reports do not tell.
+// A Utilization sums up what nodes say of the use of an egress port, in the unit of the device, which reports do not
+// tell.
 type Utilization struct {
+	Unit string `json:"unit" table:"USE UNIT,wide" doc:"what the device tells its use in: share:N of N in full use, or unknown"`
 	// packets that told of it
 	Samples uint64  `json:"samples" doc:"packets that told of the utilization of the egress port"`
 	Mean    float64 `json:"mean" unit:"of the device" doc:"mean utilization of the egress port"` // over them
@@ -25,10 +26,12 @@ func (u *UtilizationSum) Merge(o *UtilizationSum) {
 	u.Max = max(u.Max, o.Max)
 }
 
-// Answer returns what u comes to, nil if nobody told anything.
-func (u *UtilizationSum) Answer() *Utilization {
+// Answer returns what u comes to in a unit, nil if nobody told anything.
+func (u *UtilizationSum) Answer(unit UtilizationUnit) *Utilization {
 	if u.Samples == 0 {
 		return nil
 	}
-	return &Utilization{Samples: u.Samples, Mean: float64(u.Sum) / float64(u.Samples), Max: u.Max}
+	return &Utilization{
+		Unit: unit.String(), Samples: u.Samples, Mean: float64(u.Sum) / float64(u.Samples), Max: u.Max,
+	}
 }

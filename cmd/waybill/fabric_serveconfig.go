@@ -31,17 +31,21 @@ func writeServeConfig(w io.Writer, s *scenario.Scenario) error {
 		return err
 	}
 	lines := []string{"# What waybill serve has to know of scenario " + s.Name + ".", text + "names:"}
-	units := []string{}
+	units, uses := []string{}, []string{}
 	for i, spec := range s.Graph.Switches {
 		name, err := conf.Format(spec.Name) // with quotes, if it would be a number without
 		if err != nil {
 			return err
 		}
 		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, strings.TrimSpace(string(name))))
+		uses = append(uses, fmt.Sprintf("  %q: %s", fmt.Sprint(i+1), codepoint.HundredthsOfPercent))
 		units = append(units, fmt.Sprintf("  %q: %s", fmt.Sprint(i+1), codepoint.UnitBytes))
 	}
 	if dialect.QueueUnit != codepoint.UnitBytes { // which switches of the fabric count, whatever they are taken for
 		lines = append(append(lines, "queue_unit:"), units...)
+	}
+	if dialect.UtilizationUnit == 0 {
+		lines = append(append(lines, "utilization_unit:"), uses...)
 	}
 	if above, below := uint64(s.Truth.BurstAbove), uint64(s.Truth.BurstBelow); above > 0 && above != usualBurst {
 		lines = append(lines, fmt.Sprintf("bursts: {above: %d, below: %d}", above, below))

@@ -400,6 +400,9 @@ func TestFabricServeConfig(t *testing.T) {
 		if unit := c.QueueUnit["1"]; (unit == codepoint.UnitBytes) != strings.Contains(stdin, "dialect") {
 			t.Errorf("unit of queues %v\n%s", unit, out)
 		}
+		if use := c.UtilizationUnit["1"]; (use > 0) != (c.QueueUnit["1"] > 0) {
+			t.Errorf("unit of utilization %v\n%s", use, out)
+		}
 	}
 }
 

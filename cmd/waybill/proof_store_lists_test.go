@@ -256,7 +256,7 @@ var storeLists = []list{
 			}
 		},
 		text: func(n *tally) string {
-			if u := n.use.Answer(); u != nil {
+			if u := n.use.Answer(0); u != nil {
 				return fmt.Sprintf("%d %d %v %v", n.packets, u.Samples, u.Mean, u.Max)
 			}
 			return fmt.Sprint(n.packets) + " 0 - -"

@@ -115,7 +115,7 @@ test('each direction of a cable has what goes by it, and is lost by itself', () 
 test('the use of a cable is that of its busier port: the latest now, the mean of a moment', () => {
   const told = (l: Link, samples: number, mean: number, max: number, last?: number): Link => ({
     ...l,
-    utilization: { samples, mean, max, last },
+    utilization: { unit: 'unknown', samples, mean, max, last },
   });
   const now = network(
     [told(link(1, 1, 2, 4, 1), 5, 20, 90, 30), told(link(2, 4, 1, 1, 1), 5, 40, 80, 70), link(2, 5, 3, 1, 1)],

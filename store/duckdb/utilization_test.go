@@ -74,7 +74,7 @@ func TestUtilizationAtEveryResolution(t *testing.T) {
 				for i, row := range a.Rows {
 					sum := want[row[0].(uint32)]
 					text := fmt.Sprint(uint64(0), nil, nil)
-					if u := sum.Answer(); u != nil {
+					if u := sum.Answer(0); u != nil {
 						text = fmt.Sprint(u.Samples, u.Max, u.Mean)
 					}
 					if got := fmt.Sprint(row[1:]...); got != text {

@@ -81,6 +81,8 @@ type Dialect struct {
 	TimeUnit, LatencyUnit uint64
 	// QueueUnit is what its devices count the occupancy of queues in.
 	QueueUnit QueueUnit
+	// UtilizationUnit is what they tell the use of egress ports in: HundredthsOfPercent or unknown.
+	UtilizationUnit UtilizationUnit
 	// DepthAtEgress: the occupancy is that when the packet left the queue, not when it came (bmv2's deq_qdepth).
 	DepthAtEgress bool
 	// DropReasons names the table of drop reason numbers, as report.ReasonTable knows it; empty: unknown numbers.
@@ -246,7 +248,8 @@ var Dialects = []*Dialect{
 	{
 		Name:     "waybill",
 		Summary:  "Waybill's own nodes: as the specifications say, its own drop reasons",
-		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitBytes, DropReasons: "waybill-fabric",
+		TimeUnit: nanosecond, LatencyUnit: nanosecond, QueueUnit: UnitBytes, UtilizationUnit: HundredthsOfPercent,
+		DropReasons: "waybill-fabric",
 	},
 	Specification,
 }

@@ -1559,6 +1559,7 @@ export interface components {
             max: number;
             mean: number;
             samples: number;
+            unit: string;
         };
         Validation: {
             error?: components["schemas"]["Error"];

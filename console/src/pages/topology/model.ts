@@ -80,8 +80,9 @@ export interface Moment {
   drops: DropRecord[];
 }
 
-/** unitOfUse is what utilization is in. No report names the unit of its device. */
-export const unitOfUse = 'as the node reports it (hundredths of a percent unless it is set otherwise)';
+/** unitOfUse is what utilization is in. No report names the unit of its device: the configuration or the dialect does. */
+export const unitOfUse =
+  'in the unit of the node: of N in full use where its unit is share:N (10000: hundredths of a percent)';
 
 /** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
