@@ -273,3 +273,32 @@ func BenchmarkCount(b *testing.B) {
 		})
 	}
 }
+
+// A port is told if most packets go there, and none if they go to many: a rule about one of these would drop nothing.
+func TestPortOfMost(t *testing.T) {
+	var udp [numClasses]bool
+	udp[UDP] = true
+	for _, c := range []struct {
+		others int // in 100 packets, each to a port of its own
+		want   bool
+	}{{0, true}, {30, true}, {60, false}, {100, false}} {
+		w := newWatch(Target{}, 128, udp, 0)
+		for i := range 100 {
+			port := uint16(53)
+			if i%100 < c.others {
+				port = uint16(1000 + i)
+			}
+			w.Count(&Packet{Class: UDP, Bytes: 100, Port: port, NowNs: 1})
+		}
+		s := NewSearch(DefaultConfig())
+		got := s.sources(&state{watch: &watching{shards: []*Watch{w}}}, []Shard{lone{}}, udp)
+		if got.HasPort != c.want || c.want && got.Port != 53 {
+			t.Errorf("%d of 100 to other ports: got port %d (%v), want %v", c.others, got.Port, got.HasPort, c.want)
+		}
+	}
+}
+
+// lone is a shard whose counts nobody needs.
+type lone struct{}
+
+func (lone) Attacks(look func(*Counts)) { look(nil) }

@@ -470,7 +470,7 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 	t := tables{map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}, map[[2]uint64]*source{}}
 	filters := map[uint32]uint64{}
 	ports := map[uint16]uint64{}
-	var bytes uint64
+	var bytes, packets uint64
 	for i, shard := range shards {
 		shard.Attacks(func(*Counts) {
 			w := st.watch.shards[i]
@@ -498,6 +498,7 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 			}
 			ports[w.port] += w.portVotes
 			bytes += w.bytes
+			packets += w.packets
 		})
 	}
 	isSYN := classes[SYN] && !classes[TCP]
@@ -530,7 +531,7 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 	slices.SortFunc(all.Filters, func(a, b Filter) int {
 		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Node, b.Node))
 	})
-	var most uint64
+	most := packets / 2 // votes for one less those for others: with less it may be a port of few packets
 	for port, votes := range ports {
 		if votes > most {
 			all.Port, all.HasPort, most = port, port != 0, votes

@@ -45,8 +45,9 @@ type Watch struct {
 	devices, addresses, gateways, paths sources
 	filters                             map[uint32]uint64 // packets by node
 	port                                uint16            // that of most packets, if one has more than half
-	portVotes                           uint64
-	bytes                               uint64 // of all that was counted
+	portVotes                           uint64            // for port, less those for others
+	packets                             uint64            // all that was counted
+	bytes                               uint64            // of all that was counted
 }
 
 func newWatch(t Target, bits int, classes [numClasses]bool, sinceNs int64) *Watch {
@@ -87,6 +88,7 @@ func (w *Watch) Count(p *Packet) {
 	}
 	n := uint64(max(p.Weight, 1))
 	w.bytes += n * uint64(p.Bytes)
+	w.packets += n
 	switch {
 	case p.Port == w.port:
 		w.portVotes += n
