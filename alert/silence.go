@@ -74,7 +74,7 @@ func (e *Engine) RemoveSilence(id string) error {
 	return nil
 }
 
-// Silences returns those that are not over, the one that ends first first.
+// Silences returns those that are not over, by end time.
 func (e *Engine) Silences() []Silence {
 	e.mu.Lock()
 	defer e.mu.Unlock()

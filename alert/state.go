@@ -124,7 +124,7 @@ func (e *Engine) take(s *state) {
 			continue
 		}
 		if _, err := made.check(e.config.schema); err != nil {
-			e.log.Warn("a silence does not hold any more", "silence", made.ID, "filter", made.Filter, "error", err)
+			e.log.Warn("silence dropped: the rules no longer know its filter", "silence", made.ID, "filter", made.Filter, "error", err)
 			continue
 		}
 		made.InFile = false

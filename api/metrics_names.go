@@ -25,12 +25,12 @@ var (
 	flowsDesc        = desc("flows", "Flows in the flow table.")
 	flowsLimitDesc   = desc("flows_limit", "Flows that the flow table has room for.")
 	flowsEvictedDesc = desc("flows_evicted_total",
-		"Flows that gave way to new ones because the flow table was full.")
+		"Flows evicted because the flow table was full.")
 	flowsRejectedDesc = desc("flows_rejected_total",
 		"Reports of flows that the full flow table did not take, because nothing was seen of them shortly before.")
 	pathsDesc        = desc("paths", "Paths in the path tables of all shards; a path may be in several.")
 	pathsEvictedDesc = desc("paths_evicted_total",
-		"Paths that gave way to new ones because a path table was full.")
+		"Paths evicted because a path table was full.")
 	joinsCutDesc = desc("joins_cut_total",
 		"Packets whose postcards were joined before their time was over because too many packets were waiting.")
 	dropPlacesDesc    = desc("drop_places", "Places and reasons of drops in the drop tables of all shards.")
@@ -70,11 +70,11 @@ var (
 	mitigationActionsDesc = desc("mitigation_actions_total", "What was done about attacks, by action, by who drops, and whether it failed.", "action", "by", "failed")
 	burstsKeptDesc        = desc("bursts_kept", "Bursts of queues whose details are kept.")
 	burstsDesc            = desc("bursts_total", "Bursts of queues that were found and are over.")
-	burstsForgottenDesc   = desc("bursts_forgotten_total", "Bursts whose details gave way to those of newer ones.")
+	burstsForgottenDesc   = desc("bursts_forgotten_total", "Bursts whose details were evicted by newer ones.")
 	burstSamplesLostDesc  = desc("burst_samples_lost_total",
 		"Times that a packet told of its queue and the search for bursts left it out: too late, without a possible time, or for want of room.")
 	burstSamplesThinDesc = desc("burst_samples_thinned_total",
-		"Packets of long bursts that gave way to later ones of the same burst; the others stand for them.")
+		"Packets of long bursts evicted by later ones of the same burst; the others stand for them.")
 	clockPairsDesc   = desc("clock_pairs", "Pairs of neighbouring nodes whose clocks are compared.")
 	clockSamplesDesc = desc("clock_samples_total",
 		"Packets on links by which clocks were compared, by what became of them.", "outcome")

@@ -128,7 +128,7 @@ func full(tb testing.TB, count, rate int) (collect.Stats, time.Duration) {
 	start := time.Now()
 	shard, exporters := analyze.NewShard(analyze.DefaultConfig()), ledger.NewExporters(100)
 	receiver := collect.NewReceiver(sockets[0], &collect.Settings{Points: points}, exporters,
-		[]collect.Handover{collect.Direct(shard)})
+		[]collect.Dispatcher{collect.Inline(shard)})
 	ctx, cancel := context.WithCancel(context.Background())
 	collector := analyze.Collector{Shards: []*analyze.Shard{shard}, Exporters: []*ledger.Exporters{exporters}}
 	var running sync.WaitGroup

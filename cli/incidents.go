@@ -121,8 +121,8 @@ func newIncidentAckCommand() *cobra.Command {
 	var undo bool
 	cmd := &cobra.Command{
 		Use:   "ack ID",
-		Short: "say that you take care of an incident",
-		Long: `Ack says that you take care of an incident, by its id or that of any of its events. Others see it in lists and in the console. Who was
+		Short: "acknowledge an incident",
+		Long: `Ack acknowledges an incident, by its id or that of any of its events. Others see it in lists and in the console. Who was
 first stays. It changes nothing else: alerts are told as before.`,
 		Example: `  waybill incidents ack 3a0c64b6f1e0a7d2
   waybill incidents ack 3a0c64b6f1e0a7d2 --note 'the optics are being replaced'
@@ -140,7 +140,7 @@ first stays. It changes nothing else: alerts are told as before.`,
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "`TEXT` for others")
-	cmd.Flags().BoolVar(&undo, "undo", false, "nobody takes care of it any more")
+	cmd.Flags().BoolVar(&undo, "undo", false, "take the acknowledgement back")
 	server.register(cmd.Flags())
 	return cmd
 }
@@ -213,7 +213,7 @@ func changeIncident(cmd *cobra.Command, server *serverFlags, method, id, what st
 			return err
 		}
 		n := &answer.Incident
-		state := "nobody takes care of it"
+		state := "not acknowledged"
 		if n.Acknowledged != nil {
 			state = "acknowledged by " + cmp.Or(printable(n.Acknowledged.By), "somebody")
 		}

@@ -154,8 +154,8 @@ func (r *lossRow) note() string {
 			n    uint64
 			text string
 		}{
-			{f.KeptOut, "reports: flow kept out of the full table"},
-			{f.Evicted, "reports: flow gave way to others"},
+			{f.KeptOut, "reports: flow rejected, table full"},
+			{f.Evicted, "reports: flow evicted"},
 			{dropped, "reports not stored: disk full or too slow"},
 		} {
 			if gone.n > 0 {
@@ -189,7 +189,8 @@ func lossFoot(v *view, l *client.LossList) (lines []string) {
 	t := &l.Tables
 	lines = append(lines,
 		fmt.Sprintf(
-			"tables: %d reports, %d stored, %d came again, %d waiting; %d say no flow, %d drops had no room, %d flows and %d paths gave way, %d joins were cut",
+			"tables: %d reports, %d stored, %d came again, %d waiting; %d without a flow key; table full: %d drops; "+
+				"evicted: %d flows, %d paths; %d joins cut",
 			t.Reports,
 			t.Stored,
 			t.Repeated,
@@ -212,7 +213,7 @@ func lossFoot(v *view, l *client.LossList) (lines []string) {
 	}
 	if l.IntervalsEarly > 0 {
 		lines = append(lines,
-			fmt.Sprintf("%d intervals gave way; they are complete since %s", l.IntervalsEarly,
+			fmt.Sprintf("%d intervals evicted; they are complete since %s", l.IntervalsEarly,
 				l.IntervalsSince.Local().Format(time.DateTime)))
 	}
 	return lines

@@ -94,7 +94,7 @@ func newSilenceAddCommand() *cobra.Command {
 func newSilenceListCommand() *cobra.Command {
 	cmd := newQueryCommand(question[client.SilenceList, client.Silence]{
 		name:    "silences",
-		short:   "list silences, the one that ends first first",
+		short:   "list silences, by end time",
 		long:    `List lists the silences that hold or will hold: those of the file of rules, and those that were added.`,
 		nowOnly: true,
 		open:    func(l *client.SilenceList) (client.Head, []client.Silence) { return l.Head, l.Silences },

@@ -39,7 +39,7 @@ func TestReceivedHasOutcome(t *testing.T) {
 	points := codepoint.New()
 	points.Compile()
 	r := NewReceiver(sockets[0], &Settings{Points: points}, &recorder{},
-		[]Handover{Direct(&recorder{reports: map[uint64]int{}})})
+		[]Dispatcher{Inline(&recorder{reports: map[uint64]int{}})})
 	r.Keep(readRecorder{t, r})
 	conn, err := net.DialUDP("udp4", nil, net.UDPAddrFromAddrPort(sockets[0].Addr()))
 	if err != nil {
@@ -71,8 +71,9 @@ func TestReceiverKeeps(t *testing.T) {
 	points.Compile()
 	raw, table := rawRecorder{}, &recorder{reports: map[uint64]int{}}
 	r := NewReceiver(sockets[0], &Settings{
-		Points: points, Permits: permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}),
-	}, &recorder{}, []Handover{Direct(table)})
+		Points:    points,
+		AllowList: permits(t, Permit{Source: netip.MustParsePrefix("127.0.0.2/32"), Nodes: []uint32{1}}),
+	}, &recorder{}, []Dispatcher{Inline(table)})
 	r.Keep(raw)
 	payloads := []string{
 		string(named(test.Form20XD, 1, 1)), "\xf0", string(named(test.Form10MD, 2, 1)),

@@ -34,7 +34,7 @@ type Receiver struct {
 	socket  *Socket
 	decoder *telemetry.Decoder
 	account Account
-	owners  []Handover
+	owners  []Dispatcher
 	port    uint16
 	raw     Recorder // nil: datagrams are not kept
 
@@ -58,13 +58,13 @@ type Receiver struct {
 
 // Settings say how datagrams are read, and who may send them. They must not change: Use replaces them.
 type Settings struct {
-	Points  *codepoint.Config // compiled
-	Permits *Permits          // nil: everybody may send reports; otherwise those of others are refused
+	Points    *codepoint.Config // compiled
+	AllowList *AllowList        // nil: everybody may send reports; otherwise those of others are refused
 }
 
 // NewReceiver returns a receiver for socket; Run starts it. A flow belongs to the owner that its hash, modulo their
 // number, says.
-func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Handover) *Receiver {
+func NewReceiver(socket *Socket, settings *Settings, account Account, owners []Dispatcher) *Receiver {
 	r := &Receiver{
 		socket: socket, decoder: telemetry.NewDecoder(settings.Points), account: account, owners: owners,
 		port:  socket.Addr().Port(),
@@ -82,8 +82,8 @@ func (r *Receiver) Use(settings *Settings) { r.settings.Store(settings) }
 func (r *Receiver) apply(settings *Settings) {
 	r.using, r.gate = settings, nil
 	r.decoder.Use(settings.Points)
-	if settings.Permits != nil {
-		r.gate = &gate{permits: settings.Permits}
+	if settings.AllowList != nil {
+		r.gate = &gate{permits: settings.AllowList}
 	}
 }
 
@@ -228,7 +228,7 @@ type Stats struct {
 	Received                    uint64
 	KernelDrops                 uint64 // datagrams for which the receive buffer had no room
 	Decoded, Damaged, Malformed uint64
-	Refused                     uint64            // because of who sent them, see Settings.Permits
+	Refused                     uint64            // because of who sent them, see Settings.AllowList
 	RefusedUnlisted             uint64            // of these, datagrams of sources that are not in Receiver.Refused
 	Reasons                     map[string]uint64 // of damaged and malformed datagrams, by error code
 }

@@ -46,14 +46,14 @@ func start(t *testing.T, sockets []*Socket, owners int) (receivers []*Receiver, 
 }
 
 // startWith is start with receivers that take only what is permitted.
-func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (receivers []*Receiver, accounts,
+func startWith(t *testing.T, sockets []*Socket, owners int, only *AllowList) (receivers []*Receiver, accounts,
 	tables []*recorder, stop func(),
 ) {
 	t.Helper()
 	points := codepoint.New()
 	points.Compile()
 	var queues []*Queue
-	var handovers []Handover
+	var handovers []Dispatcher
 	for range owners {
 		table := &recorder{reports: map[uint64]int{}}
 		tables = append(tables, table)
@@ -70,7 +70,7 @@ func startWith(t *testing.T, sockets []*Socket, owners int, only *Permits) (rece
 	for _, s := range sockets {
 		account := &recorder{}
 		accounts = append(accounts, account)
-		r := NewReceiver(s, &Settings{Points: points, Permits: only}, account, handovers)
+		r := NewReceiver(s, &Settings{Points: points, AllowList: only}, account, handovers)
 		receivers = append(receivers, r)
 		receiving.Go(func() {
 			if err := r.Run(receive); err != nil {
@@ -234,7 +234,7 @@ func TestSlowOwnerLosesInTheKernelOnly(t *testing.T) {
 	}
 	table := &recorder{reports: map[uint64]int{}}
 	q := NewQueue(table)
-	r := NewReceiver(sockets[0], &Settings{Points: points}, &recorder{}, []Handover{q})
+	r := NewReceiver(sockets[0], &Settings{Points: points}, &recorder{}, []Dispatcher{q})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- r.Run(ctx) }()

@@ -39,7 +39,7 @@ func (n *NodeIDs) UnmarshalConf(v conf.Value) {
 }
 
 // permits returns who may send reports; nil: everybody.
-func (c *Config) permits() (*collect.Permits, error) {
+func (c *Config) permits() (*collect.AllowList, error) {
 	if len(c.Exporters) == 0 {
 		return nil, nil
 	}
@@ -55,7 +55,7 @@ func (c *Config) permits() (*collect.Permits, error) {
 		}
 		list = append(list, collect.Permit{Source: source, Nodes: rule.Nodes, Name: rule.Name})
 	}
-	permits, err := collect.NewPermits(list)
+	permits, err := collect.NewAllowList(list)
 	if err != nil {
 		return nil, fmt.Errorf("exporters: %w", err)
 	}

@@ -32,14 +32,14 @@ func recoverJournal(ctx context.Context, data string, to store.Backend, log *slo
 		return fmt.Errorf("data: %w", err)
 	}
 	if r.Damaged != nil {
-		log.Warn("the journal of the last process is not whole; what can be read of it was kept", "error", r.Damaged)
+		log.Warn("journal truncated; what could be read of it was recovered", "records", r.Records, "error", r.Damaged)
 	}
 	if r.Left != nil {
 		log.Error(
-			"the store does not take what the last process had counted and not given to it; the journal stays for the next start", "error", r.Left)
+			"could not replay the journal; kept for the next start", "error", r.Left)
 	}
 	if r.Records > 0 {
-		log.Info("kept what the last process had not given to the store", "records", r.Records, "since", r.Since)
+		log.Info("journal replayed", "records", r.Records, "since", r.Since)
 	}
 	return nil
 }

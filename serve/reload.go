@@ -112,7 +112,7 @@ func (s *Server) take(ctx context.Context, next *Config) error {
 // settings returns what receivers need.
 func (c *Config) settings() (*collect.Settings, error) {
 	permits, err := c.permits()
-	return &collect.Settings{Points: c.Points, Permits: permits}, err
+	return &collect.Settings{Points: c.Points, AllowList: permits}, err
 }
 
 // configured returns what is known of nodes.

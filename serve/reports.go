@@ -73,7 +73,7 @@ var (
 		"outcome")
 	rawStoppedDesc = rawDesc("stopped", "1 while no raw reports can be written; the log says why.")
 	rawBytesDesc   = rawDesc("bytes", "Size of the files with raw reports, in bytes.")
-	rawRemovedDesc = rawDesc("files_removed_total", "Files with raw reports that gave way to newer ones.")
+	rawRemovedDesc = rawDesc("files_removed_total", "Files with raw reports that were removed for newer ones.")
 )
 
 func rawDesc(name, help string, labels ...string) *prometheus.Desc {

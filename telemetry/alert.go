@@ -69,7 +69,7 @@ type OutputStatus struct {
 	Retried    uint64 `json:"retried" doc:"attempts that failed and were made again"`
 	Rejected   uint64 `json:"rejected" doc:"messages that the receiver will never take"`
 	Expired    uint64 `json:"expired" doc:"messages that were tried for a day"`
-	CrowdedOut uint64 `json:"crowded_out" doc:"messages that gave way to new ones"`
+	CrowdedOut uint64 `json:"crowded_out" doc:"messages evicted by newer ones, the queue being full"`
 	// attempts in a row that failed; 0: it works, or was not tried
 	Failures  int    `json:"failures" doc:"attempts in a row that failed"`
 	LastError string `json:"last_error,omitempty" doc:"why the latest attempt failed"` // of the attempts in a row

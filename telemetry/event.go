@@ -141,13 +141,13 @@ type Event struct {
 	// Attack is what an event of kind EventAttack is about. Lists of events leave it out: attacks have their own.
 	Attack *Attack `json:"attack,omitempty" filter:"-" doc:"the attack, where records tell of it; lists of events leave it out"`
 
-	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it"`
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who acknowledged it"`
 	Notes        []Note           `json:"notes,omitempty" filter:"-" doc:"what people wrote about it, the oldest first"`
 }
 
-// An Acknowledgement says that somebody takes care of an event.
+// An Acknowledgement says who acknowledged an event.
 type Acknowledgement struct {
-	By string    `json:"by" doc:"who takes care of it, as far as the server knows"`
+	By string    `json:"by" doc:"who acknowledged it, as far as the server knows"`
 	At time.Time `json:"at" doc:"since when"`
 }
 

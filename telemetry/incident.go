@@ -35,7 +35,7 @@ type Incident struct {
 	Doubts         []string        `json:"doubts,omitempty" filter:"-" doc:"what reports could not tell meanwhile"`
 
 	// Both are kept with the events.
-	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who takes care of it: the first who did of one of its events"`
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty" filter:"-" doc:"who acknowledged it: the first who did of one of its events"`
 	Notes        []Note           `json:"notes,omitempty" filter:"-" doc:"what people wrote about its events, the oldest first"`
 }
 

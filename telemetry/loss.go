@@ -56,14 +56,14 @@ type ReportFate struct {
 	Repeated uint64 `json:"repeated" doc:"of datagrams that came again"`
 	Waiting  uint64 `json:"waiting" table:"WAITING" doc:"on their way to the tables"`
 	Flowless uint64 `json:"flowless" table:"NO FLOW" doc:"they name no flow, or are about many packets"`
-	KeptOut  uint64 `json:"kept_out" table:"KEPT OUT" doc:"their flow was not let into the full table of flows"`
+	KeptOut  uint64 `json:"kept_out" table:"REJECTED" doc:"their flow was rejected: the table of flows was full"`
 	InFlows  uint64 `json:"in_flows" table:"IN FLOWS" doc:"a flow of the tables counted them"`
 
 	// in a flow of the tables, and nowhere else yet; nil in intervals
 	Held *uint64 `json:"held" table:"HELD" doc:"in a flow of the tables, and nowhere else yet"`
 	// in flows of more exporters than are told apart: nobody knows what became of them
 	Unfollowed uint64 `json:"unfollowed" table:"UNFOLLOWED" doc:"in flows of more exporters than are told apart"`
-	Evicted    uint64 `json:"evicted" table:"EVICTED" doc:"their flow gave way to others, and was not given to a store"`
+	Evicted    uint64 `json:"evicted" table:"EVICTED" doc:"their flow was evicted before it was stored"`
 	// on their way to the disk; nil in intervals, and without a store
 	Queued *uint64 `json:"queued" table:"QUEUED" doc:"on their way to the disk"`
 	// the records of their flows are on disk; nil without a store

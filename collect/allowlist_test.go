@@ -13,9 +13,9 @@ import (
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
 
-func permits(t testing.TB, list ...Permit) *Permits {
+func permits(t testing.TB, list ...Permit) *AllowList {
 	t.Helper()
-	p, err := NewPermits(list)
+	p, err := NewAllowList(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestNewPermitsRefuses(t *testing.T) {
 		},
 		"nodes is empty": {{Source: any4, Nodes: []uint32{}}},
 	} {
-		if _, err := NewPermits(list); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewAllowList(list); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", list, err, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 }
 
 // gated returns a receiver without a socket, and a batch of datagrams from four switches for it.
-func gated(t testing.TB, only *Permits) (*Receiver, []Datagram) {
+func gated(t testing.TB, only *AllowList) (*Receiver, []Datagram) {
 	points := codepoint.New()
 	points.Compile()
 	r := &Receiver{decoder: telemetry.NewDecoder(points), headers: make([]telemetry.Header, 64)}
@@ -253,7 +253,7 @@ var gates = map[string][]Permit{
 
 func TestGateNoAllocs(t *testing.T) {
 	for name, list := range gates {
-		var only *Permits
+		var only *AllowList
 		if list != nil {
 			only = permits(t, list...)
 		}
@@ -273,7 +273,7 @@ func TestGateNoAllocs(t *testing.T) {
 func BenchmarkGate(b *testing.B) {
 	for _, name := range []string{"none", "one", "nodes", "strangers", "foreign"} {
 		b.Run(name, func(b *testing.B) {
-			var only *Permits
+			var only *AllowList
 			if gates[name] != nil {
 				only = permits(b, gates[name]...)
 			}

@@ -33,16 +33,16 @@ func (p *Permit) allows(h *telemetry.Header) bool {
 	return found
 }
 
-// Permits say who may send reports. They do not change, so that receivers share them.
-type Permits struct {
+// AllowList say who may send reports. They do not change, so that receivers share them.
+type AllowList struct {
 	bySource map[netip.Prefix]*Permit
 	bits4    []int // the lengths of IPv4 prefixes, the longest first
 	bits6    []int
 }
 
-// NewPermits returns the list of permits. Two of one prefix, and nodes that are an empty list, are errors.
-func NewPermits(list []Permit) (*Permits, error) {
-	p := &Permits{bySource: make(map[netip.Prefix]*Permit, len(list))}
+// NewAllowList returns the list of permits. Two of one prefix, and nodes that are an empty list, are errors.
+func NewAllowList(list []Permit) (*AllowList, error) {
+	p := &AllowList{bySource: make(map[netip.Prefix]*Permit, len(list))}
 	for _, permit := range list {
 		if !permit.Source.IsValid() || permit.Source.Addr().Is4In6() {
 			return nil, fmt.Errorf("source %v: want a prefix such as 10.0.0.0/8 or 2001:db8::/32", permit.Source)
@@ -75,7 +75,7 @@ func NewPermits(list []Permit) (*Permits, error) {
 }
 
 // Find returns the permit of the longest prefix that holds source, or nil.
-func (p *Permits) Find(source netip.Addr) *Permit {
+func (p *AllowList) Find(source netip.Addr) *Permit {
 	bits := p.bits6
 	if source.Is4() {
 		bits = p.bits4
@@ -95,7 +95,7 @@ func (p *Permits) Find(source netip.Addr) *Permit {
 // A gate finds the permits of the datagrams of one receiver. It keeps those of the latest sources, each in the place
 // that the last byte of the address says: switches are few, and a look into the map for each datagram is not needed.
 type gate struct {
-	permits *Permits
+	permits *AllowList
 	recent  [256]struct {
 		source netip.Addr
 		permit *Permit
