@@ -75,6 +75,7 @@ mitigation:
     template: rules
     drop_reports: true
 queue_unit: {leaf1: packets}
+utilization_unit: {leaf1: "share:10000"}
 policy: /x
 sampling: {leaf1: 10}
 query: {role: read}
