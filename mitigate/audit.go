@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -23,6 +24,7 @@ type Audit struct {
 	path string // "": memory only
 
 	mu      sync.Mutex
+	torn    bool // the last line of the file has no end, for the process died while it wrote
 	actions []telemetry.MitigationAction
 }
 
@@ -41,6 +43,16 @@ func OpenAudit(path string) (*Audit, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if end, err := f.Seek(-1, io.SeekEnd); err == nil { // it is not empty
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], end); err != nil {
+			return nil, err
+		}
+		a.torn = last[0] != '\n'
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -74,7 +86,12 @@ func (a *Audit) Add(one telemetry.MitigationAction) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(text, '\n'))
+	text = append(text, '\n')
+	if a.torn {
+		text = append([]byte{'\n'}, text...)
+	}
+	n, err := f.Write(text)
+	a.torn = n < len(text) && (n > 0 || a.torn) // a full disk
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
