@@ -60,7 +60,7 @@ test('the page of an incident has its events, each below what it follows from', 
 test('who takes care of an incident, notes and a silence are there for others', async () => {
   const incident = await of('link_lost');
   const page = await open(`#/incident?id=${incident.id}`);
-  const care = page.locator('section', { has: page.getByRole('heading', { name: 'Who takes care of it' }) });
+  const care = page.locator('section', { has: page.getByRole('heading', { name: 'Acknowledgement' }) });
   await care.getByLabel('Note').fill('the optics are being replaced');
   await care.getByRole('button', { name: 'Acknowledge' }).click();
   await care.getByText('Acknowledged by').waitFor();
