@@ -14,8 +14,11 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
+const noCarrier = 0xFFFE // NO_CARRIER of src/types.h
+
 // DropReasons returns the names of the running kernel's reasons for drops by number, without SKB_DROP_REASON_. They
-// have other numbers in every version.
+// have other numbers in every version. One more, NO_CARRIER, is what the programs find out themselves: the kernel gives
+// the reason of a full queue to packets for a port without carrier.
 func DropReasons() (map[uint16]string, error) {
 	types, err := btf.LoadKernelSpec()
 	if err != nil {
@@ -25,12 +28,13 @@ func DropReasons() (map[uint16]string, error) {
 	if err := types.TypeByName("skb_drop_reason", &enum); err != nil {
 		return nil, fmt.Errorf("reasons for drops: %w", err)
 	}
-	names := make(map[uint16]string, len(enum.Values))
+	names := make(map[uint16]string, len(enum.Values)+1)
 	for _, v := range enum.Values {
-		if v.Value <= 0xFFFF {
+		if v.Value < noCarrier {
 			names[uint16(v.Value)] = strings.TrimPrefix(v.Name, "SKB_DROP_REASON_")
 		}
 	}
+	names[noCarrier] = "NO_CARRIER"
 	return names, nil
 }
 

@@ -349,11 +349,24 @@ func (p *Programs) EachCounter(f func(name string, count uint64)) error {
 		for _, n := range perCPU {
 			sum += n
 		}
+		if i == int(programsCounterKERNEL_DROPS_UNTOLD) {
+			sum += p.missed()
+		}
 		if sum > 0 {
 			f(name, sum)
 		}
 	}
 	return nil
+}
+
+// missed returns how many drops the program that follows them was not called for: the kernel does not call it for a
+// drop in the middle of another.
+func (p *Programs) missed() uint64 {
+	stats, err := p.objects.Dropped.Stats()
+	if err != nil {
+		return 0
+	}
+	return stats.RecursionMisses
 }
 
 // Detach takes the programs from their interfaces, ingress first: what is in the queues is still completed.

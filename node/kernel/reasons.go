@@ -24,6 +24,7 @@ var reasons = map[string]uint8{
 	"CPU_BACKLOG": 108,
 	"FULL_RING":   109,
 	"DEV_READY":   200,
+	"NO_CARRIER":  200,
 }
 
 const (
@@ -38,7 +39,8 @@ func where(name string, ttl uint8) (node.Place, uint8) {
 		return node.PlaceIngress, expired
 	case strings.HasPrefix(name, "QDISC_") || reasons[name] == 107:
 		return node.PlaceQueue, reasons[name]
-	case strings.HasPrefix(name, "NEIGH_") || name == "TC_EGRESS" || name == "DEV_READY" || name == "FULL_RING":
+	case strings.HasPrefix(name, "NEIGH_") || name == "TC_EGRESS" || name == "DEV_READY" || name == "NO_CARRIER" ||
+		name == "FULL_RING":
 		return node.PlaceEgress, reasons[name]
 	}
 	return node.PlaceIngress, reasons[name]

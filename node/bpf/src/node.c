@@ -798,7 +798,9 @@ int dropped(u64 *ctx)
 	e->in_port = in_id;
 	e->out_port = out_id == in_id ? 0 : out_id; // not known yet
 	e->mtu = e->queue = e->ttl = 0;
-	e->reason = reason > 0xFFFF ? 2 : reason;
+	e->reason = reason >= NO_CARRIER ? 2 : reason;
+	if (e->out_port && BPF_CORE_READ(dev, state) & 1 << NO_CARRIER_BIT)
+		e->reason = NO_CARRIER;
 	e->record = st.record;
 	e->record_len = st.record ? width(st.bitmap) : 0;
 	if (n > HEAD - ETHERNET)

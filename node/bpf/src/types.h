@@ -36,8 +36,12 @@ typedef struct {
 	struct net___w *net;
 } __attribute__((preserve_access_index)) possible_net_t___w;
 
+#define NO_CARRIER_BIT 2   // __LINK_STATE_NOCARRIER
+#define NO_CARRIER 0xFFFE // a reason for drops that the kernel does not tell from a full queue
+
 struct net_device___w {
 	int ifindex;
+	unsigned long state; // bits
 	possible_net_t___w nd_net;
 	struct netdev_queue___w *_tx;
 } __attribute__((preserve_access_index));
