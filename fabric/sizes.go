@@ -1,6 +1,10 @@
 package fabric
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/waybill-int/waybill/fabric/scenario"
+)
 
 // A point of a cumulative distribution: a share of all flows has at most this many packets.
 type point struct {
@@ -93,4 +97,20 @@ func (s *sizes) mean() float64 {
 		}
 	}
 	return sum * packetBytes
+}
+
+// FlowSizes returns what draws the sizes of flows in bytes, as p says, and their mean. Other networks than emulated
+// ones have the same traffic by it.
+func FlowSizes(p *scenario.Poisson) (draw func(*rand.Rand) uint64, mean float64) {
+	s := sizesOf(p)
+	return s.draw, s.mean()
+}
+
+func sizesOf(p *scenario.Poisson) *sizes {
+	name, fixed := p.Sizes, uint64(0)
+	if size, ok := p.FixedSize(); ok {
+		name, fixed = "", size
+	}
+	s := newSizes(name, fixed, uint64(p.MaxSize))
+	return &s
 }

@@ -15,12 +15,8 @@ type poisson struct {
 
 // newPoisson chooses the mean gap so that flows of the mean size fill the asked share of the senders' links.
 func (f *Fabric) newPoisson(t talk, p *scenario.Poisson) *poisson {
-	name, fixed := p.Sizes, uint64(0)
-	if size, ok := p.FixedSize(); ok {
-		name, fixed = "", size
-	}
 	s := &poisson{
-		talk: t, sizes: newSizes(name, fixed, uint64(p.MaxSize)), from: f.hostsNamed(p.From),
+		talk: t, sizes: *sizesOf(p), from: f.hostsNamed(p.From),
 		to: f.hostsNamed(p.To),
 	}
 	bps := 0.0

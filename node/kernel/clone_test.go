@@ -77,7 +77,7 @@ func TestClones(t *testing.T) {
 // hostConfig returns the configuration of a node on a host: its own traffic is watched.
 func hostConfig(t *testing.T, id int, port, collector string) *Config {
 	t.Helper()
-	c, err := parse([]byte(fmt.Sprintf(`name: host%d
+	c, err := Parse([]byte(fmt.Sprintf(`name: host%d
 id: %d
 local: true
 ports: [{interface: %s}]

@@ -24,6 +24,8 @@ type Config struct {
 	Local bool `yaml:"local"`
 	// what docs/reference/node.md says
 	INT conf.Raw `yaml:"int"`
+	// Collectors get the reports; none: those that INT says.
+	Collectors []netip.AddrPort `yaml:"-"`
 
 	node node.Config // of INT
 }
@@ -43,11 +45,12 @@ func Load(name string) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := parse(text)
+	c, err := Parse(text)
 	return c, conf.InFile(name, err)
 }
 
-func parse(text []byte) (*Config, error) {
+// Parse reads the text of a file. The error says all that is wrong with it, with lines.
+func Parse(text []byte) (*Config, error) {
 	c := &Config{}
 	file, err := conf.Kind{Want: "id, ports and int"}.Parse("", text, c)
 	if err != nil {
@@ -195,7 +198,7 @@ func (c *Config) differs(o *Config) string {
 // sent: until then others stand in for them.
 func (c *Config) spec() node.Spec {
 	s := node.Spec{
-		NodeID: c.ID, Name: c.Name, Queues: 1, Seed: uint64(c.ID),
+		NodeID: c.ID, Name: c.Name, Queues: 1, Seed: uint64(c.ID), Collectors: c.Collectors,
 		Source: netip.AddrFrom4([4]byte{192, 0, 2, 1}), Source6: netip.MustParseAddr("2001:db8::1"),
 	}
 	switch {

@@ -21,14 +21,14 @@ int:
 
 func TestLoadMisspelt(t *testing.T) {
 	conftest.Misspell(t, reflect.TypeFor[Config](), []string{valid}, func(text []byte) error {
-		_, err := parse(text)
+		_, err := Parse(text)
 		return err
 	})
 }
 
 // TestRefused has a row for each rule, and for each thing that the kernel does not do, with the line that names it.
 func TestRefused(t *testing.T) {
-	if _, err := parse([]byte(valid)); err != nil {
+	if _, err := Parse([]byte(valid)); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ old, new, want string }{
@@ -55,7 +55,7 @@ func TestRefused(t *testing.T) {
 		{"mode: md", "nodes: {s1: {mtu: report}}", "int.nodes.s1.mtu:"},
 		{"mode: md", "sink: nowhere", "9: sink:"},
 	} {
-		_, err := parse([]byte(strings.Replace(valid, row.old, row.new, 1)))
+		_, err := Parse([]byte(strings.Replace(valid, row.old, row.new, 1)))
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: got %v, want %q", row.new, err, row.want)
 		}

@@ -134,7 +134,7 @@ func (n *network) config(i int, text, collector string) *Config {
 	if i == 2 && n.queue != "" {
 		queue = ", queue: " + n.queue
 	}
-	config, err := parse([]byte(fmt.Sprintf(`name: s%d
+	config, err := Parse([]byte(fmt.Sprintf(`name: s%d
 id: %d
 ports:
   - {interface: l, edge: %v}
