@@ -44,7 +44,7 @@ help: ## show this list
 demo: setup-demo build ## run Waybill on an emulated fabric, in which things go wrong (DEMO_SECONDS=N: for N seconds)
 	scripts/demo
 
-lab: build ## run INT on three routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
+lab: build ## run the demo on six routers of this kernel, in network namespaces, as root (LAB_SECONDS=N: for N seconds)
 	scripts/lab
 
 test: setup-test console/dist/index.html ## run everything that must pass (FUZZTIME=2s of each fuzz target, TEST_SEED=N)

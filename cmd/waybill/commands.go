@@ -26,7 +26,7 @@ func addCommands(root *cobra.Command) {
 		{"ask", "Ask a server, what the network does:", cli.AskCommands(serve.LocalStore{})},
 		{"account", "Ask a server, what became of the reports:", cli.AccountCommands()},
 		{"node", "Be part of a network:", []*cobra.Command{newNodeCommand()}},
-		{"emulate", "Emulate a network:", []*cobra.Command{newFabricCommand()}},
+		{"emulate", "Make a network:", []*cobra.Command{newFabricCommand(), newLabCommand()}},
 		{"tools", "Work with captures:", []*cobra.Command{newDecodeCommand(), newReplayCommand(), newVersionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

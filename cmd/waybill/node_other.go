@@ -15,3 +15,11 @@ func newNodeCommand() *cobra.Command {
 		RunE:  func(*cobra.Command, []string) error { return errors.New("a node needs Linux") },
 	}
 }
+
+func newLabCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "lab SCENARIO",
+		Short: "run a scenario on real kernels: network namespaces of this machine",
+		RunE:  func(*cobra.Command, []string) error { return errors.New("a lab needs Linux") },
+	}
+}
