@@ -38,10 +38,10 @@ The namespaces are called lab1-leaf1 and so on: "ip netns exec lab1-h1 ping 10.0
 behind; what one that was killed left is removed by the next.
 
 A SCENARIO is a file, - for standard input, or the name of one of waybill fabric --list.`,
-		Example: `  # a minute of the demo, for the collector on this machine
-  waybill fabric demo --serve-config > demo.yaml
-  waybill serve --config demo.yaml
-  sudo waybill lab demo --duration 1m --reports 127.0.0.1:8555
+		Example: `  # a scenario, for the collector on this machine
+  waybill fabric incast --serve-config > serve.yaml
+  waybill serve --config serve.yaml
+  sudo waybill lab incast --duration 1m --reports 127.0.0.1:8555
 
   # what really happened, by captures at every interface
   sudo waybill lab link-failure --truth truth.ndjson
