@@ -38,6 +38,7 @@ type exportCommand struct {
 	page                 int // rows that are asked for at once
 	sinceTime, untilTime time.Time
 	names, types         []string // of the columns
+	computed             []string // what those at the end of names are, which the table does not have, as SQL
 	rows                 int      // that were written
 }
 
@@ -47,7 +48,8 @@ func newExportCommand(local Local) *cobra.Command {
 		Use:   "export TABLE",
 		Short: "write a table of the store to a file: CSV, JSON or Parquet",
 		Long: `Export writes all rows of a table that a server keeps (serve --data) to a file, the oldest first: one of the tables of
-docs/reference/store.md, such as flows_1m or events. It asks for as many pages as it takes. A file appears when it is complete.`,
+docs/reference/store.md, such as flows_1m or events. It asks for as many pages as it takes. A file appears when it is complete.
+Columns at the end have addresses and ids of paths as text: src is the address in src_hi and src_lo, path the id in path_id.`,
 		Example: `  waybill export flows_1m --since 24h --parquet
   waybill export events --since 2026-11-21T09:00:00Z --until 2026-11-21T10:00:00Z --file events.ndjson
   waybill export drops_10s -o csv > drops.csv
@@ -173,7 +175,24 @@ func (c *exportCommand) describe(ctx context.Context) error {
 		return command.Usage(fmt.Errorf("there is no table %s; the tables are %s", c.table,
 			strings.Join(c.sql.local.Tables(), ", ")))
 	}
+	for _, name := range c.names { // of the table: appended are others
+		address, isHigh := strings.CutSuffix(name, "_hi")
+		switch {
+		case isHigh && slices.Contains(c.names, address+"_lo"):
+			c.compute(address, fmt.Sprintf("address(%s_hi, %[1]s_lo)", address))
+		case name == "path_id":
+			c.compute("path", "lpad(lower(to_hex(path_id)), 16, '0')")
+		}
+	}
 	return nil
+}
+
+// compute adds a column of text, as people and other commands write what the table has in numbers.
+func (c *exportCommand) compute(name, expression string) {
+	if !slices.Contains(c.names, name) {
+		c.names, c.types = append(c.names, name), append(c.types, "VARCHAR")
+		c.computed = append(c.computed, expression)
+	}
 }
 
 // writeFile writes a file beside the one that is wanted, and moves it there when it is complete.
@@ -228,16 +247,17 @@ func (c *exportCommand) write(ctx context.Context, to io.Writer, format string) 
 // it, less the rows of that time that came already. So rows that a server adds meanwhile, which are the latest, move
 // nothing.
 func (c *exportCommand) eachRow(ctx context.Context, do func(row []any) error) error {
-	names := make([]string, len(c.names))
-	for i, name := range c.names {
-		names[i] = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	var columns []string
+	for _, name := range c.names[:len(c.names)-len(c.computed)] {
+		columns = append(columns, `"`+strings.ReplaceAll(name, `"`, `""`)+`"`)
 	}
-	order := strings.Join(names, ", ")
+	order := strings.Join(columns, ", ")
+	wanted := strings.Join(append(columns, c.computed...), ", ")
 	from, came := c.sinceTime.UTC().Format(time.RFC3339Nano), 0
 	for {
 		page, err := c.sql.ask(ctx, fmt.Sprintf(
 			"SELECT %s FROM %s WHERE start >= CAST('%s' AS TIMESTAMP_NS) AND start < CAST('%s' AS TIMESTAMP_NS) ORDER BY %s LIMIT %d OFFSET %d",
-			order, c.table, from, c.untilTime.UTC().Format(time.RFC3339Nano), order, c.page, came))
+			wanted, c.table, from, c.untilTime.UTC().Format(time.RFC3339Nano), order, c.page, came))
 		if err != nil {
 			return err
 		}

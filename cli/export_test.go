@@ -38,7 +38,7 @@ func keptFlows(t *testing.T, from time.Time) (lines []string, url string) {
 			start := from.Add(time.Duration(i) * 10 * time.Second)
 			bytes := uint64(1)<<60 + uint64(10*i+port)
 			kept.Flows = append(kept.Flows, telemetry.FlowInterval{
-				StartNs: start.UnixNano(), Reports: 1, Packets: 1, Bytes: bytes,
+				StartNs: start.UnixNano(), Reports: 1, Packets: 1, Bytes: bytes, Path: 0xabc,
 				Key: telemetry.FlowKey{
 					Src: telemetry.AddrFrom4([4]byte{10, 0, 0, 1}),
 					Dst: telemetry.AddrFrom4([4]byte{10, 0, 0, 2}), SrcPort: uint16(port + 1), Protocol: 17,
@@ -54,6 +54,9 @@ func keptFlows(t *testing.T, from time.Time) (lines []string, url string) {
 	t.Cleanup(server.Close)
 	return lines, server.URL
 }
+
+// keptTexts are the addresses and the path of all flows of keptFlows, as text.
+const keptTexts = "10.0.0.1 10.0.0.2 0000000000000abc"
 
 // exported runs an export in pages of so many rows, and returns the times, ports and bytes in the file.
 func exported(t *testing.T, url, file string, page int, since, until string) []string {
@@ -90,6 +93,9 @@ func exported(t *testing.T, url, file string, page int, since, until string) []s
 		}
 		for _, row := range rows[1:] {
 			lines = append(lines, fmt.Sprintf("%s %s %s", row[at["start"]], row[at["src_port"]], row[at["bytes"]]))
+			if got := row[at["src"]] + " " + row[at["dst"]] + " " + row[at["path"]]; got != keptTexts {
+				t.Errorf("got %s, want %s", got, keptTexts)
+			}
 		}
 	case ".ndjson":
 		for line := range strings.Lines(string(content)) {
@@ -108,7 +114,8 @@ func exported(t *testing.T, url, file string, page int, since, until string) []s
 			t.Fatal(err)
 		}
 		defer db.Close()
-		rows, err := db.QueryContext(t.Context(), "SELECT start, src_port, bytes FROM read_parquet('"+file+"')")
+		rows, err := db.QueryContext(t.Context(), "SELECT start, src_port, bytes FROM read_parquet('"+file+
+			"') WHERE src || ' ' || dst || ' ' || path = '"+keptTexts+"'")
 		if err != nil {
 			t.Fatal(err)
 		}
