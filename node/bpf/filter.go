@@ -38,14 +38,15 @@ func (p *Programs) SetFilter(id string, f *node.FilterMatch) error {
 	if rules != 1 {
 		return errors.New("want a filter of one family with single ports")
 	}
-	key, known := p.filters[id]
-	if known {
+	if _, known := p.filters[id]; known {
 		return nil // the id is that of what it drops
 	}
 	if len(p.filters) >= MaxFilters {
 		return fmt.Errorf("there are %d filters, which is all that a node takes", MaxFilters)
 	}
-	for key = 0; p.hasFilter(key); key++ {
+	key := uint32(0)
+	for p.hasFilter(key) {
+		key++
 	}
 	if err := p.objects.Filters.Put(key, value); err != nil {
 		return err

@@ -103,7 +103,12 @@ export async function fresh({ viewport = { width: 1280, height: 900 }, colorSche
   }
   page.problems = [];
   page.elsewhere = [];
-  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()));
+  page.expected = undefined; // part of what the browser may say of answers
+  page.on('console', (message) => {
+    const said = message.text();
+    if (['error', 'warning'].includes(message.type()) && !(page.expected && said.includes(page.expected)))
+      page.problems.push(said);
+  });
   page.on('pageerror', (error) => page.problems.push(String(error)));
   page.on('request', (request) => page.problems.push(...selecting(request.url())));
   page.on(

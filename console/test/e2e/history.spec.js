@@ -300,7 +300,7 @@ test('the utilisation of links at a moment', async () => {
     .filter((l) => l.utilization_samples > 0)
     .toSorted((a, b) => b.utilization_mean - a.utilization_mean);
   assert.ok(told.length > 1 && told[0].utilization_mean > told.at(-1).utilization_mean, 'this shows little');
-  const write = (n) => n.toLocaleString('en', { maximumFractionDigits: 1 });
+  const write = (hundredths) => `${Math.floor(hundredths) / 100} %`; // what nodes tell
   const busiest = told[0];
   const page = await open('#/overview');
   await show(
@@ -310,7 +310,7 @@ test('the utilisation of links at a moment', async () => {
   assert.equal(await page.getAttribute('button:text-is("utilization")', 'aria-pressed'), 'true');
   await page.waitForFunction(
     (want) => document.querySelector('.legend').textContent.includes(want),
-    `0 to ${write(busiest.utilization_mean)} as the node reports it`,
+    `0 to ${write(busiest.utilization_mean)} of the speed of the port`,
   );
   const sides = (await page.locator('aside[aria-label=Link] dl').allTextContents()).map((text) =>
     text.replaceAll(/\s+/g, ' '),

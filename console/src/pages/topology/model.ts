@@ -10,7 +10,7 @@ import type {
   Topology,
   Utilization,
 } from '../../api/types';
-import { nodeName } from '../../lib/format';
+import { nodeName, number, percent } from '../../lib/format';
 import { stale } from '../../lib/fresh';
 import type { GraphNode } from '../../lib/layers';
 
@@ -80,9 +80,25 @@ export interface Moment {
   drops: DropRecord[];
 }
 
-/** unitOfUse is what utilization is in. No report names the unit of its device: the configuration or the dialect does. */
-export const unitOfUse =
-  'in the unit of the node: of N in full use where its unit is share:N (10000: hundredths of a percent)';
+/** ofUse says what utilization is of. No report names the unit of its device: the configuration or the dialect does. */
+export const ofUse = (unit: string | undefined): string =>
+  fullOf(unit)
+    ? 'of the speed of the port'
+    : 'as the node reports it: nothing says in which unit (utilization_unit of the configuration does)';
+
+/** useText writes a utilization: in percent where its unit is share:N, of N in full use. */
+export function useText(use: number | null, unit: string | undefined): string {
+  const full = fullOf(unit);
+  return full && use !== null ? percent(use / full) : number(use);
+}
+
+const fullOf = (unit: string | undefined): number => Number(/^share:(\d+)$/.exec(unit ?? '')?.[1] ?? 0);
+
+/** unitOfAll is the unit of utilization, if all cables of a graph that have one have the same. */
+export function unitOfAll(graph: Graph | undefined): string | undefined {
+  const units = new Set(graph?.cables.flatMap((c) => c.sides.flatMap((side) => side.told?.unit ?? [])));
+  return units.size === 1 ? [...units][0] : undefined;
+}
 
 /** queuesNow leaves out the occupancies of hops that no packet told of for a while. */
 export const queuesNow = (hops: NodeHop[], nowMs: number): NodeHop[] =>
