@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest';
 import type { BurstDetail, BurstPoint } from '../src/api/types';
+import { nearest } from '../src/lib/cursor.svelte';
 import { after } from '../src/lib/time';
-import { nearest, sayDrawn, sayPacket, waitOf } from '../src/pages/burst/packets';
+import { sayDrawn, sayPacket, waitOf } from '../src/pages/burst/packets';
 
 const at = (...ns: number[]): BurstPoint[] =>
   ns.map((at_ns) => ({ at_ns, depth: 1500, bytes: 500, flow: 0, extra_ns: 12_400 }));
 
-test('the packet that came nearest', () => {
-  const points = at(-10, 0, 100, 110);
+test('the point that is nearest to a place', () => {
+  const points = [-10, 0, 100, 110];
   expect([-99, -6, -4, 49, 51, 104, 106, 999].map((ns) => nearest(points, ns))).toEqual([0, 0, 1, 1, 2, 2, 3, 3]);
-  expect(nearest([], 5)).toBe(-1);
+  expect([nearest([], 5), nearest(points, null)]).toEqual([-1, -1]);
 });
 
 test('a packet is told to the microsecond', () => {

@@ -317,7 +317,7 @@ test('burst', async () => {
   assert.equal(await page.locator('section table').first().locator('tbody tr').count(), detail.culprits.length);
   // Its packets can be read one by one, to the microsecond.
   await page.getByRole('group', { name: /^The queue/ }).focus();
-  const told = page.locator('.chart [role=status]');
+  const told = page.locator('.chart + [role=status]');
   const packets = detail.timeline.toSorted((a, b) => a.at_ns - b.at_ns);
   for (const [key, packet] of [
     ['End', packets.at(-1)],
@@ -340,7 +340,7 @@ test('burst', async () => {
   }
   const stage = await page.locator('.chart svg').boundingBox();
   await page.mouse.move(stage.x + stage.width * 0.6, stage.y + stage.height * 0.5);
-  await page.waitForFunction(() => / µs: /.test(document.querySelector('.chart [role=status]').textContent));
+  await page.waitForFunction(() => / µs: /.test(document.querySelector('.chart + [role=status]').textContent));
 });
 
 test('queues, latency, drops, events, collector', async () => {

@@ -1,13 +1,6 @@
 import type { BurstDetail, BurstPoint } from '../../api/types';
 import { bytes, duration, flowName, number } from '../../lib/format';
 
-/** nearest returns which of packets, in their order of time, came nearest to a time; -1: there is none. */
-export function nearest(points: BurstPoint[], ns: number): number {
-  const next = points.findIndex((p) => p.at_ns >= ns);
-  if (next < 0) return points.length - 1;
-  return next > 0 && ns - points[next - 1]!.at_ns < points[next]!.at_ns - ns ? next - 1 : next;
-}
-
 /** sayPacket tells what a packet met, and when to the microsecond after the start of the burst. */
 export function sayPacket(burst: BurstDetail, p: BurstPoint): string {
   const at = `${p.at_ns < 0 ? '−' : '+'}${number(Math.round(Math.abs(p.at_ns) / 1000))} µs`;
