@@ -32,8 +32,8 @@ func (fl *flow) headerLen() int {
 		n = ipv6Len
 	}
 	inner := n + tcpLen
-	if fl.protocol == packet.ProtoUDP {
-		inner = n + udpLen
+	if fl.protocol != packet.ProtoTCP {
+		inner = n + udpLen // as long as the header of an ICMP echo, and of IPv6 for a fragment
 	}
 	if fl.tunnel == noTunnel {
 		return inner
@@ -53,6 +53,12 @@ func (fl *flow) build(b []byte, s *segment, id uint64) []byte {
 	if fl.tunnel == noTunnel {
 		b = fl.appendEthernet(b, &src.mac, gateway)
 		b = fl.appendIP(b, src, dst, fl.protocol, l4Len)
+		switch {
+		case fl.isFragment:
+			return fl.appendFragment(b, s, id)
+		case fl.protocol != packet.ProtoTCP && fl.protocol != packet.ProtoUDP:
+			return fl.appendEcho(b, s, id)
+		}
 		return fl.appendL4(b, s, id)
 	}
 	ipLen := ipv4Len
@@ -100,6 +106,9 @@ func (fl *flow) appendEthernet(b []byte, src, dst *[6]byte) []byte {
 
 func (fl *flow) appendIP(b []byte, src, dst *address, protocol uint8, length int) []byte {
 	if fl.v6 {
+		if fl.isFragment {
+			protocol = packet.ProtoFragment
+		}
 		h := packet.IPv6{
 			DSCP: fl.dscp, FlowLabel: uint32(mix(uint64(fl.id))) & 0xfffff, PayloadLength: uint16(length),
 			NextHeader: protocol, HopLimit: fl.ttl, Src: src.v6, Dst: dst.v6,
@@ -111,6 +120,9 @@ func (fl *flow) appendIP(b []byte, src, dst *address, protocol uint8, length int
 		TTL: fl.ttl, Protocol: protocol, Src: src.v4, Dst: dst.v4,
 	}
 	fl.src.nextID++
+	if fl.isFragment {
+		h.DF, h.FragmentOffset = false, fragmentOffset
+	}
 	h.Checksum = h.HeaderChecksum()
 	return h.Append(b)
 }
@@ -135,6 +147,33 @@ func (fl *flow) appendL4(b []byte, s *segment, id uint64) []byte {
 	}
 	binary.BigEndian.PutUint16(b[start+field:], checksum)
 	return b
+}
+
+// appendEcho appends an ICMP echo request (RFC 792, RFC 4443 §4.1), whose sequence number is that of the packet.
+func (fl *flow) appendEcho(b []byte, s *segment, id uint64) []byte {
+	h := packet.ICMP{Type: echoRequest, Rest: fl.id<<16 | uint32(uint16(id))}
+	sum := uint32(0)
+	if fl.v6 {
+		h.Type, sum = echoRequest6, fl.pseudo(udpLen+s.length)
+	}
+	start := len(b)
+	b = fl.appendPayload(h.Append(b), s.length, id)
+	binary.BigEndian.PutUint16(b[start+2:], ^packet.Fold(packet.Sum(b[start:], sum)))
+	return b
+}
+
+const echoRequest, echoRequest6 = 8, 128
+
+// fragmentOffset is where the fragments of a flood claim to begin, in units of 8 bytes: nobody sends the others.
+const fragmentOffset = 185
+
+// appendFragment appends what a fragment other than the first has: no ports.
+func (fl *flow) appendFragment(b []byte, s *segment, id uint64) []byte {
+	if !fl.v6 {
+		return fl.appendPayload(b, udpLen+s.length, id)
+	}
+	h := packet.IPv6Fragment{NextHeader: fl.protocol, Offset: fragmentOffset, ID: uint32(id)}
+	return fl.appendPayload(h.Append(b), s.length, id)
 }
 
 // pseudo returns the sum of the pseudo header of what the hosts speak.

@@ -92,6 +92,13 @@ func (f *Fabric) begin(s *shape, src, dst *host, v6 bool, bytes uint64, closing 
 		c.forth.protocol, c.payload = packet.ProtoTCP, 0
 	case scenario.FloodReflection:
 		c.forth.srcPort = reflectorPort
+	case scenario.FloodICMP:
+		c.forth.protocol, c.forth.srcPort, c.forth.dstPort = packet.ProtoICMP, 0, 0
+		if v6 {
+			c.forth.protocol = packet.ProtoICMPv6
+		}
+	case scenario.FloodFragments:
+		c.forth.isFragment, c.forth.srcPort, c.forth.dstPort = true, 0, 0
 	}
 	if s.udp {
 		c.bps = s.bps

@@ -15,6 +15,8 @@ type flow struct {
 	dscp     uint8
 	ttl      uint8
 
+	isFragment bool // packets are fragments other than the first, without ports
+
 	tunnel    tunnel
 	vni       uint32
 	forged    *address // that packets claim to come from; nil: they say the truth

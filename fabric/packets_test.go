@@ -3,6 +3,7 @@ package fabric
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -142,6 +143,56 @@ func TestTshark(t *testing.T) {
 		if !strings.Contains(protocols, want) {
 			t.Errorf("no packets with %s", want)
 		}
+	}
+}
+
+// Another program sees in the packets of each flood what a flood of that kind is made of, with right checksums.
+func TestTsharkFloods(t *testing.T) {
+	tshark, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("no tshark")
+	}
+	dir := t.TempDir()
+	faults := "faults:\n"
+	for _, send := range []string{"udp", "syn", "reflection", "icmp", "fragments"} {
+		for _, ip := range []string{"4", "6"} {
+			faults += fmt.Sprintf("  - {ddos: {from: [a], to: b, rate: 2M, packet: 500, send: %s, ip: %s}}\n", send, ip)
+		}
+	}
+	tap := NewPcapTap(dir)
+	run(t, newFabric(t, line+faults, Options{Tap: tap}), 100*time.Millisecond)
+	if err := tap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "s3-b.pcap"))
+	if len(files) != 1 {
+		t.Fatalf("got %v", files)
+	}
+	out, err := exec.Command(tshark, "-n", "-r", files[0], "-o", "ip.check_checksum:TRUE", "-o", "ip.defragment:FALSE", "-o",
+		"ipv6.defragment:FALSE", "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-T", "fields",
+		"-e", "frame.len", "-e", "ip.checksum.status", "-e", "tcp.checksum.status", "-e", "udp.checksum.status", "-e",
+		"icmp.checksum.status", "-e", "icmpv6.checksum.status", "-e", "tcp.flags", "-e", "udp.srcport", "-e", "icmp.type",
+		"-e", "icmpv6.type", "-e", "ip.frag_offset", "-e", "ipv6.fraghdr.offset", "-E", "separator=,").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, frame := range strings.Fields(string(out)) {
+		got[frame]++
+	}
+	// A port of the hosts' own is the first that they have.
+	for _, want := range []string{
+		"514,1,,1,,,,32768,,,0,", "514,,,1,,,,32769,,,,", "54,1,1,,,,0x0002,,,,0,", "74,,1,,,,0x0002,,,,,",
+		"514,1,,1,,,,53,,,0,", "514,,,1,,,,53,,,,", "514,1,,,1,,,,8,,0,", "514,,,,,1,,,,128,,", "514,1,,,,,,,,,185,",
+		"514,,,,,,,,,,,185",
+	} {
+		if got[want] < 10 {
+			t.Errorf("%d packets are %q", got[want], want)
+		}
+		delete(got, want)
+	}
+	if len(got) > 0 {
+		t.Errorf("and others: %v", got)
 	}
 }
 

@@ -259,6 +259,8 @@ func cannot(f *scenario.Fault) string {
 		return "forged addresses are of udp over IPv4 only"
 	case f.DDoS != nil && f.DDoS.Send == scenario.FloodSYN && f.DDoS.IP == "6":
 		return "SYN floods are of IPv4 only"
+	case f.DDoS != nil && (f.DDoS.Send == scenario.FloodICMP || f.DDoS.Send == scenario.FloodFragments):
+		return "floods are of UDP and SYN only"
 	}
 	return ""
 }

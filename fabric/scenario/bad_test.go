@@ -141,6 +141,7 @@ var bad = []struct{ text, want string }{
 	{"faults: [{report_loss: {every: 2, nodes: [h1]}}]", `4: faults[0].report_loss.nodes: got "h1"`},
 	{"faults: [{ddos: {to: h1, rate: 1M}}]", "4: faults[0].ddos: want at least one host"},
 	{"faults: [{ddos: {from: [h2], to: h1, rate: 1M, ip: mixed}}]", `4: faults[0].ddos.ip: got "mixed"`},
+	{"faults: [{ddos: {from: [h2], to: h1, rate: 1M, send: tcp}}]", `4: faults[0].ddos.send: got "tcp"`},
 	{"faults: [{mitigate: {node: leaf1}}]", "4: faults[0].mitigate: would drop everything"},
 	{"faults: [{mitigate: {node: leaf1, protocol: icmp}}]", `4: faults[0].mitigate.protocol: got "icmp"`},
 }

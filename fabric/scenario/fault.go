@@ -102,6 +102,8 @@ const (
 	FloodUDP        = "udp"
 	FloodSYN        = "syn"        // TCP that asks for connections
 	FloodReflection = "reflection" // UDP from port 53
+	FloodICMP       = "icmp"       // echo requests
+	FloodFragments  = "fragments"  // of UDP, none of which is the first: without ports
 )
 
 // A Mitigate lets a switch drop what matches, with the reason acl_deny.
@@ -264,7 +266,7 @@ func (d *DDoS) check(c *checker, place string, names map[string]bool) {
 	if d.Send == "" {
 		d.Send = FloodUDP
 	}
-	oneOf(c, place+".send", d.Send, FloodUDP, FloodSYN, FloodReflection)
+	oneOf(c, place+".send", d.Send, FloodUDP, FloodSYN, FloodReflection, FloodICMP, FloodFragments)
 	within(c, place+".port", d.Port, 1, 1<<16-1)
 	within(c, place+".packet", Count(d.Packet), 100, maxMTU)
 	oneOf(c, place+".ip", d.IP, "4", "6")
