@@ -380,8 +380,19 @@ func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.At
 	return all
 }
 
-// leastGatewayShare is the share of the bytes of an attack that makes a gateway one of those that its text counts.
-const leastGatewayShare = 0.01
+// loudGateways returns how many gateways an attack comes by, without those at the end of the list by which a few
+// packets of others come: less than a twentieth of the mean.
+func loudGateways(list []telemetry.AttackSource) int {
+	sum := 0.0
+	for i := range list {
+		sum += list[i].Share
+	}
+	n := len(list)
+	for ; n > 0 && list[n-1].Share < 0.05*sum/float64(n); n-- {
+		sum -= list[n-1].Share
+	}
+	return n
+}
 
 // attackText says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
 // drop 99.8 % of it".
@@ -406,12 +417,7 @@ func attackText(r *telemetry.Attack) string {
 		}
 		return fmt.Sprintf("%d %ss", n, one)
 	}
-	gateways := 0 // without those by which a few packets of others come
-	for i := range r.Gateways {
-		if r.Gateways[i].Share >= leastGatewayShare {
-			gateways++
-		}
-	}
+	gateways := loudGateways(r.Gateways)
 	switch {
 	case r.DevicesTotal > 0 && gateways > 0:
 		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(gateways, "gateway"))

@@ -64,7 +64,7 @@ var (
 	attackTargetsDesc     = desc("attack_targets", "Addresses and prefixes of which is known what is usual.")
 	attackWatchedDesc     = desc("attack_targets_watched", "Targets whose sources are counted.")
 	attackOverflowDesc    = desc("attack_unplaced_total", "Packets to or from addresses, and looks at them, for which attacks had no room.")
-	attackUnwatchedDesc   = desc("attacks_unwatched_total", "Times that the sources of a target were not counted, as too many are watched.")
+	attackUnwatchedDesc   = desc("attacks_unwatched_total", "Attacks whose sources were not counted from their beginning, as too many targets are watched.")
 	attackRulesDesc       = desc("attack_rules_unresolved", "Rules of Transparent Security that drop packets, and of which nobody knows of which attack.")
 	mitigationRulesDesc   = desc("mitigation_rules", "Rules against attacks, by who drops and their state: active, failed or withdrawing.", "by", "state")
 	mitigationActionsDesc = desc("mitigation_actions_total", "What was done about attacks, by action, by who drops, and whether it failed.", "action", "by", "failed")

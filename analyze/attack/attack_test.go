@@ -184,6 +184,41 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Large transfers do not keep the watches from an attack that comes later: its sources are counted.
+func TestAttackAmongTransfers(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.look(15)
+	var all []func()
+	for i := range 2 * MaxWatches { // each with ten connections of one peer, which is no crowd
+		var ends, back [10]Ends
+		host := fmt.Sprintf("192.0.%d.1", i+2)
+		all = append(all, func() {
+			for c := range 10 {
+				k := key(fmt.Sprintf("10.0.%d.1", i+1), host, 6, uint16(c+1))
+				r := key(host, fmt.Sprintf("10.0.%d.1", i+1), 6, uint16(c+1))
+				for range 50 {
+					w := n.counts.Passed(&ends[c], &k, TCP, 1500, 1)
+					if w != nil {
+						w.Count(&Packet{Class: TCP, Bytes: 1500, Src: k.Src, FlowNs: n.nowNs, NowNs: n.nowNs})
+					}
+					n.counts.Passed(&back[c], &r, TCP, 60, 1)
+				}
+			}
+		})
+	}
+	n.look(10, all...)
+	if len(n.found) > 0 {
+		t.Fatalf("got %+v", n.found)
+	}
+	for _, device := range []uint64{camera, printer} {
+		all = append(all, n.flood(device, "198.51.100.1", 300, false))
+	}
+	n.look(10, all...)
+	if a := n.only(); a.Sources.DevicesTotal != 2 || n.search.Totals().Unwatched > 0 {
+		t.Errorf("got %d devices of %+v, %d unwatched", a.Sources.DevicesTotal, a.Target, n.search.Totals().Unwatched)
+	}
+}
+
 // What was attacked before a restart is found again at once, and is not learned.
 func TestExpected(t *testing.T) {
 	for _, expects := range []bool{false, true} {

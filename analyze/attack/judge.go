@@ -41,7 +41,7 @@ func (s *Search) judge(st *state, shards []Shard, nowNs int64) {
 	case exceeds && (fixed || !s.isLearning(st, nowNs)) && !s.isCovered(st, nowNs):
 		st.hits++
 		st.calm = 0
-		if st.watch == nil {
+		if st.watch == nil && (fixed || !st.isTransfer()) {
 			s.watch(st, shards)
 		}
 		if st.hits >= holds {
@@ -84,10 +84,40 @@ func (s *Search) isCovered(st *state, nowNs int64) bool {
 	return st.addresses < carpetAddresses || 2*most > all
 }
 
-// watch lets shards count the sources of a target.
+// isTransfer reports whether what came to a target lately is answered and has too few flows for a crowd: there would be
+// nothing to tell of its sources.
+func (st *state) isTransfer() bool {
+	var sum Tally
+	for i := range st.ring {
+		sum.merge(&st.ring[i].Tally)
+	}
+	return sum.Flows < fewSources && float64(sum.Out.Packets) >= answeredShare*float64(sum.sum().Packets) &&
+		3*sum.offered(SYN).Packets <= sum.offered(TCP).Packets
+}
+
+// makeRoom ends the watch of a target that is not attacked, and reports whether there is room for one that may be.
+func (s *Search) makeRoom(shards []Shard) bool {
+	if s.watched < MaxWatches {
+		return true
+	}
+	var least *state
+	for _, st := range s.touched {
+		switch a := st.attack; {
+		case st.watch == nil, a == nil && st.hits > 0 && st.hits < holds, a != nil && a.Kind != telemetry.AttackSurge:
+		case least == nil, least.attack != nil && a == nil:
+			least = st
+		}
+	}
+	if least != nil {
+		s.unwatch(least, shards)
+	}
+	return least != nil
+}
+
+// watch lets shards count the sources of a target, if there is room.
 func (s *Search) watch(st *state, shards []Shard) {
-	if s.watched >= MaxWatches {
-		s.totals.Unwatched++
+	mayBe := st.attack == nil && st.hits <= holds || st.attack != nil && st.attack.Kind != telemetry.AttackSurge
+	if s.watched >= MaxWatches && !(mayBe && s.makeRoom(shards)) {
 		return
 	}
 	s.watched++
@@ -171,7 +201,9 @@ func (s *Search) decide(st *state, shards []Shard, fixed bool, nowNs int64) {
 			s.addLook(st, a, &st.ring[i])
 		}
 	}
-	st.attack = a
+	if st.attack = a; st.watch == nil {
+		s.totals.Unwatched++
+	}
 	s.changed = append(s.changed, a)
 }
 
@@ -233,7 +265,8 @@ func (s *Search) verdict(st *state, t *Tally, more [numClasses]rate, all rate, s
 		return verdict{}
 	case isAnswered, unsure:
 		v.kind = telemetry.AttackSurge
-	case worst != SYN && st.bits == 128 && froms <= 1 && t.Flows <= 1: // a transfer, or a camera
+	case worst != SYN && st.bits == 128 && froms <= 1 && t.Flows <= 1, // a transfer, or a camera
+		worst != SYN && st.bits < 128 && froms <= 1 && t.Flows <= fewFlows*uint64(st.addresses): // all see one film
 		v.kind = telemetry.AttackSurge
 	}
 	return v
@@ -415,6 +448,9 @@ func (s *Search) tell(shards []Shard, nowNs int64) {
 		}
 		if a.Kind == telemetry.AttackSurge || a.State == telemetry.AttackSuspected {
 			s.reconsider(st, shards)
+		}
+		if st.watch == nil {
+			s.watch(st, shards)
 		}
 		if st.watch != nil {
 			a.Sources = s.sources(st, shards, a.classes)

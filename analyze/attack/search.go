@@ -26,6 +26,8 @@ const (
 	answeredShare = 0.3
 	// fewSources are so few that they are no crowd.
 	fewSources = 8
+	// fewFlows are those of one address that gets what others get from the same source.
+	fewFlows = 4
 	// fewCounted are too few packets to decide anything by.
 	fewCounted = 20
 	// mitigatedShare is which share filters drop of an attack that is mitigated, and stillShare from which one on it
@@ -182,7 +184,7 @@ type Totals struct {
 	Targets   int    // of which is known what is usual
 	Watched   int    // whose sources are counted
 	Overflow  uint64 // packets and looks at addresses for which there was no room
-	Unwatched uint64 // attacks whose sources were not counted, as too many are watched
+	Unwatched uint64 // attacks whose sources were not counted from the beginning, as too many are watched
 	BPS       uint64 // bits a second that came to all targets, and what filters dropped of it
 	Rules     int    // rules of Transparent Security of which nobody knows what they are about
 }
