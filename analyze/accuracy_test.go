@@ -84,7 +84,8 @@ duration: 16s
 topology: {fat_tree: {k: 4, host_link: {rate: 50M}, fabric_link: {rate: 50M, delay: 5us}}}
 traffic:
   - {poisson: {load: 6%, sizes: web_search, max_size: 100kB}, ip: mixed}
-  - {incast: {senders: [h3, h5, h7, h9, h11, h13], to: h1, bytes: 20kB, every: 2s, jitter: 1ms}, transport: udp, port: 9000}
+  - {incast: {senders: [h3, h5, h7, h9, h11, h13], to: h1, bytes: 20kB, every: 2s, jitter: 1ms}, transport: udp,
+	port: 9000}
 faults:
   - {at: 3s, for: 3s, link_down: {link: [pod1-agg1, core1]}}
   - {at: 7s, for: 3s, gray_link: {link: [pod2-edge1, pod2-agg1], drop: 3%}}

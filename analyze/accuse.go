@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -24,33 +25,33 @@ const (
 // A suspect is what may lose packets of a path: a link between nodes, or what is in front of the first or behind the
 // last of them.
 type suspect struct {
-	linkKey
+	topology.LinkKey
 	edge bool // a host and its link; one end of linkKey only
 }
 
 // suspectsOf returns what the packets of a path cross; false if the path is not known well enough.
 // Numbers of packets tell of nothing in front of the source, which writes them, or behind the sink, which reads them.
 func suspectsOf(hops []pathHop, numbered bool) ([]suspect, bool) {
-	first, last := &hops[0].station, &hops[len(hops)-1].station
+	first, last := &hops[0].HopKey, &hops[len(hops)-1].HopKey
 	list := make([]suspect, 0, len(hops)+1)
 	if !numbered {
 		list = append(list, suspect{
-			linkKey{to: first.node, toPort: first.in, has: first.has & telemetry.HasIngressPort},
+			topology.LinkKey{To: first.Node, ToPort: first.In, Has: first.Has & telemetry.HasIngressPort},
 			true,
 		})
 	}
 	for i := range hops[1:] {
-		k, ok := linkOf(&hops[i].station, &hops[i+1].station)
-		if !ok || hops[i].missing+hops[i+1].missing > 0 {
+		k, ok := topology.LinkOf(&hops[i].HopKey, &hops[i+1].HopKey)
+		if !ok || hops[i].Missing+hops[i+1].Missing > 0 {
 			return nil, false
 		}
-		list = append(list, suspect{linkKey: k})
+		list = append(list, suspect{LinkKey: k})
 	}
 	if numbered {
 		return list, len(list) > 0
 	}
 	list = append(list, suspect{
-		linkKey{from: last.node, fromPort: last.out, has: last.has & telemetry.HasEgressPort},
+		topology.LinkKey{From: last.Node, FromPort: last.Out, Has: last.Has & telemetry.HasEgressPort},
 		true,
 	})
 	if back, _ := list[0].back(); back == list[len(list)-1] {
@@ -62,15 +63,15 @@ func suspectsOf(hops []pathHop, numbered bool) ([]suspect, bool) {
 // back returns the other direction of a suspect; false if it is not known.
 func (k suspect) back() (suspect, bool) {
 	if !k.edge {
-		back, ok := k.reverse()
-		return suspect{linkKey: back}, ok
+		back, ok := k.Reverse()
+		return suspect{LinkKey: back}, ok
 	}
-	back := linkKey{from: k.to, to: k.from, fromPort: k.toPort, toPort: k.fromPort}
-	switch k.has {
+	back := topology.LinkKey{From: k.To, To: k.From, FromPort: k.ToPort, ToPort: k.FromPort}
+	switch k.Has {
 	case telemetry.HasIngressPort:
-		back.has = telemetry.HasEgressPort
+		back.Has = telemetry.HasEgressPort
 	case telemetry.HasEgressPort:
-		back.has = telemetry.HasIngressPort
+		back.Has = telemetry.HasIngressPort
 	}
 	return suspect{back, true}, true
 }
@@ -142,7 +143,7 @@ func (t *trial) gain(k suspect) (alone, both float64) {
 
 // accuse returns the link that loses the most packets, one direction of it or both, and the paths that do not cross it;
 // false if no link stands out. guilty is empty if another link, or a host, may lose them as well.
-func accuse(paths []*streamPath) (guilty []linkKey, rest []*streamPath, ok bool) {
+func accuse(paths []*streamPath) (guilty []topology.LinkKey, rest []*streamPath, ok bool) {
 	t := newTrial(paths)
 	var best float64
 	var chosen []suspect
@@ -168,7 +169,7 @@ func accuse(paths []*streamPath) (guilty []linkKey, rest []*streamPath, ok bool)
 	}
 	for _, k := range chosen {
 		if certain && !k.edge {
-			guilty = append(guilty, k.linkKey)
+			guilty = append(guilty, k.LinkKey)
 		}
 	}
 	for _, p := range paths {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -42,9 +43,9 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 				return number(word)
 			}
 			hops = append(hops,
-				pathHop{station: station{
-					node: number(word), in: port(words[i]), out: port(words[i+2]),
-					has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
+				pathHop{HopKey: topology.HopKey{
+					Node: number(word), In: port(words[i]), Out: port(words[i+2]),
+					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
 				}})
 		}
 		if p.suspects, ok = suspectsOf(hops, false); !ok {
@@ -118,7 +119,7 @@ func TestAccuse(t *testing.T) {
 			}
 			var links []string
 			for _, k := range guilty {
-				links = append(links, fmt.Sprintf("%d>%d", k.from, k.to))
+				links = append(links, fmt.Sprintf("%d>%d", k.From, k.To))
 			}
 			slices.Sort(links)
 			if len(links) == 0 {

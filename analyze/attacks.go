@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -24,11 +25,11 @@ type attackCounts struct {
 }
 
 // weightOf returns for how many packets one stands whose way begins at a node.
-func (a *attackCounts) weightOf(first *station) uint32 {
-	if len(a.sampling) == 0 || first.has&telemetry.HasNode == 0 {
+func (a *attackCounts) weightOf(first *topology.HopKey) uint32 {
+	if len(a.sampling) == 0 || first.Has&telemetry.HasNode == 0 {
 		return 0
 	}
-	if rate := a.sampling[first.node]; rate > telemetry.SampleEvery && rate <= telemetry.MaxSampleRate {
+	if rate := a.sampling[first.Node]; rate > telemetry.SampleEvery && rate <= telemetry.MaxSampleRate {
 		return uint32(rate)
 	}
 	return 0
@@ -79,8 +80,8 @@ func (s *Shard) attackSource(w *attack.Watch, f *flow, nowNs int64) {
 	if fp := &f.paths[0]; fp.used {
 		if path := s.pathOf(fp); path != nil {
 			p.Path, p.HasPath = path.hash, !p.Filtered
-			if first := &path.hops[0].station; first.has&telemetry.HasNode != 0 {
-				p.Gateway, p.HasNode = first.node, true
+			if first := &path.hops[0].HopKey; first.Has&telemetry.HasNode != 0 {
+				p.Gateway, p.HasNode = first.Node, true
 			}
 		}
 	}
@@ -293,7 +294,7 @@ func (d *attackDetector) record(a *attack.Attack, id string, begin time.Time) *t
 		DevicesTotal: a.Sources.DevicesTotal,
 		Gateways:     d.sourcesOf(a.Sources.Gateways, nil),
 		Paths: d.sourcesOf(a.Sources.Paths, func(o *telemetry.AttackSource, s *attack.Source) {
-			o.Path = pathID(s.Path)
+			o.Path = topology.PathID(s.Path)
 		}),
 		Addresses: d.sourcesOf(a.Sources.Addresses, func(o *telemetry.AttackSource, s *attack.Source) {
 			o.Address = s.Addr.String()
@@ -368,7 +369,7 @@ func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.At
 			o.Node, o.Name = &node, d.collector.Names()[node]
 		}
 		if s.HasPath {
-			o.Path = pathID(s.Path)
+			o.Path = topology.PathID(s.Path)
 		}
 		if fill != nil {
 			fill(&o, s)

@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/waybill-int/waybill/analyze/clock"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -91,30 +92,30 @@ func (c *change) merge(o *change) {
 // parting returns where two paths part; false if they do not, or if it is not known which node that is.
 func parting(from, to []pathHop) (k changeKey, ok bool) {
 	i := 0
-	for i < min(len(from), len(to)) && from[i].station == to[i].station {
+	for i < min(len(from), len(to)) && from[i].HopKey == to[i].HopKey {
 		i++
 	}
-	if i == len(from) || i == len(to) || from[i].missing > 0 || to[i].missing > 0 {
+	if i == len(from) || i == len(to) || from[i].Missing > 0 || to[i].Missing > 0 {
 		return k, false
 	}
-	if from[i].node == to[i].node && (from[i].has^to[i].has)&(telemetry.HasNode|telemetry.HasEgressPort) ==
+	if from[i].Node == to[i].Node && (from[i].Has^to[i].Has)&(telemetry.HasNode|telemetry.HasEgressPort) ==
 		telemetry.HasEgressPort {
 		return k, false // the one does not tell by which port the packet left, and may be the same way
 	}
-	if from[i].node != to[i].node || from[i].has&telemetry.HasNode != to[i].has&telemetry.HasNode ||
-		from[i].out == to[i].out {
+	if from[i].Node != to[i].Node || from[i].Has&telemetry.HasNode != to[i].Has&telemetry.HasNode ||
+		from[i].Out == to[i].Out {
 		if i == 0 {
 			return k, false // they came into the network elsewhere, or by another port
 		}
 		i-- // its ports are not known, or say nothing
 	}
 	at := &from[i]
-	if at.has&telemetry.HasNode == 0 {
+	if at.Has&telemetry.HasNode == 0 {
 		return k, false
 	}
-	k = changeKey{node: at.node, port: at.out, newPort: to[i].out}
+	k = changeKey{node: at.Node, port: at.Out, newPort: to[i].Out}
 	if i+1 < len(from) {
-		k.toNode = from[i+1].node
+		k.toNode = from[i+1].Node
 	}
 	return k, true
 }
@@ -136,7 +137,7 @@ func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
 }
 
 // arrives notes that a packet of f has arrived by the path at place, along route. first is its first hop.
-func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry.Hop, nowNs int64) {
+func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *telemetry.Hop, nowNs int64) {
 	p := &s.paths.paths[place]
 	if p.loops() { // a loop let it go: that is no way that the flow takes from now on
 		f.verdict = notJudged
@@ -147,7 +148,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 	}
 	if before := &s.paths.paths[f.arrivedBy]; f.arrived && before.generation == f.arrivedGeneration {
 		if !before.partOf(route) { // not only more postcards than for the packets before, one of which was cut short
-			if before.hops[0].node == route[0].node && f.entered.after(first, nowNs) {
+			if before.hops[0].Node == route[0].Node && f.entered.after(first, nowNs) {
 				return // a straggler by the path that the flow left
 			}
 			f.pathChanges++
@@ -169,7 +170,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []station, first *telemetry
 func (p *path) loops() bool {
 	for i := range p.hops {
 		for j := range i {
-			if p.hops[i].has&p.hops[j].has&telemetry.HasNode != 0 && p.hops[i].node == p.hops[j].node {
+			if p.hops[i].Has&p.hops[j].Has&telemetry.HasNode != 0 && p.hops[i].Node == p.hops[j].Node {
 				return true
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestParting(t *testing.T) {
 	const ports = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
 	at := func(node, in, out uint32, has telemetry.Fields) pathHop {
-		return pathHop{station: station{node: node, in: in, out: out, has: has}}
+		return pathHop{HopKey: topology.HopKey{Node: node, In: in, Out: out, Has: has}}
 	}
 	for _, test := range []struct {
 		name     string
@@ -81,7 +82,8 @@ func TestChangesOfShards(t *testing.T) {
 		s.Scan(ns)
 	}
 	list, _ := log.Events(nil, 10)
-	if len(list) != 1 || list[0].Start.UnixNano() != 5*second || list[0].Count != 4 || list[0].Path != pathID(9) {
+	if len(list) != 1 || list[0].Start.UnixNano() != 5*second || list[0].Count != 4 ||
+		list[0].Path != topology.PathID(9) {
 		t.Errorf("got %+v", list)
 	}
 }

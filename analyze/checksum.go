@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -197,7 +198,7 @@ const wrongChecksumReason, wrongL4ChecksumReason = 255, 254
 
 func (d *checksumDetector) tellHeaders(e *telemetry.Event, k checksumKey, n *headerCount) {
 	e.Severity, e.ReasonName, e.Bytes = telemetry.Warning, "wrong_ipv4_checksum", n.datagram
-	d.at(e, &station{node: k.node, has: telemetry.HasNode})
+	d.at(e, &topology.HopKey{Node: k.node, Has: telemetry.HasNode})
 	what := "an IPv4 header whose checksum"
 	if k.l4 != 0 {
 		e.ReasonName, what = "wrong_l4_checksum", "a "+telemetry.ProtocolName(k.l4)+" checksum that"

@@ -3,6 +3,7 @@ package analyze
 import (
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -70,9 +71,9 @@ func (t *roundTrip) add(o roundTrip) {
 // roundTrips takes the round trips of a window that is over, of links whose clocks did not jump in it.
 func (t *Timing) roundTrips() {
 	for k, s := range t.links {
-		reverse, _ := k.reverse()
+		reverse, _ := k.Reverse()
 		back := t.links[reverse]
-		if back == nil || !s.quickest.Known || t.clocks.Shaken(k.from, k.to) != "" {
+		if back == nil || !s.quickest.Known || t.clocks.Shaken(k.From, k.To) != "" {
 			continue
 		}
 		var trip roundTrip
@@ -158,13 +159,13 @@ func (t *Timing) giveDelays() {
 
 // delaysSince returns the delays of links that became known since they were given last, and notes them as given if they
 // are.
-func (t *Timing) delaysSince(give bool) map[linkKey]delaySum {
+func (t *Timing) delaysSince(give bool) map[topology.LinkKey]delaySum {
 	if t == nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	taken := map[linkKey]delaySum{}
+	taken := map[topology.LinkKey]delaySum{}
 	for k, s := range t.links {
 		if s.ungiven != nil && s.ungiven.Count > 0 {
 			taken[k] = *s.ungiven

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
 // A dropKey is a place and a reason.
 type dropKey struct {
-	station
+	topology.HopKey
 	reason  uint8
 	table   telemetry.ReasonTable // numbers mean different things at different nodes
 	ruleKey uint64                // Transparent Security: the mitigation rule
@@ -61,7 +62,7 @@ func (d *drop) add(packets uint64) {
 
 // packet counts the drop that r reports.
 func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
-	d := t.entry(dropKey{station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons}, nowNs)
+	d := t.entry(dropKey{HopKey: topology.HopKeyOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons}, nowNs)
 	if d == nil {
 		return
 	}
@@ -76,7 +77,7 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 // number goes on from report to report. It returns how many drops that makes since the report before.
 func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 	d := t.entry(dropKey{
-		station: stationOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons,
+		HopKey: topology.HopKeyOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons,
 		ruleKey: r.DropKey,
 	}, nowNs)
 	if d == nil {
@@ -95,7 +96,7 @@ func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 }
 
 func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {
-	at := key.station.answer(names)
+	at := key.HopKey.Answer(names)
 	a := telemetry.Drop{
 		Node: at.Node, Name: at.Name, IngressPort: at.IngressPort, EgressPort: at.EgressPort,
 		Reason: key.reason, ReasonName: key.table.Name(key.reason), Packets: d.packets,

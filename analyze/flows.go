@@ -4,6 +4,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -212,7 +213,7 @@ func (t *flowTable) remove(tag uint32, place int) {
 // hopSlab hands out blocks of hopStats of one to maxStations each; a block is addressed by chunk and offset.
 type hopSlab struct {
 	chunks [][]hopStat
-	free   [maxStations + 1][]uint32
+	free   [topology.MaxHops + 1][]uint32
 }
 
 // take returns a zeroed block of n hopStats.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -18,22 +19,22 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 		missing int64
 		queue   queueStat
 	}
-	hops, told := map[station]*gathered{}, c.samples()
+	hops, told := map[topology.HopKey]*gathered{}, c.samples()
 	for _, p := range c.mergedPaths() {
 		first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
 		for i := range p.hops {
 			at := &p.hops[i]
-			if at.has&telemetry.HasNode == 0 || at.has&telemetry.HasDrop != 0 {
+			if at.Has&telemetry.HasNode == 0 || at.Has&telemetry.HasDrop != 0 {
 				continue
 			}
-			h := hops[at.station]
+			h := hops[at.HopKey]
 			if h == nil {
-				a := at.station.answer(c.Names())
+				a := at.HopKey.Answer(c.Names())
 				h = &gathered{NodeHop: telemetry.NodeHop{
-					Node: at.node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
+					Node: at.Node, Name: a.Name, IngressPort: a.IngressPort, EgressPort: a.EgressPort, First: first,
 					Last: last,
 				}}
-				hops[at.station] = h
+				hops[at.HopKey] = h
 			}
 			h.Packets += p.packets + at.parts
 			h.missing += p.missingAt(i)
@@ -61,8 +62,9 @@ func (c *Collector) Hops() []telemetry.NodeHop {
 		list = append(list, h.NodeHop)
 	}
 	slices.SortFunc(list, func(a, b telemetry.NodeHop) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)),
-			cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)))
+		return cmp.Or(cmp.Compare(a.Node, b.Node),
+			cmp.Compare(topology.PortOf(a.IngressPort), topology.PortOf(b.IngressPort)),
+			cmp.Compare(topology.PortOf(a.EgressPort), topology.PortOf(b.EgressPort)))
 	})
 	return list
 }

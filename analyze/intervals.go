@@ -6,6 +6,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -20,7 +21,7 @@ type Intervals struct {
 	shards    []*shardIntervals
 
 	hops      map[hopPlace]*telemetry.HopInterval // of a look
-	links     map[linkKey]carried                 // since the last ten seconds
+	links     map[topology.LinkKey]carried        // since the last ten seconds
 	paths     map[uint64]*telemetry.PathInterval
 	exporters []ledger.Cursor // by their place in the collector
 	drops     map[dropPlace]uint64
@@ -28,7 +29,7 @@ type Intervals struct {
 	events    map[string]seenEvent
 	routes    map[uint64]givenRoute
 	hosts     map[hostPlace]uint64
-	inner     map[attachment]bool // ports to other nodes
+	inner     topology.Inner
 	hostless  []telemetry.FlowInterval
 	toldPaths map[uint64]bool // whose ends SoFar told in this interval
 	bursts    *burst.Log      // nil: none are given
@@ -43,7 +44,7 @@ type Intervals struct {
 }
 
 // A hopPlace is what hops of several paths are added up by.
-type hopPlace struct{ station }
+type hopPlace struct{ topology.HopKey }
 
 // routeAgainNs is how often the route of a path that is in use is given again.
 const routeAgainNs = 24 * 3600 * int64(1e9)
@@ -56,9 +57,9 @@ const flowsAtOnce = 8192
 func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	v := &Intervals{
 		collector: c, log: log, hops: map[hopPlace]*telemetry.HopInterval{},
-		links: map[linkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},
+		links: map[topology.LinkKey]carried{}, paths: map[uint64]*telemetry.PathInterval{},
 		drops: map[dropPlace]uint64{}, dropsTo: map[dropToward]uint64{}, events: map[string]seenEvent{},
-		routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: map[attachment]bool{},
+		routes: map[uint64]givenRoute{}, hosts: map[hostPlace]uint64{}, inner: topology.Inner{},
 		toldPaths: map[uint64]bool{}, hopsNs: nowNs, flowsNs: nowNs,
 	}
 	for _, s := range c.Shards {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/clock"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -63,7 +64,10 @@ func TestIntervalsDelays(t *testing.T) {
 	timing := NewTiming()
 	c := &Collector{Timing: timing}
 	v := NewIntervals(c, nil, 0)
-	key := linkKey{from: 1, to: 2, fromPort: 3, toPort: 4, has: telemetry.HasEgressPort | telemetry.HasIngressPort}
+	key := topology.LinkKey{
+		From: 1, To: 2, FromPort: 3, ToPort: 4,
+		Has: telemetry.HasEgressPort | telemetry.HasIngressPort,
+	}
 	stat := &delayStat{from: 1, to: 2, ungiven: &delaySum{}}
 	timing.links[key] = stat
 	var got []telemetry.LinkInterval

@@ -1,11 +1,14 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A givenRoute is a path whose route was given, and where its ends are.
 type givenRoute struct {
 	atNs                int64
-	first, last         attachment
+	first, last         topology.PortKey
 	knowsFirst, knowsTo bool
 }
 
@@ -16,10 +19,10 @@ func routeEnds(route *telemetry.Route) givenRoute {
 		return r
 	}
 	if at := &route.Stations[0]; at.Has&telemetry.HasNode != 0 {
-		r.first, r.knowsFirst = attachment{at.Node, at.IngressPort, at.Has&telemetry.HasIngressPort != 0}, true
+		r.first, r.knowsFirst = (&topology.HopKey{Node: at.Node, In: at.IngressPort, Has: at.Has}).Ingress(), true
 	}
 	if at := &route.Stations[len(route.Stations)-1]; at.Has&(telemetry.HasNode|telemetry.HasDrop) == telemetry.HasNode {
-		r.last, r.knowsTo = attachment{at.Node, at.EgressPort, at.Has&telemetry.HasEgressPort != 0}, true
+		r.last, r.knowsTo = (&topology.HopKey{Node: at.Node, Out: at.EgressPort, Has: at.Has}).Egress(), true
 	}
 	return r
 }
@@ -29,19 +32,19 @@ func (r *givenRoute) route(path uint64) telemetry.Route {
 	first, last := telemetry.Station{Missing: 1}, telemetry.Station{Missing: 1}
 	if r.knowsFirst {
 		first = telemetry.Station{Place: telemetry.Place{
-			Has: telemetry.HasNode, Node: r.first.node,
-			IngressPort: r.first.port,
+			Has: telemetry.HasNode, Node: r.first.Node,
+			IngressPort: r.first.Port,
 		}}
-		if r.first.hasPort {
+		if r.first.HasPort {
 			first.Has |= telemetry.HasIngressPort
 		}
 	}
 	if r.knowsTo {
 		last = telemetry.Station{Place: telemetry.Place{
-			Has: telemetry.HasNode, Node: r.last.node,
-			EgressPort: r.last.port,
+			Has: telemetry.HasNode, Node: r.last.Node,
+			EgressPort: r.last.Port,
 		}}
-		if r.last.hasPort {
+		if r.last.HasPort {
 			last.Has |= telemetry.HasEgressPort
 		}
 	}
@@ -50,21 +53,8 @@ func (r *givenRoute) route(path uint64) telemetry.Route {
 
 // A hostPlace is a host at a place.
 type hostPlace struct {
-	hostKey
-	attachment
-}
-
-// noteInner remembers the ports of a link: no host is there.
-func (v *Intervals) noteInner(k linkKey) {
-	if len(v.inner) >= 2*maxLinks {
-		return
-	}
-	if k.has&telemetry.HasEgressPort != 0 {
-		v.inner[attachment{k.from, k.fromPort, true}] = true
-	}
-	if k.has&telemetry.HasIngressPort != 0 {
-		v.inner[attachment{k.to, k.toPort, true}] = true
-	}
+	topology.HostKey
+	topology.PortKey
 }
 
 // hostsOf adds what the hosts of flows sent and got. Flows on paths that were met after paths were looked at wait for
@@ -86,26 +76,26 @@ func (v *Intervals) hostsOf(flows []telemetry.FlowInterval, waited bool) {
 		}
 		tunnelled := f.Key.Tunnel != telemetry.TunnelNone
 		if r.knowsFirst {
-			v.host(hostKey{f.Key.Src, f.Key.Tunnel, f.Key.TunnelID}, r.first, f.Packets)
+			v.host(topology.SourceOf(&f.Key), r.first, f.Packets)
 			if tunnelled {
-				v.host(hostKey{addr: f.OuterSrc}, r.first, f.Packets)
+				v.host(topology.HostKey{Addr: f.OuterSrc}, r.first, f.Packets)
 			}
 		}
 		if r.knowsTo {
-			v.host(hostKey{f.Key.Dst, f.Key.Tunnel, f.Key.TunnelID}, r.last, f.Packets)
+			v.host(topology.DestinationOf(&f.Key), r.last, f.Packets)
 			if tunnelled {
-				v.host(hostKey{addr: f.OuterDst}, r.last, f.Packets)
+				v.host(topology.HostKey{Addr: f.OuterDst}, r.last, f.Packets)
 			}
 		}
 	}
 }
 
-func (v *Intervals) host(k hostKey, at attachment, packets uint64) {
-	if v.inner[at] || k.addr == (telemetry.Addr{}) {
+func (v *Intervals) host(k topology.HostKey, at topology.PortKey, packets uint64) {
+	if v.inner[at] || k.Addr == (telemetry.Addr{}) {
 		return // packets of which the nodes behind it said nothing
 	}
 	place := hostPlace{k, at}
-	if n := v.hosts[place]; n == 0 && len(v.hosts) >= maxHosts {
+	if n := v.hosts[place]; n == 0 && len(v.hosts) >= topology.MaxHosts {
 		v.ungivenHosts.Add(packets)
 		return
 	}
@@ -116,8 +106,8 @@ func (v *Intervals) host(k hostKey, at attachment, packets uint64) {
 func (v *Intervals) takeHosts(batch *telemetry.Intervals, startNs int64) {
 	for k, n := range v.hosts {
 		batch.Hosts = append(batch.Hosts, telemetry.HostInterval{
-			StartNs: startNs, Addr: k.addr, Tunnel: k.tunnel, TunnelID: k.tunnelID, Node: k.node, Port: k.port,
-			HasPort: k.hasPort, Packets: n,
+			StartNs: startNs, Addr: k.Addr, Tunnel: k.Tunnel, TunnelID: k.TunnelID, Node: k.Node, Port: k.Port,
+			HasPort: k.HasPort, Packets: n,
 		})
 	}
 	clear(v.hosts)

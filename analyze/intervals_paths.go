@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -42,7 +43,7 @@ func (v *Intervals) scanPaths(nowNs int64) {
 				now.endToEnd.Turn()
 				for i := range now.hops {
 					now.hops[i].latency.Turn()
-					now.hops[i].utilization.high = 0
+					now.hops[i].utilization.High = 0
 				}
 			}
 			done := end == len(s.paths.paths)
@@ -92,10 +93,10 @@ func (v *Intervals) pathSince(told *samples, now, given *path, nowNs int64) {
 		if i > 0 && !now.uncertain {
 			more := carried{packets: n, incomplete: incomplete, use: use}
 			sample.addTo(&more.sample, n)
-			v.carry(&now.hops[i-1].station, &h.station, more)
+			v.carry(&now.hops[i-1].HopKey, &h.HopKey, more)
 		}
-		use = h.utilization.since(&before.utilization)
-		if h.missing == 0 && h.has != 0 { // else nobody knows where it is
+		use = h.utilization.Since(&before.utilization)
+		if h.Missing == 0 && h.Has != 0 { // else nobody knows where it is
 			v.hopSince(h, before, n, incomplete, told.ofHop(now, i))
 		}
 	}
@@ -107,10 +108,10 @@ func (v *Intervals) hopSince(now, before *pathHop, n, incomplete uint64, sample 
 	parts := now.parts - before.parts
 	n += parts
 	if n > 0 || incomplete > 0 || latency.Count > 0 {
-		key := hopPlace{now.station}
+		key := hopPlace{now.HopKey}
 		h := v.hops[key]
 		if h == nil {
-			h = &telemetry.HopInterval{Place: placeOf(&now.station)}
+			h = &telemetry.HopInterval{Place: placeOf(&now.HopKey)}
 			v.hops[key] = h
 		}
 		h.Packets += n
@@ -128,13 +129,13 @@ type carried struct {
 }
 
 // carry adds what the link from a to b carried.
-func (v *Intervals) carry(a, b *station, more carried) {
-	k, ok := linkOf(a, b)
+func (v *Intervals) carry(a, b *topology.HopKey, more carried) {
+	k, ok := topology.LinkOf(a, b)
 	if !ok || more.packets+more.incomplete+more.use.Samples == 0 {
 		return
 	}
 	sum, known := v.links[k]
-	if !known && len(v.links) >= maxLinks {
+	if !known && len(v.links) >= topology.MaxLinks {
 		return
 	}
 	sum.packets += more.packets
@@ -157,8 +158,8 @@ func (v *Intervals) note(p *path, nowNs int64) {
 		Stations: make([]telemetry.Station, len(p.hops)),
 	}
 	for i := range p.hops {
-		at := &p.hops[i].station
-		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.missing}
+		at := &p.hops[i].HopKey
+		r.Stations[i] = telemetry.Station{Place: placeOf(at), Missing: at.Missing}
 	}
 	v.routes[p.hash] = routeEnds(&r)
 	v.newRoutes = append(v.newRoutes, r)
@@ -167,8 +168,8 @@ func (v *Intervals) note(p *path, nowNs int64) {
 // maxRoutes bounds the paths whose routes are remembered as given.
 const maxRoutes = 1 << 17
 
-func placeOf(s *station) telemetry.Place {
-	return telemetry.Place{Has: s.has, Node: s.node, IngressPort: s.in, EgressPort: s.out}
+func placeOf(s *topology.HopKey) telemetry.Place {
+	return telemetry.Place{Has: s.Has, Node: s.Node, IngressPort: s.In, EgressPort: s.Out}
 }
 
 // takeHops returns hops and queues of the interval, and routes and bursts that are new.
@@ -184,11 +185,11 @@ func (v *Intervals) takeHops(startNs int64) *telemetry.Intervals {
 
 // hopsSince adds hops and queues since the last look. Queues are noted as given if they are.
 func (v *Intervals) hopsSince(batch *telemetry.Intervals, startNs int64, give bool) {
-	at := map[attachment]*portSample{}
+	at := map[topology.PortKey]*portSample{}
 	for key, h := range v.hops {
 		h.StartNs = startNs
 		batch.Hops = append(batch.Hops, *h)
-		port := portSampleAt(at, &key.station)
+		port := portSampleAt(at, &key.HopKey)
 		port.Merge(&h.Sample)
 		port.packets += h.Packets
 		port.missing += h.Incomplete
@@ -218,14 +219,14 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 		}
 	}
 	for k, sum := range v.links {
-		v.noteInner(k)
+		v.inner.Add(k)
 		from := telemetry.Place{
-			Has: telemetry.HasNode | k.has&telemetry.HasEgressPort, Node: k.from,
-			EgressPort: k.fromPort,
+			Has: telemetry.HasNode | k.Has&telemetry.HasEgressPort, Node: k.From,
+			EgressPort: k.FromPort,
 		}
 		to := telemetry.Place{
-			Has: telemetry.HasNode | k.has&telemetry.HasIngressPort, Node: k.to,
-			IngressPort: k.toPort,
+			Has: telemetry.HasNode | k.Has&telemetry.HasIngressPort, Node: k.To,
+			IngressPort: k.ToPort,
 		}
 		d := delays[k]
 		batch.Links = append(batch.Links, telemetry.LinkInterval{

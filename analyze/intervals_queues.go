@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // givenQueue is what of a queue was given so far; it stands for the queue in the same place of the table.
 type givenQueue struct{ count, sum uint64 }
@@ -8,7 +11,7 @@ type givenQueue struct{ count, sum uint64 }
 // queuesSince returns what packets said of queues since the last look, and notes it as given if it is. It looks at the
 // table of queues: a hop of a path may lead through several queues of a port. Which packets tell of them is known of
 // ports.
-func (v *Intervals) queuesSince(startNs int64, ports map[attachment]*portSample, give bool,
+func (v *Intervals) queuesSince(startNs int64, ports map[topology.PortKey]*portSample, give bool,
 ) []telemetry.QueueInterval {
 	sums := map[queueKey]*telemetry.QueueInterval{}
 	for i, s := range v.collector.Shards {
@@ -25,9 +28,9 @@ func (v *Intervals) queuesSince(startNs int64, ports map[attachment]*portSample,
 			}
 			sum := sums[q.queueKey]
 			if sum == nil {
-				at := station{node: q.node, out: q.port, has: telemetry.HasNode}
+				at := topology.HopKey{Node: q.node, Out: q.port, Has: telemetry.HasNode}
 				if q.hasPort {
-					at.has |= telemetry.HasEgressPort
+					at.Has |= telemetry.HasEgressPort
 				}
 				sum = &telemetry.QueueInterval{
 					StartNs: startNs, Place: placeOf(&at), Queue: q.queue,

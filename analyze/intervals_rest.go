@@ -20,7 +20,7 @@ func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give b
 				v.drops[at] = d.packets
 			}
 			r := telemetry.DropInterval{
-				StartNs: startNs, Place: placeOf(&key.station), Reason: key.reason,
+				StartNs: startNs, Place: placeOf(&key.HopKey), Reason: key.reason,
 				Reasons: key.table, DropKey: key.ruleKey,
 			}
 			// A record for each destination, as far as they are told apart, and one for the rest.

@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // SoFar tells what was counted of the intervals that are open at nowNs, and changes nothing of what Look gives. It is
 // called where Look is.
@@ -61,9 +64,9 @@ func AddHosts(r *telemetry.Intervals, startNs int64) {
 	v := NewIntervals(&Collector{}, nil, startNs)
 	for i := range r.Links {
 		l := &r.Links[i]
-		v.noteInner(linkKey{
-			from: l.From.Node, fromPort: l.From.EgressPort, to: l.To.Node, toPort: l.To.IngressPort,
-			has: l.From.Has&telemetry.HasEgressPort | l.To.Has&telemetry.HasIngressPort,
+		v.inner.Add(topology.LinkKey{
+			From: l.From.Node, FromPort: l.From.EgressPort, To: l.To.Node, ToPort: l.To.IngressPort,
+			Has: l.From.Has&telemetry.HasEgressPort | l.To.Has&telemetry.HasIngressPort,
 		})
 	}
 	for i := range r.Routes {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -170,7 +171,7 @@ func (j *joinTable) free(p *pending) {
 }
 
 func joinHash(r *telemetry.Report, flowTag uint32) uint64 {
-	return mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
+	return topology.Mix(r.PacketID^uint64(flowTag), 0x9e3779b97f4a7c15)
 }
 
 // postcard keeps the hop that r tells of. A node that speaks twice with the same TTL speaks of two packets that look
@@ -348,8 +349,8 @@ func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	at := -1 // place of the hop before
 	for i := range hops {
 		next, away := at+1, 1
-		for next < len(p.hops) && p.hops[next].station != stationOf(&hops[i]) {
-			away += max(int(p.hops[next].missing), 1)
+		for next < len(p.hops) && p.hops[next].HopKey != topology.HopKeyOf(&hops[i]) {
+			away += max(int(p.hops[next].Missing), 1)
 			next++
 		}
 		if next == len(p.hops) ||

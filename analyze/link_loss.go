@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -67,11 +68,11 @@ func (c lossCount) answer(method string) telemetry.LinkLoss {
 // LinkLosses are the latest estimates of what links lose. It locks itself.
 type LinkLosses struct {
 	mu    sync.Mutex
-	links map[linkKey]telemetry.LinkLoss
+	links map[topology.LinkKey]telemetry.LinkLoss
 }
 
 // of returns the estimate of a link, nil if nobody makes any.
-func (l *LinkLosses) of(k linkKey) *telemetry.LinkLoss {
+func (l *LinkLosses) of(k topology.LinkKey) *telemetry.LinkLoss {
 	if l == nil {
 		return nil
 	}
@@ -80,7 +81,7 @@ func (l *LinkLosses) of(k linkKey) *telemetry.LinkLoss {
 	if e, ok := l.links[k]; ok {
 		return &e
 	}
-	if len(l.links) >= maxLinks {
+	if len(l.links) >= topology.MaxLinks {
 		return &telemetry.LinkLoss{Unknown: lossTooMany}
 	}
 	return &telemetry.LinkLoss{Unknown: lossOfNothing}
@@ -136,11 +137,11 @@ type lossDetector struct {
 	links   *linkDetector
 	gray    *grayDetector
 	streams *streamDetector
-	windows map[linkKey]*lossWindow
+	windows map[topology.LinkKey]*lossWindow
 }
 
 func newLossDetector(s *scan, links *linkDetector, gray *grayDetector, streams *streamDetector) *lossDetector {
-	return &lossDetector{s, links, gray, streams, map[linkKey]*lossWindow{}}
+	return &lossDetector{s, links, gray, streams, map[topology.LinkKey]*lossWindow{}}
 }
 
 func (d *lossDetector) begin()               {}
@@ -149,7 +150,7 @@ func (d *lossDetector) observe(*observation) {}
 func (d *lossDetector) finish() {
 	slot := d.nowNs / lossSlotNs
 	streams := d.streams.byLink()
-	estimates := make(map[linkKey]telemetry.LinkLoss, len(d.links.links))
+	estimates := make(map[topology.LinkKey]telemetry.LinkLoss, len(d.links.links))
 	for k := range d.links.links {
 		w := d.windows[k]
 		if w == nil {
@@ -160,7 +161,7 @@ func (d *lossDetector) finish() {
 		cards, _, why := d.gray.evidence(k, d.gray.earlierOn(k))
 		w.cards[at].add(cards)
 		var series *suspect
-		if s := streams[suspect{linkKey: k}]; s != nil {
+		if s := streams[suspect{LinkKey: k}]; s != nil {
 			w.tcp[at].add(s.lossCount)
 			w.numbers[at].add(s.numbers)
 			w.jumped[at] += s.jumped
@@ -175,7 +176,7 @@ func (d *lossDetector) finish() {
 		}
 		e := w.answer()
 		if series != nil && (e.Method == telemetry.LossByTCP || e.Method == telemetry.LossBySequence) && *e.Upper > 0 &&
-			streams[suspect{linkKey: k}].open+streams[suspect{linkKey: k}].numbers.open > 0 {
+			streams[suspect{LinkKey: k}].open+streams[suspect{LinkKey: k}].numbers.open > 0 {
 			none := 0.0
 			e.Share, e.Lower, e.Unknown = nil, &none, fmt.Sprintf(lossInSeries, d.suspectText(series))
 		}
@@ -195,11 +196,11 @@ func (d *lossDetector) finish() {
 func (s *scan) suspectText(k *suspect) string {
 	switch {
 	case !k.edge:
-		return s.name(k.from) + "-" + s.name(k.to)
-	case k.from != 0:
-		return fmt.Sprint("port ", k.fromPort, " of ", s.name(k.from))
+		return s.name(k.From) + "-" + s.name(k.To)
+	case k.From != 0:
+		return fmt.Sprint("port ", k.FromPort, " of ", s.name(k.From))
 	}
-	return fmt.Sprint("port ", k.toPort, " of ", s.name(k.to))
+	return fmt.Sprint("port ", k.ToPort, " of ", s.name(k.To))
 }
 
 // A streamLoss is what a link lost of TCP streams in a scan.
@@ -221,7 +222,7 @@ func (d *streamDetector) byLink() map[suspect]*streamLoss {
 	for _, p := range d.paths {
 		c, guilty := &p.scans[d.at], false
 		for _, k := range p.suspects {
-			guilty = guilty || !k.edge && d.leaks[k.linkKey] != nil
+			guilty = guilty || !k.edge && d.leaks[k.LinkKey] != nil
 		}
 		kind := uint64(0x9e3779b97f4a7c15)
 		if p.numbered {
@@ -233,14 +234,14 @@ func (d *streamDetector) byLink() map[suspect]*streamLoss {
 				l = &streamLoss{}
 				links[k] = l
 			}
-			l.paths ^= mix(p.hash, kind)
+			l.paths ^= topology.Mix(p.hash, kind)
 			l.sampled = l.sampled || p.sampledNs == d.nowNs
 			if p.unheardNs == d.nowNs {
 				l.unheard, l.sink = true, p.sink
 			}
 			lost := lossCount{sent: uint64(c.arrived + c.lost)}
 			switch {
-			case !k.edge && d.leaks[k.linkKey] != nil:
+			case !k.edge && d.leaks[k.LinkKey] != nil:
 				lost.lost = uint64(c.lost)
 			case !guilty:
 				lost.open = uint64(c.lost)

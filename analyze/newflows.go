@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A newFlowKey is the node at which flows come into the network, as far as it is known.
 type newFlowKey struct {
@@ -25,8 +28,8 @@ type newFlowCounts struct {
 }
 
 // note counts a flow whose first packet was seen at a station.
-func (t *newFlowCounts) note(at *station, flow *telemetry.FlowKey, nowNs int64) {
-	k := newFlowKey{at.node, at.has&telemetry.HasNode != 0}
+func (t *newFlowCounts) note(at *topology.HopKey, flow *telemetry.FlowKey, nowNs int64) {
+	k := newFlowKey{at.Node, at.Has&telemetry.HasNode != 0}
 	n := t.nodes[k]
 	if n == nil {
 		if len(t.nodes) >= maxNewFlowNodes {

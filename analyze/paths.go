@@ -1,66 +1,13 @@
 package analyze
 
 import (
-	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
-
-// maxStations bounds the hops of a path that are kept. The rest of a longer path is cut off.
-const maxStations = 32
-
-// A station is what makes a hop of a path different from another: the node and its ports.
-type station struct {
-	node, in, out uint32
-	has           telemetry.Fields // of stationFields
-	missing       uint8            // this station stands for so many nodes that sent nothing
-}
-
-// stationFields are what of a hop makes it a station of its own.
-const stationFields = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort | telemetry.HasDrop
-
-// stationOf returns the station of a hop.
-func stationOf(h *telemetry.Hop) station {
-	s := station{has: h.Has & stationFields}
-	if s.has&telemetry.HasNode != 0 {
-		s.node = h.NodeID
-	}
-	if s.has&telemetry.HasIngressPort != 0 {
-		s.in = h.IngressPort
-	}
-	if s.has&telemetry.HasEgressPort != 0 {
-		s.out = h.EgressPort
-	}
-	return s
-}
-
-// isAt reports whether s is the station of h.
-func (s *station) isAt(h *telemetry.Hop) bool {
-	return h.Has&stationFields == s.has && s.missing == 0 &&
-		(s.node == h.NodeID || s.has&telemetry.HasNode == 0) &&
-		(s.in == h.IngressPort || s.has&telemetry.HasIngressPort == 0) &&
-		(s.out == h.EgressPort || s.has&telemetry.HasEgressPort == 0)
-}
-
-// hashStations is the identity of a path; it is the same in every run.
-func hashStations(route []station) uint64 {
-	h := uint64(len(route))
-	for i := range route {
-		s := &route[i]
-		h = mix(h^uint64(s.node)<<32^uint64(s.in),
-			0x9e3779b97f4a7c15^uint64(s.out)<<16^uint64(s.has)<<8^uint64(s.missing))
-	}
-	return h
-}
-
-func mix(a, b uint64) uint64 {
-	hi, lo := bits.Mul64(a, b)
-	return hi ^ lo ^ a
-}
 
 // A queueStat sums up queue occupancies.
 type queueStat struct {
@@ -100,7 +47,7 @@ func (q *queueStat) merge(o *queueStat) {
 }
 
 type pathHop struct {
-	station
+	topology.HopKey
 	latency histogram.Histogram
 	queue   queueStat
 
@@ -110,7 +57,7 @@ type pathHop struct {
 	parts       uint64 // packets of which this hop told, and others did not; besides path.packets
 	partsSeen   uint64 // of these, at the last scan
 	full        uint32 // packets lost from streams since the last scan, while this hop's queue was long
-	utilization utilization
+	utilization topology.Use
 }
 
 // A path is a route that packets took, with what all flows together met on it.
@@ -138,15 +85,15 @@ type path struct {
 }
 
 // dropped reports whether the path ends where packets were dropped.
-func (p *path) dropped() bool { return p.hops[len(p.hops)-1].has&telemetry.HasDrop != 0 }
+func (p *path) dropped() bool { return p.hops[len(p.hops)-1].Has&telemetry.HasDrop != 0 }
 
 // is reports whether the path leads along route.
-func (p *path) is(route []station) bool {
+func (p *path) is(route []topology.HopKey) bool {
 	if len(p.hops) != len(route) {
 		return false
 	}
 	for i := range route {
-		if p.hops[i].station != route[i] {
+		if p.hops[i].HopKey != route[i] {
 			return false
 		}
 	}
@@ -154,13 +101,13 @@ func (p *path) is(route []station) bool {
 }
 
 // partOf reports whether the stations of p are, in their order, some of those along route.
-func (p *path) partOf(route []station) bool {
+func (p *path) partOf(route []topology.HopKey) bool {
 	at := 0
 	for i := range p.hops {
-		if p.hops[i].missing > 0 {
+		if p.hops[i].Missing > 0 {
 			continue
 		}
-		for at < len(route) && route[at] != p.hops[i].station {
+		for at < len(route) && route[at] != p.hops[i].HopKey {
 			at++
 		}
 		if at == len(route) {
@@ -168,7 +115,7 @@ func (p *path) partOf(route []station) bool {
 		}
 		at++
 	}
-	return len(p.hops) < len(route) || slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.missing > 0 })
+	return len(p.hops) < len(route) || slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.Missing > 0 })
 }
 
 // pathTable keeps a bounded number of paths; when it is full, one that was not used lately gives way.
@@ -186,8 +133,8 @@ func newPathTable(limit int) pathTable {
 }
 
 // get returns the place of the path along route, which it adds if it is new.
-func (t *pathTable) get(route []station, nowNs int64) uint32 {
-	hash := hashStations(route)
+func (t *pathTable) get(route []topology.HopKey, nowNs int64) uint32 {
+	hash := topology.HashRoute(route)
 	if i, ok := t.byHash[hash]; ok {
 		return i
 	}
@@ -215,28 +162,11 @@ func (t *pathTable) get(route []station, nowNs int64) uint32 {
 	}
 	hops = hops[:len(route)]
 	for j := range route {
-		hops[j] = pathHop{station: route[j]}
+		hops[j] = pathHop{HopKey: route[j]}
 	}
 	*p = path{hash: hash, generation: p.generation + 1, used: true, hops: hops, first: nowNs}
 	t.byHash[hash] = uint32(i)
 	return uint32(i)
-}
-
-func (s *station) answer(names map[uint32]string) telemetry.PathHop {
-	a := telemetry.PathHop{Missing: int(s.missing), Dropped: s.has&telemetry.HasDrop != 0}
-	if s.has&telemetry.HasNode != 0 {
-		node := s.node
-		a.Node, a.Name = &node, names[node]
-	}
-	if s.has&telemetry.HasIngressPort != 0 {
-		port := s.in
-		a.IngressPort = &port
-	}
-	if s.has&telemetry.HasEgressPort != 0 {
-		port := s.out
-		a.EgressPort = &port
-	}
-	return a
 }
 
 // merge adds what o, the same path in another shard, counted.
@@ -244,7 +174,7 @@ func (p *path) merge(o *path) {
 	for i := range p.hops {
 		p.hops[i].latency.Merge(&o.hops[i].latency)
 		p.hops[i].queue.merge(&o.hops[i].queue)
-		p.hops[i].utilization.merge(&o.hops[i].utilization)
+		p.hops[i].utilization.MergeUse(&o.hops[i].utilization)
 		p.hops[i].parts += o.hops[i].parts
 	}
 	p.residence.Merge(&o.residence)
@@ -260,7 +190,8 @@ func (p *path) merge(o *path) {
 
 func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 	a := telemetry.Path{
-		ID: pathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete, Uncertain: p.uncertain,
+		ID: topology.PathID(p.hash), Flows: p.flows, Packets: p.packets, Incomplete: p.incomplete,
+		Uncertain:   p.uncertain,
 		ClockErrors: p.clockErrors,
 		First:       time.Unix(0, p.first).UTC(), Last: time.Unix(0, p.last).UTC(),
 		Residence: p.residence.Distribution(), EndToEnd: p.endToEnd.Distribution(),
@@ -268,12 +199,10 @@ func (p *path) answer(names map[uint32]string, told *samples) telemetry.Path {
 	}
 	for i := range p.hops {
 		h := &p.hops[i]
-		a.Hops[i] = h.station.answer(names)
+		a.Hops[i] = h.HopKey.Answer(names)
 		a.Hops[i].LatencyNs = h.latency.Distribution()
-		a.Hops[i].Queue = h.queue.answer(told.unitOf(h.node))
+		a.Hops[i].Queue = h.queue.answer(told.unitOf(h.Node))
 		a.Hops[i].Sample = told.hopAnswer(p, i)
 	}
 	return a
 }
-
-func pathID(hash uint64) string { return fmt.Sprintf("%016x", hash) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -121,7 +122,7 @@ func newQueueTable(limit int) queueTable {
 // one.
 func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 	if at.queuePlace == 0 || at.queueID != h.QueueID {
-		at.queueID, at.queuePlace = h.QueueID, t.place(&at.station, h.QueueID, nowNs)
+		at.queueID, at.queuePlace = h.QueueID, t.place(&at.HopKey, h.QueueID, nowNs)
 	}
 	t.addAt(at.queuePlace, h, nowNs)
 }
@@ -129,7 +130,7 @@ func (t *queueTable) add(at *pathHop, h *telemetry.Hop, nowNs int64) {
 // addReport counts what a report about a queue tells of it, whatever path its packet is on.
 func (t *queueTable) addReport(h *telemetry.Hop, nowNs int64) {
 	if h.Has&telemetry.HasNode != 0 && h.Has&(telemetry.HasQueue|telemetry.HasCongestion) != 0 {
-		at := stationOf(h)
+		at := topology.HopKeyOf(h)
 		place := t.place(&at, h.QueueID, nowNs)
 		t.addAt(place, h, nowNs)
 		if place > 0 {
@@ -157,10 +158,10 @@ func (t *queueTable) addAt(place uint32, h *telemetry.Hop, nowNs int64) {
 }
 
 // place returns the place of a queue, which it adds if there is room; else 0.
-func (t *queueTable) place(at *station, queue uint8, nowNs int64) uint32 {
-	key := queueKey{node: at.node, port: at.out, queue: queue, hasPort: at.has&telemetry.HasEgressPort != 0}
+func (t *queueTable) place(at *topology.HopKey, queue uint8, nowNs int64) uint32 {
+	key := queueKey{node: at.Node, port: at.Out, queue: queue, hasPort: at.Has&telemetry.HasEgressPort != 0}
 	place := t.places[key]
-	if place == 0 && len(t.queues) < t.max && at.has&telemetry.HasNode != 0 {
+	if place == 0 && len(t.queues) < t.max && at.Has&telemetry.HasNode != 0 {
 		t.queues = append(t.queues, queueStats{queueKey: key, firstNs: nowNs})
 		place = uint32(len(t.queues))
 		t.places[key] = place
@@ -196,11 +197,11 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		s.mu.Unlock()
 	}
 	list, told := make([]telemetry.QueueDepth, 0, len(merged)), c.samples()
-	at := map[attachment]*portSample{} // of the ports that paths lead through
+	at := map[topology.PortKey]*portSample{} // of the ports that paths lead through
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			if h := &p.hops[i]; h.queue.count > 0 {
-				portSampleAt(at, &h.station).add(told.ofHop(p, i), p.packets+h.parts, p.missingAt(i))
+				portSampleAt(at, &h.HopKey).add(told.ofHop(p, i), p.packets+h.parts, p.missingAt(i))
 			}
 		}
 	}
@@ -211,7 +212,7 @@ func (c *Collector) Queues() []telemetry.QueueDepth {
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b telemetry.QueueDepth) int {
-		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(portOf(a.Port), portOf(b.Port)),
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(topology.PortOf(a.Port), topology.PortOf(b.Port)),
 			cmp.Compare(a.Queue, b.Queue))
 	})
 	return list
@@ -225,8 +226,8 @@ type portSample struct {
 }
 
 // portSampleAt returns that of the egress port of a hop, which it adds if it is new.
-func portSampleAt(at map[attachment]*portSample, h *station) *portSample {
-	key := attachment{h.node, h.out, h.has&telemetry.HasEgressPort != 0}
+func portSampleAt(at map[topology.PortKey]*portSample, h *topology.HopKey) *portSample {
+	key := h.Egress()
 	if at[key] == nil {
 		at[key] = &portSample{}
 	}
@@ -240,9 +241,9 @@ func (s *portSample) add(n nodeSample, packets uint64, missing int64) {
 }
 
 // sample returns of which packets the figures of a queue tell.
-func (q *queueStats) sample(at map[attachment]*portSample) nodeSample {
+func (q *queueStats) sample(at map[topology.PortKey]*portSample) nodeSample {
 	a := nodeSample{complete: -1}
-	if port := at[attachment{q.node, q.port, q.hasPort}]; port != nil {
+	if port := at[topology.PortKey{Node: q.node, Port: q.port, HasPort: q.hasPort}]; port != nil {
 		a = nodeSample{port.Rate(port.packets), port.Complete(port.packets, port.missing)}
 	}
 	if q.byEvent {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math/bits"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -101,7 +102,7 @@ func (t *reporters) look(r *telemetry.Report, tag uint32, nowNs int64) {
 		stat = &reporterStat{}
 		t.nodes[last.NodeID] = stat
 	}
-	f := &t.flows[mix(uint64(tag)<<32|uint64(last.NodeID), 0x9e3779b97f4a7c15)%followedPlaces]
+	f := &t.flows[topology.Mix(uint64(tag)<<32|uint64(last.NodeID), 0x9e3779b97f4a7c15)%followedPlaces]
 	if f.tag != tag || f.node != last.NodeID || f.step != t.step {
 		if r.Is(telemetry.Congested) && !r.Is(telemetry.Embedded) {
 			return // it may be the queue alone that the node tells of
@@ -236,14 +237,14 @@ func (s nodeSample) addTo(sum *telemetry.SampleSum, packets uint64) {
 type samples struct {
 	nodes      map[uint32]nodeSample
 	configured map[uint32]telemetry.SampleRate
-	inner      map[attachment]bool // ports to other nodes: no way begins or ends there
+	inner      topology.Inner // no way begins or ends there
 	units      map[uint32]telemetry.QueueUnit
 }
 
 // samples returns what nodes tell of.
 func (c *Collector) samples() samples {
 	list := c.nodeSamples()
-	list.inner, list.units = map[attachment]bool{}, map[uint32]telemetry.QueueUnit{}
+	list.inner, list.units = topology.Inner{}, map[uint32]telemetry.QueueUnit{}
 	for _, s := range c.Shards {
 		s.mu.Lock()
 		maps.Copy(list.inner, s.inner)
@@ -301,11 +302,11 @@ func (l *samples) ofHop(p *path, i int) nodeSample {
 		at = &p.hops[len(p.hops)-1]
 	}
 	a := nodeSample{complete: -1}
-	if at.has&telemetry.HasNode != 0 {
-		a = l.of(at.node)
+	if at.Has&telemetry.HasNode != 0 {
+		a = l.of(at.Node)
 	}
-	if source := &p.hops[0]; source.has&telemetry.HasNode != 0 {
-		if rate := l.configured[source.node]; rate > telemetry.SampleEvery {
+	if source := &p.hops[0]; source.Has&telemetry.HasNode != 0 {
+		if rate := l.configured[source.Node]; rate > telemetry.SampleEvery {
 			a.rate = a.rate.Worse(rate)
 		} else if a.rate == telemetry.SampleUnknown && !p.postcards {
 			a.rate = rate
@@ -327,7 +328,7 @@ func (l *samples) ofPath(p *path) nodeSample {
 func (l *samples) ofNodes(p *path) nodeSample {
 	a := l.ofHop(p, len(p.hops)-1)
 	for i := range p.hops {
-		if p.hops[i].missing == 0 && p.postcards {
+		if p.hops[i].Missing == 0 && p.postcards {
 			a = a.worse(l.ofHop(p, i))
 		}
 	}
@@ -342,55 +343,25 @@ func (l *samples) hopAnswer(p *path, i int) *telemetry.Sample {
 	var sum telemetry.SampleSum
 	n := p.packets + p.hops[i].parts
 	l.ofHop(p, i).addTo(&sum, n)
-	if p.hops[i].missing > 0 {
+	if p.hops[i].Missing > 0 {
 		return sum.Sample(n, 0)
 	}
 	return sum.Sample(n, p.missingAt(i))
 }
 
-// learnInner remembers the ports of links that hops show: no host is there, and a way that begins or ends there is not
-// known as a whole.
-func (s *Shard) learnInner(hops []telemetry.Hop) {
-	for i := 1; i < len(hops); i++ {
-		a, b := &hops[i-1], &hops[i]
-		if a.Has&b.Has&telemetry.HasNode == 0 || a.Has&telemetry.HasTTL != 0 && a.TTL != b.TTL+1 ||
-			a.NodeID == b.NodeID || len(s.inner) >= 2*maxLinks {
-			continue
-		}
-		if a.Has&telemetry.HasEgressPort != 0 {
-			s.inner[attachment{a.NodeID, a.EgressPort, true}] = true
-		}
-		if b.Has&telemetry.HasIngressPort != 0 {
-			s.inner[attachment{b.NodeID, b.IngressPort, true}] = true
-		}
-	}
-}
-
-// beginsInside reports whether a way that begins at first lacks its beginning, endsInside whether one that ends at last
-// lacks its end.
-func beginsInside(inner map[attachment]bool, first *station) bool {
-	return first.has&telemetry.HasNode == 0 || inner[attachment{first.node, first.in, true}] &&
-		first.has&telemetry.HasIngressPort != 0
-}
-
-func endsInside(inner map[attachment]bool, last *station) bool {
-	return last.has&telemetry.HasDrop == 0 && (last.has&telemetry.HasNode == 0 ||
-		inner[attachment{last.node, last.out, true}] && last.has&telemetry.HasEgressPort != 0)
-}
-
 // unknown returns the parts of a path of which nobody told.
 func (l *samples) unknown(p *path) (parts []string) {
 	last := len(p.hops) - 1
-	if beginsInside(l.inner, &p.hops[0].station) {
+	if l.inner.Begins(&p.hops[0].HopKey) {
 		parts = append(parts, "beginning")
 	}
 	for i := 1; i < last; i++ {
-		if p.hops[i].has&telemetry.HasNode == 0 {
+		if p.hops[i].Has&telemetry.HasNode == 0 {
 			parts = append(parts, "middle")
 			break
 		}
 	}
-	if endsInside(l.inner, &p.hops[last].station) {
+	if l.inner.Ends(&p.hops[last].HopKey) {
 		parts = append(parts, "end")
 	}
 	return parts

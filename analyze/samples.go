@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -68,7 +69,7 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow bur
 		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: burst.SampleDepth, Depth: h.QueueOccupancy,
 		Unit: h.Has.QueueUnit(), WrapNs: wrapOf(h.Has), ArrivalNs: nowNs,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
-		Flow: flow, Source: uint32(mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)),
+		Flow: flow, Source: uint32(topology.Mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)),
 		Packet: r.PacketID,
 	}
 	if h.Has&telemetry.HasIngressTime != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -240,10 +241,10 @@ func (s *scan) name(node uint32) string {
 }
 
 // portText returns the name of the node at a station, and the port by which packets left it.
-func (s *scan) portText(at *station) string {
-	text := s.place(at.node, at.has)
-	if at.has&telemetry.HasEgressPort != 0 {
-		text += " " + s.portName(at.node, at.out)
+func (s *scan) portText(at *topology.HopKey) string {
+	text := s.place(at.Node, at.Has)
+	if at.Has&telemetry.HasEgressPort != 0 {
+		text += " " + s.portName(at.Node, at.Out)
 	}
 	return text
 }
@@ -257,21 +258,21 @@ func (s *scan) portName(node, port uint32) string {
 }
 
 // at makes a station the subject of an event.
-func (s *scan) at(e *telemetry.Event, at *station) {
-	a := at.answer(s.collector.Names())
+func (s *scan) at(e *telemetry.Event, at *topology.HopKey) {
+	a := at.Answer(s.collector.Names())
 	e.Node, e.Name, e.Port = a.Node, a.Name, a.EgressPort
 	e.PortName = s.collector.Inventory().Port(e.Node, e.Port).Name
 }
 
 // to makes a station the other end of the subject.
-func (s *scan) to(e *telemetry.Event, to *station) {
-	a := to.answer(s.collector.Names())
+func (s *scan) to(e *telemetry.Event, to *topology.HopKey) {
+	a := to.Answer(s.collector.Names())
 	e.ToNode, e.ToName, e.ToPort = a.Node, a.Name, a.IngressPort
 	e.ToPortName = s.collector.Inventory().Port(e.ToNode, e.ToPort).Name
 }
 
 // betweenEnds makes a link the subject of an event.
-func (s *scan) betweenEnds(e *telemetry.Event, k linkKey) {
-	s.at(e, &station{node: k.from, out: k.fromPort, has: telemetry.HasNode | k.has&telemetry.HasEgressPort})
-	s.to(e, &station{node: k.to, in: k.toPort, has: telemetry.HasNode | k.has&telemetry.HasIngressPort})
+func (s *scan) betweenEnds(e *telemetry.Event, k topology.LinkKey) {
+	s.at(e, &topology.HopKey{Node: k.From, Out: k.FromPort, Has: telemetry.HasNode | k.Has&telemetry.HasEgressPort})
+	s.to(e, &topology.HopKey{Node: k.To, In: k.ToPort, Has: telemetry.HasNode | k.Has&telemetry.HasIngressPort})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -57,10 +58,10 @@ func (d *blackholeDetector) observe(o *observation) {
 // take adds the flows on p, which ends with a drop.
 func (d *blackholeDetector) take(shard *Shard, place int, p *path) {
 	last := &p.hops[len(p.hops)-1]
-	if last.has&telemetry.HasNode == 0 {
+	if last.Has&telemetry.HasNode == 0 {
 		return
 	}
-	k := dropEnd{last.node, last.out}
+	k := dropEnd{last.Node, last.Out}
 	end := d.drops[k]
 	if end == nil {
 		if len(d.drops) >= maxDropEnds {
@@ -87,7 +88,7 @@ func forwards(r *dropreason.Reason) bool {
 
 func (d *blackholeDetector) finish() {
 	for event, found := range d.storms.storms {
-		if found.key.has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
+		if found.key.Has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
 			continue
 		}
 		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}
@@ -107,8 +108,8 @@ func (d *blackholeDetector) finish() {
 		}
 		d.log.Note(key, d.lastNs, d.nowNs, found.drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
-			place := found.key.station
-			place.has &^= telemetry.HasIngressPort
+			place := found.key.HopKey
+			place.Has &^= telemetry.HasIngressPort
 			d.at(e, &place)
 			reason := event.Reason
 			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
@@ -117,7 +118,7 @@ func (d *blackholeDetector) finish() {
 				flow := telemetry.EndpointsOf(&found.flow)
 				e.Flow = &flow
 			}
-			e.Path = pathID(hole.path)
+			e.Path = topology.PathID(hole.path)
 			e.Text = fmt.Sprintf("all packets of some flows to %s are dropped at %s: %s", hole.destinations(),
 				d.name(event.Node), e.ReasonName)
 			e.Evidence = append(

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -36,13 +37,13 @@ func (d *changeDetector) finish() {
 			c.first, c.last, c.flows, func(e *telemetry.Event) {
 				why := d.reason(k, c)
 				e.Severity = telemetry.Info
-				old := station{node: k.node, out: k.port, has: telemetry.HasNode | telemetry.HasEgressPort}
+				old := topology.HopKey{Node: k.node, Out: k.port, Has: telemetry.HasNode | telemetry.HasEgressPort}
 				d.at(e, &old)
 				if k.toNode != 0 {
-					d.to(e, &station{node: k.toNode, has: telemetry.HasNode})
+					d.to(e, &topology.HopKey{Node: k.toNode, Has: telemetry.HasNode})
 				}
 				flow := telemetry.EndpointsOf(&c.flow)
-				e.Flow, e.Path = &flow, pathID(c.path)
+				e.Flow, e.Path = &flow, topology.PathID(c.path)
 				e.Text = fmt.Sprintf("flows leave %s by %s and no longer by %s; %s", d.name(k.node),
 					d.portName(k.node, k.newPort), d.portName(k.node, k.port), why)
 				if k.newPort == k.port { // it does not tell its ports
@@ -60,7 +61,7 @@ func (d *changeDetector) reason(k changeKey, c *change) string {
 	}
 	carried := uint64(0) // flows
 	for link, l := range d.links.links {
-		if link.from == k.node && link.fromPort == k.port && l.last == d.nowNs {
+		if link.From == k.node && link.FromPort == k.port && l.last == d.nowNs {
 			carried += l.flowsLatest
 		}
 	}

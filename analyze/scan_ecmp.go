@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -39,10 +40,10 @@ type ecmpGroup struct{ members []ecmpMember }
 // An ecmpMember is a port of a group.
 type ecmpMember struct {
 	port           uint32
-	packets, flows uint64    // since the last scan
-	last           int64     // scan at which it carried some
-	failed         bool      // its link was down since then, or it had stood in for one that was
-	links          []linkKey // from there to the destination, as the latest packets went
+	packets, flows uint64             // since the last scan
+	last           int64              // scan at which it carried some
+	failed         bool               // its link was down since then, or it had stood in for one that was
+	links          []topology.LinkKey // from there to the destination, as the latest packets went
 }
 
 func (g *ecmpGroup) begin() {
@@ -103,10 +104,10 @@ func (d *groupDetector) take(p *path, n uint64) {
 	end := len(p.hops) - 1
 	for i := range p.hops[:end] {
 		at := &p.hops[i]
-		if at.has&telemetry.HasEgressPort == 0 {
+		if at.Has&telemetry.HasEgressPort == 0 {
 			continue
 		}
-		k := groupKey{at.node, p.hops[end].node}
+		k := groupKey{at.Node, p.hops[end].Node}
 		g := d.groups[k]
 		if g == nil {
 			if len(d.groups) >= maxGroups {
@@ -116,7 +117,7 @@ func (d *groupDetector) take(p *path, n uint64) {
 			g = &ecmpGroup{}
 			d.groups[k] = g
 		}
-		m := g.member(at.out)
+		m := g.member(at.Out)
 		if m == nil {
 			d.leftOut++
 			continue
@@ -124,7 +125,7 @@ func (d *groupDetector) take(p *path, n uint64) {
 		if m.packets == 0 {
 			m.links = m.links[:0]
 			for j := i; j < end; j++ {
-				link, _ := linkOf(&p.hops[j].station, &p.hops[j+1].station)
+				link, _ := topology.LinkOf(&p.hops[j].HopKey, &p.hops[j+1].HopKey)
 				m.links = append(m.links, link)
 			}
 		}
@@ -138,11 +139,11 @@ func (d *groupDetector) take(p *path, n uint64) {
 // wholeAndSimple reports whether all nodes of p are known, and different.
 func (p *path) wholeAndSimple() bool {
 	for i := range p.hops {
-		if p.hops[i].has&telemetry.HasNode == 0 || p.hops[i].missing > 0 {
+		if p.hops[i].Has&telemetry.HasNode == 0 || p.hops[i].Missing > 0 {
 			return false
 		}
 		for j := range i {
-			if p.hops[j].node == p.hops[i].node {
+			if p.hops[j].Node == p.hops[i].Node {
 				return false
 			}
 		}
@@ -255,13 +256,13 @@ func (d *groupDetector) portSets() map[string]*portSet {
 
 // linkFailed reports whether one of the links carries nothing, either way, while both ends report: it was taken out of
 // service, and with it the port of whoever sends by it.
-func (d *groupDetector) linkFailed(links []linkKey) bool {
-	silent := func(k linkKey) bool { l := d.links.links[k]; return l == nil || l.last != d.nowNs }
+func (d *groupDetector) linkFailed(links []topology.LinkKey) bool {
+	silent := func(k topology.LinkKey) bool { l := d.links.links[k]; return l == nil || l.last != d.nowNs }
 	for _, k := range links {
-		if !silent(k) || d.links.active[k.from] == 0 || d.links.active[k.to] == 0 {
+		if !silent(k) || d.links.active[k.From] == 0 || d.links.active[k.To] == 0 {
 			continue
 		}
-		if back, ok := k.reverse(); !ok || silent(back) {
+		if back, ok := k.Reverse(); !ok || silent(back) {
 			return true
 		}
 	}
@@ -303,7 +304,7 @@ func (d *groupDetector) weigh(set *portSet) {
 	}
 	d.log.Note(key, u.firstNs, d.nowNs, most.packets, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		d.at(e, &station{node: set.node, out: most.port, has: telemetry.HasNode | telemetry.HasEgressPort})
+		d.at(e, &topology.HopKey{Node: set.node, Out: most.port, Has: telemetry.HasNode | telemetry.HasEgressPort})
 		e.Text = fmt.Sprintf("%s of %s carries %.0f %% of what its %d ports to the same nodes share",
 			d.portName(set.node, most.port), d.name(set.node), 100*times/float64(ports), ports)
 		e.Evidence = append(

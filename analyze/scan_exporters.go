@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire"
 )
@@ -78,7 +79,7 @@ func (d *exporterDetector) exporter(key telemetry.ExporterKey, before, now expor
 		return func(e *telemetry.Event) {
 			e.Severity, e.Source, e.Text = severity, key.Source.String(), text
 			if key.HasNode {
-				d.at(e, &station{node: key.Node, has: telemetry.HasNode})
+				d.at(e, &topology.HopKey{Node: key.Node, Has: telemetry.HasNode})
 				e.Text = d.name(key.Node) + ": " + text
 			}
 		}
@@ -185,7 +186,7 @@ func (d *exporterDetector) brokenOf(x *telemetry.Exporter) {
 			e.Severity, e.Source, e.ReasonName = telemetry.Warning, x.Source.String(), reason
 			e.Text = fmt.Sprintf("datagrams from %s break a rule: %s", x.Source, reason)
 			if x.Node != nil {
-				d.at(e, &station{node: *x.Node, has: telemetry.HasNode})
+				d.at(e, &topology.HopKey{Node: *x.Node, Has: telemetry.HasNode})
 				e.Text = fmt.Sprintf("datagrams of %s from %s break a rule: %s", d.name(*x.Node), x.Source, reason)
 			}
 			e.Bytes = x.Samples[reason]

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ import (
 type foundNow struct {
 	finding
 	rule  string
-	nodes []station // of the path
+	nodes []topology.HopKey // of the path
 }
 
 // A findingDetector notes what shards found by themselves.
@@ -37,7 +38,7 @@ func (d *findingDetector) noteRates() {
 		d.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, d.lastNs,
 			d.nowNs, 1, func(e *telemetry.Event) {
 				e.Severity = telemetry.Warning
-				d.at(e, &station{node: node, has: telemetry.HasNode})
+				d.at(e, &topology.HopKey{Node: node, Has: telemetry.HasNode})
 				e.Text = fmt.Sprintf(
 					"%s: timestamps go %.3g times as fast as time; their unit is another, see the dialect",
 					d.name(node), times)
@@ -80,7 +81,7 @@ func (d *findingDetector) take(shard *Shard, f *finding) {
 		all.flow, all.hasFlow, all.path, all.datagram, all.nodes = f.flow, f.hasFlow, f.path, f.datagram, nil
 		if place, ok := shard.paths.byHash[f.path]; ok {
 			for h := range shard.paths.paths[place].hops {
-				all.nodes = append(all.nodes, shard.paths.paths[place].hops[h].station)
+				all.nodes = append(all.nodes, shard.paths.paths[place].hops[h].HopKey)
 			}
 		}
 	}
@@ -90,9 +91,9 @@ func (d *findingDetector) take(shard *Shard, f *finding) {
 // describe fills in a new event.
 func (d *findingDetector) describe(e *telemetry.Event, f *foundNow) {
 	e.Severity = telemetry.Warning
-	d.at(e, &station{node: f.node, out: f.port, has: f.has})
+	d.at(e, &topology.HopKey{Node: f.node, Out: f.port, Has: f.has})
 	if f.toHas != 0 {
-		d.to(e, &station{node: f.toNode, in: f.toPort, has: f.toHas})
+		d.to(e, &topology.HopKey{Node: f.toNode, In: f.toPort, Has: f.toHas})
 	}
 	if f.rule != "" && f.findingKey.rule != telemetry.NoRule {
 		e.Rule = f.rule
@@ -162,7 +163,7 @@ func (d *findingDetector) example(e *telemetry.Event, f *foundNow) {
 		e.Flow = &flow
 	}
 	if f.path != 0 {
-		e.Path, e.PathNodes = pathID(f.path), nil
+		e.Path, e.PathNodes = topology.PathID(f.path), nil
 	}
 	for i := range f.nodes {
 		e.PathNodes = append(e.PathNodes, d.nodeText(&f.nodes[i]))
@@ -178,12 +179,12 @@ func (s *scan) place(node uint32, has telemetry.Fields) string {
 }
 
 // nodeText returns the name or the number of the node at a station, and "?" for each that is not known.
-func (s *scan) nodeText(at *station) string {
-	if at.has&telemetry.HasNode == 0 {
-		return string(slices.Repeat([]byte{'?'}, max(int(at.missing), 1)))
+func (s *scan) nodeText(at *topology.HopKey) string {
+	if at.Has&telemetry.HasNode == 0 {
+		return string(slices.Repeat([]byte{'?'}, max(int(at.Missing), 1)))
 	}
-	if name := s.collector.Names()[at.node]; name != "" {
+	if name := s.collector.Names()[at.Node]; name != "" {
 		return name
 	}
-	return fmt.Sprint(at.node)
+	return fmt.Sprint(at.Node)
 }

@@ -1,10 +1,10 @@
 package analyze
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -37,9 +37,9 @@ type grayDetector struct {
 	*scan
 	links     *linkDetector
 	exporters *exporterDetector
-	crossings map[linkKey]*crossing // of this scan: links on which packets were not seen as a whole
-	earlier   map[linkKey]*crossing // of the scan before
-	suspects  map[linkKey]*grayLink // links that lost packets lately
+	crossings map[topology.LinkKey]*crossing // of this scan: links on which packets were not seen as a whole
+	earlier   map[topology.LinkKey]*crossing // of the scan before
+	suspects  map[topology.LinkKey]*grayLink // links that lost packets lately
 }
 
 // maxCrossings bounds them, each kind.
@@ -47,7 +47,10 @@ const maxCrossings = 1 << 14
 
 func newGrayDetector(s *scan, links *linkDetector, exporters *exporterDetector) *grayDetector {
 	return &grayDetector{
-		s, links, exporters, map[linkKey]*crossing{}, map[linkKey]*crossing{}, map[linkKey]*grayLink{},
+		s, links, exporters,
+		map[topology.LinkKey]*crossing{},
+		map[topology.LinkKey]*crossing{},
+		map[topology.LinkKey]*grayLink{},
 	}
 }
 
@@ -77,14 +80,14 @@ func (d *grayDetector) take(p *path) {
 		if i+1 == len(p.hops) {
 			break
 		}
-		k, ok := linkOf(&p.hops[i].station, &p.hops[i+1].station)
+		k, ok := topology.LinkOf(&p.hops[i].HopKey, &p.hops[i+1].HopKey)
 		if ok && !p.uncertain && appeared+uint64(part.last) > 0 {
 			d.cross(k, p, appeared, &part)
 		}
 	}
 }
 
-func (d *grayDetector) cross(k linkKey, p *path, appeared uint64, part *partSeen) {
+func (d *grayDetector) cross(k topology.LinkKey, p *path, appeared uint64, part *partSeen) {
 	c := d.crossings[k]
 	if c == nil {
 		if len(d.crossings) >= maxCrossings {
@@ -196,7 +199,7 @@ func (d *grayDetector) finish() {
 }
 
 // earlierOn returns the crossing of a link in the scan before.
-func (d *grayDetector) earlierOn(k linkKey) *crossing {
+func (d *grayDetector) earlierOn(k topology.LinkKey) *crossing {
 	c := d.earlier[k]
 	if c == nil {
 		c = &crossing{}
@@ -210,20 +213,20 @@ func (d *grayDetector) earlierOn(k linkKey) *crossing {
 // evidence returns how many packets a link was sent and how many of these it lost, as far as that is no doubt: not
 // if reports may be missing instead of packets, and not if the two ends do not speak of the same packets. silent says
 // that all packets of some flows are lost, and no others, and why, why nothing is known.
-func (d *grayDetector) evidence(k linkKey, c *crossing) (count lossCount, silent bool, why string) {
+func (d *grayDetector) evidence(k topology.LinkKey, c *crossing) (count lossCount, silent bool, why string) {
 	l := d.links.links[k]
 	if l == nil || l.last != d.nowNs || c.crossed+c.lost == 0 {
 		return count, false, ""
 	}
-	farLost, known := d.exporters.reportsLost(k.to)
+	farLost, known := d.exporters.reportsLost(k.To)
 	if !known {
-		return count, false, fmt.Sprintf(lossUnnumbered, d.name(k.to))
+		return count, false, fmt.Sprintf(lossUnnumbered, d.name(k.To))
 	}
 	count = lossCount{sent: c.crossed + c.lost, open: c.lost}
 	if c.lost <= farLost {
 		return count, false, ""
 	}
-	nearLost, _ := d.exporters.reportsLost(k.from)
+	nearLost, _ := d.exporters.reportsLost(k.From)
 	lost := c.lost - farLost
 	both := c.crossed - min(c.appeared, c.crossed) // packets that both ends told of, for certain
 	if appeared := c.appeared - min(nearLost, c.appeared); appeared*20 > both {
@@ -239,40 +242,40 @@ func (d *grayDetector) evidence(k linkKey, c *crossing) (count lossCount, silent
 }
 
 // noteGray notes a link that lost packets in this scan. A link that loses packets both ways is one event.
-func (s *scan) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, path uint64) {
+func (s *scan) noteGray(k topology.LinkKey, g *grayLink, links map[topology.LinkKey]*grayLink, path uint64) {
 	all := g.total()
 	if !g.certain() {
 		return
 	}
-	one, other := k, linkKey{}
-	if back, ok := k.reverse(); ok {
-		if other = back; compareLinks(back, k) < 0 {
+	one, other := k, topology.LinkKey{}
+	if back, ok := k.Reverse(); ok {
+		if other = back; topology.CompareLinks(back, k) < 0 {
 			one, other = back, k
 		}
 	}
 	key := eventlog.Key{
-		Kind: telemetry.EventGrayFailure, Node: one.from, Port: one.fromPort, ToNode: one.to,
-		ToPort: one.toPort,
+		Kind: telemetry.EventGrayFailure, Node: one.From, Port: one.FromPort, ToNode: one.To,
+		ToPort: one.ToPort,
 	}
 	s.log.Note(key, g.firstNs, g.lastNs, all.lost-g.noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		s.betweenEnds(e, one)
-		e.Path = pathID(path)
+		e.Path = topology.PathID(path)
 	})
 	g.noted = all.lost
 	there, back := grayShare(links, one), grayShare(links, other)
 	s.log.Amend(key, func(e *telemetry.Event) {
 		e.Evidence = nil
-		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.from),
-			s.name(one.to))
+		e.Text = fmt.Sprintf("packets are lost between %s and %s, and no node says why", s.name(one.From),
+			s.name(one.To))
 		share := func(name string, to uint32, share float64) {
 			if share > 0 {
 				e.Evidence = append(e.Evidence, telemetry.Evidence{Name: name, Value: share})
 				e.Text += fmt.Sprintf("; %.2g %% of those to %s", 100*share, s.name(to))
 			}
 		}
-		share("share_lost", one.to, there)
-		share("share_lost_back", one.from, back)
+		share("share_lost", one.To, there)
+		share("share_lost_back", one.From, back)
 		switch {
 		case g.numbered:
 			e.Text += "; seen by the numbers that sources give to packets"
@@ -283,7 +286,7 @@ func (s *scan) noteGray(k linkKey, g *grayLink, links map[linkKey]*grayLink, pat
 }
 
 // grayShare returns the share of its packets that a link loses, 0 if it does not lose enough.
-func grayShare(links map[linkKey]*grayLink, k linkKey) float64 {
+func grayShare(links map[topology.LinkKey]*grayLink, k topology.LinkKey) float64 {
 	g := links[k]
 	if g == nil || !g.certain() {
 		return 0
@@ -292,25 +295,14 @@ func grayShare(links map[linkKey]*grayLink, k linkKey) float64 {
 }
 
 // noteSilentBlackhole notes a link behind which all packets of some flows are gone, and others are not.
-func (d *grayDetector) noteSilentBlackhole(k linkKey, c *crossing) {
-	key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: k.from, Port: k.fromPort, ToNode: k.to, ToPort: k.toPort}
+func (d *grayDetector) noteSilentBlackhole(k topology.LinkKey, c *crossing) {
+	key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: k.From, Port: k.FromPort, ToNode: k.To, ToPort: k.ToPort}
 	d.log.Note(key, c.firstNs, c.lastNs, c.lost, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
 		d.betweenEnds(e, k)
-		e.Path = pathID(c.path)
+		e.Path = topology.PathID(c.path)
 		e.Text = fmt.Sprintf(
 			"all packets of some flows are lost between %s and %s, and no node says why; others come through",
-			d.name(k.from), d.name(k.to))
+			d.name(k.From), d.name(k.To))
 	})
-}
-
-// reverse returns the other direction of a link; false if a port of it is not known.
-func (k linkKey) reverse() (linkKey, bool) {
-	const ports = telemetry.HasEgressPort | telemetry.HasIngressPort
-	return linkKey{from: k.to, to: k.from, fromPort: k.toPort, toPort: k.fromPort, has: k.has}, k.has == ports
-}
-
-func compareLinks(a, b linkKey) int {
-	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.fromPort, b.fromPort), cmp.Compare(a.to, b.to),
-		cmp.Compare(a.toPort, b.toPort))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
@@ -32,33 +33,6 @@ const (
 	maxCuts = 4096
 )
 
-// maxLinks bounds the links that are remembered between scans.
-const maxLinks = 1 << 16
-
-// A linkKey is a link as two hops next to each other show it.
-type linkKey struct {
-	from, to         uint32
-	fromPort, toPort uint32
-	has              telemetry.Fields // the egress port of from, the ingress port of to
-}
-
-func linkOf(a, b *station) (k linkKey, ok bool) {
-	if a.has&telemetry.HasNode == 0 || b.has&telemetry.HasNode == 0 {
-		return k, false
-	}
-	if a.node == b.node && b.has&telemetry.HasDrop != 0 {
-		return k, false // a drop at the node that came last is the same visit
-	}
-	k = linkKey{from: a.node, to: b.node, has: a.has&telemetry.HasEgressPort | b.has&telemetry.HasIngressPort}
-	if k.has&telemetry.HasEgressPort != 0 {
-		k.fromPort = a.out
-	}
-	if k.has&telemetry.HasIngressPort != 0 {
-		k.toPort = b.in
-	}
-	return k, true
-}
-
 // A linkWatch is what a link carried.
 type linkWatch struct {
 	packets uint64  // since the last scan
@@ -77,8 +51,8 @@ type linkWatch struct {
 
 // A departure is flows that left a path for another one.
 type departure struct {
-	links []linkKey
-	to    []linkKey // of the path that the latest of them took
+	links []topology.LinkKey
+	to    []topology.LinkKey // of the path that the latest of them took
 	flows uint32
 	atNs  int64 // scan that found it
 }
@@ -90,16 +64,18 @@ type outage struct{ fromNs, toNs int64 }
 // A linkDetector finds links that carry nothing any more.
 type linkDetector struct {
 	*scan
-	links      map[linkKey]*linkWatch
-	departures []departure        // the latest
-	back       map[linkKey]outage // links that were known to be down and carry packets again
-	cuts       map[dropEnd]int64  // ports whose link is down, by what they dropped: the latest scan that says so
-	active     map[uint32]uint64  // node: packets since the last scan
+	links      map[topology.LinkKey]*linkWatch
+	departures []departure                 // the latest
+	back       map[topology.LinkKey]outage // links that were known to be down and carry packets again
+	// ports whose link is down, by what they dropped: the latest scan that says so
+	cuts   map[dropEnd]int64
+	active map[uint32]uint64 // node: packets since the last scan
 }
 
 func newLinkDetector(s *scan) *linkDetector {
 	return &linkDetector{
-		scan: s, links: map[linkKey]*linkWatch{}, back: map[linkKey]outage{}, cuts: map[dropEnd]int64{},
+		scan: s, links: map[topology.LinkKey]*linkWatch{}, back: map[topology.LinkKey]outage{},
+		cuts:   map[dropEnd]int64{},
 		active: map[uint32]uint64{},
 	}
 }
@@ -115,8 +91,8 @@ func (d *linkDetector) observe(o *observation) {
 		p := &o.paths[i]
 		told := p.n // packets of which the nodes so far, or some behind them, told
 		for h := range p.hops {
-			if p.hops[h].has&telemetry.HasNode != 0 {
-				d.active[p.hops[h].node] += told
+			if p.hops[h].Has&telemetry.HasNode != 0 {
+				d.active[p.hops[h].Node] += told
 			}
 			if h > 0 && !p.uncertain && told > 0 {
 				d.carried(p.path, h, told)
@@ -126,8 +102,8 @@ func (d *linkDetector) observe(o *observation) {
 	}
 	for i := range o.drops {
 		at := &o.drops[i]
-		if at.has&telemetry.HasNode != 0 {
-			d.active[at.node] += at.n
+		if at.Has&telemetry.HasNode != 0 {
+			d.active[at.Node] += at.n
 		}
 		d.cut(&at.dropKey)
 	}
@@ -135,13 +111,13 @@ func (d *linkDetector) observe(o *observation) {
 
 // carried adds n packets that went on p to the hop at place h.
 func (d *linkDetector) carried(p *path, h int, n uint64) {
-	k, ok := linkOf(&p.hops[h-1].station, &p.hops[h].station)
+	k, ok := topology.LinkOf(&p.hops[h-1].HopKey, &p.hops[h].HopKey)
 	if !ok {
 		return
 	}
 	l := d.links[k]
 	if l == nil {
-		if len(d.links) >= maxLinks {
+		if len(d.links) >= topology.MaxLinks {
 			d.leftOut++
 			return
 		}
@@ -169,9 +145,9 @@ func (d *linkDetector) departed(shard *Shard, p *path) {
 }
 
 // links returns the links of p, as far as both ends are known.
-func (p *path) links() (list []linkKey) {
+func (p *path) links() (list []topology.LinkKey) {
 	for h := 1; h < len(p.hops); h++ {
-		if k, ok := linkOf(&p.hops[h-1].station, &p.hops[h].station); ok {
+		if k, ok := topology.LinkOf(&p.hops[h-1].HopKey, &p.hops[h].HopKey); ok {
 			list = append(list, k)
 		}
 	}
@@ -181,10 +157,10 @@ func (p *path) links() (list []linkKey) {
 // cut notes that packets were dropped because the link behind a port is down.
 func (d *linkDetector) cut(key *dropKey) {
 	const port = telemetry.HasNode | telemetry.HasEgressPort
-	if key.has&port != port || dropreason.Of(key.table, key.reason).Group != dropreason.Hardware {
+	if key.Has&port != port || dropreason.Of(key.table, key.reason).Group != dropreason.Hardware {
 		return
 	}
-	k := dropEnd{key.node, key.out}
+	k := dropEnd{key.Node, key.Out}
 	if _, ok := d.cuts[k]; ok || len(d.cuts) < maxCuts {
 		d.cuts[k] = d.nowNs
 	}
@@ -192,7 +168,7 @@ func (d *linkDetector) cut(key *dropKey) {
 
 func (d *linkDetector) finish() {
 	seconds := float64(d.nowNs-d.lastNs) / 1e9
-	silent := map[linkKey]float64{} // packets that were to be expected
+	silent := map[topology.LinkKey]float64{} // packets that were to be expected
 	for k, l := range d.links {
 		l.latest, l.packets = l.packets, 0
 		l.cardsBefore, l.cardsLatest, l.cards = l.cardsLatest, l.cards, 0
@@ -212,14 +188,14 @@ func (d *linkDetector) finish() {
 				d.back[k] = outage{l.last, d.nowNs}
 			}
 			l.last, l.flowsLatest, l.flows = d.nowNs, l.flows, 0
-			d.log.End(k.lost(), d.lastNs)
+			d.log.End(linkLost(k), d.lastNs)
 			continue
 		}
 		silence := d.nowNs - l.last
 		switch expected := l.rate * float64(silence) / 1e9; {
 		case silence > int64(time.Hour):
 			delete(d.links, k)
-		case silence >= silentNs && expected >= someExpected && d.active[k.from] > 0 && d.active[k.to] > 0:
+		case silence >= silentNs && expected >= someExpected && d.active[k.From] > 0 && d.active[k.To] > 0:
 			silent[k] = expected
 		}
 	}
@@ -236,21 +212,21 @@ func (d *linkDetector) finish() {
 	}
 	lost := d.lostOf(silent)
 	for k := range silent {
-		if back, ok := k.reverse(); lost[k] || ok && lost[back] && d.together(k, back) || d.log.Ongoing(k.lost()) {
+		if back, ok := k.Reverse(); lost[k] || ok && lost[back] && d.together(k, back) || d.log.Ongoing(linkLost(k)) {
 			d.noteLost(k)
 		}
 	}
 }
 
 // down reports whether a link was known to be down since a scan at which it still carried packets.
-func (d *linkDetector) down(k linkKey, sinceNs int64) bool {
-	at, cut := d.cuts[dropEnd{k.from, k.fromPort}]
-	return d.log.Ongoing(k.lost()) || cut && at >= sinceNs && k.has&telemetry.HasEgressPort != 0
+func (d *linkDetector) down(k topology.LinkKey, sinceNs int64) bool {
+	at, cut := d.cuts[dropEnd{k.From, k.FromPort}]
+	return d.log.Ongoing(linkLost(k)) || cut && at >= sinceNs && k.Has&telemetry.HasEgressPort != 0
 }
 
 // together reports whether k fell silent with back, the other direction: not so long before that its flows had ended by
 // then.
-func (d *linkDetector) together(k, back linkKey) bool {
+func (d *linkDetector) together(k, back topology.LinkKey) bool {
 	l := d.links[k]
 	before := d.links[back].last - l.last
 	return before <= quietNs || l.rate*float64(before)/1e9 < expectedPackets
@@ -258,15 +234,15 @@ func (d *linkDetector) together(k, back linkKey) bool {
 
 // returned reports whether the flows went back to a link that had been down until then: what they left is well.
 func (d *linkDetector) returned(gone *departure) bool {
-	return slices.ContainsFunc(gone.to, func(k linkKey) bool {
+	return slices.ContainsFunc(gone.to, func(k topology.LinkKey) bool {
 		o, ok := d.back[k]
 		return ok && max(gone.atNs-o.toNs, o.toNs-gone.atNs) <= quietNs
 	})
 }
 
 // lostOf returns which of the links that are silent are lost.
-func (d *linkDetector) lostOf(silent map[linkKey]float64) map[linkKey]bool {
-	lost := map[linkKey]bool{}
+func (d *linkDetector) lostOf(silent map[topology.LinkKey]float64) map[topology.LinkKey]bool {
+	lost := map[topology.LinkKey]bool{}
 	if len(silent) == 0 {
 		return lost
 	}
@@ -274,21 +250,21 @@ func (d *linkDetector) lostOf(silent map[linkKey]float64) map[linkKey]bool {
 		if l := d.links[k]; l.scans >= busyScans && l.concurrent >= busyFlows && d.nowNs-l.last >= busySilentNs {
 			lost[k] = true
 		}
-		if at, ok := d.cuts[dropEnd{k.from, k.fromPort}]; ok && k.has&telemetry.HasEgressPort != 0 &&
+		if at, ok := d.cuts[dropEnd{k.From, k.FromPort}]; ok && k.Has&telemetry.HasEgressPort != 0 &&
 			at >= d.links[k].last {
 			lost[k] = true
 		}
 	}
 	// Flows that left tell of all links of the path that they took before. If one of them is known to be lost the
 	// others need not be, and if only one is silent it is that one.
-	for _, most := range []int{1, maxStations} {
-		var found []linkKey
+	for _, most := range []int{1, topology.MaxHops} {
+		var found []topology.LinkKey
 		for i := range d.departures {
 			gone := &d.departures[i]
 			if d.returned(gone) {
 				continue
 			}
-			var suspects []linkKey
+			var suspects []topology.LinkKey
 			explained := false
 			for _, k := range gone.links {
 				if silent[k] >= expectedPackets && gone.atNs >= d.links[k].last {
@@ -307,18 +283,18 @@ func (d *linkDetector) lostOf(silent map[linkKey]float64) map[linkKey]bool {
 	return lost
 }
 
-// lost is the key of the event that a link is lost.
-func (k *linkKey) lost() eventlog.Key {
-	return eventlog.Key{Kind: telemetry.EventLinkLost, Node: k.from, Port: k.fromPort, ToNode: k.to, ToPort: k.toPort}
+// linkLost is the key of the event that a link is lost.
+func linkLost(k topology.LinkKey) eventlog.Key {
+	return eventlog.Key{Kind: telemetry.EventLinkLost, Node: k.From, Port: k.FromPort, ToNode: k.To, ToPort: k.ToPort}
 }
 
 // noteLost notes a link that is lost.
-func (d *linkDetector) noteLost(k linkKey) {
+func (d *linkDetector) noteLost(k topology.LinkKey) {
 	l := d.links[k]
-	d.log.Note(k.lost(), l.last, d.nowNs, 0, func(e *telemetry.Event) {
+	d.log.Note(linkLost(k), l.last, d.nowNs, 0, func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
 		d.betweenEnds(e, k)
-		e.Text = fmt.Sprintf("no traffic %s -> %s; both nodes still report", d.name(k.from), d.name(k.to))
+		e.Text = fmt.Sprintf("no traffic %s -> %s; both nodes still report", d.name(k.From), d.name(k.To))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "packets_before", Value: l.rate, Unit: "1/s"})
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -26,27 +27,27 @@ func (d *loopDetector) observe(o *observation) {
 func (d *loopDetector) loop(p *path, n uint64) {
 	for i := range p.hops {
 		// two devices with one id, one behind the other, are no loop
-		if p.hops[i].has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].node] > 0 {
+		if p.hops[i].Has&telemetry.HasNode == 0 || d.twins.scans[p.hops[i].Node] > 0 {
 			continue
 		}
 		for j := range i {
-			if p.hops[j].has&telemetry.HasNode == 0 || p.hops[j].node != p.hops[i].node {
+			if p.hops[j].Has&telemetry.HasNode == 0 || p.hops[j].Node != p.hops[i].Node {
 				continue
 			}
 			// A drop at the node that came last is the same visit, not a second one.
-			if j == i-1 && p.hops[i].has&telemetry.HasDrop != 0 {
+			if j == i-1 && p.hops[i].Has&telemetry.HasDrop != 0 {
 				continue
 			}
 			first := &p.hops[j]
-			d.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.node}, d.lastNs, d.nowNs, n,
+			d.log.Note(eventlog.Key{Kind: telemetry.EventLoop, Node: first.Node}, d.lastNs, d.nowNs, n,
 				func(e *telemetry.Event) {
 					e.Severity = telemetry.Critical
-					d.at(e, &first.station)
-					e.Path = pathID(p.hash)
+					d.at(e, &first.HopKey)
+					e.Path = topology.PathID(p.hash)
 					for h := j; h < i; h++ {
-						e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].station))
+						e.PathNodes = append(e.PathNodes, d.nodeText(&p.hops[h].HopKey))
 					}
-					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.node), i-j)
+					e.Text = fmt.Sprintf("packets come to %s twice, after %d hops", d.name(first.Node), i-j)
 					e.Evidence = append(e.Evidence, telemetry.Evidence{Name: "hops", Value: float64(len(p.hops))})
 				})
 			return

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -35,7 +36,7 @@ func (d *newFlowDetector) finish() {
 				flow := telemetry.EndpointsOf(&n.flow)
 				e.Severity, e.Flow, e.Text = telemetry.Info, &flow, "new flows"
 				if k.known {
-					d.at(e, &station{node: k.node, has: telemetry.HasNode})
+					d.at(e, &topology.HopKey{Node: k.node, Has: telemetry.HasNode})
 					e.Text = fmt.Sprintf("new flows come in at %s", d.name(k.node))
 				}
 			})

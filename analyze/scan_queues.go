@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 	"github.com/waybill-int/waybill/wire/codepoint"
 )
@@ -100,7 +101,7 @@ func (s *Scanner) burst(b *burst.Burst, nowNs int64) {
 		if b.Drops > 0 {
 			e.Severity = telemetry.Warning
 		}
-		place := station{node: b.Node, out: b.Port, has: telemetry.HasNode | telemetry.HasEgressPort}
+		place := topology.HopKey{Node: b.Node, Out: b.Port, Has: telemetry.HasNode | telemetry.HasEgressPort}
 		s.at(e, &place)
 		queue := b.Queue
 		e.Queue = &queue

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -64,8 +65,8 @@ func (d *silenceDetector) observe(o *observation) {
 	for i := range o.paths {
 		p := o.paths[i].path
 		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.any() || p.sinceScan.numbers.any()) &&
-			last.has&telemetry.HasNode != 0 {
-			if x := d.pulses[last.node]; x != nil {
+			last.Has&telemetry.HasNode != 0 {
+			if x := d.pulses[last.Node]; x != nil {
 				x.sink = true
 			}
 		}
@@ -79,9 +80,9 @@ func (d *silenceDetector) observe(o *observation) {
 			at := &p.hops[h]
 			parts := at.parts - at.partsSeen
 			at.partsSeen = at.parts
-			if at.has&telemetry.HasNode != 0 {
-				d.told[at.node] += whole + parts
-				d.missed[at.node] += min(incomplete-min(parts, incomplete), behind)
+			if at.Has&telemetry.HasNode != 0 {
+				d.told[at.Node] += whole + parts
+				d.missed[at.Node] += min(incomplete-min(parts, incomplete), behind)
 			}
 			behind = max(behind, parts)
 		}
@@ -164,7 +165,7 @@ func (d *silenceDetector) unanswered(node uint32, x *pulse, advancing map[teleme
 			if f.last < d.lastNs || !fp.used || f.key.Protocol != 6 || f.stream.next == 0 {
 				return true
 			}
-			if p := shard.pathOf(fp); p == nil || p.hops[0].has&telemetry.HasNode == 0 || p.hops[0].node != node {
+			if p := shard.pathOf(fp); p == nil || p.hops[0].Has&telemetry.HasNode == 0 || p.hops[0].Node != node {
 				return true
 			}
 			before, known := d.next[f.key]
@@ -182,7 +183,7 @@ func (d *silenceDetector) unanswered(node uint32, x *pulse, advancing map[teleme
 			shard.mu.Lock()
 			if place, _, ok := shard.flows.find(&k, shard.flows.tagOf(&k)); ok {
 				f := shard.flows.at(place)
-				if p := shard.pathOf(&f.paths[0]); p != nil && p.hops[len(p.hops)-1].node == node &&
+				if p := shard.pathOf(&f.paths[0]); p != nil && p.hops[len(p.hops)-1].Node == node &&
 					f.last <= x.lastNs && f.reports > 1 {
 					flows++
 					missing += float64(f.reports-1) / float64(max(f.last-f.first, 1)) * float64(d.nowNs-d.lastNs)
@@ -203,7 +204,7 @@ func (d *silenceDetector) noteSilence(node uint32, x *pulse, flows int) {
 	all := uint64(math.Round(x.missing))
 	d.log.Note(silenceOf(node), x.lastNs, d.nowNs, all-x.noted, func(e *telemetry.Event) {
 		e.Severity = telemetry.Critical
-		d.at(e, &station{node: node, has: telemetry.HasNode})
+		d.at(e, &topology.HopKey{Node: node, Has: telemetry.HasNode})
 		e.Text = fmt.Sprintf("no reports come from %s any more, and packets still pass it", d.name(node))
 		e.Evidence = append(e.Evidence, telemetry.Evidence{
 			Name: "usual_gap", Value: float64(max(x.gapNs, 0)), Unit: "ns",

@@ -57,7 +57,7 @@ func (d *stormDetector) begin() { clear(d.storms) }
 func (d *stormDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
-		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.node, Port: at.out, Reason: at.reason}
+		event := eventlog.Key{Kind: telemetry.EventDropStorm, Node: at.Node, Port: at.Out, Reason: at.reason}
 		before := d.storms[event]
 		d.storms[event] = dropStorm{
 			before.drops + at.n, append(before.rows, *at), at.dropKey, at.flow, at.hasFlow,
@@ -76,8 +76,8 @@ func (d *stormDetector) finish() {
 			key := &found.key
 			cause := dropreason.Of(key.table, key.reason)
 			e.Severity, e.Cause = max(telemetry.Warning, cause.Severity), cause.ID
-			place := key.station
-			place.has &^= telemetry.HasIngressPort // packets from all ports
+			place := key.HopKey
+			place.Has &^= telemetry.HasIngressPort // packets from all ports
 			d.at(e, &place)
 			reason := key.reason
 			e.Reason, e.ReasonName = &reason, key.table.Name(key.reason)
@@ -96,9 +96,9 @@ func (d *stormDetector) finish() {
 
 // stormPlace names the node that drops packets, and the port if they were on their way out by it: others have none yet.
 func (d *stormDetector) stormPlace(key *dropKey) string {
-	place := key.station
+	place := key.HopKey
 	if group := dropreason.Of(key.table, key.reason).Group; group != dropreason.Buffer && group != dropreason.Hardware {
-		place.has &^= telemetry.HasEgressPort
+		place.Has &^= telemetry.HasEgressPort
 	}
 	return d.portText(&place)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -48,13 +49,16 @@ func (p *streamPath) total() (c streamCount) {
 type streamDetector struct {
 	*scan
 	gray  *grayDetector
-	at    int                       // the place of this scan in those of a path
-	paths map[streamKey]*streamPath // of the latest scans
-	leaks map[linkKey]*grayLink     // links that lost packets of streams lately
+	at    int                            // the place of this scan in those of a path
+	paths map[streamKey]*streamPath      // of the latest scans
+	leaks map[topology.LinkKey]*grayLink // links that lost packets of streams lately
 }
 
 func newStreamDetector(s *scan, gray *grayDetector) *streamDetector {
-	return &streamDetector{scan: s, gray: gray, paths: map[streamKey]*streamPath{}, leaks: map[linkKey]*grayLink{}}
+	return &streamDetector{
+		scan: s, gray: gray, paths: map[streamKey]*streamPath{},
+		leaks: map[topology.LinkKey]*grayLink{},
+	}
 }
 
 // begin makes room for a scan, and forgets paths on which nothing came since.
@@ -95,7 +99,7 @@ func (d *streamDetector) take(p *path, c *streamCount, numbered bool) {
 			d.leftOut++
 			return
 		}
-		q = &streamPath{streamKey: key, suspects: suspects, sink: p.hops[len(p.hops)-1].node}
+		q = &streamPath{streamKey: key, suspects: suspects, sink: p.hops[len(p.hops)-1].Node}
 		d.paths[key] = q
 	}
 	q.scans[d.at].add(c)
@@ -116,7 +120,7 @@ func (d *streamDetector) take(p *path, c *streamCount, numbered bool) {
 
 func (d *streamDetector) finish() {
 	paths := d.judged()
-	accused := map[linkKey]bool{}
+	accused := map[topology.LinkKey]bool{}
 	for range maxAccused {
 		guilty, rest, ok := accuse(paths)
 		if !ok {
@@ -203,11 +207,11 @@ type leak struct {
 
 // leakOf adds up what paths say that a link lost in a scan. What is lost in front of a full queue has a reason, whether
 // a node says so or not: that is nothing.
-func (d *streamDetector) leakOf(k linkKey, paths []*streamPath, scan int) (l leak) {
+func (d *streamDetector) leakOf(k topology.LinkKey, paths []*streamPath, scan int) (l leak) {
 	var of, all streamCount // in the scan, and in all of them
 	full := uint32(0)
 	for _, p := range paths {
-		i := slices.Index(p.suspects, suspect{linkKey: k})
+		i := slices.Index(p.suspects, suspect{LinkKey: k})
 		if i < 0 {
 			continue
 		}
@@ -225,7 +229,7 @@ func (d *streamDetector) leakOf(k linkKey, paths []*streamPath, scan int) (l lea
 		}
 	}
 	l.sent = uint64(of.arrived) + uint64(of.lost)
-	unheard, _ := d.gray.exporters.reportsLost(k.from) // of drops, perhaps
+	unheard, _ := d.gray.exporters.reportsLost(k.From) // of drops, perhaps
 	if uint64(of.lost) > unheard && full*lostPerFull < all.lost {
 		l.lost, l.firstNs, l.lastNs = uint64(of.lost), of.firstNs, of.lastNs
 	}
@@ -233,7 +237,7 @@ func (d *streamDetector) leakOf(k linkKey, paths []*streamPath, scan int) (l lea
 }
 
 // leak adds what a link lost of the streams on paths in this scan, and at first in those before it.
-func (d *streamDetector) leak(k linkKey, paths []*streamPath) {
+func (d *streamDetector) leak(k topology.LinkKey, paths []*streamPath) {
 	g, ago := d.leaks[k], 0
 	if g == nil {
 		if len(d.leaks) >= maxCrossings {

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -46,7 +47,7 @@ func (s *Scanner) jump(j *clock.Jump) {
 	key := eventlog.Key{Kind: telemetry.EventClockJump, Node: j.Node, ToNode: j.Against}
 	s.log.Note(key, j.AfterNs, j.BeforeNs, uint64(j.Pairs), func(e *telemetry.Event) {
 		e.Severity = telemetry.Warning
-		s.at(e, &station{node: j.Node, has: telemetry.HasNode})
+		s.at(e, &topology.HopKey{Node: j.Node, Has: telemetry.HasNode})
 		way, step := "ahead", j.StepNs
 		if step < 0 {
 			way, step = "back", -step
@@ -55,7 +56,7 @@ func (s *Scanner) jump(j *clock.Jump) {
 		if j.Known {
 			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s", s.name(j.Node), way, by)
 		} else {
-			s.to(e, &station{node: j.Against, has: telemetry.HasNode})
+			s.to(e, &topology.HopKey{Node: j.Against, Has: telemetry.HasNode})
 			e.Text = fmt.Sprintf("the clock of %s jumped %s by %s against that of %s, or the other jumped",
 				s.name(j.Node), way, by, s.name(j.Against))
 		}
@@ -151,16 +152,16 @@ func (s *Scanner) tellSlow(e *telemetry.Event, p *slowPlace) {
 	a := &p.worst
 	k := &a.Key
 	e.Severity = telemetry.Warning
-	at := station{node: k.Node, has: telemetry.HasNode}
+	at := topology.HopKey{Node: k.Node, Has: telemetry.HasNode}
 	if k.Link || !p.ports {
-		at.out, at.has = k.Out, at.has|telemetry.HasEgressPort
+		at.Out, at.Has = k.Out, at.Has|telemetry.HasEgressPort
 	}
 	s.at(e, &at)
 	now := roughly(int64(a.PeakNs))
 	times := fmt.Sprintf("%.3g times as long as usual (%s)", a.Factor(), roughly(int64(a.MedianNs)))
 	switch {
 	case k.Link:
-		s.to(e, &station{node: k.To, in: k.In, has: telemetry.HasNode | telemetry.HasIngressPort})
+		s.to(e, &topology.HopKey{Node: k.To, In: k.In, Has: telemetry.HasNode | telemetry.HasIngressPort})
 		e.Text = fmt.Sprintf("packets take %s from %s to %s, %s", now, s.name(k.Node), s.name(k.To), times)
 	case a.Queued:
 		e.Text = fmt.Sprintf("packets that meet no queue stay in %s for %s, %s", s.name(k.Node), now, times)

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -59,7 +60,7 @@ func (d *twinDetector) begin() {
 		d.log.Note(eventlog.Key{Kind: telemetry.EventDuplicateNode, Node: node}, d.beforeNs, d.nowNs, 1,
 			func(e *telemetry.Event) {
 				e.Severity, e.Source = telemetry.Critical, from[1].String()
-				d.at(e, &station{node: node, has: telemetry.HasNode})
+				d.at(e, &topology.HopKey{Node: node, Has: telemetry.HasNode})
 				e.Text = fmt.Sprintf("two devices are %s: reports come from %s and %s", d.name(node), from[0], from[1])
 			})
 	}

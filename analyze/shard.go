@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -88,7 +89,7 @@ type Shard struct {
 	unkept    flow // of a report whose flow the guard did not let in
 	transits  transitList
 	reporting reporters
-	inner     map[attachment]bool // ports to other nodes, as paths show them
+	inner     topology.Inner // as paths show them
 	holes     holeTable
 	gaps      gapTable
 	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; bounded as flows
@@ -119,8 +120,8 @@ type Shard struct {
 	newFlows newFlowCounts
 	scanNs   int64 // time of the latest scan of the paths
 
-	route  [maxStations]station
-	merged [maxStations]telemetry.Hop
+	route  [topology.MaxHops]topology.HopKey
+	merged [topology.MaxHops]telemetry.Hop
 	places [maxPostcards]uint8
 	local  [1]telemetry.Hop
 	probe  bool // the packet at hand is a copy or a probe
@@ -137,7 +138,7 @@ func NewShard(c Config) *Shard {
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
 		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
-		inner:    map[attachment]bool{}, reporting: newReporters(c.MaxFlows),
+		inner:    topology.Inner{}, reporting: newReporters(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
 	}
 }
@@ -473,8 +474,8 @@ func (s *Shard) beside(f *flow, hops []telemetry.Hop, nowNs int64) {
 		fp, h := &f.paths[0], &hops[i]
 		completes := false
 		if p := s.pathOf(fp); fp.used && p != nil {
-			last := &p.hops[len(p.hops)-1].station
-			completes = h.Has&last.has&telemetry.HasNode != 0 && last.node == h.NodeID &&
+			last := &p.hops[len(p.hops)-1].HopKey
+			completes = h.Has&last.Has&telemetry.HasNode != 0 && last.Node == h.NodeID &&
 				s.atHop(f, h, uint64(fp.packets), nowNs) != nil
 		}
 		if !completes {
@@ -505,7 +506,7 @@ func (s *Shard) atHop(f *flow, h *telemetry.Hop, packets uint64, nowNs int64) *p
 	}
 	block := s.slab.block(fp.block, int(fp.hops))
 	for i := len(p.hops) - 1; i >= 0; i-- {
-		if at := &p.hops[i]; at.has&h.Has&telemetry.HasNode != 0 && at.node == h.NodeID {
+		if at := &p.hops[i]; at.Has&h.Has&telemetry.HasNode != 0 && at.Node == h.NodeID {
 			if uint64(block[i].count) >= packets {
 				return nil
 			}
@@ -546,7 +547,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	next := 0
 	for i := range block {
 		at := &p.hops[i]
-		if at.missing > 0 {
+		if at.Missing > 0 {
 			complete = false
 			continue
 		}
@@ -587,7 +588,7 @@ func (s *Shard) observeProbe(hops []telemetry.Hop, nowNs int64) {
 	var unused hopStat
 	next := 0
 	for i := range p.hops {
-		if p.hops[i].missing == 0 {
+		if p.hops[i].Missing == 0 {
 			s.measure(&p.hops[i], &unused, &hops[next])
 			next++
 		}
@@ -605,7 +606,7 @@ func (s *Shard) again(f *flow, hops []telemetry.Hop) *path {
 		return nil
 	}
 	for i := range p.hops {
-		if !p.hops[i].isAt(&hops[i]) {
+		if !p.hops[i].IsAt(&hops[i]) {
 			return nil
 		}
 	}
@@ -626,18 +627,18 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 				f.verdict = notJudged // that of the loop
 			}
 		}
-	} else if !s.probe && (len(route) == 1 && route[0].has&telemetry.HasNode == 0 ||
-		!beginsInside(s.inner, &route[0])) { // else its beginning is not known
+	} else if !s.probe && (len(route) == 1 && route[0].Has&telemetry.HasNode == 0 ||
+		!s.inner.Begins(&route[0])) { // else its beginning is not known
 		s.newFlows.note(&route[0], &f.key, nowNs)
 	}
 	place := s.paths.get(route, nowNs)
 	p := &s.paths.paths[place]
 	if p.flows++; p.packets+p.incomplete == 0 {
-		s.learnInner(hops)
+		s.inner.Learn(hops)
 	}
 	p.postcards = p.postcards || !f.stacked
 	// a packet that was dropped did not take another path
-	if route[len(route)-1].has&telemetry.HasDrop == 0 && !s.probe {
+	if route[len(route)-1].Has&telemetry.HasDrop == 0 && !s.probe {
 		s.arrives(f, place, route, &hops[0], nowNs)
 	}
 	for i := 1; i < keptPaths; i++ { // a path that the flow took before
@@ -661,26 +662,18 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 
 // routeOf returns the stations along hops, and those that are known to be missing between them, until it is called
 // again.
-func (s *Shard) routeOf(hops []telemetry.Hop) []station {
+func (s *Shard) routeOf(hops []telemetry.Hop) []topology.HopKey {
 	route := s.route[:0]
 	for i := range hops {
-		if len(route)+1 >= maxStations {
+		if len(route)+1 >= topology.MaxHops {
 			break
 		}
-		if away := missingBefore(hops, i); away > 0 {
-			route = append(route, station{missing: away})
+		if away := topology.MissingBefore(hops, i); away > 0 {
+			route = append(route, topology.HopKey{Missing: away})
 		}
-		route = append(route, stationOf(&hops[i]))
+		route = append(route, topology.HopKeyOf(&hops[i]))
 	}
 	return route
-}
-
-// missingBefore returns how many nodes the TTLs say are between hop i and the one before.
-func missingBefore(hops []telemetry.Hop, i int) uint8 {
-	if i == 0 || hops[i].Has&telemetry.HasTTL == 0 || hops[i-1].TTL <= hops[i].TTL {
-		return 0
-	}
-	return hops[i-1].TTL - hops[i].TTL - 1
 }
 
 // measure adds the latency and queue that h tells of to the hop of the path and to that of the flow.
@@ -698,7 +691,7 @@ func (s *Shard) measure(p *pathHop, f *hopStat, h *telemetry.Hop) {
 		histogram.Add(&f.Shape, f.buckets[:], index)
 	}
 	if h.Has&telemetry.HasTxUtil != 0 {
-		p.utilization.add(h.TxUtil, h.Has.UtilizationUnit(), s.lastNs)
+		p.utilization.Add(h.TxUtil, h.Has.UtilizationUnit(), s.lastNs)
 	}
 	if h.Has&telemetry.HasQueue != 0 {
 		p.queue.add(h)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -167,7 +168,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 			continue
 		}
 		path := telemetry.FlowPath{
-			ID: pathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(),
+			ID: topology.PathID(p.hash), Packets: uint64(fp.packets), First: time.Unix(0, fp.first).UTC(),
 			Last: time.Unix(0, fp.last).UTC(),
 			Hops: make([]telemetry.PathHop, len(p.hops)), Unknown: told.unknown(p),
 		}
@@ -177,7 +178,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 		packets += path.Packets
 		block := s.slab.block(fp.block, int(fp.hops))
 		for j := range p.hops {
-			path.Hops[j] = p.hops[j].station.answer(names)
+			path.Hops[j] = p.hops[j].HopKey.Answer(names)
 			path.Hops[j].Sample = told.hopAnswer(p, j)
 			h := &block[j]
 			path.Hops[j].LatencyNs = histogram.Distribution(
@@ -185,7 +186,7 @@ func (s *Shard) flowAnswer(f *flow, names map[uint32]string, told *samples) tele
 			if h.queueCount > 0 {
 				path.Hops[j].Queue = &telemetry.Queue{
 					ID: h.queueID, Mean: float64(h.queueSum) / float64(h.queueCount),
-					Max: h.queueMax, Unit: told.unitOf(p.hops[j].node).String(),
+					Max: h.queueMax, Unit: told.unitOf(p.hops[j].Node).String(),
 				}
 			}
 		}
@@ -282,10 +283,10 @@ func (c *Collector) Nodes() []telemetry.Node {
 	for _, p := range c.mergedPaths() {
 		for i := range p.hops {
 			h := &p.hops[i]
-			if h.has&telemetry.HasNode == 0 {
+			if h.Has&telemetry.HasNode == 0 {
 				continue
 			}
-			n := get(h.node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
+			n := get(h.Node, time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC())
 			n.Packets += p.packets
 			if h.latency.Count > 0 {
 				told.ofHop(p, i).addTo(&n.sample, p.packets+h.parts)
@@ -293,15 +294,15 @@ func (c *Collector) Nodes() []telemetry.Node {
 				n.missing += p.missingAt(i)
 			}
 			n.latency.Merge(&h.latency)
-			if h.has&telemetry.HasIngressPort != 0 {
-				n.ports[h.in] = true
+			if h.Has&telemetry.HasIngressPort != 0 {
+				n.ports[h.In] = true
 			}
-			if h.has&telemetry.HasEgressPort != 0 && h.has&telemetry.HasDrop == 0 {
-				n.ports[h.out] = true
+			if h.Has&telemetry.HasEgressPort != 0 && h.Has&telemetry.HasDrop == 0 {
+				n.ports[h.Out] = true
 			}
 			if h.queue.count > 0 && (n.QueueMax == nil || *n.QueueMax < h.queue.max) {
 				high := h.queue.max
-				n.QueueMax, n.QueueUnit = &high, told.unitOf(h.node).String()
+				n.QueueMax, n.QueueUnit = &high, told.unitOf(h.Node).String()
 			}
 		}
 	}
@@ -330,10 +331,10 @@ func (c *Collector) Nodes() []telemetry.Node {
 func (c *Collector) Links() []telemetry.Link {
 	type gathered struct {
 		telemetry.Link
-		use    utilization
+		use    topology.Use
 		sample telemetry.SampleSum
 	}
-	links, told, paths := map[linkKey]*gathered{}, c.samples(), c.mergedPaths()
+	links, told, paths := map[topology.LinkKey]*gathered{}, c.samples(), c.mergedPaths()
 	units := c.utilizationUnits(paths)
 	for _, p := range paths {
 		if p.uncertain {
@@ -341,7 +342,7 @@ func (c *Collector) Links() []telemetry.Link {
 		}
 		for i := 1; i < len(p.hops); i++ {
 			a, b := &p.hops[i-1], &p.hops[i]
-			k, ok := linkOf(&a.station, &b.station)
+			k, ok := topology.LinkOf(&a.HopKey, &b.HopKey)
 			if !ok {
 				continue
 			}
@@ -349,11 +350,11 @@ func (c *Collector) Links() []telemetry.Link {
 			l := links[k]
 			if l == nil {
 				l = &gathered{Link: telemetry.Link{
-					From: a.node, FromName: c.Names()[a.node], To: b.node,
-					ToName: c.Names()[b.node], First: first, Last: last,
+					From: a.Node, FromName: c.Names()[a.Node], To: b.Node,
+					ToName: c.Names()[b.Node], First: first, Last: last,
 				}}
 				l.Delay, l.Loss = c.Timing.linkDelay(k), c.Losses.of(k)
-				l.FromPort, l.ToPort = a.station.answer(nil).EgressPort, b.station.answer(nil).IngressPort
+				l.FromPort, l.ToPort = a.HopKey.Answer(nil).EgressPort, b.HopKey.Answer(nil).IngressPort
 				links[k] = l
 			}
 			told.ofNodes(p).addTo(&l.sample, p.packets)
@@ -365,28 +366,21 @@ func (c *Collector) Links() []telemetry.Link {
 			if last.After(l.Last) {
 				l.Last = last
 			}
-			l.use.merge(&a.utilization)
+			l.use.MergeUse(&a.utilization)
 		}
 	}
 	list := make([]telemetry.Link, 0, len(links))
 	for _, l := range links {
-		l.Utilization, l.Sample = l.use.answer(units[l.From]), l.sample.Sample(l.Packets, int64(l.Incomplete))
+		l.Utilization, l.Sample = l.use.Answer(units[l.From]), l.sample.Sample(l.Packets, int64(l.Incomplete))
 		list = append(list, l.Link)
 	}
-	RateLinks(list)
+	topology.RateLinks(list)
 	slices.SortFunc(list, func(a, b telemetry.Link) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(portOf(a.FromPort), portOf(b.FromPort)),
-			cmp.Compare(a.To, b.To), cmp.Compare(portOf(a.ToPort), portOf(b.ToPort)))
+		return cmp.Or(cmp.Compare(a.From, b.From),
+			cmp.Compare(topology.PortOf(a.FromPort), topology.PortOf(b.FromPort)),
+			cmp.Compare(a.To, b.To), cmp.Compare(topology.PortOf(a.ToPort), topology.PortOf(b.ToPort)))
 	})
 	return list
-}
-
-// portOf makes a number that may be unknown comparable.
-func portOf(p *uint32) int64 {
-	if p == nil {
-		return -1
-	}
-	return int64(*p)
 }
 
 // Drops returns all drops by place and reason, the most frequent first. match selects by place; nil selects all.
@@ -420,10 +414,11 @@ func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Drop) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(portOf(a.Node), portOf(b.Node)),
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(topology.PortOf(a.Node), topology.PortOf(b.Node)),
 			cmp.Compare(a.Reason, b.Reason),
-			cmp.Compare(portOf(a.IngressPort), portOf(b.IngressPort)),
-			cmp.Compare(portOf(a.EgressPort), portOf(b.EgressPort)), cmp.Compare(a.DropKey, b.DropKey))
+			cmp.Compare(topology.PortOf(a.IngressPort), topology.PortOf(b.IngressPort)),
+			cmp.Compare(topology.PortOf(a.EgressPort), topology.PortOf(b.EgressPort)),
+			cmp.Compare(a.DropKey, b.DropKey))
 	})
 	return list
 }
@@ -446,7 +441,7 @@ func (c *Collector) ExporterList() []telemetry.Exporter {
 		}
 	}
 	slices.SortFunc(list, func(a, b telemetry.Exporter) int {
-		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(portOf(a.Node), portOf(b.Node)),
+		return cmp.Or(a.Source.Compare(b.Source), cmp.Compare(topology.PortOf(a.Node), topology.PortOf(b.Node)),
 			cmp.Compare(a.Version, b.Version), cmp.Compare(hwID(&a), hwID(&b)))
 	})
 	return list

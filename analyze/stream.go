@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // With stacks the sink alone tells of a packet. Of one that was lost on its way nobody tells, but the data behind it
 // leaves a hole in the stream of its TCP connection, which a later packet fills: the sender has sent it again, since it
@@ -142,9 +145,9 @@ func (s *Shard) lose(st *stream, h *hole, nowNs int64) {
 // the longest that packets on the path met there. So does one that comes soon behind another for which there was no
 // room.
 func (p *path) fullQueues(r *telemetry.Report) (full uint32) {
-	for i := range min(len(r.Hops), len(p.hops), maxStations) {
+	for i := range min(len(r.Hops), len(p.hops), topology.MaxHops) {
 		at, h := &p.hops[i], &r.Hops[i]
-		if h.Has&telemetry.HasQueue != 0 && at.isAt(h) && h.QueueOccupancy >= fullBytes &&
+		if h.Has&telemetry.HasQueue != 0 && at.IsAt(h) && h.QueueOccupancy >= fullBytes &&
 			h.QueueOccupancy >= at.queue.max/8*7 {
 			full |= 1 << i
 		}

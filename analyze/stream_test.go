@@ -79,7 +79,7 @@ func (s *streamScript) counts() string {
 		p := &s.shard.paths.paths[i]
 		if c := &p.sinceScan.streams; c.any() {
 			list = append(list,
-				fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].out, c.arrived, c.lost, c.flows))
+				fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].Out, c.arrived, c.lost, c.flows))
 		}
 	}
 	return strings.Join(list, "; ")

@@ -7,6 +7,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -17,7 +18,7 @@ type Timing struct {
 	mu        sync.Mutex
 	clocks    *clock.Estimator
 	baselines *baseline.Tracker
-	links     map[linkKey]*delayStat
+	links     map[topology.LinkKey]*delayStat
 	paths     map[uint64]*delayStat // by hash
 	turnedNs  int64
 	jumps     map[uint32]clock.Jump // the last of each node
@@ -57,7 +58,7 @@ func (t *Timing) forget(node uint32) {
 	t.twins[node] = true
 	t.clocks.Forget(node)
 	for k := range t.links {
-		if k.from == node || k.to == node {
+		if k.From == node || k.To == node {
 			delete(t.links, k)
 		}
 	}
@@ -80,7 +81,7 @@ func NewTiming() *Timing {
 	clocks, _ := clock.New(clock.DefaultConfig()) // defaults are right
 	baselines, _ := baseline.New(baseline.DefaultConfig())
 	return &Timing{
-		clocks: clocks, baselines: baselines, links: map[linkKey]*delayStat{}, paths: map[uint64]*delayStat{},
+		clocks: clocks, baselines: baselines, links: map[topology.LinkKey]*delayStat{}, paths: map[uint64]*delayStat{},
 		jumps: map[uint32]clock.Jump{},
 	}
 }
@@ -96,7 +97,7 @@ func (t *Timing) take(l *transitList) {
 		for j := range hops {
 			t.hop(&hops[j], packet)
 			t.rate(&hops[j], packet.atNs)
-			if j > 0 && missingBefore(hops, j) == 0 {
+			if j > 0 && topology.MissingBefore(hops, j) == 0 {
 				t.link(&hops[j-1], &hops[j], packet)
 			}
 		}
@@ -116,8 +117,8 @@ func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 		h.Has&telemetry.HasDrop != 0 {
 		return
 	}
-	at := stationOf(h)
-	key := baseline.Key{Node: at.node, Out: at.out}
+	at := topology.HopKeyOf(h)
+	key := baseline.Key{Node: at.Node, Out: at.Out}
 	v := baseline.Value{Value: h.LatencyNs, AtNs: packet.atNs, Others: packet.others}
 	if h.Has&telemetry.HasQueue != 0 {
 		v.Queue, v.HasQueue = h.QueueOccupancy, true
@@ -133,8 +134,8 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 		return
 	}
 	t.clocks.Observe(&s)
-	from, to := stationOf(a), stationOf(b)
-	k, _ := linkOf(&from, &to)
+	from, to := topology.HopKeyOf(a), topology.HopKeyOf(b)
+	k, _ := topology.LinkOf(&from, &to)
 	stat := delaysOf(t.links, k, &s)
 	if stat == nil {
 		t.unplaced++
@@ -149,7 +150,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 		return
 	}
 	key := baseline.Key{
-		Link: true, Node: k.from, Out: k.fromPort, To: k.to, In: k.toPort,
+		Link: true, Node: k.From, Out: k.FromPort, To: k.To, In: k.ToPort,
 		Length: lengthClass(packet.bytes),
 	}
 	t.baselines.Observe(&key, &baseline.Value{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/baseline"
 	"github.com/waybill-int/waybill/analyze/clock"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // linkDelay returns the delays of a link.
-func (t *Timing) linkDelay(k linkKey) *telemetry.Delay {
+func (t *Timing) linkDelay(k topology.LinkKey) *telemetry.Delay {
 	if t == nil {
 		return &telemetry.Delay{Unknown: delayNoClocks}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -30,8 +31,8 @@ func (d *trueDelay) add(ns float64) {
 type delayTrial struct {
 	*testing.T
 	clocks map[uint32]*skewedClock
-	links  map[linkKey]*trueDelay
-	second map[linkKey]map[int64]*trueDelay // the same by second
+	links  map[topology.LinkKey]*trueDelay
+	second map[topology.LinkKey]map[int64]*trueDelay // the same by second
 	paths  map[string]*trueDelay
 }
 
@@ -59,9 +60,9 @@ func (d *delayTrial) look(v *virtualCollector) {
 		for _, packet := range shard.transits.transits {
 			hops := shard.transits.hops[packet.from:packet.to]
 			for i := 1; i < len(hops); i++ {
-				a, b := stationOf(&hops[i-1]), stationOf(&hops[i])
-				k, _ := linkOf(&a, &b)
-				ns := d.right(b.node, hops[i].IngressNs, v.start) - d.right(a.node, hops[i-1].EgressNs, v.start)
+				a, b := topology.HopKeyOf(&hops[i-1]), topology.HopKeyOf(&hops[i])
+				k, _ := topology.LinkOf(&a, &b)
+				ns := d.right(b.Node, hops[i].IngressNs, v.start) - d.right(a.Node, hops[i-1].EgressNs, v.start)
 				trueOf(d.links, k).add(ns)
 				if d.second[k] == nil {
 					d.second[k] = map[int64]*trueDelay{}
@@ -69,7 +70,7 @@ func (d *delayTrial) look(v *virtualCollector) {
 				trueOf(d.second[k], packet.atNs/1e9).add(ns)
 			}
 			first, last := &hops[0], &hops[len(hops)-1]
-			trueOf(d.paths, pathID(packet.path)).add(
+			trueOf(d.paths, topology.PathID(packet.path)).add(
 				d.right(last.NodeID, last.EgressNs, v.start) - d.right(first.NodeID, first.IngressNs, v.start))
 		}
 	}
@@ -102,9 +103,9 @@ func (d *delayTrial) holds(what any, a *telemetry.Delay, real *trueDelay) (known
 }
 
 // tripHolds compares the round trip of a link with that of the quickest packets of the two directions in some second.
-func (d *delayTrial) tripHolds(l *telemetry.Link, k linkKey) {
+func (d *delayTrial) tripHolds(l *telemetry.Link, k topology.LinkKey) {
 	d.Helper()
-	back, _ := k.reverse()
+	back, _ := k.Reverse()
 	if l.Delay.RoundTripNs == nil {
 		d.Errorf("%+v: no round trip", l)
 		return
@@ -133,16 +134,16 @@ func TestDelaysAgainstFabric(t *testing.T) {
 	}
 	for _, shards := range []int{1, 3} {
 		d := &delayTrial{
-			T: t, links: map[linkKey]*trueDelay{}, second: map[linkKey]map[int64]*trueDelay{},
+			T: t, links: map[topology.LinkKey]*trueDelay{}, second: map[topology.LinkKey]map[int64]*trueDelay{},
 			paths: map[string]*trueDelay{},
 		}
 		v := emulation{shards: shards, look: d.look}.run(t, "clock-skew")
 		known, widest := 0, uint64(0)
 		links := v.Links()
 		for _, l := range links {
-			k := linkKey{
-				from: l.From, to: l.To, fromPort: *l.FromPort, toPort: *l.ToPort,
-				has: telemetry.HasEgressPort | telemetry.HasIngressPort,
+			k := topology.LinkKey{
+				From: l.From, To: l.To, FromPort: *l.FromPort, ToPort: *l.ToPort,
+				Has: telemetry.HasEgressPort | telemetry.HasIngressPort,
 			}
 			if d.links[k] == nil {
 				t.Fatalf("%d shards: no packet on %+v", shards, l)
@@ -207,7 +208,8 @@ func TestLatencyAnomaliesAnySeed(t *testing.T) {
 	}
 	durations := map[string]time.Duration{
 		"slow-switch": 0, "clock-skew": 0, "steady": 4 * time.Second, "gray-link": 0, "link-failure": 0,
-		"report-loss": 0, "ddos": 0, "blackhole": 0, "incast": 0, "microburst": 0, "polarisation": 0, "all-reduce": 0, "loop": 0,
+		"report-loss": 0, "ddos": 0, "blackhole": 0, "incast": 0, "microburst": 0, "polarisation": 0, "all-reduce": 0,
+		"loop": 0,
 		"demo": 62 * time.Second,
 	}
 	for _, seed := range seeds {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -11,11 +12,11 @@ func (c *Collector) Topology() telemetry.Topology {
 	t := telemetry.Topology{Links: c.Links()}
 	t.Hosts, t.HostsLeftOut = c.Hosts()
 	paths := c.mergedPaths()
-	b := NewTopologyBuilder(c.Names(), c.utilizationUnits(paths))
+	b := topology.NewBuilder(c.Names(), c.utilizationUnits(paths))
 	for _, p := range paths {
 		for i := range p.hops {
-			if p.hops[i].has&telemetry.HasNode != 0 {
-				b.take(p, &p.hops[i])
+			if p.hops[i].Has&telemetry.HasNode != 0 {
+				addToNode(b, p, &p.hops[i])
 			}
 		}
 	}
@@ -23,18 +24,18 @@ func (c *Collector) Topology() telemetry.Topology {
 	return t
 }
 
-// take adds what a path tells of a node.
-func (b *TopologyBuilder) take(p *path, h *pathHop) {
+// addToNode adds what a path tells of a node.
+func addToNode(b *topology.Builder, p *path, h *pathHop) {
 	first, last := time.Unix(0, p.first).UTC(), time.Unix(0, p.last).UTC()
-	n := b.Node(h.node, first, last)
+	n := b.Node(h.Node, first, last)
 	n.Packets += p.packets + p.incomplete
-	if h.has&telemetry.HasIngressPort != 0 {
-		n.Port(h.in, first, last).Received += p.packets + p.incomplete
+	if h.Has&telemetry.HasIngressPort != 0 {
+		n.Port(h.In, first, last).Received += p.packets + p.incomplete
 	}
-	if h.has&telemetry.HasEgressPort == 0 || h.has&telemetry.HasDrop != 0 {
+	if h.Has&telemetry.HasEgressPort == 0 || h.Has&telemetry.HasDrop != 0 {
 		return
 	}
-	port := n.Port(h.out, first, last)
+	port := n.Port(h.Out, first, last)
 	port.Sent += p.packets + p.incomplete
-	port.use.merge(&h.utilization)
+	port.Use.MergeUse(&h.utilization)
 }

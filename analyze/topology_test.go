@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -157,7 +158,7 @@ func TestHostMoves(t *testing.T) {
 		{Packets: 2, First: now.First, Last: now.Last},
 		{Packets: 5, First: now.Last, Last: now.Last},
 	}
-	if RatePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
+	if topology.RatePlaces(both); both[0].Confidence != 2.0/8 || both[1].Confidence != 5.0/8 {
 		t.Errorf("at two places at a time: got confidence %v and %v", both[0].Confidence, both[1].Confidence)
 	}
 }
@@ -174,7 +175,7 @@ func TestLinkConfidence(t *testing.T) {
 		{From: 5, To: 7, Packets: 9},
 		{From: 5, To: 7, ToPort: port(2), Packets: 9},
 	}
-	RateLinks(links)
+	topology.RateLinks(links)
 	for i, want := range []float64{97.0 / 100, 2.0 / 100, 1.0 / 4, 1.0 / 2, 9.0 / 10, 9.0 / 10, 9.0 / 10} {
 		if got := links[i].Confidence; got != want {
 			t.Errorf("link %d: got %v, want %v", i, got, want)

@@ -1,6 +1,9 @@
 package analyze
 
-import "github.com/waybill-int/waybill/telemetry"
+import (
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
 
 // A pathWindow counts flows on a path since the last scan.
 type pathWindow struct {
@@ -20,8 +23,8 @@ func (s *Shard) meet(p *path, fp *flowPath) {
 }
 
 // noteArrival notes that the flow which takes p takes route now: its packets are not all dropped.
-func (p *path) noteArrival(route []station) {
-	if p.hops[len(p.hops)-1].has&telemetry.HasDrop != 0 && route[len(route)-1].has&telemetry.HasDrop == 0 {
+func (p *path) noteArrival(route []topology.HopKey) {
+	if p.hops[len(p.hops)-1].Has&telemetry.HasDrop != 0 && route[len(route)-1].Has&telemetry.HasDrop == 0 {
 		p.sinceScan.through++
 	}
 }

@@ -3,6 +3,7 @@ package analyze
 import (
 	"slices"
 
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -64,8 +65,8 @@ func (s *Shard) ripe(f *flow, r *telemetry.Report, nowNs int64) *path {
 	switch {
 	case p == nil:
 		return nil
-	case s.policy != nil && (beginsInside(s.inner, &p.hops[0].station) ||
-		endsInside(s.inner, &p.hops[len(p.hops)-1].station)):
+	case s.policy != nil && (s.inner.Begins(&p.hops[0].HopKey) ||
+		s.inner.Ends(&p.hops[len(p.hops)-1].HopKey)):
 		return nil // a part of a way breaks no rule
 	case f.stacked &&
 		(!r.Is(telemetry.Embedded) ||
@@ -86,7 +87,7 @@ func (s *Shard) ripe(f *flow, r *telemetry.Report, nowNs int64) *path {
 
 // hasGap reports whether nodes of the path sent nothing.
 func (p *path) hasGap() bool {
-	return slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.missing > 0 })
+	return slices.ContainsFunc(p.hops, func(h pathHop) bool { return h.Missing > 0 })
 }
 
 // judge returns the verdict on a path of f, which r shows.
@@ -109,20 +110,20 @@ func (s *Shard) judge(f *flow, p *path, r *telemetry.Report) uint16 {
 	gap := false
 	for i := range p.hops {
 		h := &p.hops[i]
-		for range h.missing {
+		for range h.Missing {
 			if len(hops) < cap(hops) {
 				hops = append(hops, telemetry.Hop{})
 			}
 		}
-		if h.missing > 0 {
+		if h.Missing > 0 {
 			gap = true
 			if i > 0 && i+1 < len(p.hops) {
-				add(between(telemetry.EventHopWithoutINT, &p.hops[i-1].station, &p.hops[i+1].station), int(h.missing))
+				add(between(telemetry.EventHopWithoutINT, &p.hops[i-1].HopKey, &p.hops[i+1].HopKey), int(h.Missing))
 			}
 			continue
 		}
 		if len(hops) < cap(hops) {
-			hops = append(hops, telemetry.Hop{Has: h.has, NodeID: h.node, IngressPort: h.in, EgressPort: h.out})
+			hops = append(hops, telemetry.Hop{Has: h.Has, NodeID: h.Node, IngressPort: h.In, EgressPort: h.Out})
 		}
 	}
 	if s.policy != nil && len(hops) > 0 {
@@ -142,7 +143,7 @@ func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.
 	// The sink has taken one from the TTL. A report that does not name it may lack it, too.
 	if hidden := s.policy.HiddenNodes(r.TTL, len(hops)); hidden > 0 && !gap && ended && r.Is(telemetry.Embedded) &&
 		r.HasNodeID {
-		add(between(telemetry.EventHopWithoutINT, &p.hops[0].station, &p.hops[len(p.hops)-1].station), hidden)
+		add(between(telemetry.EventHopWithoutINT, &p.hops[0].HopKey, &p.hops[len(p.hops)-1].HopKey), hidden)
 	}
 	s.breaches = s.policy.Judge(&f.key, f.dscp, hops, ended, s.breaches[:0])
 	for i := range s.breaches {
@@ -160,24 +161,24 @@ func (s *Shard) compare(f *flow, p *path, r *telemetry.Report, hops []telemetry.
 }
 
 // between returns the key of a finding that is somewhere between two stations.
-func between(kind telemetry.EventKind, from, to *station) *findingKey {
+func between(kind telemetry.EventKind, from, to *topology.HopKey) *findingKey {
 	return &findingKey{
-		kind: kind, rule: telemetry.NoRule, node: from.node, port: from.out, toNode: to.node, toPort: to.in,
-		has:   from.has & (telemetry.HasNode | telemetry.HasEgressPort),
-		toHas: to.has & (telemetry.HasNode | telemetry.HasIngressPort),
+		kind: kind, rule: telemetry.NoRule, node: from.Node, port: from.Out, toNode: to.Node, toPort: to.In,
+		has:   from.Has & (telemetry.HasNode | telemetry.HasEgressPort),
+		toHas: to.Has & (telemetry.HasNode | telemetry.HasIngressPort),
 	}
 }
 
 // exceeded counts a report of a packet to which a node could not add its metadata: because of the hop limit, or of the
 // MTU. The place is behind the last node that could, on the way to the one that reports.
 func (s *Shard) exceeded(r *telemetry.Report, nowNs int64) {
-	var last station
+	var last topology.HopKey
 	if len(r.Hops) > 0 {
-		last = stationOf(&r.Hops[len(r.Hops)-1])
+		last = topology.HopKeyOf(&r.Hops[len(r.Hops)-1])
 	}
-	var sink station
+	var sink topology.HopKey
 	if r.HasNodeID {
-		sink = station{node: r.NodeID, has: telemetry.HasNode}
+		sink = topology.HopKey{Node: r.NodeID, Has: telemetry.HasNode}
 	}
 	for _, kind := range [...]struct {
 		flag telemetry.Flags

@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
-	"github.com/waybill-int/waybill/telemetry"
-
 	"github.com/waybill-int/waybill/api/client"
+	"github.com/waybill-int/waybill/telemetry"
 )
 
 // A stream of flows tells of each flow once as long as no report comes about it, also of one whose report was counted

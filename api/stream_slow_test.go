@@ -15,10 +15,9 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
-
-	"github.com/waybill-int/waybill/api/client"
 )
 
 // pipes is a listener whose connections hold nothing: what one end writes waits until the other reads.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/telemetry"
@@ -60,8 +60,8 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 		return nil, needStore(false, "at")
 	}
 	b := pastBuilder{
-		TopologyBuilder: analyze.NewTopologyBuilder(h.cfg.Collector.Names(), h.cfg.Collector.UtilizationUnits()),
-		links:           map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted,
+		Builder: topology.NewBuilder(h.cfg.Collector.Names(), h.cfg.Collector.UtilizationUnits()),
+		links:   map[linkPlace]*telemetry.Link{}, hosts: map[hostName]*telemetry.Host{}, counted: counted,
 	}
 	for _, step := range []func() *types.Problem{
 		func() *types.Problem {
@@ -76,7 +76,8 @@ func (h *handler) pastTopology(ctx context.Context, there, counted span) (*telem
 			return h.rows(ctx, &store.Query{
 				Table: store.Links, Group: []string{"from_node", "from_port", "to_node", "to_port"}, Values: []string{
 					"packets", "delay", "delay_uncertainty", "delay_clamped", "utilization_samples", "utilization_sum",
-					"utilization_max", "sample_low", "sample_high", "sample_known", "sample_seen", "sample_all", "incomplete",
+					"utilization_max", "sample_low", "sample_high", "sample_known", "sample_seen", "sample_all",
+					"incomplete",
 				},
 			}, counted, reflect.TypeFor[linkCount](), func(row any) { b.countLink(row.(*linkCount)) })
 		},
@@ -217,7 +218,7 @@ type hostName struct {
 
 // A pastBuilder puts rows together. Links and hosts come first: they say what there is.
 type pastBuilder struct {
-	*analyze.TopologyBuilder
+	*topology.Builder
 	counted span
 	links   map[linkPlace]*telemetry.Link
 	hosts   map[hostName]*telemetry.Host
@@ -238,7 +239,7 @@ func (b *pastBuilder) link(r *linkTime) {
 		}
 		b.links[key] = l
 	}
-	analyze.Widen(&l.First, &l.Last, first, last)
+	topology.Widen(&l.First, &l.Last, first, last)
 	b.Node(*r.From, first, last)
 	b.Node(*r.To, first, last)
 }
@@ -317,7 +318,7 @@ func (b *pastBuilder) host(r *hostTime) {
 		b.hosts[name] = host
 	}
 	if p := placeOf(host, r); p != nil {
-		analyze.Widen(&p.First, &p.Last, first, last)
+		topology.Widen(&p.First, &p.Last, first, last)
 	} else {
 		host.Places = append(host.Places,
 			telemetry.HostPlace{Node: *r.Node, Name: b.Names[*r.Node], Port: r.Port, First: first, Last: last})
@@ -371,7 +372,7 @@ func (b *pastBuilder) topology() *telemetry.Topology {
 	for _, l := range b.links {
 		t.Links = append(t.Links, *l)
 	}
-	analyze.RateLinks(t.Links)
+	topology.RateLinks(t.Links)
 	port := func(n *uint32) uint32 {
 		if n == nil {
 			return 0
@@ -386,7 +387,7 @@ func (b *pastBuilder) topology() *telemetry.Topology {
 		slices.SortFunc(host.Places, func(a, b telemetry.HostPlace) int {
 			return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Node, b.Node), cmp.Compare(port(a.Port), port(b.Port)))
 		})
-		analyze.RatePlaces(host.Places)
+		topology.RatePlaces(host.Places)
 		t.Hosts = append(t.Hosts, *host)
 	}
 	slices.SortFunc(t.Hosts, func(a, b telemetry.Host) int {

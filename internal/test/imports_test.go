@@ -16,7 +16,8 @@ const module = "github.com/waybill-int/waybill"
 // badImports lists the imports that may not be, with the reason. Both sides are patterns of matches, below. The order
 // of the tree is
 //
-//	wire <- telemetry <- {node, collect, analyze, mitigate, inventory, policy, filter, alert, store, bus} <- {fabric, api} <- {cli, serve} <- cmd
+// wire <- telemetry <- {node, collect, analyze, mitigate, inventory, policy, filter, alert, store, bus} <- {fabric,
+// api} <- {cli, serve} <- cmd
 //
 // To add a package: 1. its row here, if it must not import something, 2. its name in the rows of those that may import
 // it.
@@ -55,10 +56,14 @@ var badImports = []struct{ from, to, why string }{
 		"the parts of the analyses do not know the shards; the core hands them values, or an interface that they declare",
 	},
 	{
-		"analyze/... -analyze", "analyze/... -analyze/histogram",
-		"the parts of the analyses stand beside each other; only the histogram is below them",
+		"analyze/... -analyze", "analyze/... -analyze/histogram -analyze/topology",
+		"the parts of the analyses stand beside each other; only the histogram and the topology are below them",
 	},
 	{"analyze/histogram", "analyze/...", "a histogram counts numbers, whatever they are of"},
+	{
+		"analyze/topology", "analyze/...",
+		"hops, links and ports have the same names in all analyses, whatever is counted there",
+	},
 	{"analyze/...", "third-party", "analyses are plain code over tables of their own"},
 	{
 		"policy/...", "... -policy/... -telemetry/... -internal/...",
@@ -241,6 +246,9 @@ func TestImportRules(t *testing.T) {
 		{"analyze/burst", "analyze/histogram", false},
 		{"analyze/burst", "analyze/clock", true},
 		{"analyze/histogram", "analyze/burst", true},
+		{"analyze/burst", "analyze/topology", false},
+		{"analyze/topology", "analyze/burst", true},
+		{"analyze/topology", "analyze/histogram", true},
 		{"policy", "telemetry", false},
 		{"policy", yaml, true},
 		{"policy", "analyze", true},

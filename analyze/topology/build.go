@@ -1,4 +1,4 @@
-package analyze
+package topology
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// A TopologyBuilder puts nodes and their ports together, from paths or from records.
-type TopologyBuilder struct {
+// A Builder puts nodes and their ports together, from paths or from records.
+type Builder struct {
 	Names map[uint32]string                    // of nodes
 	Units map[uint32]telemetry.UtilizationUnit // in which they tell the use of their ports
 	Nodes map[uint32]*BuiltNode
@@ -24,20 +24,20 @@ type BuiltNode struct {
 // A BuiltPort is a port of it.
 type BuiltPort struct {
 	telemetry.NodePort
-	use utilization
+	Use Use
 }
 
 // Told adds what records tell of the use of the port.
-func (p *BuiltPort) Told(u *telemetry.UtilizationSum) { p.use.Merge(u) }
+func (p *BuiltPort) Told(u *telemetry.UtilizationSum) { p.Use.Merge(u) }
 
-// NewTopologyBuilder returns a builder without nodes. names, and the units in which nodes tell the use of their ports,
+// NewBuilder returns a builder without nodes. names, and the units in which nodes tell the use of their ports,
 // are only read.
-func NewTopologyBuilder(names map[uint32]string, units map[uint32]telemetry.UtilizationUnit) *TopologyBuilder {
-	return &TopologyBuilder{Names: names, Units: units, Nodes: map[uint32]*BuiltNode{}}
+func NewBuilder(names map[uint32]string, units map[uint32]telemetry.UtilizationUnit) *Builder {
+	return &Builder{Names: names, Units: units, Nodes: map[uint32]*BuiltNode{}}
 }
 
 // Node returns a node that was there from first to last.
-func (b *TopologyBuilder) Node(id uint32, first, last time.Time) *BuiltNode {
+func (b *Builder) Node(id uint32, first, last time.Time) *BuiltNode {
 	n := b.Nodes[id]
 	if n == nil {
 		n = &BuiltNode{
@@ -72,7 +72,7 @@ func Widen(first, last *time.Time, a, b time.Time) {
 }
 
 // Finish adds to the ports what the links and hosts of t say, and the nodes to t, in order.
-func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
+func (b *Builder) Finish(t *telemetry.Topology) {
 	// Of several links at a port the one that most packets show counts: a loop that went on after INT had no more room
 	// makes others.
 	byPackets := slices.SortedStableFunc(slices.Values(t.Links),
@@ -101,7 +101,7 @@ func (b *TopologyBuilder) Finish(t *telemetry.Topology) {
 	for _, n := range b.Nodes {
 		n.Ports = make([]telemetry.NodePort, 0, len(n.ports))
 		for _, port := range n.ports {
-			port.Utilization = port.use.answer(b.Units[n.ID])
+			port.Utilization = port.Use.Answer(b.Units[n.ID])
 			n.Ports = append(n.Ports, port.NodePort)
 		}
 		slices.SortFunc(n.Ports, func(a, b telemetry.NodePort) int { return cmp.Compare(a.Port, b.Port) })

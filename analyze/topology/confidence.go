@@ -1,4 +1,4 @@
-package analyze
+package topology
 
 import "github.com/waybill-int/waybill/telemetry"
 
@@ -9,30 +9,23 @@ func confidence(packets, all uint64) float64 { return float64(packets) / float64
 // RateLinks sets the confidence of links. One cable is plugged into a port, so packets that take another link at a port
 // contradict. At an end whose port is not known nothing can.
 func RateLinks(links []telemetry.Link) {
-	left, came := map[attachment]uint64{}, map[attachment]uint64{}
+	left, came := map[PortKey]uint64{}, map[PortKey]uint64{}
 	for i := range links {
 		l := &links[i]
-		left[endOf(l.From, l.FromPort)] += l.Packets
-		came[endOf(l.To, l.ToPort)] += l.Packets
+		left[PortAt(l.From, l.FromPort)] += l.Packets
+		came[PortAt(l.To, l.ToPort)] += l.Packets
 	}
 	for i := range links {
 		l := &links[i]
 		all := l.Packets
 		if l.FromPort != nil {
-			all = left[endOf(l.From, l.FromPort)]
+			all = left[PortAt(l.From, l.FromPort)]
 		}
 		if l.ToPort != nil {
-			all = max(all, came[endOf(l.To, l.ToPort)])
+			all = max(all, came[PortAt(l.To, l.ToPort)])
 		}
 		l.Confidence = confidence(l.Packets, all)
 	}
-}
-
-func endOf(node uint32, port *uint32) attachment {
-	if port == nil {
-		return attachment{node: node}
-	}
-	return attachment{node, *port, true}
 }
 
 // RatePlaces sets the confidence of the places of a host. A place where it was at another time does not contradict: it
