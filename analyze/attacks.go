@@ -104,8 +104,9 @@ func (s *Shard) Attacks(look func(*attack.Counts)) {
 	look(s.attacks.counts)
 }
 
-// FindAttacks lets s look for attacks. Without it, none are found.
-func (s *Scanner) FindAttacks(c attack.Config) {
+// FindAttacks lets s look for attacks. Without it, none are found. before is what was usual in the process before this
+// one, which ended so long ago; nil: nobody knows.
+func (s *Scanner) FindAttacks(c attack.Config, before *attack.Usual, ago time.Duration) {
 	s.attacks = &attackDetector{
 		scan: &s.scan, search: attack.NewSearch(c), begun: map[*attack.Attack]*begunAttack{},
 	}
@@ -119,17 +120,26 @@ func (s *Scanner) FindAttacks(c attack.Config) {
 			s.attacks.keep(e)
 			continue
 		}
-		bits := 128
-		if p, err := netip.ParsePrefix(e.Attack.Prefix); err == nil {
-			bits = p.Bits()
-			if p.Addr().Is4() {
-				bits += 96
-			}
+		p, err := netip.ParsePrefix(e.Attack.Prefix)
+		if err != nil {
+			p = netip.PrefixFrom(e.Attack.Target, e.Attack.Target.BitLen())
 		}
-		s.attacks.search.Expect(attack.Target{Addr: telemetry.AddrFrom(e.Attack.Target)}, bits)
+		s.attacks.search.Expect(attack.TargetOfPrefix(p))
+	}
+	if before != nil {
+		s.attacks.search.Restore(before, ago)
+		s.attacks.usual.Store(before)
 	}
 	s.attacks.trim()
 	s.attacks.configure()
+}
+
+// Usual returns what is usual at targets, for the next process, as it was lately; nil: it is not known.
+func (s *Scanner) Usual() *attack.Usual {
+	if s.attacks == nil {
+		return nil
+	}
+	return s.attacks.usual.Load()
 }
 
 // ConfigureAttacks changes what an attack is, from the next scan on, if attacks are looked for.
@@ -144,11 +154,13 @@ func isAttack(e *telemetry.Event) bool { return e.Kind == telemetry.EventAttack 
 // An attackDetector finds attacks. It looks more often than other detectors, and notes at once what it finds.
 type attackDetector struct {
 	*scan
-	search *attack.Search
-	shards []attack.Shard
-	totals atomic.Pointer[attack.Totals]
-	begun  map[*attack.Attack]*begunAttack
-	next   atomic.Pointer[attack.Config] // to be configured at the next look; nil: it stays
+	search  *attack.Search
+	shards  []attack.Shard
+	totals  atomic.Pointer[attack.Totals]
+	begun   map[*attack.Attack]*begunAttack
+	next    atomic.Pointer[attack.Config] // to be configured at the next look; nil: it stays
+	usual   atomic.Pointer[attack.Usual]  // as of usualNs
+	usualNs int64
 
 	configured *Configured // when it was looked at last
 
@@ -193,7 +205,14 @@ func (d *attackDetector) look(nowNs int64) {
 	}
 	totals := d.search.Totals()
 	d.totals.Store(&totals)
+	if nowNs-d.usualNs >= usualEveryNs || d.usualNs > nowNs {
+		d.usual.Store(d.search.Usual())
+		d.usualNs = nowNs
+	}
 }
+
+// usualEveryNs is how often it is noted what is usual: it changes within minutes.
+const usualEveryNs = 10 * int64(time.Second)
 
 // configure tells shards the sampling that is configured, if it changed. It holds for paths that flows take from then
 // on.

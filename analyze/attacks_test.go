@@ -38,8 +38,9 @@ var servers = map[string]string{
 const carpetHosts = 12
 
 // An access is a network of customers: gateways with ten devices each, two aggregates and a core with servers. times is
-// how many times there is more of everything, links too.
-type access struct{ gateways, times int }
+// how many times there is more of everything, links too; each device that floods sends at least so many packets a
+// second.
+type access struct{ gateways, times, packets int }
 
 func (n access) scenario(traffic, faults string) string {
 	var b strings.Builder
@@ -91,7 +92,8 @@ func devicesFrom(first, n, step int) string {
 func (n access) attacks() string {
 	devices := 10 * n.gateways
 	each := func(total float64, devices int) string {
-		return fmt.Sprintf("%.0fk", float64(n.times)*total/float64(devices)/1000)
+		bps := max(float64(n.times)*total/float64(devices), float64(n.packets)*8*500)
+		return fmt.Sprintf("%.0fk", bps/1000)
 	}
 	var traffic, faults strings.Builder
 	fmt.Fprintf(&traffic, `
@@ -228,9 +230,12 @@ func (a *attackAccuracy) String() string {
 type attackRun struct {
 	name   string
 	nodes  string
-	times  int // as much as of the scenario: of a device of which nothing is reported nobody knows
+	times  int // see access
 	sample int
 	kinds  int // of attacks that can be seen
+
+	// packets a second of a device: of one of which nothing is reported nobody knows.
+	packets int
 
 	attacks, accused, devices, bytes, gateways float64 // shares, at least
 
@@ -245,8 +250,8 @@ var attackRuns = []attackRun{
 		attacks: 1, accused: 0.99, devices: 0.95, bytes: 0.99, gateways: 0.99, told: time.Second, begin: quarter,
 	},
 	{
-		name: "1:100", nodes: deviceIDs + "carrier: new-udp\n", times: 10, sample: 100, kinds: 8,
-		attacks: 0.95, accused: 0.99, bytes: 0.9, gateways: 0.9, told: 3 * time.Second, begin: quarter,
+		name: "1:100", nodes: deviceIDs + "carrier: new-udp\n", times: 10, sample: 100, kinds: 8, packets: 130,
+		attacks: 0.95, accused: 0.99, bytes: 0.9, gateways: 0.9, told: 3 * time.Second, begin: 2 * quarter,
 	},
 	{
 		name: "1:1, postcards", nodes: "mode: xd\n", times: 1, sample: 1, kinds: 9,
@@ -254,7 +259,7 @@ var attackRuns = []attackRun{
 	},
 	{
 		name: "1:1000", nodes: deviceIDs + "carrier: new-udp\n", times: 100, sample: 1000, kinds: 8,
-		attacks: 0.95, accused: 0.99, bytes: 0.9, gateways: 0.9, told: 3 * time.Second, begin: quarter,
+		attacks: 0.95, accused: 0.99, told: 3 * time.Second, begin: 2 * quarter,
 	},
 }
 
@@ -263,7 +268,7 @@ const quarter = 250 * time.Millisecond
 // find runs a scenario and compares what was found with the truth.
 func (r *attackRun) find(t *testing.T, gateways int, seed uint64) *attackAccuracy {
 	t.Helper()
-	s, err := scenario.Parse("access", []byte(access{gateways, r.times}.attacks()))
+	s, err := scenario.Parse("access", []byte(access{gateways, r.times, r.packets}.attacks()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func (e emulation) collector(t *testing.T, s *scenario.Scenario) *virtualCollect
 		v.Configure(Configured{Names: v.Names(), Sampling: sampling})
 	}
 	if e.attacks != nil {
-		v.scanner.FindAttacks(*e.attacks)
+		v.scanner.FindAttacks(*e.attacks, nil, 0)
 	}
 	v.scanner.Scan(v.start)
 	v.next = v.start + TickNs

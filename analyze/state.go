@@ -3,6 +3,7 @@ package analyze
 import (
 	"net/netip"
 
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 )
@@ -12,15 +13,16 @@ import (
 type State struct {
 	ledger.State
 	Events eventlog.State `json:"events"`
+	Usual  *attack.Usual  `json:"usual,omitempty"` // at the targets of attacks; missing in files of before
 }
 
 // StateVersion is the version of State.
 const StateVersion = 1
 
 // StateOf returns what is to outlive a restart, as it is at nowNs (nanoseconds since 1970). The locks are taken one
-// after the other.
-func StateOf(l *ledger.Ledger, log *eventlog.Log, nowNs int64) *State {
-	return &State{l.State(nowNs), log.State()}
+// after the other. usual is that of the Scanner.
+func StateOf(l *ledger.Ledger, log *eventlog.Log, usual *attack.Usual, nowNs int64) *State {
+	return &State{l.State(nowNs), log.State(), usual}
 }
 
 // Restore puts s back at nowNs (nanoseconds since 1970), before anything is received: see Ledger.Restore for socketOf

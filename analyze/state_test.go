@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/telemetry"
@@ -13,7 +14,7 @@ import (
 func TestStateLossIsNoNews(t *testing.T) {
 	r := newLedgerRig(100)
 	r.observe(100*second, headerOf(telemetry.Version20, 7, 1), headerOf(telemetry.Version20, 7, 9))
-	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), 101*second))
+	text, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), nil, 101*second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,5 +40,26 @@ func TestStateLossIsNoNews(t *testing.T) {
 	s.Scan(206 * second) // by now it is not only late
 	if list, _ := events.Events(nil, 10); len(list) != 1 || list[0].Count != 1 {
 		t.Errorf("got %+v", list)
+	}
+}
+
+// What is usual at targets is in the file of the next process, which goes on with it; files of before have none.
+func TestStateHasUsual(t *testing.T) {
+	var state State
+	if err := json.Unmarshal([]byte(`{"usual": {"learned": true, "targets": [
+		{"target": "192.0.2.0/24", "rates": {"udp": {"pps": 5000, "bps": 4e7}, "of a later version": {"pps": 1, "bps": 1}}}
+	]}}`), &state); err != nil {
+		t.Fatal(err)
+	}
+	r := newLedgerRig(100)
+	s := NewScanner(r.collector, eventlog.New(10))
+	s.FindAttacks(attackLimits(), state.Usual, time.Minute)
+	for i := range int64(60) { // until it was noted anew
+		s.Scan((201 + i) * second)
+	}
+	got, err := json.Marshal(StateOf(r.Ledger, eventlog.New(10), s.Usual(), 261*second).Usual)
+	want := `{"learned":true,"targets":[{"target":"192.0.2.0/24","rates":{"udp":{"pps":4930,"bps":39400000}}}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, want %s (%v)", got, want, err)
 	}
 }

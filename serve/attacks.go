@@ -13,7 +13,7 @@ import (
 type attackSettings struct {
 	Floor    attackLimit   `yaml:"floor" doc:"how much more than usual must come to an address at least, for an attack"`
 	Factor   float64       `yaml:"factor" reload:"yes" doc:"how many times what is usual at an address is still usual; at least 1"`
-	Learn    unit.Duration `yaml:"learn" reload:"yes" doc:"how long after the start it takes until it is known what is usual"`
+	Learn    unit.Duration `yaml:"learn" reload:"yes" doc:"how long after a start it takes until it is known what is usual, unless it was within the hour before"`
 	EndAfter unit.Duration `yaml:"end_after" reload:"yes" doc:"how long nothing of an attack comes, and no filter drops any of it, until it is over"`
 	Groups   []attackGroup `yaml:"groups,omitempty" reload:"yes" doc:"addresses with limits of their own; the first that has an address counts"`
 	Safe     []unit.Prefix `yaml:"safe,omitempty" reload:"yes" doc:"addresses and prefixes that are never the target of an attack"`

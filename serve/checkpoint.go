@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/collect"
@@ -78,6 +79,9 @@ type checkpointer struct {
 	dir    *datadir.Dir
 	ledger *ledger.Ledger
 	events *eventlog.Log
+	// usual is what is usual at the targets of attacks: that of the last process, until there is a Scanner.
+	usual func() *attack.Usual
+	away  time.Duration // from the last process's checkpoint to the start
 	// troubles hears what the disk does not take, log of everything else.
 	troubles *store.Troubles
 	log      *slog.Logger
@@ -111,6 +115,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		return c.begin()
 	}
 	now := time.Now()
+	c.usual, c.away = func() *attack.Usual { return state.Usual }, now.Sub(state.SavedAt)
 	left := state.Restore(c.ledger, c.events, now.UnixNano(), func(address string, source netip.Addr) (int, bool) {
 		for i, a := range listen {
 			if a == address {
@@ -120,7 +125,7 @@ func (c *checkpointer) restore(listen []string, perAddress int) error {
 		return 0, false
 	})
 	c.log.Info("restored exporters, ledger and events", "saved", state.SavedAt, "not_running",
-		now.Sub(state.SavedAt).Round(time.Millisecond).String())
+		c.away.Round(time.Millisecond).String())
 	if left > 0 {
 		c.log.Warn("accounts of exporters were left out: their address is no longer listened on, or there is no room",
 			"accounts", left)
@@ -142,7 +147,7 @@ func (c *checkpointer) begin() error {
 // save writes a checkpoint.
 func (c *checkpointer) save() error {
 	now := time.Now()
-	content, err := encodeCheckpoint(analyze.StateOf(c.ledger, c.events, now.UnixNano()))
+	content, err := encodeCheckpoint(analyze.StateOf(c.ledger, c.events, c.usual(), now.UnixNano()))
 	if err == nil {
 		err = c.dir.Write(checkpointName, content)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/attack"
 )
 
 // tick tells the time to the shards that no queue does it for.
@@ -27,7 +28,13 @@ func (s *Server) newScanner() error {
 	s.scanner = analyze.NewScanner(s.Collector, s.Events)
 	s.scanner.KeepBursts(s.Config.burstConfig(), s.bursts)
 	s.scanner.Delivered = s.delivered
-	s.scanner.FindAttacks(s.Config.attackConfig())
+	var before *attack.Usual
+	var away time.Duration
+	if c := s.checkpoints; c != nil {
+		before, away = c.usual(), c.away
+		c.usual = s.scanner.Usual
+	}
+	s.scanner.FindAttacks(s.Config.attackConfig(), before, away)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybill-int/waybill/alert"
 	"github.com/waybill-int/waybill/analyze"
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
@@ -136,7 +137,10 @@ func (s *Server) openData() error {
 		return fmt.Errorf("data: %w", err)
 	}
 	s.opened = append(s.opened, func() { dir.Close() })
-	s.checkpoints = &checkpointer{dir: dir, ledger: s.ledger, events: s.Events, troubles: s.troubles, log: s.log}
+	s.checkpoints = &checkpointer{
+		dir: dir, ledger: s.ledger, events: s.Events, troubles: s.troubles, log: s.log,
+		usual: func() *attack.Usual { return nil },
+	}
 	s.checkpoints.tasks = background(s.checkpoints.run)
 	return s.checkpoints.restore(c.Listen, len(s.sockets)/len(c.Listen))
 }

@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -229,6 +231,36 @@ func TestExpected(t *testing.T) {
 		n.look(5, n.flood(camera, "192.0.2.1", 300, false), n.flood(printer, "192.0.2.1", 300, false))
 		if found := len(n.found) == 1; found != expects {
 			t.Errorf("got %v, want %v", found, expects)
+		}
+	}
+}
+
+// What was usual before a restart still is: as much is no attack, and an attack is one at once. After a long time it is
+// learned again.
+func TestUsualOverRestart(t *testing.T) {
+	before := newNetwork(t, nil)
+	before.look(50, before.flood(printer, "192.0.2.2", 2000, false))
+	text, err := json.Marshal(before.search.Usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(before.found) > 0 || !strings.Contains(string(text), `"target":"192.0.2.2/32"`) {
+		t.Fatalf("found %v; usual is %s", before.found, text)
+	}
+	for _, ago := range []time.Duration{time.Minute, 2 * time.Hour} {
+		var u Usual
+		if err := json.Unmarshal(text, &u); err != nil {
+			t.Fatal(err)
+		}
+		n := newNetwork(t, func(c *Config) { c.Learn = time.Minute })
+		n.search.Restore(&u, ago)
+		n.look(15, n.flood(printer, "192.0.2.2", 2000, false))
+		if len(n.found) > 0 {
+			t.Errorf("%v: what was usual is an attack: %+v", ago, n.only())
+		}
+		n.look(5, n.flood(printer, "192.0.2.2", 2000, false), n.flood(camera, "192.0.2.2", 9000, false))
+		if found := len(n.found) == 1; found != (ago == time.Minute) {
+			t.Errorf("%v: an attack is found: %v", ago, found)
 		}
 	}
 }

@@ -204,6 +204,7 @@ type Search struct {
 	unseen   uint64              // overflow of the shards
 	bytes    uint64              // that came to all targets since secondNs
 	expected map[expectedAt]bool // what was attacked before a restart
+	learned  bool                // what is usual was known before a restart
 	touched  []*state            // at this look
 	busy     []*state            // those with a ring
 }
@@ -239,7 +240,7 @@ func (s *Search) Expect(t Target, bits int) { s.expected[expectedAt{t, bits}] = 
 
 // isLearning reports whether it is not known yet what is usual at a target.
 func (s *Search) isLearning(st *state, nowNs int64) bool {
-	return nowNs-s.begunNs <= s.config.Learn.Nanoseconds() && !s.expected[expectedAt{st.Target, st.bits}]
+	return !s.learned && nowNs-s.begunNs <= s.config.Learn.Nanoseconds() && !s.expected[expectedAt{st.Target, st.bits}]
 }
 
 // Within returns by which share the packets of an attack may be off in 95 of 100 cases.
