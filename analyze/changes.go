@@ -133,7 +133,7 @@ const overtakenNs = int64(1e9)
 // it then. A clock that was set back says the same: only what comes soon is believed.
 func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
 	return first.Has&telemetry.HasIngressTime != 0 && nowNs-e.atNs < overtakenNs &&
-		clock.Wrapped(int64(first.IngressNs-e.stamp), wrapOf(first.Has)) < 0
+		clock.Wrapped(int64(first.IngressNs-e.stamp), first.Has.WrapNs()) < 0
 }
 
 // arrives notes that a packet of f has arrived by the path at place, along route. first is its first hop.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -45,7 +46,7 @@ func TestFateInStore(t *testing.T) {
 		config.MaxFlows = 300
 		shards := []*Shard{NewShard(config), NewShard(config)}
 		rig.collector.Shards = shards
-		rig.collector.Timing = NewTiming()
+		rig.collector.Timing = timing.New()
 		nowNs := 1000 * second
 		intervals := NewIntervals(rig.collector, nil, nowNs)
 		store := &pile{Rand: r}
@@ -111,7 +112,7 @@ func TestFateEvictedBetweenLooks(t *testing.T) {
 	config := DefaultConfig()
 	config.MaxFlows = 256
 	shard := NewShard(config)
-	rig.collector.Shards, rig.collector.Timing = []*Shard{shard}, NewTiming()
+	rig.collector.Shards, rig.collector.Timing = []*Shard{shard}, timing.New()
 	intervals := NewIntervals(rig.collector, nil, 1000*second)
 	var reports uint64
 	for i := range uint32(maxGone + 2000) {

@@ -73,7 +73,7 @@ func NewIntervals(c *Collector, log *eventlog.Log, nowNs int64) *Intervals {
 	v.exporters = make([]ledger.Cursor, len(c.Exporters))
 	v.noteExporters()
 	c.kept = &v.kept
-	c.Timing.giveDelays()
+	c.Timing.KeepDelays()
 	return v
 }
 

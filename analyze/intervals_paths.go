@@ -212,7 +212,7 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 		p.StartNs = startNs
 		batch.Paths = append(batch.Paths, *p)
 	}
-	delays := v.collector.Timing.delaysSince(give)
+	delays := v.collector.Timing.DelaysSince(give)
 	for k := range delays {
 		if _, known := v.links[k]; !known {
 			v.links[k] = carried{} // it carried nothing since
@@ -231,7 +231,7 @@ func (v *Intervals) pathsSince(batch *telemetry.Intervals, startNs int64, give b
 		d := delays[k]
 		batch.Links = append(batch.Links, telemetry.LinkInterval{
 			StartNs: startNs, From: from, To: to, Packets: sum.packets, Delay: d.Since(&histogram.Histogram{}),
-			DelayUncertaintyNs: d.uncertaintyNs, DelayClamped: d.clamped,
+			DelayUncertaintyNs: d.UncertaintyNs, DelayClamped: d.Clamped,
 			Utilization: sum.use, Sample: sum.sample, Incomplete: sum.incomplete,
 		})
 	}

@@ -67,7 +67,7 @@ func (s *Shard) setAside(r *telemetry.Report, h *telemetry.Hop, at int, flow bur
 	}
 	sample := burst.Sample{
 		Node: h.NodeID, Port: h.EgressPort, Queue: h.QueueID, Has: burst.SampleDepth, Depth: h.QueueOccupancy,
-		Unit: h.Has.QueueUnit(), WrapNs: wrapOf(h.Has), ArrivalNs: nowNs,
+		Unit: h.Has.QueueUnit(), WrapNs: h.Has.WrapNs(), ArrivalNs: nowNs,
 		InNs: h.IngressNs, OutNs: h.EgressNs, LatencyNs: h.LatencyNs, Bytes: uint32(length),
 		Flow: flow, Source: uint32(topology.Mix(r.Flow.Src.Hi^0xa0761d6478bd642f, r.Flow.Src.Lo^0xe7037ed1a0b428db)),
 		Packet: r.PacketID,

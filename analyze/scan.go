@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -34,8 +35,8 @@ type Scanner struct {
 
 	attacks *attackDetector // nil: nobody asks for them
 
-	transits transitList                 // memory that goes round
-	slow     map[eventlog.Key]*slowPlace // by the key of their event
+	transits timing.Packets // memory that goes round
+	slow     timing.SlowPlaces
 }
 
 // A scan is what detectors have in common.
@@ -119,7 +120,7 @@ type dropPlace struct {
 // NewScanner returns a Scanner that looks at c and writes to log.
 func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	if c.Timing == nil {
-		c.Timing = NewTiming()
+		c.Timing = timing.New()
 	}
 	if c.Losses == nil {
 		c.Losses = &LinkLosses{}
@@ -127,7 +128,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	s := &Scanner{
 		scan:  scan{collector: c, log: log},
 		paths: map[pathPlace]uint64{}, pathsBefore: map[pathPlace]uint64{}, drops: map[dropPlace]uint64{},
-		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)), slow: map[eventlog.Key]*slowPlace{},
+		bursts: burst.NewSearch(burst.ConfigFor(16 << 20)), slow: timing.SlowPlaces{},
 		away: map[uint32]int64{},
 	}
 	exporters := newExporterDetector(&s.scan)
@@ -206,7 +207,7 @@ func (s *Scanner) observe(shard *Shard) {
 		packets := p.packets + p.incomplete
 		n := packets - s.pathsBefore[key]
 		s.paths[key] = packets
-		p.skip = skipOf(n, s.hopsBefore)
+		p.skip = timing.Skip(n, s.hopsBefore)
 		if p.sinceScan.left > 0 {
 			o.left = append(o.left, p)
 		}

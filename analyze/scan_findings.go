@@ -34,7 +34,7 @@ func (d *findingDetector) finish() {
 
 // noteRates notes nodes whose stamps count no nanoseconds.
 func (d *findingDetector) noteRates() {
-	for node, times := range d.collector.Timing.wrongRates() {
+	for node, times := range d.collector.Timing.WrongRates() {
 		d.log.Note(eventlog.Key{Kind: telemetry.EventImplausible, Node: node, Reason: uint8(wrongRate)}, d.lastNs,
 			d.nowNs, 1, func(e *telemetry.Event) {
 				e.Severity = telemetry.Warning

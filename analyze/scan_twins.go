@@ -48,7 +48,7 @@ func (d *twinDetector) begin() {
 	for node := range d.scans {
 		if _, ok := found[node]; !ok {
 			delete(d.scans, node)
-			d.collector.Timing.trust(node)
+			d.collector.Timing.Trust(node)
 		}
 	}
 	for node, from := range found {
@@ -56,7 +56,7 @@ func (d *twinDetector) begin() {
 		if d.scans[node] < twinScans {
 			continue
 		}
-		d.collector.Timing.distrust(node)
+		d.collector.Timing.Distrust(node)
 		d.log.Note(eventlog.Key{Kind: telemetry.EventDuplicateNode, Node: node}, d.beforeNs, d.nowNs, 1,
 			func(e *telemetry.Event) {
 				e.Severity, e.Source = telemetry.Critical, from[1].String()

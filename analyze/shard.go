@@ -15,6 +15,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -87,7 +88,7 @@ type Shard struct {
 	queues    queueTable
 	guard     guard
 	unkept    flow // of a report whose flow the guard did not let in
-	transits  transitList
+	transits  timing.Packets
 	reporting reporters
 	inner     topology.Inner // as paths show them
 	holes     holeTable
@@ -558,7 +559,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 		residence += h.LatencyNs
 	}
 	if p.packets&p.skip == 0 && !p.uncertain {
-		s.transits.add(p, hops[:next], bytes, nowNs)
+		s.transits.Add(p.hash, p.skip, hops[:next], bytes, nowNs)
 	}
 	if !complete {
 		return

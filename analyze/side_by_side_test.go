@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestSideBySide(t *testing.T) {
 	const flows, rounds = 500, 10
 	datagrams, points := mixedReports(t, 8192, flows)
-	collector := &Collector{Timing: NewTiming()}
+	collector := &Collector{Timing: timing.New()}
 	workers := []*pipeline{newPipeline(points, DefaultConfig()), newPipeline(points, DefaultConfig())}
 	for _, p := range workers {
 		collector.Shards = append(collector.Shards, p.shard)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -18,8 +19,8 @@ import (
 type Collector struct {
 	Shards    []*Shard
 	Exporters []*ledger.Exporters
-	Timing    *Timing     // nil: nothing is known of clocks and delays
-	Losses    *LinkLosses // of links, which a Scanner estimates; nil: nobody does
+	Timing    *timing.Timing // nil: nothing is known of clocks and delays
+	Losses    *LinkLosses    // of links, which a Scanner estimates; nil: nobody does
 
 	configured atomic.Pointer[Configured]
 	kept       *ledger.Settlements // nil: there is no store
@@ -71,6 +72,9 @@ func (h *flowHeap) Pop() any {
 	*h = old[:len(old)-1]
 	return x
 }
+
+// Clocks returns the clock of every node against that of its reference, by node.
+func (c *Collector) Clocks() []telemetry.Clock { return c.Timing.Clocks(c.Names()) }
 
 // Flows returns the first flows of an order and how many match in all. Shards are locked for short whiles, so that the
 // answer is of about now, not of one moment.
@@ -135,7 +139,7 @@ func (c *Collector) Flows(q FlowFilter) (flows []telemetry.Flow, total int) {
 // flowAnswer returns a flow of a shard, which is locked.
 func (c *Collector) flowAnswer(s *Shard, f *flow, told *samples) telemetry.Flow {
 	a := s.flowAnswer(f, c.Names(), told)
-	c.Timing.correct(&a)
+	c.Timing.Correct(&a)
 	c.estimateFlow(&a)
 	return a
 }
@@ -244,7 +248,7 @@ func (c *Collector) Paths(limit int) ([]telemetry.Path, int) {
 	told := c.samples()
 	for _, p := range paths[:min(limit, len(paths))] {
 		a := p.answer(c.Names(), &told)
-		a.Delay = c.Timing.pathDelay(p.hash)
+		a.Delay = c.Timing.Path(p.hash)
 		a.PacketsEstimated = c.estimate(a.Hops, a.Packets+a.Incomplete)
 		answer = append(answer, a)
 	}
@@ -353,7 +357,7 @@ func (c *Collector) Links() []telemetry.Link {
 					From: a.Node, FromName: c.Names()[a.Node], To: b.Node,
 					ToName: c.Names()[b.Node], First: first, Last: last,
 				}}
-				l.Delay, l.Loss = c.Timing.linkDelay(k), c.Losses.of(k)
+				l.Delay, l.Loss = c.Timing.Link(k), c.Losses.of(k)
 				l.FromPort, l.ToPort = a.HopKey.Answer(nil).EgressPort, b.HopKey.Answer(nil).IngressPort
 				links[k] = l
 			}

@@ -57,8 +57,7 @@ func (d *delayTrial) look(v *virtualCollector) {
 		}
 	}
 	for _, shard := range v.Shards {
-		for _, packet := range shard.transits.transits {
-			hops := shard.transits.hops[packet.from:packet.to]
+		for packet, hops := range shard.transits.All() {
 			for i := 1; i < len(hops); i++ {
 				a, b := topology.HopKeyOf(&hops[i-1]), topology.HopKeyOf(&hops[i])
 				k, _ := topology.LinkOf(&a, &b)
@@ -67,10 +66,10 @@ func (d *delayTrial) look(v *virtualCollector) {
 				if d.second[k] == nil {
 					d.second[k] = map[int64]*trueDelay{}
 				}
-				trueOf(d.second[k], packet.atNs/1e9).add(ns)
+				trueOf(d.second[k], packet.AtNs/1e9).add(ns)
 			}
 			first, last := &hops[0], &hops[len(hops)-1]
-			trueOf(d.paths, topology.PathID(packet.path)).add(
+			trueOf(d.paths, topology.PathID(packet.Path)).add(
 				d.right(last.NodeID, last.EgressNs, v.start) - d.right(first.NodeID, first.IngressNs, v.start))
 		}
 	}

@@ -3,8 +3,8 @@ package analyze
 import (
 	"testing"
 
-	"github.com/waybill-int/waybill/analyze/clock"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -13,7 +13,11 @@ import (
 func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collector {
 	t.Helper()
 	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
-	scanner := NewScanner(c, eventlog.New(10))
+	c.runTwoNodes(NewScanner(c, eventlog.New(10)), has, mask, unitNs)
+	return c
+}
+
+func (c *Collector) runTwoNodes(scanner *Scanner, has telemetry.Fields, mask, unitNs uint64) {
 	now := int64(1_700_000_000e9)
 	scanner.Scan(now)
 	stamp := func(ns int64) uint64 { return (uint64(ns) / unitNs & mask) * unitNs }
@@ -35,7 +39,6 @@ func twoNodes(t *testing.T, has telemetry.Fields, mask, unitNs uint64) *Collecto
 		now += 1e8
 		scanner.Scan(now)
 	}
-	return c
 }
 
 // Stamps of any width and unit give the same delays, whenever they wrap.
@@ -53,7 +56,7 @@ func TestTimingOfStamps(t *testing.T) {
 		{"32 bits of microseconds", telemetry.HasMicroTimes, 1<<32 - 1, 1000, 1 << 32 * 1000},
 		{"31 bits", telemetry.HasShortTimes, 1<<31 - 1, 1, 1 << 31},
 	} {
-		if got := wrapOf(test.has); got != test.wrapNs {
+		if got := test.has.WrapNs(); got != test.wrapNs {
 			t.Errorf("%s: wraps after %d ns, want %d", test.name, got, test.wrapNs)
 		}
 		c := twoNodes(t, test.has, test.mask, test.unitNs)
@@ -80,81 +83,56 @@ func TestTimingOfStamps(t *testing.T) {
 	}
 }
 
-// What a shard sets aside is bounded, and what does not fit is counted; with many packets a path has few that are
-// looked at.
-func TestTransitsBounded(t *testing.T) {
-	s := NewShard(DefaultConfig())
-	r := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Hops: make([]telemetry.Hop, 4)}
+// Of a path with many packets some are looked at, and stand for the others.
+func TestTransitsSkipped(t *testing.T) {
+	s, times := NewShard(DefaultConfig()), timing.New()
+	r := telemetry.Report{Flags: telemetry.Embedded | telemetry.HasFlow, Hops: make([]telemetry.Hop, 2)}
 	for i := range r.Hops {
-		r.Hops[i] = telemetry.Hop{Has: telemetry.HasNode, NodeID: uint32(i)}
-	}
-	batch := &telemetry.Batch{Reports: []telemetry.Report{r}}
-	const packets = maxTransitHops/4 + 100
-	for range packets {
-		s.Process(batch, second)
-	}
-	full := s.takeTransits(transitList{})
-	if len(full.transits) != maxTransitHops/4 || full.overflow != 100 {
-		t.Errorf("%d packets, %d left out", len(full.transits), full.overflow)
-	}
-	for i, want := range []uint64{0, 0, 1, 3} {
-		if got := skipOf([]uint64{0, 1000, 2000, 2001}[i], transitHops/1000); got != want {
-			t.Errorf("%d: got %d, want %d", i, got, want)
+		r.Hops[i] = telemetry.Hop{
+			Has:    telemetry.HasNode | telemetry.HasWideTimes | telemetry.HasIngressTime | telemetry.HasEgressTime,
+			NodeID: uint32(i + 1), IngressNs: 1e9, EgressNs: 1e9,
 		}
 	}
+	batch := &telemetry.Batch{Reports: []telemetry.Report{r}}
+	s.Process(batch, second)
 	s.paths.paths[0].skip = 3
-	for range 400 {
+	for range 399 {
 		s.Process(batch, second)
 	}
-	if few := s.takeTransits(full); len(few.transits) != 100 || few.transits[0].others != 3 || few.overflow != 100 {
-		t.Errorf("%d of 400 packets, %d left out", len(few.transits), few.overflow)
+	times.Take(&s.transits)
+	if n := times.Counters(); n.Clocks.Samples != 1+400/4 {
+		t.Errorf("%d of 400 packets were looked at", n.Clocks.Samples)
 	}
 }
 
-// A clock that jumped is the one that has more steps than its neighbours.
-func TestJumpsOf(t *testing.T) {
-	steps := []clock.Step{
-		{A: 1, B: 5, AfterNs: 10, BeforeNs: 20, StepNs: 3000, UncertaintyNs: 7},
-		{A: 5, B: 9, AfterNs: 5, BeforeNs: 19, StepNs: -3001, UncertaintyNs: 4},
-		{A: 20, B: 21, AfterNs: 1, BeforeNs: 2, StepNs: 50, UncertaintyNs: 1},
+// The delays that links have in a store are those of their answers.
+func TestIntervalsDelays(t *testing.T) {
+	c := &Collector{Shards: []*Shard{NewShard(DefaultConfig())}}
+	scanner := NewScanner(c, eventlog.New(10))
+	v := NewIntervals(c, nil, 1_700_000_000e9)
+	c.runTwoNodes(scanner, telemetry.HasWideTimes, 1<<64-1, 1)
+	got := map[uint32]telemetry.LinkInterval{}
+	give := func(batch *telemetry.Intervals) {
+		for i := range batch.Links {
+			if l := batch.Links[i]; l.Delay.Count > 0 {
+				if _, ok := got[l.From.Node]; ok {
+					t.Errorf("the delays of %+v are given twice", l)
+				}
+				got[l.From.Node] = l
+			}
+		}
 	}
-	got := clock.JumpsOf(steps)
-	want := []clock.Jump{
-		{Node: 5, Known: true, Pairs: 2, AfterNs: 10, BeforeNs: 19, StepNs: 3001, UncertaintyNs: 4},
-		{Node: 21, Against: 20, Pairs: 1, AfterNs: 1, BeforeNs: 2, StepNs: 50, UncertaintyNs: 1},
+	v.Look(1_700_000_010e9, give)
+	v.Look(1_700_000_020e9, give)
+	links := c.Links()
+	if len(got) != len(links) || len(links) != 2 {
+		t.Fatalf("given %+v of %d links", got, len(links))
 	}
-	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
-// Delays that are hardly known do not spoil those that are known well, and those of a window in which a clock jumped
-// are no facts.
-func TestDelayStatSettles(t *testing.T) {
-	var s delayStat
-	window := func(delay, around uint64, why string) {
-		s.add(&clock.Delay{DelayNs: delay, UncertaintyNs: around, OK: true})
-		s.settle(why)
-	}
-	window(10_000, 900, "")
-	window(20_000, 100, "")
-	window(21_000, 350, "")
-	window(99_000, 500, "")
-	window(3e6, 100, "packets contradict the estimate: a clock was set, or stamps are wrong")
-	if a := s.answer(); a.NS.Count != 2 || a.NS.Min != 20_000 || a.NS.Max != 21_000 || *a.UncertaintyNs != 350 ||
-		a.Unknown != "packets contradict the estimate: a clock was set, or stamps are wrong" {
-		t.Errorf("%+v %+v", a, a.NS)
-	}
-	s.turn()
-	window(22_000, 3000, "")
-	if a := s.answer(); a.NS.Count != 3 || *a.UncertaintyNs != 3000 || a.Unknown != "" {
-		t.Errorf("%+v %+v", a, a.NS)
-	}
-	s.turn()
-	if a := s.answer(); a.NS.Count != 1 || a.NS.Min != 22_000 {
-		t.Errorf("%+v %+v", a, a.NS)
-	}
-	if s.turn(); s.turn() || s.answer().NS != nil {
-		t.Errorf("left: %+v", s.answer().NS)
+	for _, l := range links {
+		g, d := got[l.From], l.Delay
+		if g.To.Node != l.To || g.Delay.Count != d.NS.Count || g.Delay.Min != d.NS.Min || g.Delay.Max != d.NS.Max ||
+			g.DelayUncertaintyNs != *d.UncertaintyNs || g.DelayClamped != d.Clamped {
+			t.Errorf("given %+v, answered %+v %+v", g, d, d.NS)
+		}
 	}
 }

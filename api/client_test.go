@@ -17,7 +17,7 @@ import (
 // What the client returns encodes to what the server sent: the two types of each list are one.
 func TestClientLists(t *testing.T) {
 	cfg := testConfig(captured(t))
-	cfg.Collector.Timing = timing(t)
+	cfg.Collector.Timing = timingOf(t)
 	_, cfg.Events = happened(t)
 	h := New(cfg)
 	mux := http.NewServeMux()

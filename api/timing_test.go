@@ -7,6 +7,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/api/types"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -87,7 +88,7 @@ func TestTiming(t *testing.T) {
 }
 
 // timing is what is known of the clocks of timed.
-func timing(t testing.TB) *analyze.Timing {
+func timingOf(t testing.TB) *timing.Timing {
 	c, _ := timed(t)
 	return c.Timing
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybill-int/waybill/analyze"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/store"
 	"github.com/waybill-int/waybill/store/duckdb"
@@ -32,7 +33,7 @@ func TestLossOfFullStore(t *testing.T) {
 		now := time.Now()
 		collector := &analyze.Collector{
 			Shards:    []*analyze.Shard{analyze.NewShard(analyze.DefaultConfig())},
-			Exporters: []*ledger.Exporters{ledger.NewExporters(10)}, Timing: analyze.NewTiming(),
+			Exporters: []*ledger.Exporters{ledger.NewExporters(10)}, Timing: timing.New(),
 		}
 		accounts := ledger.New(collector.Exporters, []ledger.Socket{{}}, nil, collector)
 		intervals := analyze.NewIntervals(collector, nil, now.UnixNano())

@@ -73,6 +73,21 @@ func (f Fields) QueueUnit() QueueUnit {
 	return QueueUnit(f & (queueUnitLow | queueUnitHigh) >> queueUnitShift)
 }
 
+// WrapNs returns after how many nanoseconds the stamps of a hop begin at 0 again; 0: 64 bits do not.
+func (f Fields) WrapNs() uint64 {
+	wrap := uint64(1) << 32
+	switch {
+	case f&HasWideTimes != 0:
+		return 0
+	case f&HasShortTimes != 0:
+		wrap >>= 1
+	}
+	if f&HasMicroTimes != 0 {
+		wrap *= 1000
+	}
+	return wrap
+}
+
 // A Hop is what one node told about one packet. Values whose bit in Has is clear are meaningless.
 type Hop struct {
 	Has                     Fields

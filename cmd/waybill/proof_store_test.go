@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/api"
 	"github.com/waybill-int/waybill/api/client"
 	"github.com/waybill-int/waybill/fabric"
@@ -125,7 +126,7 @@ func newStoreProof(t *testing.T, s *scenario.Scenario, begin time.Time, points *
 		given: map[string]string{},
 		collector: &analyze.Collector{
 			Exporters: []*ledger.Exporters{ledger.NewExporters(1000)},
-			Timing:    analyze.NewTiming(),
+			Timing:    timing.New(),
 		},
 		config: duckdb.DefaultConfig(t.TempDir()), nextNs: begin.UnixNano(), now: begin,
 	}

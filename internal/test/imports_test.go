@@ -56,8 +56,12 @@ var badImports = []struct{ from, to, why string }{
 		"the parts of the analyses do not know the shards; the core hands them values, or an interface that they declare",
 	},
 	{
-		"analyze/... -analyze", "analyze/... -analyze/histogram -analyze/topology",
+		"analyze/... -analyze -analyze/timing", "analyze/... -analyze/histogram -analyze/topology",
 		"the parts of the analyses stand beside each other; only the histogram and the topology are below them",
+	},
+	{
+		"analyze/timing", "analyze/... -analyze/baseline -analyze/clock -analyze/histogram -analyze/topology",
+		"what packets say of time is put together from clocks and baselines, and from nothing else",
 	},
 	{"analyze/histogram", "analyze/...", "a histogram counts numbers, whatever they are of"},
 	{
@@ -245,6 +249,10 @@ func TestImportRules(t *testing.T) {
 		{"analyze/burst", "analyze", true},
 		{"analyze/burst", "analyze/histogram", false},
 		{"analyze/burst", "analyze/clock", true},
+		{"analyze/timing", "analyze/clock", false},
+		{"analyze/timing", "analyze/burst", true},
+		{"analyze/timing", "analyze", true},
+		{"analyze/clock", "analyze/timing", true},
 		{"analyze/histogram", "analyze/burst", true},
 		{"analyze/burst", "analyze/topology", false},
 		{"analyze/topology", "analyze/burst", true},

@@ -1,4 +1,4 @@
-package analyze
+package timing
 
 import (
 	"math"
@@ -20,8 +20,8 @@ const (
 	delayNoClocks = "clocks are not compared"
 )
 
-// linkDelay returns the delays of a link.
-func (t *Timing) linkDelay(k topology.LinkKey) *telemetry.Delay {
+// Link returns the delays of a link.
+func (t *Timing) Link(k topology.LinkKey) *telemetry.Delay {
 	if t == nil {
 		return &telemetry.Delay{Unknown: delayNoClocks}
 	}
@@ -30,8 +30,8 @@ func (t *Timing) linkDelay(k topology.LinkKey) *telemetry.Delay {
 	return delayAnswer(t.links, k)
 }
 
-// pathDelay returns the delays of a path from end to end.
-func (t *Timing) pathDelay(hash uint64) *telemetry.Delay {
+// Path returns the delays of a path from end to end.
+func (t *Timing) Path(hash uint64) *telemetry.Delay {
 	if t == nil {
 		return &telemetry.Delay{Unknown: delayNoClocks}
 	}
@@ -50,8 +50,8 @@ func delayAnswer[K comparable](stats map[K]*delayStat, k K) *telemetry.Delay {
 	return &telemetry.Delay{Unknown: delayNoTimes}
 }
 
-// correct says by how much the end-to-end times of a flow are wrong.
-func (t *Timing) correct(f *telemetry.Flow) {
+// Correct says by how much the end-to-end times of a flow are wrong.
+func (t *Timing) Correct(f *telemetry.Flow) {
 	if f.EndToEnd == nil {
 		return
 	}
@@ -108,10 +108,9 @@ func endsOf(f *telemetry.Flow) (first, last uint32, ok bool) {
 	return first, last, len(f.Paths) > 0
 }
 
-// Clocks returns the clock of every node against that of its reference, by node.
-func (c *Collector) Clocks() []telemetry.Clock {
+// Clocks returns the clock of every node against that of its reference, by node, with the names of nodes.
+func (t *Timing) Clocks(names map[uint32]string) []telemetry.Clock {
 	list := []telemetry.Clock{}
-	t := c.Timing
 	if t == nil {
 		return list
 	}
@@ -125,7 +124,7 @@ func (c *Collector) Clocks() []telemetry.Clock {
 	for i := range nodes {
 		n := &nodes[i]
 		a := telemetry.Clock{
-			Node: n.Node, Name: c.Names()[n.Node], Reference: n.Reference, ReferenceName: c.Names()[n.Reference],
+			Node: n.Node, Name: names[n.Node], Reference: n.Reference, ReferenceName: names[n.Reference],
 			Links:   n.Hops,
 			Trusted: n.Trusted, Reason: n.Why,
 		}
@@ -153,8 +152,8 @@ func thousandths(v float64) *float64 {
 	return &v
 }
 
-// TimingCounters are totals of a Timing.
-type TimingCounters struct {
+// Counters are totals of a Timing.
+type Counters struct {
 	Clocks    clock.Counters
 	Baselines baseline.Counters
 	Links     int    // whose delays are kept
@@ -164,13 +163,13 @@ type TimingCounters struct {
 }
 
 // Counters returns totals.
-func (t *Timing) Counters() TimingCounters {
+func (t *Timing) Counters() Counters {
 	if t == nil {
-		return TimingCounters{}
+		return Counters{}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return TimingCounters{
+	return Counters{
 		Clocks: t.clocks.Counters(), Baselines: t.baselines.Counters(), Links: len(t.links), Paths: len(t.paths),
 		Unplaced: t.unplaced, Missed: t.missed,
 	}

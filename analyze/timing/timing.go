@@ -1,4 +1,4 @@
-package analyze
+package timing
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ type Timing struct {
 	waiting   []clock.Step          // of the last window: their neighbours may find them a window later
 	unplaced  uint64                // delays of links and paths for which there was no room
 	missed    uint64                // packets that the shards had no room for
-	given     bool                  // delays of links are put aside for delaysSince
+	given     bool                  // delays of links are put aside for DelaysSince
 	twins     map[uint32]bool       // nodes whose stamps are of several clocks, or count no nanoseconds
 	rates     map[uint32]*stampRate // of the clocks of nodes
 }
@@ -33,15 +33,15 @@ type Timing struct {
 // maxTwins bounds the nodes that are distrusted.
 const maxTwins = 4096
 
-// distrust says that several devices have the id of a node: its stamps are of several clocks.
-func (t *Timing) distrust(node uint32) {
+// Distrust says that several devices have the id of a node: its stamps are of several clocks.
+func (t *Timing) Distrust(node uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.forget(node)
 }
 
-// trust says that only one device has the id of a node.
-func (t *Timing) trust(node uint32) {
+// Trust says that only one device has the id of a node.
+func (t *Timing) Trust(node uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.twins, node)
@@ -76,8 +76,8 @@ const (
 	maxJumps = 4096
 )
 
-// NewTiming returns a Timing that knows nothing yet.
-func NewTiming() *Timing {
+// New returns a Timing that knows nothing yet.
+func New() *Timing {
 	clocks, _ := clock.New(clock.DefaultConfig()) // defaults are right
 	baselines, _ := baseline.New(baseline.DefaultConfig())
 	return &Timing{
@@ -86,23 +86,22 @@ func NewTiming() *Timing {
 	}
 }
 
-// take looks at packets that a shard set aside.
-func (t *Timing) take(l *transitList) {
+// Take looks at packets that a shard set aside.
+func (t *Timing) Take(l *Packets) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.missed += l.overflow
-	for i := range l.transits {
-		packet := &l.transits[i]
-		hops := l.hops[packet.from:packet.to]
+	l.overflow = 0
+	for packet, hops := range l.All() {
 		for j := range hops {
 			t.hop(&hops[j], packet)
-			t.rate(&hops[j], packet.atNs)
+			t.rate(&hops[j], packet.AtNs)
 			if j > 0 && topology.MissingBefore(hops, j) == 0 {
 				t.link(&hops[j-1], &hops[j], packet)
 			}
 		}
 		if len(hops) > 0 {
-			t.path(packet.path, &hops[0], &hops[len(hops)-1], packet.atNs)
+			t.path(packet.Path, &hops[0], &hops[len(hops)-1], packet.AtNs)
 		}
 	}
 }
@@ -112,14 +111,14 @@ func (t *Timing) take(l *transitList) {
 // own queue empty may still wait for the wire: those of an ingress port that come in step with those of another, or
 // those of a queue that is served first. The quickest of all show that it is not the node, and a share of packets in
 // queues that the port is full.
-func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
+func (t *Timing) hop(h *telemetry.Hop, packet *Packet) {
 	if h.Has&(telemetry.HasNode|telemetry.HasLatency) != telemetry.HasNode|telemetry.HasLatency ||
 		h.Has&telemetry.HasDrop != 0 {
 		return
 	}
 	at := topology.HopKeyOf(h)
 	key := baseline.Key{Node: at.Node, Out: at.Out}
-	v := baseline.Value{Value: h.LatencyNs, AtNs: packet.atNs, Others: packet.others}
+	v := baseline.Value{Value: h.LatencyNs, AtNs: packet.AtNs, Others: packet.others}
 	if h.Has&telemetry.HasQueue != 0 {
 		v.Queue, v.HasQueue = h.QueueOccupancy, true
 	}
@@ -127,9 +126,9 @@ func (t *Timing) hop(h *telemetry.Hop, packet *transit) {
 }
 
 // link compares two clocks, and takes the delay between them.
-func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
+func (t *Timing) link(a, b *telemetry.Hop, packet *Packet) {
 	s, ok := sampleOf(a, b, a.Has&telemetry.HasEgressTime != 0, a.EgressNs, b.Has&telemetry.HasIngressTime != 0,
-		b.IngressNs, packet.atNs)
+		b.IngressNs, packet.AtNs)
 	if !ok || s.From == s.To || t.twins[s.From] || t.twins[s.To] {
 		return
 	}
@@ -153,7 +152,7 @@ func (t *Timing) link(a, b *telemetry.Hop, packet *transit) {
 		Link: true, Node: k.From, Out: k.FromPort, To: k.To, In: k.ToPort,
 		Length: lengthClass(packet.bytes),
 	}
-	t.baselines.Observe(&key, &baseline.Value{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.atNs})
+	t.baselines.Observe(&key, &baseline.Value{Value: d.DelayNs, BlurNs: d.UncertaintyNs, AtNs: packet.AtNs})
 }
 
 // lengthClass puts lengths together that differ by less than half: the longer a packet, the longer it takes onto the
@@ -196,30 +195,15 @@ func sampleOf(a, b *telemetry.Hop, hasA bool, atA uint64, hasB bool, atB uint64,
 		return s, false
 	}
 	s = clock.Sample{From: a.NodeID, To: b.NodeID, EgressNs: atA, IngressNs: atB, ArrivalNs: arrivalNs}
-	s.WrapNs = clock.LesserWrap(wrapOf(a.Has), wrapOf(b.Has))
+	s.WrapNs = clock.LesserWrap(a.Has.WrapNs(), b.Has.WrapNs())
 	if (a.Has|b.Has)&telemetry.HasMicroTimes != 0 {
 		s.ResolutionNs = 1000
 	}
 	return s, true
 }
 
-// wrapOf returns after how many nanoseconds the stamps of a hop begin at 0 again; 0: 64 bits do not.
-func wrapOf(has telemetry.Fields) uint64 {
-	wrap := uint64(1) << 32
-	switch {
-	case has&telemetry.HasWideTimes != 0:
-		return 0
-	case has&telemetry.HasShortTimes != 0:
-		wrap >>= 1
-	}
-	if has&telemetry.HasMicroTimes != 0 {
-		wrap *= 1000
-	}
-	return wrap
-}
-
-// advance tells the time, nanoseconds since 1970. It returns the jumps and the anomalies that were found.
-func (t *Timing) advance(nowNs int64) ([]clock.Jump, []baseline.Anomaly) {
+// Advance tells the time, nanoseconds since 1970. It returns the jumps and the anomalies that were found.
+func (t *Timing) Advance(nowNs int64) ([]clock.Jump, []baseline.Anomaly) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if away := nowNs - t.turnedNs; away >= delayTurnNs || away < 0 {

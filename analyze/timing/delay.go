@@ -1,4 +1,4 @@
-package analyze
+package timing
 
 import (
 	"github.com/waybill-int/waybill/analyze/clock"
@@ -14,15 +14,15 @@ const delayTurnNs = int64(60e9)
 // A delaySum is the delays of one turn, by two clocks, without their difference.
 type delaySum struct {
 	histogram.Histogram
-	uncertaintyNs uint64 // the largest
-	clamped       uint64 // delays that would have been negative, within the uncertainty
+	UncertaintyNs uint64 // the largest
+	Clamped       uint64 // delays that would have been negative, within the uncertainty
 }
 
 func (s *delaySum) add(d *clock.Delay) {
 	s.Add(d.DelayNs, histogram.Index(d.DelayNs))
-	s.uncertaintyNs = max(s.uncertaintyNs, d.UncertaintyNs)
+	s.UncertaintyNs = max(s.UncertaintyNs, d.UncertaintyNs)
 	if d.Clamped {
-		s.clamped++
+		s.Clamped++
 	}
 }
 
@@ -95,28 +95,28 @@ func (s *delayStat) settle(why string) {
 	if s.open.Count == 0 {
 		return
 	}
-	around := max(s.open.uncertaintyNs, 1)
+	around := max(s.open.UncertaintyNs, 1)
 	s.why = why
 	switch {
 	case why != "" || s.bestNs > 0 && around > muchWorse*s.bestNs:
 		s.unknown += s.open.Count
 	default:
-		if muchWorse*around < s.now.uncertaintyNs {
+		if muchWorse*around < s.now.UncertaintyNs {
 			s.now = delaySum{}
 		}
-		if muchWorse*around < s.before.uncertaintyNs {
+		if muchWorse*around < s.before.UncertaintyNs {
 			s.before = delaySum{}
 		}
 		if s.bestNs == 0 || around < s.bestNs {
 			s.bestNs = around
 		}
 		s.now.Merge(&s.open.Histogram)
-		s.now.uncertaintyNs = max(s.now.uncertaintyNs, s.open.uncertaintyNs)
-		s.now.clamped += s.open.clamped
+		s.now.UncertaintyNs = max(s.now.UncertaintyNs, s.open.UncertaintyNs)
+		s.now.Clamped += s.open.Clamped
 		if u := s.ungiven; u != nil {
 			u.Merge(&s.open.Histogram)
-			u.uncertaintyNs = max(u.uncertaintyNs, s.open.uncertaintyNs)
-			u.clamped += s.open.clamped
+			u.UncertaintyNs = max(u.UncertaintyNs, s.open.UncertaintyNs)
+			u.Clamped += s.open.Clamped
 		}
 	}
 	s.open = delaySum{}
@@ -134,9 +134,9 @@ func (s *delayStat) turn() bool {
 func (s *delayStat) answer() *telemetry.Delay {
 	sum := s.before
 	sum.Merge(&s.now.Histogram)
-	a := &telemetry.Delay{NS: sum.Distribution(), Clamped: s.before.clamped + s.now.clamped, Unknown: s.why}
+	a := &telemetry.Delay{NS: sum.Distribution(), Clamped: s.before.Clamped + s.now.Clamped, Unknown: s.why}
 	if a.NS != nil {
-		around := max(s.before.uncertaintyNs, s.now.uncertaintyNs)
+		around := max(s.before.UncertaintyNs, s.now.UncertaintyNs)
 		a.UncertaintyNs = &around
 	}
 	trip := s.tripBefore
@@ -147,8 +147,8 @@ func (s *delayStat) answer() *telemetry.Delay {
 	return a
 }
 
-// giveDelays begins to put aside the delays of links for delaysSince.
-func (t *Timing) giveDelays() {
+// KeepDelays begins to put aside the delays of links for DelaysSince.
+func (t *Timing) KeepDelays() {
 	if t == nil {
 		return
 	}
@@ -157,9 +157,9 @@ func (t *Timing) giveDelays() {
 	t.given = true
 }
 
-// delaysSince returns the delays of links that became known since they were given last, and notes them as given if they
+// DelaysSince returns the delays of links that became known since they were given last, and notes them as given if they
 // are.
-func (t *Timing) delaysSince(give bool) map[topology.LinkKey]delaySum {
+func (t *Timing) DelaysSince(give bool) map[topology.LinkKey]delaySum {
 	if t == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package analyze
+package timing
 
 import (
 	"slices"
@@ -67,8 +67,8 @@ func isUnit(times float64) bool {
 		func(unit float64) bool { return times > unit/rateFactor && times < unit*rateFactor })
 }
 
-// wrongRates returns the nodes whose stamps were found to count no nanoseconds, with how much faster than time they go.
-func (t *Timing) wrongRates() map[uint32]float64 {
+// WrongRates returns the nodes whose stamps were found to count no nanoseconds, with how much faster than time they go.
+func (t *Timing) WrongRates() map[uint32]float64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var found map[uint32]float64
