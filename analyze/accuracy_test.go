@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -521,7 +522,7 @@ func occasionsOf(v *virtualCollector) (list []occasion) {
 	for k, at := range moments {
 		slices.Sort(at)
 		least := map[telemetry.EventKind]int{
-			telemetry.EventDropStorm: stormDrops,
+			telemetry.EventDropStorm: drop.StormRate,
 			telemetry.EventBlackhole: blackholeDrops,
 		}[k.kind]
 		list = append(list, runsOf(k.kind, k.subject, at, least)...)

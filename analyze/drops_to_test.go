@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/telemetry"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestDropDestinations(t *testing.T) {
 	shards := []*Shard{NewShard(DefaultConfig()), NewShard(DefaultConfig())}
 	c := &Collector{Shards: shards}
-	drop := func(shard int, dst [4]byte, n int) {
+	lose := func(shard int, dst [4]byte, n int) {
 		r := telemetry.Report{
 			Flags: telemetry.HasFlow,
 			Flow:  telemetry.FlowKey{Dst: telemetry.AddrFrom4(dst), Protocol: 6},
@@ -20,7 +21,7 @@ func TestDropDestinations(t *testing.T) {
 		r.Local.NodeID, r.Local.Has, r.Local.DropReason = 7, telemetry.HasNode|telemetry.HasDrop, 3
 		for range n {
 			shards[shard].mu.Lock()
-			shards[shard].drops.packet(&r, 1e9)
+			shards[shard].drops.Packet(&r, 1e9)
 			shards[shard].mu.Unlock()
 		}
 	}
@@ -32,19 +33,20 @@ func TestDropDestinations(t *testing.T) {
 		for _, r := range batch.Drops {
 			name := "rest"
 			if r.HasFlow {
-				name = prefixOf(r.Flow.Dst).String()
+				prefix, _ := r.Flow.Dst.IP().Prefix(24)
+				name = prefix.Addr().String()
 			}
 			sums[name] += r.Packets
 		}
 		return sums
 	}
-	drop(0, [4]byte{10, 0, 1, 5}, 2)
-	drop(1, [4]byte{10, 0, 1, 6}, 3)
-	drop(1, [4]byte{10, 0, 2, 6}, 1)
+	lose(0, [4]byte{10, 0, 1, 5}, 2)
+	lose(1, [4]byte{10, 0, 1, 6}, 3)
+	lose(1, [4]byte{10, 0, 2, 6}, 1)
 	if got, want := fmt.Sprint(took()), "map[10.0.1.0:5 10.0.2.0:1]"; got != want {
 		t.Errorf("the first interval has %s, want %s", got, want)
 	}
-	drop(1, [4]byte{10, 0, 2, 7}, 4)
+	lose(1, [4]byte{10, 0, 2, 7}, 4)
 	if got, want := fmt.Sprint(took()), "map[10.0.2.0:4]"; got != want {
 		t.Errorf("the second interval has %s, want %s", got, want)
 	}
@@ -52,16 +54,13 @@ func TestDropDestinations(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for i := range byte(40) { // more than there is room for
-		drop(0, [4]byte{10, 9, i, 1}, 1)
+		lose(0, [4]byte{10, 9, i, 1}, 1)
 	}
 	got := took()
-	if len(got) != maxDropTo || got["rest"] != 40-(maxDropTo-1) { // one place was taken before
+	if len(got) != drop.MaxTo || got["rest"] != 40-(drop.MaxTo-1) { // one place was taken before
 		t.Errorf("got %v", got)
 	}
-	if all := c.Drops(nil)[0]; all.Packets != 50 || len(all.To) != maxDropTo+1 { // of two shards
+	if all := c.Drops(nil)[0]; all.Packets != 50 || len(all.To) != drop.MaxTo+1 { // of two shards
 		t.Errorf("got %d packets to %d prefixes", all.Packets, len(all.To))
-	}
-	if got := prefixOf(telemetry.Addr{Hi: 0xfd00_0000_0003_0001, Lo: 9}).String(); got != "fd00:0:3::" {
-		t.Errorf("a prefix of IPv6 is %s", got)
 	}
 }

@@ -10,25 +10,25 @@ import (
 func (v *Intervals) dropsSince(batch *telemetry.Intervals, startNs int64, give bool) {
 	for _, s := range v.collector.Shards {
 		s.mu.Lock()
-		for key, d := range s.drops.drops {
+		for key, d := range s.drops.Drops {
 			at := dropPlace{s, key}
-			n := d.packets - v.drops[at]
+			n := d.Packets - v.drops[at]
 			if n == 0 {
 				continue
 			}
 			if give {
-				v.drops[at] = d.packets
+				v.drops[at] = d.Packets
 			}
 			r := telemetry.DropInterval{
-				StartNs: startNs, Place: placeOf(&key.HopKey), Reason: key.reason,
-				Reasons: key.table, DropKey: key.ruleKey,
+				StartNs: startNs, Place: placeOf(&key.HopKey), Reason: key.Reason,
+				Reasons: key.Table, DropKey: key.RuleKey,
 			}
 			// A record for each destination, as far as they are told apart, and one for the rest.
-			for prefix, to := range d.to {
+			for prefix, to := range d.To {
 				toward := dropToward{at, prefix}
-				r.Packets, r.Flow, r.HasFlow = to.packets-v.dropsTo[toward], to.flow, true
+				r.Packets, r.Flow, r.HasFlow = to.Packets-v.dropsTo[toward], to.Flow, true
 				if give {
-					v.dropsTo[toward] = to.packets
+					v.dropsTo[toward] = to.Packets
 				}
 				if r.Packets > 0 {
 					n -= r.Packets

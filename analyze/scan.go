@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -62,7 +63,7 @@ type observation struct {
 	*Shard
 	paths []carriedPath
 	left  []*path // that flows left for others
-	drops []droppedPackets
+	drops []drop.Packets
 }
 
 // A carriedPath is a path that carried packets.
@@ -70,16 +71,6 @@ type carriedPath struct {
 	*path
 	place int
 	n     uint64
-}
-
-// droppedPackets are those at one place for one reason.
-type droppedPackets struct {
-	dropKey
-	n       uint64
-	sinceNs int64             // when the first of them was told, but for a few long before others
-	untilNs int64             // and when the last
-	flow    telemetry.FlowKey // one of theirs
-	hasFlow bool
 }
 
 const (
@@ -114,7 +105,7 @@ type pathPlace struct {
 // A dropPlace is a row in the table of drops of a shard.
 type dropPlace struct {
 	shard *Shard
-	dropKey
+	drop.Key
 }
 
 // NewScanner returns a Scanner that looks at c and writes to log.
@@ -133,7 +124,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 	}
 	exporters := newExporterDetector(&s.scan)
 	twins := &twinDetector{scan: &s.scan, exporters: exporters, scans: map[uint32]int{}}
-	storms := &stormDetector{scan: &s.scan, storms: map[eventlog.Key]dropStorm{}}
+	storms := &stormDetector{scan: &s.scan, storms: map[eventlog.Key]drop.Storm{}}
 	links := newLinkDetector(&s.scan)
 	gray := newGrayDetector(&s.scan, links, exporters)
 	streams := newStreamDetector(&s.scan, gray)
@@ -195,7 +186,7 @@ func (s *Scanner) Scan(nowNs int64) {
 func (s *Scanner) observe(shard *Shard) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	shard.scanNs, shard.drops.scanNs = s.nowNs, s.nowNs
+	shard.scanNs, shard.drops.ScanNs = s.nowNs, s.nowNs
 	o := &s.seen
 	*o = observation{shard, o.paths[:0], o.left[:0], o.drops[:0]}
 	for i := range shard.paths.paths {
@@ -216,11 +207,11 @@ func (s *Scanner) observe(shard *Shard) {
 			o.paths = append(o.paths, carriedPath{p, i, n})
 		}
 	}
-	for key, d := range shard.drops.drops {
+	for key, d := range shard.drops.Drops {
 		place := dropPlace{shard, key}
-		if n := d.packets - s.drops[place]; n > 0 {
-			s.drops[place] = d.packets
-			o.drops = append(o.drops, droppedPackets{key, n, d.since, d.last, d.flow, d.hasFlow})
+		if n := d.Packets - s.drops[place]; n > 0 {
+			s.drops[place] = d.Packets
+			o.drops = append(o.drops, d.SinceScan(&key, n))
 		}
 	}
 	for _, d := range s.detectors {

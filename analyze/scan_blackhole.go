@@ -88,16 +88,16 @@ func forwards(r *dropreason.Reason) bool {
 
 func (d *blackholeDetector) finish() {
 	for event, found := range d.storms.storms {
-		if found.key.Has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.key.table, found.key.reason)) {
+		if found.Key.Has&telemetry.HasNode == 0 || !forwards(dropreason.Of(found.Key.Table, found.Key.Reason)) {
 			continue
 		}
 		key := eventlog.Key{Kind: telemetry.EventBlackhole, Node: event.Node, Port: event.Port, Reason: event.Reason}
 		if d.log.Ongoing(key) {
-			d.log.Note(key, d.lastNs, d.nowNs, found.drops, nil)
+			d.log.Note(key, d.lastNs, d.nowNs, found.Drops, nil)
 			continue
 		}
 		end := d.drops[dropEnd{event.Node, event.Port}]
-		if found.drops < blackholeDrops || end == nil || end.flows == 0 || end.through > 0 ||
+		if found.Drops < blackholeDrops || end == nil || end.flows == 0 || end.through > 0 ||
 			d.nowNs < d.fruitless[key] {
 			continue
 		}
@@ -106,16 +106,16 @@ func (d *blackholeDetector) finish() {
 			d.fruitless[key] = d.nowNs + noBlackholeNs // scans for addresses that nobody has
 			continue
 		}
-		d.log.Note(key, d.lastNs, d.nowNs, found.drops, func(e *telemetry.Event) {
+		d.log.Note(key, d.lastNs, d.nowNs, found.Drops, func(e *telemetry.Event) {
 			e.Severity = telemetry.Critical
-			place := found.key.HopKey
+			place := found.Key.HopKey
 			place.Has &^= telemetry.HasIngressPort
 			d.at(e, &place)
 			reason := event.Reason
-			e.Reason, e.ReasonName = &reason, found.key.table.Name(reason)
-			e.Cause = dropreason.Of(found.key.table, reason).ID
-			if found.hasFlow {
-				flow := telemetry.EndpointsOf(&found.flow)
+			e.Reason, e.ReasonName = &reason, found.Key.Table.Name(reason)
+			e.Cause = dropreason.Of(found.Key.Table, reason).ID
+			if found.HasFlow {
+				flow := telemetry.EndpointsOf(&found.Flow)
 				e.Flow = &flow
 			}
 			e.Path = topology.PathID(hole.path)
@@ -125,7 +125,7 @@ func (d *blackholeDetector) finish() {
 				e.Evidence,
 				telemetry.Evidence{Name: "flows", Value: float64(hole.flows)},
 				telemetry.Evidence{
-					Name: "drops", Value: float64(found.drops) * 1e9 / float64(d.nowNs-d.lastNs),
+					Name: "drops", Value: float64(found.Drops) * 1e9 / float64(d.nowNs-d.lastNs),
 					Unit: "1/s",
 				},
 			)

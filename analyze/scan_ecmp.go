@@ -182,7 +182,7 @@ func (d *groupDetector) finish() {
 func (d *groupDetector) failMembers() {
 	down := map[dropEnd]bool{}
 	for event, found := range d.storms.storms {
-		if dropreason.Of(found.key.table, found.key.reason).ID == "egress_link_down" {
+		if dropreason.Of(found.Key.Table, found.Key.Reason).ID == "egress_link_down" {
 			down[dropEnd{event.Node, event.Port}] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -103,9 +104,9 @@ func (d *linkDetector) observe(o *observation) {
 	for i := range o.drops {
 		at := &o.drops[i]
 		if at.Has&telemetry.HasNode != 0 {
-			d.active[at.Node] += at.n
+			d.active[at.Node] += at.N
 		}
-		d.cut(&at.dropKey)
+		d.cut(&at.Key)
 	}
 }
 
@@ -155,9 +156,9 @@ func (p *path) links() (list []topology.LinkKey) {
 }
 
 // cut notes that packets were dropped because the link behind a port is down.
-func (d *linkDetector) cut(key *dropKey) {
+func (d *linkDetector) cut(key *drop.Key) {
 	const port = telemetry.HasNode | telemetry.HasEgressPort
-	if key.Has&port != port || dropreason.Of(key.table, key.reason).Group != dropreason.Hardware {
+	if key.Has&port != port || dropreason.Of(key.Table, key.Reason).Group != dropreason.Hardware {
 		return
 	}
 	k := dropEnd{key.Node, key.Out}

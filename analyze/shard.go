@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/timing"
@@ -82,7 +83,7 @@ type Shard struct {
 	paths     pathTable
 	join      joinTable
 	told      []toldStack // toldStacks of them; nil before the first stack that can be compared
-	drops     dropTable
+	drops     drop.Table
 	changes   changeTable
 	samples   sampleList
 	queues    queueTable
@@ -133,7 +134,7 @@ type Shard struct {
 // NewShard returns an empty shard.
 func NewShard(c Config) *Shard {
 	return &Shard{
-		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: newDropTable(c.MaxDrops),
+		flows: newFlowTable(c.MaxFlows, c.HashSeed), paths: newPathTable(c.MaxPaths), drops: drop.New(c.MaxDrops),
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
@@ -194,12 +195,12 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
 		s.dispositions.Of(r).Flowless++
-		s.attackSummary(r, s.drops.summary(r, nowNs), nowNs)
+		s.attackSummary(r, s.drops.Summary(r, nowNs), nowNs)
 		s.reportedGap(r, nowNs)
 		return
 	}
 	if r.Is(telemetry.Dropped) {
-		s.drops.packet(r, nowNs)
+		s.drops.Packet(r, nowNs)
 	}
 	if r.Is(telemetry.HopLimit | telemetry.MTUExceeded | telemetry.WrongChecksum) {
 		s.exceeded(r, nowNs)

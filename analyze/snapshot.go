@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/timing"
@@ -389,42 +390,13 @@ func (c *Collector) Links() []telemetry.Link {
 
 // Drops returns all drops by place and reason, the most frequent first. match selects by place; nil selects all.
 func (c *Collector) Drops(match func(*telemetry.Drop) bool) []telemetry.Drop {
-	merged := map[dropKey]drop{}
+	all := drop.Sums{}
 	for _, s := range c.Shards {
 		s.mu.Lock()
-		for key, d := range s.drops.drops {
-			m, ok := merged[key]
-			if !ok {
-				m = *d
-				m.to = mergeTo(d.to, nil)
-				merged[key] = m
-				continue
-			}
-			m.packets += d.packets
-			m.to = mergeTo(m.to, d.to)
-			m.first = min(m.first, d.first)
-			if d.last > m.last {
-				m.last, m.flow, m.hasFlow = d.last, d.flow, d.hasFlow
-			}
-			merged[key] = m
-		}
+		all.Add(&s.drops)
 		s.mu.Unlock()
 	}
-	list := make([]telemetry.Drop, 0, len(merged))
-	for key, d := range merged {
-		a := d.answer(&key, c.Names())
-		if match == nil || match(&a) {
-			list = append(list, a)
-		}
-	}
-	slices.SortFunc(list, func(a, b telemetry.Drop) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(topology.PortOf(a.Node), topology.PortOf(b.Node)),
-			cmp.Compare(a.Reason, b.Reason),
-			cmp.Compare(topology.PortOf(a.IngressPort), topology.PortOf(b.IngressPort)),
-			cmp.Compare(topology.PortOf(a.EgressPort), topology.PortOf(b.EgressPort)),
-			cmp.Compare(a.DropKey, b.DropKey))
-	})
-	return list
+	return all.Answer(c.Names(), match)
 }
 
 // ExporterList returns the account of every exporter, by source and node.
@@ -499,14 +471,14 @@ func (c *Collector) Counters() Counters {
 		n.Flows += s.flows.count
 		n.FlowLimit += s.flows.max
 		n.Paths += len(s.paths.paths)
-		n.DropPlaces += len(s.drops.drops)
+		n.DropPlaces += len(s.drops.Drops)
 		n.FlowsEvicted += s.flows.evicted
 		n.FlowsRejected += s.rejected
 		n.PathsEvicted += s.paths.evicted
 		n.Queues += len(s.queues.queues)
 		n.QueuesOverflow += s.queues.overflow
 		n.JoinEarly += s.join.early
-		n.DropsOverflow += s.drops.overflow
+		n.DropsOverflow += s.drops.Overflow
 		n.JudgementsPostponed += s.findings.postponed
 		n.JudgementsLeftOut += s.unjudged
 		n.FindingsOverflow += s.findings.overflow + s.checksums.overflow

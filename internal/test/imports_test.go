@@ -249,6 +249,8 @@ func TestImportRules(t *testing.T) {
 		{"analyze/burst", "analyze", true},
 		{"analyze/burst", "analyze/histogram", false},
 		{"analyze/burst", "analyze/clock", true},
+		{"analyze/drop", "analyze/topology", false},
+		{"analyze/drop", "analyze/eventlog", true},
 		{"analyze/timing", "analyze/clock", false},
 		{"analyze/timing", "analyze/burst", true},
 		{"analyze/timing", "analyze", true},

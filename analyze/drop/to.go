@@ -1,4 +1,4 @@
-package analyze
+package drop
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// maxDropTo bounds the destinations that are told apart at one place and for one reason; packets to others are counted
+// MaxTo bounds the destinations that are told apart at one place and for one reason; packets to others are counted
 // there only.
-const maxDropTo = 16
+const MaxTo = 16
 
-// A dropTo is what was dropped on the way to a prefix.
-type dropTo struct {
-	packets uint64
-	flow    telemetry.FlowKey // of the latest packet
+// A toward is what was dropped on the way to a prefix.
+type toward struct {
+	Packets uint64
+	Flow    telemetry.FlowKey // of the latest packet
 }
 
 // prefixOf returns the prefix by which destinations are told apart: /24 of IPv4, which is mapped into IPv6 here, and
@@ -31,25 +31,25 @@ func prefixOf(a telemetry.Addr) telemetry.Addr {
 // toward counts a packet of a flow.
 func (d *drop) toward(flow *telemetry.FlowKey) {
 	prefix := prefixOf(flow.Dst)
-	to, ok := d.to[prefix]
+	to, ok := d.To[prefix]
 	switch {
 	case ok:
-	case d.to == nil:
-		d.to = map[telemetry.Addr]dropTo{}
-	case len(d.to) >= maxDropTo:
+	case d.To == nil:
+		d.To = map[telemetry.Addr]toward{}
+	case len(d.To) >= MaxTo:
 		return
 	}
-	d.to[prefix] = dropTo{to.packets + 1, *flow}
+	d.To[prefix] = toward{to.Packets + 1, *flow}
 }
 
 // mergeTo adds what another shard counted.
-func mergeTo(a, b map[telemetry.Addr]dropTo) map[telemetry.Addr]dropTo {
+func mergeTo(a, b map[telemetry.Addr]toward) map[telemetry.Addr]toward {
 	sum := maps.Clone(a)
 	for prefix, to := range b {
 		if sum == nil {
-			sum = map[telemetry.Addr]dropTo{}
+			sum = map[telemetry.Addr]toward{}
 		}
-		sum[prefix] = dropTo{sum[prefix].packets + to.packets, to.flow}
+		sum[prefix] = toward{sum[prefix].Packets + to.Packets, to.Flow}
 	}
 	return sum
 }
@@ -57,12 +57,12 @@ func mergeTo(a, b map[telemetry.Addr]dropTo) map[telemetry.Addr]dropTo {
 // destinations lists prefixes, the one with most packets first.
 func (d *drop) destinations() []telemetry.DropDestination {
 	var list []telemetry.DropDestination
-	for prefix, to := range d.to {
+	for prefix, to := range d.To {
 		bits := 48
 		if prefix.IP().Is4() {
 			bits = 24
 		}
-		list = append(list, telemetry.DropDestination{Prefix: netip.PrefixFrom(prefix.IP(), bits), Packets: to.packets})
+		list = append(list, telemetry.DropDestination{Prefix: netip.PrefixFrom(prefix.IP(), bits), Packets: to.Packets})
 	}
 	slices.SortFunc(list, func(a, b telemetry.DropDestination) int {
 		return cmp.Or(cmp.Compare(b.Packets, a.Packets), a.Prefix.Addr().Compare(b.Prefix.Addr()))

@@ -1,4 +1,4 @@
-package analyze
+package drop
 
 import (
 	"fmt"
@@ -9,46 +9,46 @@ import (
 	"github.com/waybill-int/waybill/telemetry/dropreason"
 )
 
-// A dropKey is a place and a reason.
-type dropKey struct {
+// A Key is a place and a reason.
+type Key struct {
 	topology.HopKey
-	reason  uint8
-	table   telemetry.ReasonTable // numbers mean different things at different nodes
-	ruleKey uint64                // Transparent Security: the mitigation rule
+	Reason  uint8
+	Table   telemetry.ReasonTable // numbers mean different things at different nodes
+	RuleKey uint64                // Transparent Security: the mitigation rule
 }
 
 type drop struct {
-	packets     uint64
+	Packets     uint64
 	first, last int64
 	since       int64  // the first that came after the last scan, but for a few long before others
 	run         uint64 // packets from then on
 	flow        telemetry.FlowKey
 	hasFlow     bool
-	to          map[telemetry.Addr]dropTo // by prefix
+	To          map[telemetry.Addr]toward // by prefix
 	baseline    uint32                    // Transparent Security: the previous counter of the rule
 }
 
-// dropTable counts drops by place and reason; what does not fit is counted in overflow.
-type dropTable struct {
+// Table counts drops by place and reason; what does not fit is counted in Overflow.
+type Table struct {
 	max      int
-	scanNs   int64 // when a Scanner looked last
-	drops    map[dropKey]*drop
-	overflow uint64
+	ScanNs   int64 // when a Scanner looked last
+	Drops    map[Key]*drop
+	Overflow uint64
 }
 
-func newDropTable(limit int) dropTable { return dropTable{max: limit, drops: map[dropKey]*drop{}} }
+func New(limit int) Table { return Table{max: limit, Drops: map[Key]*drop{}} }
 
-func (t *dropTable) entry(key dropKey, nowNs int64) *drop {
-	d := t.drops[key]
+func (t *Table) entry(key Key, nowNs int64) *drop {
+	d := t.Drops[key]
 	if d == nil {
-		if len(t.drops) >= t.max {
-			t.overflow++
+		if len(t.Drops) >= t.max {
+			t.Overflow++
 			return nil
 		}
 		d = &drop{first: nowNs}
-		t.drops[key] = d
+		t.Drops[key] = d
 	}
-	if d.last <= t.scanNs || isApart(d.run, d.last, nowNs) {
+	if d.last <= t.ScanNs || isApart(d.run, d.last, nowNs) {
 		d.since, d.run = nowNs, 0
 	}
 	d.last = nowNs
@@ -56,13 +56,13 @@ func (t *dropTable) entry(key dropKey, nowNs int64) *drop {
 }
 
 func (d *drop) add(packets uint64) {
-	d.packets += packets
+	d.Packets += packets
 	d.run += packets
 }
 
-// packet counts the drop that r reports.
-func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
-	d := t.entry(dropKey{HopKey: topology.HopKeyOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons}, nowNs)
+// Packet counts the drop that r reports.
+func (t *Table) Packet(r *telemetry.Report, nowNs int64) {
+	d := t.entry(Key{HopKey: topology.HopKeyOf(&r.Local), Reason: r.Local.DropReason, Table: r.DropReasons}, nowNs)
 	if d == nil {
 		return
 	}
@@ -73,12 +73,12 @@ func (t *dropTable) packet(r *telemetry.Report, nowNs int64) {
 	}
 }
 
-// summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its
+// Summary takes a report of many drops: of a rule of Transparent Security, or of a flow. The dialect knows whether its
 // number goes on from report to report. It returns how many drops that makes since the report before.
-func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
-	d := t.entry(dropKey{
-		HopKey: topology.HopKeyOf(&r.Local), reason: r.Local.DropReason, table: r.DropReasons,
-		ruleKey: r.DropKey,
+func (t *Table) Summary(r *telemetry.Report, nowNs int64) (packets uint64) {
+	d := t.entry(Key{
+		HopKey: topology.HopKeyOf(&r.Local), Reason: r.Local.DropReason, Table: r.DropReasons,
+		RuleKey: r.DropKey,
 	}, nowNs)
 	if d == nil {
 		return 0
@@ -95,22 +95,22 @@ func (t *dropTable) summary(r *telemetry.Report, nowNs int64) (packets uint64) {
 	return packets
 }
 
-func (d *drop) answer(key *dropKey, names map[uint32]string) telemetry.Drop {
+func (d *drop) answer(key *Key, names map[uint32]string) telemetry.Drop {
 	at := key.HopKey.Answer(names)
 	a := telemetry.Drop{
 		Node: at.Node, Name: at.Name, IngressPort: at.IngressPort, EgressPort: at.EgressPort,
-		Reason: key.reason, ReasonName: key.table.Name(key.reason), Packets: d.packets,
+		Reason: key.Reason, ReasonName: key.Table.Name(key.Reason), Packets: d.Packets,
 		First: time.Unix(0, d.first).UTC(), Last: time.Unix(0, d.last).UTC(),
 	}
-	cause := dropreason.Of(key.table, key.reason)
+	cause := dropreason.Of(key.Table, key.Reason)
 	a.Cause, a.Severity, a.Meaning, a.Action = cause.ID, cause.Severity.String(), cause.Meaning, cause.Action
 	if d.hasFlow {
 		e := telemetry.EndpointsOf(&d.flow)
 		a.LastFlow = &e
 	}
 	a.To = d.destinations()
-	if key.ruleKey != 0 {
-		a.DropKey = fmt.Sprintf("%016x", key.ruleKey)
+	if key.RuleKey != 0 {
+		a.DropKey = fmt.Sprintf("%016x", key.RuleKey)
 	}
 	return a
 }

@@ -1,0 +1,50 @@
+package drop
+
+import (
+	"testing"
+
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// at is a packet that a node dropped for a reason.
+func at(node uint32, reason uint8, dst telemetry.Addr) *telemetry.Report {
+	r := &telemetry.Report{Flags: telemetry.Dropped | telemetry.HasFlow, Flow: telemetry.FlowKey{Dst: dst}}
+	r.Local.NodeID, r.Local.Has, r.Local.DropReason = node, telemetry.HasNode|telemetry.HasDrop, reason
+	return r
+}
+
+// A table is bounded, and counts what does not fit.
+func TestTableIsBounded(t *testing.T) {
+	table, to := New(3), telemetry.Addr{Hi: 0xfd00_0000_0003_0001, Lo: 9}
+	for node := range uint32(5) {
+		table.Packet(at(node, 1, to), 1e9)
+		table.Packet(at(node, 1, to), 2e9)
+	}
+	sums := Sums{}
+	sums.Add(&table)
+	sums.Add(&table) // as of two shards
+	list := sums.Answer(map[uint32]string{2: "leaf2"}, func(d *telemetry.Drop) bool { return *d.Node == 2 })
+	if len(table.Drops) != 3 || table.Overflow != 4 || len(list) != 1 {
+		t.Fatalf("%d places, %d packets without one; answer %+v", len(table.Drops), table.Overflow, list)
+	}
+	if d := list[0]; d.Name != "leaf2" || d.Packets != 4 || len(d.To) != 1 || d.To[0].Packets != 4 ||
+		d.To[0].Prefix.String() != "fd00:0:3::/48" {
+		t.Errorf("answer %+v", d)
+	}
+}
+
+// A counter of a rule that goes on counts what is new, and one that began anew all that it has.
+func TestSummaries(t *testing.T) {
+	table := New(1)
+	r := at(1, 2, telemetry.Addr{})
+	r.Flags |= telemetry.DropTotal
+	for _, step := range []struct {
+		total uint32
+		more  uint64
+	}{{100, 100}, {130, 30}, {130, 0}, {20, 20}} {
+		r.DropCount = step.total
+		if got := table.Summary(r, 1e9); got != step.more {
+			t.Errorf("%d in all: %d more, want %d", step.total, got, step.more)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package drop
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+	"github.com/waybill-int/waybill/telemetry/dropreason"
+)
+
+// StormRate is how many drops a second are a storm, at one place, for one reason.
+const StormRate = 20
+
+// stormGapNs is after how long without a drop those before, if they are few, are none of the storm that follows.
+const stormGapNs = int64(time.Second) / 4
+
+// isApart reports whether drops at nowNs are others than so few before, of which the last was at lastNs: what fills a
+// queue now did not drop these.
+func isApart(before uint64, lastNs, nowNs int64) bool {
+	return nowNs-lastNs > stormGapNs && before < StormRate*uint64(stormGapNs)/uint64(time.Second)
+}
+
+// A Storm is what was dropped at one place for one reason since the last scan.
+type Storm struct {
+	Drops   uint64
+	rows    []Packets // of its ports of entry, in all shards
+	Key     Key
+	Flow    telemetry.FlowKey
+	HasFlow bool
+}
+
+// SinceNs returns when it began.
+func (s *Storm) SinceNs() int64 {
+	slices.SortFunc(s.rows, func(a, b Packets) int { return cmp.Compare(a.sinceNs, b.sinceNs) })
+	since, until, drops := s.rows[0].sinceNs, s.rows[0].untilNs, uint64(0)
+	for i := range s.rows {
+		if r := &s.rows[i]; isApart(drops, until, r.sinceNs) {
+			since, drops = r.sinceNs, 0
+		}
+		drops += s.rows[i].N
+		until = max(until, s.rows[i].untilNs)
+	}
+	return since
+}
+
+// Packets are those at one place for one reason.
+type Packets struct {
+	Key
+	N       uint64
+	sinceNs int64             // when the first of them was told, but for a few long before others
+	untilNs int64             // and when the last
+	flow    telemetry.FlowKey // one of theirs
+	hasFlow bool
+}
+
+// SinceScan returns n packets of d, those since the last scan.
+func (d *drop) SinceScan(key *Key, n uint64) Packets {
+	return Packets{*key, n, d.since, d.last, d.flow, d.hasFlow}
+}
+
+// Add adds packets that were dropped at the place of the storm for its reason.
+func (s *Storm) Add(p *Packets) {
+	s.Drops += p.N
+	s.rows = append(s.rows, *p)
+	s.Key, s.Flow, s.HasFlow = p.Key, p.flow, p.hasFlow
+}
+
+// CauseText names why packets were dropped, in the words of the catalogue; as the device does if it is not in there.
+func (key *Key) CauseText() string {
+	cause := dropreason.Of(key.Table, key.Reason)
+	if cause == dropreason.Unknown || cause == dropreason.Unmapped {
+		return key.Table.Name(key.Reason)
+	}
+	return strings.ReplaceAll(cause.ID, "_", " ")
+}
+
+// Place returns where packets are dropped, whatever the ports by which they came: the node, and the port if they were
+// on
+// their way out by it. Others have none yet.
+func (key *Key) Place() topology.HopKey {
+	at := key.HopKey
+	at.Has &^= telemetry.HasIngressPort
+	if group := dropreason.Of(key.Table, key.Reason).Group; group != dropreason.Buffer && group != dropreason.Hardware {
+		at.Has &^= telemetry.HasEgressPort
+	}
+	return at
+}
