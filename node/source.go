@@ -28,7 +28,7 @@ func (n *Node) source(v *visit) {
 	if s.mode == watch.ModeMX {
 		ins.DS, ins.SourceOnly, ins.SourceInserted = nil, nil, n.data.sourceOnly
 	}
-	if n.namesDevice() {
+	if n.NamesDevice() {
 		copy(device[:], s.srcMAC[:])
 		ins.SourceOnly = device[:]
 	}
@@ -74,9 +74,9 @@ func (n *Node) source(v *visit) {
 	}
 }
 
-// namesDevice reports whether the source-only metadata of the domain are the id of the device that sent the packet, as
+// NamesDevice reports whether the source-only metadata of the domain are the id of the device that sent the packet, as
 // in the Transparent Security profile: its MAC address and two zero bytes.
-func (n *Node) namesDevice() bool {
+func (n *Node) NamesDevice() bool {
 	d := &n.inside
 	if d.DomainID != codepoint.TSDomain || d.DSInstruction != 0x8000 {
 		return false

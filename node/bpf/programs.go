@@ -28,6 +28,8 @@ type Config struct {
 	Mode           watch.Mode // of the domain
 	DSCP, DSCPMask uint8      // that marks INT
 	AcceptEdge     bool       // packets from edges may have INT
+	DeviceDomain   uint16     // domain whose packets say which device sent them; 0: they do not
+	DSFlags        uint16     // of that domain
 	Clone          bool       // sources leave packets alone, and send clones with INT behind them
 	Drops          bool       // what the kernel drops makes events too
 	Local          bool       // what came by no port, of this machine, is watched too: clones of it are sent
@@ -76,7 +78,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	for name, value := range map[string]any{
 		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
-		"clones": c.Clone, "local": c.Local,
+		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),
 	} {
 		if err := spec.Variables[name].Set(value); err != nil {

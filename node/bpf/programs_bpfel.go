@@ -178,43 +178,45 @@ type programsTest struct {
 //
 // Used for safe lookups in a Collection or CollectionSpec.
 const (
-	programsMapActions     = "actions"
-	programsMapBuckets     = "buckets"
-	programsMapCounters    = "counters"
-	programsMapDrops       = "drops"
-	programsMapEvents      = "events"
-	programsMapFilters     = "filters"
-	programsMapNextEvent   = "next_event"
-	programsMapPorts       = "ports"
-	programsMapRules       = "rules"
-	programsMapScratches   = "scratches"
-	programsMapSlots       = "slots"
-	programsMapTableCounts = "table_counts"
-	programsMapTables      = "tables"
-	programsMapTests       = "tests"
-	programsProgArrive     = "arrive"
-	programsProgDepart     = "depart"
-	programsProgDropped    = "dropped"
-	programsProgEnqueue    = "enqueue"
-	programsVarAcceptEdge  = "accept_edge"
-	programsVarActive      = "active"
-	programsVarClockOffset = "clock_offset"
-	programsVarClones      = "clones"
-	programsVarDomainMode  = "domain_mode"
-	programsVarDscpMask    = "dscp_mask"
-	programsVarDscpValue   = "dscp_value"
-	programsVarHasFilters  = "has_filters"
-	programsVarHasXd       = "has_xd"
-	programsVarKnown       = "known"
-	programsVarLocal       = "local"
-	programsVarMaxActions  = "max_actions"
-	programsVarMaxTables   = "max_tables"
-	programsVarNetns       = "netns"
-	programsVarNodeId      = "node_id"
-	programsVarNumSlots    = "num_slots"
-	programsVarOwnSockets  = "own_sockets"
-	programsVarTesting     = "testing"
-	programsVarTruncate    = "truncate"
+	programsMapActions      = "actions"
+	programsMapBuckets      = "buckets"
+	programsMapCounters     = "counters"
+	programsMapDrops        = "drops"
+	programsMapEvents       = "events"
+	programsMapFilters      = "filters"
+	programsMapNextEvent    = "next_event"
+	programsMapPorts        = "ports"
+	programsMapRules        = "rules"
+	programsMapScratches    = "scratches"
+	programsMapSlots        = "slots"
+	programsMapTableCounts  = "table_counts"
+	programsMapTables       = "tables"
+	programsMapTests        = "tests"
+	programsProgArrive      = "arrive"
+	programsProgDepart      = "depart"
+	programsProgDropped     = "dropped"
+	programsProgEnqueue     = "enqueue"
+	programsVarAcceptEdge   = "accept_edge"
+	programsVarActive       = "active"
+	programsVarClockOffset  = "clock_offset"
+	programsVarClones       = "clones"
+	programsVarDeviceDomain = "device_domain"
+	programsVarDomainMode   = "domain_mode"
+	programsVarDsFlags      = "ds_flags"
+	programsVarDscpMask     = "dscp_mask"
+	programsVarDscpValue    = "dscp_value"
+	programsVarHasFilters   = "has_filters"
+	programsVarHasXd        = "has_xd"
+	programsVarKnown        = "known"
+	programsVarLocal        = "local"
+	programsVarMaxActions   = "max_actions"
+	programsVarMaxTables    = "max_tables"
+	programsVarNetns        = "netns"
+	programsVarNodeId       = "node_id"
+	programsVarNumSlots     = "num_slots"
+	programsVarOwnSockets   = "own_sockets"
+	programsVarTesting      = "testing"
+	programsVarTruncate     = "truncate"
 )
 
 // loadPrograms returns the embedded CollectionSpec for programs.
@@ -289,25 +291,27 @@ type programsMapSpecs struct {
 //
 // It can be passed ebpf.CollectionSpec.Assign.
 type programsVariableSpecs struct {
-	AcceptEdge  *ebpf.VariableSpec `ebpf:"accept_edge"`
-	Active      *ebpf.VariableSpec `ebpf:"active"`
-	ClockOffset *ebpf.VariableSpec `ebpf:"clock_offset"`
-	Clones      *ebpf.VariableSpec `ebpf:"clones"`
-	DomainMode  *ebpf.VariableSpec `ebpf:"domain_mode"`
-	DscpMask    *ebpf.VariableSpec `ebpf:"dscp_mask"`
-	DscpValue   *ebpf.VariableSpec `ebpf:"dscp_value"`
-	HasFilters  *ebpf.VariableSpec `ebpf:"has_filters"`
-	HasXd       *ebpf.VariableSpec `ebpf:"has_xd"`
-	Known       *ebpf.VariableSpec `ebpf:"known"`
-	Local       *ebpf.VariableSpec `ebpf:"local"`
-	MaxActions  *ebpf.VariableSpec `ebpf:"max_actions"`
-	MaxTables   *ebpf.VariableSpec `ebpf:"max_tables"`
-	Netns       *ebpf.VariableSpec `ebpf:"netns"`
-	NodeId      *ebpf.VariableSpec `ebpf:"node_id"`
-	NumSlots    *ebpf.VariableSpec `ebpf:"num_slots"`
-	OwnSockets  *ebpf.VariableSpec `ebpf:"own_sockets"`
-	Testing     *ebpf.VariableSpec `ebpf:"testing"`
-	Truncate    *ebpf.VariableSpec `ebpf:"truncate"`
+	AcceptEdge   *ebpf.VariableSpec `ebpf:"accept_edge"`
+	Active       *ebpf.VariableSpec `ebpf:"active"`
+	ClockOffset  *ebpf.VariableSpec `ebpf:"clock_offset"`
+	Clones       *ebpf.VariableSpec `ebpf:"clones"`
+	DeviceDomain *ebpf.VariableSpec `ebpf:"device_domain"`
+	DomainMode   *ebpf.VariableSpec `ebpf:"domain_mode"`
+	DsFlags      *ebpf.VariableSpec `ebpf:"ds_flags"`
+	DscpMask     *ebpf.VariableSpec `ebpf:"dscp_mask"`
+	DscpValue    *ebpf.VariableSpec `ebpf:"dscp_value"`
+	HasFilters   *ebpf.VariableSpec `ebpf:"has_filters"`
+	HasXd        *ebpf.VariableSpec `ebpf:"has_xd"`
+	Known        *ebpf.VariableSpec `ebpf:"known"`
+	Local        *ebpf.VariableSpec `ebpf:"local"`
+	MaxActions   *ebpf.VariableSpec `ebpf:"max_actions"`
+	MaxTables    *ebpf.VariableSpec `ebpf:"max_tables"`
+	Netns        *ebpf.VariableSpec `ebpf:"netns"`
+	NodeId       *ebpf.VariableSpec `ebpf:"node_id"`
+	NumSlots     *ebpf.VariableSpec `ebpf:"num_slots"`
+	OwnSockets   *ebpf.VariableSpec `ebpf:"own_sockets"`
+	Testing      *ebpf.VariableSpec `ebpf:"testing"`
+	Truncate     *ebpf.VariableSpec `ebpf:"truncate"`
 }
 
 // programsObjects contains all objects after they have been loaded into the kernel.
@@ -369,25 +373,27 @@ func (m *programsMaps) Close() error {
 //
 // It can be passed to loadProgramsObjects or ebpf.CollectionSpec.LoadAndAssign.
 type programsVariables struct {
-	AcceptEdge  *ebpf.Variable `ebpf:"accept_edge"`
-	Active      *ebpf.Variable `ebpf:"active"`
-	ClockOffset *ebpf.Variable `ebpf:"clock_offset"`
-	Clones      *ebpf.Variable `ebpf:"clones"`
-	DomainMode  *ebpf.Variable `ebpf:"domain_mode"`
-	DscpMask    *ebpf.Variable `ebpf:"dscp_mask"`
-	DscpValue   *ebpf.Variable `ebpf:"dscp_value"`
-	HasFilters  *ebpf.Variable `ebpf:"has_filters"`
-	HasXd       *ebpf.Variable `ebpf:"has_xd"`
-	Known       *ebpf.Variable `ebpf:"known"`
-	Local       *ebpf.Variable `ebpf:"local"`
-	MaxActions  *ebpf.Variable `ebpf:"max_actions"`
-	MaxTables   *ebpf.Variable `ebpf:"max_tables"`
-	Netns       *ebpf.Variable `ebpf:"netns"`
-	NodeId      *ebpf.Variable `ebpf:"node_id"`
-	NumSlots    *ebpf.Variable `ebpf:"num_slots"`
-	OwnSockets  *ebpf.Variable `ebpf:"own_sockets"`
-	Testing     *ebpf.Variable `ebpf:"testing"`
-	Truncate    *ebpf.Variable `ebpf:"truncate"`
+	AcceptEdge   *ebpf.Variable `ebpf:"accept_edge"`
+	Active       *ebpf.Variable `ebpf:"active"`
+	ClockOffset  *ebpf.Variable `ebpf:"clock_offset"`
+	Clones       *ebpf.Variable `ebpf:"clones"`
+	DeviceDomain *ebpf.Variable `ebpf:"device_domain"`
+	DomainMode   *ebpf.Variable `ebpf:"domain_mode"`
+	DsFlags      *ebpf.Variable `ebpf:"ds_flags"`
+	DscpMask     *ebpf.Variable `ebpf:"dscp_mask"`
+	DscpValue    *ebpf.Variable `ebpf:"dscp_value"`
+	HasFilters   *ebpf.Variable `ebpf:"has_filters"`
+	HasXd        *ebpf.Variable `ebpf:"has_xd"`
+	Known        *ebpf.Variable `ebpf:"known"`
+	Local        *ebpf.Variable `ebpf:"local"`
+	MaxActions   *ebpf.Variable `ebpf:"max_actions"`
+	MaxTables    *ebpf.Variable `ebpf:"max_tables"`
+	Netns        *ebpf.Variable `ebpf:"netns"`
+	NodeId       *ebpf.Variable `ebpf:"node_id"`
+	NumSlots     *ebpf.Variable `ebpf:"num_slots"`
+	OwnSockets   *ebpf.Variable `ebpf:"own_sockets"`
+	Testing      *ebpf.Variable `ebpf:"testing"`
+	Truncate     *ebpf.Variable `ebpf:"truncate"`
 }
 
 // programsPrograms contains all programs after they have been loaded into the kernel.

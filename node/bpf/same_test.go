@@ -141,6 +141,7 @@ var domainCases = []domainCase{
 	{"mode: md\nclone: true"},
 	{"mode: mx\nsink: separate"},
 	{"mode: xd"},
+	{"mode: md\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
 }
 
 // lists are watchlists; each is for every domain that allows its modes.
@@ -231,6 +232,9 @@ func TestSameAsNode(t *testing.T) {
 				NodeID: 9, Mode: watch.ModeMD, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask,
 				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
 				Clone: strings.Contains(domain.text, "clone"),
+			}
+			if base.NamesDevice() {
+				config.DeviceDomain, config.DSFlags = base.Domain().DomainID, base.Domain().DSFlags
 			}
 			switch {
 			case strings.Contains(domain.text, "mx"):

@@ -101,7 +101,9 @@ func (c *Config) refuse(file *conf.Document) {
 		{"version", n.Version != "2.0" && n.Version != "2.1", "2.0 or 2.1"},
 		{"carrier", n.Carrier != "" && n.Carrier != "dscp", "dscp"},
 		{"dialect", n.Dialect != "", "none"},
-		{"domain", n.Domain != 0, "0"},
+		{"domain", n.Domain != 0 && !c.namesDevice(), "0, or 0x5453 with ds_instruction 0x8000"},
+		{"clone", n.Domain != 0 && n.Clone, "false in domain 0x5453"},
+		{"ds_metadata", len(n.DSMetadata) > 0, "none"},
 		{"clone", n.Clone && n.Mode == "mx", "false in mode mx"},
 		{"ds_mark", n.DSMark != 0, "0"},
 		{"checksum_complement", n.Complement, "false"},
@@ -111,6 +113,9 @@ func (c *Config) refuse(file *conf.Document) {
 		if r.bad {
 			file.Say("int."+r.key, "the node in the kernel does not do that yet, want %s", r.want)
 		}
+	}
+	if c.Local && n.Domain != 0 {
+		file.Say("local", "got true in domain %#04x; who sent a packet is only known where it arrives", n.Domain)
 	}
 	if c.Local && n.Mode != "md" {
 		file.Say("local", "got true in mode %s; packets of this machine get clones, which are of mode md", n.Mode)
@@ -138,6 +143,14 @@ func (c *Config) refuse(file *conf.Document) {
 			file.Say("int.nodes."+name+".mtu", "the node in the kernel does not do that yet, want mark")
 		}
 	}
+}
+
+// namesDevice says whether packets get the id of the device that sent them, and nothing else of a domain.
+func (c *Config) namesDevice() bool {
+	if n, err := c.newNode(); err == nil {
+		return n.NamesDevice()
+	}
+	return false
 }
 
 func refuseEntry(e *watch.Entry, clones bool) error {

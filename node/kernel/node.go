@@ -66,6 +66,9 @@ func New(c *Config) (*Node, error) {
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
 		Drops: true,
 	}
+	if n.reporter.Node.NamesDevice() {
+		config.DeviceDomain, config.DSFlags = domain.DomainID, domain.DSFlags
+	}
 	switch c.node.Mode {
 	case "xd":
 		config.Mode = watch.ModeXD

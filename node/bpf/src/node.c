@@ -203,7 +203,8 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	if (!s || !p || !a || !w || !st)
 		return false;
 	bool md = a->mode == MODE_MD;
-	u32 fixed = SHIM + INT_HEADER, record = md ? width(a->bitmap) : 0, n;
+	bool device = md && device_domain;
+	u32 fixed = SHIM + INT_HEADER + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
 	enum counter why = WHY_MTU;
 	bool with = record;
 	if (no_carrier(p))
@@ -226,15 +227,20 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	}
 	add(s, &word, type << 28 | ((n - SHIM) / 4) << 16 | cleaned(p->dscp) << 2);
 	add(s, &word, header);
-	add(s, &word, (u32)a->bitmap << 16);
-	add(s, &word, 0);
+	add(s, &word, (u32)a->bitmap << 16 | device_domain);
+	add(s, &word, device_domain ? DEVICE_BIT << 16 | ds_flags : 0);
 	if (with)
 		add_record(word, record / 4, a->bitmap, &own);
+	if (device) { // behind the record, as all that is of the source only
+		word += with ? record / 4 : 0;
+		add(s, &word, get32(s, MAC));
+		add(s, &word, (u32)get16(s, MAC + 4) << 16);
+	}
 	u64 delta = sum(s->insert, n & 0xFC) + resize(s, p, n);
 	set_dscp(s, p, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
 	finish(s, p, delta);
 	if (with)
-		set_record(s, p, st, p->payload + fixed, fixed / 4, a->bitmap);
+		set_record(s, p, st, p->payload + SHIM + INT_HEADER, (SHIM + INT_HEADER) / 4, a->bitmap);
 	if (!insert(ctx, s, p->payload, n)) { // it is as it was
 		st->record = 0;
 		st->event = 0;

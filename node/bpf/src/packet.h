@@ -6,6 +6,7 @@
 #include "maps.h"
 
 #define ETHERNET 14
+#define MAC 6 // of the sender
 #define FRONT 192 // enough for Ethernet, IP, TCP, shim and INT header with all options
 #define LAST_L4 (FRONT - 60 - SHIM - INT_HEADER) // where a L4 header may begin at most
 #define EXTENSIONS 6 // IPv6 extension headers that are read at most
@@ -31,6 +32,9 @@
 
 #define SHIM 4
 #define INT_HEADER 12
+
+#define DEVICE 8 // bytes of the device that sent a packet: its MAC address and two zeros
+#define DEVICE_BIT 0x8000
 
 #define FLAG_D 0x08
 #define FLAG_E 0x04
@@ -146,12 +150,18 @@ static __always_inline bool read_md(struct scratch *s, struct packet *p)
 	p->bitmap = get16(s, header + 4);
 	u16 domain = get16(s, header + 6);
 	u32 record = 4 * p->hop_ml, body = p->end_int - header - INT_HEADER, base = width(p->bitmap);
+	bool ours = device_domain && domain == device_domain;
+	if (ours && get16(s, header + 8) & DEVICE_BIT) {
+		if (body < DEVICE)
+			return true;
+		body -= DEVICE;
+	}
 	if (record < base || (!domain && record > base))
 		return true;
 	if (!record)
-		return body && !domain;
+		return body && (!domain || ours);
 	// What source-only metadata another domain has is not known here: a remainder is taken for them.
-	return !domain && body % record;
+	return (!domain || ours) && body % record;
 }
 
 // read_int reads the INT behind the L4 header.
