@@ -254,6 +254,25 @@ var claims = map[string]func(v *view){
 		v.equal("attackers", len(attackers), 4)
 	},
 
+	"transparent-security": func(v *view) {
+		v.onlyDrops("queue traffic_manager core 2")
+		attackers, suffer := map[string]bool{}, 0
+		for _, fl := range v.flows {
+			if strings.HasSuffix(fl.Traffic, "ddos") {
+				attackers[fl.Src] = true
+				v.equal("another target", strings.Compare(fl.Dst, "192.0.2.80"), 0)
+			}
+		}
+		for _, d := range of[*truth.Drop](v.list) {
+			v.between("time of a drop, s", float64(d.TimeNs)/1e9, 4, 24.1)
+			if !strings.HasSuffix(v.flows[d.Flow].Traffic, "ddos") {
+				suffer++
+			}
+		}
+		v.equal("attackers", len(attackers), 4)
+		v.between("packets of others that were dropped", float64(suffer), 100, 5000)
+	},
+
 	"report-loss": func(v *view) {
 		v.onlyDrops("")
 		v.equal("faults", len(of[*truth.Fault](v.list)), 3)

@@ -54,6 +54,7 @@ type Lab struct {
 	flows     map[uint32]*flow
 	tuples    map[tuple]*flow
 	failures  []string
+	filters   []*askedFilter
 
 	counters map[string]uint64 // of all nodes
 	ranNs    int64

@@ -346,6 +346,14 @@ func (t *tracker) blame(v *transit) *truth.Drop {
 		} else {
 			d.Node, d.In, d.Out = p.router.Node, v.visits[len(v.visits)-1].in.id, p.id
 		}
+		mac := ""
+		if p.host != nil {
+			mac = p.host.MAC
+		}
+		if to := p.peer.router; to != nil && t.lab.filtered(to, v.flow, mac, v.lastNs) { // captures are behind XDP
+			d.Host, d.Node, d.In, d.Out = "", to.Node, p.peer.id, 0
+			return because(fabric.PlaceIngress, fabric.ReasonACLDeny)
+		}
 		d.Link = p.link.Name
 		if down(p.link, 0) {
 			return because(fabric.PlaceLink, fabric.ReasonLinkDown)

@@ -125,7 +125,7 @@ func (c *fabricCommand) run(ctx context.Context, name string) error {
 		return inFile(file, err)
 	}
 	if c.control != "" {
-		stop, err := serveControl(f, c.control)
+		stop, err := serveControl(f.FilterHandler(f.Do, time.Now), c.control)
 		if err != nil {
 			return err
 		}
@@ -153,9 +153,8 @@ func (c *fabricCommand) check() error {
 		return fmt.Errorf("--speed: got %q, want realtime or max", c.speed)
 	}
 	if c.control != "" {
-		at, err := netip.ParseAddrPort(c.control)
-		if err != nil || !at.Addr().IsLoopback() {
-			return fmt.Errorf("--control: got %q, want a loopback address, such as 127.0.0.1:8556", c.control)
+		if err := checkControl(c.control); err != nil {
+			return err
 		}
 		if c.speed != "realtime" {
 			return errors.New("--control wants --speed realtime: otherwise it is over before anybody asks")
@@ -189,13 +188,20 @@ func (c *fabricCommand) emulate(ctx context.Context, f *fabric.Fabric, s *scenar
 	return summary, nil
 }
 
-// serveControl answers the API of the filters of all switches, until stop.
-func serveControl(f *fabric.Fabric, address string) (stop func(), err error) {
+func checkControl(address string) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
+		return fmt.Errorf("--control: got %q, want a loopback address, such as 127.0.0.1:8556", address)
+	}
+	return nil
+}
+
+// serveControl answers the API of all switches, until stop.
+func serveControl(handler http.Handler, address string) (stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--control: %w", err)
 	}
-	server := &http.Server{Handler: f.FilterHandler(f.Do, time.Now), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(l) }()
 	return func() { _ = server.Close() }, nil
 }

@@ -61,6 +61,8 @@ A SCENARIO is a file, - for standard input, or the name of one of waybill fabric
 	f.StringVar(&c.reports, "reports", "", "`HOST:PORT` of a collector to send the reports to; default none")
 	f.StringVar(&c.truth, "truth", "",
 		"`FILE` to write to, as NDJSON, what captures at all interfaces saw; - for standard output")
+	f.StringVar(&c.control, "control", "",
+		"`ADDRESS:PORT` of this machine that answers for the nodes, each at /nodes/ID, as they do at their sockets")
 	f.Uint64Var(&c.seed, "seed", 0,
 		"`N` that traffic and the choices among equal routes follow from (default that of the scenario)")
 	cli.DurationVar(f, &c.duration, "duration", 0, "how long to run, as `TIME` (default that of the scenario)")
@@ -87,6 +89,11 @@ func (c *labCommand) run(ctx context.Context, name string) error {
 	if c.quiet {
 		options.Log = command.NewLogger(c.log, slog.LevelWarn)
 	}
+	if c.control != "" {
+		if err := checkControl(c.control); err != nil {
+			return command.Usage(err)
+		}
+	}
 	if c.reports != "" {
 		to, err := net.ResolveUDPAddr("udp", c.reports)
 		if err != nil || to.IP == nil || to.Port == 0 {
@@ -107,6 +114,13 @@ func (c *labCommand) run(ctx context.Context, name string) error {
 	l, err := lab.New(s, options)
 	if err != nil {
 		return inFile(file, err)
+	}
+	if c.control != "" {
+		stop, err := serveControl(l.Handler(), c.control)
+		if err != nil {
+			return err
+		}
+		defer stop()
 	}
 	err = c.play(ctx, s, l, options.Log)
 	if err = errors.Join(err, l.Close(), files.close()); err != nil || c.quiet {

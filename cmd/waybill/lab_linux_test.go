@@ -56,17 +56,7 @@ faults:
 // TestLab compares what serve says of real kernels with what captures at their interfaces saw: paths, drops by place
 // and reason, who made bursts, and how flows went around a link that failed. One mode runs with each commit.
 func TestLab(t *testing.T) {
-	if test.RaceDetector {
-		t.Skip("captures do not keep up with it")
-	}
-	if os.Geteuid() != 0 {
-		t.Skip("not run: network namespaces and programs in the kernel are for root. Run: sudo make test")
-	}
-	for _, tool := range []string{"ip", "tc", "ethtool", "nft"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("not run: no %s. Run: sudo scripts/setup test", tool)
-		}
-	}
+	needLab(t)
 	modes := []struct{ name, text string }{
 		{"md", "mode: md"}, {"mx", "mode: mx"}, {"xd", "mode: xd"}, {"clones", "clone: true"},
 	}
@@ -82,6 +72,22 @@ func TestLab(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// needLab skips a test that makes a lab where that is not possible, and says so.
+func needLab(t *testing.T) {
+	t.Helper()
+	if test.RaceDetector {
+		t.Skip("captures do not keep up with it")
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("not run: network namespaces and programs in the kernel are for root. Run: sudo make test")
+	}
+	for _, tool := range []string{"ip", "tc", "ethtool", "nft"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("not run: no %s. Run: sudo scripts/setup test", tool)
+		}
 	}
 }
 
@@ -155,7 +161,8 @@ type labTruth struct {
 	epochNs int64
 }
 
-func readLab(t *testing.T, file io.Reader) *labTruth {
+// readTruth reads a truth without packets that are on their way.
+func readTruth(t *testing.T, file io.Reader) *labTruth {
 	t.Helper()
 	w := &labTruth{flows: map[uint32]*truth.Flow{}, hops: map[uint64][]*truth.Hop{}, faults: map[string]int{}}
 	for reader := truth.NewReader(file); ; {
@@ -188,6 +195,12 @@ func readLab(t *testing.T, file io.Reader) *labTruth {
 	if w.end == nil || w.end.InFlight > 0 || w.end.Delivered == 0 {
 		t.Fatalf("the truth is not whole: %+v", w.end)
 	}
+	return w
+}
+
+func readLab(t *testing.T, file io.Reader) *labTruth {
+	t.Helper()
+	w := readTruth(t, file)
 	// Everything that was to happen did.
 	for kind, n := range map[string]int{"link_down": 2, "gray_link": 2, "blackhole": 1, "mitigate": 1, "ddos": 1} {
 		if w.faults[kind+" start"] != n || w.faults[kind+" end"] != n {

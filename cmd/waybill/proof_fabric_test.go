@@ -25,14 +25,15 @@ var hurries = map[string]hurry{
 	"blackhole":  {by: usualHurry, drops: "routing_miss"},
 	"ddos":       {by: usualHurry, drops: "acl_deny traffic_manager"},
 	// a storm that is so short fills no more
-	"demo":                {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"},
-	"destination-headers": {by: usualHurry, drops: "gray_link"},
-	"gray-link":           {by: usualHurry, drops: "gray_link"},
-	"incast":              {by: 20, drops: "traffic_manager"},
-	"ioam":                {by: usualHurry, drops: "routing_miss"},
-	"link-failure":        {by: usualHurry, drops: "port_down"},
-	"loop":                {by: usualHurry, drops: "ttl"},
-	"steady":              {by: 600},
+	"demo":                 {by: 20, buffer: 50e3, drops: "gray_link port_down traffic_manager"},
+	"destination-headers":  {by: usualHurry, drops: "gray_link"},
+	"gray-link":            {by: usualHurry, drops: "gray_link"},
+	"incast":               {by: 20, drops: "traffic_manager"},
+	"ioam":                 {by: usualHurry, drops: "routing_miss"},
+	"link-failure":         {by: usualHurry, drops: "port_down"},
+	"loop":                 {by: usualHurry, drops: "ttl"},
+	"steady":               {by: 600},
+	"transparent-security": {by: usualHurry, drops: "traffic_manager"},
 }
 
 const usualHurry = 10
