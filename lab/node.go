@@ -179,7 +179,8 @@ func (l *Lab) filtered(r *router, f *flow, mac string, ns int64) bool {
 	}
 	return slices.ContainsFunc(l.filters, func(a *askedFilter) bool {
 		return a.router == r && ns >= a.fromNs && ns <= a.tillNs &&
-			(a.Device == "" || strings.EqualFold(a.Device, mac)) && holds(a.Source, f.src.Addr()) && holds(a.Target, f.dst.Addr()) && (a.Port == 0 || a.Port == f.dst.Port()) &&
+			(a.Device == "" || strings.EqualFold(a.Device, mac)) &&
+			holds(a.Source, f.src.Addr()) && holds(a.Target, f.dst.Addr()) && (a.Port == 0 || a.Port == f.dst.Port()) &&
 			(a.Protocol == "" || (a.Protocol == "udp") == f.udp)
 	})
 }
