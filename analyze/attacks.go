@@ -35,15 +35,16 @@ func (a *attackCounts) weightOf(first *topology.HopKey) uint32 {
 	return 0
 }
 
-// attackPacket counts a packet of f that was not dropped.
-func (s *Shard) attackPacket(f *flow, bytes uint32, opening bool, account uint32, nowNs int64) {
+// attackPacket counts a packet of f that was not dropped. several says that other exporters than this one tell of it,
+// too.
+func (s *Shard) attackPacket(f *flow, bytes uint32, opening bool, exporter uint32, several bool, nowNs int64) {
 	class := attack.ClassOf(&f.key, opening)
 	w := s.attacks.counts.Passed(&f.ends, &f.key, class, bytes, f.weight)
 	if w == nil {
 		return
 	}
 	p := &s.attacks.packet
-	*p = attack.Packet{Class: class, Bytes: bytes, Weight: f.weight, Account: account}
+	*p = attack.Packet{Class: class, Bytes: bytes, Weight: f.weight, Exporter: exporter, Several: several}
 	s.attackSource(w, f, nowNs)
 }
 
@@ -64,7 +65,8 @@ func (s *Shard) attackDrop(f *flow, r *telemetry.Report, nowNs int64) {
 	}
 	p := &s.attacks.packet
 	*p = attack.Packet{
-		Class: class, Bytes: r.Bytes, Weight: weight, Account: r.Account, Filtered: filter, Filter: nodeOf(&r.Local),
+		Class: class, Bytes: r.Bytes, Weight: weight, Exporter: s.dispositions.Exporter(r), Filtered: filter,
+		Filter: nodeOf(&r.Local),
 	}
 	if len(r.Hops) > 0 && r.Hops[0].Has&telemetry.HasNode != 0 {
 		p.Gateway, p.HasNode = r.Hops[0].NodeID, true

@@ -312,6 +312,15 @@ func (r *attackRun) find(t *testing.T, gateways int, seed uint64) *attackAccurac
 			continue
 		}
 		delete(want, target)
+		// A sink alone sees the packets of its target; postcards come from all nodes on the way.
+		postcards := len(a.Devices) == 0
+		for _, of := range [][]telemetry.AttackSource{a.Devices, a.Addresses} {
+			for i := range of {
+				if of[i].OneExporter == postcards {
+					t.Errorf("%s: source %d is told by one exporter: %v", a.Text, i, postcards)
+				}
+			}
+		}
 		one := v.compare(a, f)
 		one.latestTold = time.Duration(told[target] - f.beginNs)
 		sum.add(&one)

@@ -33,7 +33,8 @@ type pending struct {
 	probe        bool  // a copy, or a packet that is not delivered
 	opening      bool  // it asks for a connection
 	n            uint8
-	account      uint32 // of who told of it first
+	several      bool   // told of it
+	exporter     uint32 // of who told of it first
 	hash         uint64
 	hops         [maxPostcards]telemetry.Hop
 }
@@ -205,6 +206,7 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	if p == nil {
 		p = s.wait(r, hash, awaitsPostcards, nowNs)
 	}
+	p.several = p.several || p.exporter != s.dispositions.Exporter(r)
 	if p.n < maxPostcards {
 		p.hops[p.n] = hop
 		p.n++
@@ -276,7 +278,7 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, kind pendingKind, nowNs i
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
 	p.kind, p.whole, p.probe, p.n, p.hash = kind, false, r.Is(telemetry.Discard), 0, hash
-	p.opening, p.account = r.Is(telemetry.Opening), r.Account
+	p.opening, p.several, p.exporter = r.Is(telemetry.Opening), false, s.dispositions.Exporter(r)
 	return p
 }
 
@@ -330,7 +332,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	}
 	s.probe = false
 	if !dropped && !p.probe {
-		s.attackPacket(f, p.bytes, p.opening, p.account, nowNs)
+		s.attackPacket(f, p.bytes, p.opening, p.exporter, p.several, nowNs)
 	}
 }
 

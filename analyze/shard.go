@@ -253,7 +253,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.stack(f, tag, r, nowNs)
 		s.probe = false
 		if !r.Is(telemetry.Dropped | telemetry.Discard) {
-			s.attackPacket(f, r.Bytes, r.Is(telemetry.Opening), r.Account, nowNs)
+			s.attackPacket(f, r.Bytes, r.Is(telemetry.Opening), s.dispositions.Exporter(r), false, nowNs)
 		}
 		switch {
 		case r.Is(telemetry.Dropped | telemetry.Discard):

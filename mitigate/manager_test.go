@@ -441,6 +441,13 @@ func TestAutomatic(t *testing.T) {
 	b.Tick(t.Context())
 	b.Tick(t.Context())
 	equal(t, "accused by one exporter", b.done(), []string{"mitigate automatic failed"})
+	devices := b.attacks[0].Devices // without devices addresses count
+	b.attacks[0].Devices, b.attacks[0].Addresses = nil, []telemetry.AttackSource{{Address: "10.0.0.1", OneExporter: true}}
+	b.now = b.now.Add(time.Minute)
+	b.Tick(t.Context())
+	failed := "mitigate automatic failed"
+	equal(t, "addresses told by one exporter", b.done(), []string{failed, failed})
+	b.attacks[0].Devices, b.attacks[0].Addresses = devices, nil
 	c.Automatic = &Automatic{}
 	b.Configure(c)
 	b.now = b.now.Add(time.Minute)

@@ -106,7 +106,7 @@ func (m *Manager) plan(a *telemetry.Attack, by string, can Abilities, r *Request
 				}
 				rule, _ = gatewayOf(base, s)
 			}
-			if rule.Device, rule.OneExporter = s.Device, s.OneExporter && s.Device != ""; s.Device == "" {
+			if rule.Device, rule.OneExporter = s.Device, s.OneExporter; s.Device == "" {
 				address, err := netip.ParseAddr(s.Address)
 				if err != nil {
 					continue

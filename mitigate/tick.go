@@ -180,8 +180,13 @@ func (m *Manager) act(ctx context.Context, attacks []telemetry.Attack, now time.
 			continue
 		}
 		isAlone := func(s telemetry.AttackSource) bool { return s.OneExporter }
-		if c.Exporters > 1 && slices.ContainsFunc(a.Devices, isAlone) {
-			m.refused(a.ID, r, refuse("a device is accused by one exporter only"))
+		sources := a.Devices
+		if len(sources) == 0 {
+			sources = a.Addresses
+		}
+		if c.Exporters > 1 && slices.ContainsFunc(sources, isAlone) {
+			m.refused(a.ID, r, refuse("all reports about a source of it came from one exporter, and "+
+				"mitigation.automatic.exporters is %d", c.Exporters))
 			continue
 		}
 		if _, err := m.Mitigate(ctx, a.ID, r); IsRefused(err) {

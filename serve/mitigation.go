@@ -39,7 +39,7 @@ type mitigationSettings struct {
 type automaticSettings struct {
 	By        string        `yaml:"by,omitempty" doc:"who drops; missing: that of default"`
 	After     unit.Duration `yaml:"after,omitempty" doc:"how long an attack must have been active"`
-	Exporters int           `yaml:"exporters,omitempty" doc:"1, or 2: how many exporters must tell of each of its devices"`
+	Exporters int           `yaml:"exporters,omitempty" doc:"1, or 2: how many exporters must tell of each of its devices, or addresses"`
 }
 
 // mitigationNode is a node that drops.

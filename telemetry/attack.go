@@ -157,8 +157,9 @@ type AttackSource struct {
 	Filtered uint64    `json:"filtered" doc:"packets of these that filters dropped"`
 	First    time.Time `json:"first" doc:"when the first of them came since the attack was noticed"`
 	Last     time.Time `json:"last" doc:"when the latest of them came"`
-	// OneExporter says that all of it rests on the word of one.
-	OneExporter bool `json:"one_exporter,omitempty" doc:"one exporter alone says so"`
+	// OneExporter says that all reports about it came from one: with INT-MD from the sink next to the target, which is
+	// the only one that sees its packets arrive, unless other nodes dropped some.
+	OneExporter bool `json:"one_exporter,omitempty" doc:"all reports about it came from one exporter"`
 	// Error is how many packets of it may be those of another source.
 	Error uint64 `json:"error,omitempty" doc:"packets that it may have too many"`
 }

@@ -539,13 +539,13 @@ func (s *Search) sources(st *state, shards []Shard, classes [numClasses]bool) (a
 	}
 	isSYN := classes[SYN] && !classes[TCP]
 	all.Devices = list(t.devices, bytes, func(o *Source, s *source) bool {
-		o.Device, o.OneExporter = s.key, !s.manyAccounts
+		o.Device, o.OneExporter = s.key, !s.several
 		return !isSYN || s.packets > s.other // who opens connections and uses them is a user
 	})
 	all.Devices = withoutFaint(all.Devices)
 	all.DevicesTotal = len(all.Devices)
 	all.Addresses = list(t.addresses, bytes, func(o *Source, s *source) bool {
-		o.Addr = telemetry.Addr{Hi: s.key, Lo: s.key2}
+		o.Addr, o.OneExporter = telemetry.Addr{Hi: s.key, Lo: s.key2}, !s.several
 		return true
 	})
 	all.Gateways = list(t.gateways, bytes, func(o *Source, s *source) bool {

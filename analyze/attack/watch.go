@@ -31,7 +31,8 @@ type Packet struct {
 	HasPath            bool
 	Src                telemetry.Addr
 	Port               uint16 // destination
-	Account            uint32 // of who reported it
+	Exporter           uint32 // who reported it
+	Several            bool   // and others
 	FlowNs, NowNs      int64  // when its flow was first seen; now
 }
 
@@ -128,11 +129,11 @@ type source struct {
 	bytesTooMany    uint64
 	path            uint64
 	node            uint32
-	account         uint32
+	exporter        uint32
 	port            uint16
 	used            bool
 	hasNode, hasWay bool
-	manyAccounts    bool // several exporters tell of it
+	several         bool // exporters tell of it
 	firstNs, lastNs int64
 }
 
@@ -143,9 +144,9 @@ func (s *source) count(p *Packet, n uint64) {
 		s.filtered += n
 	}
 	if s.firstNs == 0 {
-		s.firstNs, s.account = p.NowNs, p.Account
+		s.firstNs, s.exporter = p.NowNs, p.Exporter
 	}
-	s.manyAccounts = s.manyAccounts || s.account != p.Account
+	s.several = s.several || p.Several || s.exporter != p.Exporter
 	s.lastNs, s.port = p.NowNs, p.Port
 	if p.HasNode {
 		s.node, s.hasNode = p.Gateway, true
@@ -208,7 +209,7 @@ func (s *source) merge(o *source) {
 	s.other += o.other
 	s.packetsTooMany += o.packetsTooMany
 	s.bytesTooMany += o.bytesTooMany
-	s.manyAccounts = s.manyAccounts || o.manyAccounts || s.account != o.account
+	s.several = s.several || o.several || s.exporter != o.exporter
 	if o.lastNs > s.lastNs {
 		s.lastNs, s.port = o.lastNs, o.port
 		if o.hasNode {

@@ -59,6 +59,10 @@ func (s *Dispositions) Begin(o telemetry.Origin) {
 	s.batch = s.at(o.Socket, o.Turn, o.Accounts)
 }
 
+// Exporter returns a number of the exporter of a report of the batch. It is another one for each exporter, of other
+// sockets too, but in one of 2^32 cases.
+func (s *Dispositions) Exporter(r *telemetry.Report) uint32 { return s.socket*0x9e3779b1 + r.Account }
+
 // at returns the dispositions of an interval, for so many accounts at least.
 func (s *Dispositions) at(socket, turn, accounts uint32) []Disposition {
 	for int(socket) >= len(s.sockets) {
