@@ -442,7 +442,8 @@ func TestAutomatic(t *testing.T) {
 	b.Tick(t.Context())
 	equal(t, "accused by one exporter", b.done(), []string{"mitigate automatic failed"})
 	devices := b.attacks[0].Devices // without devices addresses count
-	b.attacks[0].Devices, b.attacks[0].Addresses = nil, []telemetry.AttackSource{{Address: "10.0.0.1", OneExporter: true}}
+	b.attacks[0].Devices = nil
+	b.attacks[0].Addresses = []telemetry.AttackSource{{Address: "10.0.0.1", OneExporter: true}}
 	b.now = b.now.Add(time.Minute)
 	b.Tick(t.Context())
 	failed := "mitigate automatic failed"
