@@ -26,17 +26,23 @@ import (
 // socketDir is where nodes have their sockets: node-ID.sock.
 const socketDir = "/run/waybill"
 
-// A nodeClient asks a node on this machine.
-type nodeClient struct{ socket string }
+// A nodeClient asks a node, on this machine or at a URL.
+type nodeClient struct{ socket, url, tokenFile, ca string }
 
-// addFlag gives cmd the flag that names the socket.
+// addFlag gives cmd the flags that name the node.
 func (c *nodeClient) addFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.socket, "socket", "", "`PATH` of the node's socket; default the only one in "+socketDir)
+	cmd.Flags().StringVar(&c.url, "url", "", "https://`HOST:PORT` of a node elsewhere, instead of a socket")
+	cmd.Flags().StringVar(&c.tokenFile, "token-file", "", "`FILE` with the token of that node")
+	cmd.Flags().StringVar(&c.ca, "ca", "", "`FILE` with the authority of its certificate, PEM; default those of the system")
 }
 
 // ask sends a request and returns the answer.
 func (c *nodeClient) ask(ctx context.Context, method, path, body string) ([]byte, error) {
-	if c.socket == "" {
+	if c.url != "" && c.socket != "" {
+		return nil, command.Usage(errors.New("--url and --socket: want one of them"))
+	}
+	if c.url == "" && c.socket == "" {
 		sockets, _ := filepath.Glob(socketDir + "/node-*.sock")
 		if len(sockets) != 1 {
 			return nil, command.Usage(fmt.Errorf("%d nodes have a socket in %s; name one with --socket", len(sockets),
@@ -44,19 +50,31 @@ func (c *nodeClient) ask(ctx context.Context, method, path, body string) ([]byte
 		}
 		c.socket = sockets[0]
 	}
-	client := http.Client{
-		Timeout: 10 * time.Second,
-		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	var transport http.RoundTripper = &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", c.socket)
-		}},
+		},
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://node"+path, strings.NewReader(body))
+	base, place, token := "http://node", c.socket, ""
+	if c.url != "" {
+		var err error
+		if transport, token, err = c.transport(); err != nil {
+			return nil, command.Usage(err)
+		}
+		base, place = strings.TrimSuffix(c.url, "/"), c.url
+	}
+	client := http.Client{Timeout: 10 * time.Second, Transport: transport}
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, method, base+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("%s: no node answers: %w", c.socket, err)
+		return nil, fmt.Errorf("%s: no node answers: %w", place, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
@@ -89,7 +107,7 @@ func newNodeStatusCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "show what a node on this machine did",
+		Short: "show what a node did",
 		Example: `  waybill node status
   waybill node status -o json`,
 		Args: command.NoArgs,
@@ -135,7 +153,7 @@ func newNodeWatchCommand() *cobra.Command {
 	var c nodeClient
 	cmd := &cobra.Command{
 		Use:   "watch",
-		Short: "change the flow watchlist of a node on this machine",
+		Short: "change the flow watchlist of a node",
 		Long:  "Watch changes the flow watchlist of a running node, until its file is read again (SIGHUP) or it ends.",
 	}
 	add := &cobra.Command{

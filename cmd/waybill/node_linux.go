@@ -110,7 +110,11 @@ func (r *nodeRun) run(ctx context.Context, out, log io.Writer) error {
 		return err
 	}
 	logger := command.NewLogger(log, slog.LevelInfo)
-	if err = serveNode(ctx, n, r.socket, r.address); err == nil {
+	err = serveNode(ctx, n, r.socket, r.address)
+	if err == nil && c.API != nil {
+		_, err = serveNodeAPI(ctx, c.API, n.Handler(), logger)
+	}
+	if err == nil {
 		err = n.Attach()
 	}
 	if err == nil {

@@ -22,6 +22,7 @@ type Config struct {
 	// Local: what came by none of the ports is watched, too: packets of this machine, and of containers in it. They
 	// stay as they are, and probe clones follow them.
 	Local bool `yaml:"local"`
+	API   *API `yaml:"api"` // nil: none but the local socket
 	// what docs/reference/node.md says
 	INT conf.Raw `yaml:"int"`
 	// Collectors get the reports; none: those that INT says.
@@ -37,6 +38,14 @@ type Port struct {
 	// latencies include that. None: the interface has the address, and latencies end in front of its queue.
 	Queue string `yaml:"queue"`
 	Edge  bool   `yaml:"edge"` // behind it are hosts
+}
+
+// API says where the node answers over the network, with TLS.
+type API struct {
+	Listen    string `yaml:"listen"` // ADDRESS:PORT
+	Cert      string `yaml:"cert"`   // file, PEM
+	Key       string `yaml:"key"`
+	TokenFile string `yaml:"token_file"` // file with what clients must have
 }
 
 // Load reads a file. The error says all that is wrong with it, with lines.
@@ -74,6 +83,16 @@ func (c *Config) check(file *conf.Document) {
 	}
 	if len(c.Ports) == 0 {
 		file.Say("ports", "there is none")
+	}
+	if a := c.API; a != nil {
+		if _, err := netip.ParseAddrPort(a.Listen); err != nil {
+			file.Say("api.listen", "got %q, want ADDRESS:PORT, such as 0.0.0.0:8556", a.Listen)
+		}
+		for key, name := range map[string]string{"cert": a.Cert, "key": a.Key, "token_file": a.TokenFile} {
+			if name == "" {
+				file.Say("api."+key, "it is missing; the API is never without TLS and a token")
+			}
+		}
 	}
 	seen := map[string]bool{}
 	for i, p := range c.Ports {
@@ -201,6 +220,8 @@ func (c *Config) differs(o *Config) string {
 		return "ports"
 	case c.Local != o.Local:
 		return "local"
+	case !reflect.DeepEqual(c.API, o.API):
+		return "api"
 	case !reflect.DeepEqual(a, b):
 		return "int"
 	}

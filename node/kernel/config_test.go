@@ -20,7 +20,8 @@ int:
 `
 
 func TestLoadMisspelt(t *testing.T) {
-	conftest.Misspell(t, reflect.TypeFor[Config](), []string{valid}, func(text []byte) error {
+	const api = "api: {listen: '127.0.0.1:8556', cert: c, key: k, token_file: t}\n"
+	conftest.Misspell(t, reflect.TypeFor[Config](), []string{api + valid}, func(text []byte) error {
 		_, err := Parse(text)
 		return err
 	})
@@ -36,6 +37,9 @@ func TestRefused(t *testing.T) {
 		{"ports:", "ports: []\nports2:", "ports2"},
 		{"interface: eth0, ", "", "5: ports[0].interface: it has no name"},
 		{"queue: br1", "queue: eth0", "6: ports[1]: got eth0 twice"},
+		{"local: true", "local: true\napi: {listen: ':8556', cert: c, key: k, token_file: t}", "8: api.listen"},
+		{"local: true", "local: true\napi: {listen: '0.0.0.0:8556', cert: c, key: k}", "8: api.token_file"},
+		{"local: true", "local: true\napi: {listen: '0.0.0.0:8556', cert: c, key: k, token_file: t}", ""},
 		{"mode: md", "mode: ioam", "9: int.mode:"},
 		{"mode: md", "version: 1.0", "9: int.version:"},
 		{"mode: md", "carrier: dst-port", "9: int.carrier:"},
