@@ -385,6 +385,10 @@ func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.At
 			Packets: s.Packets, Bytes: s.Bytes, Share: s.Share, Filtered: s.Filtered, Error: s.TooMany,
 			First: time.Unix(0, s.FirstNs).UTC(), Last: time.Unix(0, s.LastNs).UTC(), OneExporter: s.OneExporter,
 		}
+		if s.Effect >= 0 {
+			effect := s.Effect
+			o.Effectiveness = &effect
+		}
 		if s.HasNode {
 			node := s.Node
 			o.Node, o.Name = &node, d.collector.Names()[node]

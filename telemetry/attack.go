@@ -154,9 +154,12 @@ type AttackSource struct {
 	Bytes   uint64  `json:"bytes" doc:"their bytes"`
 	Share   float64 `json:"share" doc:"their share of the bytes of the attack"`
 	// Filtered is what filters dropped of Packets.
-	Filtered uint64    `json:"filtered" doc:"packets of these that filters dropped"`
-	First    time.Time `json:"first" doc:"when the first of them came since the attack was noticed"`
-	Last     time.Time `json:"last" doc:"when the latest of them came"`
+	Filtered uint64 `json:"filtered" doc:"packets of these that filters dropped"`
+	// Effectiveness is missing where filters dropped nothing of it so far, and for paths: what is dropped has none.
+	Effectiveness *float64 `json:"effectiveness,omitempty" doc:"which share filters dropped of what came in the latest second"`
+
+	First time.Time `json:"first" doc:"when the first of them came since the attack was noticed"`
+	Last  time.Time `json:"last" doc:"when the latest of them came"`
 	// OneExporter says that all reports about it came from one: with INT-MD from the sink next to the target, which is
 	// the only one that sees its packets arrive, unless other nodes dropped some.
 	OneExporter bool `json:"one_exporter,omitempty" doc:"all reports about it came from one exporter"`

@@ -159,6 +159,29 @@ func TestDropKeys(t *testing.T) {
 	}
 }
 
+// A filter at one of two gateways is told by its device, and by its place: it drops all of the one, and nothing of the
+// other.
+func TestEffectOfEach(t *testing.T) {
+	n := newNetwork(t, nil)
+	n.look(15)
+	other := n.flood(printer, "192.0.2.1", 300, false)
+	n.look(10, n.flood(camera, "192.0.2.1", 300, false), other)
+	n.look(10, n.flood(camera, "192.0.2.1", 300, true), other)
+	effects := map[uint64]float64{}
+	for _, s := range n.only().Sources.Devices {
+		effects[s.Device] = s.Effect
+	}
+	if effects[camera] != 1 || effects[printer] != -1 {
+		t.Errorf("got %v", effects)
+	}
+	n.look(10, n.flood(camera, "192.0.2.1", 200, true), n.flood(camera, "192.0.2.1", 100, false), other)
+	for _, s := range n.only().Sources.Devices {
+		if s.Device == camera && (s.Effect < 0.66 || s.Effect > 0.67) {
+			t.Errorf("two thirds are dropped: got %v", s.Effect)
+		}
+	}
+}
+
 // Limits hold as they are configured: addresses in the safe-list are no targets, groups have limits of their own, and a
 // fixed one holds while everything else is learned, and for what is answered.
 func TestLimits(t *testing.T) {

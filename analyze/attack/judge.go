@@ -453,6 +453,7 @@ func (s *Search) tell(shards []Shard, nowNs int64) {
 			s.watch(st, shards)
 		}
 		if st.watch != nil {
+			a.before = a.Sources
 			a.Sources = s.sources(st, shards, a.classes)
 		}
 		if !slices.Contains(s.changed, a) {
@@ -468,8 +469,48 @@ func (s *Search) tell(shards []Shard, nowNs int64) {
 	for _, st := range s.busy {
 		if st.attack != nil {
 			st.attack.tellRules()
+			st.attack.tellEffects()
 		}
 	}
+}
+
+// tellEffects says which share filters dropped of what came from each source since it was told before.
+func (a *Attack) tellEffects() {
+	for _, of := range [][2][]Source{
+		{a.before.Devices, a.Sources.Devices},
+		{a.before.Gateways, a.Sources.Gateways},
+		{a.before.Addresses, a.Sources.Addresses},
+	} {
+		known := map[sourceKey]*Source{}
+		for i := range of[0] {
+			known[of[0][i].key()] = &of[0][i]
+		}
+		for i := range of[1] {
+			s, before := &of[1][i], known[of[1][i].key()]
+			if before == nil {
+				before = &Source{Effect: -1}
+			}
+			s.Effect = before.Effect
+			if s.Filtered > 0 && s.Packets > before.Packets {
+				s.Effect = float64(s.Filtered-min(before.Filtered, s.Filtered)) / float64(s.Packets-before.Packets)
+			}
+		}
+	}
+}
+
+// A sourceKey says which source of its list one is.
+type sourceKey struct {
+	device uint64
+	addr   telemetry.Addr
+	node   uint32
+}
+
+func (s *Source) key() sourceKey {
+	k := sourceKey{device: s.Device, addr: s.Addr}
+	if k == (sourceKey{}) {
+		k.node = s.Node
+	}
+	return k
 }
 
 // reconsider looks again at what was no attack, or not sure.
@@ -582,7 +623,7 @@ func list(of map[[2]uint64]*source, bytes uint64, fill func(*Source, *source) bo
 	for _, s := range of {
 		one := Source{
 			Node: s.node, HasNode: s.hasNode, Path: s.path, HasPath: s.hasWay, Packets: s.packets, Bytes: s.bytes,
-			Filtered: s.filtered, TooMany: s.packetsTooMany, FirstNs: s.firstNs, LastNs: s.lastNs,
+			Filtered: s.filtered, Effect: -1, TooMany: s.packetsTooMany, FirstNs: s.firstNs, LastNs: s.lastNs,
 		}
 		if bytes > 0 {
 			one.Share = float64(s.bytes) / float64(bytes)

@@ -113,7 +113,8 @@ type Attack struct {
 	Fixed    bool // a fixed limit says so
 
 	classes [numClasses]bool
-	step    int64 // of History
+	before  Sources // a second ago
+	step    int64   // of History
 	second  []look
 	quiet   bool
 	tied    uint64 // packets that rules dropped and that are in no look yet
@@ -166,6 +167,7 @@ type Source struct {
 	Filtered    uint64
 	TooMany     uint64
 	Share       float64
+	Effect      float64 // share that filters dropped of what came in the latest second with any; below 0: none so far
 	FirstNs     int64
 	LastNs      int64
 	OneExporter bool

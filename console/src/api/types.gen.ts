@@ -112,6 +112,7 @@ export interface components {
             address?: string;
             bytes: number;
             device?: string;
+            effectiveness?: number;
             error?: number;
             filtered: number;
             first: string;
