@@ -97,10 +97,10 @@ func (s *Shard) joinedStack(f *flow, p *pending, nowNs int64) {
 		uncertain = uncertain || hops[i].TTL == hops[i-1].TTL
 	}
 	hops, gap := s.spread(hops, int(p.routers))
-	s.probe = p.probe
+	s.probe, s.copied = p.probe, p.copied
 	same := f.paths[0].used && s.pathOf(&f.paths[0]) != nil && s.pathOf(&f.paths[0]).is(s.routeOf(hops))
 	if same || !s.partOfPath(f, hops, nowNs) { // a record is lost
 		s.observePath(f, hops, p.bytes, nowNs, uncertain || gap)
 	}
-	s.probe = false
+	s.probe, s.copied = false, false
 }

@@ -31,6 +31,7 @@ type pending struct {
 	whole        bool  // a stack: its packet was reported, and not follow-ups alone
 	routers      uint8 // on the way of a stack; 0: nobody knows
 	probe        bool  // a copy, or a packet that is not delivered
+	copied       bool  // a copy
 	opening      bool  // it asks for a connection
 	n            uint8
 	several      bool   // told of it
@@ -277,7 +278,8 @@ func (s *Shard) wait(r *telemetry.Report, hash uint64, kind pendingKind, nowNs i
 	}
 	p := s.join.use(hash)
 	p.key, p.packetID, p.bytes = r.Flow, r.PacketID, r.Bytes
-	p.kind, p.whole, p.probe, p.n, p.hash = kind, false, r.Is(telemetry.Discard), 0, hash
+	p.kind, p.whole, p.n, p.hash = kind, false, 0, hash
+	p.probe, p.copied = r.Is(telemetry.Discard), r.Is(telemetry.Copied)
 	p.opening, p.several, p.exporter = r.Is(telemetry.Opening), false, s.dispositions.Exporter(r)
 	return p
 }
@@ -321,7 +323,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 			known = append(known, hops[i])
 		}
 	}
-	s.probe = p.probe
+	s.probe, s.copied = p.probe, p.copied
 	switch hops = known; {
 	case len(hops) == 0:
 	case !s.partOfPath(f, hops, nowNs):
@@ -330,7 +332,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 	case waited && !f.stacked: // behind a stack nodes tell of what they like
 		s.seenInPart(f, int(s.places[0]), int(s.places[len(hops)-1]), nowNs-(s.join.nowNs-p.first))
 	}
-	s.probe = false
+	s.probe, s.copied = false, false
 	if !dropped && !p.probe {
 		s.attackPacket(f, p.bytes, p.opening, p.exporter, p.several, nowNs)
 	}
@@ -341,7 +343,7 @@ func (s *Shard) joined(f *flow, p *pending, nowNs int64, waited bool) {
 // path: what came is added to the hops that it is of. A packet that takes a shorter way has no gap in its TTLs.
 func (s *Shard) partOfPath(f *flow, hops []telemetry.Hop, nowNs int64) bool {
 	fp := &f.paths[0]
-	if !fp.used || s.probe && f.packets > 0 {
+	if !fp.used || s.apart(f) {
 		return false
 	}
 	p := s.pathOf(fp)

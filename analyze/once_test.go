@@ -121,6 +121,21 @@ func TestProbesAreCountedApart(t *testing.T) {
 	}
 }
 
+// A copy, which takes another way than its packet, tells nothing of the flow, also if it comes first.
+func TestCopyBeforeItsPacket(t *testing.T) {
+	copied := stackReport(1, hopAt(1, 7), hopAt(3, 7))
+	copied.Flags |= telemetry.Discard | telemetry.Copied
+	c := tables(copied, stackReport(1, hopAt(1, 10), hopAt(2, 10)))
+	flows, _ := c.Flows(FlowFilter{Limit: 1})
+	if f := &flows[0]; f.Packets != 1 || f.Probes != 1 || f.Residence.Count != 1 || f.Residence.Min != 20 ||
+		f.PathChanges != 0 || len(f.Paths) != 1 || f.Paths[0].Packets != 1 {
+		t.Errorf("got %+v", f)
+	}
+	if got := fmt.Sprint(pathsOf(c)); got != "map[1 1>2, 2 1>2:1 1 1>2, 3 1>2:1]" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // Packets that look alike are as many as were sent, though a postcard of one may be taken for that of another.
 func TestPacketsThatLookAlike(t *testing.T) {
 	var reports []telemetry.Report

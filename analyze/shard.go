@@ -127,6 +127,7 @@ type Shard struct {
 	places [maxPostcards]uint8
 	local  [1]telemetry.Hop
 	probe  bool // the packet at hand is a copy or a probe
+	copied bool // it is a copy
 
 	followedNs int64 // when the latest follow-up packet was reported; 0: never
 }
@@ -249,9 +250,9 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	case r.Is(telemetry.Embedded):
 		f.stacked, f.stackAt = true, stackTime(nowNs)
 		s.countPacket(f, r.Is(telemetry.Discard), r.Is(telemetry.Dropped), r.Bytes)
-		s.probe = r.Is(telemetry.Discard)
+		s.probe, s.copied = r.Is(telemetry.Discard), r.Is(telemetry.Copied)
 		s.stack(f, tag, r, nowNs)
-		s.probe = false
+		s.probe, s.copied = false, false
 		if !r.Is(telemetry.Dropped | telemetry.Discard) {
 			s.attackPacket(f, r.Bytes, r.Is(telemetry.Opening), s.dispositions.Exporter(r), false, nowNs)
 		}
@@ -527,7 +528,7 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 	if len(hops) == 0 {
 		return
 	}
-	if s.probe && f.packets > 0 { // it may take another way than the packets of the flow
+	if s.apart(f) {
 		s.observeProbe(hops, nowNs)
 		return
 	}
@@ -580,6 +581,10 @@ func (s *Shard) observePath(f *flow, hops []telemetry.Hop, bytes uint32, nowNs i
 		}
 	}
 }
+
+// apart reports whether the packet at hand says nothing of the path of its flow. A copy takes another way than the
+// packet that it was made of, and may come first. Of a flow of which nothing but probes is known, they tell the path.
+func (s *Shard) apart(f *flow) bool { return s.copied || s.probe && f.packets > 0 }
 
 // observeProbe records the path along hops of a copy or a probe for all flows together.
 func (s *Shard) observeProbe(hops []telemetry.Hop, nowNs int64) {

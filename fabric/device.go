@@ -71,9 +71,10 @@ type Queued struct {
 
 // An Other is a port that leads where a packet goes, at the same cost as the one that it takes.
 type Other struct {
-	Port    uint32
-	SameHop bool // to the same next hop
-	First   bool // of the ports to its next hop
+	Port       uint32
+	SameHop    bool   // to the same next hop
+	First      bool   // of the ports to its next hop
+	DepartedNs uint64 // when the first bit of a copy would leave there, by the clock of the switch; 0: not known
 }
 
 // A Copy is a copy of a packet for another port of the switch.

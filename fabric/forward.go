@@ -162,7 +162,12 @@ func (f *Fabric) launchCopies(p *parcel, n *node, startNs int64) {
 			f.drop(x, atPort(out, PlaceEgress, ReasonMTU))
 			continue
 		}
-		f.launch(x, out, max(startNs, out.wireNs))
+		atNs := max(startNs, out.wireNs)
+		if x.sampled = p.sampled; x.sampled {
+			x.arrived, x.class, x.ahead, x.stored, x.state.Port = p.arrived, p.class, 0, p.stored, p.state.Port
+			f.writeHop(x, out, atNs)
+		}
+		f.launch(x, out, atNs)
 	}
 	d.Copies = d.Copies[:0]
 }
@@ -212,6 +217,10 @@ func (f *Fabric) departDevice(p *parcel, out *port, startNs int64) bool {
 		TxBps: out.meter.rate(startNs), Bps: out.link.bps, MTU: out.link.mtu,
 	}
 	q.Others = p.route.others(out, f.scratch.others[:0])
+	for i := range q.Others {
+		o := &q.Others[i]
+		o.DepartedNs = f.clockNs(n, max(startNs, n.ports[o.Port-1].wireNs))
+	}
 	f.scratch.others = q.Others
 	d := &f.scratch.departure
 	d.Frame, d.Extra, d.Copies, d.Discard, d.Reason = p.frame, nil, d.Copies[:0], false, ReasonDiscarded
@@ -221,6 +230,9 @@ func (f *Fabric) departDevice(p *parcel, out *port, startNs int64) bool {
 	f.leave(p, n)
 	f.sendReports(n, &d.Reports, p)
 	if d.Discard {
+		if p.copied != 0 && p.sampled {
+			f.writeHop(p, out, startNs)
+		}
 		f.drop(p, atPort(out, PlaceEgress, d.Reason))
 		return false
 	}

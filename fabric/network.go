@@ -78,6 +78,16 @@ func (f *Fabric) addLink(s *scenario.Scenario, spec *scenario.Link) {
 		name: spec.Between[0] + "-" + spec.Between[1],
 		bps:  uint64(spec.Rate), delayNs: int64(spec.Delay), mtu: int(spec.MTU),
 	}
+	others := 0 // of a port channel
+	for _, o := range f.links {
+		if p := o.a.node.name; p == spec.Between[0] && o.b.node.name == spec.Between[1] ||
+			p == spec.Between[1] && o.b.node.name == spec.Between[0] {
+			others++
+		}
+	}
+	if others > 0 {
+		l.name = fmt.Sprintf("%s-%d", l.name, others+1)
+	}
 	f.links = append(f.links, l)
 	l.a, l.b = f.addPort(s, l, spec.Between[0]), f.addPort(s, l, spec.Between[1])
 	l.a.peer, l.b.peer = l.b, l.a

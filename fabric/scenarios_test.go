@@ -136,6 +136,30 @@ var claims = map[string]func(v *view){
 		v.equal("follow-ups that stayed", over, 0)
 	},
 
+	"replication": func(v *view) {
+		v.onePathEach()
+		// one for each other link that leads where the packet goes, at the three switches that have such links
+		copies := 0
+		for _, p := range of[*truth.Path](v.list) {
+			for _, h := range p.Hops {
+				switch {
+				case h.Node == v.nodes["agg1"] && h.Out <= 3: // two links to core1, one to core2
+					copies += 2 * int(p.Packets)
+				case h.Node == v.nodes["agg2"] && h.Out <= 2, h.Node == v.nodes["core1"] && h.Out <= 2:
+					copies += int(p.Packets)
+				}
+			}
+		}
+		v.equal("copies", int(v.end.Copies), copies)
+		for _, d := range of[*truth.Drop](v.list) {
+			if d.CopyOf == 0 || d.Reason != "discarded" {
+				v.Errorf("no copy: %+v", *d)
+			}
+			copies--
+		}
+		v.equal("copies that stayed", copies, 0)
+	},
+
 	"gray-link": func(v *view) {
 		v.onlyDrops("link gray_link leaf2 1", "link gray_link spine1 2")
 		v.between("drops", float64(v.dropped("gray_link")), 50, 1000)
@@ -446,7 +470,7 @@ func TestScenarios(t *testing.T) {
 			}
 			var out bytes.Buffer
 			o := Options{Truth: &out}
-			if s.Name == "follow-ups" { // INT makes some of the packets
+			if s.Name == "follow-ups" || s.Name == "replication" { // INT makes some of the packets
 				if o.Device, err = INTDevices(s); err != nil {
 					t.Fatal(err)
 				}

@@ -49,7 +49,8 @@ func (f *Fabric) writeHop(p *parcel, out *port, startNs int64) {
 	n := out.node
 	r := &f.scratch.hop
 	*r = truth.Hop{
-		Packet: p.id, Flow: p.flow.id, Hop: uint8(min(p.hops, 256) - 1), Node: n.id, In: p.state.Port, Out: out.id,
+		Packet: p.id, CopyOf: p.copied, Flow: p.flow.id,
+		Hop: uint8(min(p.hops, 256) - 1), Node: n.id, In: p.state.Port, Out: out.id,
 		Queue: p.class,
 		InNs:  p.arrived, OutNs: startNs, LatencyNs: startNs - p.arrived,
 		InClock: f.clockNs(n, p.arrived), OutClock: f.clockNs(n, startNs),

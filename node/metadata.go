@@ -19,9 +19,9 @@ const usually = inband.NodeID | inband.L1Ingress | inband.L1Egress | inband.HopL
 // §3.4). What does not fit its field is the largest value that does not mean "not available" (INT 2.1 §5.8).
 func (n *Node) measure(v *visit) {
 	s, e := v.state, &v.egress
-	most32, most24 := uint64(math.MaxUint32-1), uint64(1<<24-2)
-	if n.inside.Version == inband.Version2016 { // beside the bottom of stack bit
-		most32, most24 = math.MaxInt32-1, math.MaxInt32-1
+	most32, most24 := n.most32(), uint64(1<<24-2)
+	if n.inside.Version == inband.Version2016 {
+		most24 = most32
 	}
 	m := &v.own
 	m.Has, m.Invalid = usually&^n.omit, 0
@@ -33,11 +33,7 @@ func (n *Node) measure(v *visit) {
 		m.Has |= inband.QueueCongestion &^ n.omit
 		m.QueueCongestion = uint32(min(100*float64(e.QueueBytes)/float64(e.QueueLimit), 100))
 	}
-	m.IngressTS, m.EgressTS = s.arrivedNs, e.DepartedNs
-	m.HopLatency = uint32(min(n.latency(v), most32))
-	if e.DepartedNs < s.arrivedNs { // the clock was set
-		m.Has &^= inband.HopLatency
-	}
+	n.leaves(m, s.arrivedNs, e.DepartedNs)
 	m.EgressTxUtil = 0
 	if e.Bps > 0 && n.omit&inband.EgressTxUtil == 0 {
 		m.Has |= inband.EgressTxUtil
@@ -48,6 +44,26 @@ func (n *Node) measure(v *visit) {
 			q, _ := bits.Div64(hi, lo, e.Bps)
 			m.EgressTxUtil = uint32(min(q, most32))
 		}
+	}
+}
+
+// most32 returns the largest value of four bytes that does not mean "not available".
+func (n *Node) most32() uint64 {
+	if n.inside.Version == inband.Version2016 { // beside the bottom of stack bit
+		return math.MaxInt32 - 1
+	}
+	return math.MaxUint32 - 1
+}
+
+// leaves fills in when a packet comes and goes.
+func (n *Node) leaves(m *inband.Metadata, arrivedNs, departedNs uint64) {
+	m.IngressTS, m.EgressTS = arrivedNs, departedNs
+	m.HopLatency = uint32(min(departedNs-min(arrivedNs, departedNs), n.most32()))
+	switch {
+	case departedNs == 0:
+		m.Has &^= inband.HopLatency | inband.EgressTS
+	case departedNs < arrivedNs: // the clock was set
+		m.Has &^= inband.HopLatency
 	}
 }
 

@@ -77,9 +77,10 @@ type Egress struct {
 
 // An Other is a port that leads where the port of an Egress does, at the same cost.
 type Other struct {
-	Port    uint32
-	SameHop bool // to the same next hop: another link of a port channel
-	First   bool // of the ports to its next hop
+	Port       uint32
+	SameHop    bool   // to the same next hop: another link of a port channel
+	First      bool   // of the ports to its next hop
+	DepartedNs uint64 // when the first bit of a copy would leave there, by the clock of the node; 0: not known
 }
 
 // asked reports whether Rep asks for a copy on that port: on each link of the port channel, to each next hop, or on

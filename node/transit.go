@@ -80,7 +80,7 @@ func (n *Node) push(v *visit) {
 }
 
 // replicate makes the copies that a packet asks for (INT 2016 §5.3.3). The record of this node in a copy has the port
-// of the copy, whose queue nobody has looked at.
+// and the time of the copy, whose queue nobody has looked at.
 func (n *Node) replicate(v *visit) {
 	own := v.own
 	own.Has &^= inband.QueueID | inband.QueueOccupancy | inband.QueueCongestion | inband.EgressTxUtil
@@ -90,6 +90,7 @@ func (n *Node) replicate(v *visit) {
 			continue
 		}
 		own.L1Egress = o.Port
+		n.leaves(&own, v.state.arrivedNs, o.DepartedNs)
 		c := n.out.addCopy(o.Port)
 		c.Frame, _ = n.inside.Push(c.Frame[:0], &v.packet, &own, 0)
 		if n.inside.Parse(c.Frame, &n.copied) == nil && n.inside.MarkParsedCopy(&n.copied) {

@@ -162,6 +162,7 @@ const (
 	// FlowSequence counts packets that are not all reported: the sink tells of those that it misses in a DropSummary
 	GapsReported
 	Opening // a TCP packet that asks for a connection: SYN, and no ACK
+	Copied  // beside Discard: a copy that a node made for another port (C, INT 2016 §5.3.3), which goes another way
 )
 
 // A Report is one telemetry report about one packet, whatever its version. A field that a flag announces is meaningless

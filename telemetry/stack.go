@@ -158,7 +158,7 @@ func (d *Decoder) followUp(b []byte, length int, v inband.Version, over carrier)
 	if !d.report.Is(Embedded) {
 		return nil
 	}
-	d.report.Flags = d.report.Flags&^(Discard|SlowPaths) | FollowUp
+	d.report.Flags = d.report.Flags&^(Discard|Copied|SlowPaths) | FollowUp
 	return err
 }
 
@@ -224,7 +224,7 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		if n, err = h.Decode(b); err != nil {
 			return err
 		}
-		set(h.C, Discard)
+		set(h.C, Discard|Copied)
 		set(h.E, HopLimit)
 		layout = inband.NewLayout(inband.Format2016, h.Bitmap)
 		stack, err = h.CutStack(b[n:], length-n)
@@ -238,7 +238,7 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		if err != nil {
 			return err
 		}
-		set(h.C, Discard)
+		set(h.C, Discard|Copied)
 		set(h.E, HopLimit)
 		format := inband.Format05
 		if wide {
@@ -256,7 +256,7 @@ func (d *Decoder) contentsOld(b []byte, length int, v inband.Version, over carri
 		if n, err = h.Decode(b); err != nil {
 			return err
 		}
-		set(h.C, Discard)
+		set(h.C, Discard|Copied)
 		set(h.E, HopLimit)
 		set(h.M, MTUExceeded)
 		format := inband.Format10

@@ -129,6 +129,17 @@ var dialects = []dialectOfProof{
 		},
 	},
 	{
+		name: "MD 2016 with copies", only: "replication",
+		text: "mode: md\nversion: \"2016\"\ncarrier: geneve\nreplicas: both\nreplicate: true\n" +
+			"reports: {format: \"1.0\", truncate: 700}\n",
+		points: map[string]any{"geneve_int_class": 0xab, "int_format_for_version_0": "2016"},
+		options: expect.Options{
+			Mode: expect.MD, Hop: ports | telemetry.HasLatency | telemetry.HasQueue | telemetry.HasIngressTime,
+			Drop: lost, Version: "1.0", MaxHops: 16,
+			Overhead: func(_ *truth.Flow, written int) int { return 4 + 8 + 24*written },
+		},
+	},
+	{
 		name: "MD 2016 with destination headers", only: "destination-headers",
 		text: "mode: md\nversion: \"2016\"\ncarrier: vxlan-gpe\ndestination: [sequence, ttl]\n" +
 			"reports: {format: \"1.0\", truncate: 700}\n",

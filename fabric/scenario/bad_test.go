@@ -79,7 +79,12 @@ var bad = []struct{ text, want string }{
 	},
 	{graph + "    hosts: [{name: h, at: a, mac: '01:00:00:00:00:01'}]\n", "6: topology.graph.hosts[0].mac: is a group"},
 	{graph + "    hosts: [{name: h, at: a, mac: 1}]\n", `6: topology.graph.hosts[0].mac: got "1", want a MAC address,`},
-	{graph + "    links: [{between: [a, b]}, {between: [b, a]}]\n", "6: topology.graph.links[1].between: got [b, a]"},
+	{graph + "    links: [{between: [a, b]}, {between: [a, a]}]\n", "6: topology.graph.links[1].between: got [a, a]"},
+	{
+		graph + "    links: [{between: [a, b]}, {between: [b, a]}]\n" +
+			"faults: [{at: 1s, for: 1s, link_down: {link: [b, a]}}]\n",
+		"7: faults[0].link_down.link: got [b, a], want two nodes that have one link, and not 2",
+	},
 	{graph + "    links: [{between: [a, b], mtu: 1}]\n", "6: topology.graph.links[0].mtu: got 1"},
 	{graph + "    links: [{between: [a]}]\n", "6: topology.graph.links[0].between: got a list of 1, want one of 2"},
 

@@ -203,8 +203,12 @@ func (f *Fault) check(c *checker, i int, g *Graph, names map[string]bool) {
 }
 
 func (f *Fault) link(c *checker, place string, g *Graph, link [2]string) {
-	if !g.joined(link[0], link[1]) {
+	switch n := g.links(link[0], link[1]); n {
+	case 0:
 		c.Say(place+".link", "got [%s, %s], want two nodes that have a link", link[0], link[1])
+	case 1:
+	default:
+		c.Say(place+".link", "got [%s, %s], want two nodes that have one link, and not %d", link[0], link[1], n)
 	}
 }
 
@@ -216,7 +220,7 @@ func (l *Loop) check(c *checker, place string, g *Graph, names map[string]bool) 
 	}
 	for i, name := range l.Nodes {
 		next := l.Nodes[(i+1)%len(l.Nodes)]
-		if !names[name] || !g.joined(name, next) {
+		if !names[name] || g.links(name, next) == 0 {
 			c.Say(place+".nodes", "got %q, want the name of a switch with a link to the next one, %q", name, next)
 			return
 		}

@@ -2,7 +2,8 @@ package truth
 
 // A Hop says that a sampled packet left a switch.
 type Hop struct {
-	Packet uint64 `json:"packet"` // number, from 1, in the order of sending
+	Packet uint64 `json:"packet"`            // number, from 1, in the order of sending
+	CopyOf uint64 `json:"copy_of,omitempty"` // packet that a switch has copied
 	Flow   uint32 `json:"flow"`
 	Hop    uint8  `json:"hop"` // switches that it has passed before this one
 	Node   uint32 `json:"node"`
@@ -28,6 +29,7 @@ type Hop struct {
 func (r *Hop) Append(b []byte) []byte {
 	o := open(b, "hop")
 	o.uint("packet", r.Packet)
+	o.optionalUint("copy_of", r.CopyOf)
 	o.uint("flow", uint64(r.Flow))
 	o.uint("hop", uint64(r.Hop))
 	o.uint("node", uint64(r.Node))

@@ -36,14 +36,14 @@ func (t *Truth) Answers(o Options) *Answers {
 		if r.Lost {
 			continue
 		}
-		if r.Visit != nil {
+		if r.CopyOf != 0 {
+			c.takeCopy(r)
+		} else if r.Visit != nil {
 			identity := r.Packet
 			if o.Identity != nil {
 				identity = o.Identity[arrived]
 			}
 			c.take(r.Visit, identity)
-		} else if r.CopyOf != 0 {
-			c.flow(r.Flow).reports++ // a record that its packet lacks, and no packet of its own
 		}
 		arrived++
 	}
@@ -90,6 +90,38 @@ func (c *collector) take(v *Visit, identity uint64) {
 		}
 	}
 	c.observe(f, append(c.behindLimit(sights, v), c.sight(v)), c.FirstTTL)
+}
+
+// takeCopy takes the report of a sink about a packet that a switch made. A follow-up has a record that its packet
+// lacks. A copy has the way that it took, and is no packet of its flow.
+func (c *collector) takeCopy(r *Report) {
+	f := c.flow(r.Flow)
+	f.reports++
+	visits := c.Copies[r.Packet]
+	if len(visits) < 2 { // nothing but its end: a follow-up
+		return
+	}
+	f.probes++
+	var sights []sight
+	for _, before := range c.Packets[r.CopyOf][:visits[0].Hop.Hop] {
+		sights = append(sights, c.sight(before))
+	}
+	for i, v := range visits {
+		if v.Drop != nil { // the sink has taken it out
+			break
+		}
+		s := c.sight(v)
+		if i == 0 { // nobody has looked at the queue
+			s.has &^= telemetry.HasQueue
+		}
+		sights = append(sights, s)
+	}
+	list, by := stations(sights, false)
+	p := c.path(list)
+	p.packets++
+	for i, s := range by {
+		p.meters[i].add(s)
+	}
 }
 
 // bytes returns the length of the IP packet of a visit, without what INT had added to it.

@@ -73,6 +73,7 @@ func (f facts) flow(a *telemetry.Flow, want *Answers, left map[Rule]int) {
 	f.set(what+": residence", "%s", spread(a.Residence))
 	f.set(what+": end to end", "%s", spread(a.EndToEnd))
 	if rule == "" {
+		f.set(what+": probes", "%d", a.Probes)
 		f.set(what+": path changes", "%d", a.PathChanges)
 		for i := range a.Paths {
 			f.set(fmt.Sprintf("%s: path %d", what, i), "%s", route(a.Paths[i].Hops))

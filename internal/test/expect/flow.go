@@ -16,8 +16,8 @@ type flow struct {
 	outer *telemetry.Endpoints
 	dscp  uint8
 
-	reports, packets, bytes, drops, changes uint64
-	arrival                                 arrival
+	reports, packets, probes, bytes, drops, changes uint64
+	arrival                                         arrival
 
 	residence, endToEnd values
 	kept                []*flowPath      // the latest first
@@ -77,7 +77,8 @@ func (f *flow) turn(p *path, first *sight) *flowPath {
 
 func (f *flow) answer(names map[uint32]string) telemetry.Flow {
 	a := telemetry.Flow{
-		Endpoints: f.Endpoints, Outer: f.outer, DSCP: f.dscp, Reports: f.reports, Packets: f.packets, Bytes: f.bytes,
+		Endpoints: f.Endpoints, Outer: f.outer, DSCP: f.dscp, Reports: f.reports, Packets: f.packets,
+		Probes: f.probes, Bytes: f.bytes,
 		Drops:       f.drops,
 		PathChanges: f.changes, Residence: f.residence.answer(), EndToEnd: f.endToEnd.answer(),
 		Paths: []telemetry.FlowPath{},

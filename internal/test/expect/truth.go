@@ -19,6 +19,7 @@ type Truth struct {
 	Drops    []*truth.Drop
 	Faults   []*truth.Fault
 	Packets  map[uint64][]*Visit // by number, in the order of the switches
+	Copies   map[uint64][]*Visit // the same, of those that switches made, from the switch that made them
 	Reports  []*Report           // in the order of sending
 
 	hostPorts map[[2]uint32]bool   // node and port behind which a host is
@@ -28,6 +29,7 @@ type Truth struct {
 // A Visit is what one switch did with one packet: it left, or it was dropped there.
 type Visit struct {
 	Packet uint64
+	CopyOf uint64 // 0: it is none
 	Flow   uint32
 	Index  int         // switches that it has passed before this one
 	Hop    *truth.Hop  // nil if it was dropped
@@ -45,13 +47,14 @@ func (v *Visit) Node() uint32 {
 // A Report is a telemetry report and the visit that it was sent in.
 type Report struct {
 	*truth.Report
-	Visit *Visit // nil if time made the switch report, or a follow-up packet
+	Visit *Visit // nil if time made the switch report
 }
 
 // Read reads a truth file in which every packet has hop records.
 func Read(r io.Reader) (*Truth, error) {
 	t := &Truth{
 		Switches: map[uint32]*truth.Switch{}, Flows: map[uint32]*truth.Flow{}, Packets: map[uint64][]*Visit{},
+		Copies:    map[uint64][]*Visit{},
 		hostPorts: map[[2]uint32]bool{}, rates: map[[2]uint32]uint64{},
 	}
 	open := map[uint64][]*Report{} // reports of a packet whose visit is not known yet
@@ -98,26 +101,29 @@ func (t *Truth) take(record truth.Record, open map[uint64][]*Report) {
 	case *truth.Report:
 		report := &Report{Report: r}
 		t.Reports = append(t.Reports, report)
-		if r.Packet != 0 && r.CopyOf == 0 {
+		if r.Packet != 0 {
 			open[r.Packet] = append(open[r.Packet], report)
 		}
 	case *truth.Hop:
-		t.visit(&Visit{Packet: r.Packet, Flow: r.Flow, Hop: r}, open)
+		t.visit(&Visit{Packet: r.Packet, CopyOf: r.CopyOf, Flow: r.Flow, Hop: r}, open)
 	case *truth.Drop:
-		if r.CopyOf != 0 {
-			return // no packet of a flow
+		if r.CopyOf == 0 { // others are no packets of a flow
+			t.Drops = append(t.Drops, r)
 		}
-		t.Drops = append(t.Drops, r)
 		if r.Place != "host" && r.Place != "link" {
-			t.visit(&Visit{Packet: r.Packet, Flow: r.Flow, Drop: r}, open)
+			t.visit(&Visit{Packet: r.Packet, CopyOf: r.CopyOf, Flow: r.Flow, Drop: r}, open)
 		}
 	}
 }
 
 // visit adds a visit. The reports that were sent in it stand in front of it in the file.
 func (t *Truth) visit(v *Visit, open map[uint64][]*Report) {
-	v.Index = len(t.Packets[v.Packet])
-	t.Packets[v.Packet] = append(t.Packets[v.Packet], v)
+	list := t.Packets
+	if v.CopyOf != 0 {
+		list = t.Copies
+	}
+	v.Index = len(list[v.Packet])
+	list[v.Packet] = append(list[v.Packet], v)
 	for _, r := range open[v.Packet] {
 		r.Visit = v
 	}
