@@ -96,3 +96,45 @@ func TestDrops(t *testing.T) {
 		t.Errorf("other drops: %v", got)
 	}
 }
+
+// TestLostReports lets the reports of s2 leave by the queue that is full: nothing is told of reports that are lost
+// there, or each would make another one.
+func TestLostReports(t *testing.T) {
+	const packets = 300
+	n := newNetwork(t)
+	n.run(2, "tc qdisc add dev r root tbf rate 200kbit burst 1600 limit 1600")
+	const text = "  watch: [{report_all: true, protocol: udp, dst_port: 7000}]\n  drops: [{}]\n"
+	nodes, stop := n.startWith([]*Config{
+		n.config(1, text, host4+":8555"), n.config(2, text, host4+":8555"),
+		n.config(3, text, host4+":8555"),
+	}, func(node *Node) error {
+		var err error
+		if node.conns[0], err = net.ListenUDP("udp4", nil); err == nil {
+			err = node.ignore(0)
+		}
+		return err
+	})
+	_, to := n.dial(host4, 7000)
+	defer to.Close()
+	from, other := n.dial(host4, 7001)
+	defer from.Close()
+	defer other.Close()
+	for range packets {
+		if _, err := from.Write(make([]byte, 500)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := 0
+	for ; read < packets; read++ { // as long as any comes
+		_ = other.SetReadDeadline(time.Now().Add(time.Second))
+		if _, err := other.Read(make([]byte, 2000)); err != nil {
+			break
+		}
+	}
+	stop()
+	got := counters(t, nodes[1])
+	t.Logf("%d came, %v", read, got)
+	if got["drop_reports"] == 0 || got["drop_reports"] > uint64(packets-read) {
+		t.Errorf("%d drop reports of %d packets that were lost", got["drop_reports"], packets-read)
+	}
+}

@@ -161,6 +161,12 @@ func (n *network) start(text, collector string) (nodes []*Node, stop func()) {
 // startAll runs nodes on the three routers, or on all five machines.
 func (n *network) startAll(configs []*Config) (nodes []*Node, stop func()) {
 	n.t.Helper()
+	return n.startWith(configs, func(*Node) error { return nil })
+}
+
+// startWith calls prepare for each node before it runs, in the namespace of its machine.
+func (n *network) startWith(configs []*Config, prepare func(*Node) error) (nodes []*Node, stop func()) {
+	n.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	for k := len(configs) - 1; k >= 0; k-- { // the sinks first
@@ -169,6 +175,7 @@ func (n *network) startAll(configs []*Config) (nodes []*Node, stop func()) {
 		if err != nil {
 			n.t.Fatal(err)
 		}
+		n.in(i, func() error { return prepare(node) })
 		n.in(i, node.Attach)
 		nodes = append([]*Node{node}, nodes...)
 		all.Go(func() {

@@ -778,6 +778,10 @@ int dropped(u64 *ctx)
 	struct port *in = find_port(from), *out = find_port(at);
 	u32 in_id = in ? in->id : 0, out_id = out ? out->id : 0;
 	u16 protocol = bpf_ntohs(BPF_CORE_READ(skb, protocol));
+	struct sock___w *sk = BPF_CORE_READ(skb, sk);
+	u64 cookie = sk ? BPF_CORE_READ(sk, __sk_common.skc_cookie.counter) : 0;
+	if (cookie && (cookie == own_sockets[0] || cookie == own_sockets[1]))
+		return 0; // a report of a lost report would be lost, too
 	if (!(in_id + out_id) || (protocol != ETHERTYPE_IPV4 && protocol != ETHERTYPE_IPV6))
 		return 0;
 	u16 network = BPF_CORE_READ(skb, network_header), mac = BPF_CORE_READ(skb, mac_header);

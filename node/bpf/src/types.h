@@ -46,8 +46,21 @@ struct net_device___w {
 	struct netdev_queue___w *_tx;
 } __attribute__((preserve_access_index));
 
+typedef struct {
+	__s64 counter;
+} __attribute__((preserve_access_index)) atomic64_t___w;
+
+struct sock_common___w {
+	atomic64_t___w skc_cookie;
+} __attribute__((preserve_access_index));
+
+struct sock___w {
+	struct sock_common___w __sk_common;
+} __attribute__((preserve_access_index));
+
 struct sk_buff___w {
 	struct net_device___w *dev;
+	struct sock___w *sk;
 	u16 queue_mapping;
 	int skb_iif;
 	__be16 protocol;
