@@ -149,7 +149,8 @@ func TestRandomFrames(t *testing.T) {
 		second["stripped"]
 	if all := seen + second["kernel_not_forwarded"] + passed["kernel_drops"]; passed["inserted"] < seen ||
 		passed["inserted"] > all {
-		t.Errorf("s1 inserted INT %d times, s2 saw it %d times, %d with what was dropped", passed["inserted"], seen, all)
+		t.Errorf("s1 inserted INT %d times, s2 saw it %d times, %d with what was dropped", passed["inserted"], seen,
+			all)
 	}
 	if second["pushed"] == 0 {
 		t.Errorf("s2 added no record: %v", second)
