@@ -259,6 +259,26 @@ func TestLimits(t *testing.T) {
 		"too many rules": {
 			Config{MaxRules: 1}, atNodes, nil, Request{}, "mitigation.max_rules is 1; no rule was sent", nil, nil,
 		},
+		"too many rules, broad": {
+			Config{MaxRules: 1},
+			atNodes,
+			func(b *bench) { // users of the target are behind another gateway
+				far := uint32(8)
+				b.attacks[0].Gateways[0].Bytes = 1000
+				b.attacks[0].Gateways = append(b.attacks[0].Gateways, telemetry.AttackSource{Node: &far, Bytes: 10})
+			},
+			Request{Broad: true},
+			"",
+			[]string{"gw1 drops udp to 192.0.2.80/32 port 53, whoever sends it"},
+			nil,
+		},
+		"too many rules of a node": {
+			Config{},
+			Abilities{Devices: true, Nodes: map[uint32]bool{7: true, 8: true}, MaxOfNode: 1},
+			func(b *bench) { b.attacks[0].Devices[1].Node = b.attacks[0].Devices[0].Node },
+			Request{},
+			"more than the 1 rules that gw2 can have; no rule was sent; with --broad", nil, nil,
+		},
 		"too much traffic": {
 			Config{}, atNodes, func(b *bench) { b.traffic = 17e6 }, Request{}, "94 % of all traffic", nil, nil,
 		},

@@ -55,12 +55,15 @@ func NewNodes(list []NodeAccess) *Nodes {
 
 // Abilities implements Actor.
 func (n *Nodes) Abilities() Abilities {
-	a := Abilities{Devices: true, Reports: true, Nodes: map[uint32]bool{}}
+	a := Abilities{Devices: true, Reports: true, Nodes: map[uint32]bool{}, MaxOfNode: maxFilters}
 	for id := range n.nodes {
 		a.Nodes[id] = true
 	}
 	return a
 }
+
+// maxFilters is how many filters a node takes.
+const maxFilters = 64
 
 // Problem implements Actor. A node that ends takes its filters with it, and says nothing.
 func (n *Nodes) Problem() error { return nil }
@@ -105,10 +108,7 @@ func (n *Nodes) Withdraw(ctx context.Context, rules []telemetry.MitigationRule) 
 const nodeTimeout = 5 * time.Second
 
 func (n *Nodes) ask(ctx context.Context, r *telemetry.MitigationRule, method, path string, body []byte) error {
-	name := r.Name
-	if name == "" {
-		name = fmt.Sprint("node ", r.Node)
-	}
+	name := nodeName(r)
 	node := n.nodes[r.Node]
 	if node == nil {
 		return fmt.Errorf("%s has no entry in mitigation.nodes", name)

@@ -1,6 +1,7 @@
 package mitigate
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,6 +20,8 @@ type Abilities struct {
 	Everything bool
 	// Nodes returns which nodes drop; nil: rules are for no node.
 	Nodes map[uint32]bool
+	// MaxOfNode is how many rules a node takes; 0: any number.
+	MaxOfNode int
 	// Reports says that what is dropped is told by drop reports. Of others nobody sees whether the attack goes on:
 	// their rules hold until their time is over.
 	Reports bool
@@ -77,6 +80,13 @@ func (m *Manager) plan(a *telemetry.Attack, by string, can Abilities, r *Request
 		rule.Text = rule.Describe()
 		rules = append(rules, rule)
 	}
+	atGateways := func() { // whoever sends it
+		gateways := withoutFaint(a.Gateways)
+		for i := range gateways {
+			rule, name := gatewayOf(base, &gateways[i])
+			add(rule, name)
+		}
+	}
 	sources := a.Devices
 	if !can.Devices || len(sources) == 0 {
 		sources = loud(a.Addresses)
@@ -90,10 +100,7 @@ func (m *Manager) plan(a *telemetry.Attack, by string, can Abilities, r *Request
 			add(base, target.String())
 			break
 		}
-		for i := range a.Gateways {
-			rule, name := gatewayOf(base, &a.Gateways[i])
-			add(rule, name)
-		}
+		atGateways()
 	default:
 		base.Protocol, base.Port = protocolOf(a), portOf(a)
 		for i := range sources {
@@ -116,8 +123,32 @@ func (m *Manager) plan(a *telemetry.Attack, by string, can Abilities, r *Request
 			add(rule, what)
 		}
 	}
+	if why := tooMany(rules, can.MaxOfNode, m.settings().MaxRules); why != "" && can.Nodes != nil {
+		if !r.Broad {
+			return nil, nil, refuse("%s; no rule was sent; with --broad it is one for each gateway, which drops what others "+
+				"send to the target, too", why)
+		}
+		rules, left = nil, []telemetry.LeftOut{}
+		atGateways()
+	}
 	return rules, left, m.judge(rules, left, by, r)
 }
+
+// tooMany says why there are too many rules, by themselves; "": there are not.
+func tooMany(rules []telemetry.MitigationRule, atNode, inAll int) string {
+	if len(rules) > inAll {
+		return fmt.Sprintf("it takes %d rules: mitigation.max_rules is %d", len(rules), inAll)
+	}
+	of := map[uint32]int{}
+	for i := range rules {
+		if of[rules[i].Node]++; atNode > 0 && of[rules[i].Node] > atNode {
+			return fmt.Sprintf("it takes more than the %d rules that %s can have", atNode, nodeName(&rules[i]))
+		}
+	}
+	return ""
+}
+
+func nodeName(r *telemetry.MitigationRule) string { return cmp.Or(r.Name, fmt.Sprint("node ", r.Node)) }
 
 // judge refuses rules that nobody should send.
 func (m *Manager) judge(rules []telemetry.MitigationRule, left []telemetry.LeftOut, by string, r *Request) error {
@@ -150,20 +181,27 @@ func gatewayOf(rule telemetry.MitigationRule, s *telemetry.AttackSource) (teleme
 
 // loud returns the addresses that an attack comes from, or none if they do not tell: forged ones are new all the time.
 func loud(addresses []telemetry.AttackSource) []telemetry.AttackSource {
-	var sum uint64
 	share := 0.0
 	for i := range addresses {
-		sum += addresses[i].Bytes
 		share += addresses[i].Share
 	}
 	if share < known || len(addresses) >= maxAddresses {
 		return nil
 	}
-	n := len(addresses)
-	for ; n > 1 && float64(addresses[n-1].Bytes) < faint*float64(sum)/float64(n); n-- {
-		sum -= addresses[n-1].Bytes
+	return withoutFaint(addresses)
+}
+
+// withoutFaint leaves out the sources at the end of the list that send far less than others, as users do.
+func withoutFaint(list []telemetry.AttackSource) []telemetry.AttackSource {
+	var sum uint64
+	for i := range list {
+		sum += list[i].Bytes
 	}
-	return addresses[:n]
+	n := len(list)
+	for ; n > 1 && float64(list[n-1].Bytes) < faint*float64(sum)/float64(n); n-- {
+		sum -= list[n-1].Bytes
+	}
+	return list[:n]
 }
 
 // maxAddresses is how many addresses an attack tells at most: one with as many may have more.
