@@ -29,12 +29,34 @@ func TestFormats(t *testing.T) {
 	cfg := testConfig(captured(t))
 	_, cfg.Events = happened(t)
 	h := New(cfg)
+	schemas := map[string][]string{}
 	for _, o := range operations() {
 		if o.find == nil || o.needs != nil || o.list == "" {
 			continue // not without rules
 		}
 		sameInFormats(t, h, o.list, o.path)
+		schemas[o.path] = parquetSchema(t, h, o.path)
 	}
+	text, err := json.Marshal(schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "parquet_schemas", text)
+}
+
+// parquetSchema returns the columns that a list has in Parquet, with types, and whether they may lack or be repeated.
+func parquetSchema(t *testing.T, h http.Handler, target string) (columns []string) {
+	t.Helper()
+	body := ask(h, "GET", target, accept("application/vnd.apache.parquet")).Body.Bytes()
+	file, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatalf("%s: parquet: %v", target, err)
+	}
+	lines := strings.Split(strings.TrimSpace(file.Schema().String()), "\n")
+	for _, line := range lines[1 : len(lines)-1] { // without "message x {" and "}"
+		columns = append(columns, strings.ReplaceAll(strings.TrimPrefix(line, "\t"), "\t", "  "))
+	}
+	return columns
 }
 
 // sameInFormats holds what each format has of a list to its JSON.

@@ -84,6 +84,24 @@ func (r *running) send(to string, payloads [][]byte) {
 	}
 }
 
+// sameCSV compares a list that is not empty as the program prints it with what the server sends, byte for byte.
+func (r *running) sameCSV(list string) {
+	r.t.Helper()
+	response, err := http.Get(r.URL() + "/api/v1/" + list + "?limit=100&format=csv")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	want, err := io.ReadAll(response.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	got, stderr, exit := runWaybill(r.t, list, "--server", r.URL(), "--limit", "100", "-o", "csv")
+	if exit != 0 || got != string(want) || strings.Count(got, "\n") < 2 {
+		r.t.Errorf("%s -o csv: code %d, %s\ngot  %.300q\nwant %.300q", list, exit, stderr, got, want)
+	}
+}
+
 // get decodes the list under key of an API answer into v, of which nothing that was there before is left: JSON leaves
 // out what is false, and would leave it true.
 func (r *running) get(path, key string, v any) {
@@ -179,6 +197,9 @@ func TestServeCaptures(t *testing.T) {
 						"s1x": 10,
 					})
 			})
+			for _, list := range []string{"nodes", "links", "hops", "flows", "paths", "drops", "hosts", "queues"} {
+				s.sameCSV(list)
+			}
 			var exporters []telemetry.Exporter
 			s.get("/api/v1/exporters", "exporters", &exporters)
 			received := uint64(0)
