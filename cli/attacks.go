@@ -140,7 +140,7 @@ func drawSources(b *strings.Builder, title string, list []client.AttackSource, n
 		text := fmt.Sprintf("  %s  %s  %d packets, %d dropped by filters", name(s), percentText(s.Share), s.Packets,
 			s.Filtered)
 		if s.Effectiveness != nil {
-			text += fmt.Sprintf(", now %s", percentText(*s.Effectiveness))
+			text += fmt.Sprintf(", lately %s", percentText(*s.Effectiveness))
 		}
 		if s.Device != "" {
 			text += "  behind " + gatewayText(s) + "  path " + s.Path
