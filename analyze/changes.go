@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/waybill-int/waybill/analyze/clock"
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -140,7 +141,7 @@ func (e *pathEntry) after(first *telemetry.Hop, nowNs int64) bool {
 func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *telemetry.Hop, nowNs int64) {
 	p := &s.paths.paths[place]
 	if p.loops() { // a loop let it go: that is no way that the flow takes from now on
-		f.verdict = notJudged
+		f.verdict = finding.NotJudged
 		return
 	}
 	if f.arrived && f.arrivedBy == place && f.arrivedGeneration == p.generation {
@@ -157,7 +158,7 @@ func (s *Shard) arrives(f *flow, place uint32, route []topology.HopKey, first *t
 			s.changes.note(&f.key, f.tag, before, p, s.scanNs, nowNs)
 		}
 	}
-	f.verdict = notJudged
+	f.verdict = finding.NotJudged
 	f.arrived, f.arrivedBy, f.arrivedGeneration = true, place, p.generation
 	f.entered = pathEntry{}
 	f.moved = true

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -225,7 +226,7 @@ func BenchmarkFlood(b *testing.B) {
 
 // What is not compared with the policy, because a full table keeps the flow outside, is counted.
 func TestGuardCountsWhatIsNotJudged(t *testing.T) {
-	for _, policy := range []Policy{nil, policyOf(t, "{}")} {
+	for _, policy := range []finding.Policy{nil, policyOf(t, "{}")} {
 		config := DefaultConfig()
 		config.MaxFlows, config.Policy = 64, policy
 		s := NewShard(config)

@@ -216,6 +216,16 @@ func (s *Shard) postcard(f *flow, r *telemetry.Report, flowTag uint32, nowNs int
 	}
 }
 
+// toldTwice reports whether a node has told of p already. If it tells another story now neither counts.
+func (s *Shard) toldTwice(p *pending, r *telemetry.Report, hop *telemetry.Hop, nowNs int64) bool {
+	told, against := s.findings.ToldTwice(p.hops[:p.n], r, hop, nowNs)
+	if against >= 0 {
+		p.n--
+		p.hops[against] = p.hops[p.n]
+	}
+	return told
+}
+
 // late adds what a postcard tells of to its hop, if the packet is among those of the path of which some are missing.
 func (s *Shard) late(f *flow, hop *telemetry.Hop, nowNs int64) {
 	if at := s.atHop(f, hop, f.packets, nowNs); at != nil {

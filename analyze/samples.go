@@ -29,7 +29,8 @@ type sampleList struct {
 // wants reports whether a hop tells of a queue that is long enough, at a moment that is known.
 func (l *sampleList) wants(h *telemetry.Hop) bool {
 	const place = telemetry.HasQueue | telemetry.HasNode | telemetry.HasEgressPort
-	return h.QueueOccupancy >= l.floors[h.Has.QueueUnit()&3] && h.Has&place == place && h.Has&bothTimes != 0
+	const times = telemetry.HasIngressTime | telemetry.HasEgressTime
+	return h.QueueOccupancy >= l.floors[h.Has.QueueUnit()&3] && h.Has&place == place && h.Has&times != 0
 }
 
 // sample sets aside what r tells of queues. The flow is looked up once, and only if there is something to set aside.

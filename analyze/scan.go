@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/burst"
+	"github.com/waybill-int/waybill/analyze/checksum"
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -135,8 +137,8 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		links,
 		&changeDetector{scan: &s.scan, links: links},
 		exporters,
-		&findingDetector{scan: &s.scan, found: map[eventlog.Key]foundNow{}},
-		&checksumDetector{scan: &s.scan, headers: map[checksumKey]*headerHistory{}},
+		&findingDetector{scan: &s.scan, found: map[eventlog.Key]*finding.Sum{}},
+		&checksumDetector{scan: &s.scan, headers: checksum.Histories{}},
 		&newFlowDetector{scan: &s.scan},
 		newBlackholeDetector(&s.scan, storms),
 		gray,

@@ -16,6 +16,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric"
 	"github.com/waybill-int/waybill/fabric/scenario"
@@ -62,7 +63,7 @@ type emulation struct {
 	autoBursts bool                     // what a burst is follows from the past of each queue
 	nodes      string                   // configuration of INT nodes; "": everyPacket
 	change     func(*scenario.Scenario) // of the scenario; nil: none
-	policy     Policy                   // nil: none
+	policy     finding.Policy           // nil: none
 	attacks    *attack.Config           // nil: nobody looks for any
 	sample     telemetry.SampleRate     // that is configured for all nodes; 0: none
 	look       func(*virtualCollector)  // called before each scan; nil: nobody looks
@@ -282,7 +283,8 @@ func TestScenariosYieldEvents(t *testing.T) {
 2-4 warning latency_anomaly: packets that meet no queue stay in spine1 for 501µs, 626 times as long as usual (800ns)`},
 		{scenario: "microburst"},
 		{scenario: "gray-link", want: `
-3-6 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 1.8 % of those to spine1; 2 % of those to leaf2; seen by TCP, which sent them again
+3-6 critical gray_failure: packets are lost between leaf2 and spine1,
+	and no node says why; 1.8 % of those to spine1; 2 % of those to leaf2; seen by TCP, which sent them again
 `},
 		{scenario: "link-failure", want: `
 2-3 critical drop_storm: drop storm at spine1 port 1: 48 packets, egress link down
@@ -313,7 +315,8 @@ func TestScenariosYieldEvents(t *testing.T) {
 20-28 warning link_lost: no traffic leaf1 -> spine1; both nodes still report
 21-21 info path_change: flows leave leaf1 by port 2 and no longer by port 1; the old link is down: a failure
 29-29 info path_change: flows leave leaf1 by port 1 and no longer by port 2; the old link still carries others: a reroute
-34-42 critical gray_failure: packets are lost between leaf2 and spine1, and no node says why; 2.4 % of those to spine1; 3.5 % of those to leaf2; seen by TCP, which sent them again
+34-42 critical gray_failure: packets are lost between leaf2 and spine1,
+	and no node says why; 2.4 % of those to spine1; 3.5 % of those to leaf2; seen by TCP, which sent them again
 49-54 critical drop_storm: drop storm at leaf1 port 6: 4,913 packets, queue full`},
 	} {
 		if raceDetector && test.scenario != "link-failure" {

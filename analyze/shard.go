@@ -13,7 +13,9 @@ import (
 	"sync"
 
 	"github.com/waybill-int/waybill/analyze/attack"
+	"github.com/waybill-int/waybill/analyze/checksum"
 	"github.com/waybill-int/waybill/analyze/drop"
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/analyze/timing"
@@ -37,7 +39,7 @@ type Config struct {
 	// HashSeed makes the flow table's collisions unpredictable.
 	HashSeed uint64
 	// Policy is what paths are compared with; nil: none.
-	Policy Policy
+	Policy finding.Policy
 }
 
 // DefaultConfig returns the bounds that fit in about 512 MiB.
@@ -82,7 +84,6 @@ type Shard struct {
 	slab      hopSlab
 	paths     pathTable
 	join      joinTable
-	told      []toldStack // toldStacks of them; nil before the first stack that can be compared
 	drops     drop.Table
 	changes   changeTable
 	samples   sampleList
@@ -102,15 +103,12 @@ type Shard struct {
 	rejected uint64 // reports of flows that the guard did not let in
 	unjudged uint64 // of these, those that were not compared with the policy for that
 
-	policy   Policy
-	findings findingTable
+	policy   finding.Policy
+	findings finding.Table
 
-	checksums checksumTable
+	checksums checksum.Table
 
 	attacks attackCounts
-
-	breaches []telemetry.Breach        // memory that is reused
-	set      [maxFindingsOfPath]uint16 // the same
 
 	dispositions ledger.Dispositions
 
@@ -139,7 +137,7 @@ func NewShard(c Config) *Shard {
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
-		policy:  c.Policy, findings: newFindingTable(), checksums: newChecksumTable(), holes: newHoleTable(),
+		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: newHoleTable(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 		inner:    topology.Inner{}, reporting: newReporters(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},
@@ -156,7 +154,7 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	for i := range b.Reports {
 		s.process(&b.Reports[i], nowNs)
 	}
-	b.KeepDatagrams = s.policy != nil || s.findings.lacking
+	b.KeepDatagrams = s.policy != nil || s.findings.Lacking
 	s.sweep(nowNs)
 }
 
@@ -193,7 +191,7 @@ func (s *Shard) pass(nowNs int64) {
 
 func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	s.reports++
-	s.distrust(r, nowNs)
+	s.findings.Distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
 		s.dispositions.Of(r).Flowless++
 		s.attackSummary(r, s.drops.Summary(r, nowNs), nowNs)
@@ -204,14 +202,14 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.drops.Packet(r, nowNs)
 	}
 	if r.Is(telemetry.HopLimit | telemetry.MTUExceeded | telemetry.WrongChecksum) {
-		s.exceeded(r, nowNs)
-		s.checksums.wrong(r, nowNs)
+		s.findings.Exceeded(r, nowNs)
+		s.checksums.Wrong(r, nowNs)
 	}
 	if r.Is(telemetry.CheckedL4) {
-		s.checksums.lookL4(r, nowNs)
+		s.checksums.LookL4(r, nowNs)
 	}
-	if s.reports&checksumSample == 0 {
-		s.checksums.look(r)
+	if s.reports&checksum.Sample == 0 {
+		s.checksums.Look(r)
 	}
 	if !r.Is(telemetry.HasFlow) {
 		if !r.Is(telemetry.Dropped) {
@@ -226,7 +224,8 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 	f.last = nowNs
 	f.dscp = r.DSCP
 	const noStory = telemetry.Intermediate | telemetry.FollowUp | telemetry.Discard | telemetry.Dropped
-	contradicts := r.Is(telemetry.Embedded) && !r.Is(noStory) && s.toldOtherwise(r, tag, nowNs)
+	contradicts := r.Is(telemetry.Embedded) && !r.Is(noStory) &&
+		s.findings.ToldOtherwise(r, joinHash(r, tag), nowNs)
 	if !contradicts {
 		s.sample(r, tag, nowNs)
 	}
@@ -279,7 +278,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		}
 		return // nobody remembers a verdict for the next packet
 	}
-	if f.verdict != nothingBad {
+	if f.verdict != finding.NothingBad {
 		s.verify(f, r, nowNs)
 	}
 }
@@ -351,7 +350,7 @@ func (s *Shard) pathOf(fp *flowPath) *path {
 func (s *Shard) stack(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	hops := r.Hops
 	if f.ttl != r.TTL { // other nodes without INT
-		f.ttl, f.verdict = r.TTL, notJudged
+		f.ttl, f.verdict = r.TTL, finding.NotJudged
 	}
 	var older []telemetry.Hop
 	if f.partial {
@@ -631,7 +630,7 @@ func (s *Shard) takes(f *flow, hops []telemetry.Hop, nowNs int64) *path {
 			p.flows--
 			p.noteArrival(route)
 			if p.loops() {
-				f.verdict = notJudged // that of the loop
+				f.verdict = finding.NotJudged // that of the loop
 			}
 		}
 	} else if !s.probe && (len(route) == 1 && route[0].Has&telemetry.HasNode == 0 ||

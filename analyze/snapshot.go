@@ -479,11 +479,11 @@ func (c *Collector) Counters() Counters {
 		n.QueuesOverflow += s.queues.overflow
 		n.JoinEarly += s.join.early
 		n.DropsOverflow += s.drops.Overflow
-		n.JudgementsPostponed += s.findings.postponed
+		n.JudgementsPostponed += s.findings.Postponed
 		n.JudgementsLeftOut += s.unjudged
-		n.FindingsOverflow += s.findings.overflow + s.checksums.overflow
-		n.WrongChecksums += s.checksums.total
-		n.WrongL4Checksums += s.checksums.l4
+		n.FindingsOverflow += s.findings.Overflow + s.checksums.Overflow
+		n.WrongChecksums += s.checksums.Total
+		n.WrongL4Checksums += s.checksums.L4
 		s.mu.Unlock()
 	}
 	for _, e := range c.Exporters {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/ledger"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
@@ -53,7 +54,7 @@ func scenarioOf(t *testing.T, text string, changes ...string) *scenario.Scenario
 	return s
 }
 
-func policyOf(t *testing.T, text string) Policy {
+func policyOf(t *testing.T, text string) finding.Policy {
 	t.Helper()
 	if text == "" {
 		return nil
@@ -307,7 +308,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 	var batch telemetry.Batch
 	var h telemetry.Header
 	all := func(nowNs int64) {
-		for i := range uint32(judgedPerScan + 1000) {
+		for i := range uint32(finding.JudgedPerScan + 1000) {
 			batch.Reset()
 			decoder.Decode(test.Report(test.Form20MD, i, i, 1), netip.MustParseAddrPort("192.0.2.1:1"), 8555, &batch,
 				&h)
@@ -326,7 +327,7 @@ func TestJudgementsAreBounded(t *testing.T) {
 		t.Errorf("%d were postponed, want 1000", n.JudgementsPostponed)
 	}
 	list, _ := log.Events(func(e *telemetry.Event) bool { return e.Kind == telemetry.EventUnexpectedNode }, 100)
-	if len(list) != 1 || list[0].Count != judgedPerScan+1000 {
+	if len(list) != 1 || list[0].Count != finding.JudgedPerScan+1000 {
 		t.Errorf("got %+v", list)
 	}
 }
@@ -408,12 +409,12 @@ func TestForgedReportsDoNotHideFindings(t *testing.T) {
 		s.Process(&telemetry.Batch{Reports: []telemetry.Report{r}}, nowNs)
 	}
 	scanner.Scan(second)
-	for i := range uint32(2 * maxFindings) {
+	for i := range uint32(2 * finding.MaxFindings) {
 		report(i, 1000+i, second)
 	}
 	report(1<<20, 7, second)
-	if n := collector.Counters().FindingsOverflow; n != maxFindings+1 {
-		t.Errorf("%d findings have no place, want %d", n, maxFindings+1)
+	if n := collector.Counters().FindingsOverflow; n != finding.MaxFindings+1 {
+		t.Errorf("%d findings have no place, want %d", n, finding.MaxFindings+1)
 	}
 	scanner.Scan(2 * second)
 	report(0, 1000, 2*second+1) // of a flow that was judged before the table began anew

@@ -1,4 +1,4 @@
-package analyze
+package finding
 
 import "github.com/waybill-int/waybill/telemetry"
 
@@ -35,17 +35,16 @@ func isExact(h *telemetry.Hop) bool {
 	return h.Has&(exact|telemetry.HasMicroTimes) == exact
 }
 
-// toldOtherwise reports whether another stack of the same packet told another story before, which is a finding. The
-// story of before counts, and this one nowhere.
-func (s *Shard) toldOtherwise(r *telemetry.Report, tag uint32, nowNs int64) bool {
+// ToldOtherwise reports whether another stack of the same packet told another story before, which is a finding. The
+// story of before counts, and this one nowhere. hash is that of the flow and the identity of the packet.
+func (t *Table) ToldOtherwise(r *telemetry.Report, hash uint64, nowNs int64) bool {
 	if len(r.Hops) == 0 || !isExact(&r.Hops[0]) {
 		return false
 	}
-	if s.told == nil {
-		s.told = make([]toldStack, toldStacks)
+	if t.told == nil {
+		t.told = make([]toldStack, toldStacks)
 	}
-	hash := joinHash(r, tag)
-	at := &s.told[hash&(toldStacks-1)]
+	at := &t.told[hash&(toldStacks-1)]
 	if first := &at.hops[0]; at.hash != hash || at.n == 0 || first.ingressNs != r.Hops[0].IngressNs ||
 		first.node != r.Hops[0].NodeID {
 		at.remember(hash, r.Hops)
@@ -61,7 +60,7 @@ func (s *Shard) toldOtherwise(r *telemetry.Report, tag uint32, nowNs int64) bool
 			if i == 0 {
 				return false
 			}
-			s.contradicting(r, &r.Hops[i-1], otherNode, uint64(o.node), uint64(h.NodeID), nowNs)
+			t.contradicting(r, &r.Hops[i-1], otherNode, uint64(o.node), uint64(h.NodeID), nowNs)
 			return true
 		}
 		if h.IngressNs != o.ingressNs || h.EgressPort != o.outPort {
@@ -80,7 +79,7 @@ func (s *Shard) toldOtherwise(r *telemetry.Report, tag uint32, nowNs int64) bool
 		default:
 			continue
 		}
-		s.contradicting(r, h, why, one, other, nowNs)
+		t.contradicting(r, h, why, one, other, nowNs)
 		return true
 	}
 	return false

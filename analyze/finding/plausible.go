@@ -1,4 +1,4 @@
-package analyze
+package finding
 
 import "github.com/waybill-int/waybill/telemetry"
 
@@ -11,7 +11,7 @@ const (
 	zeroTimes      implausibility = iota // a timestamp is 0
 	backwards                            // the packet left before it came
 	latencyAgainst                       // the latency is not the time between the two stamps
-	wrongRate                            // the stamps count something else than nanoseconds
+	WrongRate                            // the stamps count something else than nanoseconds
 	otherPort                            // two stories of a packet: it came in by two ports
 	otherTime                            // it left at two times
 	otherLatency                         // it was there for two times
@@ -32,15 +32,15 @@ const (
 
 const bothTimes = telemetry.HasIngressTime | telemetry.HasEgressTime
 
-// distrust takes from a report what cannot be so.
-func (s *Shard) distrust(r *telemetry.Report, nowNs int64) {
+// Distrust takes from a report what cannot be so.
+func (t *Table) Distrust(r *telemetry.Report, nowNs int64) {
 	for i := range r.Hops {
 		if h := &r.Hops[i]; h.Has&bothTimes != 0 && !agrees(h) {
-			s.distrustHop(r, h, nowNs)
+			t.distrustHop(r, h, nowNs)
 		}
 	}
 	if h := &r.Local; h.Has&bothTimes != 0 && !agrees(h) {
-		s.distrustHop(r, h, nowNs)
+		t.distrustHop(r, h, nowNs)
 	}
 }
 
@@ -52,7 +52,7 @@ func agrees(h *telemetry.Hop) bool {
 		(h.Has&telemetry.HasLatency == 0 || stay-h.LatencyNs+apartNs <= 2*apartNs)
 }
 
-func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) {
+func (t *Table) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) {
 	const times = bothTimes | telemetry.HasWideTimes
 	both := h.Has&bothTimes == bothTimes
 	stay := int64(h.EgressNs - h.IngressNs)
@@ -60,7 +60,7 @@ func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) 
 	case both && h.EgressNs|h.IngressNs == 0,
 		wide && (h.Has&telemetry.HasIngressTime != 0 && h.IngressNs == 0 || h.Has&telemetry.HasEgressTime != 0 &&
 			h.EgressNs == 0):
-		s.implausible(r, h, zeroTimes, nowNs)
+		t.implausible(r, h, zeroTimes, nowNs)
 		h.Has &^= times
 		if h.Has&telemetry.HasDerivedLatency != 0 {
 			h.Has &^= telemetry.HasLatency | telemetry.HasDerivedLatency
@@ -72,42 +72,45 @@ func (s *Shard) distrustHop(r *telemetry.Report, h *telemetry.Hop, nowNs int64) 
 			h.Has &^= telemetry.HasLatency | telemetry.HasDerivedLatency
 		}
 	case both && wide && stay < 0:
-		s.implausible(r, h, backwards, nowNs)
+		t.implausible(r, h, backwards, nowNs)
 		h.Has &^= times
 	case both && wide && h.Has&(telemetry.HasLatency|telemetry.HasDerivedLatency) == telemetry.HasLatency:
 		if apart := stay - int64(min(h.LatencyNs, 1<<62)); max(apart, -apart) > max(apartNs, stay/2) {
-			s.implausible(r, h, latencyAgainst, nowNs)
+			t.implausible(r, h, latencyAgainst, nowNs)
 			h.Has &^= times | telemetry.HasLatency
 		}
 	}
 }
 
 // implausible notes that what a node tells cannot be so.
-func (s *Shard) implausible(r *telemetry.Report, h *telemetry.Hop, why implausibility, nowNs int64) {
-	key := findingKey{
-		kind: telemetry.EventImplausible, why: why, rule: telemetry.NoRule,
-		has: h.Has & telemetry.HasNode,
+func (t *Table) implausible(r *telemetry.Report, h *telemetry.Hop, why implausibility, nowNs int64) {
+	key := key{
+		Kind: telemetry.EventImplausible, Why: why, Rule: telemetry.NoRule,
+		Has: h.Has & telemetry.HasNode,
 	}
-	if key.has != 0 {
-		key.node = h.NodeID
+	if key.Has != 0 {
+		key.Node = h.NodeID
 	}
-	found := s.findings.ofReport(&key, nowNs)
+	found := t.ofReport(&key, nowNs)
 	if found == nil {
 		return
 	}
-	if found.datagram == nil {
-		found.flow, found.hasFlow = r.Flow, r.Is(telemetry.HasFlow)
+	if found.Datagram == nil {
+		found.Flow, found.HasFlow = r.Flow, r.Is(telemetry.HasFlow)
 		found.times = [3]uint64{h.IngressNs, h.EgressNs, h.LatencyNs}
 		found.show(r)
 	}
 }
 
-// toldTwice reports whether a node has told of p already: it came to the node in the same nanosecond, and leaves it by
-// the same port. If it tells another story now neither counts. A copy of a packet leaves by another port.
-func (s *Shard) toldTwice(p *pending, r *telemetry.Report, hop *telemetry.Hop, nowNs int64) bool {
+// ToldTwice reports whether a node has told of a packet already, of which hops were told: it came to the node in the
+// same nanosecond, and leaves it by the same port. If it tells another story now neither counts, and against is the
+// place of the one before in hops; else it is -1. A copy of a packet leaves by another port.
+func (t *Table) ToldTwice(hops []telemetry.Hop, r *telemetry.Report, hop *telemetry.Hop, nowNs int64) (
+	told bool, against int,
+) {
 	const same = telemetry.HasNode | telemetry.HasIngressTime | telemetry.HasWideTimes | telemetry.HasEgressPort
-	for i := range p.hops[:p.n] {
-		o := &p.hops[i]
+	for i := range hops {
+		o := &hops[i]
 		both := o.Has & hop.Has
 		if both&same != same || o.NodeID != hop.NodeID || o.TTL != hop.TTL || o.IngressNs != hop.IngressNs ||
 			o.EgressPort != hop.EgressPort || (o.Has^hop.Has)&telemetry.HasDrop != 0 {
@@ -123,25 +126,23 @@ func (s *Shard) toldTwice(p *pending, r *telemetry.Report, hop *telemetry.Hop, n
 		case both&telemetry.HasQueue != 0 && o.QueueOccupancy != hop.QueueOccupancy:
 			why, one, other = otherQueue, uint64(o.QueueOccupancy), uint64(hop.QueueOccupancy)
 		default:
-			return true // the same story again
+			return true, -1 // the same story again
 		}
-		s.contradicting(r, hop, why, one, other, nowNs)
-		p.n--
-		p.hops[i] = p.hops[p.n]
-		return true
+		t.contradicting(r, hop, why, one, other, nowNs)
+		return true, i
 	}
-	return false
+	return false, -1
 }
 
 // contradicting notes that a node tells two stories of one packet, with what differs.
-func (s *Shard) contradicting(r *telemetry.Report, h *telemetry.Hop, why implausibility, one, other uint64,
+func (t *Table) contradicting(r *telemetry.Report, h *telemetry.Hop, why implausibility, one, other uint64,
 	nowNs int64,
 ) {
-	key := findingKey{
-		kind: telemetry.EventContradiction, why: why, rule: telemetry.NoRule, has: telemetry.HasNode, node: h.NodeID,
+	key := key{
+		Kind: telemetry.EventContradiction, Why: why, Rule: telemetry.NoRule, Has: telemetry.HasNode, Node: h.NodeID,
 	}
-	if found := s.findings.ofReport(&key, nowNs); found != nil && found.count == 1 {
-		found.flow, found.hasFlow = r.Flow, true
+	if found := t.ofReport(&key, nowNs); found != nil && found.Count == 1 {
+		found.Flow, found.HasFlow = r.Flow, true
 		found.stack, found.times = r.Is(telemetry.Embedded), [3]uint64{h.IngressNs, one, other}
 		found.show(r)
 	}
