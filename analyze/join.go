@@ -409,9 +409,7 @@ func orderByTTL(hops []telemetry.Hop) (uncertain bool) {
 // sweep finishes the packets whose window is over.
 func (s *Shard) sweep(nowNs int64) {
 	j := &s.join
-	if s.gaps.open > 0 && j.wholeNs-s.gaps.settledNs >= gapWaitNs/4 {
-		s.settleGaps()
-	}
+	s.gaps.Settle(j.wholeNs, s.settleGap)
 	for j.oldest > 0 {
 		p := &j.waiting[j.oldest-1]
 		if j.wholeNs-p.first < j.window {

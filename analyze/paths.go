@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/histogram"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -53,7 +54,7 @@ type pathHop struct {
 
 	queuePlace  uint32 // of the queue that the latest packet was in, see queueTable
 	queueID     uint8
-	part        partSeen
+	part        loss.Part
 	parts       uint64 // packets of which this hop told, and others did not; besides path.packets
 	partsSeen   uint64 // of these, at the last scan
 	full        uint32 // packets lost from streams since the last scan, while this hop's queue was long

@@ -29,8 +29,6 @@ const (
 	fewPairs, fewBytes = 24, 64 << 10
 	// mostPairs is when what was seen begins to count less than what is seen now.
 	mostPairs = 1 << 14
-	// everyShare is the share of the data from which on a node reports every packet: some reports are lost.
-	everyShare = 0.9
 	// maxReporters bounds the nodes that are kept: one for so many flows that there is room for, of so many bytes.
 	maxReporters, flowsPerReporter, perReporter = 4096, 16, 320
 )
@@ -209,7 +207,7 @@ func (s *reporterStat) sample() nodeSample {
 	switch {
 	case s.onEvent():
 		a.rate = telemetry.SampleOnEvent
-	case a.complete >= everyShare:
+	case a.complete >= telemetry.EveryShare:
 		a.rate = telemetry.SampleEvery
 	case a.complete >= 0:
 		a.rate = telemetry.SamplePart

@@ -9,6 +9,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/finding"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -93,7 +94,7 @@ var quietOf = map[telemetry.EventKind]int64{
 	telemetry.EventUnexpectedNode: quietNs, telemetry.EventPathNotAllowed: quietNs,
 	telemetry.EventWaypointMissed: quietNs, telemetry.EventImplausible: quietNs,
 	telemetry.EventDuplicateNode: quietNs, telemetry.EventContradiction: quietNs, telemetry.EventNewFlow: quietNs,
-	telemetry.EventECMPImbalance: quietNs, telemetry.EventGrayFailure: graySilenceNs,
+	telemetry.EventECMPImbalance: quietNs, telemetry.EventGrayFailure: loss.QuietNs,
 	telemetry.EventBlackhole: quietNs + ScanNs, // a silent one is noted a scan later
 }
 
@@ -116,7 +117,7 @@ func NewScanner(c *Collector, log *eventlog.Log) *Scanner {
 		c.Timing = timing.New()
 	}
 	if c.Losses == nil {
-		c.Losses = &LinkLosses{}
+		c.Losses = &loss.Estimates{}
 	}
 	s := &Scanner{
 		scan:  scan{collector: c, log: log},

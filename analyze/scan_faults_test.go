@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/fabric/scenario"
 	"github.com/waybill-int/waybill/fabric/truth"
 	"github.com/waybill-int/waybill/internal/test"
@@ -174,7 +175,7 @@ func TestSilentBlackhole(t *testing.T) {
 		delete(lost, e.Name)
 	}
 	for name, n := range lost {
-		if n >= 2*grayPackets {
+		if n >= 2*loss.FewPackets {
 			t.Errorf("missed: %d packets were lost behind %s", n, name)
 		}
 	}

@@ -98,7 +98,7 @@ func (d *linkDetector) observe(o *observation) {
 			if h > 0 && !p.uncertain && told > 0 {
 				d.carried(p.path, h, told)
 			}
-			told -= min(uint64(p.hops[h].part.last), told)
+			told -= min(uint64(p.hops[h].part.Last), told)
 		}
 	}
 	for i := range o.drops {
@@ -265,16 +265,16 @@ func (d *linkDetector) lostOf(silent map[topology.LinkKey]float64) map[topology.
 			if d.returned(gone) {
 				continue
 			}
-			var suspects []topology.LinkKey
+			var candidates []topology.LinkKey
 			explained := false
 			for _, k := range gone.links {
 				if silent[k] >= expectedPackets && gone.atNs >= d.links[k].last {
-					suspects = append(suspects, k)
+					candidates = append(candidates, k)
 					explained = explained || lost[k]
 				}
 			}
-			if !explained && len(suspects) <= most {
-				found = append(found, suspects...)
+			if !explained && len(candidates) <= most {
+				found = append(found, candidates...)
 			}
 		}
 		for _, k := range found {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/waybill-int/waybill/analyze/eventlog"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -64,7 +65,7 @@ func (d *silenceDetector) begin() {
 func (d *silenceDetector) observe(o *observation) {
 	for i := range o.paths {
 		p := o.paths[i].path
-		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.any() || p.sinceScan.numbers.any()) &&
+		if last := &p.hops[len(p.hops)-1]; (p.sinceScan.streams.Any() || p.sinceScan.numbers.Any()) &&
 			last.Has&telemetry.HasNode != 0 {
 			if x := d.pulses[last.Node]; x != nil {
 				x.sink = true
@@ -122,7 +123,7 @@ func (d *silenceDetector) finish() {
 			x.missing += float64(d.missed[node]) * x.told / max(x.told+x.missed, 1)
 		}
 		silence := d.nowNs - x.lastNs
-		if x.scans < grayScans || x.gapNs > longestGapNs {
+		if x.scans < loss.LeastScans || x.gapNs > longestGapNs {
 			continue
 		}
 		flows := 0

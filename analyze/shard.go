@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/finding"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -93,8 +94,8 @@ type Shard struct {
 	transits  timing.Packets
 	reporting reporters
 	inner     topology.Inner // as paths show them
-	holes     holeTable
-	gaps      gapTable
+	holes     loss.Holes
+	gaps      loss.Gaps
 	probes    map[telemetry.FlowKey]uint64            // copies, and packets that were not delivered; bounded as flows
 	outer     map[telemetry.FlowKey]telemetry.FlowKey // tunnelled flow -> the flow that carries it; as bounded as flows
 
@@ -137,7 +138,7 @@ func NewShard(c Config) *Shard {
 		queues: newQueueTable(c.MaxQueues), join: newJoinTable(c.JoinPlaces, c.JoinWindowNs),
 		outer: map[telemetry.FlowKey]telemetry.FlowKey{}, probes: map[telemetry.FlowKey]uint64{},
 		changes: changeTable{changes: map[changeKey]*change{}, turned: map[turn]int64{}},
-		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: newHoleTable(),
+		policy:  c.Policy, findings: finding.New(quietNs), checksums: checksum.New(), holes: loss.NewHoles(),
 		newFlows: newFlowCounts{nodes: map[newFlowKey]*newFlows{}},
 		inner:    topology.Inner{}, reporting: newReporters(c.MaxFlows),
 		attacks: attackCounts{counts: attack.NewCounts(c.MaxTargets, c.HashSeed)},

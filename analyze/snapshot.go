@@ -11,6 +11,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/drop"
 	"github.com/waybill-int/waybill/analyze/histogram"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
@@ -20,8 +21,8 @@ import (
 type Collector struct {
 	Shards    []*Shard
 	Exporters []*ledger.Exporters
-	Timing    *timing.Timing // nil: nothing is known of clocks and delays
-	Losses    *LinkLosses    // of links, which a Scanner estimates; nil: nobody does
+	Timing    *timing.Timing  // nil: nothing is known of clocks and delays
+	Losses    *loss.Estimates // of links, which a Scanner estimates; nil: nobody does
 
 	configured atomic.Pointer[Configured]
 	kept       *ledger.Settlements // nil: there is no store
@@ -358,7 +359,7 @@ func (c *Collector) Links() []telemetry.Link {
 					From: a.Node, FromName: c.Names()[a.Node], To: b.Node,
 					ToName: c.Names()[b.Node], First: first, Last: last,
 				}}
-				l.Delay, l.Loss = c.Timing.Link(k), c.Losses.of(k)
+				l.Delay, l.Loss = c.Timing.Link(k), c.Losses.Of(k)
 				l.FromPort, l.ToPort = a.HopKey.Answer(nil).EgressPort, b.HopKey.Answer(nil).IngressPort
 				links[k] = l
 			}

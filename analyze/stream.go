@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -21,9 +22,6 @@ const (
 	overtakenByNs = 10e6
 	// fullBytes is what a queue has at least that has no room for another packet.
 	fullBytes = 32 << 10
-	// arrivalsPerJump is how many arrivals of a stream there must be for each hole, or else the reports do not tell of
-	// all packets.
-	arrivalsPerJump = 4
 )
 
 // A stream is how much of the data of a TCP connection has come to the sink, in 8 bytes, as there are millions.
@@ -33,36 +31,6 @@ type stream struct {
 	contiguous uint8  // arrivals without a hole before them,
 	jumps      uint8  // and those with one; both are halved when one is full
 	dropped    uint8  // packets with data that a node says it dropped, and that have not come again since
-}
-
-// A streamCount counts what came on a path since the last scan.
-type streamCount struct {
-	arrived         uint32 // packets with data that came in their order
-	lost            uint32 // packets that were sent again, of which no node said why
-	flows           uint32 // that lost these; one twice if others lost packets between
-	tag             uint32 // of the latest of them
-	jumped          uint32 // packets with data that came behind a hole
-	firstNs, lastNs int64  // when lost ones were missed
-}
-
-func (c *streamCount) any() bool { return c.arrived+c.lost > 0 }
-
-func (c *streamCount) add(o *streamCount) {
-	if o.lost > 0 {
-		if c.lost == 0 {
-			c.firstNs = o.firstNs
-		}
-		c.firstNs, c.lastNs = min(c.firstNs, o.firstNs), max(c.lastNs, o.lastNs)
-		if c.tag != o.tag || c.flows == 0 {
-			c.flows += o.flows
-		} else {
-			c.flows += o.flows - 1
-		}
-		c.tag = o.tag
-	}
-	c.arrived += o.arrived
-	c.lost += o.lost
-	c.jumped += o.jumped
 }
 
 // follow notes the data of r, a report with a stack, in the stream of its flow.
@@ -80,19 +48,19 @@ func (s *Shard) follow(f *flow, tag uint32, r *telemetry.Report, nowNs int64) {
 	case ahead == 0:
 		st.next, f.moved = r.StreamTo, false
 		st.arrives(&st.contiguous)
-		p.sinceScan.streams.arrived++
+		p.sinceScan.streams.Arrived++
 	case ahead > 0 && f.moved: // packets by the two paths overtake each other
 		st.next, f.moved = r.StreamTo, false
 	case ahead > 0:
-		s.holes.open(hole{
-			tag: tag, from: st.next, to: r.StreamFrom, path: fp.path, generation: fp.generation, arrivals: st.arrivals,
-			full: p.fullQueues(r), ns: nowNs,
+		s.holes.Open(loss.Hole{
+			Tag: tag, From: st.next, To: r.StreamFrom, Path: fp.path, Generation: fp.generation, Arrivals: st.arrivals,
+			Full: p.fullQueues(r), Ns: nowNs,
 		})
 		st.next = r.StreamTo
 		st.arrives(&st.jumps)
-		p.sinceScan.streams.jumped++
+		p.sinceScan.streams.Jumped++
 	default:
-		if h, ok := s.holes.fill(tag, r, nowNs); ok {
+		if h, ok := s.holes.Fill(tag, r, nowNs); ok {
 			s.lose(st, &h, nowNs)
 		}
 		if int32(r.StreamTo-st.next) > 0 {
@@ -106,7 +74,7 @@ func (s *Shard) noteDrop(f *flow, tag uint32, r *telemetry.Report) {
 	st := &f.stream
 	switch {
 	case f.numbered && r.Is(telemetry.HasFlowSequence) && int32(r.FlowSequence-st.next) < 0:
-		s.gaps.fill(f, tag, r.FlowSequence)
+		s.fillGap(f, tag, r.FlowSequence)
 	case (f.numbered || r.StreamFrom != r.StreamTo) && st.dropped < 255:
 		st.dropped++
 	}
@@ -122,22 +90,22 @@ func (st *stream) arrives(as *uint8) {
 
 // lose counts the packet that fills hole h as one that was lost on its path, unless it was only overtaken, or a node
 // dropped it.
-func (s *Shard) lose(st *stream, h *hole, nowNs int64) {
-	if st.arrivals-h.arrivals <= overtaken && nowNs-h.ns < overtakenByNs {
+func (s *Shard) lose(st *stream, h *loss.Hole, nowNs int64) {
+	if st.arrivals-h.Arrivals <= overtaken && nowNs-h.Ns < overtakenByNs {
 		return
 	}
 	if st.dropped > 0 {
 		st.dropped--
 		return
 	}
-	p := &s.paths.paths[h.path]
-	if p.generation != h.generation || int(st.jumps)*arrivalsPerJump > int(st.contiguous) {
+	p := &s.paths.paths[h.Path]
+	if p.generation != h.Generation || int(st.jumps)*loss.ArrivalsPerJump > int(st.contiguous) {
 		return
 	}
-	lost := streamCount{lost: 1, flows: 1, tag: h.tag, firstNs: h.ns, lastNs: h.ns}
-	p.sinceScan.streams.add(&lost)
+	lost := loss.Count{Lost: 1, Flows: 1, Tag: h.Tag, FirstNs: h.Ns, LastNs: h.Ns}
+	p.sinceScan.streams.Add(&lost)
 	for i := range p.hops {
-		p.hops[i].full += h.full >> i & 1
+		p.hops[i].full += h.Full >> i & 1
 	}
 }
 

@@ -67,14 +67,14 @@ func TestNumbersOfPackets(t *testing.T) {
 		}
 		for i := range s.shard.paths.paths {
 			p := &s.shard.paths.paths[i]
-			if n := &p.sinceScan.numbers; len(p.hops) == 2 && n.any() {
-				if got := fmt.Sprintf("%d arrived, %d lost", n.arrived, n.lost); got != c.path {
+			if n := &p.sinceScan.numbers; len(p.hops) == 2 && n.Any() {
+				if got := fmt.Sprintf("%d arrived, %d lost", n.Arrived, n.Lost); got != c.path {
 					t.Errorf("%s: got %s, want %s", c.name, got, c.path)
 				}
 			}
 		}
-		if s.shard.gaps.open != 0 {
-			t.Errorf("%s: %d gaps are open", c.name, s.shard.gaps.open)
+		if s.shard.gaps.Open != 0 {
+			t.Errorf("%s: %d gaps are open", c.name, s.shard.gaps.Open)
 		}
 	}
 }

@@ -77,9 +77,9 @@ func (s *streamScript) counts() string {
 	var list []string
 	for i := range s.shard.paths.paths {
 		p := &s.shard.paths.paths[i]
-		if c := &p.sinceScan.streams; c.any() {
+		if c := &p.sinceScan.streams; c.Any() {
 			list = append(list,
-				fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].Out, c.arrived, c.lost, c.flows))
+				fmt.Sprintf("/%d %d in order, %d lost by %d", p.hops[0].Out, c.Arrived, c.Lost, c.Flows))
 		}
 	}
 	return strings.Join(list, "; ")
@@ -202,7 +202,7 @@ func TestStreamsNoAllocs(t *testing.T) {
 	}); allocs != 0 {
 		t.Errorf("got %v allocations for %d reports, want 0", allocs, len(batch.Reports))
 	}
-	if s.shard.paths.paths[0].sinceScan.streams.lost == 0 {
+	if s.shard.paths.paths[0].sinceScan.streams.Lost == 0 {
 		t.Error("nothing was lost: that proves little")
 	}
 }

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/topology"
 	"github.com/waybill-int/waybill/telemetry"
 )
@@ -11,8 +12,8 @@ type pathWindow struct {
 	left    uint32 // those that took another path afterwards
 	to      uint32 // place of the path that the latest of these took
 	through uint32 // if it ends with a drop: flows of which a packet arrived after one that was dropped there
-	streams streamCount
-	numbers streamCount // the same of packets that the source numbered
+	streams loss.Count
+	numbers loss.Count // the same of packets that the source numbered
 }
 
 // meet counts the flow of fp among those with packets on p, once between two scans. It comes before fp.last is set.
@@ -29,33 +30,25 @@ func (p *path) noteArrival(route []topology.HopKey) {
 	}
 }
 
-// A partSeen counts packets since the last scan of which a hop of a path told and others did not.
-type partSeen struct {
-	first           uint32 // no hop in front of this one told of them
-	last            uint32 // no hop behind this one did
-	again           uint32 // of these, those whose flow had no better luck with the packet before
-	firstNs, lastNs int64  // when the first and the last of those in last came
-}
-
 // seenInPart notes that of a packet of f, which came at seenNs, nothing more is to be heard than postcards of the hops
 // from first to last of its path.
 func (s *Shard) seenInPart(f *flow, first, last int, seenNs int64) {
 	p := s.pathOf(&f.paths[0])
 	if first > 0 {
-		p.hops[first].part.first++
+		p.hops[first].part.First++
 	}
 	if last == len(p.hops)-1 {
 		f.vanished = false
 		return
 	}
 	part := &p.hops[last].part
-	if part.last == 0 {
-		part.firstNs = seenNs
+	if part.Last == 0 {
+		part.FirstNs = seenNs
 	}
-	part.last++
-	part.lastNs = seenNs
+	part.Last++
+	part.LastNs = seenNs
 	if f.vanished {
-		part.again++
+		part.Again++
 	}
 	f.vanished = true
 }

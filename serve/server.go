@@ -18,6 +18,7 @@ import (
 	"github.com/waybill-int/waybill/analyze/burst"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/analyze/ledger"
+	"github.com/waybill-int/waybill/analyze/loss"
 	"github.com/waybill-int/waybill/analyze/timing"
 	"github.com/waybill-int/waybill/api/auth"
 	"github.com/waybill-int/waybill/collect"
@@ -75,7 +76,7 @@ func New(c *Config, logTo io.Writer) (*Server, error) {
 	}
 	s.level.Set(c.Log.Level.Level)
 	s.log = command.NewLogger(logTo, s.level)
-	s.Collector = &analyze.Collector{Timing: timing.New(), Losses: &analyze.LinkLosses{}}
+	s.Collector = &analyze.Collector{Timing: timing.New(), Losses: &loss.Estimates{}}
 	s.troubles = store.NewTroubles(s.log)
 	s.dialects = newDialectNotices(s.points, s.log)
 	for _, open := range []func() error{

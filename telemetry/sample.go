@@ -26,12 +26,17 @@ const (
 	SampleOnEvent SampleRate = math.MaxUint32     // those that differ from the packet before
 )
 
+// EveryShare is the share of its packets, or of their data, from which on a node reports every packet: some reports are
+// lost.
+const EveryShare = 0.9
+
 // MaxSampleRate is the largest rate: of 1 packet in so many.
 const MaxSampleRate = math.MaxUint32 - 2
 
 // sampleKinds are the kinds of Sample. The word for a rate stands for all of them.
 var sampleKinds = map[SampleRate]string{
-	SampleUnknown: "unknown", SampleEvery: "every_packet", 2: "one_in_n", SamplePart: "partial", SampleOnEvent: "on_event",
+	SampleUnknown: "unknown", SampleEvery: "every_packet", 2: "one_in_n", SamplePart: "partial",
+	SampleOnEvent: "on_event",
 }
 
 // Kind returns the kind of a Sample.

@@ -252,6 +252,8 @@ func TestImportRules(t *testing.T) {
 		{"analyze/finding", "policy", true},
 		{"analyze/finding", "analyze/topology", false},
 		{"analyze/checksum", "analyze/finding", true},
+		{"analyze/loss", "analyze/topology", false},
+		{"analyze/loss", "analyze", true},
 		{"analyze/drop", "analyze/topology", false},
 		{"analyze/drop", "analyze/eventlog", true},
 		{"analyze/timing", "analyze/clock", false},

@@ -1,4 +1,4 @@
-package analyze
+package loss
 
 import (
 	"fmt"
@@ -22,11 +22,11 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 		}
 		p := &streamPath{streamKey: streamKey{hash: uint64(len(paths))}}
 		c := &p.scans[0]
-		if _, err := fmt.Sscan(counts, &c.arrived, &c.lost, &c.flows); err != nil {
+		if _, err := fmt.Sscan(counts, &c.Arrived, &c.Lost, &c.Flows); err != nil {
 			t.Fatal(line)
 		}
-		c.tag = uint32(len(paths)) // other flows on each path
-		var hops []pathHop
+		c.Tag = uint32(len(paths)) // other flows on each path
+		var hops []topology.HopKey
 		words := strings.Fields(route)
 		number := func(word string) (n uint32) {
 			if _, err := fmt.Sscan(strings.TrimPrefix(word, "h"), &n); err != nil {
@@ -43,12 +43,12 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 				return number(word)
 			}
 			hops = append(hops,
-				pathHop{HopKey: topology.HopKey{
+				topology.HopKey{
 					Node: number(word), In: port(words[i]), Out: port(words[i+2]),
 					Has: telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort,
-				}})
+				})
 		}
-		if p.suspects, ok = suspectsOf(hops, false); !ok {
+		if p.candidates, ok = candidatesOf(hops, false); !ok {
 			t.Fatal(line)
 		}
 		paths = append(paths, p)
@@ -57,7 +57,7 @@ func pathsFrom(t *testing.T, text string) (paths []*streamPath) {
 }
 
 // What can only be one link is that link; what could be another, or a host, is nobody.
-func TestAccuse(t *testing.T) {
+func TestLocalize(t *testing.T) {
 	for _, c := range []struct{ name, paths, want string }{
 		{"nothing is lost", "h1 1 5 2 h2: 1000 0 0", ""},
 		{"one link", `
@@ -113,12 +113,12 @@ func TestAccuse(t *testing.T) {
 	} {
 		var got []string
 		for paths := pathsFrom(t, c.paths); ; {
-			guilty, rest, ok := accuse(paths)
+			found, rest, ok := localize(paths)
 			if !ok {
 				break
 			}
 			var links []string
-			for _, k := range guilty {
+			for _, k := range found {
 				links = append(links, fmt.Sprintf("%d>%d", k.From, k.To))
 			}
 			slices.Sort(links)

@@ -1,7 +1,6 @@
-package analyze
+package loss
 
 import (
-	"math"
 	"slices"
 
 	"github.com/waybill-int/waybill/analyze/topology"
@@ -13,8 +12,8 @@ import (
 // not.
 
 const (
-	// leakFlows is how many flows must have lost packets, so that what one flow meets is not taken for its link.
-	leakFlows = 3
+	// leastFlows is how many flows must have lost packets, so that what one flow meets is not taken for its link.
+	leastFlows = 3
 	// certainlyLost and certainlyHere are logarithms of how much more likely it must be that one link loses packets
 	// than that all links do alike, and than that another link does.
 	certainlyLost, certainlyHere = 12, 7
@@ -22,35 +21,38 @@ const (
 	bothWays = 2
 )
 
-// A suspect is what may lose packets of a path: a link between nodes, or what is in front of the first or behind the
+// A candidate is what may lose packets of a path: a link between nodes, or what is in front of the first or behind the
 // last of them.
-type suspect struct {
+type candidate struct {
 	topology.LinkKey
 	edge bool // a host and its link; one end of linkKey only
 }
 
-// suspectsOf returns what the packets of a path cross; false if the path is not known well enough.
+// candidatesOf returns what the packets of a path cross; false if the path is not known well enough.
 // Numbers of packets tell of nothing in front of the source, which writes them, or behind the sink, which reads them.
-func suspectsOf(hops []pathHop, numbered bool) ([]suspect, bool) {
-	first, last := &hops[0].HopKey, &hops[len(hops)-1].HopKey
-	list := make([]suspect, 0, len(hops)+1)
+func candidatesOf(hops []topology.HopKey, numbered bool) ([]candidate, bool) {
+	if len(hops) == 0 {
+		return nil, false
+	}
+	first, last := &hops[0], &hops[len(hops)-1]
+	list := make([]candidate, 0, len(hops)+1)
 	if !numbered {
-		list = append(list, suspect{
+		list = append(list, candidate{
 			topology.LinkKey{To: first.Node, ToPort: first.In, Has: first.Has & telemetry.HasIngressPort},
 			true,
 		})
 	}
 	for i := range hops[1:] {
-		k, ok := topology.LinkOf(&hops[i].HopKey, &hops[i+1].HopKey)
+		k, ok := topology.LinkOf(&hops[i], &hops[i+1])
 		if !ok || hops[i].Missing+hops[i+1].Missing > 0 {
 			return nil, false
 		}
-		list = append(list, suspect{LinkKey: k})
+		list = append(list, candidate{LinkKey: k})
 	}
 	if numbered {
 		return list, len(list) > 0
 	}
-	list = append(list, suspect{
+	list = append(list, candidate{
 		topology.LinkKey{From: last.Node, FromPort: last.Out, Has: last.Has & telemetry.HasEgressPort},
 		true,
 	})
@@ -60,11 +62,11 @@ func suspectsOf(hops []pathHop, numbered bool) ([]suspect, bool) {
 	return list, true
 }
 
-// back returns the other direction of a suspect; false if it is not known.
-func (k suspect) back() (suspect, bool) {
+// back returns the other direction of a candidate; false if it is not known.
+func (k candidate) back() (candidate, bool) {
 	if !k.edge {
 		back, ok := k.Reverse()
-		return suspect{LinkKey: back}, ok
+		return candidate{LinkKey: back}, ok
 	}
 	back := topology.LinkKey{From: k.To, To: k.From, FromPort: k.ToPort, ToPort: k.FromPort}
 	switch k.Has {
@@ -73,49 +75,33 @@ func (k suspect) back() (suspect, bool) {
 	case telemetry.HasEgressPort:
 		back.Has = telemetry.HasIngressPort
 	}
-	return suspect{back, true}, true
+	return candidate{back, true}, true
 }
 
-// share is how much of what was sent is lost.
-func (c *streamCount) share() float64 { return float64(c.lost) / float64(max(c.arrived+c.lost, 1)) }
-
-// likelihood is the logarithm of how likely that many lost packets are if each is lost with a probability of share.
-func (c *streamCount) likelihood() float64 {
-	if c.lost == 0 || c.arrived == 0 {
-		return 0
-	}
-	return float64(c.lost)*math.Log(c.share()) + float64(c.arrived)*math.Log(1-c.share())
-}
-
-// without returns what is left of c.
-func (c *streamCount) without(o *streamCount) streamCount {
-	return streamCount{arrived: c.arrived - o.arrived, lost: c.lost - o.lost}
-}
-
-// A trial asks which of the suspects loses packets. No path crosses a suspect twice, or in both directions.
+// A trial asks which of the candidates loses packets. No path crosses a candidate twice, or in both directions.
 type trial struct {
-	all      streamCount
-	by       map[suspect]*streamCount
-	suspects []suspect // in an order that is always the same
+	all        Count
+	by         map[candidate]*Count
+	candidates []candidate // in an order that is always the same
 }
 
 func newTrial(paths []*streamPath) *trial {
-	t := &trial{by: map[suspect]*streamCount{}}
+	t := &trial{by: map[candidate]*Count{}}
 	for _, p := range paths {
 		c := p.total()
-		t.all.add(&c)
+		t.all.Add(&c)
 	}
-	if t.all.flows < leakFlows {
-		return t // nobody to accuse, as nearly always
+	if t.all.Flows < leastFlows {
+		return t // nothing to localize, as nearly always
 	}
 	for _, p := range paths {
 		c := p.total()
-		for _, k := range p.suspects {
+		for _, k := range p.candidates {
 			if t.by[k] == nil {
-				t.by[k] = &streamCount{}
-				t.suspects = append(t.suspects, k)
+				t.by[k] = &Count{}
+				t.candidates = append(t.candidates, k)
 			}
-			t.by[k].add(&c)
+			t.by[k].Add(&c)
 		}
 	}
 	return t
@@ -123,10 +109,10 @@ func newTrial(paths []*streamPath) *trial {
 
 // gain is the logarithm of how much more likely what was lost is if k alone loses another share of its packets than all
 // others, which is a larger one, and with back, if both its directions do.
-func (t *trial) gain(k suspect) (alone, both float64) {
+func (t *trial) gain(k candidate) (alone, both float64) {
 	c := t.by[k]
 	others := t.all.without(c)
-	if c.share() > others.share() && c.flows >= leakFlows {
+	if c.share() > others.share() && c.Flows >= leastFlows {
 		alone = c.likelihood() + others.likelihood() - t.all.likelihood()
 	}
 	back, ok := k.back()
@@ -135,26 +121,27 @@ func (t *trial) gain(k suspect) (alone, both float64) {
 	}
 	b := t.by[back]
 	others = others.without(b)
-	if min(c.share(), b.share()) > others.share() && c.flows+b.flows >= leakFlows {
+	if min(c.share(), b.share()) > others.share() && c.Flows+b.Flows >= leastFlows {
 		both = c.likelihood() + b.likelihood() + others.likelihood() - t.all.likelihood() - bothWays
 	}
 	return alone, both
 }
 
-// accuse returns the link that loses the most packets, one direction of it or both, and the paths that do not cross it;
-// false if no link stands out. guilty is empty if another link, or a host, may lose them as well.
-func accuse(paths []*streamPath) (guilty []topology.LinkKey, rest []*streamPath, ok bool) {
+// localize returns the link that loses the most packets, one direction of it or both, and the paths that do not cross
+// it;
+// false if no link stands out. found is empty if another link, or a host, may lose them as well.
+func localize(paths []*streamPath) (found []topology.LinkKey, rest []*streamPath, ok bool) {
 	t := newTrial(paths)
 	var best float64
-	var chosen []suspect
-	for _, k := range t.suspects {
+	var chosen []candidate
+	for _, k := range t.candidates {
 		alone, both := t.gain(k)
 		if alone > best {
-			best, chosen = alone, []suspect{k}
+			best, chosen = alone, []candidate{k}
 		}
 		if both > best {
 			back, _ := k.back()
-			best, chosen = both, []suspect{k, back}
+			best, chosen = both, []candidate{k, back}
 		}
 	}
 	if best < certainlyLost {
@@ -162,20 +149,20 @@ func accuse(paths []*streamPath) (guilty []topology.LinkKey, rest []*streamPath,
 	}
 	certain := true
 	back, _ := chosen[0].back()
-	for _, k := range t.suspects {
+	for _, k := range t.candidates {
 		if alone, both := t.gain(k); max(alone, both) > best-certainlyHere && k != chosen[0] && k != back {
 			certain = false
 		}
 	}
 	for _, k := range chosen {
 		if certain && !k.edge {
-			guilty = append(guilty, k.LinkKey)
+			found = append(found, k.LinkKey)
 		}
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(p.suspects, func(k suspect) bool { return slices.Contains(chosen, k) }) {
+		if !slices.ContainsFunc(p.candidates, func(k candidate) bool { return slices.Contains(chosen, k) }) {
 			rest = append(rest, p)
 		}
 	}
-	return guilty, rest, true
+	return found, rest, true
 }

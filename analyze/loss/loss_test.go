@@ -1,0 +1,138 @@
+package loss
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// A gap is given once nothing fills it any more, or when another one needs its place; numbers that come late take from
+// it.
+func TestGaps(t *testing.T) {
+	var table Gaps
+	const second = int64(1e9)
+	add := func(tag, from, to uint32, atNs int64) Gap {
+		return table.Add(&Gap{Ns: atNs, Tag: tag, From: from, To: to, Missing: to - from})
+	}
+	add(1, 10, 13, second)
+	add(2, 50, 51, second)
+	if !table.Fill(1, 11) || table.Fill(1, 13) || table.Fill(3, 11) || !table.Fill(2, 50) || table.Fill(2, 50) {
+		t.Error("numbers fill gaps that are not theirs, or not their own")
+	}
+	var given []Gap
+	give := func(g *Gap) { given = append(given, *g) }
+	table.Settle(second+gapWaitNs-1, give)
+	if table.Settle(2*second, give); len(given) != 1 || given[0].Tag != 1 || given[0].Missing != 2 {
+		t.Errorf("given %+v", given)
+	}
+	if table.Settle(9*second, give); len(given) != 1 {
+		t.Errorf("given again: %+v", given[1:])
+	}
+	for i := range uint32(perSet) {
+		if oldest := add(1+i*gapSets, 1, 2, second+int64(i)); oldest.Ns != 0 {
+			t.Errorf("%+v gives way although there is room", oldest)
+		}
+	}
+	if oldest := add(1+perSet*gapSets, 1, 2, 2*second); oldest.Ns != second || oldest.Tag != 1 {
+		t.Errorf("%+v gives way, and not the oldest", oldest)
+	}
+}
+
+// A hole is filled by its own data, in pieces too; one that gives way early is counted.
+func TestHoles(t *testing.T) {
+	table := NewHoles()
+	fill := func(tag, from, to uint32, nowNs int64) bool {
+		_, ok := table.Fill(tag, &telemetry.Report{StreamFrom: from, StreamTo: to}, nowNs)
+		return ok
+	}
+	table.Open(Hole{Ns: 1, Tag: 7, From: 1000, To: 3000})
+	if fill(7, 3000, 4000, 2) || fill(8, 1000, 2000, 2) || !fill(7, 1000, 2000, 2) || fill(7, 1000, 2000, 2) ||
+		!fill(7, 2000, 3000, 2) || fill(7, 2000, 3000, 2) {
+		t.Error("data fills holes that are not its own")
+	}
+	table.Open(Hole{Ns: 1, Tag: 7, From: 1000, To: 3000})
+	if fill(7, 1000, 3000, 1+holeLifeNs) {
+		t.Error("a hole waits for longer than it lives")
+	}
+	for i := range int64(holesOfSet + 2) {
+		table.Open(Hole{Ns: 2 + holeLifeNs + i, Tag: 9, From: uint32(i), To: uint32(i + 1)})
+	}
+	if table.Displaced != 2 {
+		t.Errorf("%d holes gave way, want 2", table.Displaced)
+	}
+}
+
+// The link that all paths share which lose packets is found and its loss is estimated; none is where reports were lost.
+func TestStreamsOfALossyLink(t *testing.T) {
+	const has = telemetry.HasNode | telemetry.HasIngressPort | telemetry.HasEgressPort
+	routes := [][]topology.HopKey{ // 1 to 2 by 5, which loses packets, or by 6, and back
+		{
+			{Node: 1, In: 100, Out: 5, Has: has},
+			{Node: 5, In: 1, Out: 2, Has: has},
+			{Node: 2, In: 5, Out: 100, Has: has},
+		},
+		{
+			{Node: 1, In: 101, Out: 5, Has: has},
+			{Node: 5, In: 1, Out: 3, Has: has},
+			{Node: 3, In: 5, Out: 100, Has: has},
+		},
+		{
+			{Node: 1, In: 100, Out: 6, Has: has},
+			{Node: 6, In: 1, Out: 2, Has: has},
+			{Node: 2, In: 6, Out: 100, Has: has},
+		},
+		{
+			{Node: 4, In: 100, Out: 5, Has: has},
+			{Node: 5, In: 4, Out: 2, Has: has},
+			{Node: 2, In: 5, Out: 100, Has: has},
+		},
+		{
+			{Node: 4, In: 100, Out: 5, Has: has},
+			{Node: 5, In: 4, Out: 3, Has: has},
+			{Node: 3, In: 5, Out: 100, Has: has},
+		},
+	}
+	lossy, other := topology.LinkKey{From: 1, FromPort: 5, To: 5, ToPort: 1},
+		topology.LinkKey{From: 5, FromPort: 2, To: 2, ToPort: 5}
+	lossy.Has, other.Has = has&^telemetry.HasNode, has&^telemetry.HasNode
+	for _, reportsLost := range []uint64{0, 1000} {
+		streams, estimates := NewStreams(), &Estimates{}
+		estimator := NewEstimator(estimates)
+		reports := Reports{
+			Lost: func(uint32) (uint64, bool) { return reportsLost, true },
+			Rate: func(uint32) telemetry.SampleRate { return telemetry.SampleEvery },
+		}
+		found := map[topology.LinkKey]*Link{}
+		for scan := range int64(4) {
+			streams.Begin()
+			for i, route := range routes {
+				c := Count{Arrived: 1000, FirstNs: scan, LastNs: scan}
+				if i < 2 {
+					c = Count{Arrived: 980, Lost: 20, Flows: 4, Tag: uint32(i), FirstNs: scan, LastNs: scan}
+				}
+				streams.Take(uint64(i+1), false, route, &c, make([]uint32, len(route)))
+			}
+			streams.Finish(scan*1e9, reports, func(k topology.LinkKey, g *Link, _ uint64) { found[k] = g })
+			estimator.Estimate(scan*1e9, map[topology.LinkKey]Cards{lossy: {}, other: {}}, streams,
+				func(uint32) string { return "x" })
+		}
+		e, clean := estimates.Of(lossy), estimates.Of(other)
+		if reportsLost > 0 {
+			if len(found) != 0 || e.Share != nil || !strings.Contains(e.Unknown, "reports of x were lost") {
+				t.Errorf("found %v where reports were lost; estimate %+v", found, e)
+			}
+			continue
+		}
+		if len(found) != 1 || found[lossy] == nil || !found[lossy].Certain() || found[lossy].Total().Lost != 4*40 {
+			t.Fatalf("found %+v", found)
+		}
+		if e.Method != telemetry.LossByTCP || *e.Share != 0.02 || *e.Lower >= 0.02 || *e.Upper <= 0.02 {
+			t.Errorf("the link that loses 2 %% has %+v", e)
+		}
+		if clean.Share == nil || *clean.Share != 0 {
+			t.Errorf("the link that loses nothing has %+v", clean)
+		}
+	}
+}
