@@ -1,12 +1,9 @@
 package analyze
 
 import (
-	"fmt"
 	"math"
-	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -251,7 +248,7 @@ func (d *attackDetector) note(a *attack.Attack) {
 		func(e *telemetry.Event) {})
 	noted.packets = a.Offered.Packets
 	d.log.Amend(key, func(e *telemetry.Event) {
-		r := d.record(a, e.ID, e.Start)
+		r := a.Record(e.ID, e.Start, d.collector.Names())
 		if noted.before != nil {
 			r.Packets += noted.before.Packets
 			r.Bytes += noted.before.Bytes
@@ -299,187 +296,4 @@ func (d *attackDetector) trim() {
 			e.Attack = &short
 		})
 	}
-}
-
-// record returns what is told of an attack.
-func (d *attackDetector) record(a *attack.Attack, id string, begin time.Time) *telemetry.Attack {
-	at := func(ns int64) time.Time { return time.Unix(0, ns).UTC() }
-	r := &telemetry.Attack{
-		ID: id, Kind: a.Kind, State: a.State, Target: a.Target.Addr.IP(), Begin: begin,
-		Packets: a.Offered.Packets, Bytes: a.Offered.Bytes, Uncertainty: a.Within(),
-		BPS: a.Now.BPS, PPS: a.Now.PPS, RateUncertainty: a.Now.Within, PeakBPS: a.Peak.BPS, PeakPPS: a.Peak.PPS,
-		FilteredPackets: a.Filtered.Packets, FilteredBytes: a.Filtered.Bytes, Collateral: a.Stray, Lost: a.Lost,
-		Devices: d.sourcesOf(a.Sources.Devices, func(o *telemetry.AttackSource, s *attack.Source) {
-			o.Device = deviceText(s.Device)
-		}),
-		DevicesTotal: a.Sources.DevicesTotal,
-		Gateways:     d.sourcesOf(a.Sources.Gateways, nil),
-		Paths: d.sourcesOf(a.Sources.Paths, func(o *telemetry.AttackSource, s *attack.Source) {
-			o.Path = topology.PathID(s.Path)
-		}),
-		Addresses: d.sourcesOf(a.Sources.Addresses, func(o *telemetry.AttackSource, s *attack.Source) {
-			o.Address = s.Addr.String()
-		}),
-		Filters: []telemetry.AttackFilter{}, CountError: a.Sources.TooMany,
-		Evidence: append([]telemetry.Evidence{}, a.Signs...), History: []telemetry.AttackPoint{},
-		Rules: []telemetry.MitigationRule{}, Actions: []telemetry.MitigationAction{},
-	}
-	switch {
-	case a.Kind == telemetry.AttackSurge:
-		r.Severity = telemetry.Info
-	case a.State == telemetry.AttackActive || a.State == telemetry.AttackEnded:
-		r.Severity = telemetry.Critical
-	default:
-		r.Severity = telemetry.Warning
-	}
-	if a.Bits < 128 {
-		bits := a.Bits
-		if r.Target.Is4() {
-			bits -= 96
-		}
-		r.Prefix = netip.PrefixFrom(r.Target, bits).String()
-	}
-	if a.Sources.HasPort {
-		port := a.Sources.Port
-		r.Port = &port
-	}
-	if a.EndNs != 0 {
-		end := at(a.EndNs)
-		r.End = &end
-	}
-	if a.Effect >= 0 {
-		effect := a.Effect
-		r.Effectiveness = &effect
-	}
-	for i := range a.Sources.Filters {
-		f := &a.Sources.Filters[i]
-		one := telemetry.AttackFilter{Node: f.Node, Name: d.collector.Names()[f.Node], Packets: f.Packets}
-		if f.Key != 0 {
-			one.DropKey, one.Device = fmt.Sprintf("%016x", f.Key), deviceText(f.Device)
-		}
-		r.Filters = append(r.Filters, one)
-	}
-	for i := range a.History {
-		p := &a.History[i]
-		r.History = append(r.History, telemetry.AttackPoint{
-			At: at(p.AtNs), DurationNs: p.DurationNs, Packets: p.Offered.Packets, Bytes: p.Offered.Bytes,
-			FilteredPackets: p.Filtered,
-		})
-	}
-	if a.Pulses > 0 {
-		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
-	}
-	r.Text = attackText(r)
-	return r
-}
-
-// maxAttackSources bounds the gateways, paths and addresses of a record.
-const maxAttackSources = 256
-
-func (d *attackDetector) sourcesOf(list []attack.Source, fill func(*telemetry.AttackSource, *attack.Source),
-) []telemetry.AttackSource {
-	all := []telemetry.AttackSource{}
-	for i := range list {
-		s := &list[i]
-		o := telemetry.AttackSource{
-			Packets: s.Packets, Bytes: s.Bytes, Share: s.Share, Filtered: s.Filtered, Error: s.TooMany,
-			First: time.Unix(0, s.FirstNs).UTC(), Last: time.Unix(0, s.LastNs).UTC(), OneExporter: s.OneExporter,
-		}
-		if s.Effect >= 0 {
-			effect := s.Effect
-			o.Effectiveness = &effect
-		}
-		if s.HasNode {
-			node := s.Node
-			o.Node, o.Name = &node, d.collector.Names()[node]
-		}
-		if s.HasPath {
-			o.Path = topology.PathID(s.Path)
-		}
-		if fill != nil {
-			fill(&o, s)
-		}
-		if all = append(all, o); o.Device == "" && len(all) >= maxAttackSources {
-			break
-		}
-	}
-	return all
-}
-
-// loudGateways returns how many gateways an attack comes by, without those at the end of the list by which a few
-// packets of others come: less than a twentieth of the mean.
-func loudGateways(list []telemetry.AttackSource) int {
-	sum := 0.0
-	for i := range list {
-		sum += list[i].Share
-	}
-	n := len(list)
-	for ; n > 0 && list[n-1].Share < 0.05*sum/float64(n); n-- {
-		sum -= list[n-1].Share
-	}
-	return n
-}
-
-// attackText says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
-// drop 99.8 % of it".
-func attackText(r *telemetry.Attack) string {
-	var b strings.Builder
-	what, of := strings.ReplaceAll(r.Kind.String(), "_", " "), " of "
-	if r.Kind == telemetry.AttackReflection || r.Kind == telemetry.AttackSurge {
-		of = " towards "
-	}
-	b.WriteString(what + of)
-	if r.Prefix != "" {
-		b.WriteString(r.Prefix)
-	} else {
-		b.WriteString(r.Target.String())
-	}
-	if r.Port != nil {
-		fmt.Fprintf(&b, " port %d", *r.Port)
-	}
-	number := func(n int, one string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %ss", n, one)
-	}
-	gateways := loudGateways(r.Gateways)
-	switch {
-	case r.DevicesTotal > 0 && gateways > 0:
-		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(gateways, "gateway"))
-	case gateways > 0:
-		fmt.Fprintf(&b, " by way of %s", number(gateways, "gateway"))
-	}
-	fmt.Fprintf(&b, ", at most %s", bitsText(r.PeakBPS))
-	if r.Effectiveness != nil {
-		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
-	}
-	if r.Kind == telemetry.AttackSurge {
-		b.WriteString("; looks like wanted traffic, not an attack")
-	}
-	return b.String()
-}
-
-// bitsText writes a rate: "16.1 Mbit/s".
-func bitsText(bps uint64) string {
-	v, unit := float64(bps), ""
-	for _, next := range []string{"k", "M", "G", "T"} {
-		if v < 1000 {
-			break
-		}
-		v, unit = v/1000, next
-	}
-	return fmt.Sprintf("%.3g %sbit/s", v, unit)
-}
-
-// deviceText writes a device id of Transparent Security: normally a MAC address and two zero bytes.
-func deviceText(device uint64) string {
-	mac := make(net.HardwareAddr, 8)
-	for i := range mac {
-		mac[i] = byte(device >> (56 - 8*i))
-	}
-	if device&0xffff == 0 {
-		mac = mac[:6]
-	}
-	return mac.String()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -32,7 +31,8 @@ func attackLimits() attack.Config {
 var servers = map[string]string{
 	"udp": "192.0.2.1", "syn": "192.0.3.1", "mirror": "192.0.4.1", "few": "192.0.5.1", "pulse": "192.0.6.1",
 	"shop": "192.0.7.1", "slow": "192.0.8.1", "forged": "192.0.9.1", "files": "192.0.10.1", "stream": "192.0.11.1",
-	"ping": "192.0.12.1", "fragments": "192.0.13.1", "speed": "192.0.14.1", "backup": "192.0.15.1", "live": "192.0.16.1",
+	"ping": "192.0.12.1", "fragments": "192.0.13.1", "speed": "192.0.14.1", "backup": "192.0.15.1",
+	"live": "192.0.16.1",
 }
 
 const carpetHosts = 12
@@ -505,25 +505,5 @@ func TestAttacksReconfigured(t *testing.T) {
 	e.run(t, "ddos")
 	if begun < 5 || begun > 6 {
 		t.Errorf("an attack is told at %v s, want 5 to 6", begun)
-	}
-}
-
-// The text of an attack counts the gateways by which it comes, and not those by which a few packets of others do.
-func TestAttackTextCountsGateways(t *testing.T) {
-	r := telemetry.Attack{
-		Kind: telemetry.AttackUDP, Target: netip.MustParseAddr("192.0.2.80"), PeakBPS: 16_100_000,
-		Gateways: []telemetry.AttackSource{{Share: 0.6}, {Share: 0.3997}, {Share: 0.0003}},
-	}
-	if got := attackText(&r); got != "udp flood of 192.0.2.80 by way of 2 gateways, at most 16.1 Mbit/s" {
-		t.Errorf("got %s", got)
-	}
-	many := r
-	many.Gateways, many.DevicesTotal = slices.Repeat([]telemetry.AttackSource{{Share: 0.005}}, 200), 2000
-	if got := attackText(&many); !strings.Contains(got, " by 2000 devices behind 200 gateways,") {
-		t.Errorf("got %s", got)
-	}
-	r.DevicesTotal = 1
-	if got := attackText(&r); got != "udp flood of 192.0.2.80 by 1 device behind 2 gateways, at most 16.1 Mbit/s" {
-		t.Errorf("got %s", got)
 	}
 }

@@ -1,0 +1,195 @@
+package attack
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/waybill-int/waybill/analyze/topology"
+	"github.com/waybill-int/waybill/telemetry"
+)
+
+// Record returns what is told of an attack, which has that id and began then, with the names of nodes.
+func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *telemetry.Attack {
+	at := func(ns int64) time.Time { return time.Unix(0, ns).UTC() }
+	r := &telemetry.Attack{
+		ID: id, Kind: a.Kind, State: a.State, Target: a.Target.Addr.IP(), Begin: begin,
+		Packets: a.Offered.Packets, Bytes: a.Offered.Bytes, Uncertainty: a.Within(),
+		BPS: a.Now.BPS, PPS: a.Now.PPS, RateUncertainty: a.Now.Within, PeakBPS: a.Peak.BPS, PeakPPS: a.Peak.PPS,
+		FilteredPackets: a.Filtered.Packets, FilteredBytes: a.Filtered.Bytes, Collateral: a.Stray, Lost: a.Lost,
+		Devices: sourcesOf(names, a.Sources.Devices, func(o *telemetry.AttackSource, s *Source) {
+			o.Device = DeviceText(s.Device)
+		}),
+		DevicesTotal: a.Sources.DevicesTotal,
+		Gateways:     sourcesOf(names, a.Sources.Gateways, nil),
+		Paths: sourcesOf(names, a.Sources.Paths, func(o *telemetry.AttackSource, s *Source) {
+			o.Path = topology.PathID(s.Path)
+		}),
+		Addresses: sourcesOf(names, a.Sources.Addresses, func(o *telemetry.AttackSource, s *Source) {
+			o.Address = s.Addr.String()
+		}),
+		Filters: []telemetry.AttackFilter{}, CountError: a.Sources.TooMany,
+		Evidence: append([]telemetry.Evidence{}, a.Signs...), History: []telemetry.AttackPoint{},
+		Rules: []telemetry.MitigationRule{}, Actions: []telemetry.MitigationAction{},
+	}
+	switch {
+	case a.Kind == telemetry.AttackSurge:
+		r.Severity = telemetry.Info
+	case a.State == telemetry.AttackActive || a.State == telemetry.AttackEnded:
+		r.Severity = telemetry.Critical
+	default:
+		r.Severity = telemetry.Warning
+	}
+	if a.Bits < 128 {
+		bits := a.Bits
+		if r.Target.Is4() {
+			bits -= 96
+		}
+		r.Prefix = netip.PrefixFrom(r.Target, bits).String()
+	}
+	if a.Sources.HasPort {
+		port := a.Sources.Port
+		r.Port = &port
+	}
+	if a.EndNs != 0 {
+		end := at(a.EndNs)
+		r.End = &end
+	}
+	if a.Effect >= 0 {
+		effect := a.Effect
+		r.Effectiveness = &effect
+	}
+	for i := range a.Sources.Filters {
+		f := &a.Sources.Filters[i]
+		one := telemetry.AttackFilter{Node: f.Node, Name: names[f.Node], Packets: f.Packets}
+		if f.Key != 0 {
+			one.DropKey, one.Device = fmt.Sprintf("%016x", f.Key), DeviceText(f.Device)
+		}
+		r.Filters = append(r.Filters, one)
+	}
+	for i := range a.History {
+		p := &a.History[i]
+		r.History = append(r.History, telemetry.AttackPoint{
+			At: at(p.AtNs), DurationNs: p.DurationNs, Packets: p.Offered.Packets, Bytes: p.Offered.Bytes,
+			FilteredPackets: p.Filtered,
+		})
+	}
+	if a.Pulses > 0 {
+		r.Evidence = append(r.Evidence, telemetry.Evidence{Name: "pulses", Value: float64(a.Pulses + 1)})
+	}
+	r.Text = textOf(r)
+	return r
+}
+
+// maxAttackSources bounds the gateways, paths and addresses of a record.
+const maxAttackSources = 256
+
+func sourcesOf(names map[uint32]string, list []Source, fill func(*telemetry.AttackSource, *Source),
+) []telemetry.AttackSource {
+	all := []telemetry.AttackSource{}
+	for i := range list {
+		s := &list[i]
+		o := telemetry.AttackSource{
+			Packets: s.Packets, Bytes: s.Bytes, Share: s.Share, Filtered: s.Filtered, Error: s.TooMany,
+			First: time.Unix(0, s.FirstNs).UTC(), Last: time.Unix(0, s.LastNs).UTC(), OneExporter: s.OneExporter,
+		}
+		if s.Effect >= 0 {
+			effect := s.Effect
+			o.Effectiveness = &effect
+		}
+		if s.HasNode {
+			node := s.Node
+			o.Node, o.Name = &node, names[node]
+		}
+		if s.HasPath {
+			o.Path = topology.PathID(s.Path)
+		}
+		if fill != nil {
+			fill(&o, s)
+		}
+		if all = append(all, o); o.Device == "" && len(all) >= maxAttackSources {
+			break
+		}
+	}
+	return all
+}
+
+// loudGateways returns how many gateways an attack comes by, without those at the end of the list by which a few
+// packets of others come: less than a twentieth of the mean.
+func loudGateways(list []telemetry.AttackSource) int {
+	sum := 0.0
+	for i := range list {
+		sum += list[i].Share
+	}
+	n := len(list)
+	for ; n > 0 && list[n-1].Share < 0.05*sum/float64(n); n-- {
+		sum -= list[n-1].Share
+	}
+	return n
+}
+
+// textOf says what happens: "udp flood of 192.0.2.80 port 53 by 4 devices behind 3 gateways, 16 Mbit/s, filters
+// drop 99.8 % of it".
+func textOf(r *telemetry.Attack) string {
+	var b strings.Builder
+	what, of := strings.ReplaceAll(r.Kind.String(), "_", " "), " of "
+	if r.Kind == telemetry.AttackReflection || r.Kind == telemetry.AttackSurge {
+		of = " towards "
+	}
+	b.WriteString(what + of)
+	if r.Prefix != "" {
+		b.WriteString(r.Prefix)
+	} else {
+		b.WriteString(r.Target.String())
+	}
+	if r.Port != nil {
+		fmt.Fprintf(&b, " port %d", *r.Port)
+	}
+	number := func(n int, one string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %ss", n, one)
+	}
+	gateways := loudGateways(r.Gateways)
+	switch {
+	case r.DevicesTotal > 0 && gateways > 0:
+		fmt.Fprintf(&b, " by %s behind %s", number(r.DevicesTotal, "device"), number(gateways, "gateway"))
+	case gateways > 0:
+		fmt.Fprintf(&b, " by way of %s", number(gateways, "gateway"))
+	}
+	fmt.Fprintf(&b, ", at most %s", bitsText(r.PeakBPS))
+	if r.Effectiveness != nil {
+		fmt.Fprintf(&b, "; filters drop %.3g %% of it", 100**r.Effectiveness)
+	}
+	if r.Kind == telemetry.AttackSurge {
+		b.WriteString("; looks like wanted traffic, not an attack")
+	}
+	return b.String()
+}
+
+// bitsText writes a rate: "16.1 Mbit/s".
+func bitsText(bps uint64) string {
+	v, unit := float64(bps), ""
+	for _, next := range []string{"k", "M", "G", "T"} {
+		if v < 1000 {
+			break
+		}
+		v, unit = v/1000, next
+	}
+	return fmt.Sprintf("%.3g %sbit/s", v, unit)
+}
+
+// DeviceText writes a device id of Transparent Security: normally a MAC address and two zero bytes.
+func DeviceText(device uint64) string {
+	mac := make(net.HardwareAddr, 8)
+	for i := range mac {
+		mac[i] = byte(device >> (56 - 8*i))
+	}
+	if device&0xffff == 0 {
+		mac = mac[:6]
+	}
+	return mac.String()
+}
