@@ -3,9 +3,11 @@
 // so that none needs to look at another. Readers (the API) take a shard's lock for short whiles; shards never wait for
 // each other.
 //
-// To add an analysis: 1. a file with its table, bounded, with a counter for what did not fit, 2. a call in
-// Shard.process,
-// 3. its answer in snapshot.go, 4. a row in docs/explanation/design.md.
+// To add an analysis: 1. a package below this one with its table, bounded, with a counter for what did not fit, and
+// with
+// what it answers; it takes values and does not know Shard, 2. a call in Shard.process, 3. its answer in snapshot.go,
+// over
+// all shards, 4. a row in docs/explanation/design.md.
 package analyze
 
 import (

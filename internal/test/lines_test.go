@@ -43,6 +43,32 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// maxCore is how many lines the package has in which the parts of the analyses meet, without its tests.
+const maxCore = 8500
+
+// TestCore keeps the package in which the analyses meet small enough to be read.
+func TestCore(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(Root(), "analyze", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(text), "\n")
+	}
+	if lines == 0 || lines > maxCore {
+		t.Errorf("analyze has %d lines, want at most %d: what owns a table belongs into a package beside the others",
+			lines, maxCore)
+	}
+}
+
 func columns(line string) int { return utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")) }
 
 // heldLines are the lines that are too long for a text, which stays in one piece so that it can be searched for, and
