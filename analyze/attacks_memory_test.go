@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/waybill-int/waybill/analyze/attack"
 	"github.com/waybill-int/waybill/analyze/eventlog"
 	"github.com/waybill-int/waybill/internal/test"
 	"github.com/waybill-int/waybill/telemetry"
@@ -79,7 +80,7 @@ func TestSpoofedFloodIsBounded(t *testing.T) {
 		t.Fatalf("got %d attacks", len(events))
 	}
 	a := events[0].Attack
-	if len(a.Devices) != devices || len(a.Addresses) > maxAttackSources || a.CountError == 0 {
+	if len(a.Devices) != devices || len(a.Addresses) > attack.MaxSources || a.CountError == 0 {
 		t.Errorf("got %d devices, %d addresses, an error of %d", len(a.Devices), len(a.Addresses), a.CountError)
 	}
 	for _, d := range a.Devices {

@@ -83,8 +83,8 @@ func (a *Attack) Record(id string, begin time.Time, names map[uint32]string) *te
 	return r
 }
 
-// maxAttackSources bounds the gateways, paths and addresses of a record.
-const maxAttackSources = 256
+// MaxSources bounds the gateways, paths and addresses of a record.
+const MaxSources = 256
 
 func sourcesOf(names map[uint32]string, list []Source, fill func(*telemetry.AttackSource, *Source),
 ) []telemetry.AttackSource {
@@ -109,7 +109,7 @@ func sourcesOf(names map[uint32]string, list []Source, fill func(*telemetry.Atta
 		if fill != nil {
 			fill(&o, s)
 		}
-		if all = append(all, o); o.Device == "" && len(all) >= maxAttackSources {
+		if all = append(all, o); o.Device == "" && len(all) >= MaxSources {
 			break
 		}
 	}
