@@ -127,8 +127,10 @@ func scoreIncidents(t *testing.T, v *virtualCollector, events []telemetry.Event)
 			continue
 		}
 		s.right++
-		for i := range faults { // lost reports of two faults at once are one loss of reports
-			if i == of || faults[i].Kind == "report_loss" && faults[i].tells(n, v.start) {
+		// lost reports of two faults at once are one loss of reports, and floods of a host one flood
+		for i := range faults {
+			one := faults[i].Kind == "report_loss" || faults[i].Kind == "ddos" && faults[of].Kind == "ddos"
+			if i == of || one && faults[i].tells(n, v.start) {
 				told[i]++
 			}
 		}
