@@ -72,7 +72,7 @@ type scanLoss struct {
 	numbered        bool // by the numbers of packets
 }
 
-// A Streams keeps what was lost on the paths of the latest scans, and finds the links that lost it.
+// Streams keep what was lost on the paths of the latest scans, and find the links that lost it.
 type Streams struct {
 	at      int                       // the place of this scan in those of a path
 	nowNs   int64                     // of the latest scan
@@ -108,8 +108,7 @@ func (t *Streams) Begin() {
 }
 
 // Take adds what was lost on a path along route since the last scan. full is how many of the lost packets came to a
-// long
-// queue, by hop. A route that is not known well enough may be empty.
+// long queue, by hop. A route that is not known well enough may be empty.
 func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *Count, full []uint32) {
 	key := streamKey{hash, numbered}
 	q := t.paths[key]
@@ -141,8 +140,7 @@ func (t *Streams) Take(hash uint64, numbered bool, route []topology.HopKey, c *C
 }
 
 // Finish ends a scan at nowNs, and calls found for each link that loses packets for certain and did so in this scan,
-// with
-// the hash of a path over it.
+// with the hash of a path over it.
 func (t *Streams) Finish(nowNs int64, reports Reports, found func(k topology.LinkKey, g *Link, path uint64)) {
 	t.nowNs, t.reports, t.found = nowNs, reports, found
 	paths := t.judged()
