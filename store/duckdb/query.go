@@ -32,7 +32,7 @@ func (s *Store) Query(ctx context.Context, q *store.Query) (*store.Answer, error
 	if err := s.whole(ctx, q, c.steps); err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	condition, err := s.leaders(ctx, q, c)
+	condition, err := s.topGroups(ctx, q, c)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}

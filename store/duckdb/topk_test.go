@@ -12,9 +12,9 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestLeaders: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also
+// TestTopGroups: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also
 // where many are equal, or have no value, and however few are asked for.
-func TestLeaders(t *testing.T) {
+func TestTopGroups(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
 	}
@@ -63,7 +63,7 @@ func TestLeaders(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if condition, err := s.leaders(context.Background(), &q, c); err != nil {
+					if condition, err := s.topGroups(context.Background(), &q, c); err != nil {
 						t.Fatal(err)
 					} else if condition != "" {
 						narrowed++

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxLeaders is how many groups leaders looks for.
-	maxLeaders = 4096
-	// maxLeaderRows is how many rows it looks at to find the value that they must have.
-	maxLeaderRows = 1 << 17
+	// maxTopGroups is how many groups topGroups looks for.
+	maxTopGroups = 4096
+	// maxTopRows is how many rows it looks at to find the value that they must have.
+	maxTopRows = 1 << 17
 )
 
-// leaders narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a
+// topGroups narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a
 // high value, and DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all
 // takes seconds. It returns a condition that all rows of those groups meet, and seldom others; "" if the question is of
 // another kind, or nothing is gained.
-func (s *Store) leaders(ctx context.Context, q *store.Query, c *compiled) (string, error) {
+func (s *Store) topGroups(ctx context.Context, q *store.Query, c *compiled) (string, error) {
 	t := tables[q.Table]
 	wanted := cmp.Or(q.Limit, store.DefaultLimit) + q.Offset + 1
 	columns := t.identity(q.Group)
 	mean := t.mean(q.Order)
 	if q.Ascending || mean == nil && t.role(q.Order) != high || q.Step != 0 || len(columns) == 0 ||
-		wanted > maxLeaders/4 {
+		wanted > maxTopGroups/4 {
 		return "", nil
 	}
-	l := &leading{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order}
+	l := &topSearch{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order}
 	find := l.byMaximum
 	if mean != nil {
 		l.value, l.high = mean.text, mean.ceiling
@@ -54,8 +54,8 @@ func (t *table) mean(name string) *derived {
 	return nil
 }
 
-// A leading is a search for the groups that come first.
-type leading struct {
+// A topSearch is a search for the groups that come first.
+type topSearch struct {
 	*Store
 	from    string // the rows
 	columns []string
@@ -66,14 +66,14 @@ type leading struct {
 }
 
 // highest is a query for the groups of the rows with the highest values, and these.
-func (l *leading) highest(rows int) string {
+func (l *topSearch) highest(rows int) string {
 	list := strings.Join(l.columns, ", ")
 	return fmt.Sprintf(
 		"(SELECT %s, max(v) AS v FROM (SELECT %s, %s AS v FROM %s WHERE %s IS NOT NULL ORDER BY v DESC LIMIT %d) GROUP BY %s)", list, list, l.value, l.from, l.high, rows, list)
 }
 
 // bound is the least value v of the wanted first of some groups; nil if there are not as many.
-func (l *leading) bound(ctx context.Context, groups string) (any, error) {
+func (l *topSearch) bound(ctx context.Context, groups string) (any, error) {
 	a, err := l.answer(ctx,
 		fmt.Sprintf("SELECT min(v), count(*) FROM (SELECT v FROM %s WHERE v IS NOT NULL ORDER BY v DESC LIMIT %d)",
 			groups, l.wanted), l.args, 1)
@@ -87,10 +87,10 @@ func (l *leading) bound(ctx context.Context, groups string) (any, error) {
 }
 
 // having returns the groups that have a row that meets a condition; nil if they are too many.
-func (l *leading) having(ctx context.Context, condition string) ([][]any, error) {
+func (l *topSearch) having(ctx context.Context, condition string) ([][]any, error) {
 	a, err := l.answer(ctx,
 		fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s", strings.Join(l.columns, ", "), l.from, condition), l.args,
-		maxLeaders)
+		maxTopGroups)
 	if err != nil || a.More {
 		return nil, err
 	}
@@ -99,8 +99,8 @@ func (l *leading) having(ctx context.Context, condition string) ([][]any, error)
 
 // byMaximum returns the groups with a maximum that is as high as that of the wanted first; nil if they are too many to
 // tell.
-func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
-	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
+func (l *topSearch) byMaximum(ctx context.Context) ([][]any, error) {
+	for rows := 8 * l.wanted; rows <= maxTopRows; rows *= 16 {
 		least, err := l.bound(ctx, l.highest(rows))
 		if err != nil {
 			return nil, err
@@ -115,10 +115,10 @@ func (l *leading) byMaximum(ctx context.Context) ([][]any, error) {
 // byMean returns groups among which are the wanted first by their mean; nil if they are too many to tell. The mean of a
 // group is at most the highest mean of a row of it, which is at most the maximum of the row. So the groups of the rows
 // with the highest means say how high a mean has to be, and only those that have a row as high can be before them.
-func (l *leading) byMean(ctx context.Context, mean *derived) ([][]any, error) {
-	for rows := 8 * l.wanted; rows <= maxLeaderRows; rows *= 16 {
+func (l *topSearch) byMean(ctx context.Context, mean *derived) ([][]any, error) {
+	for rows := 8 * l.wanted; rows <= maxTopRows; rows *= 16 {
 		a, err := l.answer(ctx, fmt.Sprintf("SELECT %s FROM %s", strings.Join(l.columns, ", "), l.highest(rows)),
-			l.args, maxLeaders)
+			l.args, maxTopGroups)
 		if err != nil || a.More || len(a.Rows) == 0 {
 			return nil, err
 		}
