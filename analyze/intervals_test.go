@@ -256,7 +256,7 @@ func TestIntervalsDropped(t *testing.T) {
 }
 
 // TestIntervalsDropsBelong: a drop counts when its report comes, and its packet when postcards waited for each other.
-// Though looks come between, each drop is on the path that ends with it, and none at a place that is not known.
+// Though looks come between, each drop is on the path that ends with it, and none at an unknown place.
 func TestIntervalsDropsBelong(t *testing.T) {
 	s := NewShard(DefaultConfig())
 	v := NewIntervals(&Collector{Shards: []*Shard{s}}, nil, 0)

@@ -125,7 +125,7 @@ func (h *handler) writeIncident(w http.ResponseWriter, id string) {
 }
 
 // streamIncidents answers GET /api/v1/incidents/stream with server-sent events: each incident when it begins, whenever
-// more belongs to it or somebody takes care of it, and when it is over. It is as streamEvents else.
+// more belongs to it or it is acknowledged, and when it is over. It is as streamEvents else.
 func (h *handler) streamIncidents(w http.ResponseWriter, r *http.Request, p *params) {
 	p.accepted(r.Header, types.MediaStream)
 	matches := filtered(h, p.filter(), filter.IncidentTable.Row)

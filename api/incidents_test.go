@@ -214,7 +214,7 @@ func TestCareOfIncidents(t *testing.T) {
 	}
 }
 
-// Who follows incidents is told of those that go on, of each when somebody takes care of it and when it is over, and
+// Who follows incidents is told of those that go on, of each when it is acknowledged and when it is over, and
 // who comes back of those that ended meanwhile.
 func TestIncidentStream(t *testing.T) {
 	cfg := testConfig(newFeed().Collector)

@@ -53,13 +53,13 @@ func startWith(t *testing.T, sockets []*Socket, owners int, only *AllowList) (re
 	points := codepoint.New()
 	points.Compile()
 	var queues []*Queue
-	var handovers []Dispatcher
+	var dispatchers []Dispatcher
 	for range owners {
 		table := &recorder{reports: map[uint64]int{}}
 		tables = append(tables, table)
 		q := NewQueue(table)
 		queues = append(queues, q)
-		handovers = append(handovers, q)
+		dispatchers = append(dispatchers, q)
 	}
 	receive, stopReceiving := context.WithCancel(t.Context())
 	own, stopOwning := context.WithCancel(t.Context())
@@ -70,7 +70,7 @@ func startWith(t *testing.T, sockets []*Socket, owners int, only *AllowList) (re
 	for _, s := range sockets {
 		account := &recorder{}
 		accounts = append(accounts, account)
-		r := NewReceiver(s, &Settings{Points: points, AllowList: only}, account, handovers)
+		r := NewReceiver(s, &Settings{Points: points, AllowList: only}, account, dispatchers)
 		receivers = append(receivers, r)
 		receiving.Go(func() {
 			if err := r.Run(receive); err != nil {

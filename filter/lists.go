@@ -310,7 +310,7 @@ var incidentFields = []Computed[telemetry.Incident]{
 		},
 	},
 	{
-		Field{Name: "acknowledged", Kind: Bool, Doc: "somebody takes care of it"},
+		Field{Name: "acknowledged", Kind: Bool, Doc: "an operator has acknowledged it"},
 		func(n *telemetry.Incident, i int) (Value, bool) { return FromBool(n.Acknowledged != nil), i == 0 },
 	},
 	{

@@ -6,7 +6,7 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// Acknowledge notes that somebody takes care of an event, which stays with it when it ends and over a restart. Who was
+// Acknowledge notes that an event is acknowledged, which stays with it when it ends and over a restart. Who was
 // first stays. It returns the event, or false if the log does not have it.
 func (l *Log) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Event, bool) {
 	return l.change(id, func(e *telemetry.Event) {
@@ -16,7 +16,7 @@ func (l *Log) Acknowledge(id string, by telemetry.Acknowledgement) (telemetry.Ev
 	})
 }
 
-// TakeBack forgets that somebody takes care of an event.
+// TakeBack forgets that an event is acknowledged.
 func (l *Log) TakeBack(id string) (telemetry.Event, bool) {
 	return l.change(id, func(e *telemetry.Event) { e.Acknowledged = nil })
 }

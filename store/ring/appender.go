@@ -28,7 +28,7 @@ func (a *Appender) Record(nowNs int64, source netip.AddrPort, payload []byte, tr
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.block != nil && !a.block.fits(len(payload)) {
-		a.handOver()
+		a.flushBlock()
 	}
 	if a.block == nil {
 		select {
@@ -47,12 +47,12 @@ func (a *Appender) flush() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.block != nil {
-		a.handOver()
+		a.flushBlock()
 	}
 }
 
-// handOver gives the block to the writer. There is always room: as many wait as there are. mu is held.
-func (a *Appender) handOver() {
+// flushBlock gives the block to the writer. There is always room: as many wait as there are. mu is held.
+func (a *Appender) flushBlock() {
 	a.ring.full <- a.block
 	a.block = nil
 }
