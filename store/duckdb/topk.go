@@ -18,8 +18,8 @@ const (
 	maxTopRows = 1 << 17
 )
 
-// topGroups narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with a
-// high value, and DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all
+// topGroups narrows a question for the groups with the highest maximum, or mean: groups that come first have a row with
+// a high value, and DuckDB finds the highest values of fifty million rows in some milliseconds, while grouping them all
 // takes seconds. It returns a condition that all rows of those groups meet, and seldom others; "" if the question is of
 // another kind, or nothing is gained.
 func (s *Store) topGroups(ctx context.Context, q *store.Query, c *compiled) (string, error) {
@@ -31,7 +31,9 @@ func (s *Store) topGroups(ctx context.Context, q *store.Query, c *compiled) (str
 		wanted > maxTopGroups/4 {
 		return "", nil
 	}
-	l := &topSearch{Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order}
+	l := &topSearch{
+		Store: s, from: c.from, columns: columns, args: q.Args, wanted: wanted, value: q.Order, high: q.Order,
+	}
 	find := l.byMaximum
 	if mean != nil {
 		l.value, l.high = mean.text, mean.ceiling

@@ -12,8 +12,8 @@ import (
 	"github.com/waybill-int/waybill/telemetry"
 )
 
-// TestTopGroups: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows, also
-// where many are equal, or have no value, and however few are asked for.
+// TestTopGroups: the groups with the highest maximum, or mean, are those that DuckDB finds when it groups all rows,
+// also where many are equal, or have no value, and however few are asked for.
 func TestTopGroups(t *testing.T) {
 	if test.RaceDetector {
 		t.Skip("nothing here runs side by side")
