@@ -4,10 +4,8 @@
 // each other.
 //
 // To add an analysis: 1. a package below this one with its table, bounded, with a counter for what did not fit, and
-// with
-// what it answers; it takes values and does not know Shard, 2. a call in Shard.process, 3. its answer in snapshot.go,
-// over
-// all shards, 4. a row in docs/explanation/design.md.
+// with what it answers; it takes values and does not know Shard, 2. a call in Shard.process, 3. its answer in
+// snapshot.go, over all shards, 4. a row in docs/explanation/design.md.
 package analyze
 
 import (

@@ -78,8 +78,7 @@ func (key *Key) CauseText() string {
 }
 
 // Place returns where packets are dropped, whatever the ports by which they came: the node, and the port if they were
-// on
-// their way out by it. Others have none yet.
+// on their way out by it. Others have none yet.
 func (key *Key) Place() topology.HopKey {
 	at := key.HopKey
 	at.Has &^= telemetry.HasIngressPort
