@@ -19,7 +19,7 @@ type grayDetector struct {
 	exporters *exporterDetector
 	crossings map[topology.LinkKey]*loss.Crossing // of this scan: links on which packets were not seen as a whole
 	earlier   map[topology.LinkKey]*loss.Crossing // of the scan before
-	losing  loss.Links                          // links that lost packets lately
+	losing    loss.Links                          // links that lost packets lately
 }
 
 func newGrayDetector(s *scan, links *linkDetector, exporters *exporterDetector) *grayDetector {
