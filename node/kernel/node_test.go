@@ -228,6 +228,14 @@ func (n *network) counter(machine int, protocol, name string) (count int) {
 // tcp sends bytes from hostA to hostB, by its address, and back.
 func (n *network) tcp(host string, port, size int) {
 	n.t.Helper()
+	enough := make(chan struct{})
+	close(enough)
+	n.tcpUntil(host, port, size, enough)
+}
+
+// tcpUntil does so again and again in one connection, until enough is closed.
+func (n *network) tcpUntil(host string, port, size int, enough <-chan struct{}) {
+	n.t.Helper()
 	var listener net.Listener
 	n.in(hostB, func() (err error) {
 		listener, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port)))
@@ -251,15 +259,26 @@ func (n *network) tcp(host string, port, size int) {
 	for i := range data {
 		data[i] = byte(rand.Uint32())
 	}
+	all, wrote := sha256.New(), make(chan struct{})
 	go func() {
-		_, _ = c.Write(data)
+		defer close(wrote)
+		for over := false; !over; {
+			select {
+			case <-enough:
+				over = true
+			default:
+			}
+			all.Write(data)
+			_, _ = c.Write(data)
+		}
 		_ = c.(*net.TCPConn).CloseWrite()
 	}()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, c); err != nil {
 		n.t.Fatalf("tcp: %v", err)
 	}
-	if want := sha256.Sum256(data); !bytes.Equal(sum.Sum(nil), want[:]) {
+	<-wrote
+	if !bytes.Equal(sum.Sum(nil), all.Sum(nil)) {
 		n.t.Error("tcp: the bytes that came back are not those that were sent")
 	}
 }
