@@ -97,7 +97,7 @@ type Attack struct {
 	Target   netip.Addr `json:"target" table:"TARGET" doc:"the address that it is sent to; of carpet_bombing the first one of the prefix"`
 	Prefix   string     `json:"prefix,omitempty" filter:"-" doc:"the prefix that it is sent to, if it is more than an address"`
 	Port     *uint16    `json:"port,omitempty" table:"PORT" doc:"destination port of most packets, if there is one"`
-	Begin    time.Time  `json:"begin" table:"BEGAN" doc:"when the rate rose"`
+	Begin    time.Time  `json:"begin" table:"STARTED" doc:"when the rate rose"`
 	// null while it goes on
 	End  *time.Time `json:"end" table:"LASTED,right" doc:"when the latest packet of it came or was dropped by a filter, unless it goes on"`
 	Text string     `json:"text" table:"WHAT,end" doc:"what happens, in words"`

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { marksOf, stepsOf } from '../src/pages/attack/overtime';
-import { adviceOf, bits, signText, targetText } from '../src/pages/attack/words';
+import { bits } from '../src/lib/format';
+import { adviceOf, signText, targetText } from '../src/pages/attack/words';
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 const point = (second: number, ms: number, packets: number, filtered = 0) => ({

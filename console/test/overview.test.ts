@@ -1,40 +1,11 @@
 import { expect, test } from 'vitest';
 import { linesOf } from '../src/pages/overview/lines';
-import type { Params } from '../src/api/client';
-import type { Event, Exporter, Severity } from '../src/api/types';
+import type { Exporter } from '../src/api/types';
 import { counted } from '../src/lib/format';
-import { worstEvents } from '../src/pages/overview/events';
 import { health } from '../src/pages/overview/health';
 import { covered, inside, refined } from '../src/pages/overview/series';
 
 const second = (s: number): string => new Date(1763715600_000 + 1000 * s).toISOString();
-
-test('the worst events are found behind any number of others', async () => {
-  // As the API answers: the latest first, total is before the limit.
-  const severities: Severity[] = [
-    'critical',
-    ...Array<Severity>(20).fill('warning'),
-    ...Array<Severity>(130).fill('info'),
-  ];
-  const events = severities.map((severity, i) => ({ id: String(i), severity, start: second(i) }) as Event).reverse();
-  const ask = async ({ filter, limit }: Params) => {
-    const severity = /severity >= (.*)/.exec(String(filter))?.[1] ?? 'info';
-    const found = events.filter(
-      (e) =>
-        ['info', 'warning', 'critical'].indexOf(e.severity) >=
-        ['info', 'warning', 'critical'].indexOf(String(severity)),
-    );
-    return { total: found.length, events: found.slice(0, Number(limit)) };
-  };
-  const { all, serious, worst } = await worstEvents('end is null', 8, ask);
-  expect([all.total, serious.total]).toEqual([151, 21]);
-  expect(worst.slice(0, 3).map((e) => [e.severity, e.id])).toEqual([
-    ['critical', '0'],
-    ['warning', '20'],
-    ['warning', '19'],
-  ]);
-  expect(new Set(worst.map((e) => e.id)).size).toBe(worst.length);
-});
 
 test('an exporter that says nothing any more is silent, whatever was lost of it before', () => {
   const exporter = {
@@ -74,9 +45,9 @@ test('a count with its noun', () =>
 test('lists are longer where the window has room for them', () => {
   const lines = (width: number, height: number, rem = 14): number => linesOf({ width, height, rem });
   expect([lines(390, 844), lines(1280, 900), lines(1920, 1080), lines(2560, 1440), lines(3840, 2160, 20)]).toEqual([
-    8, 8, 24, 32, 32,
+    8, 8, 8, 8, 12,
   ]);
-  expect(lines(1280, 2000)).toBe(24); // two above two
+  expect(lines(1280, 2000)).toBe(20);
 });
 
 test('what records cover of a range begins and ends with a piece that has one', () => {

@@ -53,6 +53,9 @@ export function depthUnit(units: (string | undefined)[]): string {
   return `in ${what}${size ? ` of ${size} B` : ''}`;
 }
 
+/** bits writes a rate in bits a second: 15.6 Mbit/s. */
+export const bits = (n: Maybe): string => (n == null ? unknown : `${bytes(n).replace(/B$/, 'bit')}/s`);
+
 /** compact writes a count in little space: 999, 1.23k, 45.6M. */
 export const compact = (n: Maybe): string => withUnit(n, countUnits, '');
 

@@ -57,6 +57,28 @@ test('the page of an incident has its events, each below what it follows from', 
   await shoot(page, 'incident');
 });
 
+test('drops, queue, latency and utilization around an incident, on one cursor', async () => {
+  const incident = await of('microburst', 'incast');
+  const from = new Date(Math.floor((Date.parse(incident.start) - 120_000) / 1000) * 1000).toISOString();
+  const [most] = (
+    await ask(`drops?since=${from}&group_by=&interval=10s&order=packets&limit=1`, `node = ${incident.node}`)
+  ).drops;
+  const page = await open(`#/incident?id=${incident.id}`);
+  const part = page.locator('section', { has: page.getByRole('heading', { name: 'Before, during and after' }) });
+  await part.getByRole('group', { name: /^Graph/ }).focus();
+  await page.keyboard.press('Home');
+  const told = part.getByRole('status');
+  for (let i = 0; i < 60; i++) {
+    if ((await told.locator('time').getAttribute('datetime')) === new Date(most.start).toISOString()) break;
+    await page.keyboard.press('ArrowRight');
+  }
+  const said = (await told.textContent()).replaceAll(/\s+/g, ' ');
+  const digits = most.packets < 1000 ? `${most.packets}` : `${Number((most.packets / 1000).toPrecision(3))}k`;
+  assert.ok(said.includes(`Packets dropped ${digits} `), `${said}: ${most.packets}`);
+  for (const what of ['Longest queue', 'Worst node latency', 'Highest utilization'])
+    assert.ok(said.includes(what), said);
+});
+
 test('who takes care of an incident, notes and a silence are there for others', async () => {
   const incident = await of('link_lost');
   const page = await open(`#/incident?id=${incident.id}`);

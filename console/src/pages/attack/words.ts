@@ -1,11 +1,7 @@
 import type { Attack } from '../../api/types';
-import { bytes, number, percent, unknown, words } from '../../lib/format';
+import { bytes, number, percent, words } from '../../lib/format';
 
 type Sign = NonNullable<Attack['evidence']>[number];
-
-/** bits writes a rate in bits a second: 15.6 Mbit/s. */
-export const bits = (n: number | null | undefined): string =>
-  n == null ? unknown : `${bytes(n).replace(/B$/, 'bit')}/s`;
 
 /** states say what a state means for who has to act. */
 export const states: Record<string, string> = {
@@ -16,12 +12,14 @@ export const states: Record<string, string> = {
 };
 
 /** adviceOf says what to do about an attack. */
-export function adviceOf(a: Pick<Attack, 'kind' | 'state' | 'devices' | 'gateways' | 'collateral'>): string {
+export function adviceOf(
+  a: Pick<Attack, 'kind' | 'state' | 'devices' | 'gateways' | 'collateral' | 'filters'>,
+): string {
   if (a.kind === 'surge')
     return 'Nothing: somebody asked for this traffic. If the target cannot take it, it needs room.';
   const from = a.devices?.length ? 'the devices below, at the gateways they are behind' : 'what the table below names';
   if (a.state === 'ended')
-    return 'Take filters back that were set for it, and have the devices below looked after: they may send again.';
+    return `${a.filters?.length ? 'Take filters back that were set for it, and have' : 'Have'} the devices below looked after: they may send again.`;
   if (a.state === 'mitigated')
     return a.collateral > 0
       ? 'Keep the filters, and make them narrower: they drop packets too that are no part of it.'
