@@ -41,7 +41,7 @@ func TestFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "parquet_schemas", text)
+	golden(t, "schemas/parquet", text)
 }
 
 // parquetSchema returns the columns that a list has in Parquet, with types, and whether they may lack or be repeated.
