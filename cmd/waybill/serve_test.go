@@ -84,8 +84,8 @@ func (r *running) send(to string, payloads [][]byte) {
 	}
 }
 
-// sameCSV waits until a list that is not empty is as the program prints it what the server sends, byte for byte: between
-// two questions items that are equally large may change places.
+// sameCSV waits until a list that is not empty is as the program prints it what the server sends, byte for byte:
+// between two questions items that are equally large may change places.
 func (r *running) sameCSV(list string) {
 	r.t.Helper()
 	test.Eventually(r.t, "getting the same CSV of "+list, func() bool {
