@@ -128,6 +128,9 @@ type Shard struct {
 	probe  bool // the packet at hand is a copy or a probe
 	copied bool // it is a copy
 
+	tags    [reachAhead]uint32 // of the flows of the reports at hand
+	reached int64              // so that the compiler leaves in what reach reads
+
 	followedNs int64 // when the latest follow-up packet was reported; 0: never
 }
 
@@ -152,8 +155,12 @@ func (s *Shard) Process(b *telemetry.Batch, nowNs int64) {
 	s.pass(max(nowNs, s.lastNs)) // batches of several receivers, and ticks, overtake each other
 	s.reporting.refill(s.flows.count, nowNs)
 	s.dispositions.Begin(b.Origin)
-	for i := range b.Reports {
-		s.process(&b.Reports[i], nowNs)
+	for first := 0; first < len(b.Reports); first += reachAhead {
+		next := b.Reports[first:min(first+reachAhead, len(b.Reports))]
+		s.reach(next)
+		for i := range next {
+			s.process(&next[i], s.tags[i], nowNs)
+		}
 	}
 	b.KeepDatagrams = s.policy != nil || s.findings.Lacking
 	s.sweep(nowNs)
@@ -190,7 +197,51 @@ func (s *Shard) pass(nowNs int64) {
 	s.lastNs = nowNs
 }
 
-func (s *Shard) process(r *telemetry.Report, nowNs int64) {
+// reachAhead is for how many reports the flows are reached for before the first of them is processed.
+const reachAhead = 16
+
+// reach hashes the flows of reports, and reads where in memory each will be needed. Where a flow is not in the
+// processor's cache, it waits for memory for longer than the report takes otherwise: reads that do not depend on each
+// other wait at the same time.
+func (s *Shard) reach(reports []telemetry.Report) {
+	var places [reachAhead]uint32 // from 1
+	var waiting [reachAhead]int32 // places of packets, from 1
+	for i := range reports {
+		if r := &reports[i]; r.Is(telemetry.HasFlow) {
+			s.tags[i] = s.flows.tagOf(&r.Flow)
+			places[i] = s.flows.likely(s.tags[i])
+			if !r.Is(telemetry.Embedded) {
+				waiting[i] = s.join.buckets[s.join.bucket(joinHash(r, s.tags[i]))]
+			}
+		}
+	}
+	if s.flows.count < chunkSize {
+		return // they are in the cache
+	}
+	var blocks [reachAhead]uint32
+	reached := int64(0)
+	for i, place := range places[:len(reports)] {
+		if p := waiting[i]; p > 0 {
+			reached += int64(s.join.waiting[p-1].packetID)
+		}
+		if place == 0 {
+			continue
+		}
+		f := s.flows.at(int(place - 1))
+		reached += f.last + int64(f.tag) + int64(f.weight) + int64(f.residence.Count) + int64(f.endToEnd.Count)
+		if fp := &f.paths[0]; fp.used {
+			blocks[i] = fp.block + 1
+		}
+	}
+	for _, block := range blocks[:len(reports)] {
+		if block > 0 {
+			reached += int64(s.slab.block(block-1, 1)[0].count)
+		}
+	}
+	s.reached = reached
+}
+
+func (s *Shard) process(r *telemetry.Report, tag uint32, nowNs int64) {
 	s.reports++
 	s.findings.Distrust(r, nowNs)
 	if r.Is(telemetry.DropSummary) {
@@ -220,7 +271,7 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 		s.dispositions.Of(r).Flowless++
 		return
 	}
-	f, tag := s.flow(r, nowNs)
+	f := s.flow(r, tag, nowNs)
 	f.reports++
 	f.last = nowNs
 	f.dscp = r.DSCP
@@ -285,17 +336,16 @@ func (s *Shard) process(r *telemetry.Report, nowNs int64) {
 }
 
 // flow returns the flow of r, which it adds if it is new and may come in.
-func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
-	tag := s.flows.tagOf(&r.Flow)
+func (s *Shard) flow(r *telemetry.Report, tag uint32, nowNs int64) *flow {
 	if place, _, ok := s.flows.find(&r.Flow, tag); ok {
 		f := s.flows.at(place)
 		f.touched = true
 		s.dispositions.Admit(&f.reporters, r)
-		return f, tag
+		return f
 	}
 	if !s.admits(r) {
 		s.dispositions.Of(r).Rejected++
-		return s.outsider(&r.Flow, tag, nowNs), tag
+		return s.outsider(&r.Flow, tag, nowNs)
 	}
 	f := s.flows.insert(&r.Flow, tag, s.forget)
 	f.first = nowNs
@@ -303,7 +353,7 @@ func (s *Shard) flow(r *telemetry.Report, nowNs int64) (*flow, uint32) {
 	if r.Flow.Tunnel != telemetry.TunnelNone {
 		s.outer[r.Flow] = r.Outer
 	}
-	return f, tag
+	return f
 }
 
 // forget frees what an evicted flow holds elsewhere.

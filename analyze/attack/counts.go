@@ -123,7 +123,6 @@ func (t *Target) hash(seed uint64) uint64 {
 // another cache line takes longer than to count.
 type row struct {
 	target Target
-	used   bool
 	watch  uint8  // place in Counts.watches, from 1
 	round  uint32 // in which it counted last
 	Tally
@@ -131,6 +130,13 @@ type row struct {
 
 // ways is how many rows a target may be in: when all of them count for others, it is not counted.
 const ways = 8
+
+// A group is what has to be known of the rows in which a target may be to find it, or to see that all of them count for
+// others. It is one cache line, so that packets to addresses without a row cost no more than others.
+type group struct {
+	tags   [ways]uint32 // a part of the hash of the target; 0: not used
+	rounds [ways]uint32 // as in the row
+}
 
 // Ends are the rows of the destination and of the source of a flow, which it remembers: places from 1, 0 if there is
 // none yet. The zero value is that of a new flow.
@@ -146,7 +152,7 @@ const missed = 31
 type Counts struct {
 	seed    uint64
 	rows    []row
-	tags    []uint32 // of rows, a part of the hash of their target; 0: not used
+	groups  []group // of ways rows each
 	round   uint32
 	touched []uint32 // rows that counted since the last look
 	watches []*Watch
@@ -179,7 +185,7 @@ const RowBytes = 320
 func NewCounts(targets int, seed uint64) *Counts {
 	n := 1 << bits.Len(uint(max(targets, 8*ways)-1))
 	return &Counts{
-		seed: seed, rows: make([]row, n), tags: make([]uint32, n), touched: make([]uint32, 0, n),
+		seed: seed, rows: make([]row, n), groups: make([]group, n/ways), touched: make([]uint32, 0, n),
 		round: 1, rules: map[RuleKey]*Rule{},
 	}
 }
@@ -212,19 +218,19 @@ func (c *Counts) touch(place uint32) *row {
 	r := &c.rows[place-1]
 	if r.round != c.round {
 		r.round = c.round
+		c.groups[(place-1)/ways].rounds[(place-1)%ways] = c.round
 		c.touched = append(c.touched, place-1)
 	}
 	return r
 }
 
-// find returns the place of the row of a target, from 1; 0 if there is none. It looks at tags, which are in one cache
-// line.
+// find returns the place of the row of a target, from 1; 0 if there is none.
 func (c *Counts) find(t Target) (place uint32, hash uint64) {
 	hash = t.hash(c.seed)
-	first, tag := uint32(hash)&uint32(len(c.rows)-1)&^(ways-1), uint32(hash>>32)|1
-	for i, other := range c.tags[first : first+ways] {
-		if other == tag && c.rows[first+uint32(i)].target == t {
-			return first + uint32(i) + 1, hash
+	in, tag := uint32(hash)&uint32(len(c.groups)-1), uint32(hash>>32)|1
+	for i, other := range c.groups[in].tags {
+		if at := in*ways + uint32(i); other == tag && c.rows[at].target == t {
+			return at + 1, hash
 		}
 	}
 	return 0, hash
@@ -233,21 +239,22 @@ func (c *Counts) find(t Target) (place uint32, hash uint64) {
 // insert gives a target a row, which it may take from one to which nothing was sent since the last look; 0 if there is
 // none.
 func (c *Counts) insert(t Target, hash uint64) uint32 {
-	first := uint32(hash) & uint32(len(c.rows)-1) &^ (ways - 1)
-	idle := uint32(0)
-	for i := first; i < first+ways; i++ {
-		r := &c.rows[i]
+	in := uint32(hash) & uint32(len(c.groups)-1)
+	g, idle := &c.groups[in], -1
+	for i, tag := range g.tags {
 		switch {
-		case r.used && (r.round == c.round || r.watch > 0):
-		case idle == 0 || c.rows[idle-1].used && (!r.used || r.round < c.rows[idle-1].round):
-			idle = i + 1
+		case tag != 0 && (g.rounds[i] == c.round || c.rows[in*ways+uint32(i)].watch > 0):
+		case idle < 0 || g.tags[idle] != 0 && (tag == 0 || g.rounds[i] < g.rounds[idle]):
+			idle = i
 		}
 	}
-	if idle > 0 {
-		c.rows[idle-1] = row{target: t, used: true, watch: c.watchOf(t)}
-		c.tags[idle-1] = uint32(hash>>32) | 1
+	if idle < 0 {
+		return 0
 	}
-	return idle
+	g.tags[idle], g.rounds[idle] = uint32(hash>>32)|1, 0
+	place := in*ways + uint32(idle)
+	c.rows[place] = row{target: t, watch: c.watchOf(t)}
+	return place + 1
 }
 
 // Passed counts a packet of a flow that no filter dropped. Weight is for how many packets it stands. It returns the
@@ -362,7 +369,7 @@ func (c *Counts) Watch(w *Watch) {
 	}
 	c.watches[place] = w
 	for i := range c.rows {
-		if r := &c.rows[i]; r.used && r.watch == 0 && w.holds(r.target) {
+		if r := &c.rows[i]; c.groups[i/ways].tags[i%ways] != 0 && r.watch == 0 && w.holds(r.target) {
 			r.watch = uint8(place + 1)
 		}
 	}
