@@ -136,8 +136,8 @@ func (t *flowTable) find(key *telemetry.FlowKey, tag uint32) (place, position in
 	}
 }
 
-// likely returns the place, from 1, where a flow with that tag is found first, if it is there, and otherwise 0. It looks
-// at the index alone.
+// likely returns the place, from 1, where a flow with that tag is found first, if it is there, and otherwise 0. It
+// looks at the index alone.
 func (t *flowTable) likely(tag uint32) uint32 {
 	if entry := t.index[tag&uint32(len(t.index)-1)]; uint32(entry>>32) == tag {
 		return uint32(entry)
