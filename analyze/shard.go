@@ -204,19 +204,25 @@ const reachAhead = 16
 // processor's cache, it waits for memory for longer than the report takes otherwise: reads that do not depend on each
 // other wait at the same time.
 func (s *Shard) reach(reports []telemetry.Report) {
-	var places [reachAhead]uint32 // from 1
-	var waiting [reachAhead]int32 // places of packets, from 1
 	for i := range reports {
 		if r := &reports[i]; r.Is(telemetry.HasFlow) {
 			s.tags[i] = s.flows.tagOf(&r.Flow)
-			places[i] = s.flows.likely(s.tags[i])
-			if !r.Is(telemetry.Embedded) {
-				waiting[i] = s.join.buckets[s.join.bucket(joinHash(r, s.tags[i]))]
-			}
 		}
 	}
 	if s.flows.count < chunkSize {
 		return // they are in the cache
+	}
+	var places [reachAhead]uint32 // from 1
+	var waiting [reachAhead]int32 // places of packets, from 1
+	for i := range reports {
+		r := &reports[i]
+		if !r.Is(telemetry.HasFlow) {
+			continue
+		}
+		places[i] = s.flows.likely(s.tags[i])
+		if !r.Is(telemetry.Embedded) {
+			waiting[i] = s.join.buckets[s.join.bucket(joinHash(r, s.tags[i]))]
+		}
 	}
 	var blocks [reachAhead]uint32
 	reached := int64(0)
