@@ -89,10 +89,11 @@ type chronicleFlow struct {
 // A waitingPacket is one that its first switch told of, with a postcard; nobody else does.
 type waitingPacket struct {
 	waitingKey
-	bytes uint64
-	at    sight
-	dueNs int64
-	done  bool
+	bytes   uint64
+	at      sight
+	dropped bool // the switch dropped it
+	dueNs   int64
+	done    bool
 }
 
 // A waitingKey is what packets are told apart by.
@@ -202,7 +203,6 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	ten := f.ten(nowNs)
 	ten.Reports++
 	if v.Drop != nil {
-		ten.Drops++
 		s := c.options.sight(v)
 		c.drops[dropTen{startOf(nowNs, telemetry.FlowIntervalNs), dropKey{s.station, v.Drop.Code}}]++
 		c.happened(subject{kind: telemetry.EventDropStorm, node: s.node, port: s.out, reason: v.Drop.Code}, nowNs, 1)
@@ -210,12 +210,11 @@ func (c *Chronicle) report(r *Report, v *Visit) {
 	bytes := (&collector{Truth: &c.truth, Options: &c.options}).bytes(v)
 	if v.Index == 0 { // there is no stack yet
 		c.wait(&waitingPacket{
-			waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v),
+			waitingKey: waitingKey{v.Flow, identity}, bytes: bytes, at: c.options.sight(v), dropped: v.Drop != nil,
 			dueNs: nowNs + joinWindowNs,
 		}, nowNs)
 	} else {
-		ten.Packets++
-		ten.Bytes += bytes
+		count(ten, bytes, v.Drop != nil)
 		if c.options.MaxHops > 0 && v.Index > c.options.MaxHops {
 			last := c.truth.Packets[v.Packet][c.options.MaxHops-1].Hop
 			c.happened(subject{kind: telemetry.EventHopLimit, node: last.Node, port: last.Out, toNode: r.Node}, nowNs,
@@ -264,9 +263,7 @@ func (c *Chronicle) finish(p *waitingPacket, atNs int64) {
 	p.done = true
 	delete(c.waiting, p.waitingKey)
 	f := c.flow(p.flow)
-	ten := f.ten(atNs)
-	ten.Packets++
-	ten.Bytes += p.bytes
+	count(f.ten(atNs), p.bytes, p.dropped)
 	c.observe(f, []sight{p.at}, atNs)
 }
 
@@ -438,6 +435,15 @@ func (f *chronicleFlow) ten(nowNs int64) *telemetry.FlowInterval {
 		f.tens[start] = v
 	}
 	return v
+}
+
+// count adds a packet to the interval v of a flow. That it was dropped counts there too, wherever its report came.
+func count(v *telemetry.FlowInterval, bytes uint64, dropped bool) {
+	v.Packets++
+	v.Bytes += bytes
+	if dropped {
+		v.Drops++
+	}
 }
 
 // startOf is the start of the interval in which a time lies.

@@ -47,7 +47,7 @@ func TestChronicle(t *testing.T) {
 	send(0, false)
 	send(1*second, true)
 	drop(9*second + 400e6) // its wait is over in this interval
-	drop(9*second + 600e6) // its wait is over in the next
+	drop(9*second + 600e6) // its wait is over in the next: there it counts in its flow, dropped or not
 	send(10*second, false)
 	write(&truth.Flow{Flow: 1, Src: "10.0.1.1", Dst: "10.0.3.1", Protocol: 17, SrcPort: 4000, DstPort: 5000},
 		&truth.End{})
@@ -79,7 +79,7 @@ func TestChronicle(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"drop 0 2", "exporter 0 1 2 0", "exporter 0 2 1 0", "exporter 10 2 1 1",
-		"flow 0 2 200 2 3 400 500", "flow 10 2 200 0 1 400 500", "path 0 1 1", "path 0 2 1", "path 10 1 1",
+		"flow 0 2 200 1 3 400 500", "flow 10 2 200 1 1 400 500", "path 0 1 1", "path 0 2 1", "path 10 1 1",
 		"path 10 2 1",
 	}
 	if !slices.Equal(got, want) {
