@@ -110,6 +110,20 @@ func TestBurstsAndQueues(t *testing.T) {
 	if err := json.Unmarshal(one.Body.Bytes(), &detail); err != nil || len(detail.Burst.Timeline) != 38 {
 		t.Errorf("%v in %s", err, one.Body)
 	}
+	// The verdict on each of its flows names it.
+	var flows types.FlowList
+	if err := json.Unmarshal(ask(h, "GET", "/api/v1/flows?dst=10.0.2.2").Body.Bytes(), &flows); err != nil ||
+		len(flows.Flows) != 3 {
+		t.Fatalf("%v, %d flows", err, len(flows.Flows))
+	}
+	for _, f := range flows.Flows {
+		var answer types.FlowAnswer
+		w := ask(h, "GET", "/api/v1/flows/"+f.ID)
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || answer.Verdict == nil ||
+			answer.Verdict.Burst != b.ID || answer.Verdict.Filled != b.MainSources {
+			t.Errorf("flow to port %d: %v, verdict %+v", f.DstPort, err, answer.Verdict)
+		}
+	}
 	for target, want := range map[string]int{
 		"bursts?incast=true": 0, "bursts?incast=false": 1,
 		"bursts?node=s2&order=peak": 1, "bursts?node=s1": 0, "queues?node=s1": 1,

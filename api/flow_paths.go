@@ -55,10 +55,18 @@ func (h *handler) flow(w http.ResponseWriter, r *http.Request, p *params) {
 	}
 	v := h.cfg.Collector.Inventory()
 	flow.SrcName, flow.DstName = v.Host(flow.Src), v.Host(flow.Dst)
-	bursts, _ := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool { return analyze.WaitIn(flow, b) > 0 }, burst.ByLast,
-		math.MaxInt)
+	bursts, _ := h.cfg.Bursts.Bursts(func(b *telemetry.Burst) bool { return onItsWay(flow, b) }, burst.ByLast, math.MaxInt)
 	writeAnswer(w, types.FlowAnswer{
 		GeneratedAt: h.cfg.Now().UTC(), Flow: *flow, Verdict: analyze.VerdictOf(flow, bursts),
+	})
+}
+
+// onItsWay reports whether a flow takes the port whose queue a burst was.
+func onItsWay(f *telemetry.Flow, b *telemetry.Burst) bool {
+	return slices.ContainsFunc(f.Paths, func(p telemetry.FlowPath) bool {
+		return slices.ContainsFunc(p.Hops, func(h telemetry.PathHop) bool {
+			return h.Node != nil && *h.Node == b.Node && h.EgressPort != nil && *h.EgressPort == b.Port
+		})
 	})
 }
 
