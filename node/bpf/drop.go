@@ -14,7 +14,11 @@ import (
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
-const noCarrier = 0xFFFE // NO_CARRIER of src/types.h
+// Reasons that src/types.h adds to those of the kernel: NO_CARRIER, and FOREIGN_INT.
+const (
+	noCarrier        = 0xFFFE
+	ReasonForeignINT = 0xFFFD // from outside with INT, which is not accepted
+)
 
 // DropReasons returns the names of the running kernel's reasons for drops by number, without SKB_DROP_REASON_. They
 // have other numbers in every version. One more, NO_CARRIER, is what the programs find out themselves: the kernel gives
@@ -30,7 +34,7 @@ func DropReasons() (map[uint16]string, error) {
 	}
 	names := make(map[uint16]string, len(enum.Values)+1)
 	for _, v := range enum.Values {
-		if v.Value < noCarrier {
+		if v.Value < ReasonForeignINT {
 			names[uint16(v.Value)] = strings.TrimPrefix(v.Name, "SKB_DROP_REASON_")
 		}
 	}
@@ -40,7 +44,8 @@ func DropReasons() (map[uint16]string, error) {
 
 // dropped reports a packet that the kernel has dropped, as it came.
 func (r *Reporter) dropped(e *Event, out *node.Output) {
-	frame := e.Bytes
+	r.fill(e)
+	frame := r.frame
 	edge := e.InPort == 0 || r.Edge(e.InPort)
 	if e.Record > 0 {
 		frame = r.withdraw(e, edge)
@@ -53,7 +58,8 @@ func (r *Reporter) dropped(e *Event, out *node.Output) {
 		ttl = frame[at]
 	}
 	var p embed.Packet
-	if r.Node.Domain().Parse(frame, &p) == nil && p.INT.D { // a probe clone, as sinks drop all of them
+	foreign := e.Reason == ReasonForeignINT
+	if r.Node.Domain().Parse(frame, &p) == nil && p.INT.D && !foreign { // a probe clone, as sinks drop all of them
 		out.Reports = out.Reports[:0]
 		return
 	}

@@ -19,24 +19,27 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/waybill-int/waybill/node"
+	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/watch"
 )
 
 // A Config is what does not change as long as the programs are loaded.
 type Config struct {
 	NodeID         uint32
-	Mode           watch.Mode // of the domain
-	DSCP, DSCPMask uint8      // that marks INT
-	AcceptEdge     bool       // packets from edges may have INT
-	DeviceDomain   uint16     // domain whose packets say which device sent them; 0: they do not
-	DSFlags        uint16     // of that domain
-	Clone          bool       // sources leave packets alone, and send clones with INT behind them
-	Drops          bool       // what the kernel drops makes events too
-	Local          bool       // what came by no port, of this machine, is watched too: clones of it are sent
-	Known          uint16     // instructions whose metadata the node knows
-	Truncate       uint16     // bytes of a packet that a report has behind INT and L4; 0: all
-	Slots          int        // packets that may be on their way through the switch and be reported
-	Watched        int        // entries that the flow watchlist may have
+	Mode           watch.Mode    // of the domain
+	Carrier        embed.Carrier // DSCP, DstPort or NewUDP
+	DSCP, DSCPMask uint8         // that marks INT
+	Port           uint16        // the UDP destination port of INT
+	AcceptEdge     bool          // packets from edges may have INT
+	DeviceDomain   uint16        // domain whose packets say which device sent them; 0: they do not
+	DSFlags        uint16        // of that domain
+	Clone          bool          // sources leave packets alone, and send clones with INT behind them
+	Drops          bool          // what the kernel drops makes events too
+	Local          bool          // what came by no port, of this machine, is watched too: clones of it are sent
+	Known          uint16        // instructions whose metadata the node knows
+	Truncate       uint16        // bytes of a packet that a report has behind INT and L4; 0: all
+	Slots          int           // packets that may be on their way through the switch and be reported
+	Watched        int           // entries that the flow watchlist may have
 }
 
 // A Port is a port of the switch.
@@ -68,7 +71,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Mode == watch.ModeXD { // no packet has INT
+	if c.Mode == watch.ModeXD || c.Carrier != embed.DSCP { // no DSCP marks INT
 		c.DSCPMask = 0
 	}
 	p := &Programs{drops: c.Drops, filters: map[string]uint32{}}
@@ -76,7 +79,7 @@ func load(c Config, testing bool) (*Programs, error) {
 	p.limits.buckets = 8 * p.limits.rules
 	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))
 	for name, value := range map[string]any{
-		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
+		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "carrier": uint8(c.Carrier), "int_port": c.Port, "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
 		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),

@@ -41,38 +41,39 @@ const (
 	programsCounterINSERTED_EMPTY       programsCounter = 6
 	programsCounterNOT_INSERTED         programsCounter = 7
 	programsCounterCLEANED              programsCounter = 8
-	programsCounterCOPIES               programsCounter = 9
-	programsCounterPUSHED               programsCounter = 10
-	programsCounterMARKED_MTU           programsCounter = 11
-	programsCounterMARKED_HOP_LIMIT     programsCounter = 12
-	programsCounterNOT_PUSHED           programsCounter = 13
-	programsCounterSTRIPPED             programsCounter = 14
-	programsCounterSTRIPPED_BAD         programsCounter = 15
-	programsCounterDISCARDED            programsCounter = 16
-	programsCounterTURNED               programsCounter = 17
-	programsCounterWHY_IS_FRAGMENT      programsCounter = 18
-	programsCounterWHY_NO_CARRIER       programsCounter = 19
-	programsCounterWHY_MTU              programsCounter = 20
-	programsCounterWHY_HOP_LIMIT        programsCounter = 21
-	programsCounterWHY_CARRIER_FULL     programsCounter = 22
-	programsCounterWHY_NOTHING_ASKED    programsCounter = 23
-	programsCounterWHY_MALFORMED_INT    programsCounter = 24
-	programsCounterWHY_DESTINATION_ONLY programsCounter = 25
-	programsCounterKERNEL_NOT_READ      programsCounter = 26
-	programsCounterKERNEL_NOT_FORWARDED programsCounter = 27
-	programsCounterKERNEL_TUNNEL        programsCounter = 28
-	programsCounterKERNEL_NOT_EDITED    programsCounter = 29
-	programsCounterKERNEL_MOVED         programsCounter = 30
-	programsCounterKERNEL_NO_METADATA   programsCounter = 31
-	programsCounterKERNEL_NOT_CLONED    programsCounter = 32
-	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 33
-	programsCounterKERNEL_OVERWRITTEN   programsCounter = 34
-	programsCounterKERNEL_RING_FULL     programsCounter = 35
-	programsCounterKERNEL_DROPS         programsCounter = 36
-	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 37
-	programsCounterKERNEL_FILTERED      programsCounter = 38
-	programsCounterKERNEL_EVENTS        programsCounter = 39
-	programsCounterCOUNTERS             programsCounter = 40
+	programsCounterEDGE_INT             programsCounter = 9
+	programsCounterCOPIES               programsCounter = 10
+	programsCounterPUSHED               programsCounter = 11
+	programsCounterMARKED_MTU           programsCounter = 12
+	programsCounterMARKED_HOP_LIMIT     programsCounter = 13
+	programsCounterNOT_PUSHED           programsCounter = 14
+	programsCounterSTRIPPED             programsCounter = 15
+	programsCounterSTRIPPED_BAD         programsCounter = 16
+	programsCounterDISCARDED            programsCounter = 17
+	programsCounterTURNED               programsCounter = 18
+	programsCounterWHY_IS_FRAGMENT      programsCounter = 19
+	programsCounterWHY_NO_CARRIER       programsCounter = 20
+	programsCounterWHY_MTU              programsCounter = 21
+	programsCounterWHY_HOP_LIMIT        programsCounter = 22
+	programsCounterWHY_CARRIER_FULL     programsCounter = 23
+	programsCounterWHY_NOTHING_ASKED    programsCounter = 24
+	programsCounterWHY_MALFORMED_INT    programsCounter = 25
+	programsCounterWHY_DESTINATION_ONLY programsCounter = 26
+	programsCounterKERNEL_NOT_READ      programsCounter = 27
+	programsCounterKERNEL_NOT_FORWARDED programsCounter = 28
+	programsCounterKERNEL_TUNNEL        programsCounter = 29
+	programsCounterKERNEL_NOT_EDITED    programsCounter = 30
+	programsCounterKERNEL_MOVED         programsCounter = 31
+	programsCounterKERNEL_NO_METADATA   programsCounter = 32
+	programsCounterKERNEL_NOT_CLONED    programsCounter = 33
+	programsCounterKERNEL_NOT_STRIPPED  programsCounter = 34
+	programsCounterKERNEL_OVERWRITTEN   programsCounter = 35
+	programsCounterKERNEL_RING_FULL     programsCounter = 36
+	programsCounterKERNEL_DROPS         programsCounter = 37
+	programsCounterKERNEL_DROPS_UNTOLD  programsCounter = 38
+	programsCounterKERNEL_FILTERED      programsCounter = 39
+	programsCounterKERNEL_EVENTS        programsCounter = 40
+	programsCounterCOUNTERS             programsCounter = 41
 )
 
 type programsEvent struct {
@@ -198,6 +199,7 @@ const (
 	programsProgEnqueue     = "enqueue"
 	programsVarAcceptEdge   = "accept_edge"
 	programsVarActive       = "active"
+	programsVarCarrier      = "carrier"
 	programsVarClockOffset  = "clock_offset"
 	programsVarClones       = "clones"
 	programsVarDeviceDomain = "device_domain"
@@ -207,6 +209,7 @@ const (
 	programsVarDscpValue    = "dscp_value"
 	programsVarHasFilters   = "has_filters"
 	programsVarHasXd        = "has_xd"
+	programsVarIntPort      = "int_port"
 	programsVarKnown        = "known"
 	programsVarLocal        = "local"
 	programsVarMaxActions   = "max_actions"
@@ -293,6 +296,7 @@ type programsMapSpecs struct {
 type programsVariableSpecs struct {
 	AcceptEdge   *ebpf.VariableSpec `ebpf:"accept_edge"`
 	Active       *ebpf.VariableSpec `ebpf:"active"`
+	Carrier      *ebpf.VariableSpec `ebpf:"carrier"`
 	ClockOffset  *ebpf.VariableSpec `ebpf:"clock_offset"`
 	Clones       *ebpf.VariableSpec `ebpf:"clones"`
 	DeviceDomain *ebpf.VariableSpec `ebpf:"device_domain"`
@@ -302,6 +306,7 @@ type programsVariableSpecs struct {
 	DscpValue    *ebpf.VariableSpec `ebpf:"dscp_value"`
 	HasFilters   *ebpf.VariableSpec `ebpf:"has_filters"`
 	HasXd        *ebpf.VariableSpec `ebpf:"has_xd"`
+	IntPort      *ebpf.VariableSpec `ebpf:"int_port"`
 	Known        *ebpf.VariableSpec `ebpf:"known"`
 	Local        *ebpf.VariableSpec `ebpf:"local"`
 	MaxActions   *ebpf.VariableSpec `ebpf:"max_actions"`
@@ -375,6 +380,7 @@ func (m *programsMaps) Close() error {
 type programsVariables struct {
 	AcceptEdge   *ebpf.Variable `ebpf:"accept_edge"`
 	Active       *ebpf.Variable `ebpf:"active"`
+	Carrier      *ebpf.Variable `ebpf:"carrier"`
 	ClockOffset  *ebpf.Variable `ebpf:"clock_offset"`
 	Clones       *ebpf.Variable `ebpf:"clones"`
 	DeviceDomain *ebpf.Variable `ebpf:"device_domain"`
@@ -384,6 +390,7 @@ type programsVariables struct {
 	DscpValue    *ebpf.Variable `ebpf:"dscp_value"`
 	HasFilters   *ebpf.Variable `ebpf:"has_filters"`
 	HasXd        *ebpf.Variable `ebpf:"has_xd"`
+	IntPort      *ebpf.Variable `ebpf:"int_port"`
 	Known        *ebpf.Variable `ebpf:"known"`
 	Local        *ebpf.Variable `ebpf:"local"`
 	MaxActions   *ebpf.Variable `ebpf:"max_actions"`

@@ -29,11 +29,7 @@ func (r *Reporter) Report(e *Event, out *node.Output) {
 		r.dropped(e, out)
 		return
 	}
-	// Behind what was kept zeros stand in for the packet. No report has more of it, and no rule looks there.
-	r.frame = append(r.frame[:0], e.Bytes...)
-	for len(r.frame) < e.Len {
-		r.frame = append(r.frame, 0)
-	}
+	r.fill(e)
 	in := node.Ingress{Port: e.InPort, TimeNs: e.ArrivedNs}
 	if v := r.Node.Arrive(r.frame, in, &r.state); v.Drop {
 		out.Reports = out.Reports[:0]
@@ -44,6 +40,15 @@ func (r *Reporter) Report(e *Event, out *node.Output) {
 		Port: e.OutPort, Queue: e.Queue, QueueBytes: e.QueueBytes, EnqueuedNs: e.EnqueuedNs, DepartedNs: e.DepartedNs,
 		MTU: e.MTU,
 	}, out)
+}
+
+// fill makes r.frame the packet of e. Behind what was kept zeros stand in for it: no report has more of it, and no rule
+// looks there.
+func (r *Reporter) fill(e *Event) {
+	r.frame = append(r.frame[:0], e.Bytes...)
+	for len(r.frame) < e.Len {
+		r.frame = append(r.frame, 0)
+	}
 }
 
 // route does what the kernel has done to a packet that it forwarded.

@@ -52,6 +52,8 @@ const (
 	inIfindex  = 1 // that of test runs
 	outIfindex = 1000
 	lastL4     = 116 // LAST_L4 of src/packet.h
+
+	deniedByACL = 60 // reason of drops
 )
 
 func newTrial(t *testing.T, c Config) *trial {
@@ -142,6 +144,9 @@ var domainCases = []domainCase{
 	{"mode: mx\nsink: separate"},
 	{"mode: xd"},
 	{"mode: md\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
+	{"mode: md\ncarrier: dst-port\npoints: {int_udp_port: 6003}"},
+	{"mode: mx\ncarrier: dst-port\nedge_int: accept"},
+	{"mode: md\ncarrier: new-udp\npoints: {int_udp_port: 6010}"},
 }
 
 // lists are watchlists; each is for every domain that allows its modes.
@@ -229,7 +234,7 @@ func TestSameAsNode(t *testing.T) {
 			base := newNode(t, domain.text, testSpec(9, true, true), nil)
 			points := base.Domain().Points
 			config := Config{
-				NodeID: 9, Mode: watch.ModeMD, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask,
+				NodeID: 9, Mode: watch.ModeMD, Carrier: base.Domain().Carrier, Port: points.INTUDPPort, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask,
 				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
 				Clone: strings.Contains(domain.text, "clone"),
 			}
@@ -297,7 +302,11 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 	spec := testSpec(9, inEdge, outEdge)
 	want := newNode(t, c.text, spec, nil)
 	blind := newNode(t, c.text, spec, unwatched)
-	reporter := Reporter{Node: newNode(t, c.text, spec, unsampled)}
+	reporter := Reporter{
+		Node: newNode(t, c.text, spec, unsampled),
+		Why:  func(uint16, uint8) (node.Place, uint8) { return node.PlaceIngress, deniedByACL },
+		Edge: func(port uint32) bool { return port == 1 && inEdge || port == 2 && outEdge },
+	}
 	upstream := newNode(t, c.text, testSpec(3, true, false), nil)
 	further := newNode(t, c.text, testSpec(4, false, false), nil)
 	c.setPorts(inEdge, outEdge)
@@ -320,6 +329,9 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 				from.Process(frame, node.Ingress{Port: 1, TimeNs: now}, func(*node.State) node.Egress {
 					return node.Egress{Port: 2, DepartedNs: now + 100}
 				}, &state, &out)
+				if out.Frame == nil { // denied at the edge
+					break
+				}
 				frame = append([]byte(nil), out.Frame...)
 				now += 1000
 			}
@@ -352,7 +364,7 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 		switch {
 		case parsed == nil && (p.IPVersion == 0 || p.Tagged || p.L4 > lastL4):
 			by = nil // the programs do not read it
-		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts)):
+		case inTunnel(domain, frame) && !(p.INT.Present && (!inEdge || c.accepts || domain.Carrier != embed.DSCP)):
 			by = blind // nor look into tunnels
 		}
 		var frameWant []byte
@@ -360,19 +372,24 @@ func (c *sameCase) compare(inEdge, outEdge bool) {
 			frameWant = passed
 			out.Reports = out.Reports[:0]
 		} else {
-			by.Arrive(frame, in, &state)
+			verdict := by.Arrive(frame, in, &state)
 			if got == nil { // dropped at the ingress
 				e = node.Egress{Port: 2, EnqueuedNs: now, DepartedNs: now}
 			} else {
 				frame = router(frame)
 			}
-			by.Depart(frame, &state, e, &out)
+			if verdict.Drop {
+				by.Drop(frame, &state, node.Drop{Place: node.PlaceIngress, Reason: verdict.Reason, TimeNs: now}, &out)
+				c.seen["denied"]++
+			} else {
+				by.Depart(frame, &state, e, &out)
+			}
 			frameWant = out.Frame
 			if len(out.Copies) > 0 { // in a trial the packet becomes the clone
 				frameWant = shortened(domain, out.Copies[0].Frame)
 				c.seen["clones"]++
 			}
-			if frameWant == nil && keepsINT(domain, before) {
+			if frameWant == nil && !verdict.Drop && keepsINT(domain, before) {
 				frameWant = passed // what cannot be stripped passes
 				out.Reports = out.Reports[:0]
 			}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/waybill-int/waybill/internal/conf"
 	"github.com/waybill-int/waybill/node"
@@ -108,6 +109,22 @@ func (c *Config) check(file *conf.Document) {
 	}
 }
 
+// pointsOf are the code points by which the programs know INT, by carrier.
+var pointsOf = map[string][]string{
+	"":         {"int_dscp", "int_dscp_mask"},
+	"dscp":     {"int_dscp", "int_dscp_mask"},
+	"dst-port": {"int_udp_port"},
+	"new-udp":  {"int_udp_port"},
+}
+
+// announces are the code points of INT behind IP, TCP and UDP.
+var announces = map[string]bool{
+	"int_dscp": true, "int_dscp_mask": true, "int_udp_port": true, "probe_marker": true, "gre_int_protocol": true,
+	"int_before_tcp_options": true,
+}
+
+func (c *Config) byDSCP() bool { return c.node.Carrier == "" || c.node.Carrier == "dscp" }
+
 // refuse names what the programs in the kernel do not do.
 func (c *Config) refuse(file *conf.Document) {
 	n, usual := &c.node, node.DefaultConfig()
@@ -118,7 +135,9 @@ func (c *Config) refuse(file *conf.Document) {
 	}{
 		{"mode", n.Mode == "ioam", "md, mx or xd"},
 		{"version", n.Version != "2.0" && n.Version != "2.1", "2.0 or 2.1"},
-		{"carrier", n.Carrier != "" && n.Carrier != "dscp", "dscp"},
+		{"carrier", n.Carrier != "" && pointsOf[n.Carrier] == nil, "dscp, dst-port or new-udp"},
+		{"new_ip", n.NewIP, "false"},
+		{"clone", n.Clone && !c.byDSCP(), "false with carrier " + n.Carrier},
 		{"dialect", n.Dialect != "", "none"},
 		{"domain", n.Domain != 0 && !c.namesDevice(), "0, or 0x5453 with ds_instruction 0x8000"},
 		{"clone", n.Domain != 0 && n.Clone, "false in domain 0x5453"},
@@ -139,9 +158,13 @@ func (c *Config) refuse(file *conf.Document) {
 	if c.Local && n.Mode != "md" {
 		file.Say("local", "got true in mode %s; packets of this machine get clones, which are of mode md", n.Mode)
 	}
-	for _, key := range []string{"int_udp_port", "probe_marker", "int_before_tcp_options"} {
-		if _, ok := n.Points[key]; ok {
-			file.Say("int.points."+key, "the node in the kernel knows int_dscp only")
+	if c.Local && !c.byDSCP() {
+		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp", n.Carrier)
+	}
+	for key := range n.Points {
+		if known := pointsOf[n.Carrier]; announces[key] && !slices.Contains(known, key) {
+			file.Say("int.points."+key, "the node in the kernel knows INT of its own domain only, by %s",
+				strings.Join(known, ", "))
 		}
 	}
 	for i := range n.Drops {

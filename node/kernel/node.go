@@ -53,7 +53,7 @@ func New(c *Config) (*Node, error) {
 		return nil, err
 	}
 	n.reporter.Why = func(reason uint16, ttl uint8) (node.Place, uint8) {
-		if reason == bpf.ReasonFiltered {
+		if reason == bpf.ReasonFiltered || reason == bpf.ReasonForeignINT {
 			return node.PlaceIngress, filtered
 		}
 		return where(names[reason], ttl)
@@ -62,6 +62,7 @@ func New(c *Config) (*Node, error) {
 	domain := n.reporter.Node.Domain()
 	config := bpf.Config{
 		NodeID: c.ID, Mode: watch.ModeMD, DSCP: domain.Points.INTDSCP, DSCPMask: domain.Points.INTDSCPMask,
+		Carrier: domain.Carrier, Port: domain.Points.INTUDPPort,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
 		Drops: true,

@@ -339,7 +339,10 @@ func newCollector(t *testing.T, text string) *collector {
 	}
 	c := &collector{conn: conn, done: make(chan []telemetry.Report)}
 	config := codepoint.New()
-	if !strings.Contains(text, "mode: xd") {
+	switch {
+	case strings.Contains(text, "carrier: dst-port"):
+		config.Points.INTUDPPort = 17768
+	case !strings.Contains(text, "mode: xd"):
 		config.Points.INTDSCP, config.Points.INTDSCPMask = 0x17, 0x3F
 	}
 	config.Compile()
@@ -396,7 +399,7 @@ func addr(text string) telemetry.Addr { return telemetry.AddrFrom(netip.MustPars
 func TestRealNetwork(t *testing.T) {
 	const tcpBytes, udpPackets = 4 << 20, 300
 	n := newNetwork(t)
-	for _, mode := range []string{"md", "mx", "xd"} {
+	for _, mode := range []string{"md", "mx", "xd", "md\n  carrier: dst-port"} {
 		t.Run(mode, func(t *testing.T) {
 			n.t = t
 			text := "  mode: " + mode + "\n  watch: [{report_all: true}]\n"
@@ -423,7 +426,7 @@ func TestRealNetwork(t *testing.T) {
 			if wrong := sums() - before; wrong != 0 {
 				t.Errorf("%d wrong TCP checksums", wrong)
 			}
-			check(t, mode, nodes, reports, 2*udpPackets)
+			check(t, mode[:2], nodes, reports, 2*udpPackets)
 		})
 	}
 }

@@ -29,7 +29,7 @@ var reasons = map[string]uint8{
 
 const (
 	expired  = 26 // TTL
-	filtered = 60 // a filter of this node
+	filtered = 60 // a filter of this node, or INT that comes from outside
 )
 
 // where says where a packet was lost and why, in reports; ttl is what the packet had then.

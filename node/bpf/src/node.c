@@ -188,11 +188,37 @@ static __always_inline void clean(struct xdp_md *ctx, struct scratch *s, const s
 // no_carrier says whether a packet cannot have INT, and counts why.
 static __always_inline bool no_carrier(const struct packet *p)
 {
-	if (!p->fragment && p->summed && !p->bad_length)
+	if (!p->fragment && (fresh(p) || (p->summed && !p->bad_length)))
 		return false;
 	count(NOT_INSERTED);
 	count(p->fragment ? WHY_IS_FRAGMENT : WHY_NO_CARRIER);
 	return true;
+}
+
+// what_was returns what the shim says of a packet before INT, and how.
+static __always_inline u32 what_was(const struct packet *p)
+{
+	if (carrier == BY_DSCP)
+		return cleaned(p->dscp) << 2;
+	return fresh(p) ? NPT_PROTOCOL << 26 | p->protocol : NPT_PORT << 26 | p->dst_port;
+}
+
+// mark announces INT behind the L4 header.
+static __always_inline u64 mark(struct scratch *s, const struct packet *p)
+{
+	if (carrier != BY_DSCP)
+		return set_port(s, p, int_port);
+	set_dscp(s, p, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
+	return 0;
+}
+
+// unmark undoes mark.
+static __always_inline u64 unmark(struct scratch *s, const struct packet *p)
+{
+	if (carrier != BY_DSCP)
+		return set_port(s, p, p->next);
+	set_dscp(s, p, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
+	return 0;
 }
 
 // source inserts INT; false: the packet gets none.
@@ -204,7 +230,9 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		return false;
 	bool md = a->mode == MODE_MD;
 	bool device = md && device_domain;
-	u32 fixed = SHIM + INT_HEADER + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
+	bool udp = fresh(p);
+	u32 front = SHIM + (udp ? UDP : 0), at = udp ? p->l4 : p->payload;
+	u32 fixed = front + INT_HEADER + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
 	enum counter why = WHY_MTU;
 	bool with = record;
 	if (no_carrier(p))
@@ -225,7 +253,11 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 			header |= FLAG_M << 24;
 		header |= (record / 4) << 8 | (u32)(a->max_hops - with);
 	}
-	add(s, &word, type << 28 | ((n - SHIM) / 4) << 16 | cleaned(p->dscp) << 2);
+	if (udp) { // the source port spreads flows over paths (INT 2.1 5.7.2)
+		add(s, &word, (0xC000 | (u16)(flow_hash(s, p) >> 50)) << 16 | int_port);
+		add(s, &word, (p->end - p->l4 + n) << 16);
+	}
+	add(s, &word, type << 28 | ((n - front) / 4) << 16 | what_was(p));
 	add(s, &word, header);
 	add(s, &word, (u32)a->bitmap << 16 | device_domain);
 	add(s, &word, device_domain ? DEVICE_BIT << 16 | ds_flags : 0);
@@ -236,12 +268,17 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		add(s, &word, get32(s, MAC));
 		add(s, &word, (u32)get16(s, MAC + 4) << 16);
 	}
-	u64 delta = sum(s->insert, n & 0xFC) + resize(s, p, n);
-	set_dscp(s, p, (p->dscp & ~dscp_mask) | (dscp_value & dscp_mask));
-	finish(s, p, delta);
+	if (udp) {
+		resize_ip(s, p, n);
+		set_protocol(s, p, PROTO_UDP);
+	} else {
+		finish(s, p, sum(s->insert, n & 0xFC) + resize(s, p, n) + mark(s, p));
+	}
 	if (with)
-		set_record(s, p, st, p->payload + SHIM + INT_HEADER, (SHIM + INT_HEADER) / 4, a->bitmap);
-	if (!insert(ctx, s, p->payload, n)) { // it is as it was
+		set_record(s, p, st, at + front + INT_HEADER, (front + INT_HEADER) / 4, a->bitmap);
+	if (udp)
+		st->sum = 0;
+	if (!insert(ctx, s, at, n)) { // it is as it was
 		st->record = 0;
 		st->event = 0;
 		return true;
@@ -328,9 +365,9 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	struct scratch *s = scratch();
 	if (!s || !p || !w || !st)
 		return true;
-	u32 start = p->shim, n = p->end_int - start;
+	u32 start = p->start, n = p->end_int - start;
 	bool readable = !p->malformed && p->type != TYPE_DESTINATION && !p->fragment;
-	struct event *e = keep(ctx, p, st, p->end_int ? p->end_int : p->payload);
+	struct event *e = keep(ctx, p, st, behind(p));
 	count(STRIPPED);
 	if (p->malformed || p->fragment)
 		count(STRIPPED_BAD);
@@ -340,7 +377,7 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 		count(DISCARDED);
 		return false;
 	}
-	if (!p->end_int || p->fragment || !e || start > FRONT || n > 1024 || n < SHIM) {
+	if (!p->end_int || p->fragment || !e || start > FRONT || n > 1024 + UDP || n < SHIM) {
 		st->event = 0;
 		count(KERNEL_NOT_STRIPPED);
 		return true;
@@ -351,9 +388,12 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 		return true;
 	}
 	asm volatile("" : "+r"(n));
-	u64 delta = (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n);
-	set_dscp(s, p, cleaned((p->dscp & ~dscp_mask) | (p->dscp_before & dscp_mask)));
-	finish(s, p, delta);
+	if (fresh(p)) {
+		resize_ip(s, p, -(int)n);
+		set_protocol(s, p, p->next);
+	} else {
+		finish(s, p, (u16)~sum(&e->bytes[start], n & 0x7FC) + resize(s, p, -(int)n) + unmark(s, p));
+	}
 	if (!put_front(ctx, s, n, start) || bpf_xdp_adjust_head(ctx, n)) {
 		st->event = 0;
 		count(KERNEL_NOT_STRIPPED);
@@ -370,26 +410,44 @@ GLOBAL int sink(struct xdp_md *ctx, const struct packet *p, const struct way *w,
 	return !p->discard;
 }
 
-// discard tells of a packet that a filter drops.
-GLOBAL int discard(struct xdp_md *ctx, const struct packet *p, u32 in_port)
+// discard tells of a packet that is dropped: by a filter, or for INT that comes from outside.
+GLOBAL int discard(struct xdp_md *ctx, const struct packet *p, u32 in_port, u16 reason)
 {
 	struct state st = {.in_port = in_port, .arrived = now(0)};
 	struct way w = {};
 	if (!p)
 		return 0;
-	count(KERNEL_FILTERED);
+	count(reason == FILTERED ? KERNEL_FILTERED : EDGE_INT);
 	if (bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > (1 << 21)) { // events come first
 		count(KERNEL_DROPS_UNTOLD);
 		return 0;
 	}
-	struct event *e = keep(ctx, p, &st, p->end_int ? p->end_int : p->payload);
+	struct event *e = keep(ctx, p, &st, behind(p));
 	if (e) {
-		e->reason = FILTERED;
+		e->reason = reason;
 		tell_now(e, &w);
 	}
 	st.event = FILTERED_EVENT; // some drivers free the packet as one that was dropped for no reason
 	remember(ctx, &st);
 	return 0;
+}
+
+// before makes q what p was without INT, as far as filters look at it.
+static __always_inline void before(struct xdp_md *ctx, const struct packet *p, struct packet *q)
+{
+	__be16 ports[2] = {};
+	*q = *p;
+	if (!p->present || !p->end_int || carrier == BY_DSCP)
+		return;
+	if (p->npt == NPT_PORT) {
+		q->dst_port = p->next;
+		return;
+	}
+	q->protocol = p->next;
+	if (q->protocol == PROTO_TCP || q->protocol == PROTO_UDP || q->protocol == PROTO_SCTP)
+		bpf_xdp_load_bytes(ctx, p->end_int, ports, sizeof(ports));
+	q->src_port = bpf_ntohs(ports[0]);
+	q->dst_port = bpf_ntohs(ports[1]);
 }
 
 static __always_inline struct action *find_action(const struct packet *p, u32 in_port)
@@ -416,7 +474,8 @@ int arrive(struct xdp_md *ctx)
 		count(UNREADABLE);
 		return XDP_PASS;
 	}
-	switch (parse(&p, domain_mode != MODE_XD && (!in->edge || accept_edge))) {
+	// Where a DSCP alone announces it, there is no INT in what comes from outside; a port nobody else uses.
+	switch (parse(&p, domain_mode != MODE_XD && (carrier != BY_DSCP || !in->edge || accept_edge))) {
 	case NOT_READ:
 		count(KERNEL_NOT_READ);
 		return XDP_PASS;
@@ -426,8 +485,16 @@ int arrive(struct xdp_md *ctx)
 	case PARSED:
 		break;
 	}
-	if (has_filters && filtered(&p, in->id)) {
-		discard(ctx, &p, in->id);
+	if (has_filters) {
+		struct packet was;
+		before(ctx, &p, &was);
+		if (filtered(&was, in->id)) {
+			discard(ctx, &p, in->id, FILTERED);
+			return XDP_DROP;
+		}
+	}
+	if (p.present && in->edge && !accept_edge) {
+		discard(ctx, &p, in->id, FOREIGN_INT);
 		return XDP_DROP;
 	}
 	bool outside = in->edge && !p.present;
@@ -483,7 +550,7 @@ int arrive(struct xdp_md *ctx)
 		if (!sink(ctx, &p, &w, &st))
 			return XDP_DROP;
 	} else if (p.type == TYPE_MX && !p.malformed) {
-		keep(ctx, &p, &st, p.end_int);
+		keep(ctx, &p, &st, behind(&p));
 	} else {
 		transit(ctx, &p, &w, &st);
 	}

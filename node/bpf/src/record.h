@@ -2,7 +2,7 @@
 // Records, and what changes in a packet around them: lengths and checksums (RFC 1624), as package embed keeps them.
 #pragma once
 
-#include "packet.h"
+#include "parse.h"
 
 #define NODE_ID 0x8000
 #define L1_INTERFACES 0x4000
@@ -122,11 +122,32 @@ static __always_inline u64 edit8(struct scratch *s, const struct packet *p, u32 
 	return replaced(before, get16(s, even));
 }
 
-// resize makes the packet n bytes longer in all lengths that say so.
-static __always_inline u64 resize(struct scratch *s, const struct packet *p, int n)
+static __always_inline void set_protocol(struct scratch *s, const struct packet *p, u8 v)
+{
+	if (p->v6)
+		put8(s, p->protocol_at, v);
+	else
+		ip16(s, p, p->protocol_at - 1, p->ttl << 8 | v);
+}
+
+// set_port changes the destination port of a UDP header.
+static __always_inline u64 set_port(struct scratch *s, const struct packet *p, u16 v)
+{
+	u16 before = get16(s, p->l4 + 2);
+	put16(s, p->l4 + 2, v);
+	return replaced(before, v);
+}
+
+static __always_inline void resize_ip(struct scratch *s, const struct packet *p, int n)
 {
 	u32 at = ETHERNET + (p->v6 ? 4 : 2);
 	ip16(s, p, at, get16(s, at) + n);
+}
+
+// resize makes the packet n bytes longer in all lengths that say so.
+static __always_inline u64 resize(struct scratch *s, const struct packet *p, int n)
+{
+	resize_ip(s, p, n);
 	if (p->summed == SUM_UDP) {
 		u16 before = get16(s, p->l4 + 4);
 		put16(s, p->l4 + 4, before + n);

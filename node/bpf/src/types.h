@@ -85,6 +85,13 @@ enum mode {
 	MODE_XD,
 };
 
+// Carriers, as embed.Carrier numbers them.
+enum carrier {
+	BY_PORT = 1,
+	BY_NEW_UDP,
+	BY_DSCP,
+};
+
 // What is counted. The names are those of node.Outcome and, behind WHY, of embed.Why; behind KERNEL they are of the
 // programs alone. The loader takes the names from here.
 enum counter {
@@ -97,6 +104,7 @@ enum counter {
 	INSERTED_EMPTY,
 	NOT_INSERTED,
 	CLEANED,
+	EDGE_INT,
 	COPIES,
 	PUSHED,
 	MARKED_MTU,
@@ -235,7 +243,8 @@ struct filter {
 	u64 packets;       // that it dropped
 };
 
-#define FILTERED 0xFFFF // the reason of their drops
+#define FILTERED 0xFFFF    // the reason of their drops
+#define FOREIGN_INT 0xFFFD // that of packets from outside with INT
 #define FILTERED_EVENT (~0ULL) // instead of an id: the drop is told already
 
 struct action {
