@@ -11,6 +11,7 @@ import (
 
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/embed"
+	"github.com/waybill-int/waybill/wire/inband"
 	"github.com/waybill-int/waybill/wire/packet"
 )
 
@@ -108,13 +109,17 @@ func (r *Reporter) withdraw(e *Event, edge bool) []byte {
 			binary.BigEndian.PutUint16(sum, packet.UpdateChecksum(binary.BigEndian.Uint16(sum), old, new))
 		}
 	}
-	shim, header := p.INT.Shim, p.INT.Header
-	f[shim+1] -= uint8(e.RecordLen / 4)
+	header, length := p.INT.Header, p.INT.Shim+1 // Length of the shim
+	if d.Version != inband.Version20 {
+		length = p.INT.Shim + 2
+	}
+	f[length] -= uint8(e.RecordLen / 4)
 	f[header+3]++
 	update(before[from:to], nil)
-	update(before[shim:shim+2], f[shim:shim+2])
+	word := length &^ 1
+	update(before[word:word+2], f[word:word+2])
 	update(before[header+2:header+4], f[header+2:header+4])
-	length := p.L3 + 2
+	length = p.L3 + 2
 	if p.IPVersion == 6 {
 		length = p.L3 + 4
 	} else {

@@ -21,25 +21,24 @@ import (
 	"github.com/waybill-int/waybill/node"
 	"github.com/waybill-int/waybill/node/embed"
 	"github.com/waybill-int/waybill/node/watch"
+	"github.com/waybill-int/waybill/wire/inband"
 )
 
 // A Config is what does not change as long as the programs are loaded.
 type Config struct {
-	NodeID         uint32
-	Mode           watch.Mode    // of the domain
-	Carrier        embed.Carrier // DSCP, DstPort or NewUDP
-	DSCP, DSCPMask uint8         // that marks INT
-	Port           uint16        // the UDP destination port of INT
-	AcceptEdge     bool          // packets from edges may have INT
-	DeviceDomain   uint16        // domain whose packets say which device sent them; 0: they do not
-	DSFlags        uint16        // of that domain
-	Clone          bool          // sources leave packets alone, and send clones with INT behind them
-	Drops          bool          // what the kernel drops makes events too
-	Local          bool          // what came by no port, of this machine, is watched too: clones of it are sent
-	Known          uint16        // instructions whose metadata the node knows
-	Truncate       uint16        // bytes of a packet that a report has behind INT and L4; 0: all
-	Slots          int           // packets that may be on their way through the switch and be reported
-	Watched        int           // entries that the flow watchlist may have
+	NodeID       uint32
+	Mode         watch.Mode    // of the domain
+	Domain       *embed.Domain // its version, its carrier and what announces INT; nil: no packet has INT
+	AcceptEdge   bool          // packets from edges may have INT
+	DeviceDomain uint16        // domain whose packets say which device sent them; 0: they do not
+	DSFlags      uint16        // of that domain
+	Clone        bool          // sources leave packets alone, and send clones with INT behind them
+	Drops        bool          // what the kernel drops makes events too
+	Local        bool          // what came by no port, of this machine, is watched too: clones of it are sent
+	Known        uint16        // instructions whose metadata the node knows
+	Truncate     uint16        // bytes of a packet that a report has behind INT and L4; 0: all
+	Slots        int           // packets that may be on their way through the switch and be reported
+	Watched      int           // entries that the flow watchlist may have
 }
 
 // A Port is a port of the switch.
@@ -71,15 +70,20 @@ func load(c Config, testing bool) (*Programs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Mode == watch.ModeXD || c.Carrier != embed.DSCP { // no DSCP marks INT
-		c.DSCPMask = 0
+	d := embed.Domain{Carrier: embed.DSCP, Version: inband.Version20}
+	if c.Domain != nil {
+		d = *c.Domain
+	}
+	if c.Mode == watch.ModeXD || d.Carrier != embed.DSCP { // no DSCP marks INT
+		d.Points.INTDSCPMask = 0
 	}
 	p := &Programs{drops: c.Drops, filters: map[string]uint32{}}
 	p.limits.tables, p.limits.rules = maxTables, 4*max(c.Watched, 1024)
 	p.limits.buckets = 8 * p.limits.rules
 	slots := 1 << bits.Len(uint(max(c.Slots, 1)-1))
 	for name, value := range map[string]any{
-		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "carrier": uint8(c.Carrier), "int_port": c.Port, "dscp_value": c.DSCP, "dscp_mask": c.DSCPMask,
+		"node_id": c.NodeID, "domain_mode": uint8(c.Mode), "version": uint8(d.Version), "carrier": uint8(d.Carrier),
+		"dscp_value": d.Points.INTDSCP, "dscp_mask": d.Points.INTDSCPMask, "int_port": d.Points.INTUDPPort,
 		"accept_edge": c.AcceptEdge, "known": c.Known, "truncate": c.Truncate, "testing": testing,
 		"device_domain": c.DeviceDomain, "ds_flags": c.DSFlags, "clones": c.Clone, "local": c.Local,
 		"num_slots": uint32(slots), "max_tables": uint32(p.limits.tables), "max_actions": uint32(p.limits.rules),

@@ -220,6 +220,7 @@ const (
 	programsVarOwnSockets   = "own_sockets"
 	programsVarTesting      = "testing"
 	programsVarTruncate     = "truncate"
+	programsVarVersion      = "version"
 )
 
 // loadPrograms returns the embedded CollectionSpec for programs.
@@ -317,6 +318,7 @@ type programsVariableSpecs struct {
 	OwnSockets   *ebpf.VariableSpec `ebpf:"own_sockets"`
 	Testing      *ebpf.VariableSpec `ebpf:"testing"`
 	Truncate     *ebpf.VariableSpec `ebpf:"truncate"`
+	Version      *ebpf.VariableSpec `ebpf:"version"`
 }
 
 // programsObjects contains all objects after they have been loaded into the kernel.
@@ -401,6 +403,7 @@ type programsVariables struct {
 	OwnSockets   *ebpf.Variable `ebpf:"own_sockets"`
 	Testing      *ebpf.Variable `ebpf:"testing"`
 	Truncate     *ebpf.Variable `ebpf:"truncate"`
+	Version      *ebpf.Variable `ebpf:"version"`
 }
 
 // programsPrograms contains all programs after they have been loaded into the kernel.

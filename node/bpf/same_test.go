@@ -146,6 +146,8 @@ var domainCases = []domainCase{
 	{"mode: md\ndomain: 0x5453\nds_instruction: 0x8000\nds_flags: 0x4000"},
 	{"mode: md\ncarrier: dst-port\npoints: {int_udp_port: 6003}"},
 	{"mode: mx\ncarrier: dst-port\nedge_int: accept"},
+	{"version: 1.0"},
+	{"version: 1.0\npoints: {int_dscp: 0x04, int_dscp_mask: 0x04}\nedge_int: accept\nmax_hops: 2"},
 	{"mode: md\ncarrier: new-udp\npoints: {int_udp_port: 6010}"},
 }
 
@@ -232,9 +234,8 @@ func TestSameAsNode(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(uint64(i), 0))
 			base := newNode(t, domain.text, testSpec(9, true, true), nil)
-			points := base.Domain().Points
 			config := Config{
-				NodeID: 9, Mode: watch.ModeMD, Carrier: base.Domain().Carrier, Port: points.INTUDPPort, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask,
+				NodeID: 9, Mode: watch.ModeMD, Domain: base.Domain(),
 				AcceptEdge: strings.Contains(domain.text, "accept"), Known: base.Knows(), Truncate: 128, Slots: 16,
 				Clone: strings.Contains(domain.text, "clone"),
 			}

@@ -249,9 +249,8 @@ func (r *bench) count() (sum uint64) {
 func (r *bench) withNode(l *task, f func(p *Programs)) {
 	r.b.Helper()
 	n := benchNode(r.b, l.text, 2, l.inEdge, l.outEdge)
-	points := n.Domain().Points
 	c := Config{
-		NodeID: 2, Mode: watch.ModeMD, DSCP: points.INTDSCP, DSCPMask: points.INTDSCPMask, Known: n.Knows(),
+		NodeID: 2, Mode: watch.ModeMD, Domain: n.Domain(), Known: n.Knows(),
 		Truncate: 128, Slots: 4096, Watched: 10_000, Drops: false,
 	}
 	if strings.Contains(l.text, "mode: xd") {

@@ -134,7 +134,10 @@ func (c *Config) refuse(file *conf.Document) {
 		want string
 	}{
 		{"mode", n.Mode == "ioam", "md, mx or xd"},
-		{"version", n.Version != "2.0" && n.Version != "2.1", "2.0 or 2.1"},
+		{"version", n.Version != "1.0" && n.Version != "2.0" && n.Version != "2.1", "1.0, 2.0 or 2.1"},
+		{"replicas", n.Replicas != "none", "none"},
+		{"replicate", n.Replicate, "false"},
+		{"slow_path", n.SlowPath, "false"},
 		{"carrier", n.Carrier != "" && pointsOf[n.Carrier] == nil, "dscp, dst-port or new-udp"},
 		{"new_ip", n.NewIP, "false"},
 		{"clone", n.Clone && !c.byDSCP(), "false with carrier " + n.Carrier},
@@ -160,6 +163,9 @@ func (c *Config) refuse(file *conf.Document) {
 	}
 	if c.Local && !c.byDSCP() {
 		file.Say("local", "got true with carrier %s; packets of this machine get clones, which are of dscp", n.Carrier)
+	}
+	if c.Local && n.Version == "1.0" {
+		file.Say("local", "got true in version 1.0; packets of this machine get clones, which are of 2.x")
 	}
 	for key := range n.Points {
 		if known := pointsOf[n.Carrier]; announces[key] && !slices.Contains(known, key) {

@@ -61,8 +61,7 @@ func New(c *Config) (*Node, error) {
 	n.reporter.Edge = func(port uint32) bool { return int(port) > len(c.Ports) || c.Ports[port-1].Edge }
 	domain := n.reporter.Node.Domain()
 	config := bpf.Config{
-		NodeID: c.ID, Mode: watch.ModeMD, DSCP: domain.Points.INTDSCP, DSCPMask: domain.Points.INTDSCPMask,
-		Carrier: domain.Carrier, Port: domain.Points.INTUDPPort,
+		NodeID: c.ID, Mode: watch.ModeMD, Domain: domain,
 		AcceptEdge: c.edgeINT() == "accept", Known: n.reporter.Node.Knows(), Truncate: c.node.Reports.Truncate,
 		Slots: slots, Watched: c.watched(), Clone: c.node.Clone, Local: c.Local,
 		Drops: true,

@@ -7,7 +7,7 @@
 // The domain and the node. The loader sets them, and the verifier removes what they leave out.
 const volatile u32 node_id = 0;
 const volatile u8 domain_mode = MODE_MD;
-const volatile u8 carrier = BY_DSCP;
+const volatile u8 version = INT_20, carrier = BY_DSCP;
 const volatile u8 dscp_value = 0, dscp_mask = 0;
 const volatile u16 int_port = 0;
 const volatile bool accept_edge = false;

@@ -195,6 +195,12 @@ static __always_inline bool no_carrier(const struct packet *p)
 	return true;
 }
 
+// new_shim returns a shim that covers so many words.
+static __always_inline u32 new_shim(u32 type, u32 words)
+{
+	return version == INT_20 ? type << 28 | words << 16 : type << 24 | (words + 1) << 8;
+}
+
 // what_was returns what the shim says of a packet before INT, and how.
 static __always_inline u32 what_was(const struct packet *p)
 {
@@ -232,7 +238,7 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 	bool device = md && device_domain;
 	bool udp = fresh(p);
 	u32 front = SHIM + (udp ? UDP : 0), at = udp ? p->l4 : p->payload;
-	u32 fixed = front + INT_HEADER + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
+	u32 fixed = front + int_header() + (device ? DEVICE : 0), record = md ? width(a->bitmap) : 0, n;
 	enum counter why = WHY_MTU;
 	bool with = record;
 	if (no_carrier(p))
@@ -247,20 +253,21 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		goto not;
 	}
 	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
-	u32 word = 0, type = md ? TYPE_MD : TYPE_MX, header = 2 << 28;
+	u32 word = 0, header = (version == INT_20 ? 2 : 1) << 28;
 	if (md) {
 		if (record && !with)
-			header |= FLAG_M << 24;
+			header |= flag_m() << 16;
 		header |= (record / 4) << 8 | (u32)(a->max_hops - with);
 	}
 	if (udp) { // the source port spreads flows over paths (INT 2.1 5.7.2)
 		add(s, &word, (0xC000 | (u16)(flow_hash(s, p) >> 50)) << 16 | int_port);
 		add(s, &word, (p->end - p->l4 + n) << 16);
 	}
-	add(s, &word, type << 28 | ((n - front) / 4) << 16 | what_was(p));
+	add(s, &word, new_shim(md ? TYPE_MD : TYPE_MX, (n - front) / 4) | what_was(p));
 	add(s, &word, header);
 	add(s, &word, (u32)a->bitmap << 16 | device_domain);
-	add(s, &word, device_domain ? DEVICE_BIT << 16 | ds_flags : 0);
+	if (version == INT_20)
+		add(s, &word, device_domain ? DEVICE_BIT << 16 | ds_flags : 0);
 	if (with)
 		add_record(word, record / 4, a->bitmap, &own);
 	if (device) { // behind the record, as all that is of the source only
@@ -275,7 +282,7 @@ GLOBAL int source(struct xdp_md *ctx, const struct packet *p, const struct actio
 		finish(s, p, sum(s->insert, n & 0xFC) + resize(s, p, n) + mark(s, p));
 	}
 	if (with)
-		set_record(s, p, st, at + front + INT_HEADER, (front + INT_HEADER) / 4, a->bitmap);
+		set_record(s, p, st, at + front + int_header(), (front + int_header()) / 4, a->bitmap);
 	if (udp)
 		st->sum = 0;
 	if (!insert(ctx, s, at, n)) { // it is as it was
@@ -296,18 +303,19 @@ not:
 }
 
 // set_flag says in the INT header why this node adds no record.
-static __always_inline void set_flag(struct xdp_md *ctx, struct scratch *s, const struct packet *p, u8 flag,
-				     enum counter why)
+static __always_inline void set_flag(struct xdp_md *ctx, struct scratch *s, const struct packet *p, u16 flag,
+				     enum counter done, enum counter why)
 {
 	u32 header = p->shim + SHIM;
+	u16 flags = p->flags | flag;
 	count(why);
 	if (p->flags & flag) {
 		count(NOT_PUSHED);
 		return;
 	}
-	finish(s, p, edit8(s, p, header, p->flags | flag));
+	finish(s, p, edit8(s, p, header, flags >> 8) + edit8(s, p, header + 1, flags));
 	put_front(ctx, s, 0, header + 4);
-	count(flag == FLAG_M ? MARKED_MTU : MARKED_HOP_LIMIT);
+	count(done);
 }
 
 // transit adds the record of this node.
@@ -316,7 +324,7 @@ GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way 
 	struct scratch *s = scratch();
 	if (!s || !p || !w || !st)
 		return 0;
-	u32 n = 4 * p->hop_ml, header = p->shim + SHIM, stack = header + INT_HEADER;
+	u32 n = 4 * p->hop_ml, header = p->shim + SHIM, stack = header + int_header();
 	enum counter why;
 	if (p->malformed || p->bad_length)
 		why = WHY_MALFORMED_INT;
@@ -330,7 +338,7 @@ GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way 
 		goto last;
 	else if (w->mtu && p->total + n > w->mtu)
 		goto too_long;
-	else if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || get8(s, p->shim + 1) + n / 4 > 255)
+	else if (p->total + n > 0xFFFF + (p->v6 ? IPV6 : 0) || get8(s, p->shim + shim_length()) + n / 4 > 255)
 		why = WHY_CARRIER_FULL;
 	else
 		goto push;
@@ -338,17 +346,18 @@ GLOBAL int transit(struct xdp_md *ctx, const struct packet *p, const struct way 
 	count(why);
 	return 0;
 last:
-	set_flag(ctx, s, p, FLAG_E, WHY_HOP_LIMIT);
+	set_flag(ctx, s, p, flag_e(), MARKED_HOP_LIMIT, WHY_HOP_LIMIT);
 	return 0;
 too_long:
-	set_flag(ctx, s, p, FLAG_M, WHY_MTU);
+	set_flag(ctx, s, p, flag_m(), MARKED_MTU, WHY_MTU);
 	return 0;
 push:;
 	struct hop own = {.in_port = st->in_port, .out_port = w->port, .arrived = st->arrived};
 	add_record(0, n / 4, p->bitmap, &own);
 	u64 delta = sum(s->insert, n & 0x7C);
 	delta += edit8(s, p, header + 3, p->remaining - 1);
-	delta += edit8(s, p, p->shim + 1, get8(s, p->shim + 1) + n / 4);
+	u32 length = p->shim + shim_length();
+	delta += edit8(s, p, length, get8(s, length) + n / 4);
 	delta += resize(s, p, n);
 	finish(s, p, delta);
 	set_record(s, p, st, stack, 0, p->bitmap);
@@ -666,7 +675,7 @@ GLOBAL int make_probe(struct __sk_buff *skb, u32 out_port)
 	if (parse(&p, false) != PARSED || !p.summed || p.payload > p.end)
 		return false;
 	u16 bitmap = s->probe.bitmap;
-	u32 record = width(bitmap), fixed = SHIM + INT_HEADER, length = fixed + record;
+	u32 record = width(bitmap), fixed = SHIM + int_header(), length = fixed + record;
 	u32 end = p.summed == SUM_UDP ? p.l4 + get16(s, p.l4 + 4) : p.end, rest = end - p.payload;
 	if (rest > CLONED)
 		rest = CLONED;

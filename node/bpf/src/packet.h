@@ -9,7 +9,7 @@
 #define MAC 6 // of the sender
 #define UDP 8
 #define FRONT 192 // enough for Ethernet, IP, TCP, shim and INT header with all options
-#define LAST_L4 (FRONT - 60 - SHIM - INT_HEADER) // where a L4 header may begin at most
+#define LAST_L4 (FRONT - 60 - SHIM - 12) // where a L4 header may begin at most
 #define EXTENSIONS 6 // IPv6 extension headers that are read at most
 #define IPV4 20
 #define IPV6 40
@@ -32,7 +32,6 @@
 #define TYPE_MX 3
 
 #define SHIM 4
-#define INT_HEADER 12
 
 #define DEVICE 8 // bytes of the device that sent a packet: its MAC address and two zeros
 #define DEVICE_BIT 0x8000
@@ -40,9 +39,7 @@
 #define NPT_PORT 1
 #define NPT_PROTOCOL 2
 
-#define FLAG_D 0x08
-#define FLAG_E 0x04
-#define FLAG_M 0x02
+#define FLAG_D 0x08 // in the first byte of the INT header
 
 static __always_inline u8 get8(struct scratch *s, u32 offset)
 {
@@ -103,7 +100,8 @@ struct packet {
 	u8 type, npt;
 	u16 next; // what the packet was: its port with NPT 1, its protocol with NPT 2
 	u32 start, shim, end_int;
-	u8 hop_ml, remaining, flags;
+	u8 hop_ml, remaining;
+	u16 flags; // the first two bytes of the header
 	u16 bitmap;
 	u8 dscp_before;
 };

@@ -27,6 +27,14 @@ static __always_inline void add(struct scratch *s, u32 *word, u32 v)
 	*word += 1;
 }
 
+// add_time adds a timestamp, which up to INT 1.0 is the lower half of one.
+static __always_inline void add_time(struct scratch *s, u32 *word, bool has, u64 at)
+{
+	if (version == INT_20)
+		add(s, word, has ? at >> 32 : ~0);
+	add(s, word, has ? at : ~0);
+}
+
 // add_record writes a record of so many words to scratch.insert; what is not known is all ones (INT 2.1 5.8). Metadata
 // that a bitmap asks for and that are not named here are never known.
 GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
@@ -58,14 +66,10 @@ GLOBAL int add_record(u32 word, u32 words, u16 bitmap, const struct hop *h)
 		u64 bytes = h->queue_bytes > 0xFFFFFE ? 0xFFFFFE : h->queue_bytes; // of queue 0
 		add(s, &word, has & QUEUE ? bytes : ones);
 	}
-	if (bitmap & INGRESS_TS) {
-		add(s, &word, has & INGRESS_TS ? arrived >> 32 : ones);
-		add(s, &word, has & INGRESS_TS ? arrived : ones);
-	}
-	if (bitmap & EGRESS_TS) {
-		add(s, &word, has & EGRESS_TS ? departed >> 32 : ones);
-		add(s, &word, has & EGRESS_TS ? departed : ones);
-	}
+	if (bitmap & INGRESS_TS)
+		add_time(s, &word, has & INGRESS_TS, arrived);
+	if (bitmap & EGRESS_TS)
+		add_time(s, &word, has & EGRESS_TS, departed);
 	for (int i = 0; i < 32 && word < end; i++)
 		add(s, &word, ones);
 	return 0;

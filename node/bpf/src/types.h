@@ -85,6 +85,14 @@ enum mode {
 	MODE_XD,
 };
 
+// Versions, as inband.Version numbers them.
+enum version {
+	INT_2016 = 1,
+	INT_05,
+	INT_10,
+	INT_20, // and 2.1
+};
+
 // Carriers, as embed.Carrier numbers them.
 enum carrier {
 	BY_PORT = 1,
