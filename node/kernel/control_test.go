@@ -13,7 +13,7 @@ import (
 // TestControl changes the flow watchlist of a running source by its API, and sees packets get INT or none.
 func TestControl(t *testing.T) {
 	n := newNetwork(t)
-	const text = "  watch: [{name: tcp, protocol: tcp}]\n"
+	const text = "  watch: [{name: tcp, protocol: tcp}]\n  events: {latency_quantum: 0ns, period: 0s}\n"
 	c := newCollector(t, text)
 	nodes, stop := n.start(text, c.conn.LocalAddr().String())
 	handler := nodes[0].Handler()
